@@ -1,0 +1,33 @@
+# Compiler options, in one INTERFACE target so that they never reach third-party code.
+option(SLACKLINE_TESTS "Build the tests" ON)
+option(SLACKLINE_BENCH "Build the benchmarks" OFF)
+option(SLACKLINE_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+option(SLACKLINE_WERROR "Treat warnings as errors" ON)
+set(SLACKLINE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+
+add_library(slackline_options INTERFACE)
+target_compile_options(slackline_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  # Scores must be equal on every machine: no fused multiply-add.
+  -ffp-contract=off
+  $<$<BOOL:${SLACKLINE_WERROR}>:-Werror>
+  # g++ 12 reports false positives for these in inlined libstdc++ code.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+
+add_compile_options(-fno-omit-frame-pointer -fstack-protector-strong)
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT SLACKLINE_SANITIZE)
+  add_compile_definitions(_FORTIFY_SOURCE=2)
+  add_link_options(-Wl,-z,relro,-z,now)
+endif()
+if(SLACKLINE_SANITIZE)
+  add_compile_options(-fsanitize=${SLACKLINE_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SLACKLINE_SANITIZE})
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()

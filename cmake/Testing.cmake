@@ -1,0 +1,19 @@
+# slackline_test(NAME SOURCES ... LAYERS layer... [LINK library...] [LABELS ...] [TIMEOUT s])
+#
+# One GoogleTest binary per layer and level; ctest runs it as a whole.
+include(CTest)
+
+function(slackline_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LAYERS;LINK;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE SLACKLINE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  list(TRANSFORM ARG_LAYERS PREPEND slackline::)
+  target_link_libraries(${name} PRIVATE slackline_options ${ARG_LAYERS} ${ARG_LINK}
+    GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()

@@ -1,0 +1,50 @@
+// DecisionRow: one row of the decision journal (design: "State and replicas").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slackline/model/extender.h"
+#include "slackline/model/ids.h"
+
+namespace slackline {
+
+inline constexpr int kDecisionSchemaVersion = 1;
+inline constexpr std::size_t kMaxDecisionCandidates = 16;
+
+// One of the best nodes with the features that ranked it, by name.
+struct DecisionCandidate {
+  std::string node;
+  int score = 0;
+  std::vector<std::pair<std::string, double>> features;
+};
+
+// What became of the pod, filled in by the watch.
+struct DecisionOutcome {
+  std::string node;
+  double bound_s = 0;  // epoch seconds
+};
+
+struct DecisionRow {
+  std::int64_t id = 0;  // given by the store; 0 before
+  int schema_version = kDecisionSchemaVersion;
+  double time_s = 0;  // epoch seconds
+  Verb verb = Verb::kFilter;
+  Uid pod_uid;
+  ObjectKey pod;
+  std::string plan_id;       // empty = no plan
+  std::string policy;        // name of the scoring or scheduling policy
+  std::string options_hash;  // fingerprint of the options it ran with
+  std::uint64_t snapshot_version = 0;
+  std::uint32_t nodes_asked = 0;
+  std::string result;  // "passed 3 of 4", "bound to gpu-1", an error text
+  std::vector<std::pair<std::string, std::uint32_t>> reasons;  // verdict code -> nodes
+  std::vector<DecisionCandidate> candidates;                   // best first, at most 16
+  double duration_us = 0;
+  std::optional<DecisionOutcome> outcome;
+};
+
+}  // namespace slackline

@@ -1,0 +1,66 @@
+// Requests and answers of the extender protocol as plain values (extender/v1 of kube-scheduler).
+//
+// Views point into the decoder's buffer: a request lives as long as the document it came from. Answers
+// refer to nodes by their index in the request, so that names are written back exactly as they came.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/model/pod.h"
+#include "slackline/model/verdict.h"
+
+namespace slackline {
+
+enum class Verb : std::uint8_t { kFilter, kPrioritize, kPreempt, kBind };
+std::string_view to_string(Verb verb);
+
+// Filter and prioritize. Invariant: node_names has no duplicates.
+struct NodesRequest {
+  Pod pod;
+  std::vector<std::string_view> node_names;
+  bool full_objects = false;  // the request carried Node objects, so must a filter answer
+};
+
+struct FilterReply {
+  std::vector<Verdict> verdicts;  // by index of the request: every node exactly once
+  std::string error;              // only when we cannot answer at all
+};
+
+struct HostScore {
+  std::uint32_t node = 0;  // index of the request
+  int score = 0;           // 1..10; zero entries are left out
+};
+
+struct PrioritizeReply {
+  std::vector<HostScore> scores;  // best first, at most 128
+};
+
+struct NodeVictims {
+  std::string node;
+  std::vector<Uid> victims;
+  std::int64_t pdb_violations = 0;
+};
+
+struct PreemptRequest {
+  Pod pod;
+  std::vector<NodeVictims> candidates;  // in the order of the request
+};
+
+struct PreemptReply {
+  std::vector<NodeVictims> nodes;  // a subset of the candidates, victims by descending priority
+};
+
+struct BindRequest {
+  ObjectKey pod;
+  Uid uid;
+  NodeName node;
+};
+
+struct BindReply {
+  std::string error;  // empty = the pod is on that node
+};
+
+}  // namespace slackline

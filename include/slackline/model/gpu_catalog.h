@@ -1,0 +1,59 @@
+// GpuCatalog: what the configuration says about GPUs: which resource names are GPUs and how they are
+// shared, and which node label values name which GPU type at what cost.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "slackline/model/ids.h"
+
+namespace slackline {
+
+// Whether one unit of a resource is a whole GPU, or a share of one.
+enum class GpuSharing { kWhole, kMig, kTimeslice, kMps, kVgpu };
+
+std::string_view to_string(GpuSharing sharing);
+
+// One configured resource name or glob ("nvidia.com/gpu", "nvidia.com/mig-*").
+struct GpuResourceRule {
+  std::string pattern;
+  GpuSharing sharing = GpuSharing::kWhole;
+  // True where the scheduler ignores the resource (ignoredByScheduler) and we alone account it; then
+  // an unsynced cache answers Error instead of passing everything.
+  bool self_accounted = false;
+};
+
+// One GPU type: the alias people write in gpu-types, the label values that mean it, and its cost.
+struct GpuTypeRule {
+  GpuType alias;
+  std::vector<std::string> label_values;  // globs over any of the type labels' values
+  double cost = 1.0;                      // weight in 000 eq 10; > 0
+};
+
+using Labels = std::vector<std::pair<std::string, std::string>>;  // sorted by key
+
+// The value of a label, or nullptr.
+const std::string* find_label(const Labels& labels, std::string_view key);
+
+struct GpuCatalog {
+  std::vector<GpuResourceRule> resources;  // first match wins
+  std::vector<std::string> type_labels;    // node label keys that may name the type, in order
+  std::vector<GpuTypeRule> types;          // first match wins
+
+  const GpuResourceRule* resource(std::string_view name) const;
+  const GpuTypeRule* type(const GpuType& alias) const;
+
+  // The type of a node with these labels; a label value that no rule names is its own alias, so an
+  // unconfigured GPU still has a name. Empty when no type label is present.
+  GpuType classify(const Labels& labels) const;
+
+  double cost(const GpuType& alias) const;  // 1.0 for types without a rule
+};
+
+// NVIDIA, AMD and common cloud label vocabularies, whole GPUs and MIG.
+GpuCatalog default_gpu_catalog();
+
+}  // namespace slackline

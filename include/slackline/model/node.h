@@ -1,0 +1,34 @@
+// Node: what scheduling needs to know of a Kubernetes node. Immutable once in a snapshot.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/ids.h"
+#include "slackline/model/resources.h"
+
+namespace slackline {
+
+enum class TaintEffect { kNoSchedule, kPreferNoSchedule, kNoExecute };
+
+struct Taint {
+  std::string key;
+  std::string value;
+  TaintEffect effect = TaintEffect::kNoSchedule;
+};
+
+struct Node {
+  NodeName name;
+  Uid uid;
+  Resources allocatable;
+  GpuType gpu_type;  // by GpuCatalog::classify; empty where no label tells
+  Labels labels;     // sorted by key
+  std::vector<Taint> taints;
+  bool unschedulable = false;  // cordoned
+  bool ready = true;           // the Ready condition
+  // What could not be read (a quantity that is none, F44): such a node is ineligible, with the reason.
+  std::vector<std::string> problems;
+};
+
+}  // namespace slackline

@@ -1,0 +1,120 @@
+// Pod, Job and DisruptionBudget: what scheduling needs to know of them. Immutable in a snapshot.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slackline/model/ids.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/node.h"
+#include "slackline/model/resources.h"
+#include "slackline/model/task_intent.h"
+
+namespace slackline {
+
+enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
+
+std::string_view to_string(PodPhase phase);
+
+// The controller of an object (ownerReferences with controller: true).
+struct OwnerRef {
+  std::string kind;
+  std::string name;
+  Uid uid;
+};
+
+enum class MatchOperator { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
+
+// One matchExpression over node labels ("metadata.name" for matchFields) or object labels.
+struct MatchExpression {
+  std::string key;
+  MatchOperator op = MatchOperator::kIn;
+  std::vector<std::string> values;
+};
+
+// Requirements of one nodeSelectorTerm: all must hold; terms are alternatives.
+using NodeSelectorTerm = std::vector<MatchExpression>;
+
+struct Toleration {
+  std::string key;  // empty with `exists` tolerates everything
+  bool exists = false;
+  std::string value;
+  std::optional<TaintEffect> effect;  // absent = all effects
+};
+
+// Where a pod may go, as far as we repeat kube-scheduler's predicates. Volumes, inter-pod affinity and
+// spread stay the scheduler's; the flags only say that they are there.
+struct SchedulingConstraints {
+  Labels node_selector;
+  std::vector<NodeSelectorTerm> affinity_terms;  // requiredDuringScheduling; empty = none
+  std::vector<Toleration> tolerations;
+  bool has_host_ports = false;
+  bool has_pod_affinity = false;  // inter-pod affinity, anti-affinity or topology spread
+  bool has_volume_claims = false;
+};
+
+struct Pod {
+  Uid uid;
+  ObjectKey key;
+  std::optional<OwnerRef> owner;
+  NodeName node;            // spec.nodeName; empty while unbound
+  NodeName nominated_node;  // status.nominatedNodeName
+  PodPhase phase = PodPhase::kPending;
+  bool deleting = false;  // deletionTimestamp is set
+  bool gated = false;     // any scheduling gate
+  bool our_gate = false;  // slackline.dev/queue among them
+  bool in_pod_group = false;  // spec.schedulingGroup: only filtered and scored
+  bool managed = false;       // label slackline.dev/managed=true
+  std::int32_t priority = 0;  // spec.priority: the rank in kube-scheduler
+  std::string scheduler_name;
+  double created_s = 0;                // epoch seconds
+  std::optional<double> started_s;     // status.startTime
+  Resources requests;                  // init maximum, sidecars, overhead, pod-level; pods = 1
+  Labels labels;                       // kept for GPU pods only
+  std::shared_ptr<const SchedulingConstraints> constraints;  // null = none
+  std::shared_ptr<const TaskIntent> intent;                  // null = no annotation of ours
+  std::shared_ptr<const PlanNote> plan;                      // null = none
+  std::vector<std::string> problems;  // unreadable quantities: the pod is ineligible, with the reason
+
+  bool bound() const { return !node.empty(); }
+  // Succeeded and Failed pods no longer hold anything.
+  bool terminal() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
+};
+
+struct Job {
+  Uid uid;
+  ObjectKey key;
+  std::optional<OwnerRef> owner;
+  std::int64_t parallelism = 1;
+  std::optional<std::int64_t> completions;
+  bool indexed = false;
+  bool suspended = false;
+  bool finished = false;  // Complete or Failed condition
+  std::int64_t active = 0;
+  std::int64_t succeeded = 0;
+  std::int64_t failed = 0;
+  double created_s = 0;
+  Resources pod_requests;  // of one pod of the template
+  std::int32_t priority = 0;  // of the template, where resolved
+  std::shared_ptr<const TaskIntent> intent;
+  std::shared_ptr<const PlanNote> plan;
+
+  // All or nothing: Indexed with parallelism = completions (design: "Managed").
+  bool is_gang() const { return indexed && completions == parallelism && parallelism > 1; }
+};
+
+// policy/v1 PodDisruptionBudget, as kube-scheduler's preemption reads it.
+struct DisruptionBudget {
+  Uid uid;
+  ObjectKey key;
+  Labels match_labels;
+  std::vector<MatchExpression> match_expressions;
+  bool selects_nothing = false;  // a null selector
+  std::int64_t disruptions_allowed = 0;
+  std::vector<std::string> disrupted_pods;  // names already counted
+};
+
+}  // namespace slackline

@@ -1,0 +1,45 @@
+// Resources: what a pod requests, a node allocates, a hold takes. Integers, so "fits exactly" is exact.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slackline {
+
+// An amount of one GPU resource name ("nvidia.com/gpu"): GPUs, MIG slices or shared slots, by
+// configuration (gpu_catalog.h).
+struct GpuAmount {
+  std::string resource;
+  std::int64_t count = 0;
+  friend bool operator==(const GpuAmount&, const GpuAmount&) = default;
+};
+
+// Invariant: gpus is sorted by resource name, each name at most once.
+struct Resources {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t pods = 0;
+  std::vector<GpuAmount> gpus;
+
+  std::int64_t gpu_count(std::string_view resource) const;
+  std::int64_t gpu_total() const;
+  bool wants_gpus() const { return gpu_total() > 0; }
+  void set_gpus(std::string_view resource, std::int64_t count);
+
+  Resources& operator+=(const Resources& other);
+  Resources& operator-=(const Resources& other);  // may go negative: over-commitment is visible
+  friend Resources operator+(Resources a, const Resources& b) { return a += b; }
+  friend Resources operator-(Resources a, const Resources& b) { return a -= b; }
+  friend bool operator==(const Resources&, const Resources&) = default;
+};
+
+// The larger of each resource: an init container's request against the sum of the others.
+Resources max_of(const Resources& a, const Resources& b);
+
+// True when every resource that `request` asks for is there; what it does not ask for is not looked
+// at, so a GPU pod may land on a node that is over-committed in something else.
+bool fits(const Resources& request, const Resources& available);
+
+}  // namespace slackline

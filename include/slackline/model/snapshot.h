@@ -1,0 +1,103 @@
+// ClusterSnapshot: the cluster at one moment, immutable and shared. Every decision is a pure function of it.
+//
+// Thread-safety: immutable after publication; readers hold a shared_ptr<const ClusterSnapshot>.
+// Structure: per-node records are shared between successive snapshots, so that publishing after one
+// event copies pointers, not pods.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "slackline/model/node.h"
+#include "slackline/model/pod.h"
+
+namespace slackline {
+
+using PodPtr = std::shared_ptr<const Pod>;
+using JobPtr = std::shared_ptr<const Job>;
+
+// A node and every non-terminal pod bound to it, whoever bound it.
+struct NodeState {
+  std::shared_ptr<const Node> node;
+  std::vector<PodPtr> pods;  // sorted by uid
+  Resources used;            // sum of the pods' requests
+
+  Resources free() const { return node->allocatable - used; }
+};
+
+using NodeStatePtr = std::shared_ptr<const NodeState>;
+using NodeIndex = std::uint32_t;
+
+// Transparent hashing: look-ups by string_view without a copy.
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const noexcept {
+    return std::hash<std::string_view>{}(text);
+  }
+};
+using NodeIndexMap = std::unordered_map<std::string, NodeIndex, StringHash, std::equal_to<>>;
+
+// When we first saw a plan value and when its task last progressed, on the steady clock: a plan's hold
+// expires by what we saw, never by a timestamp in an annotation.
+struct PlanSighting {
+  std::uint64_t value_hash = 0;
+  double first_seen_s = 0;
+  double last_progress_s = 0;
+};
+
+// GPUs of a node that are promised to a task's unbound pods (design: "A hold").
+struct Hold {
+  Resources amount;
+  std::int32_t rank = 0;  // spec.priority: counts for pods of equal or lower rank
+  Uid task;               // the controller's uid, or the pod's own where it stands alone
+  std::string gang;       // "namespace/gang" of a labelled gang; empty otherwise
+  Uid pod;                // the nominated pod; empty for the unnamed rest of a plan
+  double expires_s = std::numeric_limits<double>::infinity();  // steady clock
+};
+
+// Holds by node, only nodes that have any.
+using HoldTable = std::unordered_map<NodeIndex, std::vector<Hold>>;
+
+struct ClusterSnapshot {
+  std::uint64_t version = 0;  // grows by one per publication
+  bool synced = false;        // the first full list of nodes, pods and Jobs is in
+  std::vector<NodeStatePtr> nodes;  // sorted by name
+  std::shared_ptr<const NodeIndexMap> node_index;
+  std::vector<PodPtr> unbound;  // neither bound nor terminal; sorted by (namespace, name)
+  std::vector<JobPtr> jobs;     // sorted by (namespace, name)
+  std::vector<std::shared_ptr<const DisruptionBudget>> budgets;  // sorted by (namespace, name)
+  std::unordered_map<Uid, PlanSighting> sightings;  // by uid of the object that carries the plan
+  HoldTable holds;
+
+  std::optional<NodeIndex> find_node(std::string_view name) const;
+  const NodeState& node(NodeIndex index) const { return *nodes[index]; }
+  const std::vector<Hold>& holds_on(NodeIndex index) const;
+  const Job* find_job(const Uid& uid) const;                            // O(jobs)
+  const Job* find_job(const std::string& ns, const std::string& name) const;  // O(log jobs)
+  PodPtr find_pod(const ObjectKey& key) const;                          // O(pods)
+};
+
+using SnapshotPtr = std::shared_ptr<const ClusterSnapshot>;
+
+// Whether the cache behind a snapshot may be believed now.
+struct CacheHealth {
+  bool synced = false;
+  double age_s = 0;    // since the last sign of life of the slowest stream
+  bool stale = false;  // age_s beyond the configured limit
+  std::string detail;  // "pods: watch silent for 95s", for readyz
+
+  bool trusted() const { return synced && !stale; }
+};
+
+// The pod's own intent, completed by its Job's; a default one when neither has any.
+TaskIntent effective_intent(const ClusterSnapshot& snapshot, const Pod& pod);
+
+// The plan that binds this pod: its own, else its Job's; nullptr when it has none.
+const PlanNote* effective_plan(const ClusterSnapshot& snapshot, const Pod& pod);
+
+}  // namespace slackline

@@ -1,0 +1,60 @@
+// TaskIntent: the annotations of the contract (design: "Contract with Kubernetes"), read.
+//
+// On a Pod, a Pod template or the owning Job; the Pod wins, key by key. What cannot be read is left
+// unset and named in `problems`: it never blocks a pod.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/model/ids.h"
+#include "slackline/model/placement.h"
+
+namespace slackline {
+
+enum class QosClass { kNormal, kPrior, kUrgent };
+enum class WorkloadMode { kTraining, kInference };
+
+std::string_view to_string(QosClass qos);
+std::string_view to_string(WorkloadMode mode);
+
+struct TaskIntent {
+  std::optional<std::string> model;
+  std::optional<WorkloadMode> mode;
+  std::optional<std::int64_t> batch_size;  // global batch
+  std::optional<std::int64_t> iterations;
+  std::optional<double> expected_duration_s;
+  std::optional<QosClass> qos_class;
+  std::optional<double> deadline_s;        // epoch seconds
+  std::optional<double> deadline_after_s;  // seconds after creation
+  bool any_gpu_type = false;               // gpu-types: any
+  std::vector<GpuType> gpu_types;          // in order of preference; empty = no constraint
+  bool any_placement = false;              // placements: auto
+  std::vector<Placement> placements;       // empty = exactly as written
+  std::optional<std::string> gang;         // label
+  std::optional<std::int64_t> gang_size;
+  std::optional<std::string> family;
+  std::optional<std::string> queue;  // label
+  std::optional<double> checkpoint_interval_s;
+  std::optional<double> last_checkpoint_s;  // epoch seconds
+  std::vector<std::string> problems;        // "batch-size: ..." for REST and Events
+};
+
+// Every field of `pod` where set, else of `owner`; problems of both.
+TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner);
+
+// PlanNote: the `plan` annotation, a decision handed over through the API. Only we write it.
+struct PlanNote {
+  std::string id;
+  std::int64_t epoch = 0;
+  Placement shape;
+  GpuType gpu_type;
+  std::vector<NodeName> nodes;  // one entry per node of the shape
+  bool promoted = false;
+  std::uint64_t value_hash = 0;  // of the annotation's text: another value is another plan
+};
+
+}  // namespace slackline

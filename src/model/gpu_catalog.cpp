@@ -1,0 +1,74 @@
+#include "slackline/model/gpu_catalog.h"
+
+#include <algorithm>
+
+#include "slackline/base/text.h"
+
+namespace slackline {
+
+const std::string* find_label(const Labels& labels, std::string_view key) {
+  const auto at = std::lower_bound(
+      labels.begin(), labels.end(), key,
+      [](const auto& label, std::string_view wanted) { return label.first < wanted; });
+  return at != labels.end() && at->first == key ? &at->second : nullptr;
+}
+
+const GpuResourceRule* GpuCatalog::resource(std::string_view name) const {
+  for (const GpuResourceRule& rule : resources)
+    if (glob_matches(rule.pattern, name)) return &rule;
+  return nullptr;
+}
+
+const GpuTypeRule* GpuCatalog::type(const GpuType& alias) const {
+  for (const GpuTypeRule& rule : types)
+    if (rule.alias == alias) return &rule;
+  return nullptr;
+}
+
+GpuType GpuCatalog::classify(const Labels& labels) const {
+  for (const std::string& key : type_labels) {
+    const std::string* value = find_label(labels, key);
+    if (value == nullptr || value->empty()) continue;
+    for (const GpuTypeRule& rule : types) {
+      if (*value == rule.alias.str()) return rule.alias;
+      for (const std::string& pattern : rule.label_values)
+        if (glob_matches(pattern, *value)) return rule.alias;
+    }
+    return GpuType(*value);
+  }
+  return GpuType{};
+}
+
+double GpuCatalog::cost(const GpuType& alias) const {
+  const GpuTypeRule* rule = type(alias);
+  return rule == nullptr ? 1.0 : rule->cost;
+}
+
+GpuCatalog default_gpu_catalog() {
+  GpuCatalog catalog;
+  catalog.resources = {{"nvidia.com/gpu", GpuSharing::kWhole, false},
+                       {"amd.com/gpu", GpuSharing::kWhole, false},
+                       {"gpu.intel.com/i915", GpuSharing::kWhole, false},
+                       {"nvidia.com/mig-*", GpuSharing::kMig, false},
+                       {"nvidia.com/gpu.shared", GpuSharing::kTimeslice, false}};
+  catalog.type_labels = {"slackline.dev/gpu-type", "nvidia.com/gpu.product",
+                         "cloud.google.com/gke-accelerator", "k8s.amazonaws.com/accelerator",
+                         "accelerator", "amd.com/gpu.product-name"};
+  // Globs over the values of NVIDIA's feature discovery and of the clouds; longer names first.
+  catalog.types = {{GpuType("K40"), {"*-K40*", "*-k40*"}, 1.0},
+                   {GpuType("K80"), {"*-K80*", "*-k80*"}, 1.0},
+                   {GpuType("P100"), {"*-P100*", "*-p100*"}, 1.0},
+                   {GpuType("P40"), {"*-P40*", "*-p40*"}, 1.0},
+                   {GpuType("P4"), {"*-P4", "*-p4"}, 1.0},
+                   {GpuType("V100"), {"*-V100*", "*-v100*"}, 1.0},
+                   {GpuType("T4"), {"*-T4*", "*-t4*"}, 1.0},
+                   {GpuType("A100"), {"*-A100*", "*-a100*"}, 1.0},
+                   {GpuType("A10"), {"*-A10", "*-A10G", "*-a10*"}, 1.0},
+                   {GpuType("L4"), {"*-L4", "*-l4"}, 1.0},
+                   {GpuType("H100"), {"*-H100*", "*-h100*"}, 1.0},
+                   {GpuType("H200"), {"*-H200*", "*-h200*"}, 1.0},
+                   {GpuType("RTX3090"), {"*-RTX-3090*", "*-rtx-3090*"}, 1.0}};
+  return catalog;
+}
+
+}  // namespace slackline

@@ -1,0 +1,94 @@
+// The spelling of every enumeration of the model: one place, so that REST, journal and metrics agree.
+#include "slackline/model/extender.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/pod.h"
+#include "slackline/model/task.h"
+#include "slackline/model/task_intent.h"
+#include "slackline/model/verdict.h"
+
+namespace slackline {
+namespace {
+
+struct VerdictWords {
+  std::string_view code;
+  std::string_view message;
+};
+
+constexpr std::array<VerdictWords, kVerdictCount> kVerdictWords = {{
+    {"Pass", ""},
+    {"HeldForOthers", "free GPUs are held for tasks of equal or higher priority"},
+    {"InsufficientGpus", "insufficient free GPUs"},
+    {"NotPlanned", "the task's plan places it on other nodes"},
+    {"NotYetObserved", "node not yet observed"},
+    {"GpuTypeNotAccepted", "GPU type not among the task's gpu-types"},
+    {"GpuTypeUnknown", "node does not tell its GPU type and the task names gpu-types"},
+    {"NodeTooSmall", "node has fewer GPUs in all than one pod requests"},
+    {"NodeUnreadable", "node reports resources that cannot be parsed"},
+}};
+
+}  // namespace
+
+std::string_view code(Verdict verdict) {
+  return kVerdictWords[static_cast<std::size_t>(verdict)].code;
+}
+
+std::string_view message(Verdict verdict) {
+  return kVerdictWords[static_cast<std::size_t>(verdict)].message;
+}
+
+std::string_view to_string(Verb verb) {
+  switch (verb) {
+    case Verb::kFilter: return "filter";
+    case Verb::kPrioritize: return "prioritize";
+    case Verb::kPreempt: return "preempt";
+    case Verb::kBind: break;
+  }
+  return "bind";
+}
+
+std::string_view to_string(GpuSharing sharing) {
+  switch (sharing) {
+    case GpuSharing::kWhole: return "whole";
+    case GpuSharing::kMig: return "mig";
+    case GpuSharing::kTimeslice: return "timeslice";
+    case GpuSharing::kMps: return "mps";
+    case GpuSharing::kVgpu: break;
+  }
+  return "vgpu";
+}
+
+std::string_view to_string(QosClass qos) {
+  switch (qos) {
+    case QosClass::kUrgent: return "urgent";
+    case QosClass::kPrior: return "prior";
+    case QosClass::kNormal: break;
+  }
+  return "normal";
+}
+
+std::string_view to_string(WorkloadMode mode) {
+  return mode == WorkloadMode::kInference ? "inference" : "training";
+}
+
+std::string_view to_string(PodPhase phase) {
+  switch (phase) {
+    case PodPhase::kPending: return "Pending";
+    case PodPhase::kRunning: return "Running";
+    case PodPhase::kSucceeded: return "Succeeded";
+    case PodPhase::kFailed: return "Failed";
+    case PodPhase::kUnknown: break;
+  }
+  return "Unknown";
+}
+
+std::string_view to_string(TaskState state) {
+  switch (state) {
+    case TaskState::kSuspended: return "Suspended";
+    case TaskState::kPending: return "Pending";
+    case TaskState::kPartlyBound: return "PartlyBound";
+    case TaskState::kRunning: break;
+  }
+  return "Running";
+}
+
+}  // namespace slackline

@@ -1,0 +1,67 @@
+#include "slackline/model/snapshot.h"
+
+#include <algorithm>
+
+namespace slackline {
+
+std::optional<NodeIndex> ClusterSnapshot::find_node(std::string_view name) const {
+  if (!node_index) return std::nullopt;
+  const auto at = node_index->find(name);
+  if (at == node_index->end()) return std::nullopt;
+  return at->second;
+}
+
+const std::vector<Hold>& ClusterSnapshot::holds_on(NodeIndex index) const {
+  static const std::vector<Hold> kNone;
+  const auto at = holds.find(index);
+  return at == holds.end() ? kNone : at->second;
+}
+
+const Job* ClusterSnapshot::find_job(const Uid& uid) const {
+  for (const JobPtr& job : jobs)
+    if (job->uid == uid) return job.get();
+  return nullptr;
+}
+
+const Job* ClusterSnapshot::find_job(const std::string& ns, const std::string& name) const {
+  const ObjectKey wanted{ns, name};
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), wanted,
+                                   [](const JobPtr& job, const auto& key) { return job->key < key; });
+  return at != jobs.end() && (*at)->key == wanted ? at->get() : nullptr;
+}
+
+PodPtr ClusterSnapshot::find_pod(const ObjectKey& key) const {
+  for (const PodPtr& pod : unbound)
+    if (pod->key == key) return pod;
+  for (const NodeStatePtr& state : nodes)
+    for (const PodPtr& pod : state->pods)
+      if (pod->key == key) return pod;
+  return nullptr;
+}
+
+namespace {
+
+// The Job that controls the pod, if it is the very one (a recreated Job has another uid).
+const Job* owning_job(const ClusterSnapshot& snapshot, const Pod& pod) {
+  if (!pod.owner || pod.owner->kind != "Job") return nullptr;
+  const Job* job = snapshot.find_job(pod.key.ns, pod.owner->name);
+  return job != nullptr && job->uid == pod.owner->uid ? job : nullptr;
+}
+
+}  // namespace
+
+TaskIntent effective_intent(const ClusterSnapshot& snapshot, const Pod& pod) {
+  static const TaskIntent kNone;
+  const Job* job = owning_job(snapshot, pod);
+  const TaskIntent& mine = pod.intent ? *pod.intent : kNone;
+  const TaskIntent& owner = job != nullptr && job->intent ? *job->intent : kNone;
+  return merge(mine, owner);
+}
+
+const PlanNote* effective_plan(const ClusterSnapshot& snapshot, const Pod& pod) {
+  if (pod.plan) return pod.plan.get();
+  const Job* job = owning_job(snapshot, pod);
+  return job != nullptr ? job->plan.get() : nullptr;
+}
+
+}  // namespace slackline

@@ -1,0 +1,41 @@
+#include "slackline/model/task_intent.h"
+
+namespace slackline {
+namespace {
+
+template <class T>
+void inherit(std::optional<T>& mine, const std::optional<T>& theirs) {
+  if (!mine) mine = theirs;
+}
+
+}  // namespace
+
+TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner) {
+  TaskIntent out = pod;
+  inherit(out.model, owner.model);
+  inherit(out.mode, owner.mode);
+  inherit(out.batch_size, owner.batch_size);
+  inherit(out.iterations, owner.iterations);
+  inherit(out.expected_duration_s, owner.expected_duration_s);
+  inherit(out.qos_class, owner.qos_class);
+  inherit(out.deadline_s, owner.deadline_s);
+  inherit(out.deadline_after_s, owner.deadline_after_s);
+  if (!out.any_gpu_type && out.gpu_types.empty()) {
+    out.any_gpu_type = owner.any_gpu_type;
+    out.gpu_types = owner.gpu_types;
+  }
+  if (!out.any_placement && out.placements.empty()) {
+    out.any_placement = owner.any_placement;
+    out.placements = owner.placements;
+  }
+  inherit(out.gang, owner.gang);
+  inherit(out.gang_size, owner.gang_size);
+  inherit(out.family, owner.family);
+  inherit(out.queue, owner.queue);
+  inherit(out.checkpoint_interval_s, owner.checkpoint_interval_s);
+  inherit(out.last_checkpoint_s, owner.last_checkpoint_s);
+  out.problems.insert(out.problems.end(), owner.problems.begin(), owner.problems.end());
+  return out;
+}
+
+}  // namespace slackline
