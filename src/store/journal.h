@@ -1,0 +1,71 @@
+// Journal: the decision journal in SQLite. Only history lives here: it may be deleted at any time
+// without a scheduling decision changing.
+//
+// Threads: one writer thread owns the writing connection; append() and record_outcome() only enqueue
+// into a bounded queue and never wait (a full queue drops and counts). Readers use their own connection.
+// Durability: WAL, synchronous=FULL, batches of at most 200 rows or 200 ms.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/model/decision.h"
+
+namespace slackline::store {
+
+struct JournalOptions {
+  std::string path;                     // file; its folder must exist
+  std::size_t queue_limit = 10000;      // rows waiting for the writer
+  std::int64_t keep_rows = 1000000;     // older ones are deleted in slices
+  double busy_timeout_s = 5;
+};
+
+struct JournalQuery {
+  std::string ns;   // empty = all
+  std::string pod;  // name; empty = all
+  std::string verb;
+  std::size_t limit = 100;          // 1..1000
+  std::int64_t before_id = 0;       // continue: only rows with a smaller id; 0 = from the newest
+};
+
+struct JournalPage {
+  std::vector<DecisionRow> rows;         // newest first
+  std::int64_t next_before_id = 0;       // 0 = no more
+};
+
+struct JournalStats {
+  std::uint64_t written = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t queued = 0;
+  bool degraded = false;     // the disk refuses; rows are dropped until it recovers
+  std::string recovered_from;  // where a damaged file was moved at start; empty = none
+};
+
+class Journal {
+ public:
+  // Opens or creates the file, checks it (quick_check; a damaged one is moved aside with a timestamp,
+  // a newer schema is refused and left untouched), starts the writer.
+  static Result<std::unique_ptr<Journal>> open(const JournalOptions& options);
+  ~Journal();  // flushes and stops
+
+  // False when the row was dropped.
+  bool append(DecisionRow row);
+  // The outcome goes to the newest bind (or else filter) row of that pod without one.
+  bool record_outcome(const Uid& pod, DecisionOutcome outcome);
+
+  Result<JournalPage> query(const JournalQuery& query) const;
+  JournalStats stats() const;
+  // Waits until everything enqueued before is on disk, or the time is over.
+  bool flush(double timeout_s);
+
+ private:
+  class Impl;
+  explicit Journal(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace slackline::store
