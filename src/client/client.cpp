@@ -1,0 +1,66 @@
+#include "client/client.h"
+
+#include <memory>
+
+#include <httplib.h>
+
+#include "slackline/base/text.h"
+#include "wire/kube_decode.h"
+
+namespace slackline::client {
+namespace {
+
+std::unique_ptr<httplib::Client> connect(const ClientOptions& options) {
+  auto http = options.cert_file.empty()
+                  ? std::make_unique<httplib::Client>(options.url)
+                  : std::make_unique<httplib::Client>(options.url, options.cert_file, options.key_file);
+  const auto timeout = static_cast<time_t>(options.timeout_s);
+  http->set_connection_timeout(timeout);
+  http->set_read_timeout(timeout);
+  http->set_tcp_nodelay(true);
+  if (!options.ca_file.empty()) http->set_ca_cert_path(options.ca_file.c_str());
+  http->enable_server_certificate_verification(true);
+  return http;
+}
+
+Result<std::string> unwrap(const ClientOptions& options, const httplib::Result& result) {
+  if (!result)
+    return fail(ErrorCode::kUnavailable,
+                format("no daemon answers at {} ({}); start one with `slackline serve`, or name its "
+                       "address with --server",
+                       options.url, httplib::to_string(result.error())));
+  if (result->status >= 200 && result->status < 300) return result->body;
+  const auto status = wire::decode_status(result->body);
+  const std::string reason = status ? status->message : printable(result->body);
+  const ErrorCode code = result->status == 404   ? ErrorCode::kNotFound
+                         : result->status < 500 ? ErrorCode::kInvalidArgument
+                                                : ErrorCode::kUnavailable;
+  return fail(code, format("{} (HTTP {})", reason, result->status));
+}
+
+}  // namespace
+
+Result<std::string> Client::get(const std::string& path, const std::string& accept) const {
+  const auto http = connect(options_);
+  return unwrap(options_, http->Get(path, httplib::Headers{{"Accept", accept}}));
+}
+
+Result<std::string> Client::post_json(const std::string& path, const std::string& body) const {
+  const auto http = connect(options_);
+  return unwrap(options_, http->Post(path, body, "application/json"));
+}
+
+std::string encode_query(std::string_view value) {
+  std::string out;
+  for (const char c : value) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '~' || c == '/';
+    if (plain)
+      out += c;
+    else
+      out += format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+}  // namespace slackline::client

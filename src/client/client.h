@@ -1,0 +1,36 @@
+// Client: what the command line asks of a running daemon (cpp-httplib behind it).
+//
+// Blocking, one call at a time; not thread-safe. An answer other than 2xx is an Error that carries the
+// daemon's own message; "cannot connect" names the address and how to start a daemon.
+#pragma once
+
+#include <string>
+
+#include "slackline/base/result.h"
+
+namespace slackline::client {
+
+struct ClientOptions {
+  std::string url;        // "http://127.0.0.1:8180" or https://...
+  std::string ca_file;    // for https; empty = the system's CAs
+  std::string cert_file;  // client certificate, with key_file
+  std::string key_file;
+  double timeout_s = 10;
+};
+
+class Client {
+ public:
+  explicit Client(ClientOptions options) : options_(std::move(options)) {}
+
+  // `accept`: "text/plain" for the table, "application/json".
+  Result<std::string> get(const std::string& path, const std::string& accept) const;
+  Result<std::string> post_json(const std::string& path, const std::string& body) const;
+
+ private:
+  ClientOptions options_;
+};
+
+// Percent-encodes a query value.
+std::string encode_query(std::string_view value);
+
+}  // namespace slackline::client
