@@ -1,6 +1,7 @@
 // The spelling of every enumeration of the model: one place, so that REST, journal and metrics agree.
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
+#include "slackline/model/mode.h"
 #include "slackline/model/pod.h"
 #include "slackline/model/task.h"
 #include "slackline/model/task_intent.h"
@@ -45,6 +46,8 @@ std::string_view to_string(Verb verb) {
   }
   return "bind";
 }
+
+std::string_view to_string(Mode mode) { return mode == Mode::kShadow ? "shadow" : "advise"; }
 
 std::string_view to_string(GpuSharing sharing) {
   switch (sharing) {

@@ -1,0 +1,19 @@
+# Build: docker build -t slackline .      Run: docker run --read-only -v slackline:/var/lib/slackline slackline serve
+FROM debian:12-slim AS build
+WORKDIR /src
+COPY . .
+RUN scripts/setup build
+RUN scripts/build release && strip build/release/slackline
+
+FROM debian:12-slim
+COPY --from=build /src/scripts/setup /tmp/setup
+RUN apt-get update -q && /tmp/setup runtime && rm -rf /tmp/setup /var/lib/apt/lists/* \
+  && useradd --system --uid 65532 --no-create-home slackline \
+  && install -d -o 65532 -g 65532 /var/lib/slackline
+COPY --from=build /src/build/release/slackline /usr/local/bin/slackline
+USER 65532:65532
+# The root file system may be read-only: only the journal is written.
+VOLUME /var/lib/slackline
+EXPOSE 8180 8181 8182
+ENTRYPOINT ["/usr/local/bin/slackline"]
+CMD ["serve", "--store", "/var/lib/slackline/slackline.db"]

@@ -1,0 +1,54 @@
+#include "control/serve/decision_log.h"
+
+#include <utility>
+
+namespace slackline::control {
+
+DecisionLog::DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics)
+    : journal_(journal),
+      metrics_(metrics),
+      victims_(metrics.counter("slackline_preempt_victims_total",
+                               "Pods named as victims in preempt answers")),
+      written_(metrics.gauge("slackline_journal_written_rows", "Decision rows written to disk")),
+      dropped_(metrics.gauge("slackline_journal_dropped_rows",
+                             "Decision rows dropped: the queue was full or the disk refused")),
+      queued_(metrics.gauge("slackline_journal_queued_rows", "Decision rows waiting for the writer")),
+      degraded_(metrics.gauge("slackline_journal_degraded",
+                              "1 while the journal cannot be written, 0 otherwise")) {}
+
+void DecisionLog::record(DecisionRow row) {
+  for (const auto& [reason, nodes] : row.reasons)
+    metrics_
+        .counter("slackline_filter_nodes_total", "Nodes judged by filter, by verdict",
+                 {{"reason", reason}})
+        .add(nodes);
+  if (journal_ != nullptr) (void)journal_->append(std::move(row));
+}
+
+void DecisionLog::count_bind(std::string_view outcome) {
+  metrics_.counter("slackline_binds_total", "Bind calls by how they ended", {{"outcome", outcome}})
+      .add();
+}
+
+void DecisionLog::count_victims(std::size_t victims) {
+  victims_.add(static_cast<double>(victims));
+}
+
+void DecisionLog::on_pod_bound(const Pod& pod, double seen_s) {
+  if (journal_ != nullptr)
+    (void)journal_->record_outcome(pod.uid, DecisionOutcome{pod.node.str(), seen_s});
+}
+
+void DecisionLog::refresh_metrics() {
+  if (journal_ == nullptr) {
+    degraded_.set(1);
+    return;
+  }
+  const store::JournalStats stats = journal_->stats();
+  written_.set(static_cast<double>(stats.written));
+  dropped_.set(static_cast<double>(stats.dropped));
+  queued_.set(static_cast<double>(stats.queued));
+  degraded_.set(stats.degraded ? 1 : 0);
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,45 @@
+// DecisionLog: where every verb's decision goes: the journal, the metrics.
+//
+// record() never waits: the journal's queue is bounded and drops (and counts) when it is full. A daemon
+// without a journal (it could not be opened) still counts. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "cluster/source.h"
+#include "obs/metrics.h"
+#include "slackline/base/clock.h"
+#include "slackline/model/decision.h"
+#include "store/journal.h"
+
+namespace slackline::control {
+
+class DecisionLog : public cluster::ClusterObserver {
+ public:
+  // `journal` may be null.
+  DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics);
+
+  // Nodes by verdict are counted for filter; `row` goes to the journal.
+  void record(DecisionRow row);
+  // One bind and how it ended: "bound", "already_bound", "conflict", "not_found", "unavailable", ...
+  void count_bind(std::string_view outcome);
+  void count_victims(std::size_t victims);
+
+  // The watch saw the pod bound: that is the outcome of its last decision.
+  void on_pod_bound(const Pod& pod, double seen_s) override;
+
+  // Brings the journal's own counters into the metrics; called before each scrape.
+  void refresh_metrics();
+
+ private:
+  store::Journal* journal_;
+  obs::MetricsRegistry& metrics_;
+  obs::Counter victims_;
+  obs::Gauge written_;
+  obs::Gauge dropped_;
+  obs::Gauge queued_;
+  obs::Gauge degraded_;
+};
+
+}  // namespace slackline::control

@@ -1,0 +1,61 @@
+// Extender: the four verbs of kube-scheduler's extender protocol, from one immutable snapshot each.
+//
+// filter, prioritize and preempt are pure in effect: they read the snapshot, decide with core functions
+// and leave a journal row in a bounded queue; no API call, no disk, no lock over I/O. bind is the one verb
+// that writes: it answers success only when the API server has the pod on that node.
+//
+// shadow mode decides and journals everything, and lets kube-scheduler go its own way: filter passes all,
+// prioritize scores nothing, preempt echoes its input, bind is performed.
+//
+// Thread-safe: any verb from any thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "cluster/source.h"
+#include "control/serve/decision_log.h"
+#include "slackline/base/clock.h"
+#include "slackline/model/extender.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/mode.h"
+#include "slackline/model/workload.h"
+
+namespace slackline::control {
+
+// What the verbs decide with; fixed while the daemon runs.
+struct DecisionOptions {
+  Mode mode = Mode::kAdvise;
+  GpuCatalog catalog;
+  WorkloadProfiles profiles;
+  double theta = 1.0;  // 000 eq 10
+
+  std::string fingerprint() const;  // names these options in the journal
+};
+
+class Extender {
+ public:
+  // `writer` is null where the cluster source is read-only: then bind answers an error.
+  Extender(const DecisionOptions& options, const cluster::ClusterSource& source,
+           cluster::ClusterWriter* writer, DecisionLog& log, const Clock& clock);
+
+  FilterReply filter(const NodesRequest& request);
+  PrioritizeReply prioritize(const NodesRequest& request);
+  PreemptReply preempt(const PreemptRequest& request);
+  BindReply bind(const BindRequest& request);
+
+ private:
+  BindReply settle_by_truth(const BindRequest& request, const Error& error);
+  DecisionRow row_for(Verb verb, const ClusterSnapshot& snapshot, const Pod& pod,
+                      std::size_t nodes_asked) const;
+
+  const DecisionOptions& options_;
+  const std::string options_hash_;
+  const cluster::ClusterSource& source_;
+  cluster::ClusterWriter* writer_;
+  DecisionLog& log_;
+  const Clock& clock_;
+};
+
+}  // namespace slackline::control
