@@ -1,0 +1,199 @@
+#include "control/serve/extender.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "slackline/base/text.h"
+#include "slackline/core/filter.h"
+#include "slackline/core/holds.h"
+#include "slackline/core/score.h"
+#include "slackline/core/victims.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr std::string_view kGpuTypeAnnotation = "slackline.dev/gpu-type";
+
+// What filter answers where it may not interfere: every node passes.
+FilterReply pass_all(std::size_t nodes) {
+  return FilterReply{std::vector<Verdict>(nodes, Verdict::kPass), {}};
+}
+
+std::size_t passing(const FilterReply& reply) {
+  return static_cast<std::size_t>(
+      std::count_if(reply.verdicts.begin(), reply.verdicts.end(), passes));
+}
+
+std::vector<std::pair<std::string, std::uint32_t>> count_reasons(const FilterReply& reply) {
+  std::array<std::uint32_t, kVerdictCount> counts{};
+  for (const Verdict verdict : reply.verdicts) ++counts[static_cast<std::size_t>(verdict)];
+  std::vector<std::pair<std::string, std::uint32_t>> reasons;
+  for (std::size_t i = 0; i < kVerdictCount; ++i)
+    if (counts[i] > 0)
+      reasons.emplace_back(std::string(code(static_cast<Verdict>(i))), counts[i]);
+  return reasons;
+}
+
+std::vector<DecisionCandidate> top_candidates(const NodesRequest& request,
+                                              const core::ScoreSheet& sheet) {
+  std::vector<DecisionCandidate> candidates;
+  for (const std::uint32_t at : sheet.best_first(request)) {
+    const core::ScoredNode& node = sheet.nodes[at];
+    if (candidates.size() == kMaxDecisionCandidates || node.score == 0) break;
+    DecisionCandidate candidate{std::string(request.node_names[node.node]), node.score, {}};
+    const core::TypeEstimate& type = sheet.types[node.type];
+    if (type.preference) candidate.features.emplace_back("preference", *type.preference);
+    if (type.throughput_samples_per_s)
+      candidate.features.emplace_back("throughput_samples_per_s", *type.throughput_samples_per_s);
+    if (type.cer) candidate.features.emplace_back("cer", *type.cer);
+    candidate.features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
+    candidate.features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+}  // namespace
+
+std::string DecisionOptions::fingerprint() const {
+  std::string text = format("{} theta={}", to_string(mode), theta);
+  for (const GpuTypeRule& type : catalog.types)
+    text += format(" {}={}", type.alias.str(), type.cost);
+  for (const ProfileEntry& entry : profiles.entries())
+    text += format(" {}/{}:{}[{}]", entry.model, entry.gpu_type.str(), entry.coefficients.kind,
+                   fmt::join(entry.coefficients.params, ","));
+  return format("{:016x}", slackline::fingerprint(text));
+}
+
+Extender::Extender(const DecisionOptions& options, const cluster::ClusterSource& source,
+                   cluster::ClusterWriter* writer, DecisionLog& log, const Clock& clock)
+    : options_(options),
+      options_hash_(options.fingerprint()),
+      source_(source),
+      writer_(writer),
+      log_(log),
+      clock_(clock) {}
+
+DecisionRow Extender::row_for(Verb verb, const ClusterSnapshot& snapshot, const Pod& pod,
+                              std::size_t nodes_asked) const {
+  DecisionRow row;
+  row.time_s = clock_.wall_s();
+  row.verb = verb;
+  row.pod_uid = pod.uid;
+  row.pod = pod.key;
+  if (const PlanNote* plan = effective_plan(snapshot, pod)) row.plan_id = plan->id;
+  row.policy = options_.mode == Mode::kShadow ? "cer-shadow" : "cer";
+  row.options_hash = options_hash_;
+  row.snapshot_version = snapshot.version;
+  row.nodes_asked = static_cast<std::uint32_t>(nodes_asked);
+  return row;
+}
+
+FilterReply Extender::filter(const NodesRequest& request) {
+  const double started_s = clock_.steady_s();
+  const SnapshotPtr snapshot = source_.snapshot();
+  core::FilterOptions options;
+  options.catalog = &options_.catalog;
+  options.trusted = source_.health().trusted();
+  options.now_steady_s = started_s;
+  FilterReply reply = core::filter_nodes(*snapshot, request, options);
+
+  DecisionRow row = row_for(Verb::kFilter, *snapshot, request.pod, request.node_names.size());
+  row.reasons = count_reasons(reply);
+  row.result = reply.error.empty() ? format("passed {} of {}", passing(reply), reply.verdicts.size())
+                                   : reply.error;
+  row.duration_us = (clock_.steady_s() - started_s) * 1e6;
+  log_.record(std::move(row));
+  if (options_.mode == Mode::kShadow) return pass_all(request.node_names.size());
+  return reply;
+}
+
+PrioritizeReply Extender::prioritize(const NodesRequest& request) {
+  const double started_s = clock_.steady_s();
+  const SnapshotPtr snapshot = source_.snapshot();
+  core::ScoreOptions options;
+  options.catalog = &options_.catalog;
+  options.profiles = &options_.profiles;
+  options.theta = options_.theta;
+  options.now_steady_s = started_s;
+  const core::ScoreSheet sheet = core::score_nodes(*snapshot, request, options);
+  PrioritizeReply reply = core::to_reply(sheet);
+
+  DecisionRow row = row_for(Verb::kPrioritize, *snapshot, request.pod, request.node_names.size());
+  row.candidates = top_candidates(request, sheet);
+  row.result = reply.scores.empty()
+                   ? std::string("no node scored")
+                   : format("best {} with {}", request.node_names[reply.scores.front().node],
+                            reply.scores.front().score);
+  row.duration_us = (clock_.steady_s() - started_s) * 1e6;
+  log_.record(std::move(row));
+  if (options_.mode == Mode::kShadow) return {};
+  return reply;
+}
+
+PreemptReply Extender::preempt(const PreemptRequest& request) {
+  const double started_s = clock_.steady_s();
+  const SnapshotPtr snapshot = source_.snapshot();
+  core::PreemptOptions options;
+  options.catalog = &options_.catalog;
+  options.trusted = source_.health().trusted();
+  options.now_wall_s = clock_.wall_s();
+  options.now_steady_s = started_s;
+  PreemptReply reply = core::choose_victims(*snapshot, request, options);
+
+  std::size_t victims = 0;
+  for (const NodeVictims& node : reply.nodes) victims += node.victims.size();
+  DecisionRow row = row_for(Verb::kPreempt, *snapshot, request.pod, request.candidates.size());
+  row.result =
+      format("{} of {} nodes, {} victims named", reply.nodes.size(), request.candidates.size(), victims);
+  row.duration_us = (clock_.steady_s() - started_s) * 1e6;
+  log_.record(std::move(row));
+  if (options_.mode == Mode::kShadow) return PreemptReply{request.candidates};
+  log_.count_victims(victims);
+  return reply;
+}
+
+BindReply Extender::bind(const BindRequest& request) {
+  const double started_s = clock_.steady_s();
+  if (writer_ == nullptr) {
+    log_.count_bind("read_only");
+    return {"this daemon follows a cluster dump and cannot bind; run it with --cluster kube"};
+  }
+  const SnapshotPtr snapshot = source_.snapshot();
+  cluster::BindingOrder order{request.pod, request.uid, request.node, {}};
+  if (const auto node = snapshot->find_node(request.node.str())) {
+    const GpuType& type = snapshot->node(*node).node->gpu_type;
+    if (!type.empty()) order.annotations.emplace_back(kGpuTypeAnnotation, type.str());
+  }
+  const Status bound = writer_->bind(order);
+  const BindReply reply = bound ? BindReply{} : settle_by_truth(request, bound.error());
+  if (bound) log_.count_bind("bound");
+
+  Pod pod;
+  pod.uid = request.uid;
+  pod.key = request.pod;
+  DecisionRow row = row_for(Verb::kBind, *snapshot, pod, 1);
+  row.result = reply.error.empty() ? format("bound to {}", request.node.str()) : reply.error;
+  row.duration_us = (clock_.steady_s() - started_s) * 1e6;
+  log_.record(std::move(row));
+  return reply;
+}
+
+// The write was refused or its fate is unknown: only what the API server holds of the pod decides.
+BindReply Extender::settle_by_truth(const BindRequest& request, const Error& error) {
+  const Result<cluster::PodTruth> truth = writer_->read_pod(request.pod);
+  if (truth && truth->uid == request.uid && truth->node == request.node) {
+    log_.count_bind("already_bound");
+    return {};
+  }
+  log_.count_bind(to_lower(to_string(error.code)));
+  std::string text = error.message;
+  if (truth && truth->uid != request.uid)
+    text = format("pod {} was recreated: its uid is {}, asked was {}", request.pod.str(),
+                  truth->uid.str(), request.uid.str());
+  else if (truth && !truth->node.empty())
+    text = format("pod {} is already bound to {}", request.pod.str(), truth->node.str());
+  return {text};
+}
+
+}  // namespace slackline::control
