@@ -1,0 +1,65 @@
+// Holds: GPUs that are promised to unbound pods (design: "A hold"). A pure function of the
+// snapshot.
+//
+// A pod's nomination holds its requests on the nominated node, gated or not, for as long as it
+// stands: kube-scheduler reserves for it too. A plan holds, for every further unbound member of its
+// task, one of its nodes, in the plan's order, after the nodes on which members are bound or
+// nominated are taken off; never more than the task's own unbound request. A plan's hold expires 60
+// s after the later of first seeing its value and the task's last progress, on the steady clock. A
+// suspended or finished Job and a terminal or deleting pod hold nothing. A plan that was never
+// sighted is not timed yet: it holds.
+//
+// A hold counts for pods of equal or lower rank (spec.priority; a Job without pods has its
+// template's) and never for the pods of its own task or gang.
+#pragma once
+
+#include <string>
+
+#include "slackline/model/snapshot.h"
+
+namespace slackline::core {
+
+inline constexpr double kPlanHold_s = 60.0;
+
+// The whole table; each node's holds in a fixed order. Of snapshot, `holds` is not read.
+HoldTable derive_holds(const ClusterSnapshot& snapshot);
+
+// The plan that binds the pod now; nullptr when it has none, or it has expired, or its Job is
+// suspended or finished.
+const PlanNote* live_plan(const ClusterSnapshot& snapshot, const Pod& pod, double now_steady_s);
+
+// Who a pod's holds are held for: what a hold must not have in common with a pod to count against
+// it.
+struct HoldIdentity {
+  Uid task;          // of the topmost controller we know, else the pod's own
+  std::string gang;  // "namespace/gang" of a labelled gang; empty otherwise
+};
+HoldIdentity hold_identity(const ClusterSnapshot& snapshot, const Pod& pod);
+
+// The holds as one pod meets them. Built once per request, asked per node; keeps references to the
+// snapshot and the pod. Not a node's index out of range.
+class HoldView {
+ public:
+  HoldView(const ClusterSnapshot& snapshot, const Pod& pod, double now_steady_s);
+
+  // True where no hold of anybody could matter: the fast path of filter.
+  bool empty() const { return snapshot_.holds.empty(); }
+  // A live hold of somebody else with the pod's rank or a higher one.
+  bool any(NodeIndex node) const;
+  // The sum of those.
+  Resources against(NodeIndex node) const;
+
+ private:
+  bool counts(const Hold& hold) const;
+
+  const ClusterSnapshot& snapshot_;
+  const Pod& pod_;
+  double now_steady_s_;
+  HoldIdentity self_;
+};
+
+// HoldView(...).against(node), for one question.
+Resources held_against(const ClusterSnapshot& snapshot, NodeIndex node, const Pod& pod,
+                       double now_steady_s);
+
+}  // namespace slackline::core

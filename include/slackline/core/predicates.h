@@ -1,0 +1,34 @@
+// kube-scheduler's predicates that we repeat for planning and for what people ask: cordon,
+// readiness, taints, node selector, required node affinity. Filter does not use them: in-tree
+// filters ran before.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "slackline/model/node.h"
+#include "slackline/model/pod.h"
+
+namespace slackline::core {
+
+enum class Misfit : std::uint8_t {
+  kNodeUnreadable,
+  kNotReady,
+  kUnschedulable,
+  kTaint,
+  kNodeSelector,
+  kNodeAffinity,
+};
+
+std::string_view code(Misfit misfit);     // "Taint", stable
+std::string_view message(Misfit misfit);  // for people
+
+// The first reason in the order above why the pod may not run on the node; nullopt if it may.
+std::optional<Misfit> misfit(const Pod& pod, const Node& node);
+
+bool tolerates(const Toleration& toleration, const Taint& taint);
+// One requirement over labels; "metadata.name" reads the node's name. Gt and Lt compare integers.
+bool matches(const MatchExpression& expression, const Labels& labels, std::string_view node_name);
+
+}  // namespace slackline::core

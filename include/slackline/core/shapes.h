@@ -1,0 +1,65 @@
+// The shapes a task could run in, and what each would give (000 eq 3, 13-15; rows 000-03, 000-14).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slackline/core/cost.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/snapshot.h"
+#include "slackline/model/task.h"
+#include "slackline/model/workload.h"
+
+namespace slackline::core {
+
+struct ShapeOptions {
+  std::int64_t batch = 0;        // only shapes with at most one GPU per sample; 0 = no such limit
+  std::int64_t fixed_total = 0;  // only shapes of exactly so many GPUs; 0 = any
+  bool divisible = false;        // only shapes that divide the batch (eq 6)
+  // In a pool of more than 16 GPUs leave out factors that are no power of two, and small shapes
+  // spread over nodes (d_node > 1, d_gpn < G, m <= G/2): dominated, and thousands of them.
+  bool compact = true;
+};
+
+// Shapes of the pool by (d_node, d_gpn) ascending.
+std::vector<Placement> enumerate_placements(const Pool& pool, const ShapeOptions& options);
+
+struct PlacementOptions {
+  const GpuCatalog* catalog = nullptr;         // required
+  const WorkloadProfiles* profiles = nullptr;  // required
+  ShapeOptions shapes;                         // batch is taken from the task
+  double theta = kDefaultTheta;
+  double now_wall_s = 0;
+  double now_steady_s = 0;
+  std::optional<double> deadline_s;  // epoch seconds; absent: resolved from the intent
+};
+
+// One shape on one pool.
+struct PlacementRow {
+  Placement shape;
+  GpuType gpu_type;
+  std::string resource;
+  std::optional<double> lat_s;  // predicted, start to finish
+  std::optional<double> throughput_samples_per_s;
+  double cost = 0;
+  std::optional<double> cer;
+  // Started now it meets the deadline (eq 15); nullopt without a deadline or a prediction.
+  std::optional<bool> feasible;
+  bool fits_now = false;  // enough nodes have room now, holds and predicates respected
+  bool allowed = false;   // gpu-types and placements (or the written shape) permit it
+  bool written = false;   // the shape as submitted
+  std::string model_source;
+};
+
+struct PlacementTable {
+  std::optional<double> deadline_s;  // epoch seconds
+  std::optional<double> lat11_s;     // Lat<1,1> on the reference type
+  std::vector<PlacementRow> rows;    // by CER descending, then m, d_node, type, resource
+};
+
+PlacementTable placement_table(const ClusterSnapshot& snapshot, const Task& task,
+                               const PlacementOptions& options);
+
+}  // namespace slackline::core

@@ -1,0 +1,41 @@
+// choose_victims: the preempt verb (design: "Verbs"; extender protocol 1.6).
+//
+// Of each offered node, the victims that lose the least work and are no more than needed.
+// Candidates are the pods on the node with a lower priority than the preemptor's that are not
+// terminating; the pod fits when CPU, memory, pods and GPUs free after eviction, minus holds of
+// equal or higher rank, cover its request. Key, smallest wins: PDB violations, highest victim
+// priority, lost GPU-seconds, GPUs freed, number of victims, their uids. Exact for up to 12 pods
+// that free something needed, greedy and pruned beyond; either way no victim can be left out.
+//
+// Lost GPU-seconds: work since the last checkpoint (last-checkpoint-time, else checkpoint-interval,
+// else since the start), times GPUs; evicting a member of a gang loses the whole gang's.
+//
+// The offered set stays as it came, without what is already terminating, where GPUs are not the
+// whole story: the preemptor has host ports, inter-pod affinity or volume claims, an offered victim
+// holds no GPU, our cache shows room without any eviction, or the cache is not trusted.
+//
+// A node is left out when it is unknown or unreadable, when its GPU type is not accepted, or when
+// no sensible set remains. A pod with a live plan gets the empty answer: the planner alone makes
+// its room.
+#pragma once
+
+#include "slackline/model/extender.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/snapshot.h"
+
+namespace slackline::core {
+
+struct PreemptOptions {
+  const GpuCatalog* catalog = nullptr;  // required
+  bool trusted = true;                  // CacheHealth::trusted()
+  double now_wall_s = 0;                // checkpoints and starts are in epoch seconds
+  double now_steady_s = 0;              // holds expire by it
+};
+
+// A subset of the offered nodes in their order; every returned node has at least one victim, sorted
+// by priority descending, start time, uid. PDB violations as kube-scheduler counts them; for an
+// unchanged set never fewer than it counted.
+PreemptReply choose_victims(const ClusterSnapshot& snapshot, const PreemptRequest& request,
+                            const PreemptOptions& options);
+
+}  // namespace slackline::core

@@ -1,0 +1,147 @@
+// Views: what a person sees of the cluster over REST, as plain values.
+//
+// The control layer fills them from a snapshot, the wire layer writes them as JSON or text tables. Lists
+// are sorted by their filler; nothing here decides anything. Times are epoch seconds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slackline/model/ids.h"
+#include "slackline/model/placement.h"
+
+namespace slackline {
+
+// How much of one GPU resource there is: of a node, or of all nodes of a type.
+struct GpuUseView {
+  std::string resource;  // "nvidia.com/gpu"
+  std::string sharing;   // "whole", "mig" ...: what one unit is
+  std::int64_t allocatable = 0;
+  std::int64_t used = 0;  // by pods bound to the node, whoever bound them
+  std::int64_t held = 0;  // promised to unbound pods by plans and nominations
+  std::int64_t free = 0;  // allocatable - used - held; negative = over-committed
+};
+
+// All nodes of one GPU type.
+struct GpuPoolView {
+  GpuType gpu_type;  // empty: the nodes tell no type
+  std::int64_t nodes = 0;
+  std::int64_t nodes_usable = 0;  // ready, schedulable and readable
+  double cost = 1.0;
+  std::vector<GpuUseView> gpus;
+};
+
+// GET /v1/cluster
+struct ClusterView {
+  std::string mode;     // "shadow", "advise"
+  std::string version;  // of the daemon
+  std::uint64_t snapshot_version = 0;
+  bool synced = false;
+  bool stale = false;
+  double cache_age_s = 0;
+  std::string cache_detail;
+  std::int64_t nodes = 0;
+  std::int64_t pods_bound = 0;
+  std::int64_t pods_unbound = 0;
+  std::int64_t jobs = 0;
+  std::int64_t models = 0;  // workload types with a profile
+  std::vector<std::pair<std::string, std::int64_t>> tasks;  // state -> count
+  std::vector<GpuPoolView> pools;
+};
+
+// GET /v1/nodes
+struct NodeView {
+  NodeName name;
+  GpuType gpu_type;
+  bool ready = true;
+  bool unschedulable = false;
+  std::vector<GpuUseView> gpus;
+  std::int64_t cpu_milli_allocatable = 0;
+  std::int64_t cpu_milli_used = 0;
+  std::int64_t memory_bytes_allocatable = 0;
+  std::int64_t memory_bytes_used = 0;
+  std::int64_t pods_allocatable = 0;
+  std::int64_t pods = 0;
+  std::vector<std::string> gpu_pods;  // "namespace/name" of the pods that use its GPUs
+  std::vector<std::string> taints;    // "key=value:Effect"
+  std::vector<std::string> problems;  // why it is not used
+};
+
+// GET /v1/tasks
+struct TaskView {
+  std::string kind;
+  ObjectKey key;
+  Uid uid;
+  std::string state;
+  std::string model;  // empty = none named
+  std::string mode;
+  std::string qos_class;
+  std::string queue;
+  std::string gang;
+  std::string plan_id;
+  Placement shape;                      // as written
+  std::vector<std::string> placements;  // as annotated; "auto" for any
+  std::vector<std::string> gpu_types;   // as annotated; "any" for any
+  std::string gpu_resource;
+  std::int64_t gpus_per_pod = 0;
+  std::int64_t pods_wanted = 1;
+  std::int64_t pods_bound = 0;
+  std::int64_t pods_unbound = 0;
+  std::int32_t priority = 0;
+  double created_s = 0;
+  std::optional<double> deadline_s;
+  std::optional<std::int64_t> batch_size;
+  std::optional<std::int64_t> iterations;
+  std::optional<double> expected_duration_s;
+  std::vector<NodeName> nodes;        // of its bound pods
+  std::vector<std::string> problems;  // annotations that could not be read
+};
+
+// GET /v1/scores?pod=ns/name: one node as filter and prioritize see it for that pod.
+struct ScoreView {
+  NodeName node;
+  GpuType gpu_type;
+  bool passes = false;
+  std::string verdict;  // code of the verdict, "Pass" where it passes
+  std::string message;  // the sentence kube-scheduler shows; empty where it passes
+  int score = 0;        // 0..10, as prioritize answers
+  int rank = 0;         // 1 = best of the passing nodes; 0 = does not pass
+  std::vector<std::pair<std::string, double>> features;  // "cer", "throughput_samples_per_s" ...
+};
+
+struct ScoresView {
+  ObjectKey pod;
+  Uid uid;
+  std::uint64_t snapshot_version = 0;
+  std::string policy;
+  std::string model;  // workload type the scores were predicted for; empty = scored without the model
+  std::string note;   // "no model named: scored by fit alone"
+  std::vector<ScoreView> nodes;  // best first
+};
+
+// GET /v1/tasks/{ns}/{name}/placements: one shape on one GPU type (000-14).
+struct PlacementRow {
+  GpuType gpu_type;
+  Placement shape;
+  double throughput_samples_per_s = 0;
+  double latency_s = 0;  // Lat of 000 eq 4
+  double cost = 0;       // 000 eq 10
+  double cer = 0;        // 000 eq 11
+  bool meets_deadline = false;
+  bool feasible = false;  // the cluster could ever hold it
+  bool fits_now = false;  // it would fit into what is free now
+  std::string reason;     // why not
+};
+
+struct PlacementsView {
+  ObjectKey task;
+  std::string model;
+  std::string note;  // where the numbers come from, or why there are none
+  std::optional<double> deadline_s;
+  std::vector<PlacementRow> rows;  // best CER first
+};
+
+}  // namespace slackline
