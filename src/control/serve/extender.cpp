@@ -53,6 +53,12 @@ std::vector<DecisionCandidate> top_candidates(const NodesRequest& request,
   return candidates;
 }
 
+std::string numbers(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) text += format(" {}", value);
+  return text;
+}
+
 }  // namespace
 
 std::string DecisionOptions::fingerprint() const {
@@ -60,8 +66,8 @@ std::string DecisionOptions::fingerprint() const {
   for (const GpuTypeRule& type : catalog.types)
     text += format(" {}={}", type.alias.str(), type.cost);
   for (const ProfileEntry& entry : profiles.entries())
-    text += format(" {}/{}:{}[{}]", entry.model, entry.gpu_type.str(), entry.coefficients.kind,
-                   fmt::join(entry.coefficients.params, ","));
+    text += format(" {}/{}:{}{}", entry.model, entry.gpu_type.str(), entry.coefficients.kind,
+                   numbers(entry.coefficients.params));
   return format("{:016x}", slackline::fingerprint(text));
 }
 

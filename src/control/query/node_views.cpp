@@ -1,0 +1,135 @@
+#include "control/query/node_views.h"
+
+#include <map>
+
+#include "slackline/base/text.h"
+
+namespace slackline::control {
+namespace {
+
+std::string taint_text(const Taint& taint) {
+  constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+  const std::string_view effect = kEffects[static_cast<std::size_t>(taint.effect)];
+  return taint.value.empty() ? format("{}:{}", taint.key, effect)
+                             : format("{}={}:{}", taint.key, taint.value, effect);
+}
+
+bool usable(const Node& node) {
+  return node.ready && !node.unschedulable && node.problems.empty();
+}
+
+void add_use(std::vector<GpuUseView>& total, const GpuUseView& use) {
+  for (GpuUseView& known : total) {
+    if (known.resource != use.resource) continue;
+    known.allocatable += use.allocatable;
+    known.used += use.used;
+    known.held += use.held;
+    known.free += use.free;
+    return;
+  }
+  total.push_back(use);
+}
+
+}  // namespace
+
+std::vector<GpuUseView> gpu_use(const ClusterSnapshot& snapshot, NodeIndex index,
+                                const GpuCatalog& catalog, double now_steady_s) {
+  const NodeState& state = snapshot.node(index);
+  std::vector<GpuUseView> uses;
+  for (const GpuAmount& amount : state.node->allocatable.gpus) {
+    GpuUseView use;
+    use.resource = amount.resource;
+    if (const GpuResourceRule* rule = catalog.resource(amount.resource))
+      use.sharing = to_string(rule->sharing);
+    use.allocatable = amount.count;
+    use.used = state.used.gpu_count(amount.resource);
+    for (const Hold& hold : snapshot.holds_on(index))
+      if (hold.expires_s > now_steady_s) use.held += hold.amount.gpu_count(amount.resource);
+    use.free = use.allocatable - use.used - use.held;
+    uses.push_back(std::move(use));
+  }
+  return uses;
+}
+
+NodeView node_view(const ClusterSnapshot& snapshot, NodeIndex index, const GpuCatalog& catalog,
+                   double now_steady_s) {
+  const NodeState& state = snapshot.node(index);
+  const Node& node = *state.node;
+  NodeView view;
+  view.name = node.name;
+  view.gpu_type = node.gpu_type;
+  view.ready = node.ready;
+  view.unschedulable = node.unschedulable;
+  view.gpus = gpu_use(snapshot, index, catalog, now_steady_s);
+  view.cpu_milli_allocatable = node.allocatable.cpu_milli;
+  view.cpu_milli_used = state.used.cpu_milli;
+  view.memory_bytes_allocatable = node.allocatable.memory_bytes;
+  view.memory_bytes_used = state.used.memory_bytes;
+  view.pods_allocatable = node.allocatable.pods;
+  view.pods = static_cast<std::int64_t>(state.pods.size());
+  for (const PodPtr& pod : state.pods)
+    if (pod->requests.wants_gpus()) view.gpu_pods.push_back(pod->key.str());
+  for (const Taint& taint : node.taints) view.taints.push_back(taint_text(taint));
+  view.problems = node.problems;
+  return view;
+}
+
+std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
+                                    double now_steady_s) {
+  std::map<std::string, GpuPoolView> pools;
+  for (NodeIndex index = 0; index < snapshot.nodes.size(); ++index) {
+    const Node& node = *snapshot.node(index).node;
+    if (node.allocatable.gpus.empty()) continue;
+    GpuPoolView& pool = pools[node.gpu_type.str()];
+    pool.gpu_type = node.gpu_type;
+    pool.cost = catalog.cost(node.gpu_type);
+    ++pool.nodes;
+    if (usable(node)) ++pool.nodes_usable;
+    for (const GpuUseView& use : gpu_use(snapshot, index, catalog, now_steady_s))
+      add_use(pool.gpus, use);
+  }
+  std::vector<GpuPoolView> views;
+  for (auto& [name, pool] : pools)
+    if (!name.empty()) views.push_back(std::move(pool));
+  if (const auto nameless = pools.find(""); nameless != pools.end())
+    views.push_back(std::move(nameless->second));
+  return views;
+}
+
+TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
+                   std::optional<double> deadline_s) {
+  const TaskIntent& intent = task.intent;
+  TaskView view;
+  view.kind = task.kind;
+  view.key = task.key;
+  view.uid = task.uid;
+  view.state = to_string(task.state);
+  view.model = intent.model.value_or("");
+  view.mode = to_string(intent.mode.value_or(WorkloadMode::kTraining));
+  view.qos_class = to_string(intent.qos_class.value_or(QosClass::kNormal));
+  view.queue = intent.queue.value_or(task.key.ns);
+  view.gang = intent.gang.value_or("");
+  if (const Job* job = snapshot.find_job(task.key.ns, task.key.name); job != nullptr && job->plan)
+    view.plan_id = job->plan->id;
+  view.shape = task.written_shape();
+  if (intent.any_placement) view.placements.emplace_back("auto");
+  for (const Placement& placement : intent.placements) view.placements.push_back(placement.str());
+  if (intent.any_gpu_type) view.gpu_types.emplace_back("any");
+  for (const GpuType& type : intent.gpu_types) view.gpu_types.push_back(type.str());
+  view.gpu_resource = task.gpu_resource;
+  view.gpus_per_pod = task.gpus_per_pod;
+  view.pods_wanted = task.pods_wanted;
+  view.pods_bound = task.pods_bound;
+  view.pods_unbound = task.pods_unbound;
+  view.priority = task.priority;
+  view.created_s = task.created_s;
+  view.deadline_s = deadline_s;
+  view.batch_size = intent.batch_size;
+  view.iterations = intent.iterations;
+  view.expected_duration_s = intent.expected_duration_s;
+  view.nodes = task.nodes;
+  view.problems = intent.problems;
+  return view;
+}
+
+}  // namespace slackline::control

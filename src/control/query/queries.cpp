@@ -1,0 +1,207 @@
+#include "control/query/queries.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "control/query/node_views.h"
+#include "slackline/base/text.h"
+#include "slackline/core/deadline.h"
+#include "slackline/core/filter.h"
+#include "slackline/core/score.h"
+#include "slackline/core/shapes.h"
+#include "slackline/core/tasks.h"
+
+namespace slackline::control {
+namespace {
+
+std::vector<GpuType> types_of(const ClusterSnapshot& snapshot) {
+  std::set<GpuType> types;
+  for (const NodeStatePtr& state : snapshot.nodes)
+    if (!state->node->gpu_type.empty()) types.insert(state->node->gpu_type);
+  return {types.begin(), types.end()};
+}
+
+std::optional<double> deadline_of(const Task& task, const DecisionOptions& options,
+                                  const std::vector<GpuType>& types) {
+  const auto lat_s = core::reference_lat_s(task.intent, options.profiles, types);
+  return core::resolve_deadline(task.intent, task.created_s, lat_s);
+}
+
+ScoreView score_view(const ClusterSnapshot& snapshot, const NodesRequest& request,
+                     const core::ScoreSheet& sheet, std::uint32_t at, Verdict verdict) {
+  const core::ScoredNode& node = sheet.nodes[at];
+  ScoreView view;
+  view.node = NodeName(request.node_names[node.node]);
+  view.gpu_type = snapshot.node(*snapshot.find_node(view.node.str())).node->gpu_type;
+  view.passes = passes(verdict);
+  view.verdict = code(verdict);
+  view.message = message(verdict);
+  view.score = view.passes ? node.score : 0;
+  const core::TypeEstimate& type = sheet.types[node.type];
+  if (type.throughput_samples_per_s)
+    view.features.emplace_back("throughput_samples_per_s", *type.throughput_samples_per_s);
+  if (type.cost) view.features.emplace_back("cost", *type.cost);
+  if (type.cer) view.features.emplace_back("cer", *type.cer);
+  view.features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
+  view.features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
+  return view;
+}
+
+// Why the scores are what they are, in words: where each type's figures come from.
+std::string score_note(const core::ScoreSheet& sheet) {
+  std::map<std::string, std::vector<std::string>> by_source;
+  for (const core::TypeEstimate& type : sheet.types)
+    by_source[type.model_source].push_back(type.type.empty() ? "unknown type" : type.type.str());
+  std::vector<std::string> notes;
+  for (const auto& [source, types] : by_source)
+    notes.push_back(source.starts_with("none") ? source : format("{} ({})", source, join(types, ", ")));
+  return format("shape {}; throughput model: {}", sheet.shape.str(), join(notes, "; "));
+}
+
+}  // namespace
+
+Queries::Queries(const DecisionOptions& options, const cluster::ClusterSource& source,
+                 const store::Journal* journal, const Clock& clock, std::string version)
+    : options_(options),
+      source_(source),
+      journal_(journal),
+      clock_(clock),
+      version_(std::move(version)) {}
+
+ClusterView Queries::cluster() const {
+  const SnapshotPtr snapshot = source_.snapshot();
+  const CacheHealth health = source_.health();
+  ClusterView view;
+  view.mode = to_string(options_.mode);
+  view.version = version_;
+  view.snapshot_version = snapshot->version;
+  view.synced = health.synced;
+  view.stale = health.stale;
+  view.cache_age_s = health.age_s;
+  view.cache_detail = health.detail;
+  view.nodes = static_cast<std::int64_t>(snapshot->nodes.size());
+  for (const NodeStatePtr& state : snapshot->nodes)
+    view.pods_bound += static_cast<std::int64_t>(state->pods.size());
+  view.pods_unbound = static_cast<std::int64_t>(snapshot->unbound.size());
+  view.jobs = static_cast<std::int64_t>(snapshot->jobs.size());
+  std::set<std::string_view> models;
+  for (const ProfileEntry& entry : options_.profiles.entries()) models.insert(entry.model);
+  view.models = static_cast<std::int64_t>(models.size());
+  std::map<std::string, std::int64_t> states;
+  for (const Task& task : core::derive_tasks(*snapshot)) ++states[std::string(to_string(task.state))];
+  view.tasks.assign(states.begin(), states.end());
+  view.pools = pool_views(*snapshot, options_.catalog, clock_.steady_s());
+  return view;
+}
+
+std::vector<NodeView> Queries::nodes() const {
+  const SnapshotPtr snapshot = source_.snapshot();
+  const double now_s = clock_.steady_s();
+  std::vector<NodeView> views;
+  views.reserve(snapshot->nodes.size());
+  for (NodeIndex index = 0; index < snapshot->nodes.size(); ++index)
+    views.push_back(node_view(*snapshot, index, options_.catalog, now_s));
+  return views;
+}
+
+std::vector<TaskView> Queries::tasks(const std::string& ns) const {
+  const SnapshotPtr snapshot = source_.snapshot();
+  const std::vector<GpuType> types = types_of(*snapshot);
+  std::vector<TaskView> views;
+  for (const Task& task : core::derive_tasks(*snapshot))
+    if (ns.empty() || task.key.ns == ns)
+      views.push_back(task_view(*snapshot, task, deadline_of(task, options_, types)));
+  return views;
+}
+
+Result<TaskView> Queries::task(const ObjectKey& key) const {
+  const SnapshotPtr snapshot = source_.snapshot();
+  const std::optional<Task> task = core::find_task(*snapshot, key);
+  if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
+  return task_view(*snapshot, *task, deadline_of(*task, options_, types_of(*snapshot)));
+}
+
+Result<ScoresView> Queries::scores(const ObjectKey& key) const {
+  const SnapshotPtr snapshot = source_.snapshot();
+  const PodPtr pod = snapshot->find_pod(key);
+  if (!pod) return fail(ErrorCode::kNotFound, format("no pod {} in the cluster", key.str()));
+  NodesRequest request;
+  request.pod = *pod;
+  for (const NodeStatePtr& state : snapshot->nodes)
+    request.node_names.push_back(state->node->name.str());
+
+  core::FilterOptions filter;
+  filter.catalog = &options_.catalog;
+  filter.trusted = source_.health().trusted();
+  filter.now_steady_s = clock_.steady_s();
+  const FilterReply verdicts = core::filter_nodes(*snapshot, request, filter);
+  if (!verdicts.error.empty()) return fail(ErrorCode::kUnavailable, verdicts.error);
+  core::ScoreOptions score;
+  score.catalog = &options_.catalog;
+  score.profiles = &options_.profiles;
+  score.theta = options_.theta;
+  score.now_steady_s = filter.now_steady_s;
+  const core::ScoreSheet sheet = core::score_nodes(*snapshot, request, score);
+
+  ScoresView view;
+  view.pod = key;
+  view.uid = pod->uid;
+  view.snapshot_version = snapshot->version;
+  view.policy = "cer";
+  view.model = effective_intent(*snapshot, *pod).model.value_or("");
+  view.note = score_note(sheet);
+  for (const std::uint32_t at : sheet.best_first(request))
+    view.nodes.push_back(score_view(*snapshot, request, sheet, at, verdicts.verdicts[at]));
+  std::stable_partition(view.nodes.begin(), view.nodes.end(),
+                        [](const ScoreView& node) { return node.passes; });
+  int rank = 0;
+  for (ScoreView& node : view.nodes)
+    if (node.passes) node.rank = ++rank;
+  return view;
+}
+
+Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
+  const SnapshotPtr snapshot = source_.snapshot();
+  const std::optional<Task> task = core::find_task(*snapshot, key);
+  if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
+  core::PlacementOptions options;
+  options.catalog = &options_.catalog;
+  options.profiles = &options_.profiles;
+  options.theta = options_.theta;
+  options.now_wall_s = clock_.wall_s();
+  options.now_steady_s = clock_.steady_s();
+  const core::PlacementTable table = core::placement_table(*snapshot, *task, options);
+
+  PlacementsView view;
+  view.task = key;
+  view.model = task->intent.model.value_or("");
+  view.deadline_s = table.deadline_s;
+  for (const core::PlacementRow& row : table.rows) {
+    PlacementRow out;
+    out.gpu_type = row.gpu_type;
+    out.shape = row.shape;
+    out.throughput_samples_per_s = row.throughput_samples_per_s.value_or(0);
+    out.latency_s = row.lat_s.value_or(0);
+    out.cost = row.cost;
+    out.cer = row.cer.value_or(0);
+    out.meets_deadline = row.feasible.value_or(false);
+    out.feasible = row.allowed;
+    out.fits_now = row.fits_now;
+    if (!row.cer) out.reason = row.model_source;
+    if (!row.allowed) out.reason = "not among the task's placements or gpu-types";
+    view.rows.push_back(std::move(out));
+  }
+  view.note = view.model.empty() ? "the task names no model: no prediction"
+                                 : format("predicted by the profiles of {}", view.model);
+  return view;
+}
+
+Result<store::JournalPage> Queries::decisions(const store::JournalQuery& query) const {
+  if (journal_ == nullptr)
+    return fail(ErrorCode::kUnavailable, "the decision journal is not open; see the daemon's log");
+  return journal_->query(query);
+}
+
+}  // namespace slackline::control

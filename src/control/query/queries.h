@@ -1,0 +1,42 @@
+// Queries: what REST and the command line show, from the same snapshot and core functions the verbs use.
+//
+// Thread-safe: every call reads one snapshot. "Not there" is kNotFound with the name in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/source.h"
+#include "control/serve/extender.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/result.h"
+#include "slackline/model/views.h"
+#include "store/journal.h"
+
+namespace slackline::control {
+
+class Queries {
+ public:
+  // `journal` may be null: then decisions are answered with kUnavailable.
+  Queries(const DecisionOptions& options, const cluster::ClusterSource& source,
+          const store::Journal* journal, const Clock& clock, std::string version);
+
+  ClusterView cluster() const;
+  std::vector<NodeView> nodes() const;
+  // Of one namespace, or all where it is empty; sorted by (namespace, name, kind).
+  std::vector<TaskView> tasks(const std::string& ns) const;
+  Result<TaskView> task(const ObjectKey& key) const;
+  // Every node as filter and prioritize would judge it for that pod now, best first.
+  Result<ScoresView> scores(const ObjectKey& pod) const;
+  Result<PlacementsView> placements(const ObjectKey& task) const;
+  Result<store::JournalPage> decisions(const store::JournalQuery& query) const;
+
+ private:
+  const DecisionOptions& options_;
+  const cluster::ClusterSource& source_;
+  const store::Journal* journal_;
+  const Clock& clock_;
+  std::string version_;
+};
+
+}  // namespace slackline::control
