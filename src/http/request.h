@@ -1,0 +1,44 @@
+// What a handler sees and answers. Plain values: a handler is tested without a socket.
+//
+// Every view in a Request lives until the handler returns, on whatever thread it runs.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace slackline::http {
+
+// Decoded; a key that comes twice was refused before.
+using Parameters = std::map<std::string, std::string, std::less<>>;
+
+struct Request {
+  std::string_view method;
+  std::string_view path;  // as sent, without the query
+  Parameters params;      // the {names} of the route's pattern, decoded
+  Parameters query;       // decoded
+  // At least kBodySlack readable bytes follow the body (simdjson parses in place).
+  std::string_view body;
+  std::string_view accept;
+  std::string_view content_type;
+  std::string_view authorization;
+  // The common name in the client's certificate, which was verified; empty without mutual TLS. The
+  // only identity there is: no header is ever believed (F42).
+  std::string_view tls_peer;
+};
+
+inline constexpr std::size_t kBodySlack = 64;
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  // Names and values with control characters are dropped. Content-Length, Content-Type and
+  // Connection are the server's business.
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+}  // namespace slackline::http
