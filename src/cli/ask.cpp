@@ -1,0 +1,118 @@
+// The questions one asks a running daemon: they differ only in the path.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "client/client.h"
+#include "slackline/base/text.h"
+
+namespace slackline::cli {
+namespace {
+
+struct AskOptions {
+  client::ClientOptions server;
+  std::string output = "table";
+  std::string name;  // the positional "namespace/name"
+  std::string ns;
+  std::string verb;
+  int limit = 0;
+};
+
+int ask(const AskOptions& options, const std::string& path) {
+  const std::string accept = options.output == "json" ? "application/json" : "text/plain";
+  const auto answer = client::Client(options.server).get(path, accept);
+  if (!answer) {
+    std::fprintf(stderr, "slackline: %s\n", answer.error().message.c_str());
+    return kFailure;
+  }
+  std::fputs(answer->c_str(), stdout);
+  if (!answer->empty() && answer->back() != '\n') std::fputc('\n', stdout);
+  return 0;
+}
+
+// "ns/name", or "name" in the namespace "default".
+std::string qualified(const std::string& name) {
+  return name.find('/') == std::string::npos ? "default/" + name : name;
+}
+
+std::string with_query(std::string path, const AskOptions& options) {
+  char separator = '?';
+  const auto add = [&](std::string_view key, const std::string& value) {
+    if (value.empty()) return;
+    path += separator;
+    path += format("{}={}", key, client::encode_query(value));
+    separator = '&';
+  };
+  add("namespace", options.ns);
+  add("verb", options.verb);
+  if (options.limit > 0) add("limit", std::to_string(options.limit));
+  return path;
+}
+
+CLI::App* add_question(CLI::App& app, const std::string& name, const std::string& help,
+                       const std::shared_ptr<AskOptions>& options) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->add_option("-s,--server", options->server.url, "Address of the daemon's REST API")
+      ->envname("SLACKLINE_SERVER")
+      ->capture_default_str();
+  command->add_option("--ca-file", options->server.ca_file, "CA of the server's certificate (PEM)");
+  command->add_option("--cert-file", options->server.cert_file, "Client certificate (PEM)");
+  command->add_option("--key-file", options->server.key_file, "Key of the client certificate (PEM)");
+  command->add_option("-o,--output", options->output, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  return command;
+}
+
+}  // namespace
+
+void add_ask(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<AskOptions>();
+  options->server.url = "http://127.0.0.1:8180";
+
+  add_question(app, "cluster", "Show the cluster as the daemon sees it", options)
+      ->callback([&exit_code, options] { exit_code = ask(*options, "/v1/cluster"); });
+
+  CLI::App* nodes = add_question(app, "nodes", "List nodes with their GPUs: used, held, free", options);
+  nodes->add_option("--limit", options->limit, "At most so many rows");
+  nodes->callback([&exit_code, options] { exit_code = ask(*options, with_query("/v1/nodes", *options)); });
+
+  CLI::App* tasks = add_question(app, "tasks", "List GPU tasks: Jobs, gangs, pods", options);
+  tasks->add_option("-n,--namespace", options->ns, "Only this namespace");
+  tasks->add_option("--limit", options->limit, "At most so many rows");
+  tasks->callback([&exit_code, options] { exit_code = ask(*options, with_query("/v1/tasks", *options)); });
+
+  CLI::App* scores = add_question(
+      app, "scores", "Show how every node is judged for a pod of the cluster, and why", options);
+  scores->add_option("pod", options->name, "NAMESPACE/NAME of the pod")->required();
+  scores->callback([&exit_code, options] {
+    exit_code = ask(*options, "/v1/scores?pod=" + client::encode_query(qualified(options->name)));
+  });
+
+  CLI::App* placements = add_question(
+      app, "placements", "Show what every shape and GPU type would give a task", options);
+  placements->add_option("task", options->name, "NAMESPACE/NAME of the task")->required();
+  placements->add_option("--limit", options->limit, "At most so many rows");
+  placements->callback([&exit_code, options] {
+    const std::string path = "/v1/tasks/" + client::encode_query(qualified(options->name));
+    exit_code = ask(*options, with_query(path + "/placements", *options));
+  });
+
+  CLI::App* decisions = add_question(app, "decisions", "Show the newest rows of the decision journal", options);
+  decisions->add_option("--pod", options->name, "Only NAMESPACE/NAME");
+  decisions->add_option("--verb", options->verb, "Only filter, prioritize, preempt or bind");
+  decisions->add_option("--limit", options->limit, "At most so many rows");
+  decisions->callback([&exit_code, options] {
+    std::string path = with_query("/v1/decisions", *options);
+    if (!options->name.empty())
+      path += (path.find('?') == std::string::npos ? "?pod=" : "&pod=") +
+              client::encode_query(qualified(options->name));
+    exit_code = ask(*options, path);
+  });
+
+  add_question(app, "ready", "Ask whether the daemon is ready (exit code 0) and what it waits for", options)
+      ->callback([&exit_code, options] { exit_code = ask(*options, "/readyz?verbose"); });
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,17 @@
+// The subcommands of `slackline`: each file adds its own to the command line and runs it. Wiring only.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace slackline::cli {
+
+// Exit codes: 0 success, 1 the work failed (the message is on stderr), 2 wrong usage.
+inline constexpr int kFailure = 1;
+
+// Each adds its subcommand(s); the callback stores the exit code.
+void add_serve(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
+void add_ask(CLI::App& app, int& exit_code);   // cluster nodes tasks scores placements decisions ready
+void add_try(CLI::App& app, int& exit_code);
+
+}  // namespace slackline::cli
