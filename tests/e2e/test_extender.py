@@ -1,0 +1,149 @@
+"""The daemon behind a real kube-scheduler, on a real API server, with its own ServiceAccount."""
+
+import threading
+import unittest
+
+from support.controlplane import ControlPlane, gpu_scheduler_config
+from support.daemon import Daemon
+from support.objects import gpu_pod, gpus_by_node, node_of, phase_of, priority_class
+
+GPUS_PER_NODE = 4
+
+
+class Ledger:
+    """Watches from a thread how many GPUs every node has taken, and keeps the highest figure.
+
+    Each sample is one LIST, which the API server answers at a single resource version.
+    """
+
+    def __init__(self, cluster):
+        self._cluster = cluster
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.samples = 0
+        self.most = {}
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self):
+        while not self._stop.wait(0.1):
+            for node, taken in gpus_by_node(self._cluster.list("pod", "default")).items():
+                self.most[node] = max(taken, self.most.get(node, 0))
+            self.samples += 1
+
+
+class ExtenderTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ControlPlane()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.add_gpu_nodes(2, GPUS_PER_NODE, "K80", prefix="k80")
+        cls.cluster.add_gpu_nodes(2, GPUS_PER_NODE, "P100", prefix="p100")
+        cls.cluster.apply([priority_class("bulk", 0), priority_class("urgent", 1000)])
+        account = cls.cluster.install_rbac()
+        cls.daemon = Daemon(account, cls.cluster.directory)
+        cls.addClassCleanup(cls.daemon.kill)
+        cls.daemon.start()
+        cls.cluster.start_scheduler(gpu_scheduler_config(cls.cluster, cls.daemon.extender_url))
+
+    def setUp(self):
+        if not self.daemon.process.alive():
+            self.daemon.start()
+        self.addCleanup(self.cluster.delete_all, "pod")
+
+    def test_pods_are_bound_through_filter_prioritize_and_bind(self):
+        before = {verb: self._answered(verb) for verb in ("filter", "prioritize", "bind")}
+        notes = {
+            "slackline.dev/model": "resnet50",
+            "slackline.dev/batch-size": "64",
+            "slackline.dev/iterations": "90000",
+        }
+        self.cluster.apply([gpu_pod(f"train-{index}", annotations=notes) for index in range(4)])
+        self._wait_bound(4)
+        for verb in before:
+            with self.subTest(verb):
+                self.assertGreaterEqual(self._answered(verb) - before[verb], 4)
+        self.assertEqual(self._answered("bind") - before["bind"], 4)
+
+    def test_the_first_acceptable_gpu_type_is_taken(self):
+        for wanted, prefix in (("P100,K80", "p100-"), ("K80,P100", "k80-"), ("P100", "p100-")):
+            with self.subTest(wanted):
+                name = "wants-" + wanted.lower().replace(",", "-")
+                pod = gpu_pod(name, annotations={"slackline.dev/gpu-types": wanted})
+                self.cluster.apply([pod])
+                self.cluster.wait(lambda: self._node(name), 20, f"{name} to be bound")
+                self.assertTrue(self._node(name).startswith(prefix), self._node(name))
+
+    def test_an_urgent_pod_preempts_through_preempt_and_takes_no_more_than_it_needs(self):
+        before = self._answered("preempt")
+        self.cluster.apply([gpu_pod(f"bulk-{i:02}", priority_class="bulk") for i in range(16)])
+        self._wait_bound(16)
+        self.cluster.apply([gpu_pod("urgent", gpus=3, priority_class="urgent")])
+        self.cluster.wait(lambda: self._node("urgent"), 30, "the urgent pod to be bound")
+        self.assertGreaterEqual(self._answered("preempt") - before, 1)
+        left = [pod for pod in self._pods() if pod["metadata"]["name"].startswith("bulk")]
+        self.assertEqual(len(left), 13)
+        self.assertEqual(gpus_by_node(self._pods()), dict.fromkeys(self._nodes(), GPUS_PER_NODE))
+
+    def test_200_pods_with_the_daemon_killed_in_the_middle_all_run_and_none_collide(self):
+        names = {f"pod-{index:03}" for index in range(200)}
+        with Ledger(self.cluster) as ledger:
+            self.cluster.apply([gpu_pod(name, duration="1s") for name in sorted(names)])
+            self.cluster.wait(lambda: self._done() >= 60, 120, "60 of 200 pods to finish")
+            self.daemon.kill()
+            finished_before = self._done()
+            self.cluster.wait(
+                lambda: self._done() >= finished_before + 30, 60, "30 more without the daemon"
+            )
+            self.daemon.start()
+            self.cluster.wait(lambda: self._done() == 200, 180, "all 200 pods to finish")
+        pods = self._pods()
+        self.assertEqual({pod["metadata"]["name"] for pod in pods}, names, "pods were lost")
+        self.assertTrue(all(node_of(pod) for pod in pods))
+        self.assertGreater(ledger.samples, 20)
+        self.assertEqual(set(ledger.most), set(self._nodes()))
+        self.assertLessEqual(max(ledger.most.values()), GPUS_PER_NODE, ledger.most)
+        self.assertGreater(self._answered("bind"), 0, "the restarted daemon bound nothing")
+
+    def test_without_the_daemon_gpu_pods_still_schedule(self):
+        self.daemon.kill()
+        self.cluster.apply([gpu_pod(f"alone-{index}", gpus=2) for index in range(8)])
+        self._wait_bound(8)
+        self.assertEqual(gpus_by_node(self._pods()), dict.fromkeys(self._nodes(), GPUS_PER_NODE))
+
+    def test_it_ends_gracefully_on_sigterm(self):
+        self.assertEqual(self.daemon.stop(), 0, self.daemon.process.tail())
+
+    # ---- words the tests are written in --------------------------------------------------------
+
+    def _answered(self, verb):
+        return self.daemon.requests(verb)
+
+    def _pods(self):
+        return self.cluster.list("pod", "default")
+
+    def _nodes(self):
+        return [node["metadata"]["name"] for node in self.cluster.list("node")]
+
+    def _node(self, name):
+        return node_of(self.cluster.get("pod", "default", name))
+
+    def _done(self):
+        return sum(phase_of(pod) == "Succeeded" for pod in self._pods())
+
+    def _wait_bound(self, count):
+        self.cluster.wait(
+            lambda: sum(bool(node_of(pod)) for pod in self._pods()) == count,
+            60,
+            f"{count} pods to be bound",
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,372 @@
+"""A real Kubernetes control plane on loopback, one process per part, for tests and the demo.
+
+etcd, kube-apiserver, kube-controller-manager and kube-scheduler are the programs built by
+scripts/build-controlplane; KWOK plays the kubelets (tests/controlplane/kwok.yaml). Every cluster
+lives in a directory of its own, on ports of its own, and goes when it is closed or when the process
+that made it ends.
+
+    with ControlPlane() as cluster:
+        cluster.add_gpu_nodes(4, 4, "K80")
+        cluster.start_scheduler(gpu_scheduler_config(cluster, "http://127.0.0.1:8181/v1/extender"))
+        cluster.apply(some_yaml)
+"""
+
+import atexit
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import ssl
+import subprocess
+import tempfile
+
+from support.objects import GPU, gpu_node
+from support.pki import Pki
+from support.process import Process, free_ports, wait
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARIES = ROOT / ".cache" / "controlplane"
+GPU_SCHEDULER = ROOT / "deploy" / "kube-scheduler" / "gpu-scheduler.yaml"
+KWOK_STAGES = ROOT / "tests" / "controlplane" / "kwok.yaml"
+
+_CONTROLLERS = (
+    "serviceaccount-controller,root-ca-certificate-publisher-controller,namespace-controller,"
+    "garbage-collector-controller,pod-garbage-collector-controller,node-lifecycle-controller,"
+    "taint-eviction-controller,disruption-controller,job-controller,replicaset-controller,"
+    "deployment-controller,resourcequota-controller"
+)
+_COLLECTIONS = {
+    "node": "/api/v1/nodes",
+    "pod": "/api/v1/{ns}pods",
+    "event": "/api/v1/{ns}events",
+    "serviceaccount": "/api/v1/{ns}serviceaccounts",
+    "job": "/apis/batch/v1/{ns}jobs",
+    "poddisruptionbudget": "/apis/policy/v1/{ns}poddisruptionbudgets",
+}
+
+
+def gpu_scheduler_config(cluster, extender_url, backoff_s=(1, 2), **changes):
+    """Our documented scheduler configuration, changed only where a test machine must differ.
+
+    Keywords replace further keys of that file, e.g. `nodeCacheCapable="false"`. With an http://
+    address the TLS block goes; with https:// it names the test CA.
+    """
+    text = GPU_SCHEDULER.read_text()
+    tls = extender_url.startswith("https://")
+    values = {
+        "kubeconfig": cluster.pki_kubeconfig("scheduler"),
+        "leaderElect": "false",
+        "podInitialBackoffSeconds": backoff_s[0],
+        "podMaxBackoffSeconds": backoff_s[1],
+        "urlPrefix": extender_url,
+        "enableHTTPS": str(tls).lower(),
+        "caFile": cluster.pki.crt("ca"),
+        **changes,
+    }
+    for key, value in values.items():
+        text, found = re.subn(rf"(?m)^(\s*(?:- )?{key}:).*$", lambda m: f"{m[1]} {value}", text)
+        if found != 1:
+            raise AssertionError(f"{GPU_SCHEDULER} has {found} lines with the key {key}, not one")
+    if not tls:
+        text = re.sub(r"(?m)^\s*(tlsConfig|caFile):.*\n", "", text)
+    return text
+
+
+def stock_scheduler_config(cluster, scheduler_name="gpu-scheduler"):
+    """The same scheduler without any extender: what a cluster without us does."""
+    text = gpu_scheduler_config(cluster, "http://127.0.0.1:1/none", schedulerName=scheduler_name)
+    return text[: text.index("extenders:")]
+
+
+class ControlPlane:
+    """One running cluster. Not thread-safe; `request` and what reads through it is."""
+
+    def __init__(self, directory=None, keep=False, say=lambda line: None):
+        """`keep` leaves the processes running at the end; `say` hears each step of the start."""
+        if not (BINARIES / "stamp").exists():
+            raise AssertionError("the control plane is not built: run scripts/build-controlplane")
+        self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="slackline-cluster-"))
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.parts = {}
+        self._keep = keep
+        self._say = say
+        self._scratch = directory is None
+        atexit.register(self.close)
+        try:
+            self._bring_up()
+        except BaseException:
+            self._keep = False
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # ---- parts ---------------------------------------------------------------------------------
+
+    def start_scheduler(self, config, name="kube-scheduler"):
+        """Starts a kube-scheduler on a configuration text and waits until it is healthy."""
+        path = self.directory / f"{name}.yaml"
+        path.write_text(config)
+        (port,) = free_ports(1)
+        account = self.pki_kubeconfig("scheduler")
+        self.run_part(
+            name, BINARIES / "kube-scheduler", f"--config={path}",
+            f"--authentication-kubeconfig={account}", f"--authorization-kubeconfig={account}",
+            "--bind-address=127.0.0.1", f"--secure-port={port}", *self._serving_pair(),
+            "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics",
+        )  # fmt: skip
+        self._wait_healthy(name, port, "/healthz")
+        return self.parts[name]
+
+    def run_part(self, name, *argv):
+        """Starts a further process that lives and dies with this cluster."""
+        log = self.directory / f"{name}.log"
+        self.parts[name] = Process(name, argv, log, detached=self._keep).start()
+        return self.parts[name]
+
+    def adopt(self, process):
+        """Lets a process started elsewhere (the daemon) end with this cluster."""
+        self.parts[process.name] = process
+
+    def stop(self, part):
+        return self.parts[part].stop()
+
+    def kill(self, part):
+        self.parts[part].kill()
+
+    def close(self):
+        """Ends every part, the last started first, and removes the scratch directory."""
+        atexit.unregister(self.close)
+        if self._keep:
+            return
+        for part in reversed(self.parts.values()):
+            part.kill()
+        self.parts.clear()
+        if self._scratch and not os.environ.get("SLACKLINE_KEEP_LOGS"):
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    # ---- questions and changes -----------------------------------------------------------------
+
+    def request(self, method, path, body=None, token=None):
+        """One API call; returns (status, decoded JSON). As admin, or with a bearer token."""
+        context = self._tls(admin=token is None)
+        link = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=30, context=context)
+        headers = {"Content-Type": "application/json"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        try:
+            link.request(method, path, json.dumps(body) if body is not None else None, headers)
+            answer = link.getresponse()
+            text = answer.read()
+        finally:
+            link.close()
+        try:
+            return answer.status, json.loads(text)
+        except ValueError:
+            return answer.status, text.decode(errors="replace")
+
+    def get(self, kind, namespace, name):
+        """One object, or None where there is none."""
+        status, reply = self.request("GET", f"{self._collection(kind, namespace)}/{name}")
+        if status == 404:
+            return None
+        assert status == 200, f"get {kind} {namespace}/{name}: {status} {reply}"
+        return reply
+
+    def list(self, kind, namespace=None, selector=""):
+        """The objects of a namespace, or of all of them."""
+        query = f"?labelSelector={selector}" if selector else ""
+        status, reply = self.request("GET", self._collection(kind, namespace) + query)
+        assert status == 200, f"list {kind}: {status} {reply}"
+        return reply["items"]
+
+    def delete_all(self, kind, namespace="default"):
+        """Deletes every object of a kind at once, without grace, and waits until they are gone."""
+        path = self._collection(kind, namespace)
+        status, reply = self.request("DELETE", path, {"gracePeriodSeconds": 0,
+                                                      "propagationPolicy": "Background"})  # fmt: skip
+        assert status == 200, f"delete all {kind}: {status} {reply}"
+        self.wait(lambda: not self.list(kind, namespace), 30, f"every {kind} of {namespace} to go")
+
+    def kubectl(self, *arguments, input=None):
+        """Runs kubectl as admin and returns what it printed; raises AssertionError on failure."""
+        done = subprocess.run(
+            [BINARIES / "kubectl", f"--kubeconfig={self.pki_kubeconfig('admin')}", *arguments],
+            input=input, capture_output=True, text=True, check=False,
+            env={**os.environ, "HOME": str(self.directory)},
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise AssertionError(f"kubectl {' '.join(map(str, arguments))}:\n{done.stderr}")
+        return done.stdout
+
+    def apply(self, what, *flags):
+        """Applies YAML text, or a list of objects, strictly validated."""
+        if not isinstance(what, str):
+            what = json.dumps({"apiVersion": "v1", "kind": "List", "items": what})
+        return self.kubectl("apply", "--validate=strict", *flags, "-f", "-", input=what)
+
+    def wait(self, condition, timeout, what):
+        """Polls `condition`; fails at once when a part of the cluster has died meanwhile."""
+
+        def checked():
+            result = condition()
+            if not result:
+                for part in self.parts.values():
+                    if part.exit_status() not in (None, -9, 0):
+                        part.must_live()
+            return result
+
+        return wait(checked, timeout, what)
+
+    def add_gpu_nodes(self, count, gpus, gpu_type_label=None, resource=GPU, prefix="node"):
+        """Adds ready nodes PREFIX-0.. and returns their names."""
+        names = [f"{prefix}-{index}" for index in range(count)]
+        self.apply([gpu_node(name, gpus, gpu_type_label, resource) for name in names])
+
+        def ready():
+            nodes = [self.get("node", None, name) for name in names]
+            return all(
+                not node["spec"].get("taints")
+                and any(
+                    each["type"] == "Ready" and each["status"] == "True"
+                    for each in node["status"].get("conditions", [])
+                )
+                for node in nodes
+            )
+
+        self.wait(ready, 30, f"{count} nodes to be ready")
+        return names
+
+    def service_account_token(self, namespace, name, duration="1h"):
+        return self.kubectl(
+            "create", "token", name, f"--namespace={namespace}", f"--duration={duration}"
+        ).strip()
+
+    def service_account_kubeconfig(self, namespace, name):
+        """A kubeconfig like a pod's own credentials: a token in a file, the CA in a file."""
+        token = self.directory / f"{namespace}.{name}.token"
+        token.write_text(self.service_account_token(namespace, name))
+        token.chmod(0o600)
+        path = self.directory / f"{namespace}.{name}.kubeconfig"
+        return self.pki.kubeconfig(path, self.url, [f"tokenFile: {token}"])
+
+    def install_rbac(self):
+        """Applies deploy/rbac and returns the kubeconfig of the daemon's ServiceAccount."""
+        self.kubectl("apply", "--validate=strict", "-f", ROOT / "deploy/rbac/namespace.yaml")
+        self.kubectl("apply", "--validate=strict", "-f", ROOT / "deploy/rbac")
+        return self.service_account_kubeconfig("slackline-system", "slackline")
+
+    def pki_kubeconfig(self, client):
+        """The kubeconfig of `admin`, `scheduler` or `kcm`."""
+        path = self.directory / f"{client}.kubeconfig"
+        if not path.exists():
+            self.pki.client_kubeconfig(path, self.url, client)
+        return path
+
+    # ---- start ---------------------------------------------------------------------------------
+
+    def _bring_up(self):
+        self._say("certificates")
+        self.pki = Pki(self.directory / "pki")
+        self.port, etcd, peers, manager, kwok = free_ports(5)
+        self.url = f"https://127.0.0.1:{self.port}"
+        self._say("etcd")
+        self._start_etcd(etcd, peers)
+        self._say("kube-apiserver")
+        self._start_apiserver(etcd)
+        self._say("kube-controller-manager, kwok")
+        self._start_controller_manager(manager)
+        self._start_kwok(kwok)
+        self._wait_healthy("kube-controller-manager", manager, "/healthz")
+        self._wait_healthy("kwok", kwok, "/healthz", tls=False)
+        self.wait(
+            lambda: self.get("serviceaccount", "default", "default"),
+            30,
+            "the default ServiceAccount",
+        )
+
+    def _start_etcd(self, port, peers):
+        client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peers}"
+        self.run_part(
+            "etcd", BINARIES / "etcd", "--name=n0", f"--data-dir={self.directory}/etcd",
+            f"--listen-client-urls={client}", f"--advertise-client-urls={client}",
+            f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=n0={peer}", "--auto-compaction-retention=1",
+            "--quota-backend-bytes=2147483648", "--unsafe-no-fsync", "--log-level=warn",
+        )  # fmt: skip
+        self._wait_healthy("etcd", port, "/health", tls=False)
+
+    def _start_apiserver(self, etcd):
+        pki = self.pki
+        self.run_part(
+            "kube-apiserver", BINARIES / "kube-apiserver",
+            f"--etcd-servers=http://127.0.0.1:{etcd}", "--etcd-prefix=/registry",
+            "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+            "--endpoint-reconciler-type=none", f"--secure-port={self.port}",
+            f"--cert-dir={self.directory}", *self._serving_pair(),
+            f"--client-ca-file={pki.crt('ca')}", "--authorization-mode=Node,RBAC",
+            "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+            f"--service-account-key-file={pki.directory}/sa.pub",
+            f"--service-account-signing-key-file={pki.key('sa')}",
+            "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true",
+        )  # fmt: skip
+        self._wait_healthy("kube-apiserver", self.port, "/readyz", timeout=60)
+
+    def _start_controller_manager(self, port):
+        self.run_part(
+            "kube-controller-manager", BINARIES / "kube-controller-manager",
+            f"--kubeconfig={self.pki_kubeconfig('kcm')}", "--bind-address=127.0.0.1",
+            f"--secure-port={port}", *self._serving_pair(), "--leader-elect=false",
+            "--use-service-account-credentials=true", f"--root-ca-file={self.pki.crt('ca')}",
+            f"--service-account-private-key-file={self.pki.key('sa')}",
+            "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics",
+            f"--controllers={_CONTROLLERS}", "--kube-api-qps=1000", "--kube-api-burst=1000",
+            "--concurrent-job-syncs=20",
+        )  # fmt: skip
+
+    def _start_kwok(self, port):
+        self.run_part(
+            "kwok", BINARIES / "kwok", f"--kubeconfig={self.pki_kubeconfig('admin')}",
+            f"--config={KWOK_STAGES}", "--manage-nodes-with-label-selector=type=kwok",
+            "--node-ip=127.0.0.1", f"--node-port={port}", f"--server-address=127.0.0.1:{port}",
+            "--node-lease-duration-seconds=40", "--cidr=10.244.0.0/16",
+        )  # fmt: skip
+
+    def _serving_pair(self):
+        return (
+            f"--tls-cert-file={self.pki.crt('apiserver')}",
+            f"--tls-private-key-file={self.pki.key('apiserver')}",
+        )
+
+    def _tls(self, admin):
+        context = ssl.create_default_context(cafile=str(self.pki.crt("ca")))
+        if admin:
+            context.load_cert_chain(str(self.pki.crt("admin")), str(self.pki.key("admin")))
+        return context
+
+    def _wait_healthy(self, name, port, path, tls=True, timeout=30):
+        def healthy():
+            self.parts[name].must_live()
+            if tls:
+                link = http.client.HTTPSConnection(
+                    "127.0.0.1", port, timeout=5, context=self._tls(admin=True)
+                )
+            else:
+                link = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            try:
+                link.request("GET", path)
+                return link.getresponse().status == 200
+            finally:
+                link.close()
+
+        wait(healthy, timeout, f"{name} to answer {path}")
+
+    @staticmethod
+    def _collection(kind, namespace):
+        return _COLLECTIONS[kind].format(ns=f"namespaces/{namespace}/" if namespace else "")

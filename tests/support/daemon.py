@@ -1,0 +1,112 @@
+"""The daemon under test: the real binary, as a child process, and what it says about itself."""
+
+import http.client
+import os
+import pathlib
+import re
+
+from support.process import Process, free_ports, wait
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+_SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: \d+)?$")
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+def slackline_binary():
+    """$SLACKLINE_BIN, else the release build; AssertionError where there is none."""
+    path = pathlib.Path(os.environ.get("SLACKLINE_BIN") or ROOT / "build/release/slackline")
+    if not os.access(path, os.X_OK):
+        raise AssertionError(f"no program at {path}: run `make build`, or set SLACKLINE_BIN")
+    return path
+
+
+def parse_metrics(text):
+    """Prometheus text -> {(name, frozenset of label pairs): value}."""
+    samples = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            found = _SAMPLE.match(line)
+            assert found, f"not a metrics line: {line!r}"
+            labels = frozenset(_LABEL.findall(found[2] or ""))
+            samples[(found[1], labels)] = float(found[3])
+    return samples
+
+
+class Daemon:
+    """`slackline serve` on three loopback ports that survive a restart, with its store."""
+
+    def __init__(self, kubeconfig, directory, mode="advise", detached=False, flags=()):
+        directory = pathlib.Path(directory)
+        self.extender_port, self.api_port, self.metrics_port = free_ports(3)
+        self.extender_url = f"http://127.0.0.1:{self.extender_port}/v1/extender"
+        self.api_url = f"http://127.0.0.1:{self.api_port}"
+        self.metrics_url = f"http://127.0.0.1:{self.metrics_port}"
+        self.process = Process(
+            "slackline",
+            [
+                slackline_binary(), "serve", "--cluster", "kube", "--kubeconfig", kubeconfig,
+                "--store", directory / "slackline.db", "--mode", mode,
+                "--listen-extender", f"127.0.0.1:{self.extender_port}",
+                "--listen-api", f"127.0.0.1:{self.api_port}",
+                "--listen-metrics", f"127.0.0.1:{self.metrics_port}", *flags,
+            ],
+            directory / "slackline.log",
+            detached=detached,
+        )  # fmt: skip
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def start(self, timeout=20):
+        """Starts it and waits until it is ready."""
+        self.process.start()
+        self.wait_ready(timeout)
+        return self
+
+    def wait_ready(self, timeout=20):
+        def ready():
+            self.process.must_live()
+            return self.get("/readyz", port=self.metrics_port)[0] == 200
+
+        wait(ready, timeout, "slackline to be ready")
+
+    def kill(self):
+        """kill -9."""
+        self.process.kill()
+
+    def stop(self):
+        """SIGTERM; returns the exit status, which is 0 after a graceful end."""
+        return self.process.stop()
+
+    def restart(self):
+        self.kill()
+        return self.start()
+
+    def get(self, path, port=None, accept="application/json"):
+        """GET from the API (or another port of it): (status, text)."""
+        link = http.client.HTTPConnection("127.0.0.1", port or self.api_port, timeout=5)
+        try:
+            link.request("GET", path, headers={"Accept": accept})
+            answer = link.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            link.close()
+
+    def metrics(self):
+        status, text = self.get("/metrics", port=self.metrics_port, accept="text/plain")
+        assert status == 200, f"GET /metrics: {status}"
+        return parse_metrics(text)
+
+    def total(self, name, **labels):
+        """The sum over all series of a metric that carry the given labels."""
+        wanted = set(labels.items())
+        return sum(
+            value for (each, has), value in self.metrics().items() if each == name and wanted <= has
+        )
+
+    def requests(self, verb, **labels):
+        """How many calls of an extender verb it has answered since it started."""
+        return self.total("slackline_extender_requests_total", verb=verb, **labels)

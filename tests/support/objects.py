@@ -1,0 +1,79 @@
+"""Kubernetes objects for tests, as plain dictionaries, and questions about them."""
+
+GPU = "nvidia.com/gpu"
+GPU_PRODUCT_LABEL = "nvidia.com/gpu.product"
+DURATION = "sim.slackline.dev/duration"  # how long KWOK lets the pod run
+
+
+def gpu_node(name, gpus, gpu_type=None, resource=GPU):
+    labels = {"type": "kwok", "kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
+    if gpu_type:
+        labels[GPU_PRODUCT_LABEL] = gpu_type
+    room = {"cpu": "64", "memory": "256Gi", "pods": "110", resource: str(gpus)}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "status": {"capacity": room, "allocatable": room},
+    }
+
+
+def gpu_pod(name, gpus=1, namespace="default", scheduler="gpu-scheduler", duration=None,
+            annotations=None, priority_class=None, resource=GPU):  # fmt: skip
+    notes = dict(annotations or {})
+    if duration:
+        notes[DURATION] = duration
+    amounts = {"cpu": "1", "memory": "1Gi", resource: str(gpus)}
+    spec = {
+        "schedulerName": scheduler,
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": 1,
+        "containers": [
+            {
+                "name": "train",
+                "image": "busybox:1.37",
+                "resources": {"requests": amounts, "limits": amounts},
+            }
+        ],
+    }
+    if priority_class:
+        spec["priorityClassName"] = priority_class
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace, "annotations": notes},
+        "spec": spec,
+    }
+
+
+def priority_class(name, value):
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+    }
+
+
+def node_of(pod):
+    return pod["spec"].get("nodeName")
+
+
+def phase_of(pod):
+    return pod["status"].get("phase")
+
+
+def gpus_of(pod, resource=GPU):
+    return sum(
+        int(each.get("resources", {}).get("requests", {}).get(resource, "0"))
+        for each in pod["spec"]["containers"]
+    )
+
+
+def gpus_by_node(pods):
+    """GPUs taken on every node by its pods that have not ended."""
+    taken = {}
+    for pod in pods:
+        if node_of(pod) and phase_of(pod) not in ("Succeeded", "Failed"):
+            taken[node_of(pod)] = taken.get(node_of(pod), 0) + gpus_of(pod)
+    return taken

@@ -1,0 +1,94 @@
+"""Certificates of one test cluster, made with openssl: ECDSA P-256, valid for a day."""
+
+import pathlib
+import subprocess
+
+_CLIENTS = {
+    "admin": "/O=system:masters/CN=admin",
+    "scheduler": "/CN=system:kube-scheduler",
+    "kcm": "/CN=system:kube-controller-manager",
+}
+_SERVERS = {
+    "apiserver": "IP:127.0.0.1,IP:10.0.0.1,DNS:localhost,DNS:kubernetes.default.svc",
+    "extender": "IP:127.0.0.1,DNS:localhost",
+}
+_NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-days", "1"]
+
+
+class Pki:
+    """Files `NAME.crt` and `NAME.key` in one directory; `ca`, the servers, the clients, `sa`."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._openssl(
+            "req", "-x509", *_NEW_KEY, "-subj", "/CN=slackline-test-ca",
+            "-addext", "keyUsage=critical,keyCertSign,cRLSign",
+            "-keyout", self.key("ca"), "-out", self.crt("ca"),
+        )  # fmt: skip
+        for name, alternatives in _SERVERS.items():
+            self._issue(name, f"/CN={name}", "serverAuth", alternatives)
+        for name, subject in _CLIENTS.items():
+            self._issue(name, subject, "clientAuth")
+        self._openssl("genrsa", "-out", self.key("sa"), "2048")
+        self._openssl("rsa", "-in", self.key("sa"), "-pubout", "-out", self.directory / "sa.pub")
+
+    def crt(self, name):
+        return self.directory / f"{name}.crt"
+
+    def key(self, name):
+        return self.directory / f"{name}.key"
+
+    def kubeconfig(self, path, server, user_lines):
+        """Writes a kubeconfig with one context whose user has the given YAML lines."""
+        user = "\n".join(f"      {line}" for line in user_lines)
+        path = pathlib.Path(path)
+        path.write_text(
+            f"""\
+apiVersion: v1
+kind: Config
+clusters:
+  - name: test
+    cluster:
+      server: {server}
+      certificate-authority: {self.crt("ca")}
+users:
+  - name: user
+    user:
+{user}
+contexts:
+  - name: test
+    context:
+      cluster: test
+      user: user
+current-context: test
+"""
+        )
+        path.chmod(0o600)
+        return path
+
+    def client_kubeconfig(self, path, server, client):
+        return self.kubeconfig(
+            path,
+            server,
+            [f"client-certificate: {self.crt(client)}", f"client-key: {self.key(client)}"],
+        )
+
+    def _issue(self, name, subject, usage, alternatives=None):
+        extensions = [f"extendedKeyUsage={usage}", "basicConstraints=critical,CA:FALSE"]
+        if alternatives:
+            extensions.append(f"subjectAltName={alternatives}")
+        arguments = [each for line in extensions for each in ("-addext", line)]
+        self._openssl(
+            "req", "-x509", *_NEW_KEY, "-subj", subject, *arguments,
+            "-CA", self.crt("ca"), "-CAkey", self.key("ca"),
+            "-keyout", self.key(name), "-out", self.crt(name),
+        )  # fmt: skip
+
+    @staticmethod
+    def _openssl(*arguments):
+        done = subprocess.run(
+            ["openssl", *map(str, arguments)], capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise AssertionError(f"openssl {arguments[0]} failed:\n{done.stderr}")
