@@ -3,7 +3,7 @@
 import pathlib
 import unittest
 
-from support.controlplane import ControlPlane, stock_scheduler_config
+from support.controlplane import ControlPlane, gpu_scheduler_config, stock_scheduler_config
 from support.objects import gpu_pod, gpus_by_node, node_of, phase_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -45,6 +45,17 @@ class ControlPlaneTest(unittest.TestCase):
         )
         phases = [phase_of(pod) for pod in self.cluster.list("pod", "default")]
         self.assertIn("Succeeded", phases)
+
+    def test_our_scheduler_configuration_loads_with_tls_and_ignores_an_absent_extender(self):
+        config = gpu_scheduler_config(
+            self.cluster, "https://127.0.0.1:1/v1/extender", schedulerName="with-extender"
+        )
+        scheduler = self.cluster.start_scheduler(config, name="kube-scheduler-tls")
+        self.addCleanup(scheduler.stop)
+        self.cluster.apply([gpu_pod("alone", scheduler="with-extender")])
+        self.cluster.wait(
+            lambda: node_of(self.cluster.get("pod", "default", "alone")), 20, "it to be bound"
+        )
 
     def test_the_sample_jobs_and_the_rbac_files_are_valid(self):
         for folder in ("manifests/jobs", "deploy/rbac"):

@@ -3,7 +3,12 @@
 import threading
 import unittest
 
-from support.controlplane import ControlPlane, gpu_scheduler_config
+from support.controlplane import (
+    DAEMON_USER,
+    SCHEDULER_USER,
+    ControlPlane,
+    gpu_scheduler_config,
+)
 from support.daemon import Daemon
 from support.objects import gpu_pod, gpus_by_node, node_of, phase_of, priority_class
 
@@ -69,7 +74,7 @@ class ExtenderTest(unittest.TestCase):
         for verb in before:
             with self.subTest(verb):
                 self.assertGreaterEqual(self._answered(verb) - before[verb], 4)
-        self.assertEqual(self._answered("bind") - before["bind"], 4)
+        self._assert_bound_by(DAEMON_USER, {f"train-{index}" for index in range(4)})
 
     def test_the_first_acceptable_gpu_type_is_taken(self):
         for wanted, prefix in (("P100,K80", "p100-"), ("K80,P100", "k80-"), ("P100", "p100-")):
@@ -109,13 +114,28 @@ class ExtenderTest(unittest.TestCase):
         self.assertGreater(ledger.samples, 20)
         self.assertEqual(set(ledger.most), set(self._nodes()))
         self.assertLessEqual(max(ledger.most.values()), GPUS_PER_NODE, ledger.most)
-        self.assertGreater(self._answered("bind"), 0, "the restarted daemon bound nothing")
+        self.assertGreater(self._answered("bind"), 0, "the restarted daemon was not asked to bind")
+        binders = [user for pod, user in self.cluster.binders().items() if pod in names]
+        self.assertGreaterEqual(binders.count(SCHEDULER_USER), 14, "the daemon was not missed")
+        self.assertGreater(binders.count(DAEMON_USER), 100)
 
     def test_without_the_daemon_gpu_pods_still_schedule(self):
         self.daemon.kill()
         self.cluster.apply([gpu_pod(f"alone-{index}", gpus=2) for index in range(8)])
         self._wait_bound(8)
+        self._assert_bound_by(SCHEDULER_USER, {f"alone-{index}" for index in range(8)})
         self.assertEqual(gpus_by_node(self._pods()), dict.fromkeys(self._nodes(), GPUS_PER_NODE))
+
+    def test_its_rights_suffice(self):
+        self.cluster.apply([gpu_pod("once")])
+        self._wait_bound(1)
+        refused = [
+            f"{event['verb']} {event['requestURI']}"
+            for event in self.cluster.audit()
+            if event["user"]["username"] == DAEMON_USER
+            and event.get("responseStatus", {}).get("code") == 403
+        ]
+        self.assertEqual(refused, [])
 
     def test_it_ends_gracefully_on_sigterm(self):
         self.assertEqual(self.daemon.stop(), 0, self.daemon.process.tail())
@@ -124,6 +144,10 @@ class ExtenderTest(unittest.TestCase):
 
     def _answered(self, verb):
         return self.daemon.requests(verb)
+
+    def _assert_bound_by(self, user, names):
+        binders = self.cluster.binders()
+        self.assertEqual({name: binders.get(name) for name in names}, dict.fromkeys(names, user))
 
     def _pods(self):
         return self.cluster.list("pod", "default")

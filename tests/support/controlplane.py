@@ -30,6 +30,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARIES = ROOT / ".cache" / "controlplane"
 GPU_SCHEDULER = ROOT / "deploy" / "kube-scheduler" / "gpu-scheduler.yaml"
 KWOK_STAGES = ROOT / "tests" / "controlplane" / "kwok.yaml"
+AUDIT_POLICY = ROOT / "tests" / "controlplane" / "audit-policy.yaml"
+DAEMON_USER = "system:serviceaccount:slackline-system:slackline"
+SCHEDULER_USER = "system:kube-scheduler"
 
 _CONTROLLERS = (
     "serviceaccount-controller,root-ca-certificate-publisher-controller,namespace-controller,"
@@ -93,12 +96,12 @@ class ControlPlane:
         self._keep = keep
         self._say = say
         self._scratch = directory is None
+        self._audit_log = self.directory / "audit.log"
         atexit.register(self.close)
         try:
             self._bring_up()
         except BaseException:
-            self._keep = False
-            self.close()
+            self.abandon()
             raise
 
     def __enter__(self):
@@ -141,7 +144,10 @@ class ControlPlane:
         self.parts[part].kill()
 
     def close(self):
-        """Ends every part, the last started first, and removes the scratch directory."""
+        """Ends every part, the last started first, and removes the scratch directory.
+
+        With `keep` it leaves everything as it is.
+        """
         atexit.unregister(self.close)
         if self._keep:
             return
@@ -150,6 +156,11 @@ class ControlPlane:
         self.parts.clear()
         if self._scratch and not os.environ.get("SLACKLINE_KEEP_LOGS"):
             shutil.rmtree(self.directory, ignore_errors=True)
+
+    def abandon(self):
+        """Closes in spite of `keep`."""
+        self._keep = False
+        self.close()
 
     # ---- questions and changes -----------------------------------------------------------------
 
@@ -211,6 +222,20 @@ class ControlPlane:
             what = json.dumps({"apiVersion": "v1", "kind": "List", "items": what})
         return self.kubectl("apply", "--validate=strict", *flags, "-f", "-", input=what)
 
+    def audit(self):
+        """The API server's own record (tests/controlplane/audit-policy.yaml), oldest first."""
+        text = self._audit_log.read_text() if self._audit_log.exists() else ""
+        return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+
+    def binders(self):
+        """Who bound each pod: {pod name: user name}, as the API server recorded it."""
+        return {
+            event["objectRef"]["name"]: event["user"]["username"]
+            for event in self.audit()
+            if event.get("objectRef", {}).get("subresource") == "binding"
+            and event.get("responseStatus", {}).get("code") == 201
+        }
+
     def wait(self, condition, timeout, what):
         """Polls `condition`; fails at once when a part of the cluster has died meanwhile."""
 
@@ -243,7 +268,7 @@ class ControlPlane:
         self.wait(ready, 30, f"{count} nodes to be ready")
         return names
 
-    def service_account_token(self, namespace, name, duration="1h"):
+    def service_account_token(self, namespace, name, duration="24h"):
         return self.kubectl(
             "create", "token", name, f"--namespace={namespace}", f"--duration={duration}"
         ).strip()
@@ -315,6 +340,7 @@ class ControlPlane:
             f"--service-account-key-file={pki.directory}/sa.pub",
             f"--service-account-signing-key-file={pki.key('sa')}",
             "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true",
+            f"--audit-policy-file={AUDIT_POLICY}", f"--audit-log-path={self._audit_log}",
         )  # fmt: skip
         self._wait_healthy("kube-apiserver", self.port, "/readyz", timeout=60)
 
