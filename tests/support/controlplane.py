@@ -200,8 +200,8 @@ class ControlPlane:
     def delete_all(self, kind, namespace="default"):
         """Deletes every object of a kind at once, without grace, and waits until they are gone."""
         path = self._collection(kind, namespace)
-        status, reply = self.request("DELETE", path, {"gracePeriodSeconds": 0,
-                                                      "propagationPolicy": "Background"})  # fmt: skip
+        options = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
+        status, reply = self.request("DELETE", path, options)
         assert status == 200, f"delete all {kind}: {status} {reply}"
         self.wait(lambda: not self.list(kind, namespace), 30, f"every {kind} of {namespace} to go")
 

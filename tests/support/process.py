@@ -111,9 +111,8 @@ class Process:
 
     def must_live(self):
         if not self.alive():
-            raise AssertionError(
-                f"{self.name} ended with status {self.exit_status()}; its last lines:\n{self.tail()}"
-            )
+            status = self.exit_status()
+            raise AssertionError(f"{self.name} ended with status {status}:\n{self.tail()}")
 
     def tail(self, lines=15):
         if not self.log.exists():
