@@ -16,9 +16,6 @@ namespace slackline::wire {
 Result<std::string> encode_extender_args(std::string_view manifest,
                                          const std::vector<std::string>& node_names);
 
-// "namespace/name" of the pod that encode_extender_args makes.
-Result<std::string> manifest_name(std::string_view manifest);
-
 // ExtenderFilterResult as kube-scheduler reads it.
 struct FilterAnswer {
   std::vector<std::string> passed;
