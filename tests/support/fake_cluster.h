@@ -1,0 +1,49 @@
+// A cluster source that shows a given snapshot, and a writer that fails as a test wants. Fakes exist only
+// to inject faults: what works is tested against the real API server (tests/e2e).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cluster/source.h"
+
+namespace slackline::test {
+
+class FakeSource final : public cluster::ClusterSource {
+ public:
+  explicit FakeSource(ClusterSnapshot snapshot)
+      : snapshot_(std::make_shared<const ClusterSnapshot>(std::move(snapshot))) {}
+  Status start() override { return {}; }
+  void stop() override {}
+  void join() override {}
+  SnapshotPtr snapshot() const override { return snapshot_; }
+  CacheHealth health() const override { return health_; }
+
+  void show(ClusterSnapshot snapshot) {
+    snapshot_ = std::make_shared<const ClusterSnapshot>(std::move(snapshot));
+  }
+  void be(CacheHealth health) { health_ = std::move(health); }
+
+ private:
+  SnapshotPtr snapshot_;
+  CacheHealth health_{.synced = true, .age_s = 0, .stale = false, .detail = ""};
+};
+
+class FakeWriter final : public cluster::ClusterWriter {
+ public:
+  std::function<Status(const cluster::BindingOrder&)> on_bind = [](const auto&) { return Status(); };
+  std::function<Result<cluster::PodTruth>()> on_read = [] {
+    return Result<cluster::PodTruth>(fail(ErrorCode::kNotFound, "no such pod"));
+  };
+  std::vector<cluster::BindingOrder> orders;
+
+  Status bind(const cluster::BindingOrder& order) override {
+    orders.push_back(order);
+    return on_bind(order);
+  }
+  Result<cluster::PodTruth> read_pod(const ObjectKey&) override { return on_read(); }
+};
+
+}  // namespace slackline::test

@@ -1,0 +1,137 @@
+#include "control/serve/extender.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "obs/metrics.h"
+#include "support/cluster_builder.h"
+#include "support/fake_clock.h"
+#include "support/fake_cluster.h"
+
+namespace slackline::control {
+namespace {
+
+using test::a_cluster;
+using test::a_node;
+using test::a_pod;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+NodesRequest asking(const test::PodBuilder& pod, std::vector<std::string_view> names) {
+  NodesRequest request;
+  request.pod = pod.build();
+  request.node_names = std::move(names);
+  return request;
+}
+
+class ExtenderTest : public ::testing::Test {
+ protected:
+  ExtenderTest() { options.catalog = default_gpu_catalog(); }
+
+  Extender extender() { return {options, source, &writer, log, clock}; }
+
+  DecisionOptions options;
+  test::FakeClock clock;
+  test::FakeSource source{a_cluster()
+                              .with(a_node("gpu-1").of("K80", 4))
+                              .with(a_node("gpu-2").of("K80", 4))
+                              .with(a_pod("promised").gpus(4).priority(5).nominated("gpu-1"))
+                              .build()};
+  test::FakeWriter writer;
+  obs::MetricsRegistry metrics;
+  DecisionLog log{nullptr, metrics};
+};
+
+TEST_F(ExtenderTest, ANominationKeepsItsNodeFromPodsOfEqualRank) {
+  const FilterReply reply =
+      extender().filter(asking(a_pod("late").gpus(4).priority(5).managed(), {"gpu-1", "gpu-2"}));
+  EXPECT_THAT(reply.verdicts, ElementsAre(Verdict::kHeldForOthers, Verdict::kPass));
+}
+
+TEST_F(ExtenderTest, ShadowModeDecidesButPassesEverything) {
+  options.mode = Mode::kShadow;
+  const auto request = asking(a_pod("late").gpus(4).priority(5).managed(), {"gpu-1", "gpu-2"});
+  EXPECT_THAT(extender().filter(request).verdicts, ElementsAre(Verdict::kPass, Verdict::kPass));
+  EXPECT_THAT(extender().prioritize(request).scores, IsEmpty());
+  // The verdict that would have been is counted all the same.
+  EXPECT_THAT(metrics.expose(),
+              HasSubstr("slackline_filter_nodes_total{reason=\"HeldForOthers\"} 1"));
+}
+
+TEST_F(ExtenderTest, ShadowModeEchoesVictims) {
+  options.mode = Mode::kShadow;
+  PreemptRequest request;
+  request.pod = a_pod("p").gpus(4).priority(10).build();
+  request.candidates = {{"gpu-9", {Uid("somebody")}, 2}};
+  const PreemptReply reply = extender().preempt(request);
+  ASSERT_EQ(reply.nodes.size(), 1U);
+  EXPECT_EQ(reply.nodes[0].node, "gpu-9");
+  EXPECT_EQ(reply.nodes[0].pdb_violations, 2);
+}
+
+TEST_F(ExtenderTest, AnUntrustedCachePassesEveryNode) {
+  source.be({.synced = false, .age_s = 0, .stale = false, .detail = "not listed yet"});
+  const FilterReply reply =
+      extender().filter(asking(a_pod("late").gpus(4).priority(5).managed(), {"gpu-1", "gpu-2"}));
+  EXPECT_THAT(reply.verdicts, ElementsAre(Verdict::kPass, Verdict::kPass));
+  EXPECT_THAT(reply.error, IsEmpty());
+}
+
+TEST_F(ExtenderTest, BindCarriesTheUidAndTellsTheGpuType) {
+  const BindReply reply = extender().bind({{"ns", "p"}, Uid("u1"), NodeName("gpu-2")});
+  EXPECT_THAT(reply.error, IsEmpty());
+  ASSERT_EQ(writer.orders.size(), 1U);
+  EXPECT_EQ(writer.orders[0].uid, Uid("u1"));
+  EXPECT_THAT(writer.orders[0].annotations,
+              ElementsAre(std::pair<std::string, std::string>("slackline.dev/gpu-type", "K80")));
+}
+
+struct BindCase {
+  const char* what;
+  ErrorCode error;
+  Result<cluster::PodTruth> truth;
+  const char* expected;  // part of the answer's error; "" = success
+};
+
+class BindTruthTest : public ExtenderTest, public ::testing::WithParamInterface<BindCase> {};
+
+// F39: whatever the write said, the pod's node decides.
+TEST_P(BindTruthTest, TheApiServersPodDecides) {
+  const BindCase& c = GetParam();
+  writer.on_bind = [&](const auto&) { return Status(fail(c.error, "the write failed")); };
+  writer.on_read = [&] { return c.truth; };
+  const BindReply reply = extender().bind({{"ns", "p"}, Uid("u1"), NodeName("gpu-2")});
+  if (std::string_view(c.expected).empty())
+    EXPECT_THAT(reply.error, IsEmpty()) << c.what;
+  else
+    EXPECT_THAT(reply.error, HasSubstr(c.expected)) << c.what;
+}
+
+cluster::PodTruth truth(const char* uid, const char* node) {
+  return {Uid(uid), NodeName(node), false};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    F39, BindTruthTest,
+    ::testing::Values(
+        BindCase{"replayed", ErrorCode::kConflict, truth("u1", "gpu-2"), ""},
+        BindCase{"timeout after commit", ErrorCode::kTimeout, truth("u1", "gpu-2"), ""},
+        BindCase{"timeout before commit", ErrorCode::kTimeout, truth("u1", ""), "the write failed"},
+        BindCase{"bound elsewhere", ErrorCode::kConflict, truth("u1", "gpu-1"),
+                 "already bound to gpu-1"},
+        BindCase{"recreated", ErrorCode::kConflict, truth("u2", "gpu-2"), "was recreated"},
+        BindCase{"pod gone", ErrorCode::kNotFound,
+                 Result<cluster::PodTruth>(fail(ErrorCode::kNotFound, "gone")), "the write failed"},
+        BindCase{"nothing answers", ErrorCode::kUnavailable,
+                 Result<cluster::PodTruth>(fail(ErrorCode::kUnavailable, "down")),
+                 "the write failed"}));
+
+TEST_F(ExtenderTest, AReadOnlySourceRefusesToBind) {
+  Extender read_only(options, source, nullptr, log, clock);
+  EXPECT_THAT(read_only.bind({{"ns", "p"}, Uid("u1"), NodeName("gpu-2")}).error,
+              HasSubstr("cannot bind"));
+}
+
+}  // namespace
+}  // namespace slackline::control

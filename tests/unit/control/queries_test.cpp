@@ -1,0 +1,90 @@
+#include "control/query/queries.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/query/health.h"
+#include "support/cluster_builder.h"
+#include "support/fake_clock.h"
+#include "support/fake_cluster.h"
+
+namespace slackline::control {
+namespace {
+
+using test::a_cluster;
+using test::a_node;
+using test::a_pod;
+using ::testing::HasSubstr;
+
+class QueriesTest : public ::testing::Test {
+ protected:
+  QueriesTest() {
+    options.catalog = default_gpu_catalog();
+    ProfileEntry entry;
+    entry.model = "resnet50";
+    entry.gpu_type = GpuType("K80");
+    entry.coefficients = {"S", {24, 0.42, -0.0021, 0.12, 1.4}};
+    entry.startup_s = 30;
+    options.profiles = WorkloadProfiles({entry});
+  }
+
+  DecisionOptions options;
+  test::FakeClock clock;
+  test::FakeSource source{
+      a_cluster()
+          .with(a_node("k80-1").of("K80", 4))
+          .with(a_node("t4-1").of("T4", 4))
+          .with(a_pod("team/running").gpus(3).on("k80-1"))
+          .with(a_pod("team/waiting").gpus(2).trains("resnet50", 64, 1000).accepts({"K80"}))
+          .build()};
+  Queries queries{options, source, nullptr, clock, "test"};
+};
+
+TEST_F(QueriesTest, ANodeShowsUsedHeldAndFree) {
+  const std::vector<NodeView> nodes = queries.nodes();
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(nodes[0].name, NodeName("k80-1"));
+  ASSERT_EQ(nodes[0].gpus.size(), 1U);
+  EXPECT_EQ(nodes[0].gpus[0].used, 3);
+  EXPECT_EQ(nodes[0].gpus[0].free, 1);
+}
+
+TEST_F(QueriesTest, ScoresShowEveryNodeOnceWithItsReason) {
+  const auto scores = queries.scores({"team", "waiting"});
+  ASSERT_TRUE(scores) << scores.error().message;
+  ASSERT_EQ(scores->nodes.size(), 2U);
+  EXPECT_EQ(scores->nodes[0].node, NodeName("k80-1"));
+  EXPECT_TRUE(scores->nodes[0].passes);
+  EXPECT_EQ(scores->nodes[0].rank, 1);
+  EXPECT_EQ(scores->nodes[1].verdict, "GpuTypeNotAccepted");
+  EXPECT_EQ(scores->nodes[1].score, 0);
+}
+
+TEST_F(QueriesTest, PlacementsPredictOnlyWhatAProfileKnows) {
+  const auto table = queries.placements({"team", "waiting"});
+  ASSERT_TRUE(table) << table.error().message;
+  bool predicted = false;
+  for (const PlacementRow& row : table->rows)
+    if (row.gpu_type == GpuType("K80") && row.shape == Placement{1, 2}) predicted = row.cer > 0;
+  EXPECT_TRUE(predicted);
+}
+
+TEST_F(QueriesTest, WhatIsNotThereIsNamed) {
+  const auto scores = queries.scores({"team", "nobody"});
+  ASSERT_FALSE(scores);
+  EXPECT_EQ(scores.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(scores.error().message, HasSubstr("team/nobody"));
+}
+
+TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {
+  source.be({.synced = false, .age_s = 3, .stale = false, .detail = "pods: first list not done"});
+  Health health(source);
+  const auto checks = health.checks();
+  EXPECT_FALSE(checks[0].ok);
+  EXPECT_EQ(checks[0].detail, "pods: first list not done");
+  health.begin_shutdown();
+  EXPECT_FALSE(health.checks()[2].ok);
+}
+
+}  // namespace
+}  // namespace slackline::control
