@@ -1,0 +1,75 @@
+// `slackline check`: our configuration and a KubeSchedulerConfiguration, before they do harm.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "config/lint.h"
+#include "config/load.h"
+#include "config/profiles.h"
+
+namespace slackline::cli {
+namespace {
+
+struct CheckOptions {
+  std::string config;
+  std::string scheduler;
+  bool stanza = false;
+};
+
+bool report(const std::string& file, const config::Findings& findings) {
+  std::fputs(config::to_string(findings, file).c_str(), stdout);
+  if (findings.empty()) std::printf("%s: no findings\n", file.c_str());
+  return !config::has_errors(findings);
+}
+
+bool check_ours(const std::string& file, config::Configuration& configuration) {
+  const auto text = config::read_text_file(file);
+  if (!text) {
+    std::printf("%s: error: %s\n", file.c_str(), text.error().message.c_str());
+    return false;
+  }
+  const config::Loaded loaded = config::parse_configuration(*text);
+  if (!report(file, loaded.findings)) return false;
+  configuration = loaded.configuration;
+  const auto profiles = config::load_profiles(configuration.profiles);
+  if (profiles) return true;
+  std::printf("%s: error: profiles: %s\n", file.c_str(), profiles.error().message.c_str());
+  return false;
+}
+
+bool check_scheduler(const std::string& file, const config::Configuration& configuration) {
+  const auto text = config::read_text_file(file);
+  if (!text) {
+    std::printf("%s: error: %s\n", file.c_str(), text.error().message.c_str());
+    return false;
+  }
+  return report(file, config::lint_scheduler_configuration(*text, configuration));
+}
+
+int run(const CheckOptions& options) {
+  config::Configuration configuration;
+  bool good = options.config.empty() || check_ours(options.config, configuration);
+  if (!options.scheduler.empty()) good = check_scheduler(options.scheduler, configuration) && good;
+  if (options.stanza) std::fputs(config::scheduler_stanza(configuration).c_str(), stdout);
+  return good ? 0 : kFailure;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = app.add_subcommand(
+      "check", "Check a SlacklineConfiguration and a KubeSchedulerConfiguration: line, problem, remedy");
+  command->add_option("--config", options->config, "SlacklineConfiguration (YAML)")->check(CLI::ExistingFile);
+  command->add_option("--scheduler", options->scheduler, "KubeSchedulerConfiguration (YAML)")
+      ->check(CLI::ExistingFile);
+  command->add_flag("--stanza", options->stanza, "Print the extenders stanza that fits the configuration");
+  command->callback([&exit_code, options] {
+    if (options->config.empty() && options->scheduler.empty() && !options->stanza)
+      throw CLI::RequiredError("--config, --scheduler or --stanza");
+    exit_code = run(*options);
+  });
+}
+
+}  // namespace slackline::cli

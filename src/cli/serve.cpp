@@ -1,0 +1,123 @@
+// `slackline serve`: the daemon. Flags win over the configuration file.
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/daemon.h"
+#include "config/load.h"
+#include "obs/log.h"
+#include "slackline/base/text.h"
+
+namespace slackline::cli {
+namespace {
+
+struct ServeOptions {
+  std::string config;
+  std::string cluster;
+  std::string kubeconfig;
+  std::string store;
+  std::string mode;
+  std::string extender;
+  std::string api;
+  std::string metrics;
+  double grace_s = 5;
+};
+
+Status apply_cluster(const std::string& cluster, config::ClusterSettings& settings) {
+  constexpr std::string_view kFile = "file:";
+  if (cluster.empty()) return {};
+  if (cluster == "kube") {
+    settings.dump_file.clear();
+    return {};
+  }
+  if (!cluster.starts_with(kFile) || cluster.size() == kFile.size())
+    return fail(ErrorCode::kInvalidArgument,
+                format("--cluster {}: write kube, or file:DUMP with what `kubectl get "
+                       "nodes,pods,jobs -A -o yaml` printed",
+                       printable(cluster)));
+  settings.dump_file = cluster.substr(kFile.size());
+  return {};
+}
+
+Result<config::Configuration> configure(const ServeOptions& options) {
+  config::Configuration configuration;
+  if (!options.config.empty()) {
+    SLACKLINE_ASSIGN(configuration, config::load_configuration(options.config));
+  }
+  SLACKLINE_TRY(apply_cluster(options.cluster, configuration.cluster));
+  const auto set = [](std::string& target, const std::string& flag) {
+    if (!flag.empty()) target = flag;
+  };
+  set(configuration.cluster.kubeconfig, options.kubeconfig);
+  set(configuration.store.path, options.store);
+  set(configuration.listeners.extender.address, options.extender);
+  set(configuration.listeners.api.address, options.api);
+  set(configuration.listeners.metrics.address, options.metrics);
+  if (!options.mode.empty())
+    configuration.mode = options.mode == "shadow" ? Mode::kShadow : Mode::kAdvise;
+  return configuration;
+}
+
+obs::LogLevel level_of(config::LogLevel level) {
+  switch (level) {
+    case config::LogLevel::kDebug: return obs::LogLevel::kDebug;
+    case config::LogLevel::kInfo: return obs::LogLevel::kInfo;
+    case config::LogLevel::kWarning: return obs::LogLevel::kWarning;
+    case config::LogLevel::kError: break;
+  }
+  return obs::LogLevel::kError;
+}
+
+int run(const ServeOptions& options) {
+  const auto configuration = configure(options);
+  if (!configuration) {
+    std::fprintf(stderr, "slackline: %s\n", configuration.error().message.c_str());
+    return kFailure;
+  }
+  obs::configure_log(level_of(configuration->log.level),
+                     configuration->log.format == config::LogFormat::kJson);
+  // Blocked before any thread starts, so that only this one takes them.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+
+  auto daemon = Daemon::start(*configuration);
+  if (!daemon) {
+    std::fprintf(stderr, "slackline: %s\n", daemon.error().message.c_str());
+    return kFailure;
+  }
+  int signal = 0;
+  sigwait(&signals, &signal);
+  // Ctrl-C is a person who waits; SIGTERM is a rollout, where kube-scheduler may be in mid-call.
+  (*daemon)->stop(signal == SIGINT ? 0 : options.grace_s);
+  return 0;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<ServeOptions>();
+  CLI::App* command = app.add_subcommand("serve", "Run the daemon");
+  command->add_option("--config", options->config, "SlacklineConfiguration (YAML)")
+      ->check(CLI::ExistingFile);
+  command->add_option("--cluster", options->cluster,
+                      "kube (an API server), or file:DUMP of `kubectl get nodes,pods,jobs -A -o yaml`");
+  command->add_option("--kubeconfig", options->kubeconfig,
+                      "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
+  command->add_option("--store", options->store, "SQLite file of the decision journal");
+  command->add_option("--mode", options->mode, "shadow: decide and journal only; advise: for real")
+      ->check(CLI::IsMember({"shadow", "advise"}));
+  command->add_option("--listen-extender", options->extender, "Address for kube-scheduler");
+  command->add_option("--listen-api", options->api, "Address of the REST API");
+  command->add_option("--listen-metrics", options->metrics, "Address of metrics and health, plain HTTP");
+  command->add_option("--grace", options->grace_s, "Seconds between unready and closed after SIGTERM")
+      ->check(CLI::Range(0.0, 60.0))
+      ->capture_default_str();
+  command->callback([&exit_code, options] { exit_code = run(*options); });
+}
+
+}  // namespace slackline::cli
