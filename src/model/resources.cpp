@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "slackline/base/saturating.h"
+
 namespace slackline {
 namespace {
 
-// Applies `combine(mine, theirs)` to every GPU resource of either side; both are sorted, so one merge.
+// Applies `combine(mine, theirs)` to every GPU resource of either side; both are sorted, so one
+// merge.
 template <class Combine>
 std::vector<GpuAmount> merge_gpus(const std::vector<GpuAmount>& a, const std::vector<GpuAmount>& b,
                                   Combine combine) {
@@ -39,7 +42,8 @@ std::int64_t Resources::gpu_count(std::string_view resource) const {
 
 std::int64_t Resources::gpu_total() const {
   std::int64_t total = 0;
-  for (const GpuAmount& amount : gpus) total += amount.count;
+  for (const GpuAmount& amount : gpus)
+    total = saturating_add(total, amount.count);
   return total;
 }
 
@@ -54,20 +58,20 @@ void Resources::set_gpus(std::string_view resource, std::int64_t count) {
 }
 
 Resources& Resources::operator+=(const Resources& other) {
-  cpu_milli += other.cpu_milli;
-  memory_bytes += other.memory_bytes;
-  pods += other.pods;
+  cpu_milli = saturating_add(cpu_milli, other.cpu_milli);
+  memory_bytes = saturating_add(memory_bytes, other.memory_bytes);
+  pods = saturating_add(pods, other.pods);
   for (const GpuAmount& amount : other.gpus)
-    set_gpus(amount.resource, gpu_count(amount.resource) + amount.count);
+    set_gpus(amount.resource, saturating_add(gpu_count(amount.resource), amount.count));
   return *this;
 }
 
 Resources& Resources::operator-=(const Resources& other) {
-  cpu_milli -= other.cpu_milli;
-  memory_bytes -= other.memory_bytes;
-  pods -= other.pods;
+  cpu_milli = saturating_sub(cpu_milli, other.cpu_milli);
+  memory_bytes = saturating_sub(memory_bytes, other.memory_bytes);
+  pods = saturating_sub(pods, other.pods);
   for (const GpuAmount& amount : other.gpus)
-    set_gpus(amount.resource, gpu_count(amount.resource) - amount.count);
+    set_gpus(amount.resource, saturating_sub(gpu_count(amount.resource), amount.count));
   return *this;
 }
 

@@ -25,8 +25,9 @@ const Job* ClusterSnapshot::find_job(const Uid& uid) const {
 
 const Job* ClusterSnapshot::find_job(const std::string& ns, const std::string& name) const {
   const ObjectKey wanted{ns, name};
-  const auto at = std::lower_bound(jobs.begin(), jobs.end(), wanted,
-                                   [](const JobPtr& job, const auto& key) { return job->key < key; });
+  const auto at =
+      std::lower_bound(jobs.begin(), jobs.end(), wanted,
+                       [](const JobPtr& job, const auto& key) { return job->key < key; });
   return at != jobs.end() && (*at)->key == wanted ? at->get() : nullptr;
 }
 
@@ -39,16 +40,11 @@ PodPtr ClusterSnapshot::find_pod(const ObjectKey& key) const {
   return nullptr;
 }
 
-namespace {
-
-// The Job that controls the pod, if it is the very one (a recreated Job has another uid).
 const Job* owning_job(const ClusterSnapshot& snapshot, const Pod& pod) {
   if (!pod.owner || pod.owner->kind != "Job") return nullptr;
   const Job* job = snapshot.find_job(pod.key.ns, pod.owner->name);
   return job != nullptr && job->uid == pod.owner->uid ? job : nullptr;
 }
-
-}  // namespace
 
 TaskIntent effective_intent(const ClusterSnapshot& snapshot, const Pod& pod) {
   static const TaskIntent kNone;

@@ -17,6 +17,7 @@
 // Pure; no allocation per node without holds.
 #pragma once
 
+#include "slackline/core/gpu_types.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
@@ -34,5 +35,8 @@ struct FilterOptions {
 // answer: an unreadable pod, or self-accounted resources while the cache is untrusted.
 FilterReply filter_nodes(const ClusterSnapshot& snapshot, const NodesRequest& request,
                          const FilterOptions& options);
+
+// Rule 1 alone: kPass, or why nothing that happens on the node will ever make room for the pod.
+Verdict lasting_verdict(const Node& node, const Resources& request, const AcceptedTypes& accepted);
 
 }  // namespace slackline::core

@@ -16,7 +16,7 @@ struct GpuAmount {
   friend bool operator==(const GpuAmount&, const GpuAmount&) = default;
 };
 
-// Invariant: gpus is sorted by resource name, each name at most once.
+// Invariant: gpus is sorted by resource name, each name at most once. Sums saturate (F44).
 struct Resources {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_bytes = 0;

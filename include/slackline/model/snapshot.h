@@ -94,6 +94,9 @@ struct CacheHealth {
   bool trusted() const { return synced && !stale; }
 };
 
+// The Job that controls the pod, if it is the very one (a recreated Job has another uid).
+const Job* owning_job(const ClusterSnapshot& snapshot, const Pod& pod);
+
 // The pod's own intent, completed by its Job's; a default one when neither has any.
 TaskIntent effective_intent(const ClusterSnapshot& snapshot, const Pod& pod);
 

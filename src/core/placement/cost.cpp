@@ -1,0 +1,60 @@
+#include "slackline/core/cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace slackline::core {
+
+double placement_cost(const Pool& pool, Placement shape, double theta) {
+  if (pool.nodes <= 0 || pool.gpus_per_node <= 0) return std::numeric_limits<double>::infinity();
+  const double m = shape.gpus();
+  const double n = pool.nodes;
+  const double g = pool.gpus_per_node;
+  return pool.weight * (m / (n * g) + theta * shape.d_node / n);
+}
+
+double cer(double throughput_samples_per_s, double cost) {
+  if (!std::isfinite(cost) || cost <= 0) return 0.0;
+  return throughput_samples_per_s / cost;
+}
+
+std::vector<Pool> derive_pools(const ClusterSnapshot& snapshot, const GpuCatalog& catalog) {
+  std::vector<Pool> pools;
+  std::size_t last = 0;  // neighbours are mostly alike: look there first
+  for (const NodeStatePtr& state : snapshot.nodes) {
+    const Node& node = *state->node;
+    if (node.unschedulable || !node.ready || !node.problems.empty()) continue;
+    for (const GpuAmount& amount : node.allocatable.gpus) {
+      if (amount.count <= 0) continue;
+      const auto same = [&](const Pool& pool) {
+        return pool.type == node.gpu_type && pool.resource == amount.resource;
+      };
+      if (last >= pools.size() || !same(pools[last])) {
+        const auto at = std::find_if(pools.begin(), pools.end(), same);
+        last = static_cast<std::size_t>(at - pools.begin());
+        if (at == pools.end())
+          pools.push_back({node.gpu_type, amount.resource, 0, 0, catalog.cost(node.gpu_type)});
+      }
+      Pool& pool = pools[last];
+      ++pool.nodes;
+      const std::int64_t count =
+          std::min<std::int64_t>(amount.count, std::numeric_limits<int>::max());
+      pool.gpus_per_node = std::max(pool.gpus_per_node, static_cast<int>(count));
+    }
+  }
+  std::sort(pools.begin(), pools.end(), [](const Pool& a, const Pool& b) {
+    return std::tie(a.type, a.resource) < std::tie(b.type, b.resource);
+  });
+  return pools;
+}
+
+const Pool* find_pool(const std::vector<Pool>& pools, const GpuType& type,
+                      std::string_view resource) {
+  for (const Pool& pool : pools)
+    if (pool.type == type && pool.resource == resource) return &pool;
+  return nullptr;
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,226 @@
+#include "slackline/core/shapes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <tuple>
+
+#include "slackline/core/deadline.h"
+#include "slackline/core/gpu_types.h"
+#include "slackline/core/holds.h"
+#include "slackline/core/predicates.h"
+#include "slackline/core/throughput.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr double kDeadlineTolerance_s = 1e-3;
+constexpr std::int64_t kLargePool = 16;  // GPUs
+
+bool power_of_two(int value) {
+  return std::has_single_bit(static_cast<unsigned>(value));
+}
+
+// A pod as the task's members are: the first member there is, or one made from its Job's template.
+Pod member_of(const ClusterSnapshot& snapshot, const Task& task) {
+  const auto belongs = [&](const Pod& pod) {
+    if (pod.key.ns != task.key.ns) return false;
+    const HoldIdentity identity = hold_identity(snapshot, pod);
+    if (task.kind == "Gang") return identity.gang == task.key.str();
+    return identity.task == task.uid;
+  };
+  for (const PodPtr& pod : snapshot.unbound)
+    if (belongs(*pod)) return *pod;
+  for (const NodeStatePtr& state : snapshot.nodes)
+    for (const PodPtr& pod : state->pods)
+      if (belongs(*pod)) return *pod;
+  Pod member;
+  member.key.ns = task.key.ns;
+  member.priority = task.priority;
+  member.owner = OwnerRef{task.kind, task.key.name, task.uid};
+  if (const Job* job = snapshot.find_job(task.uid)) member.requests = job->pod_requests;
+  return member;
+}
+
+// What is free on each node that the member may run on, holds taken off.
+struct OpenNode {
+  GpuType type;
+  Resources free;
+};
+
+std::vector<OpenNode> open_nodes(const ClusterSnapshot& snapshot, const Pod& member,
+                                 double now_steady_s) {
+  const HoldView holds(snapshot, member, now_steady_s);
+  std::vector<OpenNode> open;
+  for (NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
+    const NodeState& state = snapshot.node(i);
+    if (misfit(member, *state.node)) continue;
+    open.push_back({state.node->gpu_type, state.free() - holds.against(i)});
+  }
+  return open;
+}
+
+class TableMaker {
+ public:
+  TableMaker(const ClusterSnapshot& snapshot, const Task& task, const PlacementOptions& options)
+      : task_(task),
+        options_(options),
+        accepted_(task.intent, *options.catalog),
+        member_(member_of(snapshot, task)),
+        open_(open_nodes(snapshot, member_, options.now_steady_s)) {
+    for (Pool& pool : derive_pools(snapshot, *options.catalog))
+      if (pool.resource == task.gpu_resource) pools_.push_back(std::move(pool));
+  }
+
+  PlacementTable make() {
+    std::vector<GpuType> types = accepted_.types();
+    if (types.empty())
+      for (const Pool& pool : pools_)
+        types.push_back(pool.type);
+    table_.lat11_s = reference_lat_s(task_.intent, *options_.profiles, types);
+    table_.deadline_s = options_.deadline_s
+                            ? options_.deadline_s
+                            : resolve_deadline(task_.intent, task_.created_s, table_.lat11_s);
+    for (const Pool& pool : pools_) {
+      const std::vector<int> room = room_on(pool);
+      for (const Placement& shape : shapes_on(pool)) {
+        table_.rows.push_back(row(pool, shape));
+        table_.rows.back().fits_now = room[static_cast<std::size_t>(shape.d_gpn)] >= shape.d_node;
+      }
+    }
+    std::sort(table_.rows.begin(), table_.rows.end(), before);
+    return std::move(table_);
+  }
+
+ private:
+  // Every enumerated shape, and the ones that the task names even where the enumeration prunes
+  // them.
+  std::vector<Placement> shapes_on(const Pool& pool) const {
+    ShapeOptions wanted = options_.shapes;
+    if (wanted.batch == 0) wanted.batch = task_.intent.batch_size.value_or(0);
+    std::vector<Placement> shapes = enumerate_placements(pool, wanted);
+    std::vector<Placement> named = task_.intent.placements;
+    named.push_back(task_.written_shape());
+    for (const Placement& shape : named)
+      if (shape.d_node >= 1 && shape.d_node <= pool.nodes && shape.d_gpn >= 1 &&
+          shape.d_gpn <= pool.gpus_per_node)
+        shapes.push_back(shape);
+    std::sort(shapes.begin(), shapes.end());
+    shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
+    return shapes;
+  }
+
+  PlacementRow row(const Pool& pool, Placement shape) const {
+    PlacementRow row;
+    row.shape = shape;
+    row.gpu_type = pool.type;
+    row.resource = pool.resource;
+    row.cost = placement_cost(pool, shape, options_.theta);
+    row.written = shape == task_.written_shape();
+    row.allowed = allowed(pool.type, shape, row.written);
+    predict(row);
+    if (row.lat_s && table_.deadline_s)
+      row.feasible = options_.now_wall_s + *row.lat_s <= *table_.deadline_s + kDeadlineTolerance_s;
+    return row;
+  }
+
+  bool allowed(const GpuType& type, Placement shape, bool written) const {
+    if (!accepted_.preference(type)) return false;
+    const TaskIntent& intent = task_.intent;
+    if (intent.expected_duration_s && !intent.model) return written;
+    if (intent.any_placement) return true;
+    if (intent.placements.empty()) return written;
+    return std::find(intent.placements.begin(), intent.placements.end(), shape) !=
+           intent.placements.end();
+  }
+
+  // By d_gpn: nodes of the pool that have room for a member with so many GPUs.
+  std::vector<int> room_on(const Pool& pool) const {
+    std::vector<int> room(static_cast<std::size_t>(pool.gpus_per_node) + 1, 0);
+    Resources request = member_.requests;
+    for (std::size_t d_gpn = 1; d_gpn < room.size(); ++d_gpn) {
+      request.set_gpus(task_.gpu_resource, static_cast<std::int64_t>(d_gpn));
+      for (const OpenNode& node : open_)
+        if (node.type == pool.type && fits(request, node.free)) ++room[d_gpn];
+    }
+    return room;
+  }
+
+  void predict(PlacementRow& row) const {
+    const TaskIntent& intent = task_.intent;
+    if (!intent.model && intent.expected_duration_s) {
+      // Said for the written shape on the first accepted type, and for nothing else.
+      const bool first = accepted_.preference(row.gpu_type) == 0;
+      if (row.written && first) row.lat_s = intent.expected_duration_s;
+      row.model_source = row.lat_s ? "expected-duration" : "none: only the written shape is known";
+    } else if (!intent.model) {
+      row.model_source = "none: task names no model";
+    } else if (!intent.batch_size) {
+      row.model_source = "none: task gives no batch-size";
+    } else if (const ProfileEntry* entry = options_.profiles->find(*intent.model, row.gpu_type)) {
+      predict(*entry, static_cast<double>(*intent.batch_size), row);
+    } else {
+      row.model_source = "none: no profile for " + *intent.model + " on " + row.gpu_type.str();
+    }
+  }
+
+  void predict(const ProfileEntry& entry, double batch, PlacementRow& row) const {
+    row.throughput_samples_per_s = predict_throughput(entry.coefficients, batch, row.shape);
+    if (!row.throughput_samples_per_s) {
+      row.model_source = "none: the profile predicts no progress in this shape";
+      return;
+    }
+    row.model_source = entry.points > 0 ? "fitted" : "assumed";
+    const double value = cer(*row.throughput_samples_per_s, row.cost);
+    if (std::isfinite(value)) row.cer = value;
+    if (task_.intent.iterations)
+      row.lat_s =
+          predict_lat_s(entry.coefficients, batch, static_cast<double>(*task_.intent.iterations),
+                        row.shape, entry.startup_s);
+  }
+
+  static bool before(const PlacementRow& a, const PlacementRow& b) {
+    const double cer_a = a.cer.value_or(-1);
+    const double cer_b = b.cer.value_or(-1);
+    if (cer_a != cer_b) return cer_a > cer_b;
+    return std::tuple(a.shape.gpus(), a.shape.d_node, a.gpu_type, a.resource) <
+           std::tuple(b.shape.gpus(), b.shape.d_node, b.gpu_type, b.resource);
+  }
+
+  const Task& task_;
+  const PlacementOptions& options_;
+  AcceptedTypes accepted_;
+  Pod member_;
+  std::vector<OpenNode> open_;
+  std::vector<Pool> pools_;
+  PlacementTable table_;
+};
+
+}  // namespace
+
+std::vector<Placement> enumerate_placements(const Pool& pool, const ShapeOptions& options) {
+  std::vector<Placement> shapes;
+  const std::int64_t pool_gpus = std::int64_t{pool.nodes} * pool.gpus_per_node;
+  const bool compact = options.compact && pool_gpus > kLargePool;
+  for (int d_node = 1; d_node <= pool.nodes; ++d_node) {
+    if (compact && !power_of_two(d_node)) continue;
+    for (int d_gpn = 1; d_gpn <= pool.gpus_per_node; ++d_gpn) {
+      const std::int64_t m = std::int64_t{d_node} * d_gpn;
+      if (options.batch > 0 && m > options.batch) break;
+      if (options.fixed_total > 0 && m != options.fixed_total) continue;
+      if (options.divisible && options.batch % m != 0) continue;
+      if (compact && !power_of_two(d_gpn)) continue;
+      if (compact && d_node > 1 && d_gpn < pool.gpus_per_node && m <= pool.gpus_per_node / 2)
+        continue;
+      shapes.push_back({d_node, d_gpn});
+    }
+  }
+  return shapes;
+}
+
+PlacementTable placement_table(const ClusterSnapshot& snapshot, const Task& task,
+                               const PlacementOptions& options) {
+  return TableMaker(snapshot, task, options).make();
+}
+
+}  // namespace slackline::core
