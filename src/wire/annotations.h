@@ -1,0 +1,32 @@
+// The annotations and labels of the contract (design: "Contract with Kubernetes"), read.
+//
+// What cannot be read is left unset and named in TaskIntent::problems: key, value and remedy. An unknown
+// key of our prefix is such a problem, because it is a typing error more often than not. Pure.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/model/task_intent.h"
+
+namespace slackline::wire {
+
+inline constexpr std::string_view kPrefix = "slackline.dev/";
+inline constexpr std::string_view kGate = "slackline.dev/queue";
+inline constexpr std::string_view kManagedLabel = "slackline.dev/managed";
+inline constexpr std::string_view kPlanAnnotation = "slackline.dev/plan";
+inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";
+
+using TextPairs = std::vector<std::pair<std::string_view, std::string_view>>;
+
+// Null where neither map has a key of the contract that an intent is made of. `gang` and `queue` are
+// labels, the rest annotations; Kueue's queue label is read where ours is absent.
+std::shared_ptr<const TaskIntent> read_intent(const TextPairs& annotations, const TextPairs& labels);
+
+// The `plan` annotation: {"id","epoch","shape":"2x4","type","nodes":[...],"promoted"}.
+Result<PlanNote> read_plan(std::string_view text);
+
+}  // namespace slackline::wire

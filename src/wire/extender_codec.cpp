@@ -1,0 +1,291 @@
+#include "wire/extender_codec.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "slackline/base/text.h"
+#include "wire/json_view.h"
+#include "wire/json_writer.h"
+#include "wire/node_slices.h"
+#include "wire/object_decode.h"
+
+namespace slackline::wire {
+namespace {
+
+// A set of names for one request: open addressing over views, its memory kept between requests. A request
+// has thousands of names, and node-based sets would cost more than everything else together.
+class NameSet {
+ public:
+  void reset(std::size_t names) {
+    slots_.assign(std::bit_ceil(std::max<std::size_t>(names * 2, 16)), {});
+  }
+
+  // False when the name is there already.
+  bool insert(std::string_view name) {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = hash(name) & mask;; at = (at + 1) & mask) {
+      if (slots_[at].data() == nullptr) {
+        slots_[at] = name;
+        return true;
+      }
+      if (slots_[at] == name) return false;
+    }
+  }
+
+ private:
+  static std::size_t hash(std::string_view name) {
+    constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
+    std::uint64_t value = name.size() * kMultiplier;
+    std::size_t at = 0;
+    for (; at + 8 <= name.size(); at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, name.data() + at, sizeof word);
+      value = (std::rotl(value, 23) ^ word) * kMultiplier;
+    }
+    std::uint64_t rest = 0;
+    if (at < name.size()) std::memcpy(&rest, name.data() + at, name.size() - at);
+    value = (std::rotl(value, 23) ^ rest) * kMultiplier;
+    return value ^ (value >> 32U);
+  }
+
+  std::vector<std::string_view> slots_;
+};
+
+constexpr std::string_view kPodMissing =
+    "Pod is missing or null: an extender request carries the pod to be scheduled";
+
+// Fills request.node_names from NodeNames, or says why it cannot.
+std::string read_names(JsonView names, NameSet& seen, NodesRequest& request) {
+  if (!names.is_array()) return "NodeNames is neither an array nor null";
+  const std::size_t count = names.items().count();
+  seen.reset(count);
+  request.node_names.reserve(count);
+  for (const JsonView name : names.items()) {
+    if (!name.is_string())
+      return format("NodeNames[{}] is not a string", request.node_names.size());
+    if (seen.insert(name.text())) request.node_names.push_back(name.text());
+  }
+  return {};
+}
+
+// The same from a NodeList. `kept` gets, for every name, the place of its document in the list.
+std::string read_nodes(JsonView nodes, NameSet& seen, NodesRequest& request,
+                       std::vector<std::uint32_t>& kept) {
+  if (!nodes.is_object()) return "Nodes is neither a NodeList nor null";
+  const JsonItems items = nodes["items"].items();
+  seen.reset(items.count());
+  std::uint32_t place = 0;
+  for (const JsonView node : items) {
+    const std::string_view name = node["metadata"]["name"].text();
+    if (name.empty()) return format("Nodes.items[{}].metadata.name is missing", place);
+    if (seen.insert(name)) {
+      request.node_names.push_back(name);
+      kept.push_back(place);
+    }
+    ++place;
+  }
+  return {};
+}
+
+// Victims carry whole pods, MetaVictims only uids.
+std::string read_victims(std::string_view node, JsonView victims, bool meta, NodeVictims& out) {
+  out.node = std::string(node);
+  out.pdb_violations =
+      std::max<std::int64_t>(0, victims.find_any_case("NumPDBViolations").integer().value_or(0));
+  for (const JsonView pod : victims.find_any_case("Pods").items()) {
+    const std::string_view uid =
+        meta ? pod.find_any_case("UID").text() : pod["metadata"]["uid"].text();
+    if (uid.empty())
+      return format("{}[\"{}\"].Pods[{}]: the uid is missing",
+                    meta ? "NodeNameToMetaVictims" : "NodeNameToVictims", printable(node, 64),
+                    out.victims.size());
+    out.victims.emplace_back(uid);
+  }
+  return {};
+}
+
+// Writes the nodes that fail and are (not) beyond help, as {"node":"why"}.
+void write_failed(const NodesRequest& request, const FilterReply& reply, bool beyond_help,
+                  JsonWriter& out) {
+  out.begin_object();
+  for (std::size_t i = 0; i < request.node_names.size(); ++i) {
+    const Verdict verdict = reply.verdicts[i];
+    if (!passes(verdict) && unresolvable(verdict) == beyond_help)
+      out.field(request.node_names[i], message(verdict));
+  }
+  out.end_object();
+}
+
+std::size_t reply_size(const NodesRequest& request, const FilterReply& reply) {
+  std::size_t bytes = 128;
+  for (std::size_t i = 0; i < request.node_names.size(); ++i)
+    bytes += request.node_names[i].size() + 6 + message(reply.verdicts[i]).size();
+  return bytes;
+}
+
+}  // namespace
+
+struct ExtenderCodec::Impl {
+  GpuCatalog catalog;
+  JsonDocument document;
+  NameSet seen;
+  std::vector<std::uint32_t> kept;  // of a full-object request: places of its nodes in the list
+
+  void write_node_list(const NodeListSlices& nodes, const FilterReply& reply, JsonWriter& out) const {
+    out.key("Nodes").begin_object();
+    for (const auto& [name, value] : nodes.others) out.key(name).raw(value);
+    out.key("items").begin_array();
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      if (passes(reply.verdicts[i])) out.raw(nodes.items[kept[i]]);
+    out.end_array().end_object();
+  }
+};
+
+ExtenderCodec::ExtenderCodec(GpuCatalog catalog)
+    : impl_(std::make_unique<Impl>(Impl{std::move(catalog), {}, {}, {}})) {}
+ExtenderCodec::~ExtenderCodec() = default;
+
+Result<Decoded<NodesRequest>> ExtenderCodec::decode_nodes(std::string_view body) {
+  SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(body));
+  impl_->kept.clear();
+  Decoded<NodesRequest> out;
+  if (!root.is_object())
+    return fail(ErrorCode::kInvalidArgument, "the body is JSON, but no ExtenderArgs object");
+  const JsonView pod = root.find_any_case("Pod");
+  if (!pod.is_object()) {
+    out.refusal = kPodMissing;
+    return out;
+  }
+  out.request.pod = read_pod(pod, impl_->catalog);
+  const JsonView names = root.find_any_case("NodeNames");
+  const JsonView nodes = root.find_any_case("Nodes");
+  if (names.present()) {
+    out.refusal = read_names(names, impl_->seen, out.request);
+  } else if (nodes.present()) {
+    out.request.full_objects = true;
+    out.refusal = read_nodes(nodes, impl_->seen, out.request, impl_->kept);
+  } else {
+    out.refusal = "NodeNames and Nodes are both null: one of them names the nodes to judge";
+  }
+  return out;
+}
+
+Result<Decoded<PreemptRequest>> ExtenderCodec::decode_preempt(std::string_view body) {
+  SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(body));
+  if (!root.is_object())
+    return fail(ErrorCode::kInvalidArgument, "the body is JSON, but no ExtenderPreemptionArgs object");
+  Decoded<PreemptRequest> out;
+  const JsonView pod = root.find_any_case("Pod");
+  if (!pod.is_object()) {
+    out.refusal = kPodMissing;
+    return out;
+  }
+  out.request.pod = read_pod(pod, impl_->catalog);
+  const JsonView metas = root.find_any_case("NodeNameToMetaVictims");
+  const bool meta = metas.present();
+  const JsonView map = meta ? metas : root.find_any_case("NodeNameToVictims");
+  if (!map.is_object()) {
+    out.refusal = "NodeNameToVictims and NodeNameToMetaVictims are both null or no objects";
+    return out;
+  }
+  std::size_t count = 0;
+  for ([[maybe_unused]] const JsonField field : map.fields()) ++count;
+  impl_->seen.reset(count);
+  for (const auto& [node, victims] : map.fields()) {
+    if (!impl_->seen.insert(node)) continue;
+    out.refusal = read_victims(node, victims, meta, out.request.candidates.emplace_back());
+    if (!out.refusal.empty()) return out;
+  }
+  return out;
+}
+
+Result<Decoded<BindRequest>> ExtenderCodec::decode_bind(std::string_view body) {
+  SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(body));
+  if (!root.is_object())
+    return fail(ErrorCode::kInvalidArgument, "the body is JSON, but no ExtenderBindingArgs object");
+  Decoded<BindRequest> out;
+  const auto required = [&](std::string_view field) {
+    const std::string_view value = root.find_any_case(field).text();
+    if (value.empty() && out.refusal.empty())
+      out.refusal = format("{} is missing or empty", field);
+    return std::string(value);
+  };
+  out.request.pod.name = required("PodName");
+  out.request.pod.ns = required("PodNamespace");
+  out.request.uid = Uid(required("PodUID"));
+  out.request.node = NodeName(required("Node"));
+  return out;
+}
+
+std::string ExtenderCodec::encode_filter(const NodesRequest& request,
+                                         const FilterReply& reply) const {
+  if (!reply.error.empty()) return encode_filter_error(reply.error);
+  if (reply.verdicts.size() != request.node_names.size())
+    return encode_filter_error("internal error: not every node was judged");
+  JsonWriter out(reply_size(request, reply));
+  out.begin_object();
+  if (request.full_objects) {
+    const NodeListSlices nodes = slice_nodes(impl_->document.source());
+    const bool whole = request.node_names.size() == impl_->kept.size() &&
+                       (impl_->kept.empty() || impl_->kept.back() < nodes.items.size());
+    if (!whole) return encode_filter_error("Nodes is written in a way that cannot be echoed");
+    impl_->write_node_list(nodes, reply, out);
+    out.key("NodeNames").null();
+  } else {
+    out.key("Nodes").null();
+    out.key("NodeNames").begin_array();
+    for (std::size_t i = 0; i < request.node_names.size(); ++i)
+      if (passes(reply.verdicts[i])) out.string(request.node_names[i]);
+    out.end_array();
+  }
+  out.key("FailedNodes");
+  write_failed(request, reply, false, out);
+  out.key("FailedAndUnresolvableNodes");
+  write_failed(request, reply, true, out);
+  out.field("Error", "").end_object();
+  return out.take();
+}
+
+std::string ExtenderCodec::encode_prioritize(const NodesRequest& request,
+                                             const PrioritizeReply& reply) const {
+  JsonWriter out(reply.scores.size() * 96 + 2);
+  out.begin_array();
+  for (const HostScore& score : reply.scores)
+    if (score.node < request.node_names.size())
+      out.begin_object()
+          .field("Host", request.node_names[score.node])
+          .field("Score", score.score)
+          .end_object();
+  out.end_array();
+  return out.take();
+}
+
+std::string encode_filter_error(std::string_view error) {
+  JsonWriter out;
+  out.begin_object().key("Nodes").null().key("NodeNames").null();
+  out.key("FailedNodes").begin_object().end_object();
+  out.key("FailedAndUnresolvableNodes").begin_object().end_object();
+  out.field("Error", error).end_object();
+  return out.take();
+}
+
+std::string encode_preempt(const PreemptReply& reply) {
+  JsonWriter out;
+  out.begin_object().key("NodeNameToMetaVictims").begin_object();
+  for (const NodeVictims& node : reply.nodes) {
+    out.key(node.node).begin_object().key("Pods").begin_array();
+    for (const Uid& uid : node.victims) out.begin_object().field("UID", uid.str()).end_object();
+    out.end_array().field("NumPDBViolations", node.pdb_violations).end_object();
+  }
+  out.end_object().end_object();
+  return out.take();
+}
+
+std::string encode_bind(const BindReply& reply) {
+  JsonWriter out;
+  out.begin_object().field("Error", reply.error).end_object();
+  return out.take();
+}
+
+}  // namespace slackline::wire

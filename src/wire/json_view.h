@@ -1,0 +1,129 @@
+// JsonDocument and JsonView: reading JSON, with simdjson kept behind one translation unit.
+//
+// A document is validated whole (UTF-8, syntax, at most 1024 levels) before anything is looked at. A
+// view is a cheap handle on one value of it; looking up what is not there, or in what is no object,
+// gives an absent view, so that a chain of look-ups needs no checks. Null counts as absent.
+//
+// Thread-safety: one document per thread. Views and their strings live until the next parse().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "slackline/base/result.h"
+
+namespace slackline::wire {
+
+class JsonItems;
+class JsonFields;
+
+class JsonView {
+ public:
+  // A place on simdjson's tape.
+  struct Ref {
+    const void* document = nullptr;
+    std::size_t index = 0;
+    friend bool operator==(const Ref&, const Ref&) = default;
+  };
+
+  JsonView() = default;  // absent
+  explicit JsonView(Ref ref) : ref_(ref) {}
+
+  bool present() const;  // there, and not null
+  bool is_object() const;
+  bool is_array() const;
+  bool is_string() const;
+  bool is_number() const;
+
+  std::string_view text() const;                // empty when it is no string
+  bool is_true() const;                         // the literal true
+  std::optional<std::int64_t> integer() const;  // whole numbers in range only
+  std::optional<double> number() const;
+
+  JsonView operator[](std::string_view key) const;
+  JsonView find_any_case(std::string_view key) const;
+
+  JsonItems items() const;    // empty when it is no array
+  JsonFields fields() const;  // empty when it is no object
+
+ private:
+  Ref ref_;
+};
+
+struct JsonField {
+  std::string_view key;
+  JsonView value;
+};
+
+// Range-for over an array.
+class JsonItems {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(JsonView::Ref at) : at_(at) {}
+    JsonView operator*() const { return JsonView(at_); }
+    Iterator& operator++();
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    JsonView::Ref at_;
+  };
+
+  JsonItems() = default;
+  JsonItems(JsonView::Ref begin, JsonView::Ref end) : begin_(begin), end_(end) {}
+  Iterator begin() const { return Iterator(begin_); }
+  Iterator end() const { return Iterator(end_); }
+  std::size_t count() const;
+
+ private:
+  JsonView::Ref begin_;
+  JsonView::Ref end_;
+};
+
+// Range-for over an object, in document order.
+class JsonFields {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(JsonView::Ref at) : at_(at) {}
+    JsonField operator*() const;
+    Iterator& operator++();
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    JsonView::Ref at_;
+  };
+
+  JsonFields() = default;
+  JsonFields(JsonView::Ref begin, JsonView::Ref end) : begin_(begin), end_(end) {}
+  Iterator begin() const { return Iterator(begin_); }
+  Iterator end() const { return Iterator(end_); }
+
+ private:
+  JsonView::Ref begin_;
+  JsonView::Ref end_;
+};
+
+class JsonDocument {
+ public:
+  JsonDocument();
+  ~JsonDocument();
+  JsonDocument(JsonDocument&&) noexcept;
+  JsonDocument& operator=(JsonDocument&&) noexcept;
+
+  // The root. kInvalidArgument with the reason and, where known, the byte offset. Buffers that grew
+  // beyond 1 MB for one document are given back at the next small one.
+  Result<JsonView> parse(std::string_view json);
+
+  // The bytes parsed last: a copy of the document's own.
+  std::string_view source() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace slackline::wire

@@ -1,0 +1,164 @@
+#include "wire/json_writer.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace slackline::wire {
+namespace {
+
+constexpr std::uint64_t kLow = 0x0101010101010101ULL;
+constexpr std::uint64_t kHigh = 0x8080808080808080ULL;
+
+// True when none of eight bytes is a control character, '"', '\\' or beyond ASCII.
+bool plain8(const char* at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  const std::uint64_t quote = word ^ (kLow * '"');
+  const std::uint64_t slash = word ^ (kLow * '\\');
+  const std::uint64_t special =
+      (word - kLow * 0x20) | (quote - kLow) | (slash - kLow) | word;
+  return (special & kHigh) == 0;
+}
+
+bool plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
+
+// Bytes of the well-formed UTF-8 sequence at `at`, or 0 (Unicode, table 3-7).
+std::size_t sequence_length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned first = byte(at);
+  const unsigned second = byte(at + 1);
+  if (first >= 0xC2 && first <= 0xDF) return continues(at + 1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    if (first == 0xE0 && second < 0xA0) return 0;
+    if (first == 0xED && second > 0x9F) return 0;  // surrogates
+    return continues(at + 1) && continues(at + 2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    if (first == 0xF0 && second < 0x90) return 0;
+    if (first == 0xF4 && second > 0x8F) return 0;
+    return continues(at + 1) && continues(at + 2) && continues(at + 3) ? 4 : 0;
+  }
+  return 0;
+}
+
+void append_control(std::string& out, unsigned char c) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  switch (c) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
+    default:
+      out += "\\u00";
+      out += kHex[c >> 4U];
+      out += kHex[c & 0xFU];
+  }
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out.push_back('"');
+  std::size_t copied = 0;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    if (at + 8 <= text.size() && plain8(text.data() + at)) {
+      at += 8;
+      continue;
+    }
+    const auto c = static_cast<unsigned char>(text[at]);
+    if (plain(c)) {
+      ++at;
+      continue;
+    }
+    if (const std::size_t length = c < 0x80 ? 0 : sequence_length(text, at); length > 0) {
+      at += length;
+      continue;
+    }
+    out.append(text.data() + copied, at - copied);
+    if (c < 0x80)
+      append_control(out, c);
+    else
+      out += "\xEF\xBF\xBD";
+    copied = ++at;
+  }
+  out.append(text.data() + copied, text.size() - copied);
+  out.push_back('"');
+}
+
+JsonWriter& JsonWriter::begin_object() {
+  before_value();
+  out_.push_back('{');
+  comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::end_object() {
+  out_.push_back('}');
+  comma_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::begin_array() {
+  before_value();
+  out_.push_back('[');
+  comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::end_array() {
+  out_.push_back(']');
+  comma_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  before_value();
+  append_json_string(out_, name);
+  out_.push_back(':');
+  comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::string(std::string_view value) {
+  before_value();
+  append_json_string(out_, value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::integer(std::int64_t value) {
+  std::array<char, 24> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return raw({buffer.data(), static_cast<std::size_t>(end - buffer.data())});
+}
+
+JsonWriter& JsonWriter::unsigned_integer(std::uint64_t value) {
+  std::array<char, 24> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return raw({buffer.data(), static_cast<std::size_t>(end - buffer.data())});
+}
+
+JsonWriter& JsonWriter::number(double value) {
+  if (!std::isfinite(value)) return null();
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return raw({buffer.data(), static_cast<std::size_t>(end - buffer.data())});
+}
+
+JsonWriter& JsonWriter::boolean(bool value) { return raw(value ? "true" : "false"); }
+
+JsonWriter& JsonWriter::null() { return raw("null"); }
+
+JsonWriter& JsonWriter::raw(std::string_view json) {
+  before_value();
+  out_ += json;
+  return *this;
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,190 @@
+#include "wire/kube_decode.h"
+
+#include <algorithm>
+
+#include "slackline/base/text.h"
+#include "wire/json_view.h"
+#include "wire/object_decode.h"
+
+namespace slackline::wire {
+namespace {
+
+std::string_view kind_name(KubeKind kind) {
+  switch (kind) {
+    case KubeKind::kNode: return "Node";
+    case KubeKind::kPod: return "Pod";
+    case KubeKind::kJob: return "Job";
+    case KubeKind::kDisruptionBudget: break;
+  }
+  return "PodDisruptionBudget";
+}
+
+std::optional<KubeKind> kind_of(std::string_view name) {
+  for (const KubeKind kind :
+       {KubeKind::kNode, KubeKind::kPod, KubeKind::kJob, KubeKind::kDisruptionBudget})
+    if (name == kind_name(kind)) return kind;
+  return std::nullopt;
+}
+
+KubeObject read_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) {
+  switch (kind) {
+    case KubeKind::kNode: return read_node(json, catalog);
+    case KubeKind::kPod: return read_pod(json, catalog);
+    case KubeKind::kJob: return read_job(json, catalog);
+    case KubeKind::kDisruptionBudget: break;
+  }
+  return read_budget(json);
+}
+
+// An object without a name cannot be kept: it has no identity.
+Result<KubeObject> named_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) {
+  if (!json.is_object())
+    return fail(ErrorCode::kInvalidArgument, format("{} is no JSON object", kind_name(kind)));
+  if (json["metadata"]["name"].text().empty())
+    return fail(ErrorCode::kInvalidArgument, format("{}: metadata.name is missing", kind_name(kind)));
+  return read_object(kind, json, catalog);
+}
+
+ErrorCode code_of(int http_code) {
+  switch (http_code) {
+    case 401:
+    case 403: return ErrorCode::kForbidden;
+    case 404: return ErrorCode::kNotFound;
+    case 409: return ErrorCode::kConflict;
+    case 410: return ErrorCode::kGone;
+    case 429: return ErrorCode::kResourceExhausted;
+    case 504: return ErrorCode::kTimeout;
+    default: return http_code >= 500 ? ErrorCode::kUnavailable : ErrorCode::kInvalidArgument;
+  }
+}
+
+KubeStatus read_status(JsonView json) {
+  KubeStatus status;
+  status.code = static_cast<int>(std::clamp<std::int64_t>(json["code"].integer().value_or(0), 0, 999));
+  status.reason = std::string(json["reason"].text());
+  status.message = std::string(json["message"].text());
+  status.retry_after_s =
+      std::clamp(json["details"]["retryAfterSeconds"].number().value_or(0), 0.0, 86400.0);
+  return status;
+}
+
+WatchType watch_type(std::string_view text) {
+  if (text == "ADDED") return WatchType::kAdded;
+  if (text == "MODIFIED") return WatchType::kModified;
+  if (text == "DELETED") return WatchType::kDeleted;
+  if (text == "BOOKMARK") return WatchType::kBookmark;
+  if (text == "ERROR") return WatchType::kError;
+  return WatchType::kUnknown;
+}
+
+// Adds the objects of a dump: a List of any kinds, typed lists inside it, or a single object.
+void collect(JsonView json, std::string_view kind, int depth, const GpuCatalog& catalog,
+             KubeList& out) {
+  constexpr int kMaxListDepth = 8;
+  if (!json.is_object() || depth > kMaxListDepth) {
+    ++out.skipped;
+    return;
+  }
+  if (const std::string_view own = json["kind"].text(); !own.empty()) kind = own;
+  if (json["items"].is_array()) {
+    // The items of a NodeList need not repeat their kind.
+    const std::string_view item_kind = kind.ends_with("List") ? kind.substr(0, kind.size() - 4) : kind;
+    for (const JsonView item : json["items"].items()) collect(item, item_kind, depth + 1, catalog, out);
+    return;
+  }
+  const auto known = kind_of(kind);
+  if (!known) return;
+  if (auto object = named_object(*known, json, catalog))
+    out.items.push_back(*std::move(object));
+  else
+    ++out.skipped;
+}
+
+}  // namespace
+
+struct KubeDecoder::Impl {
+  GpuCatalog catalog;
+  JsonDocument document;
+};
+
+KubeDecoder::KubeDecoder(GpuCatalog catalog)
+    : impl_(std::make_unique<Impl>(Impl{std::move(catalog), JsonDocument{}})) {}
+KubeDecoder::~KubeDecoder() = default;
+KubeDecoder::KubeDecoder(KubeDecoder&&) noexcept = default;
+KubeDecoder& KubeDecoder::operator=(KubeDecoder&&) noexcept = default;
+
+Result<KubeObject> KubeDecoder::object(KubeKind kind, std::string_view json) {
+  SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(json));
+  return named_object(kind, root, impl_->catalog);
+}
+
+Result<KubeList> KubeDecoder::list(KubeKind kind, std::string_view json) {
+  SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(json));
+  if (!root.is_object()) return fail(ErrorCode::kInvalidArgument, "a list is no JSON object");
+  if (root["kind"].text() == "Status") {
+    const KubeStatus status = read_status(root);
+    return fail(code_of(status.code), format("{}: {}", status.reason, status.message));
+  }
+  KubeList list;
+  const JsonView metadata = root["metadata"];
+  list.resource_version = std::string(metadata["resourceVersion"].text());
+  list.continue_token = std::string(metadata["continue"].text());
+  const JsonView items = root["items"];
+  if (items.present() && !items.is_array())
+    return fail(ErrorCode::kInvalidArgument, "a list's items are no JSON array");
+  list.items.reserve(items.items().count());
+  for (const JsonView item : items.items()) {
+    if (auto object = named_object(kind, item, impl_->catalog))
+      list.items.push_back(*std::move(object));
+    else
+      ++list.skipped;
+  }
+  return list;
+}
+
+Result<WatchFrame> KubeDecoder::watch_frame(KubeKind kind, std::string_view line) {
+  SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(line));
+  if (!root.is_object()) return fail(ErrorCode::kInvalidArgument, "a watch frame is no JSON object");
+  const JsonView object = root["object"];
+  const JsonView metadata = object["metadata"];
+  WatchFrame frame;
+  frame.type = watch_type(root["type"].text());
+  switch (frame.type) {
+    case WatchType::kUnknown: return frame;
+    case WatchType::kError: frame.payload = read_status(object); return frame;
+    case WatchType::kBookmark:
+      frame.initial_events_end =
+          metadata["annotations"]["k8s.io/initial-events-end"].text() == "true";
+      break;
+    case WatchType::kAdded:
+    case WatchType::kModified:
+    case WatchType::kDeleted: {
+      SLACKLINE_ASSIGN(KubeObject value, named_object(kind, object, impl_->catalog));
+      frame.payload = std::move(value);
+      break;
+    }
+  }
+  frame.resource_version = std::string(metadata["resourceVersion"].text());
+  return frame;
+}
+
+Result<KubeList> KubeDecoder::dump(std::string_view json) {
+  SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(json));
+  if (!root.is_object())
+    return fail(ErrorCode::kInvalidArgument,
+                "a dump is a List: kubectl get nodes,pods,jobs -A -o json");
+  KubeList list;
+  collect(root, "", 0, impl_->catalog, list);
+  list.resource_version = std::string(root["metadata"]["resourceVersion"].text());
+  return list;
+}
+
+Result<KubeStatus> decode_status(std::string_view json) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
+  if (root["kind"].text() != "Status")
+    return fail(ErrorCode::kInvalidArgument, "the answer is no v1 Status");
+  return read_status(root);
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,20 @@
+// The Node documents of a full-object request as raw slices, so that a filter answers with the very bytes
+// it was sent. The JSON must have been validated already: this only counts brackets.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace slackline::wire {
+
+struct NodeListSlices {
+  // What the NodeList holds besides its items ("metadata", "kind"), as raw key and value.
+  std::vector<std::pair<std::string_view, std::string_view>> others;
+  std::vector<std::string_view> items;  // in order
+};
+
+// Of the member "nodes" (any case) of the root object; empty where there is none.
+NodeListSlices slice_nodes(std::string_view valid_json);
+
+}  // namespace slackline::wire

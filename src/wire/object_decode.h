@@ -1,0 +1,24 @@
+// One Kubernetes object each, from a parsed document to its plain value. Names may be empty here: who
+// needs one checks it.
+#pragma once
+
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/node.h"
+#include "slackline/model/pod.h"
+#include "wire/json_view.h"
+
+namespace slackline::wire {
+
+Node read_node(JsonView node, const GpuCatalog& catalog);
+Pod read_pod(JsonView pod, const GpuCatalog& catalog);
+Job read_job(JsonView job, const GpuCatalog& catalog);
+DisruptionBudget read_budget(JsonView budget);
+
+// What one pod of this spec requests, as kube-scheduler counts it (pod_resources.cpp).
+Resources read_pod_requests(JsonView spec, const GpuCatalog& catalog,
+                            std::vector<std::string>& problems);
+
+// Null when the spec constrains nothing that we repeat (pod_constraints.cpp).
+std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView spec);
+
+}  // namespace slackline::wire

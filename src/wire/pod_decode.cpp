@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <limits>
+
+#include "wire/annotations.h"
+#include "wire/kube_common.h"
+#include "wire/object_decode.h"
+
+namespace slackline::wire {
+namespace {
+
+PodPhase read_phase(std::string_view text) {
+  for (const PodPhase phase :
+       {PodPhase::kPending, PodPhase::kRunning, PodPhase::kSucceeded, PodPhase::kFailed})
+    if (text == to_string(phase)) return phase;
+  return text.empty() ? PodPhase::kPending : PodPhase::kUnknown;
+}
+
+std::int32_t read_priority(JsonView value) {
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(value.integer().value_or(0), std::numeric_limits<std::int32_t>::min(),
+                               std::numeric_limits<std::int32_t>::max()));
+}
+
+std::int64_t count_or(JsonView value, std::int64_t otherwise) {
+  return std::max<std::int64_t>(0, value.integer().value_or(otherwise));
+}
+
+// A plan that cannot be read is no plan; read_intent() reports it.
+std::shared_ptr<const PlanNote> plan_of(JsonView annotations) {
+  const std::string_view text = annotations[kPlanAnnotation].text();
+  if (text.empty()) return nullptr;
+  auto plan = read_plan(text);
+  return plan ? std::make_shared<const PlanNote>(*std::move(plan)) : nullptr;
+}
+
+std::shared_ptr<const TaskIntent> intent_of(JsonView metadata) {
+  return read_intent(read_pairs(metadata["annotations"]), read_pairs(metadata["labels"]));
+}
+
+void read_gates(JsonView gates, Pod& pod) {
+  for (const JsonView gate : gates.items()) {
+    pod.gated = true;
+    pod.our_gate |= gate["name"].text() == kGate;
+  }
+}
+
+bool finished(JsonView conditions) {
+  for (const JsonView condition : conditions.items()) {
+    const std::string_view type = condition["type"].text();
+    if ((type == "Complete" || type == "Failed") && condition["status"].text() == "True")
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Pod read_pod(JsonView json, const GpuCatalog& catalog) {
+  const JsonView metadata = json["metadata"];
+  const JsonView spec = json["spec"];
+  const JsonView status = json["status"];
+  Pod pod;
+  pod.uid = read_uid(metadata);
+  pod.key = read_key(metadata);
+  pod.owner = read_owner(metadata);
+  pod.node = NodeName(spec["nodeName"].text());
+  pod.nominated_node = NodeName(status["nominatedNodeName"].text());
+  pod.phase = read_phase(status["phase"].text());
+  pod.deleting = metadata["deletionTimestamp"].present();
+  read_gates(spec["schedulingGates"], pod);
+  pod.in_pod_group = spec["schedulingGroup"].present();
+  pod.managed = metadata["labels"][kManagedLabel].text() == "true";
+  pod.priority = read_priority(spec["priority"]);
+  pod.scheduler_name = std::string(spec["schedulerName"].text());
+  pod.created_s = read_time_s(metadata["creationTimestamp"]);
+  if (const double started_s = read_time_s(status["startTime"]); started_s > 0)
+    pod.started_s = started_s;
+  pod.requests = read_pod_requests(spec, catalog, pod.problems);
+  pod.intent = intent_of(metadata);
+  pod.plan = plan_of(metadata["annotations"]);
+  // Most pods of a cluster want no GPU: only their amounts matter, so only those are kept. An unreadable
+  // pod might have wanted one.
+  if (pod.requests.wants_gpus() || !pod.problems.empty()) {
+    pod.labels = read_labels(metadata["labels"]);
+    pod.constraints = read_constraints(spec);
+  }
+  return pod;
+}
+
+Job read_job(JsonView json, const GpuCatalog& catalog) {
+  const JsonView metadata = json["metadata"];
+  const JsonView spec = json["spec"];
+  const JsonView status = json["status"];
+  const JsonView pod_template = spec["template"];
+  Job job;
+  job.uid = read_uid(metadata);
+  job.key = read_key(metadata);
+  job.owner = read_owner(metadata);
+  job.parallelism = count_or(spec["parallelism"], 1);
+  if (spec["completions"].present()) job.completions = count_or(spec["completions"], 1);
+  job.indexed = spec["completionMode"].text() == "Indexed";
+  job.suspended = spec["suspend"].is_true();
+  job.finished = finished(status["conditions"]);
+  job.active = count_or(status["active"], 0);
+  job.succeeded = count_or(status["succeeded"], 0);
+  job.failed = count_or(status["failed"], 0);
+  job.created_s = read_time_s(metadata["creationTimestamp"]);
+  std::vector<std::string> problems;
+  job.pod_requests = read_pod_requests(pod_template["spec"], catalog, problems);
+  job.priority = read_priority(pod_template["spec"]["priority"]);
+  const auto own = intent_of(metadata);
+  const auto inherited = intent_of(pod_template["metadata"]);
+  if (own != nullptr && inherited != nullptr)
+    job.intent = std::make_shared<const TaskIntent>(merge(*inherited, *own));
+  else
+    job.intent = own != nullptr ? own : inherited;
+  job.plan = plan_of(metadata["annotations"]);
+  return job;
+}
+
+DisruptionBudget read_budget(JsonView json) {
+  const JsonView metadata = json["metadata"];
+  const JsonView selector = json["spec"]["selector"];
+  const JsonView status = json["status"];
+  DisruptionBudget budget;
+  budget.uid = read_uid(metadata);
+  budget.key = read_key(metadata);
+  budget.selects_nothing = !selector.is_object();
+  budget.match_labels = read_labels(selector["matchLabels"]);
+  budget.match_expressions = read_match_expressions(selector["matchExpressions"]);
+  budget.disruptions_allowed = count_or(status["disruptionsAllowed"], 0);
+  for (const auto& [name, when] : status["disruptedPods"].fields())
+    budget.disrupted_pods.emplace_back(name);
+  return budget;
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,68 @@
+#include "wire/json_writer.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "wire/json_view.h"
+
+namespace slackline::wire {
+namespace {
+
+std::string as_json(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+TEST(JsonWriter, PlacesCommas) {
+  JsonWriter out;
+  out.begin_object().field("a", 1).key("b").begin_array().integer(1).begin_object().end_object();
+  out.begin_array().end_array().null().end_array().field("c", true).end_object();
+  EXPECT_EQ(out.str(), R"({"a":1,"b":[1,{},[],null],"c":true})");
+}
+
+TEST(JsonWriter, EscapesWhatJsonDemands) {
+  EXPECT_EQ(as_json("plain-name.example"), R"("plain-name.example")");
+  EXPECT_EQ(as_json("a\"b\\c\n\t\r"), R"("a\"b\\c\n\t\r")");
+  EXPECT_EQ(as_json(std::string_view("\0\x1f", 2)), R"("\u0000\u001f")");
+  EXPECT_EQ(as_json("exactly8\"behind"), R"("exactly8\"behind")");
+}
+
+TEST(JsonWriter, KeepsUtf8AndReplacesWhatIsNone) {
+  EXPECT_EQ(as_json("Grüße 網 😀"), "\"Grüße 網 😀\"");
+  EXPECT_EQ(as_json("\xff"), "\"\xEF\xBF\xBD\"");
+  EXPECT_EQ(as_json("a\xC3"), "\"a\xEF\xBF\xBD\"") << "cut short";
+  EXPECT_EQ(as_json("\xED\xA0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"") << "a surrogate";
+  EXPECT_EQ(as_json("\xC0\xAF"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\"") << "overlong";
+}
+
+TEST(JsonWriter, NumbersAreShortAndNeverInvalid) {
+  JsonWriter out;
+  out.begin_array().number(0.1).number(3).number(1e300);
+  out.number(std::numeric_limits<double>::infinity()).number(std::nan(""));
+  out.integer(std::numeric_limits<std::int64_t>::min()).end_array();
+  EXPECT_EQ(out.str(), "[0.1,3,1e+300,null,null,-9223372036854775808]");
+}
+
+TEST(JsonWriter, EveryByteStringBecomesJsonThatReadsBack) {
+  // All strings of two bytes, and each in the middle of a longer text, across the eight-byte steps.
+  for (int first = 0; first < 256; ++first)
+    for (int second = 0; second < 256; ++second) {
+      const std::string pair{static_cast<char>(first), static_cast<char>(second)};
+      for (const std::string& text : {pair, "1234567" + pair + "89abcdefgh"}) {
+        const std::string json = as_json(text);
+        JsonDocument document;
+        const auto read = document.parse(json);
+        ASSERT_TRUE(read) << first << ' ' << second << ": " << json;
+        if (first < 0x80 && second < 0x80) {
+          ASSERT_EQ(read->text(), text);
+        }
+      }
+    }
+}
+
+}  // namespace
+}  // namespace slackline::wire

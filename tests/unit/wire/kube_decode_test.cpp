@@ -1,0 +1,318 @@
+#include "wire/kube_decode.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace slackline::wire {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+template <class T>
+T decoded(KubeKind kind, const std::string& json) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto object = decoder.object(kind, json);
+  EXPECT_TRUE(object) << object.error().message;
+  return object ? std::get<T>(*object) : T{};
+}
+
+TEST(KubeDecode, ANodeKeepsWhatSchedulingNeeds) {
+  const Node node = decoded<Node>(KubeKind::kNode, R"({
+    "kind":"Node","apiVersion":"v1",
+    "metadata":{"name":"gpu-1","uid":"u-1","resourceVersion":"7","managedFields":[{"x":{}}],
+      "labels":{"zone":"b","nvidia.com/gpu.product":"NVIDIA-A100-SXM4-80GB","arch":"amd64"}},
+    "spec":{"unschedulable":true,"taints":[
+      {"key":"nvidia.com/gpu","value":"present","effect":"NoSchedule"},
+      {"key":"soft","effect":"PreferNoSchedule"},{"key":"dead","effect":"NoExecute"}]},
+    "status":{"capacity":{"cpu":"128"},
+      "allocatable":{"cpu":"127500m","memory":"1000Gi","pods":"110","nvidia.com/gpu":"8",
+                     "ephemeral-storage":"1e12","hugepages-1Gi":"0"},
+      "conditions":[{"type":"MemoryPressure","status":"False"},{"type":"Ready","status":"True"}],
+      "images":[{"names":["a"],"sizeBytes":1}]}})");
+  EXPECT_EQ(node.name, NodeName("gpu-1"));
+  EXPECT_EQ(node.uid, Uid("u-1"));
+  EXPECT_EQ(node.gpu_type, GpuType("A100"));
+  EXPECT_EQ(node.allocatable.cpu_milli, 127500);
+  EXPECT_EQ(node.allocatable.memory_bytes, std::int64_t{1000} << 30);
+  EXPECT_EQ(node.allocatable.pods, 110);
+  EXPECT_EQ(node.allocatable.gpu_count("nvidia.com/gpu"), 8);
+  EXPECT_THAT(node.labels, testing::ElementsAre(testing::Pair("arch", "amd64"), testing::_,
+                                                testing::Pair("zone", "b")));
+  ASSERT_EQ(node.taints.size(), 3U);
+  EXPECT_EQ(node.taints[0].value, "present");
+  EXPECT_EQ(node.taints[1].effect, TaintEffect::kPreferNoSchedule);
+  EXPECT_EQ(node.taints[2].effect, TaintEffect::kNoExecute);
+  EXPECT_TRUE(node.unschedulable);
+  EXPECT_TRUE(node.ready);
+  EXPECT_THAT(node.problems, IsEmpty());
+}
+
+TEST(KubeDecode, ANodeThatIsNotReadySaysSo) {
+  for (const char* status : {"False", "Unknown"})
+    EXPECT_FALSE(decoded<Node>(KubeKind::kNode, R"({"metadata":{"name":"n"},"status":{"conditions":[
+        {"type":"Ready","status":")" + std::string(status) + R"("}]}})").ready);
+}
+
+TEST(KubeDecode, AnUnreadableQuantityMarksItsNodeOnly) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto list = decoder.list(KubeKind::kNode, R"({"kind":"NodeList","metadata":{"resourceVersion":"9"},
+    "items":[{"metadata":{"name":"bad"},"status":{"allocatable":{"nvidia.com/gpu":"1Mi1","cpu":"4"}}},
+             {"metadata":{"name":"good"},"status":{"allocatable":{"nvidia.com/gpu":"4"}}}]})");
+  ASSERT_TRUE(list);
+  ASSERT_EQ(list->items.size(), 2U);
+  const Node& bad = std::get<Node>(list->items[0]);
+  EXPECT_THAT(bad.problems, ElementsAre(HasSubstr("status.allocatable[nvidia.com/gpu]")));
+  EXPECT_EQ(bad.allocatable.cpu_milli, 4000);
+  EXPECT_THAT(std::get<Node>(list->items[1]).problems, IsEmpty());
+}
+
+constexpr const char* kGpuPod = R"({
+  "metadata":{"name":"bert-0","namespace":"team-a","uid":"u-7","creationTimestamp":"2026-11-21T10:00:00Z",
+    "labels":{"slackline.dev/managed":"true","slackline.dev/gang":"bert","app":"bert"},
+    "annotations":{"slackline.dev/model":"bert","slackline.dev/plan":
+      "{\"id\":\"p1\",\"epoch\":2,\"shape\":\"1x4\",\"type\":\"A100\",\"nodes\":[\"gpu-1\"],\"promoted\":false}"},
+    "ownerReferences":[{"kind":"ReplicaSet","name":"no","uid":"x"},
+                       {"kind":"Job","name":"bert","uid":"j-1","controller":true}]},
+  "spec":{"nodeName":"gpu-1","schedulerName":"gpu-scheduler","priority":7,
+    "nodeSelector":{"zone":"a","arch":"amd64"},
+    "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+        {"matchExpressions":[{"key":"gpu","operator":"In","values":["a","b"]},
+                             {"key":"n","operator":"Gt","values":["3"]}],
+         "matchFields":[{"key":"metadata.name","operator":"NotIn","values":["gpu-9"]}]},
+        {}]}},
+      "podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{}]}},
+    "tolerations":[{"key":"nvidia.com/gpu","operator":"Exists","effect":"NoSchedule"},
+                   {"operator":"Exists"},{"key":"k","value":"v"},{"key":"n","operator":"Gt","value":"3"}],
+    "schedulingGates":[{"name":"example.com/other"},{"name":"slackline.dev/queue"}],
+    "volumes":[{"name":"d","persistentVolumeClaim":{"claimName":"d"}}],
+    "containers":[{"ports":[{"containerPort":80,"hostPort":8080}],
+                   "resources":{"limits":{"nvidia.com/gpu":"4"}}}]},
+  "status":{"phase":"Running","startTime":"2026-11-21T10:00:05Z","nominatedNodeName":"gpu-2"}})";
+
+TEST(KubeDecode, APodIsReadWhole) {
+  const Pod pod = decoded<Pod>(KubeKind::kPod, kGpuPod);
+  EXPECT_EQ(pod.key, (ObjectKey{"team-a", "bert-0"}));
+  EXPECT_EQ(pod.uid, Uid("u-7"));
+  ASSERT_TRUE(pod.owner);
+  EXPECT_EQ(pod.owner->kind, "Job");
+  EXPECT_EQ(pod.owner->uid, Uid("j-1"));
+  EXPECT_EQ(pod.node, NodeName("gpu-1"));
+  EXPECT_EQ(pod.nominated_node, NodeName("gpu-2"));
+  EXPECT_EQ(pod.phase, PodPhase::kRunning);
+  EXPECT_TRUE(pod.gated);
+  EXPECT_TRUE(pod.our_gate);
+  EXPECT_TRUE(pod.managed);
+  EXPECT_FALSE(pod.in_pod_group);
+  EXPECT_FALSE(pod.deleting);
+  EXPECT_EQ(pod.priority, 7);
+  EXPECT_EQ(pod.scheduler_name, "gpu-scheduler");
+  EXPECT_EQ(pod.created_s, 1795255200);
+  EXPECT_EQ(pod.started_s, 1795255205);
+  EXPECT_EQ(pod.labels.size(), 3U);
+  ASSERT_NE(pod.intent, nullptr);
+  EXPECT_EQ(pod.intent->model, "bert");
+  EXPECT_EQ(pod.intent->gang, "bert");
+  EXPECT_THAT(pod.intent->problems, IsEmpty());
+  ASSERT_NE(pod.plan, nullptr);
+  EXPECT_EQ(pod.plan->id, "p1");
+}
+
+TEST(KubeDecode, APodsConstraintsAreRead) {
+  const Pod pod = decoded<Pod>(KubeKind::kPod, kGpuPod);
+  ASSERT_NE(pod.constraints, nullptr);
+  const SchedulingConstraints& constraints = *pod.constraints;
+  EXPECT_THAT(constraints.node_selector,
+              ElementsAre(testing::Pair("arch", "amd64"), testing::Pair("zone", "a")));
+  ASSERT_EQ(constraints.affinity_terms.size(), 2U);
+  ASSERT_EQ(constraints.affinity_terms[0].size(), 3U);
+  EXPECT_EQ(constraints.affinity_terms[0][1].op, MatchOperator::kGt);
+  EXPECT_EQ(constraints.affinity_terms[0][2].key, "metadata.name");
+  ASSERT_EQ(constraints.affinity_terms[1].size(), 1U) << "an empty term matches no node";
+  EXPECT_THAT(constraints.affinity_terms[1][0].values, IsEmpty());
+  ASSERT_EQ(constraints.tolerations.size(), 3U) << "the operator we do not know is left out";
+  EXPECT_EQ(constraints.tolerations[0].effect, TaintEffect::kNoSchedule);
+  EXPECT_TRUE(constraints.tolerations[1].exists);
+  EXPECT_FALSE(constraints.tolerations[1].effect);
+  EXPECT_EQ(constraints.tolerations[2].value, "v");
+  EXPECT_TRUE(constraints.has_host_ports);
+  EXPECT_TRUE(constraints.has_pod_affinity);
+  EXPECT_TRUE(constraints.has_volume_claims);
+}
+
+TEST(KubeDecode, OfAPodWithoutGpusOnlyItsAmountsAreKept) {
+  const Pod pod = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"web","namespace":"n",
+      "labels":{"app":"web"}},"spec":{"nodeSelector":{"a":"b"},
+      "containers":[{"resources":{"requests":{"cpu":"1"}}}]}})");
+  EXPECT_THAT(pod.labels, IsEmpty());
+  EXPECT_EQ(pod.constraints, nullptr);
+  EXPECT_EQ(pod.intent, nullptr);
+  EXPECT_EQ(pod.requests.cpu_milli, 1000);
+}
+
+TEST(KubeDecode, NullsAndUnknownFieldsAreTolerated) {
+  const Pod pod = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p","labels":null,"annotations":null,
+      "creationTimestamp":null,"deletionTimestamp":null,"ownerReferences":null},
+      "spec":{"containers":null,"schedulingGates":null,"priority":null,"someday":{"a":[1,2]}},
+      "status":null,"extra":[]})");
+  EXPECT_EQ(pod.key.name, "p");
+  EXPECT_EQ(pod.requests.pods, 1);
+  EXPECT_FALSE(pod.deleting);
+  EXPECT_FALSE(pod.gated);
+}
+
+TEST(KubeDecode, APodGroupsMemberIsMarked) {
+  EXPECT_TRUE(decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p"},
+      "spec":{"schedulingGroup":{"podGroupName":"g"}}})").in_pod_group);
+}
+
+TEST(KubeDecode, AnUnreadablePlanIsNoPlanAndSaysSo) {
+  const Pod pod = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p",
+      "annotations":{"slackline.dev/plan":"{"}}})");
+  EXPECT_EQ(pod.plan, nullptr);
+  ASSERT_NE(pod.intent, nullptr);
+  EXPECT_THAT(pod.intent->problems, ElementsAre(HasSubstr("slackline.dev/plan: not JSON")));
+}
+
+TEST(KubeDecode, AJobCarriesItsOwnAndItsTemplatesIntent) {
+  const Job job = decoded<Job>(KubeKind::kJob, R"({
+    "metadata":{"name":"j","namespace":"n","uid":"u","creationTimestamp":"2026-11-21T10:00:00Z",
+      "annotations":{"slackline.dev/model":"bert","slackline.dev/iterations":"10"}},
+    "spec":{"parallelism":4,"completions":4,"completionMode":"Indexed","suspend":true,
+      "template":{"metadata":{"annotations":{"slackline.dev/model":"gpt2"}},
+        "spec":{"priority":3,"containers":[{"resources":{"limits":{"nvidia.com/gpu":"2"}}}]}}},
+    "status":{"active":1,"succeeded":2,"failed":3,"conditions":[{"type":"Suspended","status":"True"}]}})");
+  EXPECT_TRUE(job.is_gang());
+  EXPECT_TRUE(job.suspended);
+  EXPECT_FALSE(job.finished);
+  EXPECT_EQ(job.active, 1);
+  EXPECT_EQ(job.succeeded, 2);
+  EXPECT_EQ(job.failed, 3);
+  EXPECT_EQ(job.pod_requests.gpu_total(), 2);
+  EXPECT_EQ(job.priority, 3);
+  ASSERT_NE(job.intent, nullptr);
+  EXPECT_EQ(job.intent->model, "gpt2") << "the template is what its pods carry";
+  EXPECT_EQ(job.intent->iterations, 10);
+}
+
+TEST(KubeDecode, AJobIsFinishedByItsConditions) {
+  for (const char* type : {"Complete", "Failed"})
+    EXPECT_TRUE(decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},"status":{"conditions":[
+        {"type":")" + std::string(type) + R"(","status":"True"}]}})").finished);
+}
+
+TEST(KubeDecode, ADisruptionBudgetIsRead) {
+  const auto budget = decoded<DisruptionBudget>(KubeKind::kDisruptionBudget, R"({
+    "metadata":{"name":"b","namespace":"n"},"spec":{"selector":{"matchLabels":{"app":"x"},
+      "matchExpressions":[{"key":"t","operator":"Exists"}]}},
+    "status":{"disruptionsAllowed":2,"disruptedPods":{"p1":"2026-11-21T10:00:00Z"}}})");
+  EXPECT_EQ(budget.disruptions_allowed, 2);
+  EXPECT_THAT(budget.disrupted_pods, ElementsAre("p1"));
+  EXPECT_EQ(budget.match_labels.size(), 1U);
+  EXPECT_EQ(budget.match_expressions.size(), 1U);
+  EXPECT_FALSE(budget.selects_nothing);
+  EXPECT_TRUE(decoded<DisruptionBudget>(KubeKind::kDisruptionBudget,
+                                        R"({"metadata":{"name":"b"},"spec":{"selector":null}})")
+                  .selects_nothing);
+}
+
+TEST(KubeDecode, AListTellsWhereItGoesOn) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto list = decoder.list(KubeKind::kPod, R"({"metadata":{"resourceVersion":"41","continue":"tok"},
+      "items":[{"metadata":{"name":"a"}},null,7,{"metadata":{}}]})");
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->resource_version, "41");
+  EXPECT_EQ(list->continue_token, "tok");
+  EXPECT_EQ(list->items.size(), 1U);
+  EXPECT_EQ(list->skipped, 3U);
+  EXPECT_TRUE(decoder.list(KubeKind::kPod, R"({"metadata":{},"items":null})")->items.empty());
+}
+
+TEST(KubeDecode, AStatusInsteadOfAListIsItsError) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto list = decoder.list(KubeKind::kPod, R"({"kind":"Status","code":410,"reason":"Expired",
+      "message":"too old resource version"})");
+  ASSERT_FALSE(list);
+  EXPECT_EQ(list.error().code, ErrorCode::kGone);
+  EXPECT_THAT(list.error().message, HasSubstr("too old resource version"));
+}
+
+TEST(KubeDecode, WatchFramesOfEveryTypeAreRead) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto added = decoder.watch_frame(KubeKind::kPod, R"({"type":"ADDED","object":{"kind":"Pod",
+      "metadata":{"name":"p","namespace":"n","resourceVersion":"12"}}})");
+  ASSERT_TRUE(added);
+  EXPECT_EQ(added->type, WatchType::kAdded);
+  EXPECT_EQ(added->resource_version, "12");
+  EXPECT_EQ(std::get<Pod>(std::get<KubeObject>(added->payload)).key.name, "p");
+
+  const auto bookmark = decoder.watch_frame(KubeKind::kPod, R"({"type":"BOOKMARK","object":{"metadata":{
+      "resourceVersion":"13","annotations":{"k8s.io/initial-events-end":"true"}}}})");
+  ASSERT_TRUE(bookmark);
+  EXPECT_EQ(bookmark->resource_version, "13");
+  EXPECT_TRUE(bookmark->initial_events_end);
+
+  const auto error = decoder.watch_frame(KubeKind::kPod, R"({"type":"ERROR","object":{"kind":"Status",
+      "code":410,"reason":"Expired","message":"m","details":{"retryAfterSeconds":3}}})");
+  ASSERT_TRUE(error);
+  EXPECT_EQ(std::get<KubeStatus>(error->payload).code, 410);
+  EXPECT_EQ(std::get<KubeStatus>(error->payload).retry_after_s, 3);
+  EXPECT_THAT(error->resource_version, IsEmpty());
+}
+
+TEST(KubeDecode, OddWatchFramesMoveNoVersion) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto unknown =
+      decoder.watch_frame(KubeKind::kPod, R"({"type":"NEW","object":{"metadata":{"resourceVersion":"5"}}})");
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(unknown->type, WatchType::kUnknown);
+  EXPECT_THAT(unknown->resource_version, IsEmpty());
+  const auto bare = decoder.watch_frame(KubeKind::kPod, R"({"type":"BOOKMARK","object":{}})");
+  ASSERT_TRUE(bare);
+  EXPECT_THAT(bare->resource_version, IsEmpty());
+  EXPECT_FALSE(decoder.watch_frame(KubeKind::kPod, R"({"type":"ADDED"})"));
+  EXPECT_FALSE(decoder.watch_frame(KubeKind::kPod, R"({"type":"ADDED","object":{"metadata":{}}})"));
+  EXPECT_FALSE(decoder.watch_frame(KubeKind::kPod, R"({"type":"ADD)"));
+  EXPECT_FALSE(decoder.watch_frame(KubeKind::kPod, "[]"));
+}
+
+TEST(KubeDecode, ADumpMayMixKindsAndLists) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto dump = decoder.dump(R"({"kind":"List","items":[
+      {"kind":"Node","metadata":{"name":"n1"}},{"kind":"Service","metadata":{"name":"s"}},
+      {"kind":"PodList","items":[{"metadata":{"name":"p1"}},{"metadata":{"name":"p2"}}]},
+      {"kind":"Job","metadata":{"name":"j1"}},{"kind":"PodDisruptionBudget","metadata":{"name":"b"}}]})");
+  ASSERT_TRUE(dump);
+  EXPECT_EQ(dump->items.size(), 5U);
+  EXPECT_EQ(dump->skipped, 0U);
+  EXPECT_TRUE(decoder.dump(R"({"kind":"Node","metadata":{"name":"alone"}})")->items.size() == 1U);
+  EXPECT_FALSE(decoder.dump("[]"));
+}
+
+TEST(KubeDecode, BrokenJsonIsAnErrorWithItsPlace) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto cut = decoder.object(KubeKind::kPod, R"({"metadata":{"name":"p")");
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(cut.error().message, HasSubstr("byte 23"));
+  const std::string deep = std::string(2000, '[') + std::string(2000, ']');
+  EXPECT_THAT(decoder.object(KubeKind::kPod, deep).error().message, HasSubstr("deeper than 1024"));
+  EXPECT_THAT(decoder.object(KubeKind::kPod, "{\"a\":\"\xff\"}").error().message, HasSubstr("UTF-8"));
+  EXPECT_THAT(decoder.object(KubeKind::kPod, "").error().message, HasSubstr("empty"));
+}
+
+TEST(KubeDecode, AStatusIsDecodedOnItsOwn) {
+  const auto status = decode_status(R"({"kind":"Status","code":429,"reason":"TooManyRequests",
+      "message":"slow down","details":{"retryAfterSeconds":2}})");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->code, 429);
+  EXPECT_EQ(status->retry_after_s, 2);
+  EXPECT_FALSE(decode_status(R"({"kind":"Pod"})"));
+  EXPECT_FALSE(decode_status("<html>"));
+}
+
+}  // namespace
+}  // namespace slackline::wire
