@@ -1,9 +1,12 @@
 // Journal: the decision journal in SQLite. Only history lives here: it may be deleted at any time
 // without a scheduling decision changing.
 //
-// Threads: one writer thread owns the writing connection; append() and record_outcome() only enqueue
-// into a bounded queue and never wait (a full queue drops and counts). Readers use their own connection.
-// Durability: WAL, synchronous=FULL, batches of at most 200 rows or 200 ms.
+// Threads: one writer thread owns the writing connection; append() and record_outcome() only
+// enqueue into a bounded queue and never wait (a full queue drops and counts). Each query opens its
+// own connection. Everything here is thread-safe. Durability: WAL, synchronous=FULL, batches of at
+// most 200 rows or 200 ms. While the disk is full or the file locked the journal is degraded: rows
+// wait in the queue and are dropped when it is full; it recovers by itself. A file that is damaged
+// or deleted at run time is begun anew.
 #pragma once
 
 #include <cstdint>
@@ -18,37 +21,37 @@
 namespace slackline::store {
 
 struct JournalOptions {
-  std::string path;                     // file; its folder must exist
-  std::size_t queue_limit = 10000;      // rows waiting for the writer
-  std::int64_t keep_rows = 1000000;     // older ones are deleted in slices
+  std::string path;                  // file; its folder must exist
+  std::size_t queue_limit = 10000;   // rows waiting for the writer
+  std::int64_t keep_rows = 1000000;  // older ones are deleted in slices
   double busy_timeout_s = 5;
 };
 
 struct JournalQuery {
-  std::string ns;   // empty = all
-  std::string pod;  // name; empty = all
-  std::string verb;
-  std::size_t limit = 100;          // 1..1000
-  std::int64_t before_id = 0;       // continue: only rows with a smaller id; 0 = from the newest
+  std::string ns{};   // empty = all
+  std::string pod{};  // name; empty = all
+  std::string verb{};
+  std::size_t limit = 100;     // 1..1000
+  std::int64_t before_id = 0;  // continue: only rows with a smaller id; 0 = from the newest
 };
 
 struct JournalPage {
-  std::vector<DecisionRow> rows;         // newest first
-  std::int64_t next_before_id = 0;       // 0 = no more
+  std::vector<DecisionRow> rows;    // newest first
+  std::int64_t next_before_id = 0;  // 0 = no more
 };
 
 struct JournalStats {
   std::uint64_t written = 0;
   std::uint64_t dropped = 0;
   std::uint64_t queued = 0;
-  bool degraded = false;     // the disk refuses; rows are dropped until it recovers
-  std::string recovered_from;  // where a damaged file was moved at start; empty = none
+  bool degraded = false;       // the disk refuses or the file is locked
+  std::string recovered_from;  // where a damaged file was moved; empty = none
 };
 
 class Journal {
  public:
-  // Opens or creates the file, checks it (quick_check; a damaged one is moved aside with a timestamp,
-  // a newer schema is refused and left untouched), starts the writer.
+  // Opens or creates the file, checks it (quick_check; a damaged one is moved aside with a
+  // timestamp, a newer schema is refused and left untouched), starts the writer.
   static Result<std::unique_ptr<Journal>> open(const JournalOptions& options);
   ~Journal();  // flushes and stops
 

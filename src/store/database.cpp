@@ -1,0 +1,317 @@
+#include "store/database.h"
+
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "slackline/base/clock.h"
+#include "slackline/base/text.h"
+
+namespace slackline::store {
+namespace {
+
+// "SLKL": tells our files from those of other programs.
+constexpr std::int64_t kApplicationId = 0x534c4b4c;
+
+ErrorCode error_code(int sqlite_code) {
+  switch (sqlite_code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_IOERR:
+    case SQLITE_PROTOCOL:
+      return ErrorCode::kUnavailable;
+    case SQLITE_FULL:
+      return ErrorCode::kResourceExhausted;
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+      return ErrorCode::kForbidden;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return ErrorCode::kDataLoss;
+    default:
+      return ErrorCode::kInternal;
+  }
+}
+
+tl::unexpected<Error> sqlite_failure(sqlite3* connection, int code) {
+  const char* text = connection == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(connection);
+  return fail(error_code(code), format("SQLite: {} ({})", text, code));
+}
+
+// SQLite's own message for a folder that cannot be written is only "unable to open database file".
+Status check_folder(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path folder = fs::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  if (!fs::is_directory(folder, error))
+    return fail(ErrorCode::kNotFound,
+                format("the folder {} does not exist; create it or set another store path",
+                       folder.string()));
+  if (fs::is_directory(path, error))
+    return fail(ErrorCode::kInvalidArgument,
+                format("{} is a folder; name a file in it, e.g. {}/slackline.db", path, path));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return fail(
+        ErrorCode::kForbidden,
+        format("the folder {} cannot be written by user {}; SQLite keeps its -wal file there",
+               folder.string(), ::geteuid()));
+  return {};
+}
+
+// -wal and -shm first: if we die in between, the database still looks damaged and is moved next
+// time.
+Result<std::string> move_aside(const std::string& path) {
+  const std::time_t now = static_cast<std::time_t>(system_clock().wall_s());
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
+  std::string target = format("{}.damaged-{}", path, stamp);
+  std::error_code error;
+  for (int i = 2; std::filesystem::exists(target, error); ++i)
+    target = format("{}.damaged-{}-{}", path, stamp, i);
+  for (const char* suffix : {"-wal", "-shm", ""}) {
+    if (std::rename((path + suffix).c_str(), (target + suffix).c_str()) != 0 && errno != ENOENT)
+      return fail(ErrorCode::kForbidden,
+                  format("{}{} is damaged and cannot be moved to {}: {}", path, suffix, target,
+                         std::generic_category().message(errno)));
+  }
+  return target;
+}
+
+bool exists_but_empty(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) &&
+         std::filesystem::file_size(path, error) == 0;
+}
+
+}  // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
+void Statement::note(int code) {
+  if (bind_error_ == SQLITE_OK) bind_error_ = code;
+}
+
+Statement& Statement::bind(int index, std::int64_t value) {
+  note(sqlite3_bind_int64(statement_.get(), index, value));
+  return *this;
+}
+
+Statement& Statement::bind(int index, double value) {
+  note(sqlite3_bind_double(statement_.get(), index, value));
+  return *this;
+}
+
+Statement& Statement::bind(int index, std::string_view value) {
+  const char* data = value.empty() ? "" : value.data();
+  note(sqlite3_bind_text64(statement_.get(), index, data, value.size(), SQLITE_TRANSIENT,
+                           SQLITE_UTF8));
+  return *this;
+}
+
+Result<bool> Statement::step() {
+  sqlite3* connection = sqlite3_db_handle(statement_.get());
+  const int code = bind_error_ != SQLITE_OK ? bind_error_ : sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) {
+    reset();
+    return false;
+  }
+  Result<bool> failure = sqlite_failure(connection, code);
+  reset();
+  return failure;
+}
+
+Status Statement::run() {
+  for (;;) {
+    SLACKLINE_ASSIGN(const bool more, step());
+    if (!more) return {};
+  }
+}
+
+void Statement::reset() {
+  sqlite3_reset(statement_.get());
+  bind_error_ = SQLITE_OK;
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+double Statement::real(int column) const {
+  return sqlite3_column_double(statement_.get(), column);
+}
+
+std::string Statement::text(int column) const {
+  const unsigned char* data = sqlite3_column_text(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  if (data == nullptr) return {};
+  return std::string(data, data + size);
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+void Database::Close::operator()(sqlite3* connection) const {
+  sqlite3_close_v2(connection);
+}
+
+Result<Database> Database::connect(const std::string& path, int flags, double busy_timeout_s) {
+  sqlite3* connection = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &connection, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  Database database(connection);
+  if (code != SQLITE_OK) return sqlite_failure(connection, code);
+  sqlite3_extended_result_codes(connection, 1);
+  sqlite3_busy_timeout(connection, static_cast<int>(busy_timeout_s * 1000));
+  return database;
+}
+
+Result<Database> Database::open_checked(const DatabaseOptions& options) {
+  SLACKLINE_ASSIGN(
+      Database database,
+      connect(options.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options.busy_timeout_s));
+  // Until the file is known to be ours, closing must not checkpoint into it.
+  sqlite3* connection = database.connection_.get();
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  SLACKLINE_TRY(database.check_origin(options));
+  SLACKLINE_TRY(database.check_integrity());
+  SLACKLINE_TRY(
+      database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+                       "PRAGMA foreign_keys=ON"));
+  SLACKLINE_TRY(database.migrate(options));
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  database.remember_file(options.path);
+  return database;
+}
+
+Result<Database> Database::open_or_recover(const DatabaseOptions& options,
+                                           std::string& moved_aside) {
+  const auto context = [&](const Error& error) {
+    return fail(error.with_context(format("opening the store {}", options.path)));
+  };
+  if (Status folder = check_folder(options.path); !folder) return context(folder.error());
+  if (!exists_but_empty(options.path)) {
+    Result<Database> database = open_checked(options);
+    if (database) return database;
+    if (database.error().code == ErrorCode::kUnavailable)
+      return context(database.error().with_context("is another process holding it?"));
+    if (database.error().code != ErrorCode::kDataLoss) return context(database.error());
+  }
+  Result<std::string> target = move_aside(options.path);
+  if (!target) return context(target.error());
+  moved_aside = *target;
+  Result<Database> fresh = open_checked(options);
+  if (!fresh) return context(fresh.error());
+  return fresh;
+}
+
+Result<Database> Database::open_reader(const std::string& path, double busy_timeout_s) {
+  // Not SQLITE_OPEN_READONLY: a reader of a WAL file must be able to create the shared memory.
+  SLACKLINE_ASSIGN(Database database, connect(path, SQLITE_OPEN_READWRITE, busy_timeout_s));
+  SLACKLINE_TRY(database.execute("PRAGMA query_only=ON"));
+  return database;
+}
+
+Status Database::execute(const std::string& sql) {
+  const int code = sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return sqlite_failure(connection_.get(), code);
+  return {};
+}
+
+Result<Statement> Database::prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()),
+                                      &statement, nullptr);
+  if (code != SQLITE_OK) return sqlite_failure(connection_.get(), code);
+  return Statement(statement);
+}
+
+Result<std::int64_t> Database::query_integer(std::string_view sql) {
+  SLACKLINE_ASSIGN(Statement statement, prepare(sql));
+  SLACKLINE_ASSIGN(const bool found, statement.step());
+  return found ? statement.integer(0) : 0;
+}
+
+Status Database::check_origin(const DatabaseOptions& options) {
+  const auto newest = static_cast<std::int64_t>(options.migrations.size());
+  SLACKLINE_ASSIGN(const std::int64_t application, query_integer("PRAGMA application_id"));
+  SLACKLINE_ASSIGN(const std::int64_t version, query_integer("PRAGMA user_version"));
+  SLACKLINE_ASSIGN(const std::int64_t objects, query_integer("SELECT count(*) FROM sqlite_schema"));
+  if (application != kApplicationId && (application != 0 || version != 0 || objects != 0))
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "the file is a database of another program; it was left untouched; set another store "
+        "path");
+  if (version > newest)
+    return fail(ErrorCode::kInvalidArgument,
+                format("the file has schema version {}, this program knows up to {}; it was left "
+                       "untouched; run a newer Slackline or set another store path",
+                       version, newest));
+  return {};
+}
+
+Status Database::check_integrity() {
+  SLACKLINE_ASSIGN(Statement statement, prepare("PRAGMA quick_check(1)"));
+  SLACKLINE_ASSIGN(const bool found, statement.step());
+  const std::string answer = found ? statement.text(0) : "no answer";
+  if (answer != "ok") return fail(ErrorCode::kDataLoss, format("quick_check: {}", answer));
+  return {};
+}
+
+Status Database::migrate(const DatabaseOptions& options) {
+  const std::size_t newest = options.migrations.size();
+  SLACKLINE_ASSIGN(const std::int64_t version, query_integer("PRAGMA user_version"));
+  if (static_cast<std::size_t>(version) == newest) return {};
+  SLACKLINE_ASSIGN(Transaction transaction, Transaction::begin(*this));
+  for (auto step = static_cast<std::size_t>(version); step < newest; ++step)
+    SLACKLINE_TRY(execute(options.migrations[step]));
+  SLACKLINE_TRY(
+      execute(format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, newest)));
+  return transaction.commit();
+}
+
+void Database::remember_file(const std::string& path) {
+  path_ = path;
+  struct stat file{};
+  if (::stat(path.c_str(), &file) != 0) return;
+  device_ = file.st_dev;
+  inode_ = file.st_ino;
+}
+
+bool Database::still_in_place() const {
+  struct stat file{};
+  return ::stat(path_.c_str(), &file) == 0 && file.st_dev == device_ && file.st_ino == inode_;
+}
+
+Result<Transaction> Transaction::begin(Database& database) {
+  SLACKLINE_TRY(database.execute("BEGIN IMMEDIATE"));
+  return Transaction(database);
+}
+
+Transaction::Transaction(Transaction&& other) noexcept : database_(other.database_) {
+  other.database_ = nullptr;
+}
+
+Transaction::~Transaction() {
+  // SQLite itself has rolled back after some errors; then there is nothing left to do.
+  if (database_ != nullptr && sqlite3_get_autocommit(database_->connection_.get()) == 0)
+    static_cast<void>(database_->execute("ROLLBACK"));
+}
+
+Status Transaction::commit() {
+  SLACKLINE_TRY(database_->execute("COMMIT"));
+  database_ = nullptr;
+  return {};
+}
+
+}  // namespace slackline::store

@@ -1,0 +1,116 @@
+// Database, Statement, Transaction: SQLite as values that close themselves.
+//
+// Open rules (F33): WAL, synchronous=FULL, quick_check before use. A damaged file is moved aside
+// together with its -wal and -shm as NAME.damaged-<UTC time>, and a new one begun. A file written
+// by a newer schema, or by another program, is refused and left untouched.
+//
+// Threads: a Database and its statements belong to one thread at a time.
+// Errors: kUnavailable = locked or the disk fails, kResourceExhausted = disk full, kForbidden = not
+// writable; these three pass by themselves. kDataLoss = damaged. Others are faults of ours.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace slackline::store {
+
+class Statement {
+ public:
+  // Parameters count from 1. A failed bind comes back from the next step().
+  Statement& bind(int index, std::int64_t value);
+  Statement& bind(int index, double value);
+  Statement& bind(int index, std::string_view value);
+  // All parameters, from 1 on.
+  template <class... Values>
+  Statement& bind_all(const Values&... values) {
+    int index = 0;
+    (bind(++index, values), ...);
+    return *this;
+  }
+
+  // True: there is a row. False: done, and the statement is ready for the next run.
+  Result<bool> step();
+  // Runs to the end, ignoring rows.
+  Status run();
+  void reset();
+
+  // Columns count from 0, of the row that the last step() found.
+  std::int64_t integer(int column) const;
+  double real(int column) const;
+  std::string text(int column) const;
+  bool is_null(int column) const;
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  void note(int code);
+
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int bind_error_ = 0;
+};
+
+struct DatabaseOptions {
+  std::string path;
+  // Script i lifts user_version from i to i + 1; all run in one transaction with the version.
+  std::vector<std::string> migrations;
+  double busy_timeout_s = 5;
+};
+
+class Database {
+ public:
+  // Opens or creates, checks and migrates; `moved_aside` gets the new name of a damaged file.
+  static Result<Database> open_or_recover(const DatabaseOptions& options, std::string& moved_aside);
+  // A second connection for queries to a file that is open elsewhere; refuses to write.
+  static Result<Database> open_reader(const std::string& path, double busy_timeout_s);
+
+  Status execute(const std::string& sql);
+  Result<Statement> prepare(std::string_view sql);
+  Result<std::int64_t> query_integer(std::string_view sql);
+  // False once the file was deleted or replaced under the connection.
+  bool still_in_place() const;
+
+ private:
+  friend class Transaction;
+  struct Close {
+    void operator()(sqlite3* connection) const;
+  };
+  explicit Database(sqlite3* connection) : connection_(connection) {}
+  static Result<Database> connect(const std::string& path, int flags, double busy_timeout_s);
+  static Result<Database> open_checked(const DatabaseOptions& options);
+  Status check_origin(const DatabaseOptions& options);
+  Status check_integrity();
+  Status migrate(const DatabaseOptions& options);
+  void remember_file(const std::string& path);
+
+  std::unique_ptr<sqlite3, Close> connection_;
+  std::string path_;
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
+};
+
+// Takes the write lock at begin, rolls back unless committed.
+class Transaction {
+ public:
+  static Result<Transaction> begin(Database& database);
+  Transaction(Transaction&& other) noexcept;
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+  Status commit();
+
+ private:
+  explicit Transaction(Database& database) : database_(&database) {}
+  Database* database_;
+};
+
+}  // namespace slackline::store

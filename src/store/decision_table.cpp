@@ -1,0 +1,182 @@
+#include "store/decision_table.h"
+
+#include <algorithm>
+
+#include "slackline/base/text.h"
+#include "wire/rest_dto.h"
+
+namespace slackline::store {
+namespace {
+
+constexpr std::size_t kMaxTextBytes = 1024;
+
+// The order of these columns is the order in insert() and read_row().
+constexpr std::string_view kColumns =
+    "schema_version, time_s, verb, pod_uid, ns, pod, plan_id, policy, options_hash, "
+    "snapshot_version, nodes_asked, result, reasons, candidates, duration_us";
+
+// by_pod and by_ns end in the rowid, hence in the order of the answer.
+constexpr const char* kCreate = R"sql(
+CREATE TABLE decisions(
+  id INTEGER PRIMARY KEY,
+  schema_version INTEGER NOT NULL,
+  time_s REAL NOT NULL,
+  verb TEXT NOT NULL,
+  pod_uid TEXT NOT NULL,
+  ns TEXT NOT NULL,
+  pod TEXT NOT NULL,
+  plan_id TEXT NOT NULL,
+  policy TEXT NOT NULL,
+  options_hash TEXT NOT NULL,
+  snapshot_version INTEGER NOT NULL,
+  nodes_asked INTEGER NOT NULL,
+  result TEXT NOT NULL,
+  reasons TEXT NOT NULL,
+  candidates TEXT NOT NULL,
+  duration_us REAL NOT NULL,
+  outcome_node TEXT,
+  outcome_s REAL
+);
+CREATE INDEX decisions_by_uid ON decisions(pod_uid);
+CREATE INDEX decisions_by_pod ON decisions(pod, ns);
+CREATE INDEX decisions_by_ns ON decisions(ns);
+CREATE INDEX decisions_by_verb ON decisions(verb);
+)sql";
+
+constexpr std::string_view kSetOutcome =
+    "UPDATE decisions SET outcome_node = ?2, outcome_s = ?3 WHERE id = ("
+    "SELECT id FROM decisions WHERE pod_uid = ?1 AND verb IN ('bind', 'filter') "
+    "AND outcome_node IS NULL ORDER BY verb = 'bind' DESC, id DESC LIMIT 1)";
+
+std::string_view cut(const std::string& text) {
+  return std::string_view(text).substr(0, kMaxTextBytes);
+}
+
+Result<Verb> parse_verb(std::string_view text) {
+  for (const Verb verb : {Verb::kFilter, Verb::kPrioritize, Verb::kPreempt, Verb::kBind})
+    if (to_string(verb) == text) return verb;
+  return fail(ErrorCode::kInvalidArgument,
+              format("verb \"{}\" is unknown; one of filter, prioritize, "
+                     "preempt, bind",
+                     printable(text, 64)));
+}
+
+Result<DecisionRow> read_row(const Statement& statement) {
+  DecisionRow row;
+  int column = 0;
+  row.id = statement.integer(column++);
+  row.schema_version = static_cast<int>(statement.integer(column++));
+  row.time_s = statement.real(column++);
+  SLACKLINE_ASSIGN(row.verb, parse_verb(statement.text(column++)));
+  row.pod_uid = Uid(statement.text(column++));
+  row.pod.ns = statement.text(column++);
+  row.pod.name = statement.text(column++);
+  row.plan_id = statement.text(column++);
+  row.policy = statement.text(column++);
+  row.options_hash = statement.text(column++);
+  row.snapshot_version = static_cast<std::uint64_t>(statement.integer(column++));
+  row.nodes_asked = static_cast<std::uint32_t>(statement.integer(column++));
+  row.result = statement.text(column++);
+  SLACKLINE_ASSIGN(row.reasons, wire::decode_reasons(statement.text(column++)));
+  SLACKLINE_ASSIGN(row.candidates, wire::decode_candidates(statement.text(column++)));
+  row.duration_us = statement.real(column++);
+  if (!statement.is_null(column))
+    row.outcome = DecisionOutcome{statement.text(column), statement.real(column + 1)};
+  return row;
+}
+
+std::string select_sql(const JournalQuery& query) {
+  std::string where;
+  const auto add = [&](bool wanted, std::string_view condition) {
+    if (wanted) where += format("{}{}", where.empty() ? " WHERE " : " AND ", condition);
+  };
+  add(!query.ns.empty(), "ns = ?1");
+  add(!query.pod.empty(), "pod = ?2");
+  add(!query.verb.empty(), "verb = ?3");
+  add(query.before_id > 0, "id < ?4");
+  return format("SELECT id, {}, outcome_node, outcome_s FROM decisions{} ORDER BY id DESC LIMIT ?5",
+                kColumns, where);
+}
+
+}  // namespace
+
+const std::vector<std::string>& decision_migrations() {
+  static const std::vector<std::string> migrations = {kCreate};
+  return migrations;
+}
+
+DecisionTable::DecisionTable(Statement insert, Statement outcome, Statement extent, Statement prune)
+    : insert_(std::move(insert)),
+      outcome_(std::move(outcome)),
+      extent_(std::move(extent)),
+      prune_(std::move(prune)) {}
+
+Result<DecisionTable> DecisionTable::prepare(Database& database) {
+  SLACKLINE_ASSIGN(Statement insert, database.prepare(format("INSERT INTO decisions({}) VALUES"
+                                                             "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                                             kColumns)));
+  SLACKLINE_ASSIGN(Statement outcome, database.prepare(kSetOutcome));
+  SLACKLINE_ASSIGN(Statement extent, database.prepare("SELECT (SELECT min(id) FROM decisions), "
+                                                      "(SELECT max(id) FROM decisions)"));
+  SLACKLINE_ASSIGN(Statement prune, database.prepare("DELETE FROM decisions WHERE id <= ?"));
+  return DecisionTable(std::move(insert), std::move(outcome), std::move(extent), std::move(prune));
+}
+
+Status DecisionTable::insert(const DecisionRow& row) {
+  std::vector<DecisionCandidate> best;
+  const bool too_many = row.candidates.size() > kMaxDecisionCandidates;
+  if (too_many)
+    best.assign(row.candidates.begin(), row.candidates.begin() + kMaxDecisionCandidates);
+  insert_.bind_all(std::int64_t{row.schema_version}, row.time_s, to_string(row.verb),
+                   row.pod_uid.str(), row.pod.ns, row.pod.name, row.plan_id, row.policy,
+                   row.options_hash, static_cast<std::int64_t>(row.snapshot_version),
+                   std::int64_t{row.nodes_asked}, cut(row.result),
+                   wire::encode_reasons(row.reasons),
+                   wire::encode_candidates(too_many ? best : row.candidates), row.duration_us);
+  return insert_.run();
+}
+
+Status DecisionTable::set_outcome(const Uid& pod, const DecisionOutcome& outcome) {
+  return outcome_.bind_all(pod.str(), outcome.node, outcome.bound_s).run();
+}
+
+Result<bool> DecisionTable::prune(std::int64_t keep_rows, std::int64_t slice) {
+  SLACKLINE_ASSIGN(const bool found, extent_.step());
+  if (!found || extent_.is_null(0)) {
+    extent_.reset();
+    return false;
+  }
+  const std::int64_t oldest = extent_.integer(0);
+  const std::int64_t last_to_go = extent_.integer(1) - keep_rows;
+  extent_.reset();
+  if (oldest > last_to_go) return false;
+  const std::int64_t last_of_slice = std::min(last_to_go, oldest + slice - 1);
+  SLACKLINE_TRY(prune_.bind(1, last_of_slice).run());
+  return last_of_slice < last_to_go;
+}
+
+Result<JournalPage> read_decisions(Database& database, const JournalQuery& query) {
+  if (Result<Verb> verb = parse_verb(query.verb); !query.verb.empty() && !verb)
+    return fail(verb.error());
+  SLACKLINE_ASSIGN(Statement statement, database.prepare(select_sql(query)));
+  if (!query.ns.empty()) statement.bind(1, query.ns);
+  if (!query.pod.empty()) statement.bind(2, query.pod);
+  if (!query.verb.empty()) statement.bind(3, query.verb);
+  if (query.before_id > 0) statement.bind(4, query.before_id);
+  // One more than asked for tells whether there is a next page.
+  statement.bind(5, static_cast<std::int64_t>(query.limit) + 1);
+  JournalPage page;
+  for (;;) {
+    SLACKLINE_ASSIGN(const bool found, statement.step());
+    if (!found) return page;
+    if (page.rows.size() == query.limit) {
+      page.next_before_id = page.rows.back().id;
+      return page;
+    }
+    Result<DecisionRow> row = read_row(statement);
+    if (!row) return fail(row.error().with_context(format("decision {}", statement.integer(0))));
+    page.rows.push_back(std::move(*row));
+  }
+}
+
+}  // namespace slackline::store

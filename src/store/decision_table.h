@@ -1,0 +1,44 @@
+// DecisionTable: the journal's one table and the SQL that touches it.
+//
+// Rows are only appended and pruned from the old end, so ids are consecutive and never used again.
+// Threads: as its Database, one at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/model/decision.h"
+#include "store/database.h"
+#include "store/journal.h"
+
+namespace slackline::store {
+
+// Migrations of the journal's file; the newest schema version is their number.
+const std::vector<std::string>& decision_migrations();
+
+class DecisionTable {
+ public:
+  static Result<DecisionTable> prepare(Database& database);
+
+  Status insert(const DecisionRow& row);
+  // No row that could take the outcome is not an error: the pod was decided before our time.
+  Status set_outcome(const Uid& pod, const DecisionOutcome& outcome);
+  // Deletes at most `slice` rows beyond the newest `keep_rows`; true when more are left to delete.
+  // Freed pages are used again by later rows: the file stops growing, it does not shrink.
+  Result<bool> prune(std::int64_t keep_rows, std::int64_t slice);
+
+ private:
+  DecisionTable(Statement insert, Statement outcome, Statement extent, Statement prune);
+
+  Statement insert_;
+  Statement outcome_;
+  Statement extent_;
+  Statement prune_;
+};
+
+// `query` must have a limit in 1..1000.
+Result<JournalPage> read_decisions(Database& database, const JournalQuery& query);
+
+}  // namespace slackline::store

@@ -1,0 +1,308 @@
+#include "store/journal.h"
+
+#include <algorithm>
+#include <deque>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "obs/log.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/mutex.h"
+#include "slackline/base/text.h"
+#include "store/database.h"
+#include "store/decision_table.h"
+
+namespace slackline::store {
+namespace {
+
+constexpr std::size_t kBatchRows = 200;
+constexpr double kBatchWait_s = 0.2;
+constexpr std::int64_t kPruneSlice = 1000;
+constexpr double kFirstRetry_s = 0.1;
+constexpr double kLongestRetry_s = 2.0;
+constexpr std::size_t kMaxQueryLimit = 1000;
+
+struct OutcomeUpdate {
+  Uid pod;
+  DecisionOutcome outcome;
+};
+using Entry = std::variant<DecisionRow, OutcomeUpdate>;
+
+// Errors that pass by themselves: the batch is kept and tried again.
+bool passes_by_itself(ErrorCode code) {
+  return code == ErrorCode::kUnavailable || code == ErrorCode::kResourceExhausted ||
+         code == ErrorCode::kForbidden || code == ErrorCode::kNotFound;
+}
+
+}  // namespace
+
+// What the writer alone touches has no lock; the rest is guarded by mutex_.
+class Journal::Impl {
+ public:
+  Impl(const JournalOptions& options, Database database, DecisionTable table,
+       std::string moved_aside)
+      : options_(options), database_(std::move(database)), table_(std::move(table)) {
+    stats_.recovered_from = std::move(moved_aside);
+    writer_ = std::thread([this] { write_until_stopped(); });
+  }
+
+  ~Impl() {
+    {
+      MutexLock lock(mutex_);
+      stopping_ = true;
+      work_.notify_one();
+    }
+    writer_.join();
+  }
+
+  bool enqueue(Entry entry);
+  bool flush(double timeout_s);
+  JournalStats stats() const;
+  const JournalOptions& options() const { return options_; }
+
+ private:
+  void write_until_stopped();
+  // Fills batch_ unless a failed one is still in it; false when it is time to end.
+  bool next_batch();
+  Status write_batch();
+  // Accounts for batch_ after a try to write it.
+  void settle(Status status);
+  // Enters degraded mode; false when we are stopping and the batch must be given up.
+  bool keep_for_retry(const Error& error);
+  Status reopen();
+
+  const JournalOptions options_;
+  Database database_;
+  DecisionTable table_;
+  std::vector<Entry> batch_;
+  bool prune_behind_ = false;
+  double retry_s_ = kFirstRetry_s;
+  double retry_at_s_ = 0;
+
+  mutable Mutex mutex_;
+  CondVar work_;     // for the writer: rows, flush or stop
+  CondVar settled_;  // for flush()
+  std::deque<Entry> queue_ SLACKLINE_GUARDED_BY(mutex_);
+  JournalStats stats_ SLACKLINE_GUARDED_BY(mutex_);
+  std::uint64_t accepted_ SLACKLINE_GUARDED_BY(mutex_) = 0;  // entries ever taken into the queue
+  std::uint64_t finished_ SLACKLINE_GUARDED_BY(mutex_) = 0;  // of those: written or given up
+  std::uint64_t given_up_ SLACKLINE_GUARDED_BY(mutex_) = 0;
+  int flushers_ SLACKLINE_GUARDED_BY(mutex_) = 0;
+  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  std::thread writer_;
+};
+
+bool Journal::Impl::enqueue(Entry entry) {
+  MutexLock lock(mutex_);
+  // Rows in the writer's hands count too: the limit bounds memory, also while the disk refuses.
+  if (accepted_ - finished_ >= options_.queue_limit) {
+    ++stats_.dropped;
+    return false;
+  }
+  queue_.push_back(std::move(entry));
+  ++accepted_;
+  if (queue_.size() == 1 || queue_.size() == kBatchRows) work_.notify_one();
+  return true;
+}
+
+bool Journal::Impl::flush(double timeout_s) {
+  const double deadline_s = system_clock().steady_s() + timeout_s;
+  MutexLock lock(mutex_);
+  const std::uint64_t target = accepted_;
+  const std::uint64_t given_up_before = given_up_;
+  ++flushers_;
+  work_.notify_one();
+  while (finished_ < target) {
+    const double left_s = deadline_s - system_clock().steady_s();
+    if (left_s <= 0) break;
+    settled_.wait_for_s(mutex_, left_s);
+  }
+  --flushers_;
+  return finished_ >= target && given_up_ == given_up_before;
+}
+
+JournalStats Journal::Impl::stats() const {
+  MutexLock lock(mutex_);
+  JournalStats stats = stats_;
+  stats.queued = accepted_ - finished_;
+  return stats;
+}
+
+void Journal::Impl::write_until_stopped() {
+  while (next_batch())
+    settle(write_batch());
+}
+
+bool Journal::Impl::next_batch() {
+  MutexLock lock(mutex_);
+  if (stats_.degraded) {
+    for (;;) {
+      const double left_s = retry_at_s_ - system_clock().steady_s();
+      if (left_s <= 0 || stopping_) break;
+      work_.wait_for_s(mutex_, left_s);
+    }
+    return !stopping_ || !batch_.empty() || !queue_.empty();
+  }
+  while (queue_.empty() && !stopping_ && !prune_behind_)
+    work_.wait(mutex_);
+  const double deadline_s = system_clock().steady_s() + kBatchWait_s;
+  while (queue_.size() < kBatchRows && !stopping_ && !prune_behind_ && flushers_ == 0) {
+    const double left_s = deadline_s - system_clock().steady_s();
+    if (left_s <= 0) break;
+    work_.wait_for_s(mutex_, left_s);
+  }
+  const std::size_t count = std::min(queue_.size(), kBatchRows);
+  for (std::size_t i = 0; i < count; ++i) {
+    batch_.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return count > 0 || !stopping_;
+}
+
+Status Journal::Impl::write_batch() {
+  if (!database_.still_in_place()) SLACKLINE_TRY(reopen());
+  if (!batch_.empty()) {
+    SLACKLINE_ASSIGN(Transaction transaction, Transaction::begin(database_));
+    for (const Entry& entry : batch_) {
+      if (const auto* row = std::get_if<DecisionRow>(&entry)) {
+        SLACKLINE_TRY(table_.insert(*row));
+      } else {
+        const auto& update = std::get<OutcomeUpdate>(entry);
+        SLACKLINE_TRY(table_.set_outcome(update.pod, update.outcome));
+      }
+    }
+    SLACKLINE_TRY(transaction.commit());
+  }
+  // The rows are on disk: a failure to prune must not make us write them again.
+  Result<bool> more = table_.prune(options_.keep_rows, kPruneSlice);
+  prune_behind_ = more.value_or(false);
+  if (!more)
+    obs::log_warning("journal_prune_failed",
+                     {{"path", options_.path}, {"error", more.error().message}});
+  return {};
+}
+
+// After damage at run time, or when somebody deleted the file: the history is lost, we go on.
+Status Journal::Impl::reopen() {
+  std::string moved_aside;
+  SLACKLINE_ASSIGN(
+      Database database,
+      Database::open_or_recover({options_.path, decision_migrations(), options_.busy_timeout_s},
+                                moved_aside));
+  SLACKLINE_ASSIGN(DecisionTable table, DecisionTable::prepare(database));
+  // The old statements must go before their connection.
+  table_ = std::move(table);
+  database_ = std::move(database);
+  obs::log_error("journal_begun_anew", {{"path", options_.path}, {"moved_to", moved_aside}});
+  if (!moved_aside.empty()) {
+    MutexLock lock(mutex_);
+    stats_.recovered_from = moved_aside;
+  }
+  return {};
+}
+
+void Journal::Impl::settle(Status status) {
+  if (!status && status.error().code == ErrorCode::kDataLoss) {
+    status = reopen();
+    if (status) status = write_batch();
+  }
+  if (!status && passes_by_itself(status.error().code)) {
+    if (keep_for_retry(status.error())) return;
+  } else if (!status) {
+    obs::log_error("journal_batch_refused",
+                   {{"path", options_.path}, {"error", status.error().message}});
+  }
+  const std::vector<Entry> done = std::exchange(batch_, {});
+  const auto rows = static_cast<std::uint64_t>(std::count_if(
+      done.begin(), done.end(), [](const Entry& entry) { return entry.index() == 0; }));
+  bool recovered = false;
+  {
+    MutexLock lock(mutex_);
+    finished_ += done.size();
+    if (status) {
+      stats_.written += rows;
+      recovered = std::exchange(stats_.degraded, false);
+    } else {
+      stats_.dropped += done.size();
+      given_up_ += done.size();
+    }
+    settled_.notify_all();
+  }
+  if (status) retry_s_ = kFirstRetry_s;
+  if (recovered) obs::log_info("journal_recovered", {{"path", options_.path}});
+}
+
+bool Journal::Impl::keep_for_retry(const Error& error) {
+  retry_at_s_ = system_clock().steady_s() + retry_s_;
+  retry_s_ = std::min(retry_s_ * 2, kLongestRetry_s);
+  bool newly_degraded = false;
+  bool keep = true;
+  {
+    MutexLock lock(mutex_);
+    newly_degraded = !std::exchange(stats_.degraded, true);
+    if (stopping_) {
+      // Nobody will be there to try again: everything that waits goes with this batch.
+      batch_.insert(batch_.end(), std::make_move_iterator(queue_.begin()),
+                    std::make_move_iterator(queue_.end()));
+      queue_.clear();
+      keep = false;
+    }
+  }
+  if (newly_degraded)
+    obs::log_error("journal_degraded",
+                   {{"path", options_.path},
+                    {"error", error.message},
+                    {"remedy",
+                     "free the disk, or end the process that locks the file; until then "
+                     "rows wait in memory and are dropped when the queue is full"}});
+  return keep;
+}
+
+Journal::Journal(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Journal::~Journal() = default;
+
+Result<std::unique_ptr<Journal>> Journal::open(const JournalOptions& options) {
+  if (options.queue_limit == 0 || options.keep_rows <= 0)
+    return fail(ErrorCode::kInvalidArgument, "the journal's queue_limit and keep_rows must be > 0");
+  std::string moved_aside;
+  SLACKLINE_ASSIGN(Database database,
+                   Database::open_or_recover(
+                       {options.path, decision_migrations(), options.busy_timeout_s}, moved_aside));
+  if (!moved_aside.empty())
+    obs::log_error("journal_damaged",
+                   {{"path", options.path},
+                    {"moved_to", moved_aside},
+                    {"remedy", "a new journal was begun; scheduling is unaffected"}});
+  SLACKLINE_ASSIGN(DecisionTable table, DecisionTable::prepare(database));
+  return std::unique_ptr<Journal>(new Journal(std::make_unique<Impl>(
+      options, std::move(database), std::move(table), std::move(moved_aside))));
+}
+
+bool Journal::append(DecisionRow row) {
+  return impl_->enqueue(std::move(row));
+}
+
+bool Journal::record_outcome(const Uid& pod, DecisionOutcome outcome) {
+  if (pod.empty()) return false;
+  return impl_->enqueue(OutcomeUpdate{pod, std::move(outcome)});
+}
+
+Result<JournalPage> Journal::query(const JournalQuery& query) const {
+  if (query.limit < 1 || query.limit > kMaxQueryLimit)
+    return fail(ErrorCode::kInvalidArgument,
+                format("limit is {}; allowed are 1 to {}", query.limit, kMaxQueryLimit));
+  SLACKLINE_ASSIGN(Database database,
+                   Database::open_reader(impl_->options().path, impl_->options().busy_timeout_s));
+  return read_decisions(database, query);
+}
+
+JournalStats Journal::stats() const {
+  return impl_->stats();
+}
+
+bool Journal::flush(double timeout_s) {
+  return impl_->flush(timeout_s);
+}
+
+}  // namespace slackline::store
