@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "slackline/base/text.h"
-#include "wire/rest_dto.h"
+#include "wire/decision_codec.h"
 
 namespace slackline::store {
 namespace {

@@ -130,9 +130,10 @@ struct PlacementRow {
   double latency_s = 0;  // Lat of 000 eq 4
   double cost = 0;       // 000 eq 10
   double cer = 0;        // 000 eq 11
-  bool meets_deadline = false;
-  bool feasible = false;  // the cluster could ever hold it
-  bool fits_now = false;  // it would fit into what is free now
+  std::optional<bool> feasible;  // started now it meets the deadline (eq 15); unset: unknown
+  bool allowed = false;          // the task's placements and gpu-types permit it
+  bool fits_now = false;         // it would fit into what is free now
+  bool written = false;          // the shape as submitted
   std::string reason;     // why not
 };
 

@@ -186,9 +186,10 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
     out.latency_s = row.lat_s.value_or(0);
     out.cost = row.cost;
     out.cer = row.cer.value_or(0);
-    out.meets_deadline = row.feasible.value_or(false);
-    out.feasible = row.allowed;
+    out.feasible = row.feasible;
+    out.allowed = row.allowed;
     out.fits_now = row.fits_now;
+    out.written = row.written;
     if (!row.cer) out.reason = row.model_source;
     if (!row.allowed) out.reason = "not among the task's placements or gpu-types";
     view.rows.push_back(std::move(out));

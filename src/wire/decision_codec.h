@@ -1,0 +1,25 @@
+// The parts of a decision that the journal stores as JSON text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/model/decision.h"
+
+namespace slackline::wire {
+
+using ReasonCounts = std::vector<std::pair<std::string, std::uint32_t>>;
+
+// [{"node":"gpu-1","score":8,"features":{"cer":12.5}}]
+std::string encode_candidates(const std::vector<DecisionCandidate>& candidates);
+Result<std::vector<DecisionCandidate>> decode_candidates(std::string_view json);
+
+// {"Pass":3,"HeldForOthers":1}, in the given order
+std::string encode_reasons(const ReasonCounts& reasons);
+Result<ReasonCounts> decode_reasons(std::string_view json);
+
+}  // namespace slackline::wire

@@ -1,0 +1,54 @@
+#include "wire/text_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "slackline/base/text.h"
+
+namespace slackline::wire {
+namespace {
+
+constexpr std::size_t kMaxCell = 80;
+
+// Columns on a screen, not bytes: continuation bytes of UTF-8 take none.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
+}  // namespace
+
+TextTable::TextTable(std::vector<std::string> headings) {
+  for (std::string& heading : headings) {
+    right_.push_back(heading.starts_with('>'));
+    if (right_.back()) heading.erase(0, 1);
+  }
+  rows_.push_back(std::move(headings));
+}
+
+void TextTable::add(std::vector<std::string> cells) {
+  cells.resize(right_.size());
+  for (std::string& cell : cells) cell = cell.empty() ? "-" : printable(cell, kMaxCell);
+  rows_.push_back(std::move(cells));
+}
+
+std::string TextTable::str() const {
+  std::vector<std::size_t> widths(right_.size(), 0);
+  for (const auto& row : rows_)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  std::string out;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string gap(widths[i] - width(row[i]), ' ');
+      if (i > 0) line += "  ";
+      line += right_[i] ? gap + row[i] : row[i] + gap;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace slackline::wire
