@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "node_lookup.h"
 #include "slackline/base/saturating.h"
 #include "slackline/core/holds.h"
 
@@ -20,18 +21,18 @@ class NodeFilter {
         self_accounted_(wants_self_accounted(pod.requests, *options.catalog)),
         catalog_(*options.catalog) {}
 
-  Verdict verdict(std::string_view name) const {
-    const auto index = snapshot_.find_node(name);
-    if (index) {
+  Verdict verdict(std::string_view name, NodeIndex index) const {
+    const bool known = index != kUnknownNode;
+    if (known) {
       const Verdict lasting =
-          lasting_verdict(*snapshot_.node(*index).node, pod_.requests, accepted_);
+          lasting_verdict(*snapshot_.node(index).node, pod_.requests, accepted_);
       if (!passes(lasting)) return lasting;
     }
     if (plan_ != nullptr && !planned(name)) return Verdict::kNotPlanned;
-    if (!index) return self_accounted_ ? Verdict::kNotYetObserved : Verdict::kPass;
-    if (self_accounted_ && !own_account_covers(*index)) return Verdict::kInsufficientGpus;
-    if (!holds_.empty() && holds_.any(*index)) {
-      const Resources free = snapshot_.node(*index).free() - holds_.against(*index);
+    if (!known) return self_accounted_ ? Verdict::kNotYetObserved : Verdict::kPass;
+    if (self_accounted_ && !own_account_covers(index)) return Verdict::kInsufficientGpus;
+    if (holds_.any(index)) {
+      const Resources free = snapshot_.node(index).free() - holds_.against(index);
       if (!fits(pod_.requests, free)) return Verdict::kHeldForOthers;
     }
     return Verdict::kPass;
@@ -103,8 +104,12 @@ FilterReply filter_nodes(const ClusterSnapshot& snapshot, const NodesRequest& re
     return reply;
   }
   const NodeFilter filter(snapshot, pod, options);
-  for (std::size_t i = 0; i < request.node_names.size(); ++i)
-    reply.verdicts[i] = filter.verdict(request.node_names[i]);
+  const std::vector<NodeIndex> nodes = find_nodes(snapshot, request.node_names);
+  const Prefetcher prefetch(snapshot, nodes);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    prefetch.at(i);
+    reply.verdicts[i] = filter.verdict(request.node_names[i], nodes[i]);
+  }
   if (!pod.managed) yield_to_unmanaged(reply.verdicts);
   return reply;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "node_lookup.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/gpu_types.h"
@@ -62,10 +63,12 @@ class NodeScorer {
   ScoreSheet score(const std::vector<std::string_view>& names) {
     sheet_.shape = question_.shape;
     sheet_.nodes.resize(names.size());
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      ScoredNode& scored = sheet_.nodes[i];
-      scored.node = static_cast<std::uint32_t>(i);
-      if (const auto index = snapshot_.find_node(names[i])) measure(*index, scored);
+    const std::vector<NodeIndex> nodes = find_nodes(snapshot_, names);
+    const Prefetcher prefetch(snapshot_, nodes);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      prefetch.at(i);
+      sheet_.nodes[i].node = static_cast<std::uint32_t>(i);
+      if (nodes[i] != kUnknownNode) measure(nodes[i], sheet_.nodes[i]);
     }
     rank_types();
     rank_nodes();
@@ -78,7 +81,7 @@ class NodeScorer {
     scored.known = true;
     scored.planned = std::find(planned_.begin(), planned_.end(), index) != planned_.end();
     scored.type = type_index(state.node->gpu_type);
-    if (!holds_.empty() && holds_.any(index)) {
+    if (holds_.any(index)) {
       Resources left = state.free() - holds_.against(index);
       measure_room(state.node->allocatable, left, scored);
     } else {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "slackline/model/snapshot.h"
 
@@ -42,10 +43,8 @@ class HoldView {
  public:
   HoldView(const ClusterSnapshot& snapshot, const Pod& pod, double now_steady_s);
 
-  // True where no hold of anybody could matter: the fast path of filter.
-  bool empty() const { return snapshot_.holds.empty(); }
   // A live hold of somebody else with the pod's rank or a higher one.
-  bool any(NodeIndex node) const;
+  bool any(NodeIndex node) const { return !met_.empty() && met_[node]; }
   // The sum of those.
   Resources against(NodeIndex node) const;
 
@@ -56,6 +55,7 @@ class HoldView {
   const Pod& pod_;
   double now_steady_s_;
   HoldIdentity self_;
+  std::vector<bool> met_;  // by node; empty where the pod meets no hold at all
 };
 
 // HoldView(...).against(node), for one question.

@@ -192,7 +192,14 @@ HoldView::HoldView(const ClusterSnapshot& snapshot, const Pod& pod, double now_s
     : snapshot_(snapshot),
       pod_(pod),
       now_steady_s_(now_steady_s),
-      self_(hold_identity(snapshot, pod)) {}
+      self_(hold_identity(snapshot, pod)) {
+  for (const auto& [node, holds] : snapshot.holds) {
+    if (std::none_of(holds.begin(), holds.end(), [this](const Hold& h) { return counts(h); }))
+      continue;
+    if (met_.empty()) met_.resize(snapshot.nodes.size(), false);
+    met_[node] = true;
+  }
+}
 
 bool HoldView::counts(const Hold& hold) const {
   if (hold.rank < pod_.priority || hold.expires_s <= now_steady_s_) return false;
@@ -201,15 +208,9 @@ bool HoldView::counts(const Hold& hold) const {
   return hold.gang.empty() || hold.gang != self_.gang;
 }
 
-bool HoldView::any(NodeIndex node) const {
-  if (snapshot_.holds.empty()) return false;
-  const auto& holds = snapshot_.holds_on(node);
-  return std::any_of(holds.begin(), holds.end(), [this](const Hold& hold) { return counts(hold); });
-}
-
 Resources HoldView::against(NodeIndex node) const {
   Resources sum;
-  if (snapshot_.holds.empty()) return sum;
+  if (!any(node)) return sum;
   for (const Hold& hold : snapshot_.holds_on(node))
     if (counts(hold)) sum += hold.amount;
   return sum;

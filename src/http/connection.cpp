@@ -1,0 +1,358 @@
+#include "http/connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "slackline/base/text.h"
+
+namespace slackline::http {
+namespace {
+
+constexpr std::size_t kLingerBytes = std::size_t{1} << 20;
+constexpr milliseconds kLingerTime{500};
+constexpr std::size_t kEagerBody = std::size_t{1} << 20;
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+// Label values of slackline_http_refused_total.
+std::string_view refusal_reason(int status) {
+  switch (status) {
+    case 408:
+      return "timeout";
+    case 411:
+      return "length_required";
+    case 413:
+      return "body_too_large";
+    case 415:
+      return "content_encoding";
+    case 417:
+      return "expectation";
+    case 431:
+      return "head_too_large";
+    case 503:
+      return "overload";
+    case 505:
+      return "version";
+    default:
+      return "malformed";
+  }
+}
+
+bool is_safe_header(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
+}
+
+std::string render_head(const Response& response, bool close) {
+  std::string out = format("HTTP/1.1 {} {}\r\n", response.status, reason_phrase(response.status));
+  if (response.status != 204 && response.status != 304)
+    out += format("Content-Length: {}\r\n", response.body.size());
+  if (!response.content_type.empty() && is_safe_header(response.content_type))
+    out += format("Content-Type: {}\r\n", response.content_type);
+  for (const auto& [name, value] : response.headers)
+    if (is_safe_header(name) && is_safe_header(value)) out += format("{}: {}\r\n", name, value);
+  if (close) out += "Connection: close\r\n";
+  out += "\r\n";
+  return out;
+}
+
+std::array<obs::Counter, 5> answer_counters(obs::MetricsRegistry& registry,
+                                            const std::string& listener) {
+  const auto of = [&](std::string_view code_class) {
+    return registry.counter("slackline_http_requests_total", "Answers sent, by status class.",
+                            {{"listener", listener}, {"code_class", code_class}});
+  };
+  return {of("1xx"), of("2xx"), of("3xx"), of("4xx"), of("5xx")};
+}
+
+}  // namespace
+
+ConnectionEnv::ConnectionEnv(obs::MetricsRegistry& registry, const Listener& from, BufferPool& pool)
+    : listener(from),
+      buffers(pool),
+      connections(registry.gauge("slackline_http_connections", "Open connections.",
+                                 {{"listener", from.name}})),
+      certificate_expiry(registry.gauge("slackline_tls_certificate_expiry_seconds",
+                                        "When the certificate in use expires, Unix time; 0: plain.",
+                                        {{"listener", from.name}})),
+      tls_reload_failures(
+          registry.counter("slackline_tls_reload_failures_total",
+                           "Replaced certificates that were refused; the old one stays in use.",
+                           {{"listener", from.name}})),
+      registry_(registry),
+      answers_(answer_counters(registry, from.name)) {}
+
+void ConnectionEnv::count_answer(int status) const {
+  const int code_class = std::clamp(status / 100, 1, 5);
+  answers_[static_cast<std::size_t>(code_class - 1)].add();
+}
+
+void ConnectionEnv::count_refusal(std::string_view reason) const {
+  registry_
+      .counter("slackline_http_refused_total",
+               "Connections and requests refused before a handler saw them.",
+               {{"listener", listener.name}, {"reason", reason}})
+      .add();
+}
+
+Connection::Connection(ConnectionEnv& env, int socket, std::unique_ptr<Transport> transport,
+                       std::string peer)
+    : env_(env), socket_(socket), transport_(std::move(transport)), peer_(std::move(peer)) {
+  enter(State::kHandshake, env_.listener.limits.handshake_time);
+  env_.connections.add(1);
+}
+
+Connection::~Connection() {
+  close();
+}
+
+Connection::Want Connection::advance() {
+  for (;;) {
+    Step step;
+    switch (state_) {
+      case State::kHandshake:
+        step = handshake();
+        break;
+      case State::kHead:
+        step = read_head();
+        break;
+      case State::kBody:
+        step = read_body();
+        break;
+      case State::kHandling:
+        return Want::kHandler;
+      case State::kAnswer:
+        step = write_answer();
+        break;
+      case State::kLinger:
+        step = linger();
+        break;
+      case State::kClosed:
+        return Want::kClose;
+    }
+    if (step) return *step;
+  }
+}
+
+Connection::Step Connection::handshake() {
+  const IoResult result = transport_->handshake();
+  if (result.status != IoStatus::kDone) {
+    if (result.status == IoStatus::kClosed) env_.count_refusal("tls");
+    return wait_or_close(result.status);
+  }
+  tls_peer_ = transport_->peer_name();
+  // A connection that says nothing yet is cheap and may be one that Go opened ahead of need: it is
+  // first to go when the listener is full, but has the whole idle time until then.
+  enter(State::kHead, env_.listener.limits.idle_time);
+  return std::nullopt;
+}
+
+Connection::Step Connection::read_head() {
+  const Limits& limits = env_.listener.limits;
+  for (;;) {
+    if (in_.size() > scanned_) {
+      const std::string_view bytes = in_.bytes().substr(0, limits.head);
+      if (scanned_ == 0) enter(State::kHead, limits.head_time);
+      const std::size_t end = find_head_end(bytes, std::min(scanned_, bytes.size()));
+      if (end != std::string_view::npos) return take_head(end);
+      if (const Refusal refusal = check_start(bytes); refusal.status != 0) return reject(refusal);
+      if (in_.size() >= limits.head) return reject({431, "the request head is too large"});
+      scanned_ = in_.size();
+    }
+    const std::size_t wanted =
+        in_.free_size() > 0 ? in_.capacity() : std::min(limits.head, in_.capacity() * 2);
+    if (!env_.buffers.borrow(in_) || !env_.buffers.grow(in_, wanted))
+      return reject({503, "too many requests are being received"});
+    const IoResult result = transport_->read(in_.free_space(), in_.free_size());
+    if (result.status != IoStatus::kDone) {
+      if (in_.size() == 0) env_.buffers.give_back(in_);
+      return wait_or_close(result.status);
+    }
+    in_.add(result.bytes);
+  }
+}
+
+Connection::Step Connection::take_head(std::size_t head_size) {
+  const Listener& listener = env_.listener;
+  head_size_ = head_size;
+  const Refusal refusal =
+      parse_head(in_.bytes().substr(0, head_size), listener.limits.fields, head_);
+  if (refusal.status != 0) return reject(refusal);
+  found_ = listener.router->resolve(head_.method, head_.target);
+  if (found_.route == nullptr) {
+    // The body, if any, stays unread: such a connection cannot go on.
+    close_after_ = !head_.keep_alive || head_.content_length > 0;
+    answer(std::move(found_.refusal));
+    return std::nullopt;
+  }
+  if (head_.content_length > found_.route->max_body)
+    return reject({413, "the body is larger than this path takes"});
+  const std::size_t total = head_size + static_cast<std::size_t>(head_.content_length);
+  if (head_.expects_continue && in_.size() < total &&
+      transport_->write(kContinue, {}).bytes != kContinue.size())
+    return Want::kClose;
+  if (in_.size() < total) enter(State::kBody, listener.limits.body_time);
+  state_ = State::kBody;
+  return std::nullopt;
+}
+
+Connection::Step Connection::read_body() {
+  const std::size_t total = head_size_ + static_cast<std::size_t>(head_.content_length);
+  while (in_.size() < total) {
+    // Small bodies get their room at once, large ones as they come.
+    const std::size_t room = std::min(total, std::max(head_size_ + kEagerBody, in_.size() * 2));
+    if (in_.free_size() == 0 || in_.capacity() < std::min(total, head_size_ + kEagerBody)) {
+      if (!env_.buffers.grow(in_, room))
+        return reject({503, "too many requests are being received"});
+    }
+    const IoResult result = transport_->read(in_.free_space(), in_.free_size());
+    if (result.status != IoStatus::kDone) return wait_or_close(result.status);
+    in_.add(result.bytes);
+  }
+  return call_handler();
+}
+
+Connection::Step Connection::call_handler() {
+  request_ = Request();
+  request_.method = head_.method;
+  request_.path = found_.path;
+  request_.params = std::move(found_.params);
+  request_.query = std::move(found_.query);
+  request_.body = in_.bytes().substr(head_size_, static_cast<std::size_t>(head_.content_length));
+  request_.accept = head_.accept;
+  request_.content_type = head_.content_type;
+  request_.authorization = head_.authorization;
+  request_.tls_peer = tls_peer_;
+  close_after_ = !head_.keep_alive;
+  state_ = State::kHandling;
+  deadline_ = SteadyTime::max();  // handlers bound their own time
+  if (found_.route->pool != Pool::kHot) return Want::kHandler;
+  answer(run_handler());
+  return std::nullopt;
+}
+
+Connection::Want Connection::finish(Response response) {
+  if (state_ != State::kHandling) return Want::kClose;
+  answer(std::move(response));
+  return advance();
+}
+
+Connection::Want Connection::finish_overloaded() {
+  env_.count_refusal(refusal_reason(503));
+  return finish(env_.listener.router->error(503, "too many requests are waiting; try again"));
+}
+
+void Connection::answer(Response response) {
+  close_after_ = close_after_ || env_.draining;
+  out_head_ = render_head(response, close_after_);
+  out_body_ = std::move(response.body);
+  if (head_.method == "HEAD" || response.status == 204 || response.status == 304) out_body_.clear();
+  written_ = 0;
+  env_.count_answer(response.status);
+  enter(State::kAnswer, env_.listener.limits.write_time);
+}
+
+Connection::Step Connection::write_answer() {
+  const std::size_t total = out_head_.size() + out_body_.size();
+  while (written_ < total) {
+    const std::string_view head = out_head_;
+    const std::string_view body = out_body_;
+    const std::size_t head_done = std::min(written_, head.size());
+    const IoResult result =
+        transport_->write(head.substr(head_done), body.substr(written_ - head_done));
+    if (result.status != IoStatus::kDone) return wait_or_close(result.status);
+    written_ += result.bytes;
+  }
+  return after_answer();
+}
+
+Connection::Step Connection::after_answer() {
+  out_body_ = std::string();
+  ++answered_;
+  if (close_after_) {
+    transport_->shutdown_write();
+    env_.buffers.give_back(in_);
+    enter(State::kLinger, kLingerTime);
+    return std::nullopt;
+  }
+  in_.remove_front(head_size_ + static_cast<std::size_t>(head_.content_length));
+  scanned_ = 0;
+  head_.method.clear();
+  enter(State::kHead, env_.listener.limits.idle_time);
+  // One request at a time: a client that pipelines thousands must not keep the others waiting.
+  if (in_.size() > 0) return Want::kAgain;
+  env_.buffers.give_back(in_);
+  return transport_->has_buffered() ? Want::kAgain : Want::kRead;
+}
+
+// Closing with unread input would send a reset, which may overtake the answer.
+Connection::Step Connection::linger() {
+  while (discarded_ < kLingerBytes) {
+    const IoResult result = transport_->discard();
+    if (result.status != IoStatus::kDone) return wait_or_close(result.status);
+    discarded_ += result.bytes;
+  }
+  return Want::kClose;
+}
+
+Connection::Want Connection::expire() {
+  switch (state_) {
+    case State::kHandshake:
+      env_.count_refusal("tls_timeout");
+      break;
+    case State::kHead:
+      if (in_.size() == 0) break;
+      reject({408, "the request head took too long"});
+      return advance();
+    case State::kBody:
+      reject({408, "the request body took too long"});
+      return advance();
+    case State::kAnswer:
+      env_.count_refusal("slow_reader");
+      break;
+    case State::kHandling:
+    case State::kLinger:
+    case State::kClosed:
+      break;
+  }
+  return Want::kClose;
+}
+
+Connection::Want Connection::refuse(int status, std::string_view reason, std::string_view message) {
+  env_.count_refusal(reason);
+  close_after_ = true;
+  answer(env_.listener.router->error(status, message));
+  return advance();
+}
+
+Connection::Step Connection::reject(Refusal refusal) {
+  env_.count_refusal(refusal_reason(refusal.status));
+  close_after_ = true;
+  answer(env_.listener.router->error(refusal.status, refusal.message));
+  return std::nullopt;
+}
+
+bool Connection::is_idle() const {
+  return !is_busy() && !has_pending_input(socket_);
+}
+
+Connection::Step Connection::wait_or_close(IoStatus status) {
+  if (status == IoStatus::kWantRead) return Want::kRead;
+  if (status == IoStatus::kWantWrite) return Want::kWrite;
+  return Want::kClose;
+}
+
+void Connection::enter(State state, milliseconds time) {
+  state_ = state;
+  since_ = std::chrono::steady_clock::now();
+  deadline_ = since_ + time;
+}
+
+void Connection::close() {
+  if (state_ == State::kClosed) return;
+  env_.connections.add(-1);
+  // A handler that is still running reads the buffer; then it goes with the connection.
+  if (state_ != State::kHandling) env_.buffers.give_back(in_);
+  state_ = State::kClosed;
+}
+
+}  // namespace slackline::http

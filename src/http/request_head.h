@@ -1,0 +1,41 @@
+// Request line and fields of one HTTP/1.1 request, checked. No I/O: a fuzz target.
+//
+// Boost.Beast's parser decides what is well formed (RFC 9112); on top of it we refuse what
+// smuggling and floods are made of: two hosts or none, folded fields, a Content-Length that is not
+// plain digits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace slackline::http {
+
+struct RequestHead {
+  std::string method;
+  std::string target;
+  std::string accept;
+  std::string content_type;
+  std::string authorization;
+  std::uint64_t content_length = 0;
+  bool keep_alive = true;
+  bool expects_continue = false;
+};
+
+// status 0: nothing to refuse.
+struct Refusal {
+  int status = 0;
+  std::string_view message;
+};
+
+// Where the head ends (after the empty line), or npos. `scanned` bytes were looked at before.
+std::size_t find_head_end(std::string_view bytes, std::size_t scanned);
+
+// What can be said before the head is complete: not HTTP at all, or a version we do not speak.
+Refusal check_start(std::string_view bytes);
+
+// head: all of it, with the empty line.
+Refusal parse_head(std::string_view head, std::size_t max_fields, RequestHead& out);
+
+}  // namespace slackline::http

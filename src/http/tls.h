@@ -1,0 +1,36 @@
+// The TLS side of a listener: its certificate, and the certificate that replaces it.
+//
+// TLS 1.2 and newer, no renegotiation, no ALPN (HTTP/1.1 only). Not thread-safe: one io thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <openssl/types.h>
+
+#include "http/server.h"
+#include "slackline/base/result.h"
+
+namespace slackline::http {
+
+class TlsContext {
+ public:
+  // Reads and checks the files: the key must match, the certificate must not be expired.
+  static Result<TlsContext> load(const TlsOptions& options);
+
+  // What the files looked like (inode, size, time through all symlinks), to notice a replacement.
+  static std::string fingerprint(const TlsOptions& options);
+
+  SSL_CTX* get() const { return context_.get(); }
+  // When the certificate expires, seconds since the epoch.
+  double expires_s() const { return expires_s_; }
+
+ private:
+  TlsContext(std::shared_ptr<SSL_CTX> context, double expires_s)
+      : context_(std::move(context)), expires_s_(expires_s) {}
+
+  std::shared_ptr<SSL_CTX> context_;
+  double expires_s_;
+};
+
+}  // namespace slackline::http

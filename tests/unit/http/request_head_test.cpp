@@ -1,0 +1,96 @@
+#include "http/request_head.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace slackline::http {
+namespace {
+
+Refusal parse(const std::string& head, RequestHead& out) {
+  return parse_head(head, 100, out);
+}
+
+int status_of(const std::string& head) {
+  RequestHead out;
+  return parse(head, out).status;
+}
+
+TEST(RequestHead, KeepsWhatHandlersNeed) {
+  RequestHead head;
+  ASSERT_EQ(
+      parse("POST /filter?a=1 HTTP/1.1\r\nHost: h\r\nContent-Length: 42\r\nAccept: text/plain\r\n"
+            "Content-Type: application/json\r\nAuthorization: Bearer t\r\n\r\n",
+            head)
+          .status,
+      0);
+  EXPECT_EQ(head.method, "POST");
+  EXPECT_EQ(head.target, "/filter?a=1");
+  EXPECT_EQ(head.content_length, 42U);
+  EXPECT_EQ(head.accept, "text/plain");
+  EXPECT_EQ(head.content_type, "application/json");
+  EXPECT_EQ(head.authorization, "Bearer t");
+  EXPECT_TRUE(head.keep_alive);
+  EXPECT_FALSE(head.expects_continue);
+}
+
+TEST(RequestHead, KnowsWhenTheConnectionEnds) {
+  RequestHead head;
+  ASSERT_EQ(parse("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", head).status, 0);
+  EXPECT_FALSE(head.keep_alive);
+  ASSERT_EQ(parse("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", head).status, 0);
+  EXPECT_FALSE(head.keep_alive) << "HTTP/1.0 is always closed";
+}
+
+TEST(RequestHead, RefusesWhatSmugglingIsMadeOf) {
+  const std::string start = "POST / HTTP/1.1\r\nHost: h\r\n";
+  EXPECT_EQ(status_of(start + "Content-Length: 3\r\nContent-Length: 4\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(start + "Content-Length: 3\r\nContent-Length: 3\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(start + "Content-Length: 3, 3\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(start + "Content-Length: +3\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(start + "Content-Length: -3\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(start + "Content-Length: 99999999999999999999\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(start + "Content-Length: 3\r\n X: folded\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(start + "Content-Length : 3\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(start + "Host: other\r\nContent-Length: 3\r\n\r\n"), 400);
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(std::string("GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n", 32)), 400);
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: h\r\nX: a\rb\r\n\r\n"), 400);
+}
+
+TEST(RequestHead, WantsALengthAndTheBodyAsItIs) {
+  const std::string start = "POST / HTTP/1.1\r\nHost: h\r\n";
+  EXPECT_EQ(status_of(start + "\r\n"), 411);
+  EXPECT_EQ(status_of(start + "Transfer-Encoding: chunked\r\n\r\n"), 411);
+  EXPECT_EQ(status_of(start + "Content-Length: 3\r\nContent-Encoding: gzip\r\n\r\n"), 415);
+  EXPECT_EQ(status_of(start + "Content-Length: 3\r\nContent-Encoding: Identity\r\n\r\n"), 0);
+  EXPECT_EQ(status_of(start + "Content-Length: 3\r\nExpect: a-pony\r\n\r\n"), 417);
+  EXPECT_EQ(status_of(start + "Content-Length: 0\r\n\r\n"), 0);
+}
+
+TEST(RequestHead, CountsFields) {
+  std::string head = "GET / HTTP/1.1\r\nHost: h\r\n";
+  for (int i = 0; i < 100; ++i)
+    head += "X-" + std::to_string(i) + ": y\r\n";
+  EXPECT_EQ(status_of(head + "\r\n"), 431);
+}
+
+TEST(RequestHead, FindsItsEndAcrossPieces) {
+  const std::string bytes = "GET / HTTP/1.1\r\nHost: h\r\n\r\nrest";
+  for (std::size_t seen = 0; seen <= 27; ++seen)
+    EXPECT_EQ(find_head_end(bytes, std::min<std::size_t>(seen, 26)), 27U) << seen;
+  EXPECT_EQ(find_head_end("GET / HTTP/1.1\r\n\r", 0), std::string_view::npos);
+}
+
+TEST(RequestHead, TellsAtOnceWhatIsNotHttp) {
+  EXPECT_EQ(check_start("").status, 0);
+  EXPECT_EQ(check_start("GET / HT").status, 0);
+  EXPECT_EQ(check_start("GET / HTTP/1.1\r\nHo").status, 0);
+  EXPECT_EQ(check_start("\x16\x03\x01").status, 400);
+  EXPECT_EQ(check_start("GET /\r\n").status, 400);
+  EXPECT_EQ(check_start("GET / HTTP/1.1\nHost: h\n").status, 400);
+  EXPECT_EQ(check_start("PRI * HTTP/2.0\r\n").status, 505);
+}
+
+}  // namespace
+}  // namespace slackline::http
