@@ -56,15 +56,6 @@ http::Listener listener(std::string name, const config::ListenerSettings& settin
   return out;
 }
 
-// REST shows every namespace: off loopback only holders of a client certificate may read (decision 0003).
-Status check_api_exposure(const http::Listener& api) {
-  if (http::is_loopback(api.address) || (api.tls && !api.tls->client_ca_file.empty())) return {};
-  return fail(ErrorCode::kInvalidArgument,
-              format("listeners.api.address {} is not on loopback: set listeners.api.tls with "
-                     "certFile, keyFile and clientCAFile, or listen on 127.0.0.1",
-                     api.address));
-}
-
 }  // namespace
 
 struct Assembly {
@@ -123,8 +114,8 @@ struct Assembly {
         listener("extender", settings.extender, parts.extender_router),
         listener("api", settings.api, parts.api_router),
         listener("metrics", settings.metrics, parts.metrics_router)};
+    listeners[1].known_peers_only = true;
     listeners[2].plain_anywhere = true;
-    SLACKLINE_TRY(check_api_exposure(listeners[1]));
     parts.server = std::make_unique<http::Server>(parts.metrics);
     SLACKLINE_TRY(parts.server->start(listeners));
     obs::log_info("serving", {{"version", std::string_view(kVersion)},

@@ -27,19 +27,6 @@ struct JournalOptions {
   double busy_timeout_s = 5;
 };
 
-struct JournalQuery {
-  std::string ns{};   // empty = all
-  std::string pod{};  // name; empty = all
-  std::string verb{};
-  std::size_t limit = 100;     // 1..1000
-  std::int64_t before_id = 0;  // continue: only rows with a smaller id; 0 = from the newest
-};
-
-struct JournalPage {
-  std::vector<DecisionRow> rows;    // newest first
-  std::int64_t next_before_id = 0;  // 0 = no more
-};
-
 struct JournalStats {
   std::uint64_t written = 0;
   std::uint64_t dropped = 0;

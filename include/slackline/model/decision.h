@@ -47,4 +47,18 @@ struct DecisionRow {
   std::optional<DecisionOutcome> outcome;
 };
 
+// Which rows of the journal a reader wants. Empty = all; limit 1..1000.
+struct JournalQuery {
+  std::string ns{};   // empty = all
+  std::string pod{};  // name; empty = all
+  std::string verb{};
+  std::size_t limit = 100;     // 1..1000
+  std::int64_t before_id = 0;  // continue: only rows with a smaller id; 0 = from the newest
+};
+
+struct JournalPage {
+  std::vector<DecisionRow> rows;    // newest first
+  std::int64_t next_before_id = 0;  // 0 = no more
+};
+
 }  // namespace slackline

@@ -1,5 +1,7 @@
 #include "control/query/health.h"
 
+#include "cluster/source.h"
+
 namespace slackline::control {
 
 std::vector<HealthCheck> Health::checks() const {

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cluster/source.h"
+namespace slackline::cluster {
+class ClusterSource;
+}
 
 namespace slackline::control {
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "cluster/source.h"
 #include "control/query/node_views.h"
 #include "slackline/base/text.h"
 #include "slackline/core/deadline.h"
@@ -12,6 +13,7 @@
 #include "slackline/core/score.h"
 #include "slackline/core/shapes.h"
 #include "slackline/core/tasks.h"
+#include "store/journal.h"
 
 namespace slackline::control {
 namespace {
@@ -199,7 +201,7 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
   return view;
 }
 
-Result<store::JournalPage> Queries::decisions(const store::JournalQuery& query) const {
+Result<JournalPage> Queries::decisions(const JournalQuery& query) const {
   if (journal_ == nullptr)
     return fail(ErrorCode::kUnavailable, "the decision journal is not open; see the daemon's log");
   return journal_->query(query);

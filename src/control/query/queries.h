@@ -6,12 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "cluster/source.h"
 #include "control/serve/extender.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/result.h"
+#include "slackline/model/decision.h"
 #include "slackline/model/views.h"
-#include "store/journal.h"
+
+namespace slackline::cluster {
+class ClusterSource;
+}
+namespace slackline::store {
+class Journal;
+}
 
 namespace slackline::control {
 
@@ -29,7 +35,7 @@ class Queries {
   // Every node as filter and prioritize would judge it for that pod now, best first.
   Result<ScoresView> scores(const ObjectKey& pod) const;
   Result<PlacementsView> placements(const ObjectKey& task) const;
-  Result<store::JournalPage> decisions(const store::JournalQuery& query) const;
+  Result<JournalPage> decisions(const JournalQuery& query) const;
 
  private:
   const DecisionOptions& options_;

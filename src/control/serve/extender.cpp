@@ -1,8 +1,11 @@
 #include "control/serve/extender.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "cluster/source.h"
+#include "control/serve/decision_log.h"
 #include "slackline/base/text.h"
 #include "slackline/core/filter.h"
 #include "slackline/core/holds.h"

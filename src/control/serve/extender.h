@@ -10,19 +10,25 @@
 // Thread-safe: any verb from any thread.
 #pragma once
 
-#include <atomic>
-#include <memory>
 #include <string>
 
-#include "cluster/source.h"
-#include "control/serve/decision_log.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/result.h"
+#include "slackline/model/decision.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
+#include "slackline/model/snapshot.h"
 #include "slackline/model/workload.h"
 
+namespace slackline::cluster {
+class ClusterSource;
+class ClusterWriter;
+}  // namespace slackline::cluster
+
 namespace slackline::control {
+
+class DecisionLog;
 
 // What the verbs decide with; fixed while the daemon runs.
 struct DecisionOptions {

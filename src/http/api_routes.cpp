@@ -1,0 +1,212 @@
+#include "http/api_routes.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "slackline/base/text.h"
+#include "wire/rest_encode.h"
+#include "wire/rest_text.h"
+#include "wire/status_codec.h"
+
+namespace slackline {
+
+// src/http/openapi.json, compiled in.
+extern const std::vector<std::pair<std::string_view, std::string_view>> kOpenApi;
+
+namespace http {
+namespace {
+
+constexpr std::int64_t kDefaultLimit = 500;
+constexpr std::int64_t kMaxLimit = 1000;
+
+Response failure(const Error& error) {
+  struct Answer {
+    int status;
+    std::string_view reason;
+  };
+  const Answer answer = error.code == ErrorCode::kNotFound           ? Answer{404, "NotFound"}
+                        : error.code == ErrorCode::kInvalidArgument ? Answer{400, "BadRequest"}
+                        : error.code == ErrorCode::kUnavailable     ? Answer{503, "ServiceUnavailable"}
+                                                                    : Answer{500, "InternalError"};
+  Response response;
+  response.status = answer.status;
+  response.body = wire::encode_status_error(answer.status, answer.reason, error.message);
+  return response;
+}
+
+bool wants_text(const Request& request) {
+  return request.accept.find("text/plain") != std::string_view::npos &&
+         request.accept.find("application/json") == std::string_view::npos;
+}
+
+Response json(std::string body) {
+  Response response;
+  response.body = std::move(body);
+  return response;
+}
+
+Response text(std::string body) {
+  Response response;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = std::move(body);
+  return response;
+}
+
+// The window of a list that a request asks for.
+struct Page {
+  std::size_t offset = 0;
+  std::size_t limit = 0;
+};
+
+Result<std::int64_t> number(const Request& request, std::string_view name, std::int64_t otherwise,
+                            std::int64_t low, std::int64_t high) {
+  const auto at = request.query.find(name);
+  if (at == request.query.end()) return otherwise;
+  const auto value = parse_int(at->second);
+  if (value && *value >= low && *value <= high) return *value;
+  return fail(ErrorCode::kInvalidArgument, format("{}=\"{}\": expected a number from {} to {}", name,
+                                                  printable(at->second, 64), low, high));
+}
+
+Result<Page> page_of(const Request& request) {
+  SLACKLINE_ASSIGN(const std::int64_t limit, number(request, "limit", kDefaultLimit, 1, kMaxLimit));
+  SLACKLINE_ASSIGN(const std::int64_t offset,
+                   number(request, "continue", 0, 0, std::int64_t{1} << 40));
+  return Page{static_cast<std::size_t>(offset), static_cast<std::size_t>(limit)};
+}
+
+Result<ObjectKey> object_key(std::string_view text, std::string_view field) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size() ||
+      text.find('/', slash + 1) != std::string_view::npos)
+    return fail(ErrorCode::kInvalidArgument,
+                format("{}=\"{}\": expected NAMESPACE/NAME", field, printable(text, 64)));
+  return ObjectKey{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
+}
+
+// One page of a whole list, as JSON or as a table. `preface` stands above the table.
+template <class T>
+Response list(const Request& request, const std::vector<T>& all, const wire::ListFacts& facts = {},
+              const std::string& preface = {}) {
+  const auto page = page_of(request);
+  if (!page) return failure(page.error());
+  const std::size_t begin = std::min(page->offset, all.size());
+  const std::size_t end = std::min(begin + page->limit, all.size());
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto last = all.begin() + static_cast<std::ptrdiff_t>(end);
+  if (wants_text(request)) {
+    std::string table = preface + wire::text_of(std::vector<T>(first, last));
+    if (end < all.size()) table += format("... {} more; continue={}\n", all.size() - end, end);
+    return text(std::move(table));
+  }
+  return json(wire::encode_list(first, last, end < all.size() ? std::to_string(end) : "", facts));
+}
+
+Response get_cluster(const control::Queries& queries, const Request& request) {
+  const ClusterView view = queries.cluster();
+  return wants_text(request) ? text(wire::text_of(view)) : json(wire::encode_one(view));
+}
+
+Response list_tasks(const control::Queries& queries, const Request& request) {
+  const auto ns = request.query.find("namespace");
+  return list(request, queries.tasks(ns == request.query.end() ? "" : ns->second));
+}
+
+ObjectKey path_key(const Request& request) {
+  return {request.params.at("ns"), request.params.at("name")};
+}
+
+Response get_task(const control::Queries& queries, const Request& request) {
+  const auto view = queries.task(path_key(request));
+  if (!view) return failure(view.error());
+  return wants_text(request) ? text(wire::text_of(std::vector<TaskView>{*view}))
+                             : json(wire::encode_one(*view));
+}
+
+Response list_placements(const control::Queries& queries, const Request& request) {
+  const auto view = queries.placements(path_key(request));
+  if (!view) return failure(view.error());
+  return list(request, view->rows,
+              {{"task", view->task.str()}, {"model", view->model}, {"note", view->note}},
+              view->note + "\n");
+}
+
+Response get_scores(const control::Queries& queries, const Request& request) {
+  const auto pod = request.query.find("pod");
+  if (pod == request.query.end())
+    return failure({ErrorCode::kInvalidArgument, "name the pod: /v1/scores?pod=NAMESPACE/NAME"});
+  const auto key = object_key(pod->second, "pod");
+  if (!key) return failure(key.error());
+  const auto view = queries.scores(*key);
+  if (!view) return failure(view.error());
+  return list(request, view->nodes,
+              {{"pod", view->pod.str()},
+               {"uid", view->uid.str()},
+               {"policy", view->policy},
+               {"model", view->model},
+               {"note", view->note}},
+              format("{} {}\n", view->model.empty() ? "no model" : view->model, view->note));
+}
+
+Result<JournalQuery> journal_query(const Request& request) {
+  JournalQuery query;
+  SLACKLINE_ASSIGN(const std::int64_t limit, number(request, "limit", 100, 1, kMaxLimit));
+  SLACKLINE_ASSIGN(query.before_id, number(request, "continue", 0, 0, std::int64_t{1} << 62));
+  query.limit = static_cast<std::size_t>(limit);
+  if (const auto pod = request.query.find("pod"); pod != request.query.end()) {
+    SLACKLINE_ASSIGN(const ObjectKey key, object_key(pod->second, "pod"));
+    query.ns = key.ns;
+    query.pod = key.name;
+  }
+  if (const auto verb = request.query.find("verb"); verb != request.query.end()) {
+    constexpr Verb kVerbs[] = {Verb::kFilter, Verb::kPrioritize, Verb::kPreempt, Verb::kBind};
+    if (std::none_of(std::begin(kVerbs), std::end(kVerbs),
+                     [&](Verb known) { return to_string(known) == verb->second; }))
+      return fail(ErrorCode::kInvalidArgument,
+                  format("verb=\"{}\": expected filter, prioritize, preempt or bind",
+                         printable(verb->second, 64)));
+    query.verb = verb->second;
+  }
+  return query;
+}
+
+Response list_decisions(const control::Queries& queries, const Request& request) {
+  const auto query = journal_query(request);
+  if (!query) return failure(query.error());
+  const auto page = queries.decisions(*query);
+  if (!page) return failure(page.error());
+  if (wants_text(request)) return text(wire::text_of(page->rows));
+  return json(wire::encode_list(page->rows.begin(), page->rows.end(),
+                                page->next_before_id > 0 ? std::to_string(page->next_before_id) : ""));
+}
+
+}  // namespace
+
+void add_api_routes(Router& router, const control::Queries& queries) {
+  const auto get = [&router, &queries](const char* pattern,
+                                       Response (*handler)(const control::Queries&, const Request&)) {
+    router.add({"GET", pattern,
+                [handler, &queries](const Request& request) { return handler(queries, request); }, 0,
+                Pool::kApi});
+  };
+  get("/v1/cluster", get_cluster);
+  get("/v1/nodes", [](const control::Queries& q, const Request& r) { return list(r, q.nodes()); });
+  get("/v1/tasks", list_tasks);
+  get("/v1/tasks/{ns}/{name}", get_task);
+  get("/v1/tasks/{ns}/{name}/placements", list_placements);
+  get("/v1/scores", get_scores);
+  get("/v1/decisions", list_decisions);
+  router.add({"GET", "/openapi.json",
+              [](const Request&) { return json(std::string(kOpenApi.front().second)); }, 0, Pool::kApi});
+  router.set_error_page([](int status, std::string_view message) {
+    Response response = json(wire::encode_status_error(status, reason_phrase(status), message));
+    response.status = status;
+    return response;
+  });
+}
+
+}  // namespace http
+}  // namespace slackline
