@@ -1,0 +1,115 @@
+#include "cluster/api_client.h"
+
+#include <utility>
+
+#include "slackline/base/text.h"
+#include "wire/kube_decode.h"
+
+namespace slackline::cluster {
+namespace {
+
+constexpr int kUnauthorized = 401;
+
+ErrorCode code_of(int status) {
+  switch (status) {
+    case kUnauthorized:
+    case 403:
+      return ErrorCode::kForbidden;
+    case 404:
+      return ErrorCode::kNotFound;
+    case 409:
+      return ErrorCode::kConflict;
+    case 410:
+      return ErrorCode::kGone;
+    case 429:
+      return ErrorCode::kResourceExhausted;
+    case 504:
+      return ErrorCode::kTimeout;
+    default:
+      return status >= 400 && status < 500 ? ErrorCode::kInvalidArgument : ErrorCode::kUnavailable;
+  }
+}
+
+ApiFailure no_answer(const Error& error) {
+  return {.status = 0, .code = error.code, .reason = "", .message = error.message};
+}
+
+bool is_success(int status) {
+  return status >= 200 && status < 300;
+}
+
+}  // namespace
+
+bool ApiFailure::too_large_version() const {
+  return message.find("Too large resource version") != std::string::npos;
+}
+
+ApiFailure failure_of(int status, std::string_view body, double retry_after_s) {
+  ApiFailure failure{.status = status,
+                     .code = code_of(status),
+                     .reason = "",
+                     .message = "",
+                     .retry_after_s = retry_after_s};
+  if (const auto told = wire::decode_status(body)) {
+    failure.reason = told->reason;
+    failure.message = printable(told->message, 512);
+    if (failure.retry_after_s <= 0) failure.retry_after_s = told->retry_after_s;
+  } else {
+    failure.message = printable(body, 200);  // a proxy's page, for example
+  }
+  failure.message = format("HTTP {}: {}", status, failure.message);
+  return failure;
+}
+
+ApiClient::ApiClient(KubeEndpoint endpoint, const Clock& clock)
+    : endpoint_(std::move(endpoint)),
+      token_(endpoint_.token, endpoint_.token_file, clock),
+      http_(endpoint_.tls) {}
+
+ApiResult<net::HttpResponse> ApiClient::send(net::HttpRequest request) {
+  request.url = endpoint_.server + request.url;
+  for (bool again = false;; again = true) {
+    request.bearer_token = token_.current();
+    auto response = http_.request(request);
+    if (!response) return tl::unexpected(no_answer(response.error()));
+    if (is_success(response->status)) return *std::move(response);
+    if (response->status != kUnauthorized || again)
+      return tl::unexpected(
+          failure_of(response->status, response->body, response->retry_after_s.value_or(0)));
+    token_.refresh();
+  }
+}
+
+ApiResult<void> ApiClient::stream(net::HttpStream& stream, net::StreamRequest request,
+                                  const net::StreamHandlers& handlers) {
+  request.url = endpoint_.server + request.url;
+  for (bool again = false;; again = true) {
+    request.bearer_token = token_.current();
+    const auto end = stream.run(request, handlers);
+    if (!end) return tl::unexpected(no_answer(end.error()));
+    if (is_success(end->status)) return {};
+    if (end->status != kUnauthorized || again)
+      return tl::unexpected(failure_of(end->status, end->body, end->retry_after_s.value_or(0)));
+    token_.refresh();
+  }
+}
+
+std::unique_ptr<net::HttpStream> ApiClient::make_stream() const {
+  return std::make_unique<net::HttpStream>(endpoint_.tls);
+}
+
+std::string path_segment(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '~';
+    if (plain) {
+      encoded.push_back(c);
+    } else {
+      encoded += format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return encoded;
+}
+
+}  // namespace slackline::cluster

@@ -1,0 +1,391 @@
+#include "cluster/cache.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "slackline/core/holds.h"
+
+namespace slackline::cluster {
+
+using wire::KubeKind;
+using wire::KubeObject;
+
+std::size_t Cache::KeyHash::operator()(const ObjectKey& key) const noexcept {
+  const std::hash<std::string> hash;
+  return hash(key.ns) * 31 + hash(key.name);
+}
+
+template <class T>
+const std::vector<std::shared_ptr<const T>>& Cache::Shelf<T>::sorted() {
+  if (list_outdated) {
+    list.clear();
+    list.reserve(entries.size());
+    for (const auto& [key, entry] : entries)
+      list.push_back(entry.object);
+    list_outdated = false;
+  }
+  return list;
+}
+
+Cache::Cache(const Clock& clock, ClusterObserver* observer)
+    : clock_(clock), observer_(observer), snapshot_(std::make_shared<ClusterSnapshot>()) {}
+
+void Cache::begin_relist(KubeKind kind) {
+  MutexLock lock(mutex_);
+  ++generations_[index_of(kind)];
+}
+
+void Cache::upsert(KubeObject object) {
+  PodPtr newly_bound;
+  {
+    MutexLock lock(mutex_);
+    if (Pod* pod = std::get_if<Pod>(&object)) {
+      newly_bound = put(std::move(*pod));
+    } else if (Node* node = std::get_if<Node>(&object)) {
+      put(std::move(*node));
+    } else if (Job* job = std::get_if<Job>(&object)) {
+      put(std::move(*job));
+    } else {
+      put(std::move(std::get<DisruptionBudget>(object)));
+    }
+    changed();
+  }
+  if (newly_bound && observer_ != nullptr) observer_->on_pod_bound(*newly_bound, clock_.wall_s());
+}
+
+void Cache::remove(const KubeObject& object) {
+  const auto same = [](const Uid& kept, const Uid& gone) { return gone.empty() || kept == gone; };
+  MutexLock lock(mutex_);
+  if (const Pod* pod = std::get_if<Pod>(&object)) {
+    const auto at = pods_.find(pod->key);
+    if (at != pods_.end() && same(at->second.pod->uid, pod->uid)) forget_pod(pod->key);
+  } else if (const Node* node = std::get_if<Node>(&object)) {
+    const auto at = nodes_.find(node->name.str());
+    if (at != nodes_.end() && at->second.state->node &&
+        same(at->second.state->node->uid, node->uid))
+      forget_node(node->name.str());
+  } else if (const Job* job = std::get_if<Job>(&object)) {
+    const auto at = jobs_.entries.find(job->key);
+    if (at != jobs_.entries.end() && same(at->second.object->uid, job->uid)) forget_job(job->key);
+  } else {
+    const auto& budget = std::get<DisruptionBudget>(object);
+    const auto at = budgets_.entries.find(budget.key);
+    if (at != budgets_.entries.end() && same(at->second.object->uid, budget.uid))
+      forget_budget(budget.key);
+  }
+  changed();
+}
+
+void Cache::finish_relist(KubeKind kind) {
+  MutexLock lock(mutex_);
+  sweep(kind);
+  listed_[index_of(kind)] = true;
+  changed();
+}
+
+void Cache::put(Node node) {
+  NodeSlot& slot = nodes_[node.name.str()];
+  if (!slot.state->node) membership_changed_ = true;
+  slot.generation = generation(KubeKind::kNode);
+  edit(slot).node = std::make_shared<const Node>(std::move(node));
+}
+
+PodPtr Cache::put(Pod fresh) {
+  const auto at = pods_.find(fresh.key);
+  const PodPtr old = at == pods_.end() ? nullptr : at->second.pod;
+  const bool same_pod = old && old->uid == fresh.uid;
+  const auto pod = std::make_shared<const Pod>(std::move(fresh));
+  // A terminal pod that we never saw unbound is old news: only the step to "bound" is told.
+  const bool newly_bound = pod->bound() && (same_pod ? !old->bound() : !pod->terminal());
+  if (pod->terminal()) {
+    if (old) forget_pod(pod->key);
+    return newly_bound ? pod : nullptr;
+  }
+  if (old) {
+    detach(*old);
+    if (!same_pod) sightings_.erase(old->uid);
+  }
+  pods_[pod->key] = PodEntry{pod, generation(KubeKind::kPod)};
+  attach(pod);
+  sight(pod->uid, pod->plan.get());
+  if (!same_pod || newly_bound) note_progress(*pod);
+  return newly_bound ? pod : nullptr;
+}
+
+void Cache::put(Job job) {
+  auto& entry = jobs_.entries[job.key];
+  if (entry.object && entry.object->uid != job.uid) sightings_.erase(entry.object->uid);
+  sight(job.uid, job.plan.get());
+  entry.object = std::make_shared<const Job>(std::move(job));
+  entry.generation = generation(KubeKind::kJob);
+  jobs_.list_outdated = true;
+}
+
+void Cache::put(DisruptionBudget budget) {
+  auto& entry = budgets_.entries[budget.key];
+  entry.object = std::make_shared<const DisruptionBudget>(std::move(budget));
+  entry.generation = generation(KubeKind::kDisruptionBudget);
+  budgets_.list_outdated = true;
+}
+
+void Cache::forget_node(const std::string& name) {
+  const auto at = nodes_.find(name);
+  if (at == nodes_.end() || !at->second.state->node) return;
+  membership_changed_ = true;
+  if (at->second.state->pods.empty()) {
+    nodes_.erase(at);
+  } else {
+    edit(at->second).node = nullptr;  // its pods wait for it, or for their own deletion
+  }
+}
+
+void Cache::forget_pod(const ObjectKey& key) {
+  const auto at = pods_.find(key);
+  if (at == pods_.end()) return;
+  const PodPtr pod = at->second.pod;
+  pods_.erase(at);
+  sightings_.erase(pod->uid);
+  detach(*pod);
+}
+
+void Cache::forget_job(const ObjectKey& key) {
+  const auto at = jobs_.entries.find(key);
+  if (at == jobs_.entries.end()) return;
+  sightings_.erase(at->second.object->uid);
+  jobs_.entries.erase(at);
+  jobs_.list_outdated = true;
+}
+
+void Cache::forget_budget(const ObjectKey& key) {
+  budgets_.entries.erase(key);
+  budgets_.list_outdated = true;
+}
+
+void Cache::sweep(KubeKind kind) {
+  const std::uint64_t current = generation(kind);
+  std::vector<ObjectKey> gone;
+  switch (kind) {
+    case KubeKind::kNode:
+      for (const auto& [name, slot] : nodes_)
+        if (slot.generation != current) gone.push_back({"", name});
+      for (const ObjectKey& key : gone)
+        forget_node(key.name);
+      break;
+    case KubeKind::kPod:
+      for (const auto& [key, entry] : pods_)
+        if (entry.generation != current) gone.push_back(key);
+      for (const ObjectKey& key : gone)
+        forget_pod(key);
+      break;
+    case KubeKind::kJob:
+      for (const auto& [key, entry] : jobs_.entries)
+        if (entry.generation != current) gone.push_back(key);
+      for (const ObjectKey& key : gone)
+        forget_job(key);
+      break;
+    case KubeKind::kDisruptionBudget:
+      for (const auto& [key, entry] : budgets_.entries)
+        if (entry.generation != current) gone.push_back(key);
+      for (const ObjectKey& key : gone)
+        forget_budget(key);
+      break;
+  }
+}
+
+namespace {
+
+auto place_of(std::vector<PodPtr>& pods, const Uid& uid) {
+  return std::lower_bound(pods.begin(), pods.end(), uid,
+                          [](const PodPtr& pod, const Uid& wanted) { return pod->uid < wanted; });
+}
+
+// Summed anew, not adjusted: a rounding or a lost subtraction could never be seen again.
+Resources sum_of(const std::vector<PodPtr>& pods) {
+  Resources sum;
+  for (const PodPtr& pod : pods)
+    sum += pod->requests;
+  return sum;
+}
+
+}  // namespace
+
+void Cache::attach(const PodPtr& pod) {
+  if (!pod->bound()) {
+    unbound_[pod->key] = pod;
+    return;
+  }
+  NodeState& state = edit(nodes_[pod->node.str()]);
+  state.pods.insert(place_of(state.pods, pod->uid), pod);
+  state.used = sum_of(state.pods);
+}
+
+void Cache::detach(const Pod& pod) {
+  if (!pod.bound()) {
+    unbound_.erase(pod.key);
+    return;
+  }
+  const auto at = nodes_.find(pod.node.str());
+  if (at == nodes_.end()) return;
+  NodeState& state = edit(at->second);
+  const auto place = place_of(state.pods, pod.uid);
+  if (place != state.pods.end() && (*place)->uid == pod.uid) state.pods.erase(place);
+  state.used = sum_of(state.pods);
+  if (!state.node && state.pods.empty()) nodes_.erase(at);
+}
+
+// A record that only this version under construction owns: copied at the first change after a
+// publication.
+NodeState& Cache::edit(NodeSlot& slot) {
+  if (slot.owned_in != next_version_) {
+    slot.state = std::make_shared<NodeState>(*slot.state);
+    slot.owned_in = next_version_;
+    if (!membership_changed_ && slot.state->node) node_list_[slot.index] = slot.state;
+  }
+  return *slot.state;
+}
+
+void Cache::sight(const Uid& uid, const PlanNote* plan) {
+  if (plan == nullptr) {
+    sightings_.erase(uid);
+    return;
+  }
+  const double now_s = clock_.steady_s();
+  const auto [at, first] = sightings_.try_emplace(uid);
+  if (first || at->second.value_hash != plan->value_hash)
+    at->second = PlanSighting{plan->value_hash, now_s, now_s};
+}
+
+// A pod of a planned task appeared or was bound: the hand-over goes on.
+void Cache::note_progress(const Pod& pod) {
+  const double now_s = clock_.steady_s();
+  for (const Uid& uid : {pod.uid, pod.owner ? pod.owner->uid : Uid{}}) {
+    const auto at = sightings_.find(uid);
+    if (at != sightings_.end()) at->second.last_progress_s = now_s;
+  }
+}
+
+void Cache::rebuild_nodes() {
+  auto index = std::make_shared<NodeIndexMap>();
+  node_list_.clear();
+  for (auto& [name, slot] : nodes_) {
+    if (!slot.state->node) continue;
+    slot.index = static_cast<NodeIndex>(node_list_.size());
+    index->emplace(name, slot.index);
+    node_list_.push_back(slot.state);
+  }
+  node_index_ = std::move(index);
+  membership_changed_ = false;
+}
+
+std::shared_ptr<ClusterSnapshot> Cache::build() {
+  MutexLock lock(mutex_);
+  if (!changed_ || !all_listed()) {
+    changed_ = false;
+    return nullptr;
+  }
+  changed_ = false;
+  if (membership_changed_) rebuild_nodes();
+  auto next = std::make_shared<ClusterSnapshot>();
+  next->version = next_version_++;
+  next->synced = true;
+  next->nodes = node_list_;
+  next->node_index = node_index_;
+  next->unbound.reserve(unbound_.size());
+  for (const auto& [key, pod] : unbound_)
+    next->unbound.push_back(pod);
+  next->jobs = jobs_.sorted();
+  next->budgets = budgets_.sorted();
+  next->sightings = sightings_;
+  return next;
+}
+
+SnapshotPtr Cache::publish() {
+  MutexLock order(publish_mutex_);
+  if (auto next = build()) {
+    next->holds = core::derive_holds(*next);
+    MutexLock lock(snapshot_mutex_);
+    snapshot_ = std::move(next);
+  }
+  return snapshot();
+}
+
+SnapshotPtr Cache::snapshot() const {
+  MutexLock lock(snapshot_mutex_);
+  return snapshot_;
+}
+
+bool Cache::wait_for_change(double timeout_s) {
+  const double until_s = clock_.steady_s() + timeout_s;
+  MutexLock lock(mutex_);
+  for (double left_s = timeout_s; !changed_ && !woken_ && left_s > 0;
+       left_s = until_s - clock_.steady_s())
+    changed_cv_.wait_for_s(mutex_, left_s);
+  woken_ = false;
+  return changed_;
+}
+
+void Cache::wake() {
+  MutexLock lock(mutex_);
+  woken_ = true;
+  changed_cv_.notify_all();
+}
+
+void Cache::changed() {
+  changed_ = true;
+  changed_cv_.notify_all();
+}
+
+bool Cache::all_listed() const {
+  for (const ResourceSpec& resource : kResources)
+    if (resource.required && !listed_[index_of(resource.kind)]) return false;
+  return true;
+}
+
+bool Cache::synced() const {
+  MutexLock lock(mutex_);
+  return all_listed();
+}
+
+std::size_t Cache::count(KubeKind kind) const {
+  MutexLock lock(mutex_);
+  switch (kind) {
+    case KubeKind::kNode:
+      return static_cast<std::size_t>(std::count_if(
+          nodes_.begin(), nodes_.end(), [](const auto& slot) { return slot.second.state->node; }));
+    case KubeKind::kPod:
+      return pods_.size();
+    case KubeKind::kJob:
+      return jobs_.entries.size();
+    case KubeKind::kDisruptionBudget:
+      return budgets_.entries.size();
+  }
+  return 0;
+}
+
+Fingerprints Cache::fingerprints(KubeKind kind) const {
+  Fingerprints result;
+  MutexLock lock(mutex_);
+  switch (kind) {
+    case KubeKind::kNode:
+      for (const auto& [name, slot] : nodes_)
+        if (slot.state->node) result["/" + name] = fingerprint_of(*slot.state->node);
+      break;
+    case KubeKind::kPod:
+      for (const auto& [key, entry] : pods_)
+        result[key.str()] = fingerprint_of(*entry.pod);
+      break;
+    case KubeKind::kJob:
+      for (const auto& [key, entry] : jobs_.entries)
+        result[key.str()] = fingerprint_of(*entry.object);
+      break;
+    case KubeKind::kDisruptionBudget:
+      for (const auto& [key, entry] : budgets_.entries)
+        result[key.str()] = fingerprint_of(*entry.object);
+      break;
+  }
+  return result;
+}
+
+}  // namespace slackline::cluster

@@ -1,0 +1,135 @@
+// Cache: the cluster as the watch tells it, compact, and the snapshots made of it.
+//
+// Fed by one feeder per kind (a reflector, or the file source), each in the order of the server.
+// A relist is mark and sweep: begin_relist(), an upsert() per object found, finish_relist() forgets
+// what was not found; a relist that is given up midway removes nothing. Terminal pods are dropped.
+// A pod bound to a node that is not known (yet) waits beside the snapshot until the node appears.
+//
+// Snapshots share what did not change: a node's record is copied once between two publications, and
+// only if one of its pods or the node itself changed. Before nodes, pods and Jobs are all listed
+// once, snapshot() is empty with synced = false.
+//
+// Thread-safety: all methods. The observer is called on the feeder's thread, outside any lock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/fingerprint.h"
+#include "cluster/resource.h"
+#include "cluster/source.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/mutex.h"
+#include "slackline/model/snapshot.h"
+#include "wire/kube_decode.h"
+
+namespace slackline::cluster {
+
+class Cache {
+ public:
+  // `observer` may be null; both outlive the cache.
+  Cache(const Clock& clock, ClusterObserver* observer);
+
+  void begin_relist(wire::KubeKind kind);
+  void upsert(wire::KubeObject object);
+  // By key; an object of another uid under that key is a successor and stays.
+  void remove(const wire::KubeObject& object);
+  void finish_relist(wire::KubeKind kind);
+
+  // Makes the present state the snapshot that snapshot() returns, if anything changed.
+  SnapshotPtr publish();
+  SnapshotPtr snapshot() const;
+
+  // Waits until something changed since the last publish(), wake() is called, or the time is over.
+  // True when there is something to publish.
+  bool wait_for_change(double timeout_s);
+  void wake();
+
+  bool synced() const;
+  std::size_t count(wire::KubeKind kind) const;
+  Fingerprints fingerprints(wire::KubeKind kind) const;
+
+ private:
+  struct NodeSlot {
+    std::shared_ptr<NodeState> state = std::make_shared<NodeState>();  // node null = not known yet
+    std::uint64_t generation = 0;
+    std::uint64_t owned_in = 0;  // the version under construction for which `state` is our own copy
+    NodeIndex index = 0;         // in node_list_, while membership_changed_ is false
+  };
+  struct PodEntry {
+    PodPtr pod;
+    std::uint64_t generation = 0;
+  };
+  struct KeyHash {
+    std::size_t operator()(const ObjectKey& key) const noexcept;
+  };
+  // Jobs and budgets: by key, and the list that snapshots take.
+  template <class T>
+  struct Shelf {
+    struct Entry {
+      std::shared_ptr<const T> object;
+      std::uint64_t generation = 0;
+    };
+    std::map<ObjectKey, Entry> entries;
+    std::vector<std::shared_ptr<const T>> list;
+    bool list_outdated = false;
+
+    const std::vector<std::shared_ptr<const T>>& sorted();
+  };
+
+  void put(Node node) SLACKLINE_REQUIRES(mutex_);
+  // The pod to tell the observer about, or null.
+  PodPtr put(Pod pod) SLACKLINE_REQUIRES(mutex_);
+  void put(Job job) SLACKLINE_REQUIRES(mutex_);
+  void put(DisruptionBudget budget) SLACKLINE_REQUIRES(mutex_);
+  void forget_node(const std::string& name) SLACKLINE_REQUIRES(mutex_);
+  void forget_pod(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
+  void forget_job(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
+  void forget_budget(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
+  void sweep(wire::KubeKind kind) SLACKLINE_REQUIRES(mutex_);
+
+  void attach(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
+  void detach(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
+  void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
+  void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  void rebuild_nodes() SLACKLINE_REQUIRES(mutex_);
+  std::shared_ptr<ClusterSnapshot> build() SLACKLINE_EXCLUDES(mutex_);
+  std::uint64_t generation(wire::KubeKind kind) const SLACKLINE_REQUIRES(mutex_) {
+    return generations_[index_of(kind)];
+  }
+  bool all_listed() const SLACKLINE_REQUIRES(mutex_);
+  void changed() SLACKLINE_REQUIRES(mutex_);
+
+  const Clock& clock_;
+  ClusterObserver* const observer_;
+
+  mutable Mutex mutex_;
+  CondVar changed_cv_;
+  bool changed_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  bool woken_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  std::array<std::uint64_t, kResources.size()> generations_ SLACKLINE_GUARDED_BY(mutex_){};
+  std::array<bool, kResources.size()> listed_ SLACKLINE_GUARDED_BY(mutex_){};
+  std::uint64_t next_version_ SLACKLINE_GUARDED_BY(mutex_) = 1;
+  std::map<std::string, NodeSlot, std::less<>> nodes_ SLACKLINE_GUARDED_BY(mutex_);
+  std::vector<NodeStatePtr> node_list_ SLACKLINE_GUARDED_BY(mutex_);  // known nodes, by name
+  std::shared_ptr<const NodeIndexMap> node_index_ SLACKLINE_GUARDED_BY(mutex_);
+  bool membership_changed_ SLACKLINE_GUARDED_BY(mutex_) = true;
+  std::unordered_map<ObjectKey, PodEntry, KeyHash> pods_ SLACKLINE_GUARDED_BY(mutex_);
+  std::map<ObjectKey, PodPtr> unbound_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<Job> jobs_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<DisruptionBudget> budgets_ SLACKLINE_GUARDED_BY(mutex_);
+  std::unordered_map<Uid, PlanSighting> sightings_ SLACKLINE_GUARDED_BY(mutex_);
+
+  // Held while a snapshot is made, so that they come out in order; never taken under mutex_.
+  Mutex publish_mutex_;
+  mutable Mutex snapshot_mutex_;
+  SnapshotPtr snapshot_ SLACKLINE_GUARDED_BY(snapshot_mutex_);
+};
+
+}  // namespace slackline::cluster

@@ -1,0 +1,92 @@
+#include "cluster/kube_source.h"
+
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "cluster/api_client.h"
+#include "cluster/cache.h"
+#include "cluster/cache_metrics.h"
+#include "cluster/drift_audit.h"
+#include "cluster/kubeconfig.h"
+#include "cluster/publisher.h"
+#include "cluster/reflector.h"
+#include "cluster/stream_board.h"
+#include "obs/log.h"
+
+namespace slackline::cluster {
+namespace {
+
+class KubeSource final : public ClusterSource {
+ public:
+  KubeSource(KubeEndpoint endpoint, const KubeOptions& options, const GpuCatalog& catalog,
+             obs::MetricsRegistry& metrics, ClusterObserver* observer, const Clock& clock)
+      : client_(std::move(endpoint), clock),
+        cache_(clock, observer),
+        board_(clock, options.stale_after_s),
+        metrics_(metrics),
+        publisher_(cache_, [this] { metrics_.update(cache_, board_.health(true).age_s); }),
+        audit_(client_, cache_, metrics, options, catalog,
+               [this](wire::KubeKind kind) { reflectors_[index_of(kind)]->relist(); }) {
+    std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
+    for (const ResourceSpec& resource : kResources)
+      reflectors_.push_back(std::make_unique<Reflector>(
+          resource, Reflector::Parts{client_, cache_, board_, metrics, clock}, options, catalog,
+          seed++));
+  }
+
+  ~KubeSource() override {
+    KubeSource::stop();
+    KubeSource::join();
+  }
+
+  Status start() override {
+    publisher_.start();
+    for (const auto& reflector : reflectors_)
+      reflector->start();
+    audit_.start();
+    return {};
+  }
+
+  void stop() override {
+    audit_.stop();
+    for (const auto& reflector : reflectors_)
+      reflector->stop();
+    publisher_.stop();
+  }
+
+  void join() override {
+    audit_.join();
+    for (const auto& reflector : reflectors_)
+      reflector->join();
+    publisher_.join();
+  }
+
+  SnapshotPtr snapshot() const override { return cache_.snapshot(); }
+  CacheHealth health() const override { return board_.health(cache_.synced()); }
+
+ private:
+  ApiClient client_;
+  Cache cache_;
+  StreamBoard board_;
+  const CacheMetrics metrics_;
+  Publisher publisher_;
+  std::vector<std::unique_ptr<Reflector>> reflectors_;  // in the order of kResources
+  DriftAudit audit_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ClusterSource>> make_kube_source(KubeOptions options, GpuCatalog catalog,
+                                                        obs::MetricsRegistry& metrics,
+                                                        ClusterObserver* observer,
+                                                        const Clock& clock) {
+  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(options.access));
+  for (const std::string& warning : endpoint.warnings)
+    obs::log_warning("kubeconfig", {{"warning", warning}});
+  obs::log_info("cluster", {{"server", endpoint.server}});
+  return std::make_unique<KubeSource>(std::move(endpoint), options, catalog, metrics, observer,
+                                      clock);
+}
+
+}  // namespace slackline::cluster

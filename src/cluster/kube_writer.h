@@ -1,0 +1,25 @@
+// What we write to the API server: Bindings. Every write carries a precondition.
+//
+// Thread-safe: called from all request threads at once.
+#pragma once
+
+#include <memory>
+
+#include "cluster/kube_source.h"
+#include "cluster/source.h"
+#include "slackline/base/result.h"
+#include "slackline/model/gpu_catalog.h"
+
+namespace slackline::cluster {
+
+// Inside the scheduler's httpTimeout of 2 s, with room for the GET that settles a doubtful answer.
+inline constexpr double kWriteTimeout_s = 1.0;
+inline constexpr double kReadBackTimeout_s = 0.5;
+
+// Fails when the kubeconfig cannot be used. Errors of the writer: kConflict (409), kNotFound (404),
+// kForbidden (401, 403), kInvalidArgument (other 4xx), kResourceExhausted (429), kUnavailable (5xx,
+// unreachable), kTimeout (may have happened).
+Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access,
+                                                        GpuCatalog catalog);
+
+}  // namespace slackline::cluster

@@ -1,0 +1,38 @@
+// The four resources that the cache watches, and where the API server keeps them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "wire/kube_decode.h"
+
+namespace slackline::cluster {
+
+struct ResourceSpec {
+  wire::KubeKind kind;
+  std::string_view name;  // plural: metrics, logs and RBAC rules
+  std::string_view path;  // across all namespaces
+  std::string_view api_group;
+  bool required;  // without it no snapshot can be believed
+};
+
+inline constexpr std::array<ResourceSpec, 4> kResources{{
+    {wire::KubeKind::kNode, "nodes", "/api/v1/nodes", "", true},
+    {wire::KubeKind::kPod, "pods", "/api/v1/pods", "", true},
+    {wire::KubeKind::kJob, "jobs", "/apis/batch/v1/jobs", "batch", true},
+    {wire::KubeKind::kDisruptionBudget, "poddisruptionbudgets",
+     "/apis/policy/v1/poddisruptionbudgets", "policy", false},
+}};
+
+constexpr std::size_t index_of(wire::KubeKind kind) {
+  return static_cast<std::size_t>(kind);
+}
+constexpr const ResourceSpec& resource_of(wire::KubeKind kind) {
+  return kResources[index_of(kind)];
+}
+
+static_assert(kResources[index_of(wire::KubeKind::kNode)].name == "nodes");
+static_assert(kResources[index_of(wire::KubeKind::kDisruptionBudget)].api_group == "policy");
+
+}  // namespace slackline::cluster

@@ -1,0 +1,41 @@
+// StreamBoard: the signs of life of the four watches, and what ails them, for health().
+//
+// Thread-safety: all methods.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "cluster/resource.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/mutex.h"
+#include "slackline/model/snapshot.h"
+
+namespace slackline::cluster {
+
+class StreamBoard {
+ public:
+  StreamBoard(const Clock& clock, double stale_after_s);
+
+  // The server spoke: an answer, a frame, a bookmark. Ends the trouble.
+  void alive(wire::KubeKind kind);
+  // True when this is news: a trouble of another kind than the one already known.
+  bool trouble(wire::KubeKind kind, std::string_view reason, std::string detail);
+
+  // Of the required resources; a trouble of an optional one is not told here.
+  CacheHealth health(bool synced) const;
+
+ private:
+  struct Entry {
+    double alive_s = 0;
+    std::string reason;  // empty = well
+    std::string detail;
+  };
+
+  const Clock& clock_;
+  const double stale_after_s_;
+  mutable Mutex mutex_;
+  std::array<Entry, kResources.size()> entries_ SLACKLINE_GUARDED_BY(mutex_);
+};
+
+}  // namespace slackline::cluster

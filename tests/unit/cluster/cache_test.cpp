@@ -1,0 +1,208 @@
+#include "cluster/cache.h"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "cluster/publisher.h"
+#include "support/cluster_builder.h"
+#include "support/fake_clock.h"
+
+namespace slackline::cluster {
+namespace {
+
+using test::a_job;
+using test::a_node;
+using test::a_pod;
+using wire::KubeKind;
+
+struct BoundPods final : ClusterObserver {
+  void on_pod_bound(const Pod& pod, double) override { keys.push_back(pod.key.str()); }
+  std::vector<std::string> keys;
+};
+
+class CacheTest : public testing::Test {
+ protected:
+  void list_nothing(std::initializer_list<KubeKind> kinds) {
+    for (const KubeKind kind : kinds) {
+      cache_.begin_relist(kind);
+      cache_.finish_relist(kind);
+    }
+  }
+  void sync() { list_nothing({KubeKind::kNode, KubeKind::kPod, KubeKind::kJob}); }
+
+  test::FakeClock clock_;
+  BoundPods bound_;
+  Cache cache_{clock_, &bound_};
+};
+
+TEST_F(CacheTest, IsEmptyAndUnsyncedUntilNodesPodsAndJobsAreListed) {
+  ASSERT_NE(cache_.snapshot(), nullptr);
+  cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+  list_nothing({KubeKind::kPod, KubeKind::kJob});
+  EXPECT_FALSE(cache_.publish()->synced);
+  EXPECT_TRUE(cache_.publish()->nodes.empty());
+
+  cache_.begin_relist(KubeKind::kNode);
+  cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+  cache_.finish_relist(KubeKind::kNode);
+  EXPECT_TRUE(cache_.publish()->synced);
+  EXPECT_EQ(cache_.publish()->nodes.size(), 1u);
+}
+
+TEST_F(CacheTest, DisruptionBudgetsAreNotNeededForSync) {
+  sync();
+  EXPECT_TRUE(cache_.publish()->synced);
+}
+
+TEST_F(CacheTest, VersionsGrowOnlyWhenSomethingChanged) {
+  sync();
+  const auto first = cache_.publish();
+  EXPECT_EQ(cache_.publish(), first);
+  cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+  EXPECT_EQ(cache_.publish()->version, first->version + 1);
+}
+
+TEST_F(CacheTest, APodOnAnUnknownNodeWaitsUntilTheNodeAppears) {
+  sync();
+  cache_.upsert(a_pod("early").gpus(3).on("gpu-1").build());
+  EXPECT_TRUE(cache_.publish()->nodes.empty());
+  EXPECT_TRUE(cache_.publish()->unbound.empty());
+
+  cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+  const auto snapshot = cache_.publish();
+  ASSERT_EQ(snapshot->nodes.size(), 1u);
+  EXPECT_EQ(snapshot->nodes[0]->free().gpu_total(), 1);
+
+  cache_.remove(a_node("gpu-1").build());
+  EXPECT_TRUE(cache_.publish()->nodes.empty());
+  cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+  EXPECT_EQ(cache_.publish()->nodes[0]->pods.size(), 1u);
+}
+
+TEST_F(CacheTest, TerminalPodsHoldNothing) {
+  sync();
+  cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+  cache_.upsert(a_pod("done").gpus(4).on("gpu-1").build());
+  EXPECT_EQ(cache_.publish()->nodes[0]->free().gpu_total(), 0);
+  cache_.upsert(a_pod("done").gpus(4).on("gpu-1").phase(PodPhase::kSucceeded).build());
+  EXPECT_EQ(cache_.publish()->nodes[0]->free().gpu_total(), 4);
+  EXPECT_EQ(cache_.count(KubeKind::kPod), 0u);
+}
+
+TEST_F(CacheTest, ADeletedPredecessorDoesNotTakeItsSuccessorWithIt) {
+  sync();
+  Pod successor = a_pod("train").gpus(1).build();
+  successor.uid = Uid("second");
+  cache_.upsert(successor);
+  Pod predecessor = successor;
+  predecessor.uid = Uid("first");
+  cache_.remove(predecessor);
+  ASSERT_EQ(cache_.publish()->unbound.size(), 1u);
+  cache_.remove(successor);
+  EXPECT_TRUE(cache_.publish()->unbound.empty());
+}
+
+TEST_F(CacheTest, ARelistForgetsWhatIsGoneAndAGivenUpRelistForgetsNothing) {
+  sync();
+  cache_.upsert(a_pod("kept").build());
+  cache_.upsert(a_pod("gone").build());
+  cache_.begin_relist(KubeKind::kPod);
+  cache_.upsert(a_pod("kept").build());  // and then the connection breaks
+  EXPECT_EQ(cache_.publish()->unbound.size(), 2u);
+
+  cache_.begin_relist(KubeKind::kPod);
+  cache_.upsert(a_pod("kept").build());
+  cache_.finish_relist(KubeKind::kPod);
+  ASSERT_EQ(cache_.publish()->unbound.size(), 1u);
+  EXPECT_EQ(cache_.publish()->unbound[0]->key.name, "kept");
+}
+
+TEST_F(CacheTest, TheObserverHearsOfEachBindingOnce) {
+  sync();
+  cache_.upsert(a_pod("train").build());
+  EXPECT_TRUE(bound_.keys.empty());
+  cache_.upsert(a_pod("train").on("gpu-1").build());
+  cache_.upsert(a_pod("train").on("gpu-1").phase(PodPhase::kRunning).build());
+  cache_.upsert(a_pod("old").on("gpu-1").phase(PodPhase::kFailed).build());
+  EXPECT_EQ(bound_.keys, std::vector<std::string>{"default/train"});
+}
+
+TEST_F(CacheTest, APodThatFinishedBeforeWeSawItBoundIsStillTold) {
+  sync();
+  cache_.upsert(a_pod("quick").build());
+  cache_.upsert(a_pod("quick").on("gpu-1").phase(PodPhase::kSucceeded).build());
+  EXPECT_EQ(bound_.keys, std::vector<std::string>{"default/quick"});
+}
+
+TEST_F(CacheTest, APlanIsTimedFromItsFirstSightingAndByItsTasksProgress) {
+  sync();
+  cache_.upsert(a_job("train").of(2).gang().planned({"gpu-1", "gpu-2"}).build());
+  const Uid job = test::job_uid("train");
+  const double first_s = clock_.steady_s();
+  clock_.advance(5);
+  cache_.upsert(a_job("train").of(2).gang().planned({"gpu-1", "gpu-2"}).build());
+  EXPECT_EQ(cache_.publish()->sightings.at(job).first_seen_s, first_s);
+  EXPECT_EQ(cache_.publish()->sightings.at(job).last_progress_s, first_s);
+
+  cache_.upsert(a_pod("train-0").of_job("train").on("gpu-1").build());
+  EXPECT_EQ(cache_.publish()->sightings.at(job).first_seen_s, first_s);
+  EXPECT_EQ(cache_.publish()->sightings.at(job).last_progress_s, first_s + 5);
+
+  clock_.advance(5);
+  cache_.upsert(a_job("train").of(2).gang().planned({"gpu-3", "gpu-4"}, "plan-2").build());
+  EXPECT_EQ(cache_.publish()->sightings.at(job).first_seen_s, first_s + 10);
+  cache_.upsert(a_job("train").of(2).gang().build());
+  EXPECT_TRUE(cache_.publish()->sightings.empty());
+}
+
+TEST_F(CacheTest, UntouchedNodesAreSharedBetweenSnapshots) {
+  sync();
+  cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+  cache_.upsert(a_node("gpu-2").of("A100", 4).build());
+  const auto before = cache_.publish();
+  cache_.upsert(a_pod("train").gpus(1).on("gpu-2").build());
+  const auto after = cache_.publish();
+  EXPECT_EQ(before->nodes[0], after->nodes[0]);
+  EXPECT_NE(before->nodes[1], after->nodes[1]);
+  EXPECT_EQ(before->nodes[1]->pods.size(), 0u);
+  EXPECT_EQ(before->node_index, after->node_index);
+}
+
+TEST(Publisher, PublishesWhileReadersReadAndWritersWrite) {
+  Cache cache(system_clock(), nullptr);
+  Publisher publisher(cache, [] {});
+  publisher.start();
+  for (const ResourceSpec& resource : kResources) {
+    cache.begin_relist(resource.kind);
+    cache.finish_relist(resource.kind);
+  }
+  constexpr int kPods = 300;
+  std::thread nodes([&] {
+    for (int i = 0; i < 20; ++i)
+      cache.upsert(a_node("gpu-" + std::to_string(i)).of("A100", 4).build());
+  });
+  std::thread pods([&] {
+    for (int i = 0; i < kPods; ++i)
+      cache.upsert(a_pod("pod-" + std::to_string(i)).on("gpu-" + std::to_string(i % 20)).build());
+  });
+  const auto bound = [&] {
+    std::size_t sum = 0;
+    for (const NodeStatePtr& node : cache.snapshot()->nodes)
+      sum += node->pods.size();
+    return sum;
+  };
+  const double limit_s = system_clock().steady_s() + 20;
+  while (bound() < kPods && system_clock().steady_s() < limit_s)
+    std::this_thread::yield();
+  nodes.join();
+  pods.join();
+  EXPECT_EQ(bound(), static_cast<std::size_t>(kPods));
+  // 320 changes, but no more than one publication per 5 ms.
+  EXPECT_LE(cache.snapshot()->version, 320u);
+  publisher.stop();
+  publisher.join();
+}
+
+}  // namespace
+}  // namespace slackline::cluster

@@ -1,0 +1,121 @@
+#include "cluster/file_source.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace slackline::cluster {
+namespace {
+
+constexpr const char* kNode = R"({"apiVersion":"v1","kind":"Node",
+  "metadata":{"name":"gpu-1","uid":"n1","labels":{"nvidia.com/gpu.product":"A100"}},
+  "status":{"allocatable":{"cpu":"8","memory":"32Gi","pods":"110","nvidia.com/gpu":"4"}}})";
+constexpr const char* kPod = R"({"apiVersion":"v1","kind":"Pod",
+  "metadata":{"name":"train","namespace":"ml","uid":"p1"},
+  "spec":{"nodeName":"gpu-1","containers":[{"name":"c","resources":{"requests":{"nvidia.com/gpu":"3"}}}]},
+  "status":{"phase":"Running"}})";
+
+std::string list_of(std::initializer_list<std::string> items) {
+  std::string text = R"({"apiVersion":"v1","kind":"List","items":[)";
+  for (const std::string& item : items)
+    text += (text.back() == '[' ? "" : ",") + item;
+  return text + "]}";
+}
+
+class FileSourceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/slackline-file-source-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+    path_ = folder_ / "dump";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& text) { std::ofstream(path_, std::ios::binary) << text; }
+
+  std::unique_ptr<ClusterSource> source() {
+    return make_file_source({.path = path_.string(), .poll_s = 0.02}, default_gpu_catalog(),
+                            metrics_, nullptr);
+  }
+
+  template <class Condition>
+  static bool eventually(Condition condition) {
+    for (int i = 0; i < 500; ++i) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  std::filesystem::path folder_;
+  std::filesystem::path path_;
+  obs::MetricsRegistry metrics_;
+};
+
+TEST_F(FileSourceTest, ReadsJsonAndTakesANodeWithoutConditionsAsReady) {
+  write(list_of({kNode, kPod}));
+  const auto cluster = source();
+  ASSERT_TRUE(cluster->start());
+  const auto snapshot = cluster->snapshot();
+  ASSERT_EQ(snapshot->nodes.size(), 1u);
+  EXPECT_TRUE(snapshot->synced);
+  EXPECT_TRUE(snapshot->nodes[0]->node->ready);
+  EXPECT_EQ(snapshot->nodes[0]->free().gpu_total(), 1);
+  EXPECT_TRUE(cluster->health().trusted());
+}
+
+TEST_F(FileSourceTest, ReadsYaml) {
+  write(
+      "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Node\n"
+      "  metadata: {name: gpu-1, uid: n1}\n"
+      "  status:\n    allocatable: {cpu: '8', memory: 32Gi, pods: '110', nvidia.com/gpu: '4'}\n");
+  const auto cluster = source();
+  const Status started = cluster->start();
+  ASSERT_TRUE(started) << started.error().message;
+  ASSERT_EQ(cluster->snapshot()->nodes.size(), 1u);
+  EXPECT_EQ(cluster->snapshot()->nodes[0]->free().gpu_total(), 4);
+}
+
+TEST_F(FileSourceTest, FollowsChangesKeepsTheLastGoodSnapshotAndRecovers) {
+  write(list_of({kNode, kPod}));
+  const auto cluster = source();
+  ASSERT_TRUE(cluster->start());
+
+  write(list_of({kNode}));
+  EXPECT_TRUE(eventually([&] { return cluster->snapshot()->nodes[0]->pods.empty(); }));
+
+  const auto good = cluster->snapshot();
+  write("{\"kind\":\"List\",\"items\":[");
+  EXPECT_TRUE(eventually([&] { return !cluster->health().detail.empty(); }));
+  EXPECT_EQ(cluster->snapshot(), good);
+  EXPECT_TRUE(cluster->health().trusted());
+
+  std::filesystem::remove(path_);
+  EXPECT_TRUE(eventually(
+      [&] { return cluster->health().detail.find("No such file") != std::string::npos; }));
+  EXPECT_EQ(cluster->snapshot(), good);
+
+  write(list_of({kNode, kPod}));
+  EXPECT_TRUE(eventually([&] { return cluster->snapshot()->nodes[0]->pods.size() == 1; }));
+  EXPECT_TRUE(eventually([&] { return cluster->health().detail.empty(); }));
+}
+
+TEST_F(FileSourceTest, StartSaysWhatIsWrongWithTheFile) {
+  const Status missing = source()->start();
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find(path_.string()), std::string::npos);
+
+  write("{\"kind\":");
+  const Status broken = source()->start();
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().message.find(path_.string()), std::string::npos);
+}
+
+}  // namespace
+}  // namespace slackline::cluster
