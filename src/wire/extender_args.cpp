@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slackline/base/text.h"
-#include "wire/document.h"
+#include "wire/yaml.h"
 
 namespace slackline::wire {
 namespace {

@@ -19,6 +19,13 @@ struct Coefficients {
   friend bool operator==(const Coefficients&, const Coefficients&) = default;
 };
 
+// The batches of one GPU for which coefficients were measured or meant; outside it they extrapolate.
+struct BatchRange {
+  double least = 0;
+  double most = 0;
+  friend bool operator==(const BatchRange&, const BatchRange&) = default;
+};
+
 // One row of a WorkloadProfile: how fast a model trains on a GPU type.
 struct ProfileEntry {
   std::string model;
@@ -27,6 +34,7 @@ struct ProfileEntry {
   double startup_s = 0;                    // v of 000 eq 4
   int points = 0;                          // measurements behind the fit; 0 = assumed
   std::optional<double> held_out_mape;     // percent
+  std::optional<BatchRange> batch_range;
   std::string source;
 };
 

@@ -1,0 +1,28 @@
+// What the cluster writer says to the API server and reads back: a Binding, and the truth about a pod.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/model/ids.h"
+
+namespace slackline::wire {
+
+// v1 Binding. metadata.uid is the precondition (409 where another pod has the name now); the annotations
+// are merged into the pod by the API server, atomically with the binding.
+std::string encode_binding(const ObjectKey& pod, const Uid& uid, const NodeName& node,
+                           const std::vector<std::pair<std::string, std::string>>& annotations);
+
+struct PodTruthDto {
+  Uid uid;
+  NodeName node;          // empty while unbound
+  bool deleting = false;  // deletionTimestamp is set
+};
+
+// Of a Pod as the API server answers it; anything else is kInvalidArgument.
+Result<PodTruthDto> decode_pod_truth(std::string_view json);
+
+}  // namespace slackline::wire

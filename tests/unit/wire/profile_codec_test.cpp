@@ -1,0 +1,144 @@
+#include "wire/profile_codec.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace slackline::wire {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+constexpr const char* kProfile = R"(apiVersion: config.slackline.dev/v1alpha1
+kind: WorkloadProfile
+entries:
+- model: resnet50
+  gpuType: K80
+  coefficients: {kind: S, params: [24.0, 0.42, -0.0021, 0.12, 1.4]}
+  startup_s: 30
+  points: 19
+  held_out_mape: 13.9
+  batch_range: [16, 128]
+  source: "measured: by us"
+- {model: bert, gpuType: A100, coefficients: {kind: S, params: [1]}, points: null, held_out_mape: null}
+)";
+
+TEST(ProfileCodec, ReadsEveryField) {
+  const auto entries = read_profile(kProfile, "p.yaml");
+  ASSERT_TRUE(entries) << entries.error().message;
+  ASSERT_EQ(entries->size(), 2U);
+  const ProfileEntry& first = (*entries)[0];
+  EXPECT_EQ(first.model, "resnet50");
+  EXPECT_EQ(first.gpu_type, GpuType("K80"));
+  EXPECT_EQ(first.coefficients.kind, "S");
+  EXPECT_THAT(first.coefficients.params, ElementsAre(24.0, 0.42, -0.0021, 0.12, 1.4));
+  EXPECT_EQ(first.startup_s, 30);
+  EXPECT_EQ(first.points, 19);
+  EXPECT_EQ(first.held_out_mape, 13.9);
+  EXPECT_EQ(first.batch_range, (BatchRange{16, 128}));
+  EXPECT_EQ(first.source, "measured: by us");
+  EXPECT_EQ((*entries)[1].points, 0) << "null = assumed";
+  EXPECT_FALSE((*entries)[1].held_out_mape);
+}
+
+TEST(ProfileCodec, WhatIsWrittenReadsBackTheSame) {
+  const auto entries = read_profile(kProfile, "p.yaml");
+  ASSERT_TRUE(entries);
+  const std::string written = write_profile(*entries);
+  const auto again = read_profile(written, "p.json");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(write_profile(*again), written);
+  EXPECT_EQ((*again)[0].coefficients, (*entries)[0].coefficients);
+  EXPECT_EQ((*again)[0].batch_range, (*entries)[0].batch_range);
+  EXPECT_EQ((*again)[0].source, (*entries)[0].source);
+}
+
+TEST(ProfileCodec, TheImportFormTakesItsTypeFromTheFileName) {
+  const std::string text =
+      R"({"kind":"seed","comm":"sum","types":{"lstm":{"k":[80,13.5,-0.107],"gamma":0.6,"lam":1.35,)"
+      R"("batch":[20],"iters":[7000,75000]}}})";
+  const auto entries = read_profile(text, "/data/profile_k80.json");
+  ASSERT_TRUE(entries) << entries.error().message;
+  EXPECT_EQ((*entries)[0].gpu_type, GpuType("K80"));
+  EXPECT_EQ((*entries)[0].coefficients.kind, "S");
+  EXPECT_THAT((*entries)[0].coefficients.params, ElementsAre(80, 13.5, -0.107, 0.6, 1.35));
+  EXPECT_EQ((*read_profile(text, "x.json", GpuType("T4")))[0].gpu_type, GpuType("T4"));
+  std::string mean = text;
+  mean.replace(mean.find("sum"), 3, "mean");
+  EXPECT_THAT(read_profile(mean, "x.json").error().message, HasSubstr("comm"));
+}
+
+struct Mistake {
+  const char* what;
+  const char* by;
+  const char* told;
+};
+
+class Mistakes : public testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, AreToldByFileLineAndPath) {
+  std::string text = kProfile;
+  const auto at = text.find(GetParam().what);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, std::string(GetParam().what).size(), GetParam().by);
+  const auto entries = read_profile(text, "p.yaml");
+  ASSERT_FALSE(entries);
+  EXPECT_EQ(entries.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(entries.error().message, AllOf(HasSubstr("p.yaml"), HasSubstr("line "), HasSubstr(GetParam().told)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EveryKind, Mistakes,
+    testing::Values(Mistake{"startup_s", "startup", "entries[0].startup: unknown key; allowed: model, gpuType"},
+                    Mistake{"params: [24.0", "parms: [24.0", "entries[0].coefficients.parms"},
+                    Mistake{"points: 19", "points: many", "entries[0].points: must be a number"},
+                    Mistake{"points: 19", "points: -1", "at least 0"},
+                    Mistake{"0.42", "NaN", "entries[0].coefficients.params[1]"},
+                    Mistake{"- model: resnet50\n  gpu", "- gpu", "model is missing"},
+                    Mistake{"[16, 128]", "[128, 16]", "batch_range"},
+                    Mistake{"v1alpha1", "v9", "apiVersion"},
+                    Mistake{"WorkloadProfile", "Profile", "kind"},
+                    Mistake{"points: 19", "startup_s: 3", "given twice"},
+                    Mistake{"[16, 128]", "[16, 128", "line "}));
+
+TEST(ProfileCodec, EveryShippedProfileIsRead) {
+  std::size_t files = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::string(SLACKLINE_SOURCE_DIR) + "/manifests/profiles")) {
+    if (file.path().extension() != ".json") continue;
+    const auto entries = read_profile(read_file(file.path()), file.path().string());
+    ASSERT_TRUE(entries) << entries.error().message;
+    EXPECT_FALSE(entries->empty());
+    ++files;
+  }
+  EXPECT_GE(files, 4U);
+}
+
+TEST(ProfileCodec, TheGoldenImportIsRead) {
+  const char* shared = std::getenv("SLACKLINE_SHARED");
+  const std::filesystem::path path =
+      std::filesystem::path(shared != nullptr ? shared : SLACKLINE_SOURCE_DIR "/../shared") /
+      "golden/profile_k80.json";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "SKIPPED: no " << path << "; set SLACKLINE_SHARED";
+  const auto entries = read_profile(read_file(path), path.string());
+  ASSERT_TRUE(entries) << entries.error().message;
+  EXPECT_EQ(entries->size(), 6U);
+  for (const ProfileEntry& entry : *entries) EXPECT_EQ(entry.gpu_type, GpuType("K80"));
+}
+
+}  // namespace
+}  // namespace slackline::wire
