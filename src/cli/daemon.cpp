@@ -40,6 +40,11 @@ struct Daemon::Parts {
   http::Router api_router;
   http::Router metrics_router;
   std::unique_ptr<http::Server> server;
+
+  Status open_history();
+  Status connect_cluster();
+  void lay_routes();
+  Status open_doors();
 };
 
 namespace {
@@ -58,74 +63,70 @@ http::Listener listener(std::string name, const config::ListenerSettings& settin
 
 }  // namespace
 
-struct Assembly {
-  Daemon::Parts& parts;
+Status Daemon::Parts::open_history() {
+  store::JournalOptions options;
+  options.path = configuration.store.path;
+  options.keep_rows = configuration.store.keep_rows;
+  auto opened = store::Journal::open(options);
+  if (!opened) return fail(opened.error().with_context("store " + options.path));
+  journal = std::move(*opened);
+  const std::string& moved = journal->stats().recovered_from;
+  if (!moved.empty()) obs::log_error("journal_was_damaged", {{"moved_to", moved}});
+  log = std::make_unique<control::DecisionLog>(journal.get(), metrics);
+  return {};
+}
 
-  Status open_history() {
-    store::JournalOptions options;
-    options.path = parts.configuration.store.path;
-    options.keep_rows = parts.configuration.store.keep_rows;
-    auto journal = store::Journal::open(options);
-    if (!journal) return fail(journal.error().with_context("store " + options.path));
-    parts.journal = std::move(*journal);
-    const std::string& moved = parts.journal->stats().recovered_from;
-    if (!moved.empty()) obs::log_error("journal_was_damaged", {{"moved_to", moved}});
-    parts.log = std::make_unique<control::DecisionLog>(parts.journal.get(), parts.metrics);
-    return {};
+Status Daemon::Parts::connect_cluster() {
+  const config::ClusterSettings& settings = configuration.cluster;
+  if (!settings.dump_file.empty()) {
+    source =
+        cluster::make_file_source({.path = settings.dump_file}, decisions.catalog,
+                                  metrics, log.get());
+    return source->start();
   }
+  cluster::KubeOptions options;
+  options.access.kubeconfig = settings.kubeconfig;
+  options.stale_after_s = settings.stale_after_s;
+  options.audit_every_s = settings.audit_interval_s;
+  SLACKLINE_ASSIGN(writer,
+                   cluster::make_kube_writer(options.access, decisions.catalog));
+  SLACKLINE_ASSIGN(source,
+                   cluster::make_kube_source(options, decisions.catalog, metrics,
+                                             log.get()));
+  return source->start();
+}
 
-  Status connect_cluster() {
-    const config::ClusterSettings& settings = parts.configuration.cluster;
-    if (!settings.dump_file.empty()) {
-      parts.source =
-          cluster::make_file_source({.path = settings.dump_file}, parts.decisions.catalog,
-                                    parts.metrics, parts.log.get());
-      return parts.source->start();
-    }
-    cluster::KubeOptions options;
-    options.access.kubeconfig = settings.kubeconfig;
-    options.stale_after_s = settings.stale_after_s;
-    options.audit_every_s = settings.audit_interval_s;
-    SLACKLINE_ASSIGN(parts.writer,
-                     cluster::make_kube_writer(options.access, parts.decisions.catalog));
-    SLACKLINE_ASSIGN(parts.source,
-                     cluster::make_kube_source(options, parts.decisions.catalog, parts.metrics,
-                                               parts.log.get()));
-    return parts.source->start();
-  }
+void Daemon::Parts::lay_routes() {
+  extender = std::make_unique<control::Extender>(
+      decisions, *source, writer.get(), *log, system_clock());
+  queries = std::make_unique<control::Queries>(decisions, *source,
+                                                     journal.get(), system_clock(), kVersion);
+  health = std::make_unique<control::Health>(*source);
+  http::add_extender_routes(extender_router, *extender, decisions.catalog,
+                            metrics);
+  http::add_api_routes(api_router, *queries);
+  const auto refresh = [log = log.get()] { log->refresh_metrics(); };
+  http::add_health_routes(api_router, *health, metrics, refresh);
+  http::add_health_routes(metrics_router, *health, metrics, refresh);
+}
 
-  void lay_routes() {
-    parts.extender = std::make_unique<control::Extender>(
-        parts.decisions, *parts.source, parts.writer.get(), *parts.log, system_clock());
-    parts.queries = std::make_unique<control::Queries>(parts.decisions, *parts.source,
-                                                       parts.journal.get(), system_clock(), kVersion);
-    parts.health = std::make_unique<control::Health>(*parts.source);
-    http::add_extender_routes(parts.extender_router, *parts.extender, parts.decisions.catalog,
-                              parts.metrics);
-    http::add_api_routes(parts.api_router, *parts.queries);
-    const auto refresh = [log = parts.log.get()] { log->refresh_metrics(); };
-    http::add_health_routes(parts.api_router, *parts.health, parts.metrics, refresh);
-    http::add_health_routes(parts.metrics_router, *parts.health, parts.metrics, refresh);
-  }
-
-  Status open_doors() {
-    const config::ListenersSettings& settings = parts.configuration.listeners;
-    std::vector<http::Listener> listeners = {
-        listener("extender", settings.extender, parts.extender_router),
-        listener("api", settings.api, parts.api_router),
-        listener("metrics", settings.metrics, parts.metrics_router)};
-    listeners[1].known_peers_only = true;
-    listeners[2].plain_anywhere = true;
-    parts.server = std::make_unique<http::Server>(parts.metrics);
-    SLACKLINE_TRY(parts.server->start(listeners));
-    obs::log_info("serving", {{"version", std::string_view(kVersion)},
-                              {"mode", to_string(parts.decisions.mode)},
-                              {"extender", settings.extender.address},
-                              {"api", settings.api.address},
-                              {"metrics", settings.metrics.address}});
-    return {};
-  }
-};
+Status Daemon::Parts::open_doors() {
+  const config::ListenersSettings& settings = configuration.listeners;
+  std::vector<http::Listener> listeners = {
+      listener("extender", settings.extender, extender_router),
+      listener("api", settings.api, api_router),
+      listener("metrics", settings.metrics, metrics_router)};
+  listeners[1].known_peers_only = true;
+  listeners[2].plain_anywhere = true;
+  server = std::make_unique<http::Server>(metrics);
+  SLACKLINE_TRY(server->start(listeners));
+  obs::log_info("serving", {{"version", std::string_view(kVersion)},
+                            {"mode", to_string(decisions.mode)},
+                            {"extender", settings.extender.address},
+                            {"api", settings.api.address},
+                            {"metrics", settings.metrics.address}});
+  return {};
+}
 
 Daemon::Daemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Daemon::~Daemon() = default;
@@ -137,11 +138,10 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   parts->decisions.catalog = configuration.gpus;
   parts->decisions.theta = configuration.scoring.theta;
   SLACKLINE_ASSIGN(parts->decisions.profiles, config::load_profiles(configuration.profiles));
-  Assembly assembly{*parts};
-  SLACKLINE_TRY(assembly.open_history());
-  SLACKLINE_TRY(assembly.connect_cluster());
-  assembly.lay_routes();
-  SLACKLINE_TRY(assembly.open_doors());
+  SLACKLINE_TRY(parts->open_history());
+  SLACKLINE_TRY(parts->connect_cluster());
+  parts->lay_routes();
+  SLACKLINE_TRY(parts->open_doors());
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
 }
 

@@ -193,7 +193,7 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
     out.fits_now = row.fits_now;
     out.written = row.written;
     if (!row.cer) out.reason = row.model_source;
-    if (!row.allowed) out.reason = "not among the task's placements or gpu-types";
+    if (!row.allowed) out.reason = "not asked for";
     view.rows.push_back(std::move(out));
   }
   view.note = view.model.empty() ? "the task names no model: no prediction"
