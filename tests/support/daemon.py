@@ -33,7 +33,10 @@ def parse_metrics(text):
 
 
 class Daemon:
-    """`slackline serve` on three loopback ports that survive a restart, with its store."""
+    """`slackline serve` on three loopback ports that survive a restart, with its store.
+
+    Follows the API server of `kubeconfig`; without one, the flags say what (`--cluster file:DUMP`).
+    """
 
     def __init__(self, kubeconfig, directory, mode="advise", detached=False, flags=()):
         directory = pathlib.Path(directory)
@@ -44,7 +47,8 @@ class Daemon:
         self.process = Process(
             "slackline",
             [
-                slackline_binary(), "serve", "--cluster", "kube", "--kubeconfig", kubeconfig,
+                slackline_binary(), "serve",
+                *(["--cluster", "kube", "--kubeconfig", kubeconfig] if kubeconfig else []),
                 "--store", directory / "slackline.db", "--mode", mode,
                 "--listen-extender", f"127.0.0.1:{self.extender_port}",
                 "--listen-api", f"127.0.0.1:{self.api_port}",
@@ -90,6 +94,16 @@ class Daemon:
         link = http.client.HTTPConnection("127.0.0.1", port or self.api_port, timeout=5)
         try:
             link.request("GET", path, headers={"Accept": accept})
+            answer = link.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            link.close()
+
+    def post(self, path, body):
+        """POST to the extender listener: (status, text)."""
+        link = http.client.HTTPConnection("127.0.0.1", self.extender_port, timeout=5)
+        try:
+            link.request("POST", path, body, {"Content-Type": "application/json"})
             answer = link.getresponse()
             return answer.status, answer.read().decode()
         finally:

@@ -1,0 +1,288 @@
+"""The daemon on a cluster dump: REST, metrics under a real Prometheus, TLS, the command line."""
+
+import http.client
+import json
+import pathlib
+import shutil
+import ssl
+import subprocess
+import tempfile
+import unittest
+import urllib.parse
+
+from support.daemon import ROOT, Daemon, slackline_binary
+from support.pki import Pki
+from support.process import Process, free_ports, wait
+
+DUMP = ROOT / "manifests/clusters/demo.yaml"
+
+
+def pod(name, gpus=1, annotations=None):
+    return {
+        "metadata": {"name": name, "namespace": "t", "uid": f"u-{name}", "annotations": annotations or {}},
+        "spec": {"containers": [{"name": "c", "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}]},
+        "status": {"phase": "Pending"},
+    }
+
+
+def arguments(nodes, **of_pod):
+    return json.dumps({"Pod": pod(**of_pod), "Nodes": None, "NodeNames": nodes})
+
+
+class DumpTest(unittest.TestCase):
+    """One daemon for all read-only questions."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = pathlib.Path(tempfile.mkdtemp())
+        cls.daemon = Daemon(None, cls.directory, flags=["--cluster", f"file:{DUMP}"]).start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.kill()
+        shutil.rmtree(cls.directory)
+
+    def get_json(self, path):
+        status, text = self.daemon.get(path)
+        self.assertEqual(status, 200, text)
+        return json.loads(text)
+
+    def test_every_path_of_the_openapi_document_answers(self):
+        document = self.get_json("/openapi.json")
+        names = {"ns": "team-vision", "name": "resnet-nightly"}
+        for path in document["paths"]:
+            path = path.format(**names)
+            if path == "/v1/scores":
+                path += "?pod=team-vision/resnet-nightly"
+            with self.subTest(path=path):
+                self.assertEqual(self.daemon.get(path)[0], 200)
+                self.assertEqual(self.daemon.get(path, accept="text/plain")[0], 200)
+
+    def test_lists_come_in_pages(self):
+        first = self.get_json("/v1/nodes?limit=3")
+        self.assertEqual(len(first["items"]), 3)
+        rest = self.get_json(f"/v1/nodes?limit=500&continue={first['metadata']['continue']}")
+        self.assertEqual(rest["metadata"]["continue"], "")
+        names = [each["name"] for each in first["items"] + rest["items"]]
+        self.assertEqual(names, sorted(set(names)))
+        self.assertEqual(len(names), 8)
+
+    def test_a_hold_is_seen_and_kept(self):
+        nodes = {each["name"]: each for each in self.get_json("/v1/nodes")["items"]}
+        self.assertEqual(nodes["p100-2"]["gpus"][0]["held"], 2)
+        status, text = self.daemon.post("/v1/extender/filter", arguments(["p100-1", "p100-2"], name="a", gpus=2))
+        answer = json.loads(text)
+        self.assertEqual((status, answer["NodeNames"], answer["Error"]), (200, ["p100-1"], ""))
+        self.assertIn("held", answer["FailedNodes"]["p100-2"])
+
+    def test_scores_follow_the_preference_before_the_model(self):
+        scores = self.get_json("/v1/scores?pod=team-vision/resnet-any-type")["items"]
+        types = [each["gpuType"] for each in scores if each["passes"]]
+        self.assertEqual(types, ["P100", "P100", "K80", "K80"])
+        self.assertEqual(scores[-1]["verdict"], "GpuTypeNotAccepted")
+
+    def test_a_pod_without_a_model_is_scored_and_says_so(self):
+        scores = self.get_json("/v1/scores?pod=team-speech/mystery")
+        self.assertIn("names no model", scores["note"])
+        self.assertTrue(any(each["score"] > 0 for each in scores["items"]))
+
+    def test_decisions_are_journalled(self):
+        self.daemon.post("/v1/extender/prioritize", arguments(["k80-1", "a100-2"], name="remembered"))
+
+        def written():
+            return self.get_json("/v1/decisions?pod=t/remembered&verb=prioritize")["items"]
+
+        row = wait(written, 5, "the decision to be written")[0]
+        self.assertEqual(row["nodesAsked"], 2)
+        self.assertEqual({each["node"] for each in row["candidates"]}, {"k80-1", "a100-2"})
+
+    def test_bad_questions_get_clear_errors(self):  # F42
+        for path, status, words in [
+            ("/v1/scores", 400, "name the pod"),
+            ("/v1/scores?pod=x", 400, "NAMESPACE/NAME"),
+            ("/v1/scores?pod=no/body", 404, "no/body"),
+            ("/v1/nodes?limit=0", 400, "1 to 1000"),
+            ("/v1/decisions?verb=guess", 400, "prioritize"),
+            ("/v1/tasks/team-nlp/nobody", 404, "nobody"),
+            ("/v1/nothing", 404, ""),
+            ("/v1/../etc/passwd", (400, 404), ""),
+            ("/v1/tasks/a%00b/c", (400, 404), ""),
+            ("/v1/nodes?" + "x" * 20000, (400, 414, 431), ""),
+        ]:
+            with self.subTest(path=path[:60]):
+                got, text = self.daemon.get(path)
+                self.assertIn(got, status if isinstance(status, tuple) else (status,))
+                if got in (400, 404):
+                    self.assertEqual(json.loads(text)["kind"], "Status")
+                self.assertIn(words, text)
+
+    def test_bad_bodies_get_a_reason(self):  # F01, F02
+        status, text = self.daemon.post("/v1/extender/filter", '{"Pod": {')
+        self.assertEqual((status, json.loads(text)["reason"]), (400, "BadRequest"))
+        status, text = self.daemon.post("/v1/extender/filter", '{"Pod": null, "NodeNames": ["a"]}')
+        self.assertEqual(status, 200)
+        self.assertIn("Pod", json.loads(text)["Error"])
+
+    def test_bind_on_a_dump_is_refused(self):
+        body = json.dumps({"PodName": "p", "PodNamespace": "t", "PodUID": "u", "Node": "k80-1"})
+        status, text = self.daemon.post("/v1/extender/bind", body)
+        self.assertEqual(status, 200)
+        self.assertIn("cannot bind", json.loads(text)["Error"])
+
+    def test_metrics_are_clean_and_bounded(self):  # F40
+        before = len(self.daemon.metrics())
+        for number in range(300):
+            self.daemon.post("/v1/extender/filter", arguments([f"n{number}"], name=f"pod-{number}"))
+            self.daemon.get(f"/v1/tasks/ns/{number}")
+        self.assertLess(len(self.daemon.metrics()) - before, 20)
+        _, text = self.daemon.get("/metrics", port=self.daemon.metrics_port, accept="text/plain")
+        checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
+        self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
+
+    def test_a_real_prometheus_scrapes_it(self):
+        port = free_ports(1)[0]
+        config = self.directory / "prometheus.yml"
+        config.write_text(
+            "global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: slackline\n  static_configs:\n"
+            f"  - targets: ['127.0.0.1:{self.daemon.metrics_port}']\n"
+        )
+        prometheus = Process(
+            "prometheus",
+            ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self.directory / 'tsdb'}",
+             f"--web.listen-address=127.0.0.1:{port}"],
+            self.directory / "prometheus.log",
+        )  # fmt: skip
+
+        def value(expression):
+            link = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            link.request("GET", "/api/v1/query?query=" + urllib.parse.quote(expression))
+            answer = link.getresponse()
+            text = answer.read()
+            found = json.loads(text)["data"]["result"] if answer.status == 200 else None
+            return found[0]["value"][1] if found else None
+
+        self.daemon.post("/v1/extender/filter", arguments(["k80-1"], name="seen"))
+        prometheus.start()
+        try:
+            wait(lambda: value("up") == "1", 30, "Prometheus to scrape the daemon")
+            self.assertEqual(value('slackline_cache_objects{resource="nodes"}'), "8")
+            self.assertIsNotNone(value('slackline_extender_requests_total{verb="filter",result="ok"}'))
+        finally:
+            prometheus.kill()
+
+    def test_the_command_line_asks_it(self):
+        def run(*argv):
+            done = subprocess.run([slackline_binary(), *argv], text=True, capture_output=True, timeout=20)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        server = ["--server", self.daemon.api_url]
+        self.assertIn("a100-1", run("nodes", *server))
+        self.assertIn("inception-2x2", run("tasks", *server, "-n", "team-vision"))
+        self.assertIn("P100", run("scores", "team-vision/resnet-any-type", *server))
+        self.assertIn("1x4", run("placements", "team-vision/resnet-nightly", *server))
+        tried = run("try", ROOT / "manifests/pods/resnet50.yaml", *server,
+                    "--extender", f"http://127.0.0.1:{self.daemon.extender_port}")  # fmt: skip
+        self.assertRegex(tried, r"p100-2 +P100 +not now: free GPUs are held")
+        self.assertRegex(run("version"), r"^slackline \d+\.\d+\.\d+\n$")
+
+    def test_no_daemon_is_said_with_the_remedy(self):
+        port = free_ports(1)[0]
+        done = subprocess.run([slackline_binary(), "nodes", "--server", f"http://127.0.0.1:{port}"],
+                              text=True, capture_output=True)  # fmt: skip
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("slackline serve", done.stderr)
+
+
+class StartTest(unittest.TestCase):
+    """Daemons that start otherwise, or refuse to."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = pathlib.Path(folder.name)
+
+    def started(self, *flags, mode="advise"):
+        daemon = Daemon(None, self.directory, mode=mode, flags=flags)
+        self.addCleanup(daemon.kill)
+        return daemon.start()
+
+    def refusal(self, *flags):
+        done = subprocess.run(
+            [slackline_binary(), "serve", "--store", self.directory / "s.db", *flags],
+            text=True, capture_output=True, timeout=20,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return done.stderr
+
+    def test_a_changed_dump_is_followed_and_a_broken_one_is_not(self):
+        dump = self.directory / "dump.yaml"
+        dump.write_text(DUMP.read_text())
+        daemon = self.started("--cluster", f"file:{dump}")
+
+        def names():
+            return daemon.get("/v1/nodes?limit=1")[1]
+
+        dump.write_text("kind: List\nitems: [")
+        dump.write_text(DUMP.read_text().replace("a100-1", "renamed-0"))
+        wait(lambda: '"a100-2"' in names(), 5, "the new content")
+        dump.write_text("kind: List\nitems: [unclosed")
+        with self.assertRaises(AssertionError):
+            wait(lambda: '"a100-2"' not in names(), 2.5, "the broken content (it must be ignored)")
+
+    def test_shadow_mode_passes_what_advise_refuses(self):
+        daemon = self.started("--cluster", f"file:{DUMP}", mode="shadow")
+        body = arguments(["p100-1", "p100-2"], name="a", gpus=2)
+        self.assertEqual(json.loads(daemon.post("/v1/extender/filter", body)[1])["NodeNames"], ["p100-1", "p100-2"])
+        self.assertEqual(json.loads(daemon.post("/v1/extender/prioritize", body)[1]), [])
+        self.assertEqual(daemon.total("slackline_filter_nodes_total", reason="HeldForOthers"), 1)
+
+    def test_mutual_tls(self):  # F36
+        pki = Pki(self.directory / "pki")
+        config = self.directory / "slackline.yaml"
+        tls = f"{{certFile: {pki.crt('extender')}, keyFile: {pki.key('extender')}, clientCAFile: {pki.crt('ca')}}}"
+        config.write_text(
+            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+            f"listeners:\n  extender:\n    tls: {tls}\n"
+        )
+        daemon = self.started("--config", config, "--cluster", f"file:{DUMP}")
+
+        def answer(client):
+            context = ssl.create_default_context(cafile=pki.crt("ca"))
+            if client:
+                context.load_cert_chain(pki.crt(client), pki.key(client))
+            link = http.client.HTTPSConnection("127.0.0.1", daemon.extender_port, context=context, timeout=5)
+            link.request("POST", "/v1/extender/filter", arguments(["k80-1"], name="a"))
+            return json.loads(link.getresponse().read())["NodeNames"]
+
+        self.assertEqual(answer("scheduler"), ["k80-1"])
+        with self.assertRaises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):
+            answer(None)
+
+    def test_what_it_refuses_to_start_with(self):
+        dump = ["--cluster", f"file:{DUMP}"]
+        self.assertIn("TLS", self.refusal(*dump, "--listen-extender", "0.0.0.0:0"))
+        self.assertIn("TLS", self.refusal(*dump, "--listen-api", "0.0.0.0:0"))
+        self.assertIn("missing.yaml", self.refusal("--cluster", "file:missing.yaml"))
+        self.assertIn("kube, or file:DUMP", self.refusal("--cluster", "docker"))
+        bad = self.directory / "bad.yaml"
+        bad.write_text("apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\nmodus: advise\n")
+        self.assertRegex(self.refusal("--config", bad), r"bad\.yaml:3: .*modus")
+
+    def test_check_finds_what_is_wrong_and_passes_what_we_ship(self):
+        def check(*argv):
+            return subprocess.run([slackline_binary(), "check", *argv], text=True, capture_output=True, timeout=20)
+
+        ours = check("--config", ROOT / "deploy/slackline.yaml",
+                     "--scheduler", ROOT / "deploy/kube-scheduler/gpu-scheduler.yaml")  # fmt: skip
+        self.assertEqual(ours.returncode, 0, ours.stdout)
+        text = (ROOT / "deploy/kube-scheduler/gpu-scheduler.yaml").read_text()
+        harmful = self.directory / "scheduler.yaml"
+        harmful.write_text(text.replace("nodeCacheCapable: true", "nodeCacheCapable: false"))
+        found = check("--scheduler", harmful)
+        self.assertEqual(found.returncode, 1, found.stdout)
+        self.assertRegex(found.stdout, r"scheduler\.yaml:\d+: error: .*nodeCacheCapable")
+
+
+if __name__ == "__main__":
+    unittest.main()
