@@ -135,6 +135,7 @@ Result<double> parse_rfc3339_s(std::string_view text) {
   std::size_t at = 19;
   double fraction_s = 0;
   if (at < text.size() && text[at] == '.') {
+    if (at + 1 == text.size() || !is_digit(text[at + 1])) return bad_time(text);
     double unit = 0.1;
     for (++at; at < text.size() && is_digit(text[at]); ++at, unit /= 10)
       fraction_s += (text[at] - '0') * unit;

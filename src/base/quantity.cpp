@@ -41,18 +41,18 @@ tl::unexpected<Error> bad(std::string_view text, std::string_view why) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 Result<Decimal> parse_suffix(std::string_view text, std::string_view rest, Decimal value) {
-  // "1E" is an exa suffix, "1E3" an exponent: an exponent needs digits behind it.
+  // Suffixes first: "1E" and "1Ei" are suffixes, "1E3" is an exponent.
+  for (const Suffix& suffix : kSuffixes) {
+    if (rest != suffix.text) continue;
+    value.power_of_two = suffix.power_of_two;
+    value.power_of_ten += suffix.power_of_ten;
+    return value;
+  }
   if (rest.size() > 1 && (rest[0] == 'e' || rest[0] == 'E')) {
     std::string_view digits = rest.substr(rest[1] == '+' ? 2 : 1);
     const auto exponent = parse_int(digits);
     if (!exponent || *exponent < -99 || *exponent > 99) return bad(text, "exponent out of range");
     value.power_of_ten += static_cast<int>(*exponent);
-    return value;
-  }
-  for (const Suffix& suffix : kSuffixes) {
-    if (rest != suffix.text) continue;
-    value.power_of_two = suffix.power_of_two;
-    value.power_of_ten += suffix.power_of_ten;
     return value;
   }
   return bad(text, "unknown suffix");

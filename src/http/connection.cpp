@@ -152,9 +152,9 @@ Connection::Step Connection::read_head() {
     if (in_.size() > scanned_) {
       const std::string_view bytes = in_.bytes().substr(0, limits.head);
       if (scanned_ == 0) enter(State::kHead, limits.head_time);
+      if (const Refusal refusal = check_start(bytes); refusal.status != 0) return reject(refusal);
       const std::size_t end = find_head_end(bytes, std::min(scanned_, bytes.size()));
       if (end != std::string_view::npos) return take_head(end);
-      if (const Refusal refusal = check_start(bytes); refusal.status != 0) return reject(refusal);
       if (in_.size() >= limits.head) return reject({431, "the request head is too large"});
       scanned_ = in_.size();
     }

@@ -7,7 +7,9 @@ namespace slackline::http {
 ThreadPool::ThreadPool(std::size_t max_threads, std::size_t max_queue)
     : max_threads_(max_threads), max_queue_(max_queue) {}
 
-ThreadPool::~ThreadPool() { stop(); }
+ThreadPool::~ThreadPool() {
+  stop();
+}
 
 bool ThreadPool::submit(std::function<void()> task) {
   const MutexLock lock(mutex_);
@@ -23,7 +25,8 @@ bool ThreadPool::submit(std::function<void()> task) {
 void ThreadPool::work() {
   mutex_.lock();
   for (;;) {
-    while (queue_.empty() && !stopping_) wake_.wait(mutex_);
+    while (queue_.empty() && !stopping_)
+      wake_.wait(mutex_);
     if (queue_.empty()) break;
     std::function<void()> task = std::move(queue_.front());
     queue_.pop_front();
@@ -44,7 +47,8 @@ void ThreadPool::stop() {
     threads.swap(threads_);
   }
   wake_.notify_all();
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 }  // namespace slackline::http

@@ -125,7 +125,9 @@ struct Server::Impl {
 Result<std::unique_ptr<ListenerState>> Server::Impl::open(const Listener& listener) {
   SLACKLINE_TRY(check_exposure(listener));
   std::optional<TlsContext> tls;
+  std::string tls_files;
   if (listener.tls) {
+    tls_files = TlsContext::fingerprint(*listener.tls);  // first: a change in between is seen later
     auto loaded = TlsContext::load(*listener.tls);
     if (!loaded) return fail(loaded.error().with_context(listener.name + " listener"));
     tls = std::move(*loaded);
@@ -133,11 +135,9 @@ Result<std::unique_ptr<ListenerState>> Server::Impl::open(const Listener& listen
   SLACKLINE_ASSIGN(OwnedFd socket, open_listener(listener));
   auto state = std::make_unique<ListenerState>(io.get_executor(), metrics, listener, buffers,
                                                std::move(socket));
-  if (tls) {
-    state->tls_files = TlsContext::fingerprint(*listener.tls);
-    state->env.certificate_expiry.set(tls->expires_s());
-  }
+  if (tls) state->env.certificate_expiry.set(tls->expires_s());
   state->tls = std::move(tls);
+  state->tls_files = std::move(tls_files);
   return state;
 }
 

@@ -72,7 +72,8 @@ class TlsTransport final : public Transport {
   IoResult read(char* data, std::size_t size) override {
     ERR_clear_error();
     std::size_t got = 0;
-    return result(SSL_read_ex(ssl_.get(), data, size, &got), got);
+    const int ok = SSL_read_ex(ssl_.get(), data, size, &got);
+    return result(ok, got);
   }
 
   IoResult write(std::string_view first, std::string_view second) override {
@@ -87,7 +88,8 @@ class TlsTransport final : public Transport {
     }
     ERR_clear_error();
     std::size_t sent = 0;
-    return result(SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &sent), sent);
+    const int ok = SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &sent);
+    return result(ok, sent);
   }
 
   void shutdown_write() override {

@@ -13,6 +13,7 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 namespace slackline::test {
@@ -128,6 +129,9 @@ bool RawClient::wait_readable(steady_clock::time_point until) const {
 long RawClient::read_some(steady_clock::time_point until) {
   if (socket_ < 0) return 0;
   if (!wait_readable(until)) return -1;
+  // A TLS record may carry no data of ours (session tickets): then a blocking read would wait on.
+  const timeval patience{10, 0};
+  setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   std::array<char, 65536> chunk;
   const long got = ssl_ ? SSL_read(ssl_.get(), chunk.data(), static_cast<int>(chunk.size()))
                         : recv(socket_, chunk.data(), chunk.size(), 0);

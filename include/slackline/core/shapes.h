@@ -29,11 +29,12 @@ std::vector<Placement> enumerate_placements(const Pool& pool, const ShapeOptions
 struct PlacementOptions {
   const GpuCatalog* catalog = nullptr;         // required
   const WorkloadProfiles* profiles = nullptr;  // required
-  ShapeOptions shapes;                         // batch is taken from the task
+  ShapeOptions shapes = {};                    // batch is taken from the task
   double theta = kDefaultTheta;
   double now_wall_s = 0;
   double now_steady_s = 0;
-  std::optional<double> deadline_s;  // epoch seconds; absent: resolved from the intent
+  std::optional<double> deadline_s =
+      std::nullopt;  // epoch seconds; absent: resolved from the intent
 };
 
 // One shape on one pool.

@@ -1,0 +1,275 @@
+// How the server behaves with clients that do not (F07-F13 of the fault list, the connection cap,
+// running out of file descriptors).
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "support/http_fixture.h"
+
+namespace slackline::test {
+namespace {
+
+class HttpFaults : public HttpServerFixture {
+ protected:
+  void expect_alive() const { EXPECT_EQ(status_of(get("/healthz")), 200); }
+};
+
+TEST_F(HttpFaults, BodiesAreRefusedByTheirLengthBeforeTheyAreRead) {  // F07, F08
+  start();
+  const double before = resident_mib();
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: t\r\n";
+  RawClient huge = client();
+  const auto refused_huge = huge.call(head + "Content-Length: 1073741824\r\n\r\n");
+  ASSERT_TRUE(refused_huge);
+  EXPECT_EQ(refused_huge->status, 413);
+  EXPECT_EQ(refused_huge->headers.at("connection"), "close");
+  EXPECT_EQ(status_of(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), 411);
+  EXPECT_EQ(status_of(head + "\r\n"), 411);
+  EXPECT_EQ(status_of("GET /healthz HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\n\r\nhello"), 413);
+  EXPECT_LT(resident_mib() - before, 16);
+  EXPECT_EQ(refused("body_too_large"), 2);
+  EXPECT_EQ(refused("length_required"), 2);
+  expect_alive();
+}
+
+TEST_F(HttpFaults, TheRefusalArrivesThoughTheClientKeepsSending) {
+  start();
+  RawClient one = client();
+  one.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 900000000\r\n\r\n");
+  for (int i = 0; i < 8; ++i)
+    one.send(std::string(65'536, 'x'));
+  const auto response = one.receive();
+  ASSERT_TRUE(response) << "a reset has eaten the answer";
+  EXPECT_EQ(response->status, 413);
+  EXPECT_TRUE(one.closed_within(seconds(2)));
+}
+
+TEST_F(HttpFaults, CompressedBodiesAreRefused) {  // F09
+  start();
+  EXPECT_EQ(status_of(post("/echo", "\x1f\x8b", "Content-Encoding: gzip\r\n")), 415);
+  EXPECT_EQ(refused("content_encoding"), 1);
+}
+
+TEST_F(HttpFaults, HeadsHaveAnEnd) {  // F10
+  start();
+  const double before = resident_mib();
+  std::string fields;
+  while (fields.size() < 65'536)
+    fields += "X-Filler: y\r\n";
+  const std::string line(65'536, 'a');
+  const std::pair<std::string, std::string> floods[] = {{"GET / HTTP/1.1\r\nHost: t\r\n", fields},
+                                                        {"GET /", line}};
+  for (const auto& [start_of_head, piece] : floods) {
+    RawClient one = client();
+    one.send(start_of_head);
+    std::size_t sent = 0;
+    while (sent < std::size_t{300} << 20 && one.send(piece))
+      sent += piece.size();
+    EXPECT_LT(sent, std::size_t{16} << 20) << "the connection should have been cut";
+  }
+  EXPECT_EQ(refused("head_too_large"), 2);
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\n" + fields + "\r\n"), 431);
+  EXPECT_EQ(status_of("GET /" + line), 431);
+  EXPECT_LT(resident_mib() - before, 16);
+  expect_alive();
+}
+
+TEST_F(HttpFaults, BadFramingIsA400AndTheEndOfTheConnection) {
+  start();
+  for (const std::string& bytes :
+       {std::string("\x16\x03\x01\x02\x00\x01", 6), std::string("GET /\r\n"),
+        std::string("GET / HTTP/1.1\nHost: t\n\n"), std::string("get / HTTP/1.1\r\n\r\n"),
+        std::string("GET / HTTP/1.1\r\n\r\n"),
+        std::string("GET http://t/ HTTP/1.1\r\nHost: t\r\n\r\n"),
+        std::string(
+            "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
+        std::string("POST /echo HTTP/1.1\r\nHost: t\r\nHost: u\r\nContent-Length: 1\r\n\r\n")})
+    EXPECT_EQ(status_of(bytes), 400) << bytes;
+  EXPECT_EQ(status_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 505);
+  EXPECT_EQ(status_of(post("/echo", "x", "Expect: a-pony\r\n")), 417);
+  expect_alive();
+}
+
+TEST_F(HttpFaults, SlowHeadsAndBodiesEndWithA408) {
+  listener_.limits.head_time = milliseconds(400);
+  listener_.limits.body_time = milliseconds(400);
+  start();
+  RawClient head = client();
+  RawClient body = client();
+  head.send("GET /hea");
+  body.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 10\r\n\r\nhalf");
+  for (RawClient* one : {&head, &body}) {
+    const auto response = one->receive(seconds(2));
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->status, 408);
+    EXPECT_TRUE(one->closed_within(seconds(2)));
+  }
+}
+
+// The median of some calls, milliseconds.
+double median_ms(RawClient& client, const std::string& request, int calls) {
+  std::vector<double> times;
+  for (int i = 0; i < calls; ++i) {
+    const auto before = steady_clock::now();
+    if (!client.call(request)) return 1e9;
+    times.push_back(
+        std::chrono::duration<double, std::milli>(steady_clock::now() - before).count());
+  }
+  std::nth_element(times.begin(), times.begin() + calls / 2, times.end());
+  return times[static_cast<std::size_t>(calls / 2)];
+}
+
+TEST_F(HttpFaults, SlowAndSilentClientsSlowNobodyElse) {  // F11
+  EXPECT_EQ(http::Limits{}.head_time, seconds(5));
+  listener_.limits.head_time = milliseconds(1'500);
+  listener_.limits.idle_time = milliseconds(3'000);
+  start();
+  RawClient good = client();
+  const std::string request = post("/echo", std::string(26'000, 'n'));
+  const double alone = median_ms(good, request, 300);
+  std::vector<RawClient> loris;
+  std::vector<RawClient> silent;
+  for (int i = 0; i < 64; ++i) {
+    loris.push_back(client());
+    silent.push_back(client());
+  }
+  const auto began = steady_clock::now();
+  for (RawClient& one : loris)
+    one.send("POST /ec");
+  const double crowded = median_ms(good, request, 300);
+  EXPECT_LT(crowded, 2 * alone + 1) << "alone " << alone << " ms";
+  while (steady_clock::now() - began < milliseconds(1'000)) {
+    for (RawClient& one : loris)
+      one.send("h");
+    std::this_thread::sleep_for(milliseconds(200));
+  }
+  for (RawClient& one : loris)
+    EXPECT_TRUE(one.closed_within(milliseconds(2'500)));
+  EXPECT_LT(steady_clock::now() - began, milliseconds(3'000)) << "the head deadline is absolute";
+  for (RawClient& one : silent)
+    EXPECT_TRUE(one.closed_within(seconds(3)));
+  ASSERT_TRUE(good.call(request) || client().call(request));
+}
+
+TEST_F(HttpFaults, ClientsThatLeaveMidAnswerCostNothing) {  // F13
+  start();
+  const double before = resident_mib();
+  for (int i = 0; i < 60; ++i) {
+    RawClient one = client();
+    one.send(get("/big"));
+    if (i % 3 != 0) one.receive(milliseconds(20), true);
+    i % 2 == 0 ? one.reset() : one.close();
+  }
+  EXPECT_TRUE(eventually([this] { return connections() == 0; }));
+  EXPECT_LT(resident_mib() - before, 64);
+  expect_alive();
+}
+
+TEST_F(HttpFaults, AClientThatGoesWhileItsHandlerRunsIsForgotten) {
+  start();
+  for (int i = 0; i < 10; ++i) {
+    RawClient one = client();
+    one.send(post("/bind?ms=50", ""));
+    i % 2 == 0 ? one.reset() : one.close();
+  }
+  EXPECT_TRUE(eventually([this] { return connections() == 0; }));
+  expect_alive();
+}
+
+TEST_F(HttpFaults, AClientThatNeverReadsIsCutOff) {
+  listener_.limits.write_time = milliseconds(400);
+  start();
+  RawClient deaf = client();
+  for (int i = 0; i < 4; ++i)
+    deaf.send(get("/big"));
+  EXPECT_TRUE(eventually([this] { return connections() == 0; }, seconds(3)));
+  EXPECT_EQ(refused("slow_reader"), 1);
+}
+
+TEST_F(HttpFaults, AllBodiesTogetherAreBounded) {
+  options_.body_memory = std::size_t{4} << 20;
+  start();
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 3000000\r\n\r\n";
+  const std::string most(2'900'000, 'x');
+  RawClient first = client();
+  first.send(head + most);
+  std::this_thread::sleep_for(milliseconds(100));
+  RawClient second = client();
+  second.send(head + most);
+  EXPECT_EQ(second.receive()->status, 503);
+  EXPECT_EQ(first.call(std::string(100'000, 'y'))->status, 200);
+}
+
+class HttpCap : public HttpFaults {
+ protected:
+  HttpCap() { listener_.limits.max_connections = 8; }
+
+  // Clients that completed a request and wait: what kube-scheduler looks like between two pods.
+  std::vector<RawClient> settled(int count, const std::string& from = "127.0.0.1") {
+    std::vector<RawClient> out;
+    for (int i = 0; i < count; ++i) {
+      out.push_back(client(from));
+      EXPECT_TRUE(out.back().call(get("/healthz")));
+    }
+    return out;
+  }
+};
+
+TEST_F(HttpCap, ANewcomerOfTheSamePeerIsToldToComeBack) {
+  start();
+  std::vector<RawClient> known = settled(8);
+  RawClient newcomer = client();
+  EXPECT_EQ(newcomer.call(get("/healthz"))->status, 503);
+  for (RawClient& one : known)
+    EXPECT_TRUE(one.call(get("/healthz"))) << "nobody was closed for it";
+  EXPECT_EQ(refused("connection_cap"), 1);
+}
+
+TEST_F(HttpCap, WhoNeverAskedForAnythingGoesFirst) {
+  start();
+  std::vector<RawClient> known = settled(4);
+  std::vector<RawClient> silent;
+  for (int i = 0; i < 4; ++i)
+    silent.push_back(client());
+  ASSERT_TRUE(eventually([this] { return connections() == 8; }));
+  RawClient newcomer = client();
+  EXPECT_EQ(newcomer.call(get("/healthz"))->status, 200);
+  EXPECT_TRUE(silent.front().closed_within(seconds(1)));
+  for (RawClient& one : known)
+    EXPECT_TRUE(one.call(get("/healthz")));
+}
+
+TEST_F(HttpCap, ThenThePeerThatHoldsMost) {
+  start();
+  std::vector<RawClient> scheduler = settled(1, "127.0.0.2");
+  std::vector<RawClient> greedy = settled(7);
+  RawClient newcomer = client("127.0.0.3");
+  EXPECT_EQ(newcomer.call(get("/healthz"))->status, 200);
+  EXPECT_TRUE(scheduler.front().call(get("/healthz"))) << "the longest idle one is not the victim";
+  EXPECT_TRUE(greedy.front().closed_within(seconds(1)));
+}
+
+TEST_F(HttpFaults, WithoutFreeFileDescriptorsClientsAreShedNotLeftHanging) {
+  start();
+  std::vector<RawClient> waiting;
+  rlimit usual{};
+  getrlimit(RLIMIT_NOFILE, &usual);
+  // A bound socket first, then no descriptor is left for the server to accept it with.
+  const int lowest_free = dup(0);
+  close(lowest_free);
+  rlimit tight = usual;
+  tight.rlim_cur = static_cast<rlim_t>(lowest_free) + 1;  // one: the client's own
+  setrlimit(RLIMIT_NOFILE, &tight);
+  RawClient one = client();
+  const bool shed = one.closed_within(seconds(3));
+  setrlimit(RLIMIT_NOFILE, &usual);
+  EXPECT_TRUE(shed);
+  EXPECT_GE(refused("file_descriptors"), 1);
+  expect_alive();
+}
+
+}  // namespace
+}  // namespace slackline::test

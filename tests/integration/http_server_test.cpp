@@ -1,0 +1,245 @@
+// How the server behaves with clients that behave.
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "support/http_fixture.h"
+
+namespace slackline::test {
+namespace {
+
+class HttpServer : public HttpServerFixture {};
+
+TEST_F(HttpServer, AnswersWithLengthAndKeepsTheConnection) {
+  start();
+  RawClient one = client();
+  const auto first = one.call(post("/echo", "hello"));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->status, 200);
+  EXPECT_EQ(first->body, "hello");
+  EXPECT_EQ(first->headers.at("content-length"), "5");
+  EXPECT_EQ(first->headers.count("connection"), 0U);
+  EXPECT_EQ(one.call(get("/healthz"))->body, "ok");
+}
+
+TEST_F(HttpServer, HeadHasTheLengthAndNoBody) {
+  start();
+  RawClient one = client();
+  one.send("HEAD /big HTTP/1.1\r\nHost: t\r\n\r\n");
+  const auto head = one.receive(seconds(5), true);
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->headers.at("content-length"), "5200000");
+  EXPECT_EQ(one.call(get("/healthz"))->body, "ok") << "nothing of the body may follow";
+}
+
+TEST_F(HttpServer, RoutingErrorsKeepTheConnectionAndAnExceptionIsA500) {
+  start();
+  RawClient one = client();
+  EXPECT_EQ(one.call(get("/nope"))->status, 404);
+  EXPECT_EQ(one.call(get("/echo"))->status, 405);
+  EXPECT_EQ(one.call(get("/../etc"))->status, 400);
+  EXPECT_EQ(one.call(get("/throws"))->status, 500);
+  EXPECT_EQ(one.call(get("/healthz"))->status, 200);
+}
+
+TEST_F(HttpServer, AnswersPipelinedRequestsInOrder) {
+  start();
+  RawClient one = client();
+  std::string all;
+  for (int i = 0; i < 200; ++i)
+    all += i % 50 == 7 ? get("/slow?ms=1") : post("/echo", std::to_string(i));
+  one.send(all);
+  for (int i = 0; i < 200; ++i) {
+    const auto response = one.receive();
+    ASSERT_TRUE(response) << i;
+    EXPECT_EQ(response->body, i % 50 == 7 ? "awake" : std::to_string(i));
+  }
+}
+
+TEST_F(HttpServer, ReadsBodiesOfEverySizeInAnyPieces) {
+  start();
+  RawClient one = client();
+  for (const std::size_t size :
+       {0UL, 1UL, 16'000UL, 16'384UL, 70'000UL, 1'048'576UL, 5'000'001UL}) {
+    std::string body(size, 'b');
+    if (size > 0) body.back() = 'e';
+    const auto response = one.call(post("/echo", body));
+    ASSERT_TRUE(response) << size;
+    EXPECT_EQ(response->body, body) << size;
+  }
+  const std::string request = post("/echo", "in small pieces");
+  for (const char c : request)
+    one.send(std::string_view(&c, 1));
+  EXPECT_EQ(one.receive()->body, "in small pieces");
+}
+
+TEST_F(HttpServer, SendsContinueToAClientThatWaitsForIt) {
+  start();
+  RawClient one = client();
+  one.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
+  ASSERT_EQ(one.receive(seconds(2), true)->status, 100);
+  EXPECT_EQ(one.call("body")->body, "body");
+}
+
+TEST_F(HttpServer, OldClientsAndPoliteOnesAreClosedAfterTheAnswer) {
+  start();
+  for (const char* bytes : {"GET /healthz HTTP/1.0\r\n\r\n",
+                            "GET /healthz HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n"}) {
+    RawClient one = client();
+    const auto response = one.call(bytes);
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->headers.at("connection"), "close");
+    EXPECT_TRUE(one.closed_within(milliseconds(300)));
+  }
+}
+
+TEST_F(HttpServer, OneConnectionServesTenThousandRequests) {  // F12
+  start();
+  RawClient one = client();
+  const std::string request = post("/echo", std::string(500, 'n'));
+  for (int i = 0; i < 10'000; ++i) {
+    const auto response = one.call(request);
+    ASSERT_TRUE(response && response->status == 200) << i;
+  }
+  EXPECT_EQ(metric("slackline_http_requests_total{code_class=\"2xx\",listener=\"test\"}"), 10'000);
+}
+
+TEST_F(HttpServer, AnIdleConnectionIsServedAgainUntilItsTimeIsUp) {  // F12
+  EXPECT_GT(http::Limits{}.idle_time, seconds(90)) << "Go keeps an idle connection for 90 s";
+  listener_.limits.head_time = milliseconds(200);
+  listener_.limits.idle_time = milliseconds(1'200);
+  start();
+  RawClient one = client();
+  RawClient silent = client();
+  ASSERT_TRUE(one.call(get("/healthz")));
+  std::this_thread::sleep_for(milliseconds(700));
+  EXPECT_TRUE(one.call(get("/healthz"))) << "idle for longer than a head may take";
+  EXPECT_TRUE(one.closed_within(milliseconds(2'500)));
+  EXPECT_TRUE(silent.closed_within(milliseconds(100)));
+}
+
+TEST_F(HttpServer, ASlowBindDoesNotHoldUpAFilter) {
+  start();
+  std::vector<RawClient> binding;
+  for (int i = 0; i < 40; ++i) {
+    binding.push_back(client());
+    binding.back().send(post("/bind?ms=500", ""));
+  }
+  RawClient one = client();
+  const auto before = steady_clock::now();
+  ASSERT_TRUE(one.call(get("/healthz")));
+  EXPECT_LT(steady_clock::now() - before, milliseconds(300));
+  for (RawClient& client : binding)
+    EXPECT_EQ(client.receive()->body, "awake");
+  EXPECT_LT(steady_clock::now() - before, milliseconds(4'000)) << "a thread for each bind";
+}
+
+TEST_F(HttpServer, AFullApiQueueIsA503AndTheConnectionLives) {
+  options_.api_threads = 1;
+  options_.api_queue = 1;
+  start();
+  std::vector<RawClient> asking;
+  for (int i = 0; i < 5; ++i) {
+    asking.push_back(client());
+    asking.back().send(get("/slow?ms=300"));
+  }
+  int served = 0;
+  int refused_now = 0;
+  for (RawClient& one : asking) {
+    const auto response = one.receive();
+    ASSERT_TRUE(response);
+    (response->status == 200 ? served : refused_now) += 1;
+    EXPECT_EQ(one.call(get("/healthz"))->status, 200);
+  }
+  EXPECT_EQ(served, 2);
+  EXPECT_EQ(refused_now, 3);
+  EXPECT_EQ(refused("overload"), 3);
+}
+
+TEST_F(HttpServer, StopAnswersWhatIsInFlightAndRefusesTheRest) {  // F35
+  start();
+  std::vector<RawClient> busy;
+  std::vector<RawClient> idle;
+  for (int i = 0; i < 20; ++i) {
+    busy.push_back(client());
+    idle.push_back(client());
+    ASSERT_TRUE(idle.back().call(get("/healthz")));
+    busy.back().send(post("/bind?ms=700", ""));
+  }
+  std::this_thread::sleep_for(milliseconds(100));
+  const auto before = steady_clock::now();
+  server_->stop(milliseconds(200), seconds(10));
+  RawClient late = client();
+  EXPECT_EQ(late.call(get("/healthz"))->headers.at("connection"), "close") << "served in the grace";
+  for (RawClient& one : idle)
+    EXPECT_TRUE(one.closed_within(milliseconds(1'000)));
+  EXPECT_FALSE(client().connected()) << "the listener is closed";
+  for (RawClient& one : busy) {
+    const auto response = one.receive();
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->status, 200);
+    EXPECT_EQ(response->headers.at("connection"), "close");
+    one.close();
+  }
+  server_->join();
+  EXPECT_LT(steady_clock::now() - before, seconds(3)) << "ends with the last answer";
+  EXPECT_EQ(connections(), 0);
+}
+
+TEST_F(HttpServer, StopCutsWhatTakesTooLong) {
+  start();
+  RawClient stuck = client();
+  RawClient deaf = client();
+  stuck.send(post("/bind?ms=1500", ""));
+  deaf.send(get("/big"));
+  std::this_thread::sleep_for(milliseconds(100));
+  const auto before = steady_clock::now();
+  server_->stop(milliseconds(0), milliseconds(300));
+  EXPECT_TRUE(stuck.closed_within(milliseconds(1'000)));
+  server_->join();
+  EXPECT_LT(steady_clock::now() - before, milliseconds(2'500)) << "only the handler was waited for";
+}
+
+TEST_F(HttpServer, TwoServersCannotShareAPort) {
+  start();
+  http::Server second(metrics_);
+  listener_.address = "127.0.0.1:" + std::to_string(port_);
+  const Status started = second.start({listener_});
+  ASSERT_FALSE(started);
+  EXPECT_NE(started.error().message.find("test listener: " + listener_.address), std::string::npos);
+  EXPECT_NE(started.error().message.find("in use"), std::string::npos);
+}
+
+TEST_F(HttpServer, BindsEveryListenerOrNone) {
+  start();
+  http::Listener good = listener_;
+  good.name = "good";
+  listener_.address = "127.0.0.1:" + std::to_string(port_);
+  http::Server second(metrics_);
+  ASSERT_FALSE(second.start({good, listener_}));
+  EXPECT_EQ(second.port("good"), 0);
+}
+
+TEST(HttpExposure, OffLoopbackNeedsTls) {
+  const auto allowed = [](const std::string& address, bool tls, bool plain_anywhere) {
+    http::Listener listener;
+    listener.name = "extender";
+    listener.address = address;
+    if (tls) listener.tls = http::TlsOptions{"c", "k", ""};
+    listener.plain_anywhere = plain_anywhere;
+    return http::check_exposure(listener).has_value();
+  };
+  for (const char* local : {"127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:1"})
+    EXPECT_TRUE(allowed(local, false, false)) << local;
+  for (const char* open : {"0.0.0.0:1", ":1", "[::]:1", "10.0.0.1:1"}) {
+    EXPECT_FALSE(allowed(open, false, false)) << open;
+    EXPECT_TRUE(allowed(open, true, false)) << open;
+    EXPECT_TRUE(allowed(open, false, true)) << open;
+  }
+  for (const char* odd : {"", "127.0.0.1", "host:1", "127.0.0.1:x", "127.0.0.1:70000", "::1:5"})
+    EXPECT_FALSE(allowed(odd, true, true)) << odd;
+}
+
+}  // namespace
+}  // namespace slackline::test

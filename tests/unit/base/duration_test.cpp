@@ -1,0 +1,60 @@
+#include "slackline/base/duration.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace slackline {
+namespace {
+
+TEST(Duration, IsReadLikeGoWritesIt) {
+  EXPECT_DOUBLE_EQ(parse_duration_s("0").value(), 0);
+  EXPECT_DOUBLE_EQ(parse_duration_s("90s").value(), 90);
+  EXPECT_DOUBLE_EQ(parse_duration_s("3h30m").value(), 12600);
+  EXPECT_DOUBLE_EQ(parse_duration_s("1.5h").value(), 5400);
+  EXPECT_DOUBLE_EQ(parse_duration_s("250ms").value(), 0.25);
+  EXPECT_DOUBLE_EQ(parse_duration_s("1m1us").value(), 60.000001);
+}
+
+TEST(Duration, ThatIsNoneIsRefused) {
+  for (const char* text : {"", "5", "s", "-5s", "1d", "1h 30m", "1..5s", "inf", "nans", "1e9h",
+                           "99999999999h", "3h30"})
+    EXPECT_FALSE(parse_duration_s(text).has_value()) << text;
+}
+
+TEST(Duration, IsShownForPeople) {
+  EXPECT_EQ(format_duration(0), "0s");
+  EXPECT_EQ(format_duration(59.6), "1m00s");
+  EXPECT_EQ(format_duration(750), "12m30s");
+  EXPECT_EQ(format_duration(12600), "3h30m");
+  EXPECT_EQ(format_duration(187200), "2d04h");
+  EXPECT_EQ(format_duration(-90), "-1m30s");
+  EXPECT_EQ(format_duration(1e300), ">10y");
+  EXPECT_EQ(format_duration(std::numeric_limits<double>::quiet_NaN()), ">10y");
+}
+
+TEST(Time, IsReadWithOffsetsAndFractions) {
+  EXPECT_DOUBLE_EQ(parse_rfc3339_s("1970-01-01T00:00:00Z").value(), 0);
+  EXPECT_DOUBLE_EQ(parse_rfc3339_s("2026-11-21T12:00:00Z").value(), 1795262400);
+  EXPECT_DOUBLE_EQ(parse_rfc3339_s("2026-11-21T14:00:00+02:00").value(), 1795262400);
+  EXPECT_DOUBLE_EQ(parse_rfc3339_s("2026-11-21T06:30:00-05:30").value(), 1795262400);
+  EXPECT_DOUBLE_EQ(parse_rfc3339_s("2026-11-21T12:00:00.250Z").value(), 1795262400.25);
+  EXPECT_DOUBLE_EQ(parse_rfc3339_s("2024-02-29T00:00:00Z").value(), 1709164800);
+  EXPECT_DOUBLE_EQ(parse_rfc3339_s("1969-12-31T23:59:59Z").value(), -1);
+}
+
+TEST(Time, ThatIsNoneIsRefused) {
+  for (const char* text :
+       {"", "tomorrow", "2026-11-21", "2026-11-21T12:00:00", "2026-13-01T00:00:00Z",
+        "2025-02-29T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21T12:60:00Z",
+        "2026-11-21T12:00:00+0200", "2026-11-21T12:00:00Zjunk", "2026-11-21T12:00:00.Z"})
+    EXPECT_FALSE(parse_rfc3339_s(text).has_value()) << text;
+}
+
+TEST(Time, SurvivesARoundTrip) {
+  for (const double epoch_s : {0.0, 951782400.0, 1795262400.0, 4107542399.0, -86400.0})
+    EXPECT_DOUBLE_EQ(parse_rfc3339_s(format_rfc3339(epoch_s)).value(), epoch_s);
+  EXPECT_EQ(format_rfc3339(1795262400.9), "2026-11-21T12:00:00Z");
+}
+
+}  // namespace
+}  // namespace slackline

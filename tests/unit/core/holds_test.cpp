@@ -1,0 +1,183 @@
+#include "slackline/core/holds.h"
+
+#include <gtest/gtest.h>
+
+#include "support/cluster_builder.h"
+
+namespace slackline::core {
+namespace {
+
+using namespace slackline::test;
+
+// GPUs on the node that are held against a stranger of this priority.
+std::int64_t held(const ClusterSnapshot& cluster, const std::string& node,
+                  std::int32_t priority = 0, double now_s = 0) {
+  const Pod stranger = a_pod("strangers/pod").gpus(1).priority(priority).build();
+  return held_against(cluster, *cluster.find_node(node), stranger, now_s).gpu_count(kGpu);
+}
+
+ClusterBuilder four_nodes() {
+  return a_cluster()
+      .with(a_node("a").of("A100", 4))
+      .with(a_node("b").of("A100", 4))
+      .with(a_node("c").of("A100", 4))
+      .with(a_node("d").of("A100", 4));
+}
+
+TEST(Holds, ANominatedPodHoldsItsRequestGatedOrNot) {
+  const auto cluster = four_nodes()
+                           .with(a_pod("x").gpus(3).nominated("a").gated())
+                           .with(a_pod("y").gpus(2).nominated("b"))
+                           .build();
+  EXPECT_EQ(held(cluster, "a"), 3);
+  EXPECT_EQ(held(cluster, "b"), 2);
+  EXPECT_EQ(held(cluster, "c"), 0);
+  EXPECT_EQ(held(cluster, "a", 0, 1e9), 3) << "a nomination does not expire";
+}
+
+TEST(Holds, CountForEqualAndLowerRanksOnly) {
+  const auto cluster = four_nodes().with(a_pod("x").gpus(3).priority(5).nominated("a")).build();
+  EXPECT_EQ(held(cluster, "a", 4), 3);
+  EXPECT_EQ(held(cluster, "a", 5), 3);
+  EXPECT_EQ(held(cluster, "a", 6), 0);
+}
+
+TEST(Holds, NeverStandAgainstThePodItselfItsTaskOrItsGang) {
+  const auto cluster =
+      four_nodes()
+          .with(a_pod("alone").gpus(1).nominated("a"))
+          .with(a_pod("set-0").owned_by("ReplicaSet", "set").gpus(1).nominated("b"))
+          .with(a_pod("g-0").in_gang("g", 2).gpus(1).nominated("c"))
+          .build();
+  const auto against = [&](const char* node, const Pod& pod) {
+    return held_against(cluster, *cluster.find_node(node), pod, 0).gpu_count(kGpu);
+  };
+  EXPECT_EQ(against("a", a_pod("alone").build()), 0);
+  EXPECT_EQ(against("a", a_pod("other").build()), 1);
+  EXPECT_EQ(against("b", a_pod("set-1").owned_by("ReplicaSet", "set").build()), 0);
+  EXPECT_EQ(against("b", a_pod("set-1").owned_by("ReplicaSet", "other").build()), 1);
+  EXPECT_EQ(against("c", a_pod("g-1").in_gang("g", 2).build()), 0);
+  EXPECT_EQ(against("c", a_pod("elsewhere/g-1").in_gang("g", 2).build()), 1)
+      << "a gang lives in one namespace";
+}
+
+TEST(Holds, APlanHoldsForPodsThatDoNotExistYet) {
+  const auto cluster =
+      four_nodes()
+          .with(a_job("train").of(2).gang().gpus(4).priority(7).planned({"a", "b"}))
+          .build();
+  EXPECT_EQ(held(cluster, "a", 7), 4);
+  EXPECT_EQ(held(cluster, "b", 7), 4);
+  EXPECT_EQ(held(cluster, "a", 8), 0) << "the template's rank";
+}
+
+TEST(Holds, APlanHoldsItsNodesMinusWhatIsBound) {
+  const auto cluster = four_nodes()
+                           .with(a_job("train").of(2).gang().gpus(4).planned({"a", "b"}))
+                           .with(a_pod("train-0").of_job("train").gpus(4).on("a"))
+                           .with(a_pod("train-1").of_job("train").gpus(4).gated())
+                           .build();
+  EXPECT_EQ(held(cluster, "a"), 0);
+  EXPECT_EQ(held(cluster, "b"), 4);
+}
+
+TEST(Holds, ANominatedPodThatItsPlanCountsIsNotCountedTwice) {
+  const auto cluster = four_nodes()
+                           .with(a_job("train").of(2).gang().gpus(2).planned({"a", "a"}))
+                           .with(a_pod("train-0").of_job("train").gpus(2).gated().nominated("a"))
+                           .with(a_pod("train-1").of_job("train").gpus(2).gated())
+                           .build();
+  EXPECT_EQ(held(cluster, "a"), 4);
+}
+
+TEST(Holds, MoveWithAMemberThatIsNominatedOrBoundElsewhere) {
+  const auto renominated = four_nodes()
+                               .with(a_job("train").of(2).gang().gpus(4).planned({"a", "b"}))
+                               .with(a_pod("train-0").of_job("train").gpus(4).nominated("c"))
+                               .with(a_pod("train-1").of_job("train").gpus(4))
+                               .build();
+  EXPECT_EQ(held(renominated, "a") + held(renominated, "b") + held(renominated, "c"), 8)
+      << "never more than the task's own unbound request";
+  EXPECT_EQ(held(renominated, "c"), 4);
+  const auto deviated = four_nodes()
+                            .with(a_job("train").of(2).gang().gpus(4).planned({"a", "b"}))
+                            .with(a_pod("train-0").of_job("train").gpus(4).on("d"))
+                            .with(a_pod("train-1").of_job("train").gpus(4))
+                            .build();
+  EXPECT_EQ(held(deviated, "a") + held(deviated, "b"), 4);
+}
+
+TEST(Holds, OfAPlanNeverExceedWhatTheJobStillWants) {
+  const auto cluster =
+      four_nodes()
+          .with(a_job("train").of(4).succeeded(3).gpus(2).planned({"a", "b", "c", "d"}))
+          .build();
+  EXPECT_EQ(held(cluster, "a") + held(cluster, "b") + held(cluster, "c") + held(cluster, "d"), 2);
+}
+
+TEST(Holds, OfAPlanExpireAMinuteAfterItWasSeenOrLastProgressed) {
+  const auto job = a_job("train").of(1).gpus(4).planned({"a"});
+  const auto seen = four_nodes().with(job).sighted(job_uid("train"), 100).build();
+  EXPECT_EQ(held(seen, "a", 0, 159), 4);
+  EXPECT_EQ(held(seen, "a", 0, 160), 0);
+  const auto progressing = four_nodes().with(job).sighted(job_uid("train"), 100, 150).build();
+  EXPECT_EQ(held(progressing, "a", 0, 209), 4);
+  EXPECT_EQ(held(progressing, "a", 0, 210), 0);
+}
+
+TEST(Holds, AreNotHeldByWhoWillNotRun) {
+  const auto cluster = four_nodes()
+                           .with(a_pod("deleted").gpus(4).nominated("a").deleting())
+                           .with(a_job("back").of(1).gpus(4).suspended().planned({"b"}))
+                           .with(a_job("done").of(1).gpus(4).finished().planned({"c"}))
+                           .with(a_pod("gone").gpus(4).nominated("d").phase(PodPhase::kFailed))
+                           .with(a_pod("lost").gpus(4).nominated("no such node"))
+                           .build();
+  EXPECT_TRUE(cluster.holds.empty());
+}
+
+TEST(Holds, OfALabelledGangWithThePlanOnEveryPodAreCountedOnce) {
+  const auto member = [](const char* name) {
+    return a_pod(name).in_gang("g", 2).gpus(4).gated().planned({"a", "b"});
+  };
+  const auto cluster = four_nodes().with(member("g-0")).with(member("g-1")).build();
+  EXPECT_EQ(held(cluster, "a"), 4);
+  EXPECT_EQ(held(cluster, "b"), 4);
+}
+
+TEST(Holds, OfAPodWithTheSamePlanAsItsJobAreCountedOnce) {
+  const auto cluster = four_nodes()
+                           .with(a_job("train").of(1).gpus(4).planned({"a", "b"}))
+                           .with(a_pod("train-0").of_job("train").gpus(4).planned({"a", "b"}))
+                           .build();
+  EXPECT_EQ(held(cluster, "a") + held(cluster, "b"), 4);
+}
+
+TEST(HoldIdentity, IsTheTopmostControllerButNotACronJob) {
+  const auto cluster = a_cluster()
+                           .with(a_job("set-a").owned_by("JobSet", "set"))
+                           .with(a_job("nightly-1").owned_by("CronJob", "nightly"))
+                           .build();
+  const auto task = [&](const PodBuilder& pod) {
+    return hold_identity(cluster, pod.build()).task.str();
+  };
+  EXPECT_EQ(task(a_pod("p").of_job("set-a")), "JobSet:default/set");
+  EXPECT_EQ(task(a_pod("p").of_job("nightly-1")), job_uid("nightly-1").str());
+  EXPECT_EQ(task(a_pod("p").of_job("unknown")), job_uid("unknown").str());
+  EXPECT_EQ(task(a_pod("p")), pod_uid("p").str());
+}
+
+TEST(LivePlan, EndsWithItsHoldAndWithItsJob) {
+  const auto cluster = four_nodes()
+                           .with(a_job("train").of(1).gpus(4).planned({"a"}))
+                           .sighted(job_uid("train"), 100)
+                           .with(a_job("back").of(1).gpus(4).suspended().planned({"a"}))
+                           .build();
+  EXPECT_NE(live_plan(cluster, a_pod("train-0").of_job("train").build(), 120), nullptr);
+  EXPECT_EQ(live_plan(cluster, a_pod("train-0").of_job("train").build(), 160), nullptr);
+  EXPECT_EQ(live_plan(cluster, a_pod("back-0").of_job("back").build(), 0), nullptr);
+  EXPECT_EQ(live_plan(cluster, a_pod("alone").build(), 0), nullptr);
+}
+
+}  // namespace
+}  // namespace slackline::core

@@ -1,0 +1,189 @@
+#include "slackline/core/score.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slackline/base/text.h"
+#include "slackline/core/throughput.h"
+#include "support/cluster_builder.h"
+
+namespace slackline::core {
+namespace {
+
+using namespace slackline::test;
+using ::testing::ElementsAre;
+
+const Coefficients kFast{"S", {100, 1, 0, 0.1, 1.4}};
+const Coefficients kSlow{"S", {10, 0.1, 0, 0.1, 1.4}};
+
+WorkloadProfiles known_models() {
+  return WorkloadProfiles({{"bert", GpuType("A100"), kFast, 30, 12, 5.0, "measured"},
+                           {"bert", GpuType("K80"), kSlow, 30, 0, std::nullopt, "guessed"}});
+}
+
+NodesRequest request_of(const PodBuilder& pod, std::vector<std::string_view> names) {
+  NodesRequest request;
+  request.pod = pod.build();
+  request.node_names = std::move(names);
+  return request;
+}
+
+ScoreSheet sheet_of(const ClusterSnapshot& cluster, const NodesRequest& request,
+                    const WorkloadProfiles& profiles = known_models()) {
+  const GpuCatalog catalog = default_gpu_catalog();
+  return score_nodes(cluster, request, {.catalog = &catalog, .profiles = &profiles});
+}
+
+std::vector<int> scores(const ClusterSnapshot& cluster, const PodBuilder& pod,
+                        std::vector<std::string_view> names) {
+  std::vector<int> out;
+  for (const ScoredNode& node : sheet_of(cluster, request_of(pod, std::move(names))).nodes)
+    out.push_back(node.score);
+  return out;
+}
+
+ClusterBuilder two_types() {
+  return a_cluster()
+      .with(a_node("a1").of("A100", 4))
+      .with(a_node("a2").of("A100", 4))
+      .with(a_node("k1").of("K80", 4))
+      .with(a_node("t1").of("T4", 4));
+}
+
+TEST(Score, PutsTheHighestCerFirstAndUnknownSpeedLast) {
+  const auto pod = a_pod("p").gpus(2).trains("bert", 64, 100);
+  EXPECT_THAT(scores(two_types().build(), pod, {"t1", "k1", "a1", "a2"}), ElementsAre(6, 7, 8, 8));
+}
+
+TEST(Score, TellsTheModelsAnswerAndItsSource) {
+  const auto cluster = two_types().build();
+  const auto sheet =
+      sheet_of(cluster, request_of(a_pod("p").gpus(2).trains("bert", 64, 100), {"a1", "k1", "t1"}));
+  ASSERT_EQ(sheet.types.size(), 3U);
+  const TypeEstimate& a100 = sheet.types[0];
+  EXPECT_EQ(a100.model_source, "fitted");
+  EXPECT_EQ(a100.throughput_samples_per_s, predict_throughput(kFast, 64, {1, 2}));
+  EXPECT_DOUBLE_EQ(*a100.cost, 2.0 / 8 + 1.0 / 2);
+  EXPECT_DOUBLE_EQ(*a100.cer, *a100.throughput_samples_per_s / *a100.cost);
+  EXPECT_EQ(sheet.types[1].model_source, "assumed");
+  EXPECT_EQ(sheet.types[2].model_source, "none: no profile for bert on T4");
+  EXPECT_EQ(sheet.types[2].cer, std::nullopt);
+}
+
+TEST(Score, SaysWhenThePodGivesNoModel) {
+  const auto cluster = two_types().build();
+  EXPECT_EQ(sheet_of(cluster, request_of(a_pod("p").gpus(1), {"a1"})).types[0].model_source,
+            "none: pod names no model");
+  PodBuilder no_batch = a_pod("p").gpus(1);
+  no_batch.intent().model = "bert";
+  EXPECT_EQ(sheet_of(cluster, request_of(no_batch, {"a1"})).types[0].model_source,
+            "none: pod gives no batch-size");
+}
+
+TEST(Score, PrefersTheListedTypeOverAFasterOne) {
+  const auto pod = a_pod("p").gpus(1).trains("bert", 64, 100).accepts({"K80", "A100"});
+  EXPECT_THAT(scores(two_types().build(), pod, {"a1", "k1", "t1"}), ElementsAre(7, 8, 0))
+      << "a type that is not listed gets nothing";
+  PodBuilder any = a_pod("p").gpus(1).trains("bert", 64, 100).accepts({"K80"});
+  any.intent().any_gpu_type = true;
+  EXPECT_THAT(scores(two_types().build(), any, {"a1", "k1"}), ElementsAre(8, 7));
+}
+
+TEST(Score, FillsTheFullestNodeFirst) {
+  const auto cluster = a_cluster()
+                           .with(a_node("empty"))
+                           .with(a_node("half"))
+                           .with(a_node("held"))
+                           .with(a_pod("x").gpus(2).on("half"))
+                           .with(a_pod("y").gpus(3).nominated("held"))
+                           .build();
+  EXPECT_THAT(scores(cluster, a_pod("p").gpus(1), {"empty", "half", "held"}), ElementsAre(6, 7, 8));
+}
+
+TEST(Score, PrefersNotToStrandGpus) {
+  const auto cluster = a_cluster()
+                           .with(a_node("balanced"))
+                           .with(a_node("no-cpu").cpus(32))
+                           .with(a_pod("x").gpus(1).on("balanced"))
+                           .with(a_pod("y").gpus(1).cpus(30).on("no-cpu"))
+                           .build();
+  const auto sheet = sheet_of(cluster, request_of(a_pod("p").gpus(1), {"balanced", "no-cpu"}));
+  EXPECT_EQ(sheet.nodes[0].free_gpus_after, 2);
+  EXPECT_EQ(sheet.nodes[1].free_gpus_after, 2);
+  EXPECT_EQ(sheet.nodes[0].stranded_gpus, 0);
+  EXPECT_EQ(sheet.nodes[1].stranded_gpus, 2);
+  EXPECT_GT(sheet.nodes[0].score, sheet.nodes[1].score);
+}
+
+TEST(Score, PutsAFullNodeLastNotFirst) {
+  const auto cluster = a_cluster()
+                           .with(a_node("full"))
+                           .with(a_node("free"))
+                           .with(a_pod("x").gpus(4).on("full"))
+                           .build();
+  EXPECT_THAT(scores(cluster, a_pod("p").gpus(1), {"full", "free"}), ElementsAre(7, 8));
+}
+
+TEST(Score, GivesTenToThePlannedNodeAlone) {
+  const auto cluster = a_cluster().with(a_node("a")).with(a_node("b")).with(a_node("c")).build();
+  EXPECT_THAT(scores(cluster, a_pod("p").gpus(1).planned({"b"}), {"a", "b", "c"}),
+              ElementsAre(8, 10, 8));
+}
+
+TEST(Score, UsesTheShapeOfTheGang) {
+  const auto cluster = two_types().with(a_job("train").of(2).gang().gpus(4)).build();
+  const auto sheet = sheet_of(
+      cluster, request_of(a_pod("train-0").of_job("train").gpus(4).trains("bert", 64, 9), {"a1"}));
+  EXPECT_EQ(sheet.shape, (Placement{2, 4}));
+  EXPECT_EQ(sheet.types[0].throughput_samples_per_s, predict_throughput(kFast, 64, {2, 4}));
+}
+
+TEST(Score, StaysFiniteWhateverTheProfileSays) {
+  const double nan = std::nan("");
+  const WorkloadProfiles broken({{"bert", GpuType("A100"), {"S", {nan, 1, 0, 0, 1}}, 0, 1, {}, ""},
+                                 {"bert", GpuType("K80"), {"S", {0, 0, 0, 0, 1}}, 0, 1, {}, ""}});
+  const auto sheet =
+      sheet_of(two_types().build(),
+               request_of(a_pod("p").gpus(1).trains("bert", 64, 9), {"a1", "k1"}), broken);
+  for (const TypeEstimate& type : sheet.types)
+    EXPECT_EQ(type.cer, std::nullopt);
+  EXPECT_THAT(sheet.nodes[0].score, 8);
+  EXPECT_THAT(sheet.nodes[1].score, 8);
+}
+
+TEST(Score, KnowsNothingOfUnknownNodes) {
+  const auto cluster = two_types().build();
+  const auto request = request_of(a_pod("p").gpus(1), {"new", "a1", "another"});
+  const auto sheet = sheet_of(cluster, request);
+  EXPECT_FALSE(sheet.nodes[0].known);
+  EXPECT_EQ(sheet.nodes[0].score, 0);
+  EXPECT_THAT(sheet.best_first(request), ElementsAre(1, 2, 0)) << "then by name";
+}
+
+TEST(PrioritizeReply, HoldsTheBest128InAUniqueOrder) {
+  ClusterBuilder cluster;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = format("n{:03}", i);
+    cluster.with(a_node(name).of("A100", 16));
+    if (i % 12 > 0) cluster.with(a_pod("x" + name).gpus(i % 12).on(name));
+  }
+  const ClusterSnapshot snapshot = cluster.build();
+  NodesRequest request;
+  request.pod = a_pod("p").gpus(1).build();
+  for (const auto& state : snapshot.nodes)
+    request.node_names.push_back(state->node->name.str());
+  const auto reply = to_reply(sheet_of(snapshot, request));
+  ASSERT_EQ(reply.scores.size(), kMaxScores);
+  EXPECT_EQ(request.node_names[reply.scores[0].node], "n011") << "eleven of sixteen are taken";
+  EXPECT_EQ(reply.scores[0].score, 8);
+  for (std::size_t i = 1; i < reply.scores.size(); ++i) {
+    EXPECT_LE(reply.scores[i].score, reply.scores[i - 1].score);
+    EXPECT_GT(reply.scores[i].score, 0);
+  }
+  EXPECT_TRUE(to_reply(ScoreSheet{}).scores.empty());
+}
+
+}  // namespace
+}  // namespace slackline::core
