@@ -1,0 +1,74 @@
+// Configuration: what one SlacklineConfiguration file says, with defaults for what it leaves out.
+//
+// Plain values, validated by load.h; deploy/slackline.yaml documents every key. Relative file names
+// of a loaded file are relative to the file's own folder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/mode.h"
+
+namespace slackline::config {
+
+inline constexpr std::string_view kApiVersion = "config.slackline.dev/v1alpha1";
+inline constexpr std::string_view kKind = "SlacklineConfiguration";
+
+struct TlsSettings {
+  std::string cert_file;  // PEM, leaf first
+  std::string key_file;
+  std::string client_ca_file;  // set: clients must present a certificate of this CA
+};
+
+struct ListenerSettings {
+  std::string address;  // "127.0.0.1:8181", "[::1]:0", ":8443" (every interface)
+  std::optional<TlsSettings> tls;
+};
+
+// Off loopback extender and api demand TLS; metrics and health are always plain.
+struct ListenersSettings {
+  ListenerSettings extender{"127.0.0.1:8181", {}};
+  ListenerSettings api{"127.0.0.1:8180", {}};
+  ListenerSettings metrics{"127.0.0.1:8182", {}};
+};
+
+struct ScoringSettings {
+  double theta = 1.0;  // 000 eq 10: weight of spread against GPU share, >= 0
+};
+
+struct ClusterSettings {
+  std::string dump_file;          // source file:DUMP; empty = the API server
+  std::string kubeconfig;         // empty = in-cluster, else the default kubeconfig
+  double stale_after_s = 60;      // an older cache judges nothing, everything passes
+  double audit_interval_s = 600;  // how often the cache is compared with a fresh list
+};
+
+struct StoreSettings {
+  std::string path = "slackline.db";
+  std::int64_t keep_rows = 1000000;  // decisions; older ones are deleted
+};
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+enum class LogFormat { kText, kJson };
+
+struct LogSettings {
+  LogLevel level = LogLevel::kInfo;
+  LogFormat format = LogFormat::kText;
+};
+
+struct Configuration {
+  Mode mode = Mode::kAdvise;
+  GpuCatalog gpus = default_gpu_catalog();
+  std::vector<std::string> profiles;  // files or globs of WorkloadProfiles, beside those shipped
+  ScoringSettings scoring;
+  ListenersSettings listeners;
+  ClusterSettings cluster;
+  StoreSettings store;
+  LogSettings log;
+};
+
+}  // namespace slackline::config

@@ -1,0 +1,227 @@
+#include "config/load.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "config/section.h"
+#include "slackline/base/text.h"
+
+namespace slackline::config {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20;
+constexpr std::string_view kDumpPrefix = "file:";
+
+void read_header(Section& root) {
+  std::string api_version;
+  std::string kind;
+  root.text("apiVersion", api_version);
+  root.text("kind", kind);
+  if (api_version != kApiVersion)
+    root.problem("apiVersion", format("is \"{}\"", printable(api_version, 64)),
+                 format("it must be {}", kApiVersion));
+  if (kind != kKind)
+    root.problem("kind", format("is \"{}\"", printable(kind, 64)), format("it must be {}", kKind));
+}
+
+void read_resource(Section& item, std::vector<GpuResourceRule>& rules,
+                   std::set<std::string>& seen) {
+  GpuResourceRule rule;
+  item.text("name", rule.pattern);
+  item.choice<GpuSharing>("sharing", rule.sharing,
+                          {{"whole", GpuSharing::kWhole},
+                           {"mig", GpuSharing::kMig},
+                           {"timeslice", GpuSharing::kTimeslice},
+                           {"mps", GpuSharing::kMps},
+                           {"vgpu", GpuSharing::kVgpu}});
+  item.flag("selfAccounted", rule.self_accounted);
+  if (rule.pattern.find('/') == std::string::npos)
+    item.problem("name", format("is \"{}\"", printable(rule.pattern, 64)),
+                 "it must be an extended resource or a glob of them, e.g. nvidia.com/gpu");
+  else if (!seen.insert(rule.pattern).second)
+    item.problem("name", format("{} is given twice", rule.pattern), "keep one of them");
+  if (rule.self_accounted && rule.sharing == GpuSharing::kWhole)
+    item.problem(
+        "selfAccounted", "is true for whole GPUs",
+        "kube-scheduler must count whole GPUs itself, or preemption never happens; remove it");
+  rules.push_back(std::move(rule));
+}
+
+void read_type(Section& item, std::vector<GpuTypeRule>& rules, std::set<std::string>& seen) {
+  GpuTypeRule rule;
+  std::string name;
+  item.text("name", name);
+  item.texts("labelValues", rule.label_values);
+  item.number("cost", rule.cost, 0, false);
+  if (name.empty() || name == "any" || name.find(',') != std::string::npos)
+    item.problem("name", format("is \"{}\"", printable(name, 64)),
+                 "it must be the name people write in gpu-types, without commas, not \"any\"");
+  else if (!seen.insert(name).second)
+    item.problem("name", format("GPU type {} is given twice", printable(name, 64)),
+                 "keep one of them, with the label values of both");
+  rule.alias = GpuType(name);
+  rules.push_back(std::move(rule));
+}
+
+void read_gpus(Section& gpus, GpuCatalog& catalog) {
+  std::set<std::string> seen;
+  std::vector<GpuResourceRule> resources;
+  if (gpus.sections("resources", [&](Section& item) { read_resource(item, resources, seen); })) {
+    if (resources.empty())
+      gpus.problem("resources", "names no GPU resource", "name one, or leave the key out");
+    catalog.resources = std::move(resources);
+  }
+  gpus.texts("typeLabels", catalog.type_labels);
+  if (catalog.type_labels.empty())
+    gpus.problem("typeLabels", "names no label", "name one, or leave the key out");
+  seen.clear();
+  std::vector<GpuTypeRule> types;
+  if (gpus.sections("types", [&](Section& item) { read_type(item, types, seen); })) {
+    if (types.empty()) gpus.problem("types", "names no GPU type", "name one, or leave the key out");
+    catalog.types = std::move(types);
+  }
+}
+
+// "127.0.0.1:8181", "[::1]:0", ":8443", "localhost:1": what stands before the port.
+Result<std::string> host_of(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const bool bracketed = !address.empty() && address.front() == '[';
+  if (colon == std::string::npos || (bracketed && address[colon - 1] != ']') ||
+      (!bracketed && address.find(':') != colon))
+    return fail(ErrorCode::kInvalidArgument, "no port");
+  SLACKLINE_ASSIGN(const std::int64_t port, parse_int(std::string_view(address).substr(colon + 1)));
+  if (port < 0 || port > 65535) return fail(ErrorCode::kInvalidArgument, "port out of range");
+  return bracketed ? address.substr(1, colon - 2) : address.substr(0, colon);
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+void read_tls(Section& section, TlsSettings& tls) {
+  section.text("certFile", tls.cert_file);
+  section.text("keyFile", tls.key_file);
+  section.text("clientCAFile", tls.client_ca_file);
+  if (tls.cert_file.empty() || tls.key_file.empty())
+    section.problem("", "lacks certFile or keyFile", "TLS needs both, as PEM files");
+}
+
+void read_listener(Section& section, ListenerSettings& listener, bool takes_tls) {
+  section.text("address", listener.address);
+  if (takes_tls)
+    section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace()); });
+  const Result<std::string> host = host_of(listener.address);
+  if (!host)
+    section.problem("address", format("is \"{}\"", printable(listener.address, 64)),
+                    "it must be HOST:PORT, [IPv6]:PORT or :PORT with a port of 0 to 65535");
+  else if (takes_tls && !listener.tls && !is_loopback(*host))
+    section.problem("address", format("{} is reachable from outside without TLS", listener.address),
+                    "add tls with certFile and keyFile, or listen on 127.0.0.1");
+}
+
+void read_cluster(Section& section, ClusterSettings& cluster) {
+  std::string source = "kube";
+  section.text("source", source);
+  if (source.starts_with(kDumpPrefix) && source.size() > kDumpPrefix.size())
+    cluster.dump_file = source.substr(kDumpPrefix.size());
+  else if (source != "kube")
+    section.problem(
+        "source", format("is \"{}\"", printable(source, 64)),
+        "allowed: kube, file:DUMP (what `kubectl get nodes,pods,jobs -A -o yaml` prints)");
+  section.text("kubeconfig", cluster.kubeconfig);
+  section.duration("staleAfter", cluster.stale_after_s);
+  section.duration("auditInterval", cluster.audit_interval_s);
+}
+
+void read_log(Section& section, LogSettings& log) {
+  section.choice<LogLevel>("level", log.level,
+                           {{"debug", LogLevel::kDebug},
+                            {"info", LogLevel::kInfo},
+                            {"warning", LogLevel::kWarning},
+                            {"error", LogLevel::kError}});
+  section.choice<LogFormat>("format", log.format,
+                            {{"text", LogFormat::kText}, {"json", LogFormat::kJson}});
+}
+
+void read_root(Section& root, Configuration& out) {
+  read_header(root);
+  root.choice<Mode>("mode", out.mode, {{"shadow", Mode::kShadow}, {"advise", Mode::kAdvise}});
+  root.section("gpus", [&](Section& s) { read_gpus(s, out.gpus); });
+  root.texts("profiles", out.profiles);
+  root.section("scoring", [&](Section& s) { s.number("theta", out.scoring.theta, 0, true); });
+  root.section("listeners", [&](Section& s) {
+    s.section("extender", [&](Section& l) { read_listener(l, out.listeners.extender, true); });
+    s.section("api", [&](Section& l) { read_listener(l, out.listeners.api, true); });
+    s.section("metrics", [&](Section& l) { read_listener(l, out.listeners.metrics, false); });
+  });
+  root.section("cluster", [&](Section& s) { read_cluster(s, out.cluster); });
+  root.section("store", [&](Section& s) {
+    s.text("path", out.store.path);
+    s.integer("keepRows", out.store.keep_rows, 1);
+    if (out.store.path.empty()) s.problem("path", "is empty", "name a file");
+  });
+  root.section("log", [&](Section& s) { read_log(s, out.log); });
+}
+
+void make_absolute(Configuration& configuration, const std::string& folder) {
+  const auto lift = [&](std::string& file) {
+    if (!file.empty() && file.front() != '/')
+      file = (std::filesystem::path(folder) / file).lexically_normal().string();
+  };
+  for (std::string& pattern : configuration.profiles)
+    lift(pattern);
+  for (auto* listener : {&configuration.listeners.extender, &configuration.listeners.api})
+    if (listener->tls)
+      for (auto* file :
+           {&listener->tls->cert_file, &listener->tls->key_file, &listener->tls->client_ca_file})
+        lift(*file);
+  lift(configuration.cluster.dump_file);
+  lift(configuration.cluster.kubeconfig);
+  lift(configuration.store.path);
+}
+
+}  // namespace
+
+Loaded parse_configuration(std::string_view text, const std::string& folder) {
+  Loaded loaded;
+  const auto document = wire::read_document(text);
+  if (!document) {
+    loaded.findings.push_back(unreadable(document.error()));
+    return loaded;
+  }
+  {
+    Section root(*document, "", loaded.findings);
+    read_root(root, loaded.configuration);
+  }
+  if (!folder.empty()) make_absolute(loaded.configuration, folder);
+  sort_by_line(loaded.findings);
+  return loaded;
+}
+
+Result<std::string> read_text_file(const std::string& file) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
+  if (!error && size > kMaxFileBytes)
+    return fail(ErrorCode::kInvalidArgument,
+                format("{} is larger than {} bytes", file, kMaxFileBytes));
+  std::ifstream stream(file, std::ios::binary);
+  if (error || !stream)
+    return fail(ErrorCode::kNotFound,
+                format("{} cannot be read: {}", file,
+                       error ? error.message() : std::generic_category().message(errno)));
+  return std::string{std::istreambuf_iterator<char>(stream), {}};
+}
+
+Result<Configuration> load_configuration(const std::string& file) {
+  SLACKLINE_ASSIGN(const std::string text, read_text_file(file));
+  const std::filesystem::path absolute = std::filesystem::absolute(file);
+  Loaded loaded = parse_configuration(text, absolute.parent_path().string());
+  if (has_errors(loaded.findings))
+    return fail(ErrorCode::kInvalidArgument, std::string(trim(to_string(loaded.findings, file))));
+  return std::move(loaded.configuration);
+}
+
+}  // namespace slackline::config

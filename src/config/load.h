@@ -1,0 +1,31 @@
+// Reading a SlacklineConfiguration (F37).
+//
+// Every problem of a file is told at once, not only the first: an unknown or doubled key with the
+// allowed ones, a wrong type, a value out of range, a doubled GPU type. A key left out has its
+// default; a list given replaces the default list as a whole.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "config/configuration.h"
+#include "config/finding.h"
+#include "slackline/base/result.h"
+
+namespace slackline::config {
+
+struct Loaded {
+  Configuration configuration;  // usable only without errors
+  Findings findings;            // by line
+};
+
+// `folder` is what relative file names in `text` are relative to; empty leaves them as they are.
+Loaded parse_configuration(std::string_view text, const std::string& folder = {});
+
+// As above from a file. The error has one line per finding, each with file:line.
+Result<Configuration> load_configuration(const std::string& file);
+
+// The whole of a file of at most 4 MiB, for check.
+Result<std::string> read_text_file(const std::string& file);
+
+}  // namespace slackline::config

@@ -1,0 +1,268 @@
+#include "config/load.h"
+
+#include <fstream>
+#include <regex>
+
+#include <gmock/gmock.h>
+
+#include "config/profiles.h"
+#include "slackline/base/text.h"
+#include "support/temporary_folder.h"
+
+namespace slackline::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+const std::string kReference = std::string(SLACKLINE_SOURCE_DIR) + "/deploy/slackline.yaml";
+
+// A document whose third line is the first of `body`.
+Loaded parse(const std::string& body) {
+  return parse_configuration(
+      "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n" + body);
+}
+
+std::vector<std::string> problems(const std::string& body) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : parse(body).findings)
+    lines.push_back(to_string(finding, "f"));
+  return lines;
+}
+
+TEST(LoadTest, AnEmptyConfigurationHasTheDefaults) {
+  const Loaded loaded = parse("");
+  EXPECT_THAT(problems(""), IsEmpty());
+  const Configuration& c = loaded.configuration;
+  EXPECT_EQ(c.mode, Mode::kAdvise);
+  EXPECT_EQ(c.listeners.extender.address, "127.0.0.1:8181");
+  EXPECT_EQ(c.listeners.api.address, "127.0.0.1:8180");
+  EXPECT_EQ(c.listeners.metrics.address, "127.0.0.1:8182");
+  EXPECT_FALSE(c.listeners.extender.tls);
+  EXPECT_EQ(c.gpus.resources.size(), default_gpu_catalog().resources.size());
+}
+
+TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
+  const Result<std::string> text = read_text_file(kReference);
+  ASSERT_TRUE(text) << text.error().message;
+  const Loaded loaded = parse_configuration(*text);
+  EXPECT_EQ(to_string(loaded.findings, "deploy/slackline.yaml"), "");
+  const Configuration& c = loaded.configuration;
+  const Configuration defaults;
+  ASSERT_EQ(c.gpus.resources.size(), defaults.gpus.resources.size());
+  for (std::size_t i = 0; i < c.gpus.resources.size(); ++i) {
+    EXPECT_EQ(c.gpus.resources[i].pattern, defaults.gpus.resources[i].pattern);
+    EXPECT_EQ(c.gpus.resources[i].sharing, defaults.gpus.resources[i].sharing);
+    EXPECT_EQ(c.gpus.resources[i].self_accounted, defaults.gpus.resources[i].self_accounted);
+  }
+  EXPECT_EQ(c.gpus.type_labels, defaults.gpus.type_labels);
+  ASSERT_EQ(c.gpus.types.size(), defaults.gpus.types.size());
+  for (std::size_t i = 0; i < c.gpus.types.size(); ++i) {
+    EXPECT_EQ(c.gpus.types[i].alias, defaults.gpus.types[i].alias);
+    EXPECT_EQ(c.gpus.types[i].label_values, defaults.gpus.types[i].label_values);
+    EXPECT_EQ(c.gpus.types[i].cost, defaults.gpus.types[i].cost);
+  }
+  EXPECT_EQ(c.mode, defaults.mode);
+  EXPECT_EQ(c.profiles, defaults.profiles);
+  EXPECT_EQ(c.scoring.theta, defaults.scoring.theta);
+  EXPECT_EQ(c.cluster.kubeconfig, defaults.cluster.kubeconfig);
+  EXPECT_EQ(c.cluster.stale_after_s, defaults.cluster.stale_after_s);
+  EXPECT_EQ(c.cluster.audit_interval_s, defaults.cluster.audit_interval_s);
+  EXPECT_EQ(c.store.path, defaults.store.path);
+  EXPECT_EQ(c.store.keep_rows, defaults.store.keep_rows);
+  EXPECT_EQ(c.log.level, defaults.log.level);
+  EXPECT_EQ(c.log.format, defaults.log.format);
+}
+
+// The parser tells what it knows when it meets a key that it does not; the reference must say each.
+TEST(LoadTest, TheReferenceFileDocumentsEveryKey) {
+  const std::string text = read_text_file(kReference).value_or("");
+  const std::string probes =
+      "x: 1\ngpus: {x: 1, resources: [{name: a/b, x: 1}], types: [{name: A, x: 1}]}\nscoring: {x: "
+      "1}\n"
+      "listeners: {x: 1, extender: {x: 1, tls: {x: 1, certFile: c, keyFile: k}}, metrics: {x: 1}}\n"
+      "cluster: {x: 1}\nstore: {x: 1}\nlog: {x: 1}\n";
+  int sections = 0;
+  for (const Finding& finding : parse(probes).findings) {
+    ASSERT_THAT(finding.remedy, StartsWith("allowed here: "));
+    ++sections;
+    for (const std::string_view key : split(std::string_view(finding.remedy).substr(14), ','))
+      EXPECT_TRUE(std::regex_search(text, std::regex(format("(^|\\n)[ #-]*{}:", key)))) << key;
+  }
+  EXPECT_EQ(sections, 12);
+}
+
+TEST(LoadTest, EveryKeyReachesItsField) {
+  const Loaded loaded = parse(
+      "mode: shadow\n"
+      "gpus:\n"
+      "  resources: [{name: x.dev/mem, sharing: vgpu, selfAccounted: true}]\n"
+      "  typeLabels: [pool]\n"
+      "  types: [{name: K80, labelValues: [old-*], cost: 0.5}]\n"
+      "profiles: [a.json, b/*.yaml]\n"
+      "scoring: {theta: 0}\n"
+      "listeners:\n"
+      "  extender: {address: ':8443', tls: {certFile: c, keyFile: k, clientCAFile: ca}}\n"
+      "  api: {address: '[::1]:0'}\n"
+      "  metrics: {address: '0.0.0.0:9100'}\n"
+      "cluster: {source: 'file:dump.yaml', kubeconfig: kc, staleAfter: 90s, auditInterval: 1h30m}\n"
+      "store: {path: /var/lib/s.db, keepRows: 5}\n"
+      "log: {level: debug, format: json}\n");
+  EXPECT_EQ(to_string(loaded.findings, "f"), "");
+  const Configuration& c = loaded.configuration;
+  EXPECT_EQ(c.mode, Mode::kShadow);
+  ASSERT_EQ(c.gpus.resources.size(), 1U);
+  EXPECT_EQ(c.gpus.resources[0].sharing, GpuSharing::kVgpu);
+  EXPECT_TRUE(c.gpus.resources[0].self_accounted);
+  EXPECT_THAT(c.gpus.type_labels, ElementsAre("pool"));
+  ASSERT_EQ(c.gpus.types.size(), 1U);
+  EXPECT_EQ(c.gpus.types[0].cost, 0.5);
+  EXPECT_THAT(c.profiles, ElementsAre("a.json", "b/*.yaml"));
+  EXPECT_EQ(c.scoring.theta, 0);
+  EXPECT_EQ(c.listeners.extender.tls->client_ca_file, "ca");
+  EXPECT_EQ(c.listeners.api.address, "[::1]:0");
+  EXPECT_EQ(c.listeners.metrics.address, "0.0.0.0:9100");
+  EXPECT_EQ(c.cluster.dump_file, "dump.yaml");
+  EXPECT_EQ(c.cluster.kubeconfig, "kc");
+  EXPECT_EQ(c.cluster.stale_after_s, 90);
+  EXPECT_EQ(c.cluster.audit_interval_s, 5400);
+  EXPECT_EQ(c.store.keep_rows, 5);
+  EXPECT_EQ(c.log.level, LogLevel::kDebug);
+  EXPECT_EQ(c.log.format, LogFormat::kJson);
+}
+
+TEST(LoadTest, AnUnknownKeyNamesFileLinePathAndWhatIsAllowed) {
+  EXPECT_THAT(problems("scoring:\n  thetta: 1\n"),
+              ElementsAre("f:4: error: scoring.thetta: is not a known key; allowed here: theta"));
+  EXPECT_THAT(
+      problems("gpus:\n  types:\n    - name: A\n      price: 3\n"),
+      ElementsAre("f:6: error: gpus.types[0].price: is not a known key; allowed here: name, "
+                  "labelValues, cost"));
+  EXPECT_THAT(
+      problems("listeners: {metrics: {tls: {}}}\n"),
+      ElementsAre(HasSubstr("listeners.metrics.tls: is not a known key; allowed here: address")));
+}
+
+TEST(LoadTest, AllProblemsOfAFileAreToldInOrder) {
+  EXPECT_THAT(
+      problems("mode: active\nscoring:\n  theta: -1\nstore: 5\nlog:\n  level: loud\n"),
+      ElementsAre("f:3: error: mode: is \"active\"; allowed: shadow, advise",
+                  "f:5: error: scoring.theta: is \"-1\"; it must be a number >= 0",
+                  "f:6: error: store: is a single value; it must be a mapping of keys to values",
+                  "f:8: error: log.level: is \"loud\"; allowed: debug, info, warning, error"));
+}
+
+TEST(LoadTest, WrongTypesAndRangesAreRefused) {
+  EXPECT_THAT(problems("mode: [shadow]\n"),
+              ElementsAre(HasSubstr("is a list; it must be one of shadow")));
+  EXPECT_THAT(problems("profiles: a.json\n"), ElementsAre(HasSubstr("it must be a list of texts")));
+  EXPECT_THAT(problems("gpus: {types: {name: A}}\n"),
+              ElementsAre(HasSubstr("is a mapping; it must be a list")));
+  EXPECT_THAT(problems("gpus: {types: [{name: A, cost: 0}]}\n"),
+              ElementsAre(HasSubstr("a number > 0")));
+  EXPECT_THAT(problems("gpus: {types: [{name: A, cost: -2}]}\n"),
+              ElementsAre(HasSubstr("a number > 0")));
+  EXPECT_THAT(problems("gpus: {types: [{name: A, cost: .nan}]}\n"),
+              ElementsAre(HasSubstr("a number > 0")));
+  EXPECT_THAT(problems("store: {keepRows: 1.5}\n"), ElementsAre(HasSubstr("a whole number >= 1")));
+  EXPECT_THAT(problems("store: {keepRows: 0}\n"), ElementsAre(HasSubstr("a whole number >= 1")));
+  EXPECT_THAT(problems("store: {path: ''}\n"), ElementsAre(HasSubstr("store.path: is empty")));
+  EXPECT_THAT(problems("cluster: {staleAfter: 60}\n"),
+              ElementsAre(HasSubstr("a duration > 0 such as")));
+  EXPECT_THAT(problems("cluster: {source: etcd}\n"),
+              ElementsAre(HasSubstr("allowed: kube, file:DUMP")));
+  EXPECT_THAT(problems("gpus: {resources: [{name: a/b, selfAccounted: maybe, sharing: mps}]}\n"),
+              ElementsAre(HasSubstr("allowed: true, false")));
+}
+
+TEST(LoadTest, DoubledAndEmptyListsAreRefused) {
+  EXPECT_THAT(problems("gpus:\n  types:\n    - name: A\n    - name: A\n"),
+              ElementsAre(HasSubstr("f:6: error: gpus.types[1].name: GPU type A is given twice")));
+  EXPECT_THAT(problems("gpus: {resources: [{name: a/b}, {name: a/b}]}\n"),
+              ElementsAre(HasSubstr("a/b is given twice")));
+  EXPECT_THAT(problems("gpus: {types: []}\n"), ElementsAre(HasSubstr("names no GPU type")));
+  EXPECT_THAT(problems("gpus: {resources: []}\n"), ElementsAre(HasSubstr("names no GPU resource")));
+  EXPECT_THAT(problems("gpus: {typeLabels: []}\n"), ElementsAre(HasSubstr("names no label")));
+  EXPECT_THAT(problems("mode: shadow\nmode: advise\n"),
+              ElementsAre(HasSubstr("f:4: error: mode: is given twice")));
+}
+
+TEST(LoadTest, NamesThatCannotWorkAreRefused) {
+  EXPECT_THAT(problems("gpus: {resources: [{name: cpu}]}\n"),
+              ElementsAre(HasSubstr("extended resource")));
+  EXPECT_THAT(problems("gpus: {types: [{name: any}]}\n"), ElementsAre(HasSubstr("not \"any\"")));
+  EXPECT_THAT(problems("gpus: {types: [{cost: 1}]}\n"),
+              ElementsAre(HasSubstr("name people write")));
+  EXPECT_THAT(problems("gpus: {resources: [{name: a/b, selfAccounted: true}]}\n"),
+              ElementsAre(HasSubstr("kube-scheduler must count whole GPUs itself")));
+}
+
+TEST(LoadTest, ListenersOffLoopbackDemandTls) {
+  EXPECT_THAT(problems("listeners: {extender: {address: '0.0.0.0:8181'}}\n"),
+              ElementsAre(HasSubstr("reachable from outside without TLS")));
+  EXPECT_THAT(problems("listeners: {api: {address: ':8180'}}\n"),
+              ElementsAre(HasSubstr("reachable from outside without TLS")));
+  EXPECT_THAT(problems("listeners: {api: {address: ':8180', tls: {certFile: c}}}\n"),
+              ElementsAre(HasSubstr("lacks certFile or keyFile")));
+  for (const char* address : {"8181", "host", "h:99999", "h:x", "::1:80", "[::1]", "", "[", "[:1"})
+    EXPECT_THAT(problems(format("listeners: {{metrics: {{address: '{}'}}}}\n", address)),
+                ElementsAre(HasSubstr("HOST:PORT, [IPv6]:PORT")))
+        << address;
+}
+
+TEST(LoadTest, AnotherKindOrNoYamlIsRefused) {
+  EXPECT_THAT(to_string(parse_configuration("kind: Pod\n").findings, "f"),
+              AllOf(HasSubstr("apiVersion: is \"\"; it must be config.slackline.dev/v1alpha1"),
+                    HasSubstr("kind: is \"Pod\"; it must be SlacklineConfiguration")));
+  EXPECT_TRUE(has_errors(parse_configuration("").findings));
+  EXPECT_TRUE(has_errors(parse_configuration("- a\n- b\n").findings));
+  EXPECT_THAT(problems("mode: [shadow\n"), ElementsAre(HasSubstr("correct the YAML")));
+  EXPECT_THAT(problems("\xff\xfe\x01\n"), Not(IsEmpty()));
+}
+
+TEST(LoadTest, RelativeFileNamesAreRelativeToTheFile) {
+  test::TemporaryFolder folder;
+  std::ofstream(folder.file("c.yaml"))
+      << "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+         "profiles: [p/*.json, /abs/x.json]\nstore: {path: ../s.db}\ncluster: {source: "
+         "'file:d.yaml'}\n";
+  const Result<Configuration> loaded = load_configuration(folder.file("c.yaml"));
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_THAT(loaded->profiles, ElementsAre(folder.file("p/*.json"), "/abs/x.json"));
+  EXPECT_EQ(loaded->cluster.dump_file, folder.file("d.yaml"));
+  EXPECT_EQ(loaded->store.path,
+            std::filesystem::path(folder.path()).parent_path().string() + "/s.db");
+}
+
+TEST(LoadTest, AFileThatCannotBeReadOrIsWrongIsAClearError) {
+  test::TemporaryFolder folder;
+  EXPECT_THAT(load_configuration(folder.file("absent.yaml")).error().message,
+              AllOf(HasSubstr("absent.yaml cannot be read"), HasSubstr("No such file")));
+  EXPECT_FALSE(load_configuration(folder.path()));
+  std::ofstream(folder.file("bad.yaml")) << "apiVersion: x\nkind: y\n";
+  EXPECT_EQ(load_configuration(folder.file("bad.yaml")).error().message,
+            format("{0}:1: error: apiVersion: is \"x\"; it must be config.slackline.dev/v1alpha1\n"
+                   "{0}:2: error: kind: is \"y\"; it must be SlacklineConfiguration",
+                   folder.file("bad.yaml")));
+}
+
+TEST(ProfilesTest, ShippedProfilesAreThereAndFilesWinOverThem) {
+  const Result<WorkloadProfiles> shipped = load_profiles({});
+  ASSERT_TRUE(shipped) << shipped.error().message;
+  ASSERT_NE(shipped->find("resnet50", GpuType("K80")), nullptr);
+
+  test::TemporaryFolder folder;
+  std::ofstream(folder.file("own.yaml"))
+      << "apiVersion: config.slackline.dev/v1alpha1\nkind: WorkloadProfile\nentries:\n"
+         "  - {model: resnet50, gpuType: K80, coefficients: {kind: S, params: [1, 2, 0, 0, 1]}, "
+         "source: us}\n";
+  const Result<WorkloadProfiles> own = load_profiles({folder.file("*.yaml")});
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_EQ(own->find("resnet50", GpuType("K80"))->source, "us");
+  EXPECT_THAT(load_profiles({folder.file("*.json")}).error().message, HasSubstr("no file matches"));
+}
+
+}  // namespace
+}  // namespace slackline::config
