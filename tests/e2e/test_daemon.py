@@ -1,5 +1,6 @@
 """The daemon on a cluster dump: REST, metrics under a real Prometheus, TLS, the command line."""
 
+import contextlib
 import http.client
 import json
 import pathlib
@@ -155,9 +156,10 @@ class DumpTest(unittest.TestCase):
 
         def value(expression):
             link = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-            link.request("GET", "/api/v1/query?query=" + urllib.parse.quote(expression))
-            answer = link.getresponse()
-            text = answer.read()
+            with contextlib.closing(link):
+                link.request("GET", "/api/v1/query?query=" + urllib.parse.quote(expression))
+                answer = link.getresponse()
+                text = answer.read()
             found = json.loads(text)["data"]["result"] if answer.status == 200 else None
             return found[0]["value"][1] if found else None
 
@@ -252,8 +254,9 @@ class StartTest(unittest.TestCase):
             if client:
                 context.load_cert_chain(pki.crt(client), pki.key(client))
             link = http.client.HTTPSConnection("127.0.0.1", daemon.extender_port, context=context, timeout=5)
-            link.request("POST", "/v1/extender/filter", arguments(["k80-1"], name="a"))
-            return json.loads(link.getresponse().read())["NodeNames"]
+            with contextlib.closing(link):
+                link.request("POST", "/v1/extender/filter", arguments(["k80-1"], name="a"))
+                return json.loads(link.getresponse().read())["NodeNames"]
 
         self.assertEqual(answer("scheduler"), ["k80-1"])
         with self.assertRaises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):
