@@ -34,8 +34,8 @@ struct ProfileEntry {
   double startup_s = 0;                    // v of 000 eq 4
   int points = 0;                          // measurements behind the fit; 0 = assumed
   std::optional<double> held_out_mape;     // percent
-  std::optional<BatchRange> batch_range;
   std::string source;
+  std::optional<BatchRange> batch_range{};
 };
 
 // All entries known, sorted by (model, gpu_type); the last one read of a pair wins.

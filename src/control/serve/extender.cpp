@@ -183,6 +183,8 @@ BindReply Extender::bind(const BindRequest& request) {
   pod.key = request.pod;
   DecisionRow row = row_for(Verb::kBind, *snapshot, pod, 1);
   row.result = reply.error.empty() ? format("bound to {}", request.node.str()) : reply.error;
+  // The watch may have told the journal before this row is in it.
+  if (reply.error.empty()) row.outcome = DecisionOutcome{request.node.str(), clock_.wall_s()};
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
   log_.record(std::move(row));
   return reply;

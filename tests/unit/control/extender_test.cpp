@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/serve/decision_log.h"
 #include "obs/metrics.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
