@@ -50,86 +50,80 @@ auto rank_key(const ScoreSheet& sheet, const ScoredNode& node) {
                     node.free_gpus_after < 0 ? last : node.free_gpus_after, node.stranded_gpus);
 }
 
-TEST(ScoreProperty, IsMonotoneInTheRankKey) {
-  for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
-    Question question;
-    random_question(seed, question);
-    const ScoreSheet sheet = question.ask();
-    for (const ScoredNode& a : sheet.nodes) {
-      ASSERT_TRUE(a.score >= 0 && a.score <= kPlannedScore);
-      ASSERT_EQ(a.score == kPlannedScore, a.planned && a.score > 0) << "seed " << seed;
-      if (a.score == 0 || a.planned) continue;
-      ASSERT_LE(a.score, kBestUnplannedScore);
-      for (const ScoredNode& b : sheet.nodes) {
-        if (b.score == 0 || b.planned) continue;
-        const bool above = rank_key(sheet, a) < rank_key(sheet, b);
-        const bool equal = rank_key(sheet, a) == rank_key(sheet, b);
-        ASSERT_TRUE(!above || a.score > b.score || (a.score == 1 && b.score == 1))
-            << "seed " << seed;
-        ASSERT_TRUE(!equal || a.score == b.score) << "seed " << seed;
-      }
+void is_monotone_in_the_rank_key(Question question) {
+  const ScoreSheet sheet = question.ask();
+  for (const ScoredNode& a : sheet.nodes) {
+    ASSERT_TRUE(a.score >= 0 && a.score <= kPlannedScore);
+    ASSERT_EQ(a.score == kPlannedScore, a.planned && a.score > 0);
+    if (a.score == 0 || a.planned) continue;
+    ASSERT_LE(a.score, kBestUnplannedScore);
+    for (const ScoredNode& b : sheet.nodes) {
+      if (b.score == 0 || b.planned) continue;
+      const bool above = rank_key(sheet, a) < rank_key(sheet, b);
+      const bool equal = rank_key(sheet, a) == rank_key(sheet, b);
+      ASSERT_TRUE(!above || a.score > b.score || (a.score == 1 && b.score == 1));
+      ASSERT_TRUE(!equal || a.score == b.score);
     }
   }
 }
 
-TEST(ScoreProperty, IsZeroExactlyWhereTheNodeIsUnknownOrItsTypeNotAccepted) {
-  for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
-    Question question;
-    random_question(seed, question);
-    const ScoreSheet sheet = question.ask();
-    for (const ScoredNode& node : sheet.nodes) {
-      const bool accepted = node.known && sheet.types[node.type].preference.has_value();
-      ASSERT_EQ(node.score > 0, accepted) << "seed " << seed;
-    }
+void is_zero_exactly_where_the_node_is_unknown_or_its_type_not_accepted(Question question) {
+  const ScoreSheet sheet = question.ask();
+  for (const ScoredNode& node : sheet.nodes) {
+    const bool accepted = node.known && sheet.types[node.type].preference.has_value();
+    ASSERT_EQ(node.score > 0, accepted);
   }
 }
 
-TEST(ScoreProperty, CountsWhatIsLeftAfterHoldsAndThePod) {
-  for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
-    Question question;
-    random_question(seed, question);
-    const Pod& pod = question.request.pod;
-    for (const ScoredNode& node : question.ask().nodes) {
-      if (!node.known) continue;
-      const NodeIndex index = *question.cluster.find_node(question.names[node.node]);
-      const Resources left = question.cluster.node(index).free() -
-                             held_against(question.cluster, index, pod, 0) - pod.requests;
-      std::int64_t gpus = 0;
-      for (const GpuAmount& amount : pod.requests.gpus)
-        gpus += left.gpu_count(amount.resource);
-      ASSERT_EQ(node.free_gpus_after, gpus) << "seed " << seed;
-      ASSERT_LE(node.stranded_gpus, std::max<std::int64_t>(0, gpus));
-      ASSERT_GE(node.stranded_gpus, 0);
-    }
+void counts_what_is_left_after_holds_and_the_pod(Question question) {
+  const Pod& pod = question.request.pod;
+  for (const ScoredNode& node : question.ask().nodes) {
+    if (!node.known) continue;
+    const NodeIndex index = *question.cluster.find_node(question.names[node.node]);
+    const Resources left = question.cluster.node(index).free() -
+                           held_against(question.cluster, index, pod, 0) - pod.requests;
+    std::int64_t gpus = 0;
+    for (const GpuAmount& amount : pod.requests.gpus)
+      gpus += left.gpu_count(amount.resource);
+    ASSERT_EQ(node.free_gpus_after, gpus);
+    ASSERT_LE(node.stranded_gpus, std::max<std::int64_t>(0, gpus));
+    ASSERT_GE(node.stranded_gpus, 0);
   }
 }
 
-TEST(ScoreProperty, NeverShowsANumberThatIsNone) {
-  for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
-    Question question;
-    random_question(seed, question);
-    for (const TypeEstimate& type : question.ask().types) {
-      for (const auto& value : {type.cer, type.cost, type.throughput_samples_per_s})
-        ASSERT_TRUE(!value || std::isfinite(*value)) << "seed " << seed;
-      ASSERT_FALSE(type.model_source.empty());
-    }
+void never_shows_a_number_that_is_none(Question question) {
+  for (const TypeEstimate& type : question.ask().types) {
+    for (const auto& value : {type.cer, type.cost, type.throughput_samples_per_s})
+      ASSERT_TRUE(!value || std::isfinite(*value));
+    ASSERT_FALSE(type.model_source.empty());
   }
 }
 
-TEST(ScoreProperty, DoesNotDependOnTheOrderOfTheRequest) {
+void does_not_depend_on_the_order_of_the_request(Question question) {
+  const auto answer = [&] {
+    std::vector<std::pair<std::string, int>> out;
+    for (const HostScore& host : to_reply(question.ask()).scores)
+      out.emplace_back(question.request.node_names[host.node], host.score);
+    return out;
+  };
+  const auto first = answer();
+  ASSERT_EQ(first, answer());
+  std::reverse(question.request.node_names.begin(), question.request.node_names.end());
+  ASSERT_EQ(first, answer());
+}
+
+TEST(ScoreProperty, HoldsInEveryCluster) {
+  constexpr void (*kChecks[])(Question) = {
+      is_monotone_in_the_rank_key,
+      is_zero_exactly_where_the_node_is_unknown_or_its_type_not_accepted,
+      counts_what_is_left_after_holds_and_the_pod, never_shows_a_number_that_is_none,
+      does_not_depend_on_the_order_of_the_request};
   for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
     Question question;
     random_question(seed, question);
-    const auto answer = [&] {
-      std::vector<std::pair<std::string, int>> out;
-      for (const HostScore& host : to_reply(question.ask()).scores)
-        out.emplace_back(question.request.node_names[host.node], host.score);
-      return out;
-    };
-    const auto first = answer();
-    ASSERT_EQ(first, answer()) << "seed " << seed;
-    std::reverse(question.request.node_names.begin(), question.request.node_names.end());
-    ASSERT_EQ(first, answer()) << "seed " << seed;
+    for (const auto check : kChecks)
+      check(question);
+    if (HasFatalFailure()) FAIL() << "in the cluster of seed " << seed;
   }
 }
 

@@ -80,6 +80,9 @@ class BruteForce {
       return std::tuple(-a->priority, *a->started_s, a->uid) <
              std::tuple(-b->priority, *b->started_s, b->uid);
     });
+    room_ = here_.free() - held_against(scene.cluster, 0, scene.preemptor, 0);
+    for (const PodPtr& pod : here_.pods)
+      if (pod->deleting) room_ += pod->requests;
     std::int64_t allowed =
         scene.cluster.budgets.empty() ? 1000 : scene.cluster.budgets[0]->disruptions_allowed;
     for (const Pod* pod : lower_)
@@ -87,14 +90,13 @@ class BruteForce {
   }
 
   bool fits_without(const std::vector<const Pod*>& set) const {
-    Resources free = here_.free() - held_against(scene_.cluster, 0, scene_.preemptor, 0);
-    for (const PodPtr& pod : here_.pods)
-      if (pod->deleting) free += pod->requests;
+    Resources free = room_;
     for (const Pod* pod : set)
       free += pod->requests;
     return fits(scene_.preemptor.requests, free);
   }
 
+  // Whether the pod does not fit before anybody has left.
   bool full() const {
     const Resources free = here_.free() - held_against(scene_.cluster, 0, scene_.preemptor, 0);
     return !fits(scene_.preemptor.requests, free);
@@ -145,6 +147,7 @@ class BruteForce {
 
   const Scene& scene_;
   const NodeState& here_;
+  Resources room_;                 // when all that terminates is gone
   std::vector<const Pod*> lower_;  // by importance
   std::set<std::string> violating_;
 };
