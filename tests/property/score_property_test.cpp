@@ -1,0 +1,131 @@
+// What must hold of scores in every cluster; 10,000 random ones.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include "slackline/core/holds.h"
+#include "slackline/core/score.h"
+#include "support/random_cluster.h"
+
+namespace slackline::core {
+namespace {
+
+using namespace slackline::test;
+
+constexpr std::uint64_t kClusters = 10000;
+
+struct Question {
+  ClusterSnapshot cluster;
+  NodesRequest request;
+  GpuCatalog catalog = random_catalog();
+  WorkloadProfiles profiles = random_profiles();
+  std::vector<std::string> names;
+
+  ScoreSheet ask() const {
+    return score_nodes(cluster, request, {.catalog = &catalog, .profiles = &profiles});
+  }
+};
+
+void random_question(std::uint64_t seed, Question& question) {
+  RandomCluster random(seed);
+  question.cluster = random.make();
+  question.request.pod = random.pod("asking").build();
+  for (const NodeStatePtr& state : question.cluster.nodes)
+    question.names.push_back(state->node->name.str());
+  question.names.push_back("not-seen-yet");
+  std::shuffle(question.names.begin(), question.names.end(), random.engine());
+  question.request.node_names.assign(question.names.begin(), question.names.end());
+}
+
+// The rank key as the header words it, from the features that the sheet shows.
+auto rank_key(const ScoreSheet& sheet, const ScoredNode& node) {
+  const TypeEstimate& type = sheet.types[node.type];
+  const double worst = std::numeric_limits<double>::infinity();
+  const std::int64_t last = std::numeric_limits<std::int64_t>::max();
+  return std::tuple(type.preference.value_or(1000), type.cer ? -*type.cer : worst,
+                    node.free_gpus_after < 0 ? last : node.free_gpus_after, node.stranded_gpus);
+}
+
+void is_monotone_in_the_rank_key(Question question) {
+  const ScoreSheet sheet = question.ask();
+  for (const ScoredNode& a : sheet.nodes) {
+    ASSERT_TRUE(a.score >= 0 && a.score <= kPlannedScore);
+    ASSERT_EQ(a.score == kPlannedScore, a.planned && a.score > 0);
+    if (a.score == 0 || a.planned) continue;
+    ASSERT_LE(a.score, kBestUnplannedScore);
+    for (const ScoredNode& b : sheet.nodes) {
+      if (b.score == 0 || b.planned) continue;
+      const bool above = rank_key(sheet, a) < rank_key(sheet, b);
+      const bool equal = rank_key(sheet, a) == rank_key(sheet, b);
+      ASSERT_TRUE(!above || a.score > b.score || (a.score == 1 && b.score == 1));
+      ASSERT_TRUE(!equal || a.score == b.score);
+    }
+  }
+}
+
+void is_zero_exactly_where_the_node_is_unknown_or_its_type_not_accepted(Question question) {
+  const ScoreSheet sheet = question.ask();
+  for (const ScoredNode& node : sheet.nodes) {
+    const bool accepted = node.known && sheet.types[node.type].preference.has_value();
+    ASSERT_EQ(node.score > 0, accepted);
+  }
+}
+
+void counts_what_is_left_after_holds_and_the_pod(Question question) {
+  const Pod& pod = question.request.pod;
+  for (const ScoredNode& node : question.ask().nodes) {
+    if (!node.known) continue;
+    const NodeIndex index = *question.cluster.find_node(question.names[node.node]);
+    const Resources left = question.cluster.node(index).free() -
+                           held_against(question.cluster, index, pod, 0) - pod.requests;
+    std::int64_t gpus = 0;
+    for (const GpuAmount& amount : pod.requests.gpus)
+      gpus += left.gpu_count(amount.resource);
+    ASSERT_EQ(node.free_gpus_after, gpus);
+    ASSERT_LE(node.stranded_gpus, std::max<std::int64_t>(0, gpus));
+    ASSERT_GE(node.stranded_gpus, 0);
+  }
+}
+
+void never_shows_a_number_that_is_none(Question question) {
+  for (const TypeEstimate& type : question.ask().types) {
+    for (const auto& value : {type.cer, type.cost, type.throughput_samples_per_s})
+      ASSERT_TRUE(!value || std::isfinite(*value));
+    ASSERT_FALSE(type.model_source.empty());
+  }
+}
+
+void does_not_depend_on_the_order_of_the_request(Question question) {
+  const auto answer = [&] {
+    std::vector<std::pair<std::string, int>> out;
+    for (const HostScore& host : to_reply(question.ask()).scores)
+      out.emplace_back(question.request.node_names[host.node], host.score);
+    return out;
+  };
+  const auto first = answer();
+  ASSERT_EQ(first, answer());
+  std::reverse(question.request.node_names.begin(), question.request.node_names.end());
+  ASSERT_EQ(first, answer());
+}
+
+TEST(ScoreProperty, HoldsInEveryCluster) {
+  constexpr void (*kChecks[])(Question) = {
+      is_monotone_in_the_rank_key,
+      is_zero_exactly_where_the_node_is_unknown_or_its_type_not_accepted,
+      counts_what_is_left_after_holds_and_the_pod, never_shows_a_number_that_is_none,
+      does_not_depend_on_the_order_of_the_request};
+  for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
+    Question question;
+    random_question(seed, question);
+    for (const auto check : kChecks)
+      check(question);
+    if (HasFatalFailure()) FAIL() << "in the cluster of seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace slackline::core
