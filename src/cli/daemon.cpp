@@ -89,7 +89,7 @@ Status Daemon::Parts::connect_cluster() {
   options.stale_after_s = settings.stale_after_s;
   options.audit_every_s = settings.audit_interval_s;
   SLACKLINE_ASSIGN(writer,
-                   cluster::make_kube_writer(options.access, decisions.catalog));
+                   cluster::make_kube_writer(options.access));
   SLACKLINE_ASSIGN(source,
                    cluster::make_kube_source(options, decisions.catalog, metrics,
                                              log.get()));

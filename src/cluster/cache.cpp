@@ -305,8 +305,9 @@ SnapshotPtr Cache::publish() {
   MutexLock order(publish_mutex_);
   if (auto next = build()) {
     next->holds = core::derive_holds(*next);
+    SnapshotPtr other = std::move(next);  // then the old one, which dies outside the lock
     MutexLock lock(snapshot_mutex_);
-    snapshot_ = std::move(next);
+    snapshot_.swap(other);
   }
   return snapshot();
 }

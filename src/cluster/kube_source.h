@@ -21,8 +21,8 @@ namespace slackline::cluster {
 struct KubeAccess {
   // Empty: in a pod (KUBERNETES_SERVICE_HOST is set) its ServiceAccount, else $KUBECONFIG, else
   // ~/.kube/config.
-  std::string kubeconfig;
-  std::string context;  // empty = current-context
+  std::string kubeconfig = {};
+  std::string context = {};  // empty = current-context
   std::string service_account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
 };
 

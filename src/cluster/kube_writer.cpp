@@ -1,12 +1,10 @@
 #include "cluster/kube_writer.h"
 
 #include <utility>
-#include <variant>
 
 #include "cluster/api_client.h"
 #include "slackline/base/text.h"
 #include "wire/binding_codec.h"
-#include "wire/kube_decode.h"
 
 namespace slackline::cluster {
 namespace {
@@ -17,8 +15,7 @@ std::string pod_path(const ObjectKey& pod) {
 
 class KubeWriter final : public ClusterWriter {
  public:
-  KubeWriter(KubeEndpoint endpoint, GpuCatalog catalog)
-      : client_(std::move(endpoint), system_clock()), catalog_(std::move(catalog)) {}
+  explicit KubeWriter(KubeEndpoint endpoint) : client_(std::move(endpoint), system_clock()) {}
 
   Status bind(const BindingOrder& order) override {
     net::HttpRequest request;
@@ -38,24 +35,19 @@ class KubeWriter final : public ClusterWriter {
     request.timeout_s = kReadBackTimeout_s;
     const auto answer = client_.send(std::move(request));
     if (!answer) return fail(answer.error().error().with_context(format("reading {}", pod.str())));
-    wire::KubeDecoder decoder(catalog_);
-    SLACKLINE_ASSIGN(const wire::KubeObject object,
-                     decoder.object(wire::KubeKind::kPod, answer->body));
-    const Pod& found = std::get<Pod>(object);
+    SLACKLINE_ASSIGN(const wire::PodTruthDto found, wire::decode_pod_truth(answer->body));
     return PodTruth{.uid = found.uid, .node = found.node, .deleting = found.deleting};
   }
 
  private:
   ApiClient client_;
-  const GpuCatalog catalog_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access,
-                                                        GpuCatalog catalog) {
+Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access) {
   SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
-  return std::make_unique<KubeWriter>(std::move(endpoint), std::move(catalog));
+  return std::make_unique<KubeWriter>(std::move(endpoint));
 }
 
 }  // namespace slackline::cluster

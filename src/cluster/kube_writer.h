@@ -8,7 +8,6 @@
 #include "cluster/kube_source.h"
 #include "cluster/source.h"
 #include "slackline/base/result.h"
-#include "slackline/model/gpu_catalog.h"
 
 namespace slackline::cluster {
 
@@ -19,7 +18,6 @@ inline constexpr double kReadBackTimeout_s = 0.5;
 // Fails when the kubeconfig cannot be used. Errors of the writer: kConflict (409), kNotFound (404),
 // kForbidden (401, 403), kInvalidArgument (other 4xx), kResourceExhausted (429), kUnavailable (5xx,
 // unreachable), kTimeout (may have happened).
-Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access,
-                                                        GpuCatalog catalog);
+Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access);
 
 }  // namespace slackline::cluster

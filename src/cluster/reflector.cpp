@@ -180,8 +180,9 @@ Reflector::Outcome Reflector::judge(const WatchSession& session, bool frame_repe
 }
 
 Reflector::Outcome Reflector::judge(const ApiFailure& failure, bool opened) const {
-  Outcome outcome{.retry_after_s = std::min(failure.retry_after_s, kMaxRetryAfter_s),
-                  .detail = failure.message};
+  Outcome outcome;
+  outcome.retry_after_s = std::min(failure.retry_after_s, kMaxRetryAfter_s);
+  outcome.detail = failure.message;
   if (failure.expired() || failure.too_large_version()) {
     outcome.reason = failure.expired() ? "expired" : "too_large_version";
     outcome.list_anew = outcome.urgent = true;

@@ -188,7 +188,8 @@ TEST(Publisher, PublishesWhileReadersReadAndWritersWrite) {
   });
   const auto bound = [&] {
     std::size_t sum = 0;
-    for (const NodeStatePtr& node : cache.snapshot()->nodes)
+    const SnapshotPtr snapshot = cache.snapshot();
+    for (const NodeStatePtr& node : snapshot->nodes)
       sum += node->pods.size();
     return sum;
   };

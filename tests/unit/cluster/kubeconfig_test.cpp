@@ -1,0 +1,181 @@
+#include "cluster/kubeconfig.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "cluster/kube_token.h"
+#include "slackline/base/text.h"
+#include "support/fake_clock.h"
+
+namespace slackline::cluster {
+namespace {
+
+// A kubeconfig whose cluster and user say this, in YAML flow style.
+std::string kubeconfig(const std::string& cluster, const std::string& user) {
+  return format(
+      "apiVersion: v1\nkind: Config\ncurrent-context: lab\n"
+      "contexts:\n- name: other\n  context: {{cluster: gone, user: gone}}\n"
+      "- name: lab\n  context: {{cluster: lab, user: me}}\n"
+      "clusters:\n- name: lab\n  cluster: {{server: 'https://lab:6443/', {}}}\n"
+      "users:\n- name: me\n  user: {{{}}}\n",
+      cluster, user);
+}
+
+Result<KubeEndpoint> parse(const std::string& cluster, const std::string& user) {
+  return parse_kubeconfig(kubeconfig(cluster, user), "", "/etc/lab");
+}
+
+TEST(Kubeconfig, ReadsServerAuthorityAndToken) {
+  const auto endpoint = parse("certificate-authority: pki/ca.crt", "token: abc");
+  ASSERT_TRUE(endpoint) << endpoint.error().message;
+  EXPECT_EQ(endpoint->server, "https://lab:6443");
+  EXPECT_EQ(endpoint->tls.ca_file, "/etc/lab/pki/ca.crt");
+  EXPECT_EQ(endpoint->token, "abc");
+  EXPECT_TRUE(endpoint->warnings.empty());
+}
+
+TEST(Kubeconfig, ReadsDataInBase64) {
+  const auto endpoint = parse("certificate-authority-data: Q0EgZGF0YQ==",
+                              "client-certificate-data: Q0VSVA==, client-key-data: S0VZ");
+  ASSERT_TRUE(endpoint) << endpoint.error().message;
+  EXPECT_EQ(endpoint->tls.ca_data, "CA data");
+  EXPECT_EQ(endpoint->tls.certificate_data, "CERT");
+  EXPECT_EQ(endpoint->tls.key_data, "KEY");
+}
+
+TEST(Kubeconfig, ReadsFilesRelativeToItsFolder) {
+  const auto endpoint =
+      parse("certificate-authority: /ca.crt",
+            "tokenFile: token, token: stale, client-certificate: me.crt, client-key: me.key");
+  ASSERT_TRUE(endpoint) << endpoint.error().message;
+  EXPECT_EQ(endpoint->tls.ca_file, "/ca.crt");
+  EXPECT_EQ(endpoint->token_file, "/etc/lab/token");
+  EXPECT_EQ(endpoint->token, "");
+  EXPECT_EQ(endpoint->tls.certificate_file, "/etc/lab/me.crt");
+  EXPECT_EQ(endpoint->tls.key_file, "/etc/lab/me.key");
+}
+
+TEST(Kubeconfig, SkippingVerificationIsHonouredWithAWarning) {
+  const auto endpoint = parse("insecure-skip-tls-verify: true", "token: abc");
+  ASSERT_TRUE(endpoint);
+  EXPECT_TRUE(endpoint->tls.insecure_skip_verify);
+  ASSERT_EQ(endpoint->warnings.size(), 1u);
+}
+
+TEST(Kubeconfig, RefusesWhatItCannotDoWithARemedy) {
+  struct Case {
+    std::string cluster;
+    std::string user;
+    std::string says;
+  };
+  const Case cases[] = {
+      {"", "exec: {command: aws}", "kubectl create token"},
+      {"", "auth-provider: {name: gcp}", "kubectl create token"},
+      {"", "username: me, password: secret", "kubectl create token"},
+      {"", "token: t, as: admin", "impersonation"},
+      {"proxy-url: 'http://p'", "token: t", "HTTPS_PROXY"},
+      {"tls-server-name: x", "token: t", "tls-server-name"},
+      {"", "client-certificate: me.crt", "without the other"},
+      {"certificate-authority-data: '%%%'", "token: t", "base64"},
+  };
+  for (const Case& one : cases) {
+    const auto endpoint = parse(one.cluster, one.user);
+    ASSERT_FALSE(endpoint) << one.user;
+    EXPECT_NE(endpoint.error().message.find(one.says), std::string::npos)
+        << endpoint.error().message;
+    EXPECT_EQ(endpoint.error().message.find("secret"), std::string::npos);
+  }
+}
+
+TEST(Kubeconfig, NamesTheEntryThatIsMissing) {
+  const std::string text = kubeconfig("", "token: t");
+  const auto unknown = parse_kubeconfig(text, "nowhere", "");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("'nowhere'"), std::string::npos);
+  const auto gone = parse_kubeconfig(text, "other", "");
+  ASSERT_FALSE(gone);
+  EXPECT_NE(gone.error().message.find("clusters: there is no entry named 'gone'"),
+            std::string::npos);
+  EXPECT_FALSE(parse_kubeconfig("kind: Config\n", "", ""));
+  EXPECT_FALSE(parse_kubeconfig("{", "", ""));
+}
+
+class InFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/slackline-kubeconfig-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override {
+    unsetenv("KUBERNETES_SERVICE_HOST");
+    unsetenv("KUBERNETES_SERVICE_PORT");
+    std::filesystem::remove_all(folder_);
+  }
+  std::filesystem::path folder_;
+};
+
+using InCluster = InFolder;
+
+TEST_F(InCluster, UsesTheServiceAccountAndTheEnvironment) {
+  setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1);
+  setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+  const auto endpoint = find_endpoint({.service_account_folder = folder_.string()});
+  ASSERT_TRUE(endpoint) << endpoint.error().message;
+  EXPECT_EQ(endpoint->server, "https://[fd00::1]:443");
+  EXPECT_EQ(endpoint->tls.ca_file, (folder_ / "ca.crt").string());
+  EXPECT_EQ(endpoint->token_file, (folder_ / "token").string());
+}
+
+TEST_F(InCluster, ANamedKubeconfigWinsOverThePod) {
+  setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+  setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+  std::ofstream(folder_ / "config") << kubeconfig("", "token: t");
+  const auto endpoint = find_endpoint({.kubeconfig = (folder_ / "config").string()});
+  ASSERT_TRUE(endpoint) << endpoint.error().message;
+  EXPECT_EQ(endpoint->server, "https://lab:6443");
+  const auto missing = find_endpoint({.kubeconfig = (folder_ / "none").string()});
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("none"), std::string::npos);
+}
+
+using Token = InFolder;
+
+TEST_F(Token, IsReadAgainAfterAMinuteOrWhenRefusedAndOutlivesAnEmptyFile) {
+  const std::string file = (folder_ / "token").string();
+  const auto write = [&](const std::string& text) { std::ofstream(file) << text; };
+  test::FakeClock clock;
+  write("one\n");
+  TokenSource token("", file, clock);
+  EXPECT_EQ(token.current(), "one");
+
+  write("two\n");
+  clock.advance(59);
+  EXPECT_EQ(token.current(), "one");
+  clock.advance(1);
+  EXPECT_EQ(token.current(), "two");
+
+  write("three\n");
+  token.refresh();
+  EXPECT_EQ(token.current(), "three");
+
+  write("");
+  token.refresh();
+  EXPECT_EQ(token.current(), "three");
+  std::filesystem::remove(file);
+  token.refresh();
+  EXPECT_EQ(token.current(), "three");
+}
+
+TEST_F(Token, AFixedOneStays) {
+  test::FakeClock clock;
+  TokenSource token("fixed", "", clock);
+  clock.advance(1000);
+  EXPECT_EQ(token.current(), "fixed");
+}
+
+}  // namespace
+}  // namespace slackline::cluster
