@@ -49,7 +49,7 @@ struct ClusterSettings {
 
 struct StoreSettings {
   std::string path = "slackline.db";
-  std::int64_t keep_rows = 1000000;  // decisions; older ones are deleted
+  std::int64_t keep_rows = 300000;  // decisions of at most 1.5 kB; older ones are deleted
 };
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
