@@ -1,7 +1,9 @@
 # slackline_test(NAME SOURCES ... LAYERS layer... [LINK library...] [LABELS ...] [TIMEOUT s])
 #
 # One GoogleTest binary per layer and level; ctest runs it as a whole.
+# Tests labelled "threaded" own threads: the target threaded_tests builds just these, for ThreadSanitizer.
 include(CTest)
+add_custom_target(threaded_tests)
 
 function(slackline_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LAYERS;LINK;LABELS" ${ARGN})
@@ -14,6 +16,9 @@ function(slackline_test name)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
+  endif()
+  if("threaded" IN_LIST ARG_LABELS)
+    add_dependencies(threaded_tests ${name})
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
