@@ -79,77 +79,19 @@ class FileSource final : public ClusterSource {
 
   SnapshotPtr snapshot() const override { return cache_.snapshot(); }
 
+  // A file does not age: what it says counts until it says something else.
   CacheHealth health() const override {
-    CacheHealth health;
-    health.synced = cache_.synced();
     MutexLock lock(mutex_);
-    health.detail = problem_;
-    return health;
+    return {.synced = cache_.synced(), .age_s = 0, .stale = false, .detail = problem_};
   }
 
  private:
-  void follow() {
-    while (!stopped_after(options_.poll_s)) {
-      const auto stamp = stamp_of(options_.path);
-      if (!stamp) {
-        note_problem(stamp.error().message);
-        stamp_ = {};  // so that it is read when it comes back, whatever its time
-        continue;
-      }
-      if (*stamp == stamp_) continue;
-      stamp_ = *stamp;
-      const Status loaded = load();
-      note_problem(loaded ? "" : loaded.error().message);
-    }
-  }
-
-  bool stopped_after(double seconds) {
-    const double until_s = system_clock().steady_s() + seconds;
-    MutexLock lock(mutex_);
-    for (double left_s = seconds; !stopping_ && left_s > 0;
-         left_s = until_s - system_clock().steady_s())
-      stop_cv_.wait_for_s(mutex_, left_s);
-    return stopping_;
-  }
-
+  void follow();
+  bool stopped_after(double seconds);
   // Logs a new problem once; an empty text means that all is well.
-  void note_problem(const std::string& problem) {
-    {
-      MutexLock lock(mutex_);
-      if (problem == problem_) return;
-      problem_ = problem;
-    }
-    if (!problem.empty())
-      obs::log_error("cluster_file_unreadable",
-                     {{"error", problem}, {"kept", "last good snapshot"}});
-  }
-
+  void note_problem(const std::string& problem);
   // All or nothing: the cache is touched only after the whole dump was read.
-  Status load() {
-    SLACKLINE_ASSIGN(std::string text, read_file(options_.path));
-    if (const auto first = trim(text); first.empty() || first.front() != '{') {
-      auto json = wire::yaml_to_json(text);
-      if (!json) return fail(json.error().with_context(options_.path));
-      text = *std::move(json);
-    }
-    auto dump = decoder_.dump(text);
-    if (!dump) return fail(dump.error().with_context(options_.path));
-    for (const ResourceSpec& resource : kResources)
-      cache_.begin_relist(resource.kind);
-    for (wire::KubeObject& object : dump->items)
-      cache_.upsert(std::move(object));
-    for (const ResourceSpec& resource : kResources)
-      cache_.finish_relist(resource.kind);
-    const SnapshotPtr snapshot = cache_.publish();
-    metrics_.update(cache_, 0);
-    obs::log_info("cluster_file_loaded",
-                  {{"path", options_.path},
-                   {"nodes", static_cast<std::int64_t>(snapshot->nodes.size())},
-                   {"pods", static_cast<std::int64_t>(cache_.count(wire::KubeKind::kPod))},
-                   {"jobs", static_cast<std::int64_t>(snapshot->jobs.size())},
-                   {"skipped", static_cast<std::int64_t>(dump->skipped)}});
-    return {};
-  }
+  Status load();
 
   const FileOptions options_;
   wire::KubeDecoder decoder_;
@@ -163,6 +105,66 @@ class FileSource final : public ClusterSource {
   std::string problem_ SLACKLINE_GUARDED_BY(mutex_);
   std::thread thread_;
 };
+
+void FileSource::follow() {
+  while (!stopped_after(options_.poll_s)) {
+    const auto stamp = stamp_of(options_.path);
+    if (!stamp) {
+      note_problem(stamp.error().message);
+      stamp_ = {};  // so that it is read when it comes back, whatever its time
+      continue;
+    }
+    if (*stamp == stamp_) continue;
+    stamp_ = *stamp;
+    const Status loaded = load();
+    note_problem(loaded ? "" : loaded.error().message);
+  }
+}
+
+bool FileSource::stopped_after(double seconds) {
+  const double until_s = system_clock().steady_s() + seconds;
+  MutexLock lock(mutex_);
+  for (double left_s = seconds; !stopping_ && left_s > 0;
+       left_s = until_s - system_clock().steady_s())
+    stop_cv_.wait_for_s(mutex_, left_s);
+  return stopping_;
+}
+
+void FileSource::note_problem(const std::string& problem) {
+  {
+    MutexLock lock(mutex_);
+    if (problem == problem_) return;
+    problem_ = problem;
+  }
+  if (!problem.empty())
+    obs::log_error("cluster_file_unreadable", {{"error", problem}, {"kept", "last good snapshot"}});
+}
+
+Status FileSource::load() {
+  SLACKLINE_ASSIGN(std::string text, read_file(options_.path));
+  if (const auto first = trim(text); first.empty() || first.front() != '{') {
+    auto json = wire::yaml_to_json(text);
+    if (!json) return fail(json.error().with_context(options_.path));
+    text = *std::move(json);
+  }
+  auto dump = decoder_.dump(text);
+  if (!dump) return fail(dump.error().with_context(options_.path));
+  for (const ResourceSpec& resource : kResources)
+    cache_.begin_relist(resource.kind);
+  for (wire::KubeObject& object : dump->items)
+    cache_.upsert(std::move(object));
+  for (const ResourceSpec& resource : kResources)
+    cache_.finish_relist(resource.kind);
+  const SnapshotPtr snapshot = cache_.publish();
+  metrics_.update(cache_, 0);
+  obs::log_info("cluster_file_loaded",
+                {{"path", options_.path},
+                 {"nodes", static_cast<std::int64_t>(snapshot->nodes.size())},
+                 {"pods", static_cast<std::int64_t>(cache_.count(wire::KubeKind::kPod))},
+                 {"jobs", static_cast<std::int64_t>(snapshot->jobs.size())},
+                 {"skipped", static_cast<std::int64_t>(dump->skipped)}});
+  return {};
+}
 
 }  // namespace
 

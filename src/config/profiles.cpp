@@ -1,11 +1,11 @@
 #include "config/profiles.h"
 
-#include <glob.h>
-
 #include <iterator>
 #include <memory>
 #include <string_view>
 #include <utility>
+
+#include <glob.h>
 
 #include "config/load.h"
 #include "slackline/base/text.h"
@@ -23,7 +23,8 @@ Result<std::vector<std::string>> expand(const std::string& pattern) {
   glob_t found{};
   const int status = ::glob(pattern.c_str(), 0, nullptr, &found);
   std::vector<std::string> files;
-  for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i) files.emplace_back(found.gl_pathv[i]);
+  for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i)
+    files.emplace_back(found.gl_pathv[i]);
   ::globfree(&found);
   if (files.empty())
     return fail(ErrorCode::kNotFound, format("profiles: no file matches {}", pattern));
@@ -39,7 +40,8 @@ Result<WorkloadProfiles> load_profiles(const std::vector<std::string>& patterns)
     std::move(read.begin(), read.end(), std::back_inserter(entries));
     return {};
   };
-  for (const auto& [name, text] : kShippedProfiles) SLACKLINE_TRY(add(text, std::string(name)));
+  for (const auto& [name, text] : kShippedProfiles)
+    SLACKLINE_TRY(add(text, std::string(name)));
   for (const std::string& pattern : patterns) {
     SLACKLINE_ASSIGN(const auto files, expand(pattern));
     for (const std::string& file : files) {

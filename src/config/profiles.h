@@ -1,5 +1,5 @@
-// The workload profiles in force: those shipped inside the binary, then the configured files, whose entries
-// win over earlier ones of the same model and GPU type.
+// The workload profiles in force: those shipped inside the binary, then the configured files, whose
+// entries win over earlier ones of the same model and GPU type.
 #pragma once
 
 #include <string>
