@@ -124,10 +124,11 @@ Status check_exposure(const Listener& listener) {
   SLACKLINE_ASSIGN(const Endpoint endpoint, parse_address(listener));
   if (endpoint.loopback || listener.plain_anywhere) return {};
   if (listener.tls && listener.known_peers_only && listener.tls->client_ca_file.empty())
-    return fail(ErrorCode::kInvalidArgument,
-                format("{} listener: {} is reachable from the network and may only be read by known "
-                       "peers; give it a client CA (clientCAFile), or listen on 127.0.0.1",
-                       listener.name, printable(listener.address)));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        format("{} listener: {} is reachable from the network and may only be read by known "
+               "peers; give it a client CA (clientCAFile), or listen on 127.0.0.1",
+               listener.name, printable(listener.address)));
   if (listener.tls) return {};
   return fail(ErrorCode::kInvalidArgument,
               format("{} listener: {} is reachable from the network and has no TLS; give it a "
