@@ -15,6 +15,8 @@ target_compile_options(slackline_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  # libstdc++ 12 calls what it deprecates itself, inside std::stable_sort.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
 
 add_compile_options(-fno-omit-frame-pointer -fstack-protector-strong)

@@ -1,7 +1,8 @@
 // The annotations and labels of the contract (design: "Contract with Kubernetes"), read.
 //
-// What cannot be read is left unset and named in TaskIntent::problems: key, value and remedy. An unknown
-// key of our prefix is such a problem, because it is a typing error more often than not. Pure.
+// What cannot be read is left unset and named in TaskIntent::problems: key, value and remedy. An
+// unknown key of our prefix is such a problem, because it is a typing error more often than not.
+// Pure.
 #pragma once
 
 #include <memory>
@@ -22,9 +23,10 @@ inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name"
 
 using TextPairs = std::vector<std::pair<std::string_view, std::string_view>>;
 
-// Null where neither map has a key of the contract that an intent is made of. `gang` and `queue` are
-// labels, the rest annotations; Kueue's queue label is read where ours is absent.
-std::shared_ptr<const TaskIntent> read_intent(const TextPairs& annotations, const TextPairs& labels);
+// Null where neither map has a key of the contract that an intent is made of. `gang` and `queue`
+// are labels, the rest annotations; Kueue's queue label is read where ours is absent.
+std::shared_ptr<const TaskIntent> read_intent(const TextPairs& annotations,
+                                              const TextPairs& labels);
 
 // The `plan` annotation: {"id","epoch","shape":"2x4","type","nodes":[...],"promoted"}.
 Result<PlanNote> read_plan(std::string_view text);

@@ -13,7 +13,8 @@ std::string encode_binding(const ObjectKey& pod, const Uid& uid, const NodeName&
   out.field("name", pod.name).field("namespace", pod.ns).field("uid", uid.str());
   if (!annotations.empty()) {
     out.key("annotations").begin_object();
-    for (const auto& [key, value] : annotations) out.field(key, value);
+    for (const auto& [key, value] : annotations)
+      out.field(key, value);
     out.end_object();
   }
   out.end_object();

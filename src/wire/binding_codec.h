@@ -1,4 +1,5 @@
-// What the cluster writer says to the API server and reads back: a Binding, and the truth about a pod.
+// What the cluster writer says to the API server and reads back: a Binding, and the truth about a
+// pod.
 #pragma once
 
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace slackline::wire {
 
-// v1 Binding. metadata.uid is the precondition (409 where another pod has the name now); the annotations
-// are merged into the pod by the API server, atomically with the binding.
+// v1 Binding. metadata.uid is the precondition (409 where another pod has the name now); the
+// annotations are merged into the pod by the API server, atomically with the binding.
 std::string encode_binding(const ObjectKey& pod, const Uid& uid, const NodeName& node,
                            const std::vector<std::pair<std::string, std::string>>& annotations);
 

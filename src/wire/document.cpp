@@ -22,8 +22,10 @@ void rebase(Document& node, std::string path, int line) {
 
 std::size_t values_in(const Document& node) {
   std::size_t count = 1;
-  for (const Document& item : node.items) count += values_in(item);
-  for (const auto& field : node.fields) count += values_in(field.second);
+  for (const Document& item : node.items)
+    count += values_in(item);
+  for (const auto& field : node.fields)
+    count += values_in(field.value);
   return count;
 }
 
@@ -37,7 +39,9 @@ class Builder : public YamlSink {
   }
   void end_document() override {}
 
-  void null(int line, std::size_t anchor) override { add(leaf(Document::Kind::kNull, line), anchor); }
+  void null(int line, std::size_t anchor) override {
+    add(leaf(Document::Kind::kNull, line), anchor);
+  }
 
   void scalar(int line, std::size_t anchor, const std::string& text, bool plain) override {
     Document node = leaf(Document::Kind::kScalar, line);
@@ -52,8 +56,12 @@ class Builder : public YamlSink {
     open_.back().key_line = line;
   }
 
-  void begin_map(int line, std::size_t anchor) override { open(Document::Kind::kMap, line, anchor); }
-  void begin_list(int line, std::size_t anchor) override { open(Document::Kind::kList, line, anchor); }
+  void begin_map(int line, std::size_t anchor) override {
+    open(Document::Kind::kMap, line, anchor);
+  }
+  void begin_list(int line, std::size_t anchor) override {
+    open(Document::Kind::kList, line, anchor);
+  }
   void end_map() override { close(); }
   void end_list() override { close(); }
 
@@ -127,7 +135,7 @@ class Builder : public YamlSink {
     else if (open_.back().node.kind == Document::Kind::kList)
       open_.back().node.items.push_back(std::move(node));
     else
-      open_.back().node.fields.emplace_back(std::move(open_.back().key), std::move(node));
+      open_.back().node.fields.push_back({std::move(open_.back().key), std::move(node)});
   }
 
   Document root_;

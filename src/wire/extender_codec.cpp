@@ -13,8 +13,9 @@
 namespace slackline::wire {
 namespace {
 
-// A set of names for one request: open addressing over views, its memory kept between requests. A request
-// has thousands of names, and node-based sets would cost more than everything else together.
+// A set of names for one request: open addressing over views, its memory kept between requests. A
+// request has thousands of names, and node-based sets would cost more than everything else
+// together.
 class NameSet {
  public:
   void reset(std::size_t names) {
@@ -58,14 +59,10 @@ constexpr std::string_view kPodMissing =
 // Fills request.node_names from NodeNames, or says why it cannot.
 std::string read_names(JsonView names, NameSet& seen, NodesRequest& request) {
   if (!names.is_array()) return "NodeNames is neither an array nor null";
-  const std::size_t count = names.items().count();
-  seen.reset(count);
-  request.node_names.reserve(count);
-  for (const JsonView name : names.items()) {
-    if (!name.is_string())
-      return format("NodeNames[{}] is not a string", request.node_names.size());
-    if (seen.insert(name.text())) request.node_names.push_back(name.text());
-  }
+  std::vector<std::string_view>& all = request.node_names;
+  if (!names.read_texts(all)) return format("NodeNames[{}] is not a string", all.size());
+  seen.reset(all.size());
+  std::erase_if(all, [&](std::string_view name) { return !seen.insert(name); });
   return {};
 }
 
@@ -132,9 +129,11 @@ struct ExtenderCodec::Impl {
   NameSet seen;
   std::vector<std::uint32_t> kept;  // of a full-object request: places of its nodes in the list
 
-  void write_node_list(const NodeListSlices& nodes, const FilterReply& reply, JsonWriter& out) const {
+  void write_node_list(const NodeListSlices& nodes, const FilterReply& reply,
+                       JsonWriter& out) const {
     out.key("Nodes").begin_object();
-    for (const auto& [name, value] : nodes.others) out.key(name).raw(value);
+    for (const auto& [name, value] : nodes.others)
+      out.key(name).raw(value);
     out.key("items").begin_array();
     for (std::size_t i = 0; i < kept.size(); ++i)
       if (passes(reply.verdicts[i])) out.raw(nodes.items[kept[i]]);
@@ -174,7 +173,8 @@ Result<Decoded<NodesRequest>> ExtenderCodec::decode_nodes(std::string_view body)
 Result<Decoded<PreemptRequest>> ExtenderCodec::decode_preempt(std::string_view body) {
   SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(body));
   if (!root.is_object())
-    return fail(ErrorCode::kInvalidArgument, "the body is JSON, but no ExtenderPreemptionArgs object");
+    return fail(ErrorCode::kInvalidArgument,
+                "the body is JSON, but no ExtenderPreemptionArgs object");
   Decoded<PreemptRequest> out;
   const JsonView pod = root.find_any_case("Pod");
   if (!pod.is_object()) {
@@ -190,7 +190,8 @@ Result<Decoded<PreemptRequest>> ExtenderCodec::decode_preempt(std::string_view b
     return out;
   }
   std::size_t count = 0;
-  for ([[maybe_unused]] const JsonField field : map.fields()) ++count;
+  for ([[maybe_unused]] const JsonField field : map.fields())
+    ++count;
   impl_->seen.reset(count);
   for (const auto& [node, victims] : map.fields()) {
     if (!impl_->seen.insert(node)) continue;
@@ -207,8 +208,7 @@ Result<Decoded<BindRequest>> ExtenderCodec::decode_bind(std::string_view body) {
   Decoded<BindRequest> out;
   const auto required = [&](std::string_view field) {
     const std::string_view value = root.find_any_case(field).text();
-    if (value.empty() && out.refusal.empty())
-      out.refusal = format("{} is missing or empty", field);
+    if (value.empty() && out.refusal.empty()) out.refusal = format("{} is missing or empty", field);
     return std::string(value);
   };
   out.request.pod.name = required("PodName");
@@ -275,7 +275,8 @@ std::string encode_preempt(const PreemptReply& reply) {
   out.begin_object().key("NodeNameToMetaVictims").begin_object();
   for (const NodeVictims& node : reply.nodes) {
     out.key(node.node).begin_object().key("Pods").begin_array();
-    for (const Uid& uid : node.victims) out.begin_object().field("UID", uid.str()).end_object();
+    for (const Uid& uid : node.victims)
+      out.begin_object().field("UID", uid.str()).end_object();
     out.end_array().field("NumPDBViolations", node.pdb_violations).end_object();
   }
   out.end_object().end_object();

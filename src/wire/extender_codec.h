@@ -1,10 +1,12 @@
 // The extender protocol's bodies (extender/v1 of kube-scheduler; CamelCase out, any case in).
 //
 // Requests are validated whole (simdjson DOM): truncated JSON, invalid UTF-8, depth beyond 1024 are
-// errors with kInvalidArgument that name the byte offset where known (F01, F06, F07). What decodes but
-// cannot be answered ("Pod is missing") comes back as a request error to be put into a 200 reply.
+// errors with kInvalidArgument that name the byte offset where known (F01, F06, F07). What decodes
+// but cannot be answered ("Pod is missing") comes back as a request error to be put into a 200
+// reply.
 //
-// Thread-safety: one codec per thread. A decoded request's views live until the codec's next decode.
+// Thread-safety: one codec per thread. A decoded request's views live until the codec's next
+// decode.
 #pragma once
 
 #include <memory>

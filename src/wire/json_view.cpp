@@ -38,16 +38,25 @@ constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
 
 std::string_view describe(simdjson::error_code code) {
   switch (code) {
-    case simdjson::EMPTY: return "it is empty";
-    case simdjson::DEPTH_ERROR: return "it is nested deeper than 1024 levels";
-    case simdjson::UTF8_ERROR: return "it is not valid UTF-8";
-    case simdjson::UNCLOSED_STRING: return "a string is not closed";
-    case simdjson::STRING_ERROR: return "a string is malformed";
-    case simdjson::UNESCAPED_CHARS: return "a string contains a control character";
-    case simdjson::NUMBER_ERROR: return "a number is malformed or out of range";
+    case simdjson::EMPTY:
+      return "it is empty";
+    case simdjson::DEPTH_ERROR:
+      return "it is nested deeper than 1024 levels";
+    case simdjson::UTF8_ERROR:
+      return "it is not valid UTF-8";
+    case simdjson::UNCLOSED_STRING:
+      return "a string is not closed";
+    case simdjson::STRING_ERROR:
+      return "a string is malformed";
+    case simdjson::UNESCAPED_CHARS:
+      return "a string contains a control character";
+    case simdjson::NUMBER_ERROR:
+      return "a number is malformed or out of range";
     case simdjson::CAPACITY:
-    case simdjson::MEMALLOC: return "it is too large";
-    default: return "it is malformed or cut short";
+    case simdjson::MEMALLOC:
+      return "it is too large";
+    default:
+      return "it is malformed or cut short";
   }
 }
 
@@ -106,6 +115,18 @@ JsonView JsonView::find_any_case(std::string_view key) const {
   return view(as<dom::element>(ref_).at_key_case_insensitive(key));
 }
 
+bool JsonView::read_texts(std::vector<std::string_view>& out) const {
+  dom::array array;
+  if (ref_.document == nullptr || as<dom::element>(ref_).get_array().get(array)) return false;
+  out.reserve(out.size() + array.size());
+  for (const dom::element item : array) {
+    std::string_view text;
+    if (item.get_string().get(text)) return false;
+    out.push_back(text);
+  }
+  return true;
+}
+
 JsonItems JsonView::items() const {
   dom::array array;
   if (ref_.document == nullptr || as<dom::element>(ref_).get_array().get(array)) return {};
@@ -120,7 +141,8 @@ JsonFields JsonView::fields() const {
 
 std::size_t JsonItems::count() const {
   std::size_t n = 0;
-  for (Iterator at = begin(); at != end(); ++at) ++n;
+  for (Iterator at = begin(); at != end(); ++at)
+    ++n;
   return n;
 }
 
@@ -165,7 +187,8 @@ Result<JsonView> JsonDocument::parse(std::string_view json) {
   std::memset(impl.buffer.get() + json.size(), 0, simdjson::SIMDJSON_PADDING);
   impl.size = json.size();
   dom::element root;
-  const simdjson::error_code code = impl.parser.parse(impl.buffer.get(), json.size(), false).get(root);
+  const simdjson::error_code code =
+      impl.parser.parse(impl.buffer.get(), json.size(), false).get(root);
   if (code == simdjson::SUCCESS) return JsonView(to_ref(root));
   std::string where;
   if (code != simdjson::EMPTY && code != simdjson::DEPTH_ERROR)

@@ -1,8 +1,8 @@
 // JsonDocument and JsonView: reading JSON, with simdjson kept behind one translation unit.
 //
-// A document is validated whole (UTF-8, syntax, at most 1024 levels) before anything is looked at. A
-// view is a cheap handle on one value of it; looking up what is not there, or in what is no object,
-// gives an absent view, so that a chain of look-ups needs no checks. Null counts as absent.
+// A document is validated whole (UTF-8, syntax, at most 1024 levels) before anything is looked at.
+// A view is a cheap handle on one value of it; looking up what is not there, or in what is no
+// object, gives an absent view, so that a chain of look-ups needs no checks. Null counts as absent.
 //
 // Thread-safety: one document per thread. Views and their strings live until the next parse().
 #pragma once
@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "slackline/base/result.h"
 
@@ -45,6 +46,9 @@ class JsonView {
 
   JsonView operator[](std::string_view key) const;
   JsonView find_any_case(std::string_view key) const;
+
+  // Appends the strings of an array in one go; false at the first item that is none.
+  bool read_texts(std::vector<std::string_view>& out) const;
 
   JsonItems items() const;    // empty when it is no array
   JsonFields fields() const;  // empty when it is no object

@@ -17,12 +17,13 @@ bool plain8(const char* at) {
   std::memcpy(&word, at, sizeof word);
   const std::uint64_t quote = word ^ (kLow * '"');
   const std::uint64_t slash = word ^ (kLow * '\\');
-  const std::uint64_t special =
-      (word - kLow * 0x20) | (quote - kLow) | (slash - kLow) | word;
+  const std::uint64_t special = (word - kLow * 0x20) | (quote - kLow) | (slash - kLow) | word;
   return (special & kHigh) == 0;
 }
 
-bool plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
+bool plain(unsigned char c) {
+  return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
 
 // Bytes of the well-formed UTF-8 sequence at `at`, or 0 (Unicode, table 3-7).
 std::size_t sequence_length(std::string_view text, std::size_t at) {
@@ -49,11 +50,21 @@ std::size_t sequence_length(std::string_view text, std::size_t at) {
 void append_control(std::string& out, unsigned char c) {
   constexpr std::string_view kHex = "0123456789abcdef";
   switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
     default:
       out += "\\u00";
       out += kHex[c >> 4U];
@@ -151,9 +162,13 @@ JsonWriter& JsonWriter::number(double value) {
   return raw({buffer.data(), static_cast<std::size_t>(end - buffer.data())});
 }
 
-JsonWriter& JsonWriter::boolean(bool value) { return raw(value ? "true" : "false"); }
+JsonWriter& JsonWriter::boolean(bool value) {
+  return raw(value ? "true" : "false");
+}
 
-JsonWriter& JsonWriter::null() { return raw("null"); }
+JsonWriter& JsonWriter::null() {
+  return raw("null");
+}
 
 JsonWriter& JsonWriter::raw(std::string_view json) {
   before_value();

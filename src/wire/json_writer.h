@@ -1,9 +1,9 @@
-// JsonWriter: appends JSON to one string. Nothing is built in between, so a reply with thousands of names
-// costs about what copying them costs.
+// JsonWriter: appends JSON to one string. Nothing is built in between, so a reply with thousands of
+// names costs about what copying them costs.
 //
-// Commas are placed by the writer; the caller opens and closes what it opened. Strings are escaped, and
-// bytes that are no UTF-8 become U+FFFD, so the output is always valid JSON. Not-a-number and infinities
-// are written as null.
+// Commas are placed by the writer; the caller opens and closes what it opened. Strings are escaped,
+// and bytes that are no UTF-8 become U+FFFD, so the output is always valid JSON. Not-a-number and
+// infinities are written as null.
 //
 // Thread-safety: one writer per thread.
 #pragma once
@@ -33,7 +33,9 @@ class JsonWriter {
   JsonWriter& raw(std::string_view json);  // a value that is JSON already
 
   // key + value
-  JsonWriter& field(std::string_view name, std::string_view value) { return key(name).string(value); }
+  JsonWriter& field(std::string_view name, std::string_view value) {
+    return key(name).string(value);
+  }
   JsonWriter& field(std::string_view name, const char* value) { return key(name).string(value); }
   JsonWriter& field(std::string_view name, std::int64_t value) { return key(name).integer(value); }
   JsonWriter& field(std::string_view name, int value) { return key(name).integer(value); }

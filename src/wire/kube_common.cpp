@@ -23,7 +23,9 @@ ObjectKey read_key(JsonView metadata) {
   return {std::string(metadata["namespace"].text()), std::string(metadata["name"].text())};
 }
 
-Uid read_uid(JsonView metadata) { return Uid(metadata["uid"].text()); }
+Uid read_uid(JsonView metadata) {
+  return Uid(metadata["uid"].text());
+}
 
 double read_time_s(JsonView value) {
   if (value.text().empty()) return 0;
@@ -62,7 +64,9 @@ std::optional<OwnerRef> read_owner(JsonView metadata) {
   return std::nullopt;
 }
 
-MatchExpression never_matches() { return {"metadata.name", MatchOperator::kIn, {}}; }
+MatchExpression never_matches() {
+  return {"metadata.name", MatchOperator::kIn, {}};
+}
 
 std::vector<MatchExpression> read_match_expressions(JsonView list) {
   constexpr std::pair<std::string_view, MatchOperator> kOperators[] = {
@@ -79,7 +83,8 @@ std::vector<MatchExpression> read_match_expressions(JsonView list) {
       continue;
     }
     MatchExpression expression{std::string(item["key"].text()), op->second, {}};
-    for (const JsonView value : item["values"].items()) expression.values.emplace_back(value.text());
+    for (const JsonView value : item["values"].items())
+      expression.values.emplace_back(value.text());
     out.push_back(std::move(expression));
   }
   return out;
@@ -134,7 +139,8 @@ Resources add_capped(const Resources& a, const Resources& b) {
   sum.cpu_milli = std::min(sum.cpu_milli, kMaxAmount);
   sum.memory_bytes = std::min(sum.memory_bytes, kMaxAmount);
   sum.pods = std::min(sum.pods, kMaxAmount);
-  for (GpuAmount& gpu : sum.gpus) gpu.count = std::min(gpu.count, kMaxAmount);
+  for (GpuAmount& gpu : sum.gpus)
+    gpu.count = std::min(gpu.count, kMaxAmount);
   return sum;
 }
 

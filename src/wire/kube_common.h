@@ -36,7 +36,8 @@ MatchExpression never_matches();
 void add_problem(std::vector<std::string>& problems, std::string problem);
 
 // Reads a resource list (name -> quantity) into the amounts we account: cpu, memory, pods and GPU
-// resources by the catalogue. A quantity that is none, or above kMaxAmount, becomes a problem and counts as 0 (F44).
+// resources by the catalogue. A quantity that is none, or above kMaxAmount, becomes a problem and
+// counts as 0 (F44).
 class ResourceReader {
  public:
   ResourceReader(const GpuCatalog& catalog, std::vector<std::string>& problems)

@@ -11,10 +11,14 @@ namespace {
 
 std::string_view kind_name(KubeKind kind) {
   switch (kind) {
-    case KubeKind::kNode: return "Node";
-    case KubeKind::kPod: return "Pod";
-    case KubeKind::kJob: return "Job";
-    case KubeKind::kDisruptionBudget: break;
+    case KubeKind::kNode:
+      return "Node";
+    case KubeKind::kPod:
+      return "Pod";
+    case KubeKind::kJob:
+      return "Job";
+    case KubeKind::kDisruptionBudget:
+      break;
   }
   return "PodDisruptionBudget";
 }
@@ -28,10 +32,14 @@ std::optional<KubeKind> kind_of(std::string_view name) {
 
 KubeObject read_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) {
   switch (kind) {
-    case KubeKind::kNode: return read_node(json, catalog);
-    case KubeKind::kPod: return read_pod(json, catalog);
-    case KubeKind::kJob: return read_job(json, catalog);
-    case KubeKind::kDisruptionBudget: break;
+    case KubeKind::kNode:
+      return read_node(json, catalog);
+    case KubeKind::kPod:
+      return read_pod(json, catalog);
+    case KubeKind::kJob:
+      return read_job(json, catalog);
+    case KubeKind::kDisruptionBudget:
+      break;
   }
   return read_budget(json);
 }
@@ -41,26 +49,35 @@ Result<KubeObject> named_object(KubeKind kind, JsonView json, const GpuCatalog& 
   if (!json.is_object())
     return fail(ErrorCode::kInvalidArgument, format("{} is no JSON object", kind_name(kind)));
   if (json["metadata"]["name"].text().empty())
-    return fail(ErrorCode::kInvalidArgument, format("{}: metadata.name is missing", kind_name(kind)));
+    return fail(ErrorCode::kInvalidArgument,
+                format("{}: metadata.name is missing", kind_name(kind)));
   return read_object(kind, json, catalog);
 }
 
 ErrorCode code_of(int http_code) {
   switch (http_code) {
     case 401:
-    case 403: return ErrorCode::kForbidden;
-    case 404: return ErrorCode::kNotFound;
-    case 409: return ErrorCode::kConflict;
-    case 410: return ErrorCode::kGone;
-    case 429: return ErrorCode::kResourceExhausted;
-    case 504: return ErrorCode::kTimeout;
-    default: return http_code >= 500 ? ErrorCode::kUnavailable : ErrorCode::kInvalidArgument;
+    case 403:
+      return ErrorCode::kForbidden;
+    case 404:
+      return ErrorCode::kNotFound;
+    case 409:
+      return ErrorCode::kConflict;
+    case 410:
+      return ErrorCode::kGone;
+    case 429:
+      return ErrorCode::kResourceExhausted;
+    case 504:
+      return ErrorCode::kTimeout;
+    default:
+      return http_code >= 500 ? ErrorCode::kUnavailable : ErrorCode::kInvalidArgument;
   }
 }
 
 KubeStatus read_status(JsonView json) {
   KubeStatus status;
-  status.code = static_cast<int>(std::clamp<std::int64_t>(json["code"].integer().value_or(0), 0, 999));
+  status.code =
+      static_cast<int>(std::clamp<std::int64_t>(json["code"].integer().value_or(0), 0, 999));
   status.reason = std::string(json["reason"].text());
   status.message = std::string(json["message"].text());
   status.retry_after_s =
@@ -88,8 +105,10 @@ void collect(JsonView json, std::string_view kind, int depth, const GpuCatalog& 
   if (const std::string_view own = json["kind"].text(); !own.empty()) kind = own;
   if (json["items"].is_array()) {
     // The items of a NodeList need not repeat their kind.
-    const std::string_view item_kind = kind.ends_with("List") ? kind.substr(0, kind.size() - 4) : kind;
-    for (const JsonView item : json["items"].items()) collect(item, item_kind, depth + 1, catalog, out);
+    const std::string_view item_kind =
+        kind.ends_with("List") ? kind.substr(0, kind.size() - 4) : kind;
+    for (const JsonView item : json["items"].items())
+      collect(item, item_kind, depth + 1, catalog, out);
     return;
   }
   const auto known = kind_of(kind);
@@ -144,14 +163,18 @@ Result<KubeList> KubeDecoder::list(KubeKind kind, std::string_view json) {
 
 Result<WatchFrame> KubeDecoder::watch_frame(KubeKind kind, std::string_view line) {
   SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(line));
-  if (!root.is_object()) return fail(ErrorCode::kInvalidArgument, "a watch frame is no JSON object");
+  if (!root.is_object())
+    return fail(ErrorCode::kInvalidArgument, "a watch frame is no JSON object");
   const JsonView object = root["object"];
   const JsonView metadata = object["metadata"];
   WatchFrame frame;
   frame.type = watch_type(root["type"].text());
   switch (frame.type) {
-    case WatchType::kUnknown: return frame;
-    case WatchType::kError: frame.payload = read_status(object); return frame;
+    case WatchType::kUnknown:
+      return frame;
+    case WatchType::kError:
+      frame.payload = read_status(object);
+      return frame;
     case WatchType::kBookmark:
       frame.initial_events_end =
           metadata["annotations"]["k8s.io/initial-events-end"].text() == "true";

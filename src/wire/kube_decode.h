@@ -44,8 +44,8 @@ enum class WatchType { kAdded, kModified, kDeleted, kBookmark, kError, kUnknown 
 
 struct WatchFrame {
   WatchType type = WatchType::kUnknown;
-  std::string resource_version;           // of the object or the bookmark; empty where absent
-  bool initial_events_end = false;        // bookmark annotation k8s.io/initial-events-end
+  std::string resource_version;     // of the object or the bookmark; empty where absent
+  bool initial_events_end = false;  // bookmark annotation k8s.io/initial-events-end
   std::variant<std::monostate, KubeObject, KubeStatus> payload;
 };
 

@@ -13,7 +13,8 @@ class Scanner {
   explicit Scanner(std::string_view text) : text_(text) {}
 
   char peek() {
-    while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]) != nullptr) ++at_;
+    while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]) != nullptr)
+      ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
   }
 
@@ -40,7 +41,8 @@ class Scanner {
     } else if (first == '{' || first == '[') {
       skip_brackets();
     } else {
-      while (at_ < text_.size() && std::strchr(",]} \t\r\n", text_[at_]) == nullptr) ++at_;
+      while (at_ < text_.size() && std::strchr(",]} \t\r\n", text_[at_]) == nullptr)
+        ++at_;
     }
     return text_.substr(begin, at_ - begin);
   }

@@ -1,5 +1,5 @@
-// The Node documents of a full-object request as raw slices, so that a filter answers with the very bytes
-// it was sent. The JSON must have been validated already: this only counts brackets.
+// The Node documents of a full-object request as raw slices, so that a filter answers with the very
+// bytes it was sent. The JSON must have been validated already: this only counts brackets.
 #pragma once
 
 #include <string_view>

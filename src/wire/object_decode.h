@@ -1,5 +1,5 @@
-// One Kubernetes object each, from a parsed document to its plain value. Names may be empty here: who
-// needs one checks it.
+// One Kubernetes object each, from a parsed document to its plain value. Names may be empty here:
+// who needs one checks it.
 #pragma once
 
 #include "slackline/model/gpu_catalog.h"

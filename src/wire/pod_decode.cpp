@@ -16,9 +16,9 @@ PodPhase read_phase(std::string_view text) {
 }
 
 std::int32_t read_priority(JsonView value) {
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value.integer().value_or(0), std::numeric_limits<std::int32_t>::min(),
-                               std::numeric_limits<std::int32_t>::max()));
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(
+      value.integer().value_or(0), std::numeric_limits<std::int32_t>::min(),
+      std::numeric_limits<std::int32_t>::max()));
 }
 
 std::int64_t count_or(JsonView value, std::int64_t otherwise) {
@@ -78,8 +78,8 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.requests = read_pod_requests(spec, catalog, pod.problems);
   pod.intent = intent_of(metadata);
   pod.plan = plan_of(metadata["annotations"]);
-  // Most pods of a cluster want no GPU: only their amounts matter, so only those are kept. An unreadable
-  // pod might have wanted one.
+  // Most pods of a cluster want no GPU: only their amounts matter, so only those are kept. An
+  // unreadable pod might have wanted one.
   if (pod.requests.wants_gpus() || !pod.problems.empty()) {
     pod.labels = read_labels(metadata["labels"]);
     pod.constraints = read_constraints(spec);

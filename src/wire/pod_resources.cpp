@@ -1,4 +1,5 @@
-// The request of a pod, computed as Kubernetes computes it (component-helpers, resource.PodRequests):
+// The request of a pod, computed as Kubernetes computes it (component-helpers,
+// resource.PodRequests):
 //
 //   running = sum over containers and sidecars (init containers with restartPolicy Always)
 //   init    = max over init containers of itself plus the sidecars started before it

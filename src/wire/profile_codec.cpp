@@ -25,10 +25,10 @@ using Keys = std::initializer_list<std::string_view>;
 
 Status check_keys(const Document& map, Keys allowed) {
   if (map.kind != Document::Kind::kMap) return wrong(map, "must be a map");
-  for (auto field = map.fields.begin(); field != map.fields.end(); ++field) {
-    if (std::find(allowed.begin(), allowed.end(), field->first) == allowed.end())
-      return wrong(field->second, format("unknown key; allowed: {}", fmt::join(allowed, ", ")));
-    if (map.find(field->first) != &field->second) return wrong(field->second, "given twice");
+  for (const DocumentField& field : map.fields) {
+    if (std::find(allowed.begin(), allowed.end(), field.key) == allowed.end())
+      return wrong(field.value, format("unknown key; allowed: {}", fmt::join(allowed, ", ")));
+    if (map.find(field.key) != &field.value) return wrong(field.value, "given twice");
   }
   return {};
 }
@@ -131,7 +131,8 @@ GpuType type_of_file(const std::string& file) {
   std::string name = file.substr(file.find_last_of('/') + 1);
   name = name.substr(0, name.find_last_of('.'));
   name = name.substr(name.find_last_of('_') + 1);
-  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (char& c : name)
+    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return GpuType(name);
 }
 
@@ -150,7 +151,8 @@ Result<std::vector<ProfileEntry>> read_import(const Document& root, const GpuTyp
     entry.gpu_type = gpu_type;
     entry.coefficients.kind = "S";
     SLACKLINE_ASSIGN(entry.coefficients.params, read_numbers(fields, "k"));
-    if (entry.coefficients.params.size() != 3) return wrong(*fields.find("k"), "must be [k0, k1, k2]");
+    if (entry.coefficients.params.size() != 3)
+      return wrong(*fields.find("k"), "must be [k0, k1, k2]");
     for (const std::string_view key : {"gamma", "lam"}) {
       SLACKLINE_ASSIGN(const Document* value, required(fields, key));
       SLACKLINE_ASSIGN(const double number, read_number(*value, kAnyNumber));
@@ -168,7 +170,8 @@ Result<std::vector<ProfileEntry>> read_root(const Document& root, const GpuType&
   if (root.kind != Document::Kind::kMap) return wrong(root, "must be a map");
   SLACKLINE_ASSIGN(const std::string kind, read_text(root, "kind"));
   if (kind == "WorkloadProfile") return read_entries(root);
-  if (kind == "seed") return read_import(root, gpu_type.empty() ? type_of_file(file) : gpu_type, file);
+  if (kind == "seed")
+    return read_import(root, gpu_type.empty() ? type_of_file(file) : gpu_type, file);
   return wrong(*root.find("kind"), "must be WorkloadProfile (or seed, the import form)");
 }
 
@@ -186,20 +189,26 @@ Result<std::vector<ProfileEntry>> read_profile(std::string_view text, const std:
 }
 
 std::string write_profile(const std::vector<ProfileEntry>& entries) {
-  std::string out = format("{{\n  \"apiVersion\": \"{}\",\n  \"kind\": \"WorkloadProfile\",\n  \"entries\": [",
-                           kApiVersion);
+  std::string out =
+      format("{{\n  \"apiVersion\": \"{}\",\n  \"kind\": \"WorkloadProfile\",\n  \"entries\": [",
+             kApiVersion);
   std::string_view separator = "\n    ";
   for (const ProfileEntry& entry : entries) {
     JsonWriter json;
     json.begin_object().field("model", entry.model).field("gpuType", entry.gpu_type.str());
     json.key("coefficients").begin_object().field("kind", entry.coefficients.kind);
     json.key("params").begin_array();
-    for (const double param : entry.coefficients.params) json.number(param);
+    for (const double param : entry.coefficients.params)
+      json.number(param);
     json.end_array().end_object();
     json.field("startup_s", entry.startup_s).field("points", entry.points).key("held_out_mape");
     entry.held_out_mape ? json.number(*entry.held_out_mape) : json.null();
     if (entry.batch_range)
-      json.key("batch_range").begin_array().number(entry.batch_range->least).number(entry.batch_range->most).end_array();
+      json.key("batch_range")
+          .begin_array()
+          .number(entry.batch_range->least)
+          .number(entry.batch_range->most)
+          .end_array();
     json.field("source", entry.source).end_object();
     out += separator;
     out += json.str();

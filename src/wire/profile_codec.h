@@ -2,11 +2,12 @@
 //
 //   apiVersion: config.slackline.dev/v1alpha1
 //   kind: WorkloadProfile
-//   entries: [{model, gpuType, coefficients: {kind, params}, startup_s, points, held_out_mape, batch_range, source}]
+//   entries: [{model, gpuType, coefficients: {kind, params}, startup_s, points, held_out_mape,
+//   batch_range, source}]
 //
-// Also read is the import form of one GPU type, {"kind": "seed", "comm": "sum", "types": {model: {k: [k0, k1,
-// k2], gamma, lam, batch, iters}}}, as kind "S" with params [k0, k1, k2, gamma, lambda]; `batch` and `iters`
-// describe traces and are not kept.
+// Also read is the import form of one GPU type, {"kind": "seed", "comm": "sum", "types": {model:
+// {k: [k0, k1, k2], gamma, lam, batch, iters}}}, as kind "S" with params [k0, k1, k2, gamma,
+// lambda]; `batch` and `iters` describe traces and are not kept.
 //
 // An unknown key or a wrong value is kInvalidArgument: file, line, path, and what is allowed.
 #pragma once
@@ -20,8 +21,8 @@
 
 namespace slackline::wire {
 
-// The GPU type of an import form is `gpu_type`, or where that is empty what follows the last '_' of the
-// file's name: "profile_k80.json" is K80.
+// The GPU type of an import form is `gpu_type`, or where that is empty what follows the last '_' of
+// the file's name: "profile_k80.json" is K80.
 Result<std::vector<ProfileEntry>> read_profile(std::string_view text, const std::string& file,
                                                const GpuType& gpu_type = GpuType{});
 

@@ -12,14 +12,17 @@
 namespace slackline::wire {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?, in a range that every reader accepts.
 bool is_json_number(std::string_view text) {
   std::size_t at = 0;
   const auto digits = [&] {
     const std::size_t begin = at;
-    while (at < text.size() && is_digit(text[at])) ++at;
+    while (at < text.size() && is_digit(text[at]))
+      ++at;
     return at - begin;
   };
   if (at < text.size() && text[at] == '-') ++at;
@@ -43,8 +46,8 @@ bool holds_only_strings(std::string_view key) {
   return key == "annotations" || key == "labels" || key == "nodeSelector" || key == "matchLabels";
 }
 
-// Writes documents one behind another, separated by commas, while they are read. An anchored value is
-// remembered as the JSON it became.
+// Writes documents one behind another, separated by commas, while they are read. An anchored value
+// is remembered as the JSON it became.
 class JsonEmitter : public YamlSink {
  public:
   explicit JsonEmitter(std::size_t input_bytes)
@@ -159,7 +162,8 @@ Result<std::string> yaml_to_json(std::string_view yaml, const YamlLimits& limits
     if (JsonDocument document; document.parse(yaml)) return std::string(yaml);
   JsonEmitter emitter(std::min(yaml.size(), limits.max_bytes));
   if (const auto problem = read_yaml(yaml, limits, emitter))
-    return fail(ErrorCode::kInvalidArgument, format("line {}: {}", problem->line, problem->message));
+    return fail(ErrorCode::kInvalidArgument,
+                format("line {}: {}", problem->line, problem->message));
   if (emitter.documents() == 0) return fail(ErrorCode::kInvalidArgument, "it holds no document");
   if (emitter.documents() == 1) return emitter.take();
   return format(R"({{"apiVersion":"v1","kind":"List","items":[{}]}})", emitter.take());

@@ -26,7 +26,13 @@ class Adapter : public YAML::EventHandler {
  public:
   Adapter(YamlSink& sink, int max_depth) : sink_(sink), max_depth_(max_depth) {}
 
-  void OnDocumentStart(const YAML::Mark&) override { sink_.begin_document(); }
+  // On a stray "," yaml-cpp reports empty documents for ever without moving on.
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (mark.pos <= last_start_)
+      throw YamlProblem{line(mark), "not YAML: a document cannot begin here"};
+    last_start_ = mark.pos;
+    sink_.begin_document();
+  }
   void OnDocumentEnd() override { sink_.end_document(); }
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -105,6 +111,7 @@ class Adapter : public YAML::EventHandler {
 
   YamlSink& sink_;
   const int max_depth_;
+  int last_start_ = -1;
   std::vector<Level> levels_;
 };
 
@@ -113,7 +120,8 @@ class Adapter : public YAML::EventHandler {
 std::optional<YamlProblem> read_yaml(std::string_view text, const YamlLimits& limits,
                                      YamlSink& sink) {
   if (text.size() > limits.max_bytes)
-    return YamlProblem{1, format("{} bytes long; at most {} are read", text.size(), limits.max_bytes)};
+    return YamlProblem{1,
+                       format("{} bytes long; at most {} are read", text.size(), limits.max_bytes)};
   try {
     ViewBuffer buffer(text);
     std::istream stream(&buffer);

@@ -1,8 +1,8 @@
 // YAML as a stream of events, with yaml-cpp kept behind one translation unit.
 //
-// JSON is YAML, so JSON files come through here as well. What is refused as YAML: texts beyond a limit,
-// nesting beyond a limit, maps or lists as keys, an alias before its anchor. Sinks may refuse more by
-// throwing YamlProblem; nothing else is thrown out of read_yaml().
+// JSON is YAML, so JSON files come through here as well. What is refused as YAML: texts beyond a
+// limit, nesting beyond a limit, maps or lists as keys, an alias before its anchor. Sinks may
+// refuse more by throwing YamlProblem; nothing else is thrown out of read_yaml().
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,16 @@ struct YamlProblem {
   std::string message;
 };
 
-// Anchors are numbered; 0 = none. Between begin_map and end the values alternate: key, value, key ...;
-// keys are always scalars.
+// Anchors are numbered; 0 = none. Between begin_map and end the values alternate: key, value, key
+// ...; keys are always scalars.
 class YamlSink {
  public:
   virtual ~YamlSink() = default;
   virtual void begin_document() = 0;
   virtual void end_document() = 0;
   virtual void null(int line, std::size_t anchor) = 0;
-  // `plain`: written without quotes and without the tag !!str, so that it may mean a number or boolean.
+  // `plain`: written without quotes and without the tag !!str, so that it may mean a number or
+  // boolean.
   virtual void scalar(int line, std::size_t anchor, const std::string& text, bool plain) = 0;
   virtual void key(int line, const std::string& text) = 0;
   virtual void begin_map(int line, std::size_t anchor) = 0;
@@ -42,6 +43,7 @@ class YamlSink {
 };
 
 // All documents of the text, in order; the problem that ended it, if any.
-std::optional<YamlProblem> read_yaml(std::string_view text, const YamlLimits& limits, YamlSink& sink);
+std::optional<YamlProblem> read_yaml(std::string_view text, const YamlLimits& limits,
+                                     YamlSink& sink);
 
 }  // namespace slackline::wire

@@ -13,7 +13,8 @@ namespace {
 std::string body_with_names(std::int64_t count) {
   std::string body = R"({"Pod":)" + pod_document() + R"(,"Nodes":null,"NodeNames":[)";
   for (std::int64_t i = 0; i < count; ++i)
-    body += (i == 0 ? "\"" : ",\"") + ("gpu-node-pool-a-eu-central-1-" + std::to_string(1'000'000 + i)) + '"';
+    body += (i == 0 ? "\"" : ",\"") +
+            ("gpu-node-pool-a-eu-central-1-" + std::to_string(1'000'000 + i)) + '"';
   return body + "]}";
 }
 
@@ -39,7 +40,8 @@ void prioritize_by_names(benchmark::State& state) {
   const std::string body = body_with_names(state.range(0));
   ExtenderCodec codec(default_gpu_catalog());
   PrioritizeReply reply;
-  for (std::uint32_t i = 0; i < 128 && i < state.range(0); ++i) reply.scores.push_back({i, 8});
+  for (std::uint32_t i = 0; i < 128 && i < state.range(0); ++i)
+    reply.scores.push_back({i, 8});
   for (auto _ : state) {
     const auto decoded = codec.decode_nodes(body);
     benchmark::DoNotOptimize(codec.encode_prioritize(decoded->request, reply));
@@ -66,7 +68,8 @@ BENCHMARK(filter_by_objects)->Arg(500)->Unit(benchmark::kMillisecond);
 void watch_event(benchmark::State& state) {
   const std::string line = R"({"type":"MODIFIED","object":)" + pod_document() + "}";
   KubeDecoder decoder(default_gpu_catalog());
-  for (auto _ : state) benchmark::DoNotOptimize(decoder.watch_frame(KubeKind::kPod, line));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(decoder.watch_frame(KubeKind::kPod, line));
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(line.size()));
 }
 BENCHMARK(watch_event)->Unit(benchmark::kMicrosecond);

@@ -1,7 +1,7 @@
 // Views: what a person sees of the cluster over REST, as plain values.
 //
-// The control layer fills them from a snapshot, the wire layer writes them as JSON or text tables. Lists
-// are sorted by their filler; nothing here decides anything. Times are epoch seconds.
+// The control layer fills them from a snapshot, the wire layer writes them as JSON or text tables.
+// Lists are sorted by their filler; nothing here decides anything. Times are epoch seconds.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct ClusterView {
   std::int64_t pods_bound = 0;
   std::int64_t pods_unbound = 0;
   std::int64_t jobs = 0;
-  std::int64_t models = 0;  // workload types with a profile
+  std::int64_t models = 0;                                  // workload types with a profile
   std::vector<std::pair<std::string, std::int64_t>> tasks;  // state -> count
   std::vector<GpuPoolView> pools;
 };
@@ -117,8 +117,9 @@ struct ScoresView {
   Uid uid;
   std::uint64_t snapshot_version = 0;
   std::string policy;
-  std::string model;  // workload type the scores were predicted for; empty = scored without the model
-  std::string note;   // "no model named: scored by fit alone"
+  std::string
+      model;  // workload type the scores were predicted for; empty = scored without the model
+  std::string note;              // "no model named: scored by fit alone"
   std::vector<ScoreView> nodes;  // best first
 };
 
@@ -127,14 +128,14 @@ struct PlacementRow {
   GpuType gpu_type;
   Placement shape;
   double throughput_samples_per_s = 0;
-  double latency_s = 0;  // Lat of 000 eq 4
-  double cost = 0;       // 000 eq 10
-  double cer = 0;        // 000 eq 11
+  double latency_s = 0;          // Lat of 000 eq 4
+  double cost = 0;               // 000 eq 10
+  double cer = 0;                // 000 eq 11
   std::optional<bool> feasible;  // started now it meets the deadline (eq 15); unset: unknown
   bool allowed = false;          // the task's placements and gpu-types permit it
   bool fits_now = false;         // it would fit into what is free now
   bool written = false;          // the shape as submitted
-  std::string reason;     // why not
+  std::string reason;            // why not
 };
 
 struct PlacementsView {

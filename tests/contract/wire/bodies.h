@@ -1,5 +1,5 @@
-// Bodies as kube-scheduler 1.36 writes them (Go's encoding/json of the API types: CamelCase at the top,
-// Kubernetes names inside, explicit nulls).
+// Bodies as kube-scheduler 1.36 writes them (Go's encoding/json of the API types: CamelCase at the
+// top, Kubernetes names inside, explicit nulls).
 #pragma once
 
 #include <string>
@@ -30,9 +30,9 @@ inline std::string pod_document() {
 }
 
 inline std::string node_document(const std::string& name) {
-  return R"({"metadata":{"name":")" + name +
-         R"(","uid":"n-)" + name +
-         R"(","creationTimestamp":"2026-11-01T00:00:00Z","labels":{"kubernetes.io/hostname":")" + name +
+  return R"({"metadata":{"name":")" + name + R"(","uid":"n-)" + name +
+         R"(","creationTimestamp":"2026-11-01T00:00:00Z","labels":{"kubernetes.io/hostname":")" +
+         name +
          R"(","nvidia.com/gpu.product":"NVIDIA-A100-SXM4-80GB"}},"spec":{"podCIDR":"10.0.1.0/24"},"status":)"
          R"({"capacity":{"cpu":"128","nvidia.com/gpu":"8","pods":"110"},"allocatable":{"cpu":"127",)"
          R"("memory":"1000Gi","nvidia.com/gpu":"8","pods":"110"},"conditions":[{"type":"Ready","status":"True",)"
@@ -46,9 +46,10 @@ inline std::string names_body() {
 }
 
 inline std::string full_body() {
-  return R"({"Pod":)" + pod_document() + R"(,"Nodes":{"metadata":{"resourceVersion":""},"items":[)" +
-         node_document("a100-01") + "," + node_document("a100-02") + "," + node_document("v100-01") +
-         "," + node_document("v100-02") + R"(]},"NodeNames":null})";
+  return R"({"Pod":)" + pod_document() +
+         R"(,"Nodes":{"metadata":{"resourceVersion":""},"items":[)" + node_document("a100-01") +
+         "," + node_document("a100-02") + "," + node_document("v100-01") + "," +
+         node_document("v100-02") + R"(]},"NodeNames":null})";
 }
 
 inline std::string preempt_body() {

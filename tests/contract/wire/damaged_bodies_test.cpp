@@ -1,5 +1,5 @@
-// Property: whatever happens to a valid body on its way, a decoder answers with a value or an Error; it
-// never crashes, and a cut one is never taken for whole.
+// Property: whatever happens to a valid body on its way, a decoder answers with a value or an
+// Error; it never crashes, and a cut one is never taken for whole.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -34,10 +34,14 @@ bool survives(ExtenderCodec& codec, KubeDecoder& decoder, int which, const std::
       if (decoded->refusal.empty()) codec.encode_filter(decoded->request, reply);
       return true;
     }
-    case 2: return codec.decode_preempt(body).has_value();
-    case 3: return codec.decode_bind(body).has_value();
-    case 4: return decoder.watch_frame(KubeKind::kPod, body).has_value();
-    default: return decoder.list(KubeKind::kNode, body).has_value();
+    case 2:
+      return codec.decode_preempt(body).has_value();
+    case 3:
+      return codec.decode_bind(body).has_value();
+    case 4:
+      return decoder.watch_frame(KubeKind::kPod, body).has_value();
+    default:
+      return decoder.list(KubeKind::kNode, body).has_value();
   }
 }
 
@@ -45,12 +49,18 @@ class DamagedBodies : public testing::TestWithParam<int> {
  protected:
   static std::string body() {
     switch (GetParam()) {
-      case 0: return names_body();
-      case 1: return full_body();
-      case 2: return preempt_body();
-      case 3: return bind_body();
-      case 4: return watch_body();
-      default: return list_body();
+      case 0:
+        return names_body();
+      case 1:
+        return full_body();
+      case 2:
+        return preempt_body();
+      case 3:
+        return bind_body();
+      case 4:
+        return watch_body();
+      default:
+        return list_body();
     }
   }
   bool survives(const std::string& text) {
@@ -61,7 +71,9 @@ class DamagedBodies : public testing::TestWithParam<int> {
   KubeDecoder decoder_{default_gpu_catalog()};
 };
 
-TEST_P(DamagedBodies, WholeItDecodes) { EXPECT_TRUE(survives(body())); }
+TEST_P(DamagedBodies, WholeItDecodes) {
+  EXPECT_TRUE(survives(body()));
+}
 
 TEST_P(DamagedBodies, CutAnywhereItIsAnError) {
   const std::string whole = body();

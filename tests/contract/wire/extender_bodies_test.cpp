@@ -1,5 +1,6 @@
-// The four verbs with bodies as kube-scheduler writes them: Go's field names, nulls for what is unset, and
-// replies compared byte for byte. What a real kube-scheduler sent: recorded_bodies_test.cpp.
+// The four verbs with bodies as kube-scheduler writes them: Go's field names, nulls for what is
+// unset, and replies compared byte for byte. What a real kube-scheduler sent:
+// recorded_bodies_test.cpp.
 #include <string>
 
 #include <gmock/gmock.h>
@@ -73,13 +74,16 @@ TEST(ExtenderBodies, FilterByObjectsAnswersWithTheDocumentsThatCame) {
   const auto decoded = codec.decode_nodes(full_body());
   ASSERT_TRUE(decoded);
   FilterReply reply;
-  reply.verdicts = {Verdict::kNodeTooSmall, Verdict::kPass, Verdict::kHeldForOthers, Verdict::kPass};
-  EXPECT_EQ(codec.encode_filter(decoded->request, reply),
-            R"({"Nodes":{"metadata":{"resourceVersion":""},"items":[)" + node_document("a100-02") + "," +
-                node_document("v100-02") + R"(]},"NodeNames":null,)"
-                R"("FailedNodes":{"v100-01":"free GPUs are held for tasks of equal or higher priority"},)"
-                R"("FailedAndUnresolvableNodes":{"a100-01":"node has fewer GPUs in all than one pod requests"},)"
-                R"("Error":""})");
+  reply.verdicts = {Verdict::kNodeTooSmall, Verdict::kPass, Verdict::kHeldForOthers,
+                    Verdict::kPass};
+  EXPECT_EQ(
+      codec.encode_filter(decoded->request, reply),
+      R"({"Nodes":{"metadata":{"resourceVersion":""},"items":[)" + node_document("a100-02") + "," +
+          node_document("v100-02") +
+          R"(]},"NodeNames":null,)"
+          R"("FailedNodes":{"v100-01":"free GPUs are held for tasks of equal or higher priority"},)"
+          R"("FailedAndUnresolvableNodes":{"a100-01":"node has fewer GPUs in all than one pod requests"},)"
+          R"("Error":""})");
 }
 
 TEST(ExtenderBodies, PreemptAnswersByteForByte) {

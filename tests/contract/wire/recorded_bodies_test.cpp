@@ -1,5 +1,5 @@
-// Bodies that a real kube-scheduler sent (scripts/record-golden): every one is understood, and the same
-// request in its other form, names or objects, gives the same values.
+// Bodies that a real kube-scheduler sent (scripts/record-golden): every one is understood, and the
+// same request in its other form, names or objects, gives the same values.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +23,8 @@ struct Recorded {
   std::string body;
 };
 
-// Of one verb, sorted by name. Golden files come with the repository: none is a failure, not a skip.
+// Of one verb, sorted by name. Golden files come with the repository: none is a failure, not a
+// skip.
 std::vector<Recorded> recorded(const std::string& verb) {
   std::vector<Recorded> bodies;
   const std::filesystem::path golden = SLACKLINE_SOURCE_DIR "/tests/contract/golden";
@@ -53,14 +54,16 @@ std::string by_names(const std::string& body) {
   json args = json::parse(body);
   if (args["Nodes"].is_null()) return body;
   args["NodeNames"] = json::array();
-  for (const json& node : args["Nodes"]["items"]) args["NodeNames"].push_back(node["metadata"]["name"]);
+  for (const json& node : args["Nodes"]["items"])
+    args["NodeNames"].push_back(node["metadata"]["name"]);
   args["Nodes"] = nullptr;
   return args.dump();
 }
 
 std::vector<Recorded> node_requests() {
   std::vector<Recorded> bodies = recorded("filter");
-  for (Recorded& body : recorded("prioritize")) bodies.push_back(std::move(body));
+  for (Recorded& body : recorded("prioritize"))
+    bodies.push_back(std::move(body));
   return bodies;
 }
 
@@ -108,7 +111,8 @@ TEST(RecordedBodies, AFilterThatPassesAllGivesBackWhatCame) {
     const json answer = json::parse(codec.encode_filter(decoded.request, reply));
     EXPECT_EQ(answer["NodeNames"], sent["NodeNames"]) << name;
     EXPECT_EQ(answer["Nodes"], sent["Nodes"]) << name;
-    EXPECT_TRUE(answer["FailedNodes"].empty() && answer["FailedAndUnresolvableNodes"].empty()) << name;
+    EXPECT_TRUE(answer["FailedNodes"].empty() && answer["FailedAndUnresolvableNodes"].empty())
+        << name;
     EXPECT_EQ(answer["Error"], "") << name;
   }
 }
@@ -120,7 +124,8 @@ TEST(RecordedBodies, VictimsAndMetaVictimsGiveTheSameRequest) {
       for (const auto& [node, victims] : args["NodeNameToVictims"].items()) {
         json& meta = args["NodeNameToMetaVictims"][node];
         meta["NumPDBViolations"] = victims["NumPDBViolations"];
-        for (const json& pod : victims["Pods"]) meta["Pods"].push_back({{"UID", pod["metadata"]["uid"]}});
+        for (const json& pod : victims["Pods"])
+          meta["Pods"].push_back({{"UID", pod["metadata"]["uid"]}});
       }
       args["NodeNameToVictims"] = nullptr;
     }
@@ -132,7 +137,8 @@ TEST(RecordedBodies, VictimsAndMetaVictimsGiveTheSameRequest) {
     PreemptReply same_one{one->request.candidates};
     PreemptReply same_other{other->request.candidates};
     EXPECT_EQ(encode_preempt(same_one), encode_preempt(same_other)) << name;
-    EXPECT_EQ(json::parse(encode_preempt(same_one))["NodeNameToMetaVictims"], args["NodeNameToMetaVictims"])
+    EXPECT_EQ(json::parse(encode_preempt(same_one))["NodeNameToMetaVictims"],
+              args["NodeNameToMetaVictims"])
         << name;
   }
 }

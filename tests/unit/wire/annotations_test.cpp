@@ -68,7 +68,8 @@ TEST(Annotations, KueuesQueueIsReadWhereOursIsAbsent) {
   const auto kueue = read_intent({}, {{"kueue.x-k8s.io/queue-name", "k"}});
   ASSERT_NE(kueue, nullptr);
   EXPECT_EQ(kueue->queue, "k");
-  const auto both = read_intent({}, {{"kueue.x-k8s.io/queue-name", "k"}, {"slackline.dev/queue", "q"}});
+  const auto both =
+      read_intent({}, {{"kueue.x-k8s.io/queue-name", "k"}, {"slackline.dev/queue", "q"}});
   EXPECT_EQ(both->queue, "q");
 }
 
@@ -90,22 +91,24 @@ TEST_P(Problems, NameKeyValueAndRemedy) {
               AllOf(HasSubstr(key), HasSubstr(mistake.value), HasSubstr(mistake.remedy)));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    EveryKey, Problems,
-    testing::Values(Mistake{"model", "", "1 to 253"}, Mistake{"mode", "test", "training or inference"},
-                    Mistake{"batch-size", "12x", "whole number"}, Mistake{"iterations", "0", "from 1"},
-                    Mistake{"expected-duration", "3 hours", "3h30m"},
-                    Mistake{"deadline-after", "-1h", "above zero"},
-                    Mistake{"qos-class", "Urgent", "urgent, prior or normal"},
-                    Mistake{"deadline", "tomorrow", "RFC 3339"}, Mistake{"gpu-types", "A100,,K80", "any"},
-                    Mistake{"placements", "4", "1x4,2x2"}, Mistake{"gang", "g", "a label"},
-                    Mistake{"gpu-type", "A100", "slackline.dev/gpu-types"}));
+INSTANTIATE_TEST_SUITE_P(EveryKey, Problems,
+                         testing::Values(Mistake{"model", "", "1 to 253"},
+                                         Mistake{"mode", "test", "training or inference"},
+                                         Mistake{"batch-size", "12x", "whole number"},
+                                         Mistake{"iterations", "0", "from 1"},
+                                         Mistake{"expected-duration", "3 hours", "3h30m"},
+                                         Mistake{"deadline-after", "-1h", "above zero"},
+                                         Mistake{"qos-class", "Urgent", "urgent, prior or normal"},
+                                         Mistake{"deadline", "tomorrow", "RFC 3339"},
+                                         Mistake{"gpu-types", "A100,,K80", "any"},
+                                         Mistake{"placements", "4", "1x4,2x2"},
+                                         Mistake{"gang", "g", "a label"},
+                                         Mistake{"gpu-type", "A100", "slackline.dev/gpu-types"}));
 
 TEST(Annotations, AHugeOrHostileValueMakesAShortProblem) {
   const std::string huge(1 << 20, 'x');
-  const auto intent = read_intent({{"slackline.dev/batch-size", huge},
-                                   {"slackline.dev/mode", "a\nlevel=error \x1b[31m"}},
-                                  {});
+  const auto intent = read_intent(
+      {{"slackline.dev/batch-size", huge}, {"slackline.dev/mode", "a\nlevel=error \x1b[31m"}}, {});
   ASSERT_NE(intent, nullptr);
   for (const std::string& problem : intent->problems) {
     EXPECT_LT(problem.size(), 400U);
@@ -114,8 +117,9 @@ TEST(Annotations, AHugeOrHostileValueMakesAShortProblem) {
 }
 
 TEST(Plan, IsReadWhole) {
-  const std::string text = R"({"id":"p-7","epoch":3,"shape":"2x4","type":"A100","nodes":["n1","n2"],)"
-                           R"("promoted":true,"later":{}})";
+  const std::string text =
+      R"({"id":"p-7","epoch":3,"shape":"2x4","type":"A100","nodes":["n1","n2"],)"
+      R"("promoted":true,"later":{}})";
   const auto plan = read_plan(text);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->id, "p-7");
@@ -124,7 +128,8 @@ TEST(Plan, IsReadWhole) {
   EXPECT_EQ(plan->gpu_type, GpuType("A100"));
   EXPECT_THAT(plan->nodes, ElementsAre(NodeName("n1"), NodeName("n2")));
   EXPECT_TRUE(plan->promoted);
-  EXPECT_NE(plan->value_hash, read_plan(R"({"id":"p-7","shape":"1x1","nodes":["n1"]})")->value_hash);
+  EXPECT_NE(plan->value_hash,
+            read_plan(R"({"id":"p-7","shape":"1x1","nodes":["n1"]})")->value_hash);
 }
 
 TEST(Plan, ThatCannotBeReadIsAProblem) {

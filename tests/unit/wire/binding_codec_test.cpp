@@ -6,13 +6,15 @@ namespace slackline::wire {
 namespace {
 
 TEST(BindingCodec, ABindingCarriesUidAndAnnotations) {
-  EXPECT_EQ(encode_binding({"n", "p"}, Uid("u"), NodeName("gpu-1"), {{"slackline.dev/a", "x\"y"}}),
-            R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"n","uid":"u",)"
-            R"("annotations":{"slackline.dev/a":"x\"y"}},)"
-            R"("target":{"apiVersion":"v1","kind":"Node","name":"gpu-1"}})");
-  EXPECT_EQ(encode_binding({"n", "p"}, Uid("u"), NodeName("g"), {}),
-            R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"n","uid":"u"},)"
-            R"("target":{"apiVersion":"v1","kind":"Node","name":"g"}})");
+  EXPECT_EQ(
+      encode_binding({"n", "p"}, Uid("u"), NodeName("gpu-1"), {{"slackline.dev/a", "x\"y"}}),
+      R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"n","uid":"u",)"
+      R"("annotations":{"slackline.dev/a":"x\"y"}},)"
+      R"("target":{"apiVersion":"v1","kind":"Node","name":"gpu-1"}})");
+  EXPECT_EQ(
+      encode_binding({"n", "p"}, Uid("u"), NodeName("g"), {}),
+      R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"n","uid":"u"},)"
+      R"("target":{"apiVersion":"v1","kind":"Node","name":"g"}})");
 }
 
 TEST(BindingCodec, ThePodsTruthIsRead) {

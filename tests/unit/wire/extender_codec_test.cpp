@@ -77,12 +77,14 @@ TEST_F(ExtenderCodecTest, EmptyListsAreFine) {
 TEST_F(ExtenderCodecTest, AFilterReplyAccountsForEveryNode) {
   const auto request = nodes(R"({"Pod":{},"NodeNames":["a","b","c","d"]})");
   FilterReply reply;
-  reply.verdicts = {Verdict::kPass, Verdict::kHeldForOthers, Verdict::kNodeTooSmall, Verdict::kPass};
-  EXPECT_EQ(codec_.encode_filter(request, reply),
-            R"({"Nodes":null,"NodeNames":["a","d"],)"
-            R"("FailedNodes":{"b":"free GPUs are held for tasks of equal or higher priority"},)"
-            R"("FailedAndUnresolvableNodes":{"c":"node has fewer GPUs in all than one pod requests"},)"
-            R"("Error":""})");
+  reply.verdicts = {Verdict::kPass, Verdict::kHeldForOthers, Verdict::kNodeTooSmall,
+                    Verdict::kPass};
+  EXPECT_EQ(
+      codec_.encode_filter(request, reply),
+      R"({"Nodes":null,"NodeNames":["a","d"],)"
+      R"("FailedNodes":{"b":"free GPUs are held for tasks of equal or higher priority"},)"
+      R"("FailedAndUnresolvableNodes":{"c":"node has fewer GPUs in all than one pod requests"},)"
+      R"("Error":""})");
 }
 
 TEST_F(ExtenderCodecTest, NobodyPassesIsAnEmptyListNotNull) {
@@ -95,15 +97,17 @@ TEST_F(ExtenderCodecTest, NobodyPassesIsAnEmptyListNotNull) {
 TEST_F(ExtenderCodecTest, NodeDocumentsAreEchoedByteForByte) {
   const std::string first = R"({ "metadata": {"name":"a", "odd\u0041":"}]{" }, "x":1.50 })";
   const std::string second = R"({"metadata":{"name":"b"},"spec":{"s":"\\\"}"}})";
-  const std::string body = R"({"Pod":{"nodes":{"items":[1]}},"Nodes":{"metadata":{"resourceVersion":"1"},"items":[ )" +
-                           first + " ,\n" + second + R"( , {"metadata":{"name":"a"}} ]},"NodeNames":null})";
+  const std::string body =
+      R"({"Pod":{"nodes":{"items":[1]}},"Nodes":{"metadata":{"resourceVersion":"1"},"items":[ )" +
+      first + " ,\n" + second + R"( , {"metadata":{"name":"a"}} ]},"NodeNames":null})";
   const auto request = nodes(body);
   ASSERT_THAT(request.node_names, ElementsAre("a", "b"));
   FilterReply reply;
   reply.verdicts = {Verdict::kPass, Verdict::kPass};
-  EXPECT_EQ(codec_.encode_filter(request, reply),
-            R"({"Nodes":{"metadata":{"resourceVersion":"1"},"items":[)" + first + "," + second +
-                R"(]},"NodeNames":null,"FailedNodes":{},"FailedAndUnresolvableNodes":{},"Error":""})");
+  EXPECT_EQ(
+      codec_.encode_filter(request, reply),
+      R"({"Nodes":{"metadata":{"resourceVersion":"1"},"items":[)" + first + "," + second +
+          R"(]},"NodeNames":null,"FailedNodes":{},"FailedAndUnresolvableNodes":{},"Error":""})");
 }
 
 TEST_F(ExtenderCodecTest, HostileNamesStayValidJson) {
@@ -128,11 +132,13 @@ TEST_F(ExtenderCodecTest, OnlyAnsweredScoresAreWritten) {
 }
 
 TEST_F(ExtenderCodecTest, MetaVictimsAndVictimsGiveTheSameRequest) {
-  const auto meta = codec_.decode_preempt(R"({"Pod":{"metadata":{"name":"p"}},"NodeNameToVictims":null,
+  const auto meta =
+      codec_.decode_preempt(R"({"Pod":{"metadata":{"name":"p"}},"NodeNameToVictims":null,
     "NodeNameToMetaVictims":{"n2":{"Pods":[{"UID":"u1"},{"UID":"u2"}],"NumPDBViolations":1},
                              "n1":{"Pods":null,"NumPDBViolations":-4}}})");
   ASSERT_TRUE(meta);
-  const auto full = codec_.decode_preempt(R"({"Pod":{"metadata":{"name":"p"}},"NodeNameToMetaVictims":null,
+  const auto full =
+      codec_.decode_preempt(R"({"Pod":{"metadata":{"name":"p"}},"NodeNameToMetaVictims":null,
     "NodeNameToVictims":{"n2":{"Pods":[{"metadata":{"uid":"u1"}},{"metadata":{"uid":"u2"}}],
                                "NumPDBViolations":1},"n1":{"Pods":[],"NumPDBViolations":-4}}})");
   ASSERT_TRUE(full);
@@ -149,15 +155,18 @@ TEST_F(ExtenderCodecTest, MetaVictimsAndVictimsGiveTheSameRequest) {
 TEST_F(ExtenderCodecTest, PreemptAndBindRefuseWhatIsMissing) {
   EXPECT_THAT(codec_.decode_preempt(R"({"Pod":{}})")->refusal, HasSubstr("null"));
   EXPECT_THAT(codec_.decode_preempt(R"({"NodeNameToMetaVictims":{}})")->refusal, HasSubstr("Pod"));
-  EXPECT_THAT(codec_.decode_preempt(R"({"Pod":{},"NodeNameToMetaVictims":{"n":{"Pods":[{}]}}})")->refusal,
-              HasSubstr("uid"));
-  EXPECT_THAT(codec_.decode_bind(R"({"PodName":"p","PodNamespace":"n","PodUID":"","Node":"x"})")->refusal,
-              HasSubstr("PodUID"));
+  EXPECT_THAT(
+      codec_.decode_preempt(R"({"Pod":{},"NodeNameToMetaVictims":{"n":{"Pods":[{}]}}})")->refusal,
+      HasSubstr("uid"));
+  EXPECT_THAT(
+      codec_.decode_bind(R"({"PodName":"p","PodNamespace":"n","PodUID":"","Node":"x"})")->refusal,
+      HasSubstr("PodUID"));
   EXPECT_THAT(codec_.decode_bind("{}")->refusal, HasSubstr("PodName"));
 }
 
 TEST_F(ExtenderCodecTest, UndecodableBodiesAreErrors) {
-  for (const char* body : {"", "{", "nonsense", "[]", "7", R"({"Pod":{},"NodeNames":["a"]}})", "null"}) {
+  for (const char* body :
+       {"", "{", "nonsense", "[]", "7", R"({"Pod":{},"NodeNames":["a"]}})", "null"}) {
     EXPECT_FALSE(codec_.decode_nodes(body)) << body;
     EXPECT_FALSE(codec_.decode_preempt(body)) << body;
     EXPECT_FALSE(codec_.decode_bind(body)) << body;
@@ -168,7 +177,8 @@ TEST_F(ExtenderCodecTest, DepthAndSmallTokenBombsAreRefusedAtOnce) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_FALSE(codec_.decode_nodes(std::string(1'000'000, '[')));
   std::string commas;
-  while (commas.size() < (std::size_t{4} << 20)) commas += "{},";
+  while (commas.size() < (std::size_t{4} << 20))
+    commas += "{},";
   EXPECT_FALSE(codec_.decode_nodes(commas));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   EXPECT_LT(took.count(), 2.0) << "the real limit is 100 ms; sanitizers are slow";

@@ -54,12 +54,15 @@ TEST(KubeDecode, ANodeKeepsWhatSchedulingNeeds) {
 TEST(KubeDecode, ANodeThatIsNotReadySaysSo) {
   for (const char* status : {"False", "Unknown"})
     EXPECT_FALSE(decoded<Node>(KubeKind::kNode, R"({"metadata":{"name":"n"},"status":{"conditions":[
-        {"type":"Ready","status":")" + std::string(status) + R"("}]}})").ready);
+        {"type":"Ready","status":")" + std::string(status) +
+                                                    R"("}]}})")
+                     .ready);
 }
 
 TEST(KubeDecode, AnUnreadableQuantityMarksItsNodeOnly) {
   KubeDecoder decoder(default_gpu_catalog());
-  const auto list = decoder.list(KubeKind::kNode, R"({"kind":"NodeList","metadata":{"resourceVersion":"9"},
+  const auto list =
+      decoder.list(KubeKind::kNode, R"({"kind":"NodeList","metadata":{"resourceVersion":"9"},
     "items":[{"metadata":{"name":"bad"},"status":{"allocatable":{"nvidia.com/gpu":"1Mi1","cpu":"4"}}},
              {"metadata":{"name":"good"},"status":{"allocatable":{"nvidia.com/gpu":"4"}}}]})");
   ASSERT_TRUE(list);
@@ -154,7 +157,8 @@ TEST(KubeDecode, OfAPodWithoutGpusOnlyItsAmountsAreKept) {
 }
 
 TEST(KubeDecode, NullsAndUnknownFieldsAreTolerated) {
-  const Pod pod = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p","labels":null,"annotations":null,
+  const Pod pod =
+      decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p","labels":null,"annotations":null,
       "creationTimestamp":null,"deletionTimestamp":null,"ownerReferences":null},
       "spec":{"containers":null,"schedulingGates":null,"priority":null,"someday":{"a":[1,2]}},
       "status":null,"extra":[]})");
@@ -166,7 +170,8 @@ TEST(KubeDecode, NullsAndUnknownFieldsAreTolerated) {
 
 TEST(KubeDecode, APodGroupsMemberIsMarked) {
   EXPECT_TRUE(decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p"},
-      "spec":{"schedulingGroup":{"podGroupName":"g"}}})").in_pod_group);
+      "spec":{"schedulingGroup":{"podGroupName":"g"}}})")
+                  .in_pod_group);
 }
 
 TEST(KubeDecode, AnUnreadablePlanIsNoPlanAndSaysSo) {
@@ -201,7 +206,8 @@ TEST(KubeDecode, AJobCarriesItsOwnAndItsTemplatesIntent) {
 TEST(KubeDecode, AJobIsFinishedByItsConditions) {
   for (const char* type : {"Complete", "Failed"})
     EXPECT_TRUE(decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},"status":{"conditions":[
-        {"type":")" + std::string(type) + R"(","status":"True"}]}})").finished);
+        {"type":")" + std::string(type) + R"(","status":"True"}]}})")
+                    .finished);
 }
 
 TEST(KubeDecode, ADisruptionBudgetIsRead) {
@@ -221,7 +227,8 @@ TEST(KubeDecode, ADisruptionBudgetIsRead) {
 
 TEST(KubeDecode, AListTellsWhereItGoesOn) {
   KubeDecoder decoder(default_gpu_catalog());
-  const auto list = decoder.list(KubeKind::kPod, R"({"metadata":{"resourceVersion":"41","continue":"tok"},
+  const auto list =
+      decoder.list(KubeKind::kPod, R"({"metadata":{"resourceVersion":"41","continue":"tok"},
       "items":[{"metadata":{"name":"a"}},null,7,{"metadata":{}}]})");
   ASSERT_TRUE(list);
   EXPECT_EQ(list->resource_version, "41");
@@ -249,13 +256,15 @@ TEST(KubeDecode, WatchFramesOfEveryTypeAreRead) {
   EXPECT_EQ(added->resource_version, "12");
   EXPECT_EQ(std::get<Pod>(std::get<KubeObject>(added->payload)).key.name, "p");
 
-  const auto bookmark = decoder.watch_frame(KubeKind::kPod, R"({"type":"BOOKMARK","object":{"metadata":{
+  const auto bookmark =
+      decoder.watch_frame(KubeKind::kPod, R"({"type":"BOOKMARK","object":{"metadata":{
       "resourceVersion":"13","annotations":{"k8s.io/initial-events-end":"true"}}}})");
   ASSERT_TRUE(bookmark);
   EXPECT_EQ(bookmark->resource_version, "13");
   EXPECT_TRUE(bookmark->initial_events_end);
 
-  const auto error = decoder.watch_frame(KubeKind::kPod, R"({"type":"ERROR","object":{"kind":"Status",
+  const auto error =
+      decoder.watch_frame(KubeKind::kPod, R"({"type":"ERROR","object":{"kind":"Status",
       "code":410,"reason":"Expired","message":"m","details":{"retryAfterSeconds":3}}})");
   ASSERT_TRUE(error);
   EXPECT_EQ(std::get<KubeStatus>(error->payload).code, 410);
@@ -265,8 +274,8 @@ TEST(KubeDecode, WatchFramesOfEveryTypeAreRead) {
 
 TEST(KubeDecode, OddWatchFramesMoveNoVersion) {
   KubeDecoder decoder(default_gpu_catalog());
-  const auto unknown =
-      decoder.watch_frame(KubeKind::kPod, R"({"type":"NEW","object":{"metadata":{"resourceVersion":"5"}}})");
+  const auto unknown = decoder.watch_frame(
+      KubeKind::kPod, R"({"type":"NEW","object":{"metadata":{"resourceVersion":"5"}}})");
   ASSERT_TRUE(unknown);
   EXPECT_EQ(unknown->type, WatchType::kUnknown);
   EXPECT_THAT(unknown->resource_version, IsEmpty());
@@ -300,7 +309,8 @@ TEST(KubeDecode, BrokenJsonIsAnErrorWithItsPlace) {
   EXPECT_THAT(cut.error().message, HasSubstr("byte 23"));
   const std::string deep = std::string(2000, '[') + std::string(2000, ']');
   EXPECT_THAT(decoder.object(KubeKind::kPod, deep).error().message, HasSubstr("deeper than 1024"));
-  EXPECT_THAT(decoder.object(KubeKind::kPod, "{\"a\":\"\xff\"}").error().message, HasSubstr("UTF-8"));
+  EXPECT_THAT(decoder.object(KubeKind::kPod, "{\"a\":\"\xff\"}").error().message,
+              HasSubstr("UTF-8"));
   EXPECT_THAT(decoder.object(KubeKind::kPod, "").error().message, HasSubstr("empty"));
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 Pod pod_with_spec(const std::string& spec) {
   KubeDecoder decoder(default_gpu_catalog());
-  const auto object =
-      decoder.object(KubeKind::kPod, R"({"metadata":{"name":"p","namespace":"n"},"spec":)" + spec + "}");
+  const auto object = decoder.object(
+      KubeKind::kPod, R"({"metadata":{"name":"p","namespace":"n"},"spec":)" + spec + "}");
   EXPECT_TRUE(object) << object.error().message;
   return std::get<Pod>(*object);
 }
@@ -68,7 +68,8 @@ TEST(PodResources, PodLevelRequestsReplaceTheSumResourceByResource) {
       "resources":{"requests":{"cpu":"1"},"limits":{"memory":"9Gi"}},
       "containers":[{"resources":{"requests":{"cpu":"3"},"limits":{"nvidia.com/gpu":"1"}}}]})");
   EXPECT_EQ(pod.requests.cpu_milli, 1000);
-  EXPECT_EQ(pod.requests.memory_bytes, std::int64_t{9} << 30) << "no container asks: the limit counts";
+  EXPECT_EQ(pod.requests.memory_bytes, std::int64_t{9} << 30)
+      << "no container asks: the limit counts";
   EXPECT_EQ(pod.requests.gpu_count("nvidia.com/gpu"), 1);
 }
 

@@ -98,12 +98,14 @@ TEST_P(Mistakes, AreToldByFileLineAndPath) {
   const auto entries = read_profile(text, "p.yaml");
   ASSERT_FALSE(entries);
   EXPECT_EQ(entries.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(entries.error().message, AllOf(HasSubstr("p.yaml"), HasSubstr("line "), HasSubstr(GetParam().told)));
+  EXPECT_THAT(entries.error().message,
+              AllOf(HasSubstr("p.yaml"), HasSubstr("line "), HasSubstr(GetParam().told)));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     EveryKind, Mistakes,
-    testing::Values(Mistake{"startup_s", "startup", "entries[0].startup: unknown key; allowed: model, gpuType"},
+    testing::Values(Mistake{"startup_s", "startup",
+                            "entries[0].startup: unknown key; allowed: model, gpuType"},
                     Mistake{"params: [24.0", "parms: [24.0", "entries[0].coefficients.parms"},
                     Mistake{"points: 19", "points: many", "entries[0].points: must be a number"},
                     Mistake{"points: 19", "points: -1", "at least 0"},
@@ -117,8 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ProfileCodec, EveryShippedProfileIsRead) {
   std::size_t files = 0;
-  for (const auto& file :
-       std::filesystem::directory_iterator(std::string(SLACKLINE_SOURCE_DIR) + "/manifests/profiles")) {
+  for (const auto& file : std::filesystem::directory_iterator(std::string(SLACKLINE_SOURCE_DIR) +
+                                                              "/manifests/profiles")) {
     if (file.path().extension() != ".json") continue;
     const auto entries = read_profile(read_file(file.path()), file.path().string());
     ASSERT_TRUE(entries) << entries.error().message;
@@ -133,11 +135,13 @@ TEST(ProfileCodec, TheGoldenImportIsRead) {
   const std::filesystem::path path =
       std::filesystem::path(shared != nullptr ? shared : SLACKLINE_SOURCE_DIR "/../shared") /
       "golden/profile_k80.json";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "SKIPPED: no " << path << "; set SLACKLINE_SHARED";
+  if (!std::filesystem::exists(path))
+    GTEST_SKIP() << "SKIPPED: no " << path << "; set SLACKLINE_SHARED";
   const auto entries = read_profile(read_file(path), path.string());
   ASSERT_TRUE(entries) << entries.error().message;
   EXPECT_EQ(entries->size(), 6U);
-  for (const ProfileEntry& entry : *entries) EXPECT_EQ(entry.gpu_type, GpuType("K80"));
+  for (const ProfileEntry& entry : *entries)
+    EXPECT_EQ(entry.gpu_type, GpuType("K80"));
 }
 
 }  // namespace
