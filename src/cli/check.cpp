@@ -24,14 +24,13 @@ bool report(const std::string& file, const config::Findings& findings) {
 }
 
 bool check_ours(const std::string& file, config::Configuration& configuration) {
-  const auto text = config::read_text_file(file);
-  if (!text) {
-    std::printf("%s: error: %s\n", file.c_str(), text.error().message.c_str());
+  const auto loaded = config::read_configuration(file);
+  if (!loaded) {
+    std::printf("%s: error: %s\n", file.c_str(), loaded.error().message.c_str());
     return false;
   }
-  const config::Loaded loaded = config::parse_configuration(*text);
-  if (!report(file, loaded.findings)) return false;
-  configuration = loaded.configuration;
+  if (!report(file, loaded->findings)) return false;
+  configuration = loaded->configuration;
   const auto profiles = config::load_profiles(configuration.profiles);
   if (profiles) return true;
   std::printf("%s: error: profiles: %s\n", file.c_str(), profiles.error().message.c_str());

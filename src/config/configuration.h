@@ -43,7 +43,7 @@ struct ScoringSettings {
 struct ClusterSettings {
   std::string dump_file;          // source file:DUMP; empty = the API server
   std::string kubeconfig;         // empty = in-cluster, else the default kubeconfig
-  double stale_after_s = 60;      // an older cache judges nothing, everything passes
+  double stale_after_s = 150;     // an older cache judges nothing, everything passes
   double audit_interval_s = 600;  // how often the cache is compared with a fresh list
 };
 

@@ -215,10 +215,13 @@ Result<std::string> read_text_file(const std::string& file) {
   return std::string{std::istreambuf_iterator<char>(stream), {}};
 }
 
-Result<Configuration> load_configuration(const std::string& file) {
+Result<Loaded> read_configuration(const std::string& file) {
   SLACKLINE_ASSIGN(const std::string text, read_text_file(file));
-  const std::filesystem::path absolute = std::filesystem::absolute(file);
-  Loaded loaded = parse_configuration(text, absolute.parent_path().string());
+  return parse_configuration(text, std::filesystem::absolute(file).parent_path().string());
+}
+
+Result<Configuration> load_configuration(const std::string& file) {
+  SLACKLINE_ASSIGN(Loaded loaded, read_configuration(file));
   if (has_errors(loaded.findings))
     return fail(ErrorCode::kInvalidArgument, std::string(trim(to_string(loaded.findings, file))));
   return std::move(loaded.configuration);

@@ -22,7 +22,10 @@ struct Loaded {
 // `folder` is what relative file names in `text` are relative to; empty leaves them as they are.
 Loaded parse_configuration(std::string_view text, const std::string& folder = {});
 
-// As above from a file. The error has one line per finding, each with file:line.
+// As above from a file, relative to its folder. The error: the file cannot be read.
+Result<Loaded> read_configuration(const std::string& file);
+
+// The configuration of a file without errors. The error has one line per finding, each with file:line.
 Result<Configuration> load_configuration(const std::string& file);
 
 // The whole of a file of at most 4 MiB, for check.
