@@ -16,8 +16,8 @@ struct Unit {
 };
 
 // Longer names first: "ms" must not be read as "m".
-constexpr Unit kUnits[] = {{"ns", 1e-9}, {"us", 1e-6},  {"µs", 1e-6}, {"ms", 1e-3},
-                           {"s", 1.0},   {"m", 60.0}, {"h", 3600.0}};
+constexpr Unit kUnits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"µs", 1e-6}, {"ms", 1e-3},
+                           {"s", 1.0},   {"m", 60.0},  {"h", 3600.0}};
 
 tl::unexpected<Error> bad_duration(std::string_view text) {
   return fail(ErrorCode::kInvalidArgument,
@@ -62,7 +62,9 @@ CivilDate civil_from_days(std::int64_t days) {
   return {year_of_era + era * 400 + (month <= 2 ? 1 : 0), month, day};
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // Reads exactly `count` digits at `at`, or -1.
 int digits(std::string_view text, std::size_t at, std::size_t count) {
@@ -102,7 +104,8 @@ Result<double> parse_duration_s(std::string_view text) {
   std::string_view rest = text;
   while (!rest.empty()) {
     std::size_t length = 0;
-    while (length < rest.size() && (is_digit(rest[length]) || rest[length] == '.')) ++length;
+    while (length < rest.size() && (is_digit(rest[length]) || rest[length] == '.'))
+      ++length;
     const auto number = parse_number(rest.substr(0, length));
     if (!number) return bad_duration(text);
     rest.remove_prefix(length);
@@ -120,8 +123,8 @@ Result<double> parse_duration_s(std::string_view text) {
 }
 
 Result<double> parse_rfc3339_s(std::string_view text) {
-  if (text.size() < 20 || text[4] != '-' || text[7] != '-' || (text[10] != 'T' && text[10] != 't') ||
-      text[13] != ':' || text[16] != ':')
+  if (text.size() < 20 || text[4] != '-' || text[7] != '-' ||
+      (text[10] != 'T' && text[10] != 't') || text[13] != ':' || text[16] != ':')
     return bad_time(text);
   const int year = digits(text, 0, 4);
   const int month = digits(text, 5, 2);
@@ -154,8 +157,8 @@ std::string format_rfc3339(double epoch_s) {
     --days;
   }
   const CivilDate date = civil_from_days(days);
-  return format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", date.year, date.month, date.day, rest / 3600,
-                rest / 60 % 60, rest % 60);
+  return format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", date.year, date.month, date.day,
+                rest / 3600, rest / 60 % 60, rest % 60);
 }
 
 std::string format_duration(double seconds) {

@@ -7,16 +7,26 @@ namespace slackline {
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInvalidArgument: return "InvalidArgument";
-    case ErrorCode::kNotFound: return "NotFound";
-    case ErrorCode::kConflict: return "Conflict";
-    case ErrorCode::kGone: return "Gone";
-    case ErrorCode::kForbidden: return "Forbidden";
-    case ErrorCode::kResourceExhausted: return "ResourceExhausted";
-    case ErrorCode::kUnavailable: return "Unavailable";
-    case ErrorCode::kTimeout: return "Timeout";
-    case ErrorCode::kDataLoss: return "DataLoss";
-    case ErrorCode::kInternal: break;
+    case ErrorCode::kInvalidArgument:
+      return "InvalidArgument";
+    case ErrorCode::kNotFound:
+      return "NotFound";
+    case ErrorCode::kConflict:
+      return "Conflict";
+    case ErrorCode::kGone:
+      return "Gone";
+    case ErrorCode::kForbidden:
+      return "Forbidden";
+    case ErrorCode::kResourceExhausted:
+      return "ResourceExhausted";
+    case ErrorCode::kUnavailable:
+      return "Unavailable";
+    case ErrorCode::kTimeout:
+      return "Timeout";
+    case ErrorCode::kDataLoss:
+      return "DataLoss";
+    case ErrorCode::kInternal:
+      break;
   }
   return "Internal";
 }
@@ -88,7 +98,8 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
       return false;
     }
   }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
+  while (p < pattern.size() && pattern[p] == '*')
+    ++p;
   return p == pattern.size();
 }
 

@@ -58,7 +58,8 @@ CLI::App* add_question(CLI::App& app, const std::string& name, const std::string
       ->capture_default_str();
   command->add_option("--ca-file", options->server.ca_file, "CA of the server's certificate (PEM)");
   command->add_option("--cert-file", options->server.cert_file, "Client certificate (PEM)");
-  command->add_option("--key-file", options->server.key_file, "Key of the client certificate (PEM)");
+  command->add_option("--key-file", options->server.key_file,
+                      "Key of the client certificate (PEM)");
   command->add_option("-o,--output", options->output, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
@@ -74,14 +75,17 @@ void add_ask(CLI::App& app, int& exit_code) {
   add_question(app, "cluster", "Show the cluster as the daemon sees it", options)
       ->callback([&exit_code, options] { exit_code = ask(*options, "/v1/cluster"); });
 
-  CLI::App* nodes = add_question(app, "nodes", "List nodes with their GPUs: used, held, free", options);
+  CLI::App* nodes =
+      add_question(app, "nodes", "List nodes with their GPUs: used, held, free", options);
   nodes->add_option("--limit", options->limit, "At most so many rows");
-  nodes->callback([&exit_code, options] { exit_code = ask(*options, with_query("/v1/nodes", *options)); });
+  nodes->callback(
+      [&exit_code, options] { exit_code = ask(*options, with_query("/v1/nodes", *options)); });
 
   CLI::App* tasks = add_question(app, "tasks", "List GPU tasks: Jobs, gangs, pods", options);
   tasks->add_option("-n,--namespace", options->ns, "Only this namespace");
   tasks->add_option("--limit", options->limit, "At most so many rows");
-  tasks->callback([&exit_code, options] { exit_code = ask(*options, with_query("/v1/tasks", *options)); });
+  tasks->callback(
+      [&exit_code, options] { exit_code = ask(*options, with_query("/v1/tasks", *options)); });
 
   CLI::App* scores = add_question(
       app, "scores", "Show how every node is judged for a pod of the cluster, and why", options);
@@ -99,7 +103,8 @@ void add_ask(CLI::App& app, int& exit_code) {
     exit_code = ask(*options, with_query(path + "/placements", *options));
   });
 
-  CLI::App* decisions = add_question(app, "decisions", "Show the newest rows of the decision journal", options);
+  CLI::App* decisions =
+      add_question(app, "decisions", "Show the newest rows of the decision journal", options);
   decisions->add_option("--pod", options->name, "Only NAMESPACE/NAME");
   decisions->add_option("--verb", options->verb, "Only filter, prioritize, preempt or bind");
   decisions->add_option("--limit", options->limit, "At most so many rows");
@@ -111,7 +116,8 @@ void add_ask(CLI::App& app, int& exit_code) {
     exit_code = ask(*options, path);
   });
 
-  add_question(app, "ready", "Ask whether the daemon is ready (exit code 0) and what it waits for", options)
+  add_question(app, "ready", "Ask whether the daemon is ready (exit code 0) and what it waits for",
+               options)
       ->callback([&exit_code, options] { exit_code = ask(*options, "/readyz?verbose"); });
 }
 

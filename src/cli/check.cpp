@@ -59,11 +59,14 @@ int run(const CheckOptions& options) {
 void add_check(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* command = app.add_subcommand(
-      "check", "Check a SlacklineConfiguration and a KubeSchedulerConfiguration: line, problem, remedy");
-  command->add_option("--config", options->config, "SlacklineConfiguration (YAML)")->check(CLI::ExistingFile);
+      "check",
+      "Check a SlacklineConfiguration and a KubeSchedulerConfiguration: line, problem, remedy");
+  command->add_option("--config", options->config, "SlacklineConfiguration (YAML)")
+      ->check(CLI::ExistingFile);
   command->add_option("--scheduler", options->scheduler, "KubeSchedulerConfiguration (YAML)")
       ->check(CLI::ExistingFile);
-  command->add_flag("--stanza", options->stanza, "Print the extenders stanza that fits the configuration");
+  command->add_flag("--stanza", options->stanza,
+                    "Print the extenders stanza that fits the configuration");
   command->callback([&exit_code, options] {
     if (options->config.empty() && options->scheduler.empty() && !options->stanza)
       throw CLI::RequiredError("--config, --scheduler or --stanza");

@@ -1,4 +1,5 @@
-// The subcommands of `slackline`: each file adds its own to the command line and runs it. Wiring only.
+// The subcommands of `slackline`: each file adds its own to the command line and runs it. Wiring
+// only.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +12,8 @@ inline constexpr int kFailure = 1;
 // Each adds its subcommand(s); the callback stores the exit code.
 void add_serve(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
-void add_ask(CLI::App& app, int& exit_code);   // cluster nodes tasks scores placements decisions ready
+void add_ask(CLI::App& app,
+             int& exit_code);  // cluster nodes tasks scores placements decisions ready
 void add_try(CLI::App& app, int& exit_code);
 
 }  // namespace slackline::cli

@@ -79,31 +79,27 @@ Status Daemon::Parts::open_history() {
 Status Daemon::Parts::connect_cluster() {
   const config::ClusterSettings& settings = configuration.cluster;
   if (!settings.dump_file.empty()) {
-    source =
-        cluster::make_file_source({.path = settings.dump_file}, decisions.catalog,
-                                  metrics, log.get());
+    source = cluster::make_file_source({.path = settings.dump_file}, decisions.catalog, metrics,
+                                       log.get());
     return source->start();
   }
   cluster::KubeOptions options;
   options.access.kubeconfig = settings.kubeconfig;
   options.stale_after_s = settings.stale_after_s;
   options.audit_every_s = settings.audit_interval_s;
-  SLACKLINE_ASSIGN(writer,
-                   cluster::make_kube_writer(options.access));
+  SLACKLINE_ASSIGN(writer, cluster::make_kube_writer(options.access));
   SLACKLINE_ASSIGN(source,
-                   cluster::make_kube_source(options, decisions.catalog, metrics,
-                                             log.get()));
+                   cluster::make_kube_source(options, decisions.catalog, metrics, log.get()));
   return source->start();
 }
 
 void Daemon::Parts::lay_routes() {
-  extender = std::make_unique<control::Extender>(
-      decisions, *source, writer.get(), *log, system_clock());
-  queries = std::make_unique<control::Queries>(decisions, *source,
-                                                     journal.get(), system_clock(), kVersion);
+  extender =
+      std::make_unique<control::Extender>(decisions, *source, writer.get(), *log, system_clock());
+  queries = std::make_unique<control::Queries>(decisions, *source, journal.get(), system_clock(),
+                                               kVersion);
   health = std::make_unique<control::Health>(*source);
-  http::add_extender_routes(extender_router, *extender, decisions.catalog,
-                            metrics);
+  http::add_extender_routes(extender_router, *extender, decisions.catalog, metrics);
   http::add_api_routes(api_router, *queries);
   const auto refresh = [log = log.get()] { log->refresh_metrics(); };
   http::add_health_routes(api_router, *health, metrics, refresh);
@@ -112,10 +108,9 @@ void Daemon::Parts::lay_routes() {
 
 Status Daemon::Parts::open_doors() {
   const config::ListenersSettings& settings = configuration.listeners;
-  std::vector<http::Listener> listeners = {
-      listener("extender", settings.extender, extender_router),
-      listener("api", settings.api, api_router),
-      listener("metrics", settings.metrics, metrics_router)};
+  std::vector<http::Listener> listeners = {listener("extender", settings.extender, extender_router),
+                                           listener("api", settings.api, api_router),
+                                           listener("metrics", settings.metrics, metrics_router)};
   listeners[1].known_peers_only = true;
   listeners[2].plain_anywhere = true;
   server = std::make_unique<http::Server>(metrics);

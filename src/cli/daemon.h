@@ -1,7 +1,8 @@
 // Daemon: all parts of `slackline serve`, put together in the order in which they need each other.
 //
-// start() returns when every listener is open; the cache fills behind it (readyz says when). stop() drains:
-// unready first, then no new connections, then the calls in flight, then the watch, then the journal.
+// start() returns when every listener is open; the cache fills behind it (readyz says when). stop()
+// drains: unready first, then no new connections, then the calls in flight, then the watch, then
+// the journal.
 #pragma once
 
 #include <memory>

@@ -62,10 +62,14 @@ Result<config::Configuration> configure(const ServeOptions& options) {
 
 obs::LogLevel level_of(config::LogLevel level) {
   switch (level) {
-    case config::LogLevel::kDebug: return obs::LogLevel::kDebug;
-    case config::LogLevel::kInfo: return obs::LogLevel::kInfo;
-    case config::LogLevel::kWarning: return obs::LogLevel::kWarning;
-    case config::LogLevel::kError: break;
+    case config::LogLevel::kDebug:
+      return obs::LogLevel::kDebug;
+    case config::LogLevel::kInfo:
+      return obs::LogLevel::kInfo;
+    case config::LogLevel::kWarning:
+      return obs::LogLevel::kWarning;
+    case config::LogLevel::kError:
+      break;
   }
   return obs::LogLevel::kError;
 }
@@ -104,17 +108,21 @@ void add_serve(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("serve", "Run the daemon");
   command->add_option("--config", options->config, "SlacklineConfiguration (YAML)")
       ->check(CLI::ExistingFile);
-  command->add_option("--cluster", options->cluster,
-                      "kube (an API server), or file:DUMP of `kubectl get nodes,pods,jobs -A -o yaml`");
-  command->add_option("--kubeconfig", options->kubeconfig,
-                      "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
+  command->add_option(
+      "--cluster", options->cluster,
+      "kube (an API server), or file:DUMP of `kubectl get nodes,pods,jobs -A -o yaml`");
+  command->add_option(
+      "--kubeconfig", options->kubeconfig,
+      "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
   command->add_option("--store", options->store, "SQLite file of the decision journal");
   command->add_option("--mode", options->mode, "shadow: decide and journal only; advise: for real")
       ->check(CLI::IsMember({"shadow", "advise"}));
   command->add_option("--listen-extender", options->extender, "Address for kube-scheduler");
   command->add_option("--listen-api", options->api, "Address of the REST API");
-  command->add_option("--listen-metrics", options->metrics, "Address of metrics and health, plain HTTP");
-  command->add_option("--grace", options->grace_s, "Seconds between unready and closed after SIGTERM")
+  command->add_option("--listen-metrics", options->metrics,
+                      "Address of metrics and health, plain HTTP");
+  command
+      ->add_option("--grace", options->grace_s, "Seconds between unready and closed after SIGTERM")
       ->check(CLI::Range(0.0, 60.0))
       ->capture_default_str();
   command->callback([&exit_code, options] { exit_code = run(*options); });

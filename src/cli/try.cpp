@@ -1,4 +1,5 @@
-// `slackline try`: what the extender would answer kube-scheduler for a manifest, without creating it.
+// `slackline try`: what the extender would answer kube-scheduler for a manifest, without creating
+// it.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -39,7 +40,8 @@ Result<std::string> read_file(const std::string& path) {
 std::string verdict_of(const wire::FilterAnswer& answer, const std::string& node) {
   if (const auto at = answer.unresolvable.find(node); at != answer.unresolvable.end())
     return "never: " + at->second;
-  if (const auto at = answer.failed.find(node); at != answer.failed.end()) return "not now: " + at->second;
+  if (const auto at = answer.failed.find(node); at != answer.failed.end())
+    return "not now: " + at->second;
   return "passes";
 }
 
@@ -48,16 +50,19 @@ Result<std::vector<TryRow>> ask_both_verbs(const TryOptions& options, const std:
                    client::Client(options.api).get("/v1/nodes?limit=1000", "application/json"));
   SLACKLINE_ASSIGN(const auto nodes, wire::decode_named_nodes(nodes_json));
   std::vector<std::string> names;
-  for (const wire::NamedNode& node : nodes) names.push_back(node.name);
+  for (const wire::NamedNode& node : nodes)
+    names.push_back(node.name);
 
   const client::Client extender(options.extender);
   SLACKLINE_ASSIGN(const std::string filter_args, wire::encode_extender_args(manifest, names));
   SLACKLINE_ASSIGN(const std::string filter_json,
                    extender.post_json("/v1/extender/filter", filter_args));
   SLACKLINE_ASSIGN(const auto answer, wire::decode_filter_answer(filter_json));
-  if (!answer.error.empty()) return fail(ErrorCode::kUnavailable, "filter answered: " + answer.error);
+  if (!answer.error.empty())
+    return fail(ErrorCode::kUnavailable, "filter answered: " + answer.error);
 
-  SLACKLINE_ASSIGN(const std::string score_args, wire::encode_extender_args(manifest, answer.passed));
+  SLACKLINE_ASSIGN(const std::string score_args,
+                   wire::encode_extender_args(manifest, answer.passed));
   SLACKLINE_ASSIGN(const std::string score_json,
                    extender.post_json("/v1/extender/prioritize", score_args));
   SLACKLINE_ASSIGN(const auto scores, wire::decode_scores(score_json));
@@ -65,7 +70,8 @@ Result<std::vector<TryRow>> ask_both_verbs(const TryOptions& options, const std:
   std::vector<TryRow> rows;
   for (const wire::NamedNode& node : nodes) {
     const auto score = scores.find(node.name);
-    rows.push_back({node, verdict_of(answer, node.name), score == scores.end() ? 0 : score->second});
+    rows.push_back(
+        {node, verdict_of(answer, node.name), score == scores.end() ? 0 : score->second});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const TryRow& a, const TryRow& b) { return a.score > b.score; });
@@ -102,7 +108,8 @@ void add_try(CLI::App& app, int& exit_code) {
   command->add_option("-s,--server", options->api.url, "Address of the daemon's REST API")
       ->envname("SLACKLINE_SERVER")
       ->capture_default_str();
-  command->add_option("--extender", options->extender.url, "Address of the daemon's extender listener")
+  command
+      ->add_option("--extender", options->extender.url, "Address of the daemon's extender listener")
       ->capture_default_str();
   command->callback([&exit_code, options] { exit_code = run(*options); });
 }

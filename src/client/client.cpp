@@ -11,9 +11,9 @@ namespace slackline::client {
 namespace {
 
 std::unique_ptr<httplib::Client> connect(const ClientOptions& options) {
-  auto http = options.cert_file.empty()
-                  ? std::make_unique<httplib::Client>(options.url)
-                  : std::make_unique<httplib::Client>(options.url, options.cert_file, options.key_file);
+  auto http = options.cert_file.empty() ? std::make_unique<httplib::Client>(options.url)
+                                        : std::make_unique<httplib::Client>(
+                                              options.url, options.cert_file, options.key_file);
   const auto timeout = static_cast<time_t>(options.timeout_s);
   http->set_connection_timeout(timeout);
   http->set_read_timeout(timeout);
@@ -25,14 +25,15 @@ std::unique_ptr<httplib::Client> connect(const ClientOptions& options) {
 
 Result<std::string> unwrap(const ClientOptions& options, const httplib::Result& result) {
   if (!result)
-    return fail(ErrorCode::kUnavailable,
-                format("no daemon answers at {} ({}); start one with `slackline serve`, or name its "
-                       "address with --server",
-                       options.url, httplib::to_string(result.error())));
+    return fail(
+        ErrorCode::kUnavailable,
+        format("no daemon answers at {} ({}); start one with `slackline serve`, or name its "
+               "address with --server",
+               options.url, httplib::to_string(result.error())));
   if (result->status >= 200 && result->status < 300) return result->body;
   const auto status = wire::decode_status(result->body);
   const std::string reason = status ? status->message : printable(result->body);
-  const ErrorCode code = result->status == 404   ? ErrorCode::kNotFound
+  const ErrorCode code = result->status == 404  ? ErrorCode::kNotFound
                          : result->status < 500 ? ErrorCode::kInvalidArgument
                                                 : ErrorCode::kUnavailable;
   return fail(code, format("{} (HTTP {})", reason, result->status));

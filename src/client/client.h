@@ -1,7 +1,7 @@
 // Client: what the command line asks of a running daemon (cpp-httplib behind it).
 //
-// Blocking, one call at a time; not thread-safe. An answer other than 2xx is an Error that carries the
-// daemon's own message; "cannot connect" names the address and how to start a daemon.
+// Blocking, one call at a time; not thread-safe. An answer other than 2xx is an Error that carries
+// the daemon's own message; "cannot connect" names the address and how to start a daemon.
 #pragma once
 
 #include <string>

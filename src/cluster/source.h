@@ -1,5 +1,5 @@
-// ClusterSource and ClusterWriter: the seams to Kubernetes. One real implementation each (kube), one
-// read-only source (file), one hand-written fake in tests/support.
+// ClusterSource and ClusterWriter: the seams to Kubernetes. One real implementation each (kube),
+// one read-only source (file), one hand-written fake in tests/support.
 #pragma once
 
 #include <string>
@@ -36,7 +36,8 @@ struct BindingOrder {
   ObjectKey pod;
   Uid uid;  // precondition: the very pod
   NodeName node;
-  std::vector<std::pair<std::string, std::string>> annotations;  // merged atomically with the binding
+  std::vector<std::pair<std::string, std::string>>
+      annotations;  // merged atomically with the binding
 };
 
 // What the API server holds of a pod right now.

@@ -25,7 +25,8 @@ Loaded parse_configuration(std::string_view text, const std::string& folder = {}
 // As above from a file, relative to its folder. The error: the file cannot be read.
 Result<Loaded> read_configuration(const std::string& file);
 
-// The configuration of a file without errors. The error has one line per finding, each with file:line.
+// The configuration of a file without errors. The error has one line per finding, each with
+// file:line.
 Result<Configuration> load_configuration(const std::string& file);
 
 // The whole of a file of at most 4 MiB, for check.

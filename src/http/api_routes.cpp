@@ -27,10 +27,10 @@ Response failure(const Error& error) {
     int status;
     std::string_view reason;
   };
-  const Answer answer = error.code == ErrorCode::kNotFound           ? Answer{404, "NotFound"}
+  const Answer answer = error.code == ErrorCode::kNotFound          ? Answer{404, "NotFound"}
                         : error.code == ErrorCode::kInvalidArgument ? Answer{400, "BadRequest"}
-                        : error.code == ErrorCode::kUnavailable     ? Answer{503, "ServiceUnavailable"}
-                                                                    : Answer{500, "InternalError"};
+                        : error.code == ErrorCode::kUnavailable ? Answer{503, "ServiceUnavailable"}
+                                                                : Answer{500, "InternalError"};
   Response response;
   response.status = answer.status;
   response.body = wire::encode_status_error(answer.status, answer.reason, error.message);
@@ -67,8 +67,8 @@ Result<std::int64_t> number(const Request& request, std::string_view name, std::
   if (at == request.query.end()) return otherwise;
   const auto value = parse_int(at->second);
   if (value && *value >= low && *value <= high) return *value;
-  return fail(ErrorCode::kInvalidArgument, format("{}=\"{}\": expected a number from {} to {}", name,
-                                                  printable(at->second, 64), low, high));
+  return fail(ErrorCode::kInvalidArgument, format("{}=\"{}\": expected a number from {} to {}",
+                                                  name, printable(at->second, 64), low, high));
 }
 
 Result<Page> page_of(const Request& request) {
@@ -179,18 +179,20 @@ Response list_decisions(const control::Queries& queries, const Request& request)
   const auto page = queries.decisions(*query);
   if (!page) return failure(page.error());
   if (wants_text(request)) return text(wire::text_of(page->rows));
-  return json(wire::encode_list(page->rows.begin(), page->rows.end(),
-                                page->next_before_id > 0 ? std::to_string(page->next_before_id) : ""));
+  return json(
+      wire::encode_list(page->rows.begin(), page->rows.end(),
+                        page->next_before_id > 0 ? std::to_string(page->next_before_id) : ""));
 }
 
 }  // namespace
 
 void add_api_routes(Router& router, const control::Queries& queries) {
-  const auto get = [&router, &queries](const char* pattern,
-                                       Response (*handler)(const control::Queries&, const Request&)) {
+  const auto get = [&router, &queries](
+                       const char* pattern,
+                       Response (*handler)(const control::Queries&, const Request&)) {
     router.add({"GET", pattern,
-                [handler, &queries](const Request& request) { return handler(queries, request); }, 0,
-                Pool::kApi});
+                [handler, &queries](const Request& request) { return handler(queries, request); },
+                0, Pool::kApi});
   };
   get("/v1/cluster", get_cluster);
   get("/v1/nodes", [](const control::Queries& q, const Request& r) { return list(r, q.nodes()); });
@@ -200,7 +202,8 @@ void add_api_routes(Router& router, const control::Queries& queries) {
   get("/v1/scores", get_scores);
   get("/v1/decisions", list_decisions);
   router.add({"GET", "/openapi.json",
-              [](const Request&) { return json(std::string(kOpenApi.front().second)); }, 0, Pool::kApi});
+              [](const Request&) { return json(std::string(kOpenApi.front().second)); }, 0,
+              Pool::kApi});
   router.set_error_page([](int status, std::string_view message) {
     Response response = json(wire::encode_status_error(status, reason_phrase(status), message));
     response.status = status;

@@ -120,13 +120,12 @@ Handler observed(std::shared_ptr<VerbMetrics> metrics, Verb verb, F answer) {
 void warn_full_objects(const NodesRequest& request) {
   static std::atomic<bool> said{false};
   if (!request.full_objects || said.exchange(true)) return;
-  obs::log_warning("full_node_objects",
-                   {{"remedy", "set nodeCacheCapable: true for this extender in the "
-                               "KubeSchedulerConfiguration"}});
+  obs::log_warning("full_node_objects", {{"remedy",
+                                          "set nodeCacheCapable: true for this extender in the "
+                                          "KubeSchedulerConfiguration"}});
 }
 
-Result<Answer> answer_filter(CodecPool& codecs, control::Extender& extender,
-                             const Request& http) {
+Result<Answer> answer_filter(CodecPool& codecs, control::Extender& extender, const Request& http) {
   auto codec = codecs.lend();
   SLACKLINE_ASSIGN(const auto decoded, codec->decode_nodes(http.body));
   if (!decoded.refusal.empty()) return Answer{wire::encode_filter_error(decoded.refusal), true};
@@ -145,8 +144,7 @@ Result<Answer> answer_prioritize(CodecPool& codecs, control::Extender& extender,
   return Answer{codec->encode_prioritize(decoded.request, reply), false};
 }
 
-Result<Answer> answer_preempt(CodecPool& codecs, control::Extender& extender,
-                              const Request& http) {
+Result<Answer> answer_preempt(CodecPool& codecs, control::Extender& extender, const Request& http) {
   auto codec = codecs.lend();
   SLACKLINE_ASSIGN(const auto decoded, codec->decode_preempt(http.body));
   if (!decoded.refusal.empty()) return Answer{wire::encode_preempt({}), true};

@@ -1,7 +1,7 @@
 // The extender listener: POST /v1/extender/{filter,prioritize,preempt,bind}.
 //
-// Undecodable JSON is 400 with the reason; what decodes but cannot be answered is 200 with `Error`, because
-// kube-scheduler never reads the body of another status (extender protocol 1.2).
+// Undecodable JSON is 400 with the reason; what decodes but cannot be answered is 200 with `Error`,
+// because kube-scheduler never reads the body of another status (extender protocol 1.2).
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,7 @@ struct ExtenderRouteOptions {
 };
 
 // All references outlive the router.
-void add_extender_routes(Router& router, control::Extender& extender,
-                         const GpuCatalog& catalog, obs::MetricsRegistry& metrics,
-                         const ExtenderRouteOptions& options = {});
+void add_extender_routes(Router& router, control::Extender& extender, const GpuCatalog& catalog,
+                         obs::MetricsRegistry& metrics, const ExtenderRouteOptions& options = {});
 
 }  // namespace slackline::http

@@ -26,7 +26,8 @@ Response readyz(const control::Health& health, const Request& request) {
   }
   const bool verbose = request.query.contains("verbose");
   if (ready && !verbose) return text(200, "ok\n");
-  return text(ready ? 200 : 503, lines + (ready ? "readyz check passed\n" : "readyz check failed\n"));
+  return text(ready ? 200 : 503,
+              lines + (ready ? "readyz check passed\n" : "readyz check failed\n"));
 }
 
 }  // namespace
@@ -35,7 +36,8 @@ void add_health_routes(Router& router, const control::Health& health,
                        const obs::MetricsRegistry& metrics, std::function<void()> before_scrape) {
   router.add({"GET", "/livez", [](const Request&) { return text(200, "ok\n"); }, 0, Pool::kHot});
   router.add({"GET", "/readyz",
-              [&health](const Request& request) { return readyz(health, request); }, 0, Pool::kHot});
+              [&health](const Request& request) { return readyz(health, request); }, 0,
+              Pool::kHot});
   router.add({"GET", "/metrics",
               [&metrics, before_scrape = std::move(before_scrape)](const Request&) {
                 before_scrape();

@@ -51,9 +51,12 @@ GpuCatalog default_gpu_catalog() {
                        {"gpu.intel.com/i915", GpuSharing::kWhole, false},
                        {"nvidia.com/mig-*", GpuSharing::kMig, false},
                        {"nvidia.com/gpu.shared", GpuSharing::kTimeslice, false}};
-  catalog.type_labels = {"slackline.dev/gpu-type", "nvidia.com/gpu.product",
-                         "cloud.google.com/gke-accelerator", "k8s.amazonaws.com/accelerator",
-                         "accelerator", "amd.com/gpu.product-name"};
+  catalog.type_labels = {"slackline.dev/gpu-type",
+                         "nvidia.com/gpu.product",
+                         "cloud.google.com/gke-accelerator",
+                         "k8s.amazonaws.com/accelerator",
+                         "accelerator",
+                         "amd.com/gpu.product-name"};
   // Globs over the values of NVIDIA's feature discovery and of the clouds; longer names first.
   catalog.types = {{GpuType("K40"), {"*-K40*", "*-k40*"}, 1.0},
                    {GpuType("K80"), {"*-K80*", "*-k80*"}, 1.0},

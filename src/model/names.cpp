@@ -1,4 +1,5 @@
-// The spelling of every enumeration of the model: one place, so that REST, journal and metrics agree.
+// The spelling of every enumeration of the model: one place, so that REST, journal and metrics
+// agree.
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
@@ -39,32 +40,46 @@ std::string_view message(Verdict verdict) {
 
 std::string_view to_string(Verb verb) {
   switch (verb) {
-    case Verb::kFilter: return "filter";
-    case Verb::kPrioritize: return "prioritize";
-    case Verb::kPreempt: return "preempt";
-    case Verb::kBind: break;
+    case Verb::kFilter:
+      return "filter";
+    case Verb::kPrioritize:
+      return "prioritize";
+    case Verb::kPreempt:
+      return "preempt";
+    case Verb::kBind:
+      break;
   }
   return "bind";
 }
 
-std::string_view to_string(Mode mode) { return mode == Mode::kShadow ? "shadow" : "advise"; }
+std::string_view to_string(Mode mode) {
+  return mode == Mode::kShadow ? "shadow" : "advise";
+}
 
 std::string_view to_string(GpuSharing sharing) {
   switch (sharing) {
-    case GpuSharing::kWhole: return "whole";
-    case GpuSharing::kMig: return "mig";
-    case GpuSharing::kTimeslice: return "timeslice";
-    case GpuSharing::kMps: return "mps";
-    case GpuSharing::kVgpu: break;
+    case GpuSharing::kWhole:
+      return "whole";
+    case GpuSharing::kMig:
+      return "mig";
+    case GpuSharing::kTimeslice:
+      return "timeslice";
+    case GpuSharing::kMps:
+      return "mps";
+    case GpuSharing::kVgpu:
+      break;
   }
   return "vgpu";
 }
 
 std::string_view to_string(QosClass qos) {
   switch (qos) {
-    case QosClass::kUrgent: return "urgent";
-    case QosClass::kPrior: return "prior";
-    case QosClass::kNormal: break;
+    case QosClass::kUrgent:
+      return "urgent";
+    case QosClass::kPrior:
+      return "prior";
+    case QosClass::kNormal:
+      break;
   }
   return "normal";
 }
@@ -75,21 +90,30 @@ std::string_view to_string(WorkloadMode mode) {
 
 std::string_view to_string(PodPhase phase) {
   switch (phase) {
-    case PodPhase::kPending: return "Pending";
-    case PodPhase::kRunning: return "Running";
-    case PodPhase::kSucceeded: return "Succeeded";
-    case PodPhase::kFailed: return "Failed";
-    case PodPhase::kUnknown: break;
+    case PodPhase::kPending:
+      return "Pending";
+    case PodPhase::kRunning:
+      return "Running";
+    case PodPhase::kSucceeded:
+      return "Succeeded";
+    case PodPhase::kFailed:
+      return "Failed";
+    case PodPhase::kUnknown:
+      break;
   }
   return "Unknown";
 }
 
 std::string_view to_string(TaskState state) {
   switch (state) {
-    case TaskState::kSuspended: return "Suspended";
-    case TaskState::kPending: return "Pending";
-    case TaskState::kPartlyBound: return "PartlyBound";
-    case TaskState::kRunning: break;
+    case TaskState::kSuspended:
+      return "Suspended";
+    case TaskState::kPending:
+      return "Pending";
+    case TaskState::kPartlyBound:
+      return "PartlyBound";
+    case TaskState::kRunning:
+      break;
   }
   return "Running";
 }

@@ -9,7 +9,9 @@ constexpr std::int64_t kMaxFactor = 65536;
 
 }  // namespace
 
-std::string Placement::str() const { return format("{}x{}", d_node, d_gpn); }
+std::string Placement::str() const {
+  return format("{}x{}", d_node, d_gpn);
+}
 
 Result<Placement> parse_placement(std::string_view text) {
   const auto factors = split(text, 'x');

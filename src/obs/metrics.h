@@ -1,5 +1,5 @@
-// Metrics for Prometheus, with bounded series (F40): label values come from fixed vocabularies only,
-// never from names of pods, users or paths.
+// Metrics for Prometheus, with bounded series (F40): label values come from fixed vocabularies
+// only, never from names of pods, users or paths.
 //
 // Thread-safe. Instruments are cheap handles that stay valid as long as the registry.
 #pragma once
@@ -53,8 +53,8 @@ class MetricsRegistry {
   MetricsRegistry(const MetricsRegistry&) = delete;
   MetricsRegistry& operator=(const MetricsRegistry&) = delete;
 
-  // The same name and labels give the same instrument. A family keeps at most 200 series: beyond that
-  // every further label set shares one series whose label values are "other".
+  // The same name and labels give the same instrument. A family keeps at most 200 series: beyond
+  // that every further label set shares one series whose label values are "other".
   Counter counter(std::string_view name, std::string_view help, LabelList labels = {});
   Gauge gauge(std::string_view name, std::string_view help, LabelList labels = {});
   Histogram histogram(std::string_view name, std::string_view help,

@@ -10,7 +10,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 tl::unexpected<Error> damaged(std::string_view what) {
-  return fail(ErrorCode::kDataLoss, "stored " + std::string(what) + " are not as they were written");
+  return fail(ErrorCode::kDataLoss,
+              "stored " + std::string(what) + " are not as they were written");
 }
 
 }  // namespace
@@ -21,7 +22,8 @@ std::string encode_candidates(const std::vector<DecisionCandidate>& candidates) 
   for (const DecisionCandidate& candidate : candidates) {
     out.begin_object().field("node", candidate.node).field("score", candidate.score);
     out.key("features").begin_object();
-    for (const auto& [name, value] : candidate.features) out.field(name, value);
+    for (const auto& [name, value] : candidate.features)
+      out.field(name, value);
     out.end_object().end_object();
   }
   out.end_array();
@@ -48,7 +50,8 @@ Result<std::vector<DecisionCandidate>> decode_candidates(std::string_view json) 
 std::string encode_reasons(const ReasonCounts& reasons) {
   JsonWriter out;
   out.begin_object();
-  for (const auto& [reason, nodes] : reasons) out.field(reason, std::int64_t{nodes});
+  for (const auto& [reason, nodes] : reasons)
+    out.field(reason, std::int64_t{nodes});
   out.end_object();
   return out.take();
 }

@@ -1,5 +1,5 @@
-// The other side of the extender protocol: what kube-scheduler sends and how it reads the answers, for
-// `slackline try`, which asks a running daemon about a manifest that is not in the cluster.
+// The other side of the extender protocol: what kube-scheduler sends and how it reads the answers,
+// for `slackline try`, which asks a running daemon about a manifest that is not in the cluster.
 #pragma once
 
 #include <map>
@@ -11,8 +11,9 @@
 
 namespace slackline::wire {
 
-// ExtenderArgs for a manifest (YAML or JSON): a Pod, or a Job, whose template becomes the pod and whose
-// annotations of ours are inherited. Fields that the API server would fill in are made up plausibly.
+// ExtenderArgs for a manifest (YAML or JSON): a Pod, or a Job, whose template becomes the pod and
+// whose annotations of ours are inherited. Fields that the API server would fill in are made up
+// plausibly.
 Result<std::string> encode_extender_args(std::string_view manifest,
                                          const std::vector<std::string>& node_names);
 

@@ -8,13 +8,15 @@ namespace {
 
 void strings(JsonWriter& out, std::string_view name, const std::vector<std::string>& values) {
   out.key(name).begin_array();
-  for (const std::string& value : values) out.string(value);
+  for (const std::string& value : values)
+    out.string(value);
   out.end_array();
 }
 
 void names(JsonWriter& out, std::string_view name, const std::vector<NodeName>& values) {
   out.key(name).begin_array();
-  for (const NodeName& value : values) out.string(value.str());
+  for (const NodeName& value : values)
+    out.string(value.str());
   out.end_array();
 }
 
@@ -61,7 +63,8 @@ void encode(JsonWriter& out, const ClusterView& view) {
       .field("jobs", view.jobs)
       .field("models", view.models);
   out.key("tasks").begin_object();
-  for (const auto& [state, count] : view.tasks) out.field(state, count);
+  for (const auto& [state, count] : view.tasks)
+    out.field(state, count);
   out.end_object();
   out.key("pools").begin_array();
   for (const GpuPoolView& pool : view.pools) {
@@ -137,7 +140,8 @@ void encode(JsonWriter& out, const ScoreView& view) {
       .field("score", view.score)
       .field("rank", view.rank);
   out.key("features").begin_object();
-  for (const auto& [name, value] : view.features) out.field(name, value);
+  for (const auto& [name, value] : view.features)
+    out.field(name, value);
   out.end_object().end_object();
 }
 

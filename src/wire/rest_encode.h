@@ -38,7 +38,8 @@ std::string encode_list(Iterator first, Iterator last, const std::string& next,
   for (const auto& [name, value] : facts)
     if (!value.empty()) out.field(name, value);
   out.key("items").begin_array();
-  for (; first != last; ++first) encode(out, *first);
+  for (; first != last; ++first)
+    encode(out, *first);
   out.end_array();
   out.key("metadata").begin_object().field("continue", next).end_object();
   out.end_object();

@@ -10,7 +10,9 @@
 namespace slackline::wire {
 namespace {
 
-std::string type_text(const GpuType& type) { return type.empty() ? "unknown" : type.str(); }
+std::string type_text(const GpuType& type) {
+  return type.empty() ? "unknown" : type.str();
+}
 
 // Three significant digits, without exponents for what people meet.
 std::string figure(double value) {
@@ -24,7 +26,8 @@ std::string figure(double value) {
 
 std::string gpu_text(const std::vector<GpuUseView>& uses, std::int64_t GpuUseView::* member) {
   std::vector<std::string> parts;
-  for (const GpuUseView& use : uses) parts.push_back(std::to_string(use.*member));
+  for (const GpuUseView& use : uses)
+    parts.push_back(std::to_string(use.*member));
   return join(parts, "+");
 }
 
@@ -36,7 +39,8 @@ std::string node_state(const NodeView& node) {
 
 std::string names_text(const std::vector<NodeName>& nodes) {
   std::vector<std::string> names;
-  for (const NodeName& node : nodes) names.push_back(node.str());
+  for (const NodeName& node : nodes)
+    names.push_back(node.str());
   return join(names, ",");
 }
 
@@ -52,32 +56,36 @@ std::string candidates_text(const DecisionRow& row) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < std::min(kShown, row.candidates.size()); ++i)
     parts.push_back(format("{}:{}", row.candidates[i].node, row.candidates[i].score));
-  for (const auto& [reason, nodes] : row.reasons) parts.push_back(format("{}:{}", reason, nodes));
+  for (const auto& [reason, nodes] : row.reasons)
+    parts.push_back(format("{}:{}", reason, nodes));
   return join(parts, " ");
 }
 
 }  // namespace
 
 std::string text_of(const ClusterView& view) {
-  std::string out = format("mode {}, version {}, {} nodes, {} pods bound, {} waiting, {} Jobs, {} models\n",
-                           view.mode, view.version, view.nodes, view.pods_bound, view.pods_unbound,
-                           view.jobs, view.models);
-  out += format("cache {}{}, age {}\n", view.synced ? "synced" : "not synced",
-                view.stale ? ", STALE: " + view.cache_detail : "", format_duration(view.cache_age_s));
-  for (const auto& [state, count] : view.tasks) out += format("tasks {}: {}\n", state, count);
+  std::string out = format(
+      "mode {}, version {}, {} nodes, {} pods bound, {} waiting, {} Jobs, {} models\n", view.mode,
+      view.version, view.nodes, view.pods_bound, view.pods_unbound, view.jobs, view.models);
+  out +=
+      format("cache {}{}, age {}\n", view.synced ? "synced" : "not synced",
+             view.stale ? ", STALE: " + view.cache_detail : "", format_duration(view.cache_age_s));
+  for (const auto& [state, count] : view.tasks)
+    out += format("tasks {}: {}\n", state, count);
   TextTable table({"GPU TYPE", ">NODES", ">USABLE", ">GPUS", ">USED", ">HELD", ">FREE", ">COST"});
   for (const GpuPoolView& pool : view.pools)
-    table.add({type_text(pool.gpu_type), std::to_string(pool.nodes), std::to_string(pool.nodes_usable),
-               gpu_text(pool.gpus, &GpuUseView::allocatable), gpu_text(pool.gpus, &GpuUseView::used),
-               gpu_text(pool.gpus, &GpuUseView::held), gpu_text(pool.gpus, &GpuUseView::free),
-               figure(pool.cost)});
+    table.add({type_text(pool.gpu_type), std::to_string(pool.nodes),
+               std::to_string(pool.nodes_usable), gpu_text(pool.gpus, &GpuUseView::allocatable),
+               gpu_text(pool.gpus, &GpuUseView::used), gpu_text(pool.gpus, &GpuUseView::held),
+               gpu_text(pool.gpus, &GpuUseView::free), figure(pool.cost)});
   return out + "\n" + table.str();
 }
 
 std::string text_of(const std::vector<NodeView>& nodes) {
   TextTable table({"NODE", "GPU TYPE", ">GPUS", ">USED", ">HELD", ">FREE", "STATE", "GPU PODS"});
   for (const NodeView& node : nodes)
-    table.add({node.name.str(), type_text(node.gpu_type), gpu_text(node.gpus, &GpuUseView::allocatable),
+    table.add({node.name.str(), type_text(node.gpu_type),
+               gpu_text(node.gpus, &GpuUseView::allocatable),
                gpu_text(node.gpus, &GpuUseView::used), gpu_text(node.gpus, &GpuUseView::held),
                gpu_text(node.gpus, &GpuUseView::free), node_state(node), join(node.gpu_pods, " ")});
   return table.str();
@@ -94,28 +102,33 @@ std::string text_of(const std::vector<TaskView>& tasks) {
 }
 
 std::string text_of(const std::vector<ScoreView>& nodes) {
-  TextTable table({">RANK", "NODE", "GPU TYPE", ">SCORE", ">SAMPLES/S", ">CER", ">FREE AFTER", "VERDICT"});
+  TextTable table(
+      {">RANK", "NODE", "GPU TYPE", ">SCORE", ">SAMPLES/S", ">CER", ">FREE AFTER", "VERDICT"});
   for (const ScoreView& node : nodes)
-    table.add({node.rank > 0 ? std::to_string(node.rank) : "", node.node.str(), type_text(node.gpu_type),
-               std::to_string(node.score), feature(node, "throughput_samples_per_s"),
-               feature(node, "cer"), feature(node, "free_gpus_after"),
-               node.passes ? "passes" : node.message});
+    table.add({node.rank > 0 ? std::to_string(node.rank) : "", node.node.str(),
+               type_text(node.gpu_type), std::to_string(node.score),
+               feature(node, "throughput_samples_per_s"), feature(node, "cer"),
+               feature(node, "free_gpus_after"), node.passes ? "passes" : node.message});
   return table.str();
 }
 
 std::string text_of(const std::vector<PlacementRow>& rows) {
-  TextTable table({"GPU TYPE", "SHAPE", ">SAMPLES/S", ">RUN TIME", ">COST", ">CER", "MEETS DEADLINE",
-                   "FITS NOW", "NOTE"});
+  TextTable table({"GPU TYPE", "SHAPE", ">SAMPLES/S", ">RUN TIME", ">COST", ">CER",
+                   "MEETS DEADLINE", "FITS NOW", "NOTE"});
   for (const PlacementRow& row : rows)
     table.add({type_text(row.gpu_type), row.shape.str(), figure(row.throughput_samples_per_s),
-               row.latency_s > 0 ? format_duration(row.latency_s) : "", figure(row.cost), figure(row.cer),
-               !row.feasible ? "" : *row.feasible ? "yes" : "no", row.fits_now ? "yes" : "no",
-               row.written ? "as submitted" : row.reason});
+               row.latency_s > 0 ? format_duration(row.latency_s) : "", figure(row.cost),
+               figure(row.cer),
+               !row.feasible   ? ""
+               : *row.feasible ? "yes"
+                               : "no",
+               row.fits_now ? "yes" : "no", row.written ? "as submitted" : row.reason});
   return table.str();
 }
 
 std::string text_of(const std::vector<DecisionRow>& rows) {
-  TextTable table({">ID", "TIME", "VERB", "POD", "RESULT", "CANDIDATES AND REASONS", "OUTCOME", ">US"});
+  TextTable table(
+      {">ID", "TIME", "VERB", "POD", "RESULT", "CANDIDATES AND REASONS", "OUTCOME", ">US"});
   for (const DecisionRow& row : rows)
     table.add({std::to_string(row.id), format_rfc3339(row.time_s), std::string(to_string(row.verb)),
                row.pod.str(), row.result, candidates_text(row),

@@ -29,14 +29,16 @@ TextTable::TextTable(std::vector<std::string> headings) {
 
 void TextTable::add(std::vector<std::string> cells) {
   cells.resize(right_.size());
-  for (std::string& cell : cells) cell = cell.empty() ? "-" : printable(cell, kMaxCell);
+  for (std::string& cell : cells)
+    cell = cell.empty() ? "-" : printable(cell, kMaxCell);
   rows_.push_back(std::move(cells));
 }
 
 std::string TextTable::str() const {
   std::vector<std::size_t> widths(right_.size(), 0);
   for (const auto& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], width(row[i]));
   std::string out;
   for (const auto& row : rows_) {
     std::string line;

@@ -6,8 +6,8 @@
 
 namespace slackline::wire {
 
-// Cells are made printable and cut at 80 characters; numbers are aligned by the caller's wish: a heading
-// that begins with '>' aligns its column to the right.
+// Cells are made printable and cut at 80 characters; numbers are aligned by the caller's wish: a
+// heading that begins with '>' aligns its column to the right.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> headings);

@@ -1,5 +1,5 @@
-// A cluster source that shows a given snapshot, and a writer that fails as a test wants. Fakes exist only
-// to inject faults: what works is tested against the real API server (tests/e2e).
+// A cluster source that shows a given snapshot, and a writer that fails as a test wants. Fakes
+// exist only to inject faults: what works is tested against the real API server (tests/e2e).
 #pragma once
 
 #include <functional>
@@ -33,7 +33,9 @@ class FakeSource final : public cluster::ClusterSource {
 
 class FakeWriter final : public cluster::ClusterWriter {
  public:
-  std::function<Status(const cluster::BindingOrder&)> on_bind = [](const auto&) { return Status(); };
+  std::function<Status(const cluster::BindingOrder&)> on_bind = [](const auto&) {
+    return Status();
+  };
   std::function<Result<cluster::PodTruth>()> on_read = [] {
     return Result<cluster::PodTruth>(fail(ErrorCode::kNotFound, "no such pod"));
   };

@@ -1,5 +1,6 @@
 // Mutex, MutexLock and CondVar: std::mutex with clang's thread-safety annotations, which do not
-// understand libstdc++'s own types. `int x SLACKLINE_GUARDED_BY(mutex_)` is checked at compile time.
+// understand libstdc++'s own types. `int x SLACKLINE_GUARDED_BY(mutex_)` is checked at compile
+// time.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,8 @@
 // Result<T>: a value, or an Error that says what failed and what to do about it.
 //
-// Recoverable failures travel as values; context is added on the way up ("reading kubeconfig: ...").
-// "This pod cannot be scheduled" is never an Error: see model/verdict.h. Impossible states abort.
+// Recoverable failures travel as values; context is added on the way up ("reading kubeconfig:
+// ..."). "This pod cannot be scheduled" is never an Error: see model/verdict.h. Impossible states
+// abort.
 #pragma once
 
 #include <string>
@@ -50,7 +51,9 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }
 
-inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+inline tl::unexpected<Error> fail(Error error) {
+  return tl::unexpected<Error>(std::move(error));
+}
 
 }  // namespace slackline
 
@@ -58,16 +61,15 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(st
 #define SLACKLINE_CONCAT(a, b) SLACKLINE_CONCAT_INNER(a, b)
 
 // SLACKLINE_TRY(status_expression): returns its error from the enclosing function.
-#define SLACKLINE_TRY(expression)                                              \
-  do {                                                                         \
-    if (auto slackline_status = (expression); !slackline_status)               \
-      return ::slackline::fail(std::move(slackline_status).error());           \
+#define SLACKLINE_TRY(expression)                                    \
+  do {                                                               \
+    if (auto slackline_status = (expression); !slackline_status)     \
+      return ::slackline::fail(std::move(slackline_status).error()); \
   } while (false)
 
 // SLACKLINE_ASSIGN(auto x, result_expression): binds the value or returns the error.
-#define SLACKLINE_ASSIGN(lhs, expression)                                      \
-  auto SLACKLINE_CONCAT(slackline_result_, __LINE__) = (expression);           \
-  if (!SLACKLINE_CONCAT(slackline_result_, __LINE__))                          \
-    return ::slackline::fail(                                                  \
-        std::move(SLACKLINE_CONCAT(slackline_result_, __LINE__)).error());     \
+#define SLACKLINE_ASSIGN(lhs, expression)                                                       \
+  auto SLACKLINE_CONCAT(slackline_result_, __LINE__) = (expression);                            \
+  if (!SLACKLINE_CONCAT(slackline_result_, __LINE__))                                           \
+    return ::slackline::fail(std::move(SLACKLINE_CONCAT(slackline_result_, __LINE__)).error()); \
   lhs = std::move(*SLACKLINE_CONCAT(slackline_result_, __LINE__))

@@ -1,4 +1,5 @@
-// StrongId<Tag>: a string that names one kind of thing, so that a node name is never passed for a uid.
+// StrongId<Tag>: a string that names one kind of thing, so that a node name is never passed for a
+// uid.
 #pragma once
 
 #include <compare>

@@ -1,7 +1,8 @@
 // Requests and answers of the extender protocol as plain values (extender/v1 of kube-scheduler).
 //
-// Views point into the decoder's buffer: a request lives as long as the document it came from. Answers
-// refer to nodes by their index in the request, so that names are written back exactly as they came.
+// Views point into the decoder's buffer: a request lives as long as the document it came from.
+// Answers refer to nodes by their index in the request, so that names are written back exactly as
+// they came.
 #pragma once
 
 #include <cstdint>

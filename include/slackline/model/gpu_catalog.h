@@ -1,5 +1,5 @@
-// GpuCatalog: what the configuration says about GPUs: which resource names are GPUs and how they are
-// shared, and which node label values name which GPU type at what cost.
+// GpuCatalog: what the configuration says about GPUs: which resource names are GPUs and how they
+// are shared, and which node label values name which GPU type at what cost.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ std::string_view to_string(GpuSharing sharing);
 struct GpuResourceRule {
   std::string pattern;
   GpuSharing sharing = GpuSharing::kWhole;
-  // True where the scheduler ignores the resource (ignoredByScheduler) and we alone account it; then
-  // an unsynced cache answers Error instead of passing everything.
+  // True where the scheduler ignores the resource (ignoredByScheduler) and we alone account it;
+  // then an unsynced cache answers Error instead of passing everything.
   bool self_accounted = false;
 };
 

@@ -5,7 +5,8 @@
 
 namespace slackline {
 
-// kShadow computes and journals everything and changes nothing; kAdvise filters and scores for real.
+// kShadow computes and journals everything and changes nothing; kAdvise filters and scores for
+// real.
 enum class Mode { kShadow, kAdvise };
 
 std::string_view to_string(Mode mode);

@@ -27,7 +27,8 @@ struct Node {
   std::vector<Taint> taints;
   bool unschedulable = false;  // cordoned
   bool ready = true;           // the Ready condition
-  // What could not be read (a quantity that is none, F44): such a node is ineligible, with the reason.
+  // What could not be read (a quantity that is none, F44): such a node is ineligible, with the
+  // reason.
   std::vector<std::string> problems;
 };
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "slackline/model/ids.h"
 #include "slackline/model/gpu_catalog.h"
+#include "slackline/model/ids.h"
 #include "slackline/model/node.h"
 #include "slackline/model/resources.h"
 #include "slackline/model/task_intent.h"
@@ -45,8 +45,8 @@ struct Toleration {
   std::optional<TaintEffect> effect;  // absent = all effects
 };
 
-// Where a pod may go, as far as we repeat kube-scheduler's predicates. Volumes, inter-pod affinity and
-// spread stay the scheduler's; the flags only say that they are there.
+// Where a pod may go, as far as we repeat kube-scheduler's predicates. Volumes, inter-pod affinity
+// and spread stay the scheduler's; the flags only say that they are there.
 struct SchedulingConstraints {
   Labels node_selector;
   std::vector<NodeSelectorTerm> affinity_terms;  // requiredDuringScheduling; empty = none
@@ -63,21 +63,22 @@ struct Pod {
   NodeName node;            // spec.nodeName; empty while unbound
   NodeName nominated_node;  // status.nominatedNodeName
   PodPhase phase = PodPhase::kPending;
-  bool deleting = false;  // deletionTimestamp is set
-  bool gated = false;     // any scheduling gate
-  bool our_gate = false;  // slackline.dev/queue among them
+  bool deleting = false;      // deletionTimestamp is set
+  bool gated = false;         // any scheduling gate
+  bool our_gate = false;      // slackline.dev/queue among them
   bool in_pod_group = false;  // spec.schedulingGroup: only filtered and scored
   bool managed = false;       // label slackline.dev/managed=true
   std::int32_t priority = 0;  // spec.priority: the rank in kube-scheduler
   std::string scheduler_name;
-  double created_s = 0;                // epoch seconds
-  std::optional<double> started_s;     // status.startTime
-  Resources requests;                  // init maximum, sidecars, overhead, pod-level; pods = 1
-  Labels labels;                       // kept for GPU pods only
+  double created_s = 0;             // epoch seconds
+  std::optional<double> started_s;  // status.startTime
+  Resources requests;               // init maximum, sidecars, overhead, pod-level; pods = 1
+  Labels labels;                    // kept for GPU pods only
   std::shared_ptr<const SchedulingConstraints> constraints;  // null = none
   std::shared_ptr<const TaskIntent> intent;                  // null = no annotation of ours
   std::shared_ptr<const PlanNote> plan;                      // null = none
-  std::vector<std::string> problems;  // unreadable quantities: the pod is ineligible, with the reason
+  std::vector<std::string>
+      problems;  // unreadable quantities: the pod is ineligible, with the reason
 
   bool bound() const { return !node.empty(); }
   // Succeeded and Failed pods no longer hold anything.
@@ -97,7 +98,7 @@ struct Job {
   std::int64_t succeeded = 0;
   std::int64_t failed = 0;
   double created_s = 0;
-  Resources pod_requests;  // of one pod of the template
+  Resources pod_requests;     // of one pod of the template
   std::int32_t priority = 0;  // of the template, where resolved
   std::shared_ptr<const TaskIntent> intent;
   std::shared_ptr<const PlanNote> plan;

@@ -1,4 +1,5 @@
-// Resources: what a pod requests, a node allocates, a hold takes. Integers, so "fits exactly" is exact.
+// Resources: what a pod requests, a node allocates, a hold takes. Integers, so "fits exactly" is
+// exact.
 #pragma once
 
 #include <cstdint>

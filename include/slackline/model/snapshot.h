@@ -1,4 +1,5 @@
-// ClusterSnapshot: the cluster at one moment, immutable and shared. Every decision is a pure function of it.
+// ClusterSnapshot: the cluster at one moment, immutable and shared. Every decision is a pure
+// function of it.
 //
 // Thread-safety: immutable after publication; readers hold a shared_ptr<const ClusterSnapshot>.
 // Structure: per-node records are shared between successive snapshots, so that publishing after one
@@ -42,8 +43,8 @@ struct StringHash {
 };
 using NodeIndexMap = std::unordered_map<std::string, NodeIndex, StringHash, std::equal_to<>>;
 
-// When we first saw a plan value and when its task last progressed, on the steady clock: a plan's hold
-// expires by what we saw, never by a timestamp in an annotation.
+// When we first saw a plan value and when its task last progressed, on the steady clock: a plan's
+// hold expires by what we saw, never by a timestamp in an annotation.
 struct PlanSighting {
   std::uint64_t value_hash = 0;
   double first_seen_s = 0;
@@ -64,8 +65,8 @@ struct Hold {
 using HoldTable = std::unordered_map<NodeIndex, std::vector<Hold>>;
 
 struct ClusterSnapshot {
-  std::uint64_t version = 0;  // grows by one per publication
-  bool synced = false;        // the first full list of nodes, pods and Jobs is in
+  std::uint64_t version = 0;        // grows by one per publication
+  bool synced = false;              // the first full list of nodes, pods and Jobs is in
   std::vector<NodeStatePtr> nodes;  // sorted by name
   std::shared_ptr<const NodeIndexMap> node_index;
   std::vector<PodPtr> unbound;  // neither bound nor terminal; sorted by (namespace, name)
@@ -77,9 +78,9 @@ struct ClusterSnapshot {
   std::optional<NodeIndex> find_node(std::string_view name) const;
   const NodeState& node(NodeIndex index) const { return *nodes[index]; }
   const std::vector<Hold>& holds_on(NodeIndex index) const;
-  const Job* find_job(const Uid& uid) const;                            // O(jobs)
+  const Job* find_job(const Uid& uid) const;                                  // O(jobs)
   const Job* find_job(const std::string& ns, const std::string& name) const;  // O(log jobs)
-  PodPtr find_pod(const ObjectKey& key) const;                          // O(pods)
+  PodPtr find_pod(const ObjectKey& key) const;                                // O(pods)
 };
 
 using SnapshotPtr = std::shared_ptr<const ClusterSnapshot>;

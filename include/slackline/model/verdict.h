@@ -1,4 +1,5 @@
-// Verdict: whether a node can take a pod, and why not. "Cannot be scheduled" is a value, not an error.
+// Verdict: whether a node can take a pod, and why not. "Cannot be scheduled" is a value, not an
+// error.
 //
 // The vocabulary is fixed and free of numbers, because kube-scheduler aggregates by identical text
 // (extender protocol 1.4); what differs per node is told by REST.
@@ -13,10 +14,10 @@ namespace slackline {
 enum class Verdict : std::uint8_t {
   kPass,
   // Preemption or time may help (FailedNodes):
-  kHeldForOthers,      // free minus holds of equal or higher rank is too small
-  kInsufficientGpus,   // a resource that we alone account is used up
-  kNotPlanned,         // the pod's live plan names other nodes
-  kNotYetObserved,     // the node is not in our cache and we alone account the resource
+  kHeldForOthers,     // free minus holds of equal or higher rank is too small
+  kInsufficientGpus,  // a resource that we alone account is used up
+  kNotPlanned,        // the pod's live plan names other nodes
+  kNotYetObserved,    // the node is not in our cache and we alone account the resource
   // Nothing on that node will help (FailedAndUnresolvableNodes):
   kGpuTypeNotAccepted,  // gpu-types does not list the node's type
   kGpuTypeUnknown,      // gpu-types is given and the node tells no type
@@ -26,9 +27,13 @@ enum class Verdict : std::uint8_t {
 
 inline constexpr std::size_t kVerdictCount = 9;
 
-constexpr bool passes(Verdict verdict) { return verdict == Verdict::kPass; }
+constexpr bool passes(Verdict verdict) {
+  return verdict == Verdict::kPass;
+}
 // True where kube-scheduler need not try preemption on that node.
-constexpr bool unresolvable(Verdict verdict) { return verdict >= Verdict::kGpuTypeNotAccepted; }
+constexpr bool unresolvable(Verdict verdict) {
+  return verdict >= Verdict::kGpuTypeNotAccepted;
+}
 
 // The sentence kube-scheduler shows ("0/4 nodes are available: 4 GPUs are held for ...").
 std::string_view message(Verdict verdict);

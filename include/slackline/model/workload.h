@@ -11,15 +11,16 @@
 
 namespace slackline {
 
-// A throughput model as data: the kind names the formula ("S": 000 eq 5-8), params its numbers in the
-// order the formula documents. Wire and store carry it without knowing any formula.
+// A throughput model as data: the kind names the formula ("S": 000 eq 5-8), params its numbers in
+// the order the formula documents. Wire and store carry it without knowing any formula.
 struct Coefficients {
   std::string kind;
   std::vector<double> params;
   friend bool operator==(const Coefficients&, const Coefficients&) = default;
 };
 
-// The batches of one GPU for which coefficients were measured or meant; outside it they extrapolate.
+// The batches of one GPU for which coefficients were measured or meant; outside it they
+// extrapolate.
 struct BatchRange {
   double least = 0;
   double most = 0;
@@ -31,9 +32,9 @@ struct ProfileEntry {
   std::string model;
   GpuType gpu_type;
   Coefficients coefficients;
-  double startup_s = 0;                    // v of 000 eq 4
-  int points = 0;                          // measurements behind the fit; 0 = assumed
-  std::optional<double> held_out_mape;     // percent
+  double startup_s = 0;                 // v of 000 eq 4
+  int points = 0;                       // measurements behind the fit; 0 = assumed
+  std::optional<double> held_out_mape;  // percent
   std::string source;
   std::optional<BatchRange> batch_range{};
 };

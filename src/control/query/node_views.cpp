@@ -69,7 +69,8 @@ NodeView node_view(const ClusterSnapshot& snapshot, NodeIndex index, const GpuCa
   view.pods = static_cast<std::int64_t>(state.pods.size());
   for (const PodPtr& pod : state.pods)
     if (pod->requests.wants_gpus()) view.gpu_pods.push_back(pod->key.str());
-  for (const Taint& taint : node.taints) view.taints.push_back(taint_text(taint));
+  for (const Taint& taint : node.taints)
+    view.taints.push_back(taint_text(taint));
   view.problems = node.problems;
   return view;
 }
@@ -113,9 +114,11 @@ TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
     view.plan_id = job->plan->id;
   view.shape = task.written_shape();
   if (intent.any_placement) view.placements.emplace_back("auto");
-  for (const Placement& placement : intent.placements) view.placements.push_back(placement.str());
+  for (const Placement& placement : intent.placements)
+    view.placements.push_back(placement.str());
   if (intent.any_gpu_type) view.gpu_types.emplace_back("any");
-  for (const GpuType& type : intent.gpu_types) view.gpu_types.push_back(type.str());
+  for (const GpuType& type : intent.gpu_types)
+    view.gpu_types.push_back(type.str());
   view.gpu_resource = task.gpu_resource;
   view.gpus_per_pod = task.gpus_per_pod;
   view.pods_wanted = task.pods_wanted;

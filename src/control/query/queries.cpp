@@ -58,7 +58,8 @@ std::string score_note(const core::ScoreSheet& sheet) {
     by_source[type.model_source].push_back(type.type.empty() ? "unknown type" : type.type.str());
   std::vector<std::string> notes;
   for (const auto& [source, types] : by_source)
-    notes.push_back(source.starts_with("none") ? source : format("{} ({})", source, join(types, ", ")));
+    notes.push_back(source.starts_with("none") ? source
+                                               : format("{} ({})", source, join(types, ", ")));
   return format("shape {}; throughput model: {}", sheet.shape.str(), join(notes, "; "));
 }
 
@@ -89,10 +90,12 @@ ClusterView Queries::cluster() const {
   view.pods_unbound = static_cast<std::int64_t>(snapshot->unbound.size());
   view.jobs = static_cast<std::int64_t>(snapshot->jobs.size());
   std::set<std::string_view> models;
-  for (const ProfileEntry& entry : options_.profiles.entries()) models.insert(entry.model);
+  for (const ProfileEntry& entry : options_.profiles.entries())
+    models.insert(entry.model);
   view.models = static_cast<std::int64_t>(models.size());
   std::map<std::string, std::int64_t> states;
-  for (const Task& task : core::derive_tasks(*snapshot)) ++states[std::string(to_string(task.state))];
+  for (const Task& task : core::derive_tasks(*snapshot))
+    ++states[std::string(to_string(task.state))];
   view.tasks.assign(states.begin(), states.end());
   view.pools = pool_views(*snapshot, options_.catalog, clock_.steady_s());
   return view;

@@ -1,4 +1,5 @@
-// Queries: what REST and the command line show, from the same snapshot and core functions the verbs use.
+// Queries: what REST and the command line show, from the same snapshot and core functions the verbs
+// use.
 //
 // Thread-safe: every call reads one snapshot. "Not there" is kNotFound with the name in it.
 #pragma once

@@ -12,7 +12,8 @@ DecisionLog::DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics)
       written_(metrics.gauge("slackline_journal_written_rows", "Decision rows written to disk")),
       dropped_(metrics.gauge("slackline_journal_dropped_rows",
                              "Decision rows dropped: the queue was full or the disk refused")),
-      queued_(metrics.gauge("slackline_journal_queued_rows", "Decision rows waiting for the writer")),
+      queued_(
+          metrics.gauge("slackline_journal_queued_rows", "Decision rows waiting for the writer")),
       degraded_(metrics.gauge("slackline_journal_degraded",
                               "1 while the journal cannot be written, 0 otherwise")) {}
 

@@ -1,7 +1,7 @@
 // DecisionLog: where every verb's decision goes: the journal, the metrics.
 //
-// record() never waits: the journal's queue is bounded and drops (and counts) when it is full. A daemon
-// without a journal (it could not be opened) still counts. Thread-safe.
+// record() never waits: the journal's queue is bounded and drops (and counts) when it is full. A
+// daemon without a journal (it could not be opened) still counts. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class DecisionLog : public cluster::ClusterObserver {
 
   // Nodes by verdict are counted for filter; `row` goes to the journal.
   void record(DecisionRow row);
-  // One bind and how it ended: "bound", "already_bound", "conflict", "not_found", "unavailable", ...
+  // One bind and how it ended: "bound", "already_bound", "conflict", "not_found", "unavailable",
+  // ...
   void count_bind(std::string_view outcome);
   void count_victims(std::size_t victims);
 

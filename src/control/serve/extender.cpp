@@ -29,11 +29,11 @@ std::size_t passing(const FilterReply& reply) {
 
 std::vector<std::pair<std::string, std::uint32_t>> count_reasons(const FilterReply& reply) {
   std::array<std::uint32_t, kVerdictCount> counts{};
-  for (const Verdict verdict : reply.verdicts) ++counts[static_cast<std::size_t>(verdict)];
+  for (const Verdict verdict : reply.verdicts)
+    ++counts[static_cast<std::size_t>(verdict)];
   std::vector<std::pair<std::string, std::uint32_t>> reasons;
   for (std::size_t i = 0; i < kVerdictCount; ++i)
-    if (counts[i] > 0)
-      reasons.emplace_back(std::string(code(static_cast<Verdict>(i))), counts[i]);
+    if (counts[i] > 0) reasons.emplace_back(std::string(code(static_cast<Verdict>(i))), counts[i]);
   return reasons;
 }
 
@@ -58,7 +58,8 @@ std::vector<DecisionCandidate> top_candidates(const NodesRequest& request,
 
 std::string numbers(const std::vector<double>& values) {
   std::string text;
-  for (const double value : values) text += format(" {}", value);
+  for (const double value : values)
+    text += format(" {}", value);
   return text;
 }
 
@@ -109,8 +110,9 @@ FilterReply Extender::filter(const NodesRequest& request) {
 
   DecisionRow row = row_for(Verb::kFilter, *snapshot, request.pod, request.node_names.size());
   row.reasons = count_reasons(reply);
-  row.result = reply.error.empty() ? format("passed {} of {}", passing(reply), reply.verdicts.size())
-                                   : reply.error;
+  row.result = reply.error.empty()
+                   ? format("passed {} of {}", passing(reply), reply.verdicts.size())
+                   : reply.error;
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
   log_.record(std::move(row));
   if (options_.mode == Mode::kShadow) return pass_all(request.node_names.size());
@@ -151,10 +153,11 @@ PreemptReply Extender::preempt(const PreemptRequest& request) {
   PreemptReply reply = core::choose_victims(*snapshot, request, options);
 
   std::size_t victims = 0;
-  for (const NodeVictims& node : reply.nodes) victims += node.victims.size();
+  for (const NodeVictims& node : reply.nodes)
+    victims += node.victims.size();
   DecisionRow row = row_for(Verb::kPreempt, *snapshot, request.pod, request.candidates.size());
-  row.result =
-      format("{} of {} nodes, {} victims named", reply.nodes.size(), request.candidates.size(), victims);
+  row.result = format("{} of {} nodes, {} victims named", reply.nodes.size(),
+                      request.candidates.size(), victims);
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
   log_.record(std::move(row));
   if (options_.mode == Mode::kShadow) return PreemptReply{request.candidates};

@@ -1,11 +1,12 @@
 // Extender: the four verbs of kube-scheduler's extender protocol, from one immutable snapshot each.
 //
-// filter, prioritize and preempt are pure in effect: they read the snapshot, decide with core functions
-// and leave a journal row in a bounded queue; no API call, no disk, no lock over I/O. bind is the one verb
-// that writes: it answers success only when the API server has the pod on that node.
+// filter, prioritize and preempt are pure in effect: they read the snapshot, decide with core
+// functions and leave a journal row in a bounded queue; no API call, no disk, no lock over I/O.
+// bind is the one verb that writes: it answers success only when the API server has the pod on that
+// node.
 //
-// shadow mode decides and journals everything, and lets kube-scheduler go its own way: filter passes all,
-// prioritize scores nothing, preempt echoes its input, bind is performed.
+// shadow mode decides and journals everything, and lets kube-scheduler go its own way: filter
+// passes all, prioritize scores nothing, preempt echoes its input, bind is performed.
 //
 // Thread-safe: any verb from any thread.
 #pragma once
