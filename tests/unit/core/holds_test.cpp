@@ -88,6 +88,13 @@ TEST(Holds, ANominatedPodThatItsPlanCountsIsNotCountedTwice) {
                            .with(a_pod("train-1").of_job("train").gpus(2).gated())
                            .build();
   EXPECT_EQ(held(cluster, "a"), 4);
+  const auto spread = four_nodes()
+                          .with(a_job("train").of(2).gang().gpus(2).planned({"a", "b"}))
+                          .with(a_pod("train-0").of_job("train").gpus(2).gated().nominated("a"))
+                          .with(a_pod("train-1").of_job("train").gpus(2).gated())
+                          .build();
+  EXPECT_EQ(held(spread, "a"), 2);
+  EXPECT_EQ(held(spread, "b"), 2) << "the rest of the plan is what nobody is nominated to";
 }
 
 TEST(Holds, MoveWithAMemberThatIsNominatedOrBoundElsewhere) {
