@@ -1,0 +1,18 @@
+// The journal's JSON columns: whatever lies on the disk is read or refused, and what was read can be written
+// and read again.
+#include "fuzz/fuzz.h"
+#include "wire/decision_codec.h"
+
+using namespace slackline;
+using namespace slackline::fuzz;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text = text_of(data, size);
+  if (const auto candidates = wire::decode_candidates(text))
+    require(wire::decode_candidates(wire::encode_candidates(*candidates)).has_value(),
+            "candidates that were read can be written and read");
+  if (const auto reasons = wire::decode_reasons(text))
+    require(wire::decode_reasons(wire::encode_reasons(*reasons)).has_value(),
+            "reasons that were read can be written and read");
+  return 0;
+}
