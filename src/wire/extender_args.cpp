@@ -25,14 +25,21 @@ json member(const json& object, const char* key) {
   return json::object();
 }
 
+// A member that is text, or `otherwise` where it is absent or something else.
+std::string text_member(const json& object, const char* key, const std::string& otherwise = {}) {
+  if (object.is_object() && object.contains(key) && object[key].is_string())
+    return object[key].get<std::string>();
+  return otherwise;
+}
+
 Result<json> pod_of(std::string_view manifest) {
   SLACKLINE_ASSIGN(const std::string text, yaml_to_json(manifest));
   SLACKLINE_ASSIGN(json object, parse(text, "the manifest"));
   // yaml_to_json answers a List for a file of several documents.
-  if (object.is_object() && object.value("kind", "") == "List" && object.contains("items") &&
+  if (text_member(object, "kind") == "List" && object.contains("items") &&
       object["items"].is_array() && !object["items"].empty())
     object = object["items"].front();
-  const std::string kind = object.is_object() ? object.value("kind", "") : "";
+  const std::string kind = text_member(object, "kind");
   if (kind == "Pod") return object;
   if (kind != "Job")
     return fail(ErrorCode::kInvalidArgument,
@@ -45,8 +52,8 @@ Result<json> pod_of(std::string_view manifest) {
   for (const auto& [key, value] : inherited.items())
     if (key.starts_with(kPrefix) && !annotations.contains(key)) annotations[key] = value;
   metadata["annotations"] = annotations;
-  metadata["name"] = member(object, "metadata").value("name", "job") + "-0";
-  metadata["namespace"] = member(object, "metadata").value("namespace", "default");
+  metadata["name"] = text_member(member(object, "metadata"), "name", "job") + "-0";
+  metadata["namespace"] = text_member(member(object, "metadata"), "namespace", "default");
   pod["metadata"] = metadata;
   return pod;
 }
@@ -83,8 +90,7 @@ Result<FilterAnswer> decode_filter_answer(std::string_view text) {
       if (name.is_string()) answer.passed.push_back(name.get<std::string>());
   answer.failed = string_map(member(value, "FailedNodes"));
   answer.unresolvable = string_map(member(value, "FailedAndUnresolvableNodes"));
-  if (value.contains("Error") && value["Error"].is_string())
-    answer.error = value["Error"].get<std::string>();
+  answer.error = text_member(value, "Error");
   return answer;
 }
 
@@ -106,7 +112,7 @@ Result<std::vector<NamedNode>> decode_named_nodes(std::string_view text) {
   if (value.is_object() && value.contains("items") && value["items"].is_array())
     for (const json& item : value["items"])
       if (item.is_object() && item.contains("name") && item["name"].is_string())
-        nodes.push_back({item["name"].get<std::string>(), item.value("gpuType", "")});
+        nodes.push_back({item["name"].get<std::string>(), text_member(item, "gpuType")});
   return nodes;
 }
 

@@ -1,5 +1,5 @@
-// The journal's JSON columns: whatever lies on the disk is read or refused, and what was read can be written
-// and read again.
+// The journal's JSON columns: whatever lies on the disk is read or refused, and what was read can
+// be written and read again.
 #include "fuzz/fuzz.h"
 #include "wire/decision_codec.h"
 

@@ -1,4 +1,5 @@
-// `slackline try`: manifests become extender requests that are JSON; answers of any daemon are read or refused.
+// `slackline try`: manifests become extender requests that are JSON; answers of any daemon are read
+// or refused.
 #include "fuzz/fuzz.h"
 #include "wire/extender_args.h"
 

@@ -1,0 +1,64 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/decision_codec.h"
+#include "wire/rest_encode.h"
+#include "wire/rest_text.h"
+#include "wire/status_codec.h"
+#include "wire/text_table.h"
+
+namespace slackline::wire {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(DecisionCodec, CandidatesAndReasonsSurviveTheJournal) {
+  const std::vector<DecisionCandidate> candidates = {{"gpu-1", 8, {{"cer", 12.5}, {"free", 0}}}};
+  const auto read = decode_candidates(encode_candidates(candidates));
+  ASSERT_TRUE(read);
+  EXPECT_EQ((*read)[0].features, candidates[0].features);
+  const ReasonCounts reasons = {{"Pass", 3}, {"HeldForOthers", 1}};
+  EXPECT_EQ(decode_reasons(encode_reasons(reasons)).value(), reasons);
+  EXPECT_FALSE(decode_reasons("[1]"));
+  EXPECT_FALSE(decode_candidates(R"([{"node":1}])"));
+}
+
+TEST(TextTable, AlignsByCharactersAndSilencesControlCodes) {
+  TextTable table({"NAME", ">N"});
+  table.add({"größe", "7"});
+  table.add({"a\x1b[31m", "10"});
+  table.add({""});
+  EXPECT_EQ(table.str(),
+            "NAME       N\n"
+            "größe      7\n"
+            "a\\x1b[31m  10\n"
+            "-          -\n");
+}
+
+TEST(RestEncode, AListCarriesItsFactsAndWhereItGoesOn) {
+  ScoreView score;
+  score.node = NodeName("gpu-1");
+  score.features = {{"cer", 1.5}};
+  const std::vector<ScoreView> scores = {score};
+  EXPECT_EQ(
+      encode_list(scores.begin(), scores.end(), "1", {{"note", "n"}, {"model", ""}}),
+      R"({"note":"n","items":[{"node":"gpu-1","gpuType":"","passes":false,"verdict":"",)"
+      R"("message":"","score":0,"rank":0,"features":{"cer":1.5}}],"metadata":{"continue":"1"}})");
+}
+
+TEST(RestEncode, FeasibleIsNullWhereNothingIsKnown) {
+  PlacementRow row;
+  EXPECT_THAT(encode_one(row), HasSubstr(R"("feasible":null)"));
+  row.feasible = true;
+  EXPECT_THAT(encode_one(row), HasSubstr(R"("feasible":true)"));
+  EXPECT_THAT(text_of(std::vector<PlacementRow>{row}), HasSubstr("yes"));
+}
+
+TEST(StatusCodec, AnErrorIsAKubernetesStatus) {
+  EXPECT_EQ(encode_status_error(404, "NotFound", "no \"x\""),
+            R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"no \"x\"",)"
+            R"("reason":"NotFound","code":404})");
+}
+
+}  // namespace
+}  // namespace slackline::wire
