@@ -5,32 +5,6 @@
 
 namespace slackline {
 
-std::string_view to_string(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalidArgument:
-      return "InvalidArgument";
-    case ErrorCode::kNotFound:
-      return "NotFound";
-    case ErrorCode::kConflict:
-      return "Conflict";
-    case ErrorCode::kGone:
-      return "Gone";
-    case ErrorCode::kForbidden:
-      return "Forbidden";
-    case ErrorCode::kResourceExhausted:
-      return "ResourceExhausted";
-    case ErrorCode::kUnavailable:
-      return "Unavailable";
-    case ErrorCode::kTimeout:
-      return "Timeout";
-    case ErrorCode::kDataLoss:
-      return "DataLoss";
-    case ErrorCode::kInternal:
-      break;
-  }
-  return "Internal";
-}
-
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kSpaces = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kSpaces);

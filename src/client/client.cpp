@@ -33,10 +33,7 @@ Result<std::string> unwrap(const ClientOptions& options, const httplib::Result& 
   if (result->status >= 200 && result->status < 300) return result->body;
   const auto status = wire::decode_status(result->body);
   const std::string reason = status ? status->message : printable(result->body);
-  const ErrorCode code = result->status == 404  ? ErrorCode::kNotFound
-                         : result->status < 500 ? ErrorCode::kInvalidArgument
-                                                : ErrorCode::kUnavailable;
-  return fail(code, format("{} (HTTP {})", reason, result->status));
+  return fail(error_of_http_status(result->status), format("{} (HTTP {})", reason, result->status));
 }
 
 }  // namespace

@@ -10,26 +10,6 @@ namespace {
 
 constexpr int kUnauthorized = 401;
 
-ErrorCode code_of(int status) {
-  switch (status) {
-    case kUnauthorized:
-    case 403:
-      return ErrorCode::kForbidden;
-    case 404:
-      return ErrorCode::kNotFound;
-    case 409:
-      return ErrorCode::kConflict;
-    case 410:
-      return ErrorCode::kGone;
-    case 429:
-      return ErrorCode::kResourceExhausted;
-    case 504:
-      return ErrorCode::kTimeout;
-    default:
-      return status >= 400 && status < 500 ? ErrorCode::kInvalidArgument : ErrorCode::kUnavailable;
-  }
-}
-
 ApiFailure no_answer(const Error& error) {
   return {.status = 0, .code = error.code, .reason = "", .message = error.message};
 }
@@ -46,7 +26,7 @@ bool ApiFailure::too_large_version() const {
 
 ApiFailure failure_of(int status, std::string_view body, double retry_after_s) {
   ApiFailure failure{.status = status,
-                     .code = code_of(status),
+                     .code = error_of_http_status(status),
                      .reason = "",
                      .message = "",
                      .retry_after_s = retry_after_s};

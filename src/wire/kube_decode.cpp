@@ -54,26 +54,6 @@ Result<KubeObject> named_object(KubeKind kind, JsonView json, const GpuCatalog& 
   return read_object(kind, json, catalog);
 }
 
-ErrorCode code_of(int http_code) {
-  switch (http_code) {
-    case 401:
-    case 403:
-      return ErrorCode::kForbidden;
-    case 404:
-      return ErrorCode::kNotFound;
-    case 409:
-      return ErrorCode::kConflict;
-    case 410:
-      return ErrorCode::kGone;
-    case 429:
-      return ErrorCode::kResourceExhausted;
-    case 504:
-      return ErrorCode::kTimeout;
-    default:
-      return http_code >= 500 ? ErrorCode::kUnavailable : ErrorCode::kInvalidArgument;
-  }
-}
-
 KubeStatus read_status(JsonView json) {
   KubeStatus status;
   status.code =
@@ -142,7 +122,7 @@ Result<KubeList> KubeDecoder::list(KubeKind kind, std::string_view json) {
   if (!root.is_object()) return fail(ErrorCode::kInvalidArgument, "a list is no JSON object");
   if (root["kind"].text() == "Status") {
     const KubeStatus status = read_status(root);
-    return fail(code_of(status.code), format("{}: {}", status.reason, status.message));
+    return fail(error_of_http_status(status.code), format("{}: {}", status.reason, status.message));
   }
   KubeList list;
   const JsonView metadata = root["metadata"];

@@ -28,6 +28,10 @@ enum class ErrorCode {
 
 std::string_view to_string(ErrorCode code);
 
+// What an HTTP status other than success says, as Kubernetes uses them; unknown ones are
+// kUnavailable.
+ErrorCode error_of_http_status(int status);
+
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
