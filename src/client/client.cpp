@@ -18,7 +18,7 @@ std::unique_ptr<httplib::Client> connect(const ClientOptions& options) {
   http->set_connection_timeout(timeout);
   http->set_read_timeout(timeout);
   http->set_tcp_nodelay(true);
-  if (!options.ca_file.empty()) http->set_ca_cert_path(options.ca_file.c_str());
+  if (!options.ca_file.empty()) http->set_ca_cert_path(options.ca_file);
   http->enable_server_certificate_verification(true);
   return http;
 }

@@ -77,7 +77,8 @@ class KubeSource final : public ClusterSource {
 
 }  // namespace
 
-Result<std::unique_ptr<ClusterSource>> make_kube_source(KubeOptions options, GpuCatalog catalog,
+Result<std::unique_ptr<ClusterSource>> make_kube_source(const KubeOptions& options,
+                                                        const GpuCatalog& catalog,
                                                         obs::MetricsRegistry& metrics,
                                                         ClusterObserver* observer,
                                                         const Clock& clock) {

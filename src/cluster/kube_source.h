@@ -49,7 +49,8 @@ struct KubeOptions {
 
 // Fails when the kubeconfig cannot be used. `observer` may be null; it, `metrics` and `clock`
 // outlive the source.
-Result<std::unique_ptr<ClusterSource>> make_kube_source(KubeOptions options, GpuCatalog catalog,
+Result<std::unique_ptr<ClusterSource>> make_kube_source(const KubeOptions& options,
+                                                        const GpuCatalog& catalog,
                                                         obs::MetricsRegistry& metrics,
                                                         ClusterObserver* observer,
                                                         const Clock& clock = system_clock());

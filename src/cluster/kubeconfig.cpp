@@ -126,7 +126,7 @@ std::string environment(const char* name) {
 }
 
 Result<std::string> default_kubeconfig() {
-  const std::string named = environment("KUBECONFIG");
+  std::string named = environment("KUBECONFIG");
   if (named.find(':') != std::string::npos)
     return fail(ErrorCode::kInvalidArgument,
                 "KUBECONFIG names several files, which are not merged: name one with --kubeconfig");

@@ -50,7 +50,8 @@ ClusterSnapshot a_large_cluster() {
     cluster.with(a_pod(format("running-{}", i)).gpus(i % (kGpus + 1)).on(node_name(i)));
   }
   for (int i = 0; i < kNominations; ++i)
-    cluster.with(a_pod(format("waiting-{}", i)).gpus(4).priority(5).nominated(node_name(i * 10)));
+    cluster.with(
+        a_pod(format("waiting-{}", i)).gpus(4).priority(5).nominated(node_name(i * 7919 % kNodes)));
   return cluster.build();
 }
 
@@ -66,7 +67,7 @@ std::string request_of(int names) {
   body +=
       R"(]},"spec":{"schedulerName":"gpu-scheduler","priority":1,"containers":[{"name":"t","image":"registry.example/train:1","resources":{"limits":{"nvidia.com/gpu":"2"},"requests":{"cpu":"8","memory":"32Gi","nvidia.com/gpu":"2"}}}]},"status":{"phase":"Pending"}},"Nodes":null,"NodeNames":[)";
   for (int i = 0; i < names; ++i)
-    body += format("{}\"{}\"", i > 0 ? "," : "", node_name(i * (kNodes / names)));
+    body += format("{}\"{}\"", i > 0 ? "," : "", node_name((1000 + i) % kNodes));
   return body + "]}";
 }
 

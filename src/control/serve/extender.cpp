@@ -37,21 +37,24 @@ std::vector<std::pair<std::string, std::uint32_t>> count_reasons(const FilterRep
   return reasons;
 }
 
+// The best nodes of an answer with the features that ranked them.
 std::vector<DecisionCandidate> top_candidates(const NodesRequest& request,
-                                              const core::ScoreSheet& sheet) {
-  std::vector<DecisionCandidate> candidates;
-  for (const std::uint32_t at : sheet.best_first(request)) {
-    const core::ScoredNode& node = sheet.nodes[at];
-    if (candidates.size() == kMaxDecisionCandidates || node.score == 0) break;
-    DecisionCandidate candidate{std::string(request.node_names[node.node]), node.score, {}};
+                                              const core::ScoreSheet& sheet,
+                                              const PrioritizeReply& reply) {
+  const std::size_t count = std::min(reply.scores.size(), kMaxDecisionCandidates);
+  std::vector<DecisionCandidate> candidates(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const core::ScoredNode& node = sheet.nodes[reply.scores[i].node];
     const core::TypeEstimate& type = sheet.types[node.type];
-    if (type.preference) candidate.features.emplace_back("preference", *type.preference);
+    candidates[i].node = request.node_names[node.node];
+    candidates[i].score = node.score;
+    auto& features = candidates[i].features;
+    if (type.preference) features.emplace_back("preference", *type.preference);
     if (type.throughput_samples_per_s)
-      candidate.features.emplace_back("throughput_samples_per_s", *type.throughput_samples_per_s);
-    if (type.cer) candidate.features.emplace_back("cer", *type.cer);
-    candidate.features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
-    candidate.features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
-    candidates.push_back(std::move(candidate));
+      features.emplace_back("throughput_samples_per_s", *type.throughput_samples_per_s);
+    if (type.cer) features.emplace_back("cer", *type.cer);
+    features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
+    features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
   }
   return candidates;
 }
@@ -99,6 +102,20 @@ DecisionRow Extender::row_for(Verb verb, const ClusterSnapshot& snapshot, const 
   return row;
 }
 
+// Pools change with nodes only, and a snapshot answers many requests.
+std::shared_ptr<const std::vector<core::Pool>> Extender::pools_of(const ClusterSnapshot& snapshot) {
+  {
+    MutexLock lock(pools_mutex_);
+    if (pools_ && pools_version_ == snapshot.version) return pools_;
+  }
+  auto pools = std::make_shared<const std::vector<core::Pool>>(
+      core::derive_pools(snapshot, options_.catalog));
+  MutexLock lock(pools_mutex_);
+  pools_ = pools;
+  pools_version_ = snapshot.version;
+  return pools;
+}
+
 FilterReply Extender::filter(const NodesRequest& request) {
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
@@ -127,11 +144,13 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request) {
   options.profiles = &options_.profiles;
   options.theta = options_.theta;
   options.now_steady_s = started_s;
+  const auto pools = pools_of(*snapshot);
+  options.pools = pools.get();
   const core::ScoreSheet sheet = core::score_nodes(*snapshot, request, options);
   PrioritizeReply reply = core::to_reply(sheet);
 
   DecisionRow row = row_for(Verb::kPrioritize, *snapshot, request.pod, request.node_names.size());
-  row.candidates = top_candidates(request, sheet);
+  row.candidates = top_candidates(request, sheet, reply);
   row.result = reply.scores.empty()
                    ? std::string("no node scored")
                    : format("best {} with {}", request.node_names[reply.scores.front().node],

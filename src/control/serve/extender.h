@@ -11,9 +11,13 @@
 // Thread-safe: any verb from any thread.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "slackline/base/clock.h"
+#include "slackline/base/mutex.h"
 #include "slackline/base/result.h"
 #include "slackline/model/decision.h"
 #include "slackline/model/extender.h"
@@ -26,6 +30,9 @@ namespace slackline::cluster {
 class ClusterSource;
 class ClusterWriter;
 }  // namespace slackline::cluster
+namespace slackline::core {
+struct Pool;
+}
 
 namespace slackline::control {
 
@@ -57,12 +64,18 @@ class Extender {
   DecisionRow row_for(Verb verb, const ClusterSnapshot& snapshot, const Pod& pod,
                       std::size_t nodes_asked) const;
 
+  std::shared_ptr<const std::vector<core::Pool>> pools_of(const ClusterSnapshot& snapshot);
+
   const DecisionOptions& options_;
   const std::string options_hash_;
   const cluster::ClusterSource& source_;
   cluster::ClusterWriter* writer_;
   DecisionLog& log_;
   const Clock& clock_;
+
+  Mutex pools_mutex_;
+  std::shared_ptr<const std::vector<core::Pool>> pools_ SLACKLINE_GUARDED_BY(pools_mutex_);
+  std::uint64_t pools_version_ SLACKLINE_GUARDED_BY(pools_mutex_) = 0;
 };
 
 }  // namespace slackline::control
