@@ -91,6 +91,10 @@ int run(const TryOptions& options) {
     table.add({row.node.name, row.node.gpu_type, row.verdict,
                row.score > 0 ? std::to_string(row.score) : "-"});
   std::fputs(table.str().c_str(), stdout);
+  std::fputs(
+      "(kube-scheduler asks only about nodes that passed its own filters: room, taints, "
+      "selectors)\n",
+      stdout);
   return 0;
 }
 
