@@ -8,7 +8,7 @@ RUN scripts/build release && strip build/release/slackline
 FROM debian:12-slim
 COPY --from=build /src/scripts/setup /tmp/setup
 RUN apt-get update -q && /tmp/setup runtime && rm -rf /tmp/setup /var/lib/apt/lists/* \
-  && useradd --system --uid 65532 --no-create-home slackline \
+  && useradd --uid 65532 --no-create-home --shell /usr/sbin/nologin slackline \
   && install -d -o 65532 -g 65532 /var/lib/slackline
 COPY --from=build /src/build/release/slackline /usr/local/bin/slackline
 USER 65532:65532
