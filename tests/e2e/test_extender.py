@@ -137,6 +137,35 @@ class ExtenderTest(unittest.TestCase):
         ]
         self.assertEqual(refused, [])
 
+    def test_kube_scheduler_calls_over_mutual_tls(self):
+        pki, directory = self.cluster.pki, self.cluster.directory / "tls"
+        directory.mkdir()
+        config = directory / "slackline.yaml"
+        config.write_text(
+            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+            f"listeners:\n  extender:\n    tls:\n      certFile: {pki.crt('extender')}\n"
+            f"      keyFile: {pki.key('extender')}\n      clientCAFile: {pki.crt('ca')}\n"
+        )
+        daemon = Daemon(self.cluster.service_account_kubeconfig("slackline-system", "slackline"),
+                        directory, flags=["--config", config])  # fmt: skip
+        self.addCleanup(daemon.kill)
+        daemon.start()
+        url = daemon.extender_url.replace("http://", "https://")
+        stanza = gpu_scheduler_config(self.cluster, url, schedulerName="over-tls")
+        ours = f"caFile: {pki.crt('ca')}"
+        client = f"\n      certFile: {pki.crt('scheduler')}\n      keyFile: {pki.key('scheduler')}"
+        self.assertIn(ours, stanza)
+        scheduler = self.cluster.start_scheduler(
+            stanza.replace(ours, ours + client), name="kube-scheduler-over-tls"
+        )
+        self.addCleanup(scheduler.stop)
+        self.cluster.apply([gpu_pod("private", scheduler="over-tls")])
+        self.cluster.wait(
+            lambda: node_of(self.cluster.get("pod", "default", "private")), 20, "it to be bound"
+        )
+        for verb in ("filter", "prioritize", "bind"):
+            self.assertGreater(daemon.requests(verb, result="ok"), 0, verb)
+
     def test_it_ends_gracefully_on_sigterm(self):
         self.assertEqual(self.daemon.stop(), 0, self.daemon.process.tail())
 
