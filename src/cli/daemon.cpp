@@ -68,7 +68,7 @@ Status Daemon::Parts::open_history() {
   options.path = configuration.store.path;
   options.keep_rows = configuration.store.keep_rows;
   auto opened = store::Journal::open(options);
-  if (!opened) return fail(opened.error().with_context("store " + options.path));
+  if (!opened) return fail(opened.error());
   journal = std::move(*opened);
   const std::string& moved = journal->stats().recovered_from;
   if (!moved.empty()) obs::log_error("journal_was_damaged", {{"moved_to", moved}});

@@ -9,7 +9,6 @@ int main(int argc, char** argv) {
   CLI::App app{"Slackline: deadline-aware GPU scheduling for the stock kube-scheduler"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("slackline ") + kVersion);
-  app.failure_message(CLI::FailureMessage::help);
   int exit_code = 0;
   try {
     add_serve(app, exit_code);

@@ -116,7 +116,11 @@ Result<std::string> read_whole(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream content;
   content << in.rdbuf();
-  if (!in) return fail(ErrorCode::kNotFound, format("kubeconfig {}: cannot be read", path));
+  if (!in)
+    return fail(ErrorCode::kNotFound,
+                format("kubeconfig {} cannot be read: name one with --kubeconfig, or follow "
+                       "a dump with --cluster file:DUMP",
+                       path));
   return std::move(content).str();
 }
 
