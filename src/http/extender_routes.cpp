@@ -87,6 +87,18 @@ struct VerbMetrics {
   obs::Counter bad_request;
 };
 
+// Counts a call as in flight while it lives, also when the answer throws.
+class InFlight {
+ public:
+  explicit InFlight(const obs::Gauge& gauge) : gauge_(gauge) { gauge_.add(1); }
+  ~InFlight() { gauge_.add(-1); }
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
+
+ private:
+  const obs::Gauge& gauge_;
+};
+
 struct Answer {
   std::string body;
   bool refused = false;
@@ -97,7 +109,7 @@ template <class F>
 Handler observed(std::shared_ptr<VerbMetrics> metrics, Verb verb, F answer) {
   return [metrics = std::move(metrics), verb, answer](const Request& request) {
     const double started_s = system_clock().steady_s();
-    metrics->in_flight.add(1);
+    const InFlight in_flight(metrics->in_flight);
     Response response;
     Result<Answer> result = answer(request);
     if (result) {
@@ -110,7 +122,6 @@ Handler observed(std::shared_ptr<VerbMetrics> metrics, Verb verb, F answer) {
       response.status = 400;
       response.body = wire::encode_status_error(400, "BadRequest", result.error().message);
     }
-    metrics->in_flight.add(-1);
     metrics->duration.observe(system_clock().steady_s() - started_s);
     return response;
   };
