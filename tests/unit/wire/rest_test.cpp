@@ -29,10 +29,10 @@ TEST(TextTable, AlignsByCharactersAndSilencesControlCodes) {
   table.add({"a\x1b[31m", "10"});
   table.add({""});
   EXPECT_EQ(table.str(),
-            "NAME       N\n"
-            "größe      7\n"
+            "NAME        N\n"
+            "größe       7\n"
             "a\\x1b[31m  10\n"
-            "-          -\n");
+            "-           -\n");
 }
 
 TEST(RestEncode, AListCarriesItsFactsAndWhereItGoesOn) {
