@@ -106,7 +106,7 @@ struct Answer {
 
 // Counts and times around a verb; `answer(request)` is Result<Answer>.
 template <class F>
-Handler observed(std::shared_ptr<VerbMetrics> metrics, Verb verb, F answer) {
+Handler observed(std::shared_ptr<VerbMetrics> metrics, Verb verb, const F& answer) {
   return [metrics = std::move(metrics), verb, answer](const Request& request) {
     const double started_s = system_clock().steady_s();
     const InFlight in_flight(metrics->in_flight);

@@ -248,7 +248,7 @@ void Server::Impl::wait_for(const SessionPtr& session, Descriptor::wait_type typ
 
 void Server::Impl::run_elsewhere(const SessionPtr& session) {
   ThreadPool& pool = session->connection.pool() == Pool::kBind ? bind_pool : api_pool;
-  const bool accepted = pool.submit([this, session]() mutable {
+  const bool accepted = pool.submit([this, session = session]() mutable {
     Response response = session->connection.run_handler();
     // The session moves along: it must end on the io thread.
     asio::post(io, [this, session = std::move(session), response = std::move(response)]() mutable {
@@ -260,7 +260,8 @@ void Server::Impl::run_elsewhere(const SessionPtr& session) {
 
 void Server::Impl::close(const SessionPtr& session) {
   if (!session->descriptor.is_open()) return;
-  const SessionPtr keep = session;  // `session` may be the list's own
+  // `session` may be the list's own, which erase() ends.
+  const SessionPtr keep = session;  // NOLINT(performance-unnecessary-copy-initialization)
   ++keep->wait;
   keep->connection.close();
   error_code ignored;

@@ -59,7 +59,7 @@ struct HttpStream::Impl {
   Transfer transfer;
 };
 
-HttpStream::HttpStream(TlsOptions tls) : impl_(std::make_unique<Impl>(tls)) {}
+HttpStream::HttpStream(const TlsOptions& tls) : impl_(std::make_unique<Impl>(tls)) {}
 HttpStream::~HttpStream() = default;
 
 Result<StreamEnd> HttpStream::run(const StreamRequest& request, const StreamHandlers& handlers) {

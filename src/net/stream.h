@@ -49,7 +49,7 @@ struct StreamEnd {
 
 class HttpStream {
  public:
-  explicit HttpStream(TlsOptions tls);
+  explicit HttpStream(const TlsOptions& tls);
   ~HttpStream();
   HttpStream(const HttpStream&) = delete;
   HttpStream& operator=(const HttpStream&) = delete;
