@@ -10,6 +10,7 @@
 
 #include "support/fake_api_server.h"
 #include "support/kube_json.h"
+#include "support/temporary_folder.h"
 
 namespace slackline::cluster {
 namespace {
@@ -27,14 +28,10 @@ const BindingOrder kOrder{
 class KubeWriterTest : public testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/slackline-writer-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
     auto writer = make_kube_writer({.kubeconfig = server_.write_kubeconfig(folder_.string())});
     ASSERT_TRUE(writer) << writer.error().message;
     writer_ = *std::move(writer);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   ErrorCode bind_answered(int status, const std::string& reason) {
     server_.next(kBind, [=](const FakeRequest&, FakeConnection& connection) {
@@ -47,7 +44,8 @@ class KubeWriterTest : public testing::Test {
     return bound.error().code;
   }
 
-  std::filesystem::path folder_;
+  const test::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
   FakeApiServer server_;
   std::unique_ptr<ClusterWriter> writer_;
 };

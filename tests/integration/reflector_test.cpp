@@ -13,6 +13,7 @@
 #include "slackline/base/text.h"
 #include "support/fake_api_server.h"
 #include "support/kube_json.h"
+#include "support/temporary_folder.h"
 
 namespace slackline::cluster {
 namespace {
@@ -45,9 +46,6 @@ bool eventually(Condition condition, double limit_s = 20) {
 class ReflectorTest : public testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/slackline-reflector-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
     server_ = std::make_unique<FakeApiServer>();
     server_->put(kNodesPath, "gpu-1", node_json("gpu-1", 4));
     server_->put(kNodesPath, "gpu-2", node_json("gpu-2", 8));
@@ -68,7 +66,6 @@ class ReflectorTest : public testing::Test {
   void TearDown() override {
     source_.reset();
     server_->stop();  // before server_ changes: answers still running look at it
-    std::filesystem::remove_all(folder_);
   }
 
   void start(const std::string& token_file = "") {
@@ -131,7 +128,8 @@ class ReflectorTest : public testing::Test {
     return std::stod(text.substr(at + series.size()));
   }
 
-  std::filesystem::path folder_;
+  const test::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
   std::unique_ptr<FakeApiServer> server_;
   obs::MetricsRegistry metrics_;
   KubeOptions options_;

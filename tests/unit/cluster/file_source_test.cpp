@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temporary_folder.h"
+
 namespace slackline::cluster {
 namespace {
 
@@ -29,13 +31,7 @@ std::string list_of(std::initializer_list<std::string> items) {
 
 class FileSourceTest : public testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/slackline-file-source-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
-    path_ = folder_ / "dump";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void SetUp() override { path_ = folder_ / "dump"; }
 
   void write(const std::string& text) { std::ofstream(path_, std::ios::binary) << text; }
 
@@ -53,7 +49,8 @@ class FileSourceTest : public testing::Test {
     return false;
   }
 
-  std::filesystem::path folder_;
+  const test::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
   std::filesystem::path path_;
   obs::MetricsRegistry metrics_;
 };

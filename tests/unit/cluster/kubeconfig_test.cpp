@@ -9,6 +9,7 @@
 #include "cluster/kube_token.h"
 #include "slackline/base/text.h"
 #include "support/fake_clock.h"
+#include "support/temporary_folder.h"
 
 namespace slackline::cluster {
 namespace {
@@ -105,17 +106,12 @@ TEST(Kubeconfig, NamesTheEntryThatIsMissing) {
 
 class InFolder : public testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/slackline-kubeconfig-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
-  }
   void TearDown() override {
     unsetenv("KUBERNETES_SERVICE_HOST");
     unsetenv("KUBERNETES_SERVICE_PORT");
-    std::filesystem::remove_all(folder_);
   }
-  std::filesystem::path folder_;
+  const test::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 using InCluster = InFolder;
