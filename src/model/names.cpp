@@ -4,6 +4,7 @@
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/sample.h"
 #include "slackline/model/task.h"
 #include "slackline/model/task_intent.h"
 #include "slackline/model/verdict.h"
@@ -86,6 +87,18 @@ std::string_view to_string(QosClass qos) {
 
 std::string_view to_string(WorkloadMode mode) {
   return mode == WorkloadMode::kInference ? "inference" : "training";
+}
+
+std::string_view to_string(SampleOrigin origin) {
+  switch (origin) {
+    case SampleOrigin::kCalibration:
+      return "calibration";
+    case SampleOrigin::kRun:
+      return "run";
+    case SampleOrigin::kImport:
+      break;
+  }
+  return "import";
 }
 
 std::string_view to_string(PodPhase phase) {

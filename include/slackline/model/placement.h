@@ -1,9 +1,12 @@
 // Placement: the shape of a task, d_node nodes with d_gpn GPUs on each (000 eq 3), written "2x4".
+// Layout: the general case, a number of GPUs on each node, written "4+2+1".
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "slackline/base/result.h"
 
@@ -20,5 +23,39 @@ struct Placement {
 
 // "2x4"; both factors 1..65536.
 Result<Placement> parse_placement(std::string_view text);
+
+// What a throughput model sees of a layout. Equal spreads are predicted equally.
+struct Spread {
+  int gpus = 1;           // M
+  int nodes = 1;          // N
+  int most_per_node = 1;  // g: GPUs on the fullest node
+
+  Spread() = default;
+  Spread(Placement shape)  // NOLINT(google-explicit-constructor): every shape is a spread
+      : gpus(shape.gpus()), nodes(shape.d_node), most_per_node(shape.d_gpn) {}
+  friend auto operator<=>(const Spread&, const Spread&) = default;
+};
+
+// Invariant: at least one node, every node 1..65536 GPUs, descending: permuted nodes are one
+// layout.
+class Layout {
+ public:
+  Layout() : gpus_per_node_{1} {}
+  explicit Layout(Placement shape)
+      : gpus_per_node_(static_cast<std::size_t>(shape.d_node), shape.d_gpn) {}
+  static Result<Layout> of(std::vector<int> gpus_per_node);
+
+  const std::vector<int>& gpus_per_node() const { return gpus_per_node_; }
+  bool symmetric() const { return gpus_per_node_.front() == gpus_per_node_.back(); }
+  Spread spread() const;
+  std::string str() const;  // "2x4" where symmetric, else "4+2+1"
+  friend auto operator<=>(const Layout&, const Layout&) = default;
+
+ private:
+  std::vector<int> gpus_per_node_;
+};
+
+// "2x4" or "4+2+1", at most 4096 nodes.
+Result<Layout> parse_layout(std::string_view text);
 
 }  // namespace slackline

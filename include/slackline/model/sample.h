@@ -1,0 +1,28 @@
+// ThroughputSample: one measured speed of a model on a GPU type in a layout; what throughput models
+// are fitted to.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slackline/model/ids.h"
+#include "slackline/model/placement.h"
+
+namespace slackline {
+
+// Who measured it: a calibration Job of ours, a finished run, or a file somebody brought.
+enum class SampleOrigin { kCalibration, kRun, kImport };
+std::string_view to_string(SampleOrigin origin);  // "calibration", "run", "import"
+
+struct ThroughputSample {
+  std::string model;
+  GpuType gpu_type;
+  double batch = 0;  // global batch, samples per iteration
+  Layout layout;
+  double throughput_samples_per_s = 0;
+  std::string source;  // free text: where the number comes from
+  SampleOrigin origin = SampleOrigin::kImport;
+  friend bool operator==(const ThroughputSample&, const ThroughputSample&) = default;
+};
+
+}  // namespace slackline
