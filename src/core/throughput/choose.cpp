@@ -1,0 +1,137 @@
+#include "choose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <ranges>
+#include <set>
+
+#include "errors.h"
+#include "slackline/base/text.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr double kSurely = 1;  // standard errors
+
+bool one_gpu_only(std::span<const Observation> observations) {
+  return std::all_of(observations.begin(), observations.end(),
+                     [](const Observation& seen) { return seen.spread.gpus == 1; });
+}
+
+// The fold of each observation; `observations` are sorted by spread.
+std::vector<std::size_t> folds_of(std::span<const Observation> observations) {
+  std::vector<std::size_t> folds;
+  std::size_t spread = 0;
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    if (i > 0 && observations[i].spread != observations[i - 1].spread) ++spread;
+    folds.push_back(spread % kMostFolds);
+  }
+  return folds;
+}
+
+// The errors of a kind on each left out spread; empty where a fold cannot be fitted.
+using SpreadErrors = std::map<Spread, std::vector<double>>;
+
+SpreadErrors held_out_errors(const ThroughputKind& kind,
+                             std::span<const Observation> observations) {
+  const std::vector<std::size_t> folds = folds_of(observations);
+  SpreadErrors errors;
+  for (const std::size_t fold : std::set<std::size_t>(folds.begin(), folds.end())) {
+    std::vector<Observation> kept;
+    for (std::size_t i = 0; i < folds.size(); ++i)
+      if (folds[i] != fold) kept.push_back(observations[i]);
+    if (!fittable(kind, kept)) return {};
+    const std::vector<double> params = kind.fit(kept);
+    for (std::size_t i = 0; i < folds.size(); ++i) {
+      if (folds[i] != fold) continue;
+      const Observation& seen = observations[i];
+      const double predicted = kind.predict(params, seen.batch, seen.spread);
+      std::vector<double>& of_spread = errors[seen.spread];
+      of_spread.insert(of_spread.end(), static_cast<std::size_t>(seen.weight),
+                       absolute_percentage_error(predicted, seen.throughput_samples_per_s));
+    }
+  }
+  return errors;
+}
+
+HeldOutError summary_of_all(const SpreadErrors& errors) {
+  std::vector<double> all;
+  for (const auto& [spread, of_spread] : errors)
+    all.insert(all.end(), of_spread.begin(), of_spread.end());
+  return summary_of(std::move(all));
+}
+
+// Whether `challenger` is better by more than the standard error of the difference between spreads.
+bool surely_better(const SpreadErrors& challenger, const SpreadErrors& incumbent) {
+  std::vector<double> gains;
+  double sum = 0;
+  for (const auto& [spread, errors] : incumbent) {
+    gains.push_back(summary_of(errors).mean - summary_of(challenger.at(spread)).mean);
+    sum += gains.back();
+  }
+  const auto count = static_cast<double>(gains.size());
+  double squares = 0;
+  for (const double gain : gains)
+    squares += (gain - sum / count) * (gain - sum / count);
+  return sum / count > kSurely * std::sqrt(squares / (count - 1) / count);
+}
+
+Result<Choice> simplest(std::span<const Observation> observations) {
+  for (const ThroughputKind* kind : kinds())
+    if (fittable(*kind, observations)) return Choice{kind, std::nullopt};
+  return fail(fittable(kAdditive, observations).error());
+}
+
+Result<Choice> best_kind(std::span<const Observation> observations) {
+  const ThroughputKind* best = nullptr;
+  SpreadErrors least;
+  for (const ThroughputKind* kind : kinds() | std::views::reverse) {
+    SpreadErrors errors = held_out_errors(*kind, observations);
+    if (errors.empty() || (best != nullptr && !surely_better(errors, least))) continue;
+    best = kind;
+    least = std::move(errors);
+  }
+  if (best == nullptr) return simplest(observations);
+  return Choice{best, summary_of_all(least)};
+}
+
+}  // namespace
+
+Status fittable(const ThroughputKind& kind, std::span<const Observation> observations) {
+  const auto refuse = [&](std::string reason) {
+    return fail(ErrorCode::kInvalidArgument, format("kind {}: {}", kind.name, reason));
+  };
+  if (&kind == &kInterpolation && !one_gpu_only(observations))
+    return refuse("knows one GPU only; leave out the larger layouts, or fit another kind");
+  if (observations.size() < kind.least_points)
+    return refuse(
+        format("{} different measurements are too few, it takes {}: measure more batches "
+               "and layouts",
+               observations.size(), kind.least_points));
+  if (local_batches_of(observations).size() < 2)
+    return refuse("every sample has the same batch per GPU: measure a second batch");
+  const Spread& first = observations.front().spread;
+  if (first.gpus > 1 && first == observations.back().spread)
+    return refuse(
+        "every sample has the same layout of several GPUs, which leaves open what of its "
+        "time is communication: measure a single GPU too");
+  return {};
+}
+
+Result<Choice> choose_kind(std::span<const Observation> observations) {
+  if (one_gpu_only(observations)) {
+    const std::size_t batches = local_batches_of(observations).size();
+    const ThroughputKind& kind = batches >= kLeastBatchesToInterpolate ? kInterpolation : kAdditive;
+    SLACKLINE_TRY(fittable(kind, observations));
+    return Choice{&kind, std::nullopt};
+  }
+  std::set<Spread> spreads;
+  for (const Observation& seen : observations)
+    spreads.insert(seen.spread);
+  if (observations.size() < kLeastPointsToChoose || spreads.size() < 3)
+    return simplest(observations);
+  return best_kind(observations);
+}
+
+}  // namespace slackline::core
