@@ -148,7 +148,8 @@ void append_csv_row(std::string& out, const std::vector<std::string>& cells) {
     const std::string& cell = cells[i];
     if (i > 0) out += ',';
     const bool plain = cell.find_first_of("\",\r\n") == std::string::npos &&
-                       trim(cell).size() == cell.size() && !blank;
+                       trim(cell).size() == cell.size() && !blank &&
+                       !cell.starts_with(kByteOrderMark);
     if (plain) {
       out += cell;
       continue;
