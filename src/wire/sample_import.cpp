@@ -1,6 +1,7 @@
 #include "wire/sample_import.h"
 
 #include <cmath>
+#include <set>
 
 #include "slackline/base/text.h"
 #include "wire/import_formats.h"
@@ -10,13 +11,11 @@ namespace slackline::wire {
 namespace {
 
 constexpr SampleFormat kFormats[] = {
-    {"csv", "model,gpu_type,batch,placement,throughput_samples_per_s[,source]", true, true,
-     import_csv},
-    {"elasticflow", "ElasticFlow's throughputs_A100/MODEL.csv", false, false, import_elasticflow},
-    {"gavel", "Gavel's *_throughputs.json", true, true, import_gavel},
-    {"pollux", "Pollux' MODEL/placements.csv and MODEL/scalability.csv", false, false,
-     import_pollux},
-    {"zeus", "Zeus' summary_power_GPU.csv", true, false, import_zeus},
+    {"csv", "model,gpu_type,batch,placement,throughput_samples_per_s[,source]", import_csv},
+    {"elasticflow", "ElasticFlow's throughputs_A100/MODEL.csv", import_elasticflow},
+    {"gavel", "Gavel's *_throughputs.json", import_gavel},
+    {"pollux", "Pollux' MODEL/placements.csv and MODEL/scalability.csv", import_pollux},
+    {"zeus", "Zeus' summary_power_GPU.csv", import_zeus},
 };
 
 Result<const SampleFormat*> find_format(std::string_view name) {
@@ -29,15 +28,25 @@ Result<const SampleFormat*> find_format(std::string_view name) {
                                                   printable(name, 64), fmt::join(names, ", ")));
 }
 
+// Keeps the samples of these names.
+Status select(const SampleNames& names, std::vector<ThroughputSample>& samples) {
+  std::set<std::string> there;
+  for (const ThroughputSample& sample : samples)
+    there.insert(
+        format("{} on {}", printable(sample.model, 64), printable(sample.gpu_type.str(), 64)));
+  std::erase_if(samples, [&names](const ThroughputSample& sample) {
+    return (!names.model.empty() && sample.model != names.model) ||
+           (!names.gpu_type.empty() && sample.gpu_type.str() != names.gpu_type);
+  });
+  if (!samples.empty()) return {};
+  return fail(ErrorCode::kNotFound, format("holds no samples of {} on {}; it has {}",
+                                           names.model.empty() ? "any model" : names.model,
+                                           names.gpu_type.empty() ? "any GPU type" : names.gpu_type,
+                                           join({there.begin(), there.end()}, ", ")));
+}
+
 Result<SampleImport> read_with(const SampleFormat& format, const SampleFile& file,
                                const SampleNames& names) {
-  if (format.names_model && !names.model.empty())
-    return fail(ErrorCode::kInvalidArgument,
-                slackline::format("{} files name their models; leave out the model", format.name));
-  if (format.names_gpu_type && !names.gpu_type.empty())
-    return fail(
-        ErrorCode::kInvalidArgument,
-        slackline::format("{} files name their GPU types; leave out the GPU type", format.name));
   SLACKLINE_ASSIGN(SampleImport import, format.read(file, names));
   if (import.samples.empty())
     return fail(ErrorCode::kInvalidArgument,
@@ -49,6 +58,7 @@ Result<SampleImport> read_with(const SampleFormat& format, const SampleFile& fil
           ErrorCode::kInvalidArgument,
           slackline::format("{} on {} at batch {}: the throughput is out of range",
                             printable(sample.model, 64), sample.layout.str(), sample.batch));
+  SLACKLINE_TRY(select(names, import.samples));
   return import;
 }
 

@@ -20,8 +20,8 @@ struct SampleFile {
   std::string_view text;
 };
 
-// What the user says about a file that does not say it itself; empty: from the path, or as the
-// format's authors measured.
+// What the samples are of. Where a file tells models or GPU types itself, only those samples are
+// taken; else they get these names, or where these are empty, those of path or format.
 struct SampleNames {
   std::string model;
   std::string gpu_type;
@@ -35,16 +35,14 @@ struct SampleImport {
 struct SampleFormat {
   std::string_view name;
   std::string_view about;  // one line for --help
-  bool names_model;        // the file says it: SampleNames::model must be empty
-  bool names_gpu_type;
   Result<SampleImport> (*read)(const SampleFile& file, const SampleNames& names);
 };
 
 // By name; "csv" is ours.
 std::span<const SampleFormat> sample_formats();
 
-// The error, beginning with the file's name: an unknown format (with those there are), a name given
-// that the file has itself, and what the format cannot read, by line and field.
+// The error, beginning with the file's name: what the format cannot read, by line and field, or
+// nothing of these names (with those there are). An unknown format is an error too.
 Result<SampleImport> import_samples(std::string_view format, const SampleFile& file,
                                     const SampleNames& names = {});
 

@@ -34,10 +34,14 @@ TEST(SampleImport, KnowsItsFormatsByName) {
 
 TEST(SampleImport, ReadsOurOwnForm) {
   const SampleFile file{
-      "s.csv", "model,gpu_type,batch,placement,throughput_samples_per_s\nm,A100,64,2x4,100\n"};
-  EXPECT_EQ(lines(import_samples("csv", file)), Lines{"m A100 64 2x4 100"});
-  EXPECT_EQ(lines(import_samples("csv", file, {"other", ""})),
-            Lines{"error: s.csv: csv files name their models; leave out the model"});
+      "s.csv",
+      "model,gpu_type,batch,placement,throughput_samples_per_s\nm,A100,64,2x4,100\n"
+      "n,T4,8,1x1,5\n"};
+  EXPECT_EQ(lines(import_samples("csv", file)), (Lines{"m A100 64 2x4 100", "n T4 8 1x1 5"}));
+  EXPECT_EQ(
+      lines(import_samples("csv", file, {"other", ""})),
+      Lines{"error: s.csv: holds no samples of other on any GPU type; it has m on A100, n on T4"});
+  EXPECT_EQ(lines(import_samples("csv", file, {"n", "T4"})), Lines{"n T4 8 1x1 5"});
 }
 
 TEST(SampleImport, PolluxTellsTheGpusOfEachNodeAndTheBatchOfOneGpu) {
