@@ -145,8 +145,8 @@ Status fit(const FitCommand& command) {
     SLACKLINE_ASSIGN(options.hold_out, core::parse_hold_out(command.hold_out));
   }
   const bool watched = ::isatty(STDERR_FILENO) != 0;
-  const auto models = control::fit_models(samples, options,
-                                          watched ? show_progress : control::FitProgress{});
+  const auto models =
+      control::fit_models(samples, options, watched ? show_progress : control::FitProgress{});
   if (watched) std::fputs("\r\033[K", stderr);
   std::vector<wire::FitReportRow> rows;
   bool any = false;
@@ -212,9 +212,10 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("--kind", options->kind, "Kind of model, or auto: the one that predicts best")
       ->check(check_kind)
       ->capture_default_str();
-  command->add_option("--holdout", options->hold_out,
-                      "What is predicted unseen: loo (each placement from all others), kfold:N, "
-                      "few (all from few) or none")
+  command
+      ->add_option("--holdout", options->hold_out,
+                   "What is predicted unseen: loo (each placement from all others), kfold:N, "
+                   "few (all from few) or none")
       ->check(check_hold_out)
       ->capture_default_str();
   command->add_option("--startup", options->startup_s, "Seconds a run takes to start")

@@ -12,8 +12,8 @@ namespace slackline::cli {
 Status write_text_file(const std::string& path, std::string_view text) {
   // A device or a pipe, such as /dev/stdout, is written as it stands.
   std::error_code error;
-  const bool in_place = std::filesystem::exists(path, error) &&
-                        !std::filesystem::is_regular_file(path, error);
+  const bool in_place =
+      std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
   const std::string target = in_place ? path : path + ".new";
   std::ofstream file(target, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));

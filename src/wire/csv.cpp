@@ -162,6 +162,25 @@ void append_csv_row(std::string& out, const std::vector<std::string>& cells) {
   out += '\n';
 }
 
+std::string write_csv_with(const CsvTable& table, const std::vector<std::string>& names,
+                           const std::vector<std::vector<std::string>>& cells) {
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < table.header.size(); ++i)
+    if (std::find(names.begin(), names.end(), table.header[i]) == names.end()) kept.push_back(i);
+  const auto joined = [&kept](const auto& cell_of, const std::vector<std::string>& appended) {
+    std::vector<std::string> row;
+    for (const std::size_t i : kept)
+      row.emplace_back(cell_of(i));
+    row.insert(row.end(), appended.begin(), appended.end());
+    return row;
+  };
+  std::string out;
+  append_csv_row(out, joined([&](std::size_t i) { return table.header[i]; }, names));
+  for (std::size_t r = 0; r < table.rows.size(); ++r)
+    append_csv_row(out, joined([&](std::size_t i) { return table.rows[r].cell(i); }, cells[r]));
+  return out;
+}
+
 void RowProblems::add(int line, std::string_view field, std::string_view what) {
   if (++count_ <= kListedProblems) listed_ += format("\n  line {}: {}: {}", line, field, what);
 }

@@ -42,6 +42,11 @@ Result<CsvTable> read_csv(std::string_view text);
 // same cells back.
 void append_csv_row(std::string& out, const std::vector<std::string>& cells);
 
+// The table with columns of these names behind its own, which they replace where the names are the
+// same; `cells` has as many rows as the table and a cell per name.
+std::string write_csv_with(const CsvTable& table, const std::vector<std::string>& names,
+                           const std::vector<std::vector<std::string>>& cells);
+
 // What is wrong with the rows of a file, told at once, so that one repair suffices.
 class RowProblems {
  public:

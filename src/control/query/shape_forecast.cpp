@@ -1,8 +1,10 @@
 #include "control/query/shape_forecast.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
+#include "slackline/base/text.h"
 #include "slackline/core/shapes.h"
 
 namespace slackline::control {
@@ -20,6 +22,34 @@ std::optional<LayoutForecast> forecast_layout(const core::Predictor& predictor,
         question.batch * *question.iterations / speed->throughput_samples_per_s + startup_s;
   }
   return forecast;
+}
+
+Error why_no_forecast(const core::Predictor& predictor, const WorkloadQuestion& question,
+                      const Layout& layout) {
+  const int gpus = layout.spread().gpus;
+  if (question.batch < gpus)
+    return {ErrorCode::kInvalidArgument,
+            format("a batch of {} is less than the {} GPUs of {}; give the global batch, of all "
+                   "GPUs together",
+                   question.batch, gpus, layout.str())};
+  std::set<std::string> models;
+  std::set<std::string> types;
+  for (const ProfileEntry& entry : predictor.profiles().entries()) {
+    models.insert(entry.model);
+    if (entry.model == question.model) types.insert(entry.gpu_type.str());
+  }
+  if (types.empty())
+    return {ErrorCode::kNotFound,
+            format("the profile knows no model {}; it knows {}", question.model,
+                   join({models.begin(), models.end()}, ", "))};
+  if (!types.contains(question.gpu_type.str()))
+    return {
+        ErrorCode::kNotFound,
+        format("the profile knows {} on {}, and nothing that leads from there to {}",
+               question.model, join({types.begin(), types.end()}, ", "), question.gpu_type.str())};
+  return {ErrorCode::kNotFound,
+          format("the model of {} on {} predicts no progress at batch {} on {}", question.model,
+                 question.gpu_type.str(), question.batch, layout.str())};
 }
 
 std::vector<ShapeForecast> forecast_shapes(const core::Predictor& predictor,

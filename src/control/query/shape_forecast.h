@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "slackline/base/result.h"
 #include "slackline/core/cost.h"
 #include "slackline/core/predictor.h"
 #include "slackline/model/placement.h"
@@ -29,6 +30,10 @@ struct LayoutForecast {
 std::optional<LayoutForecast> forecast_layout(const core::Predictor& predictor,
                                               const WorkloadQuestion& question,
                                               const Layout& layout);
+
+// Why there is no forecast, and what there could be one for. kNotFound.
+Error why_no_forecast(const core::Predictor& predictor, const WorkloadQuestion& question,
+                      const Layout& layout);
 
 struct ShapeForecast {
   LayoutForecast forecast;

@@ -72,6 +72,13 @@ TEST(Csv, WritesWhatItReads) {
   EXPECT_EQ(text.substr(0, 12), "x,y,z\nplain,") << "no quotes without need";
 }
 
+TEST(Csv, AppendsColumnsAndReplacesThoseOfTheSameName) {
+  const auto table = read_csv("a,low,b\n1,x,2\n3\n");
+  ASSERT_TRUE(table);
+  const std::string text = write_csv_with(*table, {"low", "high"}, {{"5", "6"}, {"7", "8,9"}});
+  EXPECT_EQ(text, "a,b,low,high\n1,2,5,6\n3,,7,\"8,9\"\n");
+}
+
 TEST(Csv, ListsProblemsUpToACap) {
   RowProblems problems;
   EXPECT_TRUE(problems.empty());
