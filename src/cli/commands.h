@@ -15,5 +15,7 @@ void add_check(CLI::App& app, int& exit_code);
 void add_ask(CLI::App& app,
              int& exit_code);  // cluster nodes tasks scores placements decisions ready
 void add_try(CLI::App& app, int& exit_code);
+void add_fit(CLI::App& app, int& exit_code);
+void add_predict(CLI::App& app, int& exit_code);
 
 }  // namespace slackline::cli

@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
     add_check(app, exit_code);
     add_ask(app, exit_code);
     add_try(app, exit_code);
+    add_fit(app, exit_code);
+    add_predict(app, exit_code);
     app.add_subcommand("version", "Print the version")->callback([] {
       std::printf("slackline %s\n", kVersion);
     });
