@@ -29,13 +29,13 @@ Result<std::vector<CsvRow>> parse_csv(std::string_view text,
   std::vector<CsvRow> rows;
   const std::vector<std::string_view> lines = split(text, '\n');  // trims '\r' too
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].empty()) continue;
     CsvRow row{i + 1, split(lines[i], ','), &columns};
     if (i == 0) {
       if (row.cells == columns) continue;
       return fail(ErrorCode::kInvalidArgument,
                   format("line 1: the header must be {}", fmt::join(columns, ",")));
     }
+    if (lines[i].empty()) continue;
     if (row.cells.size() != columns.size())
       return fail(ErrorCode::kInvalidArgument, format("line {}: {} cells, the header has {}",
                                                       row.line, row.cells.size(), columns.size()));
