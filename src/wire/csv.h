@@ -1,0 +1,58 @@
+// CSV (RFC 4180) with a header row: sample files, public data sets, traces.
+//
+// Tolerated: a UTF-8 byte order mark, CRLF, blank lines, spaces around cells without quotes, quoted
+// cells with commas, line breaks and doubled quotes, an unnamed column. Refused, with the line: a
+// quote that never closes, text behind a closing quote, a column name given twice, no header, bytes
+// that are no text. A row may have more or fewer cells than the header: the reader of the format
+// says what that means.
+//
+// Limits: 64 MiB, 1,000,000 rows, 1,024 columns.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/base/result.h"
+
+namespace slackline::wire {
+
+struct CsvRow {
+  int line = 0;  // from 1, where the row begins
+  std::vector<std::string> cells;
+
+  // Empty where the row is too short.
+  std::string_view cell(std::size_t column) const;
+};
+
+struct CsvTable {
+  std::vector<std::string> header;
+  std::vector<CsvRow> rows;
+
+  std::optional<std::size_t> column(std::string_view name) const;
+  // The column that must be there; the error names it and lists those that are.
+  Result<std::size_t> require(std::string_view name) const;
+};
+
+Result<CsvTable> read_csv(std::string_view text);
+
+// The cells with commas between, "\n" behind, quotes where they are needed: read_csv() gives the
+// same cells back.
+void append_csv_row(std::string& out, const std::vector<std::string>& cells);
+
+// What is wrong with the rows of a file, told at once, so that one repair suffices.
+class RowProblems {
+ public:
+  void add(int line, std::string_view field, std::string_view what);
+  bool empty() const { return count_ == 0; }
+  // kInvalidArgument: the number of problems, then the first 20, one a line.
+  Error error() const;
+
+ private:
+  std::size_t count_ = 0;
+  std::string listed_;
+};
+
+}  // namespace slackline::wire
