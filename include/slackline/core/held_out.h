@@ -1,0 +1,55 @@
+// How well a fit predicts what it was not fitted to: the honest error of a throughput model.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/core/fit.h"
+#include "slackline/model/sample.h"
+
+namespace slackline::core {
+
+// Which samples are predicted from which.
+//   loo      every layout with all its batches from all other layouts
+//   kfold:N  every N-th layout, in the order of layouts, from the others; 2 <= N <= layouts
+//   few      everything else from three single-GPU batches (least, middle, most) and at most four
+//            symmetric layouts at two batches: what a short calibration could afford
+struct HoldOut {
+  enum class Kind { kLeaveOneOut, kKFold, kFew };
+  Kind kind = Kind::kLeaveOneOut;
+  int folds = 0;  // of kKFold
+  friend bool operator==(const HoldOut&, const HoldOut&) = default;
+};
+Result<HoldOut> parse_hold_out(std::string_view text);  // "loo", "kfold:8", "few"
+std::string to_string(const HoldOut& hold_out);
+
+struct HeldOutPrediction {
+  std::size_t sample = 0;  // index into the samples given
+  double throughput_samples_per_s = 0;
+  double ape = 0;  // |predicted - measured| / measured, percent
+};
+
+struct HoldOutReport {
+  Fit fit;  // of all samples
+  HeldOutError error;
+  // Mean error between measurements of one batch and one layout, percent; absent where nothing was
+  // measured twice. No model can be better.
+  std::optional<double> noise_floor;
+  // For each global batch measured on two held-out layouts or more: whether the layout whose
+  // held-out prediction is highest runs within 5 % of the fastest one.
+  int choices = 0;
+  int choices_within_5_percent = 0;
+  std::vector<HeldOutPrediction> predictions;  // by sample; "few" leaves out those fitted to
+};
+
+// As fit_throughput(), and: too few layouts to hold any out. A fold that cannot be fitted fails the
+// whole: an error without its hard cases would flatter.
+Result<HoldOutReport> evaluate(std::span<const ThroughputSample> samples, const FitOptions& options,
+                               const HoldOut& hold_out);
+
+}  // namespace slackline::core
