@@ -35,5 +35,6 @@ const ThroughputKind* find_kind(std::string_view name);
 
 extern const ThroughputKind kSeedSum;   // "S"
 extern const ThroughputKind kSeedMean;  // "S/mean"
+extern const ThroughputKind kTable;     // "table"
 
 }  // namespace slackline::core

@@ -22,7 +22,7 @@ const ThroughputKind* usable_kind(const Coefficients& coefficients) {
 }  // namespace
 
 std::span<const ThroughputKind> kinds() {
-  static const ThroughputKind all[] = {kSeedSum, kSeedMean};
+  static const ThroughputKind all[] = {kSeedSum, kSeedMean, kTable};
   return all;
 }
 
