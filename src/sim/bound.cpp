@@ -185,6 +185,17 @@ double least_gpu_seconds(const std::vector<BoundChoice>& choices, double window_
   return hull.back().area;
 }
 
+std::vector<BoundTask> bound_tasks(const core::TaskTable& tasks) {
+  std::vector<BoundTask> out;
+  for (const core::PlanTask& task : tasks.tasks()) {
+    BoundTask bound{task.submit_s, task.deadline_s, {}};
+    for (const core::Choice& choice : task.menu->all)
+      bound.choices.push_back({choice.lat_s, choice.gpus});
+    out.push_back(std::move(bound));
+  }
+  return out;
+}
+
 Bounds bounds_of(const std::vector<BoundTask>& tasks, int gpus) {
   Bounds bounds;
   if (tasks.empty()) return bounds;
