@@ -37,6 +37,9 @@ void select(std::vector<RecordedJob>& jobs, const RecordedOptions& options, Made
   });
   std::erase_if(jobs,
                 [&](const RecordedJob& job) { return job.duration_s < options.least_duration_s; });
+  const auto not_run = std::erase_if(
+      jobs, [](const RecordedJob& job) { return job.gpus < 1 || !(job.duration_s > 0); });
+  made_up.not_run = static_cast<int>(not_run);
   for (RecordedJob& job : jobs) {
     if (job.duration_s <= options.most_duration_s) continue;
     job.duration_s = options.most_duration_s;
