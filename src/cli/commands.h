@@ -15,5 +15,6 @@ void add_check(CLI::App& app, int& exit_code);
 void add_ask(CLI::App& app,
              int& exit_code);  // cluster nodes tasks scores placements decisions ready
 void add_try(CLI::App& app, int& exit_code);
+void add_simulate(CLI::App& app, int& exit_code);
 
 }  // namespace slackline::cli

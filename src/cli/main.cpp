@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
     add_check(app, exit_code);
     add_ask(app, exit_code);
     add_try(app, exit_code);
+    add_simulate(app, exit_code);
     app.add_subcommand("version", "Print the version")->callback([] {
       std::printf("slackline %s\n", kVersion);
     });

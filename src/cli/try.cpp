@@ -2,13 +2,12 @@
 // it.
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/files.h"
 #include "client/client.h"
 #include "slackline/base/text.h"
 #include "wire/extender_args.h"
@@ -28,14 +27,6 @@ struct TryRow {
   std::string verdict;
   int score = 0;
 };
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return fail(ErrorCode::kNotFound, format("cannot read {}", path));
-  return text.str();
-}
 
 std::string verdict_of(const wire::FilterAnswer& answer, const std::string& node) {
   if (const auto at = answer.unresolvable.find(node); at != answer.unresolvable.end())

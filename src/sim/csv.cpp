@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "slackline/base/text.h"
+#include "wire/csv.h"
+
 namespace slackline::sim {
 
 tl::unexpected<Error> CsvRow::wrong(std::size_t column, std::string_view what) const {
@@ -25,21 +28,17 @@ Result<std::int64_t> CsvRow::integer(std::size_t column, std::int64_t least) con
 }
 
 Result<std::vector<CsvRow>> parse_csv(std::string_view text,
-                                      const std::vector<std::string_view>& columns) {
+                                      const std::vector<std::string>& columns) {
+  SLACKLINE_ASSIGN(wire::CsvTable table, wire::read_csv(text));
+  if (table.header != columns)
+    return fail(ErrorCode::kInvalidArgument,
+                format("line 1: the header must be {}", join(columns, ",")));
   std::vector<CsvRow> rows;
-  const std::vector<std::string_view> lines = split(text, '\n');  // trims '\r' too
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    CsvRow row{i + 1, split(lines[i], ','), &columns};
-    if (i == 0) {
-      if (row.cells == columns) continue;
-      return fail(ErrorCode::kInvalidArgument,
-                  format("line 1: the header must be {}", fmt::join(columns, ",")));
-    }
-    if (lines[i].empty()) continue;
+  for (wire::CsvRow& row : table.rows) {
     if (row.cells.size() != columns.size())
       return fail(ErrorCode::kInvalidArgument, format("line {}: {} cells, the header has {}",
                                                       row.line, row.cells.size(), columns.size()));
-    rows.push_back(std::move(row));
+    rows.push_back({row.line, std::move(row.cells), &columns});
   }
   return rows;
 }

@@ -9,7 +9,7 @@
 namespace slackline::sim {
 namespace {
 
-const std::vector<std::string_view> kColumns = {"task", "type", "pool", "d_node", "d_gn", "factor"};
+const std::vector<std::string> kColumns = {"task", "type", "pool", "d_node", "d_gn", "factor"};
 
 Status read_row(const CsvRow& row, Noise& noise) {
   SLACKLINE_ASSIGN(const double factor, row.number(5, std::numeric_limits<double>::min()));
@@ -25,7 +25,7 @@ Status read_row(const CsvRow& row, Noise& noise) {
   SLACKLINE_ASSIGN(const std::int64_t d_node, row.integer(3, 1));
   SLACKLINE_ASSIGN(const std::int64_t d_gpn, row.integer(4, 1));
   const Placement shape{static_cast<int>(d_node), static_cast<int>(d_gpn)};
-  noise.set_shape(std::string(row.cells[1]), std::string(row.cells[2]), shape, factor);
+  noise.set_shape(row.cells[1], row.cells[2], shape, factor);
   return {};
 }
 

@@ -4,12 +4,13 @@
 #include <unordered_set>
 
 #include "sim/csv.h"
+#include "slackline/base/text.h"
 
 namespace slackline::sim {
 namespace {
 
-const std::vector<std::string_view> kColumns = {"id",    "submit", "type",     "batch",
-                                                "iters", "klass",  "deadline", "req"};
+const std::vector<std::string> kColumns = {"id",    "submit", "type",     "batch",
+                                           "iters", "klass",  "deadline", "req"};
 constexpr double kAnyNumber = std::numeric_limits<double>::lowest();
 constexpr double kPositive = std::numeric_limits<double>::min();
 
@@ -37,7 +38,7 @@ Result<TraceTask> read_task(const CsvRow& row) {
   TraceTask task;
   SLACKLINE_ASSIGN(task.id, row.integer(0, 0));
   SLACKLINE_ASSIGN(task.submit_s, row.number(1, 0));
-  task.type = std::string(row.cells[2]);
+  task.type = row.cells[2];
   if (task.type.empty()) return row.wrong(2, "must name a workload type");
   SLACKLINE_ASSIGN(task.batch, row.number(3, 1));
   SLACKLINE_ASSIGN(task.iterations, row.number(4, kPositive));
@@ -66,7 +67,7 @@ Result<Trace> parse_trace_csv(std::string_view text) {
 }
 
 std::string format_trace_csv(const Trace& trace) {
-  std::string out = format("{}\r\n", fmt::join(kColumns, ","));
+  std::string out = format("{}\r\n", join(kColumns, ","));
   for (const TraceTask& task : trace.tasks)
     out +=
         format("{},{:.9f},{},{},{},{},{:.9f},{}\r\n", task.id, task.submit_s, task.type, task.batch,
