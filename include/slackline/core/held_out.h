@@ -19,13 +19,14 @@ namespace slackline::core {
 //   kfold:N  every N-th layout, in the order of layouts, from the others; 2 <= N <= layouts
 //   few      everything else from three single-GPU batches (least, middle, most) and at most four
 //            symmetric layouts at two batches: what a short calibration could afford
+//   batches  every batch of one GPU but the least and the most, from the other single-GPU samples
 struct HoldOut {
-  enum class Kind { kLeaveOneOut, kKFold, kFew };
+  enum class Kind { kLeaveOneOut, kKFold, kFew, kBatches };
   Kind kind = Kind::kLeaveOneOut;
   int folds = 0;  // of kKFold
   friend bool operator==(const HoldOut&, const HoldOut&) = default;
 };
-Result<HoldOut> parse_hold_out(std::string_view text);  // "loo", "kfold:8", "few"
+Result<HoldOut> parse_hold_out(std::string_view text);  // "loo", "kfold:8", "few" ...
 std::string to_string(const HoldOut& hold_out);
 
 struct HeldOutPrediction {
@@ -35,16 +36,18 @@ struct HeldOutPrediction {
 };
 
 struct HoldOutReport {
-  Fit fit;  // of all samples
+  Fit fit;  // of all samples; its held_out is `error`
   HeldOutError error;
   // Mean error between measurements of one batch and one layout, percent; absent where nothing was
   // measured twice. No model can be better.
   std::optional<double> noise_floor;
-  // For each global batch measured on two held-out layouts or more: whether the layout whose
-  // held-out prediction is highest runs within 5 % of the fastest one.
+  // For each global batch with held-out predictions of two symmetric layouts (the shapes that we
+  // choose among) or more: whether the one with the highest prediction, measured, is within 5 % of
+  // the fastest. Repeated measurements count with their mean; of equal predictions the least layout
+  // is chosen.
   int choices = 0;
   int choices_within_5_percent = 0;
-  std::vector<HeldOutPrediction> predictions;  // by sample; "few" leaves out those fitted to
+  std::vector<HeldOutPrediction> predictions;  // by sample; only those held out
 };
 
 // As fit_throughput(), and: too few layouts to hold any out. A fold that cannot be fitted fails the

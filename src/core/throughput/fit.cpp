@@ -1,9 +1,9 @@
 #include "slackline/core/fit.h"
 
 #include <algorithm>
-#include <cmath>
-#include <tuple>
 
+#include "choose.h"
+#include "errors.h"
 #include "kinds.h"
 #include "slackline/base/text.h"
 #include "slackline/core/throughput.h"
@@ -11,41 +11,30 @@
 namespace slackline::core {
 namespace {
 
-Result<std::vector<Observation>> observations_of(std::span<const ThroughputSample> samples) {
-  if (samples.empty()) return fail(ErrorCode::kInvalidArgument, "no samples to fit to");
-  std::vector<Observation> out;
-  for (const ThroughputSample& sample : samples) {
-    const Spread spread = sample.layout.spread();
-    const bool good = std::isfinite(sample.throughput_samples_per_s) &&
-                      sample.throughput_samples_per_s > 0 && std::isfinite(sample.batch) &&
-                      sample.batch >= spread.gpus;
-    if (!good)
-      return fail(ErrorCode::kInvalidArgument,
-                  format("sample of batch {} on {}: {} samples/s: the throughput must be positive, "
-                         "and the batch have a sample for each GPU; drop it or measure again",
-                         sample.batch, sample.layout.str(), sample.throughput_samples_per_s));
-    out.push_back({sample.batch, spread, sample.throughput_samples_per_s});
-  }
-  std::sort(out.begin(), out.end(), [](const Observation& a, const Observation& b) {
-    return std::tuple(a.spread, a.batch, a.throughput_samples_per_s) <
-           std::tuple(b.spread, b.batch, b.throughput_samples_per_s);
-  });
-  return out;
+Result<Choice> kind_for(std::span<const Observation> observations, const std::string& wanted) {
+  if (wanted == kAutoKind) return choose_kind(observations);
+  const ThroughputKind* kind = find_kind(wanted);
+  if (kind == nullptr)
+    return fail(ErrorCode::kInvalidArgument,
+                format("unknown kind of throughput model \"{}\"; there are {} and {}",
+                       printable(wanted, 64), fmt::join(throughput_kinds(), ", "), kAutoKind));
+  SLACKLINE_TRY(fittable(*kind, observations));
+  return Choice{kind, std::nullopt};
+}
+
+template <class Range, class Number>
+void widen(Range& range, Number value, bool first) {
+  range.least = first ? value : std::min(range.least, value);
+  range.most = first ? value : std::max(range.most, value);
 }
 
 void set_ranges(std::span<const Observation> observations, Fit& fit) {
-  const Observation& first = observations.front();
-  fit.batch_range = {first.batch / first.spread.gpus, first.batch / first.spread.gpus};
-  fit.gpus_range = {first.spread.gpus, first.spread.gpus};
-  fit.nodes_range = {first.spread.nodes, first.spread.nodes};
+  bool first = true;
   for (const Observation& seen : observations) {
-    const double local_batch = seen.batch / seen.spread.gpus;
-    fit.batch_range.least = std::min(fit.batch_range.least, local_batch);
-    fit.batch_range.most = std::max(fit.batch_range.most, local_batch);
-    fit.gpus_range.least = std::min(fit.gpus_range.least, seen.spread.gpus);
-    fit.gpus_range.most = std::max(fit.gpus_range.most, seen.spread.gpus);
-    fit.nodes_range.least = std::min(fit.nodes_range.least, seen.spread.nodes);
-    fit.nodes_range.most = std::max(fit.nodes_range.most, seen.spread.nodes);
+    widen(fit.batch_range, seen.local_batch(), first);
+    widen(fit.gpus_range, seen.spread.gpus, first);
+    widen(fit.nodes_range, seen.spread.nodes, first);
+    first = false;
   }
 }
 
@@ -53,21 +42,17 @@ void set_ranges(std::span<const Observation> observations, Fit& fit) {
 
 Result<Fit> fit_throughput(std::span<const ThroughputSample> samples, const FitOptions& options) {
   SLACKLINE_ASSIGN(const std::vector<Observation> observations, observations_of(samples));
-  const ThroughputKind* kind = find_kind(options.kind == kAutoKind ? "S" : options.kind);
-  if (kind == nullptr)
-    return fail(
-        ErrorCode::kInvalidArgument,
-        format("unknown kind of throughput model \"{}\"; there are {} and {}",
-               printable(options.kind, 64), fmt::join(throughput_kinds(), ", "), kAutoKind));
+  SLACKLINE_ASSIGN(const Choice choice, kind_for(observations, options.kind));
   Fit fit;
-  fit.coefficients.kind = kind->name;
-  SLACKLINE_ASSIGN(fit.coefficients.params, kind->fit(observations));
-  fit.points = static_cast<int>(observations.size());
-  for (const Observation& seen : observations)
-    fit.in_sample_mape += 100 / static_cast<double>(observations.size()) *
-                          std::abs(kind->predict(fit.coefficients.params, seen.batch, seen.spread) /
-                                       seen.throughput_samples_per_s -
-                                   1);
+  fit.coefficients = {std::string(choice.kind->name), choice.kind->fit(observations)};
+  fit.points = static_cast<int>(samples.size());
+  fit.held_out = choice.held_out;
+  std::vector<double> errors;
+  for (const ThroughputSample& sample : samples)
+    errors.push_back(absolute_percentage_error(
+        choice.kind->predict(fit.coefficients.params, sample.batch, sample.layout.spread()),
+        sample.throughput_samples_per_s));
+  fit.in_sample_mape = summary_of(std::move(errors)).mean;
   set_ranges(observations, fit);
   return fit;
 }

@@ -1,97 +1,101 @@
 #include "slackline/core/held_out.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
-#include "slackline/base/text.h"
+#include "errors.h"
+#include "held_out_split.h"
 #include "slackline/core/throughput.h"
 
 namespace slackline::core {
 namespace {
 
-// The layouts of each fold, all of whose samples are predicted from the rest.
-std::vector<std::set<Layout>> folds_of(std::span<const ThroughputSample> samples,
-                                       const HoldOut& hold_out) {
-  std::set<Layout> layouts;
+constexpr double kNearBest = 0.95;
+
+using Samples = std::span<const ThroughputSample>;
+
+std::optional<double> noise_floor(Samples samples) {
+  std::map<std::tuple<double, Layout>, std::vector<double>> repeated;
   for (const ThroughputSample& sample : samples)
-    layouts.insert(sample.layout);
-  const std::size_t count = hold_out.kind == HoldOut::Kind::kKFold
-                                ? std::min(static_cast<std::size_t>(hold_out.folds), layouts.size())
-                                : layouts.size();
-  std::vector<std::set<Layout>> folds(count);
-  std::size_t next = 0;
-  for (const Layout& layout : layouts)
-    folds[next++ % count].insert(layout);
-  return folds;
+    repeated[{sample.batch, sample.layout}].push_back(sample.throughput_samples_per_s);
+  std::vector<double> errors;
+  for (const auto& [key, speeds] : repeated)
+    for (std::size_t i = 0; i < speeds.size(); ++i)
+      for (std::size_t j = 0; j < speeds.size(); ++j)
+        if (i != j) errors.push_back(absolute_percentage_error(speeds[i], speeds[j]));
+  if (errors.empty()) return std::nullopt;
+  return summary_of(std::move(errors)).mean;
 }
 
-double percentile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const double at = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+// One shape as it was measured and predicted for one batch.
+struct Candidate {
+  double predicted = 0;
+  double measured = 0;  // summed, then the mean
+  int times = 0;
+};
+
+void count_choices(Samples samples, HoldOutReport& report) {
+  std::map<double, std::map<Layout, Candidate>> batches;
+  for (const HeldOutPrediction& prediction : report.predictions) {
+    const ThroughputSample& sample = samples[prediction.sample];
+    if (!sample.layout.symmetric()) continue;
+    Candidate& candidate = batches[sample.batch][sample.layout];
+    candidate.predicted = prediction.throughput_samples_per_s;
+    candidate.measured += sample.throughput_samples_per_s;
+    ++candidate.times;
+  }
+  for (auto& [batch, shapes] : batches) {
+    if (shapes.size() < 2) continue;
+    const Candidate* chosen = nullptr;
+    double best = 0;
+    for (auto& [layout, candidate] : shapes) {
+      candidate.measured /= candidate.times;
+      best = std::max(best, candidate.measured);
+      if (chosen == nullptr || candidate.predicted > chosen->predicted) chosen = &candidate;
+    }
+    ++report.choices;
+    if (chosen->measured >= kNearBest * best) ++report.choices_within_5_percent;
+  }
+}
+
+Status predict_fold(Samples samples, const FitOptions& options, const HoldOutFold& fold,
+                    HoldOutReport& report) {
+  std::vector<ThroughputSample> kept;
+  for (const std::size_t index : fold.fitted)
+    kept.push_back(samples[index]);
+  auto fit = fit_throughput(kept, options);
+  if (!fit) return fail(fit.error().with_context("predicting what is held out"));
+  for (const std::size_t index : fold.predicted) {
+    const ThroughputSample& sample = samples[index];
+    const double predicted =
+        predict_throughput(fit->coefficients, sample.batch, sample.layout.spread()).value_or(0);
+    report.predictions.push_back(
+        {index, predicted, absolute_percentage_error(predicted, sample.throughput_samples_per_s)});
+  }
+  return {};
 }
 
 }  // namespace
 
-Result<HoldOut> parse_hold_out(std::string_view text) {
-  if (text == "loo") return HoldOut{HoldOut::Kind::kLeaveOneOut, 0};
-  if (text == "few") return HoldOut{HoldOut::Kind::kFew, 0};
-  constexpr std::string_view kPrefix = "kfold:";
-  if (text.starts_with(kPrefix)) {
-    const auto folds = parse_int(text.substr(kPrefix.size()));
-    if (folds && *folds >= 2 && *folds <= 1000)
-      return HoldOut{HoldOut::Kind::kKFold, static_cast<int>(*folds)};
-  }
-  return fail(ErrorCode::kInvalidArgument,
-              format("\"{}\" is no way to hold out: write loo, kfold:N (2 to 1000) or few",
-                     printable(text, 64)));
-}
-
-std::string to_string(const HoldOut& hold_out) {
-  switch (hold_out.kind) {
-    case HoldOut::Kind::kLeaveOneOut:
-      return "loo";
-    case HoldOut::Kind::kFew:
-      return "few";
-    case HoldOut::Kind::kKFold:
-      break;
-  }
-  return format("kfold:{}", hold_out.folds);
-}
-
-Result<HoldOutReport> evaluate(std::span<const ThroughputSample> samples, const FitOptions& options,
+Result<HoldOutReport> evaluate(Samples samples, const FitOptions& options,
                                const HoldOut& hold_out) {
   HoldOutReport report;
   SLACKLINE_ASSIGN(report.fit, fit_throughput(samples, options));
-  for (const std::set<Layout>& fold : folds_of(samples, hold_out)) {
-    std::vector<ThroughputSample> kept;
-    for (const ThroughputSample& sample : samples)
-      if (!fold.contains(sample.layout)) kept.push_back(sample);
-    SLACKLINE_ASSIGN(const Fit fit, fit_throughput(kept, options));
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      const ThroughputSample& sample = samples[i];
-      if (!fold.contains(sample.layout)) continue;
-      const double predicted =
-          predict_throughput(fit.coefficients, sample.batch, sample.layout.spread()).value_or(0);
-      report.predictions.push_back(
-          {i, predicted, 100 * std::abs(predicted / sample.throughput_samples_per_s - 1)});
-    }
-  }
+  SLACKLINE_ASSIGN(const std::vector<HoldOutFold> folds, hold_out_folds(samples, hold_out));
+  for (const HoldOutFold& fold : folds)
+    SLACKLINE_TRY(predict_fold(samples, options, fold, report));
   std::sort(
       report.predictions.begin(), report.predictions.end(),
       [](const HeldOutPrediction& a, const HeldOutPrediction& b) { return a.sample < b.sample; });
   std::vector<double> errors;
-  for (const HeldOutPrediction& prediction : report.predictions) {
+  for (const HeldOutPrediction& prediction : report.predictions)
     errors.push_back(prediction.ape);
-    report.error.mean += prediction.ape / static_cast<double>(report.predictions.size());
-  }
-  report.error.median = percentile(errors, 0.5);
-  report.error.p90 = percentile(errors, 0.9);
-  report.error.samples = static_cast<int>(errors.size());
+  report.error = summary_of(std::move(errors));
+  report.fit.held_out = report.error;
+  report.noise_floor = noise_floor(samples);
+  count_choices(samples, report);
   return report;
 }
 

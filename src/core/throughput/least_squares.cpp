@@ -22,9 +22,9 @@ class Descent {
   Descent(const LeastSquares& problem, const VectorXd& start)
       : problem_(problem),
         x_(start.cwiseMax(problem.low).cwiseMin(problem.high)),
-        residuals_(problem.residual_count),
-        shifted_(problem.residual_count),
-        jacobian_(problem.residual_count, start.size()) {
+        residuals_(problem.weights.size()),
+        shifted_(problem.weights.size()),
+        jacobian_(problem.weights.size(), start.size()) {
     problem_.residuals(x_, residuals_);
     cost_ = cost_of(residuals_);
   }
@@ -45,6 +45,10 @@ class Descent {
   void differentiate() {
     VectorXd x = x_;
     for (Index j = 0; j < x.size(); ++j) {
+      if (problem_.low[j] == problem_.high[j]) {
+        jacobian_.col(j).setZero();
+        continue;
+      }
       double step = kStep * std::max(std::abs(x_[j]), 1e-3);
       if (x_[j] + step > problem_.high[j]) step = -step;
       x[j] = x_[j] + step;
@@ -57,8 +61,9 @@ class Descent {
   // One accepted step; false where there is none, or it hardly helped.
   bool improve() {
     differentiate();
-    const VectorXd weights =
-        (1 + (residuals_ / problem_.outlier_scale).array().square()).rsqrt().matrix();
+    const VectorXd weights = (problem_.weights.array() *
+                              (1 + (residuals_ / problem_.outlier_scale).array().square()).rsqrt())
+                                 .matrix();
     const MatrixXd weighted = weights.asDiagonal() * jacobian_;
     MatrixXd normal = jacobian_.transpose() * weighted;
     VectorXd gradient = weighted.transpose() * residuals_;
@@ -84,7 +89,8 @@ class Descent {
   // A coordinate at its bound, with the descent pointing outside, stays where it is.
   void hold_at_bounds(MatrixXd& normal, VectorXd& gradient) const {
     for (Index j = 0; j < x_.size(); ++j) {
-      const bool held = (x_[j] <= problem_.low[j] && gradient[j] > 0) ||
+      const bool held = problem_.low[j] == problem_.high[j] ||
+                        (x_[j] <= problem_.low[j] && gradient[j] > 0) ||
                         (x_[j] >= problem_.high[j] && gradient[j] < 0);
       if (!held) continue;
       normal.row(j).setZero();

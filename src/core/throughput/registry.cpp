@@ -21,14 +21,16 @@ const ThroughputKind* usable_kind(const Coefficients& coefficients) {
 
 }  // namespace
 
-std::span<const ThroughputKind> kinds() {
-  static const ThroughputKind all[] = {kSeedSum, kSeedMean, kTable};
-  return all;
+std::span<const ThroughputKind* const> kinds() {
+  static constexpr const ThroughputKind* kAll[] = {
+      &kInterpolation, &kAdditive, &kSeedSum, &kSeedMean, &kOverlap, &kContended, &kHybrid, &kTable,
+  };
+  return kAll;
 }
 
 const ThroughputKind* find_kind(std::string_view name) {
-  for (const ThroughputKind& kind : kinds())
-    if (kind.name == name) return &kind;
+  for (const ThroughputKind* kind : kinds())
+    if (kind->name == name) return kind;
   return nullptr;
 }
 
@@ -53,8 +55,8 @@ std::optional<double> predict_lat_s(const Coefficients& coefficients, double bat
 
 std::vector<std::string_view> throughput_kinds() {
   std::vector<std::string_view> names;
-  for (const ThroughputKind& kind : kinds())
-    names.push_back(kind.name);
+  for (const ThroughputKind* kind : kinds())
+    names.push_back(kind->name);
   std::sort(names.begin(), names.end());
   return names;
 }

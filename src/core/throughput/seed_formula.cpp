@@ -51,12 +51,11 @@ class SeedFit {
  public:
   SeedFit(std::span<const Observation> observations, Path path)
       : observations_(observations), path_(path) {
-    low_ = most_ = observations.front().batch / observations.front().spread.gpus;
+    low_ = most_ = observations.front().local_batch();
     std::vector<double> speeds;
     for (const Observation& seen : observations) {
-      const double local_batch = seen.batch / seen.spread.gpus;
-      low_ = std::min(low_, local_batch);
-      most_ = std::max(most_, local_batch);
+      low_ = std::min(low_, seen.local_batch());
+      most_ = std::max(most_, seen.local_batch());
       speeds.push_back(seen.throughput_samples_per_s / seen.spread.gpus);
     }
     std::nth_element(speeds.begin(), speeds.begin() + static_cast<long>(speeds.size() / 2),
@@ -64,12 +63,11 @@ class SeedFit {
     unit_ = speeds[speeds.size() / 2];
   }
 
-  Result<std::vector<double>> run() const {
-    if (low_ == most_)
-      return fail(ErrorCode::kInvalidArgument,
-                  "every sample has the same batch per GPU: measure a second one");
+  std::vector<double> run() const {
     LeastSquares problem;
-    problem.residual_count = static_cast<Eigen::Index>(observations_.size());
+    problem.weights.resize(static_cast<Eigen::Index>(observations_.size()));
+    for (std::size_t i = 0; i < observations_.size(); ++i)
+      problem.weights[static_cast<Eigen::Index>(i)] = observations_[i].weight;
     problem.low = Eigen::VectorXd{{0, 1e-9, 0, 0, 1}};
     problem.high = Eigen::VectorXd{{1e6, 1e6, most_ / low_, 1, kMaxLambda}};
     problem.residuals = [this](const Eigen::VectorXd& x, Eigen::VectorXd& out) {
@@ -87,7 +85,7 @@ class SeedFit {
         for (const double bend : {0.1, 0.9})
           starts.push_back(Eigen::VectorXd{{0.3, 0.7, bend, share, lambda}});
     const Seed seed = decode(minimize(problem, starts).x);
-    return std::vector<double>{seed.k0, seed.k1, seed.k2, seed.gamma, seed.lambda};
+    return {seed.k0, seed.k1, seed.k2, seed.gamma, seed.lambda};
   }
 
  private:
@@ -114,7 +112,7 @@ bool takes_five(std::span<const double> params) {
 
 }  // namespace
 
-const ThroughputKind kSeedSum{"S", takes_five,
+const ThroughputKind kSeedSum{"S", 5, takes_five,
                               [](std::span<const double> params, double batch, Spread spread) {
                                 return predict(seed_of(params), batch, spread, path_sum);
                               },
@@ -122,7 +120,7 @@ const ThroughputKind kSeedSum{"S", takes_five,
                                 return SeedFit(observations, path_sum).run();
                               }};
 
-const ThroughputKind kSeedMean{"S/mean", takes_five,
+const ThroughputKind kSeedMean{"S/mean", 5, takes_five,
                                [](std::span<const double> params, double batch, Spread spread) {
                                  return predict(seed_of(params), batch, spread, path_mean);
                                },

@@ -70,9 +70,6 @@ bool takes(std::span<const double> params) {
 
 }  // namespace
 
-const ThroughputKind kTable{
-    "table", takes, predict, [](std::span<const Observation>) -> Result<std::vector<double>> {
-      return fail(ErrorCode::kInvalidArgument, "a table is measured, not fitted: choose a formula");
-    }};
+const ThroughputKind kTable{"table", 0, takes, predict, nullptr};
 
 }  // namespace slackline::core
