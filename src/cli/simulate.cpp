@@ -73,6 +73,7 @@ Result<Experiment> load(const SimulateOptions& options) {
     auto noise = sim::parse_noise_csv(text);
     if (!noise) return fail(noise.error().with_context(options.noise));
     experiment.noise = std::move(*noise);
+    SLACKLINE_TRY(experiment.noise.check(experiment.platform.pools));
   } else if (options.sigma > 0) {
     experiment.noise = sim::draw_noise(experiment.tasks, experiment.platform.pools, options.sigma,
                                        options.noise_seed);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr double kBatch_s = 1e-6;  // events this close are one
 constexpr int kProgressEvery = 1024;
+constexpr double kHopeless_s = 86400;
 
 enum class EntryKind { kArrival, kFinish, kWake };
 
@@ -73,6 +74,7 @@ class Engine {
   }
 
   void perform(core::Plan plan, double now_s) {
+    if (!plan.effects.empty() || !state_.running().empty() || !queue_.empty()) active_s_ = now_s;
     for (core::Effect& effect : plan.effects) {
       if (effect.ended) {
         ended(EventKind::kPreempt, effect.task, std::move(*effect.ended), now_s);
@@ -80,7 +82,8 @@ class Engine {
       }
       if (effect.begun) begun(effect.task, std::move(*effect.begun), now_s);
     }
-    if (plan.next_wake_s) push(*plan.next_wake_s, EntryKind::kWake);
+    const bool hopeless = now_s - active_s_ > kHopeless_s;
+    if (plan.next_wake_s && !hopeless) push(*plan.next_wake_s, EntryKind::kWake);
   }
 
   void begun(core::TaskIndex task, core::Run run, double now_s) {
@@ -125,6 +128,7 @@ class Engine {
   std::uint64_t seq_ = 0;
   std::size_t finished_ = 0;
   double last_submit_s_ = 0;
+  double active_s_ = 0;  // when something last ran, was done or was to come
   Outcome outcome_;
 };
 

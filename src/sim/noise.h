@@ -5,10 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -17,22 +16,29 @@
 
 namespace slackline::sim {
 
+// One statement; what is left open (nullopt, empty, 0) matches everything.
+struct NoiseRow {
+  std::optional<std::int64_t> task;
+  std::string type;
+  std::string pool;
+  int d_node = 0;
+  int d_gpn = 0;
+  double factor = 1;
+};
+
 class Noise {
  public:
   Noise() = default;  // the exact model
 
-  // The factor of a placement of the type times that of the task; 1 where nothing is said.
+  void add(NoiseRow row);
+  // The product of the rows that match: those that name no task first, then those of the task.
   double factor(const core::PlanTask& task, const std::string& pool, Placement shape) const;
-
-  void set_shape(const std::string& type, const std::string& pool, Placement shape, double factor) {
-    shapes_[{type, pool, shape}] = factor;
-  }
-  void set_task(std::int64_t id, double factor) { tasks_[id] = factor; }
-  bool exact() const { return shapes_.empty() && tasks_.empty(); }
+  // kInvalidArgument where a row names a pool that the platform has not: it would never match.
+  Status check(const std::vector<core::Pool>& pools) const;
 
  private:
-  std::map<std::tuple<std::string, std::string, Placement>, double> shapes_;
-  std::unordered_map<std::int64_t, double> tasks_;
+  std::vector<NoiseRow> of_all_;
+  std::unordered_map<std::int64_t, std::vector<NoiseRow>> of_task_;
 };
 
 // CSV with the header `task,type,pool,d_node,d_gn,factor`: a row names either a task, or a type,
