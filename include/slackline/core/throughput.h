@@ -5,7 +5,9 @@
 // doubles, without fused multiply-add: the same numbers on every machine.
 //
 // Kinds: "S", the paper's formula in the "sum" reading of eq 8, and "S/mean", in its "mean"
-// reading; params of both: k0, k1, k2 (eq 7), gamma, lambda (eq 8).
+// reading; params of both: k0, k1, k2 (eq 7), gamma, lambda (eq 8). "table", measured values: params
+// batch, GPUs, samples/s for each pair, ascending; linear in between, no prediction outside, and the
+// same for every spread of so many GPUs.
 #pragma once
 
 #include <cstddef>
