@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/files.h"
+#include "cli/text_files.h"
+#include "config/load.h"
 #include "sim/comparison.h"
 #include "sim/engine.h"
 #include "sim/trace_csv.h"
@@ -41,7 +42,7 @@ struct Experiment {
 };
 
 Result<sim::Trace> load_trace(const SimulateOptions& options) {
-  SLACKLINE_ASSIGN(const std::string text, read_file(options.trace));
+  SLACKLINE_ASSIGN(const std::string text, config::read_text_file(options.trace));
   auto trace = sim::parse_trace_csv(text);
   if (!trace) return fail(trace.error().with_context(options.trace));
   return trace;
@@ -50,7 +51,7 @@ Result<sim::Trace> load_trace(const SimulateOptions& options) {
 Result<std::vector<ProfileEntry>> load_profiles(const std::vector<std::string>& files) {
   std::vector<ProfileEntry> all;
   for (const std::string& file : files) {
-    SLACKLINE_ASSIGN(const std::string text, read_file(file));
+    SLACKLINE_ASSIGN(const std::string text, config::read_text_file(file));
     SLACKLINE_ASSIGN(const auto entries, wire::read_profile(text, file));
     all.insert(all.end(), entries.begin(), entries.end());
   }
@@ -69,7 +70,7 @@ Result<Experiment> load(const SimulateOptions& options) {
   for (const std::string& assumption : trace.assumptions)
     std::fprintf(stderr, "assumed: %s\n", assumption.c_str());
   if (!options.noise.empty()) {
-    SLACKLINE_ASSIGN(const std::string text, read_file(options.noise));
+    SLACKLINE_ASSIGN(const std::string text, config::read_text_file(options.noise));
     auto noise = sim::parse_noise_csv(text);
     if (!noise) return fail(noise.error().with_context(options.noise));
     experiment.noise = std::move(*noise);
@@ -137,11 +138,11 @@ Status simulate(const SimulateOptions& options) {
     const Played played = play(experiment, policy, !options.events.empty());
     rows.emplace_back(policy.name, played.report);
     if (!options.events.empty())
-      SLACKLINE_TRY(write_file(
+      SLACKLINE_TRY(write_text_file(
           options.events,
           sim::format_events_csv(experiment.tasks, experiment.platform, played.outcome)));
     if (!options.report.empty())
-      SLACKLINE_TRY(write_file(options.report, sim::format_report_json(played.report)));
+      SLACKLINE_TRY(write_text_file(options.report, sim::format_report_json(played.report)));
   }
   std::fputs(sim::format_comparison(rows).c_str(), stdout);
   return {};

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/files.h"
 #include "client/client.h"
+#include "config/load.h"
 #include "slackline/base/text.h"
 #include "wire/extender_args.h"
 #include "wire/text_table.h"
@@ -70,7 +70,7 @@ Result<std::vector<TryRow>> ask_both_verbs(const TryOptions& options, const std:
 }
 
 int run(const TryOptions& options) {
-  const auto manifest = read_file(options.manifest);
+  const auto manifest = config::read_text_file(options.manifest);
   const auto rows = manifest ? ask_both_verbs(options, *manifest)
                              : Result<std::vector<TryRow>>(fail(manifest.error()));
   if (!rows) {
