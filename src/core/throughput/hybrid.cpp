@@ -8,10 +8,9 @@
 // Params a, c, s1, r1, s2, r2, r3, p, k, f, then pairs (log batch, curve).
 //
 // The prior r1 = 1 makes a ring of one GPU cost nothing, so that measurements without a single GPU
-// still tell computation from sync; r2 = 1/2 is what the links of a ring, 2 (N - 1) / N, lose from two
-// nodes to four. The curve is drawn towards 0, where the time is the line of
-// kinds A and P; with measurements it follows a GPU that gets slower per sample with a larger
-// batch.
+// still tell computation from sync; r2 = 1/2 is what the links of a ring, 2 (N - 1) / N, lose from
+// two nodes to four. The curve is drawn towards 0, where the time is the line of kinds A and P;
+// with measurements it follows a GPU that gets slower per sample with a larger batch.
 #include <algorithm>
 #include <cmath>
 
@@ -75,11 +74,11 @@ std::vector<TimeCoefficient> coefficients_of(std::span<const Observation> observ
 }
 
 // As with_unseen_sync() of the additive terms: what was not seen counts as what was.
-std::vector<double> fit(std::span<const Observation> observations) {
+std::vector<double> fit(std::span<const Observation> observations, Effort effort) {
   const TimeModel model{coefficients_of(observations),
                         {{{kP, 1.2}}, {{kP, 4}}, {{kP, 1.5}, {kS2, 0.6}}, {{kP, 3}, {kS2, 0.6}}},
                         iteration_s};
-  std::vector<double> params = fit_time(model, observations);
+  std::vector<double> params = fit_time(model, observations, effort);
   if (!seen_across_nodes(observations))
     params[kS2] = params[kS1], params[kR2] = params[kR3] = params[kR1];
   else if (!seen_in_node(observations))
