@@ -42,7 +42,7 @@ SpreadErrors held_out_errors(const ThroughputKind& kind,
     for (std::size_t i = 0; i < folds.size(); ++i)
       if (folds[i] != fold) kept.push_back(observations[i]);
     if (!fittable(kind, kept)) return {};
-    const std::vector<double> params = kind.fit(kept);
+    const std::vector<double> params = kind.fit(kept, Effort::kRough);
     for (std::size_t i = 0; i < folds.size(); ++i) {
       if (folds[i] != fold) continue;
       const Observation& seen = observations[i];

@@ -8,11 +8,11 @@
 // Params a, c, s1, r1, s2, r2, r3, p, k, f, then pairs (log batch, curve).
 //
 // The prior r1 = 1 makes a ring of one GPU cost nothing, so that measurements without a single GPU
-// still tell computation from sync; r2 = 1/2 is what the links of a ring, 2 (N - 1) / N, lose from two
-// nodes to four. The curve is drawn towards 0, where the time is the line of
-// kinds A and P; with measurements it follows a GPU that gets slower per sample with a larger
-// batch.
+// still tell computation from sync; r2 = 1/2 is what the links of a ring, 2 (N - 1) / N, lose from
+// two nodes to four. The curve is drawn towards 0, where the time is the line of kinds A and P;
+// with measurements it follows a GPU that gets slower per sample with a larger batch.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "curve.h"
@@ -27,13 +27,24 @@ enum Param : std::size_t { kA, kC, kS1, kR1, kS2, kR2, kR3, kP, kContention, kTw
 constexpr std::size_t kMostKnots = 6;
 constexpr double kMaxP = 10;
 
+// Looked up: a third of the time of a prediction would go into these logarithms.
+double log2_of(int count) {
+  constexpr int kKnown = 256;
+  static const auto kLog2 = [] {
+    std::array<double, kKnown> table{};
+    for (int i = 1; i < kKnown; ++i)
+      table[static_cast<std::size_t>(i)] = std::log2(i);
+    return table;
+  }();
+  return count < kKnown ? kLog2[static_cast<std::size_t>(count)] : std::log2(count);
+}
+
 double sync(std::span<const double> params, Spread spread) {
   if (spread.gpus < 2) return 0;
-  const double gpus = spread.gpus;
-  if (spread.nodes == 1) return params[kS1] * (1 + params[kR1] * std::log2(gpus / 2));
-  const double nodes = spread.nodes;
-  const double doublings =
-      params[kR2] * std::log2(nodes / 2) + params[kR3] * std::log2(gpus / nodes);
+  const double gpus = log2_of(spread.gpus);
+  if (spread.nodes == 1) return params[kS1] * (1 + params[kR1] * (gpus - 1));
+  const double nodes = log2_of(spread.nodes);
+  const double doublings = params[kR2] * (nodes - 1) + params[kR3] * (gpus - nodes);
   return params[kS2] * (1 + doublings) * (spread.nodes == 2 ? params[kTwoNodes] : 1);
 }
 
@@ -75,11 +86,11 @@ std::vector<TimeCoefficient> coefficients_of(std::span<const Observation> observ
 }
 
 // As with_unseen_sync() of the additive terms: what was not seen counts as what was.
-std::vector<double> fit(std::span<const Observation> observations) {
+std::vector<double> fit(std::span<const Observation> observations, Effort effort) {
   const TimeModel model{coefficients_of(observations),
                         {{{kP, 1.2}}, {{kP, 4}}, {{kP, 1.5}, {kS2, 0.6}}, {{kP, 3}, {kS2, 0.6}}},
                         iteration_s};
-  std::vector<double> params = fit_time(model, observations);
+  std::vector<double> params = fit_time(model, observations, effort);
   if (!seen_across_nodes(observations))
     params[kS2] = params[kS1], params[kR2] = params[kR3] = params[kR1];
   else if (!seen_in_node(observations))
