@@ -10,8 +10,8 @@
 #include "slackline/base/text.h"
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/holds.h"
+#include "slackline/core/prediction.h"
 #include "slackline/core/tasks.h"
-#include "slackline/core/throughput.h"
 
 namespace slackline::core {
 namespace {
@@ -170,16 +170,17 @@ class NodeScorer {
       source = format("none: no profile for {} on {}", printable(*intent.model, 64),
                       type.empty() ? "an unknown GPU type" : printable(type.str(), 64));
     } else {
-      const auto throughput = predict_throughput(
-          entry->coefficients, static_cast<double>(*intent.batch_size), question_.shape);
-      if (throughput && estimate.cost) {
-        const double value = cer(*throughput, *estimate.cost);
-        if (std::isfinite(value)) estimate.cer = value;
+      const auto prediction =
+          PreparedModel(*entry, static_cast<double>(*intent.batch_size)).predict(question_.shape);
+      if (!prediction) {
+        source = "none: the profile predicts no progress in this shape";
+        return;
       }
-      estimate.throughput_samples_per_s = throughput;
-      source = !throughput         ? "none: the profile predicts no progress in this shape"
-               : entry->points > 0 ? "fitted"
-                                   : "assumed";
+      source = to_string(prediction->source);
+      estimate.throughput_samples_per_s = prediction->throughput_samples_per_s;
+      if (!estimate.cost) return;
+      const double value = cer(prediction->throughput_samples_per_s, *estimate.cost);
+      if (std::isfinite(value)) estimate.cer = value;
     }
   }
 

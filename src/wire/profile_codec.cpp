@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <utility>
 
 #include "slackline/base/text.h"
 #include "wire/document.h"
@@ -15,6 +17,8 @@ namespace {
 constexpr std::string_view kApiVersion = "config.slackline.dev/v1alpha1";
 constexpr double kImportedStartup_s = 30.0;  // the constant v of 000 eq 4; the import form has none
 constexpr std::size_t kMaxParams = 64;
+constexpr double kMostCount = 1e9;    // of batches, GPUs, nodes, runs
+constexpr double kLeastRatio = 1e-6;  // of a correction
 
 tl::unexpected<Error> wrong(const Document& at, std::string_view what) {
   return fail(ErrorCode::kInvalidArgument,
@@ -82,9 +86,59 @@ Result<std::vector<double>> read_numbers(const Document& map, std::string_view k
   return numbers;
 }
 
+// [smallest, largest]; null or absent keeps what is there.
+template <class Range>
+Status read_range(const Document& map, std::string_view key, std::optional<Range>& out) {
+  const Document* range = map.find(key);
+  if (range == nullptr || range->kind == Document::Kind::kNull) return {};
+  SLACKLINE_ASSIGN(const auto bounds, read_numbers(map, key, 0));
+  if (bounds.size() != 2 || bounds[0] > bounds[1])
+    return wrong(*range, "must be [smallest, largest]");
+  using Number = decltype(Range::least);
+  if (bounds[1] > kMostCount) return wrong(*range, format("must be at most {}", kMostCount));
+  out = Range{static_cast<Number>(bounds[0]), static_cast<Number>(bounds[1])};
+  return {};
+}
+
+// A whole number of at least 1.
+Result<int> read_count(const Document& map, std::string_view key) {
+  SLACKLINE_ASSIGN(const Document* value, required(map, key));
+  SLACKLINE_ASSIGN(const double number, read_number(*value, 1));
+  if (number != std::floor(number) || number > kMostCount)
+    return wrong(*value, format("must be a whole number, at most {}", kMostCount));
+  return static_cast<int>(number);
+}
+
+Result<Correction> read_correction(const Document& map) {
+  SLACKLINE_TRY(check_keys(map, {"nodes", "gpus", "ratio", "runs"}));
+  Correction correction;
+  SLACKLINE_ASSIGN(correction.nodes, read_count(map, "nodes"));
+  SLACKLINE_ASSIGN(correction.gpus, read_count(map, "gpus"));
+  SLACKLINE_ASSIGN(correction.runs, read_count(map, "runs"));
+  SLACKLINE_ASSIGN(const Document* ratio, required(map, "ratio"));
+  SLACKLINE_ASSIGN(correction.ratio, read_number(*ratio, kLeastRatio));
+  return correction;
+}
+
+Result<std::vector<Correction>> read_corrections(const Document& map) {
+  std::vector<Correction> corrections;
+  const Document* list = map.find("corrections");
+  if (list == nullptr || list->kind == Document::Kind::kNull) return corrections;
+  if (list->kind != Document::Kind::kList) return wrong(*list, "must be a list");
+  const auto key = [](const Correction& c) { return std::pair(c.nodes, c.gpus); };
+  for (const Document& item : list->items) {
+    SLACKLINE_ASSIGN(const Correction correction, read_correction(item));
+    if (!corrections.empty() && key(corrections.back()) >= key(correction))
+      return wrong(item, "corrections go by (nodes, gpus) ascending, each once");
+    corrections.push_back(correction);
+  }
+  return corrections;
+}
+
 Result<ProfileEntry> read_entry(const Document& map) {
   SLACKLINE_TRY(check_keys(map, {"model", "gpuType", "coefficients", "startup_s", "points",
-                                 "held_out_mape", "batch_range", "source"}));
+                                 "held_out_mape", "held_out_p90", "batch_range", "gpus_range",
+                                 "nodes_range", "family", "corrections", "source"}));
   ProfileEntry entry;
   SLACKLINE_ASSIGN(entry.model, read_text(map, "model"));
   SLACKLINE_ASSIGN(const std::string gpu_type, read_text(map, "gpuType"));
@@ -100,13 +154,16 @@ Result<ProfileEntry> read_entry(const Document& map) {
   double mape = -1;
   SLACKLINE_TRY(read_optional(map, "held_out_mape", 0, mape));
   if (mape >= 0) entry.held_out_mape = mape;
-  if (const Document* range = map.find("batch_range");
-      range != nullptr && range->kind != Document::Kind::kNull) {
-    SLACKLINE_ASSIGN(const auto bounds, read_numbers(map, "batch_range", 0));
-    if (bounds.size() != 2 || bounds[0] > bounds[1])
-      return wrong(*range, "must be [smallest, largest] batch of one GPU");
-    entry.batch_range = BatchRange{bounds[0], bounds[1]};
+  double p90 = -1;
+  SLACKLINE_TRY(read_optional(map, "held_out_p90", 0, p90));
+  if (p90 >= 0) entry.held_out_p90 = p90;
+  SLACKLINE_TRY(read_range(map, "batch_range", entry.batch_range));
+  SLACKLINE_TRY(read_range(map, "gpus_range", entry.gpus_range));
+  SLACKLINE_TRY(read_range(map, "nodes_range", entry.nodes_range));
+  if (map.find("family") != nullptr) {
+    SLACKLINE_ASSIGN(entry.family, read_text(map, "family"));
   }
+  SLACKLINE_ASSIGN(entry.corrections, read_corrections(map));
   if (const Document* source = map.find("source"); source != nullptr) entry.source = source->scalar;
   return entry;
 }
@@ -188,30 +245,61 @@ Result<std::vector<ProfileEntry>> read_profile(std::string_view text, const std:
   return entries;
 }
 
+namespace {
+
+void write_percent(std::string_view key, const std::optional<double>& percent, JsonWriter& json) {
+  json.key(key);
+  percent ? json.number(*percent) : json.null();
+}
+
+template <class Range>
+void write_range(std::string_view key, const std::optional<Range>& range, JsonWriter& json) {
+  if (range) json.key(key).begin_array().number(range->least).number(range->most).end_array();
+}
+
+void write_corrections(const std::vector<Correction>& corrections, JsonWriter& json) {
+  if (corrections.empty()) return;
+  json.key("corrections").begin_array();
+  for (const Correction& correction : corrections)
+    json.begin_object()
+        .field("nodes", correction.nodes)
+        .field("gpus", correction.gpus)
+        .field("ratio", correction.ratio)
+        .field("runs", correction.runs)
+        .end_object();
+  json.end_array();
+}
+
+std::string write_entry(const ProfileEntry& entry) {
+  JsonWriter json;
+  json.begin_object().field("model", entry.model).field("gpuType", entry.gpu_type.str());
+  json.key("coefficients").begin_object().field("kind", entry.coefficients.kind);
+  json.key("params").begin_array();
+  for (const double param : entry.coefficients.params)
+    json.number(param);
+  json.end_array().end_object();
+  json.field("startup_s", entry.startup_s).field("points", entry.points);
+  write_percent("held_out_mape", entry.held_out_mape, json);
+  if (entry.held_out_p90) write_percent("held_out_p90", entry.held_out_p90, json);
+  write_range("batch_range", entry.batch_range, json);
+  write_range("gpus_range", entry.gpus_range, json);
+  write_range("nodes_range", entry.nodes_range, json);
+  if (!entry.family.empty()) json.field("family", entry.family);
+  write_corrections(entry.corrections, json);
+  json.field("source", entry.source).end_object();
+  return std::string(json.str());
+}
+
+}  // namespace
+
 std::string write_profile(const std::vector<ProfileEntry>& entries) {
   std::string out =
       format("{{\n  \"apiVersion\": \"{}\",\n  \"kind\": \"WorkloadProfile\",\n  \"entries\": [",
              kApiVersion);
   std::string_view separator = "\n    ";
   for (const ProfileEntry& entry : entries) {
-    JsonWriter json;
-    json.begin_object().field("model", entry.model).field("gpuType", entry.gpu_type.str());
-    json.key("coefficients").begin_object().field("kind", entry.coefficients.kind);
-    json.key("params").begin_array();
-    for (const double param : entry.coefficients.params)
-      json.number(param);
-    json.end_array().end_object();
-    json.field("startup_s", entry.startup_s).field("points", entry.points).key("held_out_mape");
-    entry.held_out_mape ? json.number(*entry.held_out_mape) : json.null();
-    if (entry.batch_range)
-      json.key("batch_range")
-          .begin_array()
-          .number(entry.batch_range->least)
-          .number(entry.batch_range->most)
-          .end_array();
-    json.field("source", entry.source).end_object();
     out += separator;
-    out += json.str();
+    out += write_entry(entry);
     separator = ",\n    ";
   }
   out += "\n  ]\n}\n";

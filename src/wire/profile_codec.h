@@ -3,7 +3,10 @@
 //   apiVersion: config.slackline.dev/v1alpha1
 //   kind: WorkloadProfile
 //   entries: [{model, gpuType, coefficients: {kind, params}, startup_s, points, held_out_mape,
-//   batch_range, source}]
+//     held_out_p90, batch_range, gpus_range, nodes_range, family, corrections: [{nodes, gpus, ratio,
+//     runs}], source}]
+//
+// Ranges are [smallest, largest]. Only model, gpuType and coefficients must be there.
 //
 // Also read is the import form of one GPU type, {"kind": "seed", "comm": "sum", "types": {model:
 // {k: [k0, k1, k2], gamma, lam, batch, iters}}}, as kind "S" with params [k0, k1, k2, gamma,

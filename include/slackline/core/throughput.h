@@ -4,8 +4,18 @@
 // carries `Coefficients{kind, params}` without knowing the formula. Evaluated left to right in IEEE
 // doubles, without fused multiply-add: the same numbers on every machine.
 //
-// Kinds: "S", the paper's formula in the "sum" reading of eq 8, and "S/mean", in its "mean"
-// reading; params of both: k0, k1, k2 (eq 7), gamma, lambda (eq 8).
+// Kinds, from the simplest on; their params in the order that the file of each gives:
+//   L       the time on one GPU, interpolated over log batch and log time; no other layout is known
+//   A       additive time: (a + c b) + sync, sync linear in M, other terms in a node and across
+//   nodes S       the paper's formula in the "sum" reading of eq 8; k0, k1, k2 (eq 7), gamma,
+//   lambda (eq 8) S/mean  the same in the "mean" reading P       A with computation and sync
+//   overlapping in part (Pollux, OSDI'21) P2      P with GPUs that slow each other down in a node,
+//   and a factor for two nodes H       as P2, the single-GPU time bent by interpolation, sync
+//   growing by doublings
+// Bounds: all times, rates and sync terms are >= 0, and one GPU has no communication term. S keeps
+// 0 <= Comm < M on every layout fitted to, gamma >= 0, 1 <= lambda <= 20. The throughput of one GPU
+// is positive, and with S, A, P, P2 never falls as the batch grows; L and H follow a GPU whose
+// does.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +35,12 @@ namespace slackline::core {
 std::optional<double> predict_throughput(const Coefficients& coefficients, double batch,
                                          Spread spread);
 
-// Seconds from start to finish (eq 4): batch x iterations / throughput + startup_s.
-// nullopt where the throughput is, or where iterations or startup_s are negative or not finite.
+// Seconds from start to finish (eq 4): batch x iterations / throughput + startup_s. nullopt where
+// iterations or startup_s are negative, or the result is not finite.
+std::optional<double> lat_s(double throughput_samples_per_s, double batch, double iterations,
+                            double startup_s);
+
+// The same of a predicted throughput; nullopt where that is.
 std::optional<double> predict_lat_s(const Coefficients& coefficients, double batch,
                                     double iterations, Spread spread, double startup_s);
 

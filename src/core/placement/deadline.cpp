@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "slackline/core/prediction.h"
 #include "slackline/core/throughput.h"
 
 namespace slackline::core {
@@ -30,10 +31,12 @@ std::optional<double> reference_lat_s(const TaskIntent& intent, const WorkloadPr
   for (const GpuType& type : types) {
     const ProfileEntry* entry = profiles.find(*intent.model, type);
     if (entry == nullptr) continue;
-    const auto lat_s =
-        predict_lat_s(entry->coefficients, static_cast<double>(*intent.batch_size),
-                      static_cast<double>(*intent.iterations), Placement{1, 1}, entry->startup_s);
-    if (lat_s && (!slowest_s || *lat_s > *slowest_s)) slowest_s = lat_s;
+    const auto batch = static_cast<double>(*intent.batch_size);
+    const auto prediction = PreparedModel(*entry, batch).predict(Placement{1, 1});
+    if (!prediction) continue;
+    const auto lat11_s = lat_s(prediction->throughput_samples_per_s, batch,
+                               static_cast<double>(*intent.iterations), entry->startup_s);
+    if (lat11_s && (!slowest_s || *lat11_s > *slowest_s)) slowest_s = lat11_s;
   }
   return slowest_s;
 }

@@ -9,6 +9,7 @@
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/holds.h"
 #include "slackline/core/predicates.h"
+#include "slackline/core/prediction.h"
 #include "slackline/core/throughput.h"
 
 namespace slackline::core {
@@ -165,18 +166,18 @@ class TableMaker {
   }
 
   void predict(const ProfileEntry& entry, double batch, PlacementRow& row) const {
-    row.throughput_samples_per_s = predict_throughput(entry.coefficients, batch, row.shape);
-    if (!row.throughput_samples_per_s) {
+    const auto prediction = PreparedModel(entry, batch).predict(row.shape);
+    if (!prediction) {
       row.model_source = "none: the profile predicts no progress in this shape";
       return;
     }
-    row.model_source = entry.points > 0 ? "fitted" : "assumed";
+    row.throughput_samples_per_s = prediction->throughput_samples_per_s;
+    row.model_source = to_string(prediction->source);
     const double value = cer(*row.throughput_samples_per_s, row.cost);
     if (std::isfinite(value)) row.cer = value;
     if (task_.intent.iterations)
-      row.lat_s =
-          predict_lat_s(entry.coefficients, batch, static_cast<double>(*task_.intent.iterations),
-                        row.shape, entry.startup_s);
+      row.lat_s = lat_s(*row.throughput_samples_per_s, batch,
+                        static_cast<double>(*task_.intent.iterations), entry.startup_s);
   }
 
   static bool before(const PlacementRow& a, const PlacementRow& b) {

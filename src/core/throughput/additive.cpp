@@ -9,9 +9,9 @@ double iteration_s(std::span<const double> params, double local_batch, Spread sp
   return computation_s(params, local_batch) + sync_s(params, spread);
 }
 
-std::vector<double> fit(std::span<const Observation> observations) {
+std::vector<double> fit(std::span<const Observation> observations, Effort effort) {
   const TimeModel model{additive_coefficients(observations), {{{4, 0.6}, {5, 0.1}}}, iteration_s};
-  return with_unseen_sync(fit_time(model, observations), observations);
+  return with_unseen_sync(fit_time(model, observations, effort), observations);
 }
 
 }  // namespace

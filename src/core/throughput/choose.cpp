@@ -1,6 +1,9 @@
 #include "choose.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <ranges>
 #include <set>
 
 #include "errors.h"
@@ -8,6 +11,8 @@
 
 namespace slackline::core {
 namespace {
+
+constexpr double kSurely = 1;  // standard errors
 
 bool one_gpu_only(std::span<const Observation> observations) {
   return std::all_of(observations.begin(), observations.end(),
@@ -25,32 +30,70 @@ std::vector<std::size_t> folds_of(std::span<const Observation> observations) {
   return folds;
 }
 
-// nullopt where a fold cannot be fitted.
-std::optional<HeldOutError> held_out_error(const ThroughputKind& kind,
-                                           std::span<const Observation> observations) {
+// The errors of a kind on each left out spread; empty where a fold cannot be fitted.
+using SpreadErrors = std::map<Spread, std::vector<double>>;
+
+SpreadErrors held_out_errors(const ThroughputKind& kind,
+                             std::span<const Observation> observations) {
   const std::vector<std::size_t> folds = folds_of(observations);
-  std::vector<double> errors;
+  SpreadErrors errors;
   for (const std::size_t fold : std::set<std::size_t>(folds.begin(), folds.end())) {
     std::vector<Observation> kept;
     for (std::size_t i = 0; i < folds.size(); ++i)
       if (folds[i] != fold) kept.push_back(observations[i]);
-    if (!fittable(kind, kept)) return std::nullopt;
-    const std::vector<double> params = kind.fit(kept);
+    if (!fittable(kind, kept)) return {};
+    const std::vector<double> params = kind.fit(kept, Effort::kRough);
     for (std::size_t i = 0; i < folds.size(); ++i) {
       if (folds[i] != fold) continue;
       const Observation& seen = observations[i];
       const double predicted = kind.predict(params, seen.batch, seen.spread);
-      errors.insert(errors.end(), static_cast<std::size_t>(seen.weight),
-                    absolute_percentage_error(predicted, seen.throughput_samples_per_s));
+      std::vector<double>& of_spread = errors[seen.spread];
+      of_spread.insert(of_spread.end(), static_cast<std::size_t>(seen.weight),
+                       absolute_percentage_error(predicted, seen.throughput_samples_per_s));
     }
   }
-  return summary_of(std::move(errors));
+  return errors;
+}
+
+HeldOutError summary_of_all(const SpreadErrors& errors) {
+  std::vector<double> all;
+  for (const auto& [spread, of_spread] : errors)
+    all.insert(all.end(), of_spread.begin(), of_spread.end());
+  return summary_of(std::move(all));
+}
+
+// Whether `challenger` is better by more than the standard error of the difference between spreads.
+bool surely_better(const SpreadErrors& challenger, const SpreadErrors& incumbent) {
+  std::vector<double> gains;
+  double sum = 0;
+  for (const auto& [spread, errors] : incumbent) {
+    gains.push_back(summary_of(errors).mean - summary_of(challenger.at(spread)).mean);
+    sum += gains.back();
+  }
+  const auto count = static_cast<double>(gains.size());
+  double squares = 0;
+  for (const double gain : gains)
+    squares += (gain - sum / count) * (gain - sum / count);
+  return sum / count > kSurely * std::sqrt(squares / (count - 1) / count);
 }
 
 Result<Choice> simplest(std::span<const Observation> observations) {
   for (const ThroughputKind* kind : kinds())
     if (fittable(*kind, observations)) return Choice{kind, std::nullopt};
   return fail(fittable(kAdditive, observations).error());
+}
+
+Result<Choice> best_kind(std::span<const Observation> observations) {
+  const ThroughputKind* best = nullptr;
+  SpreadErrors least;
+  for (const ThroughputKind* kind : kinds() | std::views::reverse) {
+    SpreadErrors errors = held_out_errors(*kind, observations);
+    if (errors.empty() || (best != nullptr && !surely_better(errors, least))) continue;
+    best = kind;
+    least = std::move(errors);
+  }
+  if (best == nullptr) return simplest(observations);
+  return Choice{best, summary_of_all(least)};
 }
 
 }  // namespace
@@ -88,12 +131,7 @@ Result<Choice> choose_kind(std::span<const Observation> observations) {
     spreads.insert(seen.spread);
   if (observations.size() < kLeastPointsToChoose || spreads.size() < 3)
     return simplest(observations);
-  Choice best;
-  for (const ThroughputKind* kind : kinds()) {
-    const auto error = held_out_error(*kind, observations);
-    if (error && (!best.held_out || error->mean < best.held_out->mean)) best = {kind, error};
-  }
-  return best.kind == nullptr ? simplest(observations) : best;
+  return best_kind(observations);
 }
 
 }  // namespace slackline::core

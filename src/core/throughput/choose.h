@@ -19,8 +19,9 @@ struct Choice {
 };
 
 // One GPU only: interpolation from kLeastBatchesToInterpolate batches on. Fewer observations than
-// kLeastPointsToChoose or fewer than three spreads: the simplest kind that can be fitted. Else the
-// least mean error over the left out spreads, each weighing its samples; the simpler one of equals.
+// kLeastPointsToChoose or fewer than three spreads: the simplest kind that can be fitted. Else by
+// the error on left out spreads: the regularised hybrid, unless another kind is better by more than
+// the standard error of the difference - with few spreads the least error alone is mostly luck.
 // Beyond kMostFolds spreads every kMostFolds-th one is left out together.
 Result<Choice> choose_kind(std::span<const Observation> observations);
 

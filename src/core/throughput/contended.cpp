@@ -22,14 +22,14 @@ bool takes(std::span<const double> params) {
   return takes_additive(params, kTwoNodes + 1) && params[kP] >= 1 && params[kP] <= kMaxP;
 }
 
-std::vector<double> fit(std::span<const Observation> observations) {
+std::vector<double> fit(std::span<const Observation> observations, Effort effort) {
   TimeModel model{additive_coefficients(observations),
                   {{{kP, 1.2}}, {{kP, 4}}, {{kP, 1.5}, {4, 0.6}}, {{kP, 3}, {4, 0.6}}},
                   iteration_s};
   model.coefficients.push_back({Dimension::kRatio, 1, kMaxP, 2});
   model.coefficients.push_back({Dimension::kRatio, 0, 2, 0.05});
   model.coefficients.push_back({Dimension::kRatio, 0.1, 10, 1});
-  return with_unseen_sync(fit_time(model, observations), observations);
+  return with_unseen_sync(fit_time(model, observations, effort), observations);
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ Result<Fit> fit_throughput(std::span<const ThroughputSample> samples, const FitO
   SLACKLINE_ASSIGN(const std::vector<Observation> observations, observations_of(samples));
   SLACKLINE_ASSIGN(const Choice choice, kind_for(observations, options.kind));
   Fit fit;
-  fit.coefficients = {std::string(choice.kind->name), choice.kind->fit(observations)};
+  fit.coefficients = {std::string(choice.kind->name),
+                      choice.kind->fit(observations, Effort::kFull)};
   fit.points = static_cast<int>(samples.size());
   fit.held_out = choice.held_out;
   std::vector<double> errors;

@@ -1,7 +1,7 @@
 #include "held_out_split.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -79,7 +79,7 @@ Result<std::vector<HoldOutFold>> batch_folds(Samples samples) {
 }
 
 // Up to four symmetric layouts of several GPUs, the most different ones: all GPUs of a node, all
-// nodes with all of theirs, one GPU on each of most nodes, and half of the first.
+// nodes with all of theirs, one GPU on each of most nodes, and all of two nodes.
 std::vector<Layout> few_layouts(Samples samples) {
   std::set<Layout, LayoutOrder> shapes;
   for (const ThroughputSample& sample : samples)
@@ -99,7 +99,7 @@ std::vector<Layout> few_layouts(Samples samples) {
     else if (chosen.size() == 2)
       next = largest([](Spread s) { return std::tuple(-s.most_per_node, s.nodes); });
     else
-      next = largest([](Spread s) { return std::tuple(-s.gpus, -s.nodes); });
+      next = largest([](Spread s) { return std::tuple(-std::abs(s.nodes - 2), s.gpus); });
     shapes.erase(next);
     chosen.push_back(std::move(next));
   }

@@ -20,7 +20,7 @@ double iteration_s(std::span<const double> params, double local_batch) {
 }
 
 // At each knot the mean of the logarithms of the nearest measurements.
-std::vector<double> fit(std::span<const Observation> observations) {
+std::vector<double> fit(std::span<const Observation> observations, Effort /*closed form*/) {
   const std::vector<double> knots = knots_of(observations, kMostKnots, 1);
   std::vector<double> sums(knots.size());
   std::vector<double> weights(knots.size());

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "effort.h"
 #include "observations.h"
 #include "slackline/model/placement.h"
 
@@ -19,7 +20,7 @@ struct ThroughputKind {
   double (*predict)(std::span<const double> params, double batch, Spread spread);
   // Params within the kind's bounds. At least `least_points` observations, two different batches of
   // one GPU, and not all of one spread unless that is one GPU.
-  std::vector<double> (*fit)(std::span<const Observation> observations);
+  std::vector<double> (*fit)(std::span<const Observation> observations, Effort effort);
 };
 
 extern const ThroughputKind kAdditive;       // "A"

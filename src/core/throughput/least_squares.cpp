@@ -12,10 +12,17 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+// When a descent ends.
+struct Patience {
+  int iterations;
+  double converged;  // relative fall of the cost
+};
+constexpr Patience kFull{60, 1e-8};
+constexpr Patience kRough{20, 1e-4};
+
 constexpr double kFirstDamping = 1e-3;
 constexpr double kMostDamping = 1e10;
-constexpr double kConverged = 1e-9;  // relative fall of the cost
-constexpr double kStep = 1e-6;       // of the finite differences, relative
+constexpr double kStep = 1e-6;  // of the finite differences, relative
 
 class Descent {
  public:
@@ -29,9 +36,9 @@ class Descent {
     cost_ = cost_of(residuals_);
   }
 
-  Minimum run() {
-    for (int i = 0; i < problem_.max_iterations; ++i)
-      if (!improve()) break;
+  Minimum run(const Patience& patience) {
+    for (int i = 0; i < patience.iterations; ++i)
+      if (!improve(patience)) break;
     return {x_, cost_};
   }
 
@@ -59,7 +66,7 @@ class Descent {
   }
 
   // One accepted step; false where there is none, or it hardly helped.
-  bool improve() {
+  bool improve(const Patience& patience) {
     differentiate();
     const VectorXd weights = (problem_.weights.array() *
                               (1 + (residuals_ / problem_.outlier_scale).array().square()).rsqrt())
@@ -76,7 +83,7 @@ class Descent {
       problem_.residuals(next, shifted_);
       const double cost = cost_of(shifted_);
       if (!(cost < cost_)) continue;
-      const bool converged = cost_ - cost <= kConverged * cost_;
+      const bool converged = cost_ - cost <= patience.converged * cost_;
       x_ = next;
       residuals_.swap(shifted_);
       cost_ = cost;
@@ -111,14 +118,11 @@ class Descent {
 
 }  // namespace
 
-Minimum minimize(const LeastSquares& problem, const VectorXd& start) {
-  return Descent(problem, start).run();
-}
-
-Minimum minimize(const LeastSquares& problem, const std::vector<VectorXd>& starts) {
+Minimum minimize(const LeastSquares& problem, const std::vector<VectorXd>& starts, Effort effort) {
+  if (effort == Effort::kRough) return Descent(problem, starts.front()).run(kRough);
   Minimum best;
   for (const VectorXd& start : starts) {
-    Minimum found = minimize(problem, start);
+    Minimum found = Descent(problem, start).run(kFull);
     if (best.x.size() == 0 || found.cost < best.cost) best = std::move(found);
   }
   return best;

@@ -12,6 +12,8 @@
 
 #include <Eigen/Core>
 
+#include "effort.h"
+
 namespace slackline::core {
 
 struct LeastSquares {
@@ -21,7 +23,6 @@ struct LeastSquares {
   Eigen::VectorXd low;
   Eigen::VectorXd high;
   double outlier_scale = 0.1;
-  int max_iterations = 60;
 };
 
 struct Minimum {
@@ -29,9 +30,8 @@ struct Minimum {
   double cost = 0;
 };
 
-Minimum minimize(const LeastSquares& problem, const Eigen::VectorXd& start);
-
-// The best of several starts, the first of equals.
-Minimum minimize(const LeastSquares& problem, const std::vector<Eigen::VectorXd>& starts);
+// The best of several starts, the first of equals; a rough one goes from the first start only.
+Minimum minimize(const LeastSquares& problem, const std::vector<Eigen::VectorXd>& starts,
+                 Effort effort);
 
 }  // namespace slackline::core

@@ -3,48 +3,55 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <tuple>
 
 #include "slackline/core/throughput.h"
 
 namespace slackline::core {
+namespace {
 
-std::string_view to_string(PredictionSource source) {
-  switch (source) {
-    case PredictionSource::kMeasured:
-      return "measured";
-    case PredictionSource::kCorrected:
-      return "corrected";
-    case PredictionSource::kFitted:
-      return "fitted";
-    case PredictionSource::kSimilar:
-      return "similar";
-    case PredictionSource::kFamily:
-      return "family";
-    case PredictionSource::kDefault:
-      break;
+// Shares that borrowing adds to the error of 9 in 10 runs.
+constexpr double kSimilarError = 0.2;
+constexpr double kFamilyError = 0.6;
+constexpr double kSameBatch = 1.001;
+
+std::string_view family_name(const ProfileEntry& entry) {
+  return entry.family.empty() ? family_of(entry.model) : std::string_view(entry.family);
+}
+
+double local_batch_in_range(const ProfileEntry& entry, double local_batch) {
+  if (!entry.batch_range) return local_batch;
+  return std::clamp(local_batch, entry.batch_range->least, entry.batch_range->most);
+}
+
+// Of a model's entries the one to borrow from; nullptr where it has none.
+const ProfileEntry* most_measured(const WorkloadProfiles& profiles, std::string_view model) {
+  const ProfileEntry* best = nullptr;
+  for (const ProfileEntry& entry : profiles.entries())
+    if (entry.model == model && valid_coefficients(entry.coefficients) &&
+        (best == nullptr || entry.points > best->points))
+      best = &entry;
+  return best;
+}
+
+// Geometric mean of what is added; nullopt of nothing.
+class GeometricMean {
+ public:
+  void add(double value) {
+    sum_ += std::log(value);
+    ++count_;
   }
-  return "default";
-}
+  std::optional<double> value() const {
+    if (count_ == 0) return std::nullopt;
+    return std::exp(sum_ / count_);
+  }
 
-double shrunk_ratio(const Correction& correction) {
-  if (!(correction.ratio > 0) || correction.runs <= 0) return 1;
-  const double share = static_cast<double>(correction.runs) / (correction.runs + 1);
-  return std::clamp(std::exp(share * std::log(correction.ratio)), 0.5, 2.0);
-}
+ private:
+  double sum_ = 0;
+  int count_ = 0;
+};
 
-void learn_correction(std::vector<Correction>& corrections, Spread spread,
-                      double observed_over_predicted) {
-  if (!std::isfinite(observed_over_predicted) || observed_over_predicted <= 0) return;
-  const auto key = [](const Correction& c) { return std::pair(c.nodes, c.gpus); };
-  const std::pair wanted(spread.nodes, spread.gpus);
-  auto at = std::lower_bound(corrections.begin(), corrections.end(), wanted,
-                             [&](const Correction& c, const auto& k) { return key(c) < k; });
-  if (at == corrections.end() || key(*at) != wanted)
-    at = corrections.insert(at, {spread.nodes, spread.gpus, 1.0, 0});
-  const double sum = at->runs * std::log(at->ratio) + std::log(observed_over_predicted);
-  ++at->runs;
-  at->ratio = std::exp(sum / at->runs);
-}
+}  // namespace
 
 std::string_view family_of(std::string_view model) {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
@@ -52,19 +59,133 @@ std::string_view family_of(std::string_view model) {
   return model.substr(0, static_cast<std::size_t>(end - model.begin()));
 }
 
-Predictor::Predictor(WorkloadProfiles profiles, std::span<const ThroughputSample> /*samples*/)
-    : profiles_(std::move(profiles)) {}
+Predictor::Predictor(WorkloadProfiles profiles, std::span<const ThroughputSample> samples)
+    : profiles_(std::move(profiles)) {
+  std::vector<Measured> all;
+  for (const ThroughputSample& sample : samples)
+    if (std::isfinite(sample.throughput_samples_per_s) && sample.throughput_samples_per_s > 0 &&
+        std::isfinite(sample.batch) && sample.batch > 0)
+      all.push_back({sample.model, sample.gpu_type, sample.batch, sample.layout.spread(),
+                     sample.throughput_samples_per_s});
+  const auto key = [](const Measured& m) {
+    return std::tie(m.model, m.gpu_type, m.batch, m.spread);
+  };
+  std::sort(all.begin(), all.end(), [&](const Measured& a, const Measured& b) {
+    return std::tuple_cat(key(a), std::tie(a.throughput_samples_per_s)) <
+           std::tuple_cat(key(b), std::tie(b.throughput_samples_per_s));
+  });
+  for (auto first = all.begin(); first != all.end();) {
+    GeometricMean mean;
+    auto last = first;
+    for (; last != all.end() && key(*last) == key(*first); ++last)
+      mean.add(last->throughput_samples_per_s);
+    measured_.push_back(*first);
+    measured_.back().throughput_samples_per_s = *mean.value();
+    first = last;
+  }
+}
+
+std::span<const Predictor::Measured> Predictor::measured_of(std::string_view model,
+                                                            const GpuType& gpu_type) const {
+  const auto before = [](const Measured& a, const Measured& b) {
+    return std::tie(a.model, a.gpu_type) < std::tie(b.model, b.gpu_type);
+  };
+  const auto [first, last] = std::equal_range(
+      measured_.begin(), measured_.end(), Measured{std::string(model), gpu_type, 0, {}, 0}, before);
+  return {first, last};
+}
+
+std::optional<PreparedModel> Predictor::prepare(std::string_view model, double batch,
+                                                const GpuType& gpu_type) const {
+  std::optional<PreparedModel> prepared;
+  const ProfileEntry* entry = profiles_.find(model, gpu_type);
+  if (entry != nullptr && valid_coefficients(entry->coefficients))
+    prepared = PreparedModel(*entry, batch);
+  if (!prepared) prepared = borrowed(model, batch, gpu_type);
+  if (!prepared) prepared = of_family(model, batch, gpu_type);
+  std::vector<std::pair<Spread, double>> at_batch;
+  for (const Measured& measured : measured_of(model, gpu_type))
+    if (measured.batch == batch)
+      at_batch.emplace_back(measured.spread, measured.throughput_samples_per_s);
+  if (!prepared && at_batch.empty()) return std::nullopt;
+  if (!prepared) prepared = PreparedModel(batch);
+  prepared->measured_ = std::move(at_batch);
+  return prepared;
+}
 
 std::optional<Prediction> Predictor::predict(std::string_view model, double batch,
                                              const GpuType& gpu_type, const Layout& layout) const {
-  const ProfileEntry* entry = profiles_.find(model, gpu_type);
-  if (entry == nullptr) return std::nullopt;
-  const auto throughput = predict_throughput(entry->coefficients, batch, layout.spread());
-  if (!throughput) return std::nullopt;
-  const double factor = 1 + entry->held_out_p90.value_or(50) / 100;
-  return Prediction{*throughput, *throughput / factor, *throughput * factor,
-                    entry->points > 0 ? PredictionSource::kFitted : PredictionSource::kDefault,
-                    false};
+  const auto prepared = prepare(model, batch, gpu_type);
+  return prepared ? prepared->predict(layout.spread()) : std::nullopt;
+}
+
+std::optional<double> Predictor::similar_ratio(const ProfileEntry& other, const GpuType& gpu_type,
+                                               double batch) const {
+  const auto samples = measured_of(other.model, gpu_type);
+  const auto distance = [&](const Measured& m) {
+    return std::abs(std::log(m.batch / m.spread.gpus / batch));
+  };
+  const auto nearest = std::min_element(
+      samples.begin(), samples.end(),
+      [&](const Measured& a, const Measured& b) { return distance(a) < distance(b); });
+  GeometricMean ratio;
+  for (const Measured& measured : samples) {
+    if (distance(measured) > distance(*nearest) + std::log(kSameBatch)) continue;
+    const auto there = predict_throughput(other.coefficients, measured.batch, measured.spread);
+    if (there) ratio.add(measured.throughput_samples_per_s / *there);
+  }
+  return ratio.value();
+}
+
+std::optional<double> Predictor::family_ratio(const ProfileEntry& other, const GpuType& gpu_type,
+                                              double batch) const {
+  GeometricMean ratio;
+  for (const ProfileEntry& here : profiles_.entries()) {
+    if (here.gpu_type != gpu_type || here.model == other.model ||
+        family_name(here) != family_name(other))
+      continue;
+    const ProfileEntry* there = profiles_.find(here.model, other.gpu_type);
+    if (there == nullptr) continue;
+    const double at = local_batch_in_range(*there, local_batch_in_range(here, batch));
+    const auto speed_here = predict_throughput(here.coefficients, at, Spread());
+    const auto speed_there = predict_throughput(there->coefficients, at, Spread());
+    if (speed_here && speed_there) ratio.add(*speed_here / *speed_there);
+  }
+  return ratio.value();
+}
+
+std::optional<PreparedModel> Predictor::borrowed(std::string_view model, double batch,
+                                                 const GpuType& gpu_type) const {
+  const ProfileEntry* other = most_measured(profiles_, model);
+  if (other == nullptr) return std::nullopt;
+  const auto similar = similar_ratio(*other, gpu_type, batch);
+  const auto ratio = similar ? similar : family_ratio(*other, gpu_type, batch);
+  if (!ratio) return std::nullopt;
+  PreparedModel prepared(*other, batch);
+  prepared.factor_ = *ratio;
+  prepared.source_ = similar ? PredictionSource::kSimilar : PredictionSource::kFamily;
+  prepared.error_ += similar ? kSimilarError : kFamilyError;
+  prepared.corrections_.clear();  // runs on the other type
+  return prepared;
+}
+
+std::optional<PreparedModel> Predictor::of_family(std::string_view model, double batch,
+                                                  const GpuType& gpu_type) const {
+  const std::string_view family = family_of(model);
+  if (family.empty() || most_measured(profiles_, model) != nullptr) return std::nullopt;
+  std::vector<std::tuple<double, std::string_view, const ProfileEntry*>> by_speed;
+  for (const ProfileEntry& entry : profiles_.entries()) {
+    if (entry.gpu_type != gpu_type || family_name(entry) != family) continue;
+    const auto speed = predict_throughput(entry.coefficients, batch, Spread());
+    if (speed) by_speed.emplace_back(*speed, entry.model, &entry);
+  }
+  if (by_speed.empty()) return std::nullopt;
+  std::sort(by_speed.begin(), by_speed.end());
+  PreparedModel prepared(*std::get<2>(by_speed[(by_speed.size() - 1) / 2]), batch);
+  prepared.source_ = PredictionSource::kFamily;
+  prepared.error_ += kFamilyError;
+  prepared.corrections_.clear();
+  return prepared;
 }
 
 }  // namespace slackline::core

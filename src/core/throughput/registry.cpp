@@ -44,13 +44,18 @@ std::optional<double> predict_throughput(const Coefficients& coefficients, doubl
   return throughput;
 }
 
+std::optional<double> lat_s(double throughput_samples_per_s, double batch, double iterations,
+                            double startup_s) {
+  if (!(iterations >= 0) || !(startup_s >= 0)) return std::nullopt;
+  const double seconds = batch * iterations / throughput_samples_per_s + startup_s;
+  if (!std::isfinite(seconds)) return std::nullopt;
+  return seconds;
+}
+
 std::optional<double> predict_lat_s(const Coefficients& coefficients, double batch,
                                     double iterations, Spread spread, double startup_s) {
   const auto throughput = predict_throughput(coefficients, batch, spread);
-  if (!throughput || !(iterations >= 0) || !(startup_s >= 0)) return std::nullopt;
-  const double lat_s = batch * iterations / *throughput + startup_s;
-  if (!std::isfinite(lat_s)) return std::nullopt;
-  return lat_s;
+  return throughput ? lat_s(*throughput, batch, iterations, startup_s) : std::nullopt;
 }
 
 std::vector<std::string_view> throughput_kinds() {

@@ -63,7 +63,7 @@ class SeedFit {
     unit_ = speeds[speeds.size() / 2];
   }
 
-  std::vector<double> run() const {
+  std::vector<double> run(Effort effort) const {
     LeastSquares problem;
     problem.weights.resize(static_cast<Eigen::Index>(observations_.size()));
     for (std::size_t i = 0; i < observations_.size(); ++i)
@@ -84,7 +84,7 @@ class SeedFit {
       for (const double share : {0.05, 0.5})
         for (const double bend : {0.1, 0.9})
           starts.push_back(Eigen::VectorXd{{0.3, 0.7, bend, share, lambda}});
-    const Seed seed = decode(minimize(problem, starts).x);
+    const Seed seed = decode(minimize(problem, starts, effort).x);
     return {seed.k0, seed.k1, seed.k2, seed.gamma, seed.lambda};
   }
 
@@ -116,16 +116,16 @@ const ThroughputKind kSeedSum{"S", 5, takes_five,
                               [](std::span<const double> params, double batch, Spread spread) {
                                 return predict(seed_of(params), batch, spread, path_sum);
                               },
-                              [](std::span<const Observation> observations) {
-                                return SeedFit(observations, path_sum).run();
+                              [](std::span<const Observation> observations, Effort effort) {
+                                return SeedFit(observations, path_sum).run(effort);
                               }};
 
 const ThroughputKind kSeedMean{"S/mean", 5, takes_five,
                                [](std::span<const double> params, double batch, Spread spread) {
                                  return predict(seed_of(params), batch, spread, path_mean);
                                },
-                               [](std::span<const Observation> observations) {
-                                 return SeedFit(observations, path_mean).run();
+                               [](std::span<const Observation> observations, Effort effort) {
+                                 return SeedFit(observations, path_mean).run(effort);
                                }};
 
 }  // namespace slackline::core

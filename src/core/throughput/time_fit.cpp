@@ -73,14 +73,14 @@ class TimeFit {
     problem_.residuals = [this](const VectorXd& x, VectorXd& out) { residuals(x, out); };
   }
 
-  std::vector<double> run() const {
+  std::vector<double> run(Effort effort) const {
     std::vector<VectorXd> starts{start_};
     for (const auto& others : model_.other_starts) {
       starts.push_back(start_);
       for (const OtherStart& other : others)
         starts.back()[static_cast<Index>(other.coefficient)] = other.value;
     }
-    const Minimum found = minimize(problem_, starts);
+    const Minimum found = minimize(problem_, starts, effort);
     std::vector<double> params;
     for (Index i = 0; i < found.x.size(); ++i)
       params.push_back(in_seconds_and_samples(found.x[i], at(i).dimension, units_));
@@ -114,8 +114,9 @@ class TimeFit {
 
 }  // namespace
 
-std::vector<double> fit_time(const TimeModel& model, std::span<const Observation> observations) {
-  return TimeFit(model, observations).run();
+std::vector<double> fit_time(const TimeModel& model, std::span<const Observation> observations,
+                             Effort effort) {
+  return TimeFit(model, observations).run(effort);
 }
 
 void fix(TimeCoefficient& coefficient, double value) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "effort.h"
 #include "observations.h"
 
 namespace slackline::core {
@@ -40,7 +41,8 @@ struct TimeModel {
 };
 
 // The params in seconds and samples.
-std::vector<double> fit_time(const TimeModel& model, std::span<const Observation> observations);
+std::vector<double> fit_time(const TimeModel& model, std::span<const Observation> observations,
+                             Effort effort);
 
 // What the observations can say nothing about is fixed at `value`.
 void fix(TimeCoefficient& coefficient, double value);

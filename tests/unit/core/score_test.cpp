@@ -67,7 +67,7 @@ TEST(Score, TellsTheModelsAnswerAndItsSource) {
   EXPECT_EQ(a100.throughput_samples_per_s, predict_throughput(kFast, 64, Placement{1, 2}));
   EXPECT_DOUBLE_EQ(*a100.cost, 2.0 / 8 + 1.0 / 2);
   EXPECT_DOUBLE_EQ(*a100.cer, *a100.throughput_samples_per_s / *a100.cost);
-  EXPECT_EQ(sheet.types[1].model_source, "assumed");
+  EXPECT_EQ(sheet.types[1].model_source, "default");
   EXPECT_EQ(sheet.types[2].model_source, "none: no profile for bert on T4");
   EXPECT_EQ(sheet.types[2].cer, std::nullopt);
 }

@@ -83,7 +83,7 @@ TEST_F(PlacementsOfATask, ArePredictedPricedAndRankedByCer) {
   EXPECT_TRUE(written.allowed);
   EXPECT_EQ(written.lat_s, predict_lat_s(fast_, 64, 1000, Placement{1, 2}, 30));
   EXPECT_EQ(written.model_source, "fitted");
-  EXPECT_EQ(row(out, {1, 2}, "K80").model_source, "assumed");
+  EXPECT_EQ(row(out, {1, 2}, "K80").model_source, "default");
   EXPECT_FALSE(row(out, {1, 4}, "A100").allowed) << "the written shape only";
 }
 

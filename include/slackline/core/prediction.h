@@ -1,0 +1,72 @@
+// Prediction: a throughput that says where it comes from and how far it can be trusted.
+//
+// PreparedModel: everything known about one model and batch on one GPU type, ready for many shapes.
+// A call looks up what was measured, else evaluates the coefficients: about 0.1 us, no allocation.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "slackline/model/placement.h"
+#include "slackline/model/workload.h"
+
+namespace slackline::core {
+
+struct ThroughputKind;  // private: a row of the registry
+
+enum class PredictionSource {
+  kMeasured,   // this model, GPU type, batch and spread was measured: the geometric mean
+  kCorrected,  // fitted, times what finished runs on as many nodes and GPUs said
+  kFitted,     // coefficients with measurements behind them
+  kSimilar,    // this model's coefficients on another GPU type, times what was measured on this one
+  kFamily,     // the ratio of both types, or the speed, taken from other models of the family
+  kDefault,    // coefficients that somebody assumed: no measurement is behind them
+};
+std::string_view to_string(PredictionSource source);  // "measured" ... "default"
+
+struct Prediction {
+  double throughput_samples_per_s = 0;
+  // About 9 of 10 runs lie between: the 90th percentile of the held-out error, twice as far where
+  // extrapolated. 0 < low <= throughput <= high.
+  double low = 0;
+  double high = 0;
+  PredictionSource source = PredictionSource::kDefault;
+  bool extrapolated = false;  // outside the batches of one GPU, GPUs or nodes that were measured
+};
+
+class PreparedModel {
+ public:
+  // The entry's coefficients as they are. A kind that is unknown predicts nothing.
+  PreparedModel(const ProfileEntry& entry, double batch);
+
+  // nullopt: more GPUs than samples in the batch, or no progress predicted.
+  std::optional<Prediction> predict(Spread spread) const;
+
+  double batch() const { return batch_; }
+  double startup_s() const { return startup_s_; }
+
+ private:
+  friend class Predictor;
+  explicit PreparedModel(double batch) : batch_(batch) {}
+
+  Prediction measured(double throughput) const;
+  Prediction modelled(double throughput, Spread spread) const;
+  bool outside(Spread spread) const;
+
+  double batch_ = 0;
+  double startup_s_ = 0;
+  const ThroughputKind* kind_ = nullptr;
+  std::vector<double> params_;
+  double factor_ = 1;  // on what the coefficients say
+  PredictionSource source_ = PredictionSource::kDefault;
+  double error_ = 0;  // of 9 in 10, as a share
+  std::optional<BatchRange> batch_range_;
+  std::optional<CountRange> gpus_range_;
+  std::optional<CountRange> nodes_range_;
+  std::vector<Correction> corrections_;
+  std::vector<std::pair<Spread, double>> measured_;  // sorted
+};
+
+}  // namespace slackline::core
