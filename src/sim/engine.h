@@ -1,13 +1,5 @@
-// The simulator's event loop: plays a trace against the same plan() that the daemon calls.
-//
-//   queue of (time, kind, seq): arrival, finish, wake-up; arrivals first, in the table's order
-//   while it is not empty:
-//      now = time of the first entry; take all entries up to now + 1e-6 in order
-//      arrival: the task waits      finish: its GPUs are free      wake-up: nothing
-//      call the policy once
-//
-// The finish of a run that was preempted stays queued; the policy is called at its time too.
-// Nothing ends early: the queue is drained.
+// The simulator: a trace played against a policy (slackline/core/play.h) with true run times, and
+// what came of it.
 #pragma once
 
 #include <functional>
@@ -15,16 +7,14 @@
 
 #include "sim/noise.h"
 #include "sim/platform.h"
-#include "slackline/core/plan.h"
+#include "slackline/core/play.h"
 
 namespace slackline::sim {
-
-enum class EventKind { kStart, kFinish, kPreempt };
 
 // What happened to a run; `run` is the one that began or ended.
 struct EventRow {
   double time_s = 0;
-  EventKind kind = EventKind::kStart;
+  core::RunEvent kind = core::RunEvent::kStart;
   core::TaskIndex task = 0;
   core::Run run;
 };
@@ -48,7 +38,9 @@ struct Outcome {
 struct SimulationOptions {
   bool keep_events = false;
   // Told the simulated time and the tasks finished, now and then; may be empty.
-  std::function<void(double now_s, std::size_t finished)> progress;
+  std::function<void(double now_s, std::size_t finished)> progress{};
+  // Sees the state after every call of the policy; false ends the run. May be empty.
+  std::function<bool(const core::PlanState& state, double now_s)> watch{};
 };
 
 Outcome simulate(const core::TaskTable& tasks, const Platform& platform, const core::Policy& policy,

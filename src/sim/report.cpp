@@ -75,13 +75,13 @@ void measure_latency(const core::TaskTable& tasks, const Outcome& outcome, Repor
   if (urgent > 0) report.urgent_latency = urgent_sum / static_cast<double>(urgent);
 }
 
-std::string_view name_of(EventKind kind) {
+std::string_view name_of(core::RunEvent kind) {
   switch (kind) {
-    case EventKind::kStart:
+    case core::RunEvent::kStart:
       return "start";
-    case EventKind::kFinish:
+    case core::RunEvent::kFinish:
       return "finish";
-    case EventKind::kPreempt:
+    case core::RunEvent::kPreempt:
       break;
   }
   return "preempt";

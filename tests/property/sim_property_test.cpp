@@ -105,7 +105,7 @@ class Auditor {
     const core::PlanTask& task = scene_.tasks[row.task];
     const core::Choice& choice = task.menu->all[row.run.choice];
     ASSERT_GE(row.time_s, task.submit_s);
-    const bool starts = row.kind == EventKind::kStart;
+    const bool starts = row.kind == core::RunEvent::kStart;
     ASSERT_EQ(starts, started_[row.task] < 0) << "task " << task.id;
     ASSERT_EQ(row.run.nodes.size(), static_cast<std::size_t>(choice.shape.d_node));
     for (const core::PoolNode node : row.run.nodes) {
@@ -115,7 +115,7 @@ class Auditor {
       ASSERT_GE(free, 0) << "a GPU was given twice";
     }
     if (!starts) gpu_seconds_ += choice.gpus * (row.time_s - started_[row.task]);
-    if (row.kind == EventKind::kPreempt) {
+    if (row.kind == core::RunEvent::kPreempt) {
       ASSERT_TRUE(task.preemptible);
       ++preemptions_;
     }
@@ -153,7 +153,7 @@ TEST(SimulationProperty, BooksBalanceForEveryPolicy) {
       SCOPED_TRACE(name + ", seed " + std::to_string(seed));
       const Scene scene = random_scene(seed);
       const Outcome outcome =
-          simulate(scene.tasks, scene.platform, *policy, scene.noise, {true, {}});
+          simulate(scene.tasks, scene.platform, *policy, scene.noise, {.keep_events = true});
       Auditor auditor(scene);
       for (const EventRow& row : outcome.events)
         ASSERT_NO_FATAL_FAILURE(auditor.read(row));
@@ -175,7 +175,7 @@ TEST(SimulationProperty, TheSameRunTwiceIsTheSame) {
       const auto log = [&] {
         return format_events_csv(
             scene.tasks, scene.platform,
-            simulate(scene.tasks, scene.platform, *policy, scene.noise, {true, {}}));
+            simulate(scene.tasks, scene.platform, *policy, scene.noise, {.keep_events = true}));
       };
       EXPECT_EQ(log(), log()) << name;
     }

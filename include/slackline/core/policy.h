@@ -46,7 +46,7 @@ struct SavableOptions {
   double headroom = 0;        // share of the GPUs kept free from late tasks
   double calm = 0;            // the same, from savable tasks with more than an hour of slack
   double margin = 0;          // inflation of predicted times
-  bool follow_error = false;  // [margin=auto] the margin is the model's measured error
+  bool follow_error = false;  // [margin=auto] 1.5 x the model's measured error, at most 0.3
   Preempt preempt = Preempt::kNever;
   double patience_s = 300;  // [patience] a savable task asks for room when its slack is below
   double gap = 0.75;        // what a victim must have in reserve, in run times of the asker

@@ -76,7 +76,8 @@ void play(const Golden& golden, Played& played) {
   const auto policy = core::parse_policy(golden.policy);
   ASSERT_TRUE(policy) << policy.error().message;
   played.policy = *policy;
-  played.outcome = simulate(played.tasks, played.platform, played.policy, noise, {true, {}});
+  played.outcome =
+      simulate(played.tasks, played.platform, played.policy, noise, {.keep_events = true});
 }
 
 void same_figures(const nlohmann::json& wanted, const nlohmann::json& got) {
