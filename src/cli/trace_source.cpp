@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/text_files.h"
 #include "config/load.h"
 #include "sim/scaling_table.h"
 #include "sim/trace_csv.h"
