@@ -25,8 +25,12 @@ std::vector<TimeCoefficient> additive_coefficients(std::span<const Observation> 
       {Dimension::kTime, 1e-9, kMost, 0.2}, {Dimension::kTimePerSample, 1e-9, kMost, 0.7},
       {Dimension::kTime, 0, kMost, 0.05},   {Dimension::kTime, 0, kMost, 0.01},
       {Dimension::kTime, 0, kMost, 0.2},    {Dimension::kTime, 0, kMost, 0.01}};
-  if (!seen_in_node(observations)) fix(terms[2], 0), fix(terms[3], 0);
-  if (!seen_across_nodes(observations)) fix(terms[4], 0), fix(terms[5], 0);
+  const auto ignore = [&](std::size_t first) {
+    fix(terms[first], 0);
+    fix(terms[first + 1], 0);
+  };
+  if (!seen_in_node(observations)) ignore(2);
+  if (!seen_across_nodes(observations)) ignore(4);
   return terms;
 }
 

@@ -91,10 +91,13 @@ std::vector<double> fit(std::span<const Observation> observations, Effort effort
                         {{{kP, 1.2}}, {{kP, 4}}, {{kP, 1.5}, {kS2, 0.6}}, {{kP, 3}, {kS2, 0.6}}},
                         iteration_s};
   std::vector<double> params = fit_time(model, observations, effort);
-  if (!seen_across_nodes(observations))
-    params[kS2] = params[kS1], params[kR2] = params[kR3] = params[kR1];
-  else if (!seen_in_node(observations))
-    params[kS1] = params[kS2], params[kR1] = params[kR2];
+  if (!seen_across_nodes(observations)) {
+    params[kS2] = params[kS1];
+    params[kR2] = params[kR3] = params[kR1];
+  } else if (!seen_in_node(observations)) {
+    params[kS1] = params[kS2];
+    params[kR1] = params[kR2];
+  }
   return params;
 }
 
