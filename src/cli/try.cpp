@@ -2,14 +2,13 @@
 // it.
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
 #include "client/client.h"
+#include "config/load.h"
 #include "slackline/base/text.h"
 #include "wire/extender_args.h"
 #include "wire/text_table.h"
@@ -28,14 +27,6 @@ struct TryRow {
   std::string verdict;
   int score = 0;
 };
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return fail(ErrorCode::kNotFound, format("cannot read {}", path));
-  return text.str();
-}
 
 std::string verdict_of(const wire::FilterAnswer& answer, const std::string& node) {
   if (const auto at = answer.unresolvable.find(node); at != answer.unresolvable.end())
@@ -79,7 +70,7 @@ Result<std::vector<TryRow>> ask_both_verbs(const TryOptions& options, const std:
 }
 
 int run(const TryOptions& options) {
-  const auto manifest = read_file(options.manifest);
+  const auto manifest = config::read_text_file(options.manifest);
   const auto rows = manifest ? ask_both_verbs(options, *manifest)
                              : Result<std::vector<TryRow>>(fail(manifest.error()));
   if (!rows) {

@@ -267,15 +267,13 @@ void Cache::note_progress(const Pod& pod) {
 }
 
 void Cache::rebuild_nodes() {
-  auto index = std::make_shared<NodeIndexMap>();
   node_list_.clear();
   for (auto& [name, slot] : nodes_) {
     if (!slot.state->node) continue;
     slot.index = static_cast<NodeIndex>(node_list_.size());
-    index->emplace(name, slot.index);
     node_list_.push_back(slot.state);
   }
-  node_index_ = std::move(index);
+  node_names_ = std::make_shared<const NodeNames>(node_list_);
   membership_changed_ = false;
 }
 
@@ -291,7 +289,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
   next->version = next_version_++;
   next->synced = true;
   next->nodes = node_list_;
-  next->node_index = node_index_;
+  next->node_names = node_names_;
   next->unbound.reserve(unbound_.size());
   for (const auto& [key, pod] : unbound_)
     next->unbound.push_back(pod);
@@ -304,6 +302,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
 SnapshotPtr Cache::publish() {
   MutexLock order(publish_mutex_);
   if (auto next = build()) {
+    next->node_table = make_node_table(next->nodes);
     next->holds = core::derive_holds(*next);
     SnapshotPtr other = std::move(next);  // then the old one, which dies outside the lock
     MutexLock lock(snapshot_mutex_);

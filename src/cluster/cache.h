@@ -118,7 +118,7 @@ class Cache {
   std::uint64_t next_version_ SLACKLINE_GUARDED_BY(mutex_) = 1;
   std::map<std::string, NodeSlot, std::less<>> nodes_ SLACKLINE_GUARDED_BY(mutex_);
   std::vector<NodeStatePtr> node_list_ SLACKLINE_GUARDED_BY(mutex_);  // known nodes, by name
-  std::shared_ptr<const NodeIndexMap> node_index_ SLACKLINE_GUARDED_BY(mutex_);
+  std::shared_ptr<const NodeNames> node_names_ SLACKLINE_GUARDED_BY(mutex_);
   bool membership_changed_ SLACKLINE_GUARDED_BY(mutex_) = true;
   std::unordered_map<ObjectKey, PodEntry, KeyHash> pods_ SLACKLINE_GUARDED_BY(mutex_);
   std::map<ObjectKey, PodPtr> unbound_ SLACKLINE_GUARDED_BY(mutex_);

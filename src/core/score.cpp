@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "node_fit.h"
 #include "node_lookup.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/gpu_types.h"
-#include "slackline/core/holds.h"
 #include "slackline/core/prediction.h"
 #include "slackline/core/tasks.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kMaxTypeRank = 0xff;
 constexpr std::int64_t kMaxGpus = 0xfff;
 constexpr int kNodeBits = 32;
-constexpr std::size_t kRankedGroups = kBestUnplannedScore - 1;  // the rest scores 1
+constexpr std::uint32_t kNoType = std::numeric_limits<std::uint32_t>::max();
 
 std::uint64_t clamp_gpus(std::int64_t count) {
   // Negative: our cache says the node is full. It goes last, not first.
@@ -29,10 +29,39 @@ std::uint64_t clamp_gpus(std::int64_t count) {
 
 // What one type's estimate is made from; the same for all types of a request.
 struct ShapeQuestion {
-  TaskIntent intent;
   Placement shape;
   std::string resource;
   bool whole_gpus = false;
+};
+
+// The smallest rank keys that occur, as many as have a score of their own.
+class BestGroups {
+ public:
+  void add(std::uint64_t group) {
+    if (size_ == groups_.size() && group >= groups_.back()) return;
+    const auto at = std::lower_bound(groups_.begin(), end(), group);
+    if (at != end() && *at == group) return;
+    if (size_ < groups_.size()) ++size_;
+    std::move_backward(at, end() - 1, end());
+    *at = group;
+  }
+
+  // How many of them are smaller.
+  int rank(std::uint64_t group) const {
+    if (size_ > 0 && group > groups_[size_ - 1]) return static_cast<int>(size_);
+    return static_cast<int>(std::lower_bound(groups_.begin(), end(), group) - groups_.begin());
+  }
+
+ private:
+  using Groups = std::array<std::uint64_t, kBestUnplannedScore - 1>;  // the rest scores 1
+
+  Groups::iterator end() { return groups_.begin() + static_cast<std::ptrdiff_t>(size_); }
+  Groups::const_iterator end() const {
+    return groups_.begin() + static_cast<std::ptrdiff_t>(size_);
+  }
+
+  Groups groups_{};
+  std::size_t size_ = 0;
 };
 
 class NodeScorer {
@@ -41,20 +70,19 @@ class NodeScorer {
       : snapshot_(snapshot),
         pod_(pod),
         options_(options),
-        holds_(snapshot, pod, options.now_steady_s) {
-    question_.intent = effective_intent(snapshot, pod);
+        intent_(effective_intent(snapshot, pod)),
+        fit_(snapshot, pod, intent_, *options.catalog, options.now_steady_s) {
     question_.resource = primary_gpu_resource(pod.requests);
     const GpuResourceRule* rule = options.catalog->resource(question_.resource);
     question_.whole_gpus = rule == nullptr || rule->sharing == GpuSharing::kWhole;
     const std::int64_t gpus = pod.requests.gpu_count(question_.resource);
-    question_.shape = {static_cast<int>(gang_pods(snapshot, pod, question_.intent)),
+    question_.shape = {static_cast<int>(gang_pods(snapshot, pod, intent_)),
                        static_cast<int>(std::clamp<std::int64_t>(gpus, 1, 65536))};
-    accepted_ = AcceptedTypes(question_.intent, *options.catalog);
     if (const PlanNote* plan = live_plan(snapshot, pod, options.now_steady_s))
       for (const NodeName& node : plan->nodes)
         if (const auto index = snapshot.find_node(node.str())) planned_.push_back(*index);
     pools_ = options.pools;
-    if (pools_ == nullptr && question_.intent.model) {
+    if (pools_ == nullptr && intent_.model) {
       derived_pools_ = derive_pools(snapshot, *options.catalog);
       pools_ = &derived_pools_;
     }
@@ -63,10 +91,9 @@ class NodeScorer {
   ScoreSheet score(const std::vector<std::string_view>& names) {
     sheet_.shape = question_.shape;
     sheet_.nodes.resize(names.size());
+    sheet_types_.assign(snapshot_.node_table.types.size(), kNoType);
     const std::vector<NodeIndex> nodes = find_nodes(snapshot_, names);
-    const Prefetcher prefetch(snapshot_, nodes);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      prefetch.at(i);
       sheet_.nodes[i].node = static_cast<std::uint32_t>(i);
       if (nodes[i] != kUnknownNode) measure(nodes[i], sheet_.nodes[i]);
     }
@@ -77,76 +104,49 @@ class NodeScorer {
 
  private:
   void measure(NodeIndex index, ScoredNode& scored) {
-    const NodeState& state = snapshot_.node(index);
+    const NodeRow& row = fit_.row(index);
+    const Room room = fit_.room(index);
     scored.known = true;
     scored.planned = std::find(planned_.begin(), planned_.end(), index) != planned_.end();
-    scored.type = type_index(state.node->gpu_type);
-    if (holds_.any(index)) {
-      Resources left = state.free() - holds_.against(index);
-      measure_room(state.node->allocatable, left, scored);
-    } else {
-      measure_room_without_holds(state, scored);
-    }
+    scored.type = sheet_type(row.type);
+    scored.free_gpus_after = room.gpus_after;
+    scored.stranded_gpus = stranded(row, room);
     scored.order = index;
-  }
-
-  void measure_room_without_holds(const NodeState& state, ScoredNode& scored) const {
-    std::int64_t all = 0;
-    std::int64_t free = 0;
-    for (const GpuAmount& amount : pod_.requests.gpus) {
-      const std::int64_t allocatable = state.node->allocatable.gpu_count(amount.resource);
-      const std::int64_t used = saturating_add(state.used.gpu_count(amount.resource), amount.count);
-      all = saturating_add(all, allocatable);
-      free = saturating_add(free, saturating_sub(allocatable, used));
-    }
-    finish_room(state.node->allocatable, all, free,
-                saturating_sub(state.node->allocatable.cpu_milli, state.used.cpu_milli),
-                saturating_sub(state.node->allocatable.memory_bytes, state.used.memory_bytes),
-                scored);
-  }
-
-  void measure_room(const Resources& allocatable, const Resources& left, ScoredNode& scored) const {
-    std::int64_t all = 0;
-    std::int64_t free = 0;
-    for (const GpuAmount& amount : pod_.requests.gpus) {
-      all = saturating_add(all, allocatable.gpu_count(amount.resource));
-      free = saturating_add(free, saturating_sub(left.gpu_count(amount.resource), amount.count));
-    }
-    finish_room(allocatable, all, free, left.cpu_milli, left.memory_bytes, scored);
   }
 
   // A left GPU is stranded when the node's CPU or memory, shared evenly among its GPUs, has run
   // out.
-  void finish_room(const Resources& allocatable, std::int64_t all, std::int64_t free,
-                   std::int64_t cpu_milli, std::int64_t memory_bytes, ScoredNode& scored) const {
-    scored.free_gpus_after = free;
-    if (free <= 0) return;
+  std::int64_t stranded(const NodeRow& row, const Room& room) const {
+    const std::int64_t free = room.gpus_after;
+    if (free <= 0) return 0;
+    const auto all = static_cast<double>(free);
+    // Mostly all are served, and then there is nothing to divide.
     const auto served = [&](std::int64_t left, std::int64_t asked, std::int64_t capacity) {
-      if (capacity <= 0) return static_cast<double>(free);
-      const auto rest = static_cast<double>(saturating_sub(left, asked));
-      return std::max(0.0, rest) * static_cast<double>(all) / static_cast<double>(capacity);
+      const auto rest = static_cast<double>(std::max<std::int64_t>(0, saturating_sub(left, asked)));
+      const double shares = rest * static_cast<double>(room.gpus);
+      const bool enough = shares >= all * static_cast<double>(capacity);
+      return capacity <= 0 || enough ? all : shares / static_cast<double>(capacity);
     };
     const double usable =
-        std::min(served(cpu_milli, pod_.requests.cpu_milli, allocatable.cpu_milli),
-                 served(memory_bytes, pod_.requests.memory_bytes, allocatable.memory_bytes));
-    const double whole = std::floor(std::min(usable, static_cast<double>(free)));
-    scored.stranded_gpus = free - static_cast<std::int64_t>(whole);
+        std::min(served(room.cpu_milli, pod_.requests.cpu_milli, row.cpu_milli),
+                 served(room.memory_bytes, pod_.requests.memory_bytes, row.memory_bytes));
+    return free - static_cast<std::int64_t>(usable);
   }
 
-  // Neighbours are mostly of one type: the last one is asked first.
-  std::uint32_t type_index(const GpuType& type) {
-    if (last_type_ < sheet_.types.size() && sheet_.types[last_type_].type == type)
-      return last_type_;
-    for (last_type_ = 0; last_type_ < sheet_.types.size(); ++last_type_)
-      if (sheet_.types[last_type_].type == type) return last_type_;
-    sheet_.types.push_back(estimate(type));
-    return last_type_;
+  // The sheet has the types that were asked about, in the order in which they were met.
+  std::uint32_t sheet_type(std::uint32_t table_type) {
+    std::uint32_t& index = sheet_types_[table_type];
+    if (index == kNoType) {
+      index = static_cast<std::uint32_t>(sheet_.types.size());
+      sheet_.types.push_back(estimate(snapshot_.node_table.types[table_type]));
+    }
+    return index;
   }
 
   TypeEstimate estimate(const GpuType& type) const {
     TypeEstimate estimate;
     estimate.type = type;
-    estimate.preference = accepted_.preference(type);
+    estimate.preference = fit_.accepted().preference(type);
     const Pool* pool = pools_ == nullptr ? nullptr : find_pool(*pools_, type, question_.resource);
     if (pool != nullptr) {
       const double cost = placement_cost(*pool, question_.shape, options_.theta);
@@ -157,7 +157,7 @@ class NodeScorer {
   }
 
   void predict(const GpuType& type, TypeEstimate& estimate) const {
-    const TaskIntent& intent = question_.intent;
+    const TaskIntent& intent = intent_;
     std::string& source = estimate.model_source;
     if (!intent.model) {
       source = "none: pod names no model";
@@ -204,28 +204,18 @@ class NodeScorer {
   }
 
   void rank_nodes() {
-    std::array<std::uint64_t, kRankedGroups> best{};
-    std::size_t groups = 0;
+    BestGroups best;
     for (ScoredNode& node : sheet_.nodes) {
       if (!node.known) continue;
       const std::uint64_t group = type_ranks_[node.type] << 24 |
                                   clamp_gpus(node.free_gpus_after) << 12 |
                                   clamp_gpus(node.stranded_gpus);
       node.order |= group << kNodeBits;
-      if (!scorable(node) || node.planned) continue;
-      const auto end = best.begin() + static_cast<std::ptrdiff_t>(groups);
-      const auto at = std::lower_bound(best.begin(), end, group);
-      if ((at != end && *at == group) || at == best.end()) continue;
-      if (groups < best.size()) ++groups;
-      std::move_backward(at, best.begin() + static_cast<std::ptrdiff_t>(groups) - 1,
-                         best.begin() + static_cast<std::ptrdiff_t>(groups));
-      *at = group;
+      if (scorable(node) && !node.planned) best.add(group);
     }
-    const auto end = best.begin() + static_cast<std::ptrdiff_t>(groups);
     for (ScoredNode& node : sheet_.nodes) {
       if (!node.known || !scorable(node)) continue;
-      const auto at = std::lower_bound(best.begin(), end, node.order >> kNodeBits);
-      const int rank = static_cast<int>(at - best.begin());
+      const int rank = best.rank(node.order >> kNodeBits);
       node.score = node.planned ? kPlannedScore : std::max(1, kBestUnplannedScore - rank);
     }
   }
@@ -237,14 +227,14 @@ class NodeScorer {
   const ClusterSnapshot& snapshot_;
   const Pod& pod_;
   const ScoreOptions& options_;
-  HoldView holds_;
+  const TaskIntent intent_;
+  NodeFit fit_;
   ShapeQuestion question_;
-  AcceptedTypes accepted_;
   std::vector<NodeIndex> planned_;
   const std::vector<Pool>* pools_ = nullptr;
   std::vector<Pool> derived_pools_;
   ScoreSheet sheet_;
-  std::uint32_t last_type_ = 0;
+  std::vector<std::uint32_t> sheet_types_;  // by NodeRow::type: index into sheet_.types
   std::vector<std::uint64_t> type_ranks_;
 };
 
@@ -273,18 +263,25 @@ ScoreSheet score_nodes(const ClusterSnapshot& snapshot, const NodesRequest& requ
 }
 
 PrioritizeReply to_reply(const ScoreSheet& sheet) {
-  std::vector<const ScoredNode*> scored;
+  // Only known nodes score, so that score and order are the whole key: see better().
+  struct Key {
+    int score;
+    std::uint32_t node;
+    std::uint64_t order;
+  };
+  std::vector<Key> scored;
   scored.reserve(sheet.nodes.size());
   for (const ScoredNode& node : sheet.nodes)
-    if (node.score > 0) scored.push_back(&node);
+    if (node.score > 0) scored.push_back({node.score, node.node, node.order});
   const std::size_t count = std::min(scored.size(), kMaxScores);
   std::partial_sort(scored.begin(), scored.begin() + static_cast<std::ptrdiff_t>(count),
-                    scored.end(),
-                    [](const ScoredNode* a, const ScoredNode* b) { return better(*a, *b); });
+                    scored.end(), [](const Key& a, const Key& b) {
+                      return a.score != b.score ? a.score > b.score : a.order < b.order;
+                    });
   PrioritizeReply reply;
   reply.scores.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
-    reply.scores.push_back({scored[i]->node, scored[i]->score});
+    reply.scores.push_back({scored[i].node, scored[i].score});
   return reply;
 }
 

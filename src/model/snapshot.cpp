@@ -5,16 +5,8 @@
 namespace slackline {
 
 std::optional<NodeIndex> ClusterSnapshot::find_node(std::string_view name) const {
-  if (!node_index) return std::nullopt;
-  const auto at = node_index->find(name);
-  if (at == node_index->end()) return std::nullopt;
-  return at->second;
-}
-
-const std::vector<Hold>& ClusterSnapshot::holds_on(NodeIndex index) const {
-  static const std::vector<Hold> kNone;
-  const auto at = holds.find(index);
-  return at == holds.end() ? kNone : at->second;
+  if (!node_names) return std::nullopt;
+  return node_names->find(name);
 }
 
 const Job* ClusterSnapshot::find_job(const Uid& uid) const {

@@ -1,9 +1,8 @@
 #include "wire/extender_codec.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
+#include "slackline/base/name_table.h"
 #include "slackline/base/text.h"
 #include "wire/json_view.h"
 #include "wire/json_writer.h"
@@ -13,51 +12,11 @@
 namespace slackline::wire {
 namespace {
 
-// A set of names for one request: open addressing over views, its memory kept between requests. A
-// request has thousands of names, and node-based sets would cost more than everything else
-// together.
-class NameSet {
- public:
-  void reset(std::size_t names) {
-    slots_.assign(std::bit_ceil(std::max<std::size_t>(names * 2, 16)), {});
-  }
-
-  // False when the name is there already.
-  bool insert(std::string_view name) {
-    const std::size_t mask = slots_.size() - 1;
-    for (std::size_t at = hash(name) & mask;; at = (at + 1) & mask) {
-      if (slots_[at].data() == nullptr) {
-        slots_[at] = name;
-        return true;
-      }
-      if (slots_[at] == name) return false;
-    }
-  }
-
- private:
-  static std::size_t hash(std::string_view name) {
-    constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
-    std::uint64_t value = name.size() * kMultiplier;
-    std::size_t at = 0;
-    for (; at + 8 <= name.size(); at += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, name.data() + at, sizeof word);
-      value = (std::rotl(value, 23) ^ word) * kMultiplier;
-    }
-    std::uint64_t rest = 0;
-    if (at < name.size()) std::memcpy(&rest, name.data() + at, name.size() - at);
-    value = (std::rotl(value, 23) ^ rest) * kMultiplier;
-    return value ^ (value >> 32U);
-  }
-
-  std::vector<std::string_view> slots_;
-};
-
 constexpr std::string_view kPodMissing =
     "Pod is missing or null: an extender request carries the pod to be scheduled";
 
 // Fills request.node_names from NodeNames, or says why it cannot.
-std::string read_names(JsonView names, NameSet& seen, NodesRequest& request) {
+std::string read_names(JsonView names, NameTable& seen, NodesRequest& request) {
   if (!names.is_array()) return "NodeNames is neither an array nor null";
   std::vector<std::string_view>& all = request.node_names;
   if (!names.read_texts(all)) return format("NodeNames[{}] is not a string", all.size());
@@ -67,7 +26,7 @@ std::string read_names(JsonView names, NameSet& seen, NodesRequest& request) {
 }
 
 // The same from a NodeList. `kept` gets, for every name, the place of its document in the list.
-std::string read_nodes(JsonView nodes, NameSet& seen, NodesRequest& request,
+std::string read_nodes(JsonView nodes, NameTable& seen, NodesRequest& request,
                        std::vector<std::uint32_t>& kept) {
   if (!nodes.is_object()) return "Nodes is neither a NodeList nor null";
   const JsonItems items = nodes["items"].items();
@@ -114,11 +73,12 @@ void write_failed(const NodesRequest& request, const FilterReply& reply, bool be
   out.end_object();
 }
 
-std::size_t reply_size(const NodesRequest& request, const FilterReply& reply) {
-  std::size_t bytes = 128;
-  for (std::size_t i = 0; i < request.node_names.size(); ++i)
-    bytes += request.node_names[i].size() + 6 + message(reply.verdicts[i]).size();
-  return bytes;
+// Room for the names as they came, once, and for the reasons.
+std::size_t reply_size(std::string_view source, const FilterReply& reply) {
+  constexpr std::size_t kReason = 128;
+  const auto failed = std::count_if(reply.verdicts.begin(), reply.verdicts.end(),
+                                    [](Verdict verdict) { return !passes(verdict); });
+  return source.size() + kReason * static_cast<std::size_t>(failed + 1);
 }
 
 }  // namespace
@@ -126,7 +86,7 @@ std::size_t reply_size(const NodesRequest& request, const FilterReply& reply) {
 struct ExtenderCodec::Impl {
   GpuCatalog catalog;
   JsonDocument document;
-  NameSet seen;
+  NameTable seen;
   std::vector<std::uint32_t> kept;  // of a full-object request: places of its nodes in the list
 
   void write_node_list(const NodeListSlices& nodes, const FilterReply& reply,
@@ -223,7 +183,7 @@ std::string ExtenderCodec::encode_filter(const NodesRequest& request,
   if (!reply.error.empty()) return encode_filter_error(reply.error);
   if (reply.verdicts.size() != request.node_names.size())
     return encode_filter_error("internal error: not every node was judged");
-  JsonWriter out(reply_size(request, reply));
+  JsonWriter out(reply_size(impl_->document.source(), reply));
   out.begin_object();
   if (request.full_objects) {
     const NodeListSlices nodes = slice_nodes(impl_->document.source());

@@ -11,13 +11,21 @@ namespace {
 constexpr std::uint64_t kLow = 0x0101010101010101ULL;
 constexpr std::uint64_t kHigh = 0x8080808080808080ULL;
 
-// True when none of eight bytes is a control character, '"', '\\' or beyond ASCII.
-bool plain8(const char* at) {
+// Zero in the high bits when none of eight bytes is a control character, '"', '\\' or beyond ASCII.
+std::uint64_t special8(const char* at) {
   std::uint64_t word = 0;
   std::memcpy(&word, at, sizeof word);
   const std::uint64_t quote = word ^ (kLow * '"');
   const std::uint64_t slash = word ^ (kLow * '\\');
-  const std::uint64_t special = (word - kLow * 0x20) | (quote - kLow) | (slash - kLow) | word;
+  return (word - kLow * 0x20) | (quote - kLow) | (slash - kLow) | word;
+}
+
+// True when a text of at least eight bytes needs no escape; the last eight overlap those before.
+bool plain(std::string_view text) {
+  if (text.size() < 8) return false;
+  std::uint64_t special = special8(text.data() + text.size() - 8);
+  for (std::size_t at = 0; at + 8 < text.size(); at += 8)
+    special |= special8(text.data() + at);
   return (special & kHigh) == 0;
 }
 
@@ -77,12 +85,8 @@ void append_control(std::string& out, unsigned char c) {
 void append_json_string(std::string& out, std::string_view text) {
   out.push_back('"');
   std::size_t copied = 0;
-  std::size_t at = 0;
+  std::size_t at = plain(text) ? text.size() : 0;
   while (at < text.size()) {
-    if (at + 8 <= text.size() && plain8(text.data() + at)) {
-      at += 8;
-      continue;
-    }
     const auto c = static_cast<unsigned char>(text[at]);
     if (plain(c)) {
       ++at;

@@ -51,6 +51,11 @@ Svg& Svg::style(std::string_view css) {
   return *this;
 }
 
+Svg& Svg::definitions(std::string_view xml) {
+  out_ += format("<defs>{}</defs>\n", xml);
+  return *this;
+}
+
 Svg& Svg::rect(double x, double y, double width, double height, std::string_view css_class,
                std::string_view tooltip) {
   out_ += format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", css_class,

@@ -15,7 +15,8 @@ class Svg {
  public:
   Svg(double width, double height, std::string_view title, std::string_view description);
 
-  Svg& style(std::string_view css);  // trusted, as it stands
+  Svg& style(std::string_view css);        // trusted, as it stands
+  Svg& definitions(std::string_view xml);  // trusted: patterns that a style refers to
   Svg& rect(double x, double y, double width, double height, std::string_view css_class,
             std::string_view tooltip = {});
   Svg& line(double x1, double y1, double x2, double y2, std::string_view css_class);

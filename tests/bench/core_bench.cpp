@@ -88,6 +88,12 @@ void derive_holds(benchmark::State& state) {
     benchmark::DoNotOptimize(core::derive_holds(snapshot));
 }
 
+void make_node_table(benchmark::State& state) {
+  const ClusterSnapshot snapshot = busy_cluster(state.range(0));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(slackline::make_node_table(snapshot.nodes));
+}
+
 BENCHMARK(filter)
     ->ArgNames({"nodes", "shuffled"})
     ->ArgsProduct({{500, 5000}, {0, 1}})
@@ -96,6 +102,7 @@ BENCHMARK(score)
     ->ArgNames({"nodes", "shuffled", "pools_given"})
     ->ArgsProduct({{500, 5000}, {0, 1}, {0, 1}})
     ->Unit(benchmark::kMicrosecond);
+BENCHMARK(make_node_table)->Arg(5000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(derive_holds)->Arg(5000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace

@@ -21,28 +21,13 @@ struct {
   std::size_t beside_a_hold = 0;
 } seen;
 
-struct Question {
-  ClusterSnapshot cluster;
-  NodesRequest request;
-  GpuCatalog catalog = random_catalog();
-  std::vector<std::string> names;
+struct Question : RandomQuestion {
+  using RandomQuestion::RandomQuestion;
 
   std::vector<Verdict> ask() const {
     return filter_nodes(cluster, request, {.catalog = &catalog}).verdicts;
   }
 };
-
-// All nodes of the cluster, one that we do not know, in random order.
-void random_question(std::uint64_t seed, Question& question) {
-  RandomCluster random(seed);
-  question.cluster = random.make();
-  question.request.pod = random.pod("asking").build();
-  for (const NodeStatePtr& state : question.cluster.nodes)
-    question.names.push_back(state->node->name.str());
-  question.names.push_back("not-seen-yet");
-  std::shuffle(question.names.begin(), question.names.end(), random.engine());
-  question.request.node_names.assign(question.names.begin(), question.names.end());
-}
 
 // The holds of others that count against the pod, summed the plain way.
 Resources foreign_holds(const ClusterSnapshot& cluster, NodeIndex node, const Pod& pod) {
@@ -102,7 +87,7 @@ void never_lets_a_gang_collide_with_itself(Question question) {
   TaskIntent intent = *pod.intent;
   intent.gang = "ours";
   pod.intent = std::make_shared<const TaskIntent>(intent);
-  for (auto& [node, holds] : question.cluster.holds)
+  for (std::vector<Hold>& holds : question.cluster.holds)
     for (Hold& hold : holds)
       hold.gang = "default/ours";
   for (const Verdict verdict : question.ask())
@@ -125,8 +110,7 @@ TEST(FilterProperty, HoldsInEveryCluster) {
       never_lets_a_gang_collide_with_itself,
       turns_an_unmanaged_pod_away_from_a_hold_only_if_a_node_remains};
   for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
-    Question question;
-    random_question(seed, question);
+    const Question question(seed);
     for (const auto check : kChecks)
       check(question);
     if (HasFatalFailure()) FAIL() << "in the cluster of seed " << seed;

@@ -18,28 +18,14 @@ using namespace slackline::test;
 
 constexpr std::uint64_t kClusters = 10000;
 
-struct Question {
-  ClusterSnapshot cluster;
-  NodesRequest request;
-  GpuCatalog catalog = random_catalog();
+struct Question : RandomQuestion {
+  using RandomQuestion::RandomQuestion;
   WorkloadProfiles profiles = random_profiles();
-  std::vector<std::string> names;
 
   ScoreSheet ask() const {
     return score_nodes(cluster, request, {.catalog = &catalog, .profiles = &profiles});
   }
 };
-
-void random_question(std::uint64_t seed, Question& question) {
-  RandomCluster random(seed);
-  question.cluster = random.make();
-  question.request.pod = random.pod("asking").build();
-  for (const NodeStatePtr& state : question.cluster.nodes)
-    question.names.push_back(state->node->name.str());
-  question.names.push_back("not-seen-yet");
-  std::shuffle(question.names.begin(), question.names.end(), random.engine());
-  question.request.node_names.assign(question.names.begin(), question.names.end());
-}
 
 // The rank key as the header words it, from the features that the sheet shows.
 auto rank_key(const ScoreSheet& sheet, const ScoredNode& node) {
@@ -119,8 +105,7 @@ TEST(ScoreProperty, HoldsInEveryCluster) {
       counts_what_is_left_after_holds_and_the_pod, never_shows_a_number_that_is_none,
       does_not_depend_on_the_order_of_the_request};
   for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
-    Question question;
-    random_question(seed, question);
+    const Question question(seed);
     for (const auto check : kChecks)
       check(question);
     if (HasFatalFailure()) FAIL() << "in the cluster of seed " << seed;

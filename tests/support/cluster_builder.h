@@ -82,14 +82,13 @@ class ClusterBuilder {
         at->second.used += pod.requests;
       }
     }
-    auto index = std::make_shared<NodeIndexMap>();
     for (auto& [name, state] : states) {
       std::sort(state.pods.begin(), state.pods.end(),
                 [](const PodPtr& a, const PodPtr& b) { return a->uid < b->uid; });
-      index->emplace(name, static_cast<NodeIndex>(snapshot.nodes.size()));
       snapshot.nodes.push_back(std::make_shared<const NodeState>(std::move(state)));
     }
-    snapshot.node_index = index;
+    snapshot.node_names = std::make_shared<const NodeNames>(snapshot.nodes);
+    snapshot.node_table = make_node_table(snapshot.nodes);
     std::sort(snapshot.unbound.begin(), snapshot.unbound.end(),
               [](const PodPtr& a, const PodPtr& b) { return a->key < b->key; });
   }

@@ -2,10 +2,12 @@
 // layer core.
 #pragma once
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "slackline/model/extender.h"
 #include "slackline/model/workload.h"
 #include "support/cluster_builder.h"
 
@@ -122,6 +124,26 @@ class RandomCluster {
 
   std::mt19937_64 random_;
   std::int64_t nodes_ = 1;
+};
+
+// What filter and prioritize are asked: a pod, and all nodes of a cluster with one that we do not
+// know, in random order.
+struct RandomQuestion {
+  explicit RandomQuestion(std::uint64_t seed) {
+    RandomCluster random(seed);
+    cluster = random.make();
+    request.pod = random.pod("asking").build();
+    for (const NodeStatePtr& state : cluster.nodes)
+      names.push_back(state->node->name.str());
+    names.emplace_back("not-seen-yet");
+    std::shuffle(names.begin(), names.end(), random.engine());
+    request.node_names.assign(names.begin(), names.end());
+  }
+
+  ClusterSnapshot cluster;
+  NodesRequest request;  // its views are into the names of the question that was made first
+  GpuCatalog catalog = random_catalog();
+  std::vector<std::string> names;
 };
 
 }  // namespace slackline::test

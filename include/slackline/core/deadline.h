@@ -8,6 +8,9 @@
 
 namespace slackline::core {
 
+// Added to a deadline wherever something is held against it: rounding is no lateness.
+inline constexpr double kDeadlineTolerance_s = 1e-3;
+
 // kappa of eq 9, in multiples of Lat<1,1>.
 struct DeadlineFactors {
   double urgent = 0.0;

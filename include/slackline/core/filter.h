@@ -12,12 +12,11 @@
 //   node
 //      without such holds passes, because NodeResourcesFit is fresher than our cache.
 // An unmanaged pod is rejected by a hold only if another requested node passes.
-// An untrusted cache passes everything, and so does shadow mode.
+// An untrusted cache passes everything.
 //
 // Pure; no allocation per node without holds.
 #pragma once
 
-#include "slackline/core/gpu_types.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
@@ -28,15 +27,11 @@ struct FilterOptions {
   const GpuCatalog* catalog = nullptr;  // required
   bool trusted = true;                  // CacheHealth::trusted()
   double now_steady_s = 0;              // holds expire by it
-  bool shadow = false;
 };
 
 // One verdict per requested node, in the order of the request. `error` is set only when we cannot
 // answer: an unreadable pod, or self-accounted resources while the cache is untrusted.
 FilterReply filter_nodes(const ClusterSnapshot& snapshot, const NodesRequest& request,
                          const FilterOptions& options);
-
-// Rule 1 alone: kPass, or why nothing that happens on the node will ever make room for the pod.
-Verdict lasting_verdict(const Node& node, const Resources& request, const AcceptedTypes& accepted);
 
 }  // namespace slackline::core

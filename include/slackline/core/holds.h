@@ -13,6 +13,7 @@
 // template's) and never for the pods of its own task or gang.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,18 +45,17 @@ class HoldView {
   HoldView(const ClusterSnapshot& snapshot, const Pod& pod, double now_steady_s);
 
   // A live hold of somebody else with the pod's rank or a higher one.
-  bool any(NodeIndex node) const { return !met_.empty() && met_[node]; }
-  // The sum of those.
+  bool counts(const Hold& hold) const;
+  // All holds on the node, whether they count or not.
+  std::span<const Hold> on(NodeIndex node) const { return snapshot_.holds_on(node); }
+  // The sum of those that count.
   Resources against(NodeIndex node) const;
 
  private:
-  bool counts(const Hold& hold) const;
-
   const ClusterSnapshot& snapshot_;
   const Pod& pod_;
   double now_steady_s_;
   HoldIdentity self_;
-  std::vector<bool> met_;  // by node; empty where the pod meets no hold at all
 };
 
 // HoldView(...).against(node), for one question.

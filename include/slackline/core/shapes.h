@@ -21,6 +21,7 @@ struct ShapeOptions {
   // In a pool of more than 16 GPUs leave out factors that are no power of two, and small shapes
   // spread over nodes (d_node > 1, d_gpn < G, m <= G/2): dominated, and thousands of them.
   bool compact = true;
+  std::int64_t max_gpus = 0;  // only shapes of at most so many GPUs; 0 = any
 };
 
 // Shapes of the pool by (d_node, d_gpn) ascending.

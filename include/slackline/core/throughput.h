@@ -5,13 +5,15 @@
 // doubles, without fused multiply-add: the same numbers on every machine.
 //
 // Kinds, from the simplest on; their params in the order that the file of each gives:
-//   L       the time on one GPU, interpolated over log batch and log time; no other layout is known
-//   A       additive time: (a + c b) + sync, sync linear in M, other terms in a node and across
-//   nodes S       the paper's formula in the "sum" reading of eq 8; k0, k1, k2 (eq 7), gamma,
-//   lambda (eq 8) S/mean  the same in the "mean" reading P       A with computation and sync
-//   overlapping in part (Pollux, OSDI'21) P2      P with GPUs that slow each other down in a node,
-//   and a factor for two nodes H       as P2, the single-GPU time bent by interpolation, sync
-//   growing by doublings
+//   table   measured values, for traces: never fitted, no prediction outside of them
+//   L       the time on one GPU, interpolated over log batch and log time; no other layout
+//   A       additive time: (a + c b) + sync; sync linear in M, with other terms across nodes
+//   S       the paper's formula in the "sum" reading of eq 8; k0, k1, k2 (eq 7), gamma, lambda
+//   S/mean  the same in the "mean" reading
+//   P       A with computation and sync overlapping in part (Pollux, OSDI'21)
+//   P2      P with GPUs that slow each other down in a node, and a factor for two nodes
+//   H       as P2, the single-GPU time bent by interpolation, sync growing by doublings
+//
 // Bounds: all times, rates and sync terms are >= 0, and one GPU has no communication term. S keeps
 // 0 <= Comm < M on every layout fitted to, gamma >= 0, 1 <= lambda <= 20. The throughput of one GPU
 // is positive, and with S, A, P, P2 never falls as the batch grows; L and H follow a GPU whose

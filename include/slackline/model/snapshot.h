@@ -3,45 +3,27 @@
 //
 // Thread-safety: immutable after publication; readers hold a shared_ptr<const ClusterSnapshot>.
 // Structure: per-node records are shared between successive snapshots, so that publishing after one
-// event copies pointers, not pods.
+// event copies pointers, not pods. What every request asks of every node lies side by side in
+// node_table.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "slackline/model/node.h"
+#include "slackline/model/node_names.h"
+#include "slackline/model/node_state.h"
+#include "slackline/model/node_table.h"
 #include "slackline/model/pod.h"
 
 namespace slackline {
 
-using PodPtr = std::shared_ptr<const Pod>;
 using JobPtr = std::shared_ptr<const Job>;
-
-// A node and every non-terminal pod bound to it, whoever bound it.
-struct NodeState {
-  std::shared_ptr<const Node> node;
-  std::vector<PodPtr> pods;  // sorted by uid
-  Resources used;            // sum of the pods' requests
-
-  Resources free() const { return node->allocatable - used; }
-};
-
-using NodeStatePtr = std::shared_ptr<const NodeState>;
-using NodeIndex = std::uint32_t;
-
-// Transparent hashing: look-ups by string_view without a copy.
-struct StringHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const noexcept {
-    return std::hash<std::string_view>{}(text);
-  }
-};
-using NodeIndexMap = std::unordered_map<std::string, NodeIndex, StringHash, std::equal_to<>>;
 
 // When we first saw a plan value and when its task last progressed, on the steady clock: a plan's
 // hold expires by what we saw, never by a timestamp in an annotation.
@@ -61,14 +43,15 @@ struct Hold {
   double expires_s = std::numeric_limits<double>::infinity();  // steady clock
 };
 
-// Holds by node, only nodes that have any.
-using HoldTable = std::unordered_map<NodeIndex, std::vector<Hold>>;
+// Holds by NodeIndex; empty where no node has any.
+using HoldTable = std::vector<std::vector<Hold>>;
 
 struct ClusterSnapshot {
-  std::uint64_t version = 0;        // grows by one per publication
-  bool synced = false;              // the first full list of nodes, pods and Jobs is in
-  std::vector<NodeStatePtr> nodes;  // sorted by name
-  std::shared_ptr<const NodeIndexMap> node_index;
+  std::uint64_t version = 0;                    // grows by one per publication
+  bool synced = false;                          // the first full list of nodes, pods and Jobs is in
+  std::vector<NodeStatePtr> nodes;              // sorted by name
+  std::shared_ptr<const NodeNames> node_names;  // of `nodes`; null: there are none
+  NodeTable node_table;                         // of `nodes`
   std::vector<PodPtr> unbound;  // neither bound nor terminal; sorted by (namespace, name)
   std::vector<JobPtr> jobs;     // sorted by (namespace, name)
   std::vector<std::shared_ptr<const DisruptionBudget>> budgets;  // sorted by (namespace, name)
@@ -77,7 +60,9 @@ struct ClusterSnapshot {
 
   std::optional<NodeIndex> find_node(std::string_view name) const;
   const NodeState& node(NodeIndex index) const { return *nodes[index]; }
-  const std::vector<Hold>& holds_on(NodeIndex index) const;
+  std::span<const Hold> holds_on(NodeIndex index) const {
+    return holds.empty() ? std::span<const Hold>() : holds[index];
+  }
   const Job* find_job(const Uid& uid) const;                                  // O(jobs)
   const Job* find_job(const std::string& ns, const std::string& name) const;  // O(log jobs)
   PodPtr find_pod(const ObjectKey& key) const;                                // O(pods)

@@ -15,7 +15,6 @@
 namespace slackline::core {
 namespace {
 
-constexpr double kDeadlineTolerance_s = 1e-3;
 constexpr std::int64_t kLargePool = 16;  // GPUs
 
 bool power_of_two(int value) {
@@ -208,6 +207,7 @@ std::vector<Placement> enumerate_placements(const Pool& pool, const ShapeOptions
     for (int d_gpn = 1; d_gpn <= pool.gpus_per_node; ++d_gpn) {
       const std::int64_t m = std::int64_t{d_node} * d_gpn;
       if (options.batch > 0 && m > options.batch) break;
+      if (options.max_gpus > 0 && m > options.max_gpus) break;
       if (options.fixed_total > 0 && m != options.fixed_total) continue;
       if (options.divisible && options.batch % m != 0) continue;
       if (compact && !power_of_two(d_gpn)) continue;

@@ -6,10 +6,10 @@
 #include <optional>
 #include <tuple>
 
+#include "../node_fit.h"
 #include "budgets.h"
 #include "lost_work.h"
 #include "slackline/base/saturating.h"
-#include "slackline/core/filter.h"
 #include "slackline/core/holds.h"
 
 namespace slackline::core {
@@ -175,8 +175,8 @@ class VictimChooser {
                 const PreemptOptions& options)
       : snapshot_(snapshot),
         preemptor_(preemptor),
-        accepted_(effective_intent(snapshot, preemptor), *options.catalog),
-        holds_(snapshot, preemptor, options.now_steady_s),
+        fit_(snapshot, preemptor, effective_intent(snapshot, preemptor), *options.catalog,
+             options.now_steady_s),
         lost_work_(snapshot, options.now_wall_s) {}
 
   // nullopt: the node is no place for the preemptor.
@@ -184,11 +184,11 @@ class VictimChooser {
     const auto index = snapshot_.find_node(offered.node);
     if (!index) return std::nullopt;
     const NodeState& state = snapshot_.node(*index);
-    if (!passes(lasting_verdict(*state.node, preemptor_.requests, accepted_))) return std::nullopt;
+    if (!passes(fit_.lasting(*index))) return std::nullopt;
     read_potential_victims(state);
     if (not_only_about_gpus(state, offered)) return keep(state, offered);
 
-    Resources available = state.free() - holds_.against(*index);
+    Resources available = state.free() - fit_.holds().against(*index);
     const bool roomy = shortage_of(preemptor_.requests, available).empty();
     if (roomy) return keep(state, offered);
     // What terminates anyway needs no eviction; where that is enough, waiting is better.
@@ -279,8 +279,7 @@ class VictimChooser {
 
   const ClusterSnapshot& snapshot_;
   const Pod& preemptor_;
-  AcceptedTypes accepted_;
-  HoldView holds_;
+  NodeFit fit_;
   LostWork lost_work_;
   std::vector<const Pod*> potential_;
   std::vector<bool> violating_;

@@ -153,7 +153,10 @@ class HoldDeriver {
   }
 
   void add(const NodeName& node, const Hold& hold) {
-    if (const auto index = snapshot_.find_node(node.str())) table_[*index].push_back(hold);
+    const auto index = snapshot_.find_node(node.str());
+    if (!index) return;
+    table_.resize(snapshot_.nodes.size());
+    table_[*index].push_back(hold);
   }
 
   const ClusterSnapshot& snapshot_;
@@ -192,14 +195,7 @@ HoldView::HoldView(const ClusterSnapshot& snapshot, const Pod& pod, double now_s
     : snapshot_(snapshot),
       pod_(pod),
       now_steady_s_(now_steady_s),
-      self_(hold_identity(snapshot, pod)) {
-  for (const auto& [node, holds] : snapshot.holds) {
-    if (std::none_of(holds.begin(), holds.end(), [this](const Hold& h) { return counts(h); }))
-      continue;
-    if (met_.empty()) met_.resize(snapshot.nodes.size(), false);
-    met_[node] = true;
-  }
-}
+      self_(hold_identity(snapshot, pod)) {}
 
 bool HoldView::counts(const Hold& hold) const {
   if (hold.rank < pod_.priority || hold.expires_s <= now_steady_s_) return false;
@@ -210,8 +206,7 @@ bool HoldView::counts(const Hold& hold) const {
 
 Resources HoldView::against(NodeIndex node) const {
   Resources sum;
-  if (!any(node)) return sum;
-  for (const Hold& hold : snapshot_.holds_on(node))
+  for (const Hold& hold : on(node))
     if (counts(hold)) sum += hold.amount;
   return sum;
 }

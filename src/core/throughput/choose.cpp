@@ -104,6 +104,7 @@ Status fittable(const ThroughputKind& kind, std::span<const Observation> observa
   };
   if (&kind == &kInterpolation && !one_gpu_only(observations))
     return refuse("knows one GPU only; leave out the larger layouts, or fit another kind");
+  if (kind.fit == nullptr) return refuse("it is measured, not fitted; choose another kind");
   if (observations.size() < kind.least_points)
     return refuse(
         format("{} different measurements are too few, it takes {}: measure more batches "

@@ -12,6 +12,7 @@
 // two nodes to four. The curve is drawn towards 0, where the time is the line of kinds A and P;
 // with measurements it follows a GPU that gets slower per sample with a larger batch.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "curve.h"
@@ -26,13 +27,24 @@ enum Param : std::size_t { kA, kC, kS1, kR1, kS2, kR2, kR3, kP, kContention, kTw
 constexpr std::size_t kMostKnots = 6;
 constexpr double kMaxP = 10;
 
+// Looked up: a third of the time of a prediction would go into these logarithms.
+double log2_of(int count) {
+  constexpr int kKnown = 256;
+  static const auto kLog2 = [] {
+    std::array<double, kKnown> table{};
+    for (int i = 1; i < kKnown; ++i)
+      table[static_cast<std::size_t>(i)] = std::log2(i);
+    return table;
+  }();
+  return count < kKnown ? kLog2[static_cast<std::size_t>(count)] : std::log2(count);
+}
+
 double sync(std::span<const double> params, Spread spread) {
   if (spread.gpus < 2) return 0;
-  const double gpus = spread.gpus;
-  if (spread.nodes == 1) return params[kS1] * (1 + params[kR1] * std::log2(gpus / 2));
-  const double nodes = spread.nodes;
-  const double doublings =
-      params[kR2] * std::log2(nodes / 2) + params[kR3] * std::log2(gpus / nodes);
+  const double gpus = log2_of(spread.gpus);
+  if (spread.nodes == 1) return params[kS1] * (1 + params[kR1] * (gpus - 1));
+  const double nodes = log2_of(spread.nodes);
+  const double doublings = params[kR2] * (nodes - 1) + params[kR3] * (gpus - nodes);
   return params[kS2] * (1 + doublings) * (spread.nodes == 2 ? params[kTwoNodes] : 1);
 }
 

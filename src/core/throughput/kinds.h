@@ -19,7 +19,7 @@ struct ThroughputKind {
   // Samples per second; params are taken, batch >= spread.gpus >= 1.
   double (*predict)(std::span<const double> params, double batch, Spread spread);
   // Params within the kind's bounds. At least `least_points` observations, two different batches of
-  // one GPU, and not all of one spread unless that is one GPU.
+  // one GPU, and not all of one spread unless that is one GPU. nullptr: never fitted.
   std::vector<double> (*fit)(std::span<const Observation> observations, Effort effort);
 };
 
@@ -30,6 +30,7 @@ extern const ThroughputKind kOverlap;        // "P"
 extern const ThroughputKind kContended;      // "P2"
 extern const ThroughputKind kSeedSum;        // "S"
 extern const ThroughputKind kSeedMean;       // "S/mean"
+extern const ThroughputKind kTable;          // "table"
 
 // From the simplest to the richest: of equally good ones "auto" takes the first.
 std::span<const ThroughputKind* const> kinds();

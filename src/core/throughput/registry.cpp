@@ -23,7 +23,7 @@ const ThroughputKind* usable_kind(const Coefficients& coefficients) {
 
 std::span<const ThroughputKind* const> kinds() {
   static constexpr const ThroughputKind* kAll[] = {
-      &kInterpolation, &kAdditive, &kSeedSum, &kSeedMean, &kOverlap, &kContended, &kHybrid,
+      &kInterpolation, &kAdditive, &kSeedSum, &kSeedMean, &kOverlap, &kContended, &kHybrid, &kTable,
   };
   return kAll;
 }

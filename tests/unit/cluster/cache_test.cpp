@@ -166,7 +166,7 @@ TEST_F(CacheTest, UntouchedNodesAreSharedBetweenSnapshots) {
   EXPECT_EQ(before->nodes[0], after->nodes[0]);
   EXPECT_NE(before->nodes[1], after->nodes[1]);
   EXPECT_EQ(before->nodes[1]->pods.size(), 0u);
-  EXPECT_EQ(before->node_index, after->node_index);
+  EXPECT_EQ(before->node_names, after->node_names);
 }
 
 TEST(Publisher, PublishesWhileReadersReadAndWritersWrite) {

@@ -147,13 +147,6 @@ TEST(Filter, FailsOpenWhileTheCacheIsNotTrusted) {
   EXPECT_NE(reply(cluster, a_pod("p").gpus(500, kShare), {"a100"}, untrusted).error, "");
 }
 
-TEST(Filter, PassesEverythingInShadow) {
-  const auto cluster = mixed().build();
-  EXPECT_THAT(verdicts(cluster, a_pod("p").gpus(9).accepts({"T4"}), {"a100", "k80", "broken"},
-                       {.shadow = true}),
-              Each(Verdict::kPass));
-}
-
 TEST(Filter, CannotAnswerForAPodItCannotRead) {
   const auto answer =
       reply(mixed().build(), a_pod("p").problem("requests nvidia.com/gpu: \"1e999\""), {"a100"});

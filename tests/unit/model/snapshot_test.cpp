@@ -15,15 +15,47 @@ ClusterSnapshot with_job(const JobBuilder& job) {
   return snapshot;
 }
 
+NodeStatePtr state_of(const NodeBuilder& node, Resources used = {}) {
+  return std::make_shared<const NodeState>(
+      NodeState{std::make_shared<const Node>(node.build()), {}, std::move(used)});
+}
+
 TEST(Snapshot, FindsNodesByNameWithoutACopy) {
   ClusterSnapshot snapshot;
-  EXPECT_EQ(snapshot.find_node("a"), std::nullopt) << "no index yet";
-  auto index = std::make_shared<NodeIndexMap>();
-  index->emplace("a", 0);
-  snapshot.node_index = index;
-  EXPECT_EQ(snapshot.find_node("a"), 0U);
-  EXPECT_EQ(snapshot.find_node("b"), std::nullopt);
+  EXPECT_EQ(snapshot.find_node("a"), std::nullopt) << "no nodes yet";
+  for (const char* name : {"a", "b"})
+    snapshot.nodes.push_back(state_of(a_node(name).of("A100", 4)));
+  snapshot.node_names = std::make_shared<const NodeNames>(snapshot.nodes);
+  snapshot.nodes.clear();
+  EXPECT_EQ(snapshot.find_node("b"), 1U) << "names outlive the nodes they were read from";
+  EXPECT_EQ(snapshot.find_node("c"), std::nullopt);
   EXPECT_TRUE(snapshot.holds_on(0).empty());
+}
+
+TEST(NodeTable, TellsOfEveryNodeWhatItHasAndWhatIsFree) {
+  const Resources used = a_pod("p").gpus(3).build().requests;
+  const auto gone = a_pod("q").gpus(2, "example.com/gone").build().requests;
+  const NodeStatePtr busy = state_of(a_node("a").of("A100", 4), used);
+  const NodeStatePtr odd = state_of(a_node("b").of("T4", 2).unreadable("memory: \"1e999\""), gone);
+  const NodeTable table = make_node_table({busy, odd});
+
+  EXPECT_EQ(table.types[table.rows[0].type], GpuType("A100"));
+  EXPECT_EQ(table.types[table.rows[1].type], GpuType("T4"));
+  EXPECT_TRUE(table.rows[0].readable);
+  EXPECT_FALSE(table.rows[1].readable);
+  EXPECT_EQ(table.rows[0].cpu_milli, busy->node->allocatable.cpu_milli);
+  EXPECT_EQ(table.rows[0].cpu_milli_free, busy->free().cpu_milli);
+  EXPECT_EQ(table.rows[0].memory_bytes_free, busy->free().memory_bytes);
+  EXPECT_EQ(table.rows[0].pods_free, busy->free().pods);
+
+  const std::vector<GpuCell>* gpus = table.cells(kGpu);
+  ASSERT_NE(gpus, nullptr);
+  EXPECT_EQ(gpus->at(0).allocatable, 4);
+  EXPECT_EQ(gpus->at(0).free, 1);
+  EXPECT_EQ(gpus->at(1).free, 2);
+  ASSERT_NE(table.cells("example.com/gone"), nullptr) << "used, though no node offers it any more";
+  EXPECT_EQ(table.cells("example.com/gone")->at(1).free, -2);
+  EXPECT_EQ(table.cells("amd.com/gpu"), nullptr);
 }
 
 TEST(Snapshot, CountsWhatANodeHasLeft) {

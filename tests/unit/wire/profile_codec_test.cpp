@@ -67,6 +67,65 @@ TEST(ProfileCodec, WhatIsWrittenReadsBackTheSame) {
   EXPECT_EQ((*again)[0].source, (*entries)[0].source);
 }
 
+constexpr const char* kHonest = R"(apiVersion: config.slackline.dev/v1alpha1
+kind: WorkloadProfile
+entries:
+- model: resnet50
+  gpuType: T4
+  coefficients: {kind: P2, params: [0.02, 0.001, 0, 0, 0.1, 0.01, 2, 0.03, 0.9]}
+  points: 240
+  held_out_mape: 5.5
+  held_out_p90: 12.5
+  batch_range: [20, 200]
+  gpus_range: [1, 64]
+  nodes_range: [1, 16]
+  family: resnet
+  corrections:
+  - {nodes: 1, gpus: 4, ratio: 0.9, runs: 3}
+  - {nodes: 2, gpus: 4, ratio: 1.1, runs: 1}
+)";
+
+TEST(ProfileCodec, CarriesWhatAnHonestPredictionNeeds) {
+  const auto entries = read_profile(kHonest, "p.yaml");
+  ASSERT_TRUE(entries) << entries.error().message;
+  const auto again = read_profile(write_profile(*entries), "p.json");
+  ASSERT_TRUE(again) << again.error().message;
+  for (const ProfileEntry& entry : {entries->front(), again->front()}) {
+    EXPECT_EQ(entry.held_out_p90, 12.5);
+    EXPECT_EQ(entry.gpus_range, (CountRange{1, 64}));
+    EXPECT_EQ(entry.nodes_range, (CountRange{1, 16}));
+    EXPECT_EQ(entry.family, "resnet");
+    EXPECT_THAT(entry.corrections, ElementsAre(Correction{1, 4, 0.9, 3}, Correction{2, 4, 1.1, 1}));
+  }
+}
+
+TEST(ProfileCodec, AnOlderFileHasNoneOfThat) {
+  const auto entries = read_profile(kProfile, "p.yaml");
+  ASSERT_TRUE(entries) << entries.error().message;
+  const ProfileEntry& entry = entries->front();
+  EXPECT_FALSE(entry.held_out_p90 || entry.gpus_range || entry.nodes_range);
+  EXPECT_TRUE(entry.family.empty());
+  EXPECT_TRUE(entry.corrections.empty());
+  EXPECT_THAT(write_profile(*entries), testing::Not(HasSubstr("corrections")));
+}
+
+TEST(ProfileCodec, WrongRangesAndCorrectionsAreNamed) {
+  struct Wrong {
+    std::string from, to, says;
+  };
+  for (const Wrong& wrong :
+       {Wrong{"[1, 64]", "[64, 1]", "gpus_range"}, Wrong{"[1, 16]", "[1]", "nodes_range"},
+        Wrong{"ratio: 0.9", "ratio: 0", "ratio"}, Wrong{"runs: 3", "runs: 2.5", "whole number"},
+        Wrong{"gpus: 4, ratio: 1.1", "gpu: 4, ratio: 1.1", "unknown key"},
+        Wrong{"nodes: 2", "nodes: 1", "ascending"}}) {
+    std::string text = kHonest;
+    text.replace(text.find(wrong.from), wrong.from.size(), wrong.to);
+    const auto entries = read_profile(text, "p.yaml");
+    ASSERT_FALSE(entries) << wrong.to;
+    EXPECT_THAT(entries.error().message, HasSubstr(wrong.says));
+  }
+}
+
 TEST(ProfileCodec, TheImportFormTakesItsTypeFromTheFileName) {
   const std::string text =
       R"({"kind":"seed","comm":"sum","types":{"lstm":{"k":[80,13.5,-0.107],"gamma":0.6,"lam":1.35,)"

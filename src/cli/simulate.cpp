@@ -1,0 +1,223 @@
+// `slackline simulate`: a trace played against policies, with the planner that the daemon runs.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/text_files.h"
+#include "cli/trace_source.h"
+#include "config/load.h"
+#include "sim/comparison.h"
+#include "sim/completion_svg.h"
+#include "sim/engine.h"
+#include "sim/timeline_svg.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/text.h"
+
+namespace slackline::cli {
+namespace {
+
+struct SimulateOptions {
+  TraceSource source;
+  std::string platform_text = "4x4";
+  sim::Platform platform;
+  std::string policies = "default";
+  std::string compare;
+  std::string noise;
+  double sigma = 0;
+  std::uint64_t noise_seed = 0;
+  std::string report;
+  std::string table;
+  std::string events;
+  std::string timeline;
+  std::string completions;
+
+  bool keep_events() const { return !events.empty() || !timeline.empty(); }
+};
+
+// What is simulated, once per policy.
+struct Experiment {
+  core::TaskTable tasks;
+  sim::Platform platform;
+  sim::Noise noise;
+};
+
+Result<Experiment> load(const SimulateOptions& options) {
+  Experiment experiment;
+  experiment.platform = options.platform;
+  SLACKLINE_ASSIGN(experiment.platform.pools, sim::parse_platform(options.platform_text));
+  SLACKLINE_ASSIGN(const Workload workload,
+                   load_workload(options.source, experiment.platform.pools));
+  SLACKLINE_ASSIGN(experiment.tasks,
+                   sim::prepare(workload.trace, workload.profiles, experiment.platform));
+  for (const std::string& assumption : workload.trace.assumptions)
+    std::fprintf(stderr, "assumed: %s\n", assumption.c_str());
+  if (!options.noise.empty()) {
+    SLACKLINE_ASSIGN(const std::string text, config::read_text_file(options.noise));
+    auto noise = sim::parse_noise_csv(text);
+    if (!noise) return fail(noise.error().with_context(options.noise));
+    experiment.noise = std::move(*noise);
+    SLACKLINE_TRY(experiment.noise.check(experiment.platform.pools));
+  } else if (options.sigma > 0) {
+    experiment.noise = sim::draw_noise(experiment.tasks, experiment.platform.pools, options.sigma,
+                                       options.noise_seed);
+  }
+  return experiment;
+}
+
+// A line on the terminal for runs that take longer than two seconds.
+class ProgressLine {
+ public:
+  ProgressLine(std::string policy, std::size_t tasks) : policy_(std::move(policy)), tasks_(tasks) {}
+  ~ProgressLine() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void update(double now_s, std::size_t finished) {
+    if (!terminal_ || system_clock().steady_s() - started_s_ < 2) return;
+    shown_ = true;
+    std::fprintf(stderr, "\r\033[K%s: hour %.1f, %zu of %zu tasks", policy_.c_str(), now_s / 3600,
+                 finished, tasks_);
+  }
+
+ private:
+  std::string policy_;
+  std::size_t tasks_;
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+  bool shown_ = false;
+  double started_s_ = system_clock().steady_s();
+};
+
+struct Played {
+  sim::Outcome outcome;
+  sim::Report report;
+};
+
+Played play(const Experiment& experiment, const core::Policy& policy, bool keep_events) {
+  ProgressLine line(policy.name, experiment.tasks.size());
+  Played played;
+  played.outcome = sim::simulate(
+      experiment.tasks, experiment.platform, policy, experiment.noise,
+      {keep_events, [&](double now_s, std::size_t finished) { line.update(now_s, finished); }});
+  played.report = sim::make_report(experiment.tasks, experiment.platform, policy, played.outcome);
+  return played;
+}
+
+// The files that tell of one run.
+Status write_run(const SimulateOptions& options, const Experiment& experiment,
+                 const core::Policy& policy, const Played& played) {
+  if (!options.events.empty())
+    SLACKLINE_TRY(write_text_file(
+        options.events,
+        sim::format_events_csv(experiment.tasks, experiment.platform, played.outcome)));
+  if (!options.report.empty())
+    SLACKLINE_TRY(write_text_file(options.report, sim::format_report_json(played.report)));
+  if (!options.timeline.empty())
+    SLACKLINE_TRY(write_text_file(
+        options.timeline, sim::timeline_svg(experiment.tasks, experiment.platform, played.outcome,
+                                            "Timeline of " + policy.name)));
+  return {};
+}
+
+Status simulate(const SimulateOptions& options) {
+  std::vector<core::Policy> policies;
+  const bool compares = !options.compare.empty();
+  for (const std::string& name :
+       sim::split_policies(compares ? options.compare : options.policies)) {
+    SLACKLINE_ASSIGN(core::Policy policy, core::parse_policy(name));
+    policies.push_back(std::move(policy));
+  }
+  if (!compares && policies.size() != 1)
+    return fail(ErrorCode::kInvalidArgument, "--policy takes one policy; use --compare for more");
+  SLACKLINE_ASSIGN(const Experiment experiment, load(options));
+  std::vector<std::pair<std::string, sim::Report>> rows;
+  std::vector<std::pair<std::string, sim::Outcome>> runs;
+  for (const core::Policy& policy : policies) {
+    Played played = play(experiment, policy, options.keep_events());
+    rows.emplace_back(policy.name, played.report);
+    SLACKLINE_TRY(write_run(options, experiment, policy, played));
+    if (!options.completions.empty()) runs.emplace_back(policy.name, std::move(played.outcome));
+  }
+  const sim::Bounds bounds =
+      sim::bounds_of(sim::bound_tasks(experiment.tasks), experiment.platform.gpus());
+  if (!options.completions.empty())
+    SLACKLINE_TRY(write_text_file(options.completions,
+                                  sim::completion_svg(experiment.tasks, runs, "Completion times")));
+  if (!options.table.empty())
+    SLACKLINE_TRY(write_text_file(options.table, sim::format_comparison_csv(rows, bounds)));
+  std::fputs(sim::format_comparison(rows, bounds).c_str(), stdout);
+  return {};
+}
+
+void add_platform_options(CLI::App& command, SimulateOptions& options) {
+  command
+      .add_option("--platform", options.platform_text,
+                  "Pools: NODESxGPUS[:TYPE[*COST]], as in 2x4:k80,2x4:p100*3.2")
+      ->capture_default_str();
+  sim::Platform& platform = options.platform;
+  command.add_flag("--fixed", platform.fixed, "Tasks get exactly the GPUs they ask for");
+  command.add_flag("--divisible", platform.divisible, "Only shapes that divide the batch");
+  command.add_option("--theta", platform.theta, "Weight of spread in the cost of a placement")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--restart", platform.restart_s, "Start-up after a preemption, seconds")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--checkpoint", platform.checkpoint_s,
+                  "A preemption loses what was done since; 0: nothing")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--max-gpus", platform.max_gpus, "Most GPUs of one task")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<SimulateOptions>();
+  CLI::App* command = app.add_subcommand(
+      "simulate", "Play a trace of tasks against scheduling policies; needs no cluster");
+  add_trace_options(*command, options->source);
+  add_platform_options(*command, *options);
+  CLI::Option* policy = command->add_option("--policy", options->policies, "NAME[,option=value...]")
+                            ->capture_default_str();
+  CLI::Option* compare =
+      command
+          ->add_option("--compare", options->compare, "Several policies, one table: NAME,NAME,...")
+          ->excludes(policy);
+  CLI::Option* noise =
+      command->add_option("--noise", options->noise, "Estimation error: CSV of factors")
+          ->check(CLI::ExistingFile);
+  command->add_option("--sigma", options->sigma, "Estimation error drawn at random, log-normal")
+      ->check(CLI::Range(0.0, 2.0))
+      ->excludes(noise);
+  command->add_option("--noise-seed", options->noise_seed, "Seed of --sigma")
+      ->capture_default_str();
+  command->add_option("--report", options->report, "Write the report here (JSON)")
+      ->excludes(compare);
+  command->add_option("--events", options->events, "Write starts, finishes, preemptions here (CSV)")
+      ->excludes(compare);
+  command->add_option("--timeline", options->timeline, "Draw the run as a Gantt chart here (SVG)")
+      ->excludes(compare);
+  command->add_option("--table", options->table, "Write the table printed here (CSV, unrounded)");
+  command->add_option("--cdf", options->completions, "Draw completion times here (SVG)");
+  std::string names;
+  for (const std::string& name : core::policy_names())
+    names += (names.empty() ? "Policies: " : ", ") + name;
+  command->footer(names);
+  command->callback([&exit_code, options] {
+    const Status done = simulate(*options);
+    if (done) return;
+    std::fprintf(stderr, "slackline: %s\n", done.error().message.c_str());
+    exit_code = kFailure;
+  });
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,33 @@
+// Placements for a task that asked for a number of GPUs, as FIFO, Min-Min, Weighted Fair and
+// Capacity give them; and service in an order in which the first that gets none blocks the rest.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "planning.h"
+
+namespace slackline::core {
+
+// The placement with exactly min(gpus, the largest of the menu) GPUs that fits now, on the fewest
+// nodes; with kShrink of fewer GPUs where none fits; with kIdle the fastest that fits.
+std::optional<ChoiceIndex> by_request(const Planning& planning, TaskIndex task, int gpus,
+                                      Counting counting);
+
+// Serves the waiting tasks by `key(task)` ascending, then arrival; the first that gets no placement
+// ends the call.
+template <class Key>
+void serve_in_order(Planning& planning, const PolicyOptions& options, const Key& key) {
+  if (planning.idle() == 0) return;
+  std::vector<TaskIndex> queue = planning.state().waiting();
+  std::stable_sort(queue.begin(), queue.end(),
+                   [&](TaskIndex a, TaskIndex b) { return key(a) < key(b); });
+  for (const TaskIndex task : queue) {
+    const auto choice =
+        by_request(planning, task, planning.task(task).request_gpus, options.counting);
+    if (!choice) return;
+    planning.start(task, *choice);
+  }
+}
+
+}  // namespace slackline::core

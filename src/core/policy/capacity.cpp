@@ -1,0 +1,53 @@
+// Capacity: every workload type has an equal quota of the GPUs, in name order, and lends nothing.
+//
+// Within a type tasks start in order; the first that finds no place in its quota, or no placement,
+// blocks its type for this call. A task that needs more than its quota is never served.
+#include <algorithm>
+
+#include "by_request.h"
+#include "policies.h"
+
+namespace slackline::core {
+namespace {
+
+int quota_of(const Planning& planning, std::size_t type) {
+  const std::size_t types = planning.state().tasks().types().size();
+  const std::size_t total = static_cast<std::size_t>(planning.total());
+  return static_cast<int>(total / types + (type < total % types ? 1 : 0));
+}
+
+// By type: GPUs it may still take.
+std::vector<int> rooms(const Planning& planning) {
+  const TaskTable& tasks = planning.state().tasks();
+  std::vector<int> room;
+  for (std::size_t type = 0; type < tasks.types().size(); ++type)
+    room.push_back(quota_of(planning, type));
+  for (const TaskIndex task : planning.state().running())
+    room[tasks.type_of(task)] -= planning.state().running_choice(task).gpus;
+  return room;
+}
+
+}  // namespace
+
+void serve_capacity(Planning& planning, const PolicyOptions& options) {
+  if (planning.state().waiting().empty()) return;
+  std::vector<int> room = rooms(planning);
+  std::vector<bool> blocked(room.size(), false);
+  const std::vector<TaskIndex> queue = planning.state().waiting();
+  for (const TaskIndex task : queue) {
+    const std::uint32_t type = planning.state().tasks().type_of(task);
+    if (blocked[type]) continue;
+    const int most = options.counting == Counting::kShrink ? room[type] : quota_of(planning, type);
+    const int gpus = std::min(planning.task(task).request_gpus, most);
+    const auto choice =
+        room[type] > 0 ? by_request(planning, task, gpus, options.counting) : std::nullopt;
+    if (choice && planning.menu(task).all[*choice].gpus <= room[type]) {
+      room[type] -= planning.menu(task).all[*choice].gpus;
+      planning.start(task, *choice);
+    } else {
+      blocked[type] = true;
+    }
+  }
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,152 @@
+#include "make_room.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "slackline/core/deadline.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr double kUrgentProtect_s = 60;
+
+enum class Group { kLate, kShrinkable, kResumable };
+
+struct Victim {
+  TaskIndex task;
+  Group group;
+  double key;
+  std::optional<ChoiceIndex> shrunk{};  // what it goes on with
+};
+
+class RoomMaker {
+ public:
+  RoomMaker(Planning& planning, const SavableOptions& options, double margin, TaskIndex asker,
+            double limit_s)
+      : planning_(planning),
+        state_(planning.state()),
+        options_(options),
+        margin_(margin),
+        asker_(asker),
+        urgent_(planning.task(asker).qos == QosClass::kUrgent),
+        limit_s_(limit_s) {}
+
+  std::optional<ChoiceIndex> make() {
+    gather();
+    if (victims_.empty()) return std::nullopt;
+    const PlacementMenu& menu = planning_.menu(asker_);
+    for (const ChoiceIndex choice : urgent_ ? menu.by_cer : menu.by_area)
+      if (planning_.lat_s(asker_, menu.all[choice]) <= limit_s_ && clear(menu.all[choice]))
+        return choice;
+    return std::nullopt;
+  }
+
+ private:
+  void gather() {
+    for (const TaskIndex task : state_.running())
+      if (stoppable(task))
+        if (const auto victim = victim_of(task)) victims_.push_back(*victim);
+    std::sort(victims_.begin(), victims_.end(), [&](const Victim& a, const Victim& b) {
+      return std::tuple(a.group, a.key, planning_.task(a.task).id) <
+             std::tuple(b.group, b.key, planning_.task(b.task).id);
+    });
+  }
+
+  bool stoppable(TaskIndex v) const {
+    const TaskProgress& progress = state_.progress(v);
+    const double protect_s = urgent_ ? kUrgentProtect_s : options_.protect_s;
+    return planning_.task(v).preemptible && planning_.task(v).qos != QosClass::kUrgent &&
+           !progress.run.promoted && progress.stops < options_.max_preempts &&
+           planning_.now_s() - progress.run.started_s >= protect_s;
+  }
+
+  std::optional<Victim> victim_of(TaskIndex v) const {
+    const PlanTask& task = planning_.task(v);
+    const Choice& o = state_.running_choice(v);
+    const double now_s = planning_.now_s();
+    if (state_.predicted_end_s(v, now_s) > task.deadline_s + kDeadlineTolerance_s)
+      return Victim{v, Group::kLate, o.gpus * (now_s - state_.progress(v).run.started_s)};
+    if (options_.preempt != SavableOptions::Preempt::kResumableVictims) return std::nullopt;
+    const double left = state_.left_if_stopped(v, o.work_s, now_s);
+    if (const auto smaller = smaller_choice(v, left))
+      return Victim{v, Group::kShrinkable,
+                    static_cast<double>(planning_.menu(v).all[*smaller].gpus - o.gpus), smaller};
+    const Choice& slow = planning_.menu(v).all[planning_.menu(v).slow];
+    const double spare_s = task.deadline_s - now_s - task.restart_s - slow.work_s * left;
+    const double needed_s =
+        options_.gap * std::min(limit_s_, planning_.menu(asker_).base_s) + options_.protect_s;
+    if (spare_s > needed_s) return Victim{v, Group::kResumable, -spare_s};
+    return std::nullopt;
+  }
+
+  // On the first node of its list, with fewer GPUs, and still in time.
+  std::optional<ChoiceIndex> smaller_choice(TaskIndex v, double left) const {
+    if (!options_.shrink) return std::nullopt;
+    const PlanTask& task = planning_.task(v);
+    const Choice& o = state_.running_choice(v);
+    const double room_s = task.deadline_s - planning_.now_s() - task.restart_s;
+    for (const ChoiceIndex choice : planning_.menu(v).by_area) {
+      const Choice& q = planning_.menu(v).all[choice];
+      if (q.shape.d_node == 1 && q.gpus < o.gpus && q.pool == o.pool &&
+          q.shape.d_gpn <= o.shape.d_gpn &&
+          q.work_s * left * (1 + margin_) + options_.protect_s < room_s)
+        return choice;
+    }
+    return std::nullopt;
+  }
+
+  // Makes `wanted` fit by stopping victims in order; false, with nobody stopped, where it cannot.
+  bool clear(const Choice& wanted) {
+    const EligibleNodes& eligible = planning_.task(asker_).eligible;
+    FreeGpus trial = state_.free();
+    for (std::size_t given = 0; given < victims_.size(); ++given) {
+      give_back(trial, victims_[given]);
+      if (!trial.fits(wanted.pool, wanted.shape, eligible)) continue;
+      const std::vector<PoolNode> found = trial.find(wanted.pool, wanted.shape, eligible);
+      for (std::size_t i = 0; i <= given; ++i)
+        if (stands_on(victims_[i].task, wanted.pool, found)) send_off(victims_[i]);
+      return true;
+    }
+    return false;
+  }
+
+  void give_back(FreeGpus& trial, const Victim& victim) const {
+    const Choice& o = state_.running_choice(victim.task);
+    const std::vector<PoolNode>& nodes = state_.progress(victim.task).run.nodes;
+    trial.give_back(o.pool, nodes, o.shape.d_gpn);
+    if (victim.shrunk)
+      trial.take(o.pool, {nodes.front()}, state_.choice(victim.task, *victim.shrunk).shape.d_gpn);
+  }
+
+  bool stands_on(TaskIndex v, PoolIndex pool, const std::vector<PoolNode>& found) const {
+    if (state_.running_choice(v).pool != pool) return false;
+    const std::vector<PoolNode>& nodes = state_.progress(v).run.nodes;
+    return std::find_first_of(nodes.begin(), nodes.end(), found.begin(), found.end()) !=
+           nodes.end();
+  }
+
+  void send_off(const Victim& victim) {
+    if (victim.shrunk)
+      planning_.shrink(victim.task, *victim.shrunk);
+    else
+      planning_.stop(victim.task);
+  }
+
+  Planning& planning_;
+  const PlanState& state_;
+  const SavableOptions& options_;
+  double margin_;
+  TaskIndex asker_;
+  bool urgent_;
+  double limit_s_;
+  std::vector<Victim> victims_;
+};
+
+}  // namespace
+
+std::optional<ChoiceIndex> make_room(Planning& planning, const SavableOptions& options,
+                                     double margin, TaskIndex asker, double limit_s) {
+  return RoomMaker(planning, options, margin, asker, limit_s).make();
+}
+
+}  // namespace slackline::core

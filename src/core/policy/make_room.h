@@ -1,0 +1,31 @@
+// make_room: which running tasks stop so that one that is about to be lost can start
+// (SavableFirst).
+//
+// Victims: runs that are not urgent, not promoted, may be preempted, have been so fewer than
+// max_preempts times, and are protected no longer (protect; 60 s against an urgent asker). In
+// order:
+//
+//   late        predicted to miss the deadline        by m x time since the start, least first
+//   shrinkable  option `shrink`: still meets it on fewer GPUs of its first node
+//                                                     most GPUs given up first
+//   resumable   spare > gap x min(limit, base(asker)) + protect, where spare is what is left of its
+//               deadline after a restart on its slowest placement
+//                                                     most spare first
+//
+// then by id. For each placement of the asker in order of area (urgent: CER) within `limit`,
+// victims are given back one by one until it fits; of those, the ones on its nodes are stopped or
+// shrunk.
+#pragma once
+
+#include <optional>
+
+#include "planning.h"
+
+namespace slackline::core {
+
+// The placement that fits now, after its victims were stopped; nullopt, with nobody stopped, where
+// there is none.
+std::optional<ChoiceIndex> make_room(Planning& planning, const SavableOptions& options,
+                                     double margin, TaskIndex asker, double limit_s);
+
+}  // namespace slackline::core

@@ -1,0 +1,83 @@
+// Tetris+Perf and Tetris+CER: every task has one placement, the fastest or the most cost-effective
+// (000 section 5), whatever its deadline. Tetris' order is by remaining work against packing:
+//
+//   area(t) / mean area - m(t) / mean m  over all waiting tasks, then submit; smallest first
+//
+// A task that does not fit now is skipped; with /fifo it blocks those who came later.
+#include <algorithm>
+#include <tuple>
+
+#include "policies.h"
+
+namespace slackline::core {
+namespace {
+
+using Fixed = ChoiceIndex (*)(const PlacementMenu&);
+
+ChoiceIndex most_effective(const PlacementMenu& menu) {
+  return menu.by_cer.front();
+}
+
+ChoiceIndex fastest(const PlacementMenu& menu) {
+  ChoiceIndex best = 0;
+  for (ChoiceIndex i = 1; i < menu.all.size(); ++i) {
+    const auto key = [&](ChoiceIndex c) {
+      return std::tuple(-menu.all[c].throughput_samples_per_s, menu.all[c].gpus);
+    };
+    if (key(i) < key(best)) best = i;
+  }
+  return best;
+}
+
+struct Queued {
+  TaskIndex task;
+  ChoiceIndex choice;
+  double key;
+};
+
+std::vector<Queued> queue_of(const Planning& planning, Fixed fixed) {
+  std::vector<Queued> queue;
+  double area = 0;
+  double gpus = 0;
+  for (const TaskIndex task : planning.state().waiting()) {
+    queue.push_back({task, fixed(planning.menu(task)), 0});
+    const Choice& o = planning.menu(task).all[queue.back().choice];
+    area += o.area;
+    gpus += o.gpus;
+  }
+  const double mean_area = area / static_cast<double>(queue.size());
+  const double mean_gpus = gpus / static_cast<double>(queue.size());
+  for (Queued& entry : queue) {
+    const Choice& o = planning.menu(entry.task).all[entry.choice];
+    entry.key = o.area / mean_area - o.gpus / mean_gpus;
+  }
+  return queue;
+}
+
+void serve(Planning& planning, const PolicyOptions& options, Fixed fixed) {
+  if (planning.idle() == 0) return;
+  std::vector<Queued> queue = queue_of(planning, fixed);
+  if (!options.in_order)
+    std::stable_sort(queue.begin(), queue.end(), [&](const Queued& a, const Queued& b) {
+      return std::pair(a.key, planning.task(a.task).submit_s) <
+             std::pair(b.key, planning.task(b.task).submit_s);
+    });
+  for (const Queued& entry : queue) {
+    if (planning.fits(entry.task, planning.menu(entry.task).all[entry.choice]))
+      planning.start(entry.task, entry.choice);
+    else if (options.in_order)
+      return;
+  }
+}
+
+}  // namespace
+
+void serve_tetris_perf(Planning& planning, const PolicyOptions& options) {
+  serve(planning, options, fastest);
+}
+
+void serve_tetris_cer(Planning& planning, const PolicyOptions& options) {
+  serve(planning, options, most_effective);
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,30 @@
+// The CSV of our own formats (traces, noise): wire's CSV with exactly the columns of the format,
+// and typed cells.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/base/result.h"
+
+namespace slackline::sim {
+
+struct CsvRow {
+  int line = 0;                    // from 1
+  std::vector<std::string> cells;  // as many as columns
+  const std::vector<std::string>* columns = nullptr;
+
+  // `line 3: batch "x": what`
+  tl::unexpected<Error> wrong(std::size_t column, std::string_view what) const;
+  // A finite number that is at least `least`.
+  Result<double> number(std::size_t column, double least) const;
+  Result<std::int64_t> integer(std::size_t column, std::int64_t least) const;
+};
+
+// Rows look at `columns`, which must outlive them.
+Result<std::vector<CsvRow>> parse_csv(std::string_view text,
+                                      const std::vector<std::string>& columns);
+
+}  // namespace slackline::sim

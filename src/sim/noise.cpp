@@ -1,0 +1,102 @@
+#include "sim/noise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/csv.h"
+#include "sim/random.h"
+#include "slackline/base/text.h"
+
+namespace slackline::sim {
+namespace {
+
+const std::vector<std::string> kColumns = {"task", "type", "pool", "d_node", "d_gn", "factor"};
+
+// 0 where the field is empty.
+Result<int> read_side(const CsvRow& row, std::size_t column) {
+  if (row.cells[column].empty()) return 0;
+  SLACKLINE_ASSIGN(const std::int64_t side, row.integer(column, 1));
+  return static_cast<int>(std::min<std::int64_t>(side, std::numeric_limits<int>::max()));
+}
+
+Result<NoiseRow> read_row(const CsvRow& cells) {
+  NoiseRow row;
+  if (!cells.cells[0].empty()) {
+    SLACKLINE_ASSIGN(row.task, cells.integer(0, 0));
+  }
+  row.type = cells.cells[1];
+  row.pool = cells.cells[2];
+  SLACKLINE_ASSIGN(row.d_node, read_side(cells, 3));
+  SLACKLINE_ASSIGN(row.d_gpn, read_side(cells, 4));
+  SLACKLINE_ASSIGN(row.factor, cells.number(5, std::numeric_limits<double>::min()));
+  return row;
+}
+
+bool matches(const NoiseRow& row, const core::PlanTask& task, const std::string& pool,
+             Placement shape) {
+  return (row.type.empty() || row.type == task.type) && (row.pool.empty() || row.pool == pool) &&
+         (row.d_node == 0 || row.d_node == shape.d_node) &&
+         (row.d_gpn == 0 || row.d_gpn == shape.d_gpn);
+}
+
+}  // namespace
+
+void Noise::add(NoiseRow row) {
+  (row.task ? of_task_[*row.task] : of_all_).push_back(std::move(row));
+}
+
+double Noise::factor(const core::PlanTask& task, const std::string& pool, Placement shape) const {
+  double factor = 1;
+  for (const NoiseRow& row : of_all_)
+    if (matches(row, task, pool, shape)) factor *= row.factor;
+  const auto own = of_task_.find(task.id);
+  if (own == of_task_.end()) return factor;
+  for (const NoiseRow& row : own->second)
+    if (matches(row, task, pool, shape)) factor *= row.factor;
+  return factor;
+}
+
+Status Noise::check(const std::vector<core::Pool>& pools) const {
+  for (const NoiseRow& row : of_all_) {
+    const bool known = row.pool.empty() ||
+                       std::any_of(pools.begin(), pools.end(),
+                                   [&](const auto& pool) { return pool.type.str() == row.pool; });
+    if (!known)
+      return fail(ErrorCode::kInvalidArgument,
+                  format("the noise is for pool \"{}\", which the platform has not; name the pool "
+                         "so: --platform 4x4:{}",
+                         printable(row.pool, 40), printable(row.pool, 40)));
+  }
+  return {};
+}
+
+Result<Noise> parse_noise_csv(std::string_view text) {
+  SLACKLINE_ASSIGN(const std::vector<CsvRow> rows, parse_csv(text, kColumns));
+  Noise noise;
+  for (const CsvRow& cells : rows) {
+    SLACKLINE_ASSIGN(NoiseRow row, read_row(cells));
+    noise.add(std::move(row));
+  }
+  return noise;
+}
+
+Noise draw_noise(const core::TaskTable& tasks, const std::vector<core::Pool>& pools, double sigma,
+                 std::uint64_t seed) {
+  // Shapes and tasks have streams of their own: another task list keeps the errors of the shapes.
+  Random shapes(seed);
+  Random each(seed ^ 0x7461736b73U);
+  const auto draw = [&](Random& random) {
+    return std::exp(sigma * random.normal() / std::sqrt(2.0));
+  };
+  Noise noise;
+  for (const std::string& type : tasks.types())
+    for (const core::Pool& pool : pools)
+      for (const Placement& shape : core::enumerate_placements(pool, {}))
+        noise.add({std::nullopt, type, pool.type.str(), shape.d_node, shape.d_gpn, draw(shapes)});
+  for (const core::PlanTask& task : tasks.tasks())
+    noise.add({task.id, "", "", 0, 0, draw(each)});
+  return noise;
+}
+
+}  // namespace slackline::sim

@@ -1,0 +1,124 @@
+#include "sim/platform.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "slackline/base/text.h"
+
+namespace slackline::sim {
+namespace {
+
+Result<core::Pool> parse_pool(std::string_view text) {
+  const auto wrong = [&](std::string_view what) {
+    return fail(ErrorCode::kInvalidArgument,
+                format("platform \"{}\": {}; write NODESxGPUS[:TYPE[*WEIGHT]], as in 4x4:k80",
+                       printable(text, 40), what));
+  };
+  core::Pool pool;
+  const std::size_t colon = text.find(':');
+  const auto shape = parse_placement(trim(text.substr(0, colon)));
+  if (!shape) return wrong("no size");
+  pool.nodes = shape->d_node;
+  pool.gpus_per_node = shape->d_gpn;
+  if (colon == std::string_view::npos) return pool;
+  const std::string_view rest = text.substr(colon + 1);
+  const std::size_t star = rest.find('*');
+  pool.type = GpuType(trim(rest.substr(0, star)));
+  if (pool.type.empty()) return wrong("no type behind the colon");
+  if (star == std::string_view::npos) return pool;
+  const auto weight = parse_number(trim(rest.substr(star + 1)));
+  if (!weight || !(*weight > 0)) return wrong("the weight must be a positive number");
+  pool.weight = *weight;
+  return pool;
+}
+
+}  // namespace
+
+int Platform::gpus() const {
+  int gpus = 0;
+  for (const core::Pool& pool : pools)
+    gpus += pool.nodes * pool.gpus_per_node;
+  return gpus;
+}
+
+Result<std::vector<core::Pool>> parse_platform(std::string_view text) {
+  std::vector<core::Pool> pools;
+  for (const std::string_view part : split(text, ',')) {
+    SLACKLINE_ASSIGN(core::Pool pool, parse_pool(part));
+    const bool known = std::any_of(pools.begin(), pools.end(),
+                                   [&](const core::Pool& p) { return p.type == pool.type; });
+    if (known)
+      return fail(ErrorCode::kInvalidArgument,
+                  format("platform \"{}\": two pools of type \"{}\"; name each pool's type once",
+                         printable(text, 40), pool.type.str()));
+    pools.push_back(std::move(pool));
+  }
+  return pools;
+}
+
+Status match_types(std::vector<core::Pool>& pools, std::vector<ProfileEntry>& entries) {
+  std::set<std::string> types;
+  for (const ProfileEntry& entry : entries)
+    types.insert(entry.gpu_type.str());
+  const std::string known = join({types.begin(), types.end()}, ", ");
+  for (core::Pool& pool : pools) {
+    if (pool.type.empty() && types.size() == 1) pool.type = GpuType(*types.begin());
+    if (pool.type.empty())
+      return fail(ErrorCode::kInvalidArgument,
+                  format("the platform names no GPU type, and the profile has several: {}", known));
+    const std::string wanted = to_lower(pool.type.str());
+    bool found = false;
+    for (ProfileEntry& entry : entries) {
+      if (to_lower(entry.gpu_type.str()) != wanted) continue;
+      entry.gpu_type = pool.type;
+      found = true;
+    }
+    if (!found)
+      return fail(ErrorCode::kInvalidArgument,
+                  format("no profile for GPU type {}; there are: {}", pool.type.str(), known));
+  }
+  return {};
+}
+
+core::PlanTask prepare_task(const TraceTask& task, const std::vector<core::Estimate>& estimates,
+                            const Platform& platform) {
+  core::PlanTask prepared;
+  prepared.id = task.id;
+  prepared.submit_s = task.submit_s;
+  prepared.deadline_s = task.deadline_s;
+  prepared.qos = task.qos;
+  prepared.request_gpus = task.request_gpus;
+  prepared.type = task.type;
+  prepared.restart_s = platform.restart_s;
+  prepared.checkpoint_s = platform.checkpoint_s;
+  const core::MenuOptions options{platform.theta, platform.fixed ? task.request_gpus : 0};
+  prepared.menu = std::make_shared<const core::PlacementMenu>(
+      core::make_menu(estimates, platform.pools, options));
+  return prepared;
+}
+
+Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& profiles,
+                                const Platform& platform) {
+  core::ShapeOptions shapes;
+  shapes.max_gpus = platform.max_gpus;
+  shapes.divisible = platform.divisible;
+  std::vector<core::PlanTask> tasks;
+  tasks.reserve(trace.tasks.size());
+  for (const TraceTask& task : trace.tasks) {
+    if (!profiles.knows_model(task.type))
+      return fail(ErrorCode::kInvalidArgument,
+                  format("task {}: no profile for workload type {}", task.id, task.type));
+    tasks.push_back(prepare_task(task,
+                                 core::estimate_placements(platform.pools, profiles, task.type,
+                                                           task.batch, task.iterations, shapes),
+                                 platform));
+    if (tasks.back().menu->empty())
+      return fail(ErrorCode::kInvalidArgument,
+                  format("task {}: {} with batch {} has no placement on this platform", task.id,
+                         task.type, task.batch));
+  }
+  return core::TaskTable(std::move(tasks));
+}
+
+}  // namespace slackline::sim

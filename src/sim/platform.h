@@ -1,0 +1,43 @@
+// The platform of an experiment, and how a trace meets it: every task with its menu of placements.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sim/trace.h"
+#include "slackline/base/result.h"
+#include "slackline/core/plan_state.h"
+#include "slackline/model/workload.h"
+
+namespace slackline::sim {
+
+struct Platform {
+  std::vector<core::Pool> pools;
+  double theta = core::kDefaultTheta;
+  double restart_s = 60;      // start-up after a preemption
+  double checkpoint_s = 600;  // a preemption loses what was done since; 0 = nothing
+  int max_gpus = 16;          // of one task
+  bool fixed = false;         // the GPU count that was asked for is binding
+  bool divisible = false;     // only shapes that divide the batch
+
+  int gpus() const;
+};
+
+// "4x4" or "2x4:k80,2x4:p100*3.2": pools of NODES x GPUS, their GPU type, and what a GPU of it
+// costs (1 unless said). One pool may go without a type.
+Result<std::vector<core::Pool>> parse_platform(std::string_view text);
+
+// Gives every profile entry the name that the platform uses for its GPU type (case does not count),
+// and a single pool without a type the only type of the profile. kInvalidArgument where a pool's
+// type has no entry.
+Status match_types(std::vector<core::Pool>& pools, std::vector<ProfileEntry>& entries);
+
+// kInvalidArgument where a task's type has no profile, or none of its placements exist.
+Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& profiles,
+                                const Platform& platform);
+
+// One task of a table, from whatever estimates there are of it.
+core::PlanTask prepare_task(const TraceTask& task, const std::vector<core::Estimate>& estimates,
+                            const Platform& platform);
+
+}  // namespace slackline::sim

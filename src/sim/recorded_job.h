@@ -1,0 +1,63 @@
+// From jobs that ran on somebody's cluster to tasks of a trace. What a recording does not tell is
+// made up here, the same for every format, and said in Trace::assumptions.
+//
+//   selection    jobs of the cluster asked for, submitted in [from_s, from_s + for_s) after the
+//                first job of the file, in order of submission (ties: of the file), every n-th of
+//                them; of those the ones that held a GPU and ran for at least least_duration_s, cut
+//                at most_duration_s
+//   clock        0 is the first submission that was kept
+//   GPU count    rounded down to a power of two
+//   type, batch  the recorded ones where the profiles know them, else drawn from the ranges
+//   iterations   what the recorded duration does on the recorded GPUs, by the profile
+//   deadline     the recorded one, as class Normal; else a class is drawn, and the deadline is
+//                submit + kappa x duration (best-effort jobs: class Normal)
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/draw_ranges.h"
+#include "sim/generate.h"
+#include "sim/trace.h"
+#include "slackline/base/result.h"
+#include "slackline/model/workload.h"
+
+namespace slackline::sim {
+
+struct RecordedJob {
+  int line = 0;  // of the file
+  double submit_s = 0;
+  double duration_s = 0;             // on `gpus` GPUs
+  std::int64_t gpus = 1;             // 0: it did not use any
+  std::string type;                  // empty: not told
+  std::optional<double> batch;       // global
+  std::optional<double> deadline_s;  // the clock of submit_s
+  bool best_effort = false;
+  std::string cluster;  // empty: not told
+};
+
+struct RecordedOptions {
+  const WorkloadProfiles* profiles = nullptr;  // required
+  GpuType gpu_type;                            // on which the durations were recorded
+  int gpus_per_node = 8;                       // of the recording: 16 GPUs were 2x8
+  std::vector<DrawRange> ranges;               // types and batches to draw from
+  ClassMix mix;
+  core::DeadlineFactors kappa;
+  std::uint64_t seed = 0;
+  std::string cluster;  // only jobs of the cluster of this name, or whose name ends so; empty = all
+  double from_s = 0;
+  double for_s = std::numeric_limits<double>::infinity();
+  std::size_t every = 1;
+  double least_duration_s = 0;
+  double most_duration_s = std::numeric_limits<double>::infinity();
+};
+
+// `assumptions` are those of the format, said first. kInvalidArgument: nothing is left to simulate,
+// or no profile predicts a job (the error names line and type).
+Result<Trace> trace_of(std::vector<RecordedJob> jobs, const RecordedOptions& options,
+                       std::vector<std::string> assumptions);
+
+}  // namespace slackline::sim

@@ -1,0 +1,29 @@
+// A trace: the tasks of an experiment, in order of arrival. What every loader and generator makes
+// and the engine plays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slackline/model/task_intent.h"
+
+namespace slackline::sim {
+
+struct TraceTask {
+  std::int64_t id = 0;  // unique in its trace
+  double submit_s = 0;
+  std::string type;       // workload type
+  double batch = 0;       // global batch, samples
+  double iterations = 0;  // may be fractional
+  QosClass qos = QosClass::kNormal;
+  double deadline_s = 0;  // same clock as submit_s
+  int request_gpus = 1;   // what the user asked for
+};
+
+struct Trace {
+  std::vector<TraceTask> tasks;          // by submit_s; ties keep the order of the source
+  std::vector<std::string> assumptions;  // what a loader made up, one sentence each
+};
+
+}  // namespace slackline::sim

@@ -1,0 +1,57 @@
+#include "sim/trace_format.h"
+
+#include "sim/trace_csv.h"
+#include "slackline/base/text.h"
+
+namespace slackline::sim {
+namespace {
+
+// Chronus and ElasticFlow share most names: the telltale that is rarer comes first.
+constexpr TraceFormat kFormats[] = {
+    {"chronus", "expect_time_list", read_chronus},
+    {"pollux", "application", read_pollux},
+    {"elasticflow", "model_name", read_elasticflow},
+    {"philly", "duration", read_philly},
+};
+constexpr std::string_view kGolden = "golden";
+constexpr std::string_view kGoldenTelltale = "klass";
+
+Result<Trace> load(std::string_view text, std::string_view name, const RecordedOptions& options) {
+  if (name == kGolden) return parse_trace_csv(text);
+  SLACKLINE_ASSIGN(const wire::CsvTable table, wire::read_csv(text));
+  if (name == "auto" && table.column(kGoldenTelltale)) return parse_trace_csv(text);
+  for (const TraceFormat& candidate : kFormats) {
+    if (name == "auto" ? !table.column(candidate.telltale) : name != candidate.name) continue;
+    SLACKLINE_ASSIGN(Recording recording, candidate.read(table, options));
+    return trace_of(std::move(recording.jobs), options, std::move(recording.assumptions));
+  }
+  return fail(
+      ErrorCode::kInvalidArgument,
+      name == "auto"
+          ? format("line 1: the header is of no trace format known ({}); there are {}",
+                   fmt::join(trace_format_names(), ", "), printable(join(table.header, ", ")))
+          : format("there is no trace format {}; there are {}", printable(name, 40),
+                   fmt::join(trace_format_names(), ", ")));
+}
+
+}  // namespace
+
+std::span<const TraceFormat> trace_formats() {
+  return kFormats;
+}
+
+std::vector<std::string> trace_format_names() {
+  std::vector<std::string> names = {"auto", std::string(kGolden)};
+  for (const TraceFormat& known : kFormats)
+    names.emplace_back(known.name);
+  return names;
+}
+
+Result<Trace> load_trace(std::string_view text, const std::string& file, std::string_view format,
+                         const RecordedOptions& options) {
+  auto trace = load(text, format, options);
+  if (!trace) return fail(trace.error().with_context(file));
+  return trace;
+}
+
+}  // namespace slackline::sim

@@ -1,0 +1,266 @@
+// What must hold of every simulated run, whatever the policy, platform, tasks and model error.
+#include <cmath>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "sim/engine.h"
+#include "sim/random.h"
+#include "sim/report.h"
+
+namespace slackline::sim {
+namespace {
+
+constexpr std::uint64_t kSeeds = 25;
+
+std::vector<std::string> every_policy() {
+  std::vector<std::string> names = core::policy_names();
+  for (const char* options :
+       {"preempt=1", "shrink=on", "protect=0", "order=slack,rest=fifo", "order=class,rest=area",
+        "order=area,place=perf", "place=cer,gap=0,max_preempts=9", "tick=0",
+        "share=1,age=0,floor=0", "headroom=0.5,calm=0.5", "patience=1e6,protect=0,shrink=on,gap=0"})
+    names.push_back(std::string("savable-p,") + options);
+  return names;
+}
+
+struct Scene {
+  Platform platform;
+  core::TaskTable tasks;
+  Noise noise;
+};
+
+int pick(Random& random, int low, int high) {
+  return low + static_cast<int>(random.index(static_cast<std::uint64_t>(high - low + 1)));
+}
+
+std::vector<core::Estimate> random_estimates(Random& random, const Platform& platform) {
+  const double work_s = 300 + 20000 * random.uniform();
+  std::vector<core::Estimate> estimates;
+  for (core::PoolIndex pool = 0; pool < platform.pools.size(); ++pool)
+    for (const Placement& shape : core::enumerate_placements(platform.pools[pool], {})) {
+      const double speed = std::pow(shape.gpus(), 0.5 + 0.5 * random.uniform()) * (pool + 1);
+      estimates.push_back({pool, shape, speed, work_s / speed, 30});
+    }
+  return estimates;
+}
+
+// At least one node of every pool.
+core::EligibleNodes random_nodes(Random& random, const Platform& platform) {
+  core::EligibleNodes eligible;
+  for (const core::Pool& pool : platform.pools) {
+    std::vector<bool> nodes(static_cast<std::size_t>(pool.nodes));
+    for (auto&& node : nodes)
+      node = random.index(2) == 0;
+    nodes[random.index(nodes.size())] = true;
+    eligible.by_pool.push_back(nodes);
+  }
+  return eligible;
+}
+
+Scene random_scene(std::uint64_t seed) {
+  Random random(seed);
+  Scene scene;
+  const int pools = pick(random, 1, 2);
+  for (int i = 0; i < pools; ++i)
+    scene.platform.pools.push_back(
+        {GpuType("type" + std::to_string(i)), "", pick(random, 1, 4), pick(random, 1, 4), 1.0 + i});
+  scene.platform.fixed = random.index(4) == 0;
+  double now_s = 0;
+  std::vector<core::PlanTask> tasks;
+  const int count = pick(random, 1, 40);
+  for (std::int64_t id = 0; id < count; ++id) {
+    now_s += std::floor(random.exponential(1500));  // ties happen
+    TraceTask task{id,
+                   now_s,
+                   "w" + std::to_string(random.index(3)),
+                   64,
+                   1,
+                   QosClass::kNormal,
+                   0,
+                   1 << random.index(3)};
+    const auto qos = random.index(5);
+    if (qos == 0) task.qos = QosClass::kUrgent;
+    if (qos == 1) task.qos = QosClass::kPrior;
+    task.deadline_s = now_s + 20000 * random.uniform() - 1000;
+    tasks.push_back(prepare_task(task, random_estimates(random, scene.platform), scene.platform));
+    if (random.index(3) == 0) tasks.back().eligible = random_nodes(random, scene.platform);
+    if (random.index(8) == 0) tasks.back().preemptible = false;
+    if (random.index(8) == 0) tasks.back().deadline_s = core::kNoDeadline;
+  }
+  scene.tasks = core::TaskTable(std::move(tasks));
+  if (random.index(2) == 0) scene.noise = draw_noise(scene.tasks, scene.platform.pools, 0.3, seed);
+  return scene;
+}
+
+// Keeps its own books from the event log alone.
+class Auditor {
+ public:
+  explicit Auditor(const Scene& scene) : scene_(scene), started_(scene.tasks.size(), -1) {
+    for (const core::Pool& pool : scene.platform.pools)
+      free_.emplace_back(static_cast<std::size_t>(pool.nodes), pool.gpus_per_node);
+    whole_ = free_;
+  }
+
+  void read(const EventRow& row) {
+    const core::PlanTask& task = scene_.tasks[row.task];
+    const core::Choice& choice = task.menu->all[row.run.choice];
+    ASSERT_GE(row.time_s, task.submit_s);
+    const bool starts = row.kind == core::RunEvent::kStart;
+    ASSERT_EQ(starts, started_[row.task] < 0) << "task " << task.id;
+    ASSERT_EQ(row.run.nodes.size(), static_cast<std::size_t>(choice.shape.d_node));
+    for (const core::PoolNode node : row.run.nodes) {
+      ASSERT_TRUE(task.eligible.contains(choice.pool, node));
+      int& free = free_[choice.pool][node];
+      free += starts ? -choice.shape.d_gpn : choice.shape.d_gpn;
+      ASSERT_GE(free, 0) << "a GPU was given twice";
+    }
+    if (!starts) gpu_seconds_ += choice.gpus * (row.time_s - started_[row.task]);
+    if (row.kind == core::RunEvent::kPreempt) {
+      ASSERT_TRUE(task.preemptible);
+      ++preemptions_;
+    }
+    started_[row.task] = starts ? row.time_s : -1;
+  }
+
+  void close(const Outcome& outcome, bool everybody_is_served) {
+    EXPECT_EQ(free_, whole_);
+    EXPECT_NEAR(outcome.gpu_seconds, gpu_seconds_, 1e-9 * gpu_seconds_ + 1e-9);
+    EXPECT_EQ(outcome.preemptions, preemptions_);
+    for (core::TaskIndex task = 0; task < scene_.tasks.size(); ++task)
+      EXPECT_TRUE(outcome.tasks[task].finished || !everybody_is_served) << "task " << task;
+  }
+
+ private:
+  const Scene& scene_;
+  std::vector<std::vector<int>> free_;
+  std::vector<std::vector<int>> whole_;
+  std::vector<double> started_;
+  double gpu_seconds_ = 0;
+  int preemptions_ = 0;
+};
+
+// A placement that a baseline insists on may not exist on a task's own nodes.
+bool serves_everybody(const core::Policy& policy, const Scene& scene) {
+  return policy.family == "savable-first" && !scene.platform.fixed;
+}
+
+TEST(SimulationProperty, BooksBalanceForEveryPolicy) {
+  std::map<std::string, int> preemptions;
+  for (const std::string& name : every_policy()) {
+    const auto policy = core::parse_policy(name);
+    ASSERT_TRUE(policy) << policy.error().message;
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      SCOPED_TRACE(name + ", seed " + std::to_string(seed));
+      const Scene scene = random_scene(seed);
+      const Outcome outcome =
+          simulate(scene.tasks, scene.platform, *policy, scene.noise, {.keep_events = true});
+      Auditor auditor(scene);
+      for (const EventRow& row : outcome.events)
+        ASSERT_NO_FATAL_FAILURE(auditor.read(row));
+      auditor.close(outcome, serves_everybody(*policy, scene));
+      preemptions[name] += outcome.preemptions;
+    }
+  }
+  EXPECT_GT(preemptions["savable-p"], 0) << "the scenes never preempt";
+  EXPECT_GT(preemptions["savable-p,preempt=1"], 0);
+  EXPECT_EQ(preemptions["savable"], 0);
+  EXPECT_EQ(preemptions["qos"], 0);
+}
+
+TEST(SimulationProperty, TheSameRunTwiceIsTheSame) {
+  for (const std::string& name : every_policy())
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const Scene scene = random_scene(seed);
+      const auto policy = core::parse_policy(name);
+      const auto log = [&] {
+        return format_events_csv(
+            scene.tasks, scene.platform,
+            simulate(scene.tasks, scene.platform, *policy, scene.noise, {.keep_events = true}));
+      };
+      EXPECT_EQ(log(), log()) << name;
+    }
+}
+
+// Without preemption no policy can meet more deadlines than the best of all list schedules: every
+// order of the tasks, every choice of GPU counts, each started as soon as it fits.
+int best_by_brute_force(const core::TaskTable& tasks, std::vector<double> gpu_free_s,
+                        std::vector<bool> done) {
+  int best = 0;
+  for (core::TaskIndex task = 0; task < tasks.size(); ++task) {
+    if (done[task]) continue;
+    done[task] = true;
+    best = std::max(best, best_by_brute_force(tasks, gpu_free_s, done));  // never mind this one
+    for (const core::Choice& choice : tasks[task].menu->all) {
+      std::vector<double> after = gpu_free_s;
+      std::sort(after.begin(), after.end());
+      const auto last = static_cast<std::size_t>(choice.gpus - 1);
+      const double start_s = std::max(tasks[task].submit_s, after[last]);
+      const double end_s = start_s + choice.lat_s;
+      if (end_s > tasks[task].deadline_s + 1e-3) continue;
+      for (std::size_t gpu = 0; gpu <= last; ++gpu)
+        after[gpu] = end_s;
+      best = std::max(best, 1 + best_by_brute_force(tasks, after, done));
+    }
+    done[task] = false;
+  }
+  return best;
+}
+
+TEST(SimulationProperty, NoPolicyBeatsBruteForceAndSavableFirstGetsTwoThirdsOfIt) {
+  int met_by_savable = 0;
+  int possible = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    Platform platform;
+    platform.pools = {{GpuType("g"), "", 1, 2, 1.0}};
+    std::vector<core::PlanTask> tasks;
+    for (std::int64_t id = 0; id < 5; ++id) {
+      const double submit_s = 600 * static_cast<double>(id);
+      tasks.push_back(prepare_task({id, submit_s, "w", 64, 1, QosClass::kNormal,
+                                    submit_s + 1000 + 15000 * random.uniform(), 1},
+                                   random_estimates(random, platform), platform));
+    }
+    const core::TaskTable table(std::move(tasks));
+    const int best = best_by_brute_force(table, {0, 0}, std::vector<bool>(table.size(), false));
+    possible += best;
+    for (const std::string& name : core::policy_names()) {
+      const auto policy = core::parse_policy(name);
+      const Outcome outcome = simulate(table, platform, *policy, {}, {});
+      const Report report = make_report(table, platform, *policy, outcome);
+      const int met = static_cast<int>(std::lround(report.q * 5 / 100));
+      if (outcome.preemptions == 0) {
+        EXPECT_LE(met, best) << name << ", seed " << seed;
+      }
+      if (name == "savable") met_by_savable += met;
+    }
+  }
+  EXPECT_GE(met_by_savable, possible * 2 / 3) << "of " << possible;
+}
+
+// Savable tasks arrive for two days faster than they can be served. A task that is late from the
+// start still gets its turn, after age x base + floor and the longest run before it.
+TEST(SimulationProperty, ALateTaskIsNotStarved) {
+  for (const char* name : {"savable", "savable-p", "default"}) {
+    Platform platform;
+    platform.pools = {{GpuType("g"), "", 1, 8, 1.0}};
+    const std::vector<core::Estimate> estimates = {{0, {1, 1}, 1, 3600, 30}};
+    // Every GPU is taken when the late task comes, and somebody savable waits ever after.
+    constexpr std::int64_t kLateTask = 20;
+    std::vector<core::PlanTask> tasks;
+    for (std::int64_t id = 0; id < 1000; ++id) {
+      const double submit_s = static_cast<double>(id) * 173;
+      const double deadline_s = id == kLateTask ? submit_s : submit_s + 1e6;
+      tasks.push_back(prepare_task({id, submit_s, "w", 64, 1, QosClass::kNormal, deadline_s, 1},
+                                   estimates, platform));
+    }
+    const core::TaskTable table(std::move(tasks));
+    const auto policy = core::parse_policy(name);
+    const Outcome outcome = simulate(table, platform, *policy, {}, {});
+    const double waited_s = outcome.tasks[kLateTask].first_start_s - table[kLateTask].submit_s;
+    EXPECT_GE(waited_s, 8 * 3630 + 7200) << name << ": it was never in danger";
+    EXPECT_LE(waited_s, 8 * 3630 + 7200 + 3630) << name;
+  }
+}
+
+}  // namespace
+}  // namespace slackline::sim

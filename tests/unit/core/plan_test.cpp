@@ -1,0 +1,220 @@
+// Menus, free GPUs, the task states and one plan at a time; whole runs are in tests/contract/sim.
+#include "slackline/core/plan.h"
+
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace slackline::core {
+namespace {
+
+const std::vector<Pool> kPools = {{GpuType("K80"), "", 2, 4, 1.0}};
+
+// work_s on one GPU; four GPUs are twice as fast.
+std::vector<Estimate> scaling(double work_s, const std::vector<Placement>& shapes) {
+  std::vector<Estimate> estimates;
+  for (const Placement& shape : shapes)
+    estimates.push_back({0, shape, std::sqrt(shape.gpus()), work_s / std::sqrt(shape.gpus()), 30});
+  return estimates;
+}
+
+PlanTask a_task(std::int64_t id, double work_s, double deadline_s) {
+  PlanTask task;
+  task.id = id;
+  task.deadline_s = deadline_s;
+  task.type = "w";
+  task.menu = std::make_shared<const PlacementMenu>(
+      make_menu(scaling(work_s, {{1, 1}, {1, 2}, {1, 4}, {2, 4}}), kPools, {}));
+  return task;
+}
+
+Policy policy(std::string_view name) {
+  return *parse_policy(name);
+}
+
+TEST(PlacementMenu, LeavesOutDominatedPlacementsForSavableFirstOnly) {
+  auto estimates = scaling(1000, {{1, 1}, {1, 2}, {2, 2}});
+  estimates[2].work_s = 800;  // slower than one node
+  const PlacementMenu menu = make_menu(estimates, kPools, {});
+  EXPECT_EQ(menu.by_cer.size(), 3U);
+  EXPECT_EQ(menu.by_area, (std::vector<ChoiceIndex>{0, 1}));
+  EXPECT_EQ(menu.by_lat, (std::vector<ChoiceIndex>{1, 0}));
+  EXPECT_EQ(menu.base_s, 1030);
+}
+
+TEST(PlacementMenu, AFixedCountKeepsItsPlacementsAndTheBaseOfAll) {
+  const auto estimates = scaling(1000, {{1, 1}, {1, 2}, {2, 1}});
+  const PlacementMenu two = make_menu(estimates, kPools, {kDefaultTheta, 2});
+  ASSERT_EQ(two.all.size(), 2U);
+  EXPECT_EQ(two.all[1].shape, (Placement{2, 1}));
+  EXPECT_EQ(two.base_s, 1030);
+  const PlacementMenu three = make_menu(estimates, kPools, {kDefaultTheta, 3});
+  ASSERT_EQ(three.all.size(), 1U);
+  EXPECT_EQ(three.all[0].gpus, 1);
+}
+
+TEST(FreeGpus, FindsTheFullestNodesThatStillHaveRoom) {
+  FreeGpus free(std::vector<std::vector<int>>{{4, 4, 2, 4}});
+  free.take(0, {3}, 3);
+  free.take(0, {1}, 1);
+  EXPECT_EQ(free.find(0, {2, 1}, {}), (std::vector<PoolNode>{3, 2}));
+  EXPECT_EQ(free.find(0, {2, 3}, {}), (std::vector<PoolNode>{1, 0}));
+  EXPECT_TRUE(free.find(0, {3, 3}, {}).empty());
+  EXPECT_EQ(free.find(0, {1, 1}, {{{true, true, false, false}}}), (std::vector<PoolNode>{1}));
+  EXPECT_EQ(free.idle(), 10);
+}
+
+TEST(FreeGpus, AgreesWithBruteForce) {
+  std::mt19937_64 random(1);
+  const auto pick = [&](int most) {
+    return static_cast<int>(random() % static_cast<unsigned>(most + 1));
+  };
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<int> nodes(static_cast<std::size_t>(pick(5) + 1));
+    std::vector<bool> eligible(nodes.size(), true);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      nodes[i] = pick(4);
+      if (round % 2 == 0) eligible[i] = pick(2) > 0;
+    }
+    const FreeGpus free(std::vector<std::vector<int>>{nodes});
+    const Placement shape{pick(3) + 1, pick(3) + 1};
+    std::vector<std::pair<int, PoolNode>> room;
+    for (PoolNode i = 0; i < nodes.size(); ++i)
+      if (nodes[i] >= shape.d_gpn && eligible[i]) room.emplace_back(nodes[i], i);
+    std::sort(room.begin(), room.end());
+    std::vector<PoolNode> wanted;
+    for (int i = 0; i < shape.d_node && room.size() >= static_cast<std::size_t>(shape.d_node); ++i)
+      wanted.push_back(room[static_cast<std::size_t>(i)].second);
+    const EligibleNodes mask{{eligible}};
+    ASSERT_EQ(free.find(0, shape, mask), wanted);
+    ASSERT_EQ(free.fits(0, shape, mask), !wanted.empty());
+  }
+}
+
+TEST(FreeGpusDeathTest, NoGpuIsGivenTwice) {
+  FreeGpus free(std::vector<std::vector<int>>{{2}});
+  free.take(0, {0}, 2);
+  EXPECT_DEATH(free.take(0, {0}, 1), "");
+  free.give_back(0, {0}, 2);
+  EXPECT_DEATH(free.give_back(0, {0}, 1), "");
+}
+
+TEST(PlanState, AStopKeepsWholeCheckpointsAndCostsARestart) {
+  const TaskTable tasks({a_task(1, 4000, 1e6)});
+  PlanState state(tasks, FreeGpus(kPools));
+  state.arrive(0);
+  state.start(0, state.run_at(0, 0, 100, {}));
+  const auto run = state.stop(0, 100 + 30 + 1500);  // two checkpoints of 600 s, 300 s lost
+  EXPECT_EQ(run.started_s, 100);
+  EXPECT_DOUBLE_EQ(state.progress(0).left, 1 - 1200.0 / 4000);
+  EXPECT_DOUBLE_EQ(state.lat_s(0, state.choice(0, 0)), 4000 * 0.7 + 60);
+  EXPECT_EQ(state.waiting(), (std::vector<TaskIndex>{0}));
+  EXPECT_EQ(state.free().idle(), 8);
+}
+
+TEST(PlanState, LearnsItsErrorFromRunsThatFinish) {
+  const TaskTable tasks({a_task(1, 1000, 1e6), a_task(2, 1000, 1e6)});
+  PlanState state(tasks, FreeGpus(kPools));
+  for (const TaskIndex task : {0U, 1U}) {
+    state.arrive(task);
+    state.start(task, state.run_at(task, 0, 0, {}));
+  }
+  state.finish(0, 1030);
+  EXPECT_EQ(state.error().rms(), 0);
+  state.finish(1, 30 + 1500);
+  EXPECT_GT(state.error().rms(), 0.1);
+}
+
+TEST(PlanStateDeathTest, VerbsOutsideTheDiagramAbort) {
+  const TaskTable tasks({a_task(1, 1000, 1e6)});
+  PlanState state(tasks, FreeGpus(kPools));
+  EXPECT_DEATH(state.finish(0, 1), "");
+  state.arrive(0);
+  EXPECT_DEATH(state.arrive(0), "");
+  EXPECT_DEATH(state.stop(0, 1), "");
+}
+
+TEST(Plan, StartsOnEligibleNodesOnly) {
+  PlanTask task = a_task(1, 1000, 1e6);
+  task.eligible.by_pool = {{false, true}};
+  const TaskTable tasks({task});
+  for (const std::string& name : policy_names()) {
+    PlanState state(tasks, FreeGpus(kPools));
+    state.arrive(0);
+    const Plan made = plan(state, 0, policy(name));
+    ASSERT_LE(made.effects.size(), 1U) << name;
+    for (const Effect& effect : made.effects)
+      EXPECT_EQ(effect.begun->nodes, (std::vector<PoolNode>{1})) << name;
+  }
+}
+
+TEST(Plan, SavableFirstBuysFewerGpusWhenManyWait) {
+  std::vector<PlanTask> many;
+  for (int id = 0; id < 20; ++id)
+    many.push_back(a_task(id, 3000, 1e6));
+  const TaskTable tasks(many);
+  PlanState alone(tasks, FreeGpus(kPools));
+  alone.arrive(0);
+  const Plan one = plan(alone, 0, policy("savable-p"));
+  ASSERT_EQ(one.effects.size(), 1U);
+  PlanState crowded(tasks, FreeGpus(kPools));
+  for (TaskIndex task = 0; task < tasks.size(); ++task)
+    crowded.arrive(task);
+  const Plan all = plan(crowded, 0, policy("savable-p"));
+  EXPECT_EQ(all.effects.size(), 8U);  // one GPU each
+  EXPECT_GT(alone.running_choice(0).gpus, 1);
+  EXPECT_EQ(all.next_wake_s, 60);
+}
+
+TEST(Plan, AnUrgentTaskStopsWhoCanResumeAndNobodyElse) {
+  std::vector<PlanTask> list = {a_task(1, 40000, 1e6), a_task(2, 40000, 1e6), a_task(3, 1000, 0)};
+  list[1].preemptible = false;
+  list[2].qos = QosClass::kUrgent;
+  const TaskTable tasks(list);
+  PlanState state(tasks, FreeGpus(kPools));
+  for (const TaskIndex task : {0U, 1U}) {
+    state.arrive(task);
+    state.start(task, state.run_at(task, 2, 0, {}));  // four GPUs each
+  }
+  state.arrive(2);
+  EXPECT_TRUE(plan(state, 30, policy("savable-p")).effects.empty()) << "protected for a minute";
+  const Plan made = plan(state, 700, policy("savable-p"));
+  ASSERT_GE(made.effects.size(), 2U);
+  EXPECT_TRUE(made.effects[0].is_stop());
+  EXPECT_EQ(made.effects[0].task, 0U);
+  EXPECT_TRUE(made.effects[1].is_start());
+  EXPECT_EQ(made.effects[1].task, 2U);
+}
+
+TEST(Plan, ShrinkGivesUpGpusWithoutLosingTheTask) {
+  std::vector<PlanTask> list = {a_task(1, 40000, 1e6), a_task(2, 40000, 1e6), a_task(3, 1000, 0)};
+  list[2].qos = QosClass::kUrgent;
+  const TaskTable tasks(list);
+  PlanState state(tasks, FreeGpus(kPools));
+  for (const TaskIndex task : {0U, 1U}) {
+    state.arrive(task);
+    state.start(task, state.run_at(task, 2, 0, {}));
+  }
+  state.arrive(2);
+  const Plan made = plan(state, 700, policy("savable-p,shrink=on"));
+  ASSERT_GE(made.effects.size(), 2U);
+  EXPECT_TRUE(made.effects[0].is_shrink());
+  EXPECT_LT(state.running_choice(made.effects[0].task).gpus, 4);
+  EXPECT_EQ(state.progress(2).phase, TaskPhase::kRunning);
+}
+
+TEST(Plan, BestEffortTasksComeAfterThoseWithADeadline) {
+  std::vector<PlanTask> list;
+  for (int id = 0; id < 9; ++id)
+    list.push_back(a_task(id, 3000, id == 0 ? kNoDeadline : 1e6));
+  const TaskTable tasks(list);
+  PlanState state(tasks, FreeGpus(kPools));
+  for (TaskIndex task = 0; task < tasks.size(); ++task)
+    state.arrive(task);
+  plan(state, 0, policy("savable-p"));
+  EXPECT_EQ(state.waiting(), (std::vector<TaskIndex>{0}));
+}
+
+}  // namespace
+}  // namespace slackline::core

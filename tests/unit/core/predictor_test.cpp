@@ -1,0 +1,165 @@
+#include "slackline/core/predictor.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "slackline/core/correction.h"
+#include "slackline/core/throughput.h"
+#include "support/throughput_samples.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_sample;
+
+ProfileEntry an_entry(std::string model, std::string type, double speed) {
+  ProfileEntry entry;
+  entry.model = std::move(model);
+  entry.gpu_type = GpuType(std::move(type));
+  entry.coefficients = {"A", {0.02 / speed, 0.001 / speed, 0.01, 0, 0.05, 0}};
+  entry.points = 40;
+  entry.held_out_mape = 6;
+  entry.held_out_p90 = 20;
+  entry.batch_range = BatchRange{8, 128};
+  entry.gpus_range = CountRange{1, 16};
+  entry.nodes_range = CountRange{1, 4};
+  return entry;
+}
+
+const GpuType kT4("T4");
+const GpuType kA100("A100");
+
+TEST(Prediction, OfAFitHasItsHeldOutErrorAsInterval) {
+  const ProfileEntry entry = an_entry("resnet50", "T4", 1);
+  const Prediction found = PreparedModel(entry, 64).predict(Placement{1, 2}).value();
+  EXPECT_EQ(found.source, PredictionSource::kFitted);
+  EXPECT_FALSE(found.extrapolated);
+  EXPECT_EQ(found.throughput_samples_per_s,
+            predict_throughput(entry.coefficients, 64, Placement{1, 2}));
+  EXPECT_DOUBLE_EQ(found.high, found.throughput_samples_per_s * 1.2);
+  EXPECT_DOUBLE_EQ(found.low, found.throughput_samples_per_s / 1.2);
+}
+
+TEST(Prediction, SaysWhenItExtrapolatesAndIsLessSure) {
+  const ProfileEntry entry = an_entry("resnet50", "T4", 1);
+  const auto at = [&](double batch, Placement shape) {
+    return PreparedModel(entry, batch).predict(shape).value();
+  };
+  EXPECT_FALSE(at(8, {1, 1}).extrapolated);
+  EXPECT_TRUE(at(7, {1, 1}).extrapolated) << "smaller batch";
+  EXPECT_TRUE(at(1000, {1, 1}).extrapolated) << "larger batch";
+  EXPECT_TRUE(at(320, {4, 8}).extrapolated) << "more GPUs";
+  EXPECT_TRUE(at(320, {5, 2}).extrapolated) << "more nodes";
+  const Prediction wide = at(320, {5, 2});
+  EXPECT_DOUBLE_EQ(wide.high, wide.throughput_samples_per_s * 1.4);
+}
+
+TEST(Prediction, IsNoneWithoutProgress) {
+  const ProfileEntry entry = an_entry("resnet50", "T4", 1);
+  EXPECT_FALSE(PreparedModel(entry, 4).predict(Placement{2, 4})) << "more GPUs than samples";
+  EXPECT_FALSE(PreparedModel(entry, std::nan("")).predict(Placement{1, 1}));
+  ProfileEntry broken = entry;
+  broken.coefficients.params[0] = std::nan("");
+  EXPECT_FALSE(PreparedModel(broken, 64).predict(Placement{1, 1}));
+}
+
+TEST(Prediction, OfAssumedCoefficientsIsTheDefault) {
+  ProfileEntry entry = an_entry("resnet50", "T4", 1);
+  entry.points = 0;
+  entry.held_out_mape = entry.held_out_p90 = std::nullopt;
+  const Prediction found = PreparedModel(entry, 64).predict(Placement{1, 2}).value();
+  EXPECT_EQ(found.source, PredictionSource::kDefault);
+  EXPECT_DOUBLE_EQ(found.high, found.throughput_samples_per_s * 1.5);
+}
+
+TEST(Correction, IsShrunkByCountAndClamped) {
+  std::vector<Correction> corrections;
+  learn_correction(corrections, Placement{2, 4}, 0.8);
+  learn_correction(corrections, Placement{1, 4}, 1.2);
+  ASSERT_EQ(corrections.size(), 2U);
+  EXPECT_EQ(corrections[0].gpus, 4) << "sorted by nodes, GPUs";
+  EXPECT_DOUBLE_EQ(shrunk_ratio(corrections[1]), std::sqrt(0.8));
+  for (int i = 0; i < 9; ++i)
+    learn_correction(corrections, Placement{2, 4}, 0.8);
+  EXPECT_EQ(corrections[1].runs, 10);
+  EXPECT_NEAR(shrunk_ratio(corrections[1]), std::pow(0.8, 10.0 / 11), 1e-12);
+  EXPECT_EQ(shrunk_ratio({1, 1, 100, 5}), 2);
+  EXPECT_EQ(shrunk_ratio({1, 1, 0.001, 5}), 0.5);
+  EXPECT_EQ(shrunk_ratio({1, 1, 3, 0}), 1) << "no runs";
+  const auto before = corrections;
+  for (const double bad : {0.0, -1.0, std::nan("")})
+    learn_correction(corrections, Placement{2, 4}, bad);
+  EXPECT_EQ(corrections, before);
+}
+
+TEST(Correction, AppliesToAsManyNodesAndGpus) {
+  ProfileEntry entry = an_entry("resnet50", "T4", 1);
+  learn_correction(entry.corrections, Placement{2, 4}, 0.64);
+  const PreparedModel model(entry, 64);
+  const Prediction corrected = model.predict(Placement{2, 4}).value();
+  EXPECT_EQ(corrected.source, PredictionSource::kCorrected);
+  EXPECT_NEAR(corrected.throughput_samples_per_s,
+              0.8 * *predict_throughput(entry.coefficients, 64, Placement{2, 4}), 1e-9);
+  EXPECT_EQ(model.predict(Placement{4, 2})->source, PredictionSource::kFitted);
+}
+
+TEST(Predictor, PrefersWhatWasMeasured) {
+  const Predictor predictor(
+      WorkloadProfiles({an_entry("resnet50", "T4", 1)}),
+      std::vector{a_sample(64, "2+1", 400), a_sample(64, "1+2", 100), a_sample(64, "1x1", -5)});
+  const Prediction found = predictor.predict("resnet50", 64, kT4, *parse_layout("2+1")).value();
+  EXPECT_EQ(found.source, PredictionSource::kMeasured);
+  EXPECT_DOUBLE_EQ(found.throughput_samples_per_s, 200);
+  EXPECT_EQ(predictor.predict("resnet50", 63, kT4, *parse_layout("2+1"))->source,
+            PredictionSource::kFitted);
+  EXPECT_EQ(predictor.predict("resnet50", 64, kT4, Layout())->source, PredictionSource::kFitted);
+}
+
+TEST(Predictor, AnswersFromMeasurementsAlone) {
+  const Predictor predictor({}, std::vector{a_sample(64, "1x2", 100)});
+  EXPECT_EQ(predictor.predict("resnet50", 64, kT4, Layout(Placement{1, 2}))->source,
+            PredictionSource::kMeasured);
+  EXPECT_FALSE(predictor.predict("resnet50", 64, kT4, Layout()));
+  EXPECT_FALSE(predictor.predict("bert", 64, kT4, Layout()));
+}
+
+TEST(Predictor, BorrowsTheShapeAndMeasuresTheSpeedOfAnotherType) {
+  std::vector samples{a_sample(16, "1x1", 3 * 16 / 0.036), a_sample(64, "1x1", 5 * 64 / 0.084)};
+  for (ThroughputSample& sample : samples)
+    sample.gpu_type = kA100;
+  const Predictor predictor(WorkloadProfiles({an_entry("resnet50", "T4", 1)}), samples);
+  const auto ratio = [&](double batch, Placement shape) {
+    const Prediction found = predictor.predict("resnet50", batch, kA100, Layout(shape)).value();
+    EXPECT_EQ(found.source, PredictionSource::kSimilar);
+    EXPECT_NEAR(found.high / found.throughput_samples_per_s, 1.4, 1e-9);
+    return found.throughput_samples_per_s /
+           *predict_throughput(an_entry("", "", 1).coefficients, batch, shape);
+  };
+  EXPECT_NEAR(ratio(20, {1, 2}), 3, 1e-9) << "of the nearest batch: the factor is not global";
+  EXPECT_NEAR(ratio(60, {2, 2}), 5, 1e-9);
+}
+
+TEST(Predictor, BorrowsTheRatioOfItsFamily) {
+  const WorkloadProfiles profiles({an_entry("resnet50", "T4", 1), an_entry("resnet18", "T4", 2),
+                                   an_entry("resnet18", "A100", 8), an_entry("bert", "A100", 9)});
+  const Predictor predictor(profiles);
+  const Prediction found = predictor.predict("resnet50", 64, kA100, Layout()).value();
+  EXPECT_EQ(found.source, PredictionSource::kFamily);
+  EXPECT_NEAR(found.throughput_samples_per_s, 4 * 64 / 0.084, 1e-6);
+  EXPECT_FALSE(predictor.predict("bert", 64, kT4, Layout())) << "no other bert to go by";
+}
+
+TEST(Predictor, TakesTheMedianOfTheFamilyForAModelNobodyKnows) {
+  const WorkloadProfiles profiles({an_entry("resnet18", "T4", 4), an_entry("resnet50", "T4", 2),
+                                   an_entry("resnet152", "T4", 1), an_entry("bert", "T4", 9)});
+  const Prediction found = Predictor(profiles).predict("resnet101", 64, kT4, Layout()).value();
+  EXPECT_EQ(found.source, PredictionSource::kFamily);
+  EXPECT_NEAR(found.throughput_samples_per_s, 2 * 64 / 0.084, 1e-6);
+  EXPECT_EQ(family_of("gpt2-xl"), "gpt");
+  EXPECT_EQ(family_of("7b"), "");
+  EXPECT_FALSE(Predictor(profiles).predict("7b", 64, kT4, Layout()));
+}
+
+}  // namespace
+}  // namespace slackline::core
