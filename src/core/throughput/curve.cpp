@@ -8,12 +8,12 @@ double curve_at(std::span<const double> pairs, double log_batch) {
   const std::size_t size = pairs.size();
   if (size == 0) return 0;
   if (log_batch <= pairs[0]) return pairs[1];
-  for (std::size_t i = 2; i < size; i += 2) {
-    if (log_batch > pairs[i]) continue;
-    const double share = (log_batch - pairs[i - 2]) / (pairs[i] - pairs[i - 2]);
-    return pairs[i - 1] + share * (pairs[i + 1] - pairs[i - 1]);
-  }
-  return pairs[size - 1];
+  if (log_batch >= pairs[size - 2]) return pairs[size - 1];
+  std::size_t i = 2;
+  while (log_batch > pairs[i])
+    i += 2;
+  const double share = (log_batch - pairs[i - 2]) / (pairs[i] - pairs[i - 2]);
+  return pairs[i - 1] + share * (pairs[i + 1] - pairs[i - 1]);
 }
 
 bool is_curve(std::span<const double> pairs) {
