@@ -84,7 +84,7 @@ TEST_F(Forecast, RanksTheShapesOfAPlatformByWhatAGpuBuys) {
   ASSERT_EQ(rows.size(), 16U);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const LayoutForecast& forecast = rows[i].forecast;
-    if (i > 0) EXPECT_LE(rows[i].cer, rows[i - 1].cer);
+    EXPECT_LE(rows[i].cer, rows[i > 0 ? i - 1 : 0].cer);
     EXPECT_LE(forecast.speed.low, forecast.speed.throughput_samples_per_s);
     EXPECT_GE(forecast.speed.high, forecast.speed.throughput_samples_per_s);
     EXPECT_DOUBLE_EQ(*forecast.lat_s, 128 * 1000 / forecast.speed.throughput_samples_per_s + 30);
