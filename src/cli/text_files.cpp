@@ -1,8 +1,9 @@
 #include "cli/text_files.h"
 
+#include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "cli/commands.h"
 #include "slackline/base/text.h"
@@ -10,18 +11,12 @@
 namespace slackline::cli {
 
 Status write_text_file(const std::string& path, std::string_view text) {
-  // A device or a pipe, such as /dev/stdout, is written as it stands.
-  std::error_code error;
-  const bool in_place =
-      std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
-  const std::string target = in_place ? path : path + ".new";
-  std::ofstream file(target, std::ios::binary);
+  std::ofstream file(path, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
-  if (!file) return fail(ErrorCode::kUnavailable, format("cannot write {}", target));
-  if (!in_place) std::filesystem::rename(target, path, error);
-  if (error)
-    return fail(ErrorCode::kUnavailable, format("cannot write {}: {}", path, error.message()));
+  if (!file)
+    return fail(ErrorCode::kUnavailable,
+                format("cannot write {}: {}", path, std::generic_category().message(errno)));
   return {};
 }
 

@@ -8,8 +8,7 @@
 
 namespace slackline::cli {
 
-// The whole text, or an error that names the file. It is written beside and moved into place, so
-// that nobody reads half of it.
+// The whole text, or an error that names the file.
 Status write_text_file(const std::string& path, std::string_view text);
 
 // Prints "slackline: MESSAGE" to stderr; the exit code.
