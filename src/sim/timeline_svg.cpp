@@ -90,13 +90,13 @@ std::vector<Bar> bars_of(const core::TaskTable& tasks, const Outcome& outcome, R
   std::vector<Bar> bars;
   for (const EventRow& event : outcome.events) {
     Open& run = open[event.task];
-    if (event.kind == EventKind::kStart) {
+    if (event.kind == core::RunEvent::kStart) {
       run = {rows.take(event.run, tasks[event.task].menu->all[event.run.choice]), event.time_s};
       continue;
     }
     for (const std::size_t row : run.rows)
-      bars.push_back({event.task, row, run.from_s, event.time_s, event.kind == EventKind::kPreempt,
-                      row == run.rows.front()});
+      bars.push_back({event.task, row, run.from_s, event.time_s,
+                      event.kind == core::RunEvent::kPreempt, row == run.rows.front()});
     rows.give_back(run.rows);
   }
   return bars;
