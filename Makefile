@@ -1,5 +1,5 @@
 # A short front for the scripts; each target installs what it needs first.
-.PHONY: setup build run test demo bench fuzz lint format help
+.PHONY: study setup build run test demo bench fuzz lint format help
 .DEFAULT_GOAL := help
 
 help:            ## this list
@@ -22,6 +22,9 @@ demo:            ## a real control plane, 4 x 4 GPUs and a few annotated Jobs (K
 
 bench:           ## latencies against a loopback echo, in one run
 	scripts/bench
+
+study: build     ## regenerate docs/study: policies on generated and recorded traces (minutes)
+	for part in scripts/study/*; do [ ! -x $$part ] || $$part || exit 1; done
 
 fuzz:            ## every decoder for a short while (SECONDS_EACH=20)
 	scripts/fuzz $(SECONDS_EACH)

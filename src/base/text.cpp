@@ -35,6 +35,13 @@ std::string to_lower(std::string_view text) {
   return lower;
 }
 
+std::string to_upper(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return upper;
+}
+
 Result<std::int64_t> parse_int(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

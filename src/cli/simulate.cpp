@@ -1,7 +1,6 @@
 // `slackline simulate`: a trace played against policies, with the planner that the daemon runs.
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,19 +8,19 @@
 
 #include "cli/commands.h"
 #include "cli/files.h"
+#include "cli/trace_source.h"
 #include "sim/comparison.h"
+#include "sim/completion_svg.h"
 #include "sim/engine.h"
-#include "sim/trace_csv.h"
+#include "sim/timeline_svg.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"
-#include "wire/profile_codec.h"
 
 namespace slackline::cli {
 namespace {
 
 struct SimulateOptions {
-  std::string trace;
-  std::vector<std::string> profiles;
+  TraceSource source;
   std::string platform_text = "4x4";
   sim::Platform platform;
   std::string policies = "default";
@@ -30,7 +29,12 @@ struct SimulateOptions {
   double sigma = 0;
   std::uint64_t noise_seed = 0;
   std::string report;
+  std::string table;
   std::string events;
+  std::string timeline;
+  std::string completions;
+
+  bool keep_events() const { return !events.empty() || !timeline.empty(); }
 };
 
 // What is simulated, once per policy.
@@ -40,33 +44,15 @@ struct Experiment {
   sim::Noise noise;
 };
 
-Result<sim::Trace> load_trace(const SimulateOptions& options) {
-  SLACKLINE_ASSIGN(const std::string text, read_file(options.trace));
-  auto trace = sim::parse_trace_csv(text);
-  if (!trace) return fail(trace.error().with_context(options.trace));
-  return trace;
-}
-
-Result<std::vector<ProfileEntry>> load_profiles(const std::vector<std::string>& files) {
-  std::vector<ProfileEntry> all;
-  for (const std::string& file : files) {
-    SLACKLINE_ASSIGN(const std::string text, read_file(file));
-    SLACKLINE_ASSIGN(const auto entries, wire::read_profile(text, file));
-    all.insert(all.end(), entries.begin(), entries.end());
-  }
-  return all;
-}
-
 Result<Experiment> load(const SimulateOptions& options) {
   Experiment experiment;
   experiment.platform = options.platform;
   SLACKLINE_ASSIGN(experiment.platform.pools, sim::parse_platform(options.platform_text));
-  SLACKLINE_ASSIGN(auto entries, load_profiles(options.profiles));
-  SLACKLINE_TRY(sim::match_types(experiment.platform.pools, entries));
-  SLACKLINE_ASSIGN(const sim::Trace trace, load_trace(options));
+  SLACKLINE_ASSIGN(const Workload workload,
+                   load_workload(options.source, experiment.platform.pools));
   SLACKLINE_ASSIGN(experiment.tasks,
-                   sim::prepare(trace, WorkloadProfiles(entries), experiment.platform));
-  for (const std::string& assumption : trace.assumptions)
+                   sim::prepare(workload.trace, workload.profiles, experiment.platform));
+  for (const std::string& assumption : workload.trace.assumptions)
     std::fprintf(stderr, "assumed: %s\n", assumption.c_str());
   if (!options.noise.empty()) {
     SLACKLINE_ASSIGN(const std::string text, read_file(options.noise));
@@ -121,6 +107,22 @@ Played play(const Experiment& experiment, const core::Policy& policy, bool keep_
   return played;
 }
 
+// The files that tell of one run.
+Status write_run(const SimulateOptions& options, const Experiment& experiment,
+                 const core::Policy& policy, const Played& played) {
+  if (!options.events.empty())
+    SLACKLINE_TRY(
+        write_file(options.events,
+                   sim::format_events_csv(experiment.tasks, experiment.platform, played.outcome)));
+  if (!options.report.empty())
+    SLACKLINE_TRY(write_file(options.report, sim::format_report_json(played.report)));
+  if (!options.timeline.empty())
+    SLACKLINE_TRY(write_file(
+        options.timeline, sim::timeline_svg(experiment.tasks, experiment.platform, played.outcome,
+                                            "Timeline of " + policy.name)));
+  return {};
+}
+
 Status simulate(const SimulateOptions& options) {
   std::vector<core::Policy> policies;
   const bool compares = !options.compare.empty();
@@ -133,17 +135,21 @@ Status simulate(const SimulateOptions& options) {
     return fail(ErrorCode::kInvalidArgument, "--policy takes one policy; use --compare for more");
   SLACKLINE_ASSIGN(const Experiment experiment, load(options));
   std::vector<std::pair<std::string, sim::Report>> rows;
+  std::vector<std::pair<std::string, sim::Outcome>> runs;
   for (const core::Policy& policy : policies) {
-    const Played played = play(experiment, policy, !options.events.empty());
+    Played played = play(experiment, policy, options.keep_events());
     rows.emplace_back(policy.name, played.report);
-    if (!options.events.empty())
-      SLACKLINE_TRY(write_file(
-          options.events,
-          sim::format_events_csv(experiment.tasks, experiment.platform, played.outcome)));
-    if (!options.report.empty())
-      SLACKLINE_TRY(write_file(options.report, sim::format_report_json(played.report)));
+    SLACKLINE_TRY(write_run(options, experiment, policy, played));
+    if (!options.completions.empty()) runs.emplace_back(policy.name, std::move(played.outcome));
   }
-  std::fputs(sim::format_comparison(rows).c_str(), stdout);
+  const sim::Bounds bounds =
+      sim::bounds_of(sim::bound_tasks(experiment.tasks), experiment.platform.gpus());
+  if (!options.completions.empty())
+    SLACKLINE_TRY(write_file(options.completions,
+                             sim::completion_svg(experiment.tasks, runs, "Completion times")));
+  if (!options.table.empty())
+    SLACKLINE_TRY(write_file(options.table, sim::format_comparison_csv(rows, bounds)));
+  std::fputs(sim::format_comparison(rows, bounds).c_str(), stdout);
   return {};
 }
 
@@ -177,14 +183,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<SimulateOptions>();
   CLI::App* command = app.add_subcommand(
       "simulate", "Play a trace of tasks against scheduling policies; needs no cluster");
-  command->add_option("--trace", options->trace, "Tasks: CSV")
-      ->required()
-      ->check(CLI::ExistingFile);
-  command
-      ->add_option("--profile", options->profiles,
-                   "Throughput profile, one or several (a WorkloadProfile or its import form)")
-      ->required()
-      ->check(CLI::ExistingFile);
+  add_trace_options(*command, options->source);
   add_platform_options(*command, *options);
   CLI::Option* policy = command->add_option("--policy", options->policies, "NAME[,option=value...]")
                             ->capture_default_str();
@@ -204,6 +203,10 @@ void add_simulate(CLI::App& app, int& exit_code) {
       ->excludes(compare);
   command->add_option("--events", options->events, "Write starts, finishes, preemptions here (CSV)")
       ->excludes(compare);
+  command->add_option("--timeline", options->timeline, "Draw the run as a Gantt chart here (SVG)")
+      ->excludes(compare);
+  command->add_option("--table", options->table, "Write the table printed here (CSV, unrounded)");
+  command->add_option("--cdf", options->completions, "Draw completion times here (SVG)");
   std::string names;
   for (const std::string& name : core::policy_names())
     names += (names.empty() ? "Policies: " : ", ") + name;

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "slackline/core/deadline.h"
+
 namespace slackline::sim {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTolerance_s = 1e-3;  // deadlines are judged with it everywhere
 
 struct Point {
   double lat_s;
@@ -112,7 +113,7 @@ class Polymatroid {
     std::vector<double> ends;
     for (const BoundTask& task : tasks) {
       submits.push_back(task.submit_s);
-      ends.push_back(task.deadline_s + kTolerance_s);
+      ends.push_back(task.deadline_s + core::kDeadlineTolerance_s);
     }
     submits_ = distinct(std::move(submits));
     ends = distinct(std::move(ends));
@@ -121,7 +122,7 @@ class Polymatroid {
     taken_.resize(submits_.size());
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const BoundTask& task = tasks[i];
-      const double end = task.deadline_s + kTolerance_s;
+      const double end = task.deadline_s + core::kDeadlineTolerance_s;
       const double need = least_gpu_seconds(task.choices, end - task.submit_s);
       if (need < kInfinity)
         needs_.push_back({need, i, rank_of(submits_, task.submit_s), rank_of(ends, end)});
@@ -183,6 +184,17 @@ double least_gpu_seconds(const std::vector<BoundChoice>& choices, double window_
       return a.area + (b.area - a.area) * (window_s - a.lat_s) / (b.lat_s - a.lat_s);
   }
   return hull.back().area;
+}
+
+std::vector<BoundTask> bound_tasks(const core::TaskTable& tasks) {
+  std::vector<BoundTask> out;
+  for (const core::PlanTask& task : tasks.tasks()) {
+    BoundTask bound{task.submit_s, task.deadline_s, {}};
+    for (const core::Choice& choice : task.menu->all)
+      bound.choices.push_back({choice.lat_s, choice.gpus});
+    out.push_back(std::move(bound));
+  }
+  return out;
 }
 
 Bounds bounds_of(const std::vector<BoundTask>& tasks, int gpus) {

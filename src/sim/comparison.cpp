@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slackline/base/text.h"
+#include "wire/csv.h"
 #include "wire/text_table.h"
 
 namespace slackline::sim {
@@ -10,25 +11,28 @@ namespace {
 
 struct Column {
   const char* heading;
+  const char* field;  // as reports name it
   double (*value)(const Report& report);
   int decimals;
   enum { kNone, kLow, kHigh } best;
 };
 
 const Column kColumns[] = {
-    {">Q %", [](const Report& r) { return r.q; }, 1, Column::kHigh},
-    {">PRIOR %", [](const Report& r) { return r.q_prior; }, 1, Column::kHigh},
-    {">NORMAL %", [](const Report& r) { return r.q_normal; }, 1, Column::kHigh},
-    {">MAKESPAN h", [](const Report& r) { return r.makespan_h; }, 2, Column::kLow},
-    {">LATENCY", [](const Report& r) { return r.norm_latency; }, 2, Column::kLow},
-    {">P95", [](const Report& r) { return r.norm_latency_p95; }, 2, Column::kLow},
-    {">URGENT", [](const Report& r) { return r.urgent_latency; }, 2, Column::kLow},
-    {">MAX WAIT h", [](const Report& r) { return r.max_wait_h; }, 2, Column::kLow},
-    {">GPU h", [](const Report& r) { return r.gpu_hours; }, 1, Column::kLow},
-    {">UTIL %", [](const Report& r) { return r.util_arrivals; }, 1, Column::kNone},
-    {">PREEMPTED", [](const Report& r) { return static_cast<double>(r.preemptions); }, 0,
-     Column::kNone},
-    {">UNSERVED", [](const Report& r) { return static_cast<double>(r.unserved); }, 0,
+    {">Q %", "q", [](const Report& r) { return r.q; }, 1, Column::kHigh},
+    {">PRIOR %", "q_prior", [](const Report& r) { return r.q_prior; }, 1, Column::kHigh},
+    {">NORMAL %", "q_normal", [](const Report& r) { return r.q_normal; }, 1, Column::kHigh},
+    {">MAKESPAN h", "makespan_h", [](const Report& r) { return r.makespan_h; }, 2, Column::kLow},
+    {">LATENCY", "norm_latency", [](const Report& r) { return r.norm_latency; }, 2, Column::kLow},
+    {">P95", "norm_latency_p95", [](const Report& r) { return r.norm_latency_p95; }, 2,
+     Column::kLow},
+    {">URGENT", "urgent_latency", [](const Report& r) { return r.urgent_latency; }, 2,
+     Column::kLow},
+    {">MAX WAIT h", "max_wait_h", [](const Report& r) { return r.max_wait_h; }, 2, Column::kLow},
+    {">GPU h", "gpu_hours", [](const Report& r) { return r.gpu_hours; }, 1, Column::kLow},
+    {">UTIL %", "util_arrivals", [](const Report& r) { return r.util_arrivals; }, 1, Column::kNone},
+    {">PREEMPTED", "preemptions",
+     [](const Report& r) { return static_cast<double>(r.preemptions); }, 0, Column::kNone},
+    {">UNSERVED", "unserved", [](const Report& r) { return static_cast<double>(r.unserved); }, 0,
      Column::kNone},
 };
 
@@ -48,7 +52,8 @@ std::string best_of(const Column& column, const std::vector<std::pair<std::strin
 
 }  // namespace
 
-std::string format_comparison(const std::vector<std::pair<std::string, Report>>& rows) {
+std::string format_comparison(const std::vector<std::pair<std::string, Report>>& rows,
+                              const Bounds& bounds) {
   std::vector<std::string> headings = {"POLICY"};
   std::vector<std::string> best;
   for (const Column& column : kColumns) {
@@ -64,7 +69,37 @@ std::string format_comparison(const std::vector<std::pair<std::string, Report>>&
     }
     table.add(std::move(cells));
   }
-  return table.str();
+  return table.str() +
+         format(
+             "bound: Q {:.1f} % ({:.1f} % feasible alone), makespan {:.2f} h; least load {:.2f}\n",
+             bounds.q, bounds.feasible_alone, bounds.makespan_s / 3600, bounds.load);
+}
+
+std::string format_comparison_csv(const std::vector<std::pair<std::string, Report>>& rows,
+                                  const Bounds& bounds) {
+  std::string out;
+  std::vector<std::string> cells = {"policy"};
+  for (const Column& column : kColumns)
+    cells.emplace_back(column.field);
+  cells.insert(cells.end(), {"load", "feasible_alone"});
+  wire::append_csv_row(out, cells);
+  for (const auto& [name, report] : rows) {
+    cells = {name};
+    for (const Column& column : kColumns)
+      cells.push_back(format("{}", column.value(report)));
+    cells.insert(cells.end(), {"", ""});
+    wire::append_csv_row(out, cells);
+  }
+  cells = {"bound"};
+  for (const Column& column : kColumns) {
+    const std::string_view field = column.field;
+    cells.push_back(field == "q"            ? format("{}", bounds.q)
+                    : field == "makespan_h" ? format("{}", bounds.makespan_s / 3600)
+                                            : "");
+  }
+  cells.insert(cells.end(), {format("{}", bounds.load), format("{}", bounds.feasible_alone)});
+  wire::append_csv_row(out, cells);
+  return out;
 }
 
 std::vector<std::string> split_policies(std::string_view text) {

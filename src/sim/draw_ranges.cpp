@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/scaling_table.h"
 #include "slackline/base/text.h"
 #include "slackline/core/throughput.h"
 #include "wire/document.h"
@@ -92,7 +93,9 @@ std::vector<DrawRange> default_draw_ranges(const WorkloadProfiles& profiles,
     if (entry.gpu_type != gpu_type) continue;
     DrawRange range;
     range.type = entry.model;
-    range.batches = powers_of_two(entry.batch_range.value_or(kUsualBatches));
+    range.batches = measured_batches(entry.coefficients);
+    if (range.batches.empty())
+      range.batches = powers_of_two(entry.batch_range.value_or(kUsualBatches));
     const double middle = range.batches[range.batches.size() / 2];
     const auto throughput = core::predict_throughput(entry.coefficients, middle, Placement{1, 1});
     if (!throughput) continue;

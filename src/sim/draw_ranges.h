@@ -1,8 +1,9 @@
 // What a generator may draw for each workload type: batches and numbers of iterations.
 //
 // The import form of a profile ({"kind": "seed", "types": {...}}) states them in `batch` and
-// `iters`; a WorkloadProfile does not, so they are derived: powers of two within batch_range, and
-// iterations that keep the middle batch busy for kShortest_s to kLongest_s on one GPU.
+// `iters`; a WorkloadProfile does not, so they are derived: the batches of a measured
+// table, else powers of two within batch_range (of one GPU), and iterations that keep the middle
+// batch busy for kShortest_s to kLongest_s on one GPU.
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@
 
 namespace slackline::sim {
 
-std::uint64_t Random::bits() {
+std::uint64_t Random::next() {
   state_ += 0x9e3779b97f4a7c15U;
   std::uint64_t z = state_;
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -14,7 +14,7 @@ std::uint64_t Random::bits() {
 }
 
 double Random::uniform() {
-  return static_cast<double>(bits() >> 11U) * 0x1.0p-53;
+  return static_cast<double>(next() >> 11U) * 0x1.0p-53;
 }
 
 double Random::uniform(double a, double b) {
@@ -37,7 +37,7 @@ double Random::normal() {
 std::uint64_t Random::index(std::uint64_t n) {
   const std::uint64_t biased = (0 - n) % n;  // the lowest values would come up once more often
   for (;;) {
-    const std::uint64_t draw = bits();
+    const std::uint64_t draw = next();
     if (draw >= biased) return draw % n;
   }
 }

@@ -13,7 +13,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  std::uint64_t bits();                  // 64 of them
+  std::uint64_t next();                  // 64 of them
   double uniform();                      // [0, 1), 53 bits
   double uniform(double a, double b);    // [a, b)
   double exponential(double mean);       // by inverse transform

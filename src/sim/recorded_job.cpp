@@ -20,6 +20,7 @@ struct MadeUp {
   int fewer_gpus = 0;
   int best_effort = 0;
   int cut = 0;
+  int not_run = 0;
 };
 
 void select(std::vector<RecordedJob>& jobs, const RecordedOptions& options, MadeUp& made_up) {
@@ -36,6 +37,9 @@ void select(std::vector<RecordedJob>& jobs, const RecordedOptions& options, Made
   });
   std::erase_if(jobs,
                 [&](const RecordedJob& job) { return job.duration_s < options.least_duration_s; });
+  const auto not_run = std::erase_if(
+      jobs, [](const RecordedJob& job) { return job.gpus < 1 || !(job.duration_s > 0); });
+  made_up.not_run = static_cast<int>(not_run);
   for (RecordedJob& job : jobs) {
     if (job.duration_s <= options.most_duration_s) continue;
     job.duration_s = options.most_duration_s;
@@ -142,6 +146,8 @@ std::vector<std::string> sentences(const MadeUp& made_up, const RecordedOptions&
       format("Iterations are what the recorded duration does on the recorded GPUs, by "
              "the profile of {}.",
              options.gpu_type.str()));
+  if (made_up.not_run > 0)
+    said.push_back(format("{} jobs without a GPU or a duration are left out.", made_up.not_run));
   for (const auto& [name, count] : made_up.drawn_types)
     say_if(count, name.empty() ? std::string("the type is drawn, the file tells none")
                                : format("{} has no profile, the type is drawn", name));

@@ -3,7 +3,8 @@
 //
 //   selection    jobs of the cluster asked for, submitted in [from_s, from_s + for_s) after the
 //                first job of the file, in order of submission (ties: of the file), every n-th of
-//                them; then those that ran for at least least_duration_s, cut at most_duration_s
+//                them; of those the ones that held a GPU and ran for at least least_duration_s, cut
+//                at most_duration_s
 //   clock        0 is the first submission that was kept
 //   GPU count    rounded down to a power of two
 //   type, batch  the recorded ones where the profiles know them, else drawn from the ranges
@@ -29,8 +30,8 @@ namespace slackline::sim {
 struct RecordedJob {
   int line = 0;  // of the file
   double submit_s = 0;
-  double duration_s = 0;  // > 0, on `gpus` GPUs
-  std::int64_t gpus = 1;
+  double duration_s = 0;             // on `gpus` GPUs
+  std::int64_t gpus = 1;             // 0: it did not use any
   std::string type;                  // empty: not told
   std::optional<double> batch;       // global
   std::optional<double> deadline_s;  // the clock of submit_s

@@ -31,8 +31,8 @@ Result<Recording> read_chronus(const wire::CsvTable& table, const RecordedOption
     RecordedJob job;
     job.line = row.line;
     job.submit_s = fields.number(row, submit, 0) * kSecondsPerMinute;
-    job.duration_s = fields.number(row, duration, 1e-3) * kSecondsPerMinute;
-    job.gpus = static_cast<std::int64_t>(fields.number(row, gpus, 1));
+    job.duration_s = fields.number(row, duration, 0) * kSecondsPerMinute;
+    job.gpus = static_cast<std::int64_t>(fields.number(row, gpus, 0));
     job.type = std::string(fields.text(row, model));
     job.cluster = std::string(fields.text(row, user));
     job.best_effort = fields.optional_number(row, best_effort, 0).value_or(0) > 0;

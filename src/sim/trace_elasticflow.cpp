@@ -18,8 +18,8 @@ Result<Recording> read_elasticflow(const wire::CsvTable& table, const RecordedOp
     RecordedJob job;
     job.line = row.line;
     job.submit_s = fields.number(row, submit, 0);
-    job.duration_s = fields.number(row, duration, 1e-3);
-    job.gpus = static_cast<std::int64_t>(fields.number(row, gpus, 1));
+    job.duration_s = fields.number(row, duration, 0);
+    job.gpus = static_cast<std::int64_t>(fields.number(row, gpus, 0));
     job.type = std::string(fields.text(row, model));
     job.batch = fields.optional_number(row, batch, 1);
     job.deadline_s = fields.optional_number(row, deadline, 0);

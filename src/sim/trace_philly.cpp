@@ -1,7 +1,6 @@
 // The Philly trace of Microsoft (ATC'19), in the CSV form in which Pollux (OSDI'21) reads it.
 #include "sim/job_table.h"
 #include "sim/trace_format.h"
-#include "slackline/base/text.h"
 
 namespace slackline::sim {
 
@@ -23,12 +22,7 @@ Result<Recording> read_philly(const wire::CsvTable& table, const RecordedOptions
     jobs.push_back(std::move(job));
   }
   SLACKLINE_ASSIGN(jobs, fields.finish(std::move(jobs)));
-  const std::size_t all = jobs.size();
-  // Jobs that failed at once, and jobs without a GPU, are in the recording too.
-  std::erase_if(jobs, [](const RecordedJob& job) { return !(job.duration_s > 0) || job.gpus < 1; });
-  return Recording{
-      std::move(jobs),
-      {format("Philly: {} jobs without a GPU or a duration are left out.", all - jobs.size())}};
+  return Recording{std::move(jobs), {"Philly: the file has no types, batches and deadlines."}};
 }
 
 }  // namespace slackline::sim

@@ -18,7 +18,7 @@ Result<Recording> read_pollux(const wire::CsvTable& table, const RecordedOptions
     RecordedJob job;
     job.line = row.line;
     job.submit_s = fields.number(row, submit, 0);
-    job.gpus = static_cast<std::int64_t>(fields.number(row, gpus, 1));
+    job.gpus = static_cast<std::int64_t>(fields.number(row, gpus, 0));
     job.type = std::string(fields.text(row, model));
     job.batch = fields.optional_number(row, batch, 1);
     job.duration_s = random.uniform(kShortest_s, kLongest_s);

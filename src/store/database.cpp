@@ -14,9 +14,6 @@
 namespace slackline::store {
 namespace {
 
-// "SLKL": tells our files from those of other programs.
-constexpr std::int64_t kApplicationId = 0x534c4b4c;
-
 ErrorCode error_code(int sqlite_code) {
   switch (sqlite_code & 0xff) {
     case SQLITE_BUSY:
@@ -228,6 +225,17 @@ Status Database::execute(const std::string& sql) {
   return {};
 }
 
+Status Database::copy_from(Database& source) {
+  sqlite3_backup* backup =
+      sqlite3_backup_init(connection_.get(), "main", source.connection_.get(), "main");
+  if (backup == nullptr)
+    return sqlite_failure(connection_.get(), sqlite3_errcode(connection_.get()));
+  const int code = sqlite3_backup_step(backup, -1);
+  sqlite3_backup_finish(backup);
+  if (code != SQLITE_DONE) return sqlite_failure(nullptr, code);
+  return {};
+}
+
 Result<Statement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()),
@@ -247,11 +255,11 @@ Status Database::check_origin(const DatabaseOptions& options) {
   SLACKLINE_ASSIGN(const std::int64_t application, query_integer("PRAGMA application_id"));
   SLACKLINE_ASSIGN(const std::int64_t version, query_integer("PRAGMA user_version"));
   SLACKLINE_ASSIGN(const std::int64_t objects, query_integer("SELECT count(*) FROM sqlite_schema"));
-  if (application != kApplicationId && (application != 0 || version != 0 || objects != 0))
-    return fail(
-        ErrorCode::kInvalidArgument,
-        "the file is a database of another program; it was left untouched; set another store "
-        "path");
+  if (application != options.application_id && (application != 0 || version != 0 || objects != 0))
+    return fail(ErrorCode::kInvalidArgument,
+                "the file is a database of another program or purpose; it was left untouched; set "
+                "another store "
+                "path");
   if (version > newest)
     return fail(ErrorCode::kInvalidArgument,
                 format("the file has schema version {}, this program knows up to {}; it was left "
@@ -275,8 +283,8 @@ Status Database::migrate(const DatabaseOptions& options) {
   SLACKLINE_ASSIGN(Transaction transaction, Transaction::begin(*this));
   for (auto step = static_cast<std::size_t>(version); step < newest; ++step)
     SLACKLINE_TRY(execute(options.migrations[step]));
-  SLACKLINE_TRY(
-      execute(format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, newest)));
+  SLACKLINE_TRY(execute(
+      format("PRAGMA application_id={}; PRAGMA user_version={}", options.application_id, newest)));
   return transaction.commit();
 }
 

@@ -60,11 +60,17 @@ class Statement {
   int bind_error_ = 0;
 };
 
+// Tells our files from those of other programs, and of our own the journal ("SLKL") from the
+// models.
+inline constexpr std::int64_t kJournalFile = 0x534c4b4c;
+inline constexpr std::int64_t kModelFile = 0x534c4b4d;
+
 struct DatabaseOptions {
   std::string path;
   // Script i lifts user_version from i to i + 1; all run in one transaction with the version.
   std::vector<std::string> migrations;
   double busy_timeout_s = 5;
+  std::int64_t application_id = kJournalFile;
 };
 
 class Database {
@@ -75,6 +81,8 @@ class Database {
   static Result<Database> open_reader(const std::string& path, double busy_timeout_s);
 
   Status execute(const std::string& sql);
+  // Replaces everything in this database by what is in `source`, in one transaction.
+  Status copy_from(Database& source);
   Result<Statement> prepare(std::string_view sql);
   Result<std::int64_t> query_integer(std::string_view sql);
   // False once the file was deleted or replaced under the connection.

@@ -11,6 +11,7 @@ constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
 constexpr std::size_t kMaxRows = 1'000'000;
 constexpr std::size_t kMaxColumns = 1024;
 constexpr std::size_t kListedProblems = 20;
+constexpr std::int64_t kMaxCount = 1'000'000'000;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kUnquotedEnd = ",\r\n";
 
@@ -147,7 +148,8 @@ void append_csv_row(std::string& out, const std::vector<std::string>& cells) {
     const std::string& cell = cells[i];
     if (i > 0) out += ',';
     const bool plain = cell.find_first_of("\",\r\n") == std::string::npos &&
-                       trim(cell).size() == cell.size() && !blank;
+                       trim(cell).size() == cell.size() && !blank &&
+                       !cell.starts_with(kByteOrderMark);
     if (plain) {
       out += cell;
       continue;
@@ -170,6 +172,24 @@ Error RowProblems::error() const {
   return Error{ErrorCode::kInvalidArgument,
                format("{} {} wrong, so nothing was read:{}{}", count_,
                       count_ == 1 ? "value is" : "values are", listed_, more)};
+}
+
+std::optional<double> read_positive(const CsvTable& table, const CsvRow& row, std::size_t column,
+                                    RowProblems& problems) {
+  const auto number = parse_number(row.cell(column));
+  if (number && *number > 0) return *number;
+  problems.add(row.line, table.header[column],
+               format("\"{}\" must be a number above 0", printable(row.cell(column), 64)));
+  return std::nullopt;
+}
+
+std::optional<int> read_count(const CsvTable& table, const CsvRow& row, std::size_t column,
+                              RowProblems& problems) {
+  const auto number = parse_int(row.cell(column));
+  if (number && *number >= 1 && *number <= kMaxCount) return static_cast<int>(*number);
+  problems.add(row.line, table.header[column],
+               format("\"{}\" must be a whole number from 1", printable(row.cell(column), 64)));
+  return std::nullopt;
 }
 
 }  // namespace slackline::wire

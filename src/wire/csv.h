@@ -55,4 +55,10 @@ class RowProblems {
   std::string listed_;
 };
 
+// The cell as a number > 0, or as a whole number from 1 to 1e9; else nullopt and a problem.
+std::optional<double> read_positive(const CsvTable& table, const CsvRow& row, std::size_t column,
+                                    RowProblems& problems);
+std::optional<int> read_count(const CsvTable& table, const CsvRow& row, std::size_t column,
+                              RowProblems& problems);
+
 }  // namespace slackline::wire

@@ -55,6 +55,10 @@ def priority_class(name, value):
     }
 
 
+def name_of(pod):
+    return pod["metadata"]["name"]
+
+
 def node_of(pod):
     return pod["spec"].get("nodeName")
 
@@ -70,10 +74,16 @@ def gpus_of(pod, resource=GPU):
     )
 
 
+def bound_and_live(pods):
+    """The pods that are on a node and have not ended."""
+    return [
+        pod for pod in pods if node_of(pod) and phase_of(pod) not in ("Succeeded", "Failed")
+    ]
+
+
 def gpus_by_node(pods):
     """GPUs taken on every node by its pods that have not ended."""
     taken = {}
-    for pod in pods:
-        if node_of(pod) and phase_of(pod) not in ("Succeeded", "Failed"):
-            taken[node_of(pod)] = taken.get(node_of(pod), 0) + gpus_of(pod)
+    for pod in bound_and_live(pods):
+        taken[node_of(pod)] = taken.get(node_of(pod), 0) + gpus_of(pod)
     return taken

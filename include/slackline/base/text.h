@@ -22,7 +22,9 @@ std::string_view trim(std::string_view text);
 
 std::string join(const std::vector<std::string>& pieces, std::string_view separator);
 
+// ASCII letters only.
 std::string to_lower(std::string_view text);
+std::string to_upper(std::string_view text);
 
 // Decimal integers only, the whole text; the error repeats the text.
 Result<std::int64_t> parse_int(std::string_view text);

@@ -5,10 +5,14 @@
 // doubles, without fused multiply-add: the same numbers on every machine.
 //
 // Kinds: "S", the paper's formula in the "sum" reading of eq 8, and "S/mean", in its "mean"
-// reading; params of both: k0, k1, k2 (eq 7), gamma, lambda (eq 8).
+// reading; params of both: k0, k1, k2 (eq 7), gamma, lambda (eq 8). "table", measured values: params
+// batch, GPUs, samples/s for each pair, ascending; linear in between, no prediction outside, and the
+// same for every spread of so many GPUs.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,12 +25,12 @@ namespace slackline::core {
 // what it takes (count, finite numbers), the shape has more GPUs than the batch has samples, or the
 // model predicts no progress at all (<= 0 or not finite).
 std::optional<double> predict_throughput(const Coefficients& coefficients, double batch,
-                                         Placement shape);
+                                         Spread spread);
 
 // Seconds from start to finish (eq 4): batch x iterations / throughput + startup_s.
 // nullopt where the throughput is, or where iterations or startup_s are negative or not finite.
 std::optional<double> predict_lat_s(const Coefficients& coefficients, double batch,
-                                    double iterations, Placement shape, double startup_s);
+                                    double iterations, Spread spread, double startup_s);
 
 // The kinds that can be predicted, sorted.
 std::vector<std::string_view> throughput_kinds();

@@ -27,16 +27,37 @@ struct BatchRange {
   friend bool operator==(const BatchRange&, const BatchRange&) = default;
 };
 
-// One row of a WorkloadProfile: how fast a model trains on a GPU type.
+// The least and the most of a whole number that was seen.
+struct CountRange {
+  int least = 0;
+  int most = 0;
+  friend bool operator==(const CountRange&, const CountRange&) = default;
+};
+
+// What finished runs on so many nodes and GPUs said about the coefficients.
+struct Correction {
+  int nodes = 1;
+  int gpus = 1;
+  double ratio = 1;  // observed / predicted throughput, geometric mean over the runs; > 0
+  int runs = 0;
+  friend bool operator==(const Correction&, const Correction&) = default;
+};
+
+// One row of a WorkloadProfile: how fast a model trains on a GPU type, and how well that is known.
 struct ProfileEntry {
   std::string model;
   GpuType gpu_type;
   Coefficients coefficients;
   double startup_s = 0;                 // v of 000 eq 4
   int points = 0;                       // measurements behind the fit; 0 = assumed
-  std::optional<double> held_out_mape;  // percent
+  std::optional<double> held_out_mape;  // mean error on shapes not fitted to, percent
   std::string source;
   std::optional<BatchRange> batch_range{};
+  std::optional<CountRange> gpus_range{};   // GPUs of the measured shapes
+  std::optional<CountRange> nodes_range{};  // nodes of the measured shapes
+  std::optional<double> held_out_p90{};     // 9 of 10 held-out errors are smaller, percent
+  std::string family{};                     // empty: the letters that the model's name begins with
+  std::vector<Correction> corrections{};    // by (nodes, gpus), each once
 };
 
 // All entries known, sorted by (model, gpu_type); the last one read of a pair wins.

@@ -3,19 +3,38 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "observations.h"
 #include "slackline/model/placement.h"
 
 namespace slackline::core {
 
 struct ThroughputKind {
   std::string_view name;
-  std::size_t params;
-  // Samples per second; params are finite and as many as `params`, batch >= shape.gpus() >= 1.
-  double (*predict)(std::span<const double> params, double batch, Placement shape);
+  std::size_t least_points;  // observations that a fit takes
+  // Whether these params, all finite, can be predicted with.
+  bool (*takes)(std::span<const double> params);
+  // Samples per second; params are taken, batch >= spread.gpus >= 1.
+  double (*predict)(std::span<const double> params, double batch, Spread spread);
+  // Params within the kind's bounds. At least `least_points` observations, two different batches of
+  // one GPU, and not all of one spread unless that is one GPU. nullptr: never fitted.
+  std::vector<double> (*fit)(std::span<const Observation> observations);
 };
 
-double predict_seed_sum(std::span<const double> params, double batch, Placement shape);
-double predict_seed_mean(std::span<const double> params, double batch, Placement shape);
+extern const ThroughputKind kAdditive;       // "A"
+extern const ThroughputKind kHybrid;         // "H"
+extern const ThroughputKind kInterpolation;  // "L"
+extern const ThroughputKind kOverlap;        // "P"
+extern const ThroughputKind kContended;      // "P2"
+extern const ThroughputKind kSeedSum;        // "S"
+extern const ThroughputKind kSeedMean;       // "S/mean"
+extern const ThroughputKind kTable;          // "table"
+
+// From the simplest to the richest: of equally good ones "auto" takes the first.
+std::span<const ThroughputKind* const> kinds();
+
+// nullptr where there is no such kind.
+const ThroughputKind* find_kind(std::string_view name);
 
 }  // namespace slackline::core

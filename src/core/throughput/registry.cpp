@@ -8,39 +8,45 @@
 namespace slackline::core {
 namespace {
 
-constexpr ThroughputKind kKinds[] = {
-    {"S", 5, predict_seed_sum},
-    {"S/mean", 5, predict_seed_mean},
-};
-
 // nullptr where the kind is unknown or does not take these params.
 const ThroughputKind* usable_kind(const Coefficients& coefficients) {
-  for (const ThroughputKind& kind : kKinds) {
-    if (kind.name != coefficients.kind) continue;
-    const auto& params = coefficients.params;
-    const bool valid = params.size() == kind.params &&
-                       std::all_of(params.begin(), params.end(),
-                                   [](double param) { return std::isfinite(param); });
-    return valid ? &kind : nullptr;
-  }
-  return nullptr;
+  const ThroughputKind* kind = find_kind(coefficients.kind);
+  const auto& params = coefficients.params;
+  const bool usable = kind != nullptr &&
+                      std::all_of(params.begin(), params.end(),
+                                  [](double param) { return std::isfinite(param); }) &&
+                      kind->takes(params);
+  return usable ? kind : nullptr;
 }
 
 }  // namespace
 
+std::span<const ThroughputKind* const> kinds() {
+  static constexpr const ThroughputKind* kAll[] = {
+      &kInterpolation, &kAdditive, &kSeedSum, &kSeedMean, &kOverlap, &kContended, &kHybrid, &kTable,
+  };
+  return kAll;
+}
+
+const ThroughputKind* find_kind(std::string_view name) {
+  for (const ThroughputKind* kind : kinds())
+    if (kind->name == name) return kind;
+  return nullptr;
+}
+
 std::optional<double> predict_throughput(const Coefficients& coefficients, double batch,
-                                         Placement shape) {
+                                         Spread spread) {
   const ThroughputKind* kind = usable_kind(coefficients);
-  if (kind == nullptr || shape.d_node < 1 || shape.d_gpn < 1) return std::nullopt;
-  if (!std::isfinite(batch) || batch < static_cast<double>(shape.gpus())) return std::nullopt;
-  const double throughput = kind->predict(coefficients.params, batch, shape);
+  if (kind == nullptr || spread.nodes < 1 || spread.most_per_node < 1) return std::nullopt;
+  if (!std::isfinite(batch) || batch < spread.gpus) return std::nullopt;
+  const double throughput = kind->predict(coefficients.params, batch, spread);
   if (!std::isfinite(throughput) || throughput <= 0) return std::nullopt;
   return throughput;
 }
 
 std::optional<double> predict_lat_s(const Coefficients& coefficients, double batch,
-                                    double iterations, Placement shape, double startup_s) {
-  const auto throughput = predict_throughput(coefficients, batch, shape);
+                                    double iterations, Spread spread, double startup_s) {
+  const auto throughput = predict_throughput(coefficients, batch, spread);
   if (!throughput || !(iterations >= 0) || !(startup_s >= 0)) return std::nullopt;
   const double lat_s = batch * iterations / *throughput + startup_s;
   if (!std::isfinite(lat_s)) return std::nullopt;
@@ -49,8 +55,8 @@ std::optional<double> predict_lat_s(const Coefficients& coefficients, double bat
 
 std::vector<std::string_view> throughput_kinds() {
   std::vector<std::string_view> names;
-  for (const ThroughputKind& kind : kKinds)
-    names.push_back(kind.name);
+  for (const ThroughputKind* kind : kinds())
+    names.push_back(kind->name);
   std::sort(names.begin(), names.end());
   return names;
 }

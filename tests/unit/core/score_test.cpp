@@ -64,7 +64,7 @@ TEST(Score, TellsTheModelsAnswerAndItsSource) {
   ASSERT_EQ(sheet.types.size(), 3U);
   const TypeEstimate& a100 = sheet.types[0];
   EXPECT_EQ(a100.model_source, "fitted");
-  EXPECT_EQ(a100.throughput_samples_per_s, predict_throughput(kFast, 64, {1, 2}));
+  EXPECT_EQ(a100.throughput_samples_per_s, predict_throughput(kFast, 64, Placement{1, 2}));
   EXPECT_DOUBLE_EQ(*a100.cost, 2.0 / 8 + 1.0 / 2);
   EXPECT_DOUBLE_EQ(*a100.cer, *a100.throughput_samples_per_s / *a100.cost);
   EXPECT_EQ(sheet.types[1].model_source, "assumed");
@@ -137,7 +137,7 @@ TEST(Score, UsesTheShapeOfTheGang) {
   const auto sheet = sheet_of(
       cluster, request_of(a_pod("train-0").of_job("train").gpus(4).trains("bert", 64, 9), {"a1"}));
   EXPECT_EQ(sheet.shape, (Placement{2, 4}));
-  EXPECT_EQ(sheet.types[0].throughput_samples_per_s, predict_throughput(kFast, 64, {2, 4}));
+  EXPECT_EQ(sheet.types[0].throughput_samples_per_s, predict_throughput(kFast, 64, Placement{2, 4}));
 }
 
 TEST(Score, StaysFiniteWhateverTheProfileSays) {

@@ -81,7 +81,7 @@ TEST_F(PlacementsOfATask, ArePredictedPricedAndRankedByCer) {
   const PlacementRow& written = row(out, {1, 2}, "A100");
   EXPECT_TRUE(written.written);
   EXPECT_TRUE(written.allowed);
-  EXPECT_EQ(written.lat_s, predict_lat_s(fast_, 64, 1000, {1, 2}, 30));
+  EXPECT_EQ(written.lat_s, predict_lat_s(fast_, 64, 1000, Placement{1, 2}, 30));
   EXPECT_EQ(written.model_source, "fitted");
   EXPECT_EQ(row(out, {1, 2}, "K80").model_source, "assumed");
   EXPECT_FALSE(row(out, {1, 4}, "A100").allowed) << "the written shape only";
@@ -89,7 +89,7 @@ TEST_F(PlacementsOfATask, ArePredictedPricedAndRankedByCer) {
 
 TEST_F(PlacementsOfATask, AreFeasibleWhereTheDeadlineCanBeMet) {
   const auto job = a_job("train").of(1).gpus(1).trains("bert", 64, 1000);
-  const double slow_s = *predict_lat_s(slow_, 64, 1000, {1, 1}, 30);
+  const double slow_s = *predict_lat_s(slow_, 64, 1000, Placement{1, 1}, 30);
   const auto at_once = table(ClusterBuilder(nodes_).with(job));
   EXPECT_DOUBLE_EQ(*at_once.lat11_s, slow_s) << "the slowest type is the reference";
   EXPECT_DOUBLE_EQ(*at_once.deadline_s, 2 * slow_s);

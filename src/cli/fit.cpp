@@ -1,0 +1,234 @@
+// `slackline fit`: throughput models from measured samples, with the error they make on samples
+// they have not seen.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/text_files.h"
+#include "config/load.h"
+#include "control/learn/fit_models.h"
+#include "slackline/base/text.h"
+#include "slackline/core/throughput.h"
+#include "wire/fit_report.h"
+#include "wire/profile_codec.h"
+#include "wire/sample_import.h"
+#include "wire/samples_csv.h"
+#include "wire/scatter_svg.h"
+
+namespace slackline::cli {
+namespace {
+
+constexpr double kStartup_s = 30;  // v of 000 eq 4
+constexpr const char* kExample =
+    "Example:\n"
+    "  slackline fit samples.csv --out profile.json --report report.json --svg fit.svg\n"
+    "where samples.csv holds one measurement a row:\n"
+    "  model,gpu_type,batch,placement,throughput_samples_per_s\n"
+    "  resnet50,A100,256,2x4,5120.5\n"
+    "  resnet50,A100,256,4+2+1,3800\n"
+    "batch is the global batch, of all GPUs together.\n";
+
+struct FitCommand {
+  std::vector<std::string> files;
+  std::string format = "csv";
+  wire::SampleNames names;
+  std::string kind{core::kAutoKind};
+  std::string hold_out = "loo";
+  double startup_s = kStartup_s;
+  bool update = false;
+  std::string out, report, svg, samples_out;
+};
+
+Result<std::vector<ThroughputSample>> read_samples(const FitCommand& command) {
+  std::vector<ThroughputSample> samples;
+  for (const std::string& path : command.files) {
+    SLACKLINE_ASSIGN(const std::string text, config::read_text_file(path));
+    SLACKLINE_ASSIGN(auto import,
+                     wire::import_samples(command.format, {path, text}, command.names));
+    for (const std::string& left_out : import.left_out)
+      std::fprintf(stderr, "%s: left out %s\n", path.c_str(), left_out.c_str());
+    samples.insert(samples.end(), import.samples.begin(), import.samples.end());
+  }
+  return samples;
+}
+
+// One line that moves, where a person watches; fits of hundreds of samples take seconds.
+void show_progress(const control::FittedModel& model, std::size_t number, std::size_t count) {
+  std::fprintf(stderr, "\r\033[Kfitting %zu of %zu: %s on %s, %zu samples", number + 1, count,
+               printable(model.model, 64).c_str(), printable(model.gpu_type.str(), 64).c_str(),
+               model.samples.size());
+}
+
+wire::FitReportRow report_row(const control::FittedModel& model) {
+  wire::FitReportRow row;
+  row.model = model.model;
+  row.gpu_type = model.gpu_type.str();
+  row.points = static_cast<int>(model.samples.size());
+  if (model.fit) {
+    row.kind = model.fit->coefficients.kind;
+    row.in_sample_mape = model.fit->in_sample_mape;
+  }
+  if (!model.held_out) return row;
+  row.held_out_mape = model.held_out->error.mean;
+  row.held_out_median_ape = model.held_out->error.median;
+  row.held_out_p90_ape = model.held_out->error.p90;
+  row.noise_floor = model.held_out->noise_floor;
+  if (model.held_out->choices > 0)
+    row.chosen_within_5pct =
+        100.0 * model.held_out->choices_within_5_percent / model.held_out->choices;
+  return row;
+}
+
+wire::ScatterPlot scatter_of(const std::vector<control::FittedModel>& models,
+                             const FitCommand& command) {
+  wire::ScatterPlot plot;
+  plot.title = command.hold_out == "none" ? "Fitted, in sample"
+                                          : "Predicted, held out (" + command.hold_out + ")";
+  plot.unit = "samples/s";
+  for (const control::FittedModel& model : models) {
+    wire::ScatterSeries series{model.model + " " + model.gpu_type.str(), {}};
+    for (const auto& [measured, predicted] : control::compare(model))
+      series.points.push_back({measured, predicted});
+    plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
+// What the file has already and what was fitted; a model fitted again is replaced where it stands.
+Result<std::string> profile_of(const std::vector<control::FittedModel>& models,
+                               const FitCommand& command) {
+  std::vector<ProfileEntry> entries;
+  if (command.update) {
+    SLACKLINE_ASSIGN(const std::string text, config::read_text_file(command.out));
+    SLACKLINE_ASSIGN(entries, wire::read_profile(text, command.out));
+  }
+  for (const control::FittedModel& model : models) {
+    if (!model.fit) continue;
+    ProfileEntry fitted = control::profile_entry_of(model, command.startup_s);
+    const auto same = [&fitted](const ProfileEntry& entry) {
+      return entry.model == fitted.model && entry.gpu_type == fitted.gpu_type;
+    };
+    if (const auto old = std::find_if(entries.begin(), entries.end(), same); old != entries.end())
+      *old = std::move(fitted);
+    else
+      entries.push_back(std::move(fitted));
+  }
+  return wire::write_profile(entries);
+}
+
+Status write_outputs(const std::vector<control::FittedModel>& models,
+                     const std::vector<wire::FitReportRow>& rows, const FitCommand& command) {
+  if (!command.out.empty()) {
+    SLACKLINE_ASSIGN(const std::string profile, profile_of(models, command));
+    SLACKLINE_TRY(write_text_file(command.out, profile));
+  }
+  if (!command.report.empty())
+    SLACKLINE_TRY(write_text_file(command.report, wire::fit_report_json(rows)));
+  if (!command.svg.empty())
+    SLACKLINE_TRY(write_text_file(command.svg, wire::scatter_svg(scatter_of(models, command))));
+  return {};
+}
+
+Status fit(const FitCommand& command) {
+  SLACKLINE_ASSIGN(const auto samples, read_samples(command));
+  if (!command.samples_out.empty())
+    SLACKLINE_TRY(write_text_file(command.samples_out, wire::write_samples_csv(samples)));
+  control::FitModelsOptions options;
+  options.fit.kind = command.kind;
+  options.hold_out.reset();
+  if (command.hold_out != "none") {
+    SLACKLINE_ASSIGN(options.hold_out, core::parse_hold_out(command.hold_out));
+  }
+  const bool watched = ::isatty(STDERR_FILENO) != 0;
+  const auto models = control::fit_models(samples, options,
+                                          watched ? show_progress : control::FitProgress{});
+  if (watched) std::fputs("\r\033[K", stderr);
+  std::vector<wire::FitReportRow> rows;
+  bool any = false;
+  for (const control::FittedModel& model : models) {
+    rows.push_back(report_row(model));
+    any = any || model.fit;
+    if (!model.problem.empty())
+      std::fprintf(stderr, "%s on %s: %s: %s\n", model.model.c_str(), model.gpu_type.str().c_str(),
+                   model.fit ? "fitted, but nothing could be held out" : "not fitted",
+                   model.problem.c_str());
+  }
+  std::fputs(wire::fit_report_table(rows).c_str(), stdout);
+  if (!any)
+    return fail(ErrorCode::kInvalidArgument, "no model could be fitted, so nothing was written");
+  return write_outputs(models, rows, command);
+}
+
+std::string check_kind(const std::string& kind) {
+  const auto kinds = core::throughput_kinds();
+  if (kind == core::kAutoKind || std::find(kinds.begin(), kinds.end(), kind) != kinds.end())
+    return {};
+  return format("{} is no kind of model; there are {}, {}", kind, core::kAutoKind,
+                fmt::join(kinds, ", "));
+}
+
+std::string check_hold_out(const std::string& text) {
+  if (text == "none") return {};
+  const auto hold_out = core::parse_hold_out(text);
+  return hold_out ? "" : hold_out.error().message;
+}
+
+std::string formats_help() {
+  std::string help = "What the files are:";
+  for (const wire::SampleFormat& format : wire::sample_formats())
+    help += slackline::format("\n{}: {}", format.name, format.about);
+  return help;
+}
+
+CLI::Validator one_of_the_formats() {
+  std::vector<std::string> names;
+  for (const wire::SampleFormat& format : wire::sample_formats())
+    names.emplace_back(format.name);
+  return CLI::IsMember(names);
+}
+
+}  // namespace
+
+void add_fit(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<FitCommand>();
+  CLI::App* command = app.add_subcommand(
+      "fit", "Fit throughput models to measured samples, and measure their error on unseen ones");
+  command->footer(kExample);
+  command->add_option("samples", options->files, "Files with samples")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command->add_option("--from", options->format, formats_help())
+      ->check(one_of_the_formats())
+      ->capture_default_str();
+  command->add_option("--model", options->names.model,
+                      "The model: its name where the files do not tell it, else only this one");
+  command->add_option("--gpu-type", options->names.gpu_type,
+                      "The GPU type: its name where the files do not tell it, else only this one");
+  command->add_option("--kind", options->kind, "Kind of model, or auto: the one that predicts best")
+      ->check(check_kind)
+      ->capture_default_str();
+  command->add_option("--holdout", options->hold_out,
+                      "What is predicted unseen: loo (each placement from all others), kfold:N, "
+                      "few (all from few) or none")
+      ->check(check_hold_out)
+      ->capture_default_str();
+  command->add_option("--startup", options->startup_s, "Seconds a run takes to start")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  CLI::Option* out = command->add_option("--out", options->out, "Write the fits as a profile");
+  command->add_flag("--update", options->update, "Keep what --out has of other models")->needs(out);
+  command->add_option("--report", options->report, "Write the errors as JSON");
+  command->add_option("--svg", options->svg, "Draw predicted against measured");
+  command->add_option("--samples-out", options->samples_out, "Write the samples read as CSV");
+  command->callback([&exit_code, options] {
+    const Status done = fit(*options);
+    exit_code = done ? 0 : report_failure(done.error());
+  });
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,30 @@
+// Which kind of throughput model fits observations best: by leave-one-placement-out error.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "kinds.h"
+#include "slackline/base/result.h"
+#include "slackline/core/fit.h"
+
+namespace slackline::core {
+
+// kInvalidArgument with the reason and the remedy where `kind` cannot be fitted.
+Status fittable(const ThroughputKind& kind, std::span<const Observation> observations);
+
+struct Choice {
+  const ThroughputKind* kind = nullptr;
+  std::optional<HeldOutError> held_out;  // absent where there was nothing to choose by
+};
+
+// One GPU only: interpolation from kLeastBatchesToInterpolate batches on. Fewer observations than
+// kLeastPointsToChoose or fewer than three spreads: the simplest kind that can be fitted. Else the
+// least mean error over the left out spreads, each weighing its samples; the simpler one of equals.
+// Beyond kMostFolds spreads every kMostFolds-th one is left out together.
+Result<Choice> choose_kind(std::span<const Observation> observations);
+
+inline constexpr std::size_t kLeastBatchesToInterpolate = 4;
+inline constexpr std::size_t kMostFolds = 8;
+
+}  // namespace slackline::core

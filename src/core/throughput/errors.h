@@ -1,0 +1,16 @@
+// Errors of predictions in percent, and their summary.
+#pragma once
+
+#include <vector>
+
+#include "slackline/core/fit.h"
+
+namespace slackline::core {
+
+// |predicted - measured| / measured, percent; a prediction that there is none (0) is off by 100 %.
+double absolute_percentage_error(double predicted, double measured);
+
+// Mean, median and 90th percentile (linear between ranks); all 0 without errors.
+HeldOutError summary_of(std::vector<double> errors);
+
+}  // namespace slackline::core

@@ -1,0 +1,31 @@
+// What a fit sees of samples: checked, sorted, and repeated measurements merged.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/model/placement.h"
+#include "slackline/model/sample.h"
+
+namespace slackline::core {
+
+// All samples of one batch and one spread. Invariant: positive, finite, batch >= spread.gpus >= 1.
+struct Observation {
+  double batch = 0;  // global
+  Spread spread;
+  double throughput_samples_per_s = 0;  // geometric mean
+  double weight = 1;                    // samples merged
+
+  double local_batch() const { return batch / spread.gpus; }
+  double iteration_s() const { return batch / throughput_samples_per_s; }
+};
+
+// By (spread, batch), each pair once; independent of the order of the samples. kInvalidArgument: no
+// samples, or one that is not positive and finite or has fewer samples in the batch than GPUs.
+Result<std::vector<Observation>> observations_of(std::span<const ThroughputSample> samples);
+
+// Different batches of one GPU, ascending; those within 0.1 % are one.
+std::vector<double> local_batches_of(std::span<const Observation> observations);
+
+}  // namespace slackline::core

@@ -1,0 +1,20 @@
+// Completion times of several runs as a drawing: the share of all tasks that were done within so
+// much time after their submission (000 section 5). Time is logarithmic; a task that was never
+// served keeps its curve below 100 %.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/engine.h"
+
+namespace slackline::sim {
+
+// Name of the policy and what became of its tasks; at most eight curves can be told apart.
+std::string completion_svg(const core::TaskTable& tasks,
+                           const std::vector<std::pair<std::string, Outcome>>& runs,
+                           std::string_view title);
+
+}  // namespace slackline::sim

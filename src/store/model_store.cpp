@@ -1,0 +1,200 @@
+#include "store/model_store.h"
+
+#include <utility>
+
+#include "obs/log.h"
+#include "slackline/base/text.h"
+#include "wire/profile_codec.h"
+
+namespace slackline::store {
+namespace {
+
+constexpr const char* kCreate = R"sql(
+CREATE TABLE samples(
+  id INTEGER PRIMARY KEY,
+  model TEXT NOT NULL,
+  gpu_type TEXT NOT NULL,
+  batch REAL NOT NULL,
+  layout TEXT NOT NULL,
+  throughput_samples_per_s REAL NOT NULL,
+  source TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  time_s REAL NOT NULL
+);
+CREATE INDEX samples_by_pair ON samples(model, gpu_type);
+CREATE TABLE descriptors(
+  model TEXT PRIMARY KEY,
+  family TEXT NOT NULL,
+  parameters REAL,
+  flops_per_sample REAL,
+  description TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE fits(
+  model TEXT NOT NULL,
+  gpu_type TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  fitted_s REAL NOT NULL,
+  profile TEXT NOT NULL,
+  PRIMARY KEY(model, gpu_type)
+) WITHOUT ROWID;
+)sql";
+
+constexpr std::string_view kInsertSample =
+    "INSERT INTO samples(model, gpu_type, batch, layout, throughput_samples_per_s, source, origin,"
+    " time_s) VALUES(?,?,?,?,?,?,?,?)";
+
+constexpr std::string_view kForgetOldest =
+    "DELETE FROM samples WHERE model = ?1 AND gpu_type = ?2 AND id <= (SELECT id FROM samples "
+    "WHERE model = ?1 AND gpu_type = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)";
+
+constexpr std::string_view kPutFit =
+    "INSERT INTO fits(model, gpu_type, version, fitted_s, profile) VALUES(?,?,1,?,?) "
+    "ON CONFLICT(model, gpu_type) DO UPDATE SET version = version + 1, "
+    "fitted_s = excluded.fitted_s, profile = excluded.profile";
+
+SampleOrigin origin_of(std::string_view text) {
+  for (const SampleOrigin origin : {SampleOrigin::kCalibration, SampleOrigin::kRun})
+    if (to_string(origin) == text) return origin;
+  return SampleOrigin::kImport;
+}
+
+Status insert_samples(Database& database, const std::vector<ThroughputSample>& samples,
+                      double now_s) {
+  SLACKLINE_ASSIGN(Statement insert, database.prepare(kInsertSample));
+  SLACKLINE_ASSIGN(Statement forget, database.prepare(kForgetOldest));
+  for (const ThroughputSample& sample : samples) {
+    SLACKLINE_TRY(insert
+                      .bind_all(sample.model, sample.gpu_type.str(), sample.batch,
+                                sample.layout.str(), sample.throughput_samples_per_s, sample.source,
+                                to_string(sample.origin), now_s)
+                      .run());
+    SLACKLINE_TRY(forget.bind_all(sample.model, sample.gpu_type.str(), kMaxSamplesPerPair).run());
+  }
+  return {};
+}
+
+Status insert_descriptor(Database& database, const ModelDescriptor& descriptor) {
+  SLACKLINE_ASSIGN(Statement put,
+                   database.prepare("INSERT OR REPLACE INTO descriptors VALUES(?,?,?,?,?)"));
+  put.bind(1, descriptor.model).bind(2, descriptor.family).bind(5, descriptor.description);
+  if (descriptor.parameters) put.bind(3, *descriptor.parameters);
+  if (descriptor.flops_per_sample) put.bind(4, *descriptor.flops_per_sample);
+  return put.run();
+}
+
+// Calls `row` for each row that the query finds.
+Status each_row(Statement& query, const std::function<Status(const Statement&)>& row) {
+  for (;;) {
+    SLACKLINE_ASSIGN(const bool found, query.step());
+    if (!found) return {};
+    SLACKLINE_TRY(row(query));
+  }
+}
+
+}  // namespace
+
+Result<ModelStore> ModelStore::open(const std::string& path, double busy_timeout_s) {
+  const DatabaseOptions options{path, {kCreate}, busy_timeout_s, kModelFile};
+  MirroredDatabase::Recovery recovery;
+  SLACKLINE_ASSIGN(MirroredDatabase database, MirroredDatabase::open(options, recovery));
+  for (const std::string& moved : recovery.moved_aside)
+    obs::log_error(
+        "model_store_damaged",
+        {{"path", path}, {"moved_to", moved}, {"restored_from_twin", recovery.restored}});
+  return ModelStore(options, std::move(database));
+}
+
+Status ModelStore::reopen() {
+  SLACKLINE_ASSIGN(ModelStore anew, open(options_.path, options_.busy_timeout_s));
+  *this = std::move(anew);
+  return {};
+}
+
+Status ModelStore::write(const std::function<Status(Database&)>& change) {
+  if (!database_.still_in_place()) SLACKLINE_TRY(reopen());
+  Status status = database_.write(change);
+  if (status || status.error().code != ErrorCode::kDataLoss) return status;
+  SLACKLINE_TRY(reopen());
+  return database_.write(change);
+}
+
+Status ModelStore::add_samples(const std::vector<ThroughputSample>& samples, double now_s) {
+  return write([&](Database& database) { return insert_samples(database, samples, now_s); });
+}
+
+Status ModelStore::put_descriptor(const ModelDescriptor& descriptor) {
+  return write([&](Database& database) { return insert_descriptor(database, descriptor); });
+}
+
+Result<FitRecord> ModelStore::put_fit(const ProfileEntry& entry, double now_s) {
+  const std::string profile = wire::write_profile({entry});
+  SLACKLINE_TRY(write([&](Database& database) -> Status {
+    SLACKLINE_ASSIGN(Statement put, database.prepare(kPutFit));
+    return put.bind_all(entry.model, entry.gpu_type.str(), now_s, profile).run();
+  }));
+  SLACKLINE_ASSIGN(
+      Statement query,
+      database_.primary().prepare("SELECT version FROM fits WHERE model = ? AND gpu_type = ?"));
+  SLACKLINE_ASSIGN(const bool found, query.bind_all(entry.model, entry.gpu_type.str()).step());
+  return FitRecord{entry, found ? query.integer(0) : 0, now_s};
+}
+
+Result<std::vector<ThroughputSample>> ModelStore::samples(const ModelKey& key) {
+  SLACKLINE_ASSIGN(
+      Statement query,
+      database_.primary().prepare("SELECT batch, layout, throughput_samples_per_s, source, origin "
+                                  "FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
+  query.bind_all(key.model, key.gpu_type.str());
+  std::vector<ThroughputSample> samples;
+  SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
+    SLACKLINE_ASSIGN(Layout layout, parse_layout(row.text(1)));
+    samples.push_back({key.model, key.gpu_type, row.real(0), std::move(layout), row.real(2),
+                       row.text(3), origin_of(row.text(4))});
+    return {};
+  }));
+  return samples;
+}
+
+Result<std::vector<std::pair<ModelKey, std::int64_t>>> ModelStore::pairs() {
+  SLACKLINE_ASSIGN(Statement query, database_.primary().prepare(
+                                        "SELECT model, gpu_type, count(*) FROM samples "
+                                        "GROUP BY model, gpu_type ORDER BY model, gpu_type"));
+  std::vector<std::pair<ModelKey, std::int64_t>> pairs;
+  SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
+    pairs.emplace_back(ModelKey{row.text(0), GpuType(row.text(1))}, row.integer(2));
+    return {};
+  }));
+  return pairs;
+}
+
+Result<std::vector<ModelDescriptor>> ModelStore::descriptors() {
+  SLACKLINE_ASSIGN(Statement query,
+                   database_.primary().prepare("SELECT model, family, parameters, "
+                                               "flops_per_sample, description FROM descriptors"));
+  std::vector<ModelDescriptor> descriptors;
+  SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
+    ModelDescriptor descriptor{row.text(0), row.text(1), {}, {}, row.text(4)};
+    if (!row.is_null(2)) descriptor.parameters = row.real(2);
+    if (!row.is_null(3)) descriptor.flops_per_sample = row.real(3);
+    descriptors.push_back(std::move(descriptor));
+    return {};
+  }));
+  return descriptors;
+}
+
+Result<std::vector<FitRecord>> ModelStore::fits() {
+  SLACKLINE_ASSIGN(Statement query,
+                   database_.primary().prepare(
+                       "SELECT version, fitted_s, profile FROM fits ORDER BY model, gpu_type"));
+  std::vector<FitRecord> fits;
+  SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
+    SLACKLINE_ASSIGN(std::vector<ProfileEntry> entries,
+                     wire::read_profile(row.text(2), "the model database"));
+    for (ProfileEntry& entry : entries)
+      fits.push_back({std::move(entry), row.integer(0), row.real(1)});
+    return {};
+  }));
+  return fits;
+}
+
+}  // namespace slackline::store

@@ -1,0 +1,32 @@
+// Sample formats: every format takes a text or refuses it; samples have a batch for every GPU and a
+// positive, finite throughput, and our own form gives them back.
+#include <cmath>
+
+#include "fuzz/fuzz.h"
+#include "wire/sample_import.h"
+#include "wire/samples_csv.h"
+
+using namespace slackline;
+using namespace slackline::fuzz;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const wire::SampleFile file{"folder/name_k80.csv", text_of(data, size)};
+  for (const wire::SampleFormat& format : wire::sample_formats()) {
+    const auto import = wire::import_samples(format.name, file);
+    if (!import) {
+      require(import.error().message.starts_with(file.path), "an error names the file");
+      continue;
+    }
+    require(!import->samples.empty(), "an import has samples");
+    for (const ThroughputSample& sample : import->samples) {
+      require(sample.batch >= sample.layout.spread().gpus, "every GPU has a sample");
+      require(sample.throughput_samples_per_s > 0 && std::isfinite(sample.throughput_samples_per_s),
+              "a throughput is positive and finite");
+      require(!sample.model.empty() && !sample.gpu_type.empty(), "a sample has its names");
+    }
+    if (format.name != "csv") continue;
+    const auto again = wire::read_samples_csv(wire::write_samples_csv(import->samples), "again");
+    require(again.has_value() && *again == import->samples, "our own form comes back");
+  }
+  return 0;
+}

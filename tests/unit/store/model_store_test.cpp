@@ -1,0 +1,172 @@
+// The model database: what is acknowledged is there again, also after damage (F30-F34).
+#include "store/model_store.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "support/temporary_folder.h"
+
+namespace slackline::store {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+ThroughputSample sample(double batch, const char* layout, double throughput) {
+  return {"resnet50", GpuType("T4"),     batch, *parse_layout(layout), throughput,
+          "a test",   SampleOrigin::kRun};
+}
+
+const ModelKey kResnet{"resnet50", GpuType("T4")};
+
+class ModelStoreTest : public ::testing::Test {
+ protected:
+  ModelStore open() {
+    Result<ModelStore> store = ModelStore::open(path_, 0.1);
+    EXPECT_TRUE(store) << store.error().message;
+    return std::move(*store);
+  }
+  void fill(int count) {
+    ModelStore store = open();
+    for (int i = 0; i < count; ++i)
+      ASSERT_TRUE(store.add_samples({sample(64 + i, "2x4", 100)}, 1));
+  }
+  std::size_t count() { return open().samples(kResnet)->size(); }
+  static void damage(const std::string& path) {
+    for (const char* suffix : {"-wal", "-shm"})
+      fs::remove(path + suffix);
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(0);
+    file << std::string(8192, 'x');
+  }
+
+  test::TemporaryFolder folder_;
+  std::string path_ = folder_.file("models.db");
+};
+
+TEST_F(ModelStoreTest, KeepsSamplesInTheirOrder) {
+  const std::vector<ThroughputSample> samples = {sample(128, "4+2+1", 3.25), sample(64, "2x4", 7)};
+  ASSERT_TRUE(open().add_samples(samples, 5));
+  ModelStore again = open();
+  EXPECT_EQ(*again.samples(kResnet), samples);
+  EXPECT_THAT(*again.pairs(), ElementsAre(std::pair(kResnet, std::int64_t{2})));
+}
+
+TEST_F(ModelStoreTest, ForgetsTheOldestSamplesOfAPairBeyondTheLimit) {
+  std::vector<ThroughputSample> samples(kMaxSamplesPerPair + 3, sample(64, "1x1", 1));
+  samples.front().batch = 1;
+  samples.back().batch = 99;
+  ModelStore store = open();
+  ASSERT_TRUE(store.add_samples(samples, 5));
+  const auto kept = *store.samples(kResnet);
+  EXPECT_EQ(kept.size(), static_cast<std::size_t>(kMaxSamplesPerPair));
+  EXPECT_EQ(kept.front().batch, 64);
+  EXPECT_EQ(kept.back().batch, 99);
+}
+
+TEST_F(ModelStoreTest, CountsTheVersionsOfAFit) {
+  ProfileEntry entry;
+  entry.model = "resnet50";
+  entry.gpu_type = GpuType("T4");
+  entry.coefficients = {"S", {1, 2, 0, 0.1, 1}};
+  entry.points = 9;
+  entry.held_out_mape = 8.5;
+  EXPECT_EQ(open().put_fit(entry, 10)->version, 1);
+  entry.points = 12;
+  EXPECT_EQ(open().put_fit(entry, 20)->version, 2);
+  const auto fits = *open().fits();
+  ASSERT_EQ(fits.size(), 1u);
+  EXPECT_EQ(fits[0].version, 2);
+  EXPECT_EQ(fits[0].fitted_s, 20);
+  EXPECT_EQ(fits[0].entry.points, 12);
+  EXPECT_EQ(fits[0].entry.held_out_mape, 8.5);
+  EXPECT_EQ(fits[0].entry.coefficients, entry.coefficients);
+}
+
+TEST_F(ModelStoreTest, KeepsTheLastDescriptorOfAModel) {
+  ModelDescriptor descriptor{"gpt2", "gpt", 1.5e9, {}, "first"};
+  ASSERT_TRUE(open().put_descriptor(descriptor));
+  descriptor.description = "second";
+  ASSERT_TRUE(open().put_descriptor(descriptor));
+  EXPECT_THAT(*open().descriptors(), ElementsAre(descriptor));
+}
+
+TEST_F(ModelStoreTest, ADamagedFileLosesNothing) {
+  fill(40);
+  damage(path_);
+  EXPECT_EQ(count(), 40u) << "restored from the mirror";
+  damage(path_ + ".mirror");
+  EXPECT_EQ(count(), 40u);
+  damage(path_);
+  EXPECT_EQ(count(), 40u) << "the mirror had been restored as well";
+}
+
+TEST_F(ModelStoreTest, AnEmptyOrMissingFileLosesNothing) {
+  fill(5);
+  std::ofstream(path_, std::ios::trunc).close();
+  for (const char* suffix : {"-wal", "-shm"})
+    fs::remove(path_ + suffix);
+  EXPECT_EQ(count(), 5u);
+  fs::remove(path_ + ".mirror");
+  EXPECT_EQ(count(), 5u);
+}
+
+TEST_F(ModelStoreTest, BeginsAnewWhereBothFilesAreDamaged) {
+  fill(5);
+  damage(path_);
+  damage(path_ + ".mirror");
+  EXPECT_EQ(count(), 0u);
+  int kept_as_evidence = 0;
+  for (const auto& entry : fs::directory_iterator(folder_.path()))
+    kept_as_evidence += entry.path().string().find(".damaged-") != std::string::npos;
+  EXPECT_EQ(kept_as_evidence, 2);
+}
+
+TEST_F(ModelStoreTest, GoesOnWhenAFileIsDeletedUnderIt) {
+  ModelStore store = open();
+  ASSERT_TRUE(store.add_samples({sample(64, "1x1", 1)}, 1));
+  fs::remove(path_);
+  ASSERT_TRUE(store.add_samples({sample(65, "1x1", 1)}, 2));
+  EXPECT_EQ(store.samples(kResnet)->size(), 2u);
+  EXPECT_EQ(count(), 2u);
+}
+
+TEST_F(ModelStoreTest, CarriesOverWhatOnlyOneFileGot) {
+  fill(3);
+  {
+    Result<Database> primary = Database::open_reader(path_, 1);
+    ASSERT_TRUE(primary);
+    ASSERT_TRUE(
+        primary->execute("PRAGMA query_only=OFF; UPDATE revision SET value = value + 1; "
+                         "UPDATE samples SET batch = 7"));
+  }
+  damage(path_ + ".mirror");
+  const auto samples = *open().samples(kResnet);
+  ASSERT_EQ(samples.size(), 3u);
+  EXPECT_EQ(samples[0].batch, 7);
+}
+
+TEST_F(ModelStoreTest, RefusesTheJournalsFile) {
+  std::string moved_aside;
+  ASSERT_TRUE(Database::open_or_recover({path_, {"CREATE TABLE t(x)"}}, moved_aside));
+  const auto store = ModelStore::open(path_);
+  ASSERT_FALSE(store);
+  EXPECT_THAT(store.error().message, HasSubstr("another program or purpose"));
+}
+
+TEST_F(ModelStoreTest, AnswersBusyWhereAnotherProcessHoldsTheFile) {
+  ModelStore store = open();
+  Result<Database> other = Database::open_reader(path_, 1);
+  ASSERT_TRUE(other->execute("PRAGMA query_only=OFF; BEGIN IMMEDIATE"));
+  const Status status = store.add_samples({sample(64, "1x1", 1)}, 1);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kUnavailable);
+  EXPECT_TRUE(store.samples(kResnet)->empty()) << "readers do not wait";
+  ASSERT_TRUE(other->execute("ROLLBACK"));
+  EXPECT_TRUE(store.add_samples({sample(64, "1x1", 1)}, 1));
+}
+
+}  // namespace
+}  // namespace slackline::store
