@@ -93,6 +93,10 @@ class PlanState {
   // `tasks` must outlive the state.
   PlanState(const TaskTable& tasks, FreeGpus free);
 
+  // The same state over a table that begins with the same tasks; the further ones are in the
+  // future.
+  PlanState with(const TaskTable& more) const;
+
   // A task with an empty menu arrives, but never waits: nothing can be done for it.
   void arrive(TaskIndex task);
   // The run of a start now; nodes as given, else by FreeGpus::find, which must succeed.

@@ -33,6 +33,13 @@ TaskTable::TaskTable(std::vector<PlanTask> tasks) : tasks_(std::move(tasks)) {
 PlanState::PlanState(const TaskTable& tasks, FreeGpus free)
     : tasks_(&tasks), progress_(tasks.size()), free_(std::move(free)) {}
 
+PlanState PlanState::with(const TaskTable& more) const {
+  PlanState state = *this;
+  state.tasks_ = &more;
+  state.progress_.resize(more.size());
+  return state;
+}
+
 void PlanState::arrive(TaskIndex task) {
   must(progress_[task].phase == TaskPhase::kFuture);
   progress_[task].phase = TaskPhase::kWaiting;

@@ -1,0 +1,48 @@
+// rollout: when waiting tasks will start and finish, by playing the policy forward.
+//
+// kScenarios futures are played with play(), each to the end of the tasks asked for. They are
+// fixed, not drawn: in scenario k every task runs exp(rms x z) times as long as predicted, where z
+// takes each of kScenarios normal quantiles once over the scenarios, in an order of the task's own;
+// rms is the state's measured error. A task that runs already is known to have lasted this long:
+// its quantiles are those of the times that are still possible. Tasks that are expected to come
+// arrive in every scenario, shifted within their window by k/kScenarios of it, again and again.
+//
+// What a forecast does not know: failures, people who cancel, and a load that changes.
+#pragma once
+
+#include <vector>
+
+#include "slackline/core/play.h"
+
+namespace slackline::core {
+
+inline constexpr int kScenarios = 17;  // a prime
+
+// Seconds on the clock of the state; infinity: not within the horizon, in so many scenarios.
+struct Quantiles {
+  double p10 = 0;
+  double p50 = 0;
+  double p90 = 0;
+};
+
+struct Forecast {
+  TaskIndex task = 0;
+  Quantiles start_s;  // the next start; of a running task the one that was
+  Quantiles finish_s;
+};
+
+struct RolloutOptions {
+  // Tasks like those that are expected to arrive, over a window of window_s: mostly the arrivals of
+  // the last window_s. Only the differences of their submit times count. Empty: nobody comes.
+  std::vector<PlanTask> expected;
+  double window_s = 86400;
+  double horizon_s = 2 * 86400.0;
+};
+
+// One forecast for each task asked about, which must wait or run; tasks still in the future of the
+// state do not arrive. O(kScenarios x calls of the policy).
+std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,
+                              const std::vector<TaskIndex>& tasks,
+                              const RolloutOptions& options = {});
+
+}  // namespace slackline::core

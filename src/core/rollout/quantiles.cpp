@@ -1,0 +1,57 @@
+#include "quantiles.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace slackline::core {
+namespace {
+
+// SplitMix64's mixing step.
+std::uint64_t mix(std::uint64_t value) {
+  std::uint64_t z = value + 0x9e3779b97f4a7c15U;
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31U);
+}
+
+// Where the next value would fall below with probability p: position p (n + 1), counted from 1.
+double at(const std::vector<double>& sorted, double p) {
+  const double last = static_cast<double>(sorted.size() - 1);
+  const double position = std::clamp(p * (last + 2) - 1, 0.0, last);
+  const auto below = static_cast<std::size_t>(position);
+  const double part = position - static_cast<double>(below);
+  if (part == 0 || !std::isfinite(sorted[below + 1])) return sorted[below + (part > 0.5 ? 1 : 0)];
+  return sorted[below] + part * (sorted[below + 1] - sorted[below]);
+}
+
+}  // namespace
+
+double normal_cdf(double z) {
+  return 0.5 * std::erfc(-z / std::sqrt(2.0));
+}
+
+double normal_quantile(double p) {
+  double low = -9;
+  double high = 9;
+  while (high - low > 1e-8) {
+    const double middle = (low + high) / 2;
+    (normal_cdf(middle) < p ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+double stratum(std::int64_t id, int scenario) {
+  // k -> a k + b modulo a prime is a permutation for every a from 1 to prime - 1.
+  const std::uint64_t hash = mix(static_cast<std::uint64_t>(id));
+  const std::uint64_t a = 1 + hash % (kScenarios - 1);
+  const std::uint64_t b = (hash >> 32U) % kScenarios;
+  const std::uint64_t rank = (a * static_cast<std::uint64_t>(scenario) + b) % kScenarios;
+  return (static_cast<double>(rank) + 0.5) / kScenarios;
+}
+
+Quantiles quantiles_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return {at(values, 0.1), at(values, 0.5), at(values, 0.9)};
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,21 @@
+// Normal quantiles for scenarios, without randomness.
+#pragma once
+
+#include <vector>
+
+#include "slackline/core/rollout.h"
+
+namespace slackline::core {
+
+double normal_cdf(double z);
+// The inverse, 0 < p < 1, to 1e-8 (bisection: no table to trust).
+double normal_quantile(double p);
+
+// Of scenario k for the task with this id: (its rank + 1/2) / kScenarios. Over all k every rank
+// once.
+double stratum(std::int64_t id, int scenario);
+
+// The 10, 50 and 90 % points of the values, between order statistics where needed.
+Quantiles quantiles_of(std::vector<double> values);
+
+}  // namespace slackline::core
