@@ -165,7 +165,7 @@ Status fit(const FitCommand& command) {
 }
 
 std::string check_kind(const std::string& kind) {
-  const auto kinds = core::throughput_kinds();
+  const auto kinds = core::fittable_kinds();
   if (kind == core::kAutoKind || std::find(kinds.begin(), kinds.end(), kind) != kinds.end())
     return {};
   return format("{} is no kind of model; there are {}, {}", kind, core::kAutoKind,

@@ -14,7 +14,7 @@
 namespace slackline::sim {
 namespace {
 
-constexpr std::uint64_t kTiny = 2000;
+constexpr std::uint64_t kTiny = 500;
 constexpr double kTolerance_s = 1e-3;
 
 std::vector<BoundTask> tiny_instance(Random& random) {
@@ -77,7 +77,7 @@ TEST(BoundProperty, IsExactForTheRelaxation) {
     ASSERT_LE(bounds.q, bounds.feasible_alone + 1e-9);
     if (bounds.q < bounds.feasible_alone - 1) ++contested;
   }
-  EXPECT_GT(contested, 100) << "the instances are too easy to say anything";
+  EXPECT_GT(contested, 50) << "the instances are too easy to say anything";
 }
 
 TEST(BoundProperty, NoPolicyBeatsIt) {
@@ -90,10 +90,10 @@ TEST(BoundProperty, NoPolicyBeatsIt) {
   Platform platform;
   platform.pools = {{k80, "", 2, 4, 1.0}};
   double closest = 100;
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
     GenerateOptions options;
     options.seed = seed;
-    options.rate_per_h = 4.0 + 4.0 * static_cast<double>(seed % 6);
+    options.rate_per_h = 4.0 + 4.0 * static_cast<double>(seed);
     options.hours = 12;
     options.gpu_type = k80;
     const auto trace = generate_paper000(options, ranges, profiles);

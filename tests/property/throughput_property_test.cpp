@@ -43,7 +43,7 @@ class Models {
 
 std::vector<std::string> multi_gpu_kinds() {
   std::vector<std::string> kinds;
-  for (const std::string_view kind : throughput_kinds())
+  for (const std::string_view kind : fittable_kinds())
     if (kind != "L") kinds.emplace_back(kind);
   return kinds;
 }

@@ -21,7 +21,7 @@ inline constexpr std::string_view kAutoKind = "auto";
 inline constexpr int kLeastPointsToChoose = 8;  // below, "auto" takes the simplest kind
 
 struct FitOptions {
-  // A kind of throughput_kinds(), or "auto": the kind with the least leave-one-placement-out error
+  // A kind of fittable_kinds(), or "auto": the kind with the least leave-one-placement-out error
   // where there are kLeastPointsToChoose samples or more on three layouts, else the simplest.
   std::string kind{kAutoKind};
 };

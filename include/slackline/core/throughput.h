@@ -46,8 +46,8 @@ std::optional<double> lat_s(double throughput_samples_per_s, double batch, doubl
 std::optional<double> predict_lat_s(const Coefficients& coefficients, double batch,
                                     double iterations, Spread spread, double startup_s);
 
-// The kinds that can be predicted, sorted.
-std::vector<std::string_view> throughput_kinds();
+// The kinds that can be fitted, sorted: all but "table".
+std::vector<std::string_view> fittable_kinds();
 
 // Whether a profile entry can be used at all: its kind is known and takes these params.
 bool valid_coefficients(const Coefficients& coefficients);

@@ -17,7 +17,7 @@ Result<Choice> kind_for(std::span<const Observation> observations, const std::st
   if (kind == nullptr)
     return fail(ErrorCode::kInvalidArgument,
                 format("unknown kind of throughput model \"{}\"; there are {} and {}",
-                       printable(wanted, 64), fmt::join(throughput_kinds(), ", "), kAutoKind));
+                       printable(wanted, 64), fmt::join(fittable_kinds(), ", "), kAutoKind));
   SLACKLINE_TRY(fittable(*kind, observations));
   return Choice{kind, std::nullopt};
 }

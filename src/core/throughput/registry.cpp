@@ -58,10 +58,10 @@ std::optional<double> predict_lat_s(const Coefficients& coefficients, double bat
   return throughput ? lat_s(*throughput, batch, iterations, startup_s) : std::nullopt;
 }
 
-std::vector<std::string_view> throughput_kinds() {
+std::vector<std::string_view> fittable_kinds() {
   std::vector<std::string_view> names;
   for (const ThroughputKind* kind : kinds())
-    names.push_back(kind->name);
+    if (kind->fit != nullptr) names.push_back(kind->name);
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -59,7 +59,7 @@ TEST(Throughput, IsUnknownForAModelThatCannotBeUsed) {
     EXPECT_FALSE(valid_coefficients(bad));
   }
   EXPECT_TRUE(valid_coefficients(kResnet50));
-  EXPECT_THAT(throughput_kinds(), ElementsAre("A", "H", "L", "P", "P2", "S", "S/mean"));
+  EXPECT_THAT(fittable_kinds(), ElementsAre("A", "H", "L", "P", "P2", "S", "S/mean"));
 }
 
 TEST(Throughput, IsUnknownWhereTheShapeMakesNoProgress) {
