@@ -14,9 +14,10 @@ std::uint64_t mix(std::uint64_t value) {
   return z ^ (z >> 31U);
 }
 
+// Where the next value would fall below with probability p: position p (n + 1), counted from 1.
 double at(const std::vector<double>& sorted, double p) {
-  const double position = std::clamp(p * static_cast<double>(sorted.size()) - 0.5, 0.0,
-                                     static_cast<double>(sorted.size() - 1));
+  const double last = static_cast<double>(sorted.size() - 1);
+  const double position = std::clamp(p * (last + 2) - 1, 0.0, last);
   const auto below = static_cast<std::size_t>(position);
   const double part = position - static_cast<double>(below);
   if (part == 0 || !std::isfinite(sorted[below + 1])) return sorted[below + (part > 0.5 ? 1 : 0)];

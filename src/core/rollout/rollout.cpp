@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "quantiles.h"
+#include "slackline/base/text.h"
 
 namespace slackline::core {
 namespace {
@@ -77,7 +78,7 @@ class Scenario {
   double work_s(const PlanState& future, TaskIndex task, const Run& run) const {
     const double predicted_s = future.choice(task, run.choice).work_s;
     const double elapsed_s = now_s_ - run.started_s - run.overhead_s;
-    double p = stratum(future.tasks()[task].id, number_);
+    double p = error_quantile(future, task, run);
     if (rms_ == 0) {
       const bool overdue = elapsed_s >= predicted_s * run.left;
       return overdue ? elapsed_s / run.left + kOverrun * predicted_s : predicted_s;
@@ -88,6 +89,17 @@ class Scenario {
     }
     const double work_s = predicted_s * std::exp(rms_ * normal_quantile(p));
     return std::max(work_s, elapsed_s / run.left);
+  }
+
+  // Half of the variance is the task's own, half is shared by runs of the type in the placement: a
+  // model that is wrong about one of them is wrong about all.
+  double error_quantile(const PlanState& future, TaskIndex task, const Run& run) const {
+    const Choice& choice = future.choice(task, run.choice);
+    const std::uint64_t kind =
+        fingerprint(format("{} {} {}", future.tasks()[task].type, choice.pool, choice.shape.str()));
+    const double own = normal_quantile(stratum(future.tasks()[task].id, number_));
+    const double shared = normal_quantile(stratum(static_cast<std::int64_t>(kind), number_));
+    return normal_cdf((own + shared) / std::sqrt(2.0));
   }
 
   static constexpr double kCertain = 1 - 1e-9;

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "slackline/core/rollout.h"
+
 namespace slackline::core {
 namespace {
 
@@ -214,6 +216,39 @@ TEST(Plan, BestEffortTasksComeAfterThoseWithADeadline) {
     state.arrive(task);
   plan(state, 0, policy("savable-p"));
   EXPECT_EQ(state.waiting(), (std::vector<TaskIndex>{0}));
+}
+
+TEST(Rollout, AnExactModelKnowsTheHour) {
+  std::vector<PlanTask> list;
+  for (int id = 0; id < 3; ++id)
+    list.push_back(a_task(id, 3600, 1e6));
+  const TaskTable tasks(list);
+  PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{1}}));
+  state.arrive(0);
+  state.start(0, state.run_at(0, 0, 0, {}));
+  state.arrive(1);
+  state.arrive(2);
+  const auto forecasts = rollout(state, 630, policy("fifo"), {2, 0});
+  ASSERT_EQ(forecasts.size(), 2U);
+  EXPECT_EQ(forecasts[0].start_s.p10, 2 * 3630);
+  EXPECT_EQ(forecasts[0].finish_s.p90, 3 * 3630);
+  EXPECT_EQ(forecasts[1].start_s.p50, 0);
+  EXPECT_EQ(forecasts[1].finish_s.p50, 3630);
+  EXPECT_EQ(state.waiting().size(), 2U) << "the state asked about stays as it is";
+}
+
+TEST(Rollout, AWrongModelGivesAnInterval) {
+  const TaskTable tasks({a_task(1, 3600, 1e6)});
+  PlanState state(tasks, FreeGpus(kPools));
+  state.believe(ModelError(0.2));
+  state.arrive(0);
+  state.start(0, state.run_at(0, 0, 0, {}));
+  const Quantiles early = rollout(state, 0, policy("fifo"), {0})[0].finish_s;
+  EXPECT_NEAR(early.p50, 3630, 100);
+  EXPECT_LT(early.p10, 3000);
+  EXPECT_GT(early.p90, 4300);
+  const Quantiles overdue = rollout(state, 4630, policy("fifo"), {0})[0].finish_s;
+  EXPECT_GE(overdue.p10, 4630) << "what has not happened yet lies ahead";
 }
 
 }  // namespace

@@ -1,0 +1,101 @@
+#include "sim/platform.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/comparison.h"
+#include "sim/noise.h"
+#include "sim/trace_csv.h"
+
+namespace slackline::sim {
+namespace {
+
+TEST(Platform, IsReadFromText) {
+  const auto pools = parse_platform("2x4:k80, 2x8:p100*3.2");
+  ASSERT_TRUE(pools) << pools.error().message;
+  ASSERT_EQ(pools->size(), 2U);
+  EXPECT_EQ((*pools)[0], (core::Pool{GpuType("k80"), "", 2, 4, 1.0}));
+  EXPECT_EQ((*pools)[1], (core::Pool{GpuType("p100"), "", 2, 8, 3.2}));
+  EXPECT_TRUE(parse_platform("4x4"));
+  for (const char* wrong : {"", "4", "4x", "0x4:a", "4x4:", "4x4:a*0", "4x4:a*x", "1x1:a,2x2:a"})
+    EXPECT_FALSE(parse_platform(wrong)) << wrong;
+}
+
+TEST(Platform, FindsItsTypesInTheProfileWhateverTheirCase) {
+  auto pools = *parse_platform("4x4:k80");
+  std::vector<ProfileEntry> entries(1);
+  entries[0].model = "lstm";
+  entries[0].gpu_type = GpuType("K80");
+  ASSERT_TRUE(match_types(pools, entries));
+  EXPECT_EQ(entries[0].gpu_type, GpuType("k80"));
+  auto unnamed = *parse_platform("4x4");
+  ASSERT_TRUE(match_types(unnamed, entries));
+  EXPECT_EQ(unnamed[0].type, GpuType("k80"));
+  auto other = *parse_platform("4x4:h100");
+  EXPECT_NE(match_types(other, entries).error().message.find("there are: k80"), std::string::npos);
+}
+
+constexpr const char* kHeader = "id,submit,type,batch,iters,klass,deadline,req\r\n";
+
+TEST(TraceCsv, ReadsBackWhatItWrites) {
+  const std::string text = std::string(kHeader) +
+                           "0,0.000000000,lstm,64,2000,Normal,6115.101422949,4\r\n"
+                           "1,60.500000000,lstm,40,10.5,Prior,1872.531194296,2\r\n";
+  const auto trace = parse_trace_csv(text);
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->tasks[1].iterations, 10.5);
+  EXPECT_EQ(trace->tasks[1].qos, QosClass::kPrior);
+  EXPECT_EQ(format_trace_csv(*trace), text);
+}
+
+TEST(TraceCsv, SaysWhatIsWrongAndWhere) {
+  const auto error_of = [](const std::string& rows) {
+    const auto trace = parse_trace_csv(kHeader + rows);
+    return trace ? "" : trace.error().message;
+  };
+  EXPECT_NE(error_of("0,0,lstm,64,1,Normal,9,1\n0,1,lstm,64,1,Normal,9,1\n").find("line 3: id"),
+            std::string::npos);
+  EXPECT_NE(error_of("0,5,lstm,64,1,Normal,9,1\n1,1,lstm,64,1,Normal,9,1\n").find("earlier"),
+            std::string::npos);
+  EXPECT_NE(error_of("0,0,lstm,64,1,Rush,9,1\n").find("klass \"Rush\""), std::string::npos);
+  EXPECT_NE(error_of("0,0,lstm,64,0,Normal,9,1\n").find("iters"), std::string::npos);
+  EXPECT_NE(error_of("0,0,lstm,64,1,Normal,9\n").find("7 cells"), std::string::npos);
+  EXPECT_FALSE(parse_trace_csv("id,submit\n"));
+}
+
+TEST(Noise, MultipliesTheRowsThatMatch) {
+  const auto noise = parse_noise_csv(
+      "task,type,pool,d_node,d_gn,factor\n,lstm,k80,1,2,1.5\n7,,,,,2\n,,k80,,,1.25\n");
+  ASSERT_TRUE(noise) << noise.error().message;
+  core::PlanTask task;
+  task.id = 7;
+  task.type = "lstm";
+  EXPECT_EQ(noise->factor(task, "k80", {1, 2}), 1.5 * 1.25 * 2);
+  EXPECT_EQ(noise->factor(task, "p100", {1, 2}), 2);
+  task.id = 8;
+  EXPECT_EQ(noise->factor(task, "k80", {1, 1}), 1.25);
+  EXPECT_TRUE(noise->check(*parse_platform("4x4:k80")));
+  EXPECT_FALSE(noise->check(*parse_platform("4x4:K80"))) << "it would silently match nothing";
+  EXPECT_FALSE(parse_noise_csv("task,type,pool,d_node,d_gn,factor\n1,,,,,0\n"));
+}
+
+TEST(Comparison, MarksTheBestFigureOfAColumn) {
+  Report good;
+  good.q = 90;
+  good.makespan_h = 30;
+  Report bad;
+  bad.q = 40;
+  bad.makespan_h = 20;
+  const std::string table = format_comparison({{"a", good}, {"b", bad}}, {});
+  EXPECT_NE(table.find("*90.0"), std::string::npos);
+  EXPECT_EQ(table.find("*40.0"), std::string::npos);
+  EXPECT_NE(table.find("*20.00"), std::string::npos);
+  EXPECT_EQ(format_comparison({{"a", good}}, {}).find('*'), std::string::npos);
+}
+
+TEST(Comparison, OptionsStayWithTheirPolicy) {
+  EXPECT_EQ(split_policies("fifo,savable-p,margin=0.2,order=slack,qos"),
+            (std::vector<std::string>{"fifo", "savable-p,margin=0.2,order=slack", "qos"}));
+}
+
+}  // namespace
+}  // namespace slackline::sim
