@@ -93,7 +93,7 @@ TEST(BoundProperty, NoPolicyBeatsIt) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     GenerateOptions options;
     options.seed = seed;
-    options.rate_per_h = 4.0 + 4.0 * static_cast<double>(seed);
+    options.rate_per_h = 2.0 + 4.0 * static_cast<double>(seed);
     options.hours = 12;
     options.gpu_type = k80;
     const auto trace = generate_paper000(options, ranges, profiles);
