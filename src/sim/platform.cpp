@@ -63,7 +63,8 @@ Status match_types(std::vector<core::Pool>& pools, std::vector<ProfileEntry>& en
     types.insert(entry.gpu_type.str());
   const std::string known = join({types.begin(), types.end()}, ", ");
   for (core::Pool& pool : pools) {
-    if (pool.type.empty() && types.size() == 1) pool.type = GpuType(*types.begin());
+    // In small letters, as traces and event logs name their pools.
+    if (pool.type.empty() && types.size() == 1) pool.type = GpuType(to_lower(*types.begin()));
     if (pool.type.empty())
       return fail(ErrorCode::kInvalidArgument,
                   format("the platform names no GPU type, and the profile has several: {}", known));
