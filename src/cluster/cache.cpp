@@ -257,12 +257,16 @@ void Cache::sight(const Uid& uid, const PlanNote* plan) {
     at->second = PlanSighting{plan->value_hash, now_s, now_s};
 }
 
-// A pod of a planned task appeared or was bound: the hand-over goes on.
+// A pod of a planned task appeared or was bound: the hand-over goes on. A hold that has expired
+// stays so: its GPUs may be somebody else's by now.
 void Cache::note_progress(const Pod& pod) {
   const double now_s = clock_.steady_s();
   for (const Uid& uid : {pod.uid, pod.owner ? pod.owner->uid : Uid{}}) {
     const auto at = sightings_.find(uid);
-    if (at != sightings_.end()) at->second.last_progress_s = now_s;
+    if (at == sightings_.end()) continue;
+    PlanSighting& sighting = at->second;
+    if (now_s < std::max(sighting.first_seen_s, sighting.last_progress_s) + core::kPlanHold_s)
+      sighting.last_progress_s = now_s;
   }
 }
 

@@ -21,4 +21,7 @@ Resources read_pod_requests(JsonView spec, const GpuCatalog& catalog,
 // Null when the spec constrains nothing that we repeat (pod_constraints.cpp).
 std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView spec);
 
+// nodeSelectorTerms; the matchFields of a term stand behind its matchExpressions, by their path.
+std::vector<NodeSelectorTerm> read_term_list(JsonView list);
+
 }  // namespace slackline::wire

@@ -6,21 +6,6 @@
 namespace slackline::wire {
 namespace {
 
-std::vector<NodeSelectorTerm> read_terms(JsonView required) {
-  std::vector<NodeSelectorTerm> terms;
-  for (const JsonView item : required["nodeSelectorTerms"].items()) {
-    NodeSelectorTerm term = read_match_expressions(item["matchExpressions"]);
-    const NodeSelectorTerm by_field = read_match_expressions(item["matchFields"]);
-    term.insert(term.end(), by_field.begin(), by_field.end());
-    // Kubernetes: an empty term matches no node.
-    if (term.empty()) term.push_back(never_matches());
-    terms.push_back(std::move(term));
-  }
-  // So does a selector without terms.
-  if (terms.empty() && required.present()) terms.push_back({never_matches()});
-  return terms;
-}
-
 // False for tolerations that we cannot judge; leaving one out only makes us more careful.
 bool read_toleration(JsonView item, Toleration& out) {
   const std::string_view op = item["operator"].text();
@@ -55,12 +40,29 @@ bool uses_volume_claims(JsonView volumes) {
 
 }  // namespace
 
+std::vector<NodeSelectorTerm> read_term_list(JsonView list) {
+  std::vector<NodeSelectorTerm> terms;
+  for (const JsonView item : list.items()) {
+    NodeSelectorTerm term = read_match_expressions(item["matchExpressions"]);
+    const NodeSelectorTerm by_field = read_match_expressions(item["matchFields"]);
+    term.insert(term.end(), by_field.begin(), by_field.end());
+    // Kubernetes: an empty term matches no node.
+    if (term.empty()) term.push_back(never_matches());
+    terms.push_back(std::move(term));
+  }
+  return terms;
+}
+
 std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView spec) {
   SchedulingConstraints out;
   const JsonView affinity = spec["affinity"];
   out.node_selector = read_labels(spec["nodeSelector"]);
-  out.affinity_terms =
-      read_terms(affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]);
+  const JsonView required =
+      affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+  out.affinity_terms = read_term_list(required["nodeSelectorTerms"]);
+  // A selector without terms matches no node either.
+  if (out.affinity_terms.empty() && required.present())
+    out.affinity_terms.push_back({never_matches()});
   for (const JsonView item : spec["tolerations"].items()) {
     Toleration toleration;
     if (read_toleration(item, toleration)) out.tolerations.push_back(std::move(toleration));

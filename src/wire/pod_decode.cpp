@@ -4,6 +4,7 @@
 #include "wire/annotations.h"
 #include "wire/kube_common.h"
 #include "wire/object_decode.h"
+#include "wire/own_write_codec.h"
 
 namespace slackline::wire {
 namespace {
@@ -40,17 +41,39 @@ std::shared_ptr<const TaskIntent> intent_of(JsonView metadata) {
 void read_gates(JsonView gates, Pod& pod) {
   for (const JsonView gate : gates.items()) {
     pod.gated = true;
-    pod.our_gate |= gate["name"].text() == kGate;
+    (gate["name"].text() == kGate ? pod.our_gate : pod.foreign_gate) = true;
   }
 }
 
-bool finished(JsonView conditions) {
-  for (const JsonView condition : conditions.items()) {
-    const std::string_view type = condition["type"].text();
-    if ((type == "Complete" || type == "Failed") && condition["status"].text() == "True")
-      return true;
-  }
+bool has_condition(JsonView conditions, std::string_view type, std::string_view value) {
+  for (const JsonView condition : conditions.items())
+    if (condition["type"].text() == type && condition["status"].text() == value) return true;
   return false;
+}
+
+std::optional<double> read_optional_time_s(JsonView value) {
+  const double time_s = read_time_s(value);
+  return time_s > 0 ? std::optional(time_s) : std::nullopt;
+}
+
+// The one container that asks for GPUs: the only one whose GPU count could be changed.
+std::string gpu_container_of(JsonView spec, const GpuCatalog& catalog) {
+  std::string name;
+  for (const std::string_view list : {"containers", "initContainers"})
+    for (const JsonView container : spec[list].items())
+      for (const auto& [resource, amount] : container["resources"]["limits"].fields()) {
+        if (catalog.resource(resource) == nullptr) continue;
+        if (!name.empty() || list != "containers") return {};
+        name = std::string(container["name"].text());
+      }
+  return name;
+}
+
+std::shared_ptr<const OriginalShape> original_of(JsonView annotations) {
+  const std::string_view text = annotations[kOriginalAnnotation].text();
+  if (text.empty()) return nullptr;
+  auto original = read_original(text);
+  return original ? std::make_shared<const OriginalShape>(*std::move(original)) : nullptr;
 }
 
 }  // namespace
@@ -61,6 +84,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   const JsonView status = json["status"];
   Pod pod;
   pod.uid = read_uid(metadata);
+  pod.resource_version = std::string(metadata["resourceVersion"].text());
   pod.key = read_key(metadata);
   pod.owner = read_owner(metadata);
   pod.node = NodeName(spec["nodeName"].text());
@@ -73,8 +97,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.priority = read_priority(spec["priority"]);
   pod.scheduler_name = std::string(spec["schedulerName"].text());
   pod.created_s = read_time_s(metadata["creationTimestamp"]);
-  if (const double started_s = read_time_s(status["startTime"]); started_s > 0)
-    pod.started_s = started_s;
+  pod.started_s = read_optional_time_s(status["startTime"]);
   pod.requests = read_pod_requests(spec, catalog, pod.problems);
   pod.intent = intent_of(metadata);
   pod.plan = plan_of(metadata["annotations"]);
@@ -94,19 +117,28 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   const JsonView pod_template = spec["template"];
   Job job;
   job.uid = read_uid(metadata);
+  job.resource_version = std::string(metadata["resourceVersion"].text());
   job.key = read_key(metadata);
   job.owner = read_owner(metadata);
   job.parallelism = count_or(spec["parallelism"], 1);
   if (spec["completions"].present()) job.completions = count_or(spec["completions"], 1);
   job.indexed = spec["completionMode"].text() == "Indexed";
   job.suspended = spec["suspend"].is_true();
-  job.finished = finished(status["conditions"]);
+  const JsonView annotations = metadata["annotations"];
+  const JsonView conditions = status["conditions"];
+  job.suspended_by_us = annotations[kSuspendedByAnnotation].text() == kSuspendedByUs;
+  job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
+  job.halted = has_condition(conditions, "Suspended", "True");
+  job.finished =
+      has_condition(conditions, "Complete", "True") || has_condition(conditions, "Failed", "True");
   job.active = count_or(status["active"], 0);
   job.succeeded = count_or(status["succeeded"], 0);
   job.failed = count_or(status["failed"], 0);
   job.created_s = read_time_s(metadata["creationTimestamp"]);
-  std::vector<std::string> problems;
-  job.pod_requests = read_pod_requests(pod_template["spec"], catalog, problems);
+  job.started_s = read_optional_time_s(status["startTime"]);
+  job.pod_requests = read_pod_requests(pod_template["spec"], catalog, job.problems);
+  job.gpu_container = gpu_container_of(pod_template["spec"], catalog);
+  if (job.pod_requests.wants_gpus()) job.constraints = read_constraints(pod_template["spec"]);
   job.priority = read_priority(pod_template["spec"]["priority"]);
   const auto own = intent_of(metadata);
   const auto inherited = intent_of(pod_template["metadata"]);
@@ -114,7 +146,8 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
     job.intent = std::make_shared<const TaskIntent>(merge(*inherited, *own));
   else
     job.intent = own != nullptr ? own : inherited;
-  job.plan = plan_of(metadata["annotations"]);
+  job.plan = plan_of(annotations);
+  job.original = original_of(annotations);
   return job;
 }
 

@@ -176,6 +176,13 @@ class JobBuilder {
   }
   JobBuilder& priority(std::int32_t rank) { return job_.priority = rank, *this; }
   JobBuilder& suspended() { return job_.suspended = true, *this; }
+  JobBuilder& managed() { return job_.managed = true, *this; }
+  // As the Job webhook leaves it: suspended by us, to wait in the queue.
+  JobBuilder& waiting() {
+    job_.suspended_by_us = true;
+    job_.gpu_container = "train";
+    return managed().suspended();
+  }
   JobBuilder& finished() { return job_.finished = true, *this; }
   JobBuilder& succeeded(std::int64_t pods) { return job_.succeeded = pods, *this; }
   JobBuilder& created(double epoch_s) { return job_.created_s = epoch_s, *this; }

@@ -6,7 +6,8 @@
 // task, one of its nodes, in the plan's order, after the nodes on which members are bound or
 // nominated are taken off; never more than the task's own unbound request. A plan's hold expires 60
 // s after the later of first seeing its value and the task's last progress, on the steady clock. A
-// suspended or finished Job and a terminal or deleting pod hold nothing. A plan that was never
+// suspended or finished Job and a terminal or deleting pod hold nothing, nor does a pod that has
+// ended while its Job still counts it as active. A plan that was never
 // sighted is not timed yet: it holds.
 //
 // A hold counts for pods of equal or lower rank (spec.priority; a Job without pods has its

@@ -58,6 +58,7 @@ struct SchedulingConstraints {
 
 struct Pod {
   Uid uid;
+  std::string resource_version;
   ObjectKey key;
   std::optional<OwnerRef> owner;
   NodeName node;            // spec.nodeName; empty while unbound
@@ -66,6 +67,7 @@ struct Pod {
   bool deleting = false;      // deletionTimestamp is set
   bool gated = false;         // any scheduling gate
   bool our_gate = false;      // slackline.dev/queue among them
+  bool foreign_gate = false;  // any other gate: somebody else holds it back too
   bool in_pod_group = false;  // spec.schedulingGroup: only filtered and scored
   bool managed = false;       // label slackline.dev/managed=true
   std::int32_t priority = 0;  // spec.priority: the rank in kube-scheduler
@@ -85,23 +87,40 @@ struct Pod {
   bool terminal() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
 };
 
+// What a Job said before we changed its shape (annotation `original`): what it asks for is read
+// from here, and a shape that is released writes every field anew. Unset fields were never changed.
+struct OriginalShape {
+  std::optional<std::int64_t> parallelism;  // and completions
+  std::optional<std::int64_t> gpus;         // of one pod
+  std::optional<std::vector<NodeSelectorTerm>> affinity_terms;
+};
+
 struct Job {
   Uid uid;
+  std::string resource_version;
   ObjectKey key;
   std::optional<OwnerRef> owner;
   std::int64_t parallelism = 1;
   std::optional<std::int64_t> completions;
   bool indexed = false;
   bool suspended = false;
-  bool finished = false;  // Complete or Failed condition
+  bool suspended_by_us = false;  // the annotation `suspended-by` names us
+  bool halted = false;           // Suspended condition: the Job controller has let go of its pods
+  bool managed = false;          // the template's label slackline.dev/managed=true
+  bool finished = false;         // Complete or Failed condition
   std::int64_t active = 0;
   std::int64_t succeeded = 0;
   std::int64_t failed = 0;
   double created_s = 0;
-  Resources pod_requests;     // of one pod of the template
-  std::int32_t priority = 0;  // of the template, where resolved
+  std::optional<double> started_s;  // status.startTime: since the last resumption
+  Resources pod_requests;           // of one pod of the template
+  std::int32_t priority = 0;        // of the template, where resolved
+  std::string gpu_container;        // the one container that asks for GPUs; empty: none, or several
+  std::shared_ptr<const SchedulingConstraints> constraints;  // of the template; null = none
   std::shared_ptr<const TaskIntent> intent;
   std::shared_ptr<const PlanNote> plan;
+  std::shared_ptr<const OriginalShape> original;  // null: the shape was never changed
+  std::vector<std::string> problems;  // unreadable quantities of the template: never planned
 
   // All or nothing: Indexed with parallelism = completions (design: "Managed").
   bool is_gang() const { return indexed && completions == parallelism && parallelism > 1; }

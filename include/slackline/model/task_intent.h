@@ -52,7 +52,7 @@ struct PlanNote {
   std::int64_t epoch = 0;
   Placement shape;
   GpuType gpu_type;
-  std::vector<NodeName> nodes;  // one entry per node of the shape
+  std::vector<NodeName> nodes;  // one entry per pod; where pods share a node it stands repeatedly
   bool promoted = false;
   std::uint64_t value_hash = 0;  // of the annotation's text: another value is another plan
 };

@@ -132,10 +132,20 @@ class HoldDeriver {
   // Members that the Job controller has not created yet.
   void hold_missing(const PlanGroup& group, const std::vector<NodeName>& left, std::size_t next) {
     const Job& job = *group.job;
-    std::int64_t missing = wanted_pods(job) - members_.at(job.uid);
+    std::int64_t missing = wanted_pods(job) - std::max(members_.at(job.uid), ended_or_live(job));
     const Hold hold = missing_pod_hold(group);
     for (; missing > 0 && next < left.size(); --missing)
       add(left[next++], hold);
+  }
+
+  // Pods that the controller has made: where one that we saw is gone, it has ended, and the Job's
+  // count follows a second later.
+  std::int64_t ended_or_live(const Job& job) const {
+    const auto at = snapshot_.sightings.find(job.uid);
+    const bool seen = at != snapshot_.sightings.end() &&
+                      at->second.value_hash == job.plan->value_hash &&
+                      at->second.last_progress_s > at->second.first_seen_s;
+    return seen ? job.active : 0;
   }
 
   Hold missing_pod_hold(const PlanGroup& group) const {

@@ -1,0 +1,101 @@
+// Queue: the live cluster as the planner sees it: pools, tasks, and where they stand.
+//
+// Waiting are the Jobs that we suspended, and the managed pods behind our gate: a labelled gang
+// once all of its pods exist, a Job's pods where the Job is a gang, any other pod by itself. Not
+// waiting is a Job that has been suspended again and still has pods (hand-over rule 5), and whoever
+// is held off. Running are the tasks that have a plan, bound or on their way.
+//
+// A pool is a GPU type under one resource name (core/cost.h); cordoned, unready and unreadable
+// nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and live holds;
+// those of running tasks come back as their own. Predicates, and the CPU and memory of one pod,
+// decide which nodes a task may use.
+//
+// Times are epoch seconds but for the steady clock, by which holds expire. Tasks are in order of
+// (created, key, kind, uid). Pure: the same cluster gives the same queue.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "slackline/core/plan.h"
+#include "slackline/core/task_menu.h"
+#include "slackline/model/own_write.h"
+#include "slackline/model/snapshot.h"
+
+namespace slackline::core {
+
+struct QueueOptions {
+  const GpuCatalog* catalog = nullptr;         // required
+  std::shared_ptr<const Predictor> predictor;  // required
+  double theta = kDefaultTheta;
+  double fallback_after_s = 1800;  // before a less preferred GPU type is taken
+  double now_wall_s = 0;
+  double now_steady_s = 0;
+  const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none
+};
+
+// A task of the queue in the cluster. Its plan is carried by its Job, else by each of its pods.
+struct QueueTask {
+  std::string kind;  // "Job", "Gang" or "Pod"
+  ObjectKey key;
+  Uid uid;                   // of the Job or the pod; empty for a labelled gang
+  JobPtr job;                // null: pods carry the plan
+  std::vector<PodPtr> pods;  // members that are not bound, in the snapshot's order
+  Pod member;                // what one member asks for, before any change of shape
+  TaskRequest request;
+  TaskIntent intent;
+  bool shape_is_free = false;
+  double created_s = 0;
+  std::optional<double> deadline_s;
+  std::shared_ptr<const PlanNote> plan;  // of a task that runs
+};
+
+// The nodes of a pool, in the order of the snapshot.
+struct QueuePool {
+  Pool pool;
+  std::vector<NodeIndex> nodes;
+};
+
+class Queue {
+ public:
+  const PlanState& state() const { return state_; }
+  PlanState& state() { return state_; }
+  const QueueTask& task(TaskIndex task) const { return tasks_[task]; }
+  std::size_t size() const { return tasks_.size(); }
+  const std::vector<QueuePool>& pools() const { return pools_; }
+  // Jobs to be unsuspended without a plan, because their pods queue one by one.
+  const std::vector<JobPtr>& to_open() const { return to_open_; }
+
+ private:
+  friend class QueueMaker;
+  Queue() : table_(std::make_unique<TaskTable>()), state_(*table_, FreeGpus()) {}
+
+  std::vector<QueuePool> pools_;
+  std::vector<QueueTask> tasks_;
+  std::unique_ptr<const TaskTable> table_;
+  PlanState state_;
+  std::vector<JobPtr> to_open_;
+};
+
+// `menus` keeps what was predicted from call to call; it is begun anew when pools or models
+// changed.
+Queue make_queue(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus);
+
+// Who plans: in every plan, so that nobody overwrites a later planner's (hand-over rule 2).
+struct PlanStamp {
+  std::int64_t epoch = 0;
+  std::int64_t next_number = 1;  // of the next plan; counts up
+
+  std::string next_id();
+};
+
+// The writes that begin the starts of a plan, and open the Jobs to be opened. Stops and shrinks are
+// left out: without live preemption they cannot be done.
+std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue& queue,
+                                   const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp);
+
+}  // namespace slackline::core

@@ -1,0 +1,84 @@
+// TaskMenu: in which placements a task of the live cluster may run, and how long each would take.
+//
+// Shapes. As written a task is `pods` pods of `gpus` GPUs each; its pods may share nodes evenly, so
+// P pods of g GPUs offer the placements P/p x p g for every p that divides P. Where the task allows
+// `placements` and names a model, each of its pods gets a node of its own and the shape is chosen:
+// the node count only where the Job can change it (Indexed, parallelism = completions), the GPU
+// count only where one container asks for GPUs.
+//
+// Times. The predictor's; where it knows nothing of the model `expected-duration`, for the written
+// shape on the first accepted type there is; else kUnknownRun_s, for the written shape.
+//
+// Types. `gpu-types` in order of preference: type k is used only if no earlier one meets the
+// deadline, or after the fallback time; a type without nodes is passed over.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slackline/core/menu.h"
+#include "slackline/core/predictor.h"
+#include "slackline/model/task_intent.h"
+
+namespace slackline::core {
+
+inline constexpr double kUnknownRun_s = 3600;
+
+// What a task asks for, as it was written.
+struct TaskRequest {
+  std::string resource;  // of its GPUs
+  std::int64_t pods = 1;
+  std::int64_t gpus = 1;  // of one pod
+  bool nodes_may_change = false;
+  bool gpus_may_change = false;
+};
+
+// True where the shape is ours to choose.
+bool shape_is_free(const TaskIntent& intent, const TaskRequest& request);
+
+struct TaskMenu {
+  // By preference: menus[k] has the k + 1 types preferred most. At least one; the last has all.
+  std::vector<std::shared_ptr<const PlacementMenu>> menus;
+  std::optional<double> lat11_s;  // on the reference type (eq 9)
+
+  // `waited_s` of a task that has until `room_s` from now (infinity: for ever).
+  const std::shared_ptr<const PlacementMenu>& at(double room_s, double waited_s,
+                                                 double fallback_after_s) const;
+};
+
+// Menus made so far, for one set of pools and one predictor; equal questions share one answer.
+class TaskMenus {
+ public:
+  TaskMenus() = default;
+  TaskMenus(std::vector<Pool> pools, GpuCatalog catalog, std::shared_ptr<const Predictor> predictor,
+            double theta);
+
+  bool made_for(const std::vector<Pool>& pools, const Predictor* predictor) const {
+    return predictor_.get() == predictor && pools_ == pools;
+  }
+  const TaskMenu& of(const TaskIntent& intent, const TaskRequest& request);
+
+ private:
+  TaskMenu make(const TaskIntent& intent, const TaskRequest& request) const;
+  std::vector<std::shared_ptr<const PlacementMenu>> menus_of(
+      const std::map<int, std::vector<PoolIndex>>& by_preference, const TaskIntent& intent,
+      const TaskRequest& request, bool by_model) const;
+  void add_predicted(const TaskIntent& intent, const TaskRequest& request, PoolIndex pool,
+                     std::vector<Estimate>& out) const;
+  void add_written(const TaskIntent& intent, const TaskRequest& request, PoolIndex pool,
+                   std::vector<Estimate>& out) const;
+  std::vector<Placement> shapes(const TaskIntent& intent, const TaskRequest& request,
+                                const Pool& pool) const;
+
+  std::vector<Pool> pools_;
+  GpuCatalog catalog_;
+  std::shared_ptr<const Predictor> predictor_;
+  double theta_ = kDefaultTheta;
+  std::map<std::string, TaskMenu> made_;
+};
+
+}  // namespace slackline::core

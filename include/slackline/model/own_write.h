@@ -1,0 +1,62 @@
+// OwnWrite: one write of ours to the API server, as a value: decided purely (core/handover.h),
+// performed by the cluster writer, and laid over snapshots until the watch shows it
+// (core/own_writes.h).
+//
+// Every write is idempotent and carries its precondition: those of Jobs the resourceVersion on
+// which they were decided, those of pods the uid, and lifting the gate's name too.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/model/ids.h"
+#include "slackline/model/pod.h"
+#include "slackline/model/task_intent.h"
+
+namespace slackline {
+
+enum class OwnWriteKind : std::uint8_t {
+  kReleaseJob,       // suspend: false, the plan, the shape; on a running Job: another plan
+  kOpenJob,          // suspend: false without a plan: its pods queue one by one
+  kSuspendJob,       // suspend: true, marked as ours; the plan is void
+  kPlanPod,          // the plan of a pod that no Job of ours carries
+  kNominate,         // status.nominatedNodeName
+  kClearNomination,  // of a pod whose plan is void
+  kLiftGate,         // kube-scheduler may take the pod
+};
+inline constexpr std::size_t kOwnWriteKindCount = 7;
+
+std::string_view to_string(OwnWriteKind kind);  // "release" ... "lift", for metrics and logs
+bool writes_job(OwnWriteKind kind);
+
+// What a release changes of a Job whose shape we chose.
+struct Reshape {
+  std::int64_t parallelism = 1;  // and completions
+  std::int64_t gpus = 1;         // of one pod
+  std::string gpu_resource;
+  std::string container;  // the one that asks for GPUs
+};
+
+struct OwnWrite {
+  OwnWriteKind kind = OwnWriteKind::kNominate;
+  ObjectKey key;
+  Uid uid;
+  std::string resource_version;  // of a Job
+  std::shared_ptr<const PlanNote> plan;
+  std::optional<Reshape> reshape;
+  // The Job's required node affinity from now on, where the GPU type is pinned.
+  std::optional<std::vector<NodeSelectorTerm>> affinity_terms;
+  std::shared_ptr<const OriginalShape> original;  // to be kept beside the first change of a shape
+  NodeName node;                                  // of a nomination
+  std::string reason;                             // why, a code of reasons.h; for people
+};
+
+// A write of this very object, to be completed by what it says.
+OwnWrite job_write(OwnWriteKind kind, const Job& job);
+OwnWrite pod_write(OwnWriteKind kind, const Pod& pod);
+
+}  // namespace slackline

@@ -1,0 +1,152 @@
+#include "slackline/core/task_menu.h"
+
+#include <algorithm>
+
+#include "slackline/base/text.h"
+#include "slackline/core/deadline.h"
+#include "slackline/core/gpu_types.h"
+
+namespace slackline::core {
+namespace {
+
+// All that a menu depends on, as a key.
+std::string question(const TaskIntent& intent, const TaskRequest& request) {
+  std::string text = format("{}|{}|{}|{}{}", request.resource, request.pods, request.gpus,
+                            request.nodes_may_change, request.gpus_may_change);
+  text += format("|{}|{}|{}|{}", intent.model.value_or(""), intent.batch_size.value_or(0),
+                 intent.iterations.value_or(0), intent.expected_duration_s.value_or(0));
+  text += format("|{}{}", intent.any_gpu_type, intent.any_placement);
+  for (const GpuType& type : intent.gpu_types)
+    text += "|" + type.str();
+  for (const Placement& shape : intent.placements)
+    text += "|" + shape.str();
+  return text;
+}
+
+// P/p x p g, fewest nodes first.
+std::vector<Placement> packings(const TaskRequest& request, const Pool& pool) {
+  std::vector<Placement> shapes;
+  for (std::int64_t per_node = request.pods; per_node >= 1; --per_node) {
+    const std::int64_t nodes = request.pods / per_node;
+    if (request.pods % per_node != 0 || nodes > pool.nodes) continue;
+    if (per_node * request.gpus > pool.gpus_per_node) continue;
+    shapes.push_back({static_cast<int>(nodes), static_cast<int>(per_node * request.gpus)});
+  }
+  return shapes;
+}
+
+}  // namespace
+
+bool shape_is_free(const TaskIntent& intent, const TaskRequest& request) {
+  return intent.model.has_value() && (intent.any_placement || !intent.placements.empty()) &&
+         (request.nodes_may_change || request.gpus_may_change);
+}
+
+const std::shared_ptr<const PlacementMenu>& TaskMenu::at(double room_s, double waited_s,
+                                                         double fallback_after_s) const {
+  if (waited_s >= fallback_after_s) return menus.back();
+  const bool bounded = room_s < std::numeric_limits<double>::infinity();
+  for (const auto& menu : menus) {
+    if (menu->empty()) continue;
+    if (!bounded || menu->fastest().lat_s <= room_s + kDeadlineTolerance_s) return menu;
+  }
+  return menus.back();
+}
+
+TaskMenus::TaskMenus(std::vector<Pool> pools, GpuCatalog catalog,
+                     std::shared_ptr<const Predictor> predictor, double theta)
+    : pools_(std::move(pools)),
+      catalog_(std::move(catalog)),
+      predictor_(std::move(predictor)),
+      theta_(theta) {}
+
+const TaskMenu& TaskMenus::of(const TaskIntent& intent, const TaskRequest& request) {
+  const auto [at, first] = made_.try_emplace(question(intent, request));
+  if (first) at->second = make(intent, request);
+  return at->second;
+}
+
+TaskMenu TaskMenus::make(const TaskIntent& intent, const TaskRequest& request) const {
+  const AcceptedTypes accepted(intent, catalog_);
+  std::map<int, std::vector<PoolIndex>> by_preference;
+  std::vector<GpuType> types = accepted.types();
+  for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
+    if (accepted.anything()) types.push_back(pools_[pool].type);
+    const auto preference = accepted.preference(pools_[pool].type);
+    if (preference && pools_[pool].resource == request.resource)
+      by_preference[*preference].push_back(pool);
+  }
+  TaskMenu menu;
+  menu.lat11_s = reference_lat_s(intent, predictor_->profiles(), types);
+  menu.menus = menus_of(by_preference, intent, request, true);
+  if (menu.menus.empty()) menu.menus = menus_of(by_preference, intent, request, false);
+  if (menu.menus.empty()) menu.menus.push_back(std::make_shared<const PlacementMenu>());
+  return menu;
+}
+
+std::vector<std::shared_ptr<const PlacementMenu>> TaskMenus::menus_of(
+    const std::map<int, std::vector<PoolIndex>>& by_preference, const TaskIntent& intent,
+    const TaskRequest& request, bool by_model) const {
+  std::vector<std::shared_ptr<const PlacementMenu>> menus;
+  std::vector<Estimate> estimates;
+  for (const auto& [preference, pools] : by_preference) {
+    for (const PoolIndex pool : pools)
+      if (by_model)
+        add_predicted(intent, request, pool, estimates);
+      else
+        add_written(intent, request, pool, estimates);
+    if (estimates.empty()) continue;
+    // make_menu wants pools in their order.
+    std::stable_sort(estimates.begin(), estimates.end(),
+                     [](const Estimate& a, const Estimate& b) { return a.pool < b.pool; });
+    menus.push_back(
+        std::make_shared<const PlacementMenu>(make_menu(estimates, pools_, {.theta = theta_})));
+    const bool only_first_known = !by_model && intent.expected_duration_s;
+    if (only_first_known) break;
+  }
+  return menus;
+}
+
+void TaskMenus::add_predicted(const TaskIntent& intent, const TaskRequest& request, PoolIndex pool,
+                              std::vector<Estimate>& out) const {
+  if (!intent.model || !intent.batch_size || !intent.iterations) return;
+  const auto batch = static_cast<double>(*intent.batch_size);
+  const auto model = predictor_->prepare(*intent.model, batch, pools_[pool].type);
+  if (!model) return;
+  for (const Placement& shape : shapes(intent, request, pools_[pool])) {
+    const auto prediction = model->predict(shape);
+    if (!prediction) continue;
+    const double speed = prediction->throughput_samples_per_s;
+    out.push_back({pool, shape, speed, batch * static_cast<double>(*intent.iterations) / speed,
+                   model->startup_s()});
+  }
+}
+
+// Without a model: how long it takes is said, or not known at all.
+void TaskMenus::add_written(const TaskIntent& intent, const TaskRequest& request, PoolIndex pool,
+                            std::vector<Estimate>& out) const {
+  const double work_s = intent.expected_duration_s.value_or(kUnknownRun_s);
+  for (const Placement& shape : packings(request, pools_[pool]))
+    if (!shape_is_free(intent, request) || shape.d_node == request.pods)
+      out.push_back({pool, shape, 1, work_s, 0});
+}
+
+std::vector<Placement> TaskMenus::shapes(const TaskIntent& intent, const TaskRequest& request,
+                                         const Pool& pool) const {
+  if (!shape_is_free(intent, request)) return packings(request, pool);
+  std::vector<Placement> shapes = intent.placements;
+  if (intent.any_placement) {
+    shapes = enumerate_placements(pool, {.batch = intent.batch_size.value_or(0)});
+    shapes.push_back({static_cast<int>(request.pods), static_cast<int>(request.gpus)});
+  }
+  std::sort(shapes.begin(), shapes.end());
+  shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
+  std::erase_if(shapes, [&](const Placement& shape) {
+    return shape.d_node > pool.nodes || shape.d_gpn > pool.gpus_per_node ||
+           (!request.nodes_may_change && shape.d_node != request.pods) ||
+           (!request.gpus_may_change && shape.d_gpn != request.gpus);
+  });
+  return shapes;
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,349 @@
+#include "slackline/core/hand_over.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "room.h"
+#include "slackline/core/gpu_types.h"
+#include "slackline/core/predicates.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+std::int64_t wanted_pods(const Job& job) {
+  const std::int64_t left = job.completions ? *job.completions - job.succeeded : job.parallelism;
+  return std::max<std::int64_t>(0, std::min(job.parallelism, left));
+}
+
+// A planned task on its way.
+struct Party {
+  Uid id;                    // the Job's, or "namespace/plan id"
+  const Job* job = nullptr;  // carries the plan; null: each pod does
+  std::shared_ptr<const PlanNote> plan;
+  std::vector<PodPtr> unbound;  // in the snapshot's order
+  std::vector<NodeName> bound;  // nodes of the bound ones
+  std::int64_t wanted = 0;      // pods that should exist
+
+  bool complete() const {
+    return static_cast<std::int64_t>(unbound.size() + bound.size()) >= wanted;
+  }
+};
+
+class HandOver {
+ public:
+  HandOver(const ClusterSnapshot& snapshot, HandOverMemory& memory, PlanStamp& stamp,
+           double now_steady_s)
+      : snapshot_(snapshot),
+        memory_(memory),
+        stamp_(stamp),
+        now_s_(now_steady_s),
+        room_(snapshot, now_steady_s) {}
+
+  std::vector<OwnWrite> run() {
+    gather();
+    forget_what_is_gone();
+    for (auto& [id, party] : parties_)
+      if (party.plan->epoch <= stamp_.epoch) advance(party);
+    clear_stale_nominations();
+    return std::move(writes_);
+  }
+
+ private:
+  // ---- who is on the way
+  // -------------------------------------------------------------------------
+
+  void gather() {
+    for (const JobPtr& job : snapshot_.jobs) {
+      if (!job->plan || job->suspended || job->finished || !job->managed) continue;
+      Party& party = parties_[job->uid];
+      party.id = job->uid;
+      party.job = job.get();
+      party.plan = job->plan;
+      party.wanted = wanted_pods(*job);
+    }
+    for (const PodPtr& pod : snapshot_.unbound)
+      if (!pod->deleting && !pod->terminal()) add(pod);
+    for (const NodeStatePtr& state : snapshot_.nodes)
+      for (const PodPtr& pod : state->pods)
+        add(pod);
+  }
+
+  void add(const PodPtr& pod) {
+    Party* party = nullptr;
+    const auto at = pod->owner ? parties_.find(pod->owner->uid) : parties_.end();
+    if (pod->plan && pod->managed) {
+      const Uid id(pod->key.ns + "/" + pod->plan->id);
+      party = &parties_[id];
+      party->id = id;
+      party->plan = pod->plan;
+      party->wanted = static_cast<std::int64_t>(pod->plan->nodes.size());
+    } else if (at != parties_.end()) {
+      party = &at->second;
+    }
+    if (party == nullptr) return;
+    if (pod->bound()) {
+      if (!pod->deleting) party->bound.push_back(pod->node);
+    } else if (!pod->foreign_gate) {
+      party->unbound.push_back(pod);
+    }
+  }
+
+  void forget_what_is_gone() {
+    std::unordered_set<Uid> pods;
+    for (const auto& [id, party] : parties_) {
+      memory_.pods_due.try_emplace(id, now_s_ + kIncompleteAfter_s);
+      for (const PodPtr& pod : party.unbound)
+        pods.insert(pod->uid);
+    }
+    std::erase_if(memory_.pods_due,
+                  [&](const auto& entry) { return !parties_.contains(entry.first); });
+    std::erase_if(memory_.lifted, [&](const auto& entry) { return !pods.contains(entry.first); });
+    std::erase_if(memory_.backoff, [&](const auto& entry) {
+      return entry.second.until_s + kMostBackoff_s < now_s_;
+    });
+  }
+
+  // ---- one task
+  // ----------------------------------------------------------------------------------
+
+  void advance(Party& party) {
+    if (!party.bound.empty()) memory_.pods_due[party.id] = kNever;
+    if (!party.complete() && party.bound.empty()) return wait_for_pods(party);
+    if (party.unbound.empty()) {
+      if (party.job != nullptr) memory_.backoff.erase(party.job->uid);
+      return;
+    }
+    if (note_misses(party) && place(party)) nominate_or_lift(party);
+  }
+
+  // Of a task that has run, pods are missing because they ended.
+  void wait_for_pods(const Party& party) {
+    const bool ran = party.job != nullptr && party.job->failed + party.job->succeeded > 0;
+    if (ran || now_s_ < memory_.pods_due.at(party.id)) return;
+    if (party.job != nullptr)
+      suspend(*party.job, kPodsMissing);
+    else
+      back_to_queue(party);
+  }
+
+  void suspend(const Job& job, std::string_view reason) {
+    HandOverMemory::Backoff& backoff = memory_.backoff[job.uid];
+    backoff.step_s = std::clamp(2 * backoff.step_s, kLeastBackoff_s, kMostBackoff_s);
+    backoff.until_s = now_s_ + backoff.step_s;
+    backoff.reason = reason;
+    writes_.push_back(job_write(OwnWriteKind::kSuspendJob, job));
+    writes_.back().reason = reason;
+  }
+
+  // False where the task was given up.
+  bool note_misses(const Party& party) {
+    for (const PodPtr& pod : party.unbound) {
+      if (pod->gated) continue;
+      const auto [at, first] = memory_.lifted.try_emplace(pod->uid);
+      if (first) at->second.since_s = now_s_;
+      if (!pod->nominated_node.empty()) at->second.node = pod->nominated_node;
+      if (now_s_ - at->second.since_s < kUnboundAfter_s) continue;
+      at->second.since_s = now_s_;
+      if (++at->second.misses >= kMostMisses && party.job != nullptr) {
+        suspend(*party.job, kNotBound);
+        return false;
+      }
+      missed_.insert(pod->uid);
+    }
+    return true;
+  }
+
+  bool given_up(const Pod& pod) const {
+    const auto at = memory_.lifted.find(pod.uid);
+    return at != memory_.lifted.end() && at->second.misses >= kMostMisses;
+  }
+
+  // Gives every unbound member a node of the plan; false where the plan has to be changed first.
+  bool place(Party& party) {
+    place_.clear();
+    std::vector<NodeName> left = party.plan->nodes;
+    const auto take = [&](const NodeName& node) {
+      const auto at = std::find(left.begin(), left.end(), node);
+      if (at == left.end()) return false;
+      left.erase(at);
+      return true;
+    };
+    for (const NodeName& node : party.bound)
+      take(node);
+    Room room = own_room(party);
+    bool moved = false;
+    std::vector<PodPtr> homeless;
+    for (const PodPtr& pod : party.unbound) {
+      const bool planned = take(pod->nominated_node);
+      const bool left_alone = !pod->gated && !missed_.contains(pod->uid);
+      const bool stays = pod->gated && planned && usable(room, *pod, pod->nominated_node);
+      if (!left_alone && !stays) {
+        if (!given_up(*pod)) homeless.push_back(pod);
+        moved |= planned && !given_up(*pod);  // its node is lost
+        continue;
+      }
+      room.take(pod->nominated_node, pod->requests);
+      place_[pod->uid] = pod->nominated_node;
+    }
+    for (const PodPtr& pod : homeless) {
+      const auto node = home_for(*pod, left, room, *party.plan, moved);
+      if (!node) return back_to_queue(party), false;
+      room.take(*node, pod->requests);
+      place_[pod->uid] = *node;
+    }
+    if (moved) replan(party);
+    return !moved;
+  }
+
+  Room own_room(const Party& party) const {
+    std::unordered_set<Uid> pods;
+    std::set<NodeIndex> nodes;
+    const auto look_on = [&](const NodeName& name) {
+      if (const auto index = snapshot_.find_node(name.str())) nodes.insert(*index);
+    };
+    for (const NodeName& name : party.plan->nodes)
+      look_on(name);
+    for (const PodPtr& pod : party.unbound) {
+      pods.insert(pod->uid);
+      look_on(pod->nominated_node);
+    }
+    return room_.without(hold_identity(snapshot_, *party.unbound.front()), pods, nodes);
+  }
+
+  bool usable(const Room& room, const Pod& pod, const NodeName& node) const {
+    const auto index = snapshot_.find_node(node.str());
+    return index && !misfit(pod, *snapshot_.node(*index).node) && room.fits(*index, pod.requests);
+  }
+
+  // The next node of the plan, else the fullest one of its GPU type that has room. A node that the
+  // pod has missed comes last, and only if its nomination is gone.
+  std::optional<NodeName> home_for(const Pod& pod, std::vector<NodeName>& left, const Room& room,
+                                   const PlanNote& plan, bool& moved) const {
+    const NodeName missed =
+        missed_.contains(pod.uid) ? memory_.lifted.at(pod.uid).node : NodeName();
+    const auto next_of_plan = [&](bool again) -> std::optional<NodeName> {
+      for (auto at = left.begin(); at != left.end(); ++at) {
+        if ((*at == missed) != again || !usable(room, pod, *at)) continue;
+        NodeName node = *at;
+        left.erase(at);
+        return node;
+      }
+      return std::nullopt;
+    };
+    if (const auto node = next_of_plan(false)) return node;
+    if (const auto node = elsewhere(pod, missed, room, plan)) {
+      moved = true;
+      return node;
+    }
+    return pod.nominated_node.empty() ? next_of_plan(true) : std::nullopt;
+  }
+
+  std::optional<NodeName> elsewhere(const Pod& pod, const NodeName& missed, const Room& room,
+                                    const PlanNote& plan) const {
+    const std::string resource = primary_gpu_resource(pod.requests);
+    std::optional<std::tuple<std::int64_t, NodeName>> best;
+    for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
+      const Node& node = *snapshot_.node(i).node;
+      if (node.gpu_type != plan.gpu_type || node.name == missed || !usable(room, pod, node.name))
+        continue;
+      const std::tuple candidate(room.free(i).gpu_count(resource), node.name);
+      if (!best || candidate < *best) best = candidate;
+    }
+    return best ? std::optional(std::get<NodeName>(*best)) : std::nullopt;
+  }
+
+  // Nothing to move to. What is bound stays; a task without bound pods waits for its turn again.
+  void back_to_queue(const Party& party) {
+    if (!party.bound.empty()) return;
+    const bool all_gated = std::all_of(party.unbound.begin(), party.unbound.end(),
+                                       [](const PodPtr& pod) { return pod->gated; });
+    if (party.job != nullptr) {
+      if (all_gated) suspend(*party.job, kNodesLost);
+      return;
+    }
+    if (!all_gated) return;
+    for (const PodPtr& pod : party.unbound) {
+      if (!pod->nominated_node.empty())
+        writes_.push_back(pod_write(OwnWriteKind::kClearNomination, *pod));
+      else
+        writes_.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));  // without a plan
+    }
+  }
+
+  void replan(const Party& party) {
+    PlanNote note = *party.plan;
+    note.id = stamp_.next_id();
+    note.epoch = stamp_.epoch;
+    note.value_hash = 0;  // another value than the one whose time is counted
+    note.nodes = party.bound;
+    for (const PodPtr& pod : party.unbound)
+      if (const auto at = place_.find(pod->uid); at != place_.end())
+        note.nodes.push_back(at->second);
+    const auto plan = std::make_shared<const PlanNote>(std::move(note));
+    if (party.job != nullptr) {
+      writes_.push_back(job_write(OwnWriteKind::kReleaseJob, *party.job));
+      writes_.back().plan = plan;
+      return;
+    }
+    for (const PodPtr& pod : party.unbound) {
+      writes_.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));
+      writes_.back().plan = plan;
+    }
+  }
+
+  // Nominations first; gates go once every one of them stands.
+  void nominate_or_lift(const Party& party) {
+    bool all_stand = true;
+    for (const PodPtr& pod : party.unbound) {
+      const auto at = place_.find(pod->uid);
+      if (at == place_.end() || pod->nominated_node == at->second) continue;
+      writes_.push_back(pod_write(OwnWriteKind::kNominate, *pod));
+      writes_.back().node = at->second;
+      all_stand = false;
+    }
+    if (!all_stand) return;
+    for (const PodPtr& pod : party.unbound)
+      if (pod->our_gate) writes_.push_back(pod_write(OwnWriteKind::kLiftGate, *pod));
+  }
+
+  void clear_stale_nominations() {
+    for (const PodPtr& pod : snapshot_.unbound) {
+      if (!pod->our_gate || !pod->managed || pod->deleting || pod->nominated_node.empty()) continue;
+      const Job* job = owning_job(snapshot_, *pod);
+      const bool void_plan = job != nullptr && job->suspended;
+      if (effective_plan(snapshot_, *pod) == nullptr || void_plan)
+        writes_.push_back(pod_write(OwnWriteKind::kClearNomination, *pod));
+    }
+  }
+
+  const ClusterSnapshot& snapshot_;
+  HandOverMemory& memory_;
+  PlanStamp& stamp_;
+  const double now_s_;
+  const RoomTable room_;
+  std::map<Uid, Party> parties_;
+  std::unordered_set<Uid> missed_;           // pods that did not get onto their node in time
+  std::unordered_map<Uid, NodeName> place_;  // of the task in hand: where each member goes
+  std::vector<OwnWrite> writes_;
+};
+
+}  // namespace
+
+std::unordered_set<Uid> HandOverMemory::held_off(double now_steady_s) const {
+  std::unordered_set<Uid> jobs;
+  for (const auto& [uid, entry] : backoff)
+    if (entry.until_s > now_steady_s) jobs.insert(uid);
+  return jobs;
+}
+
+std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, HandOverMemory& memory,
+                                PlanStamp& stamp, double now_steady_s) {
+  return HandOver(snapshot, memory, stamp, now_steady_s).run();
+}
+
+}  // namespace slackline::core

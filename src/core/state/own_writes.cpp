@@ -1,0 +1,147 @@
+#include "slackline/core/own_writes.h"
+
+#include <algorithm>
+#include <map>
+
+#include "slackline/core/holds.h"
+
+namespace slackline::core {
+namespace {
+
+void apply(const OwnWrite& write, Job& job) {
+  job.suspended = write.kind == OwnWriteKind::kSuspendJob;
+  job.suspended_by_us = job.suspended;
+  job.halted = job.halted && job.suspended;
+  job.plan = write.plan;
+  if (write.original) job.original = write.original;
+  if (!write.reshape) return;
+  job.parallelism = write.reshape->parallelism;
+  job.completions = write.reshape->parallelism;
+  if (!write.reshape->container.empty())
+    job.pod_requests.set_gpus(write.reshape->gpu_resource, write.reshape->gpus);
+}
+
+void apply(const OwnWrite& write, Pod& pod) {
+  switch (write.kind) {
+    case OwnWriteKind::kPlanPod:
+      pod.plan = write.plan;
+      break;
+    case OwnWriteKind::kNominate:
+      pod.nominated_node = write.node;
+      break;
+    case OwnWriteKind::kClearNomination:
+      pod.nominated_node = NodeName();
+      break;
+    case OwnWriteKind::kLiftGate:
+      pod.our_gate = false;
+      pod.gated = pod.foreign_gate;
+      break;
+    case OwnWriteKind::kReleaseJob:
+    case OwnWriteKind::kOpenJob:
+    case OwnWriteKind::kSuspendJob:
+      break;
+  }
+}
+
+// The object of the list with this key, which is sorted by it; end() where there is none.
+template <class T>
+auto place_of(T& list, const ObjectKey& key) {
+  const auto at = std::lower_bound(
+      list.begin(), list.end(), key,
+      [](const auto& object, const ObjectKey& wanted) { return object->key < wanted; });
+  return at != list.end() && (*at)->key == key ? at : list.end();
+}
+
+template <class T>
+void apply_in(std::vector<std::shared_ptr<const T>>& list, const OwnWrite& write) {
+  const auto at = place_of(list, write.key);
+  if (at == list.end() || (*at)->uid != write.uid) return;
+  auto changed = std::make_shared<T>(**at);
+  apply(write, *changed);
+  *at = std::move(changed);
+}
+
+// Of the very object; nullptr where it is gone, bound or replaced.
+const std::string* version_of(const ClusterSnapshot& snapshot, const OwnWrite& write) {
+  if (writes_job(write.kind)) {
+    const auto at = place_of(snapshot.jobs, write.key);
+    return at != snapshot.jobs.end() && (*at)->uid == write.uid ? &(*at)->resource_version
+                                                                : nullptr;
+  }
+  const auto at = place_of(snapshot.unbound, write.key);
+  return at != snapshot.unbound.end() && (*at)->uid == write.uid ? &(*at)->resource_version
+                                                                 : nullptr;
+}
+
+}  // namespace
+
+ClusterSnapshot with_writes(const ClusterSnapshot& snapshot, const std::vector<OwnWrite>& writes) {
+  ClusterSnapshot after = snapshot;
+  for (const OwnWrite& write : writes) {
+    if (writes_job(write.kind))
+      apply_in(after.jobs, write);
+    else
+      apply_in(after.unbound, write);
+  }
+  after.holds = derive_holds(after);
+  return after;
+}
+
+bool shows_version(std::string_view seen, std::string_view written) {
+  if (seen.size() != written.size()) return seen.size() > written.size();
+  return seen >= written;
+}
+
+std::uint64_t OwnWrites::sent(OwnWrite write) {
+  Entry entry;
+  entry.number = next_number_++;
+  entry.base_version = write.resource_version;
+  entry.write = std::move(write);
+  entries_.push_back(std::move(entry));
+  return entries_.back().number;
+}
+
+OwnWrites::Entry* OwnWrites::find(std::uint64_t number) {
+  const auto at = std::find_if(entries_.begin(), entries_.end(),
+                               [&](const Entry& entry) { return entry.number == number; });
+  return at == entries_.end() ? nullptr : &*at;
+}
+
+void OwnWrites::written(std::uint64_t number, std::string resource_version) {
+  if (Entry* entry = find(number)) entry->written_version = std::move(resource_version);
+}
+
+void OwnWrites::failed(std::uint64_t number) {
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.number == number; });
+}
+
+void OwnWrites::doubtful(std::uint64_t number, double until_steady_s) {
+  if (Entry* entry = find(number)) entry->doubtful_until_s = until_steady_s;
+}
+
+void OwnWrites::settle(const ClusterSnapshot& snapshot, double now_steady_s) {
+  std::erase_if(entries_, [&](Entry& entry) {
+    const std::string* seen = version_of(snapshot, entry.write);
+    if (seen == nullptr) return true;
+    if (!entry.written_version.empty()) return shows_version(*seen, entry.written_version);
+    if (entry.base_version.empty()) entry.base_version = *seen;
+    if (!entry.doubtful_until_s) return false;
+    return now_steady_s >= *entry.doubtful_until_s || *seen != entry.base_version;
+  });
+}
+
+bool OwnWrites::waiting_for(const Uid& uid) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.write.uid == uid && entry.written_version.empty();
+  });
+}
+
+std::vector<OwnWrite> OwnWrites::writes() const {
+  std::vector<OwnWrite> writes;
+  writes.reserve(entries_.size());
+  for (const Entry& entry : entries_)
+    writes.push_back(entry.write);
+  return writes;
+}
+
+}  // namespace slackline::core

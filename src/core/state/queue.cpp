@@ -1,0 +1,239 @@
+#include "slackline/core/queue.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "queue_tasks.h"
+#include "room.h"
+#include "slackline/base/text.h"
+#include "slackline/core/deadline.h"
+#include "slackline/core/predicates.h"
+
+namespace slackline::core {
+namespace {
+
+std::vector<QueuePool> find_pools(const ClusterSnapshot& snapshot, const GpuCatalog& catalog) {
+  std::vector<QueuePool> pools;
+  for (Pool& pool : derive_pools(snapshot, catalog))
+    pools.push_back({std::move(pool), {}});
+  for (NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
+    const Node& node = *snapshot.node(i).node;
+    if (node.unschedulable || !node.ready || !node.problems.empty()) continue;
+    for (QueuePool& pool : pools)
+      if (pool.pool.type == node.gpu_type && node.allocatable.gpu_count(pool.pool.resource) > 0)
+        pool.nodes.push_back(i);
+  }
+  return pools;
+}
+
+// All that eligibility depends on, as a key.
+std::string eligibility_key(const Pod& member) {
+  std::string key = format("{}|{}", member.requests.cpu_milli, member.requests.memory_bytes);
+  if (!member.constraints) return key;
+  for (const auto& [name, value] : member.constraints->node_selector)
+    key += format("|s {}={}", name, value);
+  for (const NodeSelectorTerm& term : member.constraints->affinity_terms) {
+    key += "|a";
+    for (const MatchExpression& expression : term)
+      key += format(" {} {} {}", expression.key, static_cast<int>(expression.op),
+                    join(expression.values, ","));
+  }
+  for (const Toleration& toleration : member.constraints->tolerations)
+    key += format("|t {} {} {} {}", toleration.key, toleration.exists, toleration.value,
+                  toleration.effect ? static_cast<int>(*toleration.effect) : -1);
+  return key;
+}
+
+// Which nodes one member may use, asked once for all tasks alike.
+class Eligibility {
+ public:
+  Eligibility(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
+              const RoomTable& room)
+      : snapshot_(snapshot), pools_(pools), room_(room) {}
+
+  const EligibleNodes& of(const Pod& member) {
+    const auto [at, first] = known_.try_emplace(eligibility_key(member));
+    if (first) at->second = find(member);
+    return at->second;
+  }
+
+ private:
+  EligibleNodes find(const Pod& member) const {
+    Resources rest = member.requests;
+    rest.gpus.clear();  // FreeGpus knows them
+    EligibleNodes eligible;
+    for (const QueuePool& pool : pools_) {
+      std::vector<bool> row;
+      row.reserve(pool.nodes.size());
+      for (const NodeIndex node : pool.nodes)
+        row.push_back(!misfit(member, *snapshot_.node(node).node) && fits(rest, room_.free(node)));
+      if (std::find(row.begin(), row.end(), false) == row.end()) row.clear();
+      eligible.by_pool.push_back(std::move(row));
+    }
+    return eligible;
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const std::vector<QueuePool>& pools_;
+  const RoomTable& room_;
+  std::map<std::string, EligibleNodes> known_;
+};
+
+// A task's plan in terms of its menu; nullopt where the plan fits none of its choices.
+struct PlannedRun {
+  ChoiceIndex choice = 0;
+  std::vector<PoolNode> nodes;  // each once
+};
+
+std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const QueueTask& task,
+                                      const PlacementMenu& menu,
+                                      const std::vector<QueuePool>& pools) {
+  std::vector<NodeName> names = task.plan->nodes;
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  for (ChoiceIndex i = 0; i < menu.all.size(); ++i) {
+    const Choice& choice = menu.all[i];
+    const QueuePool& pool = pools[choice.pool];
+    if (choice.shape != task.plan->shape || pool.pool.type != task.plan->gpu_type ||
+        names.size() != static_cast<std::size_t>(choice.shape.d_node))
+      continue;
+    PlannedRun run{i, {}};
+    for (const NodeName& name : names) {
+      const auto index = snapshot.find_node(name.str());
+      if (!index) return std::nullopt;
+      const auto at = std::lower_bound(pool.nodes.begin(), pool.nodes.end(), *index);
+      if (at == pool.nodes.end() || *at != *index) return std::nullopt;
+      run.nodes.push_back(static_cast<PoolNode>(at - pool.nodes.begin()));
+    }
+    return run;
+  }
+  return std::nullopt;
+}
+
+double started_s(const QueueTask& task, double now_s) {
+  if (task.job) return task.job->started_s.value_or(now_s);
+  return task.member.started_s.value_or(now_s);
+}
+
+}  // namespace
+
+class QueueMaker {
+ public:
+  QueueMaker(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus)
+      : snapshot_(snapshot),
+        options_(options),
+        menus_(menus),
+        room_(snapshot, options.now_steady_s) {}
+
+  Queue make() {
+    queue_.pools_ = find_pools(snapshot_, *options_.catalog);
+    renew_menus();
+    FoundTasks found = find_queue_tasks(snapshot_, options_.held_off);
+    queue_.to_open_ = std::move(found.to_open);
+    queue_.tasks_ = std::move(found.waiting);
+    for (QueueTask& task : found.running)
+      queue_.tasks_.push_back(std::move(task));
+    std::sort(queue_.tasks_.begin(), queue_.tasks_.end(),
+              [](const QueueTask& a, const QueueTask& b) {
+                return std::tie(a.created_s, a.key, a.kind, a.uid) <
+                       std::tie(b.created_s, b.key, b.kind, b.uid);
+              });
+    describe_tasks();
+    lay_out_gpus();
+    start_runs();
+    return std::move(queue_);
+  }
+
+ private:
+  void renew_menus() {
+    std::vector<Pool> pools;
+    for (const QueuePool& pool : queue_.pools_)
+      pools.push_back(pool.pool);
+    if (!menus_.made_for(pools, options_.predictor.get()))
+      menus_ = TaskMenus(std::move(pools), *options_.catalog, options_.predictor, options_.theta);
+  }
+
+  void describe_tasks() {
+    Eligibility eligibility(snapshot_, queue_.pools_, room_);
+    std::vector<PlanTask> tasks;
+    tasks.reserve(queue_.tasks_.size());
+    for (QueueTask& task : queue_.tasks_) {
+      const TaskMenu& menu = menus_.of(task.intent, task.request);
+      task.deadline_s = resolve_deadline(task.intent, task.created_s, menu.lat11_s);
+      PlanTask described;
+      described.id = static_cast<std::int64_t>(tasks.size());
+      described.submit_s = task.created_s;
+      described.deadline_s = task.deadline_s.value_or(kNoDeadline);
+      described.qos = task.intent.qos_class.value_or(QosClass::kNormal);
+      described.request_gpus = static_cast<int>(task.request.pods * task.request.gpus);
+      described.type = task.intent.model.value_or("");
+      described.checkpoint_s = task.intent.checkpoint_interval_s.value_or(described.checkpoint_s);
+      described.preemptible = false;  // until live preemption exists
+      described.menu =
+          task.plan ? menu.menus.back()
+                    : menu.at(described.deadline_s - options_.now_wall_s,
+                              options_.now_wall_s - task.created_s, options_.fallback_after_s);
+      if (!task.plan) described.eligible = eligibility.of(task.member);
+      tasks.push_back(std::move(described));
+    }
+    queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
+    find_runs();
+  }
+
+  void find_runs() {
+    runs_.resize(queue_.tasks_.size());
+    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t)
+      if (queue_.tasks_[t].plan)
+        runs_[t] =
+            planned_run(snapshot_, queue_.tasks_[t], *(*queue_.table_)[t].menu, queue_.pools_);
+  }
+
+  void lay_out_gpus() {
+    std::vector<std::vector<int>> gpus;
+    for (const QueuePool& pool : queue_.pools_) {
+      gpus.emplace_back();
+      for (const NodeIndex node : pool.nodes)
+        gpus.back().push_back(static_cast<int>(
+            std::max<std::int64_t>(0, room_.free(node).gpu_count(pool.pool.resource))));
+    }
+    for (TaskIndex t = 0; t < runs_.size(); ++t) {
+      if (!runs_[t]) continue;
+      const Choice& choice = (*queue_.table_)[t].menu->all[runs_[t]->choice];
+      for (const PoolNode node : runs_[t]->nodes)
+        gpus[choice.pool][node] += choice.shape.d_gpn;
+    }
+    queue_.state_ = PlanState(*queue_.table_, FreeGpus(gpus));
+  }
+
+  // In the order in which they started.
+  void start_runs() {
+    std::vector<std::pair<double, TaskIndex>> started;
+    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
+      if (!queue_.tasks_[t].plan)
+        queue_.state_.arrive(t);
+      else if (runs_[t])
+        started.emplace_back(started_s(queue_.tasks_[t], options_.now_wall_s), t);
+    }
+    std::sort(started.begin(), started.end());
+    for (const auto& [time_s, t] : started) {
+      queue_.state_.arrive(t);
+      Run run = queue_.state_.run_at(t, runs_[t]->choice, time_s, runs_[t]->nodes);
+      run.promoted = queue_.tasks_[t].plan->promoted;
+      queue_.state_.start(t, std::move(run));
+    }
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const QueueOptions& options_;
+  TaskMenus& menus_;
+  const RoomTable room_;
+  std::vector<std::optional<PlannedRun>> runs_;  // by task; nullopt: not a run of the queue
+  Queue queue_;
+};
+
+Queue make_queue(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus) {
+  return QueueMaker(snapshot, options, menus).make();
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,219 @@
+#include "queue_tasks.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "slackline/core/gpu_types.h"
+#include "slackline/core/tasks.h"
+
+namespace slackline::core {
+namespace {
+
+// The Job as it was written, before we changed its shape.
+struct WrittenJob {
+  explicit WrittenJob(const Job& job)
+      : resource(primary_gpu_resource(job.pod_requests)),
+        gpus(job.pod_requests.gpu_count(resource)),
+        parallelism(job.parallelism),
+        reshapable(job.indexed && job.completions == job.parallelism && job.succeeded == 0),
+        constraints(job.constraints) {
+    if (!job.original) return;
+    gpus = job.original->gpus.value_or(gpus);
+    parallelism = job.original->parallelism.value_or(parallelism);
+    if (!job.original->affinity_terms) return;
+    auto own = job.constraints ? *job.constraints : SchedulingConstraints{};
+    own.affinity_terms = *job.original->affinity_terms;
+    constraints = std::make_shared<const SchedulingConstraints>(std::move(own));
+  }
+
+  std::string resource;
+  std::int64_t gpus = 0;
+  std::int64_t parallelism = 1;
+  bool reshapable = false;
+  std::shared_ptr<const SchedulingConstraints> constraints;
+};
+
+bool is_gang(const Job& job, const WrittenJob& written) {
+  return job.indexed && job.completions == job.parallelism && written.parallelism > 1;
+}
+
+QueueTask task_of_job(const JobPtr& job) {
+  const WrittenJob written(*job);
+  QueueTask task;
+  task.kind = "Job";
+  task.key = job->key;
+  task.uid = job->uid;
+  task.job = job;
+  task.request = {written.resource, std::max<std::int64_t>(1, written.parallelism - job->succeeded),
+                  written.gpus, written.reshapable, !job->gpu_container.empty()};
+  if (job->intent) task.intent = *job->intent;
+  task.created_s = job->created_s;
+  task.member.key.ns = job->key.ns;
+  task.member.owner = OwnerRef{"Job", job->key.name, job->uid};
+  task.member.priority = job->priority;
+  task.member.requests = job->pod_requests;
+  task.member.requests.set_gpus(written.resource, written.gpus);
+  task.member.constraints = written.constraints;
+  task.shape_is_free = shape_is_free(task.intent, task.request);
+  task.plan = job->plan;
+  return task;
+}
+
+class Finder {
+ public:
+  Finder(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>* held_off)
+      : snapshot_(snapshot), held_off_(held_off) {}
+
+  FoundTasks find() {
+    for (const NodeStatePtr& state : snapshot_.nodes)
+      for (const PodPtr& pod : state->pods)
+        count_bound(pod);
+    for (const PodPtr& pod : snapshot_.unbound)
+      if (waits_at_our_gate(*pod) && pod->owner) gated_of_[pod->owner->uid].push_back(pod);
+    for (const JobPtr& job : snapshot_.jobs)
+      add(job);
+    for (const PodPtr& pod : snapshot_.unbound)
+      add(pod);
+    add_groups();
+    return std::move(found_);
+  }
+
+ private:
+  // Pods of one gang, or of one plan that its pods carry.
+  struct Group {
+    std::vector<PodPtr> gated;
+    std::int64_t members = 0;  // bound ones too
+    bool planned = false;      // some of those that are not bound
+    bool runs = false;         // some are bound
+  };
+
+  static bool waits_at_our_gate(const Pod& pod) {
+    return pod.our_gate && !pod.foreign_gate && pod.managed && !pod.in_pod_group && !pod.deleting &&
+           !pod.terminal() && !pod.bound() && pod.problems.empty() && pod.requests.wants_gpus();
+  }
+
+  void count_bound(const PodPtr& pod) {
+    if (pod->owner) ++bound_of_[pod->owner->uid];
+    if (const std::string gang = gang_of(*pod); !gang.empty()) {
+      ++groups_[gang].members;
+      groups_[gang].runs = true;
+    }
+    if (pod->plan) add_running(pod);
+  }
+
+  std::string gang_of(const Pod& pod) const {
+    const Job* job = owning_job(snapshot_, pod);
+    if (pod.intent && pod.intent->gang) return pod.key.ns + "/" + *pod.intent->gang;
+    if (job != nullptr && job->intent && job->intent->gang)
+      return pod.key.ns + "/" + *job->intent->gang;
+    return {};
+  }
+
+  void add(const JobPtr& job) {
+    if (job->finished || !job->pod_requests.wants_gpus() || !job->problems.empty()) return;
+    const WrittenJob written(*job);
+    const bool gang = is_gang(*job, written);
+    if (!job->suspended) {
+      if (job->plan) {
+        found_.running.push_back(task_of_job(job));
+      } else if (gang && gated_of_.contains(job->uid) && !bound_of_.contains(job->uid)) {
+        QueueTask task = task_of_job(job);
+        task.pods = gated_of_.at(job->uid);
+        // Its pods exist: their shape is what it is.
+        task.request = {written.resource, job->parallelism - job->succeeded,
+                        job->pod_requests.gpu_count(written.resource), false, false};
+        task.shape_is_free = false;
+        found_.waiting.push_back(std::move(task));
+      }
+      return;
+    }
+    const bool leaving = job->active > 0 || (job->started_s && !job->halted);
+    if (!job->suspended_by_us || leaving) return;
+    if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
+    if (!gang && written.parallelism > 1) return found_.to_open.push_back(job);
+    QueueTask task = task_of_job(job);
+    task.plan = nullptr;  // that of a suspended Job is void
+    found_.waiting.push_back(std::move(task));
+  }
+
+  void add(const PodPtr& pod) {
+    const Job* job = owning_job(snapshot_, *pod);
+    const std::string gang = gang_of(*pod);
+    if (!gang.empty() && !pod->deleting) ++groups_[gang].members;
+    if (pod->plan) {
+      if (!gang.empty()) groups_[gang].planned = true;
+      return add_running(pod);
+    }
+    if (!waits_at_our_gate(*pod)) return;
+    if (job != nullptr && (job->suspended || job->plan || is_gang(*job, WrittenJob(*job)))) return;
+    if (gang.empty())
+      found_.waiting.push_back(task_of({pod}, "Pod", pod->key, pod->uid));
+    else
+      groups_[gang].gated.push_back(pod);
+  }
+
+  // A gang waits once it is complete; replacements of one that runs come pod by pod.
+  void add_groups() {
+    for (auto& [gang, group] : groups_) {
+      if (group.gated.empty()) continue;
+      const TaskIntent intent = effective_intent(snapshot_, *group.gated.front());
+      const auto gated = static_cast<std::int64_t>(group.gated.size());
+      if (group.runs) {
+        for (const PodPtr& pod : group.gated)
+          found_.waiting.push_back(task_of({pod}, "Pod", pod->key, pod->uid));
+      } else if (!group.planned && gated >= intent.gang_size.value_or(group.members)) {
+        const std::string& ns = group.gated.front()->key.ns;
+        found_.waiting.push_back(
+            task_of(std::move(group.gated), "Gang", {ns, gang.substr(ns.size() + 1)}, Uid{}));
+      }
+    }
+  }
+
+  QueueTask task_of(std::vector<PodPtr> pods, std::string kind, ObjectKey key, Uid uid) const {
+    const Pod& first = *pods.front();
+    QueueTask task;
+    task.kind = std::move(kind);
+    task.key = std::move(key);
+    task.uid = std::move(uid);
+    task.member = first;
+    task.intent = effective_intent(snapshot_, first);
+    task.created_s = first.created_s;
+    task.request.resource = primary_gpu_resource(first.requests);
+    task.request.pods = static_cast<std::int64_t>(pods.size());
+    task.request.gpus = 0;
+    for (const PodPtr& pod : pods) {
+      task.request.gpus =
+          std::max(task.request.gpus, pod->requests.gpu_count(task.request.resource));
+      task.created_s = std::min(task.created_s, pod->created_s);
+    }
+    task.pods = std::move(pods);
+    return task;
+  }
+
+  // The pods that carry one plan are one task; its pods beyond the first add nothing.
+  void add_running(const PodPtr& pod) {
+    if (!running_plans_.insert(pod->key.ns + "/" + pod->plan->id).second) return;
+    QueueTask task = task_of({pod}, "Pod", pod->key, pod->uid);
+    task.plan = pod->plan;
+    task.request.pods = static_cast<std::int64_t>(pod->plan->nodes.size());
+    found_.running.push_back(std::move(task));
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const std::unordered_set<Uid>* held_off_;
+  std::unordered_map<Uid, std::vector<PodPtr>> gated_of_;  // by owner
+  std::unordered_map<Uid, std::int64_t> bound_of_;         // by owner
+  std::map<std::string, Group> groups_;                    // by "namespace/gang"
+  std::unordered_set<std::string> running_plans_;
+  FoundTasks found_;
+};
+
+}  // namespace
+
+FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
+                            const std::unordered_set<Uid>* held_off) {
+  return Finder(snapshot, held_off).find();
+}
+
+}  // namespace slackline::core

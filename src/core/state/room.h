@@ -1,0 +1,50 @@
+// RoomTable and Room: what is free of every node for one task: allocatable, less all bound pods and
+// the live holds of others. Made once per snapshot; a Room costs what its task's holds and takes
+// cost.
+#pragma once
+
+#include <map>
+#include <set>
+#include <unordered_set>
+#include <vector>
+
+#include "slackline/core/holds.h"
+#include "slackline/model/snapshot.h"
+
+namespace slackline::core {
+
+class Room;
+
+class RoomTable {
+ public:
+  RoomTable(const ClusterSnapshot& snapshot, double now_steady_s);
+
+  // As the task sees it that holds as `self` and has these pods: its own holds are its room. They
+  // are looked for on `nodes` only. The table outlives it.
+  Room without(const HoldIdentity& self, const std::unordered_set<Uid>& pods,
+               const std::set<NodeIndex>& nodes) const;
+  const Resources& free(NodeIndex node) const { return free_[node]; }
+
+ private:
+  const ClusterSnapshot& snapshot_;
+  const double now_s_;
+  std::vector<Resources> free_;
+};
+
+class Room {
+ public:
+  Resources free(NodeIndex node) const;
+  bool fits(NodeIndex node, const Resources& request) const;
+  void take(const NodeName& node, const Resources& request);
+
+ private:
+  friend class RoomTable;
+  Room(const ClusterSnapshot& snapshot, const RoomTable& table)
+      : snapshot_(snapshot), table_(table) {}
+
+  const ClusterSnapshot& snapshot_;
+  const RoomTable& table_;
+  std::map<NodeIndex, Resources> change_;
+};
+
+}  // namespace slackline::core

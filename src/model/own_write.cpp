@@ -1,0 +1,39 @@
+#include "slackline/model/own_write.h"
+
+#include <array>
+
+namespace slackline {
+namespace {
+
+constexpr std::array<std::string_view, kOwnWriteKindCount> kWords = {
+    "release", "open", "suspend", "plan", "nominate", "clear_nomination", "lift"};
+
+}  // namespace
+
+std::string_view to_string(OwnWriteKind kind) {
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+bool writes_job(OwnWriteKind kind) {
+  return kind == OwnWriteKind::kReleaseJob || kind == OwnWriteKind::kOpenJob ||
+         kind == OwnWriteKind::kSuspendJob;
+}
+
+OwnWrite job_write(OwnWriteKind kind, const Job& job) {
+  OwnWrite write;
+  write.kind = kind;
+  write.key = job.key;
+  write.uid = job.uid;
+  write.resource_version = job.resource_version;
+  return write;
+}
+
+OwnWrite pod_write(OwnWriteKind kind, const Pod& pod) {
+  OwnWrite write;
+  write.kind = kind;
+  write.key = pod.key;
+  write.uid = pod.uid;
+  return write;
+}
+
+}  // namespace slackline

@@ -1,0 +1,191 @@
+// Random lives of a cluster: Jobs come and end, nodes go and return, the planner dies at any write,
+// the watch lags, kube-scheduler dawdles. Whatever happens, no GPU is promised twice and no gang is
+// lifted in part; left in peace, everything that fits runs.
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "support/hand_over_world.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_job;
+using test::a_node;
+
+constexpr int kLives = 60;
+
+class Life {
+ public:
+  explicit Life(std::uint64_t seed) : random_(seed), planner_(fresh_planner()) {
+    for (int i = 0; i < kNodes; ++i)
+      world_.add(node(i));
+  }
+
+  void live(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      act_of_god();
+      turn();
+    }
+  }
+
+  // Nobody disturbs it any more.
+  void rest() {
+    for (int i = 0; i < kNodes; ++i)
+      world_.add(node(i));
+    for (int i = 0; i < 200; ++i) {
+      lag_ = 0;
+      turn();
+      world_.make_pods();
+      world_.bind();
+      world_.pass(20);
+      if (i % 4 == 3) finish_one();
+    }
+  }
+
+  void expect_all_served() {
+    for (const auto& [key, job] : world_.jobs())
+      EXPECT_TRUE(job.finished) << key.str() << (job.suspended ? " still waits" : " is stuck");
+  }
+
+ private:
+  static constexpr int kNodes = 4;
+
+  std::int64_t pick(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+  }
+  bool one_in(std::int64_t n) { return pick(1, n) == 1; }
+
+  static test::NodeBuilder node(int i) {
+    return a_node("n" + std::to_string(i)).of(i < 2 ? "K80" : "T4", 4);
+  }
+
+  // Its first look is a fresh one: a Lease changes hands more slowly than a watch lags.
+  std::unique_ptr<test::WorldPlanner> fresh_planner() {
+    writes_ = {};
+    seen_ = world_.snapshot();
+    lag_ = 2;
+    return std::make_unique<test::WorldPlanner>(++epoch_);
+  }
+
+  void act_of_god() {
+    // The watch lags by events, not by seconds.
+    if (one_in(2)) {
+      world_.pass(static_cast<double>(pick(1, 16)));
+      seen_ = world_.snapshot();
+    }
+    if (one_in(3)) submit();
+    if (one_in(3)) world_.make_pods(pick(0, 3));
+    if (one_in(2)) world_.bind();
+    if (one_in(6)) finish_one();
+    if (one_in(15)) planner_ = fresh_planner();
+    if (one_in(25)) world_.remove_node("n" + std::to_string(pick(0, kNodes - 1)));
+    if (one_in(8)) world_.add(node(static_cast<int>(pick(0, kNodes - 1))));
+    if (one_in(20) && !world_.pods().empty()) {
+      auto& pod = world_.pods().begin()->second;
+      if (!pod.bound()) pod.nominated_node = NodeName();
+    }
+  }
+
+  void submit() {
+    auto job = a_job("job-" + std::to_string(jobs_++)).created(world_.now_s());
+    if (one_in(2))
+      job.of(2).gang().gpus(pick(1, 4)).waiting();
+    else
+      job.gpus(pick(1, 4)).waiting();
+    world_.add(job);
+  }
+
+  void finish_one() {
+    for (const auto& [key, job] : world_.jobs()) {
+      if (job.finished || job.suspended || !job.plan) continue;
+      std::int64_t bound = 0;
+      for (const auto& [name, pod] : world_.pods())
+        bound += pod.bound() && pod.owner->uid == job.uid ? 1 : 0;
+      if (bound < job.parallelism) continue;
+      return world_.finish(key.name);
+    }
+  }
+
+  // The planner as the daemon runs it: on what the watch shows, own writes laid over it.
+  void turn() {
+    if (lag_ == 0 || one_in(3)) seen_ = world_.snapshot();
+    lag_ = pick(0, 2);
+    writes_.settle(seen_, world_.now_s());
+    perform(planner_->hand_over(with_writes(seen_, writes_.writes()), world_.now_s()));
+    perform(planner_->plan(with_writes(seen_, writes_.writes()), world_.now_s()));
+    check_no_gpu_is_promised_twice();
+  }
+
+  void perform(const std::vector<OwnWrite>& wanted) {
+    for (const OwnWrite& write : wanted) {
+      if (writes_.waiting_for(write.uid)) continue;
+      if (write.kind == OwnWriteKind::kLiftGate) check_gang_is_whole(write);
+      const auto number = writes_.sent(write);
+      if (one_in(12)) {
+        writes_.failed(number);  // it never arrived
+      } else if (!world_.perform(write)) {
+        writes_.failed(number);
+      } else if (one_in(12)) {
+        writes_.doubtful(number, world_.now_s() + 60);  // its answer never arrived
+      } else {
+        writes_.written(number, version_of(write));
+      }
+      if (one_in(60)) {
+        planner_ = fresh_planner();
+        return;
+      }
+    }
+  }
+
+  std::string version_of(const OwnWrite& write) {
+    if (writes_job(write.kind)) return world_.jobs().at(write.key).resource_version;
+    return world_.pods().at(write.key).resource_version;
+  }
+
+  void check_gang_is_whole(const OwnWrite& lift) {
+    const Pod& pod = world_.pods().contains(lift.key) ? world_.pods().at(lift.key) : Pod{};
+    if (!pod.owner) return;
+    std::int64_t members = 0;
+    for (const auto& [key, other] : world_.pods()) {
+      if (!other.owner || other.owner->uid != pod.owner->uid) continue;
+      ++members;
+    }
+    const Job& job = world_.job(pod.owner->name);
+    EXPECT_TRUE(members == job.parallelism) << lift.key.str() << " lifted with " << members;
+  }
+
+  // Bound pods never exceed a node, and neither do they with what is nominated by us.
+  void check_no_gpu_is_promised_twice() {
+    const ClusterSnapshot now = world_.snapshot();
+    for (NodeIndex i = 0; i < now.nodes.size(); ++i) {
+      std::int64_t taken = now.node(i).used.gpu_count(test::kGpu);
+      for (const Hold& hold : now.holds_on(i))
+        if (hold.expires_s > world_.now_s()) taken += hold.amount.gpu_count(test::kGpu);
+      ASSERT_LE(taken, 4) << now.node(i).node->name.str();
+    }
+  }
+
+  std::mt19937_64 random_;
+  std::int64_t epoch_ = 0;
+  test::HandOverWorld world_;
+  OwnWrites writes_;
+  ClusterSnapshot seen_;
+  std::int64_t lag_ = 0;
+  int jobs_ = 0;
+  std::unique_ptr<test::WorldPlanner> planner_;
+};
+
+TEST(HandOverProperty, NoGpuTwiceNoGangInPartAndEverybodyServed) {
+  for (std::uint64_t seed = 1; seed <= kLives; ++seed) {
+    SCOPED_TRACE(seed);
+    Life life(seed);
+    life.live(60);
+    life.rest();
+    life.expect_all_served();
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace slackline::core

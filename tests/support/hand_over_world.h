@@ -1,0 +1,268 @@
+// A world for the hand-over: an API server that performs our writes, a Job controller that makes
+// pods, a pod webhook that gates them, and a kube-scheduler that binds what is nominated and not
+// gated. Time moves when a test says so; everything can be made to fail. Needs layer core.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "slackline/core/hand_over.h"
+#include "slackline/core/own_writes.h"
+#include "support/cluster_builder.h"
+
+namespace slackline::test {
+
+class HandOverWorld {
+ public:
+  void add(const NodeBuilder& node) { nodes_[node.build().name] = node.build(); }
+  void add(const JobBuilder& job) { put(job.build()); }
+  void add(const PodBuilder& pod) { put(pod.build()); }
+  void remove_node(const std::string& name) { nodes_.erase(NodeName(name)); }
+  Node& node(const std::string& name) { return nodes_.at(NodeName(name)); }
+  Job& job(const std::string& name) { return jobs_.at(key_of(name)); }
+  bool has_job(const std::string& name) const { return jobs_.contains(key_of(name)); }
+  std::map<ObjectKey, Pod>& pods() { return pods_; }
+  std::map<ObjectKey, Job>& jobs() { return jobs_; }
+  double now_s() const { return now_s_; }
+  void pass(double seconds) { now_s_ += seconds; }
+
+  ClusterSnapshot snapshot() const {
+    ClusterSnapshot snapshot;
+    snapshot.version = 1;
+    snapshot.synced = true;
+    std::map<NodeName, NodeState> states;
+    for (const auto& [name, node] : nodes_)
+      states[name].node = std::make_shared<const Node>(node);
+    for (const auto& [key, pod] : pods_) {
+      const auto shared = std::make_shared<const Pod>(pod);
+      if (!pod.bound()) snapshot.unbound.push_back(shared);
+      if (const auto at = states.find(pod.node); at != states.end()) {
+        at->second.pods.push_back(shared);
+        at->second.used += pod.requests;
+      }
+    }
+    for (auto& [name, state] : states)
+      snapshot.nodes.push_back(std::make_shared<const NodeState>(std::move(state)));
+    for (const auto& [key, job] : jobs_)
+      snapshot.jobs.push_back(std::make_shared<const Job>(job));
+    for (const auto& [uid, sighting] : sightings_)
+      snapshot.sightings.emplace(uid, sighting);
+    snapshot.node_names = std::make_shared<const NodeNames>(snapshot.nodes);
+    snapshot.node_table = make_node_table(snapshot.nodes);
+    snapshot.holds = core::derive_holds(snapshot);
+    return snapshot;
+  }
+
+  // As the API server: false where the precondition does not hold.
+  bool perform(const OwnWrite& write) {
+    performed.push_back(write);
+    if (writes_job(write.kind)) return perform_on_job(write);
+    const auto at = pods_.find(write.key);
+    if (at == pods_.end() || at->second.uid != write.uid) return false;
+    Pod& pod = at->second;
+    if (write.kind == OwnWriteKind::kLiftGate) {
+      if (!pod.our_gate) return false;
+      pod.gated = pod.our_gate = false;
+    } else if (write.kind == OwnWriteKind::kPlanPod) {
+      pod.plan = as_read(write.plan);
+      sight(pod.uid, pod.plan.get());
+    } else {
+      pod.nominated_node = write.node;
+    }
+    pod.resource_version = next_version();
+    return true;
+  }
+
+  // The Job controller: pods of running Jobs appear, those of suspended ones go.
+  void make_pods(std::int64_t at_most = 1 << 20) {
+    for (auto& [key, job] : jobs_) {
+      if (job.suspended) {
+        std::erase_if(pods_, [&](const auto& entry) { return is_member(entry.second, job); });
+        job.active = 0;
+        job.halted = true;
+        job.started_s.reset();
+        continue;
+      }
+      job.halted = false;
+      for (std::int64_t i = 0; i < job.parallelism && at_most > 0; ++i) {
+        const ObjectKey name{key.ns, key.name + "-" + std::to_string(i)};
+        if (pods_.contains(name) || ended_.contains(name)) continue;
+        put(member(job, name));
+        --at_most;
+      }
+      job.active = static_cast<std::int64_t>(
+          std::count_if(pods_.begin(), pods_.end(),
+                        [&](const auto& entry) { return is_member(entry.second, job); }));
+    }
+  }
+
+  // kube-scheduler: on the nominated node where it has room, else nowhere.
+  int bind() {
+    int bound = 0;
+    for (auto& [key, pod] : pods_) {
+      if (pod.bound() || pod.gated || pod.nominated_node.empty()) continue;
+      const auto at = nodes_.find(pod.nominated_node);
+      if (at == nodes_.end() || at->second.unschedulable) continue;
+      Resources free = at->second.allocatable;
+      for (const auto& [other_key, other] : pods_)
+        if (other.node == at->first) free -= other.requests;
+      if (!fits(pod.requests, free)) continue;
+      pod.node = pod.nominated_node;
+      pod.phase = PodPhase::kRunning;
+      progressed(pod);
+      ++bound;
+    }
+    return bound;
+  }
+
+  // Every pod that runs succeeds; so does its Job once all have.
+  void finish(const std::string& name) {
+    Job& done = job(name);
+    std::erase_if(pods_, [&](const auto& entry) {
+      if (!is_member(entry.second, done)) return false;
+      ended_[entry.first] = true;
+      return true;
+    });
+    done.finished = true;
+  }
+
+  std::vector<OwnWrite> performed;
+
+ private:
+  bool perform_on_job(const OwnWrite& write) {
+    const auto at = jobs_.find(write.key);
+    if (at == jobs_.end() || at->second.uid != write.uid) return false;
+    Job& job = at->second;
+    if (job.resource_version != write.resource_version) return false;
+    job.suspended = write.kind == OwnWriteKind::kSuspendJob;
+    job.suspended_by_us = job.suspended;
+    job.plan = as_read(write.plan);
+    if (write.original) job.original = write.original;
+    if (write.reshape) {
+      job.parallelism = write.reshape->parallelism;
+      job.completions = write.reshape->parallelism;
+      if (!write.reshape->container.empty())
+        job.pod_requests.set_gpus(write.reshape->gpu_resource, write.reshape->gpus);
+    }
+    job.resource_version = next_version();
+    sight(job.uid, job.plan.get());
+    return true;
+  }
+
+  void put(Job job) {
+    job.resource_version = next_version();
+    jobs_[job.key] = std::move(job);
+  }
+  void put(Pod pod) {
+    pod.resource_version = next_version();
+    progressed(pod);
+    pods_[pod.key] = std::move(pod);
+  }
+
+  static bool is_member(const Pod& pod, const Job& job) {
+    return pod.owner && pod.owner->uid == job.uid;
+  }
+
+  Pod member(const Job& job, const ObjectKey& name) {
+    Pod pod;
+    pod.key = name;
+    pod.uid = Uid(name.str() + "#" + next_version());
+    pod.owner = OwnerRef{"Job", job.key.name, job.uid};
+    pod.requests = job.pod_requests;
+    pod.priority = job.priority;
+    pod.managed = pod.gated = pod.our_gate = job.managed;
+    pod.constraints = job.constraints;
+    return pod;
+  }
+
+  // Every plan has a value of its own once the API server has it.
+  static std::shared_ptr<const PlanNote> as_read(const std::shared_ptr<const PlanNote>& plan) {
+    if (!plan) return nullptr;
+    auto note = std::make_shared<PlanNote>(*plan);
+    note->value_hash = std::hash<std::string>{}(note->id);
+    return note;
+  }
+
+  void sight(const Uid& uid, const PlanNote* plan) {
+    if (plan == nullptr)
+      sightings_.erase(uid);
+    else if (sightings_[uid].value_hash != plan->value_hash)
+      sightings_[uid] = {plan->value_hash, now_s_, now_s_};
+  }
+  void progressed(const Pod& pod) {
+    for (const Uid& uid : {pod.uid, pod.owner ? pod.owner->uid : Uid{}})
+      if (const auto at = sightings_.find(uid);
+          at != sightings_.end() &&
+          now_s_ <
+              std::max(at->second.first_seen_s, at->second.last_progress_s) + core::kPlanHold_s)
+        at->second.last_progress_s = now_s_;
+  }
+
+  std::string next_version() { return std::to_string(++version_); }
+
+  std::map<NodeName, Node> nodes_;
+  std::map<ObjectKey, Job> jobs_;
+  std::map<ObjectKey, Pod> pods_;
+  std::map<ObjectKey, bool> ended_;
+  std::map<Uid, PlanSighting> sightings_;
+  std::int64_t version_ = 1000;
+  double now_s_ = 1000;
+};
+
+// One life of a planner in that world: memory, epoch and menus of its own.
+class WorldPlanner {
+ public:
+  explicit WorldPlanner(std::int64_t epoch, const std::string& policy = "savable,headroom=0,calm=0")
+      : policy_(*core::parse_policy(policy)) {
+    stamp_.epoch = epoch;
+  }
+
+  core::QueueOptions options(double now_s) const {
+    core::QueueOptions options;
+    options.catalog = &catalog_;
+    options.predictor = predictor_;
+    options.now_wall_s = now_s;
+    options.now_steady_s = now_s;
+    return options;
+  }
+
+  std::vector<OwnWrite> plan(const ClusterSnapshot& snapshot, double now_s) {
+    const auto held_off = memory.held_off(now_s);
+    core::QueueOptions asked = options(now_s);
+    asked.held_off = &held_off;
+    core::Queue queue = core::make_queue(snapshot, asked, menus_);
+    const core::Plan plan = core::plan(queue.state(), now_s, policy_);
+    return core::begin_starts(snapshot, queue, plan, catalog_, stamp_);
+  }
+
+  std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, double now_s) {
+    return core::hand_over(snapshot, memory, stamp_, now_s);
+  }
+
+  // Everything it wants is done at once. Returns how much that was.
+  std::size_t act(HandOverWorld& world) {
+    std::size_t writes = 0;
+    for (const auto& write : hand_over(world.snapshot(), world.now_s()))
+      writes += world.perform(write) ? 1 : 0;
+    for (const auto& write : plan(world.snapshot(), world.now_s()))
+      writes += world.perform(write) ? 1 : 0;
+    return writes;
+  }
+
+  core::HandOverMemory memory;
+
+  void know(WorkloadProfiles profiles) {
+    predictor_ = std::make_shared<const core::Predictor>(std::move(profiles));
+  }
+
+ private:
+  GpuCatalog catalog_ = default_gpu_catalog();
+  std::shared_ptr<const core::Predictor> predictor_ =
+      std::make_shared<const core::Predictor>(WorkloadProfiles{});
+  core::Policy policy_;
+  core::TaskMenus menus_;
+  core::PlanStamp stamp_;
+};
+
+}  // namespace slackline::test

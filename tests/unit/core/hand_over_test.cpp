@@ -1,0 +1,275 @@
+// Planned tasks on their way through kube-scheduler: every hand-over rule, in a small world.
+#include "slackline/core/hand_over.h"
+
+#include <gtest/gtest.h>
+
+#include "support/hand_over_world.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_job;
+using test::a_node;
+using test::a_pod;
+
+class HandOverTest : public testing::Test {
+ protected:
+  // All that anybody wants to do in a moment.
+  void settle(test::WorldPlanner& planner, bool bind = true) {
+    for (int round = 0; round < 20; ++round) {
+      std::size_t done = planner.act(world_);
+      world_.pass(0.001);
+      world_.make_pods();
+      if (bind) done += static_cast<std::size_t>(world_.bind());
+      if (done == 0) return;
+    }
+    FAIL() << "the hand-over does not come to rest";
+  }
+
+  int bound(const std::string& job) {
+    int count = 0;
+    for (const auto& [key, pod] : world_.pods())
+      count += pod.bound() && pod.owner && pod.owner->name == job ? 1 : 0;
+    return count;
+  }
+  int lifted() {
+    int count = 0;
+    for (const OwnWrite& write : world_.performed)
+      count += write.kind == OwnWriteKind::kLiftGate ? 1 : 0;
+    return count;
+  }
+  std::vector<std::string> written() const {
+    std::vector<std::string> kinds;
+    for (const OwnWrite& write : world_.performed)
+      kinds.emplace_back(to_string(write.kind));
+    return kinds;
+  }
+
+  test::HandOverWorld world_;
+  test::WorldPlanner planner_{1};
+};
+
+TEST_F(HandOverTest, ASinglePodJobCostsThreeWrites) {
+  world_.add(a_node("gpu-1"));
+  world_.add(a_job("train").gpus(2).waiting());
+  settle(planner_);
+  EXPECT_EQ(written(), (std::vector<std::string>{"release", "nominate", "lift"}));
+  EXPECT_EQ(bound("train"), 1);
+}
+
+TEST_F(HandOverTest, AGangIsLiftedOnlyWhenEveryPodExistsAndIsNominated) {
+  for (const char* node : {"n1", "n2", "n3", "n4"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(4).gang().gpus(4).waiting());
+  planner_.act(world_);
+  world_.make_pods(3);
+  planner_.act(world_);
+  planner_.act(world_);
+  EXPECT_EQ(written(), (std::vector<std::string>{"release"}));
+  world_.make_pods();
+  planner_.act(world_);
+  EXPECT_EQ(lifted(), 0);
+  planner_.act(world_);
+  EXPECT_EQ(lifted(), 4);
+  EXPECT_EQ(world_.bind(), 4);
+}
+
+TEST_F(HandOverTest, AnIncompleteGangIsSuspendedAgainAndBackedOff) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
+  double backoff_s = kLeastBackoff_s;
+  for (int round = 0; round < 3; ++round, backoff_s *= 2) {
+    planner_.act(world_);
+    ASSERT_FALSE(world_.job("gang").suspended) << round;
+    world_.make_pods(1);  // a quota lets one pod pass
+    planner_.act(world_);
+    world_.pass(kIncompleteAfter_s - 1);
+    planner_.act(world_);
+    ASSERT_FALSE(world_.job("gang").suspended) << round;
+    world_.pass(1);
+    planner_.act(world_);
+    ASSERT_TRUE(world_.job("gang").suspended) << round;
+    EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("gang")).reason, kPodsMissing);
+    world_.make_pods();
+    EXPECT_TRUE(world_.pods().empty());
+    EXPECT_EQ(planner_.act(world_), 0U);
+    world_.pass(backoff_s - 1);
+    EXPECT_EQ(planner_.act(world_), 0U) << round;
+    world_.pass(1);
+  }
+  EXPECT_EQ(lifted(), 0);
+}
+
+TEST_F(HandOverTest, WhoIsSuspendedAgainWaitsUntilItsPodsAreGone) {
+  world_.add(a_node("n1"));
+  world_.add(a_job("train").gpus(1).waiting());
+  Job& job = world_.job("train");
+  job.active = 1;
+  EXPECT_EQ(planner_.act(world_), 0U);
+  job.active = 0;
+  job.started_s = 100;
+  EXPECT_EQ(planner_.act(world_), 0U);
+  job.halted = true;
+  EXPECT_EQ(planner_.act(world_), 1U);
+}
+
+TEST_F(HandOverTest, ANewPlannerGoesOnWhereTheLastOneDied) {
+  for (std::size_t deaths_after = 0; deaths_after < 10; ++deaths_after) {
+    test::HandOverWorld world;
+    for (const char* node : {"n1", "n2"})
+      world.add(a_node(node));
+    world.add(a_job("gang").of(2).gang().gpus(4).waiting());
+    std::int64_t epoch = 1;
+    std::size_t writes = 0;
+    auto planner = std::make_unique<test::WorldPlanner>(epoch);
+    for (int round = 0; round < 20; ++round) {
+      auto wanted = planner->hand_over(world.snapshot(), world.now_s());
+      if (wanted.empty()) wanted = planner->plan(world.snapshot(), world.now_s());
+      for (const OwnWrite& write : wanted) {
+        if (writes++ == deaths_after) {
+          planner = std::make_unique<test::WorldPlanner>(++epoch);
+          break;
+        }
+        world.perform(write);
+      }
+      world.make_pods();
+      world.bind();
+    }
+    EXPECT_EQ(epoch, deaths_after < 5 ? 2 : 1);
+    for (const auto& [key, pod] : world.pods())
+      EXPECT_TRUE(pod.bound()) << key.str() << " after " << deaths_after;
+    EXPECT_EQ(world.pods().size(), 2U) << deaths_after;
+  }
+}
+
+TEST_F(HandOverTest, NominationsWithoutAPlanAreCleared) {
+  world_.add(a_node("n1"));
+  world_.add(a_pod("left-over").gpus(4).gated().managed().nominated("n1"));
+  world_.pods().begin()->second.foreign_gate = true;  // nobody will lift it
+  planner_.act(world_);
+  EXPECT_EQ(written(), (std::vector<std::string>{"clear_nomination"}));
+  EXPECT_TRUE(world_.pods().begin()->second.nominated_node.empty());
+}
+
+TEST_F(HandOverTest, AClearedNominationIsMadeAgainBeforeAnythingIsLifted) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
+  planner_.act(world_);
+  world_.make_pods();
+  planner_.act(world_);
+  world_.pods().begin()->second.nominated_node = NodeName();  // stock preemption did it
+  planner_.act(world_);
+  EXPECT_EQ(lifted(), 0);
+  planner_.act(world_);
+  EXPECT_EQ(lifted(), 2);
+}
+
+TEST_F(HandOverTest, ALostNodeIsReplacedByOneOfItsType) {
+  world_.add(a_node("n1").of("A100", 4));
+  world_.add(a_job("train").gpus(4).waiting());
+  planner_.act(world_);
+  world_.make_pods();
+  world_.node("n1").unschedulable = true;
+  world_.add(a_node("n2").of("K80", 4));
+  world_.add(a_node("n3").of("A100", 4));
+  settle(planner_);
+  ASSERT_EQ(bound("train"), 1);
+  EXPECT_EQ(world_.pods().begin()->second.node, NodeName("n3"));
+  EXPECT_EQ(world_.job("train").plan->nodes, (std::vector<NodeName>{NodeName("n3")}));
+}
+
+TEST_F(HandOverTest, WithoutAnotherNodeTheTaskGoesBackIntoTheQueue) {
+  world_.add(a_node("n1"));
+  world_.add(a_job("train").gpus(4).waiting());
+  planner_.act(world_);
+  world_.make_pods();
+  world_.remove_node("n1");
+  planner_.act(world_);
+  EXPECT_TRUE(world_.job("train").suspended);
+  EXPECT_EQ(world_.job("train").plan, nullptr);
+  EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("train")).reason, kNodesLost);
+}
+
+TEST_F(HandOverTest, APodThatIsNotBoundMovesTwiceAndIsThenSuspended) {
+  for (const char* node : {"n1", "n2", "n3"})
+    world_.add(a_node(node));
+  world_.add(a_job("train").gpus(4).waiting());
+  std::set<NodeName> tried;
+  for (int round = 0; round < 3; ++round) {
+    settle(planner_, false);
+    tried.insert(world_.pods().begin()->second.nominated_node);
+    ASSERT_FALSE(world_.job("train").suspended);
+    world_.pass(kUnboundAfter_s);
+  }
+  EXPECT_GE(tried.size(), 2U);
+  planner_.act(world_);
+  EXPECT_TRUE(world_.job("train").suspended);
+  EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("train")).reason, kNotBound);
+}
+
+TEST_F(HandOverTest, AReplacementTakesThePlaceOfItsPredecessor) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
+  settle(planner_);
+  const ObjectKey lost = world_.pods().begin()->first;
+  const NodeName place = world_.pods().begin()->second.node;
+  world_.pass(3600);
+  world_.pods().erase(lost);
+  world_.make_pods();
+  world_.add(a_job("other").gpus(4).waiting());
+  settle(planner_);
+  EXPECT_EQ(world_.pods().at(lost).node, place);
+  EXPECT_EQ(bound("gang"), 2);
+  EXPECT_EQ(bound("other"), 0);
+}
+
+TEST_F(HandOverTest, AJobWhosePodsHaveEndedIsNotSuspended) {
+  world_.add(a_node("n1"));
+  world_.add(a_job("short").gpus(4).waiting());
+  settle(planner_);
+  world_.pass(5);
+  world_.pods().clear();  // succeeded, and the Job does not know it yet
+  world_.add(a_job("next").gpus(4).waiting());
+  planner_.act(world_);
+  EXPECT_FALSE(world_.job("short").suspended);
+  EXPECT_FALSE(world_.job("next").suspended) << "freed GPUs wait for nobody";
+}
+
+TEST_F(HandOverTest, APlanOfALaterEpochIsLeftAlone) {
+  world_.add(a_node("n1"));
+  world_.add(a_job("train").gpus(4).waiting());
+  test::WorldPlanner later(7);
+  later.act(world_);
+  world_.make_pods();
+  EXPECT_EQ(planner_.act(world_), 0U);
+  EXPECT_EQ(later.act(world_), 1U);
+}
+
+TEST_F(HandOverTest, PodsOfAGangWithoutAJobCarryThePlanThemselves) {
+  world_.add(a_node("n1"));
+  for (const char* name : {"a", "b"})
+    world_.add(a_pod(name).gpus(2).gated().managed().in_gang("g", 2));
+  settle(planner_);
+  EXPECT_EQ(written(),
+            (std::vector<std::string>{"plan", "plan", "nominate", "nominate", "lift", "lift"}));
+  EXPECT_EQ(world_.pods().at({"default", "b"}).node, NodeName("n1"));
+}
+
+TEST_F(HandOverTest, AnIncompleteGangOfPodsWaits) {
+  world_.add(a_node("n1"));
+  world_.add(a_pod("a").gpus(1).gated().managed().in_gang("g", 2));
+  EXPECT_EQ(planner_.act(world_), 0U);
+}
+
+TEST_F(HandOverTest, JobsWhosePodsStandAloneAreOpenedAndTheirPodsQueue) {
+  world_.add(a_node("n1"));
+  world_.add(a_job("many").of(6).gpus(1).waiting());
+  settle(planner_);
+  EXPECT_EQ(bound("many"), 4);
+}
+
+}  // namespace
+}  // namespace slackline::core

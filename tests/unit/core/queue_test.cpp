@@ -1,0 +1,213 @@
+// The live cluster as the planner sees it, and what its plans write.
+#include "slackline/core/queue.h"
+
+#include <gtest/gtest.h>
+
+#include "support/hand_over_world.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::a_pod;
+
+class QueueTest : public testing::Test {
+ protected:
+  Queue queue(const ClusterSnapshot& snapshot, double now_s = 0) {
+    return make_queue(snapshot, planner_.options(now_s), menus_);
+  }
+  std::vector<OwnWrite> starts(const ClusterSnapshot& snapshot, double now_s = 0) {
+    return planner_.plan(snapshot, now_s);
+  }
+
+  test::WorldPlanner planner_{3};
+  TaskMenus menus_;
+};
+
+// One GPU trains 10 samples per second, more are faster but not in proportion.
+WorkloadProfiles bert(std::initializer_list<const char*> types) {
+  std::vector<ProfileEntry> entries;
+  for (const char* type : types)
+    entries.push_back({"bert", GpuType(type), {"S", {10, 1, 0, 0.1, 1.4}}, 30, 12, {}, ""});
+  return WorkloadProfiles(entries);
+}
+
+TEST_F(QueueTest, OnlyWhatWeHoldBackWaits) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .with(a_job("ours").gpus(1).waiting())
+                            .with(a_job("somebody-elses").gpus(1).suspended())
+                            .with(a_job("no-gpus").waiting())
+                            .with(a_job("over").gpus(1).waiting().finished())
+                            .with(a_pod("gated").gpus(1).gated().managed())
+                            .with(a_pod("not-managed").gpus(1).gated())
+                            .with(a_pod("free").gpus(1).managed())
+                            .build();
+  const Queue found = queue(snapshot);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found.task(0).key.name, "gated");
+  EXPECT_EQ(found.task(1).key.name, "ours");
+  EXPECT_EQ(found.state().waiting().size(), 2U);
+}
+
+TEST_F(QueueTest, GpusOfEverybodyElseAreNotOurs) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .with(a_node("n2").cordoned())
+                            .with(a_node("n3"))
+                            .with(a_pod("stranger").gpus(3).on("n1"))
+                            .with(a_pod("promised").gpus(2).nominated("n3"))
+                            .build();
+  const Queue found = queue(snapshot);
+  ASSERT_EQ(found.pools().size(), 1U);
+  EXPECT_EQ(found.state().free().total(), 3);
+  EXPECT_EQ(found.state().free().at(0, 0), 1);
+  EXPECT_EQ(found.state().free().at(0, 1), 2);
+}
+
+TEST_F(QueueTest, ATaskWithAPlanRunsOnItsNodes) {
+  auto job = a_job("train").of(2).gang().gpus(4).managed().planned({"n1", "n2"});
+  const auto snapshot =
+      a_cluster().with(a_node("n1")).with(a_node("n2")).with(a_node("n3")).with(job).build();
+  const Queue found = queue(snapshot);
+  ASSERT_EQ(found.state().running().size(), 1U);
+  EXPECT_EQ(found.state().progress(0).run.nodes, (std::vector<PoolNode>{0, 1}));
+  EXPECT_EQ(found.state().free().total(), 12);
+  EXPECT_EQ(found.state().free().idle(), 4);
+}
+
+TEST_F(QueueTest, PredicatesDecideWhichNodesATaskMayUse) {
+  SchedulingConstraints wants_ssd;
+  wants_ssd.node_selector = {{"disk", "ssd"}};
+  const auto snapshot =
+      a_cluster()
+          .with(a_node("n1"))
+          .with(a_node("n2").label("disk", "ssd").taint("broken", ""))
+          .with(a_node("n3").label("disk", "ssd").cpus(1))
+          .with(a_node("n4").label("disk", "ssd"))
+          .with(a_pod("p").gpus(1).cpus(8).gated().managed().constrained(wants_ssd))
+          .build();
+  const auto writes = starts(snapshot);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes.front().plan->nodes, (std::vector<NodeName>{NodeName("n4")}));
+}
+
+TEST_F(QueueTest, EarlierDeadlinesAreReleasedFirst) {
+  auto late = a_job("a-late").gpus(4).waiting();
+  late.intent().deadline_s = 90000;
+  auto soon = a_job("b-soon").gpus(4).waiting();
+  soon.intent().deadline_s = 40000;
+  const auto snapshot = a_cluster().with(a_node("n1")).with(late).with(soon).build();
+  const auto writes = starts(snapshot, 20000);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes.front().key.name, "b-soon");
+  EXPECT_EQ(writes.front().plan->id, "p3-1");
+  EXPECT_EQ(writes.front().plan->epoch, 3);
+  EXPECT_FALSE(writes.front().reshape);
+}
+
+TEST_F(QueueTest, PodsOfAGangShareNodesWhereTheyFit) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1").of("K80", 8))
+                            .with(a_job("gang").of(4).gang().gpus(2).waiting())
+                            .build();
+  const auto writes = starts(snapshot);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes.front().plan->shape, (Placement{1, 8}));
+  EXPECT_EQ(writes.front().plan->nodes, std::vector<NodeName>(4, NodeName("n1")));
+  EXPECT_FALSE(writes.front().reshape);
+}
+
+TEST_F(QueueTest, AFreeShapeIsChosenAndTheOldOneKept) {
+  planner_.know(bert({"K80"}));
+  auto job = a_job("train").of(1).gang().gpus(1).waiting().trains("bert", 256, 90000);
+  job.intent().placements = {{2, 4}};
+  const auto snapshot =
+      a_cluster().with(a_node("n1").of("K80", 4)).with(a_node("n2").of("K80", 4)).with(job).build();
+  const auto writes = starts(snapshot);
+  ASSERT_EQ(writes.size(), 1U);
+  const OwnWrite& release = writes.front();
+  EXPECT_EQ(release.plan->shape, (Placement{2, 4}));
+  ASSERT_TRUE(release.reshape);
+  EXPECT_EQ(release.reshape->parallelism, 2);
+  EXPECT_EQ(release.reshape->gpus, 4);
+  EXPECT_EQ(release.reshape->container, "train");
+  ASSERT_TRUE(release.original);
+  EXPECT_EQ(release.original->parallelism, 1);
+  EXPECT_EQ(release.original->gpus, 1);
+}
+
+TEST_F(QueueTest, AShapeThatWasChangedIsReadAsItWasWritten) {
+  auto job = a_job("train").of(2).gang().gpus(4).waiting().build();
+  OriginalShape original;
+  original.parallelism = 4;
+  original.gpus = 1;
+  job.original = std::make_shared<const OriginalShape>(original);
+  ClusterSnapshot snapshot = a_cluster().with(a_node("n1")).build();
+  snapshot.jobs.push_back(std::make_shared<const Job>(job));
+  const auto writes = starts(snapshot);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes.front().plan->nodes.size(), 4U);
+  ASSERT_TRUE(writes.front().reshape);
+  EXPECT_EQ(writes.front().reshape->parallelism, 4);
+  EXPECT_EQ(writes.front().reshape->gpus, 1);
+}
+
+TEST_F(QueueTest, AChosenTypeIsPinnedBesideWhatTheTaskRequires) {
+  planner_.know(bert({"K80", "T4"}));
+  const auto snapshot =
+      a_cluster()
+          .with(a_node("k1").of("K80", 4).label("nvidia.com/gpu.product", "Tesla-K80"))
+          .with(a_node("t1").of("T4", 4).label("nvidia.com/gpu.product", "Tesla-T4"))
+          .with(a_job("train").gpus(1).waiting().trains("bert", 256, 9000))
+          .build();
+  const auto writes = starts(snapshot);
+  ASSERT_EQ(writes.size(), 1U);
+  ASSERT_TRUE(writes.front().affinity_terms);
+  const MatchExpression& type = writes.front().affinity_terms->front().front();
+  EXPECT_EQ(type.key, "nvidia.com/gpu.product");
+  EXPECT_EQ(type.values,
+            (std::vector<std::string>{"Tesla-" + writes.front().plan->gpu_type.str()}));
+  EXPECT_TRUE(writes.front().original->affinity_terms->empty());
+}
+
+TEST_F(QueueTest, ALessPreferredTypeWaitsUntilItIsNeeded) {
+  planner_.know(bert({"K80", "T4"}));
+  const auto offer = [&](double deadline_s) {
+    auto job = a_job("train").gpus(1).waiting().trains("bert", 256, 9000);
+    job.intent().gpu_types = {GpuType("T4"), GpuType("K80")};
+    job.intent().deadline_s = deadline_s;
+    return a_cluster()
+        .with(a_node("k1").of("K80", 4))
+        .with(a_node("t1").of("T4", 4))
+        .with(a_pod("busy").gpus(4).on("t1"))
+        .with(job)
+        .build();
+  };
+  EXPECT_TRUE(starts(offer(1e9)).empty());         // T4 would do, but later
+  EXPECT_EQ(starts(offer(100)).size(), 1U);        // nothing meets it: any type
+  EXPECT_EQ(starts(offer(1e9), 1800).size(), 1U);  // waited long enough
+}
+
+TEST_F(QueueTest, IsTheSameForTheSameCluster) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .with(a_node("n2"))
+                            .with(a_job("a").gpus(2).waiting())
+                            .with(a_job("b").gpus(3).waiting())
+                            .with(a_job("c").gpus(3).waiting())
+                            .build();
+  test::WorldPlanner again(3);
+  const auto first = starts(snapshot);
+  const auto second = again.plan(snapshot, 0);
+  ASSERT_EQ(first.size(), second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(first[i].key, second[i].key);
+    EXPECT_EQ(first[i].plan->nodes, second[i].plan->nodes);
+  }
+}
+
+}  // namespace
+}  // namespace slackline::core

@@ -1,0 +1,135 @@
+// The bodies of our writes, and that what we write is what we read.
+#include "wire/own_write_codec.h"
+
+#include <gtest/gtest.h>
+
+#include "wire/annotations.h"
+#include "wire/kube_decode.h"
+
+namespace slackline::wire {
+namespace {
+
+OwnWrite on_job(OwnWriteKind kind) {
+  Job job;
+  job.key = {"ml", "train"};
+  job.uid = Uid("u1");
+  job.resource_version = "42";
+  return job_write(kind, job);
+}
+
+OwnWrite on_pod(OwnWriteKind kind) {
+  Pod pod;
+  pod.key = {"ml", "train-0"};
+  pod.uid = Uid("u2");
+  return pod_write(kind, pod);
+}
+
+std::shared_ptr<const PlanNote> a_plan() {
+  PlanNote plan;
+  plan.id = "p7-3";
+  plan.epoch = 7;
+  plan.shape = {1, 4};
+  plan.gpu_type = GpuType("K80");
+  plan.nodes = {NodeName("n1"), NodeName("n1")};
+  plan.promoted = true;
+  return std::make_shared<const PlanNote>(plan);
+}
+
+TEST(OwnWriteCodec, APlanIsReadAsItWasWritten) {
+  const auto read = read_plan(encode_plan(*a_plan()));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->id, "p7-3");
+  EXPECT_EQ(read->epoch, 7);
+  EXPECT_EQ(read->shape, (Placement{1, 4}));
+  EXPECT_EQ(read->nodes.size(), 2U);
+  EXPECT_TRUE(read->promoted);
+}
+
+TEST(OwnWriteCodec, AReleaseIsOnePatchWithItsPreconditions) {
+  OwnWrite write = on_job(OwnWriteKind::kReleaseJob);
+  write.plan = a_plan();
+  const PatchBody patch = encode_own_write(write);
+  EXPECT_EQ(patch.content_type, "application/strategic-merge-patch+json");
+  EXPECT_TRUE(patch.subresource.empty());
+  EXPECT_EQ(
+      patch.body,
+      R"({"metadata":{"uid":"u1","resourceVersion":"42","annotations":{"slackline.dev/plan":)"
+      R"("{\"id\":\"p7-3\",\"epoch\":7,\"shape\":\"1x4\",\"type\":\"K80\",\"nodes\":[\"n1\",\"n1\"],\"promoted\":true}",)"
+      R"("slackline.dev/suspended-by":null}},"spec":{"suspend":false}})");
+}
+
+TEST(OwnWriteCodec, AChosenShapeAndTypeAreInTheSamePatch) {
+  OwnWrite write = on_job(OwnWriteKind::kReleaseJob);
+  write.plan = a_plan();
+  write.reshape = Reshape{2, 4, "nvidia.com/gpu", "train"};
+  write.affinity_terms = {
+      {{"gpu", MatchOperator::kIn, {"K80"}}, {"metadata.name", MatchOperator::kNotIn, {"n9"}}}};
+  const std::string body = encode_own_write(write).body;
+  for (
+      const char* part :
+      {R"("parallelism":2,"completions":2)",
+       R"("containers":[{"name":"train","resources":{"requests":{"nvidia.com/gpu":"4"},"limits":{"nvidia.com/gpu":"4"}}}])",
+       R"("matchExpressions":[{"key":"gpu","operator":"In","values":["K80"]}])",
+       R"("matchFields":[{"key":"metadata.name","operator":"NotIn","values":["n9"]}])"})
+    EXPECT_NE(body.find(part), std::string::npos) << part << "\n" << body;
+}
+
+TEST(OwnWriteCodec, ASuspendMarksTheJobAndVoidsThePlan) {
+  EXPECT_EQ(encode_own_write(on_job(OwnWriteKind::kSuspendJob)).body,
+            R"({"metadata":{"uid":"u1","resourceVersion":"42","annotations":{"slackline.dev/plan":)"
+            R"(null,"slackline.dev/suspended-by":"slackline"}},"spec":{"suspend":true}})");
+}
+
+TEST(OwnWriteCodec, ANominationGoesToTheStatusOfTheVeryPod) {
+  OwnWrite write = on_pod(OwnWriteKind::kNominate);
+  write.node = NodeName("n1");
+  const PatchBody patch = encode_own_write(write);
+  EXPECT_EQ(patch.subresource, "status");
+  EXPECT_EQ(patch.body, R"({"metadata":{"uid":"u2"},"status":{"nominatedNodeName":"n1"}})");
+  EXPECT_EQ(encode_own_write(on_pod(OwnWriteKind::kClearNomination)).body,
+            R"({"metadata":{"uid":"u2"},"status":{"nominatedNodeName":null}})");
+}
+
+TEST(OwnWriteCodec, AGateIsLiftedFromTheVeryPodOnly) {
+  const PatchBody patch = encode_own_write(on_pod(OwnWriteKind::kLiftGate));
+  EXPECT_EQ(patch.content_type, "application/json-patch+json");
+  EXPECT_EQ(patch.body,
+            R"([{"op":"test","path":"/metadata/uid","value":"u2"},)"
+            R"({"op":"test","path":"/spec/schedulingGates/0/name","value":"slackline.dev/queue"},)"
+            R"({"op":"remove","path":"/spec/schedulingGates/0"}])");
+}
+
+TEST(OwnWriteCodec, TheFirstShapeIsReadAsItWasWritten) {
+  OriginalShape original;
+  original.parallelism = 4;
+  original.affinity_terms = {{{"gpu", MatchOperator::kExists, {}}}};
+  const auto read = read_original(encode_original(original));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->parallelism, 4);
+  EXPECT_FALSE(read->gpus);
+  ASSERT_EQ(read->affinity_terms->size(), 1U);
+  EXPECT_EQ(read->affinity_terms->front().front().op, MatchOperator::kExists);
+  EXPECT_FALSE(read_original("[]"));
+}
+
+TEST(OwnWriteCodec, JobsAreReadWithAllThatAPlanNeeds) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto object = decoder.object(
+      KubeKind::kJob,
+      R"({"metadata":{"name":"j","namespace":"ml","uid":"u","resourceVersion":"9","annotations":{)"
+      R"("slackline.dev/suspended-by":"slackline","slackline.dev/original":"{\"gpus\":2}"}},)"
+      R"("spec":{"suspend":true,"template":{"metadata":{"labels":{"slackline.dev/managed":"true"}},)"
+      R"("spec":{"nodeSelector":{"disk":"ssd"},"containers":[{"name":"side"},{"name":"train",)"
+      R"("resources":{"limits":{"nvidia.com/gpu":"4"}}}]}}},)"
+      R"("status":{"conditions":[{"type":"Suspended","status":"True"}]}})");
+  ASSERT_TRUE(object) << object.error().message;
+  const Job& job = std::get<Job>(*object);
+  EXPECT_EQ(job.resource_version, "9");
+  EXPECT_TRUE(job.suspended_by_us && job.halted && job.managed);
+  EXPECT_EQ(job.gpu_container, "train");
+  EXPECT_EQ(job.original->gpus, 2);
+  EXPECT_EQ(job.constraints->node_selector.front().second, "ssd");
+}
+
+}  // namespace
+}  // namespace slackline::wire
