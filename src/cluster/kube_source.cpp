@@ -62,6 +62,7 @@ class KubeSource final : public ClusterSource {
     publisher_.join();
   }
 
+  void on_publish(std::function<void()> told) override { publisher_.on_publish(std::move(told)); }
   SnapshotPtr snapshot() const override { return cache_.snapshot(); }
   CacheHealth health() const override { return board_.health(cache_.synced()); }
 

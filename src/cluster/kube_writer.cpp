@@ -5,12 +5,28 @@
 #include "cluster/api_client.h"
 #include "slackline/base/text.h"
 #include "wire/binding_codec.h"
+#include "wire/event_codec.h"
+#include "wire/own_write_codec.h"
 
 namespace slackline::cluster {
 namespace {
 
 std::string pod_path(const ObjectKey& pod) {
   return format("/api/v1/namespaces/{}/pods/{}", path_segment(pod.ns), path_segment(pod.name));
+}
+
+std::string job_path(const ObjectKey& job) {
+  return format("/apis/batch/v1/namespaces/{}/jobs/{}", path_segment(job.ns),
+                path_segment(job.name));
+}
+
+// A JSON patch whose test fails is "invalid" to the API server; to us it is a precondition.
+Error meaning_of(const OwnWrite& write, const ApiFailure& failure) {
+  constexpr int kUnprocessable = 422;
+  Error error = failure.error();
+  if (write.kind == OwnWriteKind::kLiftGate && failure.status == kUnprocessable)
+    error.code = ErrorCode::kConflict;
+  return error.with_context(format("{} {}", to_string(write.kind), write.key.str()));
 }
 
 class KubeWriter final : public ClusterWriter {
@@ -26,6 +42,33 @@ class KubeWriter final : public ClusterWriter {
     request.timeout_s = kWriteTimeout_s;
     if (const auto answer = client_.send(std::move(request)); !answer)
       return fail(answer.error().error().with_context(format("binding {}", order.pod.str())));
+    return {};
+  }
+
+  Result<std::string> write(const OwnWrite& write) override {
+    const wire::PatchBody patch = wire::encode_own_write(write);
+    net::HttpRequest request;
+    request.method = "PATCH";
+    request.url = writes_job(write.kind) ? job_path(write.key) : pod_path(write.key);
+    if (!patch.subresource.empty()) request.url += format("/{}", patch.subresource);
+    request.headers = {{"Content-Type", std::string(patch.content_type)}};
+    request.body = patch.body;
+    request.timeout_s = kOwnWriteTimeout_s;
+    const auto answer = client_.send(std::move(request));
+    if (!answer) return fail(meaning_of(write, answer.error()));
+    return wire::decode_written_version(answer->body);
+  }
+
+  Status post(const TaskEvent& event) override {
+    net::HttpRequest request;
+    request.method = "POST";
+    request.url = format("/api/v1/namespaces/{}/events", path_segment(event.object.ns));
+    request.headers = {{"Content-Type", "application/json"}};
+    request.body = wire::encode_event({event.kind, event.object, event.uid, event.reason,
+                                       event.message, event.warning, system_clock().wall_s()});
+    request.timeout_s = kOwnWriteTimeout_s;
+    if (const auto answer = client_.send(std::move(request)); !answer)
+      return fail(answer.error().error().with_context(format("event on {}", event.object.str())));
     return {};
   }
 

@@ -1,4 +1,5 @@
-// What we write to the API server: Bindings. Every write carries a precondition.
+// What we write to the API server: Bindings, the writes of the hand-over, Events. Every write but
+// an Event carries a precondition.
 //
 // Thread-safe: called from all request threads at once.
 #pragma once
@@ -14,6 +15,8 @@ namespace slackline::cluster {
 // Inside the scheduler's httpTimeout of 2 s, with room for the GET that settles a doubtful answer.
 inline constexpr double kWriteTimeout_s = 1.0;
 inline constexpr double kReadBackTimeout_s = 0.5;
+// Of the writes that no scheduler waits for.
+inline constexpr double kOwnWriteTimeout_s = 5.0;
 
 // Fails when the kubeconfig cannot be used. Errors of the writer: kConflict (409), kNotFound (404),
 // kForbidden (401, 403), kInvalidArgument (other 4xx), kResourceExhausted (429), kUnavailable (5xx,

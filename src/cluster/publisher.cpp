@@ -32,6 +32,7 @@ void Publisher::run() {
     const bool changed = cache_.wait_for_change(1.0);
     if (stopping_) return;
     if (changed) cache_.publish();
+    if (changed && published_) published_();
     if (const double now_s = system_clock().steady_s(); now_s - ticked_s >= 1.0) {
       ticked_s = now_s;
       tick_();

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <thread>
+#include <utility>
 
 #include "cluster/cache.h"
 
@@ -16,8 +17,10 @@ inline constexpr double kPublishInterval_s = 0.005;
 
 class Publisher {
  public:
-  // `tick` is called at most once a second, on the publisher's thread.
+  // `tick` is called at most once a second, `published` after each publication, on the publisher's
+  // thread; `published` may be empty.
   Publisher(Cache& cache, std::function<void()> tick);
+  void on_publish(std::function<void()> published) { published_ = std::move(published); }
   ~Publisher();
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
@@ -31,6 +34,7 @@ class Publisher {
 
   Cache& cache_;
   const std::function<void()> tick_;
+  std::function<void()> published_;  // set before start()
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };

@@ -2,12 +2,14 @@
 // one read-only source (file), one hand-written fake in tests/support.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "slackline/base/result.h"
 #include "slackline/model/ids.h"
+#include "slackline/model/own_write.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::cluster {
@@ -27,6 +29,8 @@ class ClusterSource {
   virtual Status start() = 0;
   virtual void stop() = 0;
   virtual void join() = 0;
+  // Called on the source's thread after each publication; must not block. Before start().
+  virtual void on_publish(std::function<void()> /*told*/) {}
   // Never null: before the first sync an empty snapshot with synced = false.
   virtual SnapshotPtr snapshot() const = 0;
   virtual CacheHealth health() const = 0;
@@ -47,9 +51,23 @@ struct PodTruth {
   bool deleting = false;
 };
 
+// What a person reads of a task in `kubectl describe`.
+struct TaskEvent {
+  std::string kind;  // "Job" or "Pod"
+  ObjectKey object;
+  Uid uid;
+  std::string reason;  // of a fixed vocabulary
+  std::string message;
+  bool warning = false;
+};
+
 class ClusterWriter {
  public:
   virtual ~ClusterWriter() = default;
+  // Performs one write of ours and returns the object's new resourceVersion. kConflict: the
+  // precondition did not hold. kTimeout, kUnavailable: it may have happened.
+  virtual Result<std::string> write(const OwnWrite& write) = 0;
+  virtual Status post(const TaskEvent& event) = 0;
   // POST pods/binding. kConflict: uid mismatch, already bound, gated. kTimeout: may have happened.
   virtual Status bind(const BindingOrder& order) = 0;
   // GET the pod, uncached. kNotFound when it is gone.

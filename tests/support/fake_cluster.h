@@ -39,11 +39,20 @@ class FakeWriter final : public cluster::ClusterWriter {
   std::function<Result<cluster::PodTruth>()> on_read = [] {
     return Result<cluster::PodTruth>(fail(ErrorCode::kNotFound, "no such pod"));
   };
+  std::function<Result<std::string>(const OwnWrite&)> on_write = [](const auto&) {
+    return Result<std::string>("1");
+  };
   std::vector<cluster::BindingOrder> orders;
+  std::vector<cluster::TaskEvent> events;
 
   Status bind(const cluster::BindingOrder& order) override {
     orders.push_back(order);
     return on_bind(order);
+  }
+  Result<std::string> write(const OwnWrite& write) override { return on_write(write); }
+  Status post(const cluster::TaskEvent& event) override {
+    events.push_back(event);
+    return {};
   }
   Result<cluster::PodTruth> read_pod(const ObjectKey&) override { return on_read(); }
 };

@@ -1,0 +1,161 @@
+#include "cluster/lease.h"
+
+#include <random>
+
+#include <unistd.h>
+
+#include "cluster/kubeconfig.h"
+#include "obs/log.h"
+#include "slackline/base/text.h"
+
+namespace slackline::cluster {
+namespace {
+
+constexpr double kRequestTimeout_s = 3;
+
+std::string own_identity() {
+  char host[256] = {};
+  ::gethostname(host, sizeof(host) - 1);
+  std::random_device random;
+  return format("{}_{:08x}{:08x}", host, random(), random());
+}
+
+LeaseOptions with_identity(LeaseOptions options) {
+  if (options.identity.empty()) options.identity = own_identity();
+  return options;
+}
+
+}  // namespace
+
+LeaderElection::LeaderElection(KubeEndpoint endpoint, LeaseOptions options,
+                               std::function<void()> changed, const Clock& clock)
+    : client_(std::move(endpoint), clock),
+      options_(with_identity(std::move(options))),
+      changed_(std::move(changed)),
+      clock_(clock) {}
+
+LeaderElection::~LeaderElection() {
+  stop();
+  join();
+}
+
+void LeaderElection::start() {
+  thread_ = std::thread(&LeaderElection::run, this);
+}
+
+void LeaderElection::stop() {
+  MutexLock lock(mutex_);
+  stopping_ = true;
+  wake_.notify_all();
+}
+
+void LeaderElection::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+std::optional<std::int64_t> LeaderElection::term() const {
+  MutexLock lock(mutex_);
+  const bool fresh = clock_.steady_s() < renewed_s_ + options_.renew_within_s;
+  return fresh ? term_ : std::nullopt;
+}
+
+void LeaderElection::run() {
+  for (;;) {
+    look();
+    if (const bool leads = term().has_value(); leads != told_leading_) {
+      told_leading_ = leads;
+      obs::log_info(leads ? "leading" : "not_leading", {{"identity", options_.identity}});
+      changed_();
+    }
+    MutexLock lock(mutex_);
+    if (!stopping_) wake_.wait_for_s(mutex_, options_.retry_s);
+    if (stopping_) break;
+  }
+  if (!term()) return;
+  if (auto lease = read(); lease && lease->holder == options_.identity) {
+    lease->holder.clear();
+    write(*std::move(lease), clock_.steady_s());
+  }
+}
+
+void LeaderElection::look() {
+  const double asked_s = clock_.steady_s();
+  auto lease = read();
+  if (!lease && lease.error().code == ErrorCode::kNotFound) {
+    wire::LeaseRecord fresh;
+    fresh.holder = options_.identity;
+    fresh.duration_s = options_.duration_s;
+    fresh.transitions = 1;
+    return write(std::move(fresh), asked_s);
+  }
+  if (!lease) {
+    obs::log_warning("lease_unreadable", {{"error", lease.error().message}});
+    return;
+  }
+  if (lease->resource_version != seen_version_) {
+    seen_version_ = lease->resource_version;
+    seen_since_s_ = clock_.steady_s();
+  }
+  const bool ours = term() == lease->transitions && lease->holder == options_.identity;
+  const bool expired = clock_.steady_s() >= seen_since_s_ + lease->duration_s;
+  if (!ours && !lease->holder.empty() && !expired) return lead(std::nullopt, 0);
+  if (!ours) lease->transitions += 1;
+  lease->holder = options_.identity;
+  lease->duration_s = options_.duration_s;
+  write(*std::move(lease), asked_s);
+}
+
+Result<wire::LeaseRecord> LeaderElection::read() {
+  net::HttpRequest request;
+  request.url = path(true);
+  request.timeout_s = kRequestTimeout_s;
+  const auto answer = client_.send(std::move(request));
+  if (!answer) return fail(answer.error().error());
+  return wire::decode_lease(answer->body);
+}
+
+void LeaderElection::write(wire::LeaseRecord lease, double asked_s) {
+  const bool create = lease.resource_version.empty();
+  net::HttpRequest request;
+  request.method = create ? "POST" : "PUT";
+  request.url = path(!create);
+  request.headers = {{"Content-Type", "application/json"}};
+  request.body = wire::encode_lease(options_.key, lease, clock_.wall_s());
+  request.timeout_s = kRequestTimeout_s;
+  const auto answer = client_.send(std::move(request));
+  if (!answer) {
+    // A conflict: somebody else was first. Whatever else it is, the last renewal still counts.
+    if (answer.error().code != ErrorCode::kConflict)
+      obs::log_warning("lease_not_written", {{"error", answer.error().message}});
+    return;
+  }
+  if (lease.holder.empty()) return lead(std::nullopt, 0);
+  if (const auto written = wire::decode_lease(answer->body)) {
+    seen_version_ = written->resource_version;
+    seen_since_s_ = clock_.steady_s();
+  }
+  lead(lease.transitions, asked_s);
+}
+
+void LeaderElection::lead(std::optional<std::int64_t> term, double renewed_s) {
+  MutexLock lock(mutex_);
+  term_ = term;
+  renewed_s_ = renewed_s;
+}
+
+std::string LeaderElection::path(bool item) const {
+  std::string path =
+      format("/apis/coordination.k8s.io/v1/namespaces/{}/leases", path_segment(options_.key.ns));
+  if (item) path += "/" + path_segment(options_.key.name);
+  return path;
+}
+
+Result<std::unique_ptr<LeaderElection>> make_leader_election(const KubeAccess& access,
+                                                             LeaseOptions options,
+                                                             std::function<void()> changed) {
+  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
+  return std::make_unique<LeaderElection>(std::move(endpoint), std::move(options),
+                                          std::move(changed));
+}
+
+}  // namespace slackline::cluster

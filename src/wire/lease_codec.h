@@ -1,0 +1,26 @@
+// coordination.k8s.io/v1 Lease: who plans.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "slackline/base/result.h"
+#include "slackline/model/ids.h"
+
+namespace slackline::wire {
+
+struct LeaseRecord {
+  std::string holder;  // empty: free
+  double duration_s = 15;
+  std::int64_t transitions = 0;
+  std::string resource_version;  // empty: it does not exist yet
+};
+
+Result<LeaseRecord> decode_lease(std::string_view json);
+
+// With its resourceVersion as the precondition, where it has one. renewed_s: epoch seconds, for
+// people; nobody may decide by it.
+std::string encode_lease(const ObjectKey& key, const LeaseRecord& lease, double renewed_s);
+
+}  // namespace slackline::wire

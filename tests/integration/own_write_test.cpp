@@ -1,0 +1,81 @@
+// The writes of the hand-over against an API server that refuses and hangs.
+#include <gtest/gtest.h>
+
+#include "cluster/kube_writer.h"
+#include "support/fake_api_server.h"
+#include "support/temporary_folder.h"
+
+namespace slackline::cluster {
+namespace {
+
+using test::FakeApiServer;
+using test::FakeConnection;
+using test::FakeRequest;
+
+const std::string kPod = "PATCH /api/v1/namespaces/ml/pods/train-0";
+const std::string kJob = "PATCH /apis/batch/v1/namespaces/ml/jobs/train";
+
+class OwnWriteTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto writer = make_kube_writer({.kubeconfig = server_.write_kubeconfig(temporary_.path())});
+    ASSERT_TRUE(writer) << writer.error().message;
+    writer_ = *std::move(writer);
+    Pod pod;
+    pod.key = {"ml", "train-0"};
+    pod.uid = Uid("u2");
+    lift_ = pod_write(OwnWriteKind::kLiftGate, pod);
+    nominate_ = pod_write(OwnWriteKind::kNominate, pod);
+    nominate_.node = NodeName("n1");
+    Job job;
+    job.key = {"ml", "train"};
+    job.uid = Uid("u1");
+    job.resource_version = "41";
+    suspend_ = job_write(OwnWriteKind::kSuspendJob, job);
+  }
+
+  void answer(const std::string& name, int status, const std::string& body) {
+    server_.next(name,
+                 [=](const FakeRequest&, FakeConnection& reply) { reply.reply(status, body); });
+  }
+
+  const test::TemporaryFolder temporary_;
+  FakeApiServer server_;
+  std::unique_ptr<ClusterWriter> writer_;
+  OwnWrite lift_, nominate_, suspend_;
+};
+
+TEST_F(OwnWriteTest, EachGoesWhereItBelongsAndTellsTheNewVersion) {
+  const std::string written = R"({"metadata":{"resourceVersion":"42"}})";
+  for (const auto& [name, write, type] :
+       {std::tuple(kPod, lift_, "application/json-patch+json"),
+        std::tuple(kPod + "/status", nominate_, "application/merge-patch+json"),
+        std::tuple(kJob, suspend_, "application/strategic-merge-patch+json")}) {
+    answer(name, 200, written);
+    const auto version = writer_->write(write);
+    ASSERT_TRUE(version) << version.error().message;
+    EXPECT_EQ(*version, "42");
+    EXPECT_EQ(server_.requests(name).at(0).headers.at("content-type"), type);
+  }
+}
+
+TEST_F(OwnWriteTest, APreconditionThatDoesNotHoldIsAConflict) {
+  answer(kPod, 422, R"({"kind":"Status","code":422,"reason":"Invalid","message":"test failed"})");
+  EXPECT_EQ(writer_->write(lift_).error().code, ErrorCode::kConflict);
+  answer(kJob, 409, R"({"kind":"Status","code":409,"reason":"Conflict","message":"modified"})");
+  EXPECT_EQ(writer_->write(suspend_).error().code, ErrorCode::kConflict);
+  answer(kJob, 422, R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
+  EXPECT_EQ(writer_->write(suspend_).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(OwnWriteTest, AnEventIsPostedInTheNamespaceOfItsObject) {
+  const std::string name = "POST /api/v1/namespaces/ml/events";
+  answer(name, 201, "{}");
+  ASSERT_TRUE(writer_->post({"Job", {"ml", "train"}, Uid("u1"), "Released", "on n1", false}));
+  const std::string body = server_.requests(name).at(0).body;
+  for (const char* part : {R"("reason":"Released")", R"("apiVersion":"batch/v1","kind":"Job")"})
+    EXPECT_NE(body.find(part), std::string::npos) << body;
+}
+
+}  // namespace
+}  // namespace slackline::cluster
