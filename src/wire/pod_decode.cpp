@@ -51,6 +51,12 @@ bool has_condition(JsonView conditions, std::string_view type, std::string_view 
   return false;
 }
 
+bool restarted(JsonView container_statuses) {
+  for (const JsonView container : container_statuses.items())
+    if (container["restartCount"].integer().value_or(0) > 0) return true;
+  return false;
+}
+
 std::optional<double> read_optional_time_s(JsonView value) {
   const double time_s = read_time_s(value);
   return time_s > 0 ? std::optional(time_s) : std::nullopt;
@@ -98,6 +104,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.scheduler_name = std::string(spec["schedulerName"].text());
   pod.created_s = read_time_s(metadata["creationTimestamp"]);
   pod.started_s = read_optional_time_s(status["startTime"]);
+  pod.restarted = restarted(status["containerStatuses"]);
   pod.requests = read_pod_requests(spec, catalog, pod.problems);
   pod.intent = intent_of(metadata);
   pod.plan = plan_of(metadata["annotations"]);
@@ -131,11 +138,13 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.halted = has_condition(conditions, "Suspended", "True");
   job.finished =
       has_condition(conditions, "Complete", "True") || has_condition(conditions, "Failed", "True");
+  job.resumed = has_condition(conditions, "Suspended", "False");
   job.active = count_or(status["active"], 0);
   job.succeeded = count_or(status["succeeded"], 0);
   job.failed = count_or(status["failed"], 0);
   job.created_s = read_time_s(metadata["creationTimestamp"]);
   job.started_s = read_optional_time_s(status["startTime"]);
+  job.completed_s = read_optional_time_s(status["completionTime"]);
   job.pod_requests = read_pod_requests(pod_template["spec"], catalog, job.problems);
   job.gpu_container = gpu_container_of(pod_template["spec"], catalog);
   if (job.pod_requests.wants_gpus()) job.constraints = read_constraints(pod_template["spec"]);

@@ -1,5 +1,6 @@
 """The daemon behind a real kube-scheduler, on a real API server, with its own ServiceAccount."""
 
+import json
 import threading
 import unittest
 
@@ -12,6 +13,7 @@ from support.controlplane import (
 from support.daemon import Daemon
 from support.objects import (
     bound_and_live,
+    gang,
     gpu_pod,
     gpus_by_node,
     name_of,
@@ -126,22 +128,46 @@ class ExtenderTest(unittest.TestCase):
         self.assertTrue(all(node_of(pod) for pod in pods))
         self.assertGreater(ledger.samples, 20)
         self.assertEqual(set(ledger.most), set(self._nodes()))
-        self.assertEqual(ledger.overfull, {}, self._bindings_of(ledger.overfull))
+        for node, there in ledger.overfull.items():
+            excess = ledger.most[node] - GPUS_PER_NODE
+            self.assertLessEqual(excess, len(self._forgotten(there)), self._bindings_of(there))
         self.assertGreater(self._answered("bind"), 0, "the restarted daemon was not asked to bind")
         binders = [user for pod, user in self.cluster.binders().items() if pod in names]
         self.assertGreaterEqual(binders.count(SCHEDULER_USER), 14, "the daemon was not missed")
         self.assertGreater(binders.count(DAEMON_USER), 100)
 
-    def _bindings_of(self, overfull):
-        """Every attempt to bind a pod of an overfull node, for the message of a failed test."""
-        names = set().union(*overfull.values())
+    def _bindings(self, pods):
+        return [
+            event
+            for event in self.cluster.audit()
+            if event.get("objectRef", {}).get("subresource") == "binding"
+            and event["objectRef"]["name"] in pods
+        ]
+
+    def _forgotten(self, pods):
+        """Those that kube-scheduler took for unbound for a moment although they were bound.
+
+        The daemon was killed between its Binding and its answer: kube-scheduler bound the pod
+        itself, met 409, and gave its GPUs away before its own watch told it (see
+        docs/OPERATIONS.md). Nothing outside kube-scheduler can close this gap.
+        """
+        codes = {}
+        for event in self._bindings(pods):
+            answer = (event["user"]["username"], event.get("responseStatus", {}).get("code"))
+            codes.setdefault(event["objectRef"]["name"], set()).add(answer)
+        return [
+            pod
+            for pod, answers in codes.items()
+            if {(DAEMON_USER, 201), (SCHEDULER_USER, 409)} <= answers
+        ]
+
+    def _bindings_of(self, pods):
+        """Every attempt to bind them, for the message of a failed test."""
         return "\n".join(
             f"{event['requestReceivedTimestamp']} .. {event['stageTimestamp']} "
             f"{event['objectRef']['name']} {event['user']['username']} "
             f"{event.get('responseStatus', {}).get('code')}"
-            for event in self.cluster.audit()
-            if event.get("objectRef", {}).get("subresource") == "binding"
-            and event["objectRef"]["name"] in names
+            for event in self._bindings(pods)
         )
 
     def test_without_the_daemon_gpu_pods_still_schedule(self):
@@ -161,6 +187,26 @@ class ExtenderTest(unittest.TestCase):
             and event.get("responseStatus", {}).get("code") == 403
         ]
         self.assertEqual(refused, [])
+
+    def test_a_finished_job_teaches_how_fast_its_model_trains(self):
+        self.addCleanup(self.cluster.delete_all, "job")
+        notes = {
+            "slackline.dev/model": "learntnet",
+            "slackline.dev/batch-size": "64",
+            "slackline.dev/iterations": "1000",
+            "slackline.dev/gpu-types": "P100",
+        }
+        self.cluster.apply([gang("learns", 2, gpus=4, duration="24s", annotations=notes)])
+        self.cluster.wait(lambda: self._runs_of("learntnet"), 90, "the run to be learnt")
+        (learnt,) = self._model("learntnet")["gpuTypes"]
+        self.assertEqual((learnt["gpuType"], learnt["samples"], learnt["runs"]), ("P100", 1, 1))
+        self.assertEqual(self.daemon.total("slackline_model_samples_total", origin="run"), 1)
+        self.assertIn("layout=2x4", self.daemon.process.tail(200))
+        # The Job is listed again, and was learnt from before.
+        self.daemon.restart()
+        self.cluster.apply([gpu_pod("after", annotations=notes)])
+        self.cluster.wait(lambda: self._node("after"), 20, "a later pod to be bound")
+        self.assertEqual(self._runs_of("learntnet"), 1)
 
     def test_kube_scheduler_calls_over_mutual_tls(self):
         pki, directory = self.cluster.pki, self.cluster.directory / "tls"
@@ -183,7 +229,7 @@ class ExtenderTest(unittest.TestCase):
         scheduler = self.cluster.start_scheduler(
             stanza.replace(ours, ours + client), name="kube-scheduler-over-tls"
         )
-        self.addCleanup(scheduler.stop)
+        self.addCleanup(scheduler.kill)
         self.cluster.apply([gpu_pod("private", scheduler="over-tls")])
         self.cluster.wait(
             lambda: node_of(self.cluster.get("pod", "default", "private")), 20, "it to be bound"
@@ -202,6 +248,13 @@ class ExtenderTest(unittest.TestCase):
     def _assert_bound_by(self, user, names):
         binders = self.cluster.binders()
         self.assertEqual({name: binders.get(name) for name in names}, dict.fromkeys(names, user))
+
+    def _model(self, name):
+        status, text = self.daemon.get(f"/v1/models/{name}")
+        return json.loads(text) if status == 200 else {"gpuTypes": []}
+
+    def _runs_of(self, model):
+        return sum(each["runs"] for each in self._model(model)["gpuTypes"])
 
     def _pods(self):
         return self.cluster.list("pod", "default")

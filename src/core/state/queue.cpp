@@ -52,32 +52,37 @@ class Eligibility {
               const RoomTable& room)
       : snapshot_(snapshot), pools_(pools), room_(room) {}
 
-  const EligibleNodes& of(const Pod& member) {
+  const EligibleNodesPtr& of(const Pod& member) {
     const auto [at, first] = known_.try_emplace(eligibility_key(member));
     if (first) at->second = find(member);
     return at->second;
   }
 
  private:
-  EligibleNodes find(const Pod& member) const {
+  // Null: every node.
+  EligibleNodesPtr find(const Pod& member) const {
     Resources rest = member.requests;
     rest.gpus.clear();  // FreeGpus knows them
-    EligibleNodes eligible;
+    auto eligible = std::make_shared<EligibleNodes>();
+    bool every = true;
     for (const QueuePool& pool : pools_) {
-      std::vector<bool> row;
-      row.reserve(pool.nodes.size());
-      for (const NodeIndex node : pool.nodes)
-        row.push_back(!misfit(member, *snapshot_.node(node).node) && fits(rest, room_.free(node)));
-      if (std::find(row.begin(), row.end(), false) == row.end()) row.clear();
-      eligible.by_pool.push_back(std::move(row));
+      NodeSet nodes(pool.nodes.size());
+      for (PoolNode i = 0; i < pool.nodes.size(); ++i) {
+        const NodeIndex node = pool.nodes[i];
+        if (!misfit(member, *snapshot_.node(node).node) && fits(rest, room_.free(node)))
+          nodes.insert(i);
+        else
+          every = false;
+      }
+      eligible->by_pool.push_back(std::move(nodes));
     }
-    return eligible;
+    return every ? nullptr : EligibleNodesPtr(std::move(eligible));
   }
 
   const ClusterSnapshot& snapshot_;
   const std::vector<QueuePool>& pools_;
   const RoomTable& room_;
-  std::map<std::string, EligibleNodes> known_;
+  std::map<std::string, EligibleNodesPtr> known_;
 };
 
 // A task's plan in terms of its menu; nullopt where the plan fits none of its choices.
