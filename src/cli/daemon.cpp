@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/planner_service.h"
 #include "cli/version.h"
 #include "cluster/file_source.h"
 #include "cluster/kube_source.h"
@@ -38,6 +39,7 @@ struct Daemon::Parts {
   std::unique_ptr<control::Models> models;
   std::unique_ptr<control::Runs> runs;
   std::unique_ptr<cluster::Observers> observers;
+  std::unique_ptr<PlannerService> planner;  // null unless active; the source's thread wakes it
   std::unique_ptr<cluster::ClusterSource> source;
   std::unique_ptr<cluster::ClusterWriter> writer;
   std::unique_ptr<control::Extender> extender;
@@ -114,6 +116,8 @@ Status Daemon::Parts::connect_cluster() {
   SLACKLINE_ASSIGN(source,
                    cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
   runs->follow(*source);
+  SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, models->board(), *source,
+                                                 writer.get(), metrics));
   return source->start();
 }
 
@@ -163,6 +167,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_TRY(parts->connect_cluster());
   parts->lay_routes();
   SLACKLINE_TRY(parts->open_doors());
+  if (parts->planner) parts->planner->start();
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
 }
 
@@ -171,6 +176,7 @@ void Daemon::stop(double grace_s) {
   parts_->health->begin_shutdown();
   parts_->server->stop(milliseconds(static_cast<std::int64_t>(grace_s * 1000)));
   parts_->server->join();
+  if (parts_->planner) parts_->planner->stop();
   parts_->source->stop();
   parts_->source->join();
   parts_->models->stop();

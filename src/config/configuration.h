@@ -40,6 +40,13 @@ struct ScoringSettings {
   double theta = 1.0;  // 000 eq 10: weight of spread against GPU share, >= 0
 };
 
+// What decides and acts in active mode.
+struct PlannerSettings {
+  std::string policy = "savable";  // as core/policy.h names it
+  std::string lease =
+      "slackline-system/slackline";  // NAMESPACE/NAME; of several replicas one plans
+};
+
 struct ClusterSettings {
   std::string dump_file;          // source file:DUMP; empty = the API server
   std::string kubeconfig;         // empty = in-cluster, else the default kubeconfig
@@ -70,6 +77,7 @@ struct Configuration {
   std::vector<std::string> profiles;  // files or globs of WorkloadProfiles, beside those shipped
   ScoringSettings scoring;
   ListenersSettings listeners;
+  PlannerSettings planner;
   ClusterSettings cluster;
   StoreSettings store;
   LogSettings log;

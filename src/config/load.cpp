@@ -122,6 +122,15 @@ void read_listener(Section& section, ListenerSettings& listener, bool takes_tls)
                     "add tls with certFile and keyFile, or listen on 127.0.0.1");
 }
 
+void read_planner(Section& section, PlannerSettings& planner) {
+  section.text("policy", planner.policy);
+  section.text("lease", planner.lease);
+  const std::size_t slash = planner.lease.find('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == planner.lease.size())
+    section.problem("lease", format("is \"{}\"", printable(planner.lease, 64)),
+                    "it must be NAMESPACE/NAME");
+}
+
 void read_cluster(Section& section, ClusterSettings& cluster) {
   std::string source = "kube";
   section.text("source", source);
@@ -148,7 +157,9 @@ void read_log(Section& section, LogSettings& log) {
 
 void read_root(Section& root, Configuration& out) {
   read_header(root);
-  root.choice<Mode>("mode", out.mode, {{"shadow", Mode::kShadow}, {"advise", Mode::kAdvise}});
+  root.choice<Mode>(
+      "mode", out.mode,
+      {{"shadow", Mode::kShadow}, {"advise", Mode::kAdvise}, {"active", Mode::kActive}});
   root.section("gpus", [&](Section& s) { read_gpus(s, out.gpus); });
   root.texts("profiles", out.profiles);
   root.section("scoring", [&](Section& s) { s.number("theta", out.scoring.theta, 0, true); });
@@ -157,6 +168,7 @@ void read_root(Section& root, Configuration& out) {
     s.section("api", [&](Section& l) { read_listener(l, out.listeners.api, true); });
     s.section("metrics", [&](Section& l) { read_listener(l, out.listeners.metrics, false); });
   });
+  root.section("planner", [&](Section& s) { read_planner(s, out.planner); });
   root.section("cluster", [&](Section& s) { read_cluster(s, out.cluster); });
   root.section("store", [&](Section& s) {
     s.text("path", out.store.path);

@@ -21,6 +21,8 @@ inline constexpr std::string_view kManagedLabel = "slackline.dev/managed";
 inline constexpr std::string_view kPlanAnnotation = "slackline.dev/plan";
 inline constexpr std::string_view kOriginalAnnotation = "slackline.dev/original";
 inline constexpr std::string_view kSuspendedByAnnotation = "slackline.dev/suspended-by";
+inline constexpr std::string_view kNodesAnnotation = "slackline.dev/nodes";
+inline constexpr std::string_view kGpusPerNodeAnnotation = "slackline.dev/gpus-per-node";
 inline constexpr std::string_view kSuspendedByUs = "slackline";  // its value where it was us
 inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";
 

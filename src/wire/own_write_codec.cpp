@@ -76,6 +76,21 @@ void write_affinity(JsonWriter& out, const std::vector<NodeSelectorTerm>& terms)
   out.end_object().end_object();
 }
 
+void write_template(JsonWriter& out, const OwnWrite& write) {
+  out.key("template").begin_object();
+  if (write.reshape) {
+    // The containers read their shape through the downward API.
+    out.key("metadata").begin_object().key("annotations").begin_object();
+    out.field(kNodesAnnotation, std::to_string(write.plan->shape.d_node));
+    out.field(kGpusPerNodeAnnotation, std::to_string(write.plan->shape.d_gpn));
+    out.end_object().end_object();
+  }
+  out.key("spec").begin_object();
+  if (write.reshape && !write.reshape->container.empty()) write_gpus(out, *write.reshape);
+  if (write.affinity_terms) write_affinity(out, *write.affinity_terms);
+  out.end_object().end_object();
+}
+
 void write_job_metadata(JsonWriter& out, const OwnWrite& write) {
   out.key("metadata").begin_object();
   out.field("uid", write.uid.str()).field("resourceVersion", write.resource_version);
@@ -103,13 +118,7 @@ std::string job_patch(const OwnWrite& write) {
   if (write.reshape)
     out.field("parallelism", write.reshape->parallelism)
         .field("completions", write.reshape->parallelism);
-  const bool gpus = write.reshape && !write.reshape->container.empty();
-  if (gpus || write.affinity_terms) {
-    out.key("template").begin_object().key("spec").begin_object();
-    if (gpus) write_gpus(out, *write.reshape);
-    if (write.affinity_terms) write_affinity(out, *write.affinity_terms);
-    out.end_object().end_object();
-  }
+  if (write.reshape || write.affinity_terms) write_template(out, write);
   out.end_object().end_object();
   return out.take();
 }

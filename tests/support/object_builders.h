@@ -181,6 +181,7 @@ class JobBuilder {
   JobBuilder& waiting() {
     job_.suspended_by_us = true;
     job_.gpu_container = "train";
+    job_.halted = true;
     return managed().suspended();
   }
   JobBuilder& finished() { return job_.finished = true, *this; }

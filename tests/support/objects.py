@@ -106,3 +106,28 @@ def gpus_by_node(pods):
     for pod in bound_and_live(pods):
         taken[node_of(pod)] = taken.get(node_of(pod), 0) + gpus_of(pod)
     return taken
+
+
+def waiting_job(name, pods=1, gpus=1, gang=False, namespace="default", scheduler="gpu-scheduler",
+                duration=None, deadline_after=None, annotations=None, resource=GPU):  # fmt: skip
+    """A Job as the webhook leaves it: suspended by us, its pods behind our gate."""
+    notes = {"slackline.dev/suspended-by": "slackline", **(annotations or {})}
+    if deadline_after:
+        notes["slackline.dev/deadline-after"] = deadline_after
+    pod = gpu_pod(name, gpus, namespace, scheduler, duration, resource=resource)
+    template = {
+        "metadata": {
+            "labels": {"slackline.dev/managed": "true"},
+            "annotations": pod["metadata"]["annotations"],
+        },
+        "spec": {**pod["spec"], "schedulingGates": [{"name": "slackline.dev/queue"}]},
+    }
+    spec = {"suspend": True, "parallelism": pods, "completions": pods, "template": template}
+    if gang:
+        spec["completionMode"] = "Indexed"
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": namespace, "annotations": notes},
+        "spec": spec,
+    }

@@ -2,8 +2,8 @@
 //
 // Waiting are the Jobs that we suspended, and the managed pods behind our gate: a labelled gang
 // once all of its pods exist, a Job's pods where the Job is a gang, any other pod by itself. Not
-// waiting is a Job that has been suspended again and still has pods (hand-over rule 5), and whoever
-// is held off. Running are the tasks that have a plan, bound or on their way.
+// waiting is a Job that still has pods, or whose controller has not said Suspended=True (hand-over
+// rule 5), and whoever is held off. Running are the tasks that have a plan, bound or on their way.
 //
 // A pool is a GPU type under one resource name (core/cost.h); cordoned, unready and unreadable
 // nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and live holds;

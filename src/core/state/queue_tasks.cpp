@@ -128,8 +128,8 @@ class Finder {
       }
       return;
     }
-    const bool leaving = job->active > 0 || (job->started_s && !job->halted);
-    if (!job->suspended_by_us || leaving) return;
+    // Before the Job controller has seen the suspension, it would also write over what we release.
+    if (!job->suspended_by_us || !job->halted || job->active > 0) return;
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
     if (!gang && written.parallelism > 1) return found_.to_open.push_back(job);
     QueueTask task = task_of_job(job);

@@ -108,7 +108,7 @@ TEST_F(HandOverTest, WhoIsSuspendedAgainWaitsUntilItsPodsAreGone) {
   job.active = 1;
   EXPECT_EQ(planner_.act(world_), 0U);
   job.active = 0;
-  job.started_s = 100;
+  job.halted = false;
   EXPECT_EQ(planner_.act(world_), 0U);
   job.halted = true;
   EXPECT_EQ(planner_.act(world_), 1U);

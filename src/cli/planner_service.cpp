@@ -1,0 +1,55 @@
+#include "cli/planner_service.h"
+
+#include "slackline/base/text.h"
+
+namespace slackline::cli {
+namespace {
+
+cluster::LeaseOptions lease_options(const config::PlannerSettings& planner) {
+  cluster::LeaseOptions options;
+  const auto names = split(planner.lease, '/');
+  options.key = {std::string(names.front()), std::string(names.back())};
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PlannerService>> PlannerService::make(
+    const config::Configuration& configuration, const control::KnownBoard& board,
+    cluster::ClusterSource& source, cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics) {
+  if (configuration.mode != Mode::kActive || writer == nullptr)
+    return std::unique_ptr<PlannerService>();
+  auto service = std::unique_ptr<PlannerService>(new PlannerService());
+  PlannerService& parts = *service;
+  control::PlannerOptions options;
+  options.catalog = configuration.gpus;
+  options.theta = configuration.scoring.theta;
+  SLACKLINE_ASSIGN(options.policy, core::parse_policy(configuration.planner.policy));
+  const auto wake = [&parts] { parts.loop_->wake(); };
+  SLACKLINE_ASSIGN(parts.election_,
+                   cluster::make_leader_election({.kubeconfig = configuration.cluster.kubeconfig},
+                                                 lease_options(configuration.planner), wake));
+  parts.actuator_ = std::make_unique<control::Actuator>(*writer, metrics, wake, system_clock());
+  parts.loop_ = std::make_unique<control::PlannerLoop>(
+      std::move(options), board, source, *parts.actuator_,
+      [&parts] { return parts.election_->term(); }, metrics, system_clock());
+  source.on_publish(wake);
+  return service;
+}
+
+void PlannerService::start() {
+  actuator_->start();
+  loop_->start();
+  election_->start();
+}
+
+void PlannerService::stop() {
+  loop_->stop();
+  loop_->join();
+  actuator_->stop();
+  actuator_->join();
+  election_->stop();
+  election_->join();
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,37 @@
+// PlannerService: what `serve` runs in active mode beside the verbs: the election, the planner and
+// the writers. Wiring only.
+#pragma once
+
+#include <memory>
+
+#include "cluster/lease.h"
+#include "cluster/source.h"
+#include "config/configuration.h"
+#include "control/plan/actuator.h"
+#include "control/plan/planner_loop.h"
+
+namespace slackline::cli {
+
+class PlannerService {
+ public:
+  // Null where the mode is not active, or the cluster is a file. To be made before `source` starts;
+  // all references outlive it.
+  static Result<std::unique_ptr<PlannerService>> make(const config::Configuration& configuration,
+                                                      const control::KnownBoard& board,
+                                                      cluster::ClusterSource& source,
+                                                      cluster::ClusterWriter* writer,
+                                                      obs::MetricsRegistry& metrics);
+
+  void start();
+  // Plans no more, finishes what is under way, frees the Lease.
+  void stop();
+
+ private:
+  PlannerService() = default;
+
+  std::unique_ptr<cluster::LeaderElection> election_;
+  std::unique_ptr<control::Actuator> actuator_;
+  std::unique_ptr<control::PlannerLoop> loop_;
+};
+
+}  // namespace slackline::cli

@@ -1,0 +1,167 @@
+#include "control/plan/actuator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "control/plan/task_events.h"
+#include "obs/log.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr std::size_t kWriters = 8;  // connections to the API server
+constexpr std::size_t kMostOrders = 4096;
+constexpr std::size_t kMostEvents = 256;
+constexpr double kLeastRest_s = 0.2;
+constexpr double kMostRest_s = 30;
+constexpr double kDoubt_s = 10;  // how long a write without an answer counts as done
+
+std::string_view result_of(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kConflict:
+      return "conflict";
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kForbidden:
+      return "forbidden";
+    case ErrorCode::kInvalidArgument:
+      return "refused";
+    case ErrorCode::kResourceExhausted:
+      return "throttled";
+    case ErrorCode::kTimeout:
+      return "timeout";
+    default:
+      return "unavailable";
+  }
+}
+
+bool may_have_happened(const Error& error) {
+  return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable;
+}
+
+}  // namespace
+
+Actuator::Actuator(cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics,
+                   std::function<void()> answered, const Clock& clock)
+    : writer_(writer), metrics_(metrics), answered_(std::move(answered)), clock_(clock) {}
+
+Actuator::~Actuator() {
+  stop();
+  join();
+}
+
+void Actuator::start() {
+  for (std::size_t i = 0; i < kWriters; ++i)
+    threads_.emplace_back(&Actuator::run, this);
+}
+
+void Actuator::stop() {
+  MutexLock lock(mutex_);
+  stopping_ = true;
+  work_.notify_all();
+}
+
+void Actuator::join() {
+  for (std::thread& thread : threads_)
+    if (thread.joinable()) thread.join();
+}
+
+std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
+  MutexLock lock(mutex_);
+  const double now_s = clock_.steady_s();
+  std::erase_if(resting_,
+                [&](const auto& entry) { return entry.second.until_s + kMostRest_s < now_s; });
+  std::size_t taken = 0;
+  for (OwnWrite& write : writes) {
+    if (writes_.waiting_for(write.uid) || orders_.size() >= kMostOrders) continue;
+    const auto rest = resting_.find(write.uid);
+    if (rest != resting_.end() && now_s < rest->second.until_s) continue;
+    const std::uint64_t number = writes_.sent(write);
+    orders_.push_back({number, std::move(write)});
+    ++taken;
+  }
+  if (taken > 0) work_.notify_all();
+  return taken;
+}
+
+SnapshotPtr Actuator::overlaid(const SnapshotPtr& snapshot) {
+  std::vector<OwnWrite> writes;
+  {
+    MutexLock lock(mutex_);
+    writes_.settle(*snapshot, clock_.steady_s());
+    writes = writes_.writes();
+  }
+  if (writes.empty()) return snapshot;
+  return std::make_shared<const ClusterSnapshot>(core::with_writes(*snapshot, writes));
+}
+
+void Actuator::forget() {
+  MutexLock lock(mutex_);
+  writes_ = {};
+  orders_.clear();
+}
+
+void Actuator::run() {
+  for (;;) {
+    Order order;
+    std::optional<cluster::TaskEvent> event;
+    {
+      MutexLock lock(mutex_);
+      while (orders_.empty() && events_.empty() && !stopping_)
+        work_.wait(mutex_);
+      if (stopping_) return;
+      if (!orders_.empty()) {
+        order = std::move(orders_.front());
+        orders_.pop_front();
+      } else {
+        event = std::move(events_.front());
+        events_.pop_front();
+      }
+    }
+    if (!event) {
+      carry_out(order);
+    } else if (const Status posted = writer_.post(*event); !posted) {
+      obs::log_warning("event_not_posted", {{"error", posted.error().message}});
+    }
+  }
+}
+
+void Actuator::carry_out(const Order& order) {
+  auto version = writer_.write(order.write);
+  count(order.write, version ? "written" : result_of(version.error()));
+  const bool expected = version || version.error().code == ErrorCode::kConflict ||
+                        version.error().code == ErrorCode::kNotFound;
+  if (!expected) obs::log_warning("write_failed", {{"error", version.error().message}});
+  {
+    MutexLock lock(mutex_);
+    settle(order, std::move(version));
+  }
+  answered_();
+}
+
+void Actuator::settle(const Order& order, Result<std::string> version) {
+  if (version) {
+    writes_.written(order.number, *std::move(version));
+    resting_.erase(order.write.uid);
+    if (auto event = event_of(order.write); event && events_.size() < kMostEvents)
+      events_.push_back(*std::move(event));
+    return;
+  }
+  const double now_s = clock_.steady_s();
+  if (may_have_happened(version.error()))
+    writes_.doubtful(order.number, now_s + kDoubt_s);
+  else
+    writes_.failed(order.number);
+  Rest& rest = resting_[order.write.uid];
+  rest.step_s = std::clamp(2 * rest.step_s, kLeastRest_s, kMostRest_s);
+  rest.until_s = now_s + rest.step_s;
+}
+
+void Actuator::count(const OwnWrite& write, std::string_view result) {
+  metrics_
+      .counter("slackline_own_writes_total", "Writes of the hand-over, by kind and result.",
+               {{"kind", to_string(write.kind)}, {"result", result}})
+      .add();
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,81 @@
+// Actuator: performs our writes, a few at a time, and knows which of them the watch does not show
+// yet.
+//
+// perform() registers each write before it is sent, so whoever plans next plans on it (hand-over
+// rule 1). A write of an object that still waits for an answer is left out, and so is whatever the
+// bounded queue has no room for: both are decided again. A conflict needs nothing: the watch will
+// tell what is there. A write that may or may not have happened counts as done for a while. An
+// object whose write failed rests, 0.2 s doubling to 30 s. What was done is told in an Event, when
+// there is time for it.
+//
+// Thread-safety: all methods; start() once, then stop() and join(). Writes are sent by kWriters
+// threads, each object's in the order in which they were decided.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/source.h"
+#include "obs/metrics.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/mutex.h"
+#include "slackline/core/own_writes.h"
+
+namespace slackline::control {
+
+class Actuator {
+ public:
+  // `answered` is told after each answer, on the writer's thread; it must not block.
+  Actuator(cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics,
+           std::function<void()> answered, const Clock& clock);
+  ~Actuator();
+  Actuator(const Actuator&) = delete;
+  Actuator& operator=(const Actuator&) = delete;
+
+  void start();
+  // What is under way is finished, what waits is given up.
+  void stop();
+  void join();
+
+  // Returns how many were taken.
+  std::size_t perform(std::vector<OwnWrite> writes);
+  // `snapshot` with what it does not show yet; itself where that is nothing.
+  SnapshotPtr overlaid(const SnapshotPtr& snapshot);
+  // Nothing of an earlier term is under way any more: forgets it.
+  void forget();
+
+ private:
+  struct Order {
+    std::uint64_t number = 0;
+    OwnWrite write;
+  };
+
+  struct Rest {
+    double until_s = 0;  // steady
+    double step_s = 0;
+  };
+
+  void run();
+  void carry_out(const Order& order);
+  void settle(const Order& order, Result<std::string> version) SLACKLINE_REQUIRES(mutex_);
+  void count(const OwnWrite& write, std::string_view result);
+
+  cluster::ClusterWriter& writer_;
+  obs::MetricsRegistry& metrics_;
+  const std::function<void()> answered_;
+  const Clock& clock_;
+  std::vector<std::thread> threads_;
+
+  Mutex mutex_;
+  CondVar work_;
+  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  core::OwnWrites writes_ SLACKLINE_GUARDED_BY(mutex_);
+  std::deque<Order> orders_ SLACKLINE_GUARDED_BY(mutex_);
+  std::unordered_map<Uid, Rest> resting_ SLACKLINE_GUARDED_BY(mutex_);
+  std::deque<cluster::TaskEvent> events_ SLACKLINE_GUARDED_BY(mutex_);
+};
+
+}  // namespace slackline::control

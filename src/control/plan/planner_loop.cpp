@@ -1,0 +1,166 @@
+#include "control/plan/planner_loop.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "slackline/core/predictor.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr double kRetry_s = 0.25;      // where the actuator did not take every write
+constexpr double kLookAnyway_s = 1.0;  // timers of the hand-over are seconds
+
+}  // namespace
+
+PlannerLoop::PlannerLoop(PlannerOptions options, const KnownBoard& board,
+                         const cluster::ClusterSource& source, Actuator& actuator,
+                         std::function<std::optional<std::int64_t>()> term,
+                         obs::MetricsRegistry& metrics, const Clock& clock)
+    : options_(std::move(options)),
+      board_(board),
+      source_(source),
+      actuator_(actuator),
+      term_of_(std::move(term)),
+      metrics_(metrics),
+      clock_(clock),
+      plan_duration_(metrics.histogram("slackline_plan_duration_seconds",
+                                       "One plan of the whole queue.", obs::latency_bounds_s())),
+      first_write_(
+          metrics.histogram("slackline_event_to_first_write_seconds",
+                            "From the change that woke the planner to its first write being sent.",
+                            obs::latency_bounds_s())),
+      starts_(metrics.counter("slackline_plan_starts_total", "Tasks that plans have started.")),
+      refused_(metrics.counter("slackline_plan_refused_effects_total",
+                               "Effects that cannot be carried out: stops and shrinks.")),
+      leads_(metrics.gauge("slackline_leader", "1 while this replica plans.")),
+      running_(metrics.gauge("slackline_queue_running", "Tasks with a plan of ours.")) {}
+
+PlannerLoop::~PlannerLoop() {
+  stop();
+  join();
+}
+
+void PlannerLoop::start() {
+  thread_ = std::thread(&PlannerLoop::run, this);
+}
+
+void PlannerLoop::stop() {
+  MutexLock lock(mutex_);
+  stopping_ = true;
+  cv_.notify_all();
+}
+
+void PlannerLoop::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void PlannerLoop::wake() {
+  MutexLock lock(mutex_);
+  if (!woken_) woken_s_ = clock_.steady_s();
+  woken_ = true;
+  cv_.notify_all();
+}
+
+void PlannerLoop::run() {
+  double due_s = 0;
+  for (;;) {
+    double woken_s = 0;
+    {
+      MutexLock lock(mutex_);
+      for (double now_s = clock_.steady_s(); !stopping_ && !woken_ && now_s < due_s;
+           now_s = clock_.steady_s())
+        cv_.wait_for_s(mutex_, due_s - now_s);
+      if (stopping_) return;
+      woken_s = woken_ ? woken_s_ : clock_.steady_s();
+      plan_wanted_ |= woken_;
+      woken_ = false;
+    }
+    due_s = turn(woken_s);
+  }
+}
+
+double PlannerLoop::turn(double woken_s) {
+  const auto term = term_of_();
+  leads_.set(term ? 1 : 0);
+  if (term != term_) {
+    term_ = term;
+    if (term) begin_term(*term);
+  }
+  const double now_s = clock_.steady_s();
+  if (!term_ || !source_.health().trusted()) return now_s + kLookAnyway_s;
+  const SnapshotPtr seen = source_.snapshot();
+  SnapshotPtr snapshot = actuator_.overlaid(seen);
+  auto moves = core::hand_over(*snapshot, memory_, stamp_, now_s);
+  if (!moves.empty()) {
+    write(std::move(moves), woken_s);
+    snapshot = actuator_.overlaid(seen);
+  }
+  const bool due = plan_wanted_ || now_s >= next_plan_s_;
+  if (due && now_s >= planned_s_ + kCoalesce_s) plan(snapshot, woken_s);
+  const double plan_s = plan_wanted_ ? planned_s_ + kCoalesce_s : next_plan_s_;
+  return std::min(now_s + kLookAnyway_s, plan_s);
+}
+
+void PlannerLoop::begin_term(std::int64_t term) {
+  stamp_ = {.epoch = term, .next_number = 1};
+  memory_ = {};
+  actuator_.forget();
+  plan_wanted_ = true;
+}
+
+void PlannerLoop::plan(const SnapshotPtr& snapshot, double woken_s) {
+  const double began_s = clock_.steady_s();
+  const auto held_off = memory_.held_off(began_s);
+  core::QueueOptions asked;
+  asked.catalog = &options_.catalog;
+  asked.predictor = board_.known()->predictor;
+  asked.theta = options_.theta;
+  asked.now_wall_s = clock_.wall_s();
+  asked.now_steady_s = began_s;
+  asked.held_off = &held_off;
+  core::Queue queue = core::make_queue(*snapshot, asked, menus_);
+  const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, options_.policy);
+  for (const core::Effect& effect : plan.effects)
+    (effect.is_start() ? starts_ : refused_).add();
+  planned_s_ = clock_.steady_s();
+  next_plan_s_ = plan.next_wake_s ? planned_s_ + (*plan.next_wake_s - asked.now_wall_s)
+                                  : std::numeric_limits<double>::infinity();
+  plan_wanted_ = false;
+  plan_duration_.observe(planned_s_ - began_s);
+  show_queue(queue);
+  if (!write(core::begin_starts(*snapshot, queue, plan, options_.catalog, stamp_), woken_s))
+    next_plan_s_ = std::min(next_plan_s_, planned_s_ + kRetry_s);
+}
+
+bool PlannerLoop::write(std::vector<OwnWrite> writes, double woken_s) {
+  const std::size_t wanted = writes.size();
+  const std::size_t taken = actuator_.perform(std::move(writes));
+  if (taken > 0) first_write_.observe(clock_.steady_s() - woken_s);
+  return taken == wanted;
+}
+
+void PlannerLoop::show_queue(const core::Queue& queue) {
+  std::map<std::pair<std::string, std::string>, double> lengths;
+  for (const core::TaskIndex task : queue.state().waiting()) {
+    const core::QueueTask& waiting = queue.task(task);
+    lengths[{waiting.intent.queue.value_or(waiting.key.ns),
+             std::string(to_string(waiting.intent.qos_class.value_or(QosClass::kNormal)))}] += 1;
+  }
+  for (auto& [key, gauge] : lengths_)
+    if (!lengths.contains(key)) gauge.set(0);
+  for (const auto& [key, length] : lengths) {
+    const auto at = lengths_.find(key);
+    const obs::Gauge gauge =
+        at != lengths_.end()
+            ? at->second
+            : metrics_.gauge("slackline_queue_length", "Tasks that wait, by queue and class.",
+                             {{"queue", key.first}, {"class", key.second}});
+    lengths_.emplace(key, gauge);
+    gauge.set(length);
+  }
+  running_.set(static_cast<double>(queue.state().running().size()));
+}
+
+}  // namespace slackline::control

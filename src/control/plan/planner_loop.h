@@ -1,0 +1,94 @@
+// PlannerLoop: the thread that decides. While this replica leads, every snapshot moves planned
+// tasks on (core/hand_over.h) at once, and the queue is planned (core/plan.h) at most every
+// kCoalesce_s: when something changed, or when the last plan asked for it.
+//
+//   watch event, answer, term, time -> wake -> snapshot + own writes -> hand_over -> writes
+//                                                                    -> plan     -> writes
+//
+// It writes nothing without the Lease, or on a cache that may not be believed. Each term begins
+// with an empty memory: what it must know it reads from the snapshot.
+//
+// Thread-safety: start() once, then stop() and join(); wake() from any thread, never blocking.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "control/learn/known.h"
+#include "control/plan/actuator.h"
+#include "obs/metrics.h"
+#include "slackline/core/hand_over.h"
+#include "slackline/core/policy.h"
+
+namespace slackline::control {
+
+inline constexpr double kCoalesce_s = 0.1;
+
+struct PlannerOptions {
+  core::Policy policy;
+  GpuCatalog catalog;
+  double theta = 1.0;
+};
+
+class PlannerLoop {
+ public:
+  // `term` tells whether this replica leads, and since which election (cluster/lease.h).
+  PlannerLoop(PlannerOptions options, const KnownBoard& board, const cluster::ClusterSource& source,
+              Actuator& actuator, std::function<std::optional<std::int64_t>()> term,
+              obs::MetricsRegistry& metrics, const Clock& clock);
+  ~PlannerLoop();
+  PlannerLoop(const PlannerLoop&) = delete;
+  PlannerLoop& operator=(const PlannerLoop&) = delete;
+
+  void start();
+  void stop();
+  void join();
+  void wake();
+
+ private:
+  void run();
+  // Returns when to look again, steady.
+  double turn(double woken_s);
+  void begin_term(std::int64_t term);
+  void plan(const SnapshotPtr& snapshot, double woken_s);
+  // False where not all could be taken now.
+  bool write(std::vector<OwnWrite> writes, double woken_s);
+  void show_queue(const core::Queue& queue);
+
+  const PlannerOptions options_;
+  const KnownBoard& board_;
+  const cluster::ClusterSource& source_;
+  Actuator& actuator_;
+  const std::function<std::optional<std::int64_t>()> term_of_;
+  obs::MetricsRegistry& metrics_;
+  const Clock& clock_;
+  obs::Histogram plan_duration_;
+  obs::Histogram first_write_;
+  obs::Counter starts_;
+  obs::Counter refused_;
+  obs::Gauge leads_;
+  obs::Gauge running_;
+  std::thread thread_;
+
+  // Of the thread alone:
+  std::optional<std::int64_t> term_;
+  core::PlanStamp stamp_;
+  core::HandOverMemory memory_;
+  core::TaskMenus menus_;
+  double planned_s_ = -kCoalesce_s;  // steady
+  double next_plan_s_ = 0;           // what the last plan asked for, steady
+  bool plan_wanted_ = true;          // something has changed since the last plan
+  std::map<std::pair<std::string, std::string>, obs::Gauge> lengths_;  // by queue and class
+
+  Mutex mutex_;
+  CondVar cv_;
+  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  bool woken_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  double woken_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;  // of the first wake not yet served
+};
+
+}  // namespace slackline::control
