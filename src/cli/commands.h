@@ -18,5 +18,6 @@ void add_try(CLI::App& app, int& exit_code);
 void add_fit(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
+void add_release(CLI::App& app, int& exit_code);
 
 }  // namespace slackline::cli

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
     add_fit(app, exit_code);
     add_predict(app, exit_code);
     add_simulate(app, exit_code);
+    add_release(app, exit_code);
     app.add_subcommand("version", "Print the version")->callback([] {
       std::printf("slackline %s\n", kVersion);
     });

@@ -1,5 +1,7 @@
 #include "cluster/lease.h"
 
+#include <algorithm>
+#include <limits>
 #include <random>
 
 #include <unistd.h>
@@ -23,6 +25,20 @@ std::string own_identity() {
 LeaseOptions with_identity(LeaseOptions options) {
   if (options.identity.empty()) options.identity = own_identity();
   return options;
+}
+
+std::string lease_path(const ObjectKey& key) {
+  return format("/apis/coordination.k8s.io/v1/namespaces/{}/leases/{}", path_segment(key.ns),
+                path_segment(key.name));
+}
+
+Result<wire::LeaseRecord> read_lease(ApiClient& client, const ObjectKey& key) {
+  net::HttpRequest request;
+  request.url = lease_path(key);
+  request.timeout_s = kRequestTimeout_s;
+  const auto answer = client.send(std::move(request));
+  if (!answer) return fail(answer.error().error());
+  return wire::decode_lease(answer->body);
 }
 
 }  // namespace
@@ -106,21 +122,18 @@ void LeaderElection::look() {
 }
 
 Result<wire::LeaseRecord> LeaderElection::read() {
-  net::HttpRequest request;
-  request.url = path(true);
-  request.timeout_s = kRequestTimeout_s;
-  const auto answer = client_.send(std::move(request));
-  if (!answer) return fail(answer.error().error());
-  return wire::decode_lease(answer->body);
+  return read_lease(client_, options_.key);
 }
 
 void LeaderElection::write(wire::LeaseRecord lease, double asked_s) {
   const bool create = lease.resource_version.empty();
+  lease.renewed_s = clock_.wall_s();
   net::HttpRequest request;
   request.method = create ? "POST" : "PUT";
-  request.url = path(!create);
+  request.url = lease_path(create ? ObjectKey{options_.key.ns, ""} : options_.key);
+  if (create) request.url.pop_back();  // the collection
   request.headers = {{"Content-Type", "application/json"}};
-  request.body = wire::encode_lease(options_.key, lease, clock_.wall_s());
+  request.body = wire::encode_lease(options_.key, lease);
   request.timeout_s = kRequestTimeout_s;
   const auto answer = client_.send(std::move(request));
   if (!answer) {
@@ -143,19 +156,22 @@ void LeaderElection::lead(std::optional<std::int64_t> term, double renewed_s) {
   renewed_s_ = renewed_s;
 }
 
-std::string LeaderElection::path(bool item) const {
-  std::string path =
-      format("/apis/coordination.k8s.io/v1/namespaces/{}/leases", path_segment(options_.key.ns));
-  if (item) path += "/" + path_segment(options_.key.name);
-  return path;
-}
-
 Result<std::unique_ptr<LeaderElection>> make_leader_election(const KubeAccess& access,
                                                              LeaseOptions options,
                                                              std::function<void()> changed) {
   SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
   return std::make_unique<LeaderElection>(std::move(endpoint), std::move(options),
                                           std::move(changed));
+}
+
+Result<double> lease_age_s(const KubeAccess& access, const ObjectKey& key, const Clock& clock) {
+  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
+  ApiClient client(std::move(endpoint), clock);
+  const auto lease = read_lease(client, key);
+  if (!lease && lease.error().code == ErrorCode::kNotFound)
+    return std::numeric_limits<double>::infinity();
+  if (!lease) return fail(lease.error().with_context("reading the Lease " + key.str()));
+  return std::max(0.0, clock.wall_s() - lease->renewed_s);
 }
 
 }  // namespace slackline::cluster

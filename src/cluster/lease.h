@@ -57,10 +57,8 @@ class LeaderElection {
   void run();
   void look();
   Result<wire::LeaseRecord> read();
-  // 404 of read(): the Lease is made.
   void write(wire::LeaseRecord lease, double asked_s);
   void lead(std::optional<std::int64_t> term, double renewed_s);
-  std::string path(bool item) const;
 
   ApiClient client_;
   const LeaseOptions options_;
@@ -84,5 +82,9 @@ class LeaderElection {
 Result<std::unique_ptr<LeaderElection>> make_leader_election(const KubeAccess& access,
                                                              LeaseOptions options,
                                                              std::function<void()> changed);
+
+// How long ago the Lease was renewed, by its holder's and our wall clock: good enough for minutes.
+// Infinity where there is none.
+Result<double> lease_age_s(const KubeAccess& access, const ObjectKey& key, const Clock& clock);
 
 }  // namespace slackline::cluster

@@ -29,17 +29,18 @@ Result<LeaseRecord> decode_lease(std::string_view json) {
   lease.holder = std::string(spec["holderIdentity"].text());
   lease.duration_s = spec["leaseDurationSeconds"].number().value_or(lease.duration_s);
   lease.transitions = std::max<std::int64_t>(0, spec["leaseTransitions"].integer().value_or(0));
+  lease.renewed_s = parse_rfc3339_s(spec["renewTime"].text()).value_or(0);
   return lease;
 }
 
-std::string encode_lease(const ObjectKey& key, const LeaseRecord& lease, double renewed_s) {
+std::string encode_lease(const ObjectKey& key, const LeaseRecord& lease) {
   JsonWriter out;
   out.begin_object().field("apiVersion", "coordination.k8s.io/v1").field("kind", "Lease");
   out.key("metadata").begin_object().field("name", key.name).field("namespace", key.ns);
   if (!lease.resource_version.empty()) out.field("resourceVersion", lease.resource_version);
   out.end_object().key("spec").begin_object().field("holderIdentity", lease.holder);
   out.field("leaseDurationSeconds", static_cast<std::int64_t>(std::ceil(lease.duration_s)));
-  out.field("leaseTransitions", lease.transitions).field("renewTime", micro_time(renewed_s));
+  out.field("leaseTransitions", lease.transitions).field("renewTime", micro_time(lease.renewed_s));
   out.end_object().end_object();
   return out.take();
 }

@@ -14,13 +14,13 @@ struct LeaseRecord {
   std::string holder;  // empty: free
   double duration_s = 15;
   std::int64_t transitions = 0;
+  double renewed_s = 0;          // epoch seconds, as its holder's clock had it; for people
   std::string resource_version;  // empty: it does not exist yet
 };
 
 Result<LeaseRecord> decode_lease(std::string_view json);
 
-// With its resourceVersion as the precondition, where it has one. renewed_s: epoch seconds, for
-// people; nobody may decide by it.
-std::string encode_lease(const ObjectKey& key, const LeaseRecord& lease, double renewed_s);
+// With its resourceVersion as the precondition, where it has one.
+std::string encode_lease(const ObjectKey& key, const LeaseRecord& lease);
 
 }  // namespace slackline::wire

@@ -6,7 +6,7 @@ import time
 import unittest
 
 from support.controlplane import DAEMON_USER, ControlPlane, gpu_scheduler_config
-from support.daemon import Daemon
+from support.daemon import Daemon, slackline
 from support.objects import (
     bound_and_live,
     gpu_pod,
@@ -134,6 +134,25 @@ class ActiveTest(unittest.TestCase):
         self._restart_scheduler()
         (pod,) = self._wait_bound("mover", 1, timeout=60)
         self.assertNotEqual(node_of(pod), lost)
+
+    def test_without_any_planner_release_gives_everything_back(self):
+        self.cluster.apply([gpu_pod(f"wall-{i}", gpus=4) for i in range(4)])
+        self.cluster.wait(lambda: self._bound("wall") == 4, 30, "the cluster to be full")
+        jobs = [waiting_job("held", gpus=2), waiting_job("pair", pods=2, gpus=4, gang=True)]
+        self.cluster.apply(jobs)
+        command = ["release", "--kubeconfig", self.account, "--if-lease-older-than"]
+        self.assertIn("somebody plans", slackline(*command, "1m"))
+        self.daemon.kill()
+        time.sleep(2)
+        self.assertIn("released 2 Jobs and 3 pods", slackline(*command, "1s"))
+        for job in self.cluster.list("job", "default"):
+            self.assertFalse(job["spec"]["suspend"], name_of(job))
+            self.assertNotIn("slackline.dev/suspended-by", job["metadata"]["annotations"])
+        waiting = self._pods_of("held") + self._pods_of("pair")
+        self.assertEqual(len(waiting), 3)
+        for pod in waiting:
+            self.assertFalse(pod["spec"].get("schedulingGates"), name_of(pod))
+            self.assertFalse(pod["status"].get("nominatedNodeName"), name_of(pod))
 
     # ---- words the tests are written in --------------------------------------------------------
 

@@ -4,6 +4,7 @@ import http.client
 import os
 import pathlib
 import re
+import subprocess
 
 from support.process import Process, free_ports, wait
 
@@ -18,6 +19,15 @@ def slackline_binary():
     if not os.access(path, os.X_OK):
         raise AssertionError(f"no program at {path}: run `make build`, or set SLACKLINE_BIN")
     return path
+
+
+def slackline(*arguments):
+    """Runs a subcommand and returns what it printed; raises AssertionError on failure."""
+    done = subprocess.run(
+        [slackline_binary(), *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"slackline {arguments}: {done.stderr}"
+    return done.stdout
 
 
 def parse_metrics(text):
