@@ -43,6 +43,9 @@ class TaskList {
     TaskIndex at_ = kEnd;
   };
 
+  using value_type = TaskIndex;
+  using const_iterator = Iterator;
+
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
   Iterator begin() const { return {*this, first_}; }
