@@ -42,6 +42,19 @@ struct PlanTask {
   EligibleNodesPtr eligible{};                // null: every node
 };
 
+// What a plan asks of every waiting task, side by side in memory: reaching each through its menu
+// would cost more than deciding.
+struct TaskDigest {
+  double submit_s = 0;
+  double deadline_s = kNoDeadline;
+  double base_s = 0;          // of the menu
+  double fastest_lat_s = 0;   // of the menu's fastest placement
+  double fastest_work_s = 0;  // the same
+  std::uint64_t pools = 0;    // that the menu has a placement in: bit min(pool, 63)
+  std::int64_t id = 0;
+  QosClass qos = QosClass::kNormal;
+};
+
 // The tasks of a plan, in order of arrival.
 class TaskTable {
  public:
@@ -51,11 +64,13 @@ class TaskTable {
   std::size_t size() const { return tasks_.size(); }
   const PlanTask& operator[](TaskIndex task) const { return tasks_[task]; }
   const std::vector<PlanTask>& tasks() const { return tasks_; }
+  const TaskDigest& digest(TaskIndex task) const { return digests_[task]; }
   const std::vector<std::string>& types() const { return types_; }        // sorted
   std::uint32_t type_of(TaskIndex task) const { return type_of_[task]; }  // into types()
 
  private:
   std::vector<PlanTask> tasks_;
+  std::vector<TaskDigest> digests_;
   std::vector<std::string> types_;
   std::vector<std::uint32_t> type_of_;
 };
@@ -127,14 +142,26 @@ class PlanState {
     return choice(task, progress_[task].run.choice);
   }
   // Predicted seconds from a start to the work's beginning, and to the finish (eq 4).
-  double overhead_s(TaskIndex task, const Choice& choice) const;
-  double lat_s(TaskIndex task, const Choice& choice) const;
+  double overhead_s(TaskIndex task, const Choice& o) const {
+    return (o.lat_s - o.work_s) + progress_[task].over_s;
+  }
+  double lat_s(TaskIndex task, const Choice& o) const { return lat_s(task, o.lat_s, o.work_s); }
+  // On the menu's fastest placement.
+  double fastest_lat_s(TaskIndex task) const {
+    const TaskDigest& digest = tasks_->digest(task);
+    return lat_s(task, digest.fastest_lat_s, digest.fastest_work_s);
+  }
   // Share of the work that stays if the run is stopped now and the whole task takes work_s there.
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
   // A run that is overdue is expected to take another tenth of its predicted time.
   double predicted_end_s(TaskIndex task, double now_s) const;
 
  private:
+  double lat_s(TaskIndex task, double fresh_lat_s, double work_s) const {
+    const TaskProgress& progress = progress_[task];
+    if (progress.stops == 0) return fresh_lat_s;
+    return work_s * progress.left + (fresh_lat_s - work_s) + progress.over_s;
+  }
   Run end_run(TaskIndex task);
 
   const TaskTable* tasks_;

@@ -73,6 +73,9 @@ struct Policy {
   std::string_view family;  // as reports name it: without variants, "savable-first"
   void (*serve)(Planning& planning, const PolicyOptions& options) = nullptr;
   PolicyOptions options;
+
+  // Whether a run that it started may be stopped again.
+  bool preempts() const { return options.savable.preempt != SavableOptions::Preempt::kNever; }
 };
 
 // kInvalidArgument names what is unknown and what is allowed.

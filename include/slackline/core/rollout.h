@@ -37,6 +37,7 @@ struct RolloutOptions {
   std::vector<PlanTask> expected;
   double window_s = 86400;
   double horizon_s = 2 * 86400.0;
+  double resolution = 0;  // PlayOptions::resolution, of the time from now
 };
 
 // One forecast for each task asked about, which must wait or run; tasks still in the future of the

@@ -14,9 +14,22 @@ void must(bool holds) {
   if (!holds) std::abort();
 }
 
+TaskDigest digest_of(const PlanTask& task) {
+  TaskDigest digest{task.submit_s, task.deadline_s, task.menu->base_s, 0, 0, 0, task.id, task.qos};
+  if (task.menu->empty()) return digest;
+  digest.fastest_lat_s = task.menu->fastest().lat_s;
+  digest.fastest_work_s = task.menu->fastest().work_s;
+  for (const Choice& choice : task.menu->all)
+    digest.pools |= pool_bit(choice.pool);
+  return digest;
+}
+
 }  // namespace
 
 TaskTable::TaskTable(std::vector<PlanTask> tasks) : tasks_(std::move(tasks)) {
+  digests_.reserve(tasks_.size());
+  for (const PlanTask& task : tasks_)
+    digests_.push_back(digest_of(task));
   for (const PlanTask& task : tasks_)
     types_.push_back(task.type);
   std::sort(types_.begin(), types_.end());
@@ -48,8 +61,8 @@ Run PlanState::run_at(TaskIndex task, ChoiceIndex index, double now_s,
   const Choice& o = choice(task, index);
   Run run;
   run.choice = index;
-  run.nodes =
-      nodes.empty() ? free_.find(o.pool, o.shape, (*tasks_)[task].eligible.get()) : std::move(nodes);
+  run.nodes = nodes.empty() ? free_.find(o.pool, o.shape, (*tasks_)[task].eligible.get())
+                            : std::move(nodes);
   must(!run.nodes.empty());
   run.started_s = now_s;
   run.overhead_s = overhead_s(task, o);
@@ -110,16 +123,6 @@ void PlanState::recall(TaskIndex task, int stops, double left, double over_s) {
   progress.stops = stops;
   progress.left = left;
   progress.over_s = over_s;
-}
-
-double PlanState::overhead_s(TaskIndex task, const Choice& o) const {
-  return (o.lat_s - o.work_s) + progress_[task].over_s;
-}
-
-double PlanState::lat_s(TaskIndex task, const Choice& o) const {
-  const TaskProgress& progress = progress_[task];
-  if (progress.stops == 0) return o.lat_s;
-  return o.work_s * progress.left + (o.lat_s - o.work_s) + progress.over_s;
 }
 
 double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) const {
