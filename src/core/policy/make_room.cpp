@@ -1,6 +1,7 @@
 #include "make_room.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "slackline/core/deadline.h"
@@ -8,9 +9,9 @@
 namespace slackline::core {
 namespace {
 
-constexpr double kUrgentProtect_s = 60;
+constexpr double kLeastRun_s = 60;
 
-enum class Group { kLate, kShrinkable, kResumable };
+enum class Group { kLate, kShrinkable, kResumable, kTraded };
 
 struct Victim {
   TaskIndex task;
@@ -33,28 +34,74 @@ class RoomMaker {
 
   std::optional<ChoiceIndex> make() {
     gather();
-    if (victims_.empty()) return std::nullopt;
+    if (const auto choice = first_cleared()) return choice;
+    for (const Victim& traded : trades_) {
+      victims_.push_back(traded);
+      if (const auto choice = first_cleared()) return choice;
+      victims_.pop_back();
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void gather() {
+    const double least_gpu_s = trade_above_gpu_s();
+    for (const TaskIndex task : state_.running()) {
+      if (!stoppable(task)) continue;
+      if (const auto victim = victim_of(task))
+        victims_.push_back(*victim);
+      else if (const double held_gpu_s = still_held_gpu_s(task); held_gpu_s > least_gpu_s)
+        trades_.push_back({task, Group::kTraded, lost_gpu_s(task) - held_gpu_s});
+    }
+    for (auto* victims : {&victims_, &trades_})
+      std::sort(victims->begin(), victims->end(), [&](const Victim& a, const Victim& b) {
+        return std::tuple(a.group, a.key, planning_.task(a.task).id) <
+               std::tuple(b.group, b.key, planning_.task(b.task).id);
+      });
+  }
+
+  // The asker's cheapest run: only a run that still holds more is traded for it. Infinity: none is.
+  double trade_above_gpu_s() const {
     const PlacementMenu& menu = planning_.menu(asker_);
+    if (options_.trade && resumable_too() && !urgent_)
+      for (const ChoiceIndex choice : menu.by_area) {
+        const double lat_s = planning_.lat_s(asker_, menu.all[choice]);
+        if (lat_s <= limit_s_) return menu.all[choice].gpus * lat_s;
+      }
+    return std::numeric_limits<double>::infinity();
+  }
+
+  bool resumable_too() const {
+    return options_.preempt == SavableOptions::Preempt::kResumableVictims;
+  }
+
+  double still_held_gpu_s(TaskIndex v) const {
+    const double now_s = planning_.now_s();
+    return state_.running_choice(v).gpus * (state_.predicted_end_s(v, now_s) - now_s);
+  }
+
+  // What a stop throws away: the work since the last checkpoint, and a restart.
+  double lost_gpu_s(TaskIndex v) const {
+    const Choice& o = state_.running_choice(v);
+    const Run& run = state_.progress(v).run;
+    const double left = state_.left_if_stopped(v, o.work_s, planning_.now_s());
+    const double worked_s = std::max(0.0, planning_.now_s() - run.started_s - run.overhead_s);
+    const double kept_s = (run.left - left) * o.work_s;
+    return o.gpus * (worked_s - kept_s + planning_.task(v).restart_s);
+  }
+
+  std::optional<ChoiceIndex> first_cleared() {
+    const PlacementMenu& menu = planning_.menu(asker_);
+    if (victims_.empty()) return std::nullopt;
     for (const ChoiceIndex choice : urgent_ ? menu.by_cer : menu.by_area)
       if (planning_.lat_s(asker_, menu.all[choice]) <= limit_s_ && clear(menu.all[choice]))
         return choice;
     return std::nullopt;
   }
 
- private:
-  void gather() {
-    for (const TaskIndex task : state_.running())
-      if (stoppable(task))
-        if (const auto victim = victim_of(task)) victims_.push_back(*victim);
-    std::sort(victims_.begin(), victims_.end(), [&](const Victim& a, const Victim& b) {
-      return std::tuple(a.group, a.key, planning_.task(a.task).id) <
-             std::tuple(b.group, b.key, planning_.task(b.task).id);
-    });
-  }
-
   bool stoppable(TaskIndex v) const {
     const TaskProgress& progress = state_.progress(v);
-    const double protect_s = urgent_ ? kUrgentProtect_s : options_.protect_s;
+    const double protect_s = urgent_ || options_.trade ? kLeastRun_s : options_.protect_s;
     return planning_.task(v).preemptible && planning_.task(v).qos != QosClass::kUrgent &&
            !progress.run.promoted && progress.stops < options_.max_preempts &&
            planning_.now_s() - progress.run.started_s >= protect_s;
@@ -65,8 +112,8 @@ class RoomMaker {
     const Choice& o = state_.running_choice(v);
     const double now_s = planning_.now_s();
     if (state_.predicted_end_s(v, now_s) > task.deadline_s + kDeadlineTolerance_s)
-      return Victim{v, Group::kLate, o.gpus * (now_s - state_.progress(v).run.started_s)};
-    if (options_.preempt != SavableOptions::Preempt::kResumableVictims) return std::nullopt;
+      return Victim{v, Group::kLate, options_.trade ? lost_gpu_s(v) : used_gpu_s(v)};
+    if (!resumable_too()) return std::nullopt;
     const double left = state_.left_if_stopped(v, o.work_s, now_s);
     if (const auto smaller = smaller_choice(v, left))
       return Victim{v, Group::kShrinkable,
@@ -75,8 +122,13 @@ class RoomMaker {
     const double spare_s = task.deadline_s - now_s - task.restart_s - slow.work_s * left;
     const double needed_s =
         options_.gap * std::min(limit_s_, planning_.menu(asker_).base_s) + options_.protect_s;
-    if (spare_s > needed_s) return Victim{v, Group::kResumable, -spare_s};
+    if (spare_s > needed_s)
+      return Victim{v, Group::kResumable, options_.trade ? lost_gpu_s(v) : -spare_s};
     return std::nullopt;
+  }
+
+  double used_gpu_s(TaskIndex v) const {
+    return state_.running_choice(v).gpus * (planning_.now_s() - state_.progress(v).run.started_s);
   }
 
   // On the first node of its list, with fewer GPUs, and still in time.
@@ -140,6 +192,7 @@ class RoomMaker {
   bool urgent_;
   double limit_s_;
   std::vector<Victim> victims_;
+  std::vector<Victim> trades_;
 };
 
 }  // namespace

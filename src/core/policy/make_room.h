@@ -15,6 +15,14 @@
 // then by id. For each placement of the asker in order of area (urgent: CER) within `limit`,
 // victims are given back one by one until it fits; of those, the ones on its nodes are stopped or
 // shrunk.
+//
+// Option `trade`: what a stop throws away decides, in GPU-seconds: work since the last checkpoint,
+// and a restart. Late and resumable runs go by it, least first, and are protected for 60 s only.
+// Where they make no room for a task that is not urgent, one more victim is tried with them:
+//
+//   traded      would meet its deadline, but still holds more GPU-seconds than the asker's cheapest
+//               run needs: one deadline is given up for another, and GPU time is won
+//                                                     by what is lost - held, least first
 #pragma once
 
 #include <optional>

@@ -206,6 +206,38 @@ TEST(Plan, ShrinkGivesUpGpusWithoutLosingTheTask) {
   EXPECT_EQ(state.progress(2).phase, TaskPhase::kRunning);
 }
 
+TEST(Plan, ATradeGivesUpTheDeadlineThatCostsMost) {
+  // Two runs that would just meet their deadlines, and a short task that is about to be lost.
+  const TaskTable tasks({a_task(1, 40000, 21000), a_task(2, 60000, 31000), a_task(3, 1000, 3100)});
+  PlanState state(tasks, FreeGpus(kPools));
+  for (const TaskIndex task : {0U, 1U}) {
+    state.arrive(task);
+    state.start(task, state.run_at(task, 2, 0, {}));  // four GPUs each
+  }
+  state.arrive(2);
+  PlanState traded = state;
+  EXPECT_TRUE(plan(state, 2000, policy("savable-p")).effects.empty())
+      << "nobody can resume in time";
+  const Plan made = plan(traded, 2000, policy("savable-p,trade=on"));
+  ASSERT_GE(made.effects.size(), 2U);
+  EXPECT_TRUE(made.effects[0].is_stop());
+  EXPECT_EQ(made.effects[0].task, 1U) << "it holds its GPUs longest";
+  EXPECT_TRUE(made.effects[1].is_start());
+  EXPECT_EQ(made.effects[1].task, 2U);
+  EXPECT_EQ(traded.progress(0).phase, TaskPhase::kRunning);
+}
+
+TEST(Plan, ATradeNeverStopsARunThatHoldsLessThanTheAskerNeeds) {
+  const TaskTable tasks({a_task(1, 2000, 1100), a_task(2, 2000, 1100), a_task(3, 2000, 2950)});
+  PlanState state(tasks, FreeGpus(kPools));
+  for (const TaskIndex task : {0U, 1U}) {
+    state.arrive(task);
+    state.start(task, state.run_at(task, 2, 0, {}));  // 1030 s on four GPUs
+  }
+  state.arrive(2);
+  EXPECT_TRUE(plan(state, 900, policy("savable-p,trade=on")).effects.empty());
+}
+
 TEST(Plan, BestEffortTasksComeAfterThoseWithADeadline) {
   std::vector<PlanTask> list;
   for (int id = 0; id < 9; ++id)
