@@ -76,17 +76,27 @@ class RoomMaker {
   }
 
   double still_held_gpu_s(TaskIndex v) const {
-    const double now_s = planning_.now_s();
-    return state_.running_choice(v).gpus * (state_.predicted_end_s(v, now_s) - now_s);
+    return state_.running_choice(v).gpus * (end_s(v) - planning_.now_s());
+  }
+
+  // Of the whole task where it runs, and when it ends.
+  double work_s(TaskIndex v) const {
+    return options_.learn ? state_.observed_work_s(v, planning_.now_s())
+                          : state_.running_choice(v).work_s;
+  }
+
+  double end_s(TaskIndex v) const {
+    return options_.learn ? state_.observed_end_s(v, planning_.now_s())
+                          : state_.predicted_end_s(v, planning_.now_s());
   }
 
   // What a stop throws away: the work since the last checkpoint, and a restart.
   double lost_gpu_s(TaskIndex v) const {
     const Choice& o = state_.running_choice(v);
     const Run& run = state_.progress(v).run;
-    const double left = state_.left_if_stopped(v, o.work_s, planning_.now_s());
+    const double left = state_.left_if_stopped(v, work_s(v), planning_.now_s());
     const double worked_s = std::max(0.0, planning_.now_s() - run.started_s - run.overhead_s);
-    const double kept_s = (run.left - left) * o.work_s;
+    const double kept_s = (run.left - left) * work_s(v);
     return o.gpus * (worked_s - kept_s + planning_.task(v).restart_s);
   }
 
@@ -111,10 +121,10 @@ class RoomMaker {
     const PlanTask& task = planning_.task(v);
     const Choice& o = state_.running_choice(v);
     const double now_s = planning_.now_s();
-    if (state_.predicted_end_s(v, now_s) > task.deadline_s + kDeadlineTolerance_s)
+    if (end_s(v) > task.deadline_s + kDeadlineTolerance_s)
       return Victim{v, Group::kLate, options_.trade ? lost_gpu_s(v) : used_gpu_s(v)};
     if (!resumable_too()) return std::nullopt;
-    const double left = state_.left_if_stopped(v, o.work_s, now_s);
+    const double left = state_.left_if_stopped(v, work_s(v), now_s);
     if (const auto smaller = smaller_choice(v, left))
       return Victim{v, Group::kShrinkable,
                     static_cast<double>(planning_.menu(v).all[*smaller].gpus - o.gpus), smaller};

@@ -16,6 +16,9 @@
 // victims are given back one by one until it fits; of those, the ones on its nodes are stopped or
 // shrunk.
 //
+// Option `learn`: when a run ends and what it keeps follow the speed that it shows, after its first
+// minute, in place of the predicted one.
+//
 // Option `trade`: what a stop throws away decides, in GPU-seconds: work since the last checkpoint,
 // and a restart. Late and resumable runs go by it, least first, and are protected for 60 s only.
 // Where they make no room for a task that is not urgent, one more victim is tried with them:

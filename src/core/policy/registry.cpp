@@ -48,6 +48,7 @@ void preempts(PolicyOptions& o) {
 void trades_and_learns(PolicyOptions& o) {
   preempts(o);
   o.savable.trade = true;
+  o.savable.learn = true;
   o.savable.follow_error = true;
 }
 

@@ -238,6 +238,29 @@ TEST(Plan, ATradeNeverStopsARunThatHoldsLessThanTheAskerNeeds) {
   EXPECT_TRUE(plan(state, 900, policy("savable-p,trade=on")).effects.empty());
 }
 
+TEST(Plan, ARunThatShowsToBeLateMakesRoomFirst) {
+  // By the model both runs end in time; the first one is seen to need twice as long.
+  const TaskTable tasks({a_task(1, 40000, 21000), a_task(2, 60000, 31000), a_task(3, 1000, 3100)});
+  PlanState state(tasks, FreeGpus(kPools));
+  for (const TaskIndex task : {0U, 1U}) {
+    state.arrive(task);
+    state.start(task, state.run_at(task, 2, 0, {}));
+  }
+  state.observe(0, 40000);
+  EXPECT_EQ(state.observed_end_s(0, 89), 20030) << "its first minute shows nothing";
+  EXPECT_EQ(state.observed_end_s(0, 90), 40030);
+  EXPECT_EQ(state.observed_end_s(1, 90), 30030);
+  EXPECT_EQ(state.observed_end_s(1, 31000), 31000 + 3003) << "overdue";
+  state.arrive(2);
+  PlanState blind = state;
+  EXPECT_TRUE(plan(blind, 2000, policy("savable-p")).effects.empty());
+  const Plan made = plan(state, 2000, policy("savable-p,learn=on"));
+  ASSERT_GE(made.effects.size(), 2U);
+  EXPECT_TRUE(made.effects[0].is_stop());
+  EXPECT_EQ(made.effects[0].task, 0U);
+  EXPECT_EQ(made.effects[1].task, 2U);
+}
+
 TEST(Plan, BestEffortTasksComeAfterThoseWithADeadline) {
   std::vector<PlanTask> list;
   for (int id = 0; id < 9; ++id)

@@ -34,6 +34,7 @@ TEST(Policy, NamesStandForTheirOptions) {
   EXPECT_FALSE(preempting.trade);
   EXPECT_TRUE(parse_policy("default")->options.savable.follow_error);
   EXPECT_TRUE(parse_policy("default")->options.savable.trade);
+  EXPECT_TRUE(parse_policy("default")->options.savable.learn);
   EXPECT_FALSE(parse_policy("default,margin=0.2")->options.savable.follow_error);
   EXPECT_EQ(parse_policy("min-min/shrink")->options.counting, Counting::kShrink);
   EXPECT_EQ(parse_policy("qos/yield")->options.blocked, Blocked::kYields);
