@@ -214,8 +214,9 @@ void add_fit(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--holdout", options->hold_out,
-                   "What is predicted unseen: loo (each placement from all others), kfold:N, "
-                   "few (all from few) or none")
+                   "What is predicted unseen: loo (each placement from all others), kfold:N, few "
+                   "(all from few: few:3+4x2, 3 single-GPU batches and 4 placements at 2 batches), "
+                   "batches (single-GPU ones in between) or none")
       ->check(check_hold_out)
       ->capture_default_str();
   command->add_option("--startup", options->startup_s, "Seconds a run takes to start")

@@ -69,9 +69,9 @@ class Plot {
   static double y(double share) { return kTop + kHeight * (1 - share); }
 
   void draw_axes() {
-    for (double decade = 0.01; decade <= most_h_; decade *= 10)
+    for (int power = -2; std::pow(10.0, power) <= most_h_; ++power)
       for (const double step : {1.0, 2.0, 5.0}) {
-        const double hours = decade * step;
+        const double hours = std::pow(10.0, power) * step;
         if (hours < kLeast_h || hours > most_h_) continue;
         svg_.line(x(hours), kTop, x(hours), kTop + kHeight, "g");
         svg_.text(x(hours), kTop + kHeight + 16, "m", format("{:g}", hours));

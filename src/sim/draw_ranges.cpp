@@ -51,8 +51,8 @@ Result<DrawRange> read_range(const std::string& name, const Document& type) {
 
 std::vector<double> powers_of_two(const BatchRange& within) {
   std::vector<double> batches;
-  for (double batch = 1; batch <= std::min(within.most, kMaxBatch); batch *= 2)
-    if (batch >= within.least) batches.push_back(batch);
+  for (int power = 0; std::ldexp(1.0, power) <= std::min(within.most, kMaxBatch); ++power)
+    if (std::ldexp(1.0, power) >= within.least) batches.push_back(std::ldexp(1.0, power));
   if (batches.empty()) batches.push_back(std::max(1.0, std::floor(within.most)));
   constexpr std::size_t kMost = 4;  // the largest ones: small batches are rare in practice
   if (batches.size() > kMost)

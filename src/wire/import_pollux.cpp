@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kSource = "Pollux (OSDI'21), AWS g4dn.12xlarge, 4 T4 per node";
 
 std::string model_of(const std::string& path) {
-  const std::string folder = folder_of(path);
+  std::string folder = folder_of(path);
   if (folder == "imagenet") return "resnet50";
   if (folder == "cifar10") return "resnet18";
   return folder;

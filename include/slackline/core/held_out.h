@@ -18,12 +18,16 @@ namespace slackline::core {
 //   loo      every layout with all its batches from all other layouts
 //   kfold:N  every N-th layout, in the order of layouts, from the others; 2 <= N <= layouts
 //   few      everything else from three single-GPU batches (least, middle, most) and at most four
-//            symmetric layouts at two batches: what a short calibration could afford
+//            symmetric layouts at two batches: what a short calibration could afford. few:B+LxK
+//            takes B batches and L layouts at K batches instead; "few" is few:3+4x2
 //   batches  every batch of one GPU but the least and the most, from the other single-GPU samples
 struct HoldOut {
   enum class Kind { kLeaveOneOut, kKFold, kFew, kBatches };
   Kind kind = Kind::kLeaveOneOut;
-  int folds = 0;  // of kKFold
+  int folds = 0;           // of kKFold
+  int batches = 3;         // of kFew: on one GPU, at least 2
+  int layouts = 4;         // of kFew: of several GPUs, at most so many, at least 2
+  int layout_batches = 2;  // of kFew: of each of these, at least 1
   friend bool operator==(const HoldOut&, const HoldOut&) = default;
 };
 Result<HoldOut> parse_hold_out(std::string_view text);  // "loo", "kfold:8", "few" ...

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "slackline/base/text.h"
@@ -78,9 +79,9 @@ Result<std::vector<HoldOutFold>> batch_folds(Samples samples) {
   return folds;
 }
 
-// Up to four symmetric layouts of several GPUs, the most different ones: all GPUs of a node, all
-// nodes with all of theirs, one GPU on each of most nodes, and all of two nodes.
-std::vector<Layout> few_layouts(Samples samples) {
+// Up to so many symmetric layouts of several GPUs, the most different ones first: all GPUs of a
+// node, all nodes with all of theirs, one GPU on each of most nodes, all of two nodes, and again.
+std::vector<Layout> few_layouts(Samples samples, std::size_t most) {
   std::set<Layout, LayoutOrder> shapes;
   for (const ThroughputSample& sample : samples)
     if (sample.layout.symmetric() && sample.layout.spread().gpus > 1) shapes.insert(sample.layout);
@@ -90,13 +91,14 @@ std::vector<Layout> few_layouts(Samples samples) {
     });
   };
   std::vector<Layout> chosen;
-  while (chosen.size() < 4 && !shapes.empty()) {
+  while (chosen.size() < most && !shapes.empty()) {
     Layout next;
-    if (chosen.empty())
+    const std::size_t turn = chosen.size() % 4;
+    if (turn == 0)
       next = largest([](Spread s) { return std::tuple(-s.nodes, s.gpus); });
-    else if (chosen.size() == 1)
+    else if (turn == 1)
       next = largest([](Spread s) { return std::tuple(s.gpus, -s.nodes); });
-    else if (chosen.size() == 2)
+    else if (turn == 2)
       next = largest([](Spread s) { return std::tuple(-s.most_per_node, s.nodes); });
     else
       next = largest([](Spread s) { return std::tuple(-std::abs(s.nodes - 2), s.gpus); });
@@ -106,32 +108,40 @@ std::vector<Layout> few_layouts(Samples samples) {
   return chosen;
 }
 
-// The samples of a layout at the batches of one GPU nearest to a quarter and three quarters.
-void take_two_batches(Samples samples, const Layout& layout, std::set<std::size_t>& taken) {
+// The samples of a layout at `count` batches of one GPU, evenly spread and none at the edge: two
+// are the ones nearest to a quarter and three quarters.
+void take_batches(Samples samples, const Layout& layout, std::size_t count,
+                  std::set<std::size_t>& taken) {
   std::map<double, std::vector<std::size_t>> batches;
   for (std::size_t i = 0; i < samples.size(); ++i)
     if (samples[i].layout == layout) batches[local_batch(samples[i])].push_back(i);
   const std::size_t last = batches.size() - 1;
-  for (const std::size_t rank : {last / 4, last - last / 4}) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t from_edge = std::min(i, count - 1 - i);
+    const std::size_t inward = last * (2 * from_edge + 1) / (2 * count);
+    const std::size_t rank = 2 * i + 1 < count ? inward : last - inward;
     const auto& indices = std::next(batches.begin(), static_cast<std::ptrdiff_t>(rank))->second;
     taken.insert(indices.begin(), indices.end());
   }
 }
 
-Result<std::vector<HoldOutFold>> few_fold(Samples samples) {
+Result<std::vector<HoldOutFold>> few_fold(Samples samples, const HoldOut& few) {
+  const auto wanted = static_cast<std::size_t>(few.batches);
   const auto batches = single_gpu_batches(samples);
-  const std::vector<Layout> layouts = few_layouts(samples);
-  if (batches.size() < 3 || layouts.size() < 2)
+  const auto layouts = few_layouts(samples, static_cast<std::size_t>(few.layouts));
+  if (batches.size() < wanted || layouts.size() < 2)
     return fail(ErrorCode::kInvalidArgument,
-                "few takes three batches on one GPU and two symmetric layouts of several GPUs: "
-                "measure them");
+                format("few takes {} batches on one GPU and two symmetric layouts of several GPUs: "
+                       "measure them",
+                       wanted));
   std::set<std::size_t> taken;
-  const auto middle = static_cast<std::ptrdiff_t>(batches.size() / 2);
-  for (const auto& at :
-       {batches.begin(), std::next(batches.begin(), middle), std::prev(batches.end())})
-    taken.insert(at->second.begin(), at->second.end());
+  for (std::size_t i = 0; i < wanted; ++i) {  // from the least to the most, halves rounded up
+    const std::size_t rank = (i * (batches.size() - 1) + wanted - 2) / (wanted - 1);
+    const auto& indices = std::next(batches.begin(), static_cast<std::ptrdiff_t>(rank))->second;
+    taken.insert(indices.begin(), indices.end());
+  }
   for (const Layout& layout : layouts)
-    take_two_batches(samples, layout, taken);
+    take_batches(samples, layout, static_cast<std::size_t>(few.layout_batches), taken);
   HoldOutFold fold;
   for (std::size_t i = 0; i < samples.size(); ++i)
     (taken.contains(i) ? fold.fitted : fold.predicted).push_back(i);
@@ -140,20 +150,40 @@ Result<std::vector<HoldOutFold>> few_fold(Samples samples) {
   return std::vector<HoldOutFold>{std::move(fold)};
 }
 
+std::optional<int> count_from(std::string_view text, std::int64_t least) {
+  const auto count = parse_int(text);
+  if (!count || *count < least || *count > 1000) return std::nullopt;
+  return static_cast<int>(*count);
+}
+
+// "3+4x2"
+std::optional<HoldOut> parse_few(std::string_view text) {
+  const auto parts = split(text, '+');
+  const auto shapes = split(parts.back(), 'x');
+  if (parts.size() != 2 || shapes.size() != 2) return std::nullopt;
+  const auto batches = count_from(parts[0], 2);
+  const auto layouts = count_from(shapes[0], 2);
+  const auto layout_batches = count_from(shapes[1], 1);
+  if (!batches || !layouts || !layout_batches) return std::nullopt;
+  return HoldOut{HoldOut::Kind::kFew, 0, *batches, *layouts, *layout_batches};
+}
+
 }  // namespace
 
 Result<HoldOut> parse_hold_out(std::string_view text) {
-  if (text == "loo") return HoldOut{HoldOut::Kind::kLeaveOneOut, 0};
-  if (text == "few") return HoldOut{HoldOut::Kind::kFew, 0};
-  if (text == "batches") return HoldOut{HoldOut::Kind::kBatches, 0};
-  constexpr std::string_view kPrefix = "kfold:";
-  if (text.starts_with(kPrefix)) {
-    const auto folds = parse_int(text.substr(kPrefix.size()));
-    if (folds && *folds >= 2 && *folds <= 1000)
-      return HoldOut{HoldOut::Kind::kKFold, static_cast<int>(*folds)};
-  }
+  constexpr std::string_view kKFold = "kfold:";
+  constexpr std::string_view kFew = "few:";
+  if (text == "loo") return HoldOut{};
+  if (text == "few") return HoldOut{HoldOut::Kind::kFew};
+  if (text == "batches") return HoldOut{HoldOut::Kind::kBatches};
+  if (text.starts_with(kKFold))
+    if (const auto folds = count_from(text.substr(kKFold.size()), 2))
+      return HoldOut{HoldOut::Kind::kKFold, *folds};
+  if (text.starts_with(kFew))
+    if (const auto few = parse_few(text.substr(kFew.size()))) return *few;
   return fail(ErrorCode::kInvalidArgument,
-              format("\"{}\" is no way to hold out: write loo, kfold:N (2 to 1000), few or batches",
+              format("\"{}\" is no way to hold out: write loo, kfold:N (2 to 1000), few, few:B+LxK "
+                     "(B batches on one GPU, L layouts at K batches; few is few:3+4x2) or batches",
                      printable(text, 64)));
 }
 
@@ -162,7 +192,7 @@ std::string to_string(const HoldOut& hold_out) {
     case HoldOut::Kind::kLeaveOneOut:
       return "loo";
     case HoldOut::Kind::kFew:
-      return "few";
+      return format("few:{}+{}x{}", hold_out.batches, hold_out.layouts, hold_out.layout_batches);
     case HoldOut::Kind::kBatches:
       return "batches";
     case HoldOut::Kind::kKFold:
@@ -172,7 +202,7 @@ std::string to_string(const HoldOut& hold_out) {
 }
 
 Result<std::vector<HoldOutFold>> hold_out_folds(Samples samples, const HoldOut& hold_out) {
-  if (hold_out.kind == HoldOut::Kind::kFew) return few_fold(samples);
+  if (hold_out.kind == HoldOut::Kind::kFew) return few_fold(samples, hold_out);
   if (hold_out.kind == HoldOut::Kind::kBatches) return batch_folds(samples);
   return layout_folds(samples, hold_out);
 }

@@ -22,9 +22,11 @@ HoldOut how(std::string_view text) {
 }
 
 TEST(HoldOut, ReadsAndWritesItsNames) {
-  for (const std::string text : {"loo", "few", "batches", "kfold:8"})
+  for (const std::string text : {"loo", "few:5+6x3", "batches", "kfold:8"})
     EXPECT_EQ(to_string(how(text)), text);
-  for (const char* text : {"", "kfold", "kfold:1", "kfold:x", "kfold:5000", "LOO"})
+  EXPECT_EQ(how("few"), how("few:3+4x2"));
+  for (const char* text : {"", "kfold", "kfold:1", "kfold:x", "kfold:5000", "LOO", "few:", "few:3",
+                           "few:1+4x2", "few:3+1x2", "few:3+4x0", "few:3+4x2x2", "few:3x4+2"})
     EXPECT_FALSE(parse_hold_out(text)) << text;
 }
 
@@ -61,6 +63,14 @@ TEST(HeldOut, FewTrainsOnThreeBatchesAndFourLayouts) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->predictions.size(), samples.size() - 3 - 4 * 2);
   EXPECT_LT(report->error.mean, 10);
+}
+
+TEST(HeldOut, FewTrainsOnAsManyAsItIsTold) {
+  const auto samples = measured_by(kTruth, {8, 16, 32, 64, 128}, 0.02);
+  const auto report = evaluate(samples, {"A"}, how("few:4+2x3"));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->predictions.size(), samples.size() - 4 - 2 * 3);
+  EXPECT_THAT(evaluate(samples, {"A"}, how("few:6+2x3")).error().message, HasSubstr("6 batches"));
 }
 
 TEST(HeldOut, BatchesLeavesOutThoseInBetweenOnOneGpu) {
