@@ -285,10 +285,10 @@ TEST(Rollout, AnExactModelKnowsTheHour) {
   state.arrive(2);
   const auto forecasts = rollout(state, 630, policy("fifo"), {2, 0});
   ASSERT_EQ(forecasts.size(), 2U);
-  EXPECT_EQ(forecasts[0].start_s.p10, 2 * 3630);
-  EXPECT_EQ(forecasts[0].finish_s.p90, 3 * 3630);
-  EXPECT_EQ(forecasts[1].start_s.p50, 0);
-  EXPECT_EQ(forecasts[1].finish_s.p50, 3630);
+  EXPECT_EQ(forecasts[0].start_s.p10(), 2 * 3630);
+  EXPECT_EQ(forecasts[0].finish_s.p90(), 3 * 3630);
+  EXPECT_EQ(forecasts[1].start_s.p50(), 0);
+  EXPECT_EQ(forecasts[1].finish_s.p50(), 3630);
   EXPECT_EQ(state.waiting().size(), 2U) << "the state asked about stays as it is";
 }
 
@@ -299,11 +299,11 @@ TEST(Rollout, AWrongModelGivesAnInterval) {
   state.arrive(0);
   state.start(0, state.run_at(0, 0, 0, {}));
   const Quantiles early = rollout(state, 0, policy("fifo"), {0})[0].finish_s;
-  EXPECT_NEAR(early.p50, 3630, 100);
-  EXPECT_LT(early.p10, 3000);
-  EXPECT_GT(early.p90, 4300);
+  EXPECT_NEAR(early.p50(), 3630, 100);
+  EXPECT_LT(early.p10(), 3000);
+  EXPECT_GT(early.p90(), 4300);
   const Quantiles overdue = rollout(state, 4630, policy("fifo"), {0})[0].finish_s;
-  EXPECT_GE(overdue.p10, 4630) << "what has not happened yet lies ahead";
+  EXPECT_GE(overdue.p10(), 4630) << "what has not happened yet lies ahead";
 }
 
 }  // namespace
