@@ -9,6 +9,7 @@
 namespace slackline::sim {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -53,7 +54,7 @@ TEST_F(ForecastLogTest, StandsBesideWhatHappened) {
   EXPECT_THAT(waiting, HasSubstr(",3630.000,7260.000,")) << "its start, as it happened";
   const std::string running(lines[2]);
   EXPECT_THAT(running, StartsWith("600.000,7,running,0.000,"));
-  EXPECT_THAT(running, HasSubstr(",3630.000,3630.000\r")) << "its end, as it happened";
+  EXPECT_THAT(running, EndsWith(",3630.000,3630.000")) << "its end, as it happened";
 }
 
 TEST_F(ForecastLogTest, AsksAgainAndAgainWhileTasksArrive) {
