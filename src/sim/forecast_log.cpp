@@ -49,7 +49,7 @@ void ForecastLog::watch(const core::PlanState& state, double now_s) {
   for (const core::PlanTask& task : tasks_.tasks())
     if (task.submit_s <= now_s && task.submit_s > now_s - options.window_s)
       options.expected.push_back(task);
-  std::vector<core::TaskIndex> asked = state.waiting();
+  std::vector<core::TaskIndex> asked(state.waiting().begin(), state.waiting().end());
   asked.insert(asked.end(), state.running().begin(), state.running().end());
   for (const core::Forecast& forecast : core::rollout(state, now_s, policy_, asked, options))
     rows_.push_back(

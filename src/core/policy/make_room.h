@@ -1,4 +1,4 @@
-// make_room: which running tasks stop so that one that is about to be lost can start
+// RoomMaker: which running tasks stop so that one that is about to be lost can start
 // (SavableFirst).
 //
 // Victims: runs that are not urgent, not promoted, may be preempted, have been so fewer than
@@ -21,22 +21,75 @@
 //
 // Option `trade`: what a stop throws away decides, in GPU-seconds: work since the last checkpoint,
 // and a restart. Late and resumable runs go by it, least first, and are protected for 60 s only.
-// Where they make no room for a task that is not urgent, one more victim is tried with them:
+// Where they make no room for a task that is not urgent, one more victim is tried, and as many of
+// them with it as it takes:
 //
 //   traded      would meet its deadline, but still holds more GPU-seconds than the asker's cheapest
 //               run needs: one deadline is given up for another, and GPU time is won
-//                                                     by what is lost - held, least first
+//                                         the best few, by what is lost - held, least first
 #pragma once
 
+#include <array>
 #include <optional>
+#include <vector>
 
 #include "planning.h"
 
 namespace slackline::core {
 
-// The placement that fits now, after its victims were stopped; nullopt, with nobody stopped, where
-// there is none.
-std::optional<ChoiceIndex> make_room(Planning& planning, const SavableOptions& options,
-                                     double margin, TaskIndex asker, double limit_s);
+// For one call of the policy. Who may be a victim hardly depends on the asker: the list is made
+// when it is asked for first.
+class RoomMaker {
+ public:
+  // Both must outlive it.
+  RoomMaker(Planning& planning, const SavableOptions& options, double margin);
+
+  // The placement that fits now, after its victims were stopped; nullopt, with nobody stopped,
+  // where there is none. O(placements x victims).
+  std::optional<ChoiceIndex> make(TaskIndex asker, double limit_s);
+
+ private:
+  enum class Group { kLate, kShrinkable, kResumable };
+
+  struct Victim {
+    TaskIndex task;
+    Group group;
+    double key;
+    double spare_s = 0;                   // of a resumable one
+    std::optional<ChoiceIndex> shrunk{};  // what it goes on with
+  };
+  using Victims = std::vector<Victim>;
+
+  // By pool, each in the order of victims: nobody makes room in another pool.
+  using VictimsByPool = std::vector<Victims>;
+
+  std::optional<ChoiceIndex> first_cleared(TaskIndex asker, double limit_s, double needed_s,
+                                           const Victim* traded);
+  Victims trades(TaskIndex asker, double limit_s, double needed_s);
+  const VictimsByPool& victims(bool urgent);
+  VictimsByPool gather(double protect_s) const;
+  bool stoppable(TaskIndex v, double protect_s) const;
+  std::optional<Victim> victim_of(TaskIndex v) const;
+  std::optional<ChoiceIndex> smaller_choice(TaskIndex v, double left) const;
+  double cheapest_gpu_s(TaskIndex asker, double limit_s) const;
+  double work_s(TaskIndex v) const;
+  double end_s(TaskIndex v) const;
+  double lost_gpu_s(TaskIndex v) const;
+  bool can_resume(const Victim& victim, double needed_s) const;
+  std::optional<Victims> enough(const Choice& wanted, const EligibleNodes* eligible,
+                                const Victims& among, double needed_s, const Victim* traded);
+  void clear(const Choice& wanted, const EligibleNodes* eligible, const Victims& off);
+  int freed(const Victim& victim, PoolNode node) const;
+  void forget_stopped(PoolIndex pool);
+  bool stands_on(TaskIndex v, const std::vector<PoolNode>& found) const;
+  void send_off(const Victim& victim);
+
+  Planning& planning_;
+  const PlanState& state_;
+  const SavableOptions& options_;
+  double margin_;
+  std::array<std::optional<VictimsByPool>, 2> known_;  // against others, against urgent askers
+  std::vector<int> given_;                             // by node; all 0 between calls
+};
 
 }  // namespace slackline::core
