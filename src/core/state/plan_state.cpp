@@ -49,8 +49,8 @@ Run PlanState::run_at(TaskIndex task, ChoiceIndex index, double now_s,
   const Choice& o = choice(task, index);
   Run run;
   run.choice = index;
-  run.nodes =
-      nodes.empty() ? free_.find(o.pool, o.shape, (*tasks_)[task].eligible.get()) : std::move(nodes);
+  run.nodes = nodes.empty() ? free_.find(o.pool, o.shape, (*tasks_)[task].eligible.get())
+                            : std::move(nodes);
   must(!run.nodes.empty());
   run.started_s = now_s;
   run.overhead_s = overhead_s(task, o);
