@@ -87,7 +87,7 @@ struct Run {
   double left = 1;             // of the task's work, when it started
   double predicted_end_s = 0;  // by the model, or by progress reports
   // Work of the whole task here as the run itself shows it; the prediction where it shows nothing.
-  // What a stop leaves is counted by it. No policy reads it.
+  // What a stop leaves is counted by it; policies see it through PlanState::observed_work_s only.
   double observed_work_s = 0;
 };
 
@@ -119,7 +119,7 @@ class PlanState {
   // Keeps whole checkpoints; the task goes to the end of those waiting. Returns the run that ended.
   Run stop(TaskIndex task, double now_s);
   Run finish(TaskIndex task, double now_s);
-  // What a run was seen to need; see Run::observed_work_s.
+  // What a run shows to need; see Run::observed_work_s.
   void observe(TaskIndex task, double work_s) { progress_[task].run.observed_work_s = work_s; }
   // What an earlier plan or life of the planner knew of a task that has not started here.
   void recall(TaskIndex task, int stops, double left, double over_s);
@@ -155,6 +155,10 @@ class PlanState {
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
   // A run that is overdue is expected to take another tenth of its predicted time.
   double predicted_end_s(TaskIndex task, double now_s) const;
+  // The work of the whole task here, and the end, as the run itself shows them; in its first minute
+  // of work, which shows little, as predicted.
+  double observed_work_s(TaskIndex task, double now_s) const;
+  double observed_end_s(TaskIndex task, double now_s) const;
 
  private:
   double lat_s(TaskIndex task, double fresh_lat_s, double work_s) const {
@@ -163,6 +167,8 @@ class PlanState {
     return work_s * progress.left + (fresh_lat_s - work_s) + progress.over_s;
   }
   Run end_run(TaskIndex task);
+  bool shows_speed(TaskIndex task, double now_s) const;
+  double end_or_overrun_s(TaskIndex task, double end_s, double now_s) const;
 
   const TaskTable* tasks_;
   std::vector<TaskProgress> progress_;

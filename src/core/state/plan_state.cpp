@@ -9,6 +9,7 @@ namespace {
 
 constexpr double kLeastLeft = 0.001;  // a stopped task always has something left to do
 constexpr double kOverrun = 0.1;      // of the predicted time, once that has passed
+constexpr double kShows_s = 60;       // of work, before the speed of a run is believed
 
 void must(bool holds) {
   if (!holds) std::abort();
@@ -134,9 +135,28 @@ double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) c
 }
 
 double PlanState::predicted_end_s(TaskIndex task, double now_s) const {
+  return end_or_overrun_s(task, progress_[task].run.predicted_end_s, now_s);
+}
+
+double PlanState::end_or_overrun_s(TaskIndex task, double end_s, double now_s) const {
+  return end_s > now_s ? end_s : now_s + kOverrun * lat_s(task, running_choice(task));
+}
+
+bool PlanState::shows_speed(TaskIndex task, double now_s) const {
   const Run& run = progress_[task].run;
-  if (run.predicted_end_s > now_s) return run.predicted_end_s;
-  return now_s + kOverrun * lat_s(task, choice(task, run.choice));
+  return now_s - run.started_s - run.overhead_s >= kShows_s;
+}
+
+double PlanState::observed_work_s(TaskIndex task, double now_s) const {
+  return shows_speed(task, now_s) ? progress_[task].run.observed_work_s
+                                  : running_choice(task).work_s;
+}
+
+double PlanState::observed_end_s(TaskIndex task, double now_s) const {
+  if (!shows_speed(task, now_s)) return predicted_end_s(task, now_s);
+  const Run& run = progress_[task].run;
+  const double end_s = run.started_s + run.overhead_s + run.observed_work_s * run.left;
+  return end_or_overrun_s(task, end_s, now_s);
 }
 
 }  // namespace slackline::core
