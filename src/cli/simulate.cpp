@@ -194,6 +194,11 @@ void add_platform_options(CLI::App& command, SimulateOptions& options) {
                   "A preemption loses what was done since; 0: nothing")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  command
+      .add_option("--fallback-after", platform.fallback_after_s,
+                  "Seconds a task waits before it takes a less preferred GPU type")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command.add_option("--max-gpus", platform.max_gpus, "Most GPUs of one task")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -25,6 +25,7 @@
 
 namespace slackline::core {
 
+inline constexpr double kDefaultFallback_s = 1800;
 inline constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
 // What does not change about a task.
@@ -39,7 +40,12 @@ struct PlanTask {
   double checkpoint_s = 600;                  // a stop loses what was done since; 0 = nothing
   bool preemptible = true;                    // may be stopped for others
   std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
-  EligibleNodesPtr eligible{};                // null: every node
+  // GPU types in order of preference (002-19), as pools; empty: any, by predicted speed. A pool
+  // behind the first is open to the task once none before it would meet the deadline, or the task
+  // has waited for fallback_after_s. The menu has placements in these pools only.
+  std::vector<PoolIndex> preference{};
+  double fallback_after_s = kDefaultFallback_s;
+  EligibleNodesPtr eligible{};  // null: every node
 };
 
 // What a plan asks of every waiting task, side by side in memory: reaching each through its menu
@@ -64,6 +70,7 @@ class TaskTable {
   std::size_t size() const { return tasks_.size(); }
   const PlanTask& operator[](TaskIndex task) const { return tasks_[task]; }
   const std::vector<PlanTask>& tasks() const { return tasks_; }
+  bool any_preference() const { return any_preference_; }
   const TaskDigest& digest(TaskIndex task) const { return digests_[task]; }
   const std::vector<std::string>& types() const { return types_; }        // sorted
   std::uint32_t type_of(TaskIndex task) const { return type_of_[task]; }  // into types()
@@ -71,6 +78,7 @@ class TaskTable {
  private:
   std::vector<PlanTask> tasks_;
   std::vector<TaskDigest> digests_;
+  bool any_preference_ = false;
   std::vector<std::string> types_;
   std::vector<std::uint32_t> type_of_;
 };
@@ -152,6 +160,8 @@ class PlanState {
     return lat_s(task, digest.fastest_lat_s, digest.fastest_work_s);
   }
   // Share of the work that stays if the run is stopped now and the whole task takes work_s there.
+  // When the pool opens to the task (PlanTask::preference); in the past: it is open.
+  double opens_s(TaskIndex task, PoolIndex pool) const;
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
   // A run that is overdue is expected to take another tenth of its predicted time.
   double predicted_end_s(TaskIndex task, double now_s) const;

@@ -37,6 +37,7 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
     const Choice& wanted = menu.all[choice];
     if (wanted.pool >= known.size() || planning_.lat_s(asker, wanted) > limit_s) continue;
     if (traded != nullptr && state_.running_choice(traded->task).pool != wanted.pool) continue;
+    if (!planning_.open(asker, wanted.pool)) continue;
     const auto off = enough(wanted, task.eligible.get(), known[wanted.pool], needed_s, traded);
     if (!off) continue;
     clear(wanted, task.eligible.get(), *off);

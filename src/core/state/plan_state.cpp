@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "slackline/core/deadline.h"
+
 namespace slackline::core {
 namespace {
 
@@ -29,8 +31,10 @@ TaskDigest digest_of(const PlanTask& task) {
 
 TaskTable::TaskTable(std::vector<PlanTask> tasks) : tasks_(std::move(tasks)) {
   digests_.reserve(tasks_.size());
-  for (const PlanTask& task : tasks_)
+  for (const PlanTask& task : tasks_) {
     digests_.push_back(digest_of(task));
+    any_preference_ = any_preference_ || !task.preference.empty();
+  }
   for (const PlanTask& task : tasks_)
     types_.push_back(task.type);
   std::sort(types_.begin(), types_.end());
@@ -124,6 +128,19 @@ void PlanState::recall(TaskIndex task, int stops, double left, double over_s) {
   progress.stops = stops;
   progress.left = left;
   progress.over_s = over_s;
+}
+
+double PlanState::opens_s(TaskIndex task, PoolIndex pool) const {
+  const PlanTask& t = (*tasks_)[task];
+  const auto own = std::find(t.preference.begin(), t.preference.end(), pool);
+  if (own == t.preference.begin()) return -kNoDeadline;
+  double fastest_s = kNoDeadline;  // on the pools before it
+  for (const Choice& o : t.menu->all)
+    if (std::find(t.preference.begin(), own, o.pool) != own)
+      fastest_s = std::min(fastest_s, lat_s(task, o));
+  const double beyond_rescue_s = t.deadline_s + kDeadlineTolerance_s - fastest_s;
+  const bool none_before = fastest_s == kNoDeadline;
+  return none_before ? -kNoDeadline : std::min(beyond_rescue_s, t.submit_s + t.fallback_after_s);
 }
 
 double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) const {

@@ -156,6 +156,60 @@ TEST(Plan, StartsOnEligibleNodesOnly) {
   }
 }
 
+// One GPU of each of two types; the second is four times as fast.
+PlanTask a_picky_task(double deadline_s, std::vector<PoolIndex> preference) {
+  const std::vector<Pool> pools = {{GpuType("K80"), "", 1, 1, 1.0},
+                                   {GpuType("P100"), "", 1, 1, 1.0}};
+  PlanTask task = a_task(1, 1, deadline_s);
+  task.menu = std::make_shared<const PlacementMenu>(
+      make_menu({{0, {1, 1}, 1, 4000, 30}, {1, {1, 1}, 4, 1000, 30}}, pools, {}));
+  task.preference = std::move(preference);
+  task.fallback_after_s = 600;
+  return task;
+}
+
+TEST(Plan, AGpuTypeIsTakenInOrderOfPreference) {
+  struct Case {
+    std::string_view why;
+    double deadline_s;
+    std::vector<PoolIndex> preference;
+    double now_s;
+    bool first_taken;
+    std::optional<PoolIndex> pool;  // where it starts
+  };
+  const std::vector<Case> cases = {
+      {"no preference: the faster", 1e6, {}, 0, false, 1U},
+      {"the preferred type, although slower", 1e6, {0, 1}, 0, false, 0U},
+      {"taken: it waits", 1e6, {0, 1}, 0, true, std::nullopt},
+      {"has waited for long enough", 1e6, {0, 1}, 600, true, 1U},
+      {"the preferred type would be late", 2000, {0, 1}, 0, false, 1U},
+      {"accepts nothing else", 2000, {0}, 700, true, std::nullopt},
+  };
+  for (const Case& c : cases)
+    for (const char* name : {"fifo/idle", "savable", "default"}) {
+      PlanTask task = a_picky_task(c.deadline_s, c.preference);
+      if (c.preference.size() == 1)
+        task.menu = std::make_shared<const PlacementMenu>(
+            make_menu({{0, {1, 1}, 1, 4000, 30}}, {{GpuType("K80"), "", 1, 1, 1.0}}, {}));
+      const TaskTable tasks({task});
+      PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{c.first_taken ? 0 : 1}, {1}}));
+      state.arrive(0);
+      const Plan made = plan(state, c.now_s, policy(name));
+      ASSERT_EQ(made.effects.size(), c.pool ? 1U : 0U) << name << ": " << c.why;
+      if (c.pool) {
+        EXPECT_EQ(state.running_choice(0).pool, *c.pool) << name << ": " << c.why;
+      }
+    }
+}
+
+TEST(Plan, WakesWhenAnotherGpuTypeOpens) {
+  const TaskTable tasks({a_picky_task(1e6, {0, 1})});
+  PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{0}, {1}}));
+  state.arrive(0);
+  EXPECT_EQ(plan(state, 0, policy("fifo")).next_wake_s, 600);
+  EXPECT_EQ(plan(state, 600, policy("fifo")).effects.size(), 1U);
+}
+
 TEST(Plan, SavableFirstBuysFewerGpusWhenManyWait) {
   std::vector<PlanTask> many;
   for (int id = 0; id < 20; ++id)
