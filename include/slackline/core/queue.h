@@ -32,7 +32,7 @@ struct QueueOptions {
   const GpuCatalog* catalog = nullptr;         // required
   std::shared_ptr<const Predictor> predictor;  // required
   double theta = kDefaultTheta;
-  double fallback_after_s = 1800;  // before a less preferred GPU type is taken
+  double fallback_after_s = kDefaultFallback_s;  // before a less preferred GPU type is taken
   double now_wall_s = 0;
   double now_steady_s = 0;
   const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none

@@ -9,8 +9,7 @@
 // Times. The predictor's; where it knows nothing of the model `expected-duration`, for the written
 // shape on the first accepted type there is; else kUnknownRun_s, for the written shape.
 //
-// Types. `gpu-types` in order of preference: type k is used only if no earlier one meets the
-// deadline, or after the fallback time; a type without nodes is passed over.
+// Types. `gpu-types` in order of preference; a type without nodes is passed over.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +40,9 @@ struct TaskRequest {
 bool shape_is_free(const TaskIntent& intent, const TaskRequest& request);
 
 struct TaskMenu {
-  // By preference: menus[k] has the k + 1 types preferred most. At least one; the last has all.
-  std::vector<std::shared_ptr<const PlacementMenu>> menus;
-  std::optional<double> lat11_s;  // on the reference type (eq 9)
-
-  // `waited_s` of a task that has until `room_s` from now (infinity: for ever).
-  const std::shared_ptr<const PlacementMenu>& at(double room_s, double waited_s,
-                                                 double fallback_after_s) const;
+  std::shared_ptr<const PlacementMenu> menu;  // never null; empty: there is no node for the task
+  std::vector<PoolIndex> preference;          // as PlanTask::preference
+  std::optional<double> lat11_s;              // on the reference type (eq 9)
 };
 
 // Menus made so far, for one set of pools and one predictor; equal questions share one answer.
@@ -64,9 +59,8 @@ class TaskMenus {
 
  private:
   TaskMenu make(const TaskIntent& intent, const TaskRequest& request) const;
-  std::vector<std::shared_ptr<const PlacementMenu>> menus_of(
-      const std::map<int, std::vector<PoolIndex>>& by_preference, const TaskIntent& intent,
-      const TaskRequest& request, bool by_model) const;
+  std::vector<Estimate> estimates(const std::vector<PoolIndex>& pools, const TaskIntent& intent,
+                                  const TaskRequest& request) const;
   void add_predicted(const TaskIntent& intent, const TaskRequest& request, PoolIndex pool,
                      std::vector<Estimate>& out) const;
   void add_written(const TaskIntent& intent, const TaskRequest& request, PoolIndex pool,

@@ -42,17 +42,6 @@ bool shape_is_free(const TaskIntent& intent, const TaskRequest& request) {
          (request.nodes_may_change || request.gpus_may_change);
 }
 
-const std::shared_ptr<const PlacementMenu>& TaskMenu::at(double room_s, double waited_s,
-                                                         double fallback_after_s) const {
-  if (waited_s >= fallback_after_s) return menus.back();
-  const bool bounded = room_s < std::numeric_limits<double>::infinity();
-  for (const auto& menu : menus) {
-    if (menu->empty()) continue;
-    if (!bounded || menu->fastest().lat_s <= room_s + kDeadlineTolerance_s) return menu;
-  }
-  return menus.back();
-}
-
 TaskMenus::TaskMenus(std::vector<Pool> pools, GpuCatalog catalog,
                      std::shared_ptr<const Predictor> predictor, double theta)
     : pools_(std::move(pools)),
@@ -68,43 +57,45 @@ const TaskMenu& TaskMenus::of(const TaskIntent& intent, const TaskRequest& reque
 
 TaskMenu TaskMenus::make(const TaskIntent& intent, const TaskRequest& request) const {
   const AcceptedTypes accepted(intent, catalog_);
-  std::map<int, std::vector<PoolIndex>> by_preference;
+  std::vector<std::pair<int, PoolIndex>> open;
   std::vector<GpuType> types = accepted.types();
   for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
     if (accepted.anything()) types.push_back(pools_[pool].type);
     const auto preference = accepted.preference(pools_[pool].type);
     if (preference && pools_[pool].resource == request.resource)
-      by_preference[*preference].push_back(pool);
+      open.emplace_back(*preference, pool);
   }
+  std::sort(open.begin(), open.end());
+  std::vector<PoolIndex> pools;
+  for (const auto& [preference, pool] : open)
+    pools.push_back(pool);
   TaskMenu menu;
   menu.lat11_s = reference_lat_s(intent, predictor_->profiles(), types);
-  menu.menus = menus_of(by_preference, intent, request, true);
-  if (menu.menus.empty()) menu.menus = menus_of(by_preference, intent, request, false);
-  if (menu.menus.empty()) menu.menus.push_back(std::make_shared<const PlacementMenu>());
+  menu.menu = std::make_shared<const PlacementMenu>(
+      make_menu(estimates(pools, intent, request), pools_, {.theta = theta_}));
+  if (!accepted.anything()) menu.preference = std::move(pools);
   return menu;
 }
 
-std::vector<std::shared_ptr<const PlacementMenu>> TaskMenus::menus_of(
-    const std::map<int, std::vector<PoolIndex>>& by_preference, const TaskIntent& intent,
-    const TaskRequest& request, bool by_model) const {
-  std::vector<std::shared_ptr<const PlacementMenu>> menus;
+// `pools` by preference.
+std::vector<Estimate> TaskMenus::estimates(const std::vector<PoolIndex>& pools,
+                                           const TaskIntent& intent,
+                                           const TaskRequest& request) const {
   std::vector<Estimate> estimates;
-  for (const auto& [preference, pools] : by_preference) {
-    for (const PoolIndex pool : pools)
-      if (by_model)
-        add_predicted(intent, request, pool, estimates);
-      else
-        add_written(intent, request, pool, estimates);
-    if (estimates.empty()) continue;
-    // make_menu wants pools in their order.
-    std::stable_sort(estimates.begin(), estimates.end(),
-                     [](const Estimate& a, const Estimate& b) { return a.pool < b.pool; });
-    menus.push_back(
-        std::make_shared<const PlacementMenu>(make_menu(estimates, pools_, {.theta = theta_})));
-    const bool only_first_known = !by_model && intent.expected_duration_s;
-    if (only_first_known) break;
+  for (const PoolIndex pool : pools)
+    add_predicted(intent, request, pool, estimates);
+  const bool said_for_the_first_type =
+      intent.expected_duration_s && !intent.gpu_types.empty() && !intent.any_gpu_type;
+  if (estimates.empty()) {
+    for (const PoolIndex pool : pools) {
+      add_written(intent, request, pool, estimates);
+      if (said_for_the_first_type && !estimates.empty()) break;
+    }
   }
-  return menus;
+  // make_menu wants pools in their order.
+  std::stable_sort(estimates.begin(), estimates.end(),
+                   [](const Estimate& a, const Estimate& b) { return a.pool < b.pool; });
+  return estimates;
 }
 
 void TaskMenus::add_predicted(const TaskIntent& intent, const TaskRequest& request, PoolIndex pool,

@@ -175,10 +175,9 @@ class QueueMaker {
       described.type = task.intent.model.value_or("");
       described.checkpoint_s = task.intent.checkpoint_interval_s.value_or(described.checkpoint_s);
       described.preemptible = false;  // until live preemption exists
-      described.menu =
-          task.plan ? menu.menus.back()
-                    : menu.at(described.deadline_s - options_.now_wall_s,
-                              options_.now_wall_s - task.created_s, options_.fallback_after_s);
+      described.menu = menu.menu;
+      described.preference = menu.preference;
+      described.fallback_after_s = options_.fallback_after_s;
       if (!task.plan) described.eligible = eligibility.of(task.member);
       tasks.push_back(std::move(described));
     }
