@@ -87,6 +87,13 @@ void add_ask(CLI::App& app, int& exit_code) {
   tasks->callback(
       [&exit_code, options] { exit_code = ask(*options, with_query("/v1/tasks", *options)); });
 
+  CLI::App* queue = add_question(
+      app, "queue", "List tasks that wait or are planned, by predicted start", options);
+  queue->add_option("-n,--namespace", options->ns, "Only this namespace");
+  queue->add_option("--limit", options->limit, "At most so many rows");
+  queue->callback(
+      [&exit_code, options] { exit_code = ask(*options, with_query("/v1/queue", *options)); });
+
   CLI::App* scores = add_question(
       app, "scores", "Show how every node is judged for a pod of the cluster, and why", options);
   scores->add_option("pod", options->name, "NAMESPACE/NAME of the pod")->required();

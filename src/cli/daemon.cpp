@@ -15,12 +15,14 @@
 #include "control/learn/runs.h"
 #include "control/query/health.h"
 #include "control/query/queries.h"
+#include "control/query/queue_query.h"
 #include "control/serve/decision_log.h"
 #include "control/serve/extender.h"
 #include "http/api_routes.h"
 #include "http/extender_routes.h"
 #include "http/health_routes.h"
 #include "http/model_routes.h"
+#include "http/queue_routes.h"
 #include "http/server.h"
 #include "obs/log.h"
 #include "obs/metrics.h"
@@ -44,6 +46,7 @@ struct Daemon::Parts {
   std::unique_ptr<cluster::ClusterWriter> writer;
   std::unique_ptr<control::Extender> extender;
   std::unique_ptr<control::Queries> queries;
+  std::unique_ptr<control::QueueQuery> queue;
   std::unique_ptr<control::Health> health;
   http::Router extender_router;
   http::Router api_router;
@@ -53,7 +56,7 @@ struct Daemon::Parts {
   Status open_history();
   Status open_models();
   Status connect_cluster();
-  void lay_routes();
+  Status lay_routes();
   Status open_doors();
 };
 
@@ -121,19 +124,23 @@ Status Daemon::Parts::connect_cluster() {
   return source->start();
 }
 
-void Daemon::Parts::lay_routes() {
+Status Daemon::Parts::lay_routes() {
   const control::KnownBoard& board = models->board();
   extender = std::make_unique<control::Extender>(decisions, board, *source, writer.get(), *log,
                                                  system_clock());
   queries = std::make_unique<control::Queries>(decisions, board, *source, journal.get(),
                                                system_clock(), kVersion);
+  SLACKLINE_ASSIGN(const control::PlannerOptions planning, planner_options(configuration));
+  queue = std::make_unique<control::QueueQuery>(planning, board, *source, system_clock());
   health = std::make_unique<control::Health>(*source, board);
   http::add_extender_routes(extender_router, *extender, decisions.catalog, metrics);
   http::add_api_routes(api_router, *queries);
+  http::add_queue_routes(api_router, *queue);
   http::add_model_routes(api_router, *queries, *models);
   const auto refresh = [log = log.get()] { log->refresh_metrics(); };
   http::add_health_routes(api_router, *health, metrics, refresh);
   http::add_health_routes(metrics_router, *health, metrics, refresh);
+  return {};
 }
 
 Status Daemon::Parts::open_doors() {
@@ -165,7 +172,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_TRY(parts->open_history());
   SLACKLINE_TRY(parts->open_models());
   SLACKLINE_TRY(parts->connect_cluster());
-  parts->lay_routes();
+  SLACKLINE_TRY(parts->lay_routes());
   SLACKLINE_TRY(parts->open_doors());
   if (parts->planner) parts->planner->start();
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));

@@ -14,6 +14,16 @@ cluster::LeaseOptions lease_options(const config::PlannerSettings& planner) {
 
 }  // namespace
 
+Result<control::PlannerOptions> planner_options(const config::Configuration& configuration) {
+  control::PlannerOptions options;
+  options.catalog = configuration.gpus;
+  options.theta = configuration.scoring.theta;
+  auto policy = core::parse_policy(configuration.planner.policy);
+  if (!policy) return fail(policy.error().with_context("planner.policy"));
+  options.policy = *std::move(policy);
+  return options;
+}
+
 Result<std::unique_ptr<PlannerService>> PlannerService::make(
     const config::Configuration& configuration, const control::KnownBoard& board,
     cluster::ClusterSource& source, cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics) {
@@ -21,10 +31,7 @@ Result<std::unique_ptr<PlannerService>> PlannerService::make(
     return std::unique_ptr<PlannerService>();
   auto service = std::unique_ptr<PlannerService>(new PlannerService());
   PlannerService& parts = *service;
-  control::PlannerOptions options;
-  options.catalog = configuration.gpus;
-  options.theta = configuration.scoring.theta;
-  SLACKLINE_ASSIGN(options.policy, core::parse_policy(configuration.planner.policy));
+  SLACKLINE_ASSIGN(control::PlannerOptions options, planner_options(configuration));
   const auto wake = [&parts] { parts.loop_->wake(); };
   SLACKLINE_ASSIGN(parts.election_,
                    cluster::make_leader_election({.kubeconfig = configuration.cluster.kubeconfig},

@@ -12,6 +12,9 @@
 
 namespace slackline::cli {
 
+// kInvalidArgument: the policy is none.
+Result<control::PlannerOptions> planner_options(const config::Configuration& configuration);
+
 class PlannerService {
  public:
   // Null where the mode is not active, or the cluster is a file. To be made before `source` starts;

@@ -71,13 +71,15 @@ class ActiveTest(unittest.TestCase):
         self.cluster.wait(lambda: self._reasons("train") >= {"Planned"}, 10, "the Event")
 
     def test_the_earlier_deadline_goes_first(self):
-        self.cluster.apply([gpu_pod(f"filler-{i}", gpus=4, duration="6s") for i in range(4)])
+        self.cluster.apply([gpu_pod(f"filler-{i}", gpus=4, duration="10s") for i in range(4)])
         self.cluster.wait(lambda: self._bound("filler") == 4, 30, "the cluster to be full")
         shape = {"pods": 4, "gpus": 4, "gang": True, "duration": "2s"}
         notes = {"slackline.dev/expected-duration": "10m"}
         for name, deadline_after in (("a-late", "9h"), ("b-soon", "1h")):
             job = waiting_job(name, deadline_after=deadline_after, annotations=notes, **shape)
             self.cluster.apply([job])
+        self.cluster.wait(lambda: len(self._queue()) == 2, 10, "both to queue")
+        self.assertEqual([row["name"] for row in self._queue()], ["b-soon", "a-late"])
         self._wait_bound("a-late", 4, timeout=60)
         late, soon = self._released_at("a-late"), self._released_at("b-soon")
         self.assertLess(soon, late)
@@ -172,6 +174,11 @@ class ActiveTest(unittest.TestCase):
             and event["objectRef"]["resource"] in ("jobs", "pods")
             and event["responseStatus"]["code"] == 200
         ]
+
+    def _queue(self):
+        """What waits, by position."""
+        rows = json.loads(self.daemon.get("/v1/queue")[1])["items"]
+        return [row for row in rows if row["state"] == "waiting"]
 
     def _pods(self):
         return self.cluster.list("pod", "default")
