@@ -55,8 +55,8 @@ Result<config::Configuration> configure(const ServeOptions& options) {
   set(configuration.listeners.extender.address, options.extender);
   set(configuration.listeners.api.address, options.api);
   set(configuration.listeners.metrics.address, options.metrics);
-  if (!options.mode.empty())
-    configuration.mode = options.mode == "shadow" ? Mode::kShadow : Mode::kAdvise;
+  for (const Mode mode : {Mode::kShadow, Mode::kAdvise, Mode::kActive})
+    if (options.mode == to_string(mode)) configuration.mode = mode;
   return configuration;
 }
 
@@ -115,8 +115,12 @@ void add_serve(CLI::App& app, int& exit_code) {
       "--kubeconfig", options->kubeconfig,
       "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
   command->add_option("--store", options->store, "SQLite file of the decision journal");
-  command->add_option("--mode", options->mode, "shadow: decide and journal only; advise: for real")
-      ->check(CLI::IsMember({"shadow", "advise"}));
+  command
+      ->add_option(
+          "--mode", options->mode,
+          "shadow: decide and journal only; advise: filter, score and warn; active: queue and "
+          "release too")
+      ->check(CLI::IsMember({"shadow", "advise", "active"}));
   command->add_option("--listen-extender", options->extender, "Address for kube-scheduler");
   command->add_option("--listen-api", options->api, "Address of the REST API");
   command->add_option("--listen-metrics", options->metrics,

@@ -148,7 +148,9 @@ void read_log(Section& section, LogSettings& log) {
 
 void read_root(Section& root, Configuration& out) {
   read_header(root);
-  root.choice<Mode>("mode", out.mode, {{"shadow", Mode::kShadow}, {"advise", Mode::kAdvise}});
+  root.choice<Mode>(
+      "mode", out.mode,
+      {{"shadow", Mode::kShadow}, {"advise", Mode::kAdvise}, {"active", Mode::kActive}});
   root.section("gpus", [&](Section& s) { read_gpus(s, out.gpus); });
   root.texts("profiles", out.profiles);
   root.section("scoring", [&](Section& s) { s.number("theta", out.scoring.theta, 0, true); });

@@ -147,8 +147,8 @@ TEST(LoadTest, AnUnknownKeyNamesFileLinePathAndWhatIsAllowed) {
 
 TEST(LoadTest, AllProblemsOfAFileAreToldInOrder) {
   EXPECT_THAT(
-      problems("mode: active\nscoring:\n  theta: -1\nstore: 5\nlog:\n  level: loud\n"),
-      ElementsAre("f:3: error: mode: is \"active\"; allowed: shadow, advise",
+      problems("mode: live\nscoring:\n  theta: -1\nstore: 5\nlog:\n  level: loud\n"),
+      ElementsAre("f:3: error: mode: is \"live\"; allowed: shadow, advise, active",
                   "f:5: error: scoring.theta: is \"-1\"; it must be a number >= 0",
                   "f:6: error: store: is a single value; it must be a mapping of keys to values",
                   "f:8: error: log.level: is \"loud\"; allowed: debug, info, warning, error"));
