@@ -25,7 +25,7 @@ inline std::string pod_spec_text(const ReviewText& text) {
 }
 
 inline std::string job_text(const ReviewText& text) {
-  return R"({"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"train","namespace":"team-a","creationTimestamp":null,)" +
+  return R"({"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"train","namespace":"team-a",)" +
          text.metadata + R"(},"spec":{)" + text.spec + R"(,"template":{"metadata":{)" +
          text.template_metadata + R"(},"spec":)" + pod_spec_text(text) + R"(}},"status":{}})";
 }
