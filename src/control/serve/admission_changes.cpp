@@ -104,11 +104,12 @@ AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& o
 }
 
 // The shape that the plan gave this pod: in its own annotations, where the planner wrote them into
-// the template, else by the plan that its Job carries in the snapshot.
-std::optional<Placement> planned_shape(const ReviewedPod& pod, const AdmissionFacts& facts) {
+// the template and a controller copied them, else by the plan that its Job carries in the snapshot.
+std::optional<Placement> planned_shape(const ReviewedPod& pod, bool annotations_are_ours,
+                                       const AdmissionFacts& facts) {
   const std::string* nodes = pod.facts.keys.annotation(contract::kNodes);
   const std::string* gpus = pod.facts.keys.annotation(contract::kGpusPerNode);
-  if (nodes != nullptr && gpus != nullptr) {
+  if (annotations_are_ours && nodes != nullptr && gpus != nullptr) {
     const auto shape = parse_placement(format("{}x{}", *nodes, *gpus));
     return shape ? std::optional(*shape) : std::nullopt;
   }
@@ -128,14 +129,15 @@ std::optional<GpuCountChange> gpu_count(const ReviewedPod& pod, std::int64_t wan
   return change;
 }
 
-AdmissionChanges wishes_for_new(const ReviewedPod& pod, const AdmissionFacts& facts) {
+AdmissionChanges wishes_for_new(const ReviewedPod& pod, bool annotations_are_ours,
+                                const AdmissionFacts& facts) {
   AdmissionChanges wishes;
   if (!is_gated(pod)) return wishes;
   wishes.gate = true;
   wishes.scheduler_name = facts.scheduler_name;
   if (!pod.pod.owner) {
     wish_deadline(wishes.annotations, pod.pod.intent ? *pod.pod.intent : TaskIntent(), facts);
-  } else if (const auto shape = planned_shape(pod, facts)) {
+  } else if (const auto shape = planned_shape(pod, annotations_are_ours, facts)) {
     set_shape(wishes.annotations, shape->d_node, shape->d_gpn);
     wishes.gpus = gpu_count(pod, shape->d_gpn);
   }
@@ -176,7 +178,8 @@ AdmissionChanges still_to_do(AdmissionChanges wishes, const ContractKeys& keys,
 AdmissionChanges wishes_for(const AdmissionReview& review, const AdmissionFacts& facts) {
   if (review.operation == AdmissionOperation::kCreate) {
     if (const ReviewedJob* job = job_in(review)) return wishes_for_new(*job, facts);
-    if (const ReviewedPod* pod = pod_in(review)) return wishes_for_new(*pod, facts);
+    if (const ReviewedPod* pod = pod_in(review))
+      return wishes_for_new(*pod, may_write_our_keys(review, facts), facts);
   }
   const ReviewedJob* job = job_in(review);
   const ReviewedJob* old = old_job_in(review);

@@ -326,8 +326,9 @@ TEST_F(AdmissionTest, APodGetsTheGpusThatThePlanGaveIt) {
   EXPECT_FALSE(decision.refusal);
   EXPECT_EQ(decision.changes.gpus, (GpuCountChange{0, "nvidia.com/gpu", 4}));
   text.user = "jane";
-  EXPECT_EQ(mutate_pod(text).refusal->reason, "ReservedKey")
-      << "only a controller copies a template";
+  const auto refused = mutate_pod(text).refusal;
+  ASSERT_TRUE(refused) << "only a controller copies a template";
+  EXPECT_EQ(refused->reason, "ReservedKey");
 }
 
 }  // namespace
