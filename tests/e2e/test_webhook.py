@@ -141,11 +141,6 @@ class WebhookTest(unittest.TestCase):
     def clean(self):
         self.cluster.delete_all("job", TEAM)
         self.cluster.delete_all("pod", TEAM)
-        # The daemon counts waiting Jobs: it has to see them go.
-        self.cluster.wait(self._nothing_cached, 20, "the daemon to see the Jobs go")
-
-    def _nothing_cached(self):
-        return self.daemon.total("slackline_cache_objects", resource="jobs") == 0
 
     # ---- what a Job becomes --------------------------------------------------------------------
 
@@ -176,7 +171,7 @@ class WebhookTest(unittest.TestCase):
         job = gpu_job("again", annotations={"deadline-after": "6h", "placements": "auto"})
         self.apply(job)
         version = self.job("again")["metadata"]["resourceVersion"]
-        self.assertIn("unchanged", self.apply(job))
+        self.apply(job)
         self.assertEqual(self.job("again")["metadata"]["resourceVersion"], version)
 
     def test_others_jobs_stay_as_they_are(self):
@@ -247,11 +242,6 @@ class WebhookTest(unittest.TestCase):
                 said = self.refused_by("annotate", "job", "ours", "--overwrite", PREFIX + change)
                 self.assertIn("only Slackline writes it", said)
         self.kubectl("annotate", "job", "ours", "slackline.dev/checkpoint-interval=10m")
-        ours = self.cluster.service_account_token("slackline-system", "slackline")
-        status, _ = self.cluster.request(
-            "GET", f"/apis/batch/v1/namespaces/{TEAM}/jobs/ours", token=ours
-        )
-        self.assertEqual(status, 200)
 
     def test_a_deadline_follows_its_delay(self):
         self.apply(gpu_job("later", annotations={"deadline-after": "6h"}))
@@ -259,8 +249,10 @@ class WebhookTest(unittest.TestCase):
         self.assertAlmostEqual(self.seconds_promised("later"), 9 * 3600, delta=5)
 
     def test_urgent_needs_a_right(self):
-        jane = ["--as=jane", f"--namespace={TEAM}"]
-        self.kubectl("create", "rolebinding", "jane-edits", "--clusterrole=edit", "--user=jane")
+        jane = ["--as=jane"]
+        verbs = "--verb=get,create,update,patch"
+        self.kubectl("create", "role", "jobs", verbs, "--resource=jobs.batch")
+        self.kubectl("create", "rolebinding", "jane-jobs", "--role=jobs", "--user=jane")
         urgent = gpu_job("urgent", annotations={"qos-class": "urgent"})
         code, said = self.create(urgent, *jane)
         self.assertNotEqual(code, 0)
@@ -276,12 +268,13 @@ class WebhookTest(unittest.TestCase):
         self.assertIs(self.job("urgent")["spec"]["suspend"], True)
 
     def test_a_full_queue_takes_no_more(self):
-        for index in range(MAX_PENDING):
-            self.apply(gpu_job(f"waiting-{index}"))
-        said = self.refused(gpu_job("one-too-many"))
-        self.assertIn(f"queue {TEAM}: {MAX_PENDING} tasks wait", said)
+        queue = {"slackline.dev/queue": "small"}
+        # In one go, so that the daemon has to count what its watch has not shown yet.
+        self.cluster.apply([gpu_job(f"waiting-{i}", labels=queue) for i in range(MAX_PENDING)])
+        said = self.refused(gpu_job("one-too-many", labels=queue))
+        self.assertIn(f"queue small: {MAX_PENDING} tasks wait", said)
         self.assertIn("(QueueFull)", said)
-        self.apply(gpu_job("another-queue", labels={"slackline.dev/queue": "other"}))
+        self.apply(gpu_job("another-queue"))
 
     def test_kubectl_shows_the_warnings(self):
         code, said = self.create(gpu_job("odd", annotations={"model": "foo", "batch-size": "many"}))
@@ -316,6 +309,30 @@ class WebhookTest(unittest.TestCase):
         other.daemon.start()
         self.assertEqual(other.certificate(), self.replica.certificate())
 
+    def test_a_rotation_is_never_felt(self):
+        """A pair that lives 60 s: every creation is refused by the webhook, before and after."""
+        before = self.replica.certificate()
+        self.daemon.kill()
+        (port,) = free_ports(1)
+        short = Replica(self.cluster, self.account, "short-lived", port, life="60s")
+        self.cluster.apply(webhook_manifests(port))
+        self.addCleanup(self.cluster.apply, webhook_manifests(self.replica.port))
+        self.addCleanup(short.daemon.kill)
+        self.cluster.kubectl("delete", "secret", "slackline-webhook-tls", "-n", "slackline-system")
+        short.daemon.start()
+        self.wait_until_called()
+        first = short.certificate()
+        self.assertNotEqual(first, before)
+        probe = gpu_job("probe", annotations={"qos-class": "unheard-of"})
+        missed, asked = 0, 0
+        while short.certificate() == first:
+            missed += self.create(probe, dry_run=True)[0] == 0
+            asked += 1
+        for _ in range(20):
+            missed += self.create(probe, dry_run=True)[0] == 0
+        self.assertGreater(asked, 20)
+        self.assertEqual(missed, 0, f"of {asked + 20} creations {missed} were not seen by us")
+
     def test_its_rights_suffice(self):
         self.apply(gpu_job("once", annotations={"qos-class": "urgent"}))
         refused = [
@@ -327,8 +344,9 @@ class WebhookTest(unittest.TestCase):
         self.assertEqual(refused, [])
 
     def test_the_manifests_are_accepted(self):
-        said = self.kubectl("apply", "-k", DEPLOY, "--dry-run=server", "--validate=strict")
-        self.assertEqual(said.count("(server dry run)"), 9, said)
+        flags = ("--dry-run=server", "--validate=strict")
+        said = self.cluster.kubectl("apply", "-k", DEPLOY, *flags)
+        self.assertEqual(said.count("(server dry run)"), 8, said)
 
     # ---- words the tests are written in --------------------------------------------------------
 

@@ -83,23 +83,31 @@ AdmissionChanges wishes_for_new(const ReviewedJob& job, const AdmissionFacts& fa
 
 // A deadline follows its class or its delay when those are changed. An explicit one wins over the
 // class: it is known by not being what the class said at the creation.
-AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& old,
-                                    const AdmissionFacts& facts) {
+std::optional<double> moved_deadline_s(const ReviewedJob& job, const ReviewedJob& old,
+                                       const AdmissionFacts& facts) {
   constexpr double kRounding_s = 2;  // the creation's second is taken after our answer
-  AdmissionChanges wishes;
-  if (!was_admitted(old) || !job.job.intent) return wishes;
+  if (!job.job.intent) return std::nullopt;
   const TaskIntent& now = *job.job.intent;
   const TaskIntent before = old.job.intent ? *old.job.intent : TaskIntent();
   const bool delay_changed =
       now.deadline_after_s && now.deadline_after_s != before.deadline_after_s;
   const bool class_changed = now.qos_class != before.qos_class;
-  if (!delay_changed && !class_changed) return wishes;
+  if (!delay_changed && !class_changed) return std::nullopt;
   if (!delay_changed && before.deadline_s) {
     const auto said_s = by_class_or_delay_s(before, job.job.created_s, facts);
-    if (!said_s || std::abs(*said_s - *before.deadline_s) > kRounding_s) return wishes;
+    if (!said_s || std::abs(*said_s - *before.deadline_s) > kRounding_s) return std::nullopt;
   }
-  if (const auto promise_s = by_class_or_delay_s(now, job.job.created_s, facts))
+  return by_class_or_delay_s(now, job.job.created_s, facts);
+}
+
+// A manifest that says default-scheduler can be applied again: the scheduler stays the one we gave.
+AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& old,
+                                    const AdmissionFacts& facts) {
+  AdmissionChanges wishes;
+  if (!was_admitted(old)) return wishes;
+  if (const auto promise_s = moved_deadline_s(job, old, facts))
     set(wishes.annotations, contract::kDeadline, format_rfc3339(*promise_s));
+  if (old.pod.scheduler_name == facts.scheduler_name) wishes.scheduler_name = facts.scheduler_name;
   return wishes;
 }
 

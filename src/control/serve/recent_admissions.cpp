@@ -5,7 +5,7 @@
 namespace slackline::control {
 namespace {
 
-constexpr double kForgotten_s = 10;
+constexpr double kForgotten_s = 2;
 
 bool waits_in(const Job& job, const std::string& queue) {
   if (!job.suspended || job.finished || !job.pod_requests.wants_gpus()) return false;

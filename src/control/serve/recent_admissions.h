@@ -1,5 +1,5 @@
 // RecentAdmissions: Jobs that were admitted and are not in the snapshot yet, so that a burst cannot
-// slip past a queue's limit. What the snapshot shows, or ten seconds have passed over, is
+// slip past a queue's limit. What the snapshot shows, or what two seconds have passed over, is
 // forgotten.
 //
 // Thread-safe.

@@ -243,6 +243,15 @@ TEST_F(AdmissionTest, AResolvedDeadlineMovesOnlyWithItsDelayOrClass) {
   EXPECT_FALSE(mutate(later).changes.suspend) << "an update never suspends";
 }
 
+TEST_F(AdmissionTest, AManifestThatSaysDefaultSchedulerCanBeAppliedAgain) {
+  ReviewText old = job("");
+  old.template_metadata = kAdmitted;
+  old.pod_spec = R"("schedulerName":"gpu-scheduler")";
+  ReviewText again = update("", "");
+  again.old_object = test::job_text(old);
+  EXPECT_EQ(mutate(again).changes.scheduler_name, "gpu-scheduler");
+}
+
 TEST_F(AdmissionTest, AnExplicitDeadlineWinsOverALaterClass) {
   const std::string what =
       R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64","slackline.dev/iterations":"1000",)"

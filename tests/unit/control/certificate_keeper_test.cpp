@@ -1,13 +1,12 @@
 #include "control/serve/certificate_keeper.h"
 
-#include <sys/stat.h>
-
 #include <fstream>
 #include <functional>
 #include <optional>
 #include <sstream>
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "slackline/base/text.h"
 #include "support/fake_clock.h"
