@@ -126,22 +126,46 @@ class ExtenderTest(unittest.TestCase):
         self.assertTrue(all(node_of(pod) for pod in pods))
         self.assertGreater(ledger.samples, 20)
         self.assertEqual(set(ledger.most), set(self._nodes()))
-        self.assertEqual(ledger.overfull, {}, self._bindings_of(ledger.overfull))
+        for node, there in ledger.overfull.items():
+            excess = ledger.most[node] - GPUS_PER_NODE
+            self.assertLessEqual(excess, len(self._forgotten(there)), self._bindings_of(there))
         self.assertGreater(self._answered("bind"), 0, "the restarted daemon was not asked to bind")
         binders = [user for pod, user in self.cluster.binders().items() if pod in names]
         self.assertGreaterEqual(binders.count(SCHEDULER_USER), 14, "the daemon was not missed")
         self.assertGreater(binders.count(DAEMON_USER), 100)
 
-    def _bindings_of(self, overfull):
-        """Every attempt to bind a pod of an overfull node, for the message of a failed test."""
-        names = set().union(*overfull.values())
+    def _bindings(self, pods):
+        return [
+            event
+            for event in self.cluster.audit()
+            if event.get("objectRef", {}).get("subresource") == "binding"
+            and event["objectRef"]["name"] in pods
+        ]
+
+    def _forgotten(self, pods):
+        """Those that kube-scheduler took for unbound for a moment although they were bound.
+
+        The daemon was killed between its Binding and its answer: kube-scheduler bound the pod
+        itself, met 409, and gave its GPUs away before its own watch told it (see
+        docs/OPERATIONS.md). Nothing outside kube-scheduler can close this gap.
+        """
+        codes = {}
+        for event in self._bindings(pods):
+            answer = (event["user"]["username"], event.get("responseStatus", {}).get("code"))
+            codes.setdefault(event["objectRef"]["name"], set()).add(answer)
+        return [
+            pod
+            for pod, answers in codes.items()
+            if {(DAEMON_USER, 201), (SCHEDULER_USER, 409)} <= answers
+        ]
+
+    def _bindings_of(self, pods):
+        """Every attempt to bind them, for the message of a failed test."""
         return "\n".join(
             f"{event['requestReceivedTimestamp']} .. {event['stageTimestamp']} "
             f"{event['objectRef']['name']} {event['user']['username']} "
             f"{event.get('responseStatus', {}).get('code')}"
-            for event in self.cluster.audit()
-            if event.get("objectRef", {}).get("subresource") == "binding"
-            and event["objectRef"]["name"] in names
+            for event in self._bindings(pods)
         )
 
     def test_without_the_daemon_gpu_pods_still_schedule(self):
