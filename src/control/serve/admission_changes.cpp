@@ -111,18 +111,29 @@ AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& o
   return wishes;
 }
 
-// The shape that the plan gave this pod: in its own annotations, where the planner wrote them into
-// the template and a controller copied them, else by the plan that its Job carries in the snapshot.
-std::optional<Placement> planned_shape(const ReviewedPod& pod, bool annotations_are_ours,
-                                       const AdmissionFacts& facts) {
+// What each pod of a task gets, where its shape was ours to choose.
+struct PodShape {
+  std::int64_t pods = 1;
+  std::int64_t gpus = 1;
+};
+
+// By the plan that its Job carries in the snapshot, which names a node for each pod; while the
+// snapshot does not show it yet, by what the template says and a controller copied. A pod without
+// these annotations is of a task that runs as it was written.
+std::optional<PodShape> planned_shape(const ReviewedPod& pod, bool annotations_are_ours,
+                                      const AdmissionFacts& facts) {
   const std::string* nodes = pod.facts.keys.annotation(contract::kNodes);
   const std::string* gpus = pod.facts.keys.annotation(contract::kGpusPerNode);
-  if (annotations_are_ours && nodes != nullptr && gpus != nullptr) {
-    const auto shape = parse_placement(format("{}x{}", *nodes, *gpus));
-    return shape ? std::optional(*shape) : std::nullopt;
-  }
+  if (!annotations_are_ours || nodes == nullptr || gpus == nullptr) return std::nullopt;
   const Job* job = owning_job(*facts.snapshot, pod.pod);
-  return job != nullptr && job->plan ? std::optional(job->plan->shape) : std::nullopt;
+  if (job != nullptr && job->plan && !job->plan->nodes.empty()) {
+    const auto pods = static_cast<std::int64_t>(job->plan->nodes.size());
+    return PodShape{pods, job->plan->shape.gpus() / pods};
+  }
+  const auto pods = parse_int(*nodes);
+  const auto count = parse_int(*gpus);
+  if (!pods || !count || *pods < 1 || *count < 1) return std::nullopt;
+  return PodShape{*pods, *count};
 }
 
 // Only where a single container has the GPUs is it clear whose count is meant.
@@ -146,8 +157,8 @@ AdmissionChanges wishes_for_new(const ReviewedPod& pod, bool annotations_are_our
   if (!pod.pod.owner) {
     wish_deadline(wishes.annotations, pod.pod.intent ? *pod.pod.intent : TaskIntent(), facts);
   } else if (const auto shape = planned_shape(pod, annotations_are_ours, facts)) {
-    set_shape(wishes.annotations, shape->d_node, shape->d_gpn);
-    wishes.gpus = gpu_count(pod, shape->d_gpn);
+    set_shape(wishes.annotations, shape->pods, shape->gpus);
+    wishes.gpus = gpu_count(pod, shape->gpus);
   }
   return wishes;
 }

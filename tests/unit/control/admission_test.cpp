@@ -86,6 +86,12 @@ class AdmissionTest : public ::testing::Test {
     return validated.refusal->reason + ": " + validated.refusal->message;
   }
 
+  void plan_train(Placement shape, const std::vector<std::string>& nodes) {
+    Job train = test::a_job("team-a/train").build();
+    train.plan = test::a_plan("plan-1", shape, nodes);
+    snapshot.jobs = {std::make_shared<const Job>(std::move(train))};
+  }
+
   GpuCatalog catalog = default_gpu_catalog();
   // 100 samples/s on one GPU, 200 on two.
   WorkloadProfiles profiles{
@@ -324,20 +330,44 @@ TEST_F(AdmissionTest, APodOfOursIsGated) {
   EXPECT_FALSE(mutate_pod(text).changes.gate) << "gated already";
 }
 
-TEST_F(AdmissionTest, APodGetsTheGpusThatThePlanGaveIt) {
+ReviewText pod_of_train(const std::string& pairs) {
   ReviewText text;
   text.user = kJobController;
   text.metadata =
       std::string(kAdmitted) +
-      R"(,"ownerReferences":[{"kind":"Job","name":"train","uid":"j","controller":true}],)" +
-      annotations(R"("slackline.dev/nodes":"1","slackline.dev/gpus-per-node":"4")");
+      R"(,"ownerReferences":[{"kind":"Job","name":"train","uid":"job:team-a/train","controller":true}],)" +
+      annotations(pairs);
+  return text;
+}
+
+constexpr const char* kWrittenShape =
+    R"("slackline.dev/nodes":"2","slackline.dev/gpus-per-node":"2")";
+
+TEST_F(AdmissionTest, APodGetsTheGpusThatItsTemplateSays) {
+  ReviewText text = pod_of_train(R"("slackline.dev/nodes":"1","slackline.dev/gpus-per-node":"4")");
   const AdmissionDecision decision = mutate_pod(text);
   EXPECT_FALSE(decision.refusal);
   EXPECT_EQ(decision.changes.gpus, (GpuCountChange{0, "nvidia.com/gpu", 4}));
+  EXPECT_EQ(mutate_pod(pod_of_train(kWrittenShape)).changes.gpus, std::nullopt);
   text.user = "jane";
   const auto refused = mutate_pod(text).refusal;
   ASSERT_TRUE(refused) << "only a controller copies a template";
   EXPECT_EQ(refused->reason, "ReservedKey");
+}
+
+TEST_F(AdmissionTest, ThePlanOfItsJobSaysIt) {
+  plan_train({1, 4}, {"gpu-1"});
+  const AdmissionChanges changes = mutate_pod(pod_of_train(kWrittenShape)).changes;
+  EXPECT_EQ(changes.gpus, (GpuCountChange{0, "nvidia.com/gpu", 4}));
+  EXPECT_THAT(changes.annotations, ElementsAre(Pair("slackline.dev/gpus-per-node", "4"),
+                                               Pair("slackline.dev/nodes", "1")));
+  // Without `placements` a task runs as it was written, whatever nodes its pods share.
+  EXPECT_EQ(mutate_pod(pod_of_train("")).changes.gpus, std::nullopt);
+}
+
+TEST_F(AdmissionTest, PodsThatShareANodeKeepTheirGpus) {
+  plan_train({1, 4}, {"gpu-1", "gpu-1"});
+  EXPECT_EQ(mutate_pod(pod_of_train(kWrittenShape)).changes.gpus, std::nullopt);
 }
 
 }  // namespace
