@@ -9,7 +9,7 @@
 namespace slackline::cluster {
 namespace {
 
-constexpr double kTimeout_s = 5;
+constexpr double kTimeout_s = 2;  // the daemon does not open its doors before the first look
 
 class KubeCertificateStore final : public CertificateStore {
  public:

@@ -89,12 +89,12 @@ def webhook_config(directory, life="2160h", secret="slackline-webhook-tls", more
 class Replica:
     """A daemon that listens for the webhook, in a directory of its own."""
 
-    def __init__(self, cluster, account, name, port, **config):
+    def __init__(self, cluster, account, name, port, mode="active", **config):
         self.directory = cluster.directory / name
         self.directory.mkdir()
         self.port = port
         self.daemon = Daemon(
-            account, self.directory, mode="active",
+            account, self.directory, mode=mode,
             flags=["--config", webhook_config(self.directory, **config),
                    "--listen-webhook", f"127.0.0.1:{port}", "--grace", "0"],
         )  # fmt: skip
@@ -304,6 +304,18 @@ class WebhookTest(unittest.TestCase):
             lambda: any(node_of(pod) for pod in self.pods()), 20, "its pod to be bound"
         )
 
+    def test_advise_mode_only_warns(self):
+        self.instead("adviser", mode="advise")
+        probe = gpu_job("advised", annotations={"qos-class": "unheard-of"})
+        said = self.cluster.wait(
+            lambda: "Warning" in (said := self.create(probe, dry_run=True)[1]) and said,
+            30,
+            "the first advice",
+        )
+        self.assertIn("in active mode this would be refused: slackline.dev/qos-class", said)
+        self.apply(probe)
+        self.assertFalse(self.job("advised")["spec"]["suspend"])
+
     def test_two_replicas_serve_one_certificate(self):
         (port,) = free_ports(1)
         other = Replica(self.cluster, self.account, "replica-1", port)
@@ -314,14 +326,8 @@ class WebhookTest(unittest.TestCase):
     def test_a_rotation_is_never_felt(self):
         """A pair that lives 60 s: every creation is refused by the webhook, before and after."""
         before = self.replica.certificate()
-        self.daemon.kill()
-        (port,) = free_ports(1)
-        short = Replica(self.cluster, self.account, "short-lived", port, life="60s")
-        self.cluster.apply(webhook_manifests(port))
-        self.addCleanup(self.cluster.apply, webhook_manifests(self.replica.port))
-        self.addCleanup(short.daemon.kill)
         self.cluster.kubectl("delete", "secret", "slackline-webhook-tls", "-n", "slackline-system")
-        short.daemon.start()
+        short = self.instead("short-lived", life="60s")
         self.wait_until_called()
         first = short.certificate()
         self.assertNotEqual(first, before)
@@ -385,6 +391,17 @@ class WebhookTest(unittest.TestCase):
         code, said = self.run_kubectl(*arguments)
         self.assertNotEqual(code, 0, f"it was allowed: {said}")
         return said
+
+    def instead(self, name, **how):
+        """Another daemon that is called in place of the usual one until the test ends."""
+        self.daemon.kill()
+        (port,) = free_ports(1)
+        other = Replica(self.cluster, self.account, name, port, **how)
+        self.cluster.apply(webhook_manifests(port))
+        self.addCleanup(self.cluster.apply, webhook_manifests(self.replica.port))
+        self.addCleanup(other.daemon.kill)
+        other.daemon.start()
+        return other
 
     def job(self, name, namespace=TEAM):
         return self.cluster.get("job", namespace, name)
