@@ -103,6 +103,16 @@ void add_ask(CLI::App& app, int& exit_code) {
     exit_code = ask(*options, with_query(path + "/placements", *options));
   });
 
+  CLI::App* models = add_question(
+      app, "models", "Show what is known about the speed of models, and where it comes from",
+      options);
+  models->add_option("model", options->name, "Only this one, with its description");
+  models->callback([&exit_code, options] {
+    exit_code =
+        ask(*options, options->name.empty() ? "/v1/models?limit=1000"
+                                            : "/v1/models/" + client::encode_query(options->name));
+  });
+
   CLI::App* decisions =
       add_question(app, "decisions", "Show the newest rows of the decision journal", options);
   decisions->add_option("--pod", options->name, "Only NAMESPACE/NAME");

@@ -13,7 +13,7 @@ inline constexpr int kFailure = 1;
 void add_serve(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_ask(CLI::App& app,
-             int& exit_code);  // cluster nodes tasks scores placements decisions ready
+             int& exit_code);  // cluster nodes tasks scores placements models decisions ready
 void add_try(CLI::App& app, int& exit_code);
 void add_fit(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);

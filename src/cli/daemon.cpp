@@ -9,7 +9,10 @@
 #include "cluster/file_source.h"
 #include "cluster/kube_source.h"
 #include "cluster/kube_writer.h"
+#include "cluster/observers.h"
 #include "config/profiles.h"
+#include "control/learn/models.h"
+#include "control/learn/runs.h"
 #include "control/query/health.h"
 #include "control/query/queries.h"
 #include "control/serve/decision_log.h"
@@ -17,6 +20,7 @@
 #include "http/api_routes.h"
 #include "http/extender_routes.h"
 #include "http/health_routes.h"
+#include "http/model_routes.h"
 #include "http/server.h"
 #include "obs/log.h"
 #include "obs/metrics.h"
@@ -32,6 +36,9 @@ struct Daemon::Parts {
   control::DecisionOptions decisions;
   std::unique_ptr<store::Journal> journal;
   std::unique_ptr<control::DecisionLog> log;
+  std::unique_ptr<control::Models> models;
+  std::unique_ptr<control::Runs> runs;
+  std::unique_ptr<cluster::Observers> observers;
   std::unique_ptr<cluster::ClusterSource> source;
   std::unique_ptr<cluster::ClusterWriter> writer;
   std::unique_ptr<control::Extender> extender;
@@ -44,6 +51,7 @@ struct Daemon::Parts {
   std::unique_ptr<http::Server> server;
 
   Status open_history();
+  Status open_models();
   Status connect_cluster();
   void lay_routes();
   Status open_doors();
@@ -78,11 +86,26 @@ Status Daemon::Parts::open_history() {
   return {};
 }
 
+Status Daemon::Parts::open_models() {
+  SLACKLINE_ASSIGN(WorkloadProfiles base, config::load_profiles(configuration.profiles));
+  control::ModelsOptions options;
+  options.path = configuration.store.models_file();
+  SLACKLINE_ASSIGN(models,
+                   control::Models::open(options, std::move(base), metrics, system_clock()));
+  runs = std::make_unique<control::Runs>(
+      decisions.catalog, models->board(),
+      [to = models.get()](FinishedRun run) { to->record_run(std::move(run)); });
+  observers = std::make_unique<cluster::Observers>(
+      std::vector<cluster::ClusterObserver*>{log.get(), runs.get()});
+  return {};
+}
+
 Status Daemon::Parts::connect_cluster() {
   const config::ClusterSettings& settings = configuration.cluster;
   if (!settings.dump_file.empty()) {
     source = cluster::make_file_source({.path = settings.dump_file}, decisions.catalog, metrics,
-                                       log.get());
+                                       observers.get());
+    runs->follow(*source);
     return source->start();
   }
   cluster::KubeOptions options;
@@ -91,18 +114,21 @@ Status Daemon::Parts::connect_cluster() {
   options.audit_every_s = settings.audit_interval_s;
   SLACKLINE_ASSIGN(writer, cluster::make_kube_writer(options.access));
   SLACKLINE_ASSIGN(source,
-                   cluster::make_kube_source(options, decisions.catalog, metrics, log.get()));
+                   cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
+  runs->follow(*source);
   return source->start();
 }
 
 void Daemon::Parts::lay_routes() {
-  extender =
-      std::make_unique<control::Extender>(decisions, *source, writer.get(), *log, system_clock());
-  queries = std::make_unique<control::Queries>(decisions, *source, journal.get(), system_clock(),
-                                               kVersion);
-  health = std::make_unique<control::Health>(*source);
+  const control::KnownBoard& board = models->board();
+  extender = std::make_unique<control::Extender>(decisions, board, *source, writer.get(), *log,
+                                                 system_clock());
+  queries = std::make_unique<control::Queries>(decisions, board, *source, journal.get(),
+                                               system_clock(), kVersion);
+  health = std::make_unique<control::Health>(*source, board);
   http::add_extender_routes(extender_router, *extender, decisions.catalog, metrics);
   http::add_api_routes(api_router, *queries);
+  http::add_model_routes(api_router, *queries, *models);
   const auto refresh = [log = log.get()] { log->refresh_metrics(); };
   http::add_health_routes(api_router, *health, metrics, refresh);
   http::add_health_routes(metrics_router, *health, metrics, refresh);
@@ -115,7 +141,8 @@ Status Daemon::Parts::open_doors() {
                                            listener("metrics", settings.metrics, metrics_router)};
   listeners[1].known_peers_only = true;
   listeners[2].plain_anywhere = true;
-  SLACKLINE_ASSIGN(webhook, WebhookService::start(configuration, decisions, *source, metrics));
+  SLACKLINE_ASSIGN(
+      webhook, WebhookService::start(configuration, decisions, models->board(), *source, metrics));
   if (webhook) listeners.push_back(webhook->listener());
   server = std::make_unique<http::Server>(metrics);
   SLACKLINE_TRY(server->start(listeners));
@@ -137,8 +164,8 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   parts->decisions.mode = configuration.mode;
   parts->decisions.catalog = configuration.gpus;
   parts->decisions.theta = configuration.scoring.theta;
-  SLACKLINE_ASSIGN(parts->decisions.profiles, config::load_profiles(configuration.profiles));
   SLACKLINE_TRY(parts->open_history());
+  SLACKLINE_TRY(parts->open_models());
   SLACKLINE_TRY(parts->connect_cluster());
   parts->lay_routes();
   SLACKLINE_TRY(parts->open_doors());
@@ -152,6 +179,8 @@ void Daemon::stop(double grace_s) {
   parts_->server->join();
   parts_->source->stop();
   parts_->source->join();
+  parts_->models->stop();
+  parts_->models->join();
   const bool flushed = parts_->journal->flush(5.0);
   obs::log_info("stopped", {{"journal_flushed", flushed}});
 }

@@ -30,7 +30,8 @@ control::WebhookOptions options_of(const config::Configuration& configuration) {
 
 Result<std::unique_ptr<WebhookService>> WebhookService::start(
     const config::Configuration& configuration, const control::DecisionOptions& decisions,
-    const cluster::ClusterSource& source, obs::MetricsRegistry& metrics) {
+    const control::KnownBoard& board, const cluster::ClusterSource& source,
+    obs::MetricsRegistry& metrics) {
   const config::ListenerSettings& settings = configuration.listeners.webhook;
   if (settings.address.empty()) return std::unique_ptr<WebhookService>();
   std::unique_ptr<WebhookService> service(new WebhookService());
@@ -40,8 +41,9 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
   if (live) {
     SLACKLINE_ASSIGN(service->reviewer_, cluster::make_access_reviewer(access));
   }
-  service->webhook_ = std::make_unique<control::Webhook>(
-      options_of(configuration), decisions, source, service->reviewer_.get(), system_clock());
+  service->webhook_ =
+      std::make_unique<control::Webhook>(options_of(configuration), decisions, board, source,
+                                         service->reviewer_.get(), system_clock());
   http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics);
   http::Listener& listener = service->listener_;
   listener.name = "webhook";

@@ -24,6 +24,7 @@ class WebhookService {
   // returns.
   static Result<std::unique_ptr<WebhookService>> start(const config::Configuration& configuration,
                                                        const control::DecisionOptions& decisions,
+                                                       const control::KnownBoard& board,
                                                        const cluster::ClusterSource& source,
                                                        obs::MetricsRegistry& metrics);
 

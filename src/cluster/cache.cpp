@@ -38,24 +38,39 @@ void Cache::begin_relist(KubeKind kind) {
 }
 
 void Cache::upsert(KubeObject object) {
-  PodPtr newly_bound;
+  News news;
   {
     MutexLock lock(mutex_);
     if (Pod* pod = std::get_if<Pod>(&object)) {
-      newly_bound = put(std::move(*pod));
+      put(std::move(*pod), news);
     } else if (Node* node = std::get_if<Node>(&object)) {
       put(std::move(*node));
     } else if (Job* job = std::get_if<Job>(&object)) {
-      put(std::move(*job));
+      put(std::move(*job), news);
     } else {
       put(std::move(std::get<DisruptionBudget>(object)));
     }
     changed();
   }
-  if (newly_bound && observer_ != nullptr) observer_->on_pod_bound(*newly_bound, clock_.wall_s());
+  tell(news);
+}
+
+void Cache::tell(const News& news) const {
+  if (observer_ == nullptr) return;
+  if (news.bound) observer_->on_pod_bound(*news.bound, clock_.wall_s());
+  if (news.running) observer_->on_pod_running(*news.running);
+  for (const Uid& uid : news.gone_jobs)
+    observer_->on_job_gone(uid);
+  if (news.job) observer_->on_job(*news.job);
 }
 
 void Cache::remove(const KubeObject& object) {
+  News news;
+  remove(object, news);
+  tell(news);
+}
+
+void Cache::remove(const KubeObject& object, News& news) {
   const auto same = [](const Uid& kept, const Uid& gone) { return gone.empty() || kept == gone; };
   MutexLock lock(mutex_);
   if (const Pod* pod = std::get_if<Pod>(&object)) {
@@ -68,7 +83,8 @@ void Cache::remove(const KubeObject& object) {
       forget_node(node->name.str());
   } else if (const Job* job = std::get_if<Job>(&object)) {
     const auto at = jobs_.entries.find(job->key);
-    if (at != jobs_.entries.end() && same(at->second.object->uid, job->uid)) forget_job(job->key);
+    if (at != jobs_.entries.end() && same(at->second.object->uid, job->uid))
+      forget_job(job->key, news);
   } else {
     const auto& budget = std::get<DisruptionBudget>(object);
     const auto at = budgets_.entries.find(budget.key);
@@ -79,10 +95,14 @@ void Cache::remove(const KubeObject& object) {
 }
 
 void Cache::finish_relist(KubeKind kind) {
-  MutexLock lock(mutex_);
-  sweep(kind);
-  listed_[index_of(kind)] = true;
-  changed();
+  News news;
+  {
+    MutexLock lock(mutex_);
+    sweep(kind, news);
+    listed_[index_of(kind)] = true;
+    changed();
+  }
+  tell(news);
 }
 
 void Cache::put(Node node) {
@@ -92,16 +112,21 @@ void Cache::put(Node node) {
   edit(slot).node = std::make_shared<const Node>(std::move(node));
 }
 
-PodPtr Cache::put(Pod fresh) {
+void Cache::put(Pod fresh, News& news) {
   const auto at = pods_.find(fresh.key);
   const PodPtr old = at == pods_.end() ? nullptr : at->second.pod;
   const bool same_pod = old && old->uid == fresh.uid;
   const auto pod = std::make_shared<const Pod>(std::move(fresh));
   // A terminal pod that we never saw unbound is old news: only the step to "bound" is told.
   const bool newly_bound = pod->bound() && (same_pod ? !old->bound() : !pod->terminal());
+  const bool newly_running =
+      pod->bound() && pod->started_s &&
+      (same_pod ? !old->started_s || old->restarted != pod->restarted : !pod->terminal());
+  if (newly_bound) news.bound = pod;
+  if (newly_running) news.running = pod;
   if (pod->terminal()) {
     if (old) forget_pod(pod->key);
-    return newly_bound ? pod : nullptr;
+    return;
   }
   if (old) {
     detach(*old);
@@ -111,14 +136,17 @@ PodPtr Cache::put(Pod fresh) {
   attach(pod);
   sight(pod->uid, pod->plan.get());
   if (!same_pod || newly_bound) note_progress(*pod);
-  return newly_bound ? pod : nullptr;
 }
 
-void Cache::put(Job job) {
+void Cache::put(Job job, News& news) {
   auto& entry = jobs_.entries[job.key];
-  if (entry.object && entry.object->uid != job.uid) sightings_.erase(entry.object->uid);
+  if (entry.object && entry.object->uid != job.uid) {
+    sightings_.erase(entry.object->uid);
+    news.gone_jobs.push_back(entry.object->uid);
+  }
   sight(job.uid, job.plan.get());
   entry.object = std::make_shared<const Job>(std::move(job));
+  news.job = entry.object;
   entry.generation = generation(KubeKind::kJob);
   jobs_.list_outdated = true;
 }
@@ -150,9 +178,10 @@ void Cache::forget_pod(const ObjectKey& key) {
   detach(*pod);
 }
 
-void Cache::forget_job(const ObjectKey& key) {
+void Cache::forget_job(const ObjectKey& key, News& news) {
   const auto at = jobs_.entries.find(key);
   if (at == jobs_.entries.end()) return;
+  news.gone_jobs.push_back(at->second.object->uid);
   sightings_.erase(at->second.object->uid);
   jobs_.entries.erase(at);
   jobs_.list_outdated = true;
@@ -163,7 +192,7 @@ void Cache::forget_budget(const ObjectKey& key) {
   budgets_.list_outdated = true;
 }
 
-void Cache::sweep(KubeKind kind) {
+void Cache::sweep(KubeKind kind, News& news) {
   const std::uint64_t current = generation(kind);
   std::vector<ObjectKey> gone;
   switch (kind) {
@@ -183,7 +212,7 @@ void Cache::sweep(KubeKind kind) {
       for (const auto& [key, entry] : jobs_.entries)
         if (entry.generation != current) gone.push_back(key);
       for (const ObjectKey& key : gone)
-        forget_job(key);
+        forget_job(key, news);
       break;
     case KubeKind::kDisruptionBudget:
       for (const auto& [key, entry] : budgets_.entries)

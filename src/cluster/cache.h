@@ -82,16 +82,25 @@ class Cache {
     const std::vector<std::shared_ptr<const T>>& sorted();
   };
 
+  // What the observer is told once the lock is released.
+  struct News {
+    PodPtr bound;
+    PodPtr running;
+    JobPtr job;
+    std::vector<Uid> gone_jobs;
+  };
+
+  void remove(const wire::KubeObject& object, News& news);
   void put(Node node) SLACKLINE_REQUIRES(mutex_);
-  // The pod to tell the observer about, or null.
-  PodPtr put(Pod pod) SLACKLINE_REQUIRES(mutex_);
-  void put(Job job) SLACKLINE_REQUIRES(mutex_);
+  void put(Pod pod, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(Job job, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(DisruptionBudget budget) SLACKLINE_REQUIRES(mutex_);
   void forget_node(const std::string& name) SLACKLINE_REQUIRES(mutex_);
   void forget_pod(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
-  void forget_job(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
+  void forget_job(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_budget(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
-  void sweep(wire::KubeKind kind) SLACKLINE_REQUIRES(mutex_);
+  void sweep(wire::KubeKind kind, News& news) SLACKLINE_REQUIRES(mutex_);
+  void tell(const News& news) const;
 
   void attach(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
   void detach(const Pod& pod) SLACKLINE_REQUIRES(mutex_);

@@ -18,6 +18,12 @@ class ClusterObserver {
   virtual ~ClusterObserver() = default;
   // A pod became bound (also during the first list). Times are epoch seconds.
   virtual void on_pod_bound(const Pod& pod, double seen_s) = 0;
+  // A bound pod has its start time, or one of its containers was restarted. Of pods that had ended
+  // before they were first seen nothing is told.
+  virtual void on_pod_running(const Pod& /*pod*/) {}
+  // A Job is new or has changed; comes again with every list.
+  virtual void on_job(const Job& /*job*/) {}
+  virtual void on_job_gone(const Uid& /*job*/) {}
 };
 
 // Thread-safe. start() once, then stop() and join(); snapshot() and health() at any time.

@@ -65,7 +65,11 @@ struct ClusterSettings {
 
 struct StoreSettings {
   std::string path = "slackline.db";
+  std::string models_path;          // of the model database; empty = beside `path`
   std::int64_t keep_rows = 300000;  // decisions of at most 1.5 kB; older ones are deleted
+
+  // "slackline.db" -> "slackline.models.db"
+  std::string models_file() const;
 };
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };

@@ -194,6 +194,7 @@ void read_root(Section& root, Configuration& out) {
   root.section("cluster", [&](Section& s) { read_cluster(s, out.cluster); });
   root.section("store", [&](Section& s) {
     s.text("path", out.store.path);
+    s.text("modelsPath", out.store.models_path);
     s.integer("keepRows", out.store.keep_rows, 1);
     if (out.store.path.empty()) s.problem("path", "is empty", "name a file");
   });
@@ -216,9 +217,18 @@ void make_absolute(Configuration& configuration, const std::string& folder) {
   lift(configuration.cluster.dump_file);
   lift(configuration.cluster.kubeconfig);
   lift(configuration.store.path);
+  lift(configuration.store.models_path);
 }
 
 }  // namespace
+
+std::string StoreSettings::models_file() const {
+  if (!models_path.empty()) return models_path;
+  const std::filesystem::path journal(path);
+  return (journal.parent_path() /
+          (journal.stem().string() + ".models" + journal.extension().string()))
+      .string();
+}
 
 Loaded parse_configuration(std::string_view text, const std::string& folder) {
   Loaded loaded;

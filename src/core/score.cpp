@@ -10,7 +10,6 @@
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/gpu_types.h"
-#include "slackline/core/prediction.h"
 #include "slackline/core/tasks.h"
 
 namespace slackline::core {
@@ -165,21 +164,20 @@ class NodeScorer {
       source = "none: pod gives no batch-size";
     } else if (!question_.whole_gpus || question_.resource.empty()) {
       source = "none: only whole GPUs are modelled";
-    } else if (const ProfileEntry* entry = options_.profiles->find(*intent.model, type);
-               entry == nullptr) {
-      source = format("none: no profile for {} on {}", printable(*intent.model, 64),
-                      type.empty() ? "an unknown GPU type" : printable(type.str(), 64));
     } else {
-      const auto prediction =
-          PreparedModel(*entry, static_cast<double>(*intent.batch_size)).predict(question_.shape);
-      if (!prediction) {
-        source = "none: the profile predicts no progress in this shape";
+      const auto prepared =
+          options_.predictor->prepare(*intent.model, static_cast<double>(*intent.batch_size), type);
+      if (prepared) estimate.prediction = prepared->predict(question_.shape);
+      if (!estimate.prediction) {
+        source = prepared
+                     ? "none: no progress is predicted in this shape"
+                     : format("none: nothing is known about {} on {}", printable(*intent.model, 64),
+                              type.empty() ? "an unknown GPU type" : printable(type.str(), 64));
         return;
       }
-      source = to_string(prediction->source);
-      estimate.throughput_samples_per_s = prediction->throughput_samples_per_s;
+      source = to_string(estimate.prediction->source);
       if (!estimate.cost) return;
-      const double value = cer(prediction->throughput_samples_per_s, *estimate.cost);
+      const double value = cer(estimate.prediction->throughput_samples_per_s, *estimate.cost);
       if (std::isfinite(value)) estimate.cer = value;
     }
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/answers.h"
 #include "slackline/base/text.h"
 #include "wire/rest_encode.h"
 #include "wire/rest_text.h"
@@ -19,65 +20,6 @@ extern const std::vector<std::pair<std::string_view, std::string_view>> kOpenApi
 namespace http {
 namespace {
 
-constexpr std::int64_t kDefaultLimit = 500;
-constexpr std::int64_t kMaxLimit = 1000;
-
-Response failure(const Error& error) {
-  struct Answer {
-    int status;
-    std::string_view reason;
-  };
-  const Answer answer = error.code == ErrorCode::kNotFound          ? Answer{404, "NotFound"}
-                        : error.code == ErrorCode::kInvalidArgument ? Answer{400, "BadRequest"}
-                        : error.code == ErrorCode::kUnavailable ? Answer{503, "ServiceUnavailable"}
-                                                                : Answer{500, "InternalError"};
-  Response response;
-  response.status = answer.status;
-  response.body = wire::encode_status_error(answer.status, answer.reason, error.message);
-  return response;
-}
-
-bool wants_text(const Request& request) {
-  return request.accept.find("text/plain") != std::string_view::npos &&
-         request.accept.find("application/json") == std::string_view::npos;
-}
-
-Response json(std::string body) {
-  Response response;
-  response.body = std::move(body);
-  return response;
-}
-
-Response text(std::string body) {
-  Response response;
-  response.content_type = "text/plain; charset=utf-8";
-  response.body = std::move(body);
-  return response;
-}
-
-// The window of a list that a request asks for.
-struct Page {
-  std::size_t offset = 0;
-  std::size_t limit = 0;
-};
-
-Result<std::int64_t> number(const Request& request, std::string_view name, std::int64_t otherwise,
-                            std::int64_t low, std::int64_t high) {
-  const auto at = request.query.find(name);
-  if (at == request.query.end()) return otherwise;
-  const auto value = parse_int(at->second);
-  if (value && *value >= low && *value <= high) return *value;
-  return fail(ErrorCode::kInvalidArgument, format("{}=\"{}\": expected a number from {} to {}",
-                                                  name, printable(at->second, 64), low, high));
-}
-
-Result<Page> page_of(const Request& request) {
-  SLACKLINE_ASSIGN(const std::int64_t limit, number(request, "limit", kDefaultLimit, 1, kMaxLimit));
-  SLACKLINE_ASSIGN(const std::int64_t offset,
-                   number(request, "continue", 0, 0, std::int64_t{1} << 40));
-  return Page{static_cast<std::size_t>(offset), static_cast<std::size_t>(limit)};
-}
-
 Result<ObjectKey> object_key(std::string_view text, std::string_view field) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size() ||
@@ -85,24 +27,6 @@ Result<ObjectKey> object_key(std::string_view text, std::string_view field) {
     return fail(ErrorCode::kInvalidArgument,
                 format("{}=\"{}\": expected NAMESPACE/NAME", field, printable(text, 64)));
   return ObjectKey{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
-}
-
-// One page of a whole list, as JSON or as a table. `preface` stands above the table.
-template <class T>
-Response list(const Request& request, const std::vector<T>& all, const wire::ListFacts& facts = {},
-              const std::string& preface = {}) {
-  const auto page = page_of(request);
-  if (!page) return failure(page.error());
-  const std::size_t begin = std::min(page->offset, all.size());
-  const std::size_t end = std::min(begin + page->limit, all.size());
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto last = all.begin() + static_cast<std::ptrdiff_t>(end);
-  if (wants_text(request)) {
-    std::string table = preface + wire::text_of(std::vector<T>(first, last));
-    if (end < all.size()) table += format("... {} more; continue={}\n", all.size() - end, end);
-    return text(std::move(table));
-  }
-  return json(wire::encode_list(first, last, end < all.size() ? std::to_string(end) : "", facts));
 }
 
 Response get_cluster(const control::Queries& queries, const Request& request) {

@@ -21,8 +21,8 @@ Response readyz(const control::Health& health, const Request& request) {
   std::string lines;
   for (const control::HealthCheck& check : health.checks()) {
     ready = ready && check.ok;
-    lines += check.ok ? format("[+]{} ok\n", check.name)
-                      : format("[-]{} failed: {}\n", check.name, printable(check.detail));
+    lines += format("{}{} {}", check.ok ? "[+]" : "[-]", check.name, check.ok ? "ok" : "failed");
+    lines += check.detail.empty() ? "\n" : format(": {}\n", printable(check.detail));
   }
   const bool verbose = request.query.contains("verbose");
   if (ready && !verbose) return text(200, "ok\n");

@@ -28,8 +28,8 @@ struct Platform {
 Result<std::vector<core::Pool>> parse_platform(std::string_view text);
 
 // Gives every profile entry the name that the platform uses for its GPU type (case does not count),
-// and a pool without a type the only type of the profile, in small letters. kInvalidArgument where a pool's
-// type has no entry.
+// and a pool without a type the only type of the profile, in small letters. kInvalidArgument where
+// a pool's type has no entry.
 Status match_types(std::vector<core::Pool>& pools, std::vector<ProfileEntry>& entries);
 
 // kInvalidArgument where a task's type has no profile, or none of its placements exist.

@@ -1,5 +1,6 @@
 #include "store/model_store.h"
 
+#include <set>
 #include <utility>
 
 #include "obs/log.h"
@@ -39,9 +40,14 @@ CREATE TABLE fits(
 ) WITHOUT ROWID;
 )sql";
 
+// The run that a sample comes from: NULL where none is known.
+constexpr const char* kNameRuns =
+    "ALTER TABLE samples ADD COLUMN run TEXT;"
+    "CREATE UNIQUE INDEX samples_by_run ON samples(run);";
+
 constexpr std::string_view kInsertSample =
     "INSERT INTO samples(model, gpu_type, batch, layout, throughput_samples_per_s, source, origin,"
-    " time_s) VALUES(?,?,?,?,?,?,?,?)";
+    " time_s, run) VALUES(?,?,?,?,?,?,?,?,?)";
 
 constexpr std::string_view kForgetOldest =
     "DELETE FROM samples WHERE model = ?1 AND gpu_type = ?2 AND id <= (SELECT id FROM samples "
@@ -58,18 +64,22 @@ SampleOrigin origin_of(std::string_view text) {
   return SampleOrigin::kImport;
 }
 
+// `run` is empty where none is known.
 Status insert_samples(Database& database, const std::vector<ThroughputSample>& samples,
-                      double now_s) {
+                      double now_s, std::string_view run = {}) {
   SLACKLINE_ASSIGN(Statement insert, database.prepare(kInsertSample));
-  SLACKLINE_ASSIGN(Statement forget, database.prepare(kForgetOldest));
+  std::set<ModelKey> touched;
   for (const ThroughputSample& sample : samples) {
-    SLACKLINE_TRY(insert
-                      .bind_all(sample.model, sample.gpu_type.str(), sample.batch,
-                                sample.layout.str(), sample.throughput_samples_per_s, sample.source,
-                                to_string(sample.origin), now_s)
-                      .run());
-    SLACKLINE_TRY(forget.bind_all(sample.model, sample.gpu_type.str(), kMaxSamplesPerPair).run());
+    insert.bind_all(sample.model, sample.gpu_type.str(), sample.batch, sample.layout.str(),
+                    sample.throughput_samples_per_s, sample.source, to_string(sample.origin),
+                    now_s);
+    if (!run.empty()) insert.bind(9, run);
+    SLACKLINE_TRY(insert.run());
+    touched.insert({sample.model, sample.gpu_type});
   }
+  SLACKLINE_ASSIGN(Statement forget, database.prepare(kForgetOldest));
+  for (const ModelKey& key : touched)
+    SLACKLINE_TRY(forget.bind_all(key.model, key.gpu_type.str(), kMaxSamplesPerPair).run());
   return {};
 }
 
@@ -94,18 +104,27 @@ Status each_row(Statement& query, const std::function<Status(const Statement&)>&
 }  // namespace
 
 Result<ModelStore> ModelStore::open(const std::string& path, double busy_timeout_s) {
-  const DatabaseOptions options{path, {kCreate}, busy_timeout_s, kModelFile};
+  const DatabaseOptions options{path, {kCreate, kNameRuns}, busy_timeout_s, kModelFile};
   MirroredDatabase::Recovery recovery;
   SLACKLINE_ASSIGN(MirroredDatabase database, MirroredDatabase::open(options, recovery));
-  for (const std::string& moved : recovery.moved_aside)
-    obs::log_error(
-        "model_store_damaged",
-        {{"path", path}, {"moved_to", moved}, {"restored_from_twin", recovery.restored}});
-  return ModelStore(options, std::move(database));
+  ModelStore store(options, std::move(database));
+  if (recovery.moved_aside.empty()) return store;
+  const std::string moved_to = join(recovery.moved_aside, ", ");
+  obs::log_error(
+      "model_store_damaged",
+      {{"path", path}, {"moved_to", moved_to}, {"restored_from_twin", recovery.restored}});
+  if (recovery.restored)
+    store.damage_.restored = 1;
+  else
+    store.damage_ = {0, 1, moved_to};
+  return store;
 }
 
 Status ModelStore::reopen() {
   SLACKLINE_ASSIGN(ModelStore anew, open(options_.path, options_.busy_timeout_s));
+  anew.damage_.restored += damage_.restored;
+  anew.damage_.lost += damage_.lost;
+  if (anew.damage_.moved_to.empty()) anew.damage_.moved_to = damage_.moved_to;
   *this = std::move(anew);
   return {};
 }
@@ -120,6 +139,17 @@ Status ModelStore::write(const std::function<Status(Database&)>& change) {
 
 Status ModelStore::add_samples(const std::vector<ThroughputSample>& samples, double now_s) {
   return write([&](Database& database) { return insert_samples(database, samples, now_s); });
+}
+
+Result<bool> ModelStore::add_run(const ThroughputSample& sample, const Uid& run, double now_s) {
+  bool added = false;
+  SLACKLINE_TRY(write([&](Database& database) -> Status {
+    SLACKLINE_ASSIGN(Statement known, database.prepare("SELECT 1 FROM samples WHERE run = ?"));
+    SLACKLINE_ASSIGN(const bool found, known.bind_all(run.str()).step());
+    added = !found;
+    return found ? Status() : insert_samples(database, {sample}, now_s, run.str());
+  }));
+  return added;
 }
 
 Status ModelStore::put_descriptor(const ModelDescriptor& descriptor) {

@@ -20,6 +20,13 @@ namespace slackline::store {
 // Of one (model, GPU type); older ones are forgotten.
 inline constexpr std::int64_t kMaxSamplesPerPair = 5000;
 
+// Damage that was met since open(), by whether the twin of the damaged file had everything.
+struct StoreDamage {
+  int restored = 0;
+  int lost = 0;
+  std::string moved_to;  // where the lost ones lie now: "a.damaged-1, b.damaged-1"
+};
+
 struct ModelKey {
   std::string model;
   GpuType gpu_type;
@@ -32,6 +39,8 @@ class ModelStore {
 
   // All or none.
   Status add_samples(const std::vector<ThroughputSample>& samples, double now_s);
+  // The sample of a finished run; false, and nothing changes, where that run has one already.
+  Result<bool> add_run(const ThroughputSample& sample, const Uid& run, double now_s);
   Status put_descriptor(const ModelDescriptor& descriptor);
   // The record with the version it got.
   Result<FitRecord> put_fit(const ProfileEntry& entry, double now_s);
@@ -43,6 +52,8 @@ class ModelStore {
   Result<std::vector<ModelDescriptor>> descriptors();  // by model
   Result<std::vector<FitRecord>> fits();               // by (model, GPU type)
 
+  const StoreDamage& damage() const { return damage_; }
+
  private:
   ModelStore(DatabaseOptions options, MirroredDatabase database)
       : options_(std::move(options)), database_(std::move(database)) {}
@@ -51,6 +62,7 @@ class ModelStore {
 
   DatabaseOptions options_;
   MirroredDatabase database_;
+  StoreDamage damage_;
 };
 
 }  // namespace slackline::store

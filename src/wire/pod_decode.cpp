@@ -44,13 +44,21 @@ void read_gates(JsonView gates, Pod& pod) {
   }
 }
 
-bool finished(JsonView conditions) {
-  for (const JsonView condition : conditions.items()) {
-    const std::string_view type = condition["type"].text();
-    if ((type == "Complete" || type == "Failed") && condition["status"].text() == "True")
-      return true;
-  }
+bool has_condition(JsonView conditions, std::string_view type, std::string_view value) {
+  for (const JsonView condition : conditions.items())
+    if (condition["type"].text() == type && condition["status"].text() == value) return true;
   return false;
+}
+
+bool restarted(JsonView container_statuses) {
+  for (const JsonView container : container_statuses.items())
+    if (container["restartCount"].integer().value_or(0) > 0) return true;
+  return false;
+}
+
+std::optional<double> read_optional_time_s(JsonView value) {
+  const double time_s = read_time_s(value);
+  return time_s > 0 ? std::optional(time_s) : std::nullopt;
 }
 
 }  // namespace
@@ -73,8 +81,8 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.priority = read_priority(spec["priority"]);
   pod.scheduler_name = std::string(spec["schedulerName"].text());
   pod.created_s = read_time_s(metadata["creationTimestamp"]);
-  if (const double started_s = read_time_s(status["startTime"]); started_s > 0)
-    pod.started_s = started_s;
+  pod.started_s = read_optional_time_s(status["startTime"]);
+  pod.restarted = restarted(status["containerStatuses"]);
   pod.requests = read_pod_requests(spec, catalog, pod.problems);
   pod.intent = intent_of(metadata);
   pod.plan = plan_of(metadata["annotations"]);
@@ -100,11 +108,16 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   if (spec["completions"].present()) job.completions = count_or(spec["completions"], 1);
   job.indexed = spec["completionMode"].text() == "Indexed";
   job.suspended = spec["suspend"].is_true();
-  job.finished = finished(status["conditions"]);
+  const JsonView conditions = status["conditions"];
+  job.finished =
+      has_condition(conditions, "Complete", "True") || has_condition(conditions, "Failed", "True");
+  job.resumed = has_condition(conditions, "Suspended", "False");
   job.active = count_or(status["active"], 0);
   job.succeeded = count_or(status["succeeded"], 0);
   job.failed = count_or(status["failed"], 0);
   job.created_s = read_time_s(metadata["creationTimestamp"]);
+  job.started_s = read_optional_time_s(status["startTime"]);
+  job.completed_s = read_optional_time_s(status["completionTime"]);
   std::vector<std::string> problems;
   job.pod_requests = read_pod_requests(pod_template["spec"], catalog, problems);
   job.priority = read_priority(pod_template["spec"]["priority"]);

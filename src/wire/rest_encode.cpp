@@ -138,7 +138,9 @@ void encode(JsonWriter& out, const ScoreView& view) {
       .field("verdict", view.verdict)
       .field("message", view.message)
       .field("score", view.score)
-      .field("rank", view.rank);
+      .field("rank", view.rank)
+      .field("source", view.source)
+      .field("extrapolated", view.extrapolated);
   out.key("features").begin_object();
   for (const auto& [name, value] : view.features)
     out.field(name, value);
@@ -150,6 +152,10 @@ void encode(JsonWriter& out, const PlacementRow& row) {
       .field("gpuType", row.gpu_type.str())
       .field("shape", row.shape.str())
       .field("throughputSamplesPerSecond", row.throughput_samples_per_s)
+      .field("throughputLow", row.throughput_low)
+      .field("throughputHigh", row.throughput_high)
+      .field("source", row.source)
+      .field("extrapolated", row.extrapolated)
       .field("latSeconds", row.latency_s)
       .field("cost", row.cost)
       .field("cer", row.cer);

@@ -44,6 +44,10 @@ std::string names_text(const std::vector<NodeName>& nodes) {
   return join(names, ",");
 }
 
+std::string source_text(const std::string& source, bool extrapolated) {
+  return extrapolated ? source + ", extrapolated" : source;
+}
+
 std::string feature(const ScoreView& view, std::string_view name) {
   for (const auto& [key, value] : view.features)
     if (key == name) return name == "free_gpus_after" ? format("{:.0f}", value) : figure(value);
@@ -102,21 +106,24 @@ std::string text_of(const std::vector<TaskView>& tasks) {
 }
 
 std::string text_of(const std::vector<ScoreView>& nodes) {
-  TextTable table(
-      {">RANK", "NODE", "GPU TYPE", ">SCORE", ">SAMPLES/S", ">CER", ">FREE AFTER", "VERDICT"});
+  TextTable table({">RANK", "NODE", "GPU TYPE", ">SCORE", ">SAMPLES/S", "SOURCE", ">CER",
+                   ">FREE AFTER", "VERDICT"});
   for (const ScoreView& node : nodes)
     table.add({node.rank > 0 ? std::to_string(node.rank) : "", node.node.str(),
                type_text(node.gpu_type), std::to_string(node.score),
-               feature(node, "throughput_samples_per_s"), feature(node, "cer"),
+               feature(node, "throughput_samples_per_s"),
+               source_text(node.source, node.extrapolated), feature(node, "cer"),
                feature(node, "free_gpus_after"), node.passes ? "passes" : node.message});
   return table.str();
 }
 
 std::string text_of(const std::vector<PlacementRow>& rows) {
-  TextTable table({"GPU TYPE", "SHAPE", ">SAMPLES/S", ">RUN TIME", ">COST", ">CER",
-                   "MEETS DEADLINE", "FITS NOW", "NOTE"});
+  TextTable table({"GPU TYPE", "SHAPE", ">SAMPLES/S", ">LOW", ">HIGH", "SOURCE", ">RUN TIME",
+                   ">COST", ">CER", "MEETS DEADLINE", "FITS NOW", "NOTE"});
   for (const PlacementRow& row : rows)
     table.add({type_text(row.gpu_type), row.shape.str(), figure(row.throughput_samples_per_s),
+               figure(row.throughput_low), figure(row.throughput_high),
+               source_text(row.source, row.extrapolated),
                row.latency_s > 0 ? format_duration(row.latency_s) : "", figure(row.cost),
                figure(row.cer),
                !row.feasible   ? ""

@@ -71,13 +71,13 @@ void score(benchmark::State& state) {
   const ClusterSnapshot snapshot = busy_cluster(state.range(0));
   const NodesRequest request = request_for(snapshot, typical_pod(), state.range(1) != 0);
   const GpuCatalog catalog = default_gpu_catalog();
-  const WorkloadProfiles known = profiles();
+  const core::Predictor known(profiles());
   const std::vector<core::Pool> pools = core::derive_pools(snapshot, catalog);
   const bool given = state.range(2) != 0;
   for (auto _ : state) {
     const auto sheet = core::score_nodes(
         snapshot, request,
-        {.catalog = &catalog, .profiles = &known, .pools = given ? &pools : nullptr});
+        {.catalog = &catalog, .predictor = &known, .pools = given ? &pools : nullptr});
     benchmark::DoNotOptimize(core::to_reply(sheet));
   }
 }

@@ -134,12 +134,13 @@ Result<Sample> measure_size(std::uint16_t port, int names, const std::string& bo
 Status run(const std::string& folder) {
   control::DecisionOptions options;
   options.catalog = default_gpu_catalog();
-  SLACKLINE_ASSIGN(options.profiles, config::load_profiles({}));
+  SLACKLINE_ASSIGN(const WorkloadProfiles profiles, config::load_profiles({}));
+  const control::KnownBoard board(profiles);
   const test::FakeSource source(a_large_cluster());
   obs::MetricsRegistry metrics;
   SLACKLINE_ASSIGN(const auto journal, store::Journal::open({.path = folder + "/journal.db"}));
   control::DecisionLog log(journal.get(), metrics);
-  control::Extender extender(options, source, nullptr, log, system_clock());
+  control::Extender extender(options, board, source, nullptr, log, system_clock());
   http::Router router;
   http::add_extender_routes(router, extender, options.catalog, metrics);
 

@@ -5,6 +5,7 @@ import http.client
 import json
 import pathlib
 import shutil
+import sqlite3
 import ssl
 import subprocess
 import tempfile
@@ -50,8 +51,10 @@ class DumpTest(unittest.TestCase):
 
     def test_every_path_of_the_openapi_document_answers(self):
         document = self.get_json("/openapi.json")
-        names = {"ns": "team-vision", "name": "resnet-nightly"}
-        for path in document["paths"]:
+        names = {"ns": "team-vision", "name": "resnet-nightly", "model": "resnet50"}
+        for path, operations in document["paths"].items():
+            if "get" not in operations:
+                continue
             path = path.format(**names)
             if path == "/v1/scores":
                 path += "?pod=team-vision/resnet-nightly"
@@ -194,6 +197,160 @@ class DumpTest(unittest.TestCase):
                               text=True, capture_output=True)  # fmt: skip
         self.assertEqual(done.returncode, 1)
         self.assertIn("slackline serve", done.stderr)
+
+
+class ModelsTest(unittest.TestCase):
+    """The daemon learns how fast a model trains."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = pathlib.Path(folder.name)
+        self.daemon = Daemon(None, self.directory, flags=["--cluster", f"file:{DUMP}"])
+        self.addCleanup(self.daemon.kill)
+        self.daemon.start()
+
+    def send(self, method, path, body, content_type="application/json", accept="application/json"):
+        if not isinstance(body, (str, bytes)):
+            body = json.dumps(body)
+        link = http.client.HTTPConnection("127.0.0.1", self.daemon.api_port, timeout=30)
+        with contextlib.closing(link):
+            link.request(method, path, body, {"Content-Type": content_type, "Accept": accept})
+            answer = link.getresponse()
+            return answer.status, answer.read().decode()
+
+    def model(self, name):
+        status, text = self.daemon.get(f"/v1/models/{name}")
+        self.assertEqual(status, 200, text)
+        return json.loads(text)
+
+    @staticmethod
+    def measured(gpu_type="T4"):
+        """Fifteen samples of one law: 2 ms a sample, and 1.5 ms for each further node."""
+        samples = []
+        for nodes, gpus in ((1, 1), (1, 2), (1, 4), (2, 2), (2, 4)):
+            for batch in (32, 64, 128):
+                step_s = 0.01 + 0.002 * batch / (nodes * gpus) + 0.0015 * (nodes - 1)
+                samples.append({"gpuType": gpu_type, "batch": batch, "placement": f"{nodes}x{gpus}",
+                                "throughputSamplesPerS": batch / step_s, "origin": "calibration"})  # fmt: skip
+        return samples
+
+    def test_what_is_learnt_is_used_and_survives_a_restart(self):
+        self.assertEqual(self.daemon.get("/v1/models/newnet")[0], 404)
+        status, text = self.send("POST", "/v1/models/newnet/samples", {"samples": self.measured()})
+        self.assertEqual(status, 200, text)
+        answer = json.loads(text)
+        self.assertEqual(answer["accepted"], 15)
+        (learnt,) = answer["gpuTypes"]
+        self.assertEqual((learnt["gpuType"], learnt["from"], learnt["version"]), ("T4", "fitted here", 1))
+        self.assertEqual((learnt["samples"], learnt["refusal"]), (15, ""))
+        self.assertLess(learnt["heldOutMape"], 10)
+        described = {"family": "newnets", "parameters": 25.6e6, "flopsPerSample": 4.1e9, "description": "a test"}
+        status, text = self.send("PUT", "/v1/models/newnet", described)
+        self.assertEqual(status, 200, text)
+        before = self.model("newnet")
+        self.assertEqual({key: before[key] for key in described}, described)
+        self.assertEqual(self.daemon.total("slackline_model_samples_total", origin="calibration"), 15)
+        self.assertEqual(self.daemon.total("slackline_model_fits_total", result="done"), 1)
+        self.daemon.restart()
+        self.assertEqual(self.model("newnet"), before)
+
+    def test_csv_is_taken_and_another_models_rows_are_not(self):
+        header = "model,gpu_type,batch,placement,throughput_samples_per_s,source\n"
+        rows = "newnet,T4,64,1x2,800,by hand\nnewnet,A100,64,4+2+1,900,\n"
+        path = "/v1/models/newnet/samples"
+        status, text = self.send("POST", path, header + rows, "text/csv; charset=utf-8", "text/plain")
+        self.assertEqual(status, 200, text)
+        self.assertRegex(text, r"^2 samples stored\n")
+        self.assertRegex(text, r"newnet +A100 .*not fitted: ")
+        status, text = self.send("POST", path, header + rows + "bert,T4,1,1x2,x,\n", "text/csv")
+        self.assertEqual(status, 400)
+        for words in ("line 4: batch", "line 4: throughput_samples_per_s"):
+            self.assertIn(words, json.loads(text)["message"])
+        status, text = self.send("POST", path, header + "bert,T4,64,1x2,5,\n", "text/csv")
+        self.assertIn("line 2: model", json.loads(text)["message"])
+        self.assertEqual(sum(each["samples"] for each in self.model("newnet")["gpuTypes"]), 2)
+
+    def test_bad_bodies_are_refused_whole_and_every_wrong_field_is_named(self):  # F42
+        path = "/v1/models/newnet/samples"
+        good = self.measured()[0]
+        for body, words in [
+            ({"samples": [good, {**good, "batch": -1, "placement": "4x"}]}, ["samples[1].batch", "samples[1].placement"]),
+            ({"samples": [{**good, "colour": 1}]}, ["samples[0].colour", "unknown key"]),
+            ({"samples": [{**good, "placement": "2x4", "batch": 2}]}, ["samples[0].batch", "8 GPUs"]),
+            ({"samples": [{**good, "origin": "guess"}, 7]}, ["samples[0].origin", "samples[1]"]),
+            ({"samples": [{}]}, ["gpuType", "batch", "placement", "throughputSamplesPerS"]),
+            ({"samples": []}, ["1 to 5000"]),
+            ({"sample": [good]}, ["sample:", "samples"]),
+            ("[1, 2", [""]),
+            ("\ud83d".encode("utf-8", "surrogatepass"), [""]),
+            ('{"samples": [{"batch": 1e999}]}', [""]),
+            ("[" * 5000, [""]),
+        ]:
+            with self.subTest(str(body)[:60]):
+                status, text = self.send("POST", path, body)
+                self.assertEqual((status, json.loads(text)["reason"]), (400, "BadRequest"), text)
+                for word in words:
+                    self.assertIn(word, json.loads(text)["message"])
+        self.assertEqual(self.send("POST", path, {"samples": [good]}, "application/xml")[0], 415)
+        self.assertEqual(self.send("POST", path, " " * (3 << 20))[0], 413)
+        self.assertEqual(self.send("DELETE", "/v1/models/newnet", "")[0], 405)
+        for body, word in [({"familly": "x"}, "familly"), ({"parameters": 0}, "parameters"), ("null", "object")]:
+            with self.subTest(str(body)):
+                status, text = self.send("PUT", "/v1/models/newnet", body)
+                self.assertEqual(status, 400, text)
+                self.assertIn(word, text)
+        self.assertEqual(self.daemon.get("/v1/models/newnet")[0], 404, "nothing was stored")
+
+    def test_a_locked_database_is_said_with_the_remedy(self):
+        lock = sqlite3.connect(self.directory / "slackline.models.db", isolation_level=None)
+        with contextlib.closing(lock):
+            lock.execute("BEGIN IMMEDIATE")
+            status, text = self.send("POST", "/v1/models/newnet/samples", {"samples": self.measured()})
+            self.assertEqual((status, json.loads(text)["reason"]), (503, "ServiceUnavailable"), text)
+            self.assertIn("send the same again", text)
+            self.assertEqual(self.daemon.total("slackline_model_store_degraded"), 1)
+            self.assertEqual(self.daemon.get("/v1/models")[0], 200)
+            filtered = self.daemon.post("/v1/extender/filter", arguments(["k80-1"], name="a"))
+            self.assertEqual(filtered[0], 200)
+        self.assertEqual(self.send("POST", "/v1/models/newnet/samples", {"samples": self.measured()})[0], 200)
+        self.assertEqual(self.daemon.total("slackline_model_store_degraded"), 0)
+
+    def test_a_damaged_database_costs_nothing_and_two_cost_only_what_was_learnt(self):  # F30
+        shipped = self.model("resnet50")
+        self.send("POST", "/v1/models/newnet/samples", {"samples": self.measured()})
+        learnt = self.model("newnet")
+        primary = self.directory / "slackline.models.db"
+        mirror = self.directory / "slackline.models.db.mirror"
+
+        def damage(*files):
+            self.daemon.kill()
+            for file in files:
+                for suffix in ("-wal", "-shm"):
+                    file.with_name(file.name + suffix).unlink(missing_ok=True)
+                file.write_bytes(b"x" * 8192)
+            self.daemon.start()
+            return self.daemon.get("/readyz?verbose")[1]
+
+        self.assertIn("[+]models-stored ok\n", damage(primary))
+        self.assertEqual(self.model("newnet"), learnt)
+        self.assertEqual(self.daemon.total("slackline_model_store_damaged", outcome="restored"), 1)
+        self.assertRegex(damage(primary, mirror), r"\[\+\]models-stored ok: .* was damaged .*\.damaged-")
+        self.assertEqual(self.daemon.total("slackline_model_store_damaged", outcome="lost"), 1)
+        self.assertIn("model_store_damaged", self.daemon.process.tail(200))
+        self.assertEqual(self.daemon.get("/v1/models/newnet")[0], 404)
+        self.assertEqual(self.model("resnet50"), shipped)
+        scores = json.loads(self.daemon.get("/v1/scores?pod=team-vision/resnet-nightly")[1])["items"]
+        self.assertIn("fitted", {each["source"] for each in scores})
+        self.assertEqual(self.send("POST", "/v1/models/newnet/samples", {"samples": self.measured()})[0], 200)
+
+    def test_the_command_line_shows_it(self):
+        self.send("POST", "/v1/models/newnet/samples", {"samples": self.measured()})
+        for argv, words in ((["models"], r"newnet +T4 +fit 1"), (["models", "newnet"], r"model newnet\n")):
+            done = subprocess.run([slackline_binary(), *argv, "--server", self.daemon.api_url],
+                                  text=True, capture_output=True, timeout=20)  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, words)
 
 
 class StartTest(unittest.TestCase):

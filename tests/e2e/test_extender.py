@@ -1,5 +1,6 @@
 """The daemon behind a real kube-scheduler, on a real API server, with its own ServiceAccount."""
 
+import json
 import threading
 import unittest
 
@@ -12,6 +13,7 @@ from support.controlplane import (
 from support.daemon import Daemon
 from support.objects import (
     bound_and_live,
+    gang,
     gpu_pod,
     gpus_by_node,
     name_of,
@@ -186,6 +188,26 @@ class ExtenderTest(unittest.TestCase):
         ]
         self.assertEqual(refused, [])
 
+    def test_a_finished_job_teaches_how_fast_its_model_trains(self):
+        self.addCleanup(self.cluster.delete_all, "job")
+        notes = {
+            "slackline.dev/model": "learntnet",
+            "slackline.dev/batch-size": "64",
+            "slackline.dev/iterations": "1000",
+            "slackline.dev/gpu-types": "P100",
+        }
+        self.cluster.apply([gang("learns", 2, gpus=4, duration="24s", annotations=notes)])
+        self.cluster.wait(lambda: self._runs_of("learntnet"), 90, "the run to be learnt")
+        (learnt,) = self._model("learntnet")["gpuTypes"]
+        self.assertEqual((learnt["gpuType"], learnt["samples"], learnt["runs"]), ("P100", 1, 1))
+        self.assertEqual(self.daemon.total("slackline_model_samples_total", origin="run"), 1)
+        self.assertIn("layout=2x4", self.daemon.process.tail(200))
+        # The Job is listed again, and was learnt from before.
+        self.daemon.restart()
+        self.cluster.apply([gpu_pod("after", annotations=notes)])
+        self.cluster.wait(lambda: self._node("after"), 20, "a later pod to be bound")
+        self.assertEqual(self._runs_of("learntnet"), 1)
+
     def test_kube_scheduler_calls_over_mutual_tls(self):
         pki, directory = self.cluster.pki, self.cluster.directory / "tls"
         directory.mkdir()
@@ -207,7 +229,7 @@ class ExtenderTest(unittest.TestCase):
         scheduler = self.cluster.start_scheduler(
             stanza.replace(ours, ours + client), name="kube-scheduler-over-tls"
         )
-        self.addCleanup(scheduler.stop)
+        self.addCleanup(scheduler.kill)
         self.cluster.apply([gpu_pod("private", scheduler="over-tls")])
         self.cluster.wait(
             lambda: node_of(self.cluster.get("pod", "default", "private")), 20, "it to be bound"
@@ -226,6 +248,13 @@ class ExtenderTest(unittest.TestCase):
     def _assert_bound_by(self, user, names):
         binders = self.cluster.binders()
         self.assertEqual({name: binders.get(name) for name in names}, dict.fromkeys(names, user))
+
+    def _model(self, name):
+        status, text = self.daemon.get(f"/v1/models/{name}")
+        return json.loads(text) if status == 200 else {"gpuTypes": []}
+
+    def _runs_of(self, model):
+        return sum(each["runs"] for each in self._model(model)["gpuTypes"])
 
     def _pods(self):
         return self.cluster.list("pod", "default")

@@ -27,7 +27,7 @@ std::vector<core::Forecast> forecasts_of(const core::TaskTable& tasks, const Pla
     for (const core::PlanTask& task : tasks.tasks())
       if (task.submit_s <= now_s && task.submit_s > now_s - rollout.window_s)
         rollout.expected.push_back(task);
-    std::vector<core::TaskIndex> asked = state.waiting();
+    std::vector<core::TaskIndex> asked(state.waiting().begin(), state.waiting().end());
     asked.insert(asked.end(), state.running().begin(), state.running().end());
     for (const core::Forecast& forecast : core::rollout(state, now_s, policy, asked, rollout))
       forecasts.push_back(forecast);

@@ -20,10 +20,10 @@ constexpr std::uint64_t kClusters = 10000;
 
 struct Question : RandomQuestion {
   using RandomQuestion::RandomQuestion;
-  WorkloadProfiles profiles = random_profiles();
+  Predictor predictor{random_profiles()};
 
   ScoreSheet ask() const {
-    return score_nodes(cluster, request, {.catalog = &catalog, .profiles = &profiles});
+    return score_nodes(cluster, request, {.catalog = &catalog, .predictor = &predictor});
   }
 };
 
@@ -79,9 +79,12 @@ void counts_what_is_left_after_holds_and_the_pod(Question question) {
 
 void never_shows_a_number_that_is_none(Question question) {
   for (const TypeEstimate& type : question.ask().types) {
-    for (const auto& value : {type.cer, type.cost, type.throughput_samples_per_s})
+    for (const auto& value : {type.cer, type.cost})
       ASSERT_TRUE(!value || std::isfinite(*value));
     ASSERT_FALSE(type.model_source.empty());
+    if (!type.prediction) continue;
+    for (const double value : {type.prediction->low, type.prediction->high})
+      ASSERT_TRUE(std::isfinite(value));
   }
 }
 

@@ -45,16 +45,16 @@ std::vector<core::Estimate> random_estimates(Random& random, const Platform& pla
 }
 
 // At least one node of every pool.
-core::EligibleNodes random_nodes(Random& random, const Platform& platform) {
+core::EligibleNodesPtr random_nodes(Random& random, const Platform& platform) {
   core::EligibleNodes eligible;
   for (const core::Pool& pool : platform.pools) {
     std::vector<bool> nodes(static_cast<std::size_t>(pool.nodes));
     for (auto&& node : nodes)
       node = random.index(2) == 0;
     nodes[random.index(nodes.size())] = true;
-    eligible.by_pool.push_back(nodes);
+    eligible.by_pool.emplace_back(nodes);
   }
-  return eligible;
+  return std::make_shared<const core::EligibleNodes>(std::move(eligible));
 }
 
 Scene random_scene(std::uint64_t seed) {
@@ -109,7 +109,7 @@ class Auditor {
     ASSERT_EQ(starts, started_[row.task] < 0) << "task " << task.id;
     ASSERT_EQ(row.run.nodes.size(), static_cast<std::size_t>(choice.shape.d_node));
     for (const core::PoolNode node : row.run.nodes) {
-      ASSERT_TRUE(task.eligible.contains(choice.pool, node));
+      ASSERT_TRUE(task.eligible == nullptr || task.eligible->contains(choice.pool, node));
       int& free = free_[choice.pool][node];
       free += starts ? -choice.shape.d_gpn : choice.shape.d_gpn;
       ASSERT_GE(free, 0) << "a GPU was given twice";

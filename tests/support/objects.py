@@ -46,6 +46,25 @@ def gpu_pod(name, gpus=1, namespace="default", scheduler="gpu-scheduler", durati
     }
 
 
+def gang(name, pods, **of_pod):
+    """An Indexed Job whose pods run together, each as gpu_pod() makes it."""
+    member = gpu_pod(name, **of_pod)
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": member["metadata"]["namespace"]},
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": pods,
+            "parallelism": pods,
+            "template": {
+                "metadata": {"annotations": member["metadata"]["annotations"]},
+                "spec": member["spec"],
+            },
+        },
+    }
+
+
 def priority_class(name, value):
     return {
         "apiVersion": "scheduling.k8s.io/v1",

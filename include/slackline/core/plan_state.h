@@ -20,11 +20,10 @@
 #include "slackline/core/free_gpus.h"
 #include "slackline/core/menu.h"
 #include "slackline/core/model_error.h"
+#include "slackline/core/task_list.h"
 #include "slackline/model/task_intent.h"
 
 namespace slackline::core {
-
-using TaskIndex = std::uint32_t;  // into TaskTable
 
 inline constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
@@ -40,7 +39,7 @@ struct PlanTask {
   double checkpoint_s = 600;                  // a stop loses what was done since; 0 = nothing
   bool preemptible = true;                    // may be stopped for others
   std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
-  EligibleNodes eligible{};
+  EligibleNodesPtr eligible{};                // null: every node
 };
 
 // The tasks of a plan, in order of arrival.
@@ -114,8 +113,8 @@ class PlanState {
 
   const TaskTable& tasks() const { return *tasks_; }
   const TaskProgress& progress(TaskIndex task) const { return progress_[task]; }
-  const std::vector<TaskIndex>& waiting() const { return waiting_; }  // by arrival or last stop
-  const std::vector<TaskIndex>& running() const { return running_; }  // by start
+  const TaskList& waiting() const { return waiting_; }  // by arrival or last stop
+  const TaskList& running() const { return running_; }  // by start
   const FreeGpus& free() const { return free_; }
   double last_arrival_s() const { return last_arrival_s_; }  // 0 before the first
   double next_wake_s() const { return next_wake_s_; }        // asked for last; -1 before that
@@ -140,8 +139,8 @@ class PlanState {
 
   const TaskTable* tasks_;
   std::vector<TaskProgress> progress_;
-  std::vector<TaskIndex> waiting_;
-  std::vector<TaskIndex> running_;
+  TaskList waiting_;
+  TaskList running_;
   FreeGpus free_;
   double last_arrival_s_ = 0;
   double next_wake_s_ = -1;

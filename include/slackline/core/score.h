@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "slackline/core/cost.h"
+#include "slackline/core/predictor.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
-#include "slackline/model/workload.h"
 
 namespace slackline::core {
 
@@ -30,9 +30,9 @@ inline constexpr int kBestUnplannedScore = 8;
 inline constexpr std::size_t kMaxScores = 128;
 
 struct ScoreOptions {
-  const GpuCatalog* catalog = nullptr;         // required
-  const WorkloadProfiles* profiles = nullptr;  // required
-  const std::vector<Pool>* pools = nullptr;    // derive_pools of this snapshot; null: derived here
+  const GpuCatalog* catalog = nullptr;       // required
+  const Predictor* predictor = nullptr;      // required
+  const std::vector<Pool>* pools = nullptr;  // derive_pools of this snapshot; null: derived here
   double theta = kDefaultTheta;
   double now_steady_s = 0;
 };
@@ -41,10 +41,11 @@ struct ScoreOptions {
 struct TypeEstimate {
   GpuType type;
   std::optional<int> preference;  // place in gpu-types; nullopt = not accepted
-  std::optional<double> throughput_samples_per_s;
+  std::optional<Prediction> prediction;
   std::optional<double> cost;
   std::optional<double> cer;
-  // "fitted", "assumed", "none: pod names no model", "none: no profile for resnet50 on A100" ...
+  // The prediction's source ("fitted" ...), or "none: pod names no model", "none: nothing is known
+  // about resnet50 on A100" ...
   std::string model_source;
 };
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "slackline/core/cost.h"
+#include "slackline/core/predictor.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
 #include "slackline/model/task.h"
-#include "slackline/model/workload.h"
 
 namespace slackline::core {
 
@@ -28,9 +28,9 @@ struct ShapeOptions {
 std::vector<Placement> enumerate_placements(const Pool& pool, const ShapeOptions& options);
 
 struct PlacementOptions {
-  const GpuCatalog* catalog = nullptr;         // required
-  const WorkloadProfiles* profiles = nullptr;  // required
-  ShapeOptions shapes = {};                    // batch is taken from the task
+  const GpuCatalog* catalog = nullptr;   // required
+  const Predictor* predictor = nullptr;  // required
+  ShapeOptions shapes = {};              // batch is taken from the task
   double theta = kDefaultTheta;
   double now_wall_s = 0;
   double now_steady_s = 0;
@@ -44,15 +44,15 @@ struct PlacementRow {
   GpuType gpu_type;
   std::string resource;
   std::optional<double> lat_s;  // predicted, start to finish
-  std::optional<double> throughput_samples_per_s;
+  std::optional<Prediction> prediction;
   double cost = 0;
   std::optional<double> cer;
   // Started now it meets the deadline (eq 15); nullopt without a deadline or a prediction.
   std::optional<bool> feasible;
-  bool fits_now = false;  // enough nodes have room now, holds and predicates respected
-  bool allowed = false;   // gpu-types and placements (or the written shape) permit it
-  bool written = false;   // the shape as submitted
-  std::string model_source;
+  bool fits_now = false;     // enough nodes have room now, holds and predicates respected
+  bool allowed = false;      // gpu-types and placements (or the written shape) permit it
+  bool written = false;      // the shape as submitted
+  std::string model_source;  // the prediction's source, or "none: " and why
 };
 
 struct PlacementTable {

@@ -72,6 +72,7 @@ struct Pod {
   std::string scheduler_name;
   double created_s = 0;             // epoch seconds
   std::optional<double> started_s;  // status.startTime
+  bool restarted = false;           // one of its containers has ended and begun again
   Resources requests;               // init maximum, sidecars, overhead, pod-level; pods = 1
   Labels labels;                    // kept for GPU pods only
   std::shared_ptr<const SchedulingConstraints> constraints;  // null = none
@@ -94,12 +95,15 @@ struct Job {
   bool indexed = false;
   bool suspended = false;
   bool finished = false;  // Complete or Failed condition
+  bool resumed = false;   // it was suspended once, if only at its creation, and is no longer
   std::int64_t active = 0;
   std::int64_t succeeded = 0;
   std::int64_t failed = 0;
   double created_s = 0;
-  Resources pod_requests;     // of one pod of the template
-  std::int32_t priority = 0;  // of the template, where resolved
+  std::optional<double> started_s;    // status.startTime: since the last resumption
+  std::optional<double> completed_s;  // status.completionTime: only of a success
+  Resources pod_requests;             // of one pod of the template
+  std::int32_t priority = 0;          // of the template, where resolved
   std::shared_ptr<const TaskIntent> intent;
   std::shared_ptr<const PlanNote> plan;
 

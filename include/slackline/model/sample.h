@@ -25,4 +25,10 @@ struct ThroughputSample {
   friend bool operator==(const ThroughputSample&, const ThroughputSample&) = default;
 };
 
+// The sample of a run that ended well. A run has at most one, whoever tells of it how often.
+struct FinishedRun {
+  ThroughputSample sample;
+  Uid run;  // of its Job
+};
+
 }  // namespace slackline

@@ -105,10 +105,12 @@ struct ScoreView {
   NodeName node;
   GpuType gpu_type;
   bool passes = false;
-  std::string verdict;  // code of the verdict, "Pass" where it passes
-  std::string message;  // the sentence kube-scheduler shows; empty where it passes
-  int score = 0;        // 0..10, as prioritize answers
-  int rank = 0;         // 1 = best of the passing nodes; 0 = does not pass
+  std::string verdict;        // code of the verdict, "Pass" where it passes
+  std::string message;        // the sentence kube-scheduler shows; empty where it passes
+  int score = 0;              // 0..10, as prioritize answers
+  int rank = 0;               // 1 = best of the passing nodes; 0 = does not pass
+  std::string source;         // of the prediction: "measured" ... "default"; empty = none
+  bool extrapolated = false;  // outside what was measured
   std::vector<std::pair<std::string, double>> features;  // "cer", "throughput_samples_per_s" ...
 };
 
@@ -128,6 +130,10 @@ struct PlacementRow {
   GpuType gpu_type;
   Placement shape;
   double throughput_samples_per_s = 0;
+  double throughput_low = 0;  // 9 of 10 runs are expected between low and high
+  double throughput_high = 0;
+  std::string source;            // "measured" ... "default"; empty = no prediction
+  bool extrapolated = false;     // outside what was measured
   double latency_s = 0;          // Lat of 000 eq 4
   double cost = 0;               // 000 eq 10
   double cer = 0;                // 000 eq 11

@@ -1,6 +1,7 @@
 #include "control/query/health.h"
 
 #include "cluster/source.h"
+#include "control/learn/known.h"
 
 namespace slackline::control {
 
@@ -9,6 +10,7 @@ std::vector<HealthCheck> Health::checks() const {
   return {
       {"cache-synced", cache.synced, cache.synced ? "" : cache.detail},
       {"cache-fresh", !cache.stale, cache.stale ? cache.detail : ""},
+      {"models-stored", true, board_.store_problem()},
       {"not-stopping", !stopping_, stopping_ ? "shutting down" : ""},
   };
 }

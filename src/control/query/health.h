@@ -1,7 +1,8 @@
 // Health: what /livez and /readyz say, check by check.
 //
 // Ready: the first full list of nodes, pods and Jobs is in, the cache is not stale, and no stop has
-// begun. A daemon that is not ready still answers every verb, as stock would. Thread-safe.
+// begun. A daemon that is not ready still answers every verb, as stock would. Trouble with the
+// model database is told and leaves it ready: what is known serves on. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -14,21 +15,25 @@ class ClusterSource;
 
 namespace slackline::control {
 
+class KnownBoard;
+
 struct HealthCheck {
   std::string name;
   bool ok = false;
-  std::string detail;  // why not
+  std::string detail;  // why not, or what is wrong all the same
 };
 
 class Health {
  public:
-  explicit Health(const cluster::ClusterSource& source) : source_(source) {}
+  Health(const cluster::ClusterSource& source, const KnownBoard& board)
+      : source_(source), board_(board) {}
 
   std::vector<HealthCheck> checks() const;
   void begin_shutdown() { stopping_ = true; }
 
  private:
   const cluster::ClusterSource& source_;
+  const KnownBoard& board_;
   std::atomic<bool> stopping_{false};
 };
 

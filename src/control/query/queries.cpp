@@ -25,9 +25,9 @@ std::vector<GpuType> types_of(const ClusterSnapshot& snapshot) {
   return {types.begin(), types.end()};
 }
 
-std::optional<double> deadline_of(const Task& task, const DecisionOptions& options,
+std::optional<double> deadline_of(const Task& task, const WorkloadProfiles& profiles,
                                   const std::vector<GpuType>& types) {
-  const auto lat_s = core::reference_lat_s(task.intent, options.profiles, types);
+  const auto lat_s = core::reference_lat_s(task.intent, profiles, types);
   return core::resolve_deadline(task.intent, task.created_s, lat_s);
 }
 
@@ -42,8 +42,14 @@ ScoreView score_view(const ClusterSnapshot& snapshot, const NodesRequest& reques
   view.message = message(verdict);
   view.score = view.passes ? node.score : 0;
   const core::TypeEstimate& type = sheet.types[node.type];
-  if (type.throughput_samples_per_s)
-    view.features.emplace_back("throughput_samples_per_s", *type.throughput_samples_per_s);
+  if (type.prediction) {
+    view.features.emplace_back("throughput_samples_per_s",
+                               type.prediction->throughput_samples_per_s);
+    view.features.emplace_back("throughput_low", type.prediction->low);
+    view.features.emplace_back("throughput_high", type.prediction->high);
+    view.source = type.model_source;
+    view.extrapolated = type.prediction->extrapolated;
+  }
   if (type.cost) view.features.emplace_back("cost", *type.cost);
   if (type.cer) view.features.emplace_back("cer", *type.cer);
   view.features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
@@ -51,11 +57,19 @@ ScoreView score_view(const ClusterSnapshot& snapshot, const NodesRequest& reques
   return view;
 }
 
+// "A100 480..550 samples/s": the type, and what 9 of 10 runs are expected to do on it.
+std::string estimate_text(const core::TypeEstimate& estimate) {
+  std::string type = estimate.type.empty() ? "unknown type" : estimate.type.str();
+  if (!estimate.prediction) return type;
+  return format("{} {:.3g}..{:.3g} samples/s", type, estimate.prediction->low,
+                estimate.prediction->high);
+}
+
 // Why the scores are what they are, in words: where each type's figures come from.
 std::string score_note(const core::ScoreSheet& sheet) {
   std::map<std::string, std::vector<std::string>> by_source;
   for (const core::TypeEstimate& type : sheet.types)
-    by_source[type.model_source].push_back(type.type.empty() ? "unknown type" : type.type.str());
+    by_source[type.model_source].push_back(estimate_text(type));
   std::vector<std::string> notes;
   for (const auto& [source, types] : by_source)
     notes.push_back(source.starts_with("none") ? source
@@ -65,9 +79,11 @@ std::string score_note(const core::ScoreSheet& sheet) {
 
 }  // namespace
 
-Queries::Queries(const DecisionOptions& options, const cluster::ClusterSource& source,
-                 const store::Journal* journal, const Clock& clock, std::string version)
+Queries::Queries(const DecisionOptions& options, const KnownBoard& board,
+                 const cluster::ClusterSource& source, const store::Journal* journal,
+                 const Clock& clock, std::string version)
     : options_(options),
+      board_(board),
       source_(source),
       journal_(journal),
       clock_(clock),
@@ -89,10 +105,7 @@ ClusterView Queries::cluster() const {
     view.pods_bound += static_cast<std::int64_t>(state->pods.size());
   view.pods_unbound = static_cast<std::int64_t>(snapshot->unbound.size());
   view.jobs = static_cast<std::int64_t>(snapshot->jobs.size());
-  std::set<std::string_view> models;
-  for (const ProfileEntry& entry : options_.profiles.entries())
-    models.insert(entry.model);
-  view.models = static_cast<std::int64_t>(models.size());
+  view.models = static_cast<std::int64_t>(board_.known()->models.size());
   std::map<std::string, std::int64_t> states;
   for (const Task& task : core::derive_tasks(*snapshot))
     ++states[std::string(to_string(task.state))];
@@ -113,11 +126,12 @@ std::vector<NodeView> Queries::nodes() const {
 
 std::vector<TaskView> Queries::tasks(const std::string& ns) const {
   const SnapshotPtr snapshot = source_.snapshot();
+  const KnownPtr known = board_.known();
   const std::vector<GpuType> types = types_of(*snapshot);
   std::vector<TaskView> views;
   for (const Task& task : core::derive_tasks(*snapshot))
     if (ns.empty() || task.key.ns == ns)
-      views.push_back(task_view(*snapshot, task, deadline_of(task, options_, types)));
+      views.push_back(task_view(*snapshot, task, deadline_of(task, known->profiles(), types)));
   return views;
 }
 
@@ -125,7 +139,8 @@ Result<TaskView> Queries::task(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const std::optional<Task> task = core::find_task(*snapshot, key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
-  return task_view(*snapshot, *task, deadline_of(*task, options_, types_of(*snapshot)));
+  return task_view(*snapshot, *task,
+                   deadline_of(*task, board_.known()->profiles(), types_of(*snapshot)));
 }
 
 Result<ScoresView> Queries::scores(const ObjectKey& key) const {
@@ -143,9 +158,10 @@ Result<ScoresView> Queries::scores(const ObjectKey& key) const {
   filter.now_steady_s = clock_.steady_s();
   const FilterReply verdicts = core::filter_nodes(*snapshot, request, filter);
   if (!verdicts.error.empty()) return fail(ErrorCode::kUnavailable, verdicts.error);
+  const KnownPtr known = board_.known();
   core::ScoreOptions score;
   score.catalog = &options_.catalog;
-  score.profiles = &options_.profiles;
+  score.predictor = known->predictor.get();
   score.theta = options_.theta;
   score.now_steady_s = filter.now_steady_s;
   const core::ScoreSheet sheet = core::score_nodes(*snapshot, request, score);
@@ -171,9 +187,10 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const std::optional<Task> task = core::find_task(*snapshot, key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
+  const KnownPtr known = board_.known();
   core::PlacementOptions options;
   options.catalog = &options_.catalog;
-  options.profiles = &options_.profiles;
+  options.predictor = known->predictor.get();
   options.theta = options_.theta;
   options.now_wall_s = clock_.wall_s();
   options.now_steady_s = clock_.steady_s();
@@ -187,7 +204,13 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
     PlacementRow out;
     out.gpu_type = row.gpu_type;
     out.shape = row.shape;
-    out.throughput_samples_per_s = row.throughput_samples_per_s.value_or(0);
+    if (row.prediction) {
+      out.throughput_samples_per_s = row.prediction->throughput_samples_per_s;
+      out.throughput_low = row.prediction->low;
+      out.throughput_high = row.prediction->high;
+      out.extrapolated = row.prediction->extrapolated;
+      out.source = row.model_source;
+    }
     out.latency_s = row.lat_s.value_or(0);
     out.cost = row.cost;
     out.cer = row.cer.value_or(0);
@@ -200,8 +223,21 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
     view.rows.push_back(std::move(out));
   }
   view.note = view.model.empty() ? "the task names no model: no prediction"
-                                 : format("predicted by the profiles of {}", view.model);
+                                 : format(
+                                       "predicted by what is known about {}; 9 of 10 runs are "
+                                       "expected between LOW and HIGH",
+                                       view.model);
   return view;
+}
+
+Result<ModelView> Queries::model(const std::string& name) const {
+  const KnownPtr known = board_.known();
+  if (const ModelView* view = known->find(name)) return *view;
+  return fail(
+      ErrorCode::kNotFound,
+      format("nothing is known about a model {}; GET /v1/models lists those that are known, "
+             "POST /v1/models/{}/samples teaches one",
+             printable(name, 64), printable(name, 64)));
 }
 
 Result<JournalPage> Queries::decisions(const JournalQuery& query) const {

@@ -25,8 +25,9 @@ namespace slackline::control {
 class Queries {
  public:
   // `journal` may be null: then decisions are answered with kUnavailable.
-  Queries(const DecisionOptions& options, const cluster::ClusterSource& source,
-          const store::Journal* journal, const Clock& clock, std::string version);
+  Queries(const DecisionOptions& options, const KnownBoard& board,
+          const cluster::ClusterSource& source, const store::Journal* journal, const Clock& clock,
+          std::string version);
 
   ClusterView cluster() const;
   std::vector<NodeView> nodes() const;
@@ -36,10 +37,14 @@ class Queries {
   // Every node as filter and prioritize would judge it for that pod now, best first.
   Result<ScoresView> scores(const ObjectKey& pod) const;
   Result<PlacementsView> placements(const ObjectKey& task) const;
+  // Every model of which anything is known, by name.
+  std::vector<ModelView> models() const { return board_.known()->models; }
+  Result<ModelView> model(const std::string& name) const;
   Result<JournalPage> decisions(const JournalQuery& query) const;
 
  private:
   const DecisionOptions& options_;
+  const KnownBoard& board_;
   const cluster::ClusterSource& source_;
   const store::Journal* journal_;
   const Clock& clock_;

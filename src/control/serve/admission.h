@@ -20,7 +20,10 @@
 
 #include "slackline/model/admission.h"
 #include "slackline/model/snapshot.h"
-#include "slackline/model/workload.h"
+
+namespace slackline::core {
+class Predictor;
+}
 
 namespace slackline::control {
 
@@ -33,7 +36,7 @@ enum class UrgentRight { kGranted, kDenied, kUnknown };
 struct AdmissionFacts {
   const ClusterSnapshot* snapshot = nullptr;
   const GpuCatalog* catalog = nullptr;
-  const WorkloadProfiles* profiles = nullptr;
+  const core::Predictor* predictor = nullptr;
   bool trusted = true;         // the snapshot may be believed; else nothing is predicted from it
   double now_s = 0;            // epoch seconds
   double theta = 1.0;          // 000 eq 10

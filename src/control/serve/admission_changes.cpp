@@ -10,6 +10,7 @@
 #include "slackline/core/cost.h"
 #include "slackline/core/deadline.h"
 #include "slackline/core/gpu_types.h"
+#include "slackline/core/predictor.h"
 
 namespace slackline::control {
 namespace {
@@ -48,7 +49,7 @@ std::optional<double> reference_s(const TaskIntent& intent, const AdmissionFacts
   if (types.empty() && facts.trusted)
     for (const core::Pool& pool : core::derive_pools(*facts.snapshot, *facts.catalog))
       types.push_back(pool.type);
-  return core::reference_lat_s(intent, *facts.profiles, types);
+  return core::reference_lat_s(intent, facts.predictor->profiles(), types);
 }
 
 std::optional<double> by_class_or_delay_s(TaskIntent intent, double created_s,

@@ -8,6 +8,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/gpu_types.h"
+#include "slackline/core/predictor.h"
 #include "slackline/core/shapes.h"
 
 namespace slackline::control {
@@ -43,13 +44,23 @@ std::string some_models(const WorkloadProfiles& profiles) {
   return join(shown, ", ") + " ...";
 }
 
+// By a profile of its own, or by what its family does on any GPU type.
+bool is_known(const TaskIntent& intent, const core::Predictor& predictor) {
+  const WorkloadProfiles& profiles = predictor.profiles();
+  if (profiles.knows_model(*intent.model)) return true;
+  const auto batch = static_cast<double>(intent.batch_size.value_or(1));
+  return std::any_of(profiles.entries().begin(), profiles.entries().end(), [&](const auto& entry) {
+    return predictor.prepare(*intent.model, batch, entry.gpu_type).has_value();
+  });
+}
+
 void hint_at_model(const TaskIntent& intent, const AdmissionFacts& facts,
                    std::vector<std::string>& hints) {
-  if (!intent.model || facts.profiles->knows_model(*intent.model)) return;
+  if (!intent.model || is_known(intent, *facts.predictor)) return;
   hints.push_back(format(
       "{}: \"{}\" is unknown, so its run time cannot be predicted and its class gives no deadline; "
       "known: {}; or write slackline.dev/expected-duration",
-      contract::kModel, printable(*intent.model, 48), some_models(*facts.profiles)));
+      contract::kModel, printable(*intent.model, 48), some_models(facts.predictor->profiles())));
 }
 
 void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
@@ -57,7 +68,7 @@ void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
   if (!task.intent.deadline_s && !task.intent.deadline_after_s) return;
   core::PlacementOptions options;
   options.catalog = facts.catalog;
-  options.profiles = facts.profiles;
+  options.predictor = facts.predictor;
   options.theta = facts.theta;
   options.now_wall_s = facts.now_s;
   const core::PlacementTable table = core::placement_table(*facts.snapshot, task, options);

@@ -50,20 +50,13 @@ std::vector<DecisionCandidate> top_candidates(const NodesRequest& request,
     candidates[i].score = node.score;
     auto& features = candidates[i].features;
     if (type.preference) features.emplace_back("preference", *type.preference);
-    if (type.throughput_samples_per_s)
-      features.emplace_back("throughput_samples_per_s", *type.throughput_samples_per_s);
+    if (type.prediction)
+      features.emplace_back("throughput_samples_per_s", type.prediction->throughput_samples_per_s);
     if (type.cer) features.emplace_back("cer", *type.cer);
     features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
     features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
   }
   return candidates;
-}
-
-std::string numbers(const std::vector<double>& values) {
-  std::string text;
-  for (const double value : values)
-    text += format(" {}", value);
-  return text;
 }
 
 }  // namespace
@@ -72,23 +65,22 @@ std::string DecisionOptions::fingerprint() const {
   std::string text = format("{} theta={}", to_string(mode), theta);
   for (const GpuTypeRule& type : catalog.types)
     text += format(" {}={}", type.alias.str(), type.cost);
-  for (const ProfileEntry& entry : profiles.entries())
-    text += format(" {}/{}:{}{}", entry.model, entry.gpu_type.str(), entry.coefficients.kind,
-                   numbers(entry.coefficients.params));
   return format("{:016x}", slackline::fingerprint(text));
 }
 
-Extender::Extender(const DecisionOptions& options, const cluster::ClusterSource& source,
-                   cluster::ClusterWriter* writer, DecisionLog& log, const Clock& clock)
+Extender::Extender(const DecisionOptions& options, const KnownBoard& board,
+                   const cluster::ClusterSource& source, cluster::ClusterWriter* writer,
+                   DecisionLog& log, const Clock& clock)
     : options_(options),
       options_hash_(options.fingerprint()),
+      board_(board),
       source_(source),
       writer_(writer),
       log_(log),
       clock_(clock) {}
 
-DecisionRow Extender::row_for(Verb verb, const ClusterSnapshot& snapshot, const Pod& pod,
-                              std::size_t nodes_asked) const {
+DecisionRow Extender::row_for(Verb verb, const ClusterSnapshot& snapshot, const Known& known,
+                              const Pod& pod, std::size_t nodes_asked) const {
   DecisionRow row;
   row.time_s = clock_.wall_s();
   row.verb = verb;
@@ -96,7 +88,7 @@ DecisionRow Extender::row_for(Verb verb, const ClusterSnapshot& snapshot, const 
   row.pod = pod.key;
   if (const PlanNote* plan = effective_plan(snapshot, pod)) row.plan_id = plan->id;
   row.policy = options_.mode == Mode::kShadow ? "cer-shadow" : "cer";
-  row.options_hash = options_hash_;
+  row.options_hash = format("{}-{}", options_hash_, known.fingerprint);
   row.snapshot_version = snapshot.version;
   row.nodes_asked = static_cast<std::uint32_t>(nodes_asked);
   return row;
@@ -125,7 +117,8 @@ FilterReply Extender::filter(const NodesRequest& request) {
   options.now_steady_s = started_s;
   FilterReply reply = core::filter_nodes(*snapshot, request, options);
 
-  DecisionRow row = row_for(Verb::kFilter, *snapshot, request.pod, request.node_names.size());
+  DecisionRow row =
+      row_for(Verb::kFilter, *snapshot, *board_.known(), request.pod, request.node_names.size());
   row.reasons = count_reasons(reply);
   row.result = reply.error.empty()
                    ? format("passed {} of {}", passing(reply), reply.verdicts.size())
@@ -139,9 +132,10 @@ FilterReply Extender::filter(const NodesRequest& request) {
 PrioritizeReply Extender::prioritize(const NodesRequest& request) {
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
+  const KnownPtr known = board_.known();
   core::ScoreOptions options;
   options.catalog = &options_.catalog;
-  options.profiles = &options_.profiles;
+  options.predictor = known->predictor.get();
   options.theta = options_.theta;
   options.now_steady_s = started_s;
   const auto pools = pools_of(*snapshot);
@@ -149,7 +143,8 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request) {
   const core::ScoreSheet sheet = core::score_nodes(*snapshot, request, options);
   PrioritizeReply reply = core::to_reply(sheet);
 
-  DecisionRow row = row_for(Verb::kPrioritize, *snapshot, request.pod, request.node_names.size());
+  DecisionRow row =
+      row_for(Verb::kPrioritize, *snapshot, *known, request.pod, request.node_names.size());
   row.candidates = top_candidates(request, sheet, reply);
   row.result = reply.scores.empty()
                    ? std::string("no node scored")
@@ -174,7 +169,8 @@ PreemptReply Extender::preempt(const PreemptRequest& request) {
   std::size_t victims = 0;
   for (const NodeVictims& node : reply.nodes)
     victims += node.victims.size();
-  DecisionRow row = row_for(Verb::kPreempt, *snapshot, request.pod, request.candidates.size());
+  DecisionRow row =
+      row_for(Verb::kPreempt, *snapshot, *board_.known(), request.pod, request.candidates.size());
   row.result = format("{} of {} nodes, {} victims named", reply.nodes.size(),
                       request.candidates.size(), victims);
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
@@ -203,7 +199,7 @@ BindReply Extender::bind(const BindRequest& request) {
   Pod pod;
   pod.uid = request.uid;
   pod.key = request.pod;
-  DecisionRow row = row_for(Verb::kBind, *snapshot, pod, 1);
+  DecisionRow row = row_for(Verb::kBind, *snapshot, *board_.known(), pod, 1);
   row.result = reply.error.empty() ? format("bound to {}", request.node.str()) : reply.error;
   // The watch may have told the journal before this row is in it.
   if (reply.error.empty()) row.outcome = DecisionOutcome{request.node.str(), clock_.wall_s()};

@@ -1,9 +1,9 @@
 // Extender: the four verbs of kube-scheduler's extender protocol, from one immutable snapshot each.
 //
-// filter, prioritize and preempt are pure in effect: they read the snapshot, decide with core
-// functions and leave a journal row in a bounded queue; no API call, no disk, no lock over I/O.
-// bind is the one verb that writes: it answers success only when the API server has the pod on that
-// node.
+// filter, prioritize and preempt are pure in effect: they read the snapshot and what is known of
+// models, each taken once per request, decide with core functions and leave a journal row in a
+// bounded queue; no API call, no disk, no lock over I/O. bind is the one verb that writes: it
+// answers success only when the API server has the pod on that node.
 //
 // shadow mode decides and journals everything, and lets kube-scheduler go its own way: filter
 // passes all, prioritize scores nothing, preempt echoes its input, bind is performed.
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "control/learn/known.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/result.h"
@@ -24,7 +25,6 @@
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
 #include "slackline/model/snapshot.h"
-#include "slackline/model/workload.h"
 
 namespace slackline::cluster {
 class ClusterSource;
@@ -38,11 +38,10 @@ namespace slackline::control {
 
 class DecisionLog;
 
-// What the verbs decide with; fixed while the daemon runs.
+// What the verbs decide with, beside what is known of models; fixed while the daemon runs.
 struct DecisionOptions {
   Mode mode = Mode::kAdvise;
   GpuCatalog catalog;
-  WorkloadProfiles profiles;
   double theta = 1.0;  // 000 eq 10
 
   std::string fingerprint() const;  // names these options in the journal
@@ -51,8 +50,9 @@ struct DecisionOptions {
 class Extender {
  public:
   // `writer` is null where the cluster source is read-only: then bind answers an error.
-  Extender(const DecisionOptions& options, const cluster::ClusterSource& source,
-           cluster::ClusterWriter* writer, DecisionLog& log, const Clock& clock);
+  Extender(const DecisionOptions& options, const KnownBoard& board,
+           const cluster::ClusterSource& source, cluster::ClusterWriter* writer, DecisionLog& log,
+           const Clock& clock);
 
   FilterReply filter(const NodesRequest& request);
   PrioritizeReply prioritize(const NodesRequest& request);
@@ -61,13 +61,14 @@ class Extender {
 
  private:
   BindReply settle_by_truth(const BindRequest& request, const Error& error);
-  DecisionRow row_for(Verb verb, const ClusterSnapshot& snapshot, const Pod& pod,
-                      std::size_t nodes_asked) const;
+  DecisionRow row_for(Verb verb, const ClusterSnapshot& snapshot, const Known& known,
+                      const Pod& pod, std::size_t nodes_asked) const;
 
   std::shared_ptr<const std::vector<core::Pool>> pools_of(const ClusterSnapshot& snapshot);
 
   const DecisionOptions& options_;
   const std::string options_hash_;
+  const KnownBoard& board_;
   const cluster::ClusterSource& source_;
   cluster::ClusterWriter* writer_;
   DecisionLog& log_;

@@ -25,20 +25,22 @@ ObjectKey job_key(const AdmissionReview& review) {
 
 }  // namespace
 
-Webhook::Webhook(WebhookOptions options, const DecisionOptions& decisions,
+Webhook::Webhook(WebhookOptions options, const DecisionOptions& decisions, const KnownBoard& board,
                  const cluster::ClusterSource& source, cluster::AccessReviewer* reviewer,
                  const Clock& clock)
     : options_(std::move(options)),
       decisions_(decisions),
+      board_(board),
       source_(source),
       clock_(clock),
       rights_(reviewer, clock) {}
 
-AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnapshot& snapshot) {
+AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
+                               const Known& known) {
   AdmissionFacts facts;
   facts.snapshot = &snapshot;
   facts.catalog = &decisions_.catalog;
-  facts.profiles = &decisions_.profiles;
+  facts.predictor = known.predictor.get();
   facts.trusted = source_.health().trusted();
   facts.now_s = clock_.wall_s();
   facts.theta = decisions_.theta;
@@ -61,7 +63,8 @@ AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage 
   const bool mutates = stage == AdmissionStage::kMutate;
   if (mode == Mode::kShadow || (mode == Mode::kAdvise && mutates)) return {};
   const SnapshotPtr snapshot = source_.snapshot();
-  const AdmissionFacts facts = gather(review, *snapshot);
+  const KnownPtr known = board_.known();
+  const AdmissionFacts facts = gather(review, *snapshot, *known);
   AdmissionDecision decision = decide_admission(review, stage, facts);
   if (mode == Mode::kAdvise) return only_advice(std::move(decision));
   // Validation is the last word before the object is stored.

@@ -34,17 +34,19 @@ class Webhook {
  public:
   // `reviewer` is null where the cluster source is read-only: then urgent is refused. All
   // references outlive it.
-  Webhook(WebhookOptions options, const DecisionOptions& decisions,
+  Webhook(WebhookOptions options, const DecisionOptions& decisions, const KnownBoard& board,
           const cluster::ClusterSource& source, cluster::AccessReviewer* reviewer,
           const Clock& clock);
 
   AdmissionDecision answer(const AdmissionReview& review, AdmissionStage stage);
 
  private:
-  AdmissionFacts gather(const AdmissionReview& review, const ClusterSnapshot& snapshot);
+  AdmissionFacts gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
+                        const Known& known);
 
   const WebhookOptions options_;
   const DecisionOptions& decisions_;
+  const KnownBoard& board_;
   const cluster::ClusterSource& source_;
   const Clock& clock_;
   UrgentRights rights_;

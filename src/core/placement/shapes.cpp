@@ -9,7 +9,6 @@
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/holds.h"
 #include "slackline/core/predicates.h"
-#include "slackline/core/prediction.h"
 #include "slackline/core/throughput.h"
 
 namespace slackline::core {
@@ -77,14 +76,15 @@ class TableMaker {
     if (types.empty())
       for (const Pool& pool : pools_)
         types.push_back(pool.type);
-    table_.lat11_s = reference_lat_s(task_.intent, *options_.profiles, types);
+    table_.lat11_s = reference_lat_s(task_.intent, options_.predictor->profiles(), types);
     table_.deadline_s = options_.deadline_s
                             ? options_.deadline_s
                             : resolve_deadline(task_.intent, task_.created_s, table_.lat11_s);
     for (const Pool& pool : pools_) {
       const std::vector<int> room = room_on(pool);
+      const std::optional<PreparedModel> model = prepare(pool.type);
       for (const Placement& shape : shapes_on(pool)) {
-        table_.rows.push_back(row(pool, shape));
+        table_.rows.push_back(row(pool, shape, model));
         table_.rows.back().fits_now = room[static_cast<std::size_t>(shape.d_gpn)] >= shape.d_node;
       }
     }
@@ -110,7 +110,8 @@ class TableMaker {
     return shapes;
   }
 
-  PlacementRow row(const Pool& pool, Placement shape) const {
+  PlacementRow row(const Pool& pool, Placement shape,
+                   const std::optional<PreparedModel>& model) const {
     PlacementRow row;
     row.shape = shape;
     row.gpu_type = pool.type;
@@ -118,7 +119,7 @@ class TableMaker {
     row.cost = placement_cost(pool, shape, options_.theta);
     row.written = shape == task_.written_shape();
     row.allowed = allowed(pool.type, shape, row.written);
-    predict(row);
+    predict(model, row);
     if (row.lat_s && table_.deadline_s)
       row.feasible = options_.now_wall_s + *row.lat_s <= *table_.deadline_s + kDeadlineTolerance_s;
     return row;
@@ -146,7 +147,7 @@ class TableMaker {
     return room;
   }
 
-  void predict(PlacementRow& row) const {
+  void predict(const std::optional<PreparedModel>& model, PlacementRow& row) const {
     const TaskIntent& intent = task_.intent;
     if (!intent.model && intent.expected_duration_s) {
       // Said for the written shape on the first accepted type, and for nothing else.
@@ -157,26 +158,32 @@ class TableMaker {
       row.model_source = "none: task names no model";
     } else if (!intent.batch_size) {
       row.model_source = "none: task gives no batch-size";
-    } else if (const ProfileEntry* entry = options_.profiles->find(*intent.model, row.gpu_type)) {
-      predict(*entry, static_cast<double>(*intent.batch_size), row);
     } else {
-      row.model_source = "none: no profile for " + *intent.model + " on " + row.gpu_type.str();
+      predict_by_model(model, row);
     }
   }
 
-  void predict(const ProfileEntry& entry, double batch, PlacementRow& row) const {
-    const auto prediction = PreparedModel(entry, batch).predict(row.shape);
-    if (!prediction) {
-      row.model_source = "none: the profile predicts no progress in this shape";
+  std::optional<PreparedModel> prepare(const GpuType& type) const {
+    const TaskIntent& intent = task_.intent;
+    if (!intent.model || !intent.batch_size) return std::nullopt;
+    return options_.predictor->prepare(*intent.model, static_cast<double>(*intent.batch_size),
+                                       type);
+  }
+
+  void predict_by_model(const std::optional<PreparedModel>& model, PlacementRow& row) const {
+    if (model) row.prediction = model->predict(row.shape);
+    if (!row.prediction) {
+      row.model_source = model ? "none: no progress is predicted in this shape"
+                               : "none: nothing is known about " + *task_.intent.model + " on " +
+                                     row.gpu_type.str();
       return;
     }
-    row.throughput_samples_per_s = prediction->throughput_samples_per_s;
-    row.model_source = to_string(prediction->source);
-    const double value = cer(*row.throughput_samples_per_s, row.cost);
-    if (std::isfinite(value)) row.cer = value;
+    row.model_source = to_string(row.prediction->source);
+    const double throughput = row.prediction->throughput_samples_per_s;
+    if (const double value = cer(throughput, row.cost); std::isfinite(value)) row.cer = value;
     if (task_.intent.iterations)
-      row.lat_s = lat_s(*row.throughput_samples_per_s, batch,
-                        static_cast<double>(*task_.intent.iterations), entry.startup_s);
+      row.lat_s = lat_s(throughput, model->batch(), static_cast<double>(*task_.intent.iterations),
+                        model->startup_s());
   }
 
   static bool before(const PlacementRow& a, const PlacementRow& b) {

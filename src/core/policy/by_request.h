@@ -19,7 +19,8 @@ std::optional<ChoiceIndex> by_request(const Planning& planning, TaskIndex task, 
 template <class Key>
 void serve_in_order(Planning& planning, const PolicyOptions& options, const Key& key) {
   if (planning.idle() == 0) return;
-  std::vector<TaskIndex> queue = planning.state().waiting();
+  std::vector<TaskIndex> queue(planning.state().waiting().begin(),
+                               planning.state().waiting().end());
   std::stable_sort(queue.begin(), queue.end(),
                    [&](TaskIndex a, TaskIndex b) { return key(a) < key(b); });
   for (const TaskIndex task : queue) {

@@ -33,7 +33,8 @@ void serve_capacity(Planning& planning, const PolicyOptions& options) {
   if (planning.state().waiting().empty()) return;
   std::vector<int> room = rooms(planning);
   std::vector<bool> blocked(room.size(), false);
-  const std::vector<TaskIndex> queue = planning.state().waiting();
+  const std::vector<TaskIndex> queue(planning.state().waiting().begin(),
+                                     planning.state().waiting().end());
   for (const TaskIndex task : queue) {
     const std::uint32_t type = planning.state().tasks().type_of(task);
     if (blocked[type]) continue;

@@ -1,4 +1,4 @@
-// make_room: which running tasks stop so that one that is about to be lost can start
+// RoomMaker: which running tasks stop so that one that is about to be lost can start
 // (SavableFirst).
 //
 // Victims: runs that are not urgent, not promoted, may be preempted, have been so fewer than
@@ -17,15 +17,60 @@
 // shrunk.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <vector>
 
 #include "planning.h"
 
 namespace slackline::core {
 
-// The placement that fits now, after its victims were stopped; nullopt, with nobody stopped, where
-// there is none.
-std::optional<ChoiceIndex> make_room(Planning& planning, const SavableOptions& options,
-                                     double margin, TaskIndex asker, double limit_s);
+// For one call of the policy. Who may be a victim hardly depends on the asker: the list is made
+// when it is asked for first.
+class RoomMaker {
+ public:
+  // Both must outlive it.
+  RoomMaker(Planning& planning, const SavableOptions& options, double margin);
+
+  // The placement that fits now, after its victims were stopped; nullopt, with nobody stopped,
+  // where there is none. O(placements x victims).
+  std::optional<ChoiceIndex> make(TaskIndex asker, double limit_s);
+
+ private:
+  enum class Group { kLate, kShrinkable, kResumable };
+
+  struct Victim {
+    TaskIndex task;
+    Group group;
+    double key;
+    double spare_s = 0;                   // of a resumable one
+    std::optional<ChoiceIndex> shrunk{};  // what it goes on with
+  };
+  using Victims = std::vector<Victim>;
+
+  // By pool, each in the order of victims: nobody makes room in another pool.
+  using VictimsByPool = std::vector<Victims>;
+
+  const VictimsByPool& victims(bool urgent);
+  VictimsByPool gather(double protect_s) const;
+  bool stoppable(TaskIndex v, double protect_s) const;
+  std::optional<Victim> victim_of(TaskIndex v) const;
+  std::optional<ChoiceIndex> smaller_choice(TaskIndex v, double left) const;
+  std::size_t enough(const Choice& wanted, const EligibleNodes* eligible, const Victims& among,
+                     double needed_s);
+  void clear(const Choice& wanted, const EligibleNodes* eligible, const Victims& among,
+             std::size_t count);
+  int freed(const Victim& victim, PoolNode node) const;
+  void forget_stopped(PoolIndex pool);
+  bool stands_on(TaskIndex v, const std::vector<PoolNode>& found) const;
+  void send_off(const Victim& victim);
+
+  Planning& planning_;
+  const PlanState& state_;
+  const SavableOptions& options_;
+  double margin_;
+  std::array<std::optional<VictimsByPool>, 2> known_;  // against others, against urgent askers
+  std::vector<int> given_;                             // by node; all 0 between calls
+};
 
 }  // namespace slackline::core

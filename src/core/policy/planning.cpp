@@ -4,7 +4,7 @@ namespace slackline::core {
 
 bool Planning::fits(TaskIndex task, const Choice& choice) const {
   return choice.gpus <= idle() &&
-         state_.free().fits(choice.pool, choice.shape, state_.tasks()[task].eligible);
+         state_.free().fits(choice.pool, choice.shape, state_.tasks()[task].eligible.get());
 }
 
 void Planning::start(TaskIndex task, ChoiceIndex choice, bool promoted) {

@@ -49,7 +49,8 @@ class SavableFirst {
       : planning_(planning),
         options_(options),
         margin_(options.follow_error ? margin_of(planning.state().error()) : options.margin),
-        preempts_(options.preempt != SavableOptions::Preempt::kNever) {}
+        preempts_(options.preempt != SavableOptions::Preempt::kNever),
+        room_(planning, options, margin_) {}
 
   void call() {
     for (int round = 0; round < kRounds; ++round) {
@@ -157,8 +158,7 @@ class SavableFirst {
       // Promoted tasks come up twice.
       if (planning_.state().progress(entry.task).phase != TaskPhase::kWaiting) continue;
       auto choice = cheapest_fit(entry, tier);
-      if (!choice && may_make_room(entry, tier))
-        choice = make_room(planning_, options_, margin_, entry.task, entry.limit_s);
+      if (!choice && may_make_room(entry, tier)) choice = room_.make(entry.task, entry.limit_s);
       if (!choice) continue;
       if (tier == Tier::kPromoted) quota_ -= planning_.menu(entry.task).all[*choice].gpus;
       planning_.start(entry.task, *choice, tier == Tier::kPromoted);
@@ -230,6 +230,7 @@ class SavableFirst {
   const SavableOptions& options_;
   double margin_;
   bool preempts_;
+  RoomMaker room_;
   std::vector<Queued> urgent_, promoted_, savable_, late_;
   double pressure_ = 0;
   double quota_ = 0;  // GPUs that promoted tasks may still take

@@ -14,10 +14,6 @@ void must(bool holds) {
   if (!holds) std::abort();
 }
 
-void remove(std::vector<TaskIndex>& from, TaskIndex task) {
-  from.erase(std::find(from.begin(), from.end(), task));
-}
-
 }  // namespace
 
 TaskTable::TaskTable(std::vector<PlanTask> tasks) : tasks_(std::move(tasks)) {
@@ -53,7 +49,7 @@ Run PlanState::run_at(TaskIndex task, ChoiceIndex index, double now_s,
   Run run;
   run.choice = index;
   run.nodes =
-      nodes.empty() ? free_.find(o.pool, o.shape, (*tasks_)[task].eligible) : std::move(nodes);
+      nodes.empty() ? free_.find(o.pool, o.shape, (*tasks_)[task].eligible.get()) : std::move(nodes);
   must(!run.nodes.empty());
   run.started_s = now_s;
   run.overhead_s = overhead_s(task, o);
@@ -68,7 +64,7 @@ void PlanState::start(TaskIndex task, Run run) {
   must(progress.phase == TaskPhase::kWaiting);
   const Choice& o = choice(task, run.choice);
   free_.take(o.pool, run.nodes, o.shape.d_gpn);
-  remove(waiting_, task);
+  waiting_.remove(task);
   running_.push_back(task);
   progress.phase = TaskPhase::kRunning;
   if (!progress.first_start_s) progress.first_start_s = run.started_s;
@@ -80,7 +76,7 @@ Run PlanState::end_run(TaskIndex task) {
   must(progress.phase == TaskPhase::kRunning);
   const Choice& o = choice(task, progress.run.choice);
   free_.give_back(o.pool, progress.run.nodes, o.shape.d_gpn);
-  remove(running_, task);
+  running_.remove(task);
   return std::move(progress.run);
 }
 

@@ -18,7 +18,13 @@ using wire::KubeKind;
 
 struct BoundPods final : ClusterObserver {
   void on_pod_bound(const Pod& pod, double) override { keys.push_back(pod.key.str()); }
+  void on_pod_running(const Pod& pod) override { running.push_back(pod.key.name); }
+  void on_job(const Job& job) override { jobs.push_back(job.key.name); }
+  void on_job_gone(const Uid& job) override { gone.push_back(job.str()); }
   std::vector<std::string> keys;
+  std::vector<std::string> running;
+  std::vector<std::string> jobs;
+  std::vector<std::string> gone;
 };
 
 class CacheTest : public testing::Test {
@@ -203,6 +209,39 @@ TEST(Publisher, PublishesWhileReadersReadAndWritersWrite) {
   EXPECT_LE(cache.snapshot()->version, 320u);
   publisher.stop();
   publisher.join();
+}
+
+TEST_F(CacheTest, TellsOfARunningPodOnceAndAgainWhenAContainerRestarted) {
+  sync();
+  cache_.upsert(a_pod("p").on("n").build());
+  EXPECT_TRUE(bound_.running.empty()) << "it has no start time yet";
+  cache_.upsert(a_pod("p").on("n").started(5).build());
+  cache_.upsert(a_pod("p").on("n").started(5).label("a", "b").build());
+  EXPECT_EQ(bound_.running, std::vector<std::string>{"p"});
+  Pod again = a_pod("p").on("n").started(5).build();
+  again.restarted = true;
+  cache_.upsert(again);
+  EXPECT_EQ(bound_.running.size(), 2U);
+  cache_.upsert(a_pod("old").on("n").started(5).phase(PodPhase::kSucceeded).build());
+  EXPECT_EQ(bound_.running.size(), 2U) << "what had ended before is old news";
+}
+
+TEST_F(CacheTest, TellsOfJobsAndOfTheirEndHoweverItIsSeen) {
+  sync();
+  cache_.upsert(a_job("deleted").build());
+  cache_.upsert(a_job("swept").build());
+  Job job = a_job("replaced").build();
+  cache_.upsert(job);
+  job.uid = Uid("another");
+  cache_.upsert(job);
+  cache_.remove(a_job("deleted").build());
+  cache_.begin_relist(KubeKind::kJob);
+  cache_.upsert(job);
+  cache_.finish_relist(KubeKind::kJob);
+  EXPECT_EQ(bound_.jobs,
+            (std::vector<std::string>{"deleted", "swept", "replaced", "replaced", "replaced"}));
+  EXPECT_EQ(bound_.gone, (std::vector<std::string>{"job:default/replaced", "job:default/deleted",
+                                                   "job:default/swept"}));
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
   EXPECT_EQ(c.cluster.audit_interval_s, defaults.cluster.audit_interval_s);
   EXPECT_EQ(c.store.path, defaults.store.path);
   EXPECT_EQ(c.store.keep_rows, defaults.store.keep_rows);
+  EXPECT_EQ(c.store.models_file(), "slackline.models.db");
   EXPECT_EQ(c.log.level, defaults.log.level);
   EXPECT_EQ(c.log.format, defaults.log.format);
   EXPECT_EQ(c.listeners.webhook.address, defaults.listeners.webhook.address);
@@ -139,7 +140,7 @@ TEST(LoadTest, EveryKeyReachesItsField) {
       "  api: {address: '[::1]:0'}\n"
       "  metrics: {address: '0.0.0.0:9100'}\n"
       "cluster: {source: 'file:dump.yaml', kubeconfig: kc, staleAfter: 90s, auditInterval: 1h30m}\n"
-      "store: {path: /var/lib/s.db, keepRows: 5}\n"
+      "store: {path: /var/lib/s.db, modelsPath: m.db, keepRows: 5}\n"
       "log: {level: debug, format: json}\n");
   EXPECT_EQ(to_string(loaded.findings, "f"), "");
   const Configuration& c = loaded.configuration;
@@ -160,6 +161,7 @@ TEST(LoadTest, EveryKeyReachesItsField) {
   EXPECT_EQ(c.cluster.stale_after_s, 90);
   EXPECT_EQ(c.cluster.audit_interval_s, 5400);
   EXPECT_EQ(c.store.keep_rows, 5);
+  EXPECT_EQ(c.store.models_file(), "m.db");
   EXPECT_EQ(c.log.level, LogLevel::kDebug);
   EXPECT_EQ(c.log.format, LogFormat::kJson);
 }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "slackline/core/predictor.h"
 #include "support/admission_bodies.h"
 #include "support/cluster_builder.h"
 #include "support/profiles.h"
@@ -51,7 +52,7 @@ class AdmissionTest : public ::testing::Test {
   AdmissionTest() {
     facts.snapshot = &snapshot;
     facts.catalog = &catalog;
-    facts.profiles = &profiles;
+    facts.predictor = &predictor;
     facts.now_s = 1.8e9;  // 2027-01-15T08:00:00Z
     facts.scheduler_name = "gpu-scheduler";
     facts.own_user = kUs;
@@ -94,8 +95,8 @@ class AdmissionTest : public ::testing::Test {
 
   GpuCatalog catalog = default_gpu_catalog();
   // 100 samples/s on one GPU, 200 on two.
-  WorkloadProfiles profiles{
-      {test::a_profile("resnet50", GpuType("K80"), {"S", {100, 0, 0, 0, 1}})}};
+  core::Predictor predictor{
+      WorkloadProfiles{{test::a_profile("resnet50", GpuType("K80"), {"S", {100, 0, 0, 0, 1}})}}};
   ClusterSnapshot snapshot =
       a_cluster().with(a_node("gpu-1").of("K80", 4)).with(a_node("gpu-2").of("K80", 4)).build();
   AdmissionFacts facts;

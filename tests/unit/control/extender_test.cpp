@@ -30,9 +30,10 @@ class ExtenderTest : public ::testing::Test {
  protected:
   ExtenderTest() { options.catalog = default_gpu_catalog(); }
 
-  Extender extender() { return {options, source, &writer, log, clock}; }
+  Extender extender() { return {options, board, source, &writer, log, clock}; }
 
   DecisionOptions options;
+  KnownBoard board;
   test::FakeClock clock;
   test::FakeSource source{a_cluster()
                               .with(a_node("gpu-1").of("K80", 4))
@@ -129,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "the write failed"}));
 
 TEST_F(ExtenderTest, AReadOnlySourceRefusesToBind) {
-  Extender read_only(options, source, nullptr, log, clock);
+  Extender read_only(options, board, source, nullptr, log, clock);
   EXPECT_THAT(read_only.bind({{"ns", "p"}, Uid("u1"), NodeName("gpu-2")}).error,
               HasSubstr("cannot bind"));
 }

@@ -25,10 +25,12 @@ class QueriesTest : public ::testing::Test {
     entry.gpu_type = GpuType("K80");
     entry.coefficients = {"S", {24, 0.42, -0.0021, 0.12, 1.4}};
     entry.startup_s = 30;
-    options.profiles = WorkloadProfiles({entry});
+    board.publish(
+        std::make_shared<const Known>(make_known(WorkloadProfiles({entry}), Learnt{}, 1)));
   }
 
   DecisionOptions options;
+  KnownBoard board;
   test::FakeClock clock;
   test::FakeSource source{
       a_cluster()
@@ -37,7 +39,7 @@ class QueriesTest : public ::testing::Test {
           .with(a_pod("team/running").gpus(3).on("k80-1"))
           .with(a_pod("team/waiting").gpus(2).trains("resnet50", 64, 1000).accepts({"K80"}))
           .build()};
-  Queries queries{options, source, nullptr, clock, "test"};
+  Queries queries{options, board, source, nullptr, clock, "test"};
 };
 
 TEST_F(QueriesTest, ANodeShowsUsedHeldAndFree) {
@@ -65,8 +67,21 @@ TEST_F(QueriesTest, PlacementsPredictOnlyWhatAProfileKnows) {
   ASSERT_TRUE(table) << table.error().message;
   bool predicted = false;
   for (const PlacementRow& row : table->rows)
-    if (row.gpu_type == GpuType("K80") && row.shape == Placement{1, 2}) predicted = row.cer > 0;
+    if (row.gpu_type == GpuType("K80") && row.shape == Placement{1, 2}) {
+      predicted = row.cer > 0;
+      EXPECT_EQ(row.source, "default");
+      EXPECT_LT(row.throughput_low, row.throughput_samples_per_s);
+      EXPECT_GT(row.throughput_high, row.throughput_samples_per_s);
+    }
   EXPECT_TRUE(predicted);
+}
+
+TEST_F(QueriesTest, AModelNobodyKnowsIsNamedWithTheWayToTeachIt) {
+  EXPECT_TRUE(queries.model("resnet50"));
+  const auto unknown = queries.model("gpt5");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(unknown.error().message, HasSubstr("POST /v1/models/gpt5/samples"));
 }
 
 TEST_F(QueriesTest, WhatIsNotThereIsNamed) {
@@ -78,12 +93,20 @@ TEST_F(QueriesTest, WhatIsNotThereIsNamed) {
 
 TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {
   source.be({.synced = false, .age_s = 3, .stale = false, .detail = "pods: first list not done"});
-  Health health(source);
+  Health health(source, board);
   const auto checks = health.checks();
   EXPECT_FALSE(checks[0].ok);
   EXPECT_EQ(checks[0].detail, "pods: first list not done");
   health.begin_shutdown();
-  EXPECT_FALSE(health.checks()[2].ok);
+  EXPECT_FALSE(health.checks()[3].ok);
+}
+
+TEST_F(QueriesTest, TroubleWithTheModelDatabaseIsToldAndLeavesItReady) {
+  board.set_store_problem("the disk is full");
+  const HealthCheck check = Health(source, board).checks()[2];
+  EXPECT_EQ(check.name, "models-stored");
+  EXPECT_TRUE(check.ok);
+  EXPECT_EQ(check.detail, "the disk is full");
 }
 
 }  // namespace

@@ -54,11 +54,13 @@ class WebhookTest : public ::testing::Test {
   }
 
   DecisionOptions decisions;
+  KnownBoard board;
   test::FakeClock clock;
   test::FakeSource source{test::a_cluster().build()};
   FakeReviewer reviewer;
   Webhook webhook{{.scheduler_name = "gpu-scheduler", .own_user = "us", .max_pending = 2},
                   decisions,
+                  board,
                   source,
                   &reviewer,
                   clock};

@@ -4,12 +4,15 @@
 #include <cmath>
 #include <random>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "slackline/core/rollout.h"
 
 namespace slackline::core {
 namespace {
+
+using ::testing::ElementsAre;
 
 const std::vector<Pool> kPools = {{GpuType("K80"), "", 2, 4, 1.0}};
 
@@ -60,10 +63,11 @@ TEST(FreeGpus, FindsTheFullestNodesThatStillHaveRoom) {
   FreeGpus free(std::vector<std::vector<int>>{{4, 4, 2, 4}});
   free.take(0, {3}, 3);
   free.take(0, {1}, 1);
-  EXPECT_EQ(free.find(0, {2, 1}, {}), (std::vector<PoolNode>{3, 2}));
-  EXPECT_EQ(free.find(0, {2, 3}, {}), (std::vector<PoolNode>{1, 0}));
-  EXPECT_TRUE(free.find(0, {3, 3}, {}).empty());
-  EXPECT_EQ(free.find(0, {1, 1}, {{{true, true, false, false}}}), (std::vector<PoolNode>{1}));
+  EXPECT_EQ(free.find(0, {2, 1}, nullptr), (std::vector<PoolNode>{3, 2}));
+  EXPECT_EQ(free.find(0, {2, 3}, nullptr), (std::vector<PoolNode>{1, 0}));
+  EXPECT_TRUE(free.find(0, {3, 3}, nullptr).empty());
+  const EligibleNodes two{{NodeSet(std::vector<bool>{true, true, false, false})}};
+  EXPECT_EQ(free.find(0, {1, 1}, &two), (std::vector<PoolNode>{1}));
   EXPECT_EQ(free.idle(), 10);
 }
 
@@ -88,9 +92,9 @@ TEST(FreeGpus, AgreesWithBruteForce) {
     std::vector<PoolNode> wanted;
     for (int i = 0; i < shape.d_node && room.size() >= static_cast<std::size_t>(shape.d_node); ++i)
       wanted.push_back(room[static_cast<std::size_t>(i)].second);
-    const EligibleNodes mask{{eligible}};
-    ASSERT_EQ(free.find(0, shape, mask), wanted);
-    ASSERT_EQ(free.fits(0, shape, mask), !wanted.empty());
+    const EligibleNodes mask{{NodeSet(eligible)}};
+    ASSERT_EQ(free.find(0, shape, &mask), wanted);
+    ASSERT_EQ(free.fits(0, shape, &mask), !wanted.empty());
   }
 }
 
@@ -111,7 +115,7 @@ TEST(PlanState, AStopKeepsWholeCheckpointsAndCostsARestart) {
   EXPECT_EQ(run.started_s, 100);
   EXPECT_DOUBLE_EQ(state.progress(0).left, 1 - 1200.0 / 4000);
   EXPECT_DOUBLE_EQ(state.lat_s(0, state.choice(0, 0)), 4000 * 0.7 + 60);
-  EXPECT_EQ(state.waiting(), (std::vector<TaskIndex>{0}));
+  EXPECT_THAT(state.waiting(), ElementsAre(0U));
   EXPECT_EQ(state.free().idle(), 8);
 }
 
@@ -139,7 +143,8 @@ TEST(PlanStateDeathTest, VerbsOutsideTheDiagramAbort) {
 
 TEST(Plan, StartsOnEligibleNodesOnly) {
   PlanTask task = a_task(1, 1000, 1e6);
-  task.eligible.by_pool = {{false, true}};
+  task.eligible = std::make_shared<const EligibleNodes>(
+      EligibleNodes{{NodeSet(std::vector<bool>{false, true})}});
   const TaskTable tasks({task});
   for (const std::string& name : policy_names()) {
     PlanState state(tasks, FreeGpus(kPools));
@@ -215,7 +220,7 @@ TEST(Plan, BestEffortTasksComeAfterThoseWithADeadline) {
   for (TaskIndex task = 0; task < tasks.size(); ++task)
     state.arrive(task);
   plan(state, 0, policy("savable-p"));
-  EXPECT_EQ(state.waiting(), (std::vector<TaskIndex>{0}));
+  EXPECT_THAT(state.waiting(), ElementsAre(0U));
 }
 
 TEST(Rollout, AnExactModelKnowsTheHour) {

@@ -33,7 +33,8 @@ NodesRequest request_of(const PodBuilder& pod, std::vector<std::string_view> nam
 ScoreSheet sheet_of(const ClusterSnapshot& cluster, const NodesRequest& request,
                     const WorkloadProfiles& profiles = known_models()) {
   const GpuCatalog catalog = default_gpu_catalog();
-  return score_nodes(cluster, request, {.catalog = &catalog, .profiles = &profiles});
+  const Predictor predictor(profiles);
+  return score_nodes(cluster, request, {.catalog = &catalog, .predictor = &predictor});
 }
 
 std::vector<int> scores(const ClusterSnapshot& cluster, const PodBuilder& pod,
@@ -64,11 +65,12 @@ TEST(Score, TellsTheModelsAnswerAndItsSource) {
   ASSERT_EQ(sheet.types.size(), 3U);
   const TypeEstimate& a100 = sheet.types[0];
   EXPECT_EQ(a100.model_source, "fitted");
-  EXPECT_EQ(a100.throughput_samples_per_s, predict_throughput(kFast, 64, Placement{1, 2}));
+  EXPECT_EQ(a100.prediction->throughput_samples_per_s,
+            predict_throughput(kFast, 64, Placement{1, 2}));
   EXPECT_DOUBLE_EQ(*a100.cost, 2.0 / 8 + 1.0 / 2);
-  EXPECT_DOUBLE_EQ(*a100.cer, *a100.throughput_samples_per_s / *a100.cost);
+  EXPECT_DOUBLE_EQ(*a100.cer, a100.prediction->throughput_samples_per_s / *a100.cost);
   EXPECT_EQ(sheet.types[1].model_source, "default");
-  EXPECT_EQ(sheet.types[2].model_source, "none: no profile for bert on T4");
+  EXPECT_EQ(sheet.types[2].model_source, "none: nothing is known about bert on T4");
   EXPECT_EQ(sheet.types[2].cer, std::nullopt);
 }
 
@@ -137,7 +139,8 @@ TEST(Score, UsesTheShapeOfTheGang) {
   const auto sheet = sheet_of(
       cluster, request_of(a_pod("train-0").of_job("train").gpus(4).trains("bert", 64, 9), {"a1"}));
   EXPECT_EQ(sheet.shape, (Placement{2, 4}));
-  EXPECT_EQ(sheet.types[0].throughput_samples_per_s, predict_throughput(kFast, 64, Placement{2, 4}));
+  EXPECT_EQ(sheet.types[0].prediction->throughput_samples_per_s,
+            predict_throughput(kFast, 64, Placement{2, 4}));
 }
 
 TEST(Score, StaysFiniteWhateverTheProfileSays) {

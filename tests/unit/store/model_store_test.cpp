@@ -66,6 +66,17 @@ TEST_F(ModelStoreTest, ForgetsTheOldestSamplesOfAPairBeyondTheLimit) {
   EXPECT_EQ(kept.back().batch, 99);
 }
 
+TEST_F(ModelStoreTest, KeepsOneSampleOfARun) {
+  ASSERT_TRUE(*open().add_run(sample(64, "2x4", 7), Uid("run-1"), 5));
+  ASSERT_TRUE(open().add_samples({sample(64, "2x4", 8), sample(64, "2x4", 8)}, 6));
+  ModelStore again = open();
+  const auto repeated = again.add_run(sample(64, "2x4", 9), Uid("run-1"), 7);
+  ASSERT_TRUE(repeated) << repeated.error().message;
+  EXPECT_FALSE(*repeated);
+  EXPECT_TRUE(*again.add_run(sample(64, "2x4", 9), Uid("run-2"), 8));
+  EXPECT_EQ(again.samples(kResnet)->size(), 4U);
+}
+
 TEST_F(ModelStoreTest, CountsTheVersionsOfAFit) {
   ProfileEntry entry;
   entry.model = "resnet50";
@@ -96,7 +107,8 @@ TEST_F(ModelStoreTest, KeepsTheLastDescriptorOfAModel) {
 TEST_F(ModelStoreTest, ADamagedFileLosesNothing) {
   fill(40);
   damage(path_);
-  EXPECT_EQ(count(), 40u) << "restored from the mirror";
+  EXPECT_EQ(open().damage().restored, 1) << "restored from the mirror";
+  EXPECT_EQ(count(), 40u);
   damage(path_ + ".mirror");
   EXPECT_EQ(count(), 40u);
   damage(path_);
@@ -117,6 +129,9 @@ TEST_F(ModelStoreTest, BeginsAnewWhereBothFilesAreDamaged) {
   fill(5);
   damage(path_);
   damage(path_ + ".mirror");
+  const StoreDamage met = open().damage();
+  EXPECT_EQ(met.lost, 1);
+  EXPECT_THAT(met.moved_to, HasSubstr("models.db.mirror.damaged-"));
   EXPECT_EQ(count(), 0u);
   int kept_as_evidence = 0;
   for (const auto& entry : fs::directory_iterator(folder_.path()))

@@ -301,6 +301,23 @@ TEST(KubeDecode, ADumpMayMixKindsAndLists) {
   EXPECT_FALSE(decoder.dump("[]"));
 }
 
+TEST(KubeDecode, AJobAndItsPodsTellTheirTimes) {
+  const Job done = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},"spec":{},
+    "status":{"startTime":"2026-01-01T00:00:00Z","completionTime":"2026-01-01T00:01:40Z",
+      "conditions":[{"type":"Suspended","status":"False"},{"type":"Complete","status":"True"}]}})");
+  ASSERT_TRUE(done.started_s && done.completed_s);
+  EXPECT_EQ(*done.completed_s - *done.started_s, 100);
+  EXPECT_TRUE(done.finished);
+  EXPECT_TRUE(done.resumed);
+  const Job failed = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},"spec":{},
+    "status":{"conditions":[{"type":"Suspended","status":"True"},{"type":"Failed","status":"True"}]}})");
+  EXPECT_FALSE(failed.started_s || failed.completed_s || failed.resumed);
+  EXPECT_TRUE(failed.finished);
+  const Pod restarted = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p"},"spec":{},
+    "status":{"containerStatuses":[{"restartCount":0},{"restartCount":2}]}})");
+  EXPECT_TRUE(restarted.restarted);
+}
+
 TEST(KubeDecode, BrokenJsonIsAnErrorWithItsPlace) {
   KubeDecoder decoder(default_gpu_catalog());
   const auto cut = decoder.object(KubeKind::kPod, R"({"metadata":{"name":"p")");

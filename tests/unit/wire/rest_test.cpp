@@ -43,7 +43,7 @@ TEST(RestEncode, AListCarriesItsFactsAndWhereItGoesOn) {
   EXPECT_EQ(
       encode_list(scores.begin(), scores.end(), "1", {{"note", "n"}, {"model", ""}}),
       R"({"note":"n","items":[{"node":"gpu-1","gpuType":"","passes":false,"verdict":"",)"
-      R"("message":"","score":0,"rank":0,"features":{"cer":1.5}}],"metadata":{"continue":"1"}})");
+      R"("message":"","score":0,"rank":0,"source":"","extrapolated":false,"features":{"cer":1.5}}],"metadata":{"continue":"1"}})");
 }
 
 TEST(RestEncode, FeasibleIsNullWhereNothingIsKnown) {

@@ -1,0 +1,55 @@
+// NodeSet: some nodes of a pool, a bit each, so that thousands are asked sixty-four at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace slackline::core {
+
+using PoolIndex = std::uint32_t;
+using PoolNode = std::uint32_t;  // a node by its place in its pool
+
+class NodeSet {
+ public:
+  NodeSet() = default;
+  // Of a pool of so many nodes; none of them at first.
+  explicit NodeSet(std::size_t nodes) : words_((nodes + 63) / 64, 0) {}
+
+  // Those marked true.
+  explicit NodeSet(const std::vector<bool>& marked) : NodeSet(marked.size()) {
+    for (PoolNode node = 0; node < marked.size(); ++node)
+      if (marked[node]) insert(node);
+  }
+
+  bool contains(PoolNode node) const { return (words_[node / 64] >> (node % 64) & 1U) != 0; }
+  void insert(PoolNode node) { words_[node / 64] |= bit(node); }
+  void erase(PoolNode node) { words_[node / 64] &= ~bit(node); }
+
+  // Of no pool at all, which EligibleNodes takes for no restriction.
+  bool unset() const { return words_.empty(); }
+  // Node n is bit n % 64 of word n / 64.
+  const std::vector<std::uint64_t>& words() const { return words_; }
+
+ private:
+  static std::uint64_t bit(PoolNode node) { return std::uint64_t{1} << (node % 64); }
+
+  std::vector<std::uint64_t> words_;
+};
+
+// Which nodes a task may use (node selector, taints, holds of others), by pool. A pool that is not
+// listed, or has an unset row: all of its nodes.
+struct EligibleNodes {
+  std::vector<NodeSet> by_pool;
+
+  bool all(PoolIndex pool) const { return pool >= by_pool.size() || by_pool[pool].unset(); }
+  bool contains(PoolIndex pool, PoolNode node) const {
+    return all(pool) || by_pool[pool].contains(node);
+  }
+};
+
+// Shared by the tasks that have it in common; null: every node.
+using EligibleNodesPtr = std::shared_ptr<const EligibleNodes>;
+
+}  // namespace slackline::core

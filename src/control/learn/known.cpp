@@ -1,0 +1,151 @@
+#include "control/learn/known.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "slackline/base/text.h"
+#include "slackline/core/correction.h"
+#include "slackline/core/predictor.h"
+#include "slackline/core/throughput.h"
+
+namespace slackline::control {
+namespace {
+
+using PairKey = std::pair<std::string, GpuType>;
+
+// The entry with what finished runs said about it.
+ProfileEntry corrected(ProfileEntry entry, const std::vector<ThroughputSample>& samples) {
+  for (const ThroughputSample& sample : samples) {
+    if (sample.origin != SampleOrigin::kRun) continue;
+    const Spread spread = sample.layout.spread();
+    const auto predicted = core::predict_throughput(entry.coefficients, sample.batch, spread);
+    if (predicted)
+      core::learn_correction(entry.corrections, spread,
+                             sample.throughput_samples_per_s / *predicted);
+  }
+  return entry;
+}
+
+bool earned(const FitRecord& fit, const ProfileEntry* shipped) {
+  return shipped == nullptr || fit.entry.held_out_mape.has_value();
+}
+
+// The entry in use; nullopt where there are only samples.
+std::optional<ProfileEntry> entry_in_use(const ProfileEntry* shipped, const LearntPair& pair) {
+  if (pair.fit && earned(*pair.fit, shipped)) return pair.fit->entry;
+  if (shipped != nullptr) return corrected(*shipped, pair.samples);
+  return std::nullopt;
+}
+
+ModelTypeView type_view(const PairKey& key, const ProfileEntry* shipped, const LearntPair& pair) {
+  ModelTypeView view;
+  view.gpu_type = key.second;
+  view.entry = entry_in_use(shipped, pair);
+  view.fitted_here = pair.fit && earned(*pair.fit, shipped);
+  if (pair.fit) {
+    view.version = pair.fit->version;
+    view.fitted_s = pair.fit->fitted_s;
+  }
+  view.samples = static_cast<std::int64_t>(pair.samples.size());
+  view.runs = std::count_if(pair.samples.begin(), pair.samples.end(),
+                            [](const auto& sample) { return sample.origin == SampleOrigin::kRun; });
+  view.refusal = pair.refusal;
+  return view;
+}
+
+// Every model that has a profile, a sample or a description.
+std::map<std::string, ModelView> model_views(const WorkloadProfiles& base, const Learnt& learnt) {
+  std::set<PairKey> keys;
+  for (const ProfileEntry& entry : base.entries())
+    keys.emplace(entry.model, entry.gpu_type);
+  for (const auto& [key, pair] : learnt.pairs)
+    keys.insert(key);
+  static const LearntPair kNothing;
+  std::map<std::string, ModelView> views;
+  for (const PairKey& key : keys) {
+    const auto at = learnt.pairs.find(key);
+    views[key.first].types.push_back(type_view(key, base.find(key.first, key.second),
+                                               at == learnt.pairs.end() ? kNothing : at->second));
+  }
+  for (const auto& [model, descriptor] : learnt.descriptors)
+    views[model].descriptor = descriptor;
+  for (auto& [model, view] : views)
+    view.descriptor.model = model;
+  return views;
+}
+
+// Names what the predictor was made of.
+std::string fingerprint_of(const std::vector<ProfileEntry>& entries,
+                           const std::vector<ThroughputSample>& measured) {
+  std::string text;
+  for (const ProfileEntry& entry : entries) {
+    text += format("{}/{}:{}", entry.model, entry.gpu_type.str(), entry.coefficients.kind);
+    for (const double param : entry.coefficients.params)
+      text += format(" {}", param);
+    for (const Correction& correction : entry.corrections)
+      text +=
+          format(" {}x{}*{}", correction.nodes, correction.gpus, core::shrunk_ratio(correction));
+    text += format(" {} {}\n", entry.startup_s, entry.family);
+  }
+  for (const ThroughputSample& sample : measured)
+    text += format("{}/{}/{}/{}={}\n", sample.model, sample.gpu_type.str(), sample.batch,
+                   sample.layout.str(), sample.throughput_samples_per_s);
+  return format("{:016x}", slackline::fingerprint(text));
+}
+
+}  // namespace
+
+const WorkloadProfiles& Known::profiles() const {
+  return predictor->profiles();
+}
+
+const ModelView* Known::find(std::string_view model) const {
+  const auto at = std::lower_bound(
+      models.begin(), models.end(), model,
+      [](const ModelView& view, std::string_view name) { return view.descriptor.model < name; });
+  return at != models.end() && at->descriptor.model == model ? &*at : nullptr;
+}
+
+Known make_known(const WorkloadProfiles& base, const Learnt& learnt, std::uint64_t version) {
+  std::vector<ModelView> models;
+  std::vector<ProfileEntry> entries;
+  std::vector<ThroughputSample> measured;
+  for (auto& [model, view] : model_views(base, learnt)) {
+    for (ModelTypeView& type : view.types) {
+      if (type.entry && !view.descriptor.family.empty())
+        type.entry->family = view.descriptor.family;
+      if (type.entry) entries.push_back(*type.entry);
+      const auto pair = learnt.pairs.find({model, type.gpu_type});
+      if (pair == learnt.pairs.end()) continue;
+      for (const ThroughputSample& sample : pair->second.samples)
+        if (!type.entry || sample.origin != SampleOrigin::kRun) measured.push_back(sample);
+    }
+    models.push_back(std::move(view));
+  }
+  std::string fingerprint = fingerprint_of(entries, measured);
+  return {std::make_shared<const core::Predictor>(WorkloadProfiles(std::move(entries)), measured),
+          std::move(models), std::move(fingerprint), version};
+}
+
+KnownPtr KnownBoard::known() const {
+  MutexLock lock(mutex_);
+  return known_;
+}
+
+void KnownBoard::publish(KnownPtr known) {
+  MutexLock lock(mutex_);
+  known_.swap(known);
+}
+
+std::string KnownBoard::store_problem() const {
+  MutexLock lock(mutex_);
+  return store_problem_;
+}
+
+void KnownBoard::set_store_problem(std::string problem) {
+  MutexLock lock(mutex_);
+  store_problem_.swap(problem);
+}
+
+}  // namespace slackline::control

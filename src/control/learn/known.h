@@ -1,0 +1,73 @@
+// Known: what the daemon knows about the speed of models at one moment, and where to find it.
+//
+// Profiles that were shipped are the base. A fit made here replaces one only where it has earned
+// it, by a held-out error, or where there is none; otherwise the shipped coefficients stay and
+// finished runs correct them (core/correction.h). Runs say how long a task took from end to end,
+// calibrations and imports how fast it trained: only the latter count as measured where a model has
+// coefficients.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "slackline/base/mutex.h"
+#include "slackline/model/model_views.h"
+#include "slackline/model/sample.h"
+
+namespace slackline::core {
+class Predictor;
+}
+
+namespace slackline::control {
+
+// Immutable.
+struct Known {
+  std::shared_ptr<const core::Predictor> predictor;  // never null
+  std::vector<ModelView> models;                     // by name
+  std::string fingerprint;    // names all coefficients, corrections and measurements; journalled
+  std::uint64_t version = 0;  // grows by one with every change
+
+  const WorkloadProfiles& profiles() const;
+  const ModelView* find(std::string_view model) const;  // nullptr where nothing is known about it
+};
+using KnownPtr = std::shared_ptr<const Known>;
+
+// What was learnt here about one model on one GPU type.
+struct LearntPair {
+  std::vector<ThroughputSample> samples;
+  std::optional<FitRecord> fit;
+  std::string refusal;  // why the last fit was refused; empty = it was not
+};
+
+struct Learnt {
+  std::map<std::pair<std::string, GpuType>, LearntPair> pairs;
+  std::map<std::string, ModelDescriptor> descriptors;
+};
+
+// Pure.
+Known make_known(const WorkloadProfiles& base, const Learnt& learnt, std::uint64_t version);
+
+// The board where the present knowledge hangs. Thread-safe; known() never waits for I/O.
+class KnownBoard {
+ public:
+  KnownBoard() : KnownBoard(WorkloadProfiles{}) {}
+  explicit KnownBoard(const WorkloadProfiles& base)
+      : known_(std::make_shared<const Known>(make_known(base, {}, 0))) {}
+
+  KnownPtr known() const;  // never null
+  void publish(KnownPtr known);
+
+  // What is wrong with keeping it, for people; empty = nothing.
+  std::string store_problem() const;
+  void set_store_problem(std::string problem);
+
+ private:
+  mutable Mutex mutex_;
+  KnownPtr known_ SLACKLINE_GUARDED_BY(mutex_);
+  std::string store_problem_ SLACKLINE_GUARDED_BY(mutex_);
+};
+
+}  // namespace slackline::control

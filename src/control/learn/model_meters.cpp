@@ -1,0 +1,55 @@
+#include "control/learn/model_meters.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr const char* kFits = "slackline_model_fits_total";
+constexpr const char* kFitsHelp = "Throughput models fitted, and fits refused";
+constexpr const char* kDamage = "slackline_model_store_damaged";
+constexpr const char* kDamageHelp =
+    "Damage of the model database met since the start, by whether its mirror had everything";
+
+}  // namespace
+
+ModelMeters::ModelMeters(obs::MetricsRegistry& metrics)
+    : metrics_(&metrics),
+      fits_done_(metrics.counter(kFits, kFitsHelp, {{"result", "done"}})),
+      fits_refused_(metrics.counter(kFits, kFitsHelp, {{"result", "refused"}})),
+      fit_duration_s_(metrics.histogram("slackline_model_fit_duration_seconds",
+                                        "How long a fit took, refused ones too",
+                                        {0.001, 0.01, 0.1, 0.5, 1, 5, 30, 120})),
+      held_out_error_(metrics.histogram(
+          "slackline_model_fit_error_ratio",
+          "Mean relative error of a fit on samples that it was not fitted to, where known",
+          {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1})),
+      failed_writes_(metrics.counter("slackline_model_store_failures_total",
+                                     "Writes of samples, runs, descriptions or fits that failed")),
+      degraded_(metrics.gauge("slackline_model_store_degraded",
+                              "1 while the model database cannot be written, 0 otherwise")),
+      restored_(metrics.gauge(kDamage, kDamageHelp, {{"outcome", "restored"}})),
+      lost_(metrics.gauge(kDamage, kDamageHelp, {{"outcome", "lost"}})) {}
+
+void ModelMeters::count_sample(const ThroughputSample& sample) const {
+  metrics_
+      ->counter("slackline_model_samples_total", "Throughput samples stored, by who measured them",
+                {{"origin", to_string(sample.origin)}})
+      .add();
+}
+
+void ModelMeters::count_fit(const ProfileEntry& entry, double duration_s) const {
+  fits_done_.add();
+  fit_duration_s_.observe(duration_s);
+  if (entry.held_out_mape) held_out_error_.observe(*entry.held_out_mape / 100);
+}
+
+void ModelMeters::count_refused_fit(double duration_s) const {
+  fits_refused_.add();
+  fit_duration_s_.observe(duration_s);
+}
+
+void ModelMeters::show_damage(const store::StoreDamage& damage) const {
+  restored_.set(damage.restored);
+  lost_.set(damage.lost);
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,200 @@
+#include "control/learn/model_writer.h"
+
+#include <utility>
+
+#include "control/learn/fit_models.h"
+#include "obs/log.h"
+#include "slackline/base/text.h"
+
+namespace slackline::control {
+namespace {
+
+bool passes_by_itself(const Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kResourceExhausted ||
+         error.code == ErrorCode::kForbidden;
+}
+
+bool same_entry(const ProfileEntry& a, const ProfileEntry& b) {
+  return a.coefficients == b.coefficients && a.points == b.points && a.startup_s == b.startup_s &&
+         a.held_out_mape == b.held_out_mape && a.source == b.source;
+}
+
+}  // namespace
+
+ModelWriter::ModelWriter(std::string path, store::ModelStore store, WorkloadProfiles base,
+                         KnownBoard& board, const ModelMeters& meters, const Clock& clock)
+    : path_(std::move(path)),
+      store_(std::move(store)),
+      base_(std::move(base)),
+      board_(&board),
+      meters_(meters),
+      clock_(&clock) {}
+
+Result<ModelWriter> ModelWriter::open(const std::string& path, WorkloadProfiles base,
+                                      KnownBoard& board, obs::MetricsRegistry& metrics,
+                                      const Clock& clock, double busy_timeout_s) {
+  auto store = store::ModelStore::open(path, busy_timeout_s);
+  if (!store) return fail(store.error().with_context("the model database " + path));
+  ModelWriter writer(path, std::move(*store), std::move(base), board, ModelMeters(metrics), clock);
+  writer.load();
+  writer.publish();
+  return writer;
+}
+
+void ModelWriter::load() {
+  for (const auto& [key, count] : readable(store_.pairs(), "samples"))
+    learnt_.pairs[{key.model, key.gpu_type}].samples = readable(store_.samples(key), "samples");
+  for (FitRecord& fit : readable(store_.fits(), "fits")) {
+    const std::pair key(fit.entry.model, fit.entry.gpu_type);
+    learnt_.pairs[key].fit = std::move(fit);
+  }
+  for (ModelDescriptor& descriptor : readable(store_.descriptors(), "descriptions")) {
+    const std::string model = descriptor.model;
+    learnt_.descriptors[model] = std::move(descriptor);
+  }
+}
+
+// The rows, or none where they cannot be read.
+template <class T>
+T ModelWriter::readable(Result<T> rows, std::string_view what) {
+  if (rows) return *std::move(rows);
+  obs::log_error("model_store_unreadable",
+                 {{"path", path_}, {"rows", what}, {"error", rows.error().message}});
+  unreadable_ =
+      format("{} of the model database {} cannot be read: {}", what, path_, rows.error().message);
+  return {};
+}
+
+// Tells metrics and readiness what is wrong with the database, if anything is.
+void ModelWriter::tell_condition() {
+  const store::StoreDamage& damage = store_.damage();
+  meters_.show_damage(damage);
+  meters_.show_degraded(!write_refusal_.empty());
+  std::vector<std::string> problems;
+  if (!write_refusal_.empty())
+    problems.push_back(
+        format("the model database {} cannot be written: {}", path_, write_refusal_));
+  if (!unreadable_.empty()) problems.push_back(unreadable_);
+  if (damage.lost > 0)
+    problems.push_back(format(
+        "the model database {} was damaged and its mirror held nothing to restore it from; what "
+        "was learnt before is in {}",
+        path_, damage.moved_to));
+  board_->set_store_problem(join(problems, "; "));
+}
+
+// Passes the outcome of a write on, with the remedy, and notes whether the database can be written.
+Status ModelWriter::write(const Status& status, std::string_view what) {
+  if (!status) meters_.count_failed_write();
+  const bool refused = !status && passes_by_itself(status.error());
+  if (refused && write_refusal_.empty())
+    obs::log_error("model_store_degraded", {{"path", path_}, {"error", status.error().message}});
+  if (!refused && !write_refusal_.empty())
+    obs::log_info("model_store_recovered", {{"path", path_}});
+  write_refusal_ = refused ? status.error().message : "";
+  tell_condition();
+  if (!refused) return status;
+  return fail(
+      ErrorCode::kUnavailable,
+      format("{} not stored: the model database {} cannot be written: {}; free its disk, or "
+             "end the program that locks it, and send the same again",
+             what, path_, status.error().message));
+}
+
+Result<SamplesAccepted> ModelWriter::add_samples(const std::vector<ThroughputSample>& samples) {
+  SLACKLINE_TRY(write(store_.add_samples(samples, clock_->wall_s()), "the samples were"));
+  std::set<store::ModelKey> touched;
+  for (const ThroughputSample& sample : samples) {
+    touched.insert({sample.model, sample.gpu_type});
+    meters_.count_sample(sample);
+  }
+  refit(touched);
+  SamplesAccepted accepted;
+  accepted.accepted = static_cast<std::int64_t>(samples.size());
+  if (const ModelView* view = board_->known()->find(samples.front().model)) accepted.model = *view;
+  std::erase_if(accepted.model.types, [&](const ModelTypeView& type) {
+    return !touched.contains({accepted.model.descriptor.model, type.gpu_type});
+  });
+  return accepted;
+}
+
+Result<ModelView> ModelWriter::describe(const ModelDescriptor& descriptor) {
+  SLACKLINE_TRY(write(store_.put_descriptor(descriptor), "the description was"));
+  learnt_.descriptors[descriptor.model] = descriptor;
+  publish();
+  return *board_->known()->find(descriptor.model);
+}
+
+Status ModelWriter::add_runs(std::vector<FinishedRun>& runs) {
+  std::set<store::ModelKey> touched;
+  Status status;
+  while (!runs.empty()) {
+    const FinishedRun& run = runs.front();
+    const auto added = store_.add_run(run.sample, run.run, clock_->wall_s());
+    status = write(added ? Status() : Status(fail(added.error())), "a finished run was");
+    if (!added && passes_by_itself(added.error())) break;
+    if (!added)
+      obs::log_error("run_not_stored",
+                     {{"run", run.sample.source}, {"error", added.error().message}});
+    if (added && *added) {
+      touched.insert({run.sample.model, run.sample.gpu_type});
+      meters_.count_sample(run.sample);
+    }
+    runs.erase(runs.begin());
+  }
+  if (!touched.empty()) refit(touched);
+  return status;
+}
+
+void ModelWriter::catch_up() {
+  std::set<store::ModelKey> stale;
+  for (const auto& [key, pair] : learnt_.pairs)
+    if (!pair.fit || pair.fit->entry.points != static_cast<int>(pair.samples.size()))
+      stale.insert({key.first, key.second});
+  if (!stale.empty()) refit(stale);
+}
+
+void ModelWriter::refit(const std::set<store::ModelKey>& keys) {
+  for (const store::ModelKey& key : keys)
+    refit(key);
+  publish();
+}
+
+void ModelWriter::refit(const store::ModelKey& key) {
+  LearntPair& pair = learnt_.pairs[{key.model, key.gpu_type}];
+  if (auto samples = readable(store_.samples(key), "samples"); !samples.empty())
+    pair.samples = std::move(samples);
+  if (pair.samples.empty()) return;
+  FitModelsOptions options;
+  options.hold_out.reset();  // "auto" holds out by itself where there are enough samples
+  const double begun_s = clock_->steady_s();
+  const FittedModel model = fit_models(pair.samples, options).front();
+  const double duration_s = clock_->steady_s() - begun_s;
+  pair.refusal = model.problem;
+  if (!model.fit) return meters_.count_refused_fit(duration_s);
+  const ProfileEntry* shipped = base_.find(key.model, key.gpu_type);
+  const ProfileEntry entry = profile_entry_of(model, shipped == nullptr ? 0 : shipped->startup_s);
+  meters_.count_fit(entry, duration_s);
+  keep(entry, pair);
+}
+
+void ModelWriter::keep(const ProfileEntry& entry, LearntPair& pair) {
+  if (pair.fit && same_entry(pair.fit->entry, entry)) return;
+  auto record = store_.put_fit(entry, clock_->wall_s());
+  if (record) {
+    pair.fit = std::move(*record);
+    return;
+  }
+  meters_.count_failed_write();
+  // Its samples are on disk: the fit is used now, and made again by the next start.
+  obs::log_error("fit_not_stored", {{"model", entry.model}, {"error", record.error().message}});
+  pair.fit = FitRecord{entry, pair.fit ? pair.fit->version + 1 : 1, clock_->wall_s()};
+}
+
+void ModelWriter::publish() {
+  board_->publish(
+      std::make_shared<const Known>(make_known(base_, learnt_, board_->known()->version + 1)));
+  tell_condition();
+}
+
+}  // namespace slackline::control

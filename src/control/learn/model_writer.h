@@ -1,0 +1,63 @@
+// ModelWriter: what is learnt goes to disk first, then into a new fit, then onto the board.
+//
+// Only the (model, GPU type) pairs that got samples are fitted again, with kind "auto". A fit that
+// says what the last one said is no new version. What cannot be read back, and a database that was
+// damaged beyond its mirror, cost what was learnt and nothing else: the base serves on, and log,
+// metrics and the board say so. Threads: one.
+//
+// Errors: kUnavailable with the remedy where the database is locked, full or not writable; then
+// nothing of the call was stored.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control/learn/known.h"
+#include "control/learn/model_meters.h"
+#include "slackline/base/clock.h"
+#include "store/model_store.h"
+
+namespace slackline::control {
+
+class ModelWriter {
+ public:
+  // Reads what is known so far and publishes it. `board`, `metrics` and `clock` outlive the writer.
+  static Result<ModelWriter> open(const std::string& path, WorkloadProfiles base, KnownBoard& board,
+                                  obs::MetricsRegistry& metrics, const Clock& clock,
+                                  double busy_timeout_s = 5);
+
+  // The samples of one model.
+  Result<SamplesAccepted> add_samples(const std::vector<ThroughputSample>& samples);
+  Result<ModelView> describe(const ModelDescriptor& descriptor);
+  // Removes from `runs` those that are on disk; the rest is for the next time.
+  Status add_runs(std::vector<FinishedRun>& runs);
+  // Fits the pairs whose fit is older than their samples: the work of a predecessor that ended too
+  // early, and the reasons of refusals, which are not kept on disk.
+  void catch_up();
+
+ private:
+  ModelWriter(std::string path, store::ModelStore store, WorkloadProfiles base, KnownBoard& board,
+              const ModelMeters& meters, const Clock& clock);
+  void load();
+  template <class T>
+  T readable(Result<T> rows, std::string_view what);
+  Status write(const Status& status, std::string_view what);
+  void tell_condition();
+  void refit(const std::set<store::ModelKey>& keys);
+  void refit(const store::ModelKey& key);
+  void keep(const ProfileEntry& entry, LearntPair& pair);
+  void publish();
+
+  std::string path_;
+  store::ModelStore store_;
+  WorkloadProfiles base_;
+  Learnt learnt_;
+  KnownBoard* board_;
+  ModelMeters meters_;
+  const Clock* clock_;
+  std::string unreadable_;     // the last thing that could not be read; empty = all could
+  std::string write_refusal_;  // why the database cannot be written now; empty = it can
+};
+
+}  // namespace slackline::control

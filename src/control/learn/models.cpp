@@ -1,0 +1,125 @@
+#include "control/learn/models.h"
+
+#include <future>
+#include <iterator>
+#include <utility>
+
+#include "control/learn/model_writer.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr std::size_t kMaxWaitingRuns = 1000;
+constexpr double kRetryRuns_s = 1;
+
+}  // namespace
+
+Models::Models(const ModelsOptions& options, std::unique_ptr<KnownBoard> board,
+               std::unique_ptr<ModelWriter> writer, obs::MetricsRegistry& metrics)
+    : queue_limit_(options.queue_limit),
+      board_(std::move(board)),
+      writer_(std::move(writer)),
+      dropped_runs_(metrics.counter(
+          "slackline_model_runs_dropped_total",
+          "Finished runs lost: the database could not be written for long, or at the end")),
+      thread_(&Models::run, this) {}
+
+Result<std::unique_ptr<Models>> Models::open(const ModelsOptions& options, WorkloadProfiles base,
+                                             obs::MetricsRegistry& metrics, const Clock& clock) {
+  auto board = std::make_unique<KnownBoard>(base);
+  SLACKLINE_ASSIGN(ModelWriter writer, ModelWriter::open(options.path, std::move(base), *board,
+                                                         metrics, clock, options.busy_timeout_s));
+  return std::unique_ptr<Models>(new Models(
+      options, std::move(board), std::make_unique<ModelWriter>(std::move(writer)), metrics));
+}
+
+Models::~Models() {
+  stop();
+  join();
+}
+
+void Models::stop() {
+  MutexLock lock(mutex_);
+  stopping_ = true;
+  wake_.notify_all();
+}
+
+void Models::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+template <class T>
+Result<T> Models::ask(std::function<Result<T>()> work) {
+  auto answered = std::make_shared<std::promise<Result<T>>>();
+  std::future<Result<T>> answer = answered->get_future();
+  {
+    MutexLock lock(mutex_);
+    if (stopping_) return fail(ErrorCode::kUnavailable, "the daemon is stopping");
+    if (tasks_.size() >= queue_limit_)
+      return fail(ErrorCode::kUnavailable,
+                  "too many requests wait for the model database; try again in a moment");
+    tasks_.emplace_back([answered, work = std::move(work)] { answered->set_value(work()); });
+    wake_.notify_one();
+  }
+  return answer.get();
+}
+
+Result<SamplesAccepted> Models::add_samples(std::vector<ThroughputSample> samples) {
+  return ask<SamplesAccepted>(
+      [this, samples = std::move(samples)] { return writer_->add_samples(samples); });
+}
+
+Result<ModelView> Models::describe(ModelDescriptor descriptor) {
+  return ask<ModelView>(
+      [this, descriptor = std::move(descriptor)] { return writer_->describe(descriptor); });
+}
+
+void Models::record_run(FinishedRun run) {
+  MutexLock lock(mutex_);
+  if (stopping_ || runs_.size() >= kMaxWaitingRuns) {
+    dropped_runs_.add();
+    return;
+  }
+  runs_.push_back(std::move(run));
+  wake_.notify_one();
+}
+
+void Models::run() {
+  writer_->catch_up();
+  std::vector<FinishedRun> waiting;
+  for (;;) {
+    std::deque<Task> tasks;
+    bool stopping = false;
+    {
+      MutexLock lock(mutex_);
+      while (tasks_.empty() && runs_.empty() && !stopping_) {
+        if (waiting.empty()) {
+          wake_.wait(mutex_);
+        } else {
+          wake_.wait_for_s(mutex_, kRetryRuns_s);
+          break;
+        }
+      }
+      tasks.swap(tasks_);
+      std::move(runs_.begin(), runs_.end(), std::back_inserter(waiting));
+      runs_.clear();
+      stopping = stopping_;
+    }
+    for (const Task& task : tasks)
+      task();
+    write_runs(waiting);
+    if (stopping) return dropped_runs_.add(static_cast<double>(waiting.size()));
+  }
+}
+
+void Models::write_runs(std::vector<FinishedRun>& waiting) {
+  if (waiting.size() > kMaxWaitingRuns) {
+    const std::size_t too_many = waiting.size() - kMaxWaitingRuns;
+    dropped_runs_.add(static_cast<double>(too_many));
+    waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(too_many));
+  }
+  // What could not be stored stays; the writer has logged it.
+  if (!waiting.empty()) static_cast<void>(writer_->add_runs(waiting));
+}
+
+}  // namespace slackline::control

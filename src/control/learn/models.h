@@ -1,0 +1,76 @@
+// Models: the daemon's knowledge of how fast things train, and the one thread that adds to it.
+//
+// Verbs and questions read known(): a pointer to something immutable, never a wait. Whoever adds
+// waits until it is on disk, but for record_run(): runs wait in memory (at most 1,000; further ones
+// are dropped and counted) while the database is locked or full.
+//
+// Thread-safe. Errors: kUnavailable with the remedy.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "control/learn/known.h"
+#include "obs/metrics.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/result.h"
+
+namespace slackline::control {
+
+class ModelWriter;
+
+struct ModelsOptions {
+  std::string path;              // SQLite file; its folder must exist
+  std::size_t queue_limit = 32;  // calls that wait for the thread
+  double busy_timeout_s = 5;     // how long a locked file is waited for
+};
+
+class Models {
+ public:
+  // Opens or makes the file and starts the thread. `metrics` and `clock` outlive the object.
+  static Result<std::unique_ptr<Models>> open(const ModelsOptions& options, WorkloadProfiles base,
+                                              obs::MetricsRegistry& metrics, const Clock& clock);
+  ~Models();  // stop() and join()
+  Models(const Models&) = delete;
+  Models& operator=(const Models&) = delete;
+
+  const KnownBoard& board() const { return *board_; }
+  KnownPtr known() const { return board_->known(); }
+
+  // At least one sample, all of one model.
+  Result<SamplesAccepted> add_samples(std::vector<ThroughputSample> samples);
+  Result<ModelView> describe(ModelDescriptor descriptor);
+  void record_run(FinishedRun run);
+
+  // What was accepted before is still done; later calls fail.
+  void stop();
+  void join();
+
+ private:
+  using Task = std::function<void()>;
+
+  Models(const ModelsOptions& options, std::unique_ptr<KnownBoard> board,
+         std::unique_ptr<ModelWriter> writer, obs::MetricsRegistry& metrics);
+  template <class T>
+  Result<T> ask(std::function<Result<T>()> work);
+  void run();
+  void write_runs(std::vector<FinishedRun>& waiting);
+
+  const std::size_t queue_limit_;
+  std::unique_ptr<KnownBoard> board_;
+  std::unique_ptr<ModelWriter> writer_;  // of the thread
+  obs::Counter dropped_runs_;
+
+  Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  std::deque<Task> tasks_ SLACKLINE_GUARDED_BY(mutex_);
+  std::vector<FinishedRun> runs_ SLACKLINE_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+}  // namespace slackline::control

@@ -1,0 +1,75 @@
+#include "http/model_routes.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "http/answers.h"
+#include "slackline/base/text.h"
+#include "wire/model_codec.h"
+#include "wire/status_codec.h"
+
+namespace slackline::http {
+namespace {
+
+template <class T>
+Response answer(const Request& request, const Result<T>& value) {
+  if (!value) return failure(value.error());
+  return wants_text(request) ? text(wire::text_of(*value)) : json(wire::encode_one(*value));
+}
+
+// "text/csv; charset=utf-8" is "text/csv".
+std::string media_type(const Request& request) {
+  return to_lower(trim(request.content_type.substr(0, request.content_type.find(';'))));
+}
+
+// curl calls every body a form unless told otherwise; what it is shows in its bytes.
+bool is_json(const Request& request) {
+  const std::string type = media_type(request);
+  return type.empty() || type == "application/json" || type == "application/x-www-form-urlencoded";
+}
+
+Response unsupported(std::string_view wanted) {
+  Response response = json(wire::encode_status_error(
+      415, "UnsupportedMediaType", format("the body's Content-Type must be {}", wanted)));
+  response.status = 415;
+  return response;
+}
+
+Response post_samples(control::Models& models, const Request& request) {
+  const std::string& model = request.params.at("model");
+  const bool csv = media_type(request) == "text/csv";
+  if (!csv && !is_json(request)) return unsupported("application/json or text/csv");
+  auto samples = csv ? wire::read_posted_csv(request.body, model)
+                     : wire::read_posted_samples(request.body, model);
+  if (!samples) return failure(samples.error());
+  return answer(request, models.add_samples(std::move(*samples)));
+}
+
+Response put_model(control::Models& models, const Request& request) {
+  if (!is_json(request)) return unsupported("application/json");
+  auto descriptor = wire::read_posted_descriptor(request.body, request.params.at("model"));
+  if (!descriptor) return failure(descriptor.error());
+  return answer(request, models.describe(std::move(*descriptor)));
+}
+
+}  // namespace
+
+void add_model_routes(Router& router, const control::Queries& queries, control::Models& models) {
+  router.add({"GET", "/v1/models",
+              [&queries](const Request& request) { return list(request, queries.models()); }, 0,
+              Pool::kApi});
+  router.add({"GET", "/v1/models/{model}",
+              [&queries](const Request& request) {
+                return answer(request, queries.model(request.params.at("model")));
+              },
+              0, Pool::kApi});
+  router.add({"PUT", "/v1/models/{model}",
+              [&models](const Request& request) { return put_model(models, request); },
+              kMaxDescriptorBody, Pool::kApi});
+  router.add({"POST", "/v1/models/{model}/samples",
+              [&models](const Request& request) { return post_samples(models, request); },
+              kMaxSamplesBody, Pool::kApi});
+}
+
+}  // namespace slackline::http

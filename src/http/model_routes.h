@@ -1,0 +1,19 @@
+// REST for throughput models: GET /v1/models and /v1/models/{model}, POST .../samples, PUT.
+//
+// Errors as in api_routes.h; 415 where a body is neither JSON nor, for samples, CSV; 503 with the
+// remedy while the model database cannot be written.
+#pragma once
+
+#include "control/learn/models.h"
+#include "control/query/queries.h"
+#include "http/router.h"
+
+namespace slackline::http {
+
+inline constexpr std::size_t kMaxSamplesBody = std::size_t{2} << 20;
+inline constexpr std::size_t kMaxDescriptorBody = std::size_t{64} << 10;
+
+// `queries` and `models` outlive the router.
+void add_model_routes(Router& router, const control::Queries& queries, control::Models& models);
+
+}  // namespace slackline::http

@@ -1,0 +1,218 @@
+// The planner: one plan of a long queue beside a plain sort-and-first-fit of the same tasks, how
+// the cost grows, a simulated day, and forecasts. Medians, in one run.
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "config/profiles.h"
+#include "sim/engine.h"
+#include "sim/generate.h"
+#include "slackline/base/text.h"
+#include "slackline/core/rollout.h"
+
+namespace slackline {
+namespace {
+
+constexpr int kGpus = 8;
+constexpr int kRounds = 7;
+constexpr int kSignatures = 200;
+
+const std::vector<std::string> kTypes = {"K80", "P100", "T4", "A100"};
+
+using core::EligibleNodes;
+using core::PlanTask;
+
+// Of the processor: other load on the machine does not count.
+double thread_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
+}
+
+double median_ms(const std::function<void()>& prepare, const std::function<void()>& work) {
+  std::vector<double> times;
+  for (int round = 0; round < kRounds; ++round) {
+    prepare();
+    const double started_ms = thread_ms();
+    work();
+    times.push_back(thread_ms() - started_ms);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+std::vector<core::Pool> mixed_pools(int nodes) {
+  std::vector<core::Pool> pools;
+  for (const std::string& type : kTypes)
+    pools.push_back({GpuType(type), "nvidia.com/gpu", nodes / 4, kGpus, 1.0});
+  return pools;
+}
+
+// What tasks have in common: workload type, batch, and the nodes they may use.
+struct Signature {
+  std::string model;
+  double batch = 0;
+  std::shared_ptr<const EligibleNodes> eligible;
+};
+
+class Queue {
+ public:
+  Queue(const WorkloadProfiles& profiles, int tasks, int nodes) : pools_(mixed_pools(nodes)) {
+    for (int i = 0; i < kSignatures; ++i)
+      signatures_.push_back(draw_signature(profiles));
+    std::vector<PlanTask> all;
+    for (int i = 0; i < tasks; ++i)
+      all.push_back(draw_task(profiles, i));
+    table_ = core::TaskTable(std::move(all));
+    for (const core::Pool& pool : pools_) {
+      busy_.emplace_back();
+      for (int node = 0; node < pool.nodes; ++node)
+        busy_.back().push_back(pick(kGpus + 1));
+    }
+  }
+
+  const core::TaskTable& table() const { return table_; }
+
+  // The first `running` tasks run since an hour ago, as many of them as there is room for; all
+  // others wait.
+  core::PlanState state(int running) const {
+    core::PlanState state(table_, core::FreeGpus(busy_));
+    for (core::TaskIndex task = 0; task < table_.size(); ++task)
+      state.arrive(task);
+    for (core::TaskIndex task = 0; task < static_cast<core::TaskIndex>(running); ++task)
+      if (const auto choice = first_choice(state, task))
+        state.start(task, state.run_at(task, *choice, -3600, {}));
+    return state;
+  }
+
+  const std::vector<std::vector<int>>& free() const { return busy_; }
+
+ private:
+  std::optional<core::ChoiceIndex> first_choice(const core::PlanState& state,
+                                                core::TaskIndex task) const {
+    const core::PlacementMenu& menu = *table_[task].menu;
+    for (const core::ChoiceIndex choice : menu.by_area) {
+      const core::Choice& o = menu.all[choice];
+      if (state.free().fits(o.pool, o.shape, table_[task].eligible.get())) return choice;
+    }
+    return std::nullopt;
+  }
+
+  int pick(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
+
+  Signature draw_signature(const WorkloadProfiles& profiles) {
+    const auto& entries = profiles.entries();
+    const ProfileEntry& entry =
+        entries[static_cast<std::size_t>(pick(static_cast<int>(entries.size())))];
+    Signature signature{entry.model, static_cast<double>(16 << pick(4)), nullptr};
+    if (pick(2) == 0) return signature;  // half of them may go anywhere
+    auto eligible = std::make_shared<EligibleNodes>();
+    for (const core::Pool& pool : pools_) {
+      core::NodeSet nodes(static_cast<std::size_t>(pool.nodes));
+      for (int node = 0; node < pool.nodes; ++node)
+        if (pick(4) > 0) nodes.insert(static_cast<core::PoolNode>(node));
+      eligible->by_pool.push_back(std::move(nodes));
+    }
+    signature.eligible = std::move(eligible);
+    return signature;
+  }
+
+  PlanTask draw_task(const WorkloadProfiles& profiles, int id) {
+    const Signature& signature = signatures_[static_cast<std::size_t>(pick(kSignatures))];
+    PlanTask task;
+    task.id = id;
+    task.submit_s = id * 0.1;
+    task.type = signature.model;
+    task.request_gpus = 1 << pick(4);
+    task.eligible = signature.eligible;
+    task.qos = pick(20) == 0 ? QosClass::kUrgent : QosClass::kNormal;
+    const double iterations = 1000 + pick(20000);
+    core::ShapeOptions shapes;
+    shapes.max_gpus = 16;
+    task.menu = std::make_shared<const core::PlacementMenu>(
+        core::make_menu(core::estimate_placements(pools_, profiles, signature.model,
+                                                  signature.batch, iterations, shapes),
+                        pools_, {}));
+    task.deadline_s = task.submit_s + task.menu->base_s * (0.5 + 0.25 * pick(7));
+    return task;
+  }
+
+  std::mt19937_64 random_{1};
+  std::vector<core::Pool> pools_;
+  std::vector<Signature> signatures_;
+  std::vector<std::vector<int>> busy_;
+  core::TaskTable table_;
+};
+
+// The yardstick: by deadline, the first node of any type with room for what was asked.
+int first_fit(const core::TaskTable& tasks, std::vector<std::vector<int>> free) {
+  std::vector<core::TaskIndex> order(tasks.size());
+  std::iota(order.begin(), order.end(), core::TaskIndex{0});
+  std::sort(order.begin(), order.end(), [&](core::TaskIndex a, core::TaskIndex b) {
+    return std::pair(tasks[a].deadline_s, tasks[a].id) <
+           std::pair(tasks[b].deadline_s, tasks[b].id);
+  });
+  int started = 0;
+  for (const core::TaskIndex task : order) {
+    const auto place = [&] {
+      for (std::size_t pool = 0; pool < free.size(); ++pool)
+        for (std::size_t node = 0; node < free[pool].size(); ++node) {
+          if (free[pool][node] < tasks[task].request_gpus) continue;
+          if (tasks[task].eligible != nullptr &&
+              !tasks[task].eligible->contains(static_cast<core::PoolIndex>(pool),
+                                              static_cast<core::PoolNode>(node)))
+            continue;
+          free[pool][node] -= tasks[task].request_gpus;
+          return true;
+        }
+      return false;
+    };
+    if (place()) ++started;
+  }
+  return started;
+}
+
+void plans(const WorkloadProfiles& profiles, const core::Policy& policy) {
+  std::printf("one plan by %s, %d signatures, 4 GPU types, %d GPUs a node, CPU time\n",
+              policy.name.c_str(), kSignatures, kGpus);
+  std::printf("%8s %8s %8s %10s %10s %8s %8s %8s %18s\n", "waiting", "running", "nodes", "plan ms",
+              "us/task", "starts", "stops", "ratio", "sort+first fit ms");
+  constexpr int kNodes = 5000;
+  for (const auto& [waiting, running] :
+       {std::pair{1000, 0}, {10000, 0}, {10000, 20000}, {100000, 0}}) {
+    const Queue queue(profiles, waiting + running, kNodes);
+    std::unique_ptr<core::PlanState> state;
+    core::Plan made;
+    const double plan_ms = median_ms(
+        [&, running = running] { state = std::make_unique<core::PlanState>(queue.state(running)); },
+        [&] { made = plan(*state, 0.1 * static_cast<double>(queue.table().size()), policy); });
+    const auto starts = std::count_if(made.effects.begin(), made.effects.end(),
+                                      [](const core::Effect& effect) { return effect.is_start(); });
+    const double plain_ms = median_ms([] {}, [&] { first_fit(queue.table(), queue.free()); });
+    std::printf("%8zu %8zu %8d %10.2f %10.2f %8zd %8zu %8.2f %18.2f\n", state->waiting().size(),
+                state->running().size(), kNodes, plan_ms, 1000 * plan_ms / waiting, starts,
+                made.effects.size() - static_cast<std::size_t>(starts), plan_ms / plain_ms,
+                plain_ms);
+  }
+}
+
+}  // namespace
+}  // namespace slackline
+
+int main() {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  using namespace slackline;
+  const auto profiles = config::load_profiles({});
+  if (!profiles) {
+    std::fprintf(stderr, "plan_bench: %s\n", profiles.error().message.c_str());
+    return 1;
+  }
+  for (const char* name : {"savable", "savable-p"})
+    plans(*profiles, *core::parse_policy(name));
+}

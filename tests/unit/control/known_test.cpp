@@ -1,0 +1,113 @@
+// What a local fit, a shipped profile and finished runs make together.
+#include "control/learn/known.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slackline/core/predictor.h"
+#include "slackline/core/throughput.h"
+
+namespace slackline::control {
+namespace {
+
+const GpuType kT4("T4");
+const Coefficients kShipped{"S", {24, 0.42, -0.0021, 0.12, 1.4}};
+const Coefficients kLocal{"S", {48, 0.84, -0.0042, 0.12, 1.4}};
+
+WorkloadProfiles shipped() {
+  ProfileEntry entry;
+  entry.model = "resnet50";
+  entry.gpu_type = kT4;
+  entry.coefficients = kShipped;
+  entry.startup_s = 30;
+  entry.points = 12;
+  return WorkloadProfiles({entry});
+}
+
+FitRecord local_fit(std::optional<double> error) {
+  FitRecord fit;
+  fit.entry = shipped().entries().front();
+  fit.entry.coefficients = kLocal;
+  fit.entry.held_out_mape = error;
+  fit.version = 3;
+  return fit;
+}
+
+// A run that was `ratio` times as fast as the shipped profile says.
+ThroughputSample run(double batch, const char* layout, double ratio) {
+  const Layout at = *parse_layout(layout);
+  return {"resnet50",
+          kT4,
+          batch,
+          at,
+          ratio * *core::predict_throughput(kShipped, batch, at.spread()),
+          "Job a/b",
+          SampleOrigin::kRun};
+}
+
+TEST(Known, AFitWithAKnownErrorReplacesTheShippedEntry) {
+  Learnt learnt;
+  learnt.pairs[{"resnet50", kT4}].fit = local_fit(4.0);
+  const Known known = make_known(shipped(), learnt, 1);
+  EXPECT_EQ(known.profiles().find("resnet50", kT4)->coefficients, kLocal);
+  EXPECT_TRUE(known.find("resnet50")->types.front().fitted_here);
+}
+
+TEST(Known, AFitWithoutAnErrorDoesNotAndRunsCorrectTheShippedEntry) {
+  Learnt learnt;
+  LearntPair& pair = learnt.pairs[{"resnet50", kT4}];
+  pair.fit = local_fit(std::nullopt);
+  pair.samples = {run(64, "1x2", 0.5), run(64, "1x2", 0.5), run(64, "1x2", 0.5)};
+  const Known known = make_known(shipped(), learnt, 1);
+  const ProfileEntry* entry = known.profiles().find("resnet50", kT4);
+  EXPECT_EQ(entry->coefficients, kShipped);
+  ASSERT_EQ(entry->corrections.size(), 1U);
+  EXPECT_NEAR(entry->corrections.front().ratio, 0.5, 1e-9);
+  EXPECT_EQ(entry->corrections.front().runs, 3);
+  EXPECT_FALSE(known.find("resnet50")->types.front().fitted_here);
+
+  const auto before =
+      core::Predictor(shipped()).predict("resnet50", 128, kT4, *parse_layout("1x2"));
+  const auto now = known.predictor->predict("resnet50", 128, kT4, *parse_layout("1x2"));
+  EXPECT_EQ(now->source, core::PredictionSource::kCorrected);
+  // Shrunk towards 1: three runs move it most of the way, not all of it.
+  EXPECT_LT(now->throughput_samples_per_s, 0.65 * before->throughput_samples_per_s);
+  EXPECT_GT(now->throughput_samples_per_s, 0.5 * before->throughput_samples_per_s);
+}
+
+TEST(Known, AFitOfAModelThatWasNotShippedIsUsedWhateverItsError) {
+  Learnt learnt;
+  learnt.pairs[{"resnet50", kT4}].fit = local_fit(std::nullopt);
+  const Known known = make_known(WorkloadProfiles{}, learnt, 1);
+  EXPECT_EQ(known.profiles().find("resnet50", kT4)->coefficients, kLocal);
+}
+
+TEST(Known, ARunCountsAsMeasuredOnlyWhereNothingElseIsKnown) {
+  Learnt learnt;
+  learnt.pairs[{"resnet50", kT4}].samples = {run(64, "1x2", 0.5)};
+  const auto predicted = [&](const WorkloadProfiles& base) {
+    const Known known = make_known(base, learnt, 1);
+    return known.predictor->predict("resnet50", 64, kT4, *parse_layout("1x2"));
+  };
+  EXPECT_EQ(predicted(shipped())->source, core::PredictionSource::kCorrected);
+  learnt.pairs[{"resnet50", kT4}].samples.front().origin = SampleOrigin::kImport;
+  EXPECT_EQ(predicted(shipped())->source, core::PredictionSource::kMeasured);
+}
+
+TEST(Known, ADescribedFamilyReachesTheEntries) {
+  Learnt learnt;
+  learnt.descriptors["resnet50"] = {"resnet50", "convnets", {}, {}, ""};
+  const Known known = make_known(shipped(), learnt, 1);
+  EXPECT_EQ(known.profiles().find("resnet50", kT4)->family, "convnets");
+}
+
+TEST(Known, ItsFingerprintNamesEverythingThatChangesAPrediction) {
+  const std::string before = make_known(shipped(), {}, 1).fingerprint;
+  EXPECT_EQ(make_known(shipped(), {}, 2).fingerprint, before);
+  Learnt learnt;
+  learnt.pairs[{"resnet50", kT4}].samples = {run(64, "1x2", 0.5)};
+  EXPECT_NE(make_known(shipped(), learnt, 1).fingerprint, before);
+}
+
+}  // namespace
+}  // namespace slackline::control

@@ -1,0 +1,190 @@
+// Teaching the daemon: on disk before it is acknowledged, fitted, published, there after a restart.
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/learn/models.h"
+#include "slackline/core/throughput.h"
+#include "store/database.h"
+#include "support/fake_clock.h"
+#include "support/temporary_folder.h"
+
+namespace slackline::control {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const GpuType kT4("T4");
+
+ThroughputSample sample(double batch, const char* layout, double throughput) {
+  return {"newnet", kT4, batch, *parse_layout(layout), throughput, "a test", SampleOrigin::kImport};
+}
+
+// Twelve points on five layouts, of one law.
+std::vector<ThroughputSample> a_calibration() {
+  const Coefficients law{"S", {24, 0.42, -0.0002, 0.12, 1.4}};
+  std::vector<ThroughputSample> samples;
+  for (const char* layout : {"1x1", "1x2", "1x4", "2x2", "2x4"})
+    for (const double batch : {32, 64, 128})
+      samples.push_back(sample(
+          batch, layout, *core::predict_throughput(law, batch, parse_layout(layout)->spread())));
+  return samples;
+}
+
+class ModelsTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Models> open() {
+    auto models = Models::open({.path = path_, .queue_limit = 8, .busy_timeout_s = 0.05},
+                               WorkloadProfiles{}, metrics_, clock_);
+    EXPECT_TRUE(models) << models.error().message;
+    return std::move(*models);
+  }
+
+  test::TemporaryFolder folder_;
+  std::string path_ = folder_.file("slackline.models.db");
+  obs::MetricsRegistry metrics_;
+  test::FakeClock clock_;
+};
+
+TEST_F(ModelsTest, SamplesAreFittedPublishedAndThereAfterARestart) {
+  {
+    const auto models = open();
+    const auto accepted = models->add_samples(a_calibration());
+    ASSERT_TRUE(accepted) << accepted.error().message;
+    EXPECT_EQ(accepted->accepted, 15);
+    ASSERT_EQ(accepted->model.types.size(), 1U);
+    const ModelTypeView& type = accepted->model.types.front();
+    EXPECT_THAT(type.refusal, IsEmpty());
+    ASSERT_TRUE(type.entry);
+    EXPECT_TRUE(type.entry->held_out_mape);
+    EXPECT_LT(*type.entry->held_out_mape, 10);
+    EXPECT_EQ(type.version, 1);
+    EXPECT_EQ(type.fitted_s, clock_.wall_s());
+  }
+  const auto again = open();
+  const ModelView* view = again->known()->find("newnet");
+  ASSERT_NE(view, nullptr);
+  EXPECT_EQ(view->types.front().version, 1) << "the same samples are no new fit";
+  EXPECT_EQ(view->types.front().samples, 15);
+  EXPECT_TRUE(again->known()->profiles().find("newnet", kT4)->held_out_p90);
+}
+
+TEST_F(ModelsTest, OnlyTheTouchedPairIsFittedAgain) {
+  const auto models = open();
+  ASSERT_TRUE(models->add_samples(a_calibration()));
+  auto other = a_calibration();
+  for (ThroughputSample& each : other)
+    each.gpu_type = GpuType("A100");
+  const auto accepted = models->add_samples(other);
+  ASSERT_TRUE(accepted);
+  ASSERT_EQ(accepted->model.types.size(), 1U);
+  EXPECT_EQ(accepted->model.types.front().gpu_type, GpuType("A100"));
+  EXPECT_THAT(metrics_.expose(), AllOf(HasSubstr("slackline_model_fits_total{result=\"done\"} 2"),
+                                       HasSubstr("slackline_model_fit_error_ratio_count 2"),
+                                       HasSubstr("slackline_model_fit_duration_seconds_count 2"),
+                                       HasSubstr("samples_total{origin=\"import\"} 30")));
+}
+
+TEST_F(ModelsTest, ARefusedFitKeepsTheSamplesAndSaysWhy) {
+  const auto models = open();
+  const auto accepted = models->add_samples({sample(64, "2x2", 100)});
+  ASSERT_TRUE(accepted) << accepted.error().message;
+  const ModelTypeView& type = accepted->model.types.front();
+  EXPECT_EQ(type.samples, 1);
+  EXPECT_FALSE(type.entry);
+  EXPECT_THAT(type.refusal, ::testing::Not(IsEmpty()));
+  EXPECT_THAT(metrics_.expose(), HasSubstr("slackline_model_fits_total{result=\"refused\"} 1"));
+}
+
+TEST_F(ModelsTest, ALockedDatabaseIsA503WithTheRemedyAndEverythingElseGoesOn) {
+  const auto models = open();
+  ASSERT_TRUE(models->add_samples(a_calibration()));
+  std::string moved;
+  auto other =
+      store::Database::open_or_recover({path_, {"", "", ""}, 0.05, store::kModelFile}, moved);
+  // Another program holds the write lock.
+  ASSERT_TRUE(other) << other.error().message;
+  {
+    auto lock = store::Transaction::begin(*other);
+    ASSERT_TRUE(lock) << lock.error().message;
+    const auto refused = models->add_samples({sample(64, "2x2", 100)});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+    EXPECT_THAT(refused.error().message, HasSubstr("send the same again"));
+    EXPECT_THAT(metrics_.expose(), AllOf(HasSubstr("slackline_model_store_degraded 1"),
+                                         HasSubstr("slackline_model_store_failures_total 1")));
+    EXPECT_THAT(models->board().store_problem(), HasSubstr("cannot be written"));
+    EXPECT_EQ(models->known()->find("newnet")->types.front().samples, 15);
+    models->record_run({sample(64, "2x2", 100), Uid("run-1")});
+  }
+  // The run waited in memory.
+  ASSERT_TRUE(models->describe({"newnet", "nets", {}, {}, "a test"}));
+  for (int i = 0; i < 400 && models->known()->find("newnet")->types.front().samples < 16; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(models->known()->find("newnet")->types.front().samples, 16);
+  EXPECT_THAT(metrics_.expose(), HasSubstr("slackline_model_store_degraded 0"));
+  EXPECT_THAT(models->board().store_problem(), IsEmpty());
+}
+
+TEST_F(ModelsTest, DamageBeyondTheMirrorCostsWhatWasLearntAndIsTold) {
+  ASSERT_TRUE(open()->add_samples(a_calibration()));
+  for (const std::string& path : {path_, path_ + ".mirror"})
+    std::ofstream(path, std::ios::binary) << std::string(8192, 'x');
+  const auto models = open();
+  EXPECT_EQ(models->known()->find("newnet"), nullptr);
+  EXPECT_THAT(models->board().store_problem(),
+              AllOf(HasSubstr("was damaged"), HasSubstr("slackline.models.db.damaged-")));
+  EXPECT_THAT(metrics_.expose(), HasSubstr("slackline_model_store_damaged{outcome=\"lost\"} 1"));
+  EXPECT_TRUE(models->add_samples(a_calibration()));
+}
+
+TEST_F(ModelsTest, DamageThatTheMirrorMendsCostsNothing) {
+  ASSERT_TRUE(open()->add_samples(a_calibration()));
+  std::ofstream(path_, std::ios::binary) << std::string(8192, 'x');
+  const auto models = open();
+  EXPECT_EQ(models->known()->find("newnet")->types.front().samples, 15);
+  EXPECT_THAT(models->board().store_problem(), IsEmpty());
+  EXPECT_THAT(metrics_.expose(),
+              HasSubstr("slackline_model_store_damaged{outcome=\"restored\"} 1"));
+}
+
+TEST_F(ModelsTest, RowsThatCannotBeReadLeaveTheFitsInUse) {
+  ASSERT_TRUE(open()->add_samples(a_calibration()));
+  for (const std::string& path : {path_, path_ + ".mirror"}) {
+    auto database = store::Database::open_reader(path, 1);
+    ASSERT_TRUE(database);
+    ASSERT_TRUE(database->execute("PRAGMA query_only=OFF; UPDATE samples SET layout = '?'"));
+  }
+  const auto models = open();
+  EXPECT_THAT(models->board().store_problem(), HasSubstr("samples of the model database"));
+  EXPECT_NE(models->known()->profiles().find("newnet", kT4), nullptr);
+}
+
+TEST_F(ModelsTest, ARunIsLearntOnceHoweverOftenItIsTold) {
+  {
+    const auto models = open();
+    for (int i = 0; i < 3; ++i)
+      models->record_run({sample(64, "2x2", 100), Uid("run-1")});
+  }
+  const auto again = open();
+  again->record_run({sample(64, "2x2", 100), Uid("run-1")});
+  again->record_run({sample(64, "2x2", 120), Uid("run-2")});
+  again->stop();
+  again->join();
+  EXPECT_EQ(again->known()->find("newnet")->types.front().samples, 2);
+}
+
+TEST_F(ModelsTest, AfterStopNothingIsTaken) {
+  const auto models = open();
+  models->stop();
+  models->join();
+  EXPECT_FALSE(models->add_samples(a_calibration()));
+}
+
+}  // namespace
+}  // namespace slackline::control

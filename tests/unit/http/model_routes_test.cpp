@@ -1,0 +1,102 @@
+// Teaching models over REST, without a socket: the routes on a real database.
+#include "http/model_routes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/cluster_builder.h"
+#include "support/fake_clock.h"
+#include "support/fake_cluster.h"
+#include "support/temporary_folder.h"
+
+namespace slackline::http {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ModelRoutesTest : public ::testing::Test {
+ protected:
+  ModelRoutesTest() {
+    auto opened =
+        control::Models::open({.path = folder_.file("m.db")}, WorkloadProfiles{}, metrics_, clock_);
+    EXPECT_TRUE(opened) << opened.error().message;
+    models_ = std::move(*opened);
+    queries_ = std::make_unique<control::Queries>(options_, models_->board(), source_, nullptr,
+                                                  clock_, "test");
+    add_model_routes(router_, *queries_, *models_);
+  }
+
+  Response send(const char* method, const char* target, std::string body = "",
+                const char* type = "application/json", const char* accept = "application/json") {
+    const std::size_t size = body.size();
+    body.append(kBodySlack, ' ');
+    Request request;
+    request.method = method;
+    request.body = std::string_view(body).substr(0, size);
+    request.content_type = type;
+    request.accept = accept;
+    return router_.dispatch(request, target);
+  }
+
+  test::TemporaryFolder folder_;
+  obs::MetricsRegistry metrics_;
+  test::FakeClock clock_;
+  control::DecisionOptions options_;
+  test::FakeSource source_{test::a_cluster().build()};
+  std::unique_ptr<control::Models> models_;
+  std::unique_ptr<control::Queries> queries_;
+  Router router_;
+};
+
+constexpr const char* kPath = "/v1/models/newnet/samples";
+constexpr const char* kSample =
+    R"({"samples":[{"gpuType":"T4","batch":64,"placement":"1x2","throughputSamplesPerS":800}]})";
+
+TEST_F(ModelRoutesTest, WhatIsPostedIsShown) {
+  EXPECT_EQ(send("GET", "/v1/models/newnet").status, 404);
+  const Response posted = send("POST", kPath, kSample);
+  EXPECT_EQ(posted.status, 200) << posted.body;
+  EXPECT_THAT(posted.body, HasSubstr("\"accepted\":1"));
+  EXPECT_THAT(send("GET", "/v1/models/newnet").body, HasSubstr("\"samples\":1"));
+  EXPECT_THAT(send("GET", "/v1/models").body, HasSubstr("\"items\":[{\"model\":\"newnet\""));
+  const Response table = send("GET", "/v1/models", "", "", "text/plain");
+  EXPECT_THAT(table.body, HasSubstr("newnet"));
+  EXPECT_EQ(table.content_type, "text/plain; charset=utf-8");
+}
+
+TEST_F(ModelRoutesTest, CsvIsTakenByItsMediaType) {
+  const std::string csv =
+      "model,gpu_type,batch,placement,throughput_samples_per_s\nnewnet,T4,64,1x2,800\n";
+  EXPECT_EQ(send("POST", kPath, csv, "text/csv; charset=utf-8").status, 200);
+  const Response undeclared = send("POST", kPath, csv);
+  EXPECT_EQ(undeclared.status, 400);
+  EXPECT_THAT(undeclared.body, HasSubstr("CSV needs the Content-Type text/csv"));
+  EXPECT_EQ(send("POST", kPath, csv, "application/xml").status, 415);
+}
+
+TEST_F(ModelRoutesTest, NothingIsStoredHalfway) {
+  const Response refused = send("POST", kPath, R"({"samples":[
+      {"gpuType":"T4","batch":64,"placement":"1x2","throughputSamplesPerS":800},
+      {"gpuType":"T4","batch":64,"placement":"1x2","throughputSamplesPerS":-800}]})");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("samples[1].throughputSamplesPerS"));
+  EXPECT_EQ(send("GET", "/v1/models/newnet").status, 404);
+}
+
+TEST_F(ModelRoutesTest, ADescriptionIsReplacedWhole) {
+  EXPECT_EQ(send("PUT", "/v1/models/newnet", R"({"family":"a","parameters":5})").status, 200);
+  const Response second = send("PUT", "/v1/models/newnet", R"({"description":"b"})");
+  EXPECT_EQ(second.status, 200);
+  EXPECT_THAT(second.body, HasSubstr("\"family\":\"\""));
+  EXPECT_THAT(second.body, ::testing::Not(HasSubstr("parameters")));
+}
+
+TEST_F(ModelRoutesTest, WhileItStopsTheAnswerIs503) {
+  models_->stop();
+  const Response refused = send("POST", kPath, kSample);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, HasSubstr("ServiceUnavailable"));
+}
+
+}  // namespace
+}  // namespace slackline::http
