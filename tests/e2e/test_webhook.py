@@ -1,5 +1,6 @@
 """The admission webhook, called by a real kube-apiserver as deploy/webhook configures it."""
 
+import base64
 import datetime
 import json
 import re
@@ -64,13 +65,19 @@ def gpu_job(name, gpus=1, pods=1, namespace=TEAM, annotations=None, labels=None,
     }
 
 
-def webhook_manifests(port):
-    """deploy/webhook as it is, but called on a loopback port instead of through a Service."""
+def webhook_manifests(port, authority=None):
+    """deploy/webhook as it is, but called on a loopback port instead of through a Service.
+
+    With the file of an authority also trusted, as an administrator would write it.
+    """
     texts = [(DEPLOY / name).read_text() for name in ("mutating.yaml", "validating.yaml")]
     service = re.compile(
         r"      service:\n        name: .*\n        namespace: .*\n        path: (\S+)\n"
     )
-    text, found = service.subn(rf"      url: https://127.0.0.1:{port}\1\n", "\n---\n".join(texts))
+    called = rf"      url: https://127.0.0.1:{port}\1\n"
+    if authority:
+        called += f"      caBundle: {base64.b64encode(authority.read_bytes()).decode()}\n"
+    text, found = service.subn(called, "\n---\n".join(texts))
     assert found == 4, f"deploy/webhook has {found} webhooks, not four"
     return text
 
@@ -316,6 +323,19 @@ class WebhookTest(unittest.TestCase):
         self.apply(probe)
         self.assertFalse(self.job("advised")["spec"]["suspend"])
 
+    def test_a_given_certificate_serves_too(self):
+        pki = self.cluster.pki
+        tls = (
+            f"listeners:\n  webhook:\n    tls:\n      certFile: {pki.crt('extender')}\n"
+            f"      keyFile: {pki.key('extender')}\n"
+        )
+        given = self.instead("given", authority=pki.crt("ca"), more=tls)
+        self.wait_until_called()
+        self.assertEqual(
+            ssl.PEM_cert_to_DER_cert(given.certificate()),
+            ssl.PEM_cert_to_DER_cert(pki.crt("extender").read_text()),
+        )
+
     def test_two_replicas_serve_one_certificate(self):
         (port,) = free_ports(1)
         other = Replica(self.cluster, self.account, "replica-1", port)
@@ -392,12 +412,12 @@ class WebhookTest(unittest.TestCase):
         self.assertNotEqual(code, 0, f"it was allowed: {said}")
         return said
 
-    def instead(self, name, **how):
+    def instead(self, name, authority=None, **how):
         """Another daemon that is called in place of the usual one until the test ends."""
         self.daemon.kill()
         (port,) = free_ports(1)
         other = Replica(self.cluster, self.account, name, port, **how)
-        self.cluster.apply(webhook_manifests(port))
+        self.cluster.apply(webhook_manifests(port, authority))
         self.addCleanup(self.cluster.apply, webhook_manifests(self.replica.port))
         self.addCleanup(other.daemon.kill)
         other.daemon.start()
