@@ -23,6 +23,10 @@ Refusal joined(const std::vector<Refusal>& refusals) {
   return {refusals.front().reason, join(messages, "; ")};
 }
 
+bool is_urgent(const TaskIntent* intent) {
+  return intent != nullptr && intent->qos_class == QosClass::kUrgent;
+}
+
 // Whether this update touches the promise, so that it is worth being held against the prediction.
 bool moves_deadline(const AdmissionReview& review) {
   const ReviewedJob* job = job_in(review);
@@ -67,13 +71,16 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
 bool asks_for_urgent(const AdmissionReview& review, const AdmissionFacts& facts) {
   if (intent_of(review).qos_class != QosClass::kUrgent || may_write_our_keys(review, facts))
     return false;
-  if (const ReviewedPod* pod = pod_in(review)) return creates(review) && is_gated(*pod);
   const ReviewedJob* job = job_in(review);
-  if (job == nullptr) return false;
-  if (creates(review)) return is_queued(*job);
-  const ReviewedJob* old = old_job_in(review);
-  return was_admitted(*job) && old != nullptr &&
-         !(old->job.intent && old->job.intent->qos_class == QosClass::kUrgent);
+  const ReviewedPod* pod = pod_in(review);
+  if (creates(review))
+    return (job != nullptr && is_queued(*job)) || (pod != nullptr && is_gated(*pod));
+  const ReviewedJob* old_job = old_job_in(review);
+  if (job != nullptr && old_job != nullptr)
+    return was_admitted(*job) && !is_urgent(old_job->job.intent.get());
+  const ReviewedPod* old_pod = old_pod_in(review);
+  return pod != nullptr && old_pod != nullptr && pod->pod.managed &&
+         !is_urgent(old_pod->pod.intent.get());
 }
 
 std::string queue_to_count(const AdmissionReview& review, const AdmissionFacts& facts) {

@@ -96,7 +96,7 @@ class Checker {
     if (const ReviewedJob* job = job_in(review_))
       return creates_ ? is_queued(*job) : was_admitted(*job);
     const ReviewedPod* pod = pod_in(review_);
-    return pod != nullptr && creates_ && is_gated(*pod);
+    return pod != nullptr && (creates_ ? is_gated(*pod) : pod->pod.managed);
   }
 
   bool changed(std::string_view key) const {

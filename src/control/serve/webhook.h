@@ -5,8 +5,7 @@
 // The one thing it asks of the API server is whether a user may use the class `urgent`, at most
 // every ten seconds a user and namespace; without an answer urgent is refused, and only urgent.
 //
-// Thread-safety: any method from any thread; validate() and mutate() may block for
-// cluster::kReviewTimeout_s.
+// Thread-safety: any method from any thread; answer() may block for cluster::kReviewTimeout_s.
 #pragma once
 
 #include <string>

@@ -282,6 +282,22 @@ TEST_F(AdmissionTest, UrgentNeedsTheRight) {
   EXPECT_FALSE(asks_for_urgent(decoded(test::job_review_text()), facts));
 }
 
+TEST_F(AdmissionTest, APodBecomesUrgentOnlyWithTheRight) {
+  ReviewText old;
+  old.metadata = kAdmitted;
+  ReviewText text;
+  text.operation = "UPDATE";
+  text.metadata =
+      std::string(kAdmitted) + "," + annotations(R"("slackline.dev/qos-class":"urgent")");
+  text.old_object = test::pod_text(old);
+  facts.urgent = UrgentRight::kDenied;
+  const auto refused = decide(test::pod_review_text(text), AdmissionStage::kValidate).refusal;
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->reason, "UrgentNotAllowed");
+  text.old_object = test::pod_text(text);  // it was urgent before
+  EXPECT_FALSE(decide(test::pod_review_text(text), AdmissionStage::kValidate).refusal);
+}
+
 TEST_F(AdmissionTest, AFullQueueTakesNoMore) {
   facts.max_pending = 3;
   facts.pending_in_queue = 2;
