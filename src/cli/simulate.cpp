@@ -13,6 +13,7 @@
 #include "sim/comparison.h"
 #include "sim/completion_svg.h"
 #include "sim/engine.h"
+#include "sim/forecast_log.h"
 #include "sim/timeline_svg.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"
@@ -34,8 +35,10 @@ struct SimulateOptions {
   std::string events;
   std::string timeline;
   std::string completions;
+  std::string forecasts;
+  std::vector<double> forecast_hours;  // from, until
 
-  bool keep_events() const { return !events.empty() || !timeline.empty(); }
+  bool keep_events() const { return !events.empty() || !timeline.empty() || !forecasts.empty(); }
 };
 
 // What is simulated, once per policy.
@@ -96,14 +99,28 @@ class ProgressLine {
 struct Played {
   sim::Outcome outcome;
   sim::Report report;
+  std::vector<sim::ForecastRow> forecasts;
 };
 
-Played play(const Experiment& experiment, const core::Policy& policy, bool keep_events) {
+Played play(const Experiment& experiment, const core::Policy& policy,
+            const SimulateOptions& options) {
   ProgressLine line(policy.name, experiment.tasks.size());
   Played played;
-  played.outcome = sim::simulate(
-      experiment.tasks, experiment.platform, policy, experiment.noise,
-      {keep_events, [&](double now_s, std::size_t finished) { line.update(now_s, finished); }});
+  sim::ForecastTimes times;
+  if (!options.forecast_hours.empty()) {
+    times.from_s = options.forecast_hours.front() * 3600;
+    times.until_s = options.forecast_hours.back() * 3600;
+  }
+  sim::ForecastLog forecasts(experiment.tasks, policy, times);
+  played.outcome =
+      sim::simulate(experiment.tasks, experiment.platform, policy, experiment.noise,
+                    {options.keep_events(),
+                     [&](double now_s, std::size_t finished) { line.update(now_s, finished); },
+                     [&](const core::PlanState& state, double now_s) {
+                       if (!options.forecasts.empty()) forecasts.watch(state, now_s);
+                       return true;
+                     }});
+  played.forecasts = forecasts.rows();
   played.report = sim::make_report(experiment.tasks, experiment.platform, policy, played.outcome);
   return played;
 }
@@ -117,6 +134,10 @@ Status write_run(const SimulateOptions& options, const Experiment& experiment,
         sim::format_events_csv(experiment.tasks, experiment.platform, played.outcome)));
   if (!options.report.empty())
     SLACKLINE_TRY(write_text_file(options.report, sim::format_report_json(played.report)));
+  if (!options.forecasts.empty())
+    SLACKLINE_TRY(write_text_file(
+        options.forecasts,
+        sim::format_forecasts_csv(experiment.tasks, played.outcome, played.forecasts)));
   if (!options.timeline.empty())
     SLACKLINE_TRY(write_text_file(
         options.timeline, sim::timeline_svg(experiment.tasks, experiment.platform, played.outcome,
@@ -138,7 +159,7 @@ Status simulate(const SimulateOptions& options) {
   std::vector<std::pair<std::string, sim::Report>> rows;
   std::vector<std::pair<std::string, sim::Outcome>> runs;
   for (const core::Policy& policy : policies) {
-    Played played = play(experiment, policy, options.keep_events());
+    Played played = play(experiment, policy, options);
     rows.emplace_back(policy.name, played.report);
     SLACKLINE_TRY(write_run(options, experiment, policy, played));
     if (!options.completions.empty()) runs.emplace_back(policy.name, std::move(played.outcome));
@@ -171,6 +192,11 @@ void add_platform_options(CLI::App& command, SimulateOptions& options) {
   command
       .add_option("--checkpoint", platform.checkpoint_s,
                   "A preemption loses what was done since; 0: nothing")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--fallback-after", platform.fallback_after_s,
+                  "Seconds a task waits before it takes a less preferred GPU type")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_option("--max-gpus", platform.max_gpus, "Most GPUs of one task")
@@ -206,6 +232,19 @@ void add_simulate(CLI::App& app, int& exit_code) {
       ->excludes(compare);
   command->add_option("--timeline", options->timeline, "Draw the run as a Gantt chart here (SVG)")
       ->excludes(compare);
+  CLI::Option* forecasts =
+      command
+          ->add_option("--forecasts", options->forecasts,
+                       "Every two hours forecast all tasks; write deciles of their starts and "
+                       "finishes, and what happened, here (CSV)")
+          ->excludes(compare);
+  command
+      ->add_option("--forecast-hours", options->forecast_hours,
+                   "FROM UNTIL: hours of the run when forecasts are made; else as long as tasks "
+                   "arrive")
+      ->expected(2)
+      ->check(CLI::NonNegativeNumber)
+      ->needs(forecasts);
   command->add_option("--table", options->table, "Write the table printed here (CSV, unrounded)");
   command->add_option("--cdf", options->completions, "Draw completion times here (SVG)");
   std::string names;

@@ -71,6 +71,7 @@ Result<sim::Trace> make_trace(const TraceSource& source, const core::Pool& first
     sim::GenerateOptions options = source.generate;
     options.mix = mix;
     options.gpu_type = first_pool.type;
+    SLACKLINE_ASSIGN(options.gpu_types, sim::parse_gpu_types(source.gpu_types));
     return sim::generate_paper000(options, ranges, profiles);
   }
   sim::RecordedOptions options = source.recorded;
@@ -147,6 +148,11 @@ void add_trace_options(CLI::App& command, TraceSource& source) {
   command.add_option("--requests", source.generate.requests, "GPU counts that users ask for")
       ->delimiter(',')
       ->check(CLI::Range(1, 65536))
+      ->group(kGroup)
+      ->capture_default_str();
+  command
+      .add_option("--gpu-types", source.gpu_types,
+                  "What every task accepts, in order of preference, as P100,K80; or any")
       ->group(kGroup)
       ->capture_default_str();
   command.add_option("--seed", source.generate.seed, "Of everything that is drawn")

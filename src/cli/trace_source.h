@@ -24,6 +24,7 @@ struct TraceSource {
   std::vector<std::string> profiles;
   std::vector<std::string> scaling_tables;
   std::string mix = "5:35:60";
+  std::string gpu_types = "any";
   sim::GenerateOptions generate;
   sim::RecordedOptions recorded;
   double from_h = 0;

@@ -43,6 +43,7 @@ TraceTask draw_task(Random& random, const GenerateOptions& options,
   const double span = range.most_iterations - range.least_iterations;
   task.iterations = range.least_iterations +
                     static_cast<double>(random.index(static_cast<std::uint64_t>(span) + 1));
+  task.gpu_types = options.gpu_types;
   task.qos = draw_class(random, options.mix);
   task.request_gpus = options.requests[random.index(options.requests.size())];
   return task;

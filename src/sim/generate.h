@@ -41,7 +41,8 @@ struct GenerateOptions {
   ClassMix mix;
   std::vector<int> requests = {1, 2, 4, 8};
   core::DeadlineFactors kappa;
-  GpuType gpu_type;  // of the first pool: deadlines are kappa x Lat<1,1> on it
+  std::vector<GpuType> gpu_types{};  // that every task accepts (TraceTask)
+  GpuType gpu_type;                  // of the first pool: deadlines are kappa x Lat<1,1> on it
 };
 
 inline constexpr double kMaxGenerated = 1e6;  // expected tasks

@@ -33,6 +33,28 @@ Result<core::Pool> parse_pool(std::string_view text) {
   return pool;
 }
 
+// Case does not count.
+std::vector<core::PoolIndex> accepted_pools(const TraceTask& task, const Platform& platform) {
+  std::vector<core::PoolIndex> pools;
+  for (const GpuType& type : task.gpu_types)
+    for (core::PoolIndex pool = 0; pool < platform.pools.size(); ++pool)
+      if (to_lower(platform.pools[pool].type.str()) == to_lower(type.str())) pools.push_back(pool);
+  return pools;
+}
+
+Status check_accepted(const TraceTask& task, const Platform& platform) {
+  if (task.gpu_types.empty() || !accepted_pools(task, platform).empty()) return {};
+  std::vector<std::string> wanted;
+  for (const GpuType& type : task.gpu_types)
+    wanted.push_back(type.str());
+  std::vector<std::string> there;
+  for (const core::Pool& pool : platform.pools)
+    there.push_back(pool.type.str());
+  return fail(ErrorCode::kInvalidArgument,
+              format("task {}: accepts GPU types {}, the platform has {}", task.id,
+                     printable(join(wanted, ", "), 80), join(there, ", ")));
+}
+
 }  // namespace
 
 int Platform::gpus() const {
@@ -93,6 +115,8 @@ core::PlanTask prepare_task(const TraceTask& task, const std::vector<core::Estim
   prepared.type = task.type;
   prepared.restart_s = platform.restart_s;
   prepared.checkpoint_s = platform.checkpoint_s;
+  prepared.preference = accepted_pools(task, platform);
+  prepared.fallback_after_s = platform.fallback_after_s;
   const core::MenuOptions options{platform.theta, platform.fixed ? task.request_gpus : 0};
   prepared.menu = std::make_shared<const core::PlacementMenu>(
       core::make_menu(estimates, platform.pools, options));
@@ -110,10 +134,15 @@ Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& prof
     if (!profiles.knows_model(task.type))
       return fail(ErrorCode::kInvalidArgument,
                   format("task {}: no profile for workload type {}", task.id, task.type));
-    tasks.push_back(prepare_task(task,
-                                 core::estimate_placements(platform.pools, profiles, task.type,
-                                                           task.batch, task.iterations, shapes),
-                                 platform));
+    SLACKLINE_TRY(check_accepted(task, platform));
+    auto estimates = core::estimate_placements(platform.pools, profiles, task.type, task.batch,
+                                               task.iterations, shapes);
+    const auto accepted = accepted_pools(task, platform);
+    if (!accepted.empty())
+      std::erase_if(estimates, [&](const core::Estimate& estimate) {
+        return std::find(accepted.begin(), accepted.end(), estimate.pool) == accepted.end();
+      });
+    tasks.push_back(prepare_task(task, estimates, platform));
     if (tasks.back().menu->empty())
       return fail(ErrorCode::kInvalidArgument,
                   format("task {}: {} with batch {} has no placement on this platform", task.id,

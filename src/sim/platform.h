@@ -19,6 +19,7 @@ struct Platform {
   int max_gpus = 16;          // of one task
   bool fixed = false;         // the GPU count that was asked for is binding
   bool divisible = false;     // only shapes that divide the batch
+  double fallback_after_s = core::kDefaultFallback_s;  // core::PlanTask
 
   int gpus() const;
 };
@@ -32,7 +33,8 @@ Result<std::vector<core::Pool>> parse_platform(std::string_view text);
 // a pool's type has no entry.
 Status match_types(std::vector<core::Pool>& pools, std::vector<ProfileEntry>& entries);
 
-// kInvalidArgument where a task's type has no profile, or none of its placements exist.
+// kInvalidArgument where a task's type has no profile, or none of its placements exist, or no pool
+// is of a GPU type that it accepts.
 Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& profiles,
                                 const Platform& platform);
 

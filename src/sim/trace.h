@@ -17,8 +17,9 @@ struct TraceTask {
   double batch = 0;       // global batch, samples
   double iterations = 0;  // may be fractional
   QosClass qos = QosClass::kNormal;
-  double deadline_s = 0;  // same clock as submit_s
-  int request_gpus = 1;   // what the user asked for
+  double deadline_s = 0;             // same clock as submit_s
+  int request_gpus = 1;              // what the user asked for
+  std::vector<GpuType> gpu_types{};  // accepted, in order of preference; empty: any
 };
 
 struct Trace {

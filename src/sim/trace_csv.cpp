@@ -1,5 +1,6 @@
 #include "sim/trace_csv.h"
 
+#include <algorithm>
 #include <limits>
 #include <unordered_set>
 
@@ -11,6 +12,12 @@ namespace {
 
 const std::vector<std::string> kColumns = {"id",    "submit", "type",     "batch",
                                            "iters", "klass",  "deadline", "req"};
+constexpr std::string_view kTypes = "gpu_types";
+const std::vector<std::string> kTypedColumns = [] {
+  std::vector<std::string> columns = kColumns;
+  columns.emplace_back(kTypes);
+  return columns;
+}();
 constexpr double kAnyNumber = std::numeric_limits<double>::lowest();
 constexpr double kPositive = std::numeric_limits<double>::min();
 
@@ -34,6 +41,13 @@ std::string_view name_of(QosClass qos) {
   return "Normal";
 }
 
+Result<std::vector<GpuType>> read_types(const CsvRow& row) {
+  const std::size_t column = kColumns.size();
+  auto types = parse_gpu_types(row.cells[column]);
+  if (!types) return row.wrong(column, types.error().message);
+  return types;
+}
+
 Result<TraceTask> read_task(const CsvRow& row) {
   TraceTask task;
   SLACKLINE_ASSIGN(task.id, row.integer(0, 0));
@@ -47,13 +61,18 @@ Result<TraceTask> read_task(const CsvRow& row) {
   SLACKLINE_ASSIGN(const std::int64_t request, row.integer(7, 1));
   if (request > std::numeric_limits<int>::max()) return row.wrong(7, "is too large");
   task.request_gpus = static_cast<int>(request);
+  if (row.cells.size() > kColumns.size()) {
+    SLACKLINE_ASSIGN(task.gpu_types, read_types(row));
+  }
   return task;
 }
 
 }  // namespace
 
 Result<Trace> parse_trace_csv(std::string_view text) {
-  SLACKLINE_ASSIGN(const std::vector<CsvRow> rows, parse_csv(text, kColumns));
+  const bool typed = text.substr(0, text.find('\n')).find(kTypes) != std::string_view::npos;
+  SLACKLINE_ASSIGN(const std::vector<CsvRow> rows,
+                   parse_csv(text, typed ? kTypedColumns : kColumns));
   Trace trace;
   std::unordered_set<std::int64_t> ids;
   for (const CsvRow& row : rows) {
@@ -66,12 +85,31 @@ Result<Trace> parse_trace_csv(std::string_view text) {
   return trace;
 }
 
+Result<std::vector<GpuType>> parse_gpu_types(std::string_view text) {
+  std::vector<GpuType> types;
+  if (trim(text).empty() || trim(text) == "any") return types;
+  for (const std::string_view part : split(text, ',')) {
+    GpuType type(trim(part));
+    if (type.empty() || std::find(types.begin(), types.end(), type) != types.end())
+      return fail(ErrorCode::kInvalidArgument,
+                  "must be GPU types in order of preference, each once, as P100,K80, or any");
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
 std::string format_trace_csv(const Trace& trace) {
-  std::string out = format("{}\r\n", join(kColumns, ","));
-  for (const TraceTask& task : trace.tasks)
-    out +=
-        format("{},{:.9f},{},{},{},{},{:.9f},{}\r\n", task.id, task.submit_s, task.type, task.batch,
-               task.iterations, name_of(task.qos), task.deadline_s, task.request_gpus);
+  const bool typed = std::any_of(trace.tasks.begin(), trace.tasks.end(),
+                                 [](const TraceTask& task) { return !task.gpu_types.empty(); });
+  std::string out = format("{}\r\n", join(typed ? kTypedColumns : kColumns, ","));
+  for (const TraceTask& task : trace.tasks) {
+    out += format("{},{:.9f},{},{},{},{},{:.9f},{}", task.id, task.submit_s, task.type, task.batch,
+                  task.iterations, name_of(task.qos), task.deadline_s, task.request_gpus);
+    std::vector<std::string> types;
+    for (const GpuType& type : task.gpu_types)
+      types.push_back(type.str());
+    out += typed ? format(",\"{}\"\r\n", join(types, ",")) : "\r\n";
+  }
   return out;
 }
 

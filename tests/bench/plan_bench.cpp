@@ -20,7 +20,7 @@ namespace slackline {
 namespace {
 
 constexpr int kGpus = 8;
-constexpr int kRounds = 7;
+constexpr int kRounds = 3;
 constexpr int kSignatures = 200;
 
 const std::vector<std::string> kTypes = {"K80", "P100", "T4", "A100"};
@@ -202,6 +202,26 @@ void plans(const WorkloadProfiles& profiles, const core::Policy& policy) {
   }
 }
 
+// Of a queue that waits for GPUs which others hold.
+void forecasts(const WorkloadProfiles& profiles, const core::Policy& policy) {
+  std::printf("\nforecast, start and finish with an interval, by %s, CPU time\n",
+              policy.name.c_str());
+  std::printf("%8s %8s %10s %10s %10s\n", "waiting", "running", "resolution", "one ms", "all ms");
+  for (const int waiting : {100, 1000, 10000}) {
+    const int nodes = waiting / 2;
+    const Queue queue(profiles, 3 * waiting, nodes);
+    core::PlanState state = queue.state(2 * waiting);
+    std::vector<core::TaskIndex> all(state.waiting().begin(), state.waiting().end());
+    core::RolloutOptions options;
+    options.resolution = waiting > 1000 ? 0.1 : 0;
+    const auto ask = [&](const std::vector<core::TaskIndex>& tasks) {
+      return median_ms([] {}, [&] { core::rollout(state, 0, policy, tasks, options); });
+    };
+    std::printf("%8zu %8zu %10.2f %10.2f %10.2f\n", all.size(), state.running().size(),
+                options.resolution, ask({all[all.size() / 2]}), ask(all));
+  }
+}
+
 }  // namespace
 }  // namespace slackline
 
@@ -215,4 +235,5 @@ int main() {
   }
   for (const char* name : {"savable", "savable-p"})
     plans(*profiles, *core::parse_policy(name));
+  forecasts(*profiles, *core::parse_policy("savable"));
 }

@@ -20,12 +20,25 @@ class FreeGpus {
   // Every node of every pool, empty.
   explicit FreeGpus(const std::vector<Pool>& pools);
 
+  // Of the pools with a free GPU: bit min(pool, 63).
+  std::uint64_t open_pools() const {
+    std::uint64_t open = 0;
+    for (PoolIndex pool = 0; pool < pools_.size(); ++pool)
+      if (may_fit(pool, {1, 1})) open |= pool_bit(pool);
+    return open;
+  }
   int total() const { return total_; }
   int idle() const { return idle_; }
   int at(PoolIndex pool, PoolNode node) const { return free_[pools_[pool].first_node + node]; }
 
   // Eligible nodes with at least so many GPUs free, counted no further than `most`.
   int nodes_with(PoolIndex pool, int gpus, const EligibleNodes* eligible, int most) const;
+  // False: there is no such room, whoever asks. O(1).
+  bool may_fit(PoolIndex pool, Placement shape) const {
+    const std::vector<Level>& levels = pools_[pool].levels;
+    const auto gpus = static_cast<std::size_t>(shape.d_gpn);
+    return gpus < levels.size() && levels[gpus].count >= shape.d_node;
+  }
   // Whether find() finds; `eligible` null: every node. O(1) where every node is eligible, else
   // O(nodes / 64).
   bool fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const;

@@ -11,6 +11,11 @@ namespace slackline::core {
 using PoolIndex = std::uint32_t;
 using PoolNode = std::uint32_t;  // a node by its place in its pool
 
+// A set of pools in one word; the last bit stands for all from the 64th on.
+constexpr std::uint64_t pool_bit(PoolIndex pool) {
+  return std::uint64_t{1} << (pool < 63 ? pool : 63);
+}
+
 class NodeSet {
  public:
   NodeSet() = default;

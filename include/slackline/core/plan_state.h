@@ -25,6 +25,7 @@
 
 namespace slackline::core {
 
+inline constexpr double kDefaultFallback_s = 1800;
 inline constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
 // What does not change about a task.
@@ -39,7 +40,25 @@ struct PlanTask {
   double checkpoint_s = 600;                  // a stop loses what was done since; 0 = nothing
   bool preemptible = true;                    // may be stopped for others
   std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
-  EligibleNodesPtr eligible{};                // null: every node
+  // GPU types in order of preference (002-19), as pools; empty: any, by predicted speed. A pool
+  // behind the first is open to the task once none before it would meet the deadline, or the task
+  // has waited for fallback_after_s. The menu has placements in these pools only.
+  std::vector<PoolIndex> preference{};
+  double fallback_after_s = kDefaultFallback_s;
+  EligibleNodesPtr eligible{};  // null: every node
+};
+
+// What a plan asks of every waiting task, side by side in memory: reaching each through its menu
+// would cost more than deciding.
+struct TaskDigest {
+  double submit_s = 0;
+  double deadline_s = kNoDeadline;
+  double base_s = 0;          // of the menu
+  double fastest_lat_s = 0;   // of the menu's fastest placement
+  double fastest_work_s = 0;  // the same
+  std::uint64_t pools = 0;    // that the menu has a placement in: bit min(pool, 63)
+  std::int64_t id = 0;
+  QosClass qos = QosClass::kNormal;
 };
 
 // The tasks of a plan, in order of arrival.
@@ -51,11 +70,15 @@ class TaskTable {
   std::size_t size() const { return tasks_.size(); }
   const PlanTask& operator[](TaskIndex task) const { return tasks_[task]; }
   const std::vector<PlanTask>& tasks() const { return tasks_; }
+  bool any_preference() const { return any_preference_; }
+  const TaskDigest& digest(TaskIndex task) const { return digests_[task]; }
   const std::vector<std::string>& types() const { return types_; }        // sorted
   std::uint32_t type_of(TaskIndex task) const { return type_of_[task]; }  // into types()
 
  private:
   std::vector<PlanTask> tasks_;
+  std::vector<TaskDigest> digests_;
+  bool any_preference_ = false;
   std::vector<std::string> types_;
   std::vector<std::uint32_t> type_of_;
 };
@@ -72,7 +95,7 @@ struct Run {
   double left = 1;             // of the task's work, when it started
   double predicted_end_s = 0;  // by the model, or by progress reports
   // Work of the whole task here as the run itself shows it; the prediction where it shows nothing.
-  // What a stop leaves is counted by it. No policy reads it.
+  // What a stop leaves is counted by it; policies see it through PlanState::observed_work_s only.
   double observed_work_s = 0;
 };
 
@@ -104,7 +127,7 @@ class PlanState {
   // Keeps whole checkpoints; the task goes to the end of those waiting. Returns the run that ended.
   Run stop(TaskIndex task, double now_s);
   Run finish(TaskIndex task, double now_s);
-  // What a run was seen to need; see Run::observed_work_s.
+  // What a run shows to need; see Run::observed_work_s.
   void observe(TaskIndex task, double work_s) { progress_[task].run.observed_work_s = work_s; }
   // What an earlier plan or life of the planner knew of a task that has not started here.
   void recall(TaskIndex task, int stops, double left, double over_s);
@@ -127,15 +150,35 @@ class PlanState {
     return choice(task, progress_[task].run.choice);
   }
   // Predicted seconds from a start to the work's beginning, and to the finish (eq 4).
-  double overhead_s(TaskIndex task, const Choice& choice) const;
-  double lat_s(TaskIndex task, const Choice& choice) const;
+  double overhead_s(TaskIndex task, const Choice& o) const {
+    return (o.lat_s - o.work_s) + progress_[task].over_s;
+  }
+  double lat_s(TaskIndex task, const Choice& o) const { return lat_s(task, o.lat_s, o.work_s); }
+  // On the menu's fastest placement.
+  double fastest_lat_s(TaskIndex task) const {
+    const TaskDigest& digest = tasks_->digest(task);
+    return lat_s(task, digest.fastest_lat_s, digest.fastest_work_s);
+  }
   // Share of the work that stays if the run is stopped now and the whole task takes work_s there.
+  // When the pool opens to the task (PlanTask::preference); in the past: it is open.
+  double opens_s(TaskIndex task, PoolIndex pool) const;
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
   // A run that is overdue is expected to take another tenth of its predicted time.
   double predicted_end_s(TaskIndex task, double now_s) const;
+  // The work of the whole task here, and the end, as the run itself shows them; in its first minute
+  // of work, which shows little, as predicted.
+  double observed_work_s(TaskIndex task, double now_s) const;
+  double observed_end_s(TaskIndex task, double now_s) const;
 
  private:
+  double lat_s(TaskIndex task, double fresh_lat_s, double work_s) const {
+    const TaskProgress& progress = progress_[task];
+    if (progress.stops == 0) return fresh_lat_s;
+    return work_s * progress.left + (fresh_lat_s - work_s) + progress.over_s;
+  }
   Run end_run(TaskIndex task);
+  bool shows_speed(TaskIndex task, double now_s) const;
+  double end_or_overrun_s(TaskIndex task, double end_s, double now_s) const;
 
   const TaskTable* tasks_;
   std::vector<TaskProgress> progress_;

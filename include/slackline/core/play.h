@@ -29,9 +29,17 @@ struct PlayHooks {
   std::function<bool(double now_s)> go_on;
 };
 
-// Tasks of `arrivals` arrive at their submit time; runs of the state end as work_s says. With
-// plan_at_s the policy is called then, before anything else. Returns the calls of the policy.
+struct PlayOptions {
+  std::optional<double> plan_at_s{};  // the policy is called then, before anything else
+  // Above 0: events within this share of the time since the play began are one batch, at the time
+  // of the last of them. Far ahead nobody asks for the minute, and a long queue is planned less
+  // often.
+  double resolution = 0;
+};
+
+// Tasks of `arrivals` arrive at their submit time; runs of the state end as work_s says.
+// Returns the calls of the policy.
 int play(PlanState& state, const Policy& policy, const std::vector<TaskIndex>& arrivals,
-         const PlayHooks& hooks, std::optional<double> plan_at_s = std::nullopt);
+         const PlayHooks& hooks, const PlayOptions& options = {});
 
 }  // namespace slackline::core

@@ -10,8 +10,8 @@
 //   tetris+perf tetris+cer                /fifo: in order of arrival, one that does not fit blocks
 //   qos                                   000 section 4.2, literally; /skip, /yield
 //   savable savable-p                     SavableFirst without and with preemption; /m, /area
-//   default                               savable-p, its margin following the error of finished
-//   runs
+//   default                               savable-p with trade=on and learn=on, its margin
+//                                         following the error of finished runs
 #pragma once
 
 #include <string>
@@ -54,6 +54,8 @@ struct SavableOptions {
   int max_preempts = 3;     // of one task
   double tick_s = 60;       // [tick] planned again while somebody waits; 0 = not
   bool shrink = false;      // shrink victims rather than stop them
+  bool learn = false;       // the speed seen of a run corrects when it will end
+  bool trade = false;       // stop who loses least work, and one deadline for a cheaper one
   Place place = Place::kPrice;
   Order order = Order::kDeadline;
   Rest rest = Rest::kRatio;
@@ -73,6 +75,9 @@ struct Policy {
   std::string_view family;  // as reports name it: without variants, "savable-first"
   void (*serve)(Planning& planning, const PolicyOptions& options) = nullptr;
   PolicyOptions options;
+
+  // Whether a run that it started may be stopped again.
+  bool preempts() const { return options.savable.preempt != SavableOptions::Preempt::kNever; }
 };
 
 // kInvalidArgument names what is unknown and what is allowed.

@@ -10,6 +10,7 @@
 // What a forecast does not know: failures, people who cancel, and a load that changes.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "slackline/core/play.h"
@@ -20,9 +21,11 @@ inline constexpr int kScenarios = 17;  // a prime
 
 // Seconds on the clock of the state; infinity: not within the horizon, in so many scenarios.
 struct Quantiles {
-  double p10 = 0;
-  double p50 = 0;
-  double p90 = 0;
+  std::array<double, 9> deciles{};  // 10 % to 90 %, ascending
+
+  double p10() const { return deciles[0]; }
+  double p50() const { return deciles[4]; }
+  double p90() const { return deciles[8]; }
 };
 
 struct Forecast {
@@ -37,6 +40,7 @@ struct RolloutOptions {
   std::vector<PlanTask> expected;
   double window_s = 86400;
   double horizon_s = 2 * 86400.0;
+  double resolution = 0;  // PlayOptions::resolution, of the time from now
 };
 
 // One forecast for each task asked about, which must wait or run; tasks still in the future of the

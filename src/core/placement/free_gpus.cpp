@@ -71,7 +71,8 @@ int FreeGpus::nodes_with(PoolIndex pool, int gpus, const EligibleNodes* eligible
 }
 
 bool FreeGpus::fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const {
-  return nodes_with(pool, shape.d_gpn, eligible, shape.d_node) == shape.d_node;
+  return may_fit(pool, shape) &&
+         nodes_with(pool, shape.d_gpn, eligible, shape.d_node) == shape.d_node;
 }
 
 std::vector<PoolNode> FreeGpus::find(PoolIndex pool, Placement shape,

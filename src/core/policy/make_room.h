@@ -15,6 +15,18 @@
 // then by id. For each placement of the asker in order of area (urgent: CER) within `limit`,
 // victims are given back one by one until it fits; of those, the ones on its nodes are stopped or
 // shrunk.
+//
+// Option `learn`: when a run ends and what it keeps follow the speed that it shows, after its first
+// minute, in place of the predicted one.
+//
+// Option `trade`: what a stop throws away decides, in GPU-seconds: work since the last checkpoint,
+// and a restart. Late and resumable runs go by it, least first, and are protected for 60 s only.
+// Where they make no room for a task that is not urgent, one more victim is tried, and as many of
+// them with it as it takes:
+//
+//   traded      would meet its deadline, but still holds more GPU-seconds than the asker's cheapest
+//               run needs: one deadline is given up for another, and GPU time is won
+//                                         the best few, by what is lost - held, least first
 #pragma once
 
 #include <array>
@@ -51,15 +63,22 @@ class RoomMaker {
   // By pool, each in the order of victims: nobody makes room in another pool.
   using VictimsByPool = std::vector<Victims>;
 
+  std::optional<ChoiceIndex> first_cleared(TaskIndex asker, double limit_s, double needed_s,
+                                           const Victim* traded);
+  Victims trades(TaskIndex asker, double limit_s, double needed_s);
   const VictimsByPool& victims(bool urgent);
   VictimsByPool gather(double protect_s) const;
   bool stoppable(TaskIndex v, double protect_s) const;
   std::optional<Victim> victim_of(TaskIndex v) const;
   std::optional<ChoiceIndex> smaller_choice(TaskIndex v, double left) const;
-  std::size_t enough(const Choice& wanted, const EligibleNodes* eligible, const Victims& among,
-                     double needed_s);
-  void clear(const Choice& wanted, const EligibleNodes* eligible, const Victims& among,
-             std::size_t count);
+  double cheapest_gpu_s(TaskIndex asker, double limit_s) const;
+  double work_s(TaskIndex v) const;
+  double end_s(TaskIndex v) const;
+  double lost_gpu_s(TaskIndex v) const;
+  bool can_resume(const Victim& victim, double needed_s) const;
+  std::optional<Victims> enough(const Choice& wanted, const EligibleNodes* eligible,
+                                const Victims& among, double needed_s, const Victim* traded);
+  void clear(const Choice& wanted, const EligibleNodes* eligible, const Victims& off);
   int freed(const Victim& victim, PoolNode node) const;
   void forget_stopped(PoolIndex pool);
   bool stands_on(TaskIndex v, const std::vector<PoolNode>& found) const;

@@ -56,6 +56,10 @@ constexpr WordOption kWords[] = {
     {"rest", "area", [](O& o) { o.rest = O::Rest::kArea; }},
     {"shrink", "off", [](O& o) { o.shrink = false; }},
     {"shrink", "on", [](O& o) { o.shrink = true; }},
+    {"learn", "off", [](O& o) { o.learn = false; }},
+    {"learn", "on", [](O& o) { o.learn = true; }},
+    {"trade", "off", [](O& o) { o.trade = false; }},
+    {"trade", "on", [](O& o) { o.trade = true; }},
 };
 
 constexpr std::string_view kMaxPreempts = "max_preempts";

@@ -1,10 +1,17 @@
 #include "planning.h"
 
+#include <algorithm>
+
 namespace slackline::core {
 
 bool Planning::fits(TaskIndex task, const Choice& choice) const {
   return choice.gpus <= idle() &&
-         state_.free().fits(choice.pool, choice.shape, state_.tasks()[task].eligible.get());
+         state_.free().fits(choice.pool, choice.shape, state_.tasks()[task].eligible.get()) &&
+         open(task, choice.pool);
+}
+
+bool Planning::open(TaskIndex task, PoolIndex pool) const {
+  return state_.tasks()[task].preference.empty() || state_.opens_s(task, pool) <= now_s_;
 }
 
 void Planning::start(TaskIndex task, ChoiceIndex choice, bool promoted) {
@@ -32,9 +39,21 @@ void Planning::wake_at(double wake_s) {
   plan_.next_wake_s = wake_s;
 }
 
+void Planning::wake_when_pools_open() {
+  if (!state_.tasks().any_preference()) return;
+  double next_s = kNoDeadline;
+  for (const TaskIndex task : state_.waiting())
+    for (const PoolIndex pool : state_.tasks()[task].preference)
+      if (const double opens_s = state_.opens_s(task, pool); opens_s > now_s_)
+        next_s = std::min(next_s, opens_s);
+  const bool asked_for = state_.next_wake_s() > now_s_ && state_.next_wake_s() <= next_s;
+  if (next_s != kNoDeadline && !asked_for) wake_at(next_s);
+}
+
 Plan plan(PlanState& state, double now_s, const Policy& policy) {
   Planning planning(state, now_s);
   policy.serve(planning, policy.options);
+  planning.wake_when_pools_open();
   return planning.take();
 }
 

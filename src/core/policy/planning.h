@@ -17,7 +17,9 @@ class Planning {
   double lat_s(TaskIndex task, const Choice& choice) const { return state_.lat_s(task, choice); }
   int total() const { return state_.free().total(); }
   int idle() const { return state_.free().idle(); }
+  // There is room now, and the pool is open to the task.
   bool fits(TaskIndex task, const Choice& choice) const;
+  bool open(TaskIndex task, PoolIndex pool) const;
 
   // On the nodes that FreeGpus::find gives; it must fit.
   void start(TaskIndex task, ChoiceIndex choice, bool promoted = false);
@@ -29,6 +31,8 @@ class Planning {
   void wake_at(double wake_s);
 
   int stops() const { return stops_; }  // of this call, shrinks not counted
+  // Asks to be called when the next pool opens to a waiting task.
+  void wake_when_pools_open();
   Plan take() { return std::move(plan_); }
 
  private:

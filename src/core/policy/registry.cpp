@@ -45,8 +45,10 @@ void preempts(PolicyOptions& o) {
   o.savable.preempt = SavableOptions::Preempt::kResumableVictims;
 }
 
-void preempts_and_learns(PolicyOptions& o) {
+void trades_and_learns(PolicyOptions& o) {
   preempts(o);
+  o.savable.trade = true;
+  o.savable.learn = true;
   o.savable.follow_error = true;
 }
 
@@ -68,7 +70,7 @@ const PolicyKind kKinds[] = {
     {"qos", "qos", serve_qos, kBlocking, nothing},
     {"savable", "savable-first", serve_savable_first, kSavable, waits},
     {"savable-p", "savable-first", serve_savable_first, kSavable, preempts},
-    {"default", "savable-first", serve_savable_first, kSavable, preempts_and_learns},
+    {"default", "savable-first", serve_savable_first, kSavable, trades_and_learns},
 };
 
 Result<const PolicyKind*> find_kind(std::string_view name) {

@@ -39,7 +39,6 @@ enum class Tier { kUrgent, kPromoted, kSavable, kLate };
 struct Queued {
   TaskIndex task = 0;
   double limit_s = kUnlimited;     // run time that still meets the deadline
-  double slack_s = 0;              // savable: limit less the cheapest run within it
   std::array<double, 2> key = {};  // order within the tier, before the id
 };
 
@@ -71,6 +70,7 @@ class SavableFirst {
     pressure_ =
         options_.p0 * planning_.total() + static_cast<double>(planning_.state().waiting().size());
     quota_ = options_.share * planning_.total() - promoted_gpus();
+    open_pools_ = planning_.state().free().open_pools();
     recent_ = planning_.now_s() - planning_.state().last_arrival_s() < kRecent_s;
     serve(urgent_, Tier::kUrgent);
     serve(promoted_, Tier::kPromoted);
@@ -91,13 +91,13 @@ class SavableFirst {
     for (auto* tier : {&urgent_, &promoted_, &savable_, &late_})
       tier->clear();
     for (const TaskIndex t : planning_.state().waiting()) {
-      const PlanTask& task = planning_.task(t);
+      const TaskDigest& task = planning_.state().tasks().digest(t);
       const double room_s = task.deadline_s - planning_.now_s() + kDeadlineTolerance_s;
       const double waited_s = planning_.now_s() - task.submit_s;
-      const double base_s = planning_.menu(t).base_s;
+      const double base_s = task.base_s;
       if (task.qos == QosClass::kUrgent)
-        urgent_.push_back({t, kUnlimited, 0, {task.submit_s, 0}});
-      else if (std::isfinite(room_s) && planning_.lat_s(t, planning_.menu(t).fastest()) <= room_s)
+        urgent_.push_back({t, kUnlimited, {task.submit_s, 0}});
+      else if (std::isfinite(room_s) && planning_.state().fastest_lat_s(t) <= room_s)
         savable_.push_back(savable(t, room_s));
       else if (waited_s >= options_.age * base_s + options_.floor_s)
         promoted_.push_back(late(t, waited_s / base_s));
@@ -109,46 +109,58 @@ class SavableFirst {
                      [](const Queued& a, const Queued& b) { return a.key < b.key; });
     for (auto* tier : {&promoted_, &savable_, &late_})
       std::sort(tier->begin(), tier->end(), [&](const Queued& a, const Queued& b) {
-        return std::tuple(a.key, planning_.task(a.task).id) <
-               std::tuple(b.key, planning_.task(b.task).id);
+        const TaskTable& tasks = planning_.state().tasks();
+        return std::tuple(a.key, tasks.digest(a.task).id) <
+               std::tuple(b.key, tasks.digest(b.task).id);
       });
   }
 
   Queued savable(TaskIndex t, double room_s) const {
-    const PlacementMenu& menu = planning_.menu(t);
-    Queued entry{t, room_s, 0, {}};
+    const TaskDigest& task = planning_.state().tasks().digest(t);
+    Queued entry{t, room_s, {}};
     const double careful_s = room_s / (1 + margin_);
-    if (planning_.lat_s(t, menu.fastest()) <= careful_s) entry.limit_s = careful_s;
-    const auto cheapest = std::find_if(
-        menu.by_area.begin(), menu.by_area.end(),
-        [&](ChoiceIndex c) { return planning_.lat_s(t, menu.all[c]) <= entry.limit_s; });
-    const Choice& c = menu.all[*cheapest];
-    const double lat_s = planning_.lat_s(t, c);
-    entry.slack_s = entry.limit_s - lat_s;
-    const PlanTask& task = planning_.task(t);
+    if (planning_.state().fastest_lat_s(t) <= careful_s) entry.limit_s = careful_s;
+    const auto gpu_s = [&] {
+      const Choice& o = cheapest(entry);
+      return planning_.lat_s(t, o) * o.gpus;
+    };
     switch (options_.order) {
       case SavableOptions::Order::kDeadline:
         entry.key = {task.deadline_s, 0};
         break;
       case SavableOptions::Order::kArea:
-        entry.key = {lat_s * c.gpus, 0};
+        entry.key = {gpu_s(), 0};
         break;
       case SavableOptions::Order::kSlack:
-        entry.key = {entry.slack_s, 0};
+        entry.key = {slack_s(entry), 0};
         break;
       case SavableOptions::Order::kClass:
-        entry.key = {task.qos == QosClass::kPrior ? 0.0 : 1.0, lat_s * c.gpus};
+        entry.key = {task.qos == QosClass::kPrior ? 0.0 : 1.0, gpu_s()};
         break;
     }
     return entry;
   }
 
+  // The least area within the limit; there is one, for the fastest placement is.
+  const Choice& cheapest(const Queued& entry) const {
+    const PlacementMenu& menu = planning_.menu(entry.task);
+    return menu
+        .all[*std::find_if(menu.by_area.begin(), menu.by_area.end(), [&](ChoiceIndex choice) {
+          return planning_.lat_s(entry.task, menu.all[choice]) <= entry.limit_s;
+        })];
+  }
+
+  double slack_s(const Queued& entry) const {
+    return entry.limit_s - planning_.lat_s(entry.task, cheapest(entry));
+  }
+
   Queued late(TaskIndex t, double response_ratio) const {
-    Queued entry{t, kUnlimited, 0, {-response_ratio, 0}};
-    const PlacementMenu& menu = planning_.menu(t);
+    Queued entry{t, kUnlimited, {-response_ratio, 0}};
     if (options_.rest == SavableOptions::Rest::kFifo) entry.key = {planning_.task(t).submit_s, 0};
-    if (options_.rest == SavableOptions::Rest::kArea)
+    if (options_.rest == SavableOptions::Rest::kArea) {
+      const PlacementMenu& menu = planning_.menu(t);
       entry.key = {menu.all[menu.by_area.front()].area * planning_.state().progress(t).left, 0};
+    }
     return entry;
   }
 
@@ -162,24 +174,29 @@ class SavableFirst {
       if (!choice) continue;
       if (tier == Tier::kPromoted) quota_ -= planning_.menu(entry.task).all[*choice].gpus;
       planning_.start(entry.task, *choice, tier == Tier::kPromoted);
+      open_pools_ = planning_.state().free().open_pools();
       pressure_ -= 1;
     }
   }
 
   bool may_make_room(const Queued& entry, Tier tier) const {
     if (!preempts_) return false;
-    return tier == Tier::kUrgent || (tier == Tier::kSavable && entry.slack_s < options_.patience_s);
+    return tier == Tier::kUrgent ||
+           (tier == Tier::kSavable && slack_s(entry) < options_.patience_s);
   }
 
   // GPUs that stay free for those who may still come.
   int kept(const Queued& entry, Tier tier) const {
     double share = 0;
     if (recent_ && tier == Tier::kLate) share = options_.headroom;
-    if (recent_ && tier == Tier::kSavable && entry.slack_s > kCalm_s) share = options_.calm;
+    if (recent_ && tier == Tier::kSavable && options_.calm > 0 && slack_s(entry) > kCalm_s)
+      share = options_.calm;
     return static_cast<int>(std::floor(share * planning_.total()));
   }
 
   std::optional<ChoiceIndex> cheapest_fit(const Queued& entry, Tier tier) const {
+    const bool closed = (planning_.state().tasks().digest(entry.task).pools & open_pools_) == 0;
+    if (closed) return std::nullopt;
     const int room = planning_.idle() - kept(entry, tier);
     if (room <= 0) return std::nullopt;
     const PlacementMenu& menu = planning_.menu(entry.task);
@@ -217,6 +234,7 @@ class SavableFirst {
     double best_price = kUnlimited;
     for (const ChoiceIndex choice : menu.by_area) {
       const Choice& o = menu.all[choice];
+      if (!planning_.state().free().may_fit(o.pool, o.shape)) continue;
       const double price =
           planning_.lat_s(entry.task, o) * (1 + (pressure_ / planning_.total()) * o.gpus);
       if (price >= best_price || !acceptable(entry, o, room)) continue;
@@ -232,6 +250,7 @@ class SavableFirst {
   bool preempts_;
   RoomMaker room_;
   std::vector<Queued> urgent_, promoted_, savable_, late_;
+  std::uint64_t open_pools_ = 0;
   double pressure_ = 0;
   double quota_ = 0;  // GPUs that promoted tasks may still take
   bool recent_ = false;

@@ -1,5 +1,6 @@
 #include "slackline/core/play.h"
 
+#include <algorithm>
 #include <queue>
 #include <tuple>
 
@@ -28,19 +29,22 @@ class Player {
   Player(PlanState& state, const Policy& policy, const PlayHooks& hooks)
       : state_(state), policy_(policy), hooks_(hooks), runs_(state.tasks().size(), 0) {}
 
-  int play(const std::vector<TaskIndex>& arrivals, std::optional<double> plan_at_s) {
+  int play(const std::vector<TaskIndex>& arrivals, const PlayOptions& options) {
     for (const TaskIndex task : arrivals)
       push(state_.tasks()[task].submit_s, EntryKind::kArrival, task);
     for (const TaskIndex task : state_.running())
       push_finish(task, state_.progress(task).run);
-    if (plan_at_s) push(*plan_at_s, EntryKind::kWake);
+    if (options.plan_at_s) push(*options.plan_at_s, EntryKind::kWake);
+    const double began_s = queue_.empty() ? 0 : queue_.top().time_s;
     int calls = 0;
     bool goes_on = true;
     while (!queue_.empty() && goes_on) {
-      const double now_s = queue_.top().time_s;
-      while (!queue_.empty() && queue_.top().time_s <= now_s + kBatch_s) {
+      double now_s = queue_.top().time_s;
+      const double until_s = now_s + std::max(kBatch_s, options.resolution * (now_s - began_s));
+      while (!queue_.empty() && queue_.top().time_s <= until_s) {
         const Entry entry = queue_.top();
         queue_.pop();
+        if (options.resolution > 0) now_s = entry.time_s;
         take(entry, now_s);
       }
       ++calls;
@@ -99,8 +103,8 @@ class Player {
 }  // namespace
 
 int play(PlanState& state, const Policy& policy, const std::vector<TaskIndex>& arrivals,
-         const PlayHooks& hooks, std::optional<double> plan_at_s) {
-  return Player(state, policy, hooks).play(arrivals, plan_at_s);
+         const PlayHooks& hooks, const PlayOptions& options) {
+  return Player(state, policy, hooks).play(arrivals, options);
 }
 
 }  // namespace slackline::core

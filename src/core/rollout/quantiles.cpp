@@ -51,7 +51,10 @@ double stratum(std::int64_t id, int scenario) {
 
 Quantiles quantiles_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  return {at(values, 0.1), at(values, 0.5), at(values, 0.9)};
+  Quantiles quantiles;
+  for (std::size_t i = 0; i < quantiles.deciles.size(); ++i)
+    quantiles.deciles[i] = at(values, static_cast<double>(i + 1) / 10);
+  return quantiles;
 }
 
 }  // namespace slackline::core

@@ -15,7 +15,7 @@ double normal_quantile(double p);
 // once.
 double stratum(std::int64_t id, int scenario);
 
-// The 10, 50 and 90 % points of the values, between order statistics where needed.
+// The deciles of the values, between order statistics where needed.
 Quantiles quantiles_of(std::vector<double> values);
 
 }  // namespace slackline::core

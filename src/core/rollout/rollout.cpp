@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "quantiles.h"
@@ -14,41 +15,56 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kOverrun = 0.1;  // as PlanState::predicted_end_s
 
+struct Times {
+  double start_s = kNever;
+  double finish_s = kNever;
+};
+
 // One future.
 class Scenario {
  public:
   Scenario(const PlanState& state, double now_s, int number, const RolloutOptions& options)
       : now_s_(now_s), number_(number), options_(options), rms_(state.error().rms()) {
+    if (options.expected.empty()) return;
     std::vector<PlanTask> all = state.tasks().tasks();
     add_expected(all);
     tasks_ = TaskTable(std::move(all));
   }
 
-  // By task asked about: its start and finish.
-  std::vector<std::pair<double, double>> play_for(const PlanState& state, const Policy& policy,
-                                                  const std::vector<TaskIndex>& asked) {
-    PlanState future = state.with(tasks_);
-    future.set_next_wake(-1);
-    std::unordered_map<TaskIndex, std::pair<double, double>> times;
+  // By task asked about: its start and finish. `planned` is the state after the plan of now.
+  std::vector<Times> play_for(const PlanState& planned, const Policy& policy,
+                              std::optional<double> wake_s, const std::vector<TaskIndex>& asked) {
+    PlanState future = options_.expected.empty() ? planned : planned.with(tasks_);
+    future.set_next_wake(wake_s.value_or(-1));
+    std::unordered_map<TaskIndex, Times> times;
     std::size_t open = asked.size();
+    // Nobody stops a run of a policy that does not preempt: its finish is known when it starts.
+    const auto start = [&](TaskIndex task, const Run& run, double needed_s) {
+      const auto found = times.find(task);
+      if (found == times.end()) return;
+      found->second.start_s = std::min(found->second.start_s, run.started_s);
+      if (policy.preempts()) return;
+      found->second.finish_s = run.started_s + run.overhead_s + needed_s * run.left;
+      --open;
+    };
     for (const TaskIndex task : asked) {
-      const bool runs = state.progress(task).phase == TaskPhase::kRunning;
-      times[task] = {runs ? state.progress(task).run.started_s : kNever, kNever};
+      times[task] = {};
+      const Run& run = planned.progress(task).run;
+      if (planned.progress(task).phase == TaskPhase::kRunning)
+        start(task, run, work_s(future, task, run));
     }
     PlayHooks hooks;
     hooks.work_s = [&](TaskIndex task, const Run& run) { return work_s(future, task, run); };
-    hooks.on_event = [&](double at_s, RunEvent event, TaskIndex task, const Run&) {
+    hooks.on_event = [&](double at_s, RunEvent event, TaskIndex task, const Run& run) {
+      if (event == RunEvent::kStart) start(task, run, future.progress(task).run.observed_work_s);
       const auto found = times.find(task);
-      if (found == times.end()) return;
-      auto& [start_s, finish_s] = found->second;
-      if (event == RunEvent::kStart) start_s = std::min(start_s, at_s);
-      if (event != RunEvent::kFinish) return;
-      finish_s = at_s;
+      if (event != RunEvent::kFinish || !policy.preempts() || found == times.end()) return;
+      found->second.finish_s = at_s;
       --open;
     };
     hooks.go_on = [&](double at_s) { return open > 0 && at_s - now_s_ < options_.horizon_s; };
-    play(future, policy, arrivals_, hooks, now_s_);
-    std::vector<std::pair<double, double>> result;
+    if (open > 0) play(future, policy, arrivals_, hooks, {wake_s, options_.resolution});
+    std::vector<Times> result;
     for (const TaskIndex task : asked)
       result.push_back(times[task]);
     return result;
@@ -62,8 +78,10 @@ class Scenario {
       first_s = std::min(first_s, task.submit_s);
     const double shift_s = options_.window_s * number_ / kScenarios;
     std::int64_t id = -1;
-    for (double from_s = 0; from_s < options_.horizon_s; from_s += options_.window_s)
+    const auto windows = static_cast<int>(std::ceil(options_.horizon_s / options_.window_s));
+    for (int window = 0; window < windows; ++window)
       for (const PlanTask& like : options_.expected) {
+        const double from_s = window * options_.window_s;
         PlanTask task = like;
         task.id = id--;
         task.submit_s =
@@ -116,14 +134,18 @@ class Scenario {
 
 std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,
                               const std::vector<TaskIndex>& tasks, const RolloutOptions& options) {
+  // The plan of now is the same in every future.
+  PlanState planned = state;
+  planned.set_next_wake(-1);
+  const std::optional<double> wake_s = plan(planned, now_s, policy).next_wake_s;
   std::vector<std::vector<double>> starts(tasks.size());
   std::vector<std::vector<double>> finishes(tasks.size());
   for (int number = 0; number < kScenarios; ++number) {
-    Scenario scenario(state, now_s, number, options);
-    const auto times = scenario.play_for(state, policy, tasks);
+    Scenario scenario(planned, now_s, number, options);
+    const auto times = scenario.play_for(planned, policy, wake_s, tasks);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      starts[i].push_back(times[i].first);
-      finishes[i].push_back(times[i].second);
+      starts[i].push_back(times[i].start_s);
+      finishes[i].push_back(times[i].finish_s);
     }
   }
   std::vector<Forecast> forecasts;

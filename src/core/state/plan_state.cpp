@@ -4,19 +4,37 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "slackline/core/deadline.h"
+
 namespace slackline::core {
 namespace {
 
 constexpr double kLeastLeft = 0.001;  // a stopped task always has something left to do
 constexpr double kOverrun = 0.1;      // of the predicted time, once that has passed
+constexpr double kShows_s = 60;       // of work, before the speed of a run is believed
 
 void must(bool holds) {
   if (!holds) std::abort();
 }
 
+TaskDigest digest_of(const PlanTask& task) {
+  TaskDigest digest{task.submit_s, task.deadline_s, task.menu->base_s, 0, 0, 0, task.id, task.qos};
+  if (task.menu->empty()) return digest;
+  digest.fastest_lat_s = task.menu->fastest().lat_s;
+  digest.fastest_work_s = task.menu->fastest().work_s;
+  for (const Choice& choice : task.menu->all)
+    digest.pools |= pool_bit(choice.pool);
+  return digest;
+}
+
 }  // namespace
 
 TaskTable::TaskTable(std::vector<PlanTask> tasks) : tasks_(std::move(tasks)) {
+  digests_.reserve(tasks_.size());
+  for (const PlanTask& task : tasks_) {
+    digests_.push_back(digest_of(task));
+    any_preference_ = any_preference_ || !task.preference.empty();
+  }
   for (const PlanTask& task : tasks_)
     types_.push_back(task.type);
   std::sort(types_.begin(), types_.end());
@@ -48,8 +66,8 @@ Run PlanState::run_at(TaskIndex task, ChoiceIndex index, double now_s,
   const Choice& o = choice(task, index);
   Run run;
   run.choice = index;
-  run.nodes =
-      nodes.empty() ? free_.find(o.pool, o.shape, (*tasks_)[task].eligible.get()) : std::move(nodes);
+  run.nodes = nodes.empty() ? free_.find(o.pool, o.shape, (*tasks_)[task].eligible.get())
+                            : std::move(nodes);
   must(!run.nodes.empty());
   run.started_s = now_s;
   run.overhead_s = overhead_s(task, o);
@@ -112,14 +130,17 @@ void PlanState::recall(TaskIndex task, int stops, double left, double over_s) {
   progress.over_s = over_s;
 }
 
-double PlanState::overhead_s(TaskIndex task, const Choice& o) const {
-  return (o.lat_s - o.work_s) + progress_[task].over_s;
-}
-
-double PlanState::lat_s(TaskIndex task, const Choice& o) const {
-  const TaskProgress& progress = progress_[task];
-  if (progress.stops == 0) return o.lat_s;
-  return o.work_s * progress.left + (o.lat_s - o.work_s) + progress.over_s;
+double PlanState::opens_s(TaskIndex task, PoolIndex pool) const {
+  const PlanTask& t = (*tasks_)[task];
+  const auto own = std::find(t.preference.begin(), t.preference.end(), pool);
+  if (own == t.preference.begin()) return -kNoDeadline;
+  double fastest_s = kNoDeadline;  // on the pools before it
+  for (const Choice& o : t.menu->all)
+    if (std::find(t.preference.begin(), own, o.pool) != own)
+      fastest_s = std::min(fastest_s, lat_s(task, o));
+  const double beyond_rescue_s = t.deadline_s + kDeadlineTolerance_s - fastest_s;
+  const bool none_before = fastest_s == kNoDeadline;
+  return none_before ? -kNoDeadline : std::min(beyond_rescue_s, t.submit_s + t.fallback_after_s);
 }
 
 double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) const {
@@ -131,9 +152,28 @@ double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) c
 }
 
 double PlanState::predicted_end_s(TaskIndex task, double now_s) const {
+  return end_or_overrun_s(task, progress_[task].run.predicted_end_s, now_s);
+}
+
+double PlanState::end_or_overrun_s(TaskIndex task, double end_s, double now_s) const {
+  return end_s > now_s ? end_s : now_s + kOverrun * lat_s(task, running_choice(task));
+}
+
+bool PlanState::shows_speed(TaskIndex task, double now_s) const {
   const Run& run = progress_[task].run;
-  if (run.predicted_end_s > now_s) return run.predicted_end_s;
-  return now_s + kOverrun * lat_s(task, choice(task, run.choice));
+  return now_s - run.started_s - run.overhead_s >= kShows_s;
+}
+
+double PlanState::observed_work_s(TaskIndex task, double now_s) const {
+  return shows_speed(task, now_s) ? progress_[task].run.observed_work_s
+                                  : running_choice(task).work_s;
+}
+
+double PlanState::observed_end_s(TaskIndex task, double now_s) const {
+  if (!shows_speed(task, now_s)) return predicted_end_s(task, now_s);
+  const Run& run = progress_[task].run;
+  const double end_s = run.started_s + run.overhead_s + run.observed_work_s * run.left;
+  return end_or_overrun_s(task, end_s, now_s);
 }
 
 }  // namespace slackline::core

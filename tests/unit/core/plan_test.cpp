@@ -156,6 +156,60 @@ TEST(Plan, StartsOnEligibleNodesOnly) {
   }
 }
 
+// One GPU of each of two types; the second is four times as fast.
+PlanTask a_picky_task(double deadline_s, std::vector<PoolIndex> preference) {
+  const std::vector<Pool> pools = {{GpuType("K80"), "", 1, 1, 1.0},
+                                   {GpuType("P100"), "", 1, 1, 1.0}};
+  PlanTask task = a_task(1, 1, deadline_s);
+  task.menu = std::make_shared<const PlacementMenu>(
+      make_menu({{0, {1, 1}, 1, 4000, 30}, {1, {1, 1}, 4, 1000, 30}}, pools, {}));
+  task.preference = std::move(preference);
+  task.fallback_after_s = 600;
+  return task;
+}
+
+TEST(Plan, AGpuTypeIsTakenInOrderOfPreference) {
+  struct Case {
+    std::string_view why;
+    double deadline_s;
+    std::vector<PoolIndex> preference;
+    double now_s;
+    bool first_taken;
+    std::optional<PoolIndex> pool;  // where it starts
+  };
+  const std::vector<Case> cases = {
+      {"no preference: the faster", 1e6, {}, 0, false, 1U},
+      {"the preferred type, although slower", 1e6, {0, 1}, 0, false, 0U},
+      {"taken: it waits", 1e6, {0, 1}, 0, true, std::nullopt},
+      {"has waited for long enough", 1e6, {0, 1}, 600, true, 1U},
+      {"the preferred type would be late", 2000, {0, 1}, 0, false, 1U},
+      {"accepts nothing else", 2000, {0}, 700, true, std::nullopt},
+  };
+  for (const Case& c : cases)
+    for (const char* name : {"fifo/idle", "savable", "default"}) {
+      PlanTask task = a_picky_task(c.deadline_s, c.preference);
+      if (c.preference.size() == 1)
+        task.menu = std::make_shared<const PlacementMenu>(
+            make_menu({{0, {1, 1}, 1, 4000, 30}}, {{GpuType("K80"), "", 1, 1, 1.0}}, {}));
+      const TaskTable tasks({task});
+      PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{c.first_taken ? 0 : 1}, {1}}));
+      state.arrive(0);
+      const Plan made = plan(state, c.now_s, policy(name));
+      ASSERT_EQ(made.effects.size(), c.pool ? 1U : 0U) << name << ": " << c.why;
+      if (c.pool) {
+        EXPECT_EQ(state.running_choice(0).pool, *c.pool) << name << ": " << c.why;
+      }
+    }
+}
+
+TEST(Plan, WakesWhenAnotherGpuTypeOpens) {
+  const TaskTable tasks({a_picky_task(1e6, {0, 1})});
+  PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{0}, {1}}));
+  state.arrive(0);
+  EXPECT_EQ(plan(state, 0, policy("fifo")).next_wake_s, 600);
+  EXPECT_EQ(plan(state, 600, policy("fifo")).effects.size(), 1U);
+}
+
 TEST(Plan, SavableFirstBuysFewerGpusWhenManyWait) {
   std::vector<PlanTask> many;
   for (int id = 0; id < 20; ++id)
@@ -211,6 +265,61 @@ TEST(Plan, ShrinkGivesUpGpusWithoutLosingTheTask) {
   EXPECT_EQ(state.progress(2).phase, TaskPhase::kRunning);
 }
 
+TEST(Plan, ATradeGivesUpTheDeadlineThatCostsMost) {
+  // Two runs that would just meet their deadlines, and a short task that is about to be lost.
+  const TaskTable tasks({a_task(1, 40000, 21000), a_task(2, 60000, 31000), a_task(3, 1000, 3100)});
+  PlanState state(tasks, FreeGpus(kPools));
+  for (const TaskIndex task : {0U, 1U}) {
+    state.arrive(task);
+    state.start(task, state.run_at(task, 2, 0, {}));  // four GPUs each
+  }
+  state.arrive(2);
+  PlanState traded = state;
+  EXPECT_TRUE(plan(state, 2000, policy("savable-p")).effects.empty())
+      << "nobody can resume in time";
+  const Plan made = plan(traded, 2000, policy("savable-p,trade=on"));
+  ASSERT_GE(made.effects.size(), 2U);
+  EXPECT_TRUE(made.effects[0].is_stop());
+  EXPECT_EQ(made.effects[0].task, 1U) << "it holds its GPUs longest";
+  EXPECT_TRUE(made.effects[1].is_start());
+  EXPECT_EQ(made.effects[1].task, 2U);
+  EXPECT_EQ(traded.progress(0).phase, TaskPhase::kRunning);
+}
+
+TEST(Plan, ATradeNeverStopsARunThatHoldsLessThanTheAskerNeeds) {
+  const TaskTable tasks({a_task(1, 2000, 1100), a_task(2, 2000, 1100), a_task(3, 2000, 2950)});
+  PlanState state(tasks, FreeGpus(kPools));
+  for (const TaskIndex task : {0U, 1U}) {
+    state.arrive(task);
+    state.start(task, state.run_at(task, 2, 0, {}));  // 1030 s on four GPUs
+  }
+  state.arrive(2);
+  EXPECT_TRUE(plan(state, 900, policy("savable-p,trade=on")).effects.empty());
+}
+
+TEST(Plan, ARunThatShowsToBeLateMakesRoomFirst) {
+  // By the model both runs end in time; the first one is seen to need twice as long.
+  const TaskTable tasks({a_task(1, 40000, 21000), a_task(2, 60000, 31000), a_task(3, 1000, 3100)});
+  PlanState state(tasks, FreeGpus(kPools));
+  for (const TaskIndex task : {0U, 1U}) {
+    state.arrive(task);
+    state.start(task, state.run_at(task, 2, 0, {}));
+  }
+  state.observe(0, 40000);
+  EXPECT_EQ(state.observed_end_s(0, 89), 20030) << "its first minute shows nothing";
+  EXPECT_EQ(state.observed_end_s(0, 90), 40030);
+  EXPECT_EQ(state.observed_end_s(1, 90), 30030);
+  EXPECT_EQ(state.observed_end_s(1, 31000), 31000 + 3003) << "overdue";
+  state.arrive(2);
+  PlanState blind = state;
+  EXPECT_TRUE(plan(blind, 2000, policy("savable-p")).effects.empty());
+  const Plan made = plan(state, 2000, policy("savable-p,learn=on"));
+  ASSERT_GE(made.effects.size(), 2U);
+  EXPECT_TRUE(made.effects[0].is_stop());
+  EXPECT_EQ(made.effects[0].task, 0U);
+  EXPECT_EQ(made.effects[1].task, 2U);
+}
+
 TEST(Plan, BestEffortTasksComeAfterThoseWithADeadline) {
   std::vector<PlanTask> list;
   for (int id = 0; id < 9; ++id)
@@ -235,10 +344,10 @@ TEST(Rollout, AnExactModelKnowsTheHour) {
   state.arrive(2);
   const auto forecasts = rollout(state, 630, policy("fifo"), {2, 0});
   ASSERT_EQ(forecasts.size(), 2U);
-  EXPECT_EQ(forecasts[0].start_s.p10, 2 * 3630);
-  EXPECT_EQ(forecasts[0].finish_s.p90, 3 * 3630);
-  EXPECT_EQ(forecasts[1].start_s.p50, 0);
-  EXPECT_EQ(forecasts[1].finish_s.p50, 3630);
+  EXPECT_EQ(forecasts[0].start_s.p10(), 2 * 3630);
+  EXPECT_EQ(forecasts[0].finish_s.p90(), 3 * 3630);
+  EXPECT_EQ(forecasts[1].start_s.p50(), 0);
+  EXPECT_EQ(forecasts[1].finish_s.p50(), 3630);
   EXPECT_EQ(state.waiting().size(), 2U) << "the state asked about stays as it is";
 }
 
@@ -249,11 +358,11 @@ TEST(Rollout, AWrongModelGivesAnInterval) {
   state.arrive(0);
   state.start(0, state.run_at(0, 0, 0, {}));
   const Quantiles early = rollout(state, 0, policy("fifo"), {0})[0].finish_s;
-  EXPECT_NEAR(early.p50, 3630, 100);
-  EXPECT_LT(early.p10, 3000);
-  EXPECT_GT(early.p90, 4300);
+  EXPECT_NEAR(early.p50(), 3630, 100);
+  EXPECT_LT(early.p10(), 3000);
+  EXPECT_GT(early.p90(), 4300);
   const Quantiles overdue = rollout(state, 4630, policy("fifo"), {0})[0].finish_s;
-  EXPECT_GE(overdue.p10, 4630) << "what has not happened yet lies ahead";
+  EXPECT_GE(overdue.p10(), 4630) << "what has not happened yet lies ahead";
 }
 
 }  // namespace

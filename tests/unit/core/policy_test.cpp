@@ -31,7 +31,10 @@ TEST(Policy, NamesStandForTheirOptions) {
   EXPECT_EQ(preempting.headroom, 0);
   EXPECT_EQ(preempting.margin, 0.1);
   EXPECT_EQ(parse_policy("savable/area")->options.savable.place, SavableOptions::Place::kArea);
+  EXPECT_FALSE(preempting.trade);
   EXPECT_TRUE(parse_policy("default")->options.savable.follow_error);
+  EXPECT_TRUE(parse_policy("default")->options.savable.trade);
+  EXPECT_TRUE(parse_policy("default")->options.savable.learn);
   EXPECT_FALSE(parse_policy("default,margin=0.2")->options.savable.follow_error);
   EXPECT_EQ(parse_policy("min-min/shrink")->options.counting, Counting::kShrink);
   EXPECT_EQ(parse_policy("qos/yield")->options.blocked, Blocked::kYields);

@@ -47,6 +47,20 @@ TEST(TraceCsv, ReadsBackWhatItWrites) {
   EXPECT_EQ(format_trace_csv(*trace), text);
 }
 
+TEST(TraceCsv, CarriesAcceptedGpuTypes) {
+  const std::string text =
+      "id,submit,type,batch,iters,klass,deadline,req,gpu_types\r\n"
+      "1,0.000000000,lstm,64,100,Normal,9.000000000,1,\"P100,K80\"\r\n"
+      "2,1.000000000,lstm,64,100,Normal,9.000000000,1,\"\"\r\n";
+  const auto trace = parse_trace_csv(text);
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->tasks[0].gpu_types, (std::vector{GpuType("P100"), GpuType("K80")}));
+  EXPECT_TRUE(trace->tasks[1].gpu_types.empty());
+  EXPECT_EQ(format_trace_csv(*trace), text);
+  EXPECT_FALSE(parse_gpu_types("K80,,P100"));
+  EXPECT_FALSE(parse_gpu_types("K80, K80"));
+}
+
 TEST(TraceCsv, SaysWhatIsWrongAndWhere) {
   const auto error_of = [](const std::string& rows) {
     const auto trace = parse_trace_csv(kHeader + rows);
