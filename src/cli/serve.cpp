@@ -22,6 +22,7 @@ struct ServeOptions {
   std::string extender;
   std::string api;
   std::string metrics;
+  std::string webhook;
   double grace_s = 5;
 };
 
@@ -55,8 +56,9 @@ Result<config::Configuration> configure(const ServeOptions& options) {
   set(configuration.listeners.extender.address, options.extender);
   set(configuration.listeners.api.address, options.api);
   set(configuration.listeners.metrics.address, options.metrics);
-  if (!options.mode.empty())
-    configuration.mode = options.mode == "shadow" ? Mode::kShadow : Mode::kAdvise;
+  set(configuration.listeners.webhook.address, options.webhook);
+  for (const Mode mode : {Mode::kShadow, Mode::kAdvise, Mode::kActive})
+    if (options.mode == to_string(mode)) configuration.mode = mode;
   return configuration;
 }
 
@@ -115,12 +117,18 @@ void add_serve(CLI::App& app, int& exit_code) {
       "--kubeconfig", options->kubeconfig,
       "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
   command->add_option("--store", options->store, "SQLite file of the decision journal");
-  command->add_option("--mode", options->mode, "shadow: decide and journal only; advise: for real")
-      ->check(CLI::IsMember({"shadow", "advise"}));
+  command
+      ->add_option(
+          "--mode", options->mode,
+          "shadow: decide and journal only; advise: filter, score and warn; active: queue and "
+          "release too")
+      ->check(CLI::IsMember({"shadow", "advise", "active"}));
   command->add_option("--listen-extender", options->extender, "Address for kube-scheduler");
   command->add_option("--listen-api", options->api, "Address of the REST API");
   command->add_option("--listen-metrics", options->metrics,
                       "Address of metrics and health, plain HTTP");
+  command->add_option("--listen-webhook", options->webhook,
+                      "Address of the admission webhook, always TLS");
   command
       ->add_option("--grace", options->grace_s, "Seconds between unready and closed after SIGTERM")
       ->check(CLI::Range(0.0, 60.0))

@@ -54,7 +54,15 @@ std::string_view to_string(Verb verb) {
 }
 
 std::string_view to_string(Mode mode) {
-  return mode == Mode::kShadow ? "shadow" : "advise";
+  switch (mode) {
+    case Mode::kShadow:
+      return "shadow";
+    case Mode::kAdvise:
+      return "advise";
+    case Mode::kActive:
+      break;
+  }
+  return "active";
 }
 
 std::string_view to_string(GpuSharing sharing) {

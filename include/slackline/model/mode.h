@@ -6,8 +6,8 @@
 namespace slackline {
 
 // kShadow computes and journals everything and changes nothing; kAdvise filters and scores for
-// real.
-enum class Mode { kShadow, kAdvise };
+// real; kActive also queues, releases and plans.
+enum class Mode { kShadow, kAdvise, kActive };
 
 std::string_view to_string(Mode mode);
 
