@@ -6,6 +6,7 @@
 
 #include "cli/planner_service.h"
 #include "cli/version.h"
+#include "cli/webhook_service.h"
 #include "cluster/file_source.h"
 #include "cluster/kube_source.h"
 #include "cluster/kube_writer.h"
@@ -48,6 +49,7 @@ struct Daemon::Parts {
   std::unique_ptr<control::Queries> queries;
   std::unique_ptr<control::QueueQuery> queue;
   std::unique_ptr<control::Health> health;
+  std::unique_ptr<WebhookService> webhook;  // null: no listener for it
   http::Router extender_router;
   http::Router api_router;
   http::Router metrics_router;
@@ -150,13 +152,17 @@ Status Daemon::Parts::open_doors() {
                                            listener("metrics", settings.metrics, metrics_router)};
   listeners[1].known_peers_only = true;
   listeners[2].plain_anywhere = true;
+  SLACKLINE_ASSIGN(
+      webhook, WebhookService::start(configuration, decisions, models->board(), *source, metrics));
+  if (webhook) listeners.push_back(webhook->listener());
   server = std::make_unique<http::Server>(metrics);
   SLACKLINE_TRY(server->start(listeners));
   obs::log_info("serving", {{"version", std::string_view(kVersion)},
                             {"mode", to_string(decisions.mode)},
                             {"extender", settings.extender.address},
                             {"api", settings.api.address},
-                            {"metrics", settings.metrics.address}});
+                            {"metrics", settings.metrics.address},
+                            {"webhook", webhook ? settings.webhook.address : "none"}});
   return {};
 }
 

@@ -22,6 +22,7 @@ struct ServeOptions {
   std::string extender;
   std::string api;
   std::string metrics;
+  std::string webhook;
   double grace_s = 5;
 };
 
@@ -55,6 +56,7 @@ Result<config::Configuration> configure(const ServeOptions& options) {
   set(configuration.listeners.extender.address, options.extender);
   set(configuration.listeners.api.address, options.api);
   set(configuration.listeners.metrics.address, options.metrics);
+  set(configuration.listeners.webhook.address, options.webhook);
   for (const Mode mode : {Mode::kShadow, Mode::kAdvise, Mode::kActive})
     if (options.mode == to_string(mode)) configuration.mode = mode;
   return configuration;
@@ -125,6 +127,8 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--listen-api", options->api, "Address of the REST API");
   command->add_option("--listen-metrics", options->metrics,
                       "Address of metrics and health, plain HTTP");
+  command->add_option("--listen-webhook", options->webhook,
+                      "Address of the admission webhook, always TLS");
   command
       ->add_option("--grace", options->grace_s, "Seconds between unready and closed after SIGTERM")
       ->check(CLI::Range(0.0, 60.0))

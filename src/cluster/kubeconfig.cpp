@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "slackline/base/base64.h"
 #include "slackline/base/text.h"
 #include "wire/json_view.h"
 #include "wire/yaml.h"
@@ -19,25 +20,9 @@ constexpr std::string_view kTokenRemedy =
     "use a ServiceAccount token: kubectl create token SERVICEACCOUNT -n NAMESPACE, put into a file "
     "that the user's tokenFile names";
 
-Result<std::string> decode_base64(std::string_view text, std::string_view field) {
-  constexpr std::string_view kAlphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  unsigned buffer = 0;
-  int bits = 0;
-  for (const char c : text) {
-    if (c == '\n' || c == '\r' || c == ' ') continue;
-    if (c == '=') break;
-    const auto digit = kAlphabet.find(c);
-    if (digit == std::string_view::npos)
-      return fail(ErrorCode::kInvalidArgument, format("{}: is not base64", field));
-    buffer = (buffer << 6) | static_cast<unsigned>(digit);
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes.push_back(static_cast<char>((buffer >> bits) & 0xFF));
-    }
-  }
+Result<std::string> bytes_of(std::string_view text, std::string_view field) {
+  auto bytes = decode_base64(text);
+  if (!bytes) return fail(bytes.error().with_context(field));
   return bytes;
 }
 
@@ -83,8 +68,8 @@ Status read_server(JsonView cluster, std::string_view folder, KubeEndpoint& endp
   if (plain)
     endpoint.warnings.push_back("server is plain http: tokens and answers travel unprotected");
   endpoint.tls.ca_file = path_in(folder, cluster["certificate-authority"].text());
-  SLACKLINE_ASSIGN(endpoint.tls.ca_data, decode_base64(cluster["certificate-authority-data"].text(),
-                                                       "certificate-authority-data"));
+  SLACKLINE_ASSIGN(endpoint.tls.ca_data, bytes_of(cluster["certificate-authority-data"].text(),
+                                                  "certificate-authority-data"));
   if (cluster["insecure-skip-tls-verify"].is_true()) {
     endpoint.tls.insecure_skip_verify = true;
     endpoint.warnings.push_back(
@@ -101,9 +86,9 @@ Status read_user(JsonView user, std::string_view folder, KubeEndpoint& endpoint)
   net::TlsOptions& tls = endpoint.tls;
   tls.certificate_file = path_in(folder, user["client-certificate"].text());
   tls.key_file = path_in(folder, user["client-key"].text());
-  SLACKLINE_ASSIGN(tls.certificate_data, decode_base64(user["client-certificate-data"].text(),
-                                                       "client-certificate-data"));
-  SLACKLINE_ASSIGN(tls.key_data, decode_base64(user["client-key-data"].text(), "client-key-data"));
+  SLACKLINE_ASSIGN(tls.certificate_data,
+                   bytes_of(user["client-certificate-data"].text(), "client-certificate-data"));
+  SLACKLINE_ASSIGN(tls.key_data, bytes_of(user["client-key-data"].text(), "client-key-data"));
   const bool certificate = !tls.certificate_file.empty() || !tls.certificate_data.empty();
   const bool key = !tls.key_file.empty() || !tls.key_data.empty();
   if (certificate != key)

@@ -34,6 +34,22 @@ struct ListenersSettings {
   ListenerSettings extender{"127.0.0.1:8181", {}};
   ListenerSettings api{"127.0.0.1:8180", {}};
   ListenerSettings metrics{"127.0.0.1:8182", {}};
+  ListenerSettings webhook;  // no address: none. Without tls Slackline makes its own certificate
+};
+
+// The admission webhook. Names of objects are NAMESPACE/NAME.
+struct WebhookSettings {
+  std::string scheduler_name = "gpu-scheduler";  // replaces default-scheduler; empty = never
+  std::string service_account = "slackline-system/slackline";  // ours: who may write our keys
+  // The certificate that we make ourselves.
+  std::vector<std::string> certificate_names = {"slackline-webhook.slackline-system.svc"};
+  std::string certificate_secret = "slackline-system/slackline-webhook-tls";
+  std::string configuration = "slackline";  // of both webhook configurations
+  double certificate_life_s = 90 * 86400.0;
+};
+
+struct QueueSettings {
+  std::int64_t max_pending = 0;  // tasks that may wait in one queue; 0 = no limit
 };
 
 struct ScoringSettings {
@@ -77,6 +93,8 @@ struct Configuration {
   std::vector<std::string> profiles;  // files or globs of WorkloadProfiles, beside those shipped
   ScoringSettings scoring;
   ListenersSettings listeners;
+  WebhookSettings webhook;
+  QueueSettings queue;
   PlannerSettings planner;
   ClusterSettings cluster;
   StoreSettings store;

@@ -122,13 +122,38 @@ void read_listener(Section& section, ListenerSettings& listener, bool takes_tls)
                     "add tls with certFile and keyFile, or listen on 127.0.0.1");
 }
 
+void read_webhook_listener(Section& section, ListenerSettings& listener) {
+  section.text("address", listener.address);
+  section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace()); });
+  if (!listener.address.empty() && !host_of(listener.address))
+    section.problem("address", format("is \"{}\"", printable(listener.address, 64)),
+                    "it must be HOST:PORT, [IPv6]:PORT or :PORT, or empty for no webhook");
+}
+
+void read_object_name(Section& section, std::string_view key, std::string& name) {
+  section.text(key, name);
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == name.size() ||
+      name.find('/', slash + 1) != std::string::npos)
+    section.problem(key, format("is \"{}\"", printable(name, 64)), "it must be NAMESPACE/NAME");
+}
+
+void read_webhook(Section& section, WebhookSettings& webhook) {
+  section.text("schedulerName", webhook.scheduler_name);
+  read_object_name(section, "serviceAccount", webhook.service_account);
+  section.text("configuration", webhook.configuration);
+  section.section("certificate", [&](Section& s) {
+    s.texts("names", webhook.certificate_names);
+    read_object_name(s, "secret", webhook.certificate_secret);
+    s.duration("life", webhook.certificate_life_s);
+    if (webhook.certificate_names.empty())
+      s.problem("names", "names nothing", "name what the API server calls the webhook by");
+  });
+}
+
 void read_planner(Section& section, PlannerSettings& planner) {
   section.text("policy", planner.policy);
-  section.text("lease", planner.lease);
-  const std::size_t slash = planner.lease.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == planner.lease.size())
-    section.problem("lease", format("is \"{}\"", printable(planner.lease, 64)),
-                    "it must be NAMESPACE/NAME");
+  read_object_name(section, "lease", planner.lease);
 }
 
 void read_cluster(Section& section, ClusterSettings& cluster) {
@@ -167,7 +192,10 @@ void read_root(Section& root, Configuration& out) {
     s.section("extender", [&](Section& l) { read_listener(l, out.listeners.extender, true); });
     s.section("api", [&](Section& l) { read_listener(l, out.listeners.api, true); });
     s.section("metrics", [&](Section& l) { read_listener(l, out.listeners.metrics, false); });
+    s.section("webhook", [&](Section& l) { read_webhook_listener(l, out.listeners.webhook); });
   });
+  root.section("webhook", [&](Section& s) { read_webhook(s, out.webhook); });
+  root.section("queue", [&](Section& s) { s.integer("maxPending", out.queue.max_pending, 0); });
   root.section("planner", [&](Section& s) { read_planner(s, out.planner); });
   root.section("cluster", [&](Section& s) { read_cluster(s, out.cluster); });
   root.section("store", [&](Section& s) {
@@ -186,7 +214,8 @@ void make_absolute(Configuration& configuration, const std::string& folder) {
   };
   for (std::string& pattern : configuration.profiles)
     lift(pattern);
-  for (auto* listener : {&configuration.listeners.extender, &configuration.listeners.api})
+  ListenersSettings& listeners = configuration.listeners;
+  for (auto* listener : {&listeners.extender, &listeners.api, &listeners.webhook})
     if (listener->tls)
       for (auto* file :
            {&listener->tls->cert_file, &listener->tls->key_file, &listener->tls->client_ca_file})

@@ -116,8 +116,8 @@ class Polymatroid {
       ends.push_back(task.deadline_s + core::kDeadlineTolerance_s);
     }
     submits_ = distinct(std::move(submits));
-    ends = distinct(std::move(ends));
-    for (const double end : ends)
+    ends_ = distinct(std::move(ends));
+    for (const double end : ends_)
       room_.push_back(gpus_ * end);
     taken_.resize(submits_.size());
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -125,7 +125,7 @@ class Polymatroid {
       const double end = task.deadline_s + core::kDeadlineTolerance_s;
       const double need = least_gpu_seconds(task.choices, end - task.submit_s);
       if (need < kInfinity)
-        needs_.push_back({need, i, rank_of(submits_, task.submit_s), rank_of(ends, end)});
+        needs_.push_back({need, i, rank_of(submits_, task.submit_s), rank_of(ends_, end)});
     }
     std::sort(needs_.begin(), needs_.end(), [](const Need& a, const Need& b) {
       return a.gpu_seconds != b.gpu_seconds ? a.gpu_seconds < b.gpu_seconds : a.task < b.task;
@@ -136,6 +136,7 @@ class Polymatroid {
 
   // The most tasks, parts counted as parts. Once.
   double most_tasks() {
+    if (all_fit()) return static_cast<double>(needs_.size());
     double tasks = 0;
     for (const Need& need : needs_) {
       const double part = std::clamp(room_around(need), 0.0, need.gpu_seconds);
@@ -152,6 +153,22 @@ class Polymatroid {
     double gpu_seconds;
   };
 
+  // Whether all of them together leave room in every [a, b]: the case of light load, told without
+  // going through them one by one.
+  bool all_fit() const {
+    std::vector<std::vector<const Need*>> by_submit(submits_.size());
+    for (const Need& need : needs_)
+      by_submit[need.submit].push_back(&need);
+    RoomByEnd by_end(room_);
+    for (std::size_t a = submits_.size(); a-- > 0;) {
+      for (const Need* need : by_submit[a])
+        by_end.add(need->deadline, need->gpu_seconds);
+      const std::size_t first_end = rank_of(ends_, submits_[a]);
+      if (first_end < ends_.size() && by_end.least(first_end) < gpus_ * submits_[a]) return false;
+    }
+    return true;
+  }
+
   // The least room left in any [a, b] around the window.
   double room_around(const Need& need) const {
     RoomByEnd by_end(room_);
@@ -167,6 +184,7 @@ class Polymatroid {
 
   double gpus_;
   std::vector<double> submits_;            // distinct
+  std::vector<double> ends_;               // distinct
   std::vector<double> room_;               // gpus x end, by distinct end
   std::vector<Need> needs_;                // smallest first
   std::vector<std::vector<Taken>> taken_;  // by submission

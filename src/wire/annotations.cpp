@@ -143,6 +143,8 @@ constexpr std::array kKnownKeys = {
     KnownKey{"max-replicas"},
     KnownKey{"depends-on"},
     KnownKey{"variants"},
+    KnownKey{"nodes"},
+    KnownKey{"gpus-per-node"},
     KnownKey{"plan"},
     KnownKey{"progress"},
     KnownKey{"original"},

@@ -11,19 +11,16 @@
 #include <vector>
 
 #include "slackline/base/result.h"
+#include "slackline/model/contract.h"
 #include "slackline/model/task_intent.h"
 
 namespace slackline::wire {
 
-inline constexpr std::string_view kPrefix = "slackline.dev/";
-inline constexpr std::string_view kGate = "slackline.dev/queue";
-inline constexpr std::string_view kManagedLabel = "slackline.dev/managed";
-inline constexpr std::string_view kPlanAnnotation = "slackline.dev/plan";
+using contract::kGate;
+using contract::kManagedLabel;
+using contract::kPrefix;
+inline constexpr std::string_view kPlanAnnotation = contract::kPlan;
 inline constexpr std::string_view kOriginalAnnotation = "slackline.dev/original";
-inline constexpr std::string_view kSuspendedByAnnotation = "slackline.dev/suspended-by";
-inline constexpr std::string_view kNodesAnnotation = "slackline.dev/nodes";
-inline constexpr std::string_view kGpusPerNodeAnnotation = "slackline.dev/gpus-per-node";
-inline constexpr std::string_view kSuspendedByUs = "slackline";  // its value where it was us
 inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";
 
 using TextPairs = std::vector<std::pair<std::string_view, std::string_view>>;

@@ -81,8 +81,8 @@ void write_template(JsonWriter& out, const OwnWrite& write) {
   if (write.reshape) {
     // The containers read their shape through the downward API.
     out.key("metadata").begin_object().key("annotations").begin_object();
-    out.field(kNodesAnnotation, std::to_string(write.plan->shape.d_node));
-    out.field(kGpusPerNodeAnnotation, std::to_string(write.plan->shape.d_gpn));
+    out.field(contract::kNodes, std::to_string(write.reshape->parallelism));
+    out.field(contract::kGpusPerNode, std::to_string(write.reshape->gpus));
     out.end_object().end_object();
   }
   out.key("spec").begin_object();
@@ -100,9 +100,9 @@ void write_job_metadata(JsonWriter& out, const OwnWrite& write) {
     out.string(encode_plan(*write.plan));
   else
     out.null();
-  out.key(kSuspendedByAnnotation);
+  out.key(contract::kSuspendedBy);
   if (write.kind == OwnWriteKind::kSuspendJob)
-    out.string(kSuspendedByUs);
+    out.string(contract::kSuspendedByUs);
   else
     out.null();
   if (write.original) out.field(kOriginalAnnotation, encode_original(*write.original));

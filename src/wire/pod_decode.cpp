@@ -133,7 +133,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.suspended = spec["suspend"].is_true();
   const JsonView annotations = metadata["annotations"];
   const JsonView conditions = status["conditions"];
-  job.suspended_by_us = annotations[kSuspendedByAnnotation].text() == kSuspendedByUs;
+  job.suspended_by_us = annotations[contract::kSuspendedBy].text() == contract::kSuspendedByUs;
   job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
   job.halted = has_condition(conditions, "Suspended", "True");
   job.finished =

@@ -1,6 +1,7 @@
 // The planner: one plan of a long queue beside a plain sort-and-first-fit of the same tasks, how
 // the cost grows, a simulated day, and forecasts. Medians, in one run.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "config/profiles.h"
+#include "sim/bound.h"
 #include "sim/engine.h"
 #include "sim/generate.h"
 #include "slackline/base/text.h"
@@ -202,6 +204,32 @@ void plans(const WorkloadProfiles& profiles, const core::Policy& policy) {
   }
 }
 
+// The paper's load on many GPUs, from the first arrival to the last finish.
+Status day(const WorkloadProfiles& profiles) {
+  sim::Platform platform;
+  SLACKLINE_ASSIGN(platform.pools, sim::parse_platform("64x8:K80"));
+  sim::GenerateOptions options;
+  options.rate_per_h = 320;
+  options.gpu_type = platform.pools.front().type;
+  auto ranges = sim::default_draw_ranges(profiles, options.gpu_type);
+  for (sim::DrawRange& range : ranges)  // so that tasks wait for each other
+    range.most_iterations = std::floor(1.5 * range.most_iterations);
+  SLACKLINE_ASSIGN(const sim::Trace trace, sim::generate_paper000(options, ranges, profiles));
+  SLACKLINE_ASSIGN(const core::TaskTable tasks, sim::prepare(trace, profiles, platform));
+  const sim::Bounds bounds = sim::bounds_of(sim::bound_tasks(tasks), platform.gpus());
+  std::printf("\n%zu tasks in 24 h on 64 x 8 GPUs, load %.2f, to the last finish, CPU time\n",
+              tasks.size(), bounds.load);
+  std::printf("%12s %10s %10s %12s\n", "policy", "s", "plans", "us/plan");
+  for (const char* name : {"fifo/shrink", "savable", "savable-p", "default"}) {
+    SLACKLINE_ASSIGN(const core::Policy policy, core::parse_policy(name));
+    int plans = 0;
+    const double took_ms = median_ms(
+        [] {}, [&] { plans = sim::simulate(tasks, platform, policy, sim::Noise{}).batches; });
+    std::printf("%12s %10.2f %10d %12.1f\n", name, took_ms / 1000, plans, 1000 * took_ms / plans);
+  }
+  return {};
+}
+
 // Of a queue that waits for GPUs which others hold.
 void forecasts(const WorkloadProfiles& profiles, const core::Policy& policy) {
   std::printf("\nforecast, start and finish with an interval, by %s, CPU time\n",
@@ -233,7 +261,11 @@ int main() {
     std::fprintf(stderr, "plan_bench: %s\n", profiles.error().message.c_str());
     return 1;
   }
-  for (const char* name : {"savable", "savable-p"})
+  for (const char* name : {"savable", "savable-p", "default"})
     plans(*profiles, *core::parse_policy(name));
+  if (const Status done = day(*profiles); !done) {
+    std::fprintf(stderr, "plan_bench: %s\n", done.error().message.c_str());
+    return 1;
+  }
   forecasts(*profiles, *core::parse_policy("savable"));
 }

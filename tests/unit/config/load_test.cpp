@@ -75,6 +75,35 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
   EXPECT_EQ(c.store.models_file(), "slackline.models.db");
   EXPECT_EQ(c.log.level, defaults.log.level);
   EXPECT_EQ(c.log.format, defaults.log.format);
+  EXPECT_EQ(c.listeners.webhook.address, defaults.listeners.webhook.address);
+  EXPECT_EQ(c.webhook.scheduler_name, defaults.webhook.scheduler_name);
+  EXPECT_EQ(c.webhook.service_account, defaults.webhook.service_account);
+  EXPECT_EQ(c.webhook.configuration, defaults.webhook.configuration);
+  EXPECT_EQ(c.webhook.certificate_names, defaults.webhook.certificate_names);
+  EXPECT_EQ(c.webhook.certificate_secret, defaults.webhook.certificate_secret);
+  EXPECT_EQ(c.webhook.certificate_life_s, defaults.webhook.certificate_life_s);
+  EXPECT_EQ(c.queue.max_pending, defaults.queue.max_pending);
+}
+
+TEST(LoadTest, TheWebhookIsConfigured) {
+  const Loaded loaded = parse(
+      "mode: active\nlisteners: {webhook: {address: ':8443'}}\n"
+      "webhook: {schedulerName: s, serviceAccount: a/b, configuration: c, certificate: {names: "
+      "[n], secret: d/e, life: 1h}}\nqueue: {maxPending: 7}\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  const Configuration& c = loaded.configuration;
+  EXPECT_EQ(c.mode, Mode::kActive);
+  EXPECT_EQ(c.listeners.webhook.address, ":8443");
+  EXPECT_EQ(c.webhook.scheduler_name, "s");
+  EXPECT_EQ(c.webhook.service_account, "a/b");
+  EXPECT_EQ(c.webhook.configuration, "c");
+  EXPECT_THAT(c.webhook.certificate_names, ElementsAre("n"));
+  EXPECT_EQ(c.webhook.certificate_secret, "d/e");
+  EXPECT_EQ(c.webhook.certificate_life_s, 3600);
+  EXPECT_EQ(c.queue.max_pending, 7);
+  EXPECT_THAT(problems("webhook: {serviceAccount: slackline}\n"),
+              ElementsAre(HasSubstr(
+                  "webhook.serviceAccount: is \"slackline\"; it must be NAMESPACE/NAME")));
 }
 
 // The parser tells what it knows when it meets a key that it does not; the reference must say each.
@@ -83,8 +112,10 @@ TEST(LoadTest, TheReferenceFileDocumentsEveryKey) {
   const std::string probes =
       "x: 1\ngpus: {x: 1, resources: [{name: a/b, x: 1}], types: [{name: A, x: 1}]}\nscoring: {x: "
       "1}\n"
-      "listeners: {x: 1, extender: {x: 1, tls: {x: 1, certFile: c, keyFile: k}}, metrics: {x: 1}}\n"
-      "cluster: {x: 1}\nstore: {x: 1}\nlog: {x: 1}\n";
+      "listeners: {x: 1, extender: {x: 1, tls: {x: 1, certFile: c, keyFile: k}}, metrics: {x: 1}, "
+      "webhook: {x: 1}}\n"
+      "webhook: {x: 1, certificate: {x: 1}}\nqueue: {x: 1}\ncluster: {x: 1}\nstore: {x: 1}\nlog: "
+      "{x: 1}\n";
   int sections = 0;
   for (const Finding& finding : parse(probes).findings) {
     ASSERT_THAT(finding.remedy, StartsWith("allowed here: "));
@@ -92,7 +123,7 @@ TEST(LoadTest, TheReferenceFileDocumentsEveryKey) {
     for (const std::string_view key : split(std::string_view(finding.remedy).substr(14), ','))
       EXPECT_TRUE(std::regex_search(text, std::regex(format("(^|\\n)[ #-]*{}:", key)))) << key;
   }
-  EXPECT_EQ(sections, 12);
+  EXPECT_EQ(sections, 16);
 }
 
 TEST(LoadTest, EveryKeyReachesItsField) {
@@ -149,8 +180,8 @@ TEST(LoadTest, AnUnknownKeyNamesFileLinePathAndWhatIsAllowed) {
 
 TEST(LoadTest, AllProblemsOfAFileAreToldInOrder) {
   EXPECT_THAT(
-      problems("mode: active\nscoring:\n  theta: -1\nstore: 5\nlog:\n  level: loud\n"),
-      ElementsAre("f:3: error: mode: is \"active\"; allowed: shadow, advise",
+      problems("mode: live\nscoring:\n  theta: -1\nstore: 5\nlog:\n  level: loud\n"),
+      ElementsAre("f:3: error: mode: is \"live\"; allowed: shadow, advise, active",
                   "f:5: error: scoring.theta: is \"-1\"; it must be a number >= 0",
                   "f:6: error: store: is a single value; it must be a mapping of keys to values",
                   "f:8: error: log.level: is \"loud\"; allowed: debug, info, warning, error"));

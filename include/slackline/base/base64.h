@@ -1,0 +1,16 @@
+// Base64 (RFC 4648, with padding), as kubeconfigs, Secrets and admission patches carry bytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slackline/base/result.h"
+
+namespace slackline {
+
+std::string encode_base64(std::string_view bytes);
+
+// Spaces and line ends are passed over; missing padding is forgiven.
+Result<std::string> decode_base64(std::string_view text);
+
+}  // namespace slackline

@@ -1,0 +1,120 @@
+// What the API server asks our webhook, and what it is told: an AdmissionReview of a Job or a Pod
+// as plain values, and the decision with its changes as values. wire/admission_codec.h reads and
+// writes them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/pod.h"
+
+namespace slackline {
+
+enum class AdmissionOperation { kCreate, kUpdate, kOther };
+
+// userInfo, as a SubjectAccessReview takes it again.
+struct Requester {
+  std::string name;
+  std::string uid;
+  std::vector<std::string> groups;
+  std::vector<std::pair<std::string, std::vector<std::string>>> extra;  // sorted by key
+};
+
+// The annotations and labels of our prefix, and whether the maps are there at all: a JSON Patch can
+// add to a map, but not to what is absent.
+struct ContractKeys {
+  bool has_annotations = false;
+  bool has_labels = false;
+  Labels annotations;
+  Labels labels;
+
+  const std::string* annotation(std::string_view key) const { return find_label(annotations, key); }
+  const std::string* label(std::string_view key) const { return find_label(labels, key); }
+};
+
+struct ContainerFacts {
+  std::vector<std::string> env;  // names
+  bool has_env = false;
+  std::vector<GpuAmount> gpus;  // configured GPU resources of its limits
+};
+
+// The parts of a pod or a pod template that we may change, or that forbid it.
+struct PodFacts {
+  ContractKeys keys;
+  std::string scheduler_name;
+  std::vector<ContainerFacts> containers;
+  std::vector<std::string> gates;
+  bool has_scheduling_group = false;
+};
+
+struct ReviewedJob {
+  Job job;
+  ContractKeys keys;
+  PodFacts pod;        // the template
+  bool kueue = false;  // queued by Kueue
+  bool started = false;
+};
+
+struct ReviewedPod {
+  Pod pod;
+  PodFacts facts;
+  bool kueue = false;
+};
+
+struct AdmissionReview {
+  std::string uid;  // echoed
+  AdmissionOperation operation = AdmissionOperation::kOther;
+  std::string ns;
+  bool dry_run = false;
+  Requester user;
+  // monostate: something else, or nothing; it is none of our business.
+  std::variant<std::monostate, ReviewedJob, ReviewedPod> object;
+  std::variant<std::monostate, ReviewedJob, ReviewedPod> old_object;  // on UPDATE
+};
+
+struct EnvFromAnnotation {
+  std::string name;
+  std::string annotation;
+  friend bool operator==(const EnvFromAnnotation&, const EnvFromAnnotation&) = default;
+};
+
+struct GpuCountChange {
+  std::size_t container = 0;
+  std::string resource;
+  std::int64_t count = 0;
+  friend bool operator==(const GpuCountChange&, const GpuCountChange&) = default;
+};
+
+// What is to be different. For a Job `template_*`, `scheduler_name` and `env` are of its template.
+struct AdmissionChanges {
+  bool suspend = false;
+  bool gate = false;  // contract::kGate
+  Labels annotations;
+  Labels template_labels;
+  Labels template_annotations;
+  std::string scheduler_name;          // empty: stays
+  std::vector<EnvFromAnnotation> env;  // into each container with GPUs, where the name is free
+  std::optional<GpuCountChange> gpus;
+
+  friend bool operator==(const AdmissionChanges&, const AdmissionChanges&) = default;
+};
+
+// Why a request is refused. The code is stable: metrics and documentation name it.
+struct Refusal {
+  std::string reason;   // "QueueFull"
+  std::string message;  // field and remedy
+};
+
+struct AdmissionDecision {
+  std::optional<Refusal> refusal;  // absent: allowed
+  std::vector<std::string> warnings;
+  AdmissionChanges changes;  // only where allowed
+};
+
+}  // namespace slackline

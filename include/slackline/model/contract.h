@@ -1,0 +1,51 @@
+// The keys of the contract that more than one layer names (design: "Contract with Kubernetes").
+//
+// Reading them into an intent is wire/annotations.h.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace slackline::contract {
+
+inline constexpr std::string_view kPrefix = "slackline.dev/";
+
+// On namespaces, Pods and Pod templates: "true" puts them in our care.
+inline constexpr std::string_view kManagedLabel = "slackline.dev/managed";
+inline constexpr std::string_view kGate = "slackline.dev/queue";
+
+inline constexpr std::string_view kModel = "slackline.dev/model";
+inline constexpr std::string_view kQosClass = "slackline.dev/qos-class";
+inline constexpr std::string_view kDeadline = "slackline.dev/deadline";
+inline constexpr std::string_view kDeadlineAfter = "slackline.dev/deadline-after";
+
+inline constexpr std::string_view kPlan = "slackline.dev/plan";
+inline constexpr std::string_view kSuspendedBy = "slackline.dev/suspended-by";
+// The shape of the task, as numbers that the downward API can hand to a container.
+inline constexpr std::string_view kNodes = "slackline.dev/nodes";
+inline constexpr std::string_view kGpusPerNode = "slackline.dev/gpus-per-node";
+
+// The value of suspended-by where a Job was suspended to queue it.
+inline constexpr std::string_view kSuspendedByUs = "slackline";
+
+// Written by us and by nobody else. `deadline` is ours once a Job is admitted.
+inline constexpr std::array<std::string_view, 11> kReserved = {
+    "slackline.dev/band",
+    "slackline.dev/device-ids",
+    "slackline.dev/gpu-type",
+    kGpusPerNode,
+    kNodes,
+    "slackline.dev/original",
+    kPlan,
+    "slackline.dev/preemptions",
+    "slackline.dev/progress",
+    kSuspendedBy,
+    "slackline.dev/variant",
+};
+
+constexpr bool reserved(std::string_view key) {
+  return std::find(kReserved.begin(), kReserved.end(), key) != kReserved.end();
+}
+
+}  // namespace slackline::contract

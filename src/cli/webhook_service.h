@@ -1,0 +1,47 @@
+// WebhookService: the admission webhook of a daemon, put together: its decisions, its routes and
+// its certificate. Everything it refers to outlives it.
+#pragma once
+
+#include <memory>
+
+#include "cluster/access_reviewer.h"
+#include "cluster/certificate_store.h"
+#include "cluster/source.h"
+#include "config/configuration.h"
+#include "control/serve/certificate_keeper.h"
+#include "control/serve/extender.h"
+#include "control/serve/webhook.h"
+#include "http/openssl_certificates.h"
+#include "http/server.h"
+#include "obs/metrics.h"
+#include "slackline/base/result.h"
+
+namespace slackline::cli {
+
+class WebhookService {
+ public:
+  // Null where the configuration names no listener for it. The certificate's file is there when it
+  // returns.
+  static Result<std::unique_ptr<WebhookService>> start(const config::Configuration& configuration,
+                                                       const control::DecisionOptions& decisions,
+                                                       const control::KnownBoard& board,
+                                                       const cluster::ClusterSource& source,
+                                                       obs::MetricsRegistry& metrics);
+
+  http::Listener listener() const;
+
+ private:
+  WebhookService() = default;
+  Status keep_certificate(const config::Configuration& configuration,
+                          const cluster::KubeAccess& access);
+
+  http::Listener listener_;
+  std::unique_ptr<cluster::AccessReviewer> reviewer_;
+  std::unique_ptr<control::Webhook> webhook_;
+  http::Router router_;
+  http::OpenSslCertificates maker_;
+  std::unique_ptr<cluster::CertificateStore> store_;
+  std::unique_ptr<control::CertificateKeeper> keeper_;  // last: its thread ends first
+};
+
+}  // namespace slackline::cli

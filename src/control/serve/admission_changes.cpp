@@ -1,0 +1,229 @@
+#include "control/serve/admission_changes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "control/serve/admission_scope.h"
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
+#include "slackline/core/cost.h"
+#include "slackline/core/deadline.h"
+#include "slackline/core/gpu_types.h"
+#include "slackline/core/predictor.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr std::string_view kDefaultScheduler = "default-scheduler";
+
+const std::vector<EnvFromAnnotation>& shape_variables() {
+  static const std::vector<EnvFromAnnotation> variables = {
+      {"SLACKLINE_NODES", std::string(contract::kNodes)},
+      {"SLACKLINE_GPUS_PER_NODE", std::string(contract::kGpusPerNode)},
+      {"PET_NNODES", std::string(contract::kNodes)},
+      {"PET_NPROC_PER_NODE", std::string(contract::kGpusPerNode)}};
+  return variables;
+}
+
+// Keeps the pairs sorted.
+void set(Labels& pairs, std::string_view key, std::string value) {
+  const auto at =
+      std::lower_bound(pairs.begin(), pairs.end(), key,
+                       [](const auto& pair, auto wanted) { return pair.first < wanted; });
+  pairs.emplace(at, std::string(key), std::move(value));
+}
+
+void set_shape(Labels& annotations, std::int64_t nodes, std::int64_t gpus_per_node) {
+  set(annotations, contract::kNodes, format("{}", nodes));
+  set(annotations, contract::kGpusPerNode, format("{}", gpus_per_node));
+}
+
+bool shape_is_chosen(const TaskIntent& intent) {
+  return intent.any_placement || !intent.placements.empty();
+}
+
+// Lat<1,1> on the slowest accepted type: those listed, else those of the cluster.
+std::optional<double> reference_s(const TaskIntent& intent, const AdmissionFacts& facts) {
+  std::vector<GpuType> types = core::AcceptedTypes(intent, *facts.catalog).types();
+  if (types.empty() && facts.trusted)
+    for (const core::Pool& pool : core::derive_pools(*facts.snapshot, *facts.catalog))
+      types.push_back(pool.type);
+  return core::reference_lat_s(intent, facts.predictor->profiles(), types);
+}
+
+std::optional<double> by_class_or_delay_s(TaskIntent intent, double created_s,
+                                          const AdmissionFacts& facts) {
+  intent.deadline_s.reset();
+  return core::resolve_deadline(intent, created_s, reference_s(intent, facts));
+}
+
+void wish_deadline(Labels& annotations, const TaskIntent& intent, const AdmissionFacts& facts) {
+  if (intent.deadline_s) return;
+  if (const auto promise_s = by_class_or_delay_s(intent, facts.now_s, facts))
+    set(annotations, contract::kDeadline, format_rfc3339(*promise_s));
+}
+
+AdmissionChanges wishes_for_new(const ReviewedJob& job, const AdmissionFacts& facts) {
+  AdmissionChanges wishes;
+  if (!is_queued(job)) return wishes;
+  const TaskIntent intent = job.job.intent ? *job.job.intent : TaskIntent();
+  wishes.suspend = true;
+  set(wishes.annotations, contract::kSuspendedBy, std::string(contract::kSuspendedByUs));
+  wish_deadline(wishes.annotations, intent, facts);
+  set(wishes.template_labels, contract::kManagedLabel, "true");
+  wishes.scheduler_name = facts.scheduler_name;
+  if (shape_is_chosen(intent)) {
+    const std::string resource = core::primary_gpu_resource(job.job.pod_requests);
+    set_shape(wishes.template_annotations, job.job.is_gang() ? job.job.parallelism : 1,
+              job.job.pod_requests.gpu_count(resource));
+    wishes.env = shape_variables();
+  }
+  return wishes;
+}
+
+// A deadline follows its class or its delay when those are changed. An explicit one wins over the
+// class: it is known by not being what the class said at the creation.
+std::optional<double> moved_deadline_s(const ReviewedJob& job, const ReviewedJob& old,
+                                       const AdmissionFacts& facts) {
+  constexpr double kRounding_s = 2;  // the creation's second is taken after our answer
+  if (!job.job.intent) return std::nullopt;
+  const TaskIntent& now = *job.job.intent;
+  const TaskIntent before = old.job.intent ? *old.job.intent : TaskIntent();
+  const bool delay_changed =
+      now.deadline_after_s && now.deadline_after_s != before.deadline_after_s;
+  const bool class_changed = now.qos_class != before.qos_class;
+  if (!delay_changed && !class_changed) return std::nullopt;
+  if (!delay_changed && before.deadline_s) {
+    const auto said_s = by_class_or_delay_s(before, job.job.created_s, facts);
+    if (!said_s || std::abs(*said_s - *before.deadline_s) > kRounding_s) return std::nullopt;
+  }
+  return by_class_or_delay_s(now, job.job.created_s, facts);
+}
+
+// A manifest that says default-scheduler can be applied again: the scheduler stays the one we gave.
+AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& old,
+                                    const AdmissionFacts& facts) {
+  AdmissionChanges wishes;
+  if (!was_admitted(old)) return wishes;
+  if (const auto promise_s = moved_deadline_s(job, old, facts))
+    set(wishes.annotations, contract::kDeadline, format_rfc3339(*promise_s));
+  if (old.pod.scheduler_name == facts.scheduler_name) wishes.scheduler_name = facts.scheduler_name;
+  return wishes;
+}
+
+// What each pod of a task gets, where its shape was ours to choose.
+struct PodShape {
+  std::int64_t pods = 1;
+  std::int64_t gpus = 1;
+};
+
+// By the plan that its Job carries in the snapshot, which names a node for each pod; while the
+// snapshot does not show it yet, by what the template says and a controller copied. A pod without
+// these annotations is of a task that runs as it was written.
+std::optional<PodShape> planned_shape(const ReviewedPod& pod, bool annotations_are_ours,
+                                      const AdmissionFacts& facts) {
+  const std::string* nodes = pod.facts.keys.annotation(contract::kNodes);
+  const std::string* gpus = pod.facts.keys.annotation(contract::kGpusPerNode);
+  if (!annotations_are_ours || nodes == nullptr || gpus == nullptr) return std::nullopt;
+  const Job* job = owning_job(*facts.snapshot, pod.pod);
+  if (job != nullptr && job->plan && !job->plan->nodes.empty()) {
+    const auto pods = static_cast<std::int64_t>(job->plan->nodes.size());
+    return PodShape{pods, job->plan->shape.gpus() / pods};
+  }
+  const auto pods = parse_int(*nodes);
+  const auto count = parse_int(*gpus);
+  if (!pods || !count || *pods < 1 || *count < 1) return std::nullopt;
+  return PodShape{*pods, *count};
+}
+
+// Only where a single container has the GPUs is it clear whose count is meant.
+std::optional<GpuCountChange> gpu_count(const ReviewedPod& pod, std::int64_t wanted) {
+  const std::string resource = core::primary_gpu_resource(pod.pod.requests);
+  std::optional<GpuCountChange> change;
+  for (std::size_t i = 0; i < pod.facts.containers.size(); ++i) {
+    if (pod.facts.containers[i].gpus.empty()) continue;
+    if (change || pod.facts.containers[i].gpus.size() != 1) return std::nullopt;
+    change = GpuCountChange{i, resource, wanted};
+  }
+  return change;
+}
+
+AdmissionChanges wishes_for_new(const ReviewedPod& pod, bool annotations_are_ours,
+                                const AdmissionFacts& facts) {
+  AdmissionChanges wishes;
+  if (!is_gated(pod)) return wishes;
+  wishes.gate = true;
+  wishes.scheduler_name = facts.scheduler_name;
+  if (!pod.pod.owner) {
+    wish_deadline(wishes.annotations, pod.pod.intent ? *pod.pod.intent : TaskIntent(), facts);
+  } else if (const auto shape = planned_shape(pod, annotations_are_ours, facts)) {
+    set_shape(wishes.annotations, shape->pods, shape->gpus);
+    wishes.gpus = gpu_count(pod, shape->gpus);
+  }
+  return wishes;
+}
+
+// The pairs that are not there with that very value.
+Labels missing(const Labels& wished, const Labels& there) {
+  Labels out;
+  for (const auto& [key, value] : wished) {
+    const std::string* present = find_label(there, key);
+    if (present == nullptr || *present != value) out.emplace_back(key, value);
+  }
+  return out;
+}
+
+bool is_default(const std::string& scheduler) {
+  return scheduler.empty() || scheduler == kDefaultScheduler;
+}
+
+bool lacks(const PodFacts& pod, const EnvFromAnnotation& variable) {
+  return std::any_of(pod.containers.begin(), pod.containers.end(), [&](const auto& container) {
+    return !container.gpus.empty() && std::find(container.env.begin(), container.env.end(),
+                                                variable.name) == container.env.end();
+  });
+}
+
+AdmissionChanges still_to_do(AdmissionChanges wishes, const ContractKeys& keys,
+                             const PodFacts& pod) {
+  wishes.annotations = missing(wishes.annotations, keys.annotations);
+  if (!is_default(pod.scheduler_name)) wishes.scheduler_name.clear();
+  std::erase_if(wishes.env, [&](const auto& variable) { return !lacks(pod, variable); });
+  return wishes;
+}
+
+}  // namespace
+
+AdmissionChanges wishes_for(const AdmissionReview& review, const AdmissionFacts& facts) {
+  if (review.operation == AdmissionOperation::kCreate) {
+    if (const ReviewedJob* job = job_in(review)) return wishes_for_new(*job, facts);
+    if (const ReviewedPod* pod = pod_in(review))
+      return wishes_for_new(*pod, may_write_our_keys(review, facts), facts);
+  }
+  const ReviewedJob* job = job_in(review);
+  const ReviewedJob* old = old_job_in(review);
+  if (review.operation == AdmissionOperation::kUpdate && job != nullptr && old != nullptr)
+    return wishes_for_changed(*job, *old, facts);
+  return {};
+}
+
+AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChanges& wishes) {
+  if (const ReviewedJob* job = job_in(review)) {
+    AdmissionChanges changes = still_to_do(wishes, job->keys, job->pod);
+    changes.suspend = wishes.suspend && !job->job.suspended;
+    changes.template_labels = missing(wishes.template_labels, job->pod.keys.labels);
+    changes.template_annotations = missing(wishes.template_annotations, job->pod.keys.annotations);
+    return changes;
+  }
+  if (const ReviewedPod* pod = pod_in(review)) {
+    AdmissionChanges changes = still_to_do(wishes, pod->facts.keys, pod->facts);
+    changes.gate = wishes.gate && !pod->pod.our_gate;
+    if (changes.gpus && pod->pod.requests.gpu_count(changes.gpus->resource) == changes.gpus->count)
+      changes.gpus.reset();
+    return changes;
+  }
+  return {};
+}
+
+}  // namespace slackline::control

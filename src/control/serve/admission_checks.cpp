@@ -1,0 +1,197 @@
+#include "control/serve/admission_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "control/serve/admission_scope.h"
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
+
+namespace slackline::control {
+namespace {
+
+// Keys whose misreading would queue or place the task other than its owner meant.
+constexpr std::array<std::string_view, 7> kMustRead = {
+    "slackline.dev/checkpoint-interval", "slackline.dev/deadline",
+    "slackline.dev/deadline-after",      "slackline.dev/expected-duration",
+    "slackline.dev/gpu-types",           "slackline.dev/last-checkpoint-time",
+    "slackline.dev/placements"};
+
+// "slackline.dev/deadline" of "slackline.dev/deadline: \"x\": write ...".
+std::string_view key_of(std::string_view problem) {
+  return problem.substr(0, problem.find(':'));
+}
+
+bool must_read(std::string_view key) {
+  return key == contract::kQosClass ||
+         std::find(kMustRead.begin(), kMustRead.end(), key) != kMustRead.end();
+}
+
+// One annotation before and after; null where it is absent.
+struct Change {
+  std::string_view key;
+  const std::string* before;
+  const std::string* after;
+
+  bool real() const {
+    return (before == nullptr) != (after == nullptr) || (before != nullptr && *before != *after);
+  }
+};
+
+std::vector<Change> changes_between(const Labels& before, const Labels& after) {
+  std::vector<Change> changes;
+  for (const auto& [key, value] : after)
+    changes.push_back({key, find_label(before, key), &value});
+  for (const auto& [key, value] : before)
+    if (find_label(after, key) == nullptr) changes.push_back({key, &value, nullptr});
+  std::erase_if(changes, [](const Change& change) { return !change.real(); });
+  return changes;
+}
+
+Refusal reserved_key(std::string_view key) {
+  const std::string_view hint =
+      key == "slackline.dev/gpu-type" ? "; did you mean slackline.dev/gpu-types?" : "";
+  return {"ReservedKey",
+          format("{}: only Slackline writes it; leave it out, or as it is{}", key, hint)};
+}
+
+class Checker {
+ public:
+  Checker(const AdmissionReview& review, const AdmissionFacts& facts)
+      : review_(review),
+        facts_(facts),
+        creates_(review.operation == AdmissionOperation::kCreate),
+        intent_(intent_of(review)) {
+    collect_changes();
+  }
+
+  std::vector<Refusal> check(const AdmissionChanges& wishes) {
+    check_reserved(wishes);
+    // What we never queue is judged by nobody but kube-scheduler.
+    if (!in_our_care()) return std::move(refusals_);
+    check_readable();
+    check_deadline();
+    check_urgent();
+    check_queue();
+    return std::move(refusals_);
+  }
+
+ private:
+  void collect_changes() {
+    static const Labels kNone;
+    if (const ReviewedJob* job = job_in(review_)) {
+      const ReviewedJob* old = old_job_in(review_);
+      own_ = changes_between(old != nullptr ? old->keys.annotations : kNone, job->keys.annotations);
+      template_ = changes_between(old != nullptr ? old->pod.keys.annotations : kNone,
+                                  job->pod.keys.annotations);
+    } else if (const ReviewedPod* pod = pod_in(review_)) {
+      const ReviewedPod* old = old_pod_in(review_);
+      own_ = changes_between(old != nullptr ? old->facts.keys.annotations : kNone,
+                             pod->facts.keys.annotations);
+    }
+  }
+
+  bool in_our_care() const {
+    if (const ReviewedJob* job = job_in(review_))
+      return creates_ ? is_queued(*job) : was_admitted(*job);
+    const ReviewedPod* pod = pod_in(review_);
+    return pod != nullptr && (creates_ ? is_gated(*pod) : pod->pod.managed);
+  }
+
+  bool changed(std::string_view key) const {
+    const auto is = [&](const Change& change) { return change.key == key; };
+    return std::any_of(own_.begin(), own_.end(), is) ||
+           std::any_of(template_.begin(), template_.end(), is);
+  }
+
+  void refuse(std::string reason, std::string message) {
+    refusals_.push_back({std::move(reason), std::move(message)});
+  }
+
+  void check_reserved(const AdmissionChanges& wishes) {
+    const auto wished = [](const Labels& wishes_of, const Change& change) {
+      const std::string* value = find_label(wishes_of, change.key);
+      return value != nullptr && change.after != nullptr && *value == *change.after;
+    };
+    for (const Change& change : own_)
+      if (is_ours(change) && !wished(wishes.annotations, change))
+        refusals_.push_back(reserved_key(change.key));
+    for (const Change& change : template_)
+      if (contract::reserved(change.key) && !wished(wishes.template_annotations, change))
+        refusals_.push_back(reserved_key(change.key));
+  }
+
+  bool is_ours(const Change& change) const {
+    if (contract::reserved(change.key)) return true;
+    // A deadline is a promise once the Job is admitted: it moves only with its class or its delay.
+    const ReviewedJob* old = old_job_in(review_);
+    return change.key == contract::kDeadline && change.before != nullptr && old != nullptr &&
+           was_admitted(*old) && !changed(contract::kQosClass) &&
+           !changed(contract::kDeadlineAfter);
+  }
+
+  void check_readable() {
+    for (const std::string& problem : intent_.problems) {
+      const std::string_view key = key_of(problem);
+      if (!must_read(key) || !(creates_ || changed(key))) continue;
+      refuse(key == contract::kQosClass ? "UnknownClass" : "Unreadable", problem);
+    }
+  }
+
+  void check_deadline() {
+    // An urgent task is due at its creation: its own deadline is always over.
+    if (!intent_.deadline_s || intent_.qos_class == QosClass::kUrgent) return;
+    if (!creates_ && !changed(contract::kDeadline)) return;
+    if (*intent_.deadline_s > facts_.now_s) return;
+    refuse("DeadlinePast", format("{}: {} is in the past, it is {} now; write a later time, or {}",
+                                  contract::kDeadline, format_rfc3339(*intent_.deadline_s),
+                                  format_rfc3339(facts_.now_s), contract::kDeadlineAfter));
+  }
+
+  void check_urgent() {
+    if (!asks_for_urgent(review_, facts_) || facts_.urgent == UrgentRight::kGranted) return;
+    if (facts_.urgent == UrgentRight::kDenied)
+      return refuse("UrgentNotAllowed",
+                    format("{}: urgent needs the right to \"use\" qosclasses/urgent of the group "
+                           "slackline.dev in namespace {}; ask for it, or write prior or normal",
+                           contract::kQosClass, review_.ns));
+    refuse("UrgentNotAllowed",
+           format("{}: whether you may use urgent cannot be asked now ({}); try again, or write "
+                  "prior or normal",
+                  contract::kQosClass, printable(facts_.urgent_detail, 120)));
+  }
+
+  void check_queue() {
+    const std::string queue = queue_to_count(review_, facts_);
+    if (queue.empty() || facts_.pending_in_queue < facts_.max_pending) return;
+    refuse("QueueFull",
+           format("queue {}: {} tasks wait there and queue.maxPending is {}; try again "
+                  "when some have started, or choose another slackline.dev/queue",
+                  printable(queue, 64), facts_.pending_in_queue, facts_.max_pending));
+  }
+
+  const AdmissionReview& review_;
+  const AdmissionFacts& facts_;
+  const bool creates_;
+  const TaskIntent intent_;
+  std::vector<Change> own_;
+  std::vector<Change> template_;
+  std::vector<Refusal> refusals_;
+};
+
+}  // namespace
+
+std::vector<Refusal> find_refusals(const AdmissionReview& review, const AdmissionFacts& facts,
+                                   const AdmissionChanges& wishes) {
+  if (may_write_our_keys(review, facts)) return {};
+  return Checker(review, facts).check(wishes);
+}
+
+std::vector<std::string> harmless_problems(const AdmissionReview& review) {
+  std::vector<std::string> problems = intent_of(review).problems;
+  std::erase_if(problems, [](const std::string& problem) { return must_read(key_of(problem)); });
+  return problems;
+}
+
+}  // namespace slackline::control

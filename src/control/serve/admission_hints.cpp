@@ -1,0 +1,102 @@
+#include "control/serve/admission_hints.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "control/serve/admission_scope.h"
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
+#include "slackline/core/gpu_types.h"
+#include "slackline/core/predictor.h"
+#include "slackline/core/shapes.h"
+
+namespace slackline::control {
+namespace {
+
+// The task that this Job would be. Nothing of it exists yet.
+Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
+             const AdmissionFacts& facts) {
+  const Job& job = reviewed.job;
+  Task task;
+  task.kind = "Job";
+  task.key = {review.ns, job.key.name};
+  task.uid = Uid("admission/" + review.uid);
+  task.gang = job.is_gang();
+  task.pods_wanted = std::max<std::int64_t>(1, job.parallelism);
+  task.gpu_resource = core::primary_gpu_resource(job.pod_requests);
+  task.gpus_per_pod = job.pod_requests.gpu_count(task.gpu_resource);
+  task.priority = job.priority;
+  task.created_s = job.created_s > 0 ? job.created_s : facts.now_s;
+  if (job.intent) task.intent = *job.intent;
+  return task;
+}
+
+// A few names to choose from, not the whole catalogue.
+std::string some_models(const WorkloadProfiles& profiles) {
+  constexpr std::size_t kShown = 6;
+  std::set<std::string> names;
+  for (const ProfileEntry& entry : profiles.entries())
+    names.insert(entry.model);
+  std::vector<std::string> shown(names.begin(), names.end());
+  if (shown.size() <= kShown) return join(shown, ", ");
+  shown.resize(kShown);
+  return join(shown, ", ") + " ...";
+}
+
+// By a profile of its own, or by what its family does on any GPU type.
+bool is_known(const TaskIntent& intent, const core::Predictor& predictor) {
+  const WorkloadProfiles& profiles = predictor.profiles();
+  if (profiles.knows_model(*intent.model)) return true;
+  const auto batch = static_cast<double>(intent.batch_size.value_or(1));
+  return std::any_of(profiles.entries().begin(), profiles.entries().end(), [&](const auto& entry) {
+    return predictor.prepare(*intent.model, batch, entry.gpu_type).has_value();
+  });
+}
+
+void hint_at_model(const TaskIntent& intent, const AdmissionFacts& facts,
+                   std::vector<std::string>& hints) {
+  if (!intent.model || is_known(intent, *facts.predictor)) return;
+  hints.push_back(format(
+      "{}: \"{}\" is unknown, so its run time cannot be predicted and its class gives no deadline; "
+      "known: {}; or write slackline.dev/expected-duration",
+      contract::kModel, printable(*intent.model, 48), some_models(facts.predictor->profiles())));
+}
+
+void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
+                      std::vector<std::string>& hints) {
+  if (!task.intent.deadline_s && !task.intent.deadline_after_s) return;
+  core::PlacementOptions options;
+  options.catalog = facts.catalog;
+  options.predictor = facts.predictor;
+  options.theta = facts.theta;
+  options.now_wall_s = facts.now_s;
+  const core::PlacementTable table = core::placement_table(*facts.snapshot, task, options);
+  const core::PlacementRow* fastest = nullptr;
+  for (const core::PlacementRow& row : table.rows) {
+    if (!row.allowed || !row.lat_s) continue;
+    if (row.feasible.value_or(true)) return;
+    if (fastest == nullptr || *row.lat_s < *fastest->lat_s) fastest = &row;
+  }
+  if (fastest == nullptr || !table.deadline_s) return;
+  hints.push_back(
+      format("{}: {} cannot be met: started now, the earliest finish is {} ({} on {}; waiting not "
+             "counted)",
+             contract::kDeadline, format_rfc3339(*table.deadline_s),
+             format_rfc3339(std::ceil(facts.now_s + *fastest->lat_s)), fastest->shape.str(),
+             fastest->gpu_type.str()));
+}
+
+}  // namespace
+
+std::vector<std::string> find_hints(const AdmissionReview& review, const AdmissionFacts& facts) {
+  std::vector<std::string> hints;
+  const ReviewedJob* job = job_in(review);
+  if (job == nullptr) return hints;
+  const Task task = task_of(review, *job, facts);
+  hint_at_model(task.intent, facts, hints);
+  if (facts.trusted) hint_at_deadline(task, facts, hints);
+  return hints;
+}
+
+}  // namespace slackline::control

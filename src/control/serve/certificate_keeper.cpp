@@ -1,0 +1,167 @@
+#include "control/serve/certificate_keeper.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "obs/log.h"
+#include "slackline/base/text.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr std::string_view kEnd = "-----END CERTIFICATE-----\n";
+
+std::string first_certificate(const std::string& bundle) {
+  const std::size_t end = bundle.find(kEnd);
+  return end == std::string::npos ? std::string() : bundle.substr(0, end + kEnd.size());
+}
+
+Status system_failure(std::string_view doing, const std::string& file) {
+  return fail(ErrorCode::kUnavailable,
+              format("{} {}: {}", doing, file, std::generic_category().message(errno)));
+}
+
+// Whole or not at all, and readable by nobody else.
+Status replace_file(const std::string& file, const std::string& content) {
+  const std::string draft = file + ".new";
+  const int fd = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) return system_failure("creating", draft);
+  const ssize_t written = write(fd, content.data(), content.size());
+  const bool closed = close(fd) == 0;
+  if (written != static_cast<ssize_t>(content.size()) || !closed)
+    return system_failure("writing", draft);
+  if (std::rename(draft.c_str(), file.c_str()) != 0) return system_failure("replacing", file);
+  return {};
+}
+
+}  // namespace
+
+double look_every_s(double life_s) {
+  return std::clamp(life_s / 20, 0.5, 60.0);
+}
+
+double lead_s(double life_s) {
+  return std::min(life_s / 10, 30.0);
+}
+
+bool is_due(const Validity& validity, double now_s) {
+  const double life_s = validity.until_s - validity.from_s;
+  return now_s < validity.from_s || now_s >= validity.from_s + life_s * 2 / 3;
+}
+
+CertificateKeeper::CertificateKeeper(CertificateOptions options, cluster::CertificateStore& store,
+                                     const CertificateMaker& maker, const Clock& clock)
+    : options_(std::move(options)), store_(store), maker_(maker), clock_(clock) {}
+
+CertificateKeeper::~CertificateKeeper() {
+  stop();
+}
+
+Status CertificateKeeper::start() {
+  look_and_log();
+  if (served_.empty()) {
+    SLACKLINE_ASSIGN(const CertificateSet own, make_anew(""));
+    SLACKLINE_TRY(serve(own));
+  }
+  thread_ = std::thread([this] { run(); });
+  return {};
+}
+
+void CertificateKeeper::stop() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void CertificateKeeper::run() {
+  for (;;) {
+    {
+      MutexLock lock(mutex_);
+      if (!stopping_) wake_.wait_for_s(mutex_, look_every_s(options_.life_s));
+      if (stopping_) return;
+    }
+    look_and_log();
+  }
+}
+
+void CertificateKeeper::look_and_log() {
+  const Status looked = look();
+  const std::string failure = looked ? "" : looked.error().message;
+  if (failure != last_failure_ && !failure.empty())
+    obs::log_warning("webhook_certificate",
+                     {{"error", failure}, {"remedy", "see deploy/webhook; trying again"}});
+  last_failure_ = failure;
+}
+
+Status CertificateKeeper::look() {
+  SLACKLINE_ASSIGN(const CertificateSet set, agree_on_one());
+  Status published = store_.publish(set.authorities);
+  // Where we may not write the configurations, or they are not there, somebody else vouches for us.
+  const bool settled = published || (published.error().code != ErrorCode::kUnavailable &&
+                                     published.error().code != ErrorCode::kTimeout);
+  if (settled && announced_ != set.certificate) {
+    announced_ = set.certificate;
+    announced_s_ = clock_.steady_s();
+  }
+  const bool known =
+      announced_ == set.certificate && clock_.steady_s() - announced_s_ >= lead_s(options_.life_s);
+  if (set.certificate != served_ && (known || !serves_shared_)) {
+    SLACKLINE_TRY(serve(set));
+    serves_shared_ = true;
+  }
+  return published;
+}
+
+// The pair in the Secret, after putting a new one there where it is missing, broken or due.
+Result<CertificateSet> CertificateKeeper::agree_on_one() {
+  constexpr int kTries = 3;
+  Error last;
+  for (int i = 0; i < kTries; ++i) {
+    SLACKLINE_ASSIGN(const auto stored, store_.read());
+    const auto validity =
+        stored ? maker_.inspect(stored->set, options_.names)
+               : Result<Validity>(fail(ErrorCode::kNotFound, "there is no Secret yet"));
+    if (validity && !is_due(*validity, clock_.wall_s())) return stored->set;
+    SLACKLINE_ASSIGN(CertificateSet fresh, make_anew(stored ? stored->set.authorities : ""));
+    const Status written =
+        stored ? store_.replace(fresh, stored->resource_version) : store_.create(fresh);
+    if (written) {
+      obs::log_info("webhook_certificate_made",
+                    {{"because", validity ? "two thirds of its life are over"
+                                          : std::string_view(validity.error().message)}});
+      return fresh;
+    }
+    last = written.error();
+    if (last.code != ErrorCode::kConflict) break;
+  }
+  return fail(last);
+}
+
+Result<CertificateSet> CertificateKeeper::make_anew(const std::string& old_authorities) const {
+  // A little before now, for API servers whose clocks are behind ours.
+  const double now_s = clock_.wall_s();
+  const double from_s = now_s - std::min(300.0, options_.life_s / 10);
+  SLACKLINE_ASSIGN(CertificateSet set,
+                   maker_.make(options_.names, {from_s, now_s + options_.life_s}));
+  // The one before vouches for the pair that others still serve; older ones have expired.
+  set.authorities += first_certificate(old_authorities);
+  return set;
+}
+
+Status CertificateKeeper::serve(const CertificateSet& set) {
+  SLACKLINE_TRY(replace_file(options_.file, set.key + set.certificate));
+  served_ = set.certificate;
+  return {};
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,75 @@
+// CertificateKeeper: the webhook's own certificate, made by us and shared by all replicas.
+//
+// The pair lies in a Secret, which is written only with a precondition, so replicas agree on one. A
+// new certificate authority signs each new pair and its key is thrown away. Rotation at two thirds
+// of the life: the Secret's bundle then holds the new authority and the one before, the bundle goes
+// into our webhook configurations at once, and the new pair is served a little later (lead_s), when
+// every API server has heard of it. The old pair is valid all the while: no handshake fails.
+//
+// What is served lies in one PEM file, replaced atomically; the listener notices by itself
+// (http/tls.h). Without an API server a pair of our own is served until the shared one can be had.
+//
+// Thread-safety: start() and stop() from one thread; one thread of its own between them.
+#pragma once
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cluster/certificate_store.h"
+#include "control/serve/certificate_maker.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/mutex.h"
+#include "slackline/base/result.h"
+
+namespace slackline::control {
+
+struct CertificateOptions {
+  std::vector<std::string> names;
+  double life_s = 90 * 86400.0;
+  std::string file;  // PEM: key and certificate; mode 0600
+};
+
+// The rhythm that follows from the life of a pair.
+double look_every_s(double life_s);                   // a minute, less for short lives
+double lead_s(double life_s);                         // 30 s, less for short lives
+bool is_due(const Validity& validity, double now_s);  // two thirds are over, or it is not valid yet
+
+class CertificateKeeper {
+ public:
+  // `store` and `maker` outlive it.
+  CertificateKeeper(CertificateOptions options, cluster::CertificateStore& store,
+                    const CertificateMaker& maker, const Clock& clock);
+  ~CertificateKeeper();  // stop()
+
+  // The file is there when it returns. Fails only where it cannot be written.
+  Status start();
+  void stop();
+
+  // One look at everything, as the thread takes it; the error is what it logs.
+  Status look();
+
+ private:
+  Result<CertificateSet> agree_on_one();
+  Result<CertificateSet> make_anew(const std::string& old_authorities) const;
+  Status serve(const CertificateSet& set);
+  void look_and_log();
+  void run();
+
+  const CertificateOptions options_;
+  cluster::CertificateStore& store_;
+  const CertificateMaker& maker_;
+  const Clock& clock_;
+  std::string served_;          // the certificate in the file
+  std::string announced_;       // the certificate whose authority is published
+  double announced_s_ = 0;      // since when, steady clock
+  bool serves_shared_ = false;  // what is served comes from the Secret: others trust it
+  std::string last_failure_;    // said once
+
+  Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace slackline::control

@@ -1,0 +1,77 @@
+#include "control/serve/webhook.h"
+
+#include <utility>
+
+#include "cluster/source.h"
+#include "slackline/base/text.h"
+
+namespace slackline::control {
+namespace {
+
+// In advise mode people are told, and nothing happens.
+AdmissionDecision only_advice(AdmissionDecision decision) {
+  if (decision.refusal)
+    decision.warnings.push_back(format("in active mode this would be refused: {} ({})",
+                                       decision.refusal->message, decision.refusal->reason));
+  decision.refusal.reset();
+  decision.changes = {};
+  return decision;
+}
+
+ObjectKey job_key(const AdmissionReview& review) {
+  const auto* job = std::get_if<ReviewedJob>(&review.object);
+  return {review.ns, job != nullptr ? job->job.key.name : std::string()};
+}
+
+}  // namespace
+
+Webhook::Webhook(WebhookOptions options, const DecisionOptions& decisions, const KnownBoard& board,
+                 const cluster::ClusterSource& source, cluster::AccessReviewer* reviewer,
+                 const Clock& clock)
+    : options_(std::move(options)),
+      decisions_(decisions),
+      board_(board),
+      source_(source),
+      clock_(clock),
+      rights_(reviewer, clock) {}
+
+AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
+                               const Known& known) {
+  AdmissionFacts facts;
+  facts.snapshot = &snapshot;
+  facts.catalog = &decisions_.catalog;
+  facts.predictor = known.predictor.get();
+  facts.trusted = source_.health().trusted();
+  facts.now_s = clock_.wall_s();
+  facts.theta = decisions_.theta;
+  facts.scheduler_name = options_.scheduler_name;
+  facts.own_user = options_.own_user;
+  facts.max_pending = options_.max_pending;
+  if (asks_for_urgent(review, facts)) {
+    const UrgentRights::Answer answer = rights_.ask(review.user, review.ns);
+    facts.urgent = answer.right;
+    facts.urgent_detail = answer.detail;
+  }
+  if (const std::string queue = queue_to_count(review, facts); !queue.empty())
+    facts.pending_in_queue =
+        recent_.waiting_in(queue, snapshot, job_key(review), clock_.steady_s());
+  return facts;
+}
+
+AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage stage) {
+  const Mode mode = decisions_.mode;
+  const bool mutates = stage == AdmissionStage::kMutate;
+  if (mode == Mode::kShadow || (mode == Mode::kAdvise && mutates)) return {};
+  const SnapshotPtr snapshot = source_.snapshot();
+  const KnownPtr known = board_.known();
+  const AdmissionFacts facts = gather(review, *snapshot, *known);
+  AdmissionDecision decision = decide_admission(review, stage, facts);
+  if (mode == Mode::kAdvise) return only_advice(std::move(decision));
+  // Validation is the last word before the object is stored.
+  if (const std::string queue = queue_to_count(review, facts);
+      !queue.empty() && !mutates && !decision.refusal && !review.dry_run)
+    recent_.note(queue, job_key(review), clock_.steady_s());
+  return decision;
+}
+
+}  // namespace slackline::control

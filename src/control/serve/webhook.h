@@ -1,0 +1,55 @@
+// Webhook: the admission webhook of one daemon. It gathers what a decision is taken on, takes it
+// (admission.h), and does what the mode allows: nothing in shadow mode, warnings in advise mode
+// (what would be refused included), everything in active mode.
+//
+// The one thing it asks of the API server is whether a user may use the class `urgent`, at most
+// every ten seconds a user and namespace; without an answer urgent is refused, and only urgent.
+//
+// Thread-safety: any method from any thread; answer() may block for cluster::kReviewTimeout_s.
+#pragma once
+
+#include <string>
+
+#include "control/serve/admission.h"
+#include "control/serve/extender.h"
+#include "control/serve/recent_admissions.h"
+#include "control/serve/urgent_rights.h"
+#include "slackline/base/clock.h"
+
+namespace slackline::cluster {
+class AccessReviewer;
+class ClusterSource;
+}  // namespace slackline::cluster
+
+namespace slackline::control {
+
+struct WebhookOptions {
+  std::string scheduler_name;
+  std::string own_user;
+  std::int64_t max_pending = 0;
+};
+
+class Webhook {
+ public:
+  // `reviewer` is null where the cluster source is read-only: then urgent is refused. All
+  // references outlive it.
+  Webhook(WebhookOptions options, const DecisionOptions& decisions, const KnownBoard& board,
+          const cluster::ClusterSource& source, cluster::AccessReviewer* reviewer,
+          const Clock& clock);
+
+  AdmissionDecision answer(const AdmissionReview& review, AdmissionStage stage);
+
+ private:
+  AdmissionFacts gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
+                        const Known& known);
+
+  const WebhookOptions options_;
+  const DecisionOptions& decisions_;
+  const KnownBoard& board_;
+  const cluster::ClusterSource& source_;
+  const Clock& clock_;
+  UrgentRights rights_;
+  RecentAdmissions recent_;
+};
+
+}  // namespace slackline::control

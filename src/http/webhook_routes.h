@@ -1,0 +1,18 @@
+// The webhook listener: POST /v1/webhook/{mutate,validate}, AdmissionReview in and out.
+//
+// What cannot be decoded as a review is 400, which the API server counts as our failure: with
+// failurePolicy Ignore the object is admitted as it is. An exception while deciding is answered
+// "allowed, unchanged" with a warning.
+#pragma once
+
+#include "control/serve/webhook.h"
+#include "http/router.h"
+#include "obs/metrics.h"
+
+namespace slackline::http {
+
+// All references outlive the router.
+void add_webhook_routes(Router& router, control::Webhook& webhook, const GpuCatalog& catalog,
+                        obs::MetricsRegistry& metrics);
+
+}  // namespace slackline::http

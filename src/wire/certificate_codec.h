@@ -1,0 +1,30 @@
+// The Secret of the webhook's certificate and the caBundles of webhook configurations, as JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slackline/base/result.h"
+#include "slackline/model/ids.h"
+
+namespace slackline::wire {
+
+// Of type kubernetes.io/tls, with the authorities beside the pair.
+struct CertificateSecretDto {
+  std::string resource_version;  // empty: to be created
+  std::string authorities;       // ca.crt
+  std::string certificate;       // tls.crt
+  std::string key;               // tls.key
+};
+
+std::string encode_certificate_secret(const ObjectKey& name, const CertificateSecretDto& secret);
+
+// Members that are absent or no base64 are empty: such a Secret is to be replaced.
+Result<CertificateSecretDto> decode_certificate_secret(std::string_view json);
+
+// A JSON Patch that gives every webhook of the configuration this caBundle; each change tests the
+// webhook's name first. Empty where all have it already.
+Result<std::string> encode_ca_bundle_patch(std::string_view configuration_json,
+                                           std::string_view authorities_pem);
+
+}  // namespace slackline::wire

@@ -1,0 +1,509 @@
+"""The admission webhook, called by a real kube-apiserver as deploy/webhook configures it."""
+
+import base64
+import datetime
+import json
+import re
+import ssl
+import subprocess
+import unittest
+
+from support.controlplane import (
+    BINARIES,
+    DAEMON_USER,
+    ROOT,
+    ControlPlane,
+    gpu_scheduler_config,
+    stock_scheduler_config,
+)
+from support.daemon import Daemon
+from support.objects import GPU, node_of
+from support.process import free_ports, wait
+
+TEAM = "team-a"
+DEPLOY = ROOT / "deploy" / "webhook"
+# A Lease to which the daemon has no right: what is queued here stays queued.
+NOBODY_PLANS = "kube-system/nobody-plans"
+POLICY = '"savable,headroom=0,calm=0"'
+MAX_PENDING = 8
+PREFIX = "slackline.dev/"
+
+
+def gpu_job(name, gpus=1, pods=1, namespace=TEAM, annotations=None, labels=None, spec=None,
+            template_annotations=None, scheduler="default-scheduler"):  # fmt: skip
+    amounts = {"cpu": "1", "memory": "1Gi", GPU: str(gpus)}
+    container = {
+        "name": "train",
+        "image": "busybox:1.37",
+        "resources": {"requests": amounts, "limits": amounts},
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "labels": labels or {},
+            "annotations": {PREFIX + key: value for key, value in (annotations or {}).items()},
+        },
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": pods,
+            "parallelism": pods,
+            **(spec or {}),
+            "template": {
+                "metadata": {
+                    "annotations": {
+                        PREFIX + key: value for key, value in (template_annotations or {}).items()
+                    }
+                },
+                "spec": {
+                    "schedulerName": scheduler,
+                    "restartPolicy": "Never",
+                    "terminationGracePeriodSeconds": 1,
+                    "containers": [container],
+                },
+            },
+        },
+    }
+
+
+def webhook_manifests(port, authority=None):
+    """deploy/webhook as it is, but called on a loopback port instead of through a Service.
+
+    With the file of an authority also trusted, as an administrator would write it.
+    """
+    texts = [(DEPLOY / name).read_text() for name in ("mutating.yaml", "validating.yaml")]
+    service = re.compile(
+        r"      service:\n        name: .*\n        namespace: .*\n        path: (\S+)\n"
+    )
+    called = rf"      url: https://127.0.0.1:{port}\1\n"
+    if authority:
+        called += f"      caBundle: {base64.b64encode(authority.read_bytes()).decode()}\n"
+    text, found = service.subn(called, "\n---\n".join(texts))
+    assert found == 4, f"deploy/webhook has {found} webhooks, not four"
+    return text
+
+
+def webhook_config(
+    directory, life="2160h", secret="slackline-webhook-tls", lease=NOBODY_PLANS, more=""
+):
+    path = directory / "slackline.yaml"
+    path.write_text(
+        "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+        f"queue: {{maxPending: {MAX_PENDING}}}\nplanner: {{lease: {lease}, policy: {POLICY}}}\n"
+        "webhook:\n  certificate:\n    names: [127.0.0.1, slackline-webhook.slackline-system.svc]\n"
+        f"    secret: slackline-system/{secret}\n    life: {life}\n{more}"
+    )
+    return path
+
+
+class Replica:
+    """A daemon that listens for the webhook, in a directory of its own."""
+
+    def __init__(self, cluster, account, name, port, mode="active", **config):
+        self.directory = cluster.directory / name
+        self.directory.mkdir()
+        self.port = port
+        self.daemon = Daemon(
+            account, self.directory, mode=mode,
+            flags=["--config", webhook_config(self.directory, **config),
+                   "--listen-webhook", f"127.0.0.1:{port}", "--grace", "0"],
+        )  # fmt: skip
+
+    def certificate(self):
+        return ssl.get_server_certificate(("127.0.0.1", self.port))
+
+
+class WebhookTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ControlPlane()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
+        cls.account = cls.cluster.install_rbac()
+        cls.cluster.kubectl("apply", "--validate=strict", "-f", DEPLOY / "rbac.yaml")
+        managed = {"slackline.dev/managed": "true"}
+        for name, labels in ((TEAM, managed), ("others", {})):
+            cls.cluster.apply(
+                [{"apiVersion": "v1", "kind": "Namespace",
+                  "metadata": {"name": name, "labels": labels}}]
+            )  # fmt: skip
+        (port,) = free_ports(1)
+        cls.cluster.apply(webhook_manifests(port))
+        cls.replica = Replica(cls.cluster, cls.account, "replica-0", port)
+        cls.daemon = cls.replica.daemon
+        cls.addClassCleanup(cls.daemon.kill)
+        cls.daemon.start()
+        cls.cluster.start_scheduler(gpu_scheduler_config(cls.cluster, cls.daemon.extender_url))
+        cls.wait_until_called()
+
+    @classmethod
+    def wait_until_called(cls):
+        """The API server has heard of the configuration and of the certificate's authority."""
+        probe = gpu_job("probe", annotations={"qos-class": "unheard-of"})
+        cls.cluster.wait(lambda: cls.create(probe, dry_run=True)[0] != 0, 30, "the webhook's word")
+
+    def setUp(self):
+        if not self.daemon.process.alive():
+            self.daemon.start()
+            self.wait_until_called()
+        self.addCleanup(self.clean)
+
+    def clean(self):
+        self.cluster.delete_all("job", TEAM)
+        self.cluster.delete_all("pod", TEAM)
+
+    # ---- what a Job becomes --------------------------------------------------------------------
+
+    def test_a_managed_job_is_queued(self):
+        before = datetime.datetime.now(datetime.timezone.utc)
+        self.apply(gpu_job("train", annotations={"deadline-after": "6h"}))
+        job = self.job("train")
+        self.assertIs(job["spec"]["suspend"], True)
+        notes = job["metadata"]["annotations"]
+        self.assertEqual(notes["slackline.dev/suspended-by"], "slackline")
+        deadline = datetime.datetime.fromisoformat(notes["slackline.dev/deadline"])
+        promised = (deadline - before).total_seconds()
+        self.assertAlmostEqual(promised, 6 * 3600, delta=10)
+        template = job["spec"]["template"]
+        self.assertEqual(template["metadata"]["labels"]["slackline.dev/managed"], "true")
+        self.assertEqual(template["spec"]["schedulerName"], "gpu-scheduler")
+        self.assertNotIn("schedulingGates", template["spec"])
+
+    def test_the_class_gives_the_deadline(self):
+        what = {"model": "resnet50", "batch-size": "64", "iterations": "90000"}
+        self.apply(gpu_job("prior", annotations={**what, "qos-class": "prior"}))
+        self.apply(gpu_job("normal", annotations=what))
+        prior, normal = (self.seconds_promised(name) for name in ("prior", "normal"))
+        self.assertGreater(prior, 60)
+        self.assertAlmostEqual(normal, 2 * prior, delta=5)
+
+    def test_applying_again_changes_nothing(self):
+        job = gpu_job("again", annotations={"deadline-after": "6h", "placements": "auto"})
+        self.apply(job)
+        before = self.job("again")
+        self.apply(job)
+        after = self.job("again")
+        self.assertEqual(after["spec"], before["spec"])
+        self.assertEqual(after["metadata"]["annotations"], before["metadata"]["annotations"])
+
+    def test_others_jobs_stay_as_they_are(self):
+        self.apply(gpu_job("kueue", labels={"kueue.x-k8s.io/queue-name": "q"}))
+        self.apply(gpu_job("waits", spec={"suspend": True}))
+        self.apply(gpu_job("elsewhere", namespace="others"))
+        no_gpus = gpu_job("no-gpus")
+        no_gpus["spec"]["template"]["spec"]["containers"][0]["resources"] = {}
+        self.apply(no_gpus)
+        for name, namespace in (("kueue", TEAM), ("no-gpus", TEAM), ("elsewhere", "others")):
+            job = self.job(name, namespace)
+            self.assertFalse(job["spec"]["suspend"], name)
+            labels = job["spec"]["template"]["metadata"].get("labels", {})
+            self.assertNotIn("slackline.dev/managed", labels, name)
+        self.assertNotIn("slackline.dev/suspended-by", self.job("waits")["metadata"].get("annotations", {}))
+        self.cluster.delete_all("job", "others")
+        self.cluster.delete_all("pod", "others")
+
+    def test_a_job_taken_out_of_the_queue_by_hand_has_gated_pods(self):
+        self.apply(gpu_job("by-hand", gpus=2, pods=2, annotations={"placements": "2x2,1x4"}))
+        self.kubectl("patch", "job", "by-hand", "-p", '{"spec":{"suspend":false}}')
+        pods = self.cluster.wait(lambda: len(self.pods()) == 2 and self.pods(), 20, "two pods")
+        for pod in pods:
+            self.assertEqual(pod["spec"]["schedulingGates"], [{"name": "slackline.dev/queue"}])
+            self.assertIsNone(node_of(pod))
+            variables = {
+                each["name"]: each["valueFrom"]["fieldRef"]["fieldPath"]
+                for each in pod["spec"]["containers"][0]["env"]
+                if "SLACKLINE" in each["name"] or "PET" in each["name"]
+            }
+            self.assertEqual(len(variables), 4)
+            self.assertEqual(
+                variables["PET_NNODES"], "metadata.annotations['slackline.dev/nodes']"
+            )
+            notes = pod["metadata"]["annotations"]
+            self.assertEqual(notes["slackline.dev/nodes"], "2")
+            self.assertEqual(notes["slackline.dev/gpus-per-node"], "2")
+
+    # ---- what is refused, and said -------------------------------------------------------------
+
+    def test_each_refusal_names_field_and_remedy(self):
+        cases = {
+            "UnknownClass": ({"qos-class": "asap"}, "qos-class: .*asap.*: write urgent, prior or normal"),
+            "DeadlinePast": ({"deadline": "2020-01-01T00:00:00Z"}, "2020-01-01T00:00:00Z is in the past"),
+            "Unreadable": ({"placements": "4by4"}, "placements: .*4by4.*: list shapes as"),
+            "ReservedKey": ({"plan": "{}"}, "slackline.dev/plan: only Slackline writes it"),
+        }
+        for reason, (annotations, words) in cases.items():
+            with self.subTest(reason):
+                said = self.refused(gpu_job("refused", annotations=annotations))
+                self.assertRegex(said, words)
+                self.assertIn(f"({reason})", said)
+                self.assertIsNone(self.cluster.get("job", TEAM, "refused"))
+        self.assertRegex(
+            self.refused(gpu_job("refused", annotations={"deadline-after": "soon"})),
+            "deadline-after: .*soon.*: write a duration",
+        )
+        said = self.refused(gpu_job("refused", template_annotations={"device-ids": "0"}))
+        self.assertIn("slackline.dev/device-ids", said)
+        self.assertGreater(
+            self.daemon.total("slackline_webhook_requests_total", result="UnknownClass"), 0
+        )
+
+    def test_our_keys_cannot_be_changed_by_others(self):
+        self.apply(gpu_job("ours", annotations={"deadline-after": "6h"}))
+        for change in ("suspended-by=me", "plan={}", "suspended-by-", "deadline=2040-01-01T00:00:00Z"):
+            with self.subTest(change):
+                said = self.refused_by("annotate", "job", "ours", "--overwrite", PREFIX + change)
+                self.assertIn("only Slackline writes it", said)
+        self.kubectl("annotate", "job", "ours", "slackline.dev/checkpoint-interval=10m")
+
+    def test_a_deadline_follows_its_delay(self):
+        self.apply(gpu_job("later", annotations={"deadline-after": "6h"}))
+        self.kubectl("annotate", "job", "later", "--overwrite", "slackline.dev/deadline-after=9h")
+        self.assertAlmostEqual(self.seconds_promised("later"), 9 * 3600, delta=5)
+
+    def test_urgent_needs_a_right(self):
+        jane = ["--as=jane"]
+        verbs = "--verb=get,create,update,patch"
+        self.kubectl("create", "role", "jobs", verbs, "--resource=jobs.batch")
+        self.kubectl("create", "rolebinding", "jane-jobs", "--role=jobs", "--user=jane")
+        urgent = gpu_job("urgent", annotations={"qos-class": "urgent"})
+        code, said = self.create(urgent, *jane)
+        self.assertNotEqual(code, 0)
+        self.assertIn('needs the right to "use" qosclasses/urgent', said)
+        self.assertIn("(UrgentNotAllowed)", said)
+        self.assertEqual(self.create(gpu_job("modest"), *jane)[0], 0)
+        said = self.refused_by(
+            "annotate", "job", "modest", "slackline.dev/qos-class=urgent", "--as=jane"
+        )
+        self.assertIn("(UrgentNotAllowed)", said)
+        self.kubectl("create", "rolebinding", "jane-urgent", "--clusterrole=slackline-urgent", "--user=jane")
+        self.cluster.wait(lambda: self.create(urgent, *jane)[0] == 0, 10, "the right to be seen")
+        self.assertIs(self.job("urgent")["spec"]["suspend"], True)
+
+    def test_a_full_queue_takes_no_more(self):
+        queue = {"slackline.dev/queue": "small"}
+        # In one go, so that the daemon has to count what its watch has not shown yet.
+        self.cluster.apply([gpu_job(f"waiting-{i}", labels=queue) for i in range(MAX_PENDING)])
+        said = self.refused(gpu_job("one-too-many", labels=queue))
+        self.assertIn(f"queue small: {MAX_PENDING} tasks wait", said)
+        self.assertIn("(QueueFull)", said)
+        self.apply(gpu_job("another-queue"))
+
+    def test_kubectl_shows_the_warnings(self):
+        code, said = self.create(gpu_job("odd", annotations={"model": "foo", "batch-size": "many"}))
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r'Warning: slackline.dev/model: "foo" is unknown.*known: ')
+        self.assertRegex(said, r'Warning: slackline.dev/batch-size: "many": write a whole number')
+        what = {"model": "resnet50", "batch-size": "64", "iterations": "9000000", "gpu-types": "K80"}
+        code, said = self.create(gpu_job("late", annotations={**what, "deadline-after": "1h"}))
+        self.assertEqual(code, 0, said)
+        self.assertRegex(
+            said, r"Warning: slackline.dev/deadline: \S+ cannot be met: .* earliest finish is \d{4}-"
+        )
+
+    # ---- when things go wrong ------------------------------------------------------------------
+
+    def test_without_the_daemon_jobs_are_created_as_they_are(self):
+        self.daemon.kill()
+        self.cluster.start_scheduler(
+            stock_scheduler_config(self.cluster, "stock"), name="kube-scheduler-stock"
+        )
+        job = gpu_job("stock", annotations={"qos-class": "nonsense"}, scheduler="stock")
+        self.assertEqual(self.create(job)[0], 0)
+        self.assertFalse(self.job("stock")["spec"]["suspend"])
+        self.cluster.wait(
+            lambda: any(node_of(pod) for pod in self.pods()), 20, "its pod to be bound"
+        )
+
+    def test_advise_mode_only_warns(self):
+        self.instead("adviser", mode="advise")
+        probe = gpu_job("advised", annotations={"qos-class": "unheard-of"})
+        said = self.cluster.wait(
+            lambda: "Warning" in (said := self.create(probe, dry_run=True)[1]) and said,
+            30,
+            "the first advice",
+        )
+        self.assertIn("in active mode this would be refused: slackline.dev/qos-class", said)
+        self.apply(probe)
+        self.assertFalse(self.job("advised")["spec"]["suspend"])
+
+    def test_a_given_certificate_serves_too(self):
+        pki = self.cluster.pki
+        tls = (
+            f"listeners:\n  webhook:\n    tls:\n      certFile: {pki.crt('extender')}\n"
+            f"      keyFile: {pki.key('extender')}\n"
+        )
+        given = self.instead("given", authority=pki.crt("ca"), more=tls)
+        self.wait_until_called()
+        self.assertEqual(
+            ssl.PEM_cert_to_DER_cert(given.certificate()),
+            ssl.PEM_cert_to_DER_cert(pki.crt("extender").read_text()),
+        )
+
+    def test_two_replicas_serve_one_certificate(self):
+        (port,) = free_ports(1)
+        other = Replica(self.cluster, self.account, "replica-1", port)
+        self.addCleanup(other.daemon.kill)
+        other.daemon.start()
+        self.assertEqual(other.certificate(), self.replica.certificate())
+
+    def test_a_rotation_is_never_felt(self):
+        """A pair that lives 60 s: every creation is refused by the webhook, before and after."""
+        before = self.replica.certificate()
+        self.cluster.kubectl("delete", "secret", "slackline-webhook-tls", "-n", "slackline-system")
+        short = self.instead("short-lived", life="60s")
+        self.wait_until_called()
+        first = short.certificate()
+        self.assertNotEqual(first, before)
+        probe = gpu_job("probe", annotations={"qos-class": "unheard-of"})
+        missed, asked = 0, 0
+        while short.certificate() == first:
+            missed += self.create(probe, dry_run=True)[0] == 0
+            asked += 1
+        for _ in range(20):
+            missed += self.create(probe, dry_run=True)[0] == 0
+        self.assertGreater(asked, 20)
+        self.assertEqual(missed, 0, f"of {asked + 20} creations {missed} were not seen by us")
+
+    def test_its_rights_suffice(self):
+        self.apply(gpu_job("once", annotations={"qos-class": "urgent"}))
+        refused = [
+            f"{event['verb']} {event['requestURI']}"
+            for event in self.cluster.audit()
+            if event["user"]["username"] == DAEMON_USER
+            and event.get("responseStatus", {}).get("code") == 403
+        ]
+        self.assertEqual(refused, [])
+
+    def test_the_manifests_are_accepted(self):
+        flags = ("--dry-run=server", "--validate=strict")
+        said = self.cluster.kubectl("apply", "-k", DEPLOY, *flags)
+        self.assertEqual(said.count("(server dry run)"), 8, said)
+
+    # ---- words the tests are written in --------------------------------------------------------
+
+    @classmethod
+    def run_kubectl(cls, *arguments, input=None):
+        """(exit status, everything it printed)."""
+        done = subprocess.run(
+            [BINARIES / "kubectl", f"--kubeconfig={cls.cluster.pki_kubeconfig('admin')}",
+             f"--namespace={TEAM}", *map(str, arguments)],
+            input=input, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    @classmethod
+    def create(cls, job, *flags, dry_run=False):
+        if dry_run:
+            flags += ("--dry-run=server",)
+        return cls.run_kubectl("create", *flags, "-f", "-", input=json.dumps(job))
+
+    def kubectl(self, *arguments):
+        code, said = self.run_kubectl(*arguments)
+        self.assertEqual(code, 0, said)
+        return said
+
+    def apply(self, job):
+        return self.cluster.apply([job])
+
+    def refused(self, job):
+        code, said = self.create(job)
+        self.assertNotEqual(code, 0, f"it was created: {said}")
+        return said
+
+    def refused_by(self, *arguments):
+        code, said = self.run_kubectl(*arguments)
+        self.assertNotEqual(code, 0, f"it was allowed: {said}")
+        return said
+
+    def instead(self, name, authority=None, **how):
+        """Another daemon that is called in place of the usual one until the test ends."""
+        self.daemon.kill()
+        (port,) = free_ports(1)
+        other = Replica(self.cluster, self.account, name, port, **how)
+        self.cluster.apply(webhook_manifests(port, authority))
+        self.addCleanup(self.cluster.apply, webhook_manifests(self.replica.port))
+        self.addCleanup(other.daemon.kill)
+        other.daemon.start()
+        return other
+
+    def job(self, name, namespace=TEAM):
+        return self.cluster.get("job", namespace, name)
+
+    def pods(self):
+        return self.cluster.list("pod", TEAM)
+
+    def seconds_promised(self, name):
+        metadata = self.job(name)["metadata"]
+        at = datetime.datetime.fromisoformat
+        deadline = at(metadata["annotations"]["slackline.dev/deadline"])
+        return (deadline - at(metadata["creationTimestamp"])).total_seconds()
+
+
+class TogetherTest(unittest.TestCase):
+    """The webhook and the planner: a plain Job travels from kubectl apply to its nodes."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ControlPlane()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
+        account = cls.cluster.install_rbac()
+        cls.cluster.kubectl("apply", "--validate=strict", "-f", DEPLOY / "rbac.yaml")
+        labels = {"slackline.dev/managed": "true"}
+        cls.cluster.apply(
+            [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM, "labels": labels}}]
+        )
+        (port,) = free_ports(1)
+        cls.cluster.apply(webhook_manifests(port))
+        cls.daemon = Replica(
+            cls.cluster, account, "replica-0", port, lease="slackline-system/slackline"
+        ).daemon
+        cls.addClassCleanup(cls.daemon.kill)
+        cls.daemon.start()
+        cls.cluster.start_scheduler(gpu_scheduler_config(cls.cluster, cls.daemon.extender_url))
+        cls.cluster.wait(lambda: cls.daemon.total("slackline_leader") == 1, 30, "it to lead")
+        probe = gpu_job("probe", annotations={"qos-class": "unheard-of"})
+        cls.cluster.wait(
+            lambda: cls.cluster.request(
+                "POST", f"/apis/batch/v1/namespaces/{TEAM}/jobs?dryRun=All", probe)[0] != 201,
+            30, "the webhook's word",
+        )  # fmt: skip
+
+    def pods_of(self, job):
+        selector = f"batch.kubernetes.io/job-name={job}"
+        return self.cluster.list("pod", TEAM, selector)
+
+    def wait_bound(self, job, count):
+        def bound():
+            pods = self.pods_of(job)
+            return pods if len(pods) == count and all(map(node_of, pods)) else None
+
+        return self.cluster.wait(bound, 30, f"{count} pods of {job} to be bound")
+
+    def test_a_job_as_people_write_it_runs_where_it_was_planned(self):
+        self.cluster.apply([gpu_job("plain", gpus=2)])
+        (pod,) = self.wait_bound("plain", 1)
+        notes = self.cluster.get("job", TEAM, "plain")["metadata"]["annotations"]
+        plan = json.loads(notes["slackline.dev/plan"])
+        self.assertEqual(plan["nodes"], [node_of(pod)])
+        self.assertNotIn("slackline.dev/suspended-by", notes)
+
+    def test_a_job_that_leaves_its_shape_open_runs_in_the_planned_one(self):
+        what = {"model": "resnet50", "batch-size": "64", "iterations": "900", "placements": "2x2"}
+        self.cluster.apply([gpu_job("shaped", gpus=1, annotations=what)])
+        pods = self.wait_bound("shaped", 2)
+        self.assertEqual(len({node_of(pod) for pod in pods}), 2)
+        for pod in pods:
+            limits = pod["spec"]["containers"][0]["resources"]["limits"]
+            self.assertEqual(limits["nvidia.com/gpu"], "2")
+            self.assertEqual(pod["metadata"]["annotations"]["slackline.dev/nodes"], "2")
+            self.assertEqual(pod["metadata"]["annotations"]["slackline.dev/gpus-per-node"], "2")
+        job = self.cluster.get("job", TEAM, "shaped")
+        original = json.loads(job["metadata"]["annotations"]["slackline.dev/original"])
+        self.assertEqual((original["parallelism"], original["gpus"]), (1, 1))
+
+
+if __name__ == "__main__":
+    unittest.main()

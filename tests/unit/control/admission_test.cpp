@@ -1,0 +1,391 @@
+#include "control/serve/admission.h"
+
+#include <gmock/gmock.h>
+
+#include "slackline/core/predictor.h"
+#include "support/admission_bodies.h"
+#include "support/cluster_builder.h"
+#include "support/profiles.h"
+#include "wire/admission_codec.h"
+
+namespace slackline::control {
+namespace {
+
+using test::a_cluster;
+using test::a_node;
+using test::ReviewText;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+constexpr std::string_view kUs = "system:serviceaccount:slackline-system:slackline";
+constexpr std::string_view kJobController = "system:serviceaccount:kube-system:job-controller";
+constexpr std::string_view kAdmitted = R"("labels":{"slackline.dev/managed":"true"})";
+
+std::string annotations(const std::string& pairs) {
+  return R"("annotations":{)" + pairs + "}";
+}
+
+ReviewText job(const std::string& pairs) {
+  ReviewText text;
+  text.metadata = annotations(pairs);
+  return text;
+}
+
+// An update of an admitted Job from the annotations `before` to `after`.
+ReviewText update(const std::string& before, const std::string& after) {
+  ReviewText old = job(before);
+  old.template_metadata = kAdmitted;
+  old.metadata += R"(,"creationTimestamp":"2027-01-15T08:00:00Z")";
+  ReviewText text = job(after);
+  text.template_metadata = kAdmitted;
+  text.metadata += R"(,"creationTimestamp":"2027-01-15T08:00:00Z")";
+  text.operation = "UPDATE";
+  text.old_object = test::job_text(old);
+  return text;
+}
+
+class AdmissionTest : public ::testing::Test {
+ protected:
+  AdmissionTest() {
+    facts.snapshot = &snapshot;
+    facts.catalog = &catalog;
+    facts.predictor = &predictor;
+    facts.now_s = 1.8e9;  // 2027-01-15T08:00:00Z
+    facts.scheduler_name = "gpu-scheduler";
+    facts.own_user = kUs;
+  }
+
+  static AdmissionReview decoded(const std::string& text) {
+    auto review = wire::decode_admission(text, default_gpu_catalog());
+    EXPECT_TRUE(review) << (review ? "" : review.error().message);
+    return review.value_or(AdmissionReview());
+  }
+  AdmissionDecision decide(const std::string& text, AdmissionStage stage) const {
+    return decide_admission(decoded(text), stage, facts);
+  }
+  AdmissionDecision mutate(const ReviewText& text) const {
+    return decide(test::job_review_text(text), AdmissionStage::kMutate);
+  }
+  AdmissionDecision validate(const ReviewText& text) const {
+    return decide(test::job_review_text(text), AdmissionStage::kValidate);
+  }
+  AdmissionDecision mutate_pod(const ReviewText& text) const {
+    return decide(test::pod_review_text(text), AdmissionStage::kMutate);
+  }
+  std::string refusal(const ReviewText& text) const {
+    const AdmissionDecision mutated = mutate(text);
+    const AdmissionDecision validated = validate(text);
+    // What is refused at the creation is refused by both stages alike.
+    if (text.operation == "CREATE") {
+      EXPECT_EQ(mutated.refusal.has_value(), validated.refusal.has_value());
+    }
+    if (!validated.refusal) return "allowed";
+    EXPECT_EQ(validated.warnings.size(), 0U);
+    return validated.refusal->reason + ": " + validated.refusal->message;
+  }
+
+  void plan_train(Placement shape, const std::vector<std::string>& nodes) {
+    Job train = test::a_job("team-a/train").build();
+    train.plan = test::a_plan("plan-1", shape, nodes);
+    snapshot.jobs = {std::make_shared<const Job>(std::move(train))};
+  }
+
+  GpuCatalog catalog = default_gpu_catalog();
+  // 100 samples/s on one GPU, 200 on two.
+  core::Predictor predictor{
+      WorkloadProfiles{{test::a_profile("resnet50", GpuType("K80"), {"S", {100, 0, 0, 0, 1}})}}};
+  ClusterSnapshot snapshot =
+      a_cluster().with(a_node("gpu-1").of("K80", 4)).with(a_node("gpu-2").of("K80", 4)).build();
+  AdmissionFacts facts;
+};
+
+TEST_F(AdmissionTest, AManagedJobIsSuspendedLabelledAndGivenItsScheduler) {
+  const AdmissionChanges changes = mutate({}).changes;
+  EXPECT_TRUE(changes.suspend);
+  EXPECT_THAT(changes.annotations, ElementsAre(Pair("slackline.dev/suspended-by", "slackline")));
+  EXPECT_THAT(changes.template_labels, ElementsAre(Pair("slackline.dev/managed", "true")));
+  EXPECT_EQ(changes.scheduler_name, "gpu-scheduler");
+  EXPECT_THAT(changes.env, IsEmpty());
+  EXPECT_THAT(changes.template_annotations, IsEmpty());
+}
+
+TEST_F(AdmissionTest, AnotherSchedulerStays) {
+  ReviewText text;
+  text.pod_spec = R"("schedulerName":"volcano")";
+  EXPECT_EQ(mutate(text).changes.scheduler_name, "");
+}
+
+TEST_F(AdmissionTest, ASecondPassOverOurOwnResultChangesAndRefusesNothing) {
+  ReviewText text =
+      job(R"("slackline.dev/suspended-by":"slackline","slackline.dev/placements":"auto",)"
+          R"("slackline.dev/deadline":"2027-01-15T09:00:00Z","slackline.dev/deadline-after":"1h")");
+  text.spec = R"("parallelism":1,"suspend":true)";
+  text.template_metadata =
+      R"("labels":{"slackline.dev/managed":"true"},)" +
+      annotations(R"("slackline.dev/nodes":"1","slackline.dev/gpus-per-node":"2")");
+  text.pod_spec = R"("schedulerName":"gpu-scheduler")";
+  text.container =
+      R"(,"env":[{"name":"SLACKLINE_NODES"},{"name":"SLACKLINE_GPUS_PER_NODE"},{"name":"PET_NNODES"},{"name":"PET_NPROC_PER_NODE"}])";
+  EXPECT_EQ(refusal(text), "allowed");
+  EXPECT_EQ(mutate(text).changes, AdmissionChanges());
+}
+
+TEST_F(AdmissionTest, OthersJobsStayAsTheyAre) {
+  ReviewText suspended;
+  suspended.spec = R"("suspend":true)";
+  ReviewText kueue;
+  kueue.metadata = R"("labels":{"kueue.x-k8s.io/queue-name":"q"})";
+  ReviewText child;
+  child.metadata =
+      R"("ownerReferences":[{"kind":"JobSet","name":"s","uid":"1","controller":true}])";
+  ReviewText gated;
+  gated.pod_spec = R"("schedulingGates":[{"name":"example.com/wait"}])";
+  for (const ReviewText& text : {suspended, kueue, child, gated})
+    EXPECT_EQ(mutate(text).changes, AdmissionChanges()) << test::job_text(text);
+  std::string without_gpus = test::job_review_text();
+  for (std::size_t at; (at = without_gpus.find("nvidia.com/gpu")) != std::string::npos;)
+    without_gpus.replace(at, 14, "example.com/x");
+  EXPECT_EQ(decide(without_gpus, AdmissionStage::kMutate).changes, AdmissionChanges());
+}
+
+TEST_F(AdmissionTest, ARunOfACronJobIsQueued) {
+  ReviewText text;
+  text.metadata =
+      R"("ownerReferences":[{"kind":"CronJob","name":"nightly","uid":"1","controller":true}])";
+  EXPECT_TRUE(mutate(text).changes.suspend);
+}
+
+TEST_F(AdmissionTest, ADeadlineIsResolvedOnce) {
+  EXPECT_THAT(mutate(job(R"("slackline.dev/deadline-after":"6h")")).changes.annotations,
+              ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T14:00:00Z"),
+                          Pair("slackline.dev/suspended-by", "slackline")));
+  // What is written stays.
+  EXPECT_THAT(mutate(job(R"("slackline.dev/deadline":"2027-02-01T00:00:00Z")")).changes.annotations,
+              ElementsAre(Pair("slackline.dev/suspended-by", "slackline")));
+  // Nothing known about the speed: no deadline.
+  EXPECT_THAT(mutate(job(R"("slackline.dev/model":"resnet50")")).changes.annotations,
+              ElementsAre(Pair("slackline.dev/suspended-by", "slackline")));
+}
+
+TEST_F(AdmissionTest, TheClassGivesTheDeadlineByTheSpeedOnOneGpu) {
+  const ReviewText text =
+      job(R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64",)"
+          R"("slackline.dev/iterations":"1000","slackline.dev/qos-class":"prior")");
+  EXPECT_THAT(mutate(text).changes.annotations,
+              ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T08:10:40Z"),
+                          Pair("slackline.dev/suspended-by", "slackline")));
+}
+
+TEST_F(AdmissionTest, AChosenShapeReachesTheContainers) {
+  ReviewText text = job(R"("slackline.dev/placements":"1x4,2x2")");
+  text.spec = R"("parallelism":2,"completions":2,"completionMode":"Indexed")";
+  const AdmissionChanges changes = mutate(text).changes;
+  EXPECT_THAT(changes.template_annotations, ElementsAre(Pair("slackline.dev/gpus-per-node", "2"),
+                                                        Pair("slackline.dev/nodes", "2")));
+  EXPECT_THAT(
+      changes.env,
+      ElementsAre(EnvFromAnnotation{"SLACKLINE_NODES", "slackline.dev/nodes"},
+                  EnvFromAnnotation{"SLACKLINE_GPUS_PER_NODE", "slackline.dev/gpus-per-node"},
+                  EnvFromAnnotation{"PET_NNODES", "slackline.dev/nodes"},
+                  EnvFromAnnotation{"PET_NPROC_PER_NODE", "slackline.dev/gpus-per-node"}));
+}
+
+TEST_F(AdmissionTest, MistakesAreRefusedWithFieldAndRemedy) {
+  EXPECT_THAT(
+      refusal(job(R"("slackline.dev/qos-class":"asap")")),
+      HasSubstr("UnknownClass: slackline.dev/qos-class: \"asap\": write urgent, prior or normal"));
+  EXPECT_THAT(refusal(job(R"("slackline.dev/placements":"4by4")")),
+              HasSubstr("Unreadable: slackline.dev/placements: \"4by4\": list shapes as"));
+  EXPECT_THAT(refusal(job(R"("slackline.dev/deadline-after":"soon")")),
+              HasSubstr("Unreadable: slackline.dev/deadline-after: \"soon\": write a duration"));
+  EXPECT_THAT(
+      refusal(job(R"("slackline.dev/deadline":"2026-01-01T00:00:00Z")")),
+      HasSubstr("DeadlinePast: slackline.dev/deadline: 2026-01-01T00:00:00Z is in the past"));
+}
+
+TEST_F(AdmissionTest, AllMistakesAreToldAtOnce) {
+  EXPECT_THAT(refusal(job(R"("slackline.dev/qos-class":"asap","slackline.dev/placements":"4by4")")),
+              AllOf(HasSubstr("qos-class"), HasSubstr("placements")));
+}
+
+TEST_F(AdmissionTest, OurKeysAreOurs) {
+  EXPECT_THAT(refusal(job(R"("slackline.dev/plan":"{}")")),
+              HasSubstr("ReservedKey: slackline.dev/plan"));
+  EXPECT_THAT(refusal(job(R"("slackline.dev/suspended-by":"me")")), HasSubstr("ReservedKey"));
+  ReviewText in_template;
+  in_template.template_metadata = annotations(R"("slackline.dev/device-ids":"0")");
+  EXPECT_THAT(refusal(in_template), HasSubstr("ReservedKey: slackline.dev/device-ids"));
+  EXPECT_THAT(refusal(update("", R"("slackline.dev/progress":"{}")")), HasSubstr("ReservedKey"));
+  EXPECT_THAT(refusal(update(R"("slackline.dev/preemptions":"3")", "")), HasSubstr("ReservedKey"));
+  ReviewText ours = update("", R"("slackline.dev/plan":"{}")");
+  ours.user = kUs;
+  EXPECT_EQ(refusal(ours), "allowed");
+  // Also where nothing is queued.
+  ReviewText suspended = job(R"("slackline.dev/plan":"{}")");
+  suspended.spec = R"("suspend":true)";
+  EXPECT_THAT(refusal(suspended), HasSubstr("ReservedKey"));
+}
+
+TEST_F(AdmissionTest, OtherUpdatesOfAnOldJobAreNobodysBusiness) {
+  // Its deadline has passed and its class is none, but this update does not touch them.
+  const std::string old =
+      R"("slackline.dev/deadline":"2026-01-01T00:00:00Z","slackline.dev/placements":"4by4")";
+  EXPECT_EQ(refusal(update(old, old + R"(,"note":"hello")")), "allowed");
+}
+
+TEST_F(AdmissionTest, AResolvedDeadlineMovesOnlyWithItsDelayOrClass) {
+  const std::string promised =
+      R"("slackline.dev/deadline-after":"1h","slackline.dev/deadline":"2027-01-15T09:00:00Z")";
+  EXPECT_THAT(refusal(update(promised, R"("slackline.dev/deadline-after":"1h",)"
+                                       R"("slackline.dev/deadline":"2027-01-15T08:30:00Z")")),
+              HasSubstr("ReservedKey: slackline.dev/deadline"));
+  const ReviewText later = update(promised, R"("slackline.dev/deadline-after":"3h",)"
+                                            R"("slackline.dev/deadline":"2027-01-15T09:00:00Z")");
+  EXPECT_EQ(refusal(later), "allowed");
+  EXPECT_THAT(mutate(later).changes.annotations,
+              ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T11:00:00Z")));
+  EXPECT_FALSE(mutate(later).changes.suspend) << "an update never suspends";
+}
+
+TEST_F(AdmissionTest, AManifestThatSaysDefaultSchedulerCanBeAppliedAgain) {
+  ReviewText old = job("");
+  old.template_metadata = kAdmitted;
+  old.pod_spec = R"("schedulerName":"gpu-scheduler")";
+  ReviewText again = update("", "");
+  again.old_object = test::job_text(old);
+  EXPECT_EQ(mutate(again).changes.scheduler_name, "gpu-scheduler");
+}
+
+TEST_F(AdmissionTest, AnExplicitDeadlineWinsOverALaterClass) {
+  const std::string what =
+      R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64","slackline.dev/iterations":"1000",)"
+      R"("slackline.dev/deadline":"2027-06-01T00:00:00Z")";
+  EXPECT_EQ(mutate(update(what, what + R"(,"slackline.dev/qos-class":"prior")")).changes,
+            AdmissionChanges());
+}
+
+TEST_F(AdmissionTest, UrgentNeedsTheRight) {
+  const ReviewText urgent = job(R"("slackline.dev/qos-class":"urgent")");
+  EXPECT_TRUE(asks_for_urgent(decoded(test::job_review_text(urgent)), facts));
+  facts.urgent = UrgentRight::kDenied;
+  EXPECT_THAT(refusal(urgent), AllOf(HasSubstr("UrgentNotAllowed"), HasSubstr("namespace team-a")));
+  facts.urgent = UrgentRight::kUnknown;
+  facts.urgent_detail = "timed out";
+  EXPECT_THAT(refusal(urgent), AllOf(HasSubstr("UrgentNotAllowed"), HasSubstr("timed out")));
+  EXPECT_THAT(refusal(update("", R"("slackline.dev/qos-class":"urgent")")),
+              HasSubstr("UrgentNotAllowed"));
+  facts.urgent = UrgentRight::kGranted;
+  EXPECT_EQ(refusal(urgent), "allowed");
+  EXPECT_FALSE(asks_for_urgent(decoded(test::job_review_text()), facts));
+}
+
+TEST_F(AdmissionTest, APodBecomesUrgentOnlyWithTheRight) {
+  ReviewText old;
+  old.metadata = kAdmitted;
+  ReviewText text;
+  text.operation = "UPDATE";
+  text.metadata =
+      std::string(kAdmitted) + "," + annotations(R"("slackline.dev/qos-class":"urgent")");
+  text.old_object = test::pod_text(old);
+  facts.urgent = UrgentRight::kDenied;
+  const auto refused = decide(test::pod_review_text(text), AdmissionStage::kValidate).refusal;
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->reason, "UrgentNotAllowed");
+  text.old_object = test::pod_text(text);  // it was urgent before
+  EXPECT_FALSE(decide(test::pod_review_text(text), AdmissionStage::kValidate).refusal);
+}
+
+TEST_F(AdmissionTest, AFullQueueTakesNoMore) {
+  facts.max_pending = 3;
+  facts.pending_in_queue = 2;
+  EXPECT_EQ(refusal({}), "allowed");
+  facts.pending_in_queue = 3;
+  EXPECT_THAT(refusal({}), AllOf(HasSubstr("QueueFull: queue team-a: 3 tasks wait"),
+                                 HasSubstr("queue.maxPending is 3")));
+  facts.trusted = false;  // what is not known is not held against anybody
+  EXPECT_EQ(refusal({}), "allowed");
+}
+
+TEST_F(AdmissionTest, AnUnknownModelIsAWarning) {
+  EXPECT_THAT(validate(job(R"("slackline.dev/model":"foo")")).warnings,
+              ElementsAre(AllOf(HasSubstr("slackline.dev/model: \"foo\" is unknown"),
+                                HasSubstr("known: resnet50"))));
+  EXPECT_THAT(mutate(job(R"("slackline.dev/model":"foo")")).warnings, IsEmpty()) << "told once";
+}
+
+TEST_F(AdmissionTest, AnInfeasibleDeadlineNamesTheEarliestFinish) {
+  const std::string what =
+      R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64","slackline.dev/iterations":"1000000",)";
+  const auto warnings = validate(job(what + R"("slackline.dev/deadline-after":"1m")")).warnings;
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_THAT(warnings[0], AllOf(HasSubstr("2027-01-15T08:01:00Z cannot be met"),
+                                 HasSubstr("the earliest finish is 2027-"), HasSubstr("1x2 on K80"),
+                                 HasSubstr("waiting not counted")));
+  EXPECT_THAT(validate(job(what + R"("slackline.dev/deadline":"2029-01-01T00:00:00Z")")).warnings,
+              IsEmpty());
+}
+
+TEST_F(AdmissionTest, SmallMistakesAreWarnings) {
+  EXPECT_THAT(
+      validate(job(R"("slackline.dev/batch-size":"many","slackline.dev/modle":"x")")).warnings,
+      ElementsAre(HasSubstr("slackline.dev/batch-size"), HasSubstr("unknown key")));
+}
+
+TEST_F(AdmissionTest, APodOfOursIsGated) {
+  ReviewText text;
+  text.user = kJobController;
+  text.metadata = std::string(kAdmitted);
+  EXPECT_TRUE(mutate_pod(text).changes.gate);
+  text.pod_spec = R"("nodeName":"gpu-1")";
+  EXPECT_FALSE(mutate_pod(text).changes.gate) << "bound already";
+  text.pod_spec = R"("schedulingGates":[{"name":"example.com/wait"}])";
+  EXPECT_FALSE(mutate_pod(text).changes.gate) << "somebody else's gate";
+  text.pod_spec = R"("schedulingGates":[{"name":"slackline.dev/queue"}])";
+  EXPECT_FALSE(mutate_pod(text).changes.gate) << "gated already";
+}
+
+ReviewText pod_of_train(const std::string& pairs) {
+  ReviewText text;
+  text.user = kJobController;
+  text.metadata =
+      std::string(kAdmitted) +
+      R"(,"ownerReferences":[{"kind":"Job","name":"train","uid":"job:team-a/train","controller":true}],)" +
+      annotations(pairs);
+  return text;
+}
+
+constexpr const char* kWrittenShape =
+    R"("slackline.dev/nodes":"2","slackline.dev/gpus-per-node":"2")";
+
+TEST_F(AdmissionTest, APodGetsTheGpusThatItsTemplateSays) {
+  ReviewText text = pod_of_train(R"("slackline.dev/nodes":"1","slackline.dev/gpus-per-node":"4")");
+  const AdmissionDecision decision = mutate_pod(text);
+  EXPECT_FALSE(decision.refusal);
+  EXPECT_EQ(decision.changes.gpus, (GpuCountChange{0, "nvidia.com/gpu", 4}));
+  EXPECT_EQ(mutate_pod(pod_of_train(kWrittenShape)).changes.gpus, std::nullopt);
+  text.user = "jane";
+  const auto refused = mutate_pod(text).refusal;
+  ASSERT_TRUE(refused) << "only a controller copies a template";
+  EXPECT_EQ(refused->reason, "ReservedKey");
+}
+
+TEST_F(AdmissionTest, ThePlanOfItsJobSaysIt) {
+  plan_train({1, 4}, {"gpu-1"});
+  const AdmissionChanges changes = mutate_pod(pod_of_train(kWrittenShape)).changes;
+  EXPECT_EQ(changes.gpus, (GpuCountChange{0, "nvidia.com/gpu", 4}));
+  EXPECT_THAT(changes.annotations, ElementsAre(Pair("slackline.dev/gpus-per-node", "4"),
+                                               Pair("slackline.dev/nodes", "1")));
+  // Without `placements` a task runs as it was written, whatever nodes its pods share.
+  EXPECT_EQ(mutate_pod(pod_of_train("")).changes.gpus, std::nullopt);
+}
+
+TEST_F(AdmissionTest, PodsThatShareANodeKeepTheirGpus) {
+  plan_train({1, 4}, {"gpu-1", "gpu-1"});
+  EXPECT_EQ(mutate_pod(pod_of_train(kWrittenShape)).changes.gpus, std::nullopt);
+}
+
+}  // namespace
+}  // namespace slackline::control

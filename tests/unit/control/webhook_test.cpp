@@ -1,0 +1,133 @@
+#include "control/serve/webhook.h"
+
+#include <gmock/gmock.h>
+
+#include "cluster/access_reviewer.h"
+#include "support/admission_bodies.h"
+#include "support/cluster_builder.h"
+#include "support/fake_clock.h"
+#include "support/fake_cluster.h"
+#include "wire/admission_codec.h"
+
+namespace slackline::control {
+namespace {
+
+using test::ReviewText;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class FakeReviewer final : public cluster::AccessReviewer {
+ public:
+  Result<bool> may_use_class(const Requester&, const std::string&, const std::string&) override {
+    ++asked;
+    return answer;
+  }
+  Result<bool> answer = true;
+  int asked = 0;
+};
+
+class WebhookTest : public ::testing::Test {
+ protected:
+  WebhookTest() {
+    decisions.mode = Mode::kActive;
+    decisions.catalog = default_gpu_catalog();
+  }
+
+  static AdmissionReview urgent() {
+    ReviewText text;
+    text.metadata = R"("annotations":{"slackline.dev/qos-class":"urgent"})";
+    return review(text);
+  }
+  static AdmissionReview review(const ReviewText& text = {}) {
+    return wire::decode_admission(test::job_review_text(text), default_gpu_catalog()).value();
+  }
+  static AdmissionReview named(const std::string& name) {
+    AdmissionReview out = review();
+    std::get<ReviewedJob>(out.object).job.key.name = name;
+    return out;
+  }
+  std::string reason(const AdmissionReview& asked,
+                     AdmissionStage stage = AdmissionStage::kValidate) {
+    const AdmissionDecision decision = webhook.answer(asked, stage);
+    return decision.refusal ? decision.refusal->reason : "";
+  }
+
+  DecisionOptions decisions;
+  KnownBoard board;
+  test::FakeClock clock;
+  test::FakeSource source{test::a_cluster().build()};
+  FakeReviewer reviewer;
+  Webhook webhook{{.scheduler_name = "gpu-scheduler", .own_user = "us", .max_pending = 2},
+                  decisions,
+                  board,
+                  source,
+                  &reviewer,
+                  clock};
+};
+
+TEST_F(WebhookTest, ShadowModeIsInert) {
+  decisions.mode = Mode::kShadow;
+  reviewer.answer = false;
+  for (const AdmissionStage stage : {AdmissionStage::kMutate, AdmissionStage::kValidate}) {
+    const AdmissionDecision decision = webhook.answer(urgent(), stage);
+    EXPECT_FALSE(decision.refusal);
+    EXPECT_THAT(decision.warnings, IsEmpty());
+    EXPECT_EQ(decision.changes, AdmissionChanges());
+  }
+  EXPECT_EQ(reviewer.asked, 0);
+}
+
+TEST_F(WebhookTest, AdviseModeOnlyWarns) {
+  decisions.mode = Mode::kAdvise;
+  reviewer.answer = false;
+  EXPECT_EQ(webhook.answer(urgent(), AdmissionStage::kMutate).changes, AdmissionChanges());
+  const AdmissionDecision decision = webhook.answer(urgent(), AdmissionStage::kValidate);
+  EXPECT_FALSE(decision.refusal);
+  EXPECT_THAT(
+      decision.warnings,
+      ElementsAre(HasSubstr("in active mode this would be refused: slackline.dev/qos-class")));
+}
+
+TEST_F(WebhookTest, UrgentIsAskedForOnceInAWhile) {
+  EXPECT_EQ(reason(urgent()), "");
+  EXPECT_EQ(reason(urgent()), "");
+  EXPECT_EQ(reviewer.asked, 1);
+  clock.advance(11);
+  reviewer.answer = false;
+  EXPECT_EQ(reason(urgent()), "UrgentNotAllowed");
+  EXPECT_EQ(reviewer.asked, 2);
+  clock.advance(3);  // a denial is not kept for long: the right may have been given
+  reviewer.answer = true;
+  EXPECT_EQ(reason(urgent()), "");
+}
+
+TEST_F(WebhookTest, WhereTheRightCannotBeAskedUrgentIsRefusedWithTheReason) {
+  reviewer.answer = fail(ErrorCode::kTimeout, "no answer within 0.5 s");
+  const AdmissionDecision decision = webhook.answer(urgent(), AdmissionStage::kValidate);
+  ASSERT_TRUE(decision.refusal);
+  EXPECT_THAT(decision.refusal->message, HasSubstr("no answer within 0.5 s"));
+  reviewer.answer = true;
+  EXPECT_EQ(reason(urgent()), "") << "a failure is not remembered";
+}
+
+TEST_F(WebhookTest, ABurstCannotSlipPastTheLimitOfAQueue) {
+  EXPECT_EQ(reason(named("a")), "");
+  EXPECT_EQ(reason(named("b"), AdmissionStage::kMutate), "");
+  EXPECT_EQ(reason(named("b")), "");
+  EXPECT_EQ(reason(named("b")), "") << "it does not count itself";
+  EXPECT_EQ(reason(named("c"), AdmissionStage::kMutate), "QueueFull");
+  clock.advance(3);  // they never appeared: their creation failed elsewhere
+  EXPECT_EQ(reason(named("c")), "");
+}
+
+TEST_F(WebhookTest, ADryRunTakesNoPlace) {
+  for (const char* name : {"a", "b", "c"}) {
+    AdmissionReview dry = named(name);
+    dry.dry_run = true;
+    EXPECT_EQ(reason(dry), "");
+  }
+}
+
+}  // namespace
+}  // namespace slackline::control
