@@ -24,17 +24,17 @@ Result<Released> release_all(const cluster::ClusterSource& source, cluster::Clus
   const double until_s = clock.steady_s() + timeout_s;
   double busy_s = clock.steady_s();
   std::size_t left = 0;
-  for (double now_s = busy_s; now_s < until_s; now_s = clock.steady_s()) {
+  while (clock.steady_s() < until_s) {
     std::this_thread::sleep_for(kRound);
+    const double now_s = clock.steady_s();
     const SnapshotPtr snapshot = source.snapshot();
-    if (!snapshot->synced) {
-      busy_s = now_s;
-      continue;
-    }
-    std::vector<OwnWrite> writes = core::let_go(*actuator.overlaid(snapshot));
+    std::vector<OwnWrite> writes;
+    if (snapshot->synced) writes = core::let_go(*actuator.overlaid(snapshot));
     left = writes.size();
-    if (left == 0 && now_s >= busy_s + kQuiet_s) return Released{jobs.size(), pods.size()};
-    if (left > 0) busy_s = now_s;
+    if (left > 0 || !snapshot->synced)
+      busy_s = now_s;
+    else if (now_s >= busy_s + kQuiet_s)
+      return Released{jobs.size(), pods.size()};
     for (const OwnWrite& write : writes)
       (writes_job(write.kind) ? jobs : pods).insert(write.key);
     actuator.perform(std::move(writes));
