@@ -86,7 +86,10 @@ double PlannerLoop::turn(double woken_s) {
   leads_.set(term ? 1 : 0);
   if (term != term_) {
     term_ = term;
-    if (term) begin_term(*term);
+    if (term)
+      begin_term(*term);
+    else
+      actuator_.forget();  // what was not sent yet is for the next leader to decide
   }
   const double now_s = clock_.steady_s();
   if (!term_ || !source_.health().trusted()) return now_s + kLookAnyway_s;
