@@ -140,8 +140,12 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
       has_condition(conditions, "Complete", "True") || has_condition(conditions, "Failed", "True");
   job.resumed = has_condition(conditions, "Suspended", "False");
   job.active = count_or(status["active"], 0);
-  job.succeeded = count_or(status["succeeded"], 0);
-  job.failed = count_or(status["failed"], 0);
+  // Pods that have ended are no longer active, but counted only one update later.
+  const JsonView uncounted = status["uncountedTerminatedPods"];
+  job.succeeded = count_or(status["succeeded"], 0) +
+                  static_cast<std::int64_t>(uncounted["succeeded"].items().count());
+  job.failed = count_or(status["failed"], 0) +
+               static_cast<std::int64_t>(uncounted["failed"].items().count());
   job.created_s = read_time_s(metadata["creationTimestamp"]);
   job.started_s = read_optional_time_s(status["startTime"]);
   job.completed_s = read_optional_time_s(status["completionTime"]);

@@ -257,9 +257,19 @@ class HandOver {
     return best ? std::optional(std::get<NodeName>(*best)) : std::nullopt;
   }
 
+  // Only room is missing, and it may come back: who was there last may not be counted off yet.
+  bool has_its_nodes(const Party& party) const {
+    return std::all_of(
+        party.plan->nodes.begin(), party.plan->nodes.end(), [&](const NodeName& name) {
+          const auto index = snapshot_.find_node(name.str());
+          return index && !misfit(*party.unbound.front(), *snapshot_.node(*index).node);
+        });
+  }
+
   // Nothing to move to. What is bound stays; a task without bound pods waits for its turn again.
   void back_to_queue(const Party& party) {
     if (!party.bound.empty()) return;
+    if (now_s_ < memory_.pods_due.at(party.id) && has_its_nodes(party)) return;
     const bool all_gated = std::all_of(party.unbound.begin(), party.unbound.end(),
                                        [](const PodPtr& pod) { return pod->gated; });
     if (party.job != nullptr) {

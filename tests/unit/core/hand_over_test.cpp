@@ -192,6 +192,19 @@ TEST_F(HandOverTest, WithoutAnotherNodeTheTaskGoesBackIntoTheQueue) {
   EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("train")).reason, kNodesLost);
 }
 
+TEST_F(HandOverTest, WhereOnlyRoomIsMissingATaskWaitsForItAWhile) {
+  world_.add(a_node("n1"));
+  world_.add(a_job("train").gpus(4).waiting());
+  planner_.act(world_);
+  world_.make_pods();
+  world_.add(a_pod("stranger").gpus(4).on("n1"));
+  planner_.act(world_);
+  EXPECT_FALSE(world_.job("train").suspended);
+  world_.pass(kIncompleteAfter_s);
+  planner_.act(world_);
+  EXPECT_TRUE(world_.job("train").suspended);
+}
+
 TEST_F(HandOverTest, APodThatIsNotBoundMovesTwiceAndIsThenSuspended) {
   for (const char* node : {"n1", "n2", "n3"})
     world_.add(a_node(node));

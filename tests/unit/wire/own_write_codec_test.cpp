@@ -121,11 +121,13 @@ TEST(OwnWriteCodec, JobsAreReadWithAllThatAPlanNeeds) {
       R"("spec":{"suspend":true,"template":{"metadata":{"labels":{"slackline.dev/managed":"true"}},)"
       R"("spec":{"nodeSelector":{"disk":"ssd"},"containers":[{"name":"side"},{"name":"train",)"
       R"("resources":{"limits":{"nvidia.com/gpu":"4"}}}]}}},)"
-      R"("status":{"conditions":[{"type":"Suspended","status":"True"}]}})");
+      R"("status":{"succeeded":1,"uncountedTerminatedPods":{"succeeded":["p2","p3"]},)"
+      R"("conditions":[{"type":"Suspended","status":"True"}]}})");
   ASSERT_TRUE(object) << object.error().message;
   const Job& job = std::get<Job>(*object);
   EXPECT_EQ(job.resource_version, "9");
   EXPECT_TRUE(job.suspended_by_us && job.halted && job.managed);
+  EXPECT_EQ(job.succeeded, 3);
   EXPECT_EQ(job.gpu_container, "train");
   EXPECT_EQ(job.original->gpus, 2);
   EXPECT_EQ(job.constraints->node_selector.front().second, "ssd");
