@@ -59,6 +59,8 @@ struct SavableOptions {
   Place place = Place::kPrice;
   Order order = Order::kDeadline;
   Rest rest = Rest::kRatio;
+
+  bool preempts() const { return preempt != Preempt::kNever; }
 };
 
 struct PolicyOptions {
@@ -77,7 +79,7 @@ struct Policy {
   PolicyOptions options;
 
   // Whether a run that it started may be stopped again.
-  bool preempts() const { return options.savable.preempt != SavableOptions::Preempt::kNever; }
+  bool preempts() const { return options.savable.preempts(); }
 };
 
 // kInvalidArgument names what is unknown and what is allowed.

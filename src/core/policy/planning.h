@@ -20,6 +20,8 @@ class Planning {
   // There is room now, and the pool is open to the task.
   bool fits(TaskIndex task, const Choice& choice) const;
   bool open(TaskIndex task, PoolIndex pool) const;
+  // It accepts some pools before others, and still waits for those.
+  bool holds_out(TaskIndex task) const;
 
   // On the nodes that FreeGpus::find gives; it must fit.
   void start(TaskIndex task, ChoiceIndex choice, bool promoted = false);

@@ -48,13 +48,12 @@ class SavableFirst {
       : planning_(planning),
         options_(options),
         margin_(options.follow_error ? margin_of(planning.state().error()) : options.margin),
-        preempts_(options.preempt != SavableOptions::Preempt::kNever),
         room_(planning, options, margin_) {}
 
   void call() {
     for (int round = 0; round < kRounds; ++round) {
       if (planning_.state().waiting().empty()) break;
-      if (planning_.idle() == 0 && !preempts_) break;
+      if (planning_.idle() == 0 && !options_.preempts()) break;
       const int stops = planning_.stops();
       serve_round();
       if (planning_.stops() == stops) break;
@@ -180,7 +179,7 @@ class SavableFirst {
   }
 
   bool may_make_room(const Queued& entry, Tier tier) const {
-    if (!preempts_) return false;
+    if (!options_.preempts()) return false;
     return tier == Tier::kUrgent ||
            (tier == Tier::kSavable && slack_s(entry) < options_.patience_s);
   }
@@ -247,7 +246,6 @@ class SavableFirst {
   Planning& planning_;
   const SavableOptions& options_;
   double margin_;
-  bool preempts_;
   RoomMaker room_;
   std::vector<Queued> urgent_, promoted_, savable_, late_;
   std::uint64_t open_pools_ = 0;
