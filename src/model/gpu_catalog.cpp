@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slackline/base/text.h"
+#include "slackline/model/contract.h"
 
 namespace slackline {
 
@@ -51,7 +52,7 @@ GpuCatalog default_gpu_catalog() {
                        {"gpu.intel.com/i915", GpuSharing::kWhole, false},
                        {"nvidia.com/mig-*", GpuSharing::kMig, false},
                        {"nvidia.com/gpu.shared", GpuSharing::kTimeslice, false}};
-  catalog.type_labels = {"slackline.dev/gpu-type",
+  catalog.type_labels = {std::string(contract::kGpuType),
                          "nvidia.com/gpu.product",
                          "cloud.google.com/gke-accelerator",
                          "k8s.amazonaws.com/accelerator",

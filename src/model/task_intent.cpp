@@ -38,4 +38,8 @@ TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner) {
   return out;
 }
 
+std::string queue_of(const TaskIntent& intent, const std::string& ns) {
+  return intent.queue.value_or(ns);
+}
+
 }  // namespace slackline

@@ -214,9 +214,9 @@ std::shared_ptr<const TaskIntent> read_intent(const TextPairs& annotations,
     any = true;
   }
   for (const auto& [key, value] : annotations) {
-    if (key != kPlanAnnotation) continue;
+    if (key != contract::kPlan) continue;
     if (const auto plan = read_plan(value); !plan) {
-      intent.problems.push_back(format("{}: {}", kPlanAnnotation, plan.error().message));
+      intent.problems.push_back(format("{}: {}", contract::kPlan, plan.error().message));
       any = true;
     }
   }

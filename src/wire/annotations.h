@@ -19,8 +19,6 @@ namespace slackline::wire {
 using contract::kGate;
 using contract::kManagedLabel;
 using contract::kPrefix;
-inline constexpr std::string_view kPlanAnnotation = contract::kPlan;
-inline constexpr std::string_view kOriginalAnnotation = "slackline.dev/original";
 inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";
 
 using TextPairs = std::vector<std::pair<std::string_view, std::string_view>>;

@@ -3,14 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "slackline/base/text.h"
+#include "slackline/model/contract.h"
 #include "wire/yaml.h"
 
 namespace slackline::wire {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::string_view kPrefix = "slackline.dev/";
 
 Result<json> parse(std::string_view text, std::string_view what) {
   json value = json::parse(text, nullptr, false);
@@ -50,7 +49,7 @@ Result<json> pod_of(std::string_view manifest) {
   json annotations = member(metadata, "annotations");
   const json inherited = member(member(object, "metadata"), "annotations");
   for (const auto& [key, value] : inherited.items())
-    if (key.starts_with(kPrefix) && !annotations.contains(key)) annotations[key] = value;
+    if (key.starts_with(contract::kPrefix) && !annotations.contains(key)) annotations[key] = value;
   metadata["annotations"] = annotations;
   metadata["name"] = text_member(member(object, "metadata"), "name", "job") + "-0";
   metadata["namespace"] = text_member(member(object, "metadata"), "namespace", "default");

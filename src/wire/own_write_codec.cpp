@@ -95,7 +95,7 @@ void write_job_metadata(JsonWriter& out, const OwnWrite& write) {
   out.key("metadata").begin_object();
   out.field("uid", write.uid.str()).field("resourceVersion", write.resource_version);
   out.key("annotations").begin_object();
-  out.key(kPlanAnnotation);
+  out.key(contract::kPlan);
   if (write.plan)
     out.string(encode_plan(*write.plan));
   else
@@ -105,7 +105,7 @@ void write_job_metadata(JsonWriter& out, const OwnWrite& write) {
     out.string(contract::kSuspendedByUs);
   else
     out.null();
-  if (write.original) out.field(kOriginalAnnotation, encode_original(*write.original));
+  if (write.original) out.field(contract::kOriginal, encode_original(*write.original));
   out.end_object().end_object();
 }
 
@@ -130,7 +130,7 @@ JsonWriter& begin_pod_patch(JsonWriter& out, const OwnWrite& write) {
 std::string pod_plan_patch(const OwnWrite& write) {
   JsonWriter out;
   begin_pod_patch(out, write).key("annotations").begin_object();
-  out.field(kPlanAnnotation, encode_plan(*write.plan));
+  out.field(contract::kPlan, encode_plan(*write.plan));
   out.end_object().end_object().end_object();
   return out.take();
 }

@@ -28,7 +28,7 @@ std::int64_t count_or(JsonView value, std::int64_t otherwise) {
 
 // A plan that cannot be read is no plan; read_intent() reports it.
 std::shared_ptr<const PlanNote> plan_of(JsonView annotations) {
-  const std::string_view text = annotations[kPlanAnnotation].text();
+  const std::string_view text = annotations[contract::kPlan].text();
   if (text.empty()) return nullptr;
   auto plan = read_plan(text);
   return plan ? std::make_shared<const PlanNote>(*std::move(plan)) : nullptr;
@@ -76,7 +76,7 @@ std::string gpu_container_of(JsonView spec, const GpuCatalog& catalog) {
 }
 
 std::shared_ptr<const OriginalShape> original_of(JsonView annotations) {
-  const std::string_view text = annotations[kOriginalAnnotation].text();
+  const std::string_view text = annotations[contract::kOriginal].text();
   if (text.empty()) return nullptr;
   auto original = read_original(text);
   return original ? std::make_shared<const OriginalShape>(*std::move(original)) : nullptr;

@@ -20,6 +20,9 @@ inline constexpr std::string_view kQosClass = "slackline.dev/qos-class";
 inline constexpr std::string_view kDeadline = "slackline.dev/deadline";
 inline constexpr std::string_view kDeadlineAfter = "slackline.dev/deadline-after";
 
+// On nodes the GPU type, on a pod the type it was bound to.
+inline constexpr std::string_view kGpuType = "slackline.dev/gpu-type";
+inline constexpr std::string_view kOriginal = "slackline.dev/original";
 inline constexpr std::string_view kPlan = "slackline.dev/plan";
 inline constexpr std::string_view kSuspendedBy = "slackline.dev/suspended-by";
 // The shape of the task, as numbers that the downward API can hand to a container.
@@ -33,10 +36,10 @@ inline constexpr std::string_view kSuspendedByUs = "slackline";
 inline constexpr std::array<std::string_view, 11> kReserved = {
     "slackline.dev/band",
     "slackline.dev/device-ids",
-    "slackline.dev/gpu-type",
+    kGpuType,
     kGpusPerNode,
     kNodes,
-    "slackline.dev/original",
+    kOriginal,
     kPlan,
     "slackline.dev/preemptions",
     "slackline.dev/progress",

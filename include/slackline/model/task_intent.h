@@ -46,6 +46,9 @@ struct TaskIntent {
 // Every field of `pod` where set, else of `owner`; problems of both.
 TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner);
 
+// The queue a task of the namespace waits in: the one it names, else the namespace.
+std::string queue_of(const TaskIntent& intent, const std::string& ns);
+
 // PlanNote: the `plan` annotation, a decision handed over through the API. Only we write it.
 struct PlanNote {
   std::string id;

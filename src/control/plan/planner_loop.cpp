@@ -148,7 +148,7 @@ void PlannerLoop::show_queue(const core::Queue& queue) {
   std::map<std::pair<std::string, std::string>, double> lengths;
   for (const core::TaskIndex task : queue.state().waiting()) {
     const core::QueueTask& waiting = queue.task(task);
-    lengths[{waiting.intent.queue.value_or(waiting.key.ns),
+    lengths[{queue_of(waiting.intent, waiting.key.ns),
              std::string(to_string(waiting.intent.qos_class.value_or(QosClass::kNormal)))}] += 1;
   }
   for (auto& [key, gauge] : lengths_)

@@ -108,7 +108,7 @@ TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
   view.model = intent.model.value_or("");
   view.mode = to_string(intent.mode.value_or(WorkloadMode::kTraining));
   view.qos_class = to_string(intent.qos_class.value_or(QosClass::kNormal));
-  view.queue = intent.queue.value_or(task.key.ns);
+  view.queue = queue_of(intent, task.key.ns);
   view.gang = intent.gang.value_or("");
   if (const Job* job = snapshot.find_job(task.key.ns, task.key.name); job != nullptr && job->plan)
     view.plan_id = job->plan->id;

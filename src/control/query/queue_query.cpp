@@ -55,7 +55,7 @@ class RowMaker {
     QueueRow row;
     row.key = task.key;
     row.kind = task.kind;
-    row.queue = task.intent.queue.value_or(task.key.ns);
+    row.queue = queue_of(task.intent, task.key.ns);
     row.qos_class = to_string(task.intent.qos_class.value_or(QosClass::kNormal));
     row.created_s = task.created_s;
     row.deadline_s = task.deadline_s;

@@ -88,7 +88,7 @@ std::string queue_to_count(const AdmissionReview& review, const AdmissionFacts& 
   if (facts.max_pending == 0 || !facts.trusted || !creates(review) || job == nullptr ||
       !is_queued(*job))
     return {};
-  return intent_of(review).queue.value_or(review.ns);
+  return queue_of(intent_of(review), review.ns);
 }
 
 }  // namespace slackline::control

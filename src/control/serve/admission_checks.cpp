@@ -12,11 +12,13 @@ namespace slackline::control {
 namespace {
 
 // Keys whose misreading would queue or place the task other than its owner meant.
-constexpr std::array<std::string_view, 7> kMustRead = {
-    "slackline.dev/checkpoint-interval", "slackline.dev/deadline",
-    "slackline.dev/deadline-after",      "slackline.dev/expected-duration",
-    "slackline.dev/gpu-types",           "slackline.dev/last-checkpoint-time",
-    "slackline.dev/placements"};
+constexpr std::array<std::string_view, 7> kMustRead = {"slackline.dev/checkpoint-interval",
+                                                       contract::kDeadline,
+                                                       contract::kDeadlineAfter,
+                                                       "slackline.dev/expected-duration",
+                                                       "slackline.dev/gpu-types",
+                                                       "slackline.dev/last-checkpoint-time",
+                                                       "slackline.dev/placements"};
 
 // "slackline.dev/deadline" of "slackline.dev/deadline: \"x\": write ...".
 std::string_view key_of(std::string_view problem) {
@@ -51,7 +53,7 @@ std::vector<Change> changes_between(const Labels& before, const Labels& after) {
 
 Refusal reserved_key(std::string_view key) {
   const std::string_view hint =
-      key == "slackline.dev/gpu-type" ? "; did you mean slackline.dev/gpu-types?" : "";
+      key == contract::kGpuType ? "; did you mean slackline.dev/gpu-types?" : "";
   return {"ReservedKey",
           format("{}: only Slackline writes it; leave it out, or as it is{}", key, hint)};
 }

@@ -11,11 +11,10 @@
 #include "slackline/core/holds.h"
 #include "slackline/core/score.h"
 #include "slackline/core/victims.h"
+#include "slackline/model/contract.h"
 
 namespace slackline::control {
 namespace {
-
-constexpr std::string_view kGpuTypeAnnotation = "slackline.dev/gpu-type";
 
 // What filter answers where it may not interfere: every node passes.
 FilterReply pass_all(std::size_t nodes) {
@@ -190,7 +189,7 @@ BindReply Extender::bind(const BindRequest& request) {
   cluster::BindingOrder order{request.pod, request.uid, request.node, {}};
   if (const auto node = snapshot->find_node(request.node.str())) {
     const GpuType& type = snapshot->node(*node).node->gpu_type;
-    if (!type.empty()) order.annotations.emplace_back(kGpuTypeAnnotation, type.str());
+    if (!type.empty()) order.annotations.emplace_back(contract::kGpuType, type.str());
   }
   const Status bound = writer_->bind(order);
   const BindReply reply = bound ? BindReply{} : settle_by_truth(request, bound.error());

@@ -9,7 +9,7 @@ constexpr double kForgotten_s = 2;
 
 bool waits_in(const Job& job, const std::string& queue) {
   if (!job.suspended || job.finished || !job.pod_requests.wants_gpus()) return false;
-  return (job.intent && job.intent->queue ? *job.intent->queue : job.key.ns) == queue;
+  return (job.intent ? queue_of(*job.intent, job.key.ns) : job.key.ns) == queue;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "slackline/core/gpu_types.h"
+#include "slackline/core/holds.h"
 #include "slackline/core/tasks.h"
 
 namespace slackline::core {
@@ -95,19 +96,11 @@ class Finder {
 
   void count_bound(const PodPtr& pod) {
     if (pod->owner) ++bound_of_[pod->owner->uid];
-    if (const std::string gang = gang_of(*pod); !gang.empty()) {
+    if (const std::string gang = hold_identity(snapshot_, *pod).gang; !gang.empty()) {
       ++groups_[gang].members;
       groups_[gang].runs = true;
     }
     if (pod->plan) add_running(pod);
-  }
-
-  std::string gang_of(const Pod& pod) const {
-    const Job* job = owning_job(snapshot_, pod);
-    if (pod.intent && pod.intent->gang) return pod.key.ns + "/" + *pod.intent->gang;
-    if (job != nullptr && job->intent && job->intent->gang)
-      return pod.key.ns + "/" + *job->intent->gang;
-    return {};
   }
 
   void add(const JobPtr& job) {
@@ -139,7 +132,7 @@ class Finder {
 
   void add(const PodPtr& pod) {
     const Job* job = owning_job(snapshot_, *pod);
-    const std::string gang = gang_of(*pod);
+    const std::string gang = hold_identity(snapshot_, *pod).gang;
     if (!gang.empty() && !pod->deleting) ++groups_[gang].members;
     if (pod->plan) {
       if (!gang.empty()) groups_[gang].planned = true;
