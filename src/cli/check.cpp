@@ -7,6 +7,7 @@
 #include "config/lint.h"
 #include "config/load.h"
 #include "config/profiles.h"
+#include "control/settings/settings.h"
 
 namespace slackline::cli {
 namespace {
@@ -32,9 +33,11 @@ bool check_ours(const std::string& file, config::Configuration& configuration) {
   if (!report(file, loaded->findings)) return false;
   configuration = loaded->configuration;
   const auto profiles = config::load_profiles(configuration.profiles);
-  if (profiles) return true;
-  std::printf("%s: error: profiles: %s\n", file.c_str(), profiles.error().message.c_str());
-  return false;
+  if (!profiles)
+    std::printf("%s: error: profiles: %s\n", file.c_str(), profiles.error().message.c_str());
+  const auto settings = control::settings_of(configuration);
+  if (!settings) std::printf("%s: error: %s\n", file.c_str(), settings.error().message.c_str());
+  return profiles && settings;
 }
 
 bool check_scheduler(const std::string& file, const config::Configuration& configuration) {

@@ -19,6 +19,7 @@
 #include "control/query/queue_query.h"
 #include "control/serve/decision_log.h"
 #include "control/serve/extender.h"
+#include "control/settings/reloader.h"
 #include "http/api_routes.h"
 #include "http/extender_routes.h"
 #include "http/health_routes.h"
@@ -36,6 +37,7 @@ namespace slackline::cli {
 struct Daemon::Parts {
   config::Configuration configuration;
   obs::MetricsRegistry metrics;
+  control::SettingsBoard settings;
   control::DecisionOptions decisions;
   std::unique_ptr<store::Journal> journal;
   std::unique_ptr<control::DecisionLog> log;
@@ -54,12 +56,14 @@ struct Daemon::Parts {
   http::Router api_router;
   http::Router metrics_router;
   std::unique_ptr<http::Server> server;
+  std::unique_ptr<control::Reloader> reloader;  // null: there is no file
 
   Status open_history();
   Status open_models();
   Status connect_cluster();
   Status lay_routes();
   Status open_doors();
+  void follow_configuration(ConfigurationSource again);
 };
 
 namespace {
@@ -106,22 +110,22 @@ Status Daemon::Parts::open_models() {
 }
 
 Status Daemon::Parts::connect_cluster() {
-  const config::ClusterSettings& settings = configuration.cluster;
-  if (!settings.dump_file.empty()) {
-    source = cluster::make_file_source({.path = settings.dump_file}, decisions.catalog, metrics,
+  const config::ClusterSettings& wanted = configuration.cluster;
+  if (!wanted.dump_file.empty()) {
+    source = cluster::make_file_source({.path = wanted.dump_file}, decisions.catalog, metrics,
                                        observers.get());
     runs->follow(*source);
     return source->start();
   }
   cluster::KubeOptions options;
-  options.access.kubeconfig = settings.kubeconfig;
-  options.stale_after_s = settings.stale_after_s;
-  options.audit_every_s = settings.audit_interval_s;
+  options.access.kubeconfig = wanted.kubeconfig;
+  options.stale_after_s = wanted.stale_after_s;
+  options.audit_every_s = wanted.audit_interval_s;
   SLACKLINE_ASSIGN(writer, cluster::make_kube_writer(options.access));
   SLACKLINE_ASSIGN(source,
                    cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
   runs->follow(*source);
-  SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, models->board(), *source,
+  SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, settings, models->board(), *source,
                                                  writer.get(), metrics));
   return source->start();
 }
@@ -132,8 +136,8 @@ Status Daemon::Parts::lay_routes() {
                                                  system_clock());
   queries = std::make_unique<control::Queries>(decisions, board, *source, journal.get(),
                                                system_clock(), kVersion);
-  SLACKLINE_ASSIGN(const control::PlannerOptions planning, planner_options(configuration));
-  queue = std::make_unique<control::QueueQuery>(planning, board, *source, system_clock());
+  queue = std::make_unique<control::QueueQuery>(
+      control::PlannerOptions{configuration.gpus, &settings}, board, *source, system_clock());
   health = std::make_unique<control::Health>(*source, board);
   http::add_extender_routes(extender_router, *extender, decisions.catalog, metrics);
   http::add_api_routes(api_router, *queries);
@@ -146,49 +150,69 @@ Status Daemon::Parts::lay_routes() {
 }
 
 Status Daemon::Parts::open_doors() {
-  const config::ListenersSettings& settings = configuration.listeners;
-  std::vector<http::Listener> listeners = {listener("extender", settings.extender, extender_router),
-                                           listener("api", settings.api, api_router),
-                                           listener("metrics", settings.metrics, metrics_router)};
+  const config::ListenersSettings& doors = configuration.listeners;
+  std::vector<http::Listener> listeners = {listener("extender", doors.extender, extender_router),
+                                           listener("api", doors.api, api_router),
+                                           listener("metrics", doors.metrics, metrics_router)};
   listeners[1].known_peers_only = true;
   listeners[2].plain_anywhere = true;
-  SLACKLINE_ASSIGN(
-      webhook, WebhookService::start(configuration, decisions, models->board(), *source, metrics));
+  SLACKLINE_ASSIGN(webhook, WebhookService::start(configuration, settings, decisions,
+                                                  models->board(), *source, metrics));
   if (webhook) listeners.push_back(webhook->listener());
   server = std::make_unique<http::Server>(metrics);
   SLACKLINE_TRY(server->start(listeners));
   obs::log_info("serving", {{"version", std::string_view(kVersion)},
                             {"mode", to_string(decisions.mode)},
-                            {"extender", settings.extender.address},
-                            {"api", settings.api.address},
-                            {"metrics", settings.metrics.address},
-                            {"webhook", webhook ? settings.webhook.address : "none"}});
+                            {"extender", doors.extender.address},
+                            {"api", doors.api.address},
+                            {"metrics", doors.metrics.address},
+                            {"webhook", webhook ? doors.webhook.address : "none"}});
   return {};
+}
+
+void Daemon::Parts::follow_configuration(ConfigurationSource again) {
+  if (again.file.empty()) return;
+  control::ReloaderOptions options;
+  options.file = std::move(again.file);
+  options.started = configuration;
+  options.read = std::move(again.read);
+  options.changed = [this] {
+    if (planner) planner->wake();
+  };
+  reloader =
+      std::make_unique<control::Reloader>(std::move(options), settings, metrics, system_clock());
+  reloader->start();
 }
 
 Daemon::Daemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Daemon::~Daemon() = default;
 
-Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& configuration) {
+Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& configuration,
+                                              ConfigurationSource again) {
   auto parts = std::make_unique<Parts>();
   parts->configuration = configuration;
   parts->decisions.mode = configuration.mode;
   parts->decisions.catalog = configuration.gpus;
-  parts->decisions.theta = configuration.scoring.theta;
+  SLACKLINE_ASSIGN(control::Settings settings, control::settings_of(configuration));
+  parts->settings.publish(std::move(settings));
+  parts->decisions.settings = &parts->settings;
   SLACKLINE_TRY(parts->open_history());
   SLACKLINE_TRY(parts->open_models());
   SLACKLINE_TRY(parts->connect_cluster());
   SLACKLINE_TRY(parts->lay_routes());
   SLACKLINE_TRY(parts->open_doors());
   if (parts->planner) parts->planner->start();
+  parts->follow_configuration(std::move(again));
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
 }
 
 void Daemon::stop(double grace_s) {
   using std::chrono::milliseconds;
+  if (parts_->reloader) parts_->reloader->stop();
   parts_->health->begin_shutdown();
   parts_->server->stop(milliseconds(static_cast<std::int64_t>(grace_s * 1000)));
   parts_->server->join();
+  if (parts_->reloader) parts_->reloader->join();
   if (parts_->planner) parts_->planner->stop();
   parts_->source->stop();
   parts_->source->join();

@@ -5,16 +5,25 @@
 // the journal.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "config/configuration.h"
 #include "slackline/base/result.h"
 
 namespace slackline::cli {
 
+// Where the configuration came from, to be read again when it changes. No file: never.
+struct ConfigurationSource {
+  std::string file;
+  std::function<Result<config::Configuration>()> read;
+};
+
 class Daemon {
  public:
-  static Result<std::unique_ptr<Daemon>> start(const config::Configuration& configuration);
+  static Result<std::unique_ptr<Daemon>> start(const config::Configuration& configuration,
+                                               ConfigurationSource again);
   ~Daemon();
 
   // `grace_s`: how long listeners stay open after readyz turned 503.

@@ -14,31 +14,21 @@ cluster::LeaseOptions lease_options(const config::PlannerSettings& planner) {
 
 }  // namespace
 
-Result<control::PlannerOptions> planner_options(const config::Configuration& configuration) {
-  control::PlannerOptions options;
-  options.catalog = configuration.gpus;
-  options.theta = configuration.scoring.theta;
-  auto policy = core::parse_policy(configuration.planner.policy);
-  if (!policy) return fail(policy.error().with_context("planner.policy"));
-  options.policy = *std::move(policy);
-  return options;
-}
-
 Result<std::unique_ptr<PlannerService>> PlannerService::make(
-    const config::Configuration& configuration, const control::KnownBoard& board,
-    cluster::ClusterSource& source, cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics) {
+    const config::Configuration& configuration, const control::SettingsBoard& settings,
+    const control::KnownBoard& board, cluster::ClusterSource& source,
+    cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics) {
   if (configuration.mode != Mode::kActive || writer == nullptr)
     return std::unique_ptr<PlannerService>();
   auto service = std::unique_ptr<PlannerService>(new PlannerService());
   PlannerService& parts = *service;
-  SLACKLINE_ASSIGN(control::PlannerOptions options, planner_options(configuration));
   const auto wake = [&parts] { parts.loop_->wake(); };
   SLACKLINE_ASSIGN(parts.election_,
                    cluster::make_leader_election({.kubeconfig = configuration.cluster.kubeconfig},
                                                  lease_options(configuration.planner), wake));
   parts.actuator_ = std::make_unique<control::Actuator>(*writer, metrics, wake, system_clock());
   parts.loop_ = std::make_unique<control::PlannerLoop>(
-      std::move(options), board, source, *parts.actuator_,
+      control::PlannerOptions{configuration.gpus, &settings}, board, source, *parts.actuator_,
       [&parts] { return parts.election_->term(); }, metrics, system_clock());
   source.on_publish(wake);
   return service;

@@ -12,20 +12,20 @@
 
 namespace slackline::cli {
 
-// kInvalidArgument: the policy is none.
-Result<control::PlannerOptions> planner_options(const config::Configuration& configuration);
-
 class PlannerService {
  public:
   // Null where the mode is not active, or the cluster is a file. To be made before `source` starts;
   // all references outlive it.
   static Result<std::unique_ptr<PlannerService>> make(const config::Configuration& configuration,
+                                                      const control::SettingsBoard& settings,
                                                       const control::KnownBoard& board,
                                                       cluster::ClusterSource& source,
                                                       cluster::ClusterWriter* writer,
                                                       obs::MetricsRegistry& metrics);
 
   void start();
+  // Something has changed that no watch tells.
+  void wake() { loop_->wake(); }
   // Plans no more, finishes what is under way, frees the Lease.
   void stop();
 

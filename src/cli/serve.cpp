@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "config/load.h"
+#include "control/settings/reloader.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
 
@@ -62,27 +63,13 @@ Result<config::Configuration> configure(const ServeOptions& options) {
   return configuration;
 }
 
-obs::LogLevel level_of(config::LogLevel level) {
-  switch (level) {
-    case config::LogLevel::kDebug:
-      return obs::LogLevel::kDebug;
-    case config::LogLevel::kInfo:
-      return obs::LogLevel::kInfo;
-    case config::LogLevel::kWarning:
-      return obs::LogLevel::kWarning;
-    case config::LogLevel::kError:
-      break;
-  }
-  return obs::LogLevel::kError;
-}
-
 int run(const ServeOptions& options) {
   const auto configuration = configure(options);
   if (!configuration) {
     std::fprintf(stderr, "slackline: %s\n", configuration.error().message.c_str());
     return kFailure;
   }
-  obs::configure_log(level_of(configuration->log.level),
+  obs::configure_log(control::log_level(configuration->log),
                      configuration->log.format == config::LogFormat::kJson);
   // Blocked before any thread starts, so that only this one takes them.
   sigset_t signals;
@@ -91,7 +78,8 @@ int run(const ServeOptions& options) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-  auto daemon = Daemon::start(*configuration);
+  auto daemon =
+      Daemon::start(*configuration, {options.config, [options] { return configure(options); }});
   if (!daemon) {
     std::fprintf(stderr, "slackline: %s\n", daemon.error().message.c_str());
     return kFailure;

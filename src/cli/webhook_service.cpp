@@ -17,23 +17,14 @@ ObjectKey key_of(const std::string& text) {
   return {text.substr(0, slash), text.substr(slash + 1)};
 }
 
-control::WebhookOptions options_of(const config::Configuration& configuration) {
-  const ObjectKey account = key_of(configuration.webhook.service_account);
-  control::WebhookOptions options;
-  options.scheduler_name = configuration.webhook.scheduler_name;
-  options.own_user = format("system:serviceaccount:{}:{}", account.ns, account.name);
-  options.max_pending = configuration.queue.max_pending;
-  return options;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<WebhookService>> WebhookService::start(
-    const config::Configuration& configuration, const control::DecisionOptions& decisions,
-    const control::KnownBoard& board, const cluster::ClusterSource& source,
-    obs::MetricsRegistry& metrics) {
-  const config::ListenerSettings& settings = configuration.listeners.webhook;
-  if (settings.address.empty()) return std::unique_ptr<WebhookService>();
+    const config::Configuration& configuration, const control::SettingsBoard& settings,
+    const control::DecisionOptions& decisions, const control::KnownBoard& board,
+    const cluster::ClusterSource& source, obs::MetricsRegistry& metrics) {
+  const config::ListenerSettings& listening = configuration.listeners.webhook;
+  if (listening.address.empty()) return std::unique_ptr<WebhookService>();
   std::unique_ptr<WebhookService> service(new WebhookService());
   const bool live = configuration.cluster.dump_file.empty();
   cluster::KubeAccess access;
@@ -41,17 +32,16 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
   if (live) {
     SLACKLINE_ASSIGN(service->reviewer_, cluster::make_access_reviewer(access));
   }
-  service->webhook_ =
-      std::make_unique<control::Webhook>(options_of(configuration), decisions, board, source,
-                                         service->reviewer_.get(), system_clock());
+  service->webhook_ = std::make_unique<control::Webhook>(settings, decisions, board, source,
+                                                         service->reviewer_.get(), system_clock());
   http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics);
   http::Listener& listener = service->listener_;
   listener.name = "webhook";
-  listener.address = settings.address;
+  listener.address = listening.address;
   listener.router = &service->router_;
-  if (settings.tls) {
-    listener.tls = http::TlsOptions{settings.tls->cert_file, settings.tls->key_file,
-                                    settings.tls->client_ca_file};
+  if (listening.tls) {
+    listener.tls = http::TlsOptions{listening.tls->cert_file, listening.tls->key_file,
+                                    listening.tls->client_ca_file};
   } else if (live) {
     SLACKLINE_TRY(service->keep_certificate(configuration, access));
   } else {

@@ -23,6 +23,7 @@ class WebhookService {
   // Null where the configuration names no listener for it. The certificate's file is there when it
   // returns.
   static Result<std::unique_ptr<WebhookService>> start(const config::Configuration& configuration,
+                                                       const control::SettingsBoard& settings,
                                                        const control::DecisionOptions& decisions,
                                                        const control::KnownBoard& board,
                                                        const cluster::ClusterSource& source,

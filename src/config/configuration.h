@@ -12,6 +12,7 @@
 
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
+#include "slackline/model/queue_rules.h"
 
 namespace slackline::config {
 
@@ -22,11 +23,15 @@ struct TlsSettings {
   std::string cert_file;  // PEM, leaf first
   std::string key_file;
   std::string client_ca_file;  // set: clients must present a certificate of this CA
+
+  friend bool operator==(const TlsSettings&, const TlsSettings&) = default;
 };
 
 struct ListenerSettings {
   std::string address;  // "127.0.0.1:8181", "[::1]:0", ":8443" (every interface)
   std::optional<TlsSettings> tls;
+
+  friend bool operator==(const ListenerSettings&, const ListenerSettings&) = default;
 };
 
 // Off loopback extender and api demand TLS; metrics and health are always plain.
@@ -35,6 +40,8 @@ struct ListenersSettings {
   ListenerSettings api{"127.0.0.1:8180", {}};
   ListenerSettings metrics{"127.0.0.1:8182", {}};
   ListenerSettings webhook;  // no address: none. Without tls Slackline makes its own certificate
+
+  friend bool operator==(const ListenersSettings&, const ListenersSettings&) = default;
 };
 
 // The admission webhook. Names of objects are NAMESPACE/NAME.
@@ -46,14 +53,14 @@ struct WebhookSettings {
   std::string certificate_secret = "slackline-system/slackline-webhook-tls";
   std::string configuration = "slackline";  // of both webhook configurations
   double certificate_life_s = 90 * 86400.0;
-};
 
-struct QueueSettings {
-  std::int64_t max_pending = 0;  // tasks that may wait in one queue; 0 = no limit
+  friend bool operator==(const WebhookSettings&, const WebhookSettings&) = default;
 };
 
 struct ScoringSettings {
   double theta = 1.0;  // 000 eq 10: weight of spread against GPU share, >= 0
+
+  friend bool operator==(const ScoringSettings&, const ScoringSettings&) = default;
 };
 
 // What decides and acts in active mode.
@@ -61,6 +68,8 @@ struct PlannerSettings {
   std::string policy = "savable";  // as core/policy.h names it
   std::string lease =
       "slackline-system/slackline";  // NAMESPACE/NAME; of several replicas one plans
+
+  friend bool operator==(const PlannerSettings&, const PlannerSettings&) = default;
 };
 
 struct ClusterSettings {
@@ -68,6 +77,8 @@ struct ClusterSettings {
   std::string kubeconfig;         // empty = in-cluster, else the default kubeconfig
   double stale_after_s = 150;     // an older cache judges nothing, everything passes
   double audit_interval_s = 600;  // how often the cache is compared with a fresh list
+
+  friend bool operator==(const ClusterSettings&, const ClusterSettings&) = default;
 };
 
 struct StoreSettings {
@@ -77,6 +88,8 @@ struct StoreSettings {
 
   // "slackline.db" -> "slackline.models.db"
   std::string models_file() const;
+
+  friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
 };
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
@@ -85,6 +98,8 @@ enum class LogFormat { kText, kJson };
 struct LogSettings {
   LogLevel level = LogLevel::kInfo;
   LogFormat format = LogFormat::kText;
+
+  friend bool operator==(const LogSettings&, const LogSettings&) = default;
 };
 
 struct Configuration {
@@ -94,11 +109,13 @@ struct Configuration {
   ScoringSettings scoring;
   ListenersSettings listeners;
   WebhookSettings webhook;
-  QueueSettings queue;
+  QueueRulebook queues;
   PlannerSettings planner;
   ClusterSettings cluster;
   StoreSettings store;
   LogSettings log;
+
+  friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
 }  // namespace slackline::config

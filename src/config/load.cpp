@@ -151,6 +151,26 @@ void read_webhook(Section& section, WebhookSettings& webhook) {
   });
 }
 
+void read_rules(Section& section, QueueRules& rules) {
+  section.integer("maxPending", rules.max_pending, 0);
+  section.duration("fallbackAfter", rules.fallback_after_s);
+  section.flag("scaleUp", rules.scale_up);
+}
+
+// What a queue does not say is as in `queue`.
+void read_queue(Section& item, QueueRulebook& queues) {
+  std::string name;
+  item.text("name", name);
+  QueueRules rules = queues.defaults;
+  read_rules(item, rules);
+  if (name.empty())
+    item.problem("name", "is \"\"",
+                 "it must be a queue: a value of slackline.dev/queue, or a namespace");
+  else if (!queues.named.emplace(name, rules).second)
+    item.problem("name", format("queue {} is given twice", printable(name, 64)),
+                 "keep one of them");
+}
+
 void read_planner(Section& section, PlannerSettings& planner) {
   section.text("policy", planner.policy);
   read_object_name(section, "lease", planner.lease);
@@ -195,7 +215,8 @@ void read_root(Section& root, Configuration& out) {
     s.section("webhook", [&](Section& l) { read_webhook_listener(l, out.listeners.webhook); });
   });
   root.section("webhook", [&](Section& s) { read_webhook(s, out.webhook); });
-  root.section("queue", [&](Section& s) { s.integer("maxPending", out.queue.max_pending, 0); });
+  root.section("queue", [&](Section& s) { read_rules(s, out.queues.defaults); });
+  root.sections("queues", [&](Section& item) { read_queue(item, out.queues); });
   root.section("planner", [&](Section& s) { read_planner(s, out.planner); });
   root.section("cluster", [&](Section& s) { read_cluster(s, out.cluster); });
   root.section("store", [&](Section& s) {

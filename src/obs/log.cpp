@@ -136,6 +136,10 @@ void configure_log(LogLevel level, bool json) {
   sink() = make_sink(level, json);
 }
 
+void set_log_level(LogLevel level) {
+  sink().logger->set_level(to_spdlog(level));
+}
+
 void log(LogLevel level, std::string_view event, std::initializer_list<Field> fields) {
   Sink& target = sink();
   if (!target.logger->should_log(to_spdlog(level))) return;

@@ -20,6 +20,8 @@ struct Field {
 
 // Lines go to stderr. json: one JSON object per line instead of key=value.
 void configure_log(LogLevel level, bool json);
+// At any time.
+void set_log_level(LogLevel level);
 
 void log(LogLevel level, std::string_view event, std::initializer_list<Field> fields = {});
 

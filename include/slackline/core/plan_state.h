@@ -21,11 +21,12 @@
 #include "slackline/core/menu.h"
 #include "slackline/core/model_error.h"
 #include "slackline/core/task_list.h"
+#include "slackline/model/queue_rules.h"
 #include "slackline/model/task_intent.h"
 
 namespace slackline::core {
 
-inline constexpr double kDefaultFallback_s = 1800;
+using slackline::kDefaultFallback_s;
 inline constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
 // What does not change about a task.

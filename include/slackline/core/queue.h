@@ -24,6 +24,7 @@
 #include "slackline/core/plan.h"
 #include "slackline/core/task_menu.h"
 #include "slackline/model/own_write.h"
+#include "slackline/model/queue_rules.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
@@ -32,7 +33,7 @@ struct QueueOptions {
   const GpuCatalog* catalog = nullptr;         // required
   std::shared_ptr<const Predictor> predictor;  // required
   double theta = kDefaultTheta;
-  double fallback_after_s = kDefaultFallback_s;  // before a less preferred GPU type is taken
+  const QueueRulebook* queues = nullptr;  // null: the defaults
   double now_wall_s = 0;
   double now_steady_s = 0;
   const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none
@@ -81,7 +82,7 @@ class Queue {
   std::vector<JobPtr> to_open_;
 };
 
-// `menus` keeps what was predicted from call to call; it is begun anew when pools or models
+// `menus` keeps what was predicted from call to call; it is begun anew when pools, models or theta
 // changed.
 Queue make_queue(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus);
 

@@ -52,8 +52,8 @@ class TaskMenus {
   TaskMenus(std::vector<Pool> pools, GpuCatalog catalog, std::shared_ptr<const Predictor> predictor,
             double theta);
 
-  bool made_for(const std::vector<Pool>& pools, const Predictor* predictor) const {
-    return predictor_.get() == predictor && pools_ == pools;
+  bool made_for(const std::vector<Pool>& pools, const Predictor* predictor, double theta) const {
+    return predictor_.get() == predictor && theta_ == theta && pools_ == pools;
   }
   const TaskMenu& of(const TaskIntent& intent, const TaskRequest& request);
 

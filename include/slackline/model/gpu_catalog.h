@@ -24,6 +24,8 @@ struct GpuResourceRule {
   // True where the scheduler ignores the resource (ignoredByScheduler) and we alone account it;
   // then an unsynced cache answers Error instead of passing everything.
   bool self_accounted = false;
+
+  friend bool operator==(const GpuResourceRule&, const GpuResourceRule&) = default;
 };
 
 // One GPU type: the alias people write in gpu-types, the label values that mean it, and its cost.
@@ -31,6 +33,8 @@ struct GpuTypeRule {
   GpuType alias;
   std::vector<std::string> label_values;  // globs over any of the type labels' values
   double cost = 1.0;                      // weight in 000 eq 10; > 0
+
+  friend bool operator==(const GpuTypeRule&, const GpuTypeRule&) = default;
 };
 
 using Labels = std::vector<std::pair<std::string, std::string>>;  // sorted by key
@@ -51,6 +55,8 @@ struct GpuCatalog {
   GpuType classify(const Labels& labels) const;
 
   double cost(const GpuType& alias) const;  // 1.0 for types without a rule
+
+  friend bool operator==(const GpuCatalog&, const GpuCatalog&) = default;
 };
 
 // NVIDIA, AMD and common cloud label vocabularies, whole GPUs and MIG.

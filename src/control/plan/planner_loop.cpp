@@ -115,16 +115,18 @@ void PlannerLoop::begin_term(std::int64_t term) {
 
 void PlannerLoop::plan(const SnapshotPtr& snapshot, double woken_s) {
   const double began_s = clock_.steady_s();
+  const SettingsPtr settings = options_.settings->settings();
   const auto held_off = memory_.held_off(began_s);
   core::QueueOptions asked;
   asked.catalog = &options_.catalog;
   asked.predictor = board_.known()->predictor;
-  asked.theta = options_.theta;
+  asked.theta = settings->theta;
+  asked.queues = &settings->queues;
   asked.now_wall_s = clock_.wall_s();
   asked.now_steady_s = began_s;
   asked.held_off = &held_off;
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
-  const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, options_.policy);
+  const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
   for (const core::Effect& effect : plan.effects)
     (effect.is_start() ? starts_ : refused_).add();
   planned_s_ = clock_.steady_s();

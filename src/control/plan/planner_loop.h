@@ -20,18 +20,17 @@
 
 #include "control/learn/known.h"
 #include "control/plan/actuator.h"
+#include "control/settings/settings.h"
 #include "obs/metrics.h"
 #include "slackline/core/hand_over.h"
-#include "slackline/core/policy.h"
 
 namespace slackline::control {
 
 inline constexpr double kCoalesce_s = 0.1;
 
 struct PlannerOptions {
-  core::Policy policy;
   GpuCatalog catalog;
-  double theta = 1.0;
+  const SettingsBoard* settings = nullptr;  // required
 };
 
 class PlannerLoop {

@@ -162,7 +162,7 @@ Result<ScoresView> Queries::scores(const ObjectKey& key) const {
   core::ScoreOptions score;
   score.catalog = &options_.catalog;
   score.predictor = known->predictor.get();
-  score.theta = options_.theta;
+  score.theta = options_.theta();
   score.now_steady_s = filter.now_steady_s;
   const core::ScoreSheet sheet = core::score_nodes(*snapshot, request, score);
 
@@ -191,7 +191,7 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
   core::PlacementOptions options;
   options.catalog = &options_.catalog;
   options.predictor = known->predictor.get();
-  options.theta = options_.theta;
+  options.theta = options_.theta();
   options.now_wall_s = clock_.wall_s();
   options.now_steady_s = clock_.steady_s();
   const core::PlacementTable table = core::placement_table(*snapshot, *task, options);

@@ -117,16 +117,18 @@ QueueQuery::~QueueQuery() = default;
 std::vector<QueueRow> QueueQuery::rows(const std::string& ns) {
   Impl& my = *impl_;
   const SnapshotPtr snapshot = my.source.snapshot();
+  const SettingsPtr settings = my.options.settings->settings();
   core::QueueOptions asked;
   asked.catalog = &my.options.catalog;
   asked.predictor = my.board.known()->predictor;
-  asked.theta = my.options.theta;
+  asked.theta = settings->theta;
+  asked.queues = &settings->queues;
   asked.now_wall_s = my.clock.wall_s();
   asked.now_steady_s = my.clock.steady_s();
   MutexLock lock(my.mutex);
   const core::Queue queue = core::make_queue(*snapshot, asked, my.menus);
   std::vector<QueueRow> rows =
-      RowMaker(*snapshot, queue, asked.now_wall_s, my.options.policy).make();
+      RowMaker(*snapshot, queue, asked.now_wall_s, settings->policy).make();
   if (!ns.empty()) std::erase_if(rows, [&](const QueueRow& row) { return row.key.ns != ns; });
   return rows;
 }

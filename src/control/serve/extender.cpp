@@ -6,9 +6,11 @@
 
 #include "cluster/source.h"
 #include "control/serve/decision_log.h"
+#include "control/settings/settings.h"
 #include "slackline/base/text.h"
 #include "slackline/core/filter.h"
 #include "slackline/core/holds.h"
+#include "slackline/core/menu.h"
 #include "slackline/core/score.h"
 #include "slackline/core/victims.h"
 #include "slackline/model/contract.h"
@@ -60,8 +62,12 @@ std::vector<DecisionCandidate> top_candidates(const NodesRequest& request,
 
 }  // namespace
 
+double DecisionOptions::theta() const {
+  return settings == nullptr ? core::kDefaultTheta : settings->settings()->theta;
+}
+
 std::string DecisionOptions::fingerprint() const {
-  std::string text = format("{} theta={}", to_string(mode), theta);
+  std::string text(to_string(mode));
   for (const GpuTypeRule& type : catalog.types)
     text += format(" {}={}", type.alias.str(), type.cost);
   return format("{:016x}", slackline::fingerprint(text));
@@ -87,7 +93,7 @@ DecisionRow Extender::row_for(Verb verb, const ClusterSnapshot& snapshot, const 
   row.pod = pod.key;
   if (const PlanNote* plan = effective_plan(snapshot, pod)) row.plan_id = plan->id;
   row.policy = options_.mode == Mode::kShadow ? "cer-shadow" : "cer";
-  row.options_hash = format("{}-{}", options_hash_, known.fingerprint);
+  row.options_hash = format("{}-{}-{}", options_hash_, options_.theta(), known.fingerprint);
   row.snapshot_version = snapshot.version;
   row.nodes_asked = static_cast<std::uint32_t>(nodes_asked);
   return row;
@@ -135,7 +141,7 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request) {
   core::ScoreOptions options;
   options.catalog = &options_.catalog;
   options.predictor = known->predictor.get();
-  options.theta = options_.theta;
+  options.theta = options_.theta();
   options.now_steady_s = started_s;
   const auto pools = pools_of(*snapshot);
   options.pools = pools.get();

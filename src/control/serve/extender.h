@@ -38,13 +38,16 @@ namespace slackline::control {
 
 class DecisionLog;
 
-// What the verbs decide with, beside what is known of models; fixed while the daemon runs.
+class SettingsBoard;
+
+// What the verbs decide with, beside what is known of models.
 struct DecisionOptions {
   Mode mode = Mode::kAdvise;
   GpuCatalog catalog;
-  double theta = 1.0;  // 000 eq 10
+  const SettingsBoard* settings = nullptr;  // what may change; null: the defaults
 
-  std::string fingerprint() const;  // names these options in the journal
+  double theta() const;             // 000 eq 10, as it is now
+  std::string fingerprint() const;  // names mode and catalogue in the journal
 };
 
 class Extender {

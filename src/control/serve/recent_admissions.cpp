@@ -8,7 +8,8 @@ namespace {
 constexpr double kForgotten_s = 2;
 
 bool waits_in(const Job& job, const std::string& queue) {
-  if (!job.suspended || job.finished || !job.pod_requests.wants_gpus()) return false;
+  if (!job.suspended || !job.suspended_by_us || job.finished || !job.pod_requests.wants_gpus())
+    return false;
   return (job.intent ? queue_of(*job.intent, job.key.ns) : job.key.ns) == queue;
 }
 

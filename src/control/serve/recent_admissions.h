@@ -16,8 +16,8 @@ namespace slackline::control {
 
 class RecentAdmissions {
  public:
-  // Tasks that wait in the queue: suspended Jobs with GPUs in the snapshot, and what was admitted
-  // since. `except` is not counted.
+  // Jobs that wait in the queue: those with GPUs that we suspended in the snapshot, and what was
+  // admitted since. `except` is not counted.
   std::int64_t waiting_in(const std::string& queue, const ClusterSnapshot& snapshot,
                           const ObjectKey& except, double now_steady_s);
 

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "cluster/source.h"
+#include "control/serve/admission_scope.h"
+#include "control/settings/settings.h"
 #include "slackline/base/text.h"
 
 namespace slackline::control {
@@ -25,10 +27,10 @@ ObjectKey job_key(const AdmissionReview& review) {
 
 }  // namespace
 
-Webhook::Webhook(WebhookOptions options, const DecisionOptions& decisions, const KnownBoard& board,
-                 const cluster::ClusterSource& source, cluster::AccessReviewer* reviewer,
-                 const Clock& clock)
-    : options_(std::move(options)),
+Webhook::Webhook(const SettingsBoard& settings, const DecisionOptions& decisions,
+                 const KnownBoard& board, const cluster::ClusterSource& source,
+                 cluster::AccessReviewer* reviewer, const Clock& clock)
+    : settings_(settings),
       decisions_(decisions),
       board_(board),
       source_(source),
@@ -36,17 +38,17 @@ Webhook::Webhook(WebhookOptions options, const DecisionOptions& decisions, const
       rights_(reviewer, clock) {}
 
 AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
-                               const Known& known) {
+                               const Known& known, const Settings& settings) {
   AdmissionFacts facts;
   facts.snapshot = &snapshot;
   facts.catalog = &decisions_.catalog;
   facts.predictor = known.predictor.get();
   facts.trusted = source_.health().trusted();
   facts.now_s = clock_.wall_s();
-  facts.theta = decisions_.theta;
-  facts.scheduler_name = options_.scheduler_name;
-  facts.own_user = options_.own_user;
-  facts.max_pending = options_.max_pending;
+  facts.theta = settings.theta;
+  facts.scheduler_name = settings.scheduler_name;
+  facts.own_user = settings.own_user;
+  facts.max_pending = settings.queues.of(queue_of(intent_of(review), review.ns)).max_pending;
   if (asks_for_urgent(review, facts)) {
     const UrgentRights::Answer answer = rights_.ask(review.user, review.ns);
     facts.urgent = answer.right;
@@ -64,7 +66,7 @@ AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage 
   if (mode == Mode::kShadow || (mode == Mode::kAdvise && mutates)) return {};
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = board_.known();
-  const AdmissionFacts facts = gather(review, *snapshot, *known);
+  const AdmissionFacts facts = gather(review, *snapshot, *known, *settings_.settings());
   AdmissionDecision decision = decide_admission(review, stage, facts);
   if (mode == Mode::kAdvise) return only_advice(std::move(decision));
   // Validation is the last word before the object is stored.

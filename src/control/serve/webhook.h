@@ -8,8 +8,6 @@
 // Thread-safety: any method from any thread; answer() may block for cluster::kReviewTimeout_s.
 #pragma once
 
-#include <string>
-
 #include "control/serve/admission.h"
 #include "control/serve/extender.h"
 #include "control/serve/recent_admissions.h"
@@ -23,17 +21,14 @@ class ClusterSource;
 
 namespace slackline::control {
 
-struct WebhookOptions {
-  std::string scheduler_name;
-  std::string own_user;
-  std::int64_t max_pending = 0;
-};
+class SettingsBoard;
+struct Settings;
 
 class Webhook {
  public:
   // `reviewer` is null where the cluster source is read-only: then urgent is refused. All
   // references outlive it.
-  Webhook(WebhookOptions options, const DecisionOptions& decisions, const KnownBoard& board,
+  Webhook(const SettingsBoard& settings, const DecisionOptions& decisions, const KnownBoard& board,
           const cluster::ClusterSource& source, cluster::AccessReviewer* reviewer,
           const Clock& clock);
 
@@ -41,9 +36,9 @@ class Webhook {
 
  private:
   AdmissionFacts gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
-                        const Known& known);
+                        const Known& known, const Settings& settings);
 
-  const WebhookOptions options_;
+  const SettingsBoard& settings_;
   const DecisionOptions& decisions_;
   const KnownBoard& board_;
   const cluster::ClusterSource& source_;

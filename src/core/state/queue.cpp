@@ -151,11 +151,17 @@ class QueueMaker {
   }
 
  private:
+  const QueueRules& rules_of(const QueueTask& task) const {
+    static const QueueRules kDefaults;
+    if (options_.queues == nullptr) return kDefaults;
+    return options_.queues->of(queue_of(task.intent, task.key.ns));
+  }
+
   void renew_menus() {
     std::vector<Pool> pools;
     for (const QueuePool& pool : queue_.pools_)
       pools.push_back(pool.pool);
-    if (!menus_.made_for(pools, options_.predictor.get()))
+    if (!menus_.made_for(pools, options_.predictor.get(), options_.theta))
       menus_ = TaskMenus(std::move(pools), *options_.catalog, options_.predictor, options_.theta);
   }
 
@@ -177,7 +183,7 @@ class QueueMaker {
       described.preemptible = false;  // until live preemption exists
       described.menu = menu.menu;
       described.preference = menu.preference;
-      described.fallback_after_s = options_.fallback_after_s;
+      described.fallback_after_s = rules_of(task).fallback_after_s;
       if (!task.plan) described.eligible = eligibility.of(task.member);
       tasks.push_back(std::move(described));
     }

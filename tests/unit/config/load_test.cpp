@@ -82,7 +82,7 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
   EXPECT_EQ(c.webhook.certificate_names, defaults.webhook.certificate_names);
   EXPECT_EQ(c.webhook.certificate_secret, defaults.webhook.certificate_secret);
   EXPECT_EQ(c.webhook.certificate_life_s, defaults.webhook.certificate_life_s);
-  EXPECT_EQ(c.queue.max_pending, defaults.queue.max_pending);
+  EXPECT_EQ(c.queues, defaults.queues);
 }
 
 TEST(LoadTest, TheWebhookIsConfigured) {
@@ -100,10 +100,39 @@ TEST(LoadTest, TheWebhookIsConfigured) {
   EXPECT_THAT(c.webhook.certificate_names, ElementsAre("n"));
   EXPECT_EQ(c.webhook.certificate_secret, "d/e");
   EXPECT_EQ(c.webhook.certificate_life_s, 3600);
-  EXPECT_EQ(c.queue.max_pending, 7);
+  EXPECT_EQ(c.queues.defaults.max_pending, 7);
   EXPECT_THAT(problems("webhook: {serviceAccount: slackline}\n"),
               ElementsAre(HasSubstr(
                   "webhook.serviceAccount: is \"slackline\"; it must be NAMESPACE/NAME")));
+}
+
+TEST(LoadTest, AQueueInheritsWhatItDoesNotSay) {
+  const Loaded loaded = parse(
+      "queues: [{name: vision, maxPending: 100, scaleUp: true}, {name: text, fallbackAfter: 5m}]\n"
+      "queue: {maxPending: 7, fallbackAfter: 10m}\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  const QueueRulebook& queues = loaded.configuration.queues;
+  EXPECT_EQ(queues.of("vision"), (QueueRules{100, 600, true}));
+  EXPECT_EQ(queues.of("text"), (QueueRules{7, 300, false}));
+  EXPECT_EQ(queues.of("any other"), (QueueRules{7, 600, false}));
+}
+
+TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
+  EXPECT_THAT(problems("queues: [{name: a, maxpending: 3}]\n"),
+              ElementsAre("f:3: error: queues[0].maxpending: is not a known key; allowed here: "
+                          "name, maxPending, fallbackAfter, scaleUp"));
+  EXPECT_THAT(problems("queues: [{name: a}, {name: a}]\n"),
+              ElementsAre(HasSubstr("queues[1].name: queue a is given twice; keep one of them")));
+  EXPECT_THAT(problems("queues: [{maxPending: 3}]\n"),
+              ElementsAre(HasSubstr("queues[0].name: is \"\"; it must be a queue")));
+  EXPECT_THAT(problems("queues: {vision: {maxPending: 3}}\n"),
+              ElementsAre(HasSubstr("queues: is a mapping; it must be a list")));
+  EXPECT_THAT(problems("queues: [{name: a, maxPending: -1}]\n"),
+              ElementsAre(HasSubstr("queues[0].maxPending: is \"-1\"; it must be a whole number")));
+  EXPECT_THAT(problems("queue: {fallbackAfter: soon}\n"),
+              ElementsAre(HasSubstr("queue.fallbackAfter: is \"soon\"; it must be a duration")));
+  EXPECT_THAT(problems("queue: {scaleUp: maybe}\n"),
+              ElementsAre(HasSubstr("queue.scaleUp: is \"maybe\"; allowed: true, false")));
 }
 
 // The parser tells what it knows when it meets a key that it does not; the reference must say each.
@@ -114,7 +143,8 @@ TEST(LoadTest, TheReferenceFileDocumentsEveryKey) {
       "1}\n"
       "listeners: {x: 1, extender: {x: 1, tls: {x: 1, certFile: c, keyFile: k}}, metrics: {x: 1}, "
       "webhook: {x: 1}}\n"
-      "webhook: {x: 1, certificate: {x: 1}}\nqueue: {x: 1}\ncluster: {x: 1}\nstore: {x: 1}\nlog: "
+      "webhook: {x: 1, certificate: {x: 1}}\nqueue: {x: 1}\nqueues: [{name: q, x: 1}]\ncluster: "
+      "{x: 1}\nstore: {x: 1}\nlog: "
       "{x: 1}\n";
   int sections = 0;
   for (const Finding& finding : parse(probes).findings) {
@@ -123,7 +153,7 @@ TEST(LoadTest, TheReferenceFileDocumentsEveryKey) {
     for (const std::string_view key : split(std::string_view(finding.remedy).substr(14), ','))
       EXPECT_TRUE(std::regex_search(text, std::regex(format("(^|\\n)[ #-]*{}:", key)))) << key;
   }
-  EXPECT_EQ(sections, 16);
+  EXPECT_EQ(sections, 17);
 }
 
 TEST(LoadTest, EveryKeyReachesItsField) {

@@ -303,8 +303,8 @@ TEST_F(AdmissionTest, AFullQueueTakesNoMore) {
   facts.pending_in_queue = 2;
   EXPECT_EQ(refusal({}), "allowed");
   facts.pending_in_queue = 3;
-  EXPECT_THAT(refusal({}), AllOf(HasSubstr("QueueFull: queue team-a: 3 tasks wait"),
-                                 HasSubstr("queue.maxPending is 3")));
+  EXPECT_THAT(refusal({}), AllOf(HasSubstr("QueueFull: queue team-a: 3 Jobs wait"),
+                                 HasSubstr("its maxPending is 3")));
   facts.trusted = false;  // what is not known is not held against anybody
   EXPECT_EQ(refusal({}), "allowed");
 }

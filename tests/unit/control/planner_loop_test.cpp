@@ -27,11 +27,11 @@ class PlannerLoopTest : public testing::Test {
     };
     actuator_ =
         std::make_unique<Actuator>(writer_, metrics_, [this] { loop_->wake(); }, system_clock());
-    PlannerOptions options;
-    options.policy = *core::parse_policy("savable,headroom=0,calm=0");
-    options.catalog = default_gpu_catalog();
+    Settings settings;
+    settings.policy = *core::parse_policy("savable,headroom=0,calm=0");
+    settings_.publish(settings);
     loop_ = std::make_unique<PlannerLoop>(
-        options, board_, source_, *actuator_,
+        PlannerOptions{default_gpu_catalog(), &settings_}, board_, source_, *actuator_,
         [this]() -> std::optional<std::int64_t> {
           const std::int64_t term = term_;
           return term > 0 ? std::optional(term) : std::nullopt;
@@ -71,6 +71,7 @@ class PlannerLoopTest : public testing::Test {
   }
 
   obs::MetricsRegistry metrics_;
+  SettingsBoard settings_;
   KnownBoard board_;
   test::FakeSource source_{two_jobs_one_node()};
   test::FakeWriter writer_;

@@ -29,10 +29,10 @@ TEST(QueueQuery, ShowsPlannedTasksThenWaitingOnesByPredictedStart) {
   const test::FakeSource source(
       a_cluster().with(a_node("n1")).with(soon).with(late).with(other).with(runs).build());
   const KnownBoard board;
-  PlannerOptions options;
-  options.policy = *core::parse_policy("savable,headroom=0,calm=0");
-  options.catalog = default_gpu_catalog();
-  QueueQuery query(options, board, source, clock);
+  Settings settings;
+  settings.policy = *core::parse_policy("savable,headroom=0,calm=0");
+  const SettingsBoard live(settings);
+  QueueQuery query({default_gpu_catalog(), &live}, board, source, clock);
   const std::vector<QueueRow> rows = query.rows("");
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].key.name, "z-runs");

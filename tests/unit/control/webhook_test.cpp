@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "cluster/access_reviewer.h"
+#include "control/settings/settings.h"
 #include "support/admission_bodies.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
@@ -32,6 +33,14 @@ class WebhookTest : public ::testing::Test {
   WebhookTest() {
     decisions.mode = Mode::kActive;
     decisions.catalog = default_gpu_catalog();
+    limit_queues(2);
+  }
+
+  void limit_queues(std::int64_t max_pending) {
+    Settings now;
+    now.own_user = "us";
+    now.queues.defaults.max_pending = max_pending;
+    settings.publish(now);
   }
 
   static AdmissionReview urgent() {
@@ -53,17 +62,13 @@ class WebhookTest : public ::testing::Test {
     return decision.refusal ? decision.refusal->reason : "";
   }
 
+  SettingsBoard settings;
   DecisionOptions decisions;
   KnownBoard board;
   test::FakeClock clock;
   test::FakeSource source{test::a_cluster().build()};
   FakeReviewer reviewer;
-  Webhook webhook{{.scheduler_name = "gpu-scheduler", .own_user = "us", .max_pending = 2},
-                  decisions,
-                  board,
-                  source,
-                  &reviewer,
-                  clock};
+  Webhook webhook{settings, decisions, board, source, &reviewer, clock};
 };
 
 TEST_F(WebhookTest, ShadowModeIsInert) {
@@ -119,6 +124,39 @@ TEST_F(WebhookTest, ABurstCannotSlipPastTheLimitOfAQueue) {
   EXPECT_EQ(reason(named("c"), AdmissionStage::kMutate), "QueueFull");
   clock.advance(3);  // they never appeared: their creation failed elsewhere
   EXPECT_EQ(reason(named("c")), "");
+}
+
+TEST_F(WebhookTest, EachQueueHasItsOwnLimit) {
+  Settings now;
+  now.queues.defaults.max_pending = 1;
+  now.queues.named["vision"].max_pending = 2;
+  settings.publish(now);
+  const auto in_vision = [](const std::string& name) {
+    ReviewText text;
+    text.metadata = R"("labels":{"slackline.dev/queue":"vision"})";
+    AdmissionReview out = review(text);
+    std::get<ReviewedJob>(out.object).job.key.name = name;
+    return out;
+  };
+  EXPECT_EQ(reason(named("a")), "");
+  EXPECT_EQ(reason(named("b")), "QueueFull");
+  EXPECT_EQ(reason(in_vision("c")), "");
+  EXPECT_EQ(reason(in_vision("d")), "");
+  EXPECT_EQ(reason(in_vision("e")), "QueueFull");
+  limit_queues(3);  // the file has changed
+  EXPECT_EQ(reason(in_vision("e")), "");
+}
+
+TEST_F(WebhookTest, OnlyJobsThatWeHoldBackFillAQueue) {
+  limit_queues(1);
+  source.show(test::a_cluster()
+                  .with(test::a_job("team-a/somebody-elses").gpus(1).suspended())
+                  .with(test::a_job("team-a/runs").gpus(1).managed())
+                  .with(test::a_job("team-b/waits").gpus(1).waiting())
+                  .build());
+  EXPECT_EQ(reason(named("a"), AdmissionStage::kMutate), "");
+  source.show(test::a_cluster().with(test::a_job("team-a/ours").gpus(1).waiting()).build());
+  EXPECT_EQ(reason(named("a"), AdmissionStage::kMutate), "QueueFull");
 }
 
 TEST_F(WebhookTest, ADryRunTakesNoPlace) {

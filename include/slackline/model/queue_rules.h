@@ -1,0 +1,34 @@
+// QueueRules: what an administrator says of a queue (configuration: `queue`, `queues`).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace slackline {
+
+inline constexpr double kDefaultFallback_s = 1800;
+
+struct QueueRules {
+  std::int64_t max_pending = 0;                  // Jobs that may wait; 0 = no limit
+  double fallback_after_s = kDefaultFallback_s;  // before a less preferred GPU type is taken
+  bool scale_up = false;  // what no present node could ever run is left to an autoscaler
+
+  friend bool operator==(const QueueRules&, const QueueRules&) = default;
+};
+
+// The rules of every queue.
+struct QueueRulebook {
+  QueueRules defaults;
+  std::map<std::string, QueueRules, std::less<>> named;
+
+  const QueueRules& of(std::string_view queue) const {
+    const auto at = named.find(queue);
+    return at == named.end() ? defaults : at->second;
+  }
+  friend bool operator==(const QueueRulebook&, const QueueRulebook&) = default;
+};
+
+}  // namespace slackline

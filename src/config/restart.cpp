@@ -1,0 +1,36 @@
+#include "config/restart.h"
+
+#include <tuple>
+
+namespace slackline::config {
+namespace {
+
+auto certificate(const WebhookSettings& webhook) {
+  return std::tie(webhook.certificate_names, webhook.certificate_secret,
+                  webhook.certificate_life_s);
+}
+
+}  // namespace
+
+std::vector<std::string> needs_restart(const Configuration& started, const Configuration& now) {
+  std::vector<std::string> keys;
+  const auto note = [&](const char* key, bool same) {
+    if (!same) keys.emplace_back(key);
+  };
+  note("mode", started.mode == now.mode);
+  note("gpus", started.gpus == now.gpus);
+  note("profiles", started.profiles == now.profiles);
+  note("listeners.extender", started.listeners.extender == now.listeners.extender);
+  note("listeners.api", started.listeners.api == now.listeners.api);
+  note("listeners.metrics", started.listeners.metrics == now.listeners.metrics);
+  note("listeners.webhook", started.listeners.webhook == now.listeners.webhook);
+  note("webhook.configuration", started.webhook.configuration == now.webhook.configuration);
+  note("webhook.certificate", certificate(started.webhook) == certificate(now.webhook));
+  note("planner.lease", started.planner.lease == now.planner.lease);
+  note("cluster", started.cluster == now.cluster);
+  note("store", started.store == now.store);
+  note("log.format", started.log.format == now.log.format);
+  return keys;
+}
+
+}  // namespace slackline::config

@@ -1,0 +1,43 @@
+// What a running daemon takes of a changed file, and what only a restart does.
+#include "config/restart.h"
+
+#include <gmock/gmock.h>
+
+#include "config/load.h"
+
+namespace slackline::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> from_defaults_to(const std::string& body) {
+  const Loaded now = parse_configuration(
+      "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n" + body);
+  EXPECT_THAT(now.findings, IsEmpty()) << body;
+  return needs_restart({}, now.configuration);
+}
+
+TEST(RestartTest, WhatOrdersTheQueueIsTakenAtOnce) {
+  EXPECT_THAT(from_defaults_to(
+                  "queue: {maxPending: 3, fallbackAfter: 1m, scaleUp: true}\nqueues: [{name: a}]\n"
+                  "webhook: {schedulerName: other, serviceAccount: a/b}\nplanner: {policy: fifo}\n"
+                  "scoring: {theta: 2}\nlog: {level: debug}\n"),
+              IsEmpty());
+}
+
+TEST(RestartTest, WhatIsMadeAtTheStartIsNamed) {
+  EXPECT_THAT(
+      from_defaults_to(
+          "mode: active\ngpus: {typeLabels: [pool]}\nprofiles: [p.json]\n"
+          "listeners: {extender: {address: 'localhost:1'}, api: {address: 'localhost:2'}, "
+          "metrics: {address: 'localhost:3'}, webhook: {address: ':8443'}}\n"
+          "webhook: {configuration: other, certificate: {life: 1h}}\nplanner: {lease: a/b}\n"
+          "cluster: {staleAfter: 90s}\nstore: {path: other.db}\nlog: {format: json}\n"),
+      ElementsAre("mode", "gpus", "profiles", "listeners.extender", "listeners.api",
+                  "listeners.metrics", "listeners.webhook", "webhook.configuration",
+                  "webhook.certificate", "planner.lease", "cluster", "store", "log.format"));
+}
+
+}  // namespace
+}  // namespace slackline::config

@@ -1,0 +1,144 @@
+// A configuration file that changes under a running daemon.
+#include "control/settings/reloader.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include <gmock/gmock.h>
+
+#include "config/load.h"
+#include "support/temporary_folder.h"
+
+namespace slackline::control {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kHeader =
+    "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n";
+
+class ReloaderTest : public ::testing::Test {
+ protected:
+  void follow(const std::string& body) {
+    replace(body);
+    ReloaderOptions options;
+    options.file = file_;
+    options.started = config::load_configuration(file_).value();
+    options.read = [this] { return config::load_configuration(file_); };
+    options.changed = [this] { ++changes_; };
+    options.poll_s = 0.01;
+    board_.publish(settings_of(options.started).value());
+    reloader_ = std::make_unique<Reloader>(std::move(options), board_, metrics_, system_clock());
+    reloader_->start();
+  }
+  // As editors and kubectl do it: beside the file, then renamed over it.
+  void replace(const std::string& body) {
+    const std::string beside = folder_.file("new.yaml");
+    std::ofstream(beside) << kHeader << body;
+    std::filesystem::rename(beside, file_);
+  }
+  std::int64_t max_pending(const std::string& queue) const {
+    return board_.settings()->queues.of(queue).max_pending;
+  }
+  bool counts(const std::string& sample) const {
+    for (int i = 0; i < 500; ++i) {
+      if (metrics_.expose().find(sample) != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+  static std::string reloads(const std::string& result, int count) {
+    return "slackline_config_reloads_total{result=\"" + result + "\"} " + std::to_string(count) +
+           "\n";
+  }
+
+  test::TemporaryFolder folder_;
+  const std::string file_ = folder_.file("slackline.yaml");
+  obs::MetricsRegistry metrics_;
+  SettingsBoard board_;
+  std::atomic<int> changes_ = 0;
+  std::unique_ptr<Reloader> reloader_;
+};
+
+TEST_F(ReloaderTest, AChangedFileIsObeyed) {
+  follow("queue: {maxPending: 3}\n");
+  const SettingsPtr before = board_.settings();
+  replace(
+      "queue: {maxPending: 5}\nplanner: {policy: fifo}\nscoring: {theta: 2}\n"
+      "queues: [{name: a, maxPending: 1}]\nwebhook: {schedulerName: other}\n");
+  ASSERT_TRUE(counts(reloads("loaded", 1)));
+  EXPECT_EQ(max_pending("a"), 1);
+  EXPECT_EQ(max_pending("b"), 5);
+  EXPECT_EQ(board_.settings()->theta, 2);
+  EXPECT_EQ(board_.settings()->policy.name, "fifo");
+  EXPECT_EQ(board_.settings()->scheduler_name, "other");
+  EXPECT_EQ(before->queues.defaults.max_pending, 3) << "who reads it keeps what they took";
+}
+
+TEST_F(ReloaderTest, ABadFileChangesNothingAndIsCounted) {
+  follow("queue: {maxPending: 3}\n");
+  replace("queue: {maxPending: many}\n");
+  ASSERT_TRUE(counts(reloads("refused", 1)));
+  replace("queue: {maxPending: 9}\nplanner: {policy: no-such-policy}\n");
+  ASSERT_TRUE(counts(reloads("refused", 2)));
+  EXPECT_EQ(max_pending("a"), 3);
+  EXPECT_EQ(changes_, 0);
+  std::filesystem::remove(file_);
+  ASSERT_TRUE(counts(reloads("refused", 3)));
+  EXPECT_EQ(max_pending("a"), 3);
+  replace("queue: {maxPending: 4}\n");
+  ASSERT_TRUE(counts(reloads("loaded", 1))) << "a good one heals";
+  EXPECT_EQ(max_pending("a"), 4);
+}
+
+TEST_F(ReloaderTest, AConfigMapSwapsASymlink) {
+  for (const char* version : {"v1", "v2"})
+    std::filesystem::create_directory(folder_.file(version));
+  std::ofstream(folder_.file("v1/c.yaml")) << kHeader << "queue: {maxPending: 1}\n";
+  std::ofstream(folder_.file("v2/c.yaml")) << kHeader << "queue: {maxPending: 2}\n";
+  std::filesystem::create_directory_symlink("v1", folder_.file("data"));
+  std::filesystem::create_symlink("data/c.yaml", file_);
+  ReloaderOptions options;
+  options.file = file_;
+  options.started = config::load_configuration(file_).value();
+  options.read = [this] { return config::load_configuration(file_); };
+  options.changed = [this] { ++changes_; };
+  options.poll_s = 0.01;
+  Reloader reloader(std::move(options), board_, metrics_, system_clock());
+  reloader.start();
+  std::filesystem::create_directory_symlink("v2", folder_.file("data-new"));
+  std::filesystem::rename(folder_.file("data-new"), folder_.file("data"));
+  ASSERT_TRUE(counts(reloads("loaded", 1)));
+  EXPECT_EQ(max_pending("a"), 2);
+}
+
+TEST_F(ReloaderTest, AChangeBetweenTheStartAndTheFirstLookIsSeen) {
+  replace("queue: {maxPending: 3}\n");
+  ReloaderOptions options;
+  options.file = file_;
+  options.started = config::load_configuration(file_).value();
+  options.read = [this] { return config::load_configuration(file_); };
+  options.changed = [this] { ++changes_; };
+  replace("queue: {maxPending: 5}\n");
+  Reloader reloader(std::move(options), board_, metrics_, system_clock());
+  reloader.start();
+  ASSERT_TRUE(counts(reloads("loaded", 1)));
+  EXPECT_EQ(max_pending("a"), 5);
+}
+
+TEST_F(ReloaderTest, WhatNeedsARestartIsLoggedByItsKeys) {
+  follow("");
+  testing::internal::CaptureStderr();
+  replace("mode: active\nqueue: {maxPending: 5}\n");
+  ASSERT_TRUE(counts(reloads("loaded", 1)));
+  for (int i = 0; i < 500 && changes_ == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("configuration_needs_restart"), HasSubstr("keys=mode")));
+  EXPECT_EQ(max_pending("a"), 5) << "the rest is taken";
+}
+
+}  // namespace
+}  // namespace slackline::control
