@@ -32,6 +32,7 @@ TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner) {
   inherit(out.gang_size, owner.gang_size);
   inherit(out.family, owner.family);
   inherit(out.queue, owner.queue);
+  if (out.depends_on.empty()) out.depends_on = owner.depends_on;
   inherit(out.checkpoint_interval_s, owner.checkpoint_interval_s);
   inherit(out.last_checkpoint_s, owner.last_checkpoint_s);
   out.problems.insert(out.problems.end(), owner.problems.begin(), owner.problems.end());

@@ -106,6 +106,24 @@ void read_placements(const Entry& entry) {
   entry.intent.placements = std::move(shapes);
 }
 
+bool is_object_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxName &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+         });
+}
+
+void read_depends_on(const Entry& entry) {
+  std::vector<std::string> jobs;
+  for (const std::string_view piece : split(entry.value, ',')) {
+    const std::string_view name = trim(piece);
+    if (!is_object_name(name) || jobs.size() == kMaxListed)
+      return entry.complain("list at most 64 Jobs of this namespace by name, e.g. \"prep,clean\"");
+    if (std::find(jobs.begin(), jobs.end(), name) == jobs.end()) jobs.emplace_back(name);
+  }
+  entry.intent.depends_on = std::move(jobs);
+}
+
 using Reader = void (*)(const Entry&);
 
 struct KnownKey {
@@ -131,6 +149,7 @@ constexpr std::array kKnownKeys = {
     KnownKey{"gang-size", false, [](const Entry& e) { read_count(e, e.intent.gang_size); }},
     KnownKey{"family", false, [](const Entry& e) { read_name(e, e.intent.family); }},
     KnownKey{"queue", true, [](const Entry& e) { read_name(e, e.intent.queue); }},
+    KnownKey{"depends-on", false, read_depends_on},
     KnownKey{"checkpoint-interval", false,
              [](const Entry& e) { read_duration(e, e.intent.checkpoint_interval_s); }},
     KnownKey{"last-checkpoint-time", false,
@@ -141,9 +160,9 @@ constexpr std::array kKnownKeys = {
     KnownKey{"weight"},
     KnownKey{"min-replicas"},
     KnownKey{"max-replicas"},
-    KnownKey{"depends-on"},
     KnownKey{"variants"},
     KnownKey{"nodes"},
+    KnownKey{"deadline-basis"},
     KnownKey{"gpus-per-node"},
     KnownKey{"plan"},
     KnownKey{"progress"},

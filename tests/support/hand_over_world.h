@@ -224,6 +224,7 @@ class WorldPlanner {
     options.predictor = predictor_;
     options.now_wall_s = now_s;
     options.now_steady_s = now_s;
+    options.queues = queues_;
     return options;
   }
 
@@ -252,6 +253,7 @@ class WorldPlanner {
 
   core::HandOverMemory memory;
 
+  void follow(const QueueRulebook* queues) { queues_ = queues; }
   void know(WorkloadProfiles profiles) {
     predictor_ = std::make_shared<const core::Predictor>(std::move(profiles));
   }
@@ -261,6 +263,7 @@ class WorldPlanner {
   std::shared_ptr<const core::Predictor> predictor_ =
       std::make_shared<const core::Predictor>(WorkloadProfiles{});
   core::Policy policy_;
+  const QueueRulebook* queues_ = nullptr;
   core::TaskMenus menus_;
   core::PlanStamp stamp_;
 };

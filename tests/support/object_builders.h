@@ -185,6 +185,8 @@ class JobBuilder {
     return managed().suspended();
   }
   JobBuilder& finished() { return job_.finished = true, *this; }
+  JobBuilder& completed(double epoch_s) { return job_.completed_s = epoch_s, *this; }
+  JobBuilder& resumed() { return job_.resumed = true, *this; }
   JobBuilder& succeeded(std::int64_t pods) { return job_.succeeded = pods, *this; }
   JobBuilder& created(double epoch_s) { return job_.created_s = epoch_s, *this; }
   JobBuilder& owned_by(const std::string& kind, const std::string& name) {

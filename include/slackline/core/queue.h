@@ -3,7 +3,10 @@
 // Waiting are the Jobs that we suspended, and the managed pods behind our gate: a labelled gang
 // once all of its pods exist, a Job's pods where the Job is a gang, any other pod by itself. Not
 // waiting is a Job that still has pods, or whose controller has not said Suspended=True (hand-over
-// rule 5), and whoever is held off. Running are the tasks that have a plan, bound or on their way.
+// rule 5), and whoever is held off. What waits with a hindrance (core/hindrance.h) is not planned.
+// A task that no present node could ever run is, where its queue has scaleUp, let go without a
+// plan; a gang of that kind is hindered. Running are the tasks that have a plan, bound or on their
+// way.
 //
 // A pool is a GPU type under one resource name (core/cost.h); cordoned, unready and unreadable
 // nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and live holds;
@@ -21,6 +24,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "slackline/core/hindrance.h"
 #include "slackline/core/plan.h"
 #include "slackline/core/task_menu.h"
 #include "slackline/model/own_write.h"
@@ -53,6 +57,7 @@ struct QueueTask {
   double created_s = 0;
   std::optional<double> deadline_s;
   std::shared_ptr<const PlanNote> plan;  // of a task that runs
+  std::optional<Hindrance> hindrance;    // set: it waits, and is not planned
 };
 
 // The nodes of a pool, in the order of the snapshot.
@@ -68,8 +73,11 @@ class Queue {
   const QueueTask& task(TaskIndex task) const { return tasks_[task]; }
   std::size_t size() const { return tasks_.size(); }
   const std::vector<QueuePool>& pools() const { return pools_; }
-  // Jobs to be unsuspended without a plan, because their pods queue one by one.
+  // Jobs to be unsuspended without a plan, because their pods queue one by one, or are to be let
+  // go.
   const std::vector<JobPtr>& to_open() const { return to_open_; }
+  // Pods to be let go without a plan, for a cluster autoscaler to see.
+  const std::vector<PodPtr>& to_let_go() const { return to_let_go_; }
 
  private:
   friend class QueueMaker;
@@ -80,6 +88,7 @@ class Queue {
   std::unique_ptr<const TaskTable> table_;
   PlanState state_;
   std::vector<JobPtr> to_open_;
+  std::vector<PodPtr> to_let_go_;
 };
 
 // `menus` keeps what was predicted from call to call; it is begun anew when pools, models or theta
@@ -94,8 +103,8 @@ struct PlanStamp {
   std::string next_id();
 };
 
-// The writes that begin the starts of a plan, and open the Jobs to be opened. Stops and shrinks are
-// left out: without live preemption they cannot be done.
+// The writes that begin the starts of a plan, and open and let go what is to be. Stops and shrinks
+// are left out: without live preemption they cannot be done.
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue& queue,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp);
 

@@ -19,6 +19,9 @@ inline constexpr std::string_view kModel = "slackline.dev/model";
 inline constexpr std::string_view kQosClass = "slackline.dev/qos-class";
 inline constexpr std::string_view kDeadline = "slackline.dev/deadline";
 inline constexpr std::string_view kDeadlineAfter = "slackline.dev/deadline-after";
+// What a deadline was resolved from: "prior: 1 x 3h12m on K80 (fitted)". Absent: people wrote it.
+inline constexpr std::string_view kDeadlineBasis = "slackline.dev/deadline-basis";
+inline constexpr std::string_view kDependsOn = "slackline.dev/depends-on";
 
 // On nodes the GPU type, on a pod the type it was bound to.
 inline constexpr std::string_view kGpuType = "slackline.dev/gpu-type";

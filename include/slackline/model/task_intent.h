@@ -37,7 +37,8 @@ struct TaskIntent {
   std::optional<std::string> gang;         // label
   std::optional<std::int64_t> gang_size;
   std::optional<std::string> family;
-  std::optional<std::string> queue;  // label
+  std::optional<std::string> queue;     // label
+  std::vector<std::string> depends_on;  // Jobs of the namespace, each once
   std::optional<double> checkpoint_interval_s;
   std::optional<double> last_checkpoint_s;  // epoch seconds
   std::vector<std::string> problems;        // "batch-size: ..." for REST and Events

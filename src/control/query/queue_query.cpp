@@ -63,6 +63,7 @@ class RowMaker {
       row.slack_s = *task.deadline_s - now_s_ - menu.fastest().lat_s;
     row.state = "waiting";
     if (menu.empty()) row.reason = "NoNodeFits";
+    if (task.hindrance) row.reason = task.hindrance->reason;
     if (task.plan) {
       row.state = runs(task) ? "running" : "starting";
       row.shape = task.plan->shape;

@@ -152,6 +152,8 @@ std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue&
   StartWriter writer(snapshot, queue, catalog, stamp);
   for (const JobPtr& job : queue.to_open())
     writer.writes.push_back(job_write(OwnWriteKind::kOpenJob, *job));
+  for (const PodPtr& pod : queue.to_let_go())
+    writer.writes.push_back(pod_write(OwnWriteKind::kLiftGate, *pod));
   for (const Effect& effect : plan.effects)
     if (effect.is_start()) writer.begin(effect.task, *effect.begun);
   return std::move(writer.writes);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "queue_tasks.h"
 #include "room.h"
+#include "scale_up.h"
 #include "slackline/base/text.h"
 #include "slackline/core/deadline.h"
 #include "slackline/core/predicates.h"
@@ -129,7 +131,8 @@ class QueueMaker {
       : snapshot_(snapshot),
         options_(options),
         menus_(menus),
-        room_(snapshot, options.now_steady_s) {}
+        room_(snapshot, options.now_steady_s),
+        present_(snapshot, *options.catalog) {}
 
   Queue make() {
     queue_.pools_ = find_pools(snapshot_, *options_.catalog);
@@ -185,10 +188,27 @@ class QueueMaker {
       described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
       if (!task.plan) described.eligible = eligibility.of(task.member);
+      if (!task.plan && !task.hindrance && rules_of(task).scale_up &&
+          !present_.could_run(task, eligibility_key(task.member)))
+        scale_up(static_cast<TaskIndex>(tasks.size()));
       tasks.push_back(std::move(described));
     }
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
     find_runs();
+  }
+
+  void scale_up(TaskIndex index) {
+    QueueTask& task = queue_.tasks_[index];
+    if (task.request.pods > 1) {
+      task.hindrance = Hindrance{
+          kGangCannotScaleUp, format("{} pods of {} GPUs", task.request.pods, task.request.gpus)};
+      return;
+    }
+    let_go_.insert(index);
+    if (task.job && task.job->suspended)
+      queue_.to_open_.push_back(task.job);
+    else
+      queue_.to_let_go_.insert(queue_.to_let_go_.end(), task.pods.begin(), task.pods.end());
   }
 
   void find_runs() {
@@ -220,7 +240,8 @@ class QueueMaker {
   void start_runs() {
     std::vector<std::pair<double, TaskIndex>> started;
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
-      if (!queue_.tasks_[t].plan)
+      const QueueTask& task = queue_.tasks_[t];
+      if (!task.plan && !task.hindrance && !let_go_.contains(t))
         queue_.state_.arrive(t);
       else if (runs_[t])
         started.emplace_back(started_s(queue_.tasks_[t], options_.now_wall_s), t);
@@ -238,6 +259,8 @@ class QueueMaker {
   const QueueOptions& options_;
   TaskMenus& menus_;
   const RoomTable room_;
+  PresentNodes present_;
+  std::set<TaskIndex> let_go_;
   std::vector<std::optional<PlannedRun>> runs_;  // by task; nullopt: not a run of the queue
   Queue queue_;
 };

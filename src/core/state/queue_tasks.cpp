@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "slackline/core/depends.h"
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/holds.h"
 #include "slackline/core/tasks.h"
@@ -64,7 +65,7 @@ QueueTask task_of_job(const JobPtr& job) {
 class Finder {
  public:
   Finder(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>* held_off)
-      : snapshot_(snapshot), held_off_(held_off) {}
+      : snapshot_(snapshot), held_off_(held_off), dependencies_(snapshot) {}
 
   FoundTasks find() {
     for (const NodeStatePtr& state : snapshot_.nodes)
@@ -117,17 +118,32 @@ class Finder {
         task.request = {written.resource, job->parallelism - job->succeeded,
                         job->pod_requests.gpu_count(written.resource), false, false};
         task.shape_is_free = false;
-        found_.waiting.push_back(std::move(task));
+        wait(std::move(task));
       }
       return;
     }
     // Before the Job controller has seen the suspension, it would also write over what we release.
     if (!job->suspended_by_us || !job->halted || job->active > 0) return;
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
-    if (!gang && written.parallelism > 1) return found_.to_open.push_back(job);
+    if (!gang && written.parallelism > 1 && !dependencies_.of(*job))
+      return found_.to_open.push_back(job);
     QueueTask task = task_of_job(job);
     task.plan = nullptr;  // that of a suspended Job is void
+    wait(std::move(task));
+  }
+
+  void wait(QueueTask task) {
+    if (task.job)
+      task.hindrance = dependencies_.of(*task.job);
+    else if (!has_begun(task))
+      task.hindrance = dependencies_.of(task.key.ns, task.intent);
     found_.waiting.push_back(std::move(task));
+  }
+
+  // A Job that was unsuspended had all that it depends on, which may be gone since.
+  bool has_begun(const QueueTask& task) const {
+    const Job* job = owning_job(snapshot_, task.member);
+    return job != nullptr && job->resumed;
   }
 
   void add(const PodPtr& pod) {
@@ -141,7 +157,7 @@ class Finder {
     if (!waits_at_our_gate(*pod)) return;
     if (job != nullptr && (job->suspended || job->plan || is_gang(*job, WrittenJob(*job)))) return;
     if (gang.empty())
-      found_.waiting.push_back(task_of({pod}, "Pod", pod->key, pod->uid));
+      wait(task_of({pod}, "Pod", pod->key, pod->uid));
     else
       groups_[gang].gated.push_back(pod);
   }
@@ -157,8 +173,7 @@ class Finder {
           found_.waiting.push_back(task_of({pod}, "Pod", pod->key, pod->uid));
       } else if (!group.planned && gated >= intent.gang_size.value_or(group.members)) {
         const std::string& ns = group.gated.front()->key.ns;
-        found_.waiting.push_back(
-            task_of(std::move(group.gated), "Gang", {ns, gang.substr(ns.size() + 1)}, Uid{}));
+        wait(task_of(std::move(group.gated), "Gang", {ns, gang.substr(ns.size() + 1)}, Uid{}));
       }
     }
   }
@@ -195,6 +210,7 @@ class Finder {
 
   const ClusterSnapshot& snapshot_;
   const std::unordered_set<Uid>* held_off_;
+  const Dependencies dependencies_;
   std::unordered_map<Uid, std::vector<PodPtr>> gated_of_;  // by owner
   std::unordered_map<Uid, std::int64_t> bound_of_;         // by owner
   std::map<std::string, Group> groups_;                    // by "namespace/gang"

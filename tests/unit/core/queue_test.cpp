@@ -209,5 +209,151 @@ TEST_F(QueueTest, IsTheSameForTheSameCluster) {
   }
 }
 
+// ---- depends-on --------------------------------------------------------------------------------
+
+TEST_F(QueueTest, ATaskIsNotPlannedBeforeWhatItDependsOn) {
+  auto train = a_job("train").gpus(1).waiting();
+  train.intent().depends_on = {"prep"};
+  auto cluster = a_cluster().with(a_node("n1")).with(train);
+  auto before = cluster;
+  const auto waits = before.with(a_job("prep")).build();
+  EXPECT_TRUE(starts(waits).empty());
+  const Queue found = queue(waits);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.task(0).hindrance, (Hindrance{kDependencyPending, "prep"}));
+  const auto done = cluster.with(a_job("prep").finished().completed(9)).build();
+  EXPECT_EQ(starts(done).size(), 1U);
+  EXPECT_FALSE(queue(done).task(0).hindrance);
+}
+
+TEST_F(QueueTest, AJobWhosePodsQueueOneByOneIsNotOpenedBeforeWhatItDependsOn) {
+  auto many = a_job("many").of(3).gpus(1).waiting();
+  many.intent().depends_on = {"prep"};
+  const auto snapshot = a_cluster().with(a_node("n1")).with(many).with(a_job("prep")).build();
+  EXPECT_TRUE(starts(snapshot).empty());
+  EXPECT_EQ(queue(snapshot).task(0).key.name, "many");
+}
+
+TEST_F(QueueTest, PodsOfAJobThatHadItsTurnNeedItsDependenciesNoMore) {
+  auto many = a_job("many").of(3).gpus(1).managed().resumed();
+  many.intent().depends_on = {"deleted-since"};
+  auto bare = a_pod("bare").gpus(1).gated().managed();
+  bare.intent().depends_on = {"deleted-since"};
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .with(many)
+                            .with(a_pod("many-0").of_job("many").gpus(1).gated().managed())
+                            .with(bare)
+                            .build();
+  const auto writes = starts(snapshot);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes.front().key.name, "many-0");
+}
+
+// ---- per queue ---------------------------------------------------------------------------------
+
+TEST_F(QueueTest, EachQueueHasItsOwnPatienceForPreferredTypes) {
+  const auto wants = [](const std::string& name, const std::string& in) {
+    auto pod = a_pod(name).gpus(1).gated().managed();
+    pod.intent().gpu_types = {GpuType("V100"), GpuType("K80")};
+    pod.intent().queue = in;
+    return pod;
+  };
+  const auto snapshot = a_cluster()
+                            .with(a_node("k80").of("K80", 4))
+                            .with(a_node("v100").of("V100", 4))
+                            .with(a_pod("stranger").gpus(4).on("v100"))
+                            .with(wants("patient", "text"))
+                            .with(wants("eager", "vision"))
+                            .build();
+  QueueRulebook queues;
+  queues.named["vision"].fallback_after_s = 60;
+  EXPECT_TRUE(starts(snapshot, 30).empty());
+  planner_.follow(&queues);
+  const auto writes = starts(snapshot, 90);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes.front().key.name, "eager");
+}
+
+// ---- scaleUp -----------------------------------------------------------------------------------
+
+class ScaleUpTest : public QueueTest {
+ protected:
+  ScaleUpTest() {
+    queues_.named["grows"].scale_up = true;
+    planner_.follow(&queues_);
+  }
+  static test::JobBuilder job_in(const std::string& queue, const std::string& name, int gpus) {
+    auto job = a_job(name).gpus(gpus).waiting();
+    job.intent().queue = queue;
+    return job;
+  }
+  static test::PodBuilder pod_in(const std::string& queue, const std::string& name, int gpus) {
+    auto pod = a_pod(name).gpus(gpus).gated().managed();
+    pod.intent().queue = queue;
+    return pod;
+  }
+  QueueRulebook queues_;
+};
+
+TEST_F(ScaleUpTest, WhatNoNodeCouldEverRunIsLetGoWithoutANomination) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .with(job_in("grows", "big-job", 8))
+                            .with(job_in("other", "stays", 8))
+                            .with(pod_in("grows", "big-pod", 8))
+                            .build();
+  const auto writes = starts(snapshot);
+  ASSERT_EQ(writes.size(), 2U);
+  EXPECT_EQ(writes[0].kind, OwnWriteKind::kOpenJob);
+  EXPECT_EQ(writes[0].key.name, "big-job");
+  EXPECT_EQ(writes[1].kind, OwnWriteKind::kLiftGate);
+  EXPECT_EQ(writes[1].key.name, "big-pod");
+}
+
+TEST_F(ScaleUpTest, WhatFitsANodeThatIsOnlyBusyOrAwayWaits) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("full"))
+                            .with(a_pod("stranger").gpus(4).on("full"))
+                            .with(a_node("away").of("V100", 8).not_ready().taint(
+                                "node.kubernetes.io/unreachable", ""))
+                            .with(a_node("cordoned").of("T4", 16).cordoned())
+                            .with(job_in("grows", "a", 4))
+                            .with(job_in("grows", "b", 8))
+                            .with(job_in("grows", "c", 16))
+                            .build();
+  EXPECT_TRUE(starts(snapshot).empty());
+}
+
+TEST_F(ScaleUpTest, PredicatesCountToo) {
+  SchedulingConstraints elsewhere;
+  elsewhere.node_selector = {{"zone", "b"}};
+  auto typed = pod_in("grows", "typed", 1);
+  typed.intent().gpu_types = {GpuType("H100")};
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .with(pod_in("grows", "selective", 1).constrained(elsewhere))
+                            .with(pod_in("grows", "thirsty", 1).cpus(1000))
+                            .with(typed)
+                            .build();
+  EXPECT_EQ(starts(snapshot).size(), 3U);
+}
+
+TEST_F(ScaleUpTest, AGangStaysWithItsReason) {
+  auto gang = a_job("gang").of(4).gang().gpus(4).waiting();
+  gang.intent().queue = "grows";
+  const auto snapshot = a_cluster().with(a_node("n1")).with(gang).build();
+  EXPECT_TRUE(starts(snapshot).empty());
+  const Queue found = queue(snapshot);
+  ASSERT_TRUE(found.task(0).hindrance);
+  EXPECT_EQ(found.task(0).hindrance->reason, kGangCannotScaleUp);
+}
+
+TEST_F(ScaleUpTest, WhatDependsOnOthersIsNotLetGoBeforeThem) {
+  auto job = job_in("grows", "big", 8);
+  job.intent().depends_on = {"prep"};
+  EXPECT_TRUE(starts(a_cluster().with(a_node("n1")).with(job).build()).empty());
+}
+
 }  // namespace
 }  // namespace slackline::core

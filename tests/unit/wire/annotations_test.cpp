@@ -64,6 +64,19 @@ TEST(Annotations, WithoutAnyOfOursThereIsNoIntent) {
   EXPECT_EQ(read_intent({}, {{"slackline.dev/managed", "true"}}), nullptr);
 }
 
+TEST(Annotations, DependenciesAreJobsByName) {
+  const auto intent = read_intent({{"slackline.dev/depends-on", "prep, clean,prep"}}, {});
+  ASSERT_NE(intent, nullptr);
+  EXPECT_EQ(intent->depends_on, (std::vector<std::string>{"prep", "clean"}));
+  for (const char* wrong : {"", "a,,b", "Prep", "team/prep", "a b"}) {
+    const auto bad = read_intent({{"slackline.dev/depends-on", wrong}}, {});
+    ASSERT_NE(bad, nullptr) << wrong;
+    EXPECT_TRUE(bad->depends_on.empty());
+    ASSERT_EQ(bad->problems.size(), 1U);
+    EXPECT_NE(bad->problems[0].find("list at most 64 Jobs"), std::string::npos);
+  }
+}
+
 TEST(Annotations, KueuesQueueIsReadWhereOursIsAbsent) {
   const auto kueue = read_intent({}, {{"kueue.x-k8s.io/queue-name", "k"}});
   ASSERT_NE(kueue, nullptr);
