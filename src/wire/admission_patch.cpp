@@ -141,7 +141,9 @@ std::string encode_json_patch(const AdmissionReview& review, const AdmissionChan
     patch.pairs(metadata + "/annotations", keys.has_annotations, changes.template_annotations);
     write_pod_spec(patch, "/spec/template/spec", job->pod, changes);
   } else if (const auto* pod = std::get_if<ReviewedPod>(&review.object)) {
-    patch.pairs("/metadata/annotations", pod->facts.keys.has_annotations, changes.annotations);
+    const ContractKeys& keys = pod->facts.keys;
+    patch.pairs("/metadata/annotations", keys.has_annotations, changes.annotations);
+    patch.pairs("/metadata/labels", keys.has_labels, changes.labels);
     if (changes.gate) write_gate(patch, pod->facts);
     write_pod_spec(patch, "/spec", pod->facts, changes);
     if (changes.gpus) write_gpus(patch, *changes.gpus);

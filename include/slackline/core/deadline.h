@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "slackline/core/predictor.h"
 #include "slackline/model/task_intent.h"
-#include "slackline/model/workload.h"
 
 namespace slackline::core {
 
@@ -16,6 +16,8 @@ struct DeadlineFactors {
   double urgent = 0.0;
   double prior = 1.0;
   double normal = 2.0;
+
+  double of(QosClass qos) const;
 };
 
 // Epoch seconds. An explicit `deadline`, then `deadline-after`, win over the class; the class needs
@@ -24,8 +26,18 @@ std::optional<double> resolve_deadline(const TaskIntent& intent, double created_
                                        std::optional<double> lat11_s,
                                        const DeadlineFactors& factors = {});
 
-// Lat<1,1> of the intent on the reference type: the slowest of `types` that has a profile.
-std::optional<double> reference_lat_s(const TaskIntent& intent, const WorkloadProfiles& profiles,
+// A run on one GPU of the reference type, as it is predicted now.
+struct ReferenceRun {
+  double lat_s = 0;  // Lat<1,1>, start-up included
+  GpuType gpu_type;
+  PredictionSource source = PredictionSource::kDefault;
+};
+
+// On the slowest of `types` for which the predictor knows anything; of equals the first. nullopt:
+// for none of them, or the intent names no model, batch or iterations.
+std::optional<ReferenceRun> reference_run(const TaskIntent& intent, const Predictor& predictor,
+                                          const std::vector<GpuType>& types);
+std::optional<double> reference_lat_s(const TaskIntent& intent, const Predictor& predictor,
                                       const std::vector<GpuType>& types);
 
 }  // namespace slackline::core

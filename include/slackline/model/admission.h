@@ -96,6 +96,7 @@ struct AdmissionChanges {
   bool suspend = false;
   bool gate = false;  // contract::kGate
   Labels annotations;
+  Labels labels;
   Labels template_labels;
   Labels template_annotations;
   std::string scheduler_name;          // empty: stays

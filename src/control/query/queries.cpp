@@ -25,9 +25,9 @@ std::vector<GpuType> types_of(const ClusterSnapshot& snapshot) {
   return {types.begin(), types.end()};
 }
 
-std::optional<double> deadline_of(const Task& task, const WorkloadProfiles& profiles,
+std::optional<double> deadline_of(const Task& task, const core::Predictor& predictor,
                                   const std::vector<GpuType>& types) {
-  const auto lat_s = core::reference_lat_s(task.intent, profiles, types);
+  const auto lat_s = core::reference_lat_s(task.intent, predictor, types);
   return core::resolve_deadline(task.intent, task.created_s, lat_s);
 }
 
@@ -131,7 +131,7 @@ std::vector<TaskView> Queries::tasks(const std::string& ns) const {
   std::vector<TaskView> views;
   for (const Task& task : core::derive_tasks(*snapshot))
     if (ns.empty() || task.key.ns == ns)
-      views.push_back(task_view(*snapshot, task, deadline_of(task, known->profiles(), types)));
+      views.push_back(task_view(*snapshot, task, deadline_of(task, *known->predictor, types)));
   return views;
 }
 
@@ -140,7 +140,7 @@ Result<TaskView> Queries::task(const ObjectKey& key) const {
   const std::optional<Task> task = core::find_task(*snapshot, key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
   return task_view(*snapshot, *task,
-                   deadline_of(*task, board_.known()->profiles(), types_of(*snapshot)));
+                   deadline_of(*task, *board_.known()->predictor, types_of(*snapshot)));
 }
 
 Result<ScoresView> Queries::scores(const ObjectKey& key) const {

@@ -59,6 +59,8 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
   }
   if (mutates) {
     decision.changes = changes_of(review, wishes);
+    if (decision.changes.suspend && !creates(review))
+      decision.warnings.push_back(stays_queued(review));
   } else if (deserves_hints(review)) {
     decision.warnings = find_hints(review, facts);
     if (creates(review))

@@ -1,7 +1,6 @@
 #include "control/serve/admission_changes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "control/serve/admission_scope.h"
@@ -43,25 +42,35 @@ bool shape_is_chosen(const TaskIntent& intent) {
   return intent.any_placement || !intent.placements.empty();
 }
 
-// Lat<1,1> on the slowest accepted type: those listed, else those of the cluster.
-std::optional<double> reference_s(const TaskIntent& intent, const AdmissionFacts& facts) {
+// On the slowest accepted type: of those listed, else of those of the cluster.
+std::optional<core::ReferenceRun> reference_run(const TaskIntent& intent,
+                                                const AdmissionFacts& facts) {
   std::vector<GpuType> types = core::AcceptedTypes(intent, *facts.catalog).types();
   if (types.empty() && facts.trusted)
     for (const core::Pool& pool : core::derive_pools(*facts.snapshot, *facts.catalog))
       types.push_back(pool.type);
-  return core::reference_lat_s(intent, facts.predictor->profiles(), types);
+  return core::reference_run(intent, *facts.predictor, types);
 }
 
-std::optional<double> by_class_or_delay_s(TaskIntent intent, double created_s,
-                                          const AdmissionFacts& facts) {
+// The promise by delay or class, with what it is from.
+void wish_promise(Labels& annotations, TaskIntent intent, double created_s,
+                  const AdmissionFacts& facts) {
   intent.deadline_s.reset();
-  return core::resolve_deadline(intent, created_s, reference_s(intent, facts));
+  const auto run = reference_run(intent, facts);
+  const auto promise_s =
+      core::resolve_deadline(intent, created_s, run ? std::optional(run->lat_s) : std::nullopt);
+  if (!promise_s) return;
+  set(annotations, contract::kDeadline, format_rfc3339(*promise_s));
+  const QosClass qos = intent.qos_class.value_or(QosClass::kNormal);
+  set(annotations, contract::kDeadlineBasis,
+      intent.deadline_after_s
+          ? format("deadline-after: {}", format_duration(*intent.deadline_after_s))
+          : format("{}: {} x {} on {} ({})", to_string(qos), core::DeadlineFactors{}.of(qos),
+                   format_duration(run->lat_s), run->gpu_type.str(), to_string(run->source)));
 }
 
 void wish_deadline(Labels& annotations, const TaskIntent& intent, const AdmissionFacts& facts) {
-  if (intent.deadline_s) return;
-  if (const auto promise_s = by_class_or_delay_s(intent, facts.now_s, facts))
-    set(annotations, contract::kDeadline, format_rfc3339(*promise_s));
+  if (!intent.deadline_s) wish_promise(annotations, intent, facts.now_s, facts);
 }
 
 AdmissionChanges wishes_for_new(const ReviewedJob& job, const AdmissionFacts& facts) {
@@ -82,32 +91,26 @@ AdmissionChanges wishes_for_new(const ReviewedJob& job, const AdmissionFacts& fa
   return wishes;
 }
 
-// A deadline follows its class or its delay when those are changed. An explicit one wins over the
-// class: it is known by not being what the class said at the creation.
-std::optional<double> moved_deadline_s(const ReviewedJob& job, const ReviewedJob& old,
-                                       const AdmissionFacts& facts) {
-  constexpr double kRounding_s = 2;  // the creation's second is taken after our answer
-  if (!job.job.intent) return std::nullopt;
+// A deadline follows its class or its delay when those are changed. One that people wrote wins over
+// the class: what it was resolved from is not said.
+bool moves_promise(const ReviewedJob& job, const ReviewedJob& old) {
+  if (!job.job.intent) return false;
   const TaskIntent& now = *job.job.intent;
   const TaskIntent before = old.job.intent ? *old.job.intent : TaskIntent();
-  const bool delay_changed =
-      now.deadline_after_s && now.deadline_after_s != before.deadline_after_s;
-  const bool class_changed = now.qos_class != before.qos_class;
-  if (!delay_changed && !class_changed) return std::nullopt;
-  if (!delay_changed && before.deadline_s) {
-    const auto said_s = by_class_or_delay_s(before, job.job.created_s, facts);
-    if (!said_s || std::abs(*said_s - *before.deadline_s) > kRounding_s) return std::nullopt;
-  }
-  return by_class_or_delay_s(now, job.job.created_s, facts);
+  if (now.deadline_after_s && now.deadline_after_s != before.deadline_after_s) return true;
+  const bool written =
+      before.deadline_s && old.keys.annotation(contract::kDeadlineBasis) == nullptr;
+  return now.qos_class != before.qos_class && !written;
 }
 
-// A manifest that says default-scheduler can be applied again: the scheduler stays the one we gave.
+// A manifest can be applied again: the scheduler that we gave stays, and so does the place in the
+// queue.
 AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& old,
                                     const AdmissionFacts& facts) {
   AdmissionChanges wishes;
   if (!was_admitted(old)) return wishes;
-  if (const auto promise_s = moved_deadline_s(job, old, facts))
-    set(wishes.annotations, contract::kDeadline, format_rfc3339(*promise_s));
+  if (moves_promise(job, old))
+    wish_promise(wishes.annotations, *job.job.intent, job.job.created_s, facts);
   if (old.pod.scheduler_name == facts.scheduler_name) wishes.scheduler_name = facts.scheduler_name;
   return wishes;
 }
@@ -154,6 +157,7 @@ AdmissionChanges wishes_for_new(const ReviewedPod& pod, bool annotations_are_our
   AdmissionChanges wishes;
   if (!is_gated(pod)) return wishes;
   wishes.gate = true;
+  set(wishes.labels, contract::kManagedLabel, "true");
   wishes.scheduler_name = facts.scheduler_name;
   if (!pod.pod.owner) {
     wish_deadline(wishes.annotations, pod.pod.intent ? *pod.pod.intent : TaskIntent(), facts);
@@ -203,9 +207,11 @@ AdmissionChanges wishes_for(const AdmissionReview& review, const AdmissionFacts&
   }
   const ReviewedJob* job = job_in(review);
   const ReviewedJob* old = old_job_in(review);
-  if (review.operation == AdmissionOperation::kUpdate && job != nullptr && old != nullptr)
-    return wishes_for_changed(*job, *old, facts);
-  return {};
+  if (review.operation != AdmissionOperation::kUpdate || job == nullptr || old == nullptr)
+    return {};
+  AdmissionChanges wishes = wishes_for_changed(*job, *old, facts);
+  wishes.suspend = waits_with_us(*old) && !may_write_our_keys(review, facts);
+  return wishes;
 }
 
 AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChanges& wishes) {
@@ -219,6 +225,7 @@ AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChange
   if (const ReviewedPod* pod = pod_in(review)) {
     AdmissionChanges changes = still_to_do(wishes, pod->facts.keys, pod->facts);
     changes.gate = wishes.gate && !pod->pod.our_gate;
+    changes.labels = missing(wishes.labels, pod->facts.keys.labels);
     if (changes.gpus && pod->pod.requests.gpu_count(changes.gpus->resource) == changes.gpus->count)
       changes.gpus.reset();
     return changes;

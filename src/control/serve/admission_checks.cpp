@@ -7,14 +7,16 @@
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/core/depends.h"
 
 namespace slackline::control {
 namespace {
 
 // Keys whose misreading would queue or place the task other than its owner meant.
-constexpr std::array<std::string_view, 7> kMustRead = {"slackline.dev/checkpoint-interval",
+constexpr std::array<std::string_view, 8> kMustRead = {"slackline.dev/checkpoint-interval",
                                                        contract::kDeadline,
                                                        contract::kDeadlineAfter,
+                                                       contract::kDependsOn,
                                                        "slackline.dev/expected-duration",
                                                        "slackline.dev/gpu-types",
                                                        "slackline.dev/last-checkpoint-time",
@@ -75,6 +77,7 @@ class Checker {
     check_readable();
     check_deadline();
     check_urgent();
+    check_dependencies();
     check_queue();
     return std::move(refusals_);
   }
@@ -128,8 +131,9 @@ class Checker {
     if (contract::reserved(change.key)) return true;
     // A deadline is a promise once the Job is admitted: it moves only with its class or its delay.
     const ReviewedJob* old = old_job_in(review_);
-    return change.key == contract::kDeadline && change.before != nullptr && old != nullptr &&
-           was_admitted(*old) && !changed(contract::kQosClass) &&
+    const bool promise = (change.key == contract::kDeadline && change.before != nullptr) ||
+                         change.key == contract::kDeadlineBasis;
+    return promise && old != nullptr && was_admitted(*old) && !changed(contract::kQosClass) &&
            !changed(contract::kDeadlineAfter);
   }
 
@@ -162,6 +166,18 @@ class Checker {
            format("{}: whether you may use urgent cannot be asked now ({}); try again, or write "
                   "prior or normal",
                   contract::kQosClass, printable(facts_.urgent_detail, 120)));
+  }
+
+  // Of the Jobs that the cache shows; a cycle that comes about otherwise waits with that reason.
+  void check_dependencies() {
+    const ReviewedJob* job = job_in(review_);
+    if (job == nullptr || !facts_.trusted || !(creates_ || changed(contract::kDependsOn))) return;
+    const auto cycle = core::dependency_cycle(*facts_.snapshot, {review_.ns, job->job.key.name},
+                                              intent_.depends_on);
+    if (!cycle.empty())
+      refuse(std::string(core::kDependencyCycle),
+             format("{}: {} would wait for each other for ever; leave one of them out",
+                    contract::kDependsOn, printable(join(cycle, " -> "), 200)));
   }
 
   void check_queue() {

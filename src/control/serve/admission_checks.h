@@ -1,8 +1,8 @@
 // What the webhook refuses, and in which words. Pure; private to serve/.
 //
 // Reasons: ReservedKey (our own keys, written by somebody else), UnknownClass, Unreadable (a shape,
-// a duration, a time or a list of GPU types), DeadlinePast, UrgentNotAllowed, QueueFull. On an
-// update only what it changes is judged.
+// a duration, a time, a list of GPU types or of Jobs), DeadlinePast, UrgentNotAllowed,
+// DependencyCycle, QueueFull. On an update only what it changes is judged.
 #pragma once
 
 #include <string>

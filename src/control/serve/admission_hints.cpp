@@ -7,6 +7,7 @@
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/core/depends.h"
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/predictor.h"
 #include "slackline/core/shapes.h"
@@ -87,7 +88,25 @@ void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
              fastest->gpu_type.str()));
 }
 
+void hint_at_dependencies(const Task& task, const AdmissionFacts& facts,
+                          std::vector<std::string>& hints) {
+  const auto hindrance = core::Dependencies(*facts.snapshot).of(task.key.ns, task.intent);
+  if (!hindrance || hindrance->reason == core::kDependencyPending) return;
+  const std::string_view what =
+      hindrance->reason == core::kDependencyFailed ? "failed" : "not there";
+  hints.push_back(format("{}: {}: {}; it waits until Jobs of these names have completed",
+                         contract::kDependsOn, what, printable(hindrance->detail, 120)));
+}
+
 }  // namespace
+
+std::string stays_queued(const AdmissionReview& review) {
+  return format(
+      "spec.suspend: the Job waits in queue {} and stays suspended until its turn; to run it "
+      "without "
+      "Slackline create it in a namespace without the label {}",
+      printable(queue_of(intent_of(review), review.ns), 64), contract::kManagedLabel);
+}
 
 std::vector<std::string> find_hints(const AdmissionReview& review, const AdmissionFacts& facts) {
   std::vector<std::string> hints;
@@ -96,6 +115,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   const Task task = task_of(review, *job, facts);
   hint_at_model(task.intent, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
+  if (facts.trusted) hint_at_dependencies(task, facts, hints);
   return hints;
 }
 

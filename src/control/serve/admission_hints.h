@@ -8,10 +8,13 @@
 
 namespace slackline::control {
 
-// A model that nobody knows; a deadline that no allowed shape on any acceptable GPU type of this
-// cluster meets even if it started now, with the earliest finish there is. Waiting is not counted,
-// and a class is no promise that could be infeasible: only `deadline` and `deadline-after` are held
-// against the prediction.
+// That an update took the Job out of our queue, which was taken back.
+std::string stays_queued(const AdmissionReview& review);
+
+// A model that nobody knows; dependencies that failed or are not there; a deadline that no allowed
+// shape on any acceptable GPU type of this cluster meets even if it started now, with the earliest
+// finish there is. Waiting is not counted, and a class is no promise that could be infeasible: only
+// `deadline` and `deadline-after` are held against the prediction.
 std::vector<std::string> find_hints(const AdmissionReview& review, const AdmissionFacts& facts);
 
 }  // namespace slackline::control

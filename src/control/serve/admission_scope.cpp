@@ -27,13 +27,17 @@ bool is_queued(const ReviewedJob& job) {
 }
 
 bool is_gated(const ReviewedPod& pod) {
-  return pod.pod.managed && pod.pod.requests.wants_gpus() && !pod.pod.bound() && !pod.kueue &&
-         !has_foreign_gates(pod.facts) && !pod.facts.has_scheduling_group;
+  return (pod.pod.managed || !pod.pod.owner) && pod.pod.requests.wants_gpus() && !pod.pod.bound() &&
+         !pod.kueue && !has_foreign_gates(pod.facts) && !pod.facts.has_scheduling_group;
 }
 
 bool was_admitted(const ReviewedJob& job) {
   const std::string* label = job.pod.keys.label(contract::kManagedLabel);
   return label != nullptr && *label == "true";
+}
+
+bool waits_with_us(const ReviewedJob& job) {
+  return job.job.suspended && job.job.suspended_by_us && !job.job.finished;
 }
 
 bool may_write_our_keys(const AdmissionReview& review, const AdmissionFacts& facts) {

@@ -27,12 +27,16 @@ inline const ReviewedPod* old_pod_in(const AdmissionReview& review) {
 // True where a Job of this kind is suspended at its creation to queue it.
 bool is_queued(const ReviewedJob& job);
 
-// True where a pod of this kind is gated at its creation. It carries our label: the webhook
-// configuration's objectSelector has seen to that.
+// True where a pod of this kind is gated at its creation: one that carries our label, or that
+// nothing controls; which namespaces are managed, the webhook configuration's selectors have seen
+// to.
 bool is_gated(const ReviewedPod& pod);
 
 // A Job that was admitted before: its template carries our label.
 bool was_admitted(const ReviewedJob& job);
+
+// A Job that we suspended and that has not had its turn.
+bool waits_with_us(const ReviewedJob& job);
 
 // We ourselves; for pods also the controllers that copy a template, which was checked.
 bool may_write_our_keys(const AdmissionReview& review, const AdmissionFacts& facts);

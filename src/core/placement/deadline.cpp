@@ -1,11 +1,20 @@
 #include "slackline/core/deadline.h"
 
-#include <algorithm>
-
-#include "slackline/core/prediction.h"
 #include "slackline/core/throughput.h"
 
 namespace slackline::core {
+
+double DeadlineFactors::of(QosClass qos) const {
+  switch (qos) {
+    case QosClass::kUrgent:
+      return urgent;
+    case QosClass::kPrior:
+      return prior;
+    case QosClass::kNormal:
+      break;
+  }
+  return normal;
+}
 
 std::optional<double> resolve_deadline(const TaskIntent& intent, double created_s,
                                        std::optional<double> lat11_s,
@@ -13,32 +22,30 @@ std::optional<double> resolve_deadline(const TaskIntent& intent, double created_
   if (intent.deadline_s) return intent.deadline_s;
   if (intent.deadline_after_s) return created_s + *intent.deadline_after_s;
   if (!lat11_s) return std::nullopt;
-  switch (intent.qos_class.value_or(QosClass::kNormal)) {
-    case QosClass::kUrgent:
-      return created_s + factors.urgent * *lat11_s;
-    case QosClass::kPrior:
-      return created_s + factors.prior * *lat11_s;
-    case QosClass::kNormal:
-      break;
-  }
-  return created_s + factors.normal * *lat11_s;
+  return created_s + factors.of(intent.qos_class.value_or(QosClass::kNormal)) * *lat11_s;
 }
 
-std::optional<double> reference_lat_s(const TaskIntent& intent, const WorkloadProfiles& profiles,
-                                      const std::vector<GpuType>& types) {
+std::optional<ReferenceRun> reference_run(const TaskIntent& intent, const Predictor& predictor,
+                                          const std::vector<GpuType>& types) {
   if (!intent.model || !intent.batch_size || !intent.iterations) return std::nullopt;
-  std::optional<double> slowest_s;
+  const auto batch = static_cast<double>(*intent.batch_size);
+  std::optional<ReferenceRun> slowest;
   for (const GpuType& type : types) {
-    const ProfileEntry* entry = profiles.find(*intent.model, type);
-    if (entry == nullptr) continue;
-    const auto batch = static_cast<double>(*intent.batch_size);
-    const auto prediction = PreparedModel(*entry, batch).predict(Placement{1, 1});
+    const auto model = predictor.prepare(*intent.model, batch, type);
+    const auto prediction = model ? model->predict(Placement{1, 1}) : std::nullopt;
     if (!prediction) continue;
     const auto lat11_s = lat_s(prediction->throughput_samples_per_s, batch,
-                               static_cast<double>(*intent.iterations), entry->startup_s);
-    if (lat11_s && (!slowest_s || *lat11_s > *slowest_s)) slowest_s = lat11_s;
+                               static_cast<double>(*intent.iterations), model->startup_s());
+    if (lat11_s && (!slowest || *lat11_s > slowest->lat_s))
+      slowest = ReferenceRun{*lat11_s, type, prediction->source};
   }
-  return slowest_s;
+  return slowest;
+}
+
+std::optional<double> reference_lat_s(const TaskIntent& intent, const Predictor& predictor,
+                                      const std::vector<GpuType>& types) {
+  const auto run = reference_run(intent, predictor, types);
+  return run ? std::optional(run->lat_s) : std::nullopt;
 }
 
 }  // namespace slackline::core

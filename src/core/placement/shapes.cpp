@@ -76,7 +76,7 @@ class TableMaker {
     if (types.empty())
       for (const Pool& pool : pools_)
         types.push_back(pool.type);
-    table_.lat11_s = reference_lat_s(task_.intent, options_.predictor->profiles(), types);
+    table_.lat11_s = reference_lat_s(task_.intent, *options_.predictor, types);
     table_.deadline_s = options_.deadline_s
                             ? options_.deadline_s
                             : resolve_deadline(task_.intent, task_.created_s, table_.lat11_s);

@@ -70,7 +70,7 @@ TaskMenu TaskMenus::make(const TaskIntent& intent, const TaskRequest& request) c
   for (const auto& [preference, pool] : open)
     pools.push_back(pool);
   TaskMenu menu;
-  menu.lat11_s = reference_lat_s(intent, predictor_->profiles(), types);
+  menu.lat11_s = reference_lat_s(intent, *predictor_, types);
   menu.menu = std::make_shared<const PlacementMenu>(
       make_menu(estimates(pools, intent, request), pools_, {.theta = theta_}));
   if (!accepted.anything()) menu.preference = std::move(pools);

@@ -93,6 +93,11 @@ class AdmissionTest : public ::testing::Test {
     snapshot.jobs = {std::make_shared<const Job>(std::move(train))};
   }
 
+  std::string kind_of_resnet50() const {
+    return std::string(
+        core::to_string(predictor.predict("resnet50", 64, GpuType("K80"), Layout())->source));
+  }
+
   GpuCatalog catalog = default_gpu_catalog();
   // 100 samples/s on one GPU, 200 on two.
   core::Predictor predictor{
@@ -161,6 +166,7 @@ TEST_F(AdmissionTest, ARunOfACronJobIsQueued) {
 TEST_F(AdmissionTest, ADeadlineIsResolvedOnce) {
   EXPECT_THAT(mutate(job(R"("slackline.dev/deadline-after":"6h")")).changes.annotations,
               ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T14:00:00Z"),
+                          Pair("slackline.dev/deadline-basis", "deadline-after: 6h00m"),
                           Pair("slackline.dev/suspended-by", "slackline")));
   // What is written stays.
   EXPECT_THAT(mutate(job(R"("slackline.dev/deadline":"2027-02-01T00:00:00Z")")).changes.annotations,
@@ -176,7 +182,84 @@ TEST_F(AdmissionTest, TheClassGivesTheDeadlineByTheSpeedOnOneGpu) {
           R"("slackline.dev/iterations":"1000","slackline.dev/qos-class":"prior")");
   EXPECT_THAT(mutate(text).changes.annotations,
               ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T08:10:40Z"),
+                          Pair("slackline.dev/deadline-basis",
+                               "prior: 1 x 10m40s on K80 (" + kind_of_resnet50() + ")"),
                           Pair("slackline.dev/suspended-by", "slackline")));
+}
+
+TEST_F(AdmissionTest, ADeadlineOfAClassMovesWithItAfterTheModelWasFittedAgain) {
+  const std::string what =
+      R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64","slackline.dev/iterations":"1000",)"
+      R"("slackline.dev/deadline":"2027-01-15T09:00:00Z",)"
+      R"x("slackline.dev/deadline-basis":"normal: 2 x 30m on K80 (fitted)")x";
+  const ReviewText prior = update(what, what + R"(,"slackline.dev/qos-class":"prior")");
+  const AdmissionChanges changes = mutate(prior).changes;
+  EXPECT_THAT(changes.annotations,
+              ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T08:10:40Z"),
+                          Pair("slackline.dev/deadline-basis", HasSubstr("prior: 1 x 10m40s"))));
+  EXPECT_EQ(refusal(prior), "allowed");
+  EXPECT_THAT(refusal(update(what, what.substr(0, what.rfind(',')))),
+              HasSubstr("ReservedKey: slackline.dev/deadline-basis"));
+}
+
+// ---- depends-on --------------------------------------------------------------------------------
+
+TEST_F(AdmissionTest, ACycleOfDependenciesIsRefusedByItsName) {
+  auto prep = test::a_job("team-a/prep").gpus(1).waiting();
+  prep.intent().depends_on = {"train"};
+  snapshot = a_cluster().with(prep).build();
+  const std::string closes = R"("slackline.dev/depends-on":"prep")";
+  EXPECT_THAT(refusal(job(closes)),
+              HasSubstr("DependencyCycle: slackline.dev/depends-on: train -> prep -> train"));
+  EXPECT_THAT(refusal(update("", closes)), HasSubstr("DependencyCycle"));
+  EXPECT_EQ(refusal(update(closes, closes)), "allowed") << "not changed by this update";
+  EXPECT_THAT(refusal(job(R"("slackline.dev/depends-on":"Not A Name")")),
+              HasSubstr("Unreadable: slackline.dev/depends-on"));
+  facts.trusted = false;
+  EXPECT_EQ(refusal(job(closes)), "allowed");
+}
+
+TEST_F(AdmissionTest, ADependencyThatIsNotThereIsAWarning) {
+  EXPECT_THAT(validate(job(R"("slackline.dev/depends-on":"prep, clean")")).warnings,
+              ElementsAre(HasSubstr("slackline.dev/depends-on: not there: prep, clean; it waits")));
+  snapshot = a_cluster().with(test::a_job("team-a/prep")).build();
+  EXPECT_THAT(validate(job(R"("slackline.dev/depends-on":"prep")")).warnings, IsEmpty());
+}
+
+// ---- a Job that waits --------------------------------------------------------------------------
+
+// A Job that waits with us, applied again as it was written.
+ReviewText applied_again(const std::string& spec) {
+  const std::string ours = R"("slackline.dev/suspended-by":"slackline")";
+  ReviewText text = update(ours, ours);
+  ReviewText old = job(ours);
+  old.template_metadata = kAdmitted;
+  old.spec = R"("suspend":true)";
+  text.old_object = test::job_text(old);
+  text.spec = spec;
+  return text;
+}
+
+TEST_F(AdmissionTest, AManifestThatSaysNotSuspendedLeavesTheJobInTheQueue) {
+  const ReviewText again = applied_again(R"("suspend":false)");
+  const AdmissionDecision decision = mutate(again);
+  EXPECT_TRUE(decision.changes.suspend);
+  EXPECT_THAT(decision.warnings, ElementsAre(HasSubstr("the Job waits in queue team-a")));
+  EXPECT_EQ(refusal(again), "allowed");
+  EXPECT_EQ(mutate(applied_again(R"("suspend":true)")).changes, AdmissionChanges());
+}
+
+TEST_F(AdmissionTest, WhatIsNotOursMayBeUnsuspended) {
+  ReviewText release = applied_again(R"("suspend":false)");
+  release.user = kUs;
+  EXPECT_FALSE(mutate(release).changes.suspend);
+  ReviewText by_hand = applied_again(R"("suspend":false)");
+  ReviewText old = job("");  // somebody suspended it after its turn
+  old.template_metadata = kAdmitted;
+  old.spec = R"("suspend":true)";
+  by_hand.metadata = annotations("");
+  by_hand.old_object = test::job_text(old);
+  EXPECT_FALSE(mutate(by_hand).changes.suspend);
 }
 
 TEST_F(AdmissionTest, AChosenShapeReachesTheContainers) {
@@ -246,7 +329,8 @@ TEST_F(AdmissionTest, AResolvedDeadlineMovesOnlyWithItsDelayOrClass) {
                                             R"("slackline.dev/deadline":"2027-01-15T09:00:00Z")");
   EXPECT_EQ(refusal(later), "allowed");
   EXPECT_THAT(mutate(later).changes.annotations,
-              ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T11:00:00Z")));
+              ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T11:00:00Z"),
+                          Pair("slackline.dev/deadline-basis", "deadline-after: 3h00m")));
   EXPECT_FALSE(mutate(later).changes.suspend) << "an update never suspends";
 }
 
@@ -332,6 +416,20 @@ TEST_F(AdmissionTest, SmallMistakesAreWarnings) {
   EXPECT_THAT(
       validate(job(R"("slackline.dev/batch-size":"many","slackline.dev/modle":"x")")).warnings,
       ElementsAre(HasSubstr("slackline.dev/batch-size"), HasSubstr("unknown key")));
+}
+
+TEST_F(AdmissionTest, ABarePodIsLabelledAndGated) {
+  ReviewText text;
+  text.metadata = annotations(R"("slackline.dev/deadline-after":"1h")");
+  const AdmissionChanges changes = mutate_pod(text).changes;
+  EXPECT_TRUE(changes.gate);
+  EXPECT_THAT(changes.labels, ElementsAre(Pair("slackline.dev/managed", "true")));
+  EXPECT_EQ(changes.scheduler_name, "gpu-scheduler");
+  text.metadata =
+      R"("ownerReferences":[{"kind":"ReplicaSet","name":"r","uid":"1","controller":true}])";
+  EXPECT_EQ(mutate_pod(text).changes, AdmissionChanges()) << "its controller's template says";
+  text.metadata = R"("labels":{"kueue.x-k8s.io/queue-name":"q"})";
+  EXPECT_EQ(mutate_pod(text).changes, AdmissionChanges());
 }
 
 TEST_F(AdmissionTest, APodOfOursIsGated) {

@@ -128,6 +128,17 @@ TEST(AdmissionCodecTest, APodGetsItsGateAndItsGpus) {
       R"({"op":"add","path":"/spec/containers/0/resources/requests/nvidia.com~1gpu","value":"4"}])");
 }
 
+TEST(AdmissionCodecTest, ABarePodGetsItsLabel) {
+  AdmissionChanges changes;
+  changes.labels = {{"slackline.dev/managed", "true"}};
+  EXPECT_EQ(encode_json_patch(decoded(pod_review_text()), changes),
+            R"([{"op":"add","path":"/metadata/labels","value":{"slackline.dev/managed":"true"}}])");
+  ReviewText text;
+  text.metadata = R"("labels":{"app":"x"})";
+  EXPECT_EQ(encode_json_patch(decoded(pod_review_text(text)), changes),
+            R"([{"op":"add","path":"/metadata/labels/slackline.dev~1managed","value":"true"}])");
+}
+
 TEST(AdmissionCodecTest, VariablesThatAreThereStay) {
   ReviewText text;
   text.container = R"(,"env":[{"name":"PET_NNODES","value":"1"}])";
