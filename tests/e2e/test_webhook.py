@@ -81,7 +81,7 @@ def webhook_manifests(port, authority=None):
     if authority:
         called += f"      caBundle: {base64.b64encode(authority.read_bytes()).decode()}\n"
     text, found = service.subn(called, "\n---\n".join(texts))
-    assert found == 4, f"deploy/webhook has {found} webhooks, not four"
+    assert found == 5, f"deploy/webhook has {found} webhooks, not five"
     return text
 
 
@@ -204,9 +204,10 @@ class WebhookTest(unittest.TestCase):
         self.cluster.delete_all("job", "others")
         self.cluster.delete_all("pod", "others")
 
-    def test_a_job_taken_out_of_the_queue_by_hand_has_gated_pods(self):
-        self.apply(gpu_job("by-hand", gpus=2, pods=2, annotations={"placements": "2x2,1x4"}))
-        self.kubectl("patch", "job", "by-hand", "-p", '{"spec":{"suspend":false}}')
+    def test_the_pods_of_a_job_that_was_queued_are_gated(self):
+        self.apply(gpu_job("opened", gpus=2, pods=2, annotations={"placements": "2x2,1x4"}))
+        unsuspend = '{"spec":{"suspend":false}}'
+        self.kubectl("patch", "job", "opened", "-p", unsuspend, f"--as={DAEMON_USER}")
         pods = self.cluster.wait(lambda: len(self.pods()) == 2 and self.pods(), 20, "two pods")
         for pod in pods:
             self.assertEqual(pod["spec"]["schedulingGates"], [{"name": "slackline.dev/queue"}])

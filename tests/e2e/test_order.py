@@ -1,0 +1,252 @@
+"""The order of the queue as administrators and researchers set it, on a real control plane: rules per
+queue, a configuration that changes under the running daemon, Jobs that depend on others, Jobs and
+pods that people write against the queue, and what only an autoscaler could serve."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from test_webhook import DEPLOY, TEAM, Replica, gpu_job, webhook_manifests
+from support.controlplane import BINARIES, ControlPlane, gpu_scheduler_config
+from support.objects import DURATION, gpu_pod, name_of, node_of
+from support.process import free_ports
+
+MANAGED = {"slackline.dev/managed": "true"}
+QUEUES = "queues: [{{name: small, maxPending: {small}}}, {{name: grows, scaleUp: true}}]\n"
+
+
+class OrderTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ControlPlane()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.add_gpu_nodes(1, 4, "K80", prefix="k80")
+        account = cls.cluster.install_rbac()
+        cls.cluster.kubectl("apply", "--validate=strict", "-f", DEPLOY / "rbac.yaml")
+        for name, labels in ((TEAM, MANAGED), ("others", {})):
+            cls.cluster.apply(
+                [{"apiVersion": "v1", "kind": "Namespace",
+                  "metadata": {"name": name, "labels": labels}}]
+            )  # fmt: skip
+        (port,) = free_ports(1)
+        cls.cluster.apply(webhook_manifests(port))
+        replica = Replica(
+            cls.cluster, account, "replica-0", port, lease="slackline-system/slackline",
+            more=QUEUES.format(small=2),
+        )  # fmt: skip
+        cls.file = replica.directory / "slackline.yaml"
+        cls.written = cls.file.read_text()
+        cls.daemon = replica.daemon
+        cls.addClassCleanup(cls.daemon.kill)
+        cls.daemon.start()
+        cls.cluster.start_scheduler(gpu_scheduler_config(cls.cluster, cls.daemon.extender_url))
+        cls.cluster.wait(lambda: cls.daemon.total("slackline_leader") == 1, 30, "it to lead")
+        probe = gpu_job("probe", annotations={"qos-class": "unheard-of"})
+        cls.cluster.wait(lambda: cls.create(probe, "--dry-run=server")[0] != 0, 30, "its word")
+
+    def setUp(self):
+        self.addCleanup(self.clean)
+
+    def clean(self):
+        for namespace in (TEAM, "others"):
+            self.cluster.delete_all("job", namespace)
+            self.cluster.delete_all("pod", namespace)
+
+    # ---- rules per queue, and a file that changes ----------------------------------------------
+
+    def test_a_changed_file_is_obeyed_without_a_restart(self):
+        self.fill_the_cluster()
+        queue = {"slackline.dev/queue": "small"}
+        for name in ("first", "second"):
+            self.apply(gpu_job(name, labels=queue))
+        third = gpu_job("third", labels=queue)
+        code, said = self.create(third)
+        self.assertNotEqual(code, 0)
+        self.assertIn("queue small: 2 Jobs wait there and its maxPending is 2", said)
+        self.apply(gpu_job("another-queue"))
+
+        self.change_file(self.written.replace("maxPending: 2", "maxPending: many"))
+        self.wait_reloads("refused", 1)
+        self.assertNotEqual(self.create(third)[0], 0, "a bad file changes nothing")
+
+        self.change_file(self.written.replace("maxPending: 2", "maxPending: 3"))
+        self.wait_reloads("loaded", 1)
+        code, said = self.create(third)
+        self.assertEqual(code, 0, said)
+        self.change_file(self.written)
+        self.wait_reloads("loaded", 2)
+
+    # ---- depends-on ----------------------------------------------------------------------------
+
+    def test_a_job_starts_after_what_it_depends_on(self):
+        self.apply(self.without_gpus("prep", duration="6s"))
+        self.apply(gpu_job("train", annotations={"depends-on": "prep"}))
+        self.wait_reason("train", "DependencyPending")
+        self.assertIs(self.job("train")["spec"]["suspend"], True)
+        self.wait_bound("train", 60)
+        self.assertEqual(self.job("prep")["status"].get("succeeded"), 1)
+
+    def test_a_dependency_that_failed_or_is_not_there_keeps_it_waiting(self):
+        self.apply(self.without_gpus("broken", deadline_s=1))
+        code, said = self.create(gpu_job("after-none", annotations={"depends-on": "nobody"}))
+        self.assertEqual(code, 0)
+        self.assertIn("Warning: slackline.dev/depends-on: not there: nobody", said)
+        self.apply(gpu_job("after-broken", annotations={"depends-on": "broken"}))
+        self.wait_reason("after-none", "DependencyMissing")
+        self.wait_reason("after-broken", "DependencyFailed")
+        self.apply(self.without_gpus("nobody", duration="1s"))
+        self.wait_bound("after-none", 60)
+        self.assertIs(self.job("after-broken")["spec"]["suspend"], True)
+
+    def test_a_cycle_is_refused_by_its_name(self):
+        self.apply(gpu_job("a", annotations={"depends-on": "b"}))
+        self.apply(gpu_job("b", annotations={"depends-on": "c"}))
+        self.wait_reason("b", "DependencyMissing")
+        code, said = self.create(gpu_job("c", annotations={"depends-on": "a"}))
+        self.assertNotEqual(code, 0)
+        self.assertIn("c -> a -> b -> c", said)
+        self.assertIn("(DependencyCycle)", said)
+
+    # ---- what people write against the queue ---------------------------------------------------
+
+    def test_a_manifest_applied_again_leaves_the_job_in_the_queue(self):
+        fillers = self.fill_the_cluster()
+        manifest = gpu_job("again", spec={"suspend": False})
+        self.apply(manifest)
+        self.assertIs(self.job("again")["spec"]["suspend"], True)
+        code, said = self.run_kubectl("apply", "-f", "-", input=json.dumps(manifest))
+        self.assertEqual(code, 0, said)
+        self.assertIn("Warning: spec.suspend: the Job waits in queue team-a", said)
+        code, said = self.run_kubectl("patch", "job", "again", "-p", '{"spec":{"suspend":false}}')
+        self.assertEqual(code, 0, said)
+        self.assertIs(self.job("again")["spec"]["suspend"], True)
+        self.assertEqual(self.pods_of("again"), [])
+        for pod in fillers:
+            self.cluster.kubectl("delete", "pod", pod, "-n", "others", "--wait=false")
+        self.wait_bound("again", 60)
+
+    def test_a_bare_pod_waits_in_the_queue_too(self):
+        self.fill_the_cluster(gpus=3)
+        self.apply(gpu_pod("first", gpus=2, namespace=TEAM, scheduler="default-scheduler"))
+        pod = self.cluster.get("pod", TEAM, "first")
+        self.assertEqual(pod["metadata"]["labels"]["slackline.dev/managed"], "true")
+        self.assertEqual(pod["spec"]["schedulingGates"], [{"name": "slackline.dev/queue"}])
+        self.assertEqual(pod["spec"]["schedulerName"], "gpu-scheduler")
+        no_gpus = gpu_pod("no-gpus", namespace=TEAM)
+        no_gpus["spec"]["containers"][0]["resources"] = {}
+        self.apply(no_gpus)
+        self.assertNotIn("labels", self.cluster.get("pod", TEAM, "no-gpus")["metadata"])
+        self.apply(gpu_pod("second", gpus=1, namespace=TEAM, scheduler="default-scheduler"))
+        self.cluster.wait(
+            lambda: node_of(self.cluster.get("pod", TEAM, "second")), 30, "the second to be bound"
+        )
+        self.assertIsNone(node_of(self.cluster.get("pod", TEAM, "first")))
+
+    def test_a_class_is_promised_by_what_the_family_does(self):
+        what = {"model": "resnet34x", "batch-size": "64", "iterations": "90000"}
+        self.fill_the_cluster()
+        self.apply(gpu_job("promised", annotations={**what, "qos-class": "prior"}))
+        notes = self.job("promised")["metadata"]["annotations"]
+        self.assertIn("slackline.dev/deadline", notes)
+        self.assertRegex(
+            notes["slackline.dev/deadline-basis"], r"^prior: 1 x \S+ on K80 \((family|similar)\)$"
+        )
+
+    # ---- what only an autoscaler could serve ---------------------------------------------------
+
+    def test_what_no_node_could_ever_run_is_shown_to_the_autoscaler(self):
+        grows = {"slackline.dev/queue": "grows"}
+        self.apply(gpu_job("big", gpus=8, labels=grows))
+        self.apply(gpu_job("gang", gpus=8, pods=2, labels=grows))
+        self.apply(gpu_job("stays", gpus=8))
+
+        def let_go():
+            pods = self.pods_of("big")
+            return pods and not pods[0]["spec"].get("schedulingGates") and pods[0]
+
+        pod = self.cluster.wait(let_go, 30, "the pod of big without its gate")
+        self.assertNotIn("nominatedNodeName", pod["status"])
+        self.wait_reason("gang", "GangCannotScaleUp")
+        for waits in ("gang", "stays"):
+            self.assertIs(self.job(waits)["spec"]["suspend"], True)
+        self.cluster.add_gpu_nodes(1, 8, "A100", prefix="new")
+        self.addCleanup(self.cluster.kubectl, "delete", "node", "new-0")
+        self.wait_bound("big", 60)
+
+    # ---- words the tests are written in --------------------------------------------------------
+
+    @classmethod
+    def run_kubectl(cls, *arguments, input=None):
+        """(exit status, everything it printed)."""
+        done = subprocess.run(
+            [BINARIES / "kubectl", f"--kubeconfig={cls.cluster.pki_kubeconfig('admin')}",
+             f"--namespace={TEAM}", *map(str, arguments)],
+            input=input, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    @classmethod
+    def create(cls, job, *flags):
+        return cls.run_kubectl("create", *flags, "-f", "-", input=json.dumps(job))
+
+    def apply(self, what):
+        code, said = self.run_kubectl("apply", "-f", "-", input=json.dumps(what))
+        self.assertEqual(code, 0, said)
+
+    def fill_the_cluster(self, gpus=4):
+        """Pods of a namespace that nobody manages; returns their names."""
+        pods = [gpu_pod(f"filler-{i}", namespace="others") for i in range(gpus)]
+        self.cluster.apply(pods)
+        self.cluster.wait(
+            lambda: sum(bool(node_of(pod)) for pod in self.cluster.list("pod", "others")) == gpus,
+            30, "the fillers to be bound",
+        )  # fmt: skip
+        self.cluster.wait(lambda: self.gpu_pods_seen() == gpus, 10, "the daemon to see them")
+        return [name_of(pod) for pod in pods]
+
+    def gpu_pods_seen(self):
+        nodes = json.loads(self.daemon.get("/v1/nodes")[1])["items"]
+        return sum(len(node["gpuPods"]) for node in nodes)
+
+    def without_gpus(self, name, duration=None, deadline_s=None):
+        spec = {"activeDeadlineSeconds": deadline_s} if deadline_s else {}
+        job = gpu_job(name, scheduler="gpu-scheduler", spec=spec)
+        job["spec"]["template"]["spec"]["containers"][0]["resources"] = {}
+        if duration:
+            job["spec"]["template"]["metadata"]["annotations"] = {DURATION: duration}
+        return job
+
+    def change_file(self, text):
+        """As kubectl and editors do: beside it, then renamed over it."""
+        beside = self.file.with_suffix(".new")
+        beside.write_text(text)
+        os.replace(beside, self.file)
+
+    def wait_reloads(self, result, least):
+        self.cluster.wait(
+            lambda: self.daemon.total("slackline_config_reloads_total", result=result) >= least,
+            20, f"{least} {result}",
+        )  # fmt: skip
+
+    def wait_reason(self, name, reason):
+        def told():
+            rows = json.loads(self.daemon.get("/v1/queue")[1])["items"]
+            return any(row["name"] == name and row.get("reason") == reason for row in rows)
+
+        self.cluster.wait(told, 30, f"{name} to wait for {reason}")
+
+    def job(self, name):
+        return self.cluster.get("job", TEAM, name)
+
+    def pods_of(self, job):
+        return self.cluster.list("pod", TEAM, f"batch.kubernetes.io/job-name={job}")
+
+    def wait_bound(self, job, timeout):
+        self.cluster.wait(
+            lambda: any(map(node_of, self.pods_of(job))), timeout, f"{job} to be bound"
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
