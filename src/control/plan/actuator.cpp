@@ -14,6 +14,7 @@ constexpr std::size_t kWriters = 8;  // connections to the API server
 constexpr std::size_t kMostOrders = 4096;
 constexpr double kLeastRest_s = 0.2;
 constexpr double kMostRest_s = 30;
+constexpr double kOneRelease_s = 10;  // a task that was suspended again waits longer than that
 constexpr double kDoubt_s = 10;  // how long a write without an answer counts as done
 
 std::string_view result_of(const Error& error) {
@@ -162,7 +163,7 @@ void Actuator::count(const OwnWrite& write, std::string_view result) {
 
 void Actuator::tell_of(const OwnWrite& write) {
   auto event = event_of(write);
-  if (!event) return;
+  if (!event || (event->reason == reason::kReleased && told_lately(event->uid))) return;
   const bool known = find_reason(event->reason) != nullptr;
   metrics_
       .counter("slackline_task_moves_total",
@@ -170,6 +171,17 @@ void Actuator::tell_of(const OwnWrite& write) {
                {{"reason", known ? std::string_view(event->reason) : "other"}})
       .add();
   events_.tell(*std::move(event));
+}
+
+// The gates of a task that go in two rounds are one release.
+bool Actuator::told_lately(const Uid& released) {
+  MutexLock lock(mutex_);
+  const double now_s = clock_.steady_s();
+  if (released_.size() >= kMostOrders) released_.clear();
+  const auto [at, first] = released_.try_emplace(released, now_s);
+  const bool lately = !first && now_s < at->second + kOneRelease_s;
+  at->second = now_s;
+  return lately;
 }
 
 }  // namespace slackline::control

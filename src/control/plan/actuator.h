@@ -66,6 +66,7 @@ class Actuator {
   void settle(const Order& order, Result<std::string> version) SLACKLINE_REQUIRES(mutex_);
   void count(const OwnWrite& write, std::string_view result);
   void tell_of(const OwnWrite& write);
+  bool told_lately(const Uid& released);
 
   cluster::ClusterWriter& writer_;
   obs::MetricsRegistry& metrics_;
@@ -80,6 +81,7 @@ class Actuator {
   core::OwnWrites writes_ SLACKLINE_GUARDED_BY(mutex_);
   std::deque<Order> orders_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, Rest> resting_ SLACKLINE_GUARDED_BY(mutex_);
+  std::unordered_map<Uid, double> released_ SLACKLINE_GUARDED_BY(mutex_);  // when, steady
 };
 
 }  // namespace slackline::control

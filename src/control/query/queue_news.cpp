@@ -29,6 +29,7 @@ cluster::TaskEvent event(const QueueRow& row, std::string_view reason, std::stri
 std::string queued_text(const QueueRow& row, std::size_t waiting) {
   std::string text = format("position {} of {} that wait, class {}, queue {}", row.position,
                             waiting, row.qos_class, row.queue);
+  if (!row.forecast.empty()) text += format("; not predicted: {}", row.forecast);
   if (row.start_s) text += format("; predicted to start {}", format_rfc3339(*row.start_s));
   if (row.finish_s) text += format(" and end {}", format_rfc3339(*row.finish_s));
   if (row.deadline_s) text += format("; deadline {}", format_rfc3339(*row.deadline_s));
