@@ -29,9 +29,11 @@ std::optional<cluster::TaskEvent> event_of(const OwnWrite& write) {
   event.uid = write.uid;
   event.reason = write.reason;
   if (write.plan) {
-    event.warning = write.reason == reason::kDeviated;
-    if (!event.warning) event.reason = reason::kPlanned;
+    event.warning = !write.reason.empty();  // not its first plan
+    event.reason = event.warning ? reason::kDeviated : reason::kPlanned;
     event.message = place_of(*write.plan);
+    if (event.warning && write.reason != reason::kDeviated)
+      event.message = format("{}: now {}", write.reason, event.message);
     return event;
   }
   if (write.kind == OwnWriteKind::kSuspendJob) {

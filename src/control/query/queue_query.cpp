@@ -30,7 +30,7 @@ struct QueueQuery::Impl {
         state.waiting().size() > kMostForecast)
       return written.book;
     return std::make_shared<const core::ForecastBook>(state, names_of(sight.queue), sight.now_s,
-                                                      options.policy);
+                                                      sight.policy);
   }
 };
 

@@ -15,6 +15,7 @@ namespace slackline::control {
 struct QueueSight {
   SnapshotPtr snapshot;
   core::Queue queue;
+  core::Policy policy;      // by which it is served now
   double now_s = 0;         // epoch
   double now_steady_s = 0;  // the same moment
 };
