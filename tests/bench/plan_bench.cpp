@@ -243,8 +243,7 @@ void forecasts(const WorkloadProfiles& profiles, const core::Policy& policy) {
               policy.name.c_str());
   std::printf("%8s %8s %6s %10s %10s %10s %18s %20s\n", "waiting", "running", "error", "resolution",
               "one ms", "all ms", "book: renewal ms", "one from the book us");
-  for (const Asked asked :
-       {Asked{100, 0.1}, {1000, 0.1}, {10000, 0.1}, {10000, 0}}) {
+  for (const Asked asked : {Asked{100, 0.1}, {1000, 0.1}, {10000, 0.1}, {10000, 0}}) {
     const int nodes = asked.waiting / 2;
     const Queue queue(profiles, 3 * asked.waiting, nodes);
     core::PlanState state = queue.state(2 * asked.waiting);
@@ -262,15 +261,15 @@ void forecasts(const WorkloadProfiles& profiles, const core::Policy& policy) {
     const double renewal_ms =
         median_ms([] {}, [&] { book = core::ForecastBook(state, names, 0, policy); });
     double sum_s = 0;
-    const double look_up_ms = median_ms([] {}, [&] {
-      for (const core::TaskIndex task : all)
-        sum_s += book.find(names[task])->start_s.p50();
-    });
+    const double look_up_ms = median_ms([] {},
+                                        [&] {
+                                          for (const core::TaskIndex task : all)
+                                            sum_s += book.find(names[task])->start_s.p50();
+                                        });
     if (std::isnan(sum_s)) std::abort();
     std::printf("%8zu %8zu %6.2f %10.2f %10.2f %10.2f %18.2f %20.2f\n", all.size(),
-                state.running().size(), asked.error, options.resolution,
-                ask({all[all.size() / 2]}), ask(all), renewal_ms,
-                1000 * look_up_ms / static_cast<double>(all.size()));
+                state.running().size(), asked.error, options.resolution, ask({all[all.size() / 2]}),
+                ask(all), renewal_ms, 1000 * look_up_ms / static_cast<double>(all.size()));
   }
 }
 

@@ -15,7 +15,7 @@ constexpr std::size_t kMostOrders = 4096;
 constexpr double kLeastRest_s = 0.2;
 constexpr double kMostRest_s = 30;
 constexpr double kOneRelease_s = 10;  // a task that was suspended again waits longer than that
-constexpr double kDoubt_s = 10;  // how long a write without an answer counts as done
+constexpr double kDoubt_s = 10;       // how long a write without an answer counts as done
 
 std::string_view result_of(const Error& error) {
   switch (error.code) {

@@ -23,7 +23,8 @@ QueueSight QueueReader::read() {
   asked.now_wall_s = clock_.wall_s();
   asked.now_steady_s = clock_.steady_s();
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
-  return {std::move(snapshot), std::move(queue), options_.policy, asked.now_wall_s, asked.now_steady_s};
+  return {std::move(snapshot), std::move(queue), options_.policy, asked.now_wall_s,
+          asked.now_steady_s};
 }
 
 }  // namespace slackline::control
