@@ -28,8 +28,10 @@ Result<std::unique_ptr<PlannerService>> PlannerService::make(
                                                  lease_options(configuration.planner), wake));
   parts.actuator_ = std::make_unique<control::Actuator>(*writer, metrics, wake, system_clock());
   parts.loop_ = std::make_unique<control::PlannerLoop>(
-      control::PlannerOptions{configuration.gpus, &settings}, board, source, *parts.actuator_,
-      [&parts] { return parts.election_->term(); }, metrics, system_clock());
+      control::PlannerOptions{configuration.gpus, &settings,
+                              [&parts] { return parts.election_->holder(); }},
+      board, source, *parts.actuator_, [&parts] { return parts.election_->term(); }, metrics,
+      system_clock());
   source.on_publish(wake);
   return service;
 }

@@ -23,6 +23,10 @@ class PlannerService {
                                                       cluster::ClusterWriter* writer,
                                                       obs::MetricsRegistry& metrics);
 
+  // What the planner alone knows, and who posts Events.
+  const control::PlannerBoard& view() const { return loop_->view(); }
+  control::Actuator& actuator() { return *actuator_; }
+
   void start();
   // Something has changed that no watch tells.
   void wake() { loop_->wake(); }

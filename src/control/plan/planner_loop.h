@@ -20,6 +20,7 @@
 
 #include "control/learn/known.h"
 #include "control/plan/actuator.h"
+#include "control/plan/planner_board.h"
 #include "control/settings/settings.h"
 #include "obs/metrics.h"
 #include "slackline/core/hand_over.h"
@@ -31,6 +32,7 @@ inline constexpr double kCoalesce_s = 0.1;
 struct PlannerOptions {
   GpuCatalog catalog;
   const SettingsBoard* settings = nullptr;  // required
+  std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
 };
 
 class PlannerLoop {
@@ -48,6 +50,9 @@ class PlannerLoop {
   void join();
   void wake();
 
+  // What it alone knows, renewed with every turn.
+  const PlannerBoard& view() const { return view_; }
+
  private:
   void run();
   // Returns when to look again, steady.
@@ -57,6 +62,7 @@ class PlannerLoop {
   // False where not all could be taken now.
   bool write(std::vector<OwnWrite> writes, double woken_s);
   void show_queue(const core::Queue& queue);
+  void show_view();
 
   const PlannerOptions options_;
   const KnownBoard& board_;
@@ -71,6 +77,7 @@ class PlannerLoop {
   obs::Counter refused_;
   obs::Gauge leads_;
   obs::Gauge running_;
+  PlannerBoard view_;
   std::thread thread_;
 
   // Of the thread alone:

@@ -175,7 +175,7 @@ class Checker {
     const auto cycle = core::dependency_cycle(*facts_.snapshot, {review_.ns, job->job.key.name},
                                               intent_.depends_on);
     if (!cycle.empty())
-      refuse(std::string(core::kDependencyCycle),
+      refuse(std::string(reason::kDependencyCycle),
              format("{}: {} would wait for each other for ever; leave one of them out",
                     contract::kDependsOn, printable(join(cycle, " -> "), 200)));
   }

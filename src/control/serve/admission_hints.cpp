@@ -91,9 +91,9 @@ void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
 void hint_at_dependencies(const Task& task, const AdmissionFacts& facts,
                           std::vector<std::string>& hints) {
   const auto hindrance = core::Dependencies(*facts.snapshot).of(task.key.ns, task.intent);
-  if (!hindrance || hindrance->reason == core::kDependencyPending) return;
+  if (!hindrance || hindrance->reason == reason::kDependencyPending) return;
   const std::string_view what =
-      hindrance->reason == core::kDependencyFailed ? "failed" : "not there";
+      hindrance->reason == reason::kDependencyFailed ? "failed" : "not there";
   hints.push_back(format("{}: {}: {}; it waits until Jobs of these names have completed",
                          contract::kDependsOn, what, printable(hindrance->detail, 120)));
 }

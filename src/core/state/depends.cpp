@@ -72,7 +72,7 @@ std::optional<Hindrance> Dependencies::of(const Job& job) const {
   if (entangled_.contains(job.key))
     if (const auto cycle = dependency_cycle(snapshot_, job.key, dependencies_of(&job));
         !cycle.empty())
-      return Hindrance{kDependencyCycle, join(cycle, " -> ")};
+      return Hindrance{reason::kDependencyCycle, join(cycle, " -> ")};
   return job.intent ? of(job.key.ns, *job.intent) : std::nullopt;
 }
 
@@ -87,9 +87,9 @@ std::optional<Hindrance> Dependencies::of(const std::string& ns, const TaskInten
     else if (!succeeded(*job))
       (job->finished ? failed : pending).push_back(name);
   }
-  if (!failed.empty()) return Hindrance{kDependencyFailed, join(failed, ", ")};
-  if (!missing.empty()) return Hindrance{kDependencyMissing, join(missing, ", ")};
-  if (!pending.empty()) return Hindrance{kDependencyPending, join(pending, ", ")};
+  if (!failed.empty()) return Hindrance{reason::kDependencyFailed, join(failed, ", ")};
+  if (!missing.empty()) return Hindrance{reason::kDependencyMissing, join(missing, ", ")};
+  if (!pending.empty()) return Hindrance{reason::kDependencyPending, join(pending, ", ")};
   return std::nullopt;
 }
 

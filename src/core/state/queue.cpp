@@ -200,8 +200,9 @@ class QueueMaker {
   void scale_up(TaskIndex index) {
     QueueTask& task = queue_.tasks_[index];
     if (task.request.pods > 1) {
-      task.hindrance = Hindrance{
-          kGangCannotScaleUp, format("{} pods of {} GPUs", task.request.pods, task.request.gpus)};
+      task.hindrance =
+          Hindrance{reason::kGangCannotScaleUp,
+                    format("{} pods of {} GPUs", task.request.pods, task.request.gpus)};
       return;
     }
     let_go_.insert(index);

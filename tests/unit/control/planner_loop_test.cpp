@@ -31,7 +31,7 @@ class PlannerLoopTest : public testing::Test {
     settings.policy = *core::parse_policy("savable,headroom=0,calm=0");
     settings_.publish(settings);
     loop_ = std::make_unique<PlannerLoop>(
-        PlannerOptions{default_gpu_catalog(), &settings_}, board_, source_, *actuator_,
+        PlannerOptions{default_gpu_catalog(), &settings_, {}}, board_, source_, *actuator_,
         [this]() -> std::optional<std::int64_t> {
           const std::int64_t term = term_;
           return term > 0 ? std::optional(term) : std::nullopt;

@@ -220,7 +220,7 @@ TEST_F(QueueTest, ATaskIsNotPlannedBeforeWhatItDependsOn) {
   EXPECT_TRUE(starts(waits).empty());
   const Queue found = queue(waits);
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found.task(0).hindrance, (Hindrance{kDependencyPending, "prep"}));
+  EXPECT_EQ(found.task(0).hindrance, (Hindrance{reason::kDependencyPending, "prep"}));
   const auto done = cluster.with(a_job("prep").finished().completed(9)).build();
   EXPECT_EQ(starts(done).size(), 1U);
   EXPECT_FALSE(queue(done).task(0).hindrance);
@@ -346,7 +346,7 @@ TEST_F(ScaleUpTest, AGangStaysWithItsReason) {
   EXPECT_TRUE(starts(snapshot).empty());
   const Queue found = queue(snapshot);
   ASSERT_TRUE(found.task(0).hindrance);
-  EXPECT_EQ(found.task(0).hindrance->reason, kGangCannotScaleUp);
+  EXPECT_EQ(found.task(0).hindrance->reason, reason::kGangCannotScaleUp);
 }
 
 TEST_F(ScaleUpTest, WhatDependsOnOthersIsNotLetGoBeforeThem) {

@@ -1,0 +1,32 @@
+#include "control/query/queue_reader.h"
+
+namespace slackline::control {
+
+Uid name_of(const core::QueueTask& task) {
+  return task.uid.empty() ? Uid(task.key.str()) : task.uid;
+}
+
+std::vector<Uid> names_of(const core::Queue& queue) {
+  std::vector<Uid> names;
+  names.reserve(queue.size());
+  for (core::TaskIndex task = 0; task < queue.size(); ++task)
+    names.push_back(name_of(queue.task(task)));
+  return names;
+}
+
+QueueSight QueueReader::read() {
+  SnapshotPtr snapshot = source_.snapshot();
+  const SettingsPtr settings = options_.settings->settings();
+  core::QueueOptions asked;
+  asked.catalog = &options_.catalog;
+  asked.predictor = board_.known()->predictor;
+  asked.theta = settings->theta;
+  asked.queues = &settings->queues;
+  asked.now_wall_s = clock_.wall_s();
+  asked.now_steady_s = clock_.steady_s();
+  core::Queue queue = core::make_queue(*snapshot, asked, menus_);
+  return {std::move(snapshot), std::move(queue), settings->policy, asked.now_wall_s,
+          asked.now_steady_s};
+}
+
+}  // namespace slackline::control
