@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/own_certificate.h"
 #include "cli/planner_service.h"
 #include "cli/version.h"
 #include "cli/webhook_service.h"
@@ -49,7 +50,8 @@ struct Daemon::Parts {
   std::unique_ptr<control::Queries> queries;
   std::unique_ptr<control::QueueQuery> queue;
   std::unique_ptr<control::Health> health;
-  std::unique_ptr<WebhookService> webhook;  // null: no listener for it
+  std::unique_ptr<OwnCertificate> extender_certificate;  // null: given, or none on loopback
+  std::unique_ptr<WebhookService> webhook;               // null: no listener for it
   http::Router extender_router;
   http::Router api_router;
   http::Router metrics_router;
@@ -150,6 +152,14 @@ Status Daemon::Parts::open_doors() {
   std::vector<http::Listener> listeners = {listener("extender", settings.extender, extender_router),
                                            listener("api", settings.api, api_router),
                                            listener("metrics", settings.metrics, metrics_router)};
+  if (!listeners[0].tls && !config::is_loopback(settings.extender)) {
+    SLACKLINE_ASSIGN(
+        extender_certificate,
+        OwnCertificate::start(
+            "extender", configuration, configuration.extender.certificate,
+            {.webhook_configuration = {}, .config_map = configuration.extender.trust}));
+    listeners[0].tls = extender_certificate->tls();
+  }
   listeners[1].known_peers_only = true;
   listeners[2].plain_anywhere = true;
   SLACKLINE_ASSIGN(
