@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/give_back_service.h"
 #include "cli/own_certificate.h"
 #include "cli/planner_service.h"
 #include "cli/version.h"
@@ -46,6 +47,7 @@ struct Daemon::Parts {
   std::unique_ptr<PlannerService> planner;  // null unless active; the source's thread wakes it
   std::unique_ptr<cluster::ClusterSource> source;
   std::unique_ptr<cluster::ClusterWriter> writer;
+  std::unique_ptr<GiveBackService> give_back;  // null in active mode, and on a file
   std::unique_ptr<control::Extender> extender;
   std::unique_ptr<control::Queries> queries;
   std::unique_ptr<control::QueueQuery> queue;
@@ -125,6 +127,7 @@ Status Daemon::Parts::connect_cluster() {
   runs->follow(*source);
   SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, models->board(), *source,
                                                  writer.get(), metrics));
+  give_back = GiveBackService::make(configuration, *source, *writer, metrics);
   return source->start();
 }
 
@@ -191,6 +194,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_TRY(parts->lay_routes());
   SLACKLINE_TRY(parts->open_doors());
   if (parts->planner) parts->planner->start();
+  if (parts->give_back) parts->give_back->start();
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
 }
 
@@ -200,6 +204,7 @@ void Daemon::stop(double grace_s) {
   parts_->server->stop(milliseconds(static_cast<std::int64_t>(grace_s * 1000)));
   parts_->server->join();
   if (parts_->planner) parts_->planner->stop();
+  if (parts_->give_back) parts_->give_back->stop();
   parts_->source->stop();
   parts_->source->join();
   parts_->models->stop();

@@ -3,16 +3,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/object_name.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"
 
 namespace slackline::cli {
-
-ObjectKey key_of(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) return {};
-  return {text.substr(0, slash), text.substr(slash + 1)};
-}
 
 Result<std::unique_ptr<OwnCertificate>> OwnCertificate::start(
     const std::string& listener, const config::Configuration& configuration,

@@ -14,9 +14,6 @@
 
 namespace slackline::cli {
 
-// "NAMESPACE/NAME", as the configuration was checked to be.
-ObjectKey key_of(const std::string& text);
-
 // Who is told to trust it; both may be empty.
 struct TellsWhom {
   std::string webhook_configuration;

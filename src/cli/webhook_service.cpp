@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cli/object_name.h"
 #include "http/webhook_routes.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"

@@ -248,20 +248,43 @@ def right_of(verb, what):
     return f"{verb} {resource}" + (f".{what['apiGroup']}" if what.get("apiGroup") else "")
 
 
-class RemoveTest(unittest.TestCase):
-    """The way back, as deploy/remove says it."""
+class WayBackTest(unittest.TestCase):
+    """Jobs wait; then active mode is turned off, or everything is removed."""
 
-    def test_nothing_of_ours_is_left_in_the_way(self):
-        installed = Installation()
-        cluster = installed.cluster
+    def setUp(self):
+        self.installed = Installation()
+        cluster = self.installed.cluster
         self.addCleanup(cluster.close)
         cluster.apply([gpu_pod(f"wall-{i}", gpus=4) for i in range(2)])
         cluster.wait(
             lambda: all(map(node_of, cluster.list("pod", "default"))), 30, "the cluster to be full"
         )
-        cluster.apply([gpu_job("waits", gpus=2), gpu_job("gang", gpus=4, pods=2)])
-        for job in cluster.list("job", TEAM):
-            self.assertTrue(job["spec"]["suspend"], name_of(job))
+        cluster.apply([gpu_job("waits", gpus=2), gpu_job("gang", gpus=2, pods=2)])
+        self.assertEqual(self.suspended(), ["gang", "waits"])
+
+    def suspended(self):
+        jobs = self.installed.cluster.list("job", TEAM)
+        return sorted(name_of(job) for job in jobs if job["spec"]["suspend"])
+
+    def test_leaving_active_mode_releases_all_tasks(self):
+        daemon, cluster = self.installed.daemon, self.installed.cluster
+        (cluster.directory / "mode.yaml").write_text(
+            cluster.kubectl("-n", SYSTEM, "get", "configmap", "slackline", "-o", "yaml")
+            .replace("mode: active", "mode: advise")
+        )
+        cluster.kubectl("apply", "-f", cluster.directory / "mode.yaml")
+        self.assertEqual(daemon.stop(), 0)
+        daemon.say(cluster.get("configmap", SYSTEM, "slackline")["data"]["slackline.yaml"])
+        daemon.start()
+        self.assertEqual(self.suspended(), ["gang", "waits"], "another replica may still plan")
+        cluster.wait(lambda: not self.suspended(), 45, "the Jobs to be given back")
+        cluster.apply([gpu_job("after")])
+        self.assertEqual(self.suspended(), [], "nothing is queued any more")
+        cluster.delete_all("pod")  # room for what waited
+        self.assertTrue(self.installed.wait_bound("waits") and self.installed.wait_bound("gang", 2))
+
+    def test_removed_nothing_of_ours_is_in_the_way(self):
+        installed, cluster = self.installed, self.installed.cluster
         self.assertEqual(installed.daemon.stop(), 0)  # what scaling to zero does
         (job,) = documents(REMOVE, cluster)
         (container,) = job["spec"]["template"]["spec"]["containers"]
@@ -275,7 +298,7 @@ class RemoveTest(unittest.TestCase):
         )  # fmt: skip
         self.assertEqual(left, "")
         cluster.delete_all("pod")  # room for what waited
-        self.assertTrue(installed.wait_bound("waits", 1))
+        self.assertTrue(installed.wait_bound("waits") and installed.wait_bound("gang", 2))
         cluster.delete_all("job", TEAM)
         cluster.delete_all("pod", TEAM)
         cluster.apply([gpu_job("stock", gpus=4, pods=2, scheduler="gpu-scheduler")])
