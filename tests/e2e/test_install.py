@@ -22,7 +22,7 @@ SELDOM = {"get pods", "update secrets"}
 def install(cluster):
     cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
     for folder in (BASE, BESIDE):
-        cluster.kubectl("apply", "--validate=strict", "-k", folder)
+        cluster.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", folder)
     cluster.kubectl("create", "namespace", TEAM)
     cluster.kubectl("label", "namespace", TEAM, "slackline.dev/managed=true")
     installed = Installation(cluster)
