@@ -60,6 +60,10 @@ CLI::App* add_question(CLI::App& app, const std::string& name, const std::string
   command->add_option("--cert-file", options->server.cert_file, "Client certificate (PEM)");
   command->add_option("--key-file", options->server.key_file,
                       "Key of the client certificate (PEM)");
+  command
+      ->add_option("--token", options->server.token,
+                   "Bearer token of a ServiceAccount or user, where the daemon asks for one")
+      ->envname("SLACKLINE_TOKEN");
   command->add_option("-o,--output", options->output, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

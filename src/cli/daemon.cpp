@@ -9,6 +9,7 @@
 #include "cli/planner_service.h"
 #include "cli/version.h"
 #include "cli/webhook_service.h"
+#include "cluster/api_reviewer.h"
 #include "cluster/file_source.h"
 #include "cluster/kube_source.h"
 #include "cluster/kube_writer.h"
@@ -21,6 +22,7 @@
 #include "control/query/queue_query.h"
 #include "control/serve/decision_log.h"
 #include "control/serve/extender.h"
+#include "http/api_guard.h"
 #include "http/api_routes.h"
 #include "http/extender_routes.h"
 #include "http/health_routes.h"
@@ -52,6 +54,8 @@ struct Daemon::Parts {
   std::unique_ptr<control::Queries> queries;
   std::unique_ptr<control::QueueQuery> queue;
   std::unique_ptr<control::Health> health;
+  std::unique_ptr<cluster::ApiReviewer> reviewer;  // both null where REST asks for no tokens
+  std::unique_ptr<control::ApiRights> rights;
   std::unique_ptr<OwnCertificate> extender_certificate;  // null: given, or none on loopback
   std::unique_ptr<WebhookService> webhook;               // null: no listener for it
   http::Router extender_router;
@@ -63,6 +67,7 @@ struct Daemon::Parts {
   Status open_models();
   Status connect_cluster();
   Status lay_routes();
+  Status guard_api();
   Status open_doors();
 };
 
@@ -150,6 +155,18 @@ Status Daemon::Parts::lay_routes() {
   return {};
 }
 
+// Off loopback whoever has no client certificate must have a token.
+Status Daemon::Parts::guard_api() {
+  const config::ListenerSettings& api = configuration.listeners.api;
+  if (config::is_loopback(api) || !configuration.cluster.dump_file.empty()) return {};
+  if (api.tls && !api.tls->client_ca_file.empty()) return {};
+  SLACKLINE_ASSIGN(reviewer,
+                   cluster::make_api_reviewer({.kubeconfig = configuration.cluster.kubeconfig}));
+  rights = std::make_unique<control::ApiRights>(*reviewer, system_clock());
+  api_router.set_guard(http::make_api_guard(*rights));
+  return {};
+}
+
 Status Daemon::Parts::open_doors() {
   const config::ListenersSettings& settings = configuration.listeners;
   std::vector<http::Listener> listeners = {listener("extender", settings.extender, extender_router),
@@ -192,6 +209,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_TRY(parts->open_models());
   SLACKLINE_TRY(parts->connect_cluster());
   SLACKLINE_TRY(parts->lay_routes());
+  SLACKLINE_TRY(parts->guard_api());
   SLACKLINE_TRY(parts->open_doors());
   if (parts->planner) parts->planner->start();
   if (parts->give_back) parts->give_back->start();

@@ -47,7 +47,7 @@ class InstallTest(unittest.TestCase):
         cls.installed = install(cls.cluster)
 
     def test_every_manifest_is_accepted(self):
-        for folder in ("base", "kube-scheduler/beside", "remove", "rbac", "webhook"):
+        for folder in ("base", "kube-scheduler/beside", "remove", "rbac", "webhook", "api"):
             with self.subTest(folder):
                 said = self.cluster.kubectl(
                     "apply", "--dry-run=server", "--validate=strict", "-k", ROOT / "deploy" / folder

@@ -38,7 +38,7 @@ _CONTROLLERS = (
     "serviceaccount-controller,root-ca-certificate-publisher-controller,namespace-controller,"
     "garbage-collector-controller,pod-garbage-collector-controller,node-lifecycle-controller,"
     "taint-eviction-controller,disruption-controller,job-controller,replicaset-controller,"
-    "deployment-controller,resourcequota-controller"
+    "deployment-controller,resourcequota-controller,clusterrole-aggregation-controller"
 )
 _COLLECTIONS = {
     "node": "/api/v1/nodes",
