@@ -99,6 +99,10 @@ class DocsTest(unittest.TestCase):
         self.assertEqual(self.bound(), {"first-a", "first-b"})
         page.do("delete job", lambda: self.wait_bound("soon", "later"))
         self.assertIn('"nodes"', page.do("get job soon"))
+        travels = Page(self.cluster, "HOW-A-TASK-TRAVELS.md")
+        travels.installed = page.installed
+        self.assertIn("gates= nominated= node=slackline-worker", travels.do("get pods"))
+        travels.do()
         page.do("scale statefulset", lambda: self.assertEqual(page.installed.daemon.stop(), 0))
         page.do("apply -k deploy/remove", page.release)
         page.do()

@@ -101,6 +101,19 @@ class InstallTest(unittest.TestCase):
         said = slackline(*pod["containers"][0]["args"], "--kubeconfig", self.installed.daemon.kubeconfig)
         self.assertIn("somebody plans", said)
 
+    def test_applying_again_keeps_what_slackline_wrote(self):
+        trusted = self.installed.trust()
+        for folder in (BASE, BESIDE):
+            self.cluster.kubectl("apply", "-k", folder)
+        self.addCleanup(self.installed.point_webhooks_here)
+        self.assertEqual(self.installed.trust(), trusted)
+        for kind in ("mutating", "validating"):
+            bundles = self.cluster.kubectl(
+                "get", f"{kind}webhookconfiguration", "slackline",
+                "-o", "jsonpath={.webhooks[*].clientConfig.caBundle}",
+            )  # fmt: skip
+            self.assertEqual(len(bundles.split()), 2)
+
     def test_services_choose_the_daemons_only(self):
         objects = documents(self.cluster, BASE)
         (daemons,) = [each for each in objects if each["kind"] == "StatefulSet"]

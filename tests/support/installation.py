@@ -91,9 +91,12 @@ class Installation:
     def run(self):
         self.daemon = InstalledDaemon(self.cluster)
         self.cluster.adopt(self.daemon.process)
-        self.cluster.apply(webhook_manifests(self.daemon.webhook_port))
+        self.point_webhooks_here()
         self.daemon.start()
         self._start_scheduler()
+
+    def point_webhooks_here(self):
+        self.cluster.apply(webhook_manifests(self.daemon.webhook_port))
 
     def wait_active(self, namespace):
         """Until a replica plans, and new Jobs of the namespace are queued."""

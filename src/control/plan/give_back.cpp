@@ -56,6 +56,12 @@ std::size_t GiveBack::look() {
     return 0;
   }
   const Result<double> age_s = lease_age_s_();
+  const std::string failure = age_s ? "" : age_s.error().message;
+  if (failure != std::exchange(failure_, failure) && !failure.empty())
+    obs::log_warning("giving_back", {{"error", failure},
+                                     {"remedy",
+                                      "tasks of ours wait, and it cannot be told whether "
+                                      "somebody plans; see `slackline release`"}});
   if (!age_s || std::isinf(*age_s) || *age_s < kNobodyPlans_s) return 0;
   if (!std::exchange(giving_, true))
     obs::log_info("giving_back", {{"because", "this mode queues nothing and nobody plans any more"},

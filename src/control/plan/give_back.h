@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <thread>
 
 #include "cluster/source.h"
@@ -46,7 +47,8 @@ class GiveBack {
   const cluster::ClusterSource& source_;
   Actuator& actuator_;
   const std::function<Result<double>()> lease_age_s_;
-  bool giving_ = false;  // said once
+  bool giving_ = false;  // said once, like the failure
+  std::string failure_;
   std::thread thread_;
 
   Mutex mutex_;
