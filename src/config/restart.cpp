@@ -1,16 +1,6 @@
 #include "config/restart.h"
 
-#include <tuple>
-
 namespace slackline::config {
-namespace {
-
-auto certificate(const WebhookSettings& webhook) {
-  return std::tie(webhook.certificate_names, webhook.certificate_secret,
-                  webhook.certificate_life_s);
-}
-
-}  // namespace
 
 std::vector<std::string> needs_restart(const Configuration& started, const Configuration& now) {
   std::vector<std::string> keys;
@@ -24,8 +14,9 @@ std::vector<std::string> needs_restart(const Configuration& started, const Confi
   note("listeners.api", started.listeners.api == now.listeners.api);
   note("listeners.metrics", started.listeners.metrics == now.listeners.metrics);
   note("listeners.webhook", started.listeners.webhook == now.listeners.webhook);
+  note("extender", started.extender == now.extender);
   note("webhook.configuration", started.webhook.configuration == now.webhook.configuration);
-  note("webhook.certificate", certificate(started.webhook) == certificate(now.webhook));
+  note("webhook.certificate", started.webhook.certificate == now.webhook.certificate);
   note("planner.lease", started.planner.lease == now.planner.lease);
   note("cluster", started.cluster == now.cluster);
   note("store", started.store == now.store);

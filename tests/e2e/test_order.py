@@ -7,10 +7,11 @@ import os
 import subprocess
 import unittest
 
-from test_webhook import DEPLOY, TEAM, Replica, gpu_job, webhook_manifests
 from support.controlplane import BINARIES, ControlPlane, gpu_scheduler_config
+from support.installation import webhook_manifests
 from support.objects import DURATION, gpu_pod, name_of, node_of
 from support.process import free_ports
+from test_webhook import DEPLOY, TEAM, Replica, gpu_job
 
 MANAGED = {"slackline.dev/managed": "true"}
 QUEUES = "queues: [{{name: small, maxPending: {small}}}, {{name: grows, scaleUp: true}}]\n"

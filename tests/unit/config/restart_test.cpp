@@ -32,10 +32,11 @@ TEST(RestartTest, WhatIsMadeAtTheStartIsNamed) {
           "mode: active\ngpus: {typeLabels: [pool]}\nprofiles: [p.json]\n"
           "listeners: {extender: {address: 'localhost:1'}, api: {address: 'localhost:2'}, "
           "metrics: {address: 'localhost:3'}, webhook: {address: ':8443'}}\n"
-          "webhook: {configuration: other, certificate: {life: 1h}}\nplanner: {lease: a/b}\n"
+          "extender: {trust: a/b}\nwebhook: {configuration: other, certificate: {life: "
+          "1h}}\nplanner: {lease: a/b}\n"
           "cluster: {staleAfter: 90s}\nstore: {path: other.db}\nlog: {format: json}\n"),
       ElementsAre("mode", "gpus", "profiles", "listeners.extender", "listeners.api",
-                  "listeners.metrics", "listeners.webhook", "webhook.configuration",
+                  "listeners.metrics", "listeners.webhook", "extender", "webhook.configuration",
                   "webhook.certificate", "planner.lease", "cluster", "store", "log.format"));
 }
 
