@@ -122,7 +122,7 @@ Status Daemon::Parts::connect_cluster() {
                    cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
   runs->follow(*source);
   SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, models->board(), *source,
-                                                 writer.get(), metrics));
+                                                 writer.get(), metrics, *log));
   return source->start();
 }
 

@@ -8,6 +8,7 @@
 #include "cluster/source.h"
 #include "config/configuration.h"
 #include "control/plan/actuator.h"
+#include "control/plan/plan_journal.h"
 #include "control/plan/planner_loop.h"
 
 namespace slackline::cli {
@@ -23,7 +24,8 @@ class PlannerService {
                                                       const control::KnownBoard& board,
                                                       cluster::ClusterSource& source,
                                                       cluster::ClusterWriter* writer,
-                                                      obs::MetricsRegistry& metrics);
+                                                      obs::MetricsRegistry& metrics,
+                                                      control::DecisionLog& log);
 
   void start();
   // Plans no more, finishes what is under way, frees the Lease.
@@ -33,6 +35,7 @@ class PlannerService {
   PlannerService() = default;
 
   std::unique_ptr<cluster::LeaderElection> election_;
+  std::unique_ptr<control::PlanJournal> journal_;
   std::unique_ptr<control::Actuator> actuator_;
   std::unique_ptr<control::PlannerLoop> loop_;
 };

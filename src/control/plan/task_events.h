@@ -1,7 +1,8 @@
 // What a person is told of our writes: Events on the Job or pod, from a fixed vocabulary.
 //
 //   Planned     Normal   where and in which shape the task will run
-//   PodsMissing, NodesLost, NotBound   Warning   why it went back into the queue (core/hand_over.h)
+//   QuotaExceeded, PodsRejected, NodesLost, NotBound   Warning   why it went back into the queue
+//   (core/hand_over.h)
 #pragma once
 
 #include <optional>

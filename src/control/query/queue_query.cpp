@@ -62,7 +62,7 @@ class RowMaker {
     if (task.deadline_s && !menu.empty())
       row.slack_s = *task.deadline_s - now_s_ - menu.fastest().lat_s;
     row.state = "waiting";
-    if (menu.empty()) row.reason = "NoNodeFits";
+    row.reason = menu.empty() ? "NoNodeFits" : task.blocked;
     if (task.plan) {
       row.state = runs(task) ? "running" : "starting";
       row.shape = task.plan->shape;
