@@ -44,6 +44,7 @@ Result<std::unique_ptr<PlannerService>> PlannerService::make(
   const auto wake = [&parts] { parts.loop_->wake(); };
   SLACKLINE_ASSIGN(parts.election_, cluster::make_leader_election(
                                         access, lease_options(configuration.planner), wake));
+  options.leader = [&parts] { return parts.election_->holder(); };
   parts.actuator_ = std::make_unique<control::Actuator>(*writer, metrics, wake, system_clock());
   parts.journal_ = std::make_unique<control::PlanJournal>(log, system_clock());
   parts.actuator_->on_written([&parts](const OwnWrite& write) { parts.journal_->written(write); });

@@ -38,6 +38,7 @@
 
 #include "slackline/core/queue.h"
 #include "slackline/model/own_write.h"
+#include "slackline/model/reason.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
@@ -48,13 +49,12 @@ inline constexpr int kMostMisses = 3;
 inline constexpr double kLeastBackoff_s = 30;
 inline constexpr double kMostBackoff_s = 600;
 
-// Why a task was suspended again, or moved; stable codes. Pods that did not appear because of a
-// quota: kQuotaExceeded (core/quotas.h).
-inline constexpr std::string_view kPodsRejected = "PodsRejected";  // not all pods appeared, and no
-                                                                   // quota is known to forbid them
-inline constexpr std::string_view kNodesLost = "NodesLost";  // moved, or no node left to move to
-inline constexpr std::string_view kNotBound =
-    "NotBound";  // missed its node; three times: suspended
+// Why a task was suspended again: not all pods appeared, because of a quota or of somebody else.
+using reason::kPodsRejected;
+using reason::kQuotaExceeded;
+// Why it was moved or suspended again: a planned node was lost; a pod was not bound in time.
+using reason::kNodesLost;
+using reason::kNotBound;
 
 struct HandOverMemory {
   struct Lifted {

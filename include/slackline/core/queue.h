@@ -53,7 +53,7 @@ struct QueueTask {
   double created_s = 0;
   std::optional<double> deadline_s;
   std::shared_ptr<const PlanNote> plan;  // of a task that runs
-  // Why it is not planned now, a stable code ("QuotaExceeded"); empty: it is.
+  // Why it is not planned now, a code of model/reason.h; empty: it is.
   std::string_view blocked;
 
   // In which pods it runs when it is served in this shape.

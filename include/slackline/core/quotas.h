@@ -18,8 +18,6 @@
 
 namespace slackline::core {
 
-inline constexpr std::string_view kQuotaExceeded = "QuotaExceeded";  // why a task waits
-
 class QuotaBook {
  public:
   // O(quotas), and O(pods) where there are any.

@@ -62,9 +62,10 @@ struct OwnWrite {
   // To be kept beside the first change of a shape; one without a change: the shape is as written.
   std::shared_ptr<const OriginalShape> original;
   NodeName node;  // of a nomination
-  // Why, a code of core/hand_over.h, for people: of a suspension, and of a plan or a nomination
-  // that deviates from an earlier one. Empty: that is the usual course.
+  // Why, a code of reason.h, for people: of a suspension, of a plan or a nomination that deviates
+  // from an earlier one, of the lift that completes a release. Empty: that is the usual course.
   std::string reason;
+  OwnerRef task;        // whom the reason is told of, if not this object
   std::string plan_id;  // of the plan that it carries out, replaces or ends
   std::shared_ptr<const DecisionStamp> decided{};  // null: by no planner
 };

@@ -101,12 +101,14 @@ double PlannerLoop::turn(double woken_s) {
   }
   if (term_ && !server_minor_) server_minor_ = options_.server_minor();
   const double now_s = clock_.steady_s();
+  show_view();
   if (!term_ || !server_minor_ || !source_.health().trusted()) return now_s + kLookAnyway_s;
   stamp_.pin_pods_by = *server_minor_ < kTemplatesAreOpenSince ? &options_.catalog : nullptr;
   const SnapshotPtr seen = source_.snapshot();
   SnapshotPtr snapshot = actuator_.overlaid(seen);
   auto moves = core::hand_over(*snapshot, memory_, stamp_, now_s);
   if (!moves.empty()) {
+    show_view();
     write(std::move(moves), *seen, woken_s);
     snapshot = actuator_.overlaid(seen);
   }
@@ -141,10 +143,10 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double woken_s) {
   planned_s_ = clock_.steady_s();
   next_plan_s_ = plan.next_wake_s ? planned_s_ + (*plan.next_wake_s - asked.now_wall_s)
                                   : std::numeric_limits<double>::infinity();
+  next_plan_s_ = std::min(next_plan_s_, memory_.next_let_in_s(planned_s_));
   plan_wanted_ = false;
   plan_duration_.observe(planned_s_ - began_s);
   show_queue(queue);
-  next_plan_s_ = std::min(next_plan_s_, memory_.next_let_in_s(planned_s_));
   auto begun = core::begin_starts(*snapshot, queue, plan, options_.catalog, stamp_);
   if (!write(std::move(begun), *snapshot, woken_s))
     next_plan_s_ = std::min(next_plan_s_, planned_s_ + kRetry_s);
@@ -152,6 +154,7 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double woken_s) {
 
 bool PlannerLoop::write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot,
                         double woken_s) {
+  if (writes.empty()) return true;
   DecisionStamp stamp{snapshot.version, options_.policy.name, {}};
   stamp.options_hash = format("{}-{}", options_.fingerprint(), board_.known()->fingerprint);
   const auto decided = std::make_shared<const DecisionStamp>(std::move(stamp));
@@ -184,6 +187,17 @@ void PlannerLoop::show_queue(const core::Queue& queue) {
     gauge.set(length);
   }
   running_.set(static_cast<double>(queue.state().running().size()));
+}
+
+void PlannerLoop::show_view() {
+  PlannerView view;
+  view.active = true;
+  view.leads = term_.has_value();
+  if (options_.leader) view.leader = options_.leader();
+  if (term_)
+    for (const auto& [uid, backoff] : memory_.backoff)
+      view.backoffs[uid] = {backoff.until_s, backoff.reason};
+  if (view != *view_.view()) view_.publish(std::move(view));
 }
 
 }  // namespace slackline::control

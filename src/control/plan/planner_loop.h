@@ -20,6 +20,7 @@
 
 #include "control/learn/known.h"
 #include "control/plan/actuator.h"
+#include "control/plan/planner_board.h"
 #include "obs/metrics.h"
 #include "slackline/core/hand_over.h"
 #include "slackline/core/policy.h"
@@ -34,6 +35,7 @@ struct PlannerOptions {
   core::Policy policy;
   GpuCatalog catalog;
   double theta = 1.0;
+  std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
 
   // Of the API server: 36 for 1.36. Asked once, may block; nullopt: not now.
   std::function<std::optional<int>()> server_minor = [] { return kTemplatesAreOpenSince; };
@@ -56,6 +58,9 @@ class PlannerLoop {
   void join();
   void wake();
 
+  // What it alone knows, renewed with every turn.
+  const PlannerBoard& view() const { return view_; }
+
  private:
   void run();
   // Returns when to look again, steady.
@@ -65,6 +70,7 @@ class PlannerLoop {
   // False where not all could be taken now.
   bool write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot, double woken_s);
   void show_queue(const core::Queue& queue);
+  void show_view();
 
   const PlannerOptions options_;
   const KnownBoard& board_;
@@ -79,6 +85,7 @@ class PlannerLoop {
   obs::Counter refused_;
   obs::Gauge leads_;
   obs::Gauge running_;
+  PlannerBoard view_;
   std::thread thread_;
 
   // Of the thread alone:

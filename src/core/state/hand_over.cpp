@@ -10,6 +10,7 @@
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/predicates.h"
 #include "slackline/core/quotas.h"
+#include "slackline/model/reason.h"
 #include "type_pin.h"
 
 namespace slackline::core {
@@ -310,7 +311,7 @@ class HandOver {
     }
   }
 
-  void replan(const Party& party, std::string_view reason) {
+  void replan(const Party& party, std::string_view why) {
     PlanNote note = *party.plan;
     note.id = stamp_.next_id();
     note.epoch = stamp_.epoch;
@@ -323,13 +324,13 @@ class HandOver {
     if (party.job != nullptr) {
       writes_.push_back(job_write(OwnWriteKind::kReleaseJob, *party.job));
       writes_.back().plan = plan;
-      writes_.back().reason = reason;
+      writes_.back().reason = why;
       return;
     }
     for (const PodPtr& pod : party.unbound) {
       writes_.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));
       writes_.back().plan = plan;
-      writes_.back().reason = reason;
+      writes_.back().reason = why;
     }
   }
 
@@ -350,8 +351,19 @@ class HandOver {
       all_stand = false;
     }
     if (!all_stand || (stamp_.pin_pods_by != nullptr && !pin_to_type(party))) return;
-    for (const PodPtr& pod : party.unbound)
-      if (pod->our_gate) writes_.push_back(pod_write(OwnWriteKind::kLiftGate, *pod));
+    lift(party);
+  }
+
+  // The last lift completes the release of a task of which nothing is bound yet.
+  void lift(const Party& party) {
+    OwnWrite* last = nullptr;
+    for (const PodPtr& pod : party.unbound) {
+      if (!pod->our_gate) continue;
+      last = &writes_.emplace_back(pod_write(OwnWriteKind::kLiftGate, *pod));
+    }
+    if (last == nullptr || !party.bound.empty()) return;
+    last->reason = reason::kReleased;
+    if (party.job != nullptr) last->task = {"Job", party.job->key.name, party.job->uid};
   }
 
   // True once no gated pod of the task could land on another GPU type.

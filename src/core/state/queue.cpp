@@ -10,6 +10,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/deadline.h"
 #include "slackline/core/predicates.h"
+#include "slackline/model/reason.h"
 
 namespace slackline::core {
 namespace {
@@ -194,7 +195,7 @@ class QueueMaker {
     if (quotas_.empty() || menu->empty()) return menu;
     auto admitted = admitted_menu(quotas_, task, menu, menus_.pools(), options_.theta);
     if (!admitted->empty()) return admitted;
-    task.blocked = kQuotaExceeded;
+    task.blocked = reason::kQuotaExceeded;
     return menu;
   }
 
