@@ -7,6 +7,7 @@
 #include "cli/watch.h"
 #include "client/client.h"
 #include "slackline/base/text.h"
+#include "slackline/model/extender.h"
 
 namespace slackline::cli {
 namespace {
@@ -142,7 +143,7 @@ void add_ask(CLI::App& app, int& exit_code) {
   CLI::App* decisions =
       add_question(app, "decisions", "Show the newest rows of the decision journal", options);
   decisions->add_option("--pod", options->name, "Only NAMESPACE/NAME");
-  decisions->add_option("--verb", options->verb, "Only filter, prioritize, preempt or bind");
+  decisions->add_option("--verb", options->verb, format("Only one of {}", verb_names()));
   decisions->add_option("--limit", options->limit, "At most so many rows");
   decisions->callback([&exit_code, options] {
     std::string path = with_query("/v1/decisions", *options);

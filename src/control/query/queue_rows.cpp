@@ -98,6 +98,7 @@ class RowMaker {
     if (queue_.state().tasks()[index].menu->empty())
       return type_is_absent(task.intent) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
     if (no_node_may(index)) return reason::kNoNodeFits;
+    if (!task.blocked.empty()) return task.blocked;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
     if (!planner_.active) return reason::kNotActive;
     if (planner_.leads) return reason::kWaitsItsTurn;
