@@ -72,6 +72,11 @@ TEST_F(HandOverNewsTest, TheLastLiftOfAGangReleasesItsJob) {
   EXPECT_TRUE(with_reason(reason::kDeviated).empty());
 }
 
+TEST_F(HandOverNewsTest, WhyATaskComesBackIsOfTheVocabulary) {
+  for (const std::string_view code : {kNodesLost, kNotBound})
+    EXPECT_NE(find_reason(code), nullptr) << code;
+}
+
 TEST_F(HandOverNewsTest, APlanThatMovesSaysSo) {
   world_.add(a_node("gpu-1"));
   world_.add(a_job("mover").gpus(4).waiting());
