@@ -1,9 +1,7 @@
 """The admission webhook, called by a real kube-apiserver as deploy/webhook configures it."""
 
-import base64
 import datetime
 import json
-import re
 import ssl
 import subprocess
 import unittest
@@ -17,6 +15,7 @@ from support.controlplane import (
     stock_scheduler_config,
 )
 from support.daemon import Daemon
+from support.installation import webhook_manifests
 from support.objects import GPU, node_of
 from support.process import free_ports, wait
 
@@ -66,23 +65,6 @@ def gpu_job(name, gpus=1, pods=1, namespace=TEAM, annotations=None, labels=None,
             },
         },
     }
-
-
-def webhook_manifests(port, authority=None):
-    """deploy/webhook as it is, but called on a loopback port instead of through a Service.
-
-    With the file of an authority also trusted, as an administrator would write it.
-    """
-    texts = [(DEPLOY / name).read_text() for name in ("mutating.yaml", "validating.yaml")]
-    service = re.compile(
-        r"      service:\n        name: .*\n        namespace: .*\n        path: (\S+)\n"
-    )
-    called = rf"      url: https://127.0.0.1:{port}\1\n"
-    if authority:
-        called += f"      caBundle: {base64.b64encode(authority.read_bytes()).decode()}\n"
-    text, found = service.subn(called, "\n---\n".join(texts))
-    assert found == 4, f"deploy/webhook has {found} webhooks, not four"
-    return text
 
 
 def webhook_config(
