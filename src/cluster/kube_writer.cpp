@@ -82,6 +82,20 @@ class KubeWriter final : public ClusterWriter {
   }
 
  private:
+  Result<std::string> patch(const OwnWrite& write) {
+    const wire::PatchBody encoded = wire::encode_own_write(write);
+    net::HttpRequest request;
+    request.method = "PATCH";
+    request.url = writes_job(write.kind) ? job_path(write.key) : pod_path(write.key);
+    if (!encoded.subresource.empty()) request.url += format("/{}", encoded.subresource);
+    request.headers = {{"Content-Type", std::string(encoded.content_type)}};
+    request.body = encoded.body;
+    request.timeout_s = kOwnWriteTimeout_s;
+    const auto answer = client_.send(std::move(request));
+    if (!answer) return fail(meaning_of(write, answer.error()));
+    return wire::decode_written_version(answer->body);
+  }
+
   Status create_event(const wire::EventDto& event) {
     net::HttpRequest request;
     request.method = "POST";
