@@ -46,6 +46,20 @@ class OwnWriteTest : public testing::Test {
   OwnWrite lift_, nominate_, suspend_;
 };
 
+// As API servers before 1.36 do. It goes on in the shape it has.
+TEST_F(OwnWriteTest, AJobIsLetGoEvenIfItsTemplateMayNotBeChanged) {
+  OwnWrite open = suspend_;
+  open.kind = OwnWriteKind::kOpenJob;
+  open.affinity_terms.emplace();
+  answer(kJob, 422, R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
+  answer(kJob, 200, R"({"metadata":{"resourceVersion":"43"}})");
+  const auto version = writer_->write(open);
+  ASSERT_TRUE(version) << version.error().message;
+  EXPECT_EQ(*version, "43");
+  EXPECT_NE(server_.requests(kJob).at(0).body.find("template"), std::string::npos);
+  EXPECT_EQ(server_.requests(kJob).at(1).body.find("template"), std::string::npos);
+}
+
 TEST_F(OwnWriteTest, TheServerIsAskedForItsVersion) {
   const KubeAccess access{.kubeconfig = server_.write_kubeconfig(temporary_.path())};
   answer("GET /version", 200, R"({"major":"1","minor":"35"})");

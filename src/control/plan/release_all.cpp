@@ -13,38 +13,11 @@ namespace {
 
 constexpr auto kRound = std::chrono::milliseconds(50);
 
-// API servers before 1.36 refuse to give the template of a Job that ran once its first shape back:
-// then it goes on in the shape it has.
-class LenientWriter final : public cluster::ClusterWriter {
- public:
-  explicit LenientWriter(cluster::ClusterWriter& writer) : writer_(writer) {}
-
-  Result<std::string> write(const OwnWrite& write) override {
-    auto version = writer_.write(write);
-    const bool shaped = write.reshape || write.affinity_terms;
-    if (version || !shaped || version.error().code != ErrorCode::kInvalidArgument) return version;
-    OwnWrite plain = write;
-    plain.reshape.reset();
-    plain.affinity_terms.reset();
-    plain.original = nullptr;
-    return writer_.write(plain);
-  }
-  Status post(const cluster::TaskEvent& event) override { return writer_.post(event); }
-  Status bind(const cluster::BindingOrder& order) override { return writer_.bind(order); }
-  Result<cluster::PodTruth> read_pod(const ObjectKey& pod) override {
-    return writer_.read_pod(pod);
-  }
-
- private:
-  cluster::ClusterWriter& writer_;
-};
-
 }  // namespace
 
 Result<Released> release_all(const cluster::ClusterSource& source, cluster::ClusterWriter& writer,
                              obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s) {
-  LenientWriter lenient(writer);
-  Actuator actuator(lenient, metrics, [] {}, clock);
+  Actuator actuator(writer, metrics, [] {}, clock);
   actuator.start();
   std::set<ObjectKey> jobs;
   std::set<ObjectKey> pods;
