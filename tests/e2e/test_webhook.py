@@ -1,9 +1,7 @@
 """The admission webhook, called by a real kube-apiserver as deploy/webhook configures it."""
 
-import base64
 import datetime
 import json
-import re
 import ssl
 import subprocess
 import unittest
@@ -11,7 +9,6 @@ import unittest
 from support.controlplane import (
     BINARIES,
     DAEMON_USER,
-    ROOT,
     ControlPlane,
     gpu_scheduler_config,
     stock_scheduler_config,
@@ -19,9 +16,9 @@ from support.controlplane import (
 from support.daemon import Daemon
 from support.objects import GPU, node_of
 from support.process import free_ports, wait
+from support.webhook import DEPLOY, webhook_manifests
 
 TEAM = "team-a"
-DEPLOY = ROOT / "deploy" / "webhook"
 # A Lease to which the daemon has no right: what is queued here stays queued.
 NOBODY_PLANS = "kube-system/nobody-plans"
 POLICY = '"savable,headroom=0,calm=0"'
@@ -66,23 +63,6 @@ def gpu_job(name, gpus=1, pods=1, namespace=TEAM, annotations=None, labels=None,
             },
         },
     }
-
-
-def webhook_manifests(port, authority=None):
-    """deploy/webhook as it is, but called on a loopback port instead of through a Service.
-
-    With the file of an authority also trusted, as an administrator would write it.
-    """
-    texts = [(DEPLOY / name).read_text() for name in ("mutating.yaml", "validating.yaml")]
-    service = re.compile(
-        r"      service:\n        name: .*\n        namespace: .*\n        path: (\S+)\n"
-    )
-    called = rf"      url: https://127.0.0.1:{port}\1\n"
-    if authority:
-        called += f"      caBundle: {base64.b64encode(authority.read_bytes()).decode()}\n"
-    text, found = service.subn(called, "\n---\n".join(texts))
-    assert found == 4, f"deploy/webhook has {found} webhooks, not four"
-    return text
 
 
 def webhook_config(

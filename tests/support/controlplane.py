@@ -166,8 +166,7 @@ class ControlPlane:
 
     def request(self, method, path, body=None, token=None):
         """One API call; returns (status, decoded JSON). As admin, or with a bearer token."""
-        context = self._tls(admin=token is None)
-        link = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=30, context=context)
+        link = self.connect(admin=token is None)
         headers = {"Content-Type": "application/json"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -182,9 +181,16 @@ class ControlPlane:
         except ValueError:
             return answer.status, text.decode(errors="replace")
 
+    def connect(self, admin=True, timeout=30):
+        """A connection to the API server, with or without the admin's certificate."""
+        context = self._tls(admin)
+        return http.client.HTTPSConnection(
+            "127.0.0.1", self.port, timeout=timeout, context=context
+        )
+
     def get(self, kind, namespace, name):
         """One object, or None where there is none."""
-        status, reply = self.request("GET", f"{self._collection(kind, namespace)}/{name}")
+        status, reply = self.request("GET", f"{self.collection(kind, namespace)}/{name}")
         if status == 404:
             return None
         assert status == 200, f"get {kind} {namespace}/{name}: {status} {reply}"
@@ -193,13 +199,13 @@ class ControlPlane:
     def list(self, kind, namespace=None, selector=""):
         """The objects of a namespace, or of all of them."""
         query = f"?labelSelector={selector}" if selector else ""
-        status, reply = self.request("GET", self._collection(kind, namespace) + query)
+        status, reply = self.request("GET", self.collection(kind, namespace) + query)
         assert status == 200, f"list {kind}: {status} {reply}"
         return reply["items"]
 
     def delete_all(self, kind, namespace="default"):
         """Deletes every object of a kind at once, without grace, and waits until they are gone."""
-        path = self._collection(kind, namespace)
+        path = self.collection(kind, namespace)
         options = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
         status, reply = self.request("DELETE", path, options)
         assert status == 200, f"delete all {kind}: {status} {reply}"
@@ -394,5 +400,6 @@ class ControlPlane:
         wait(healthy, timeout, f"{name} to answer {path}")
 
     @staticmethod
-    def _collection(kind, namespace):
+    def collection(kind, namespace):
+        """The path of the objects of a kind, of a namespace or (None) of all."""
         return _COLLECTIONS[kind].format(ns=f"namespaces/{namespace}/" if namespace else "")
