@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kRetry_s = 0.25;      // where the actuator did not take every write
 constexpr double kLookAnyway_s = 1.0;  // timers of the hand-over are seconds
+constexpr double kRestPerPlan = 9;     // planning takes a tenth of a core
 
 }  // namespace
 
@@ -101,8 +102,8 @@ double PlannerLoop::turn(double woken_s) {
     snapshot = actuator_.overlaid(seen);
   }
   const bool due = plan_wanted_ || now_s >= next_plan_s_;
-  if (due && now_s >= planned_s_ + kCoalesce_s) plan(snapshot, woken_s);
-  const double plan_s = plan_wanted_ ? planned_s_ + kCoalesce_s : next_plan_s_;
+  if (due && now_s >= planned_s_ + rest_s_) plan(snapshot, woken_s);
+  const double plan_s = plan_wanted_ ? planned_s_ + rest_s_ : next_plan_s_;
   return std::min(now_s + kLookAnyway_s, plan_s);
 }
 
@@ -128,6 +129,7 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double woken_s) {
   for (const core::Effect& effect : plan.effects)
     (effect.is_start() ? starts_ : refused_).add();
   planned_s_ = clock_.steady_s();
+  rest_s_ = std::min(kCoalesce_s, kRestPerPlan * (planned_s_ - began_s));
   next_plan_s_ = plan.next_wake_s ? planned_s_ + (*plan.next_wake_s - asked.now_wall_s)
                                   : std::numeric_limits<double>::infinity();
   plan_wanted_ = false;

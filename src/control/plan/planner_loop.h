@@ -1,6 +1,7 @@
 // PlannerLoop: the thread that decides. While this replica leads, every snapshot moves planned
-// tasks on (core/hand_over.h) at once, and the queue is planned (core/plan.h) at most every
-// kCoalesce_s: when something changed, or when the last plan asked for it.
+// tasks on (core/hand_over.h) at once, and the queue is planned (core/plan.h) when something changed
+// or the last plan asked for it. After a plan none is made for nine times as long as it took, at
+// most kCoalesce_s: a short queue follows every change, a long one leaves the machine to others.
 //
 //   watch event, answer, term, time -> wake -> snapshot + own writes -> hand_over -> writes
 //                                                                    -> plan     -> writes
@@ -79,7 +80,8 @@ class PlannerLoop {
   core::PlanStamp stamp_;
   core::HandOverMemory memory_;
   core::TaskMenus menus_;
-  double planned_s_ = -kCoalesce_s;  // steady
+  double planned_s_ = 0;             // steady, when the last plan was made
+  double rest_s_ = 0;                // how long none is made after it
   double next_plan_s_ = 0;           // what the last plan asked for, steady
   bool plan_wanted_ = true;          // something has changed since the last plan
   std::map<std::pair<std::string, std::string>, obs::Gauge> lengths_;  // by queue and class
