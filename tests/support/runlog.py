@@ -46,7 +46,7 @@ class JobLog:
 
 
 class RunLog:
-    """The books of one run. Its `saw_*` are callbacks of watches; the questions are for any thread."""
+    """The books of one run. `saw_job`, `saw_pod` are callbacks of watches; questions: any thread."""
 
     def __init__(self, gpus_per_node):
         self._lock = threading.Lock()
@@ -106,13 +106,14 @@ class RunLog:
         self._jobs[log.job].pods.remove(log)
 
     def _check_room(self, node):
-        taken = sum(pod.gpus for pod in self._pods.values() if pod.node == node and not pod.ended_at)
+        there = [pod for pod in self._pods.values() if pod.node == node and not pod.ended_at]
+        taken = sum(pod.gpus for pod in there)
         if taken > self._room:
             self.overcommitted.append(f"{node} has {taken} GPUs taken")
 
 
 def _shape_env(pod):
-    """The variables that read the shape through the downward API, as the kubelet would fill them."""
+    """The variables that read an annotation (the downward API), as a kubelet would fill them."""
     notes = pod["metadata"].get("annotations", {})
     found = {}
     for variable in pod["spec"]["containers"][0].get("env", []):

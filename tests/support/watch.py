@@ -1,4 +1,4 @@
-"""A watch on one kind of object, as a thread: what a person at `kubectl get -w` would see, timed."""
+"""A watch on one kind of object, as a thread: what `kubectl get -w` would show, timed."""
 
 import http.client
 import json
@@ -44,8 +44,8 @@ class Watch:
 
     def _run(self):
         try:
-            self._follow()
-            self._failure = "the API server closed it"
+            while not self._ended:  # the API server ends the watch of whoever reads too slowly
+                self._follow()
         except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
             self._failure = error
         if self._ended:
@@ -61,4 +61,6 @@ class Watch:
             event = json.loads(line)
             if event["type"] == "ERROR":
                 raise ValueError(event["object"].get("message"))
+            self._version = event["object"]["metadata"]["resourceVersion"]
             self._seen(when, event["object"])
+        self._link.close()
