@@ -81,4 +81,3 @@ def _send_all(cluster, requests, expected):
     for thread in threads:
         thread.join()
     assert not failures, failures[0]
-

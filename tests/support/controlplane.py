@@ -190,9 +190,7 @@ class ControlPlane:
     def connect(self, admin=True, timeout=30):
         """A connection to the API server, with or without the admin's certificate."""
         context = self._tls(admin)
-        return http.client.HTTPSConnection(
-            "127.0.0.1", self.port, timeout=timeout, context=context
-        )
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=context)
 
     def get(self, kind, namespace, name):
         """One object, or None where there is none."""

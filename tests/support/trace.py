@@ -112,9 +112,7 @@ def make_trace(directory, tasks=60, rate_per_h=20, seed=6, squeeze=160):
         writer.writeheader()
         writer.writerows(rows)
     speeds = _speeds(directory, rows)
-    return Trace(
-        [_task(row, speeds) for row in rows], squeeze, rate_per_h, seed, path, directory
-    )
+    return Trace([_task(row, speeds) for row in rows], squeeze, rate_per_h, seed, path, directory)
 
 
 def job(task, namespace, deadline_at):
