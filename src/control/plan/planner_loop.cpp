@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kRetry_s = 0.25;      // where the actuator did not take every write
 constexpr double kLookAnyway_s = 1.0;  // timers of the hand-over are seconds
-constexpr double kRestPerPlan = 9;     // planning takes a tenth of a core
-constexpr double kRestPerTurn = 3;     // and everything a quarter
+constexpr double kRestPerPlan = 4;     // planning takes a fifth of a core
+constexpr double kRestPerTurn = 3;     // and a turn without it a quarter
 
 }  // namespace
 
