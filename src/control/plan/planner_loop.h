@@ -1,9 +1,9 @@
 // PlannerLoop: the thread that decides. While this replica leads, every snapshot moves planned
 // tasks on (core/hand_over.h) at once, and the queue is planned (core/plan.h) when something
-// changed or the last plan asked for it. After a plan none is made for nine times as long as it
+// changed or the last plan asked for it. After a plan none is made for four times as long as it
 // took, at most kCoalesce_s, and after each turn of the loop it rests for three times as long, at
-// most kMostRest_s: a small cluster is followed change by change, a large one leaves the machine to
-// others.
+// most kMostRest_s: a small cluster is followed change by change, a large one leaves the machine
+// to others.
 //
 //   watch event, answer, term, time -> wake -> snapshot + own writes -> hand_over -> writes
 //                                                                    -> plan     -> writes
