@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/watch.h"
 #include "client/client.h"
 #include "slackline/base/text.h"
 
@@ -17,11 +18,20 @@ struct AskOptions {
   std::string ns;
   std::string verb;
   int limit = 0;
+  bool watch = false;
+  double interval_s = 2;
 };
 
 int ask(const AskOptions& options, const std::string& path) {
-  const std::string accept = options.output == "json" ? "application/json" : "text/plain";
-  const auto answer = client::Client(options.server).get(path, accept);
+  const std::string asked =
+      path + (path.find('?') == std::string::npos ? "?" : "&") + "output=" + options.output;
+  const client::Client client(options.server);
+  const auto get = [&] { return client.get(asked, "*/*"); };
+  if (options.watch)
+    return watch(
+        {"slackline " + path.substr(4, path.find('?') - 4), options.output, options.interval_s},
+        get);
+  const auto answer = get();
   if (!answer) {
     std::fprintf(stderr, "slackline: %s\n", answer.error().message.c_str());
     return kFailure;
@@ -60,8 +70,9 @@ CLI::App* add_question(CLI::App& app, const std::string& name, const std::string
   command->add_option("--cert-file", options->server.cert_file, "Client certificate (PEM)");
   command->add_option("--key-file", options->server.key_file,
                       "Key of the client certificate (PEM)");
-  command->add_option("-o,--output", options->output, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
+  command
+      ->add_option("-o,--output", options->output, "table, wide (all columns), json, yaml or csv")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml", "csv"}))
       ->capture_default_str();
   return command;
 }
@@ -91,6 +102,10 @@ void add_ask(CLI::App& app, int& exit_code) {
       app, "queue", "List tasks that wait or are planned, by predicted start", options);
   queue->add_option("-n,--namespace", options->ns, "Only this namespace");
   queue->add_option("--limit", options->limit, "At most so many rows");
+  queue->add_flag("-w,--watch", options->watch, "Show it again and again, until Ctrl-C");
+  queue->add_option("--interval", options->interval_s, "Seconds between two pictures, with --watch")
+      ->check(CLI::Range(0.2, 3600.0))
+      ->capture_default_str();
   queue->callback(
       [&exit_code, options] { exit_code = ask(*options, with_query("/v1/queue", *options)); });
 

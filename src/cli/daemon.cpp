@@ -14,6 +14,7 @@
 #include "config/profiles.h"
 #include "control/learn/models.h"
 #include "control/learn/runs.h"
+#include "control/query/book_keeper.h"
 #include "control/query/health.h"
 #include "control/query/queries.h"
 #include "control/query/queue_query.h"
@@ -47,6 +48,9 @@ struct Daemon::Parts {
   std::unique_ptr<cluster::ClusterWriter> writer;
   std::unique_ptr<control::Extender> extender;
   std::unique_ptr<control::Queries> queries;
+  control::PlannerBoard no_planner;  // the view of nobody
+  control::BookBoard books;
+  std::unique_ptr<control::BookKeeper> keeper;
   std::unique_ptr<control::QueueQuery> queue;
   std::unique_ptr<control::Health> health;
   std::unique_ptr<WebhookService> webhook;  // null: no listener for it
@@ -133,13 +137,23 @@ Status Daemon::Parts::lay_routes() {
   queries = std::make_unique<control::Queries>(decisions, board, *source, journal.get(),
                                                system_clock(), kVersion);
   SLACKLINE_ASSIGN(const control::PlannerOptions planning, planner_options(configuration));
-  queue = std::make_unique<control::QueueQuery>(planning, board, *source, system_clock());
+  const control::PlannerBoard& view = planner ? planner->view() : no_planner;
+  const auto tell = [this](cluster::TaskEvent event) {
+    return planner && planner->actuator().tell(std::move(event));
+  };
+  keeper = std::make_unique<control::BookKeeper>(planning, board, *source, view, books, tell,
+                                                 metrics, system_clock());
+  queue =
+      std::make_unique<control::QueueQuery>(planning, board, *source, view, books, system_clock());
   health = std::make_unique<control::Health>(*source, board);
   http::add_extender_routes(extender_router, *extender, decisions.catalog, metrics);
   http::add_api_routes(api_router, *queries);
   http::add_queue_routes(api_router, *queue);
   http::add_model_routes(api_router, *queries, *models);
-  const auto refresh = [log = log.get()] { log->refresh_metrics(); };
+  const auto refresh = [this] {
+    log->refresh_metrics();
+    keeper->refresh_metrics();
+  };
   http::add_health_routes(api_router, *health, metrics, refresh);
   http::add_health_routes(metrics_router, *health, metrics, refresh);
   return {};
@@ -181,6 +195,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_TRY(parts->lay_routes());
   SLACKLINE_TRY(parts->open_doors());
   if (parts->planner) parts->planner->start();
+  parts->keeper->start();
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
 }
 
@@ -189,6 +204,8 @@ void Daemon::stop(double grace_s) {
   parts_->health->begin_shutdown();
   parts_->server->stop(milliseconds(static_cast<std::int64_t>(grace_s * 1000)));
   parts_->server->join();
+  parts_->keeper->stop();
+  parts_->keeper->join();
   if (parts_->planner) parts_->planner->stop();
   parts_->source->stop();
   parts_->source->join();

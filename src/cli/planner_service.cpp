@@ -36,6 +36,7 @@ Result<std::unique_ptr<PlannerService>> PlannerService::make(
   SLACKLINE_ASSIGN(parts.election_,
                    cluster::make_leader_election({.kubeconfig = configuration.cluster.kubeconfig},
                                                  lease_options(configuration.planner), wake));
+  options.leader = [&parts] { return parts.election_->holder(); };
   parts.actuator_ = std::make_unique<control::Actuator>(*writer, metrics, wake, system_clock());
   parts.loop_ = std::make_unique<control::PlannerLoop>(
       std::move(options), board, source, *parts.actuator_,

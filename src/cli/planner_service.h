@@ -25,6 +25,10 @@ class PlannerService {
                                                       cluster::ClusterWriter* writer,
                                                       obs::MetricsRegistry& metrics);
 
+  // What the planner alone knows, and who posts Events.
+  const control::PlannerBoard& view() const { return loop_->view(); }
+  control::Actuator& actuator() { return *actuator_; }
+
   void start();
   // Plans no more, finishes what is under way, frees the Lease.
   void stop();

@@ -60,15 +60,15 @@ class KubeWriter final : public ClusterWriter {
   }
 
   Status post(const TaskEvent& event) override {
-    net::HttpRequest request;
-    request.method = "POST";
-    request.url = format("/api/v1/namespaces/{}/events", path_segment(event.object.ns));
-    request.headers = {{"Content-Type", "application/json"}};
-    request.body = wire::encode_event({event.kind, event.object, event.uid, event.reason,
-                                       event.message, event.warning, system_clock().wall_s()});
-    request.timeout_s = kOwnWriteTimeout_s;
-    if (const auto answer = client_.send(std::move(request)); !answer)
-      return fail(answer.error().error().with_context(format("event on {}", event.object.str())));
+    const wire::EventDto dto{event.kind,   event.object,  event.uid,
+                             event.reason, event.message, event.warning,
+                             event.count,  event.first_s, event.last_s};
+    // It may be there though we never posted it: the last leader did. It may be gone though we did:
+    // API servers keep Events for an hour.
+    Status sent = event.count > 1 ? update_event(dto) : create_event(dto);
+    if (!sent && sent.error().code == ErrorCode::kConflict) sent = update_event(dto);
+    if (!sent && sent.error().code == ErrorCode::kNotFound) sent = create_event(dto);
+    if (!sent) return fail(sent.error().with_context(format("event on {}", event.object.str())));
     return {};
   }
 
@@ -83,6 +83,32 @@ class KubeWriter final : public ClusterWriter {
   }
 
  private:
+  Status create_event(const wire::EventDto& event) {
+    net::HttpRequest request;
+    request.method = "POST";
+    request.url = format("/api/v1/namespaces/{}/events", path_segment(event.object.ns));
+    request.headers = {{"Content-Type", "application/json"}};
+    request.body = wire::encode_event(event);
+    return send(std::move(request));
+  }
+
+  Status update_event(const wire::EventDto& event) {
+    net::HttpRequest request;
+    request.method = "PATCH";
+    request.url = format("/api/v1/namespaces/{}/events/{}", path_segment(event.object.ns),
+                         path_segment(wire::event_name(event)));
+    request.headers = {{"Content-Type", "application/merge-patch+json"}};
+    request.body = wire::encode_event_update(event);
+    return send(std::move(request));
+  }
+
+  Status send(net::HttpRequest request) {
+    request.timeout_s = kOwnWriteTimeout_s;
+    if (const auto answer = client_.send(std::move(request)); !answer)
+      return fail(answer.error().error());
+    return {};
+  }
+
   ApiClient client_;
 };
 

@@ -75,6 +75,11 @@ std::optional<std::int64_t> LeaderElection::term() const {
   return fresh ? term_ : std::nullopt;
 }
 
+std::string LeaderElection::holder() const {
+  MutexLock lock(mutex_);
+  return holder_;
+}
+
 void LeaderElection::run() {
   for (;;) {
     look();
@@ -106,7 +111,7 @@ void LeaderElection::look() {
   }
   if (!lease) {
     obs::log_warning("lease_unreadable", {{"error", lease.error().message}});
-    return;
+    return hold("");
   }
   if (lease->resource_version != seen_version_) {
     seen_version_ = lease->resource_version;
@@ -114,6 +119,7 @@ void LeaderElection::look() {
   }
   const bool ours = term() == lease->transitions && lease->holder == options_.identity;
   const bool expired = clock_.steady_s() >= seen_since_s_ + lease->duration_s;
+  hold(expired ? "" : lease->holder);
   if (!ours && !lease->holder.empty() && !expired) return lead(std::nullopt, 0);
   if (!ours) lease->transitions += 1;
   lease->holder = options_.identity;
@@ -147,6 +153,7 @@ void LeaderElection::write(wire::LeaseRecord lease, double asked_s) {
     seen_version_ = written->resource_version;
     seen_since_s_ = clock_.steady_s();
   }
+  hold(lease.holder);
   lead(lease.transitions, asked_s);
 }
 
@@ -154,6 +161,11 @@ void LeaderElection::lead(std::optional<std::int64_t> term, double renewed_s) {
   MutexLock lock(mutex_);
   term_ = term;
   renewed_s_ = renewed_s;
+}
+
+void LeaderElection::hold(const std::string& holder) {
+  MutexLock lock(mutex_);
+  holder_ = holder;
 }
 
 Result<std::unique_ptr<LeaderElection>> make_leader_election(const KubeAccess& access,

@@ -52,6 +52,8 @@ class LeaderElection {
 
   // The term in which this replica leads now; nullopt: it does not.
   std::optional<std::int64_t> term() const;
+  // Who held the Lease when it was seen last; empty: nobody, or it has expired.
+  std::string holder() const;
 
  private:
   void run();
@@ -59,6 +61,7 @@ class LeaderElection {
   Result<wire::LeaseRecord> read();
   void write(wire::LeaseRecord lease, double asked_s);
   void lead(std::optional<std::int64_t> term, double renewed_s);
+  void hold(const std::string& holder);
 
   ApiClient client_;
   const LeaseOptions options_;
@@ -76,6 +79,7 @@ class LeaderElection {
   bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
   std::optional<std::int64_t> term_ SLACKLINE_GUARDED_BY(mutex_);
   double renewed_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;
+  std::string holder_ SLACKLINE_GUARDED_BY(mutex_);
 };
 
 // Fails when the kubeconfig cannot be used.

@@ -62,9 +62,14 @@ struct TaskEvent {
   std::string kind;  // "Job" or "Pod"
   ObjectKey object;
   Uid uid;
-  std::string reason;  // of a fixed vocabulary
+  std::string reason;  // a code of model/reason.h
   std::string message;
   bool warning = false;
+  // How often this has been told of the object, and since when (epoch seconds): the same reason on
+  // the same object is one Event that counts.
+  int count = 1;
+  double first_s = 0;
+  double last_s = 0;
 };
 
 class ClusterWriter {
@@ -73,6 +78,7 @@ class ClusterWriter {
   // Performs one write of ours and returns the object's new resourceVersion. kConflict: the
   // precondition did not hold. kTimeout, kUnavailable: it may have happened.
   virtual Result<std::string> write(const OwnWrite& write) = 0;
+  // Makes the Event of (object, reason), or brings it up to date.
   virtual Status post(const TaskEvent& event) = 0;
   // POST pods/binding. kConflict: uid mismatch, already bound, gated. kTimeout: may have happened.
   virtual Status bind(const BindingOrder& order) = 0;

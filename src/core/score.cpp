@@ -236,6 +236,17 @@ class NodeScorer {
   std::vector<std::uint64_t> type_ranks_;
 };
 
+// The lowest score that can be among the best kMaxScores; at least 1.
+int least_score(const ScoreSheet& sheet) {
+  std::array<std::size_t, kPlannedScore + 1> nodes{};
+  for (const ScoredNode& node : sheet.nodes)
+    ++nodes[static_cast<std::size_t>(node.score)];
+  int score = kPlannedScore;
+  for (std::size_t above = nodes[kPlannedScore]; score > 1 && above < kMaxScores;)
+    above += nodes[static_cast<std::size_t>(--score)];
+  return score;
+}
+
 bool better(const ScoredNode& a, const ScoredNode& b) {
   if (a.score != b.score) return a.score > b.score;
   if (a.known != b.known) return a.known;
@@ -267,10 +278,10 @@ PrioritizeReply to_reply(const ScoreSheet& sheet) {
     std::uint32_t node;
     std::uint64_t order;
   };
+  const int least = least_score(sheet);
   std::vector<Key> scored;
-  scored.reserve(sheet.nodes.size());
   for (const ScoredNode& node : sheet.nodes)
-    if (node.score > 0) scored.push_back({node.score, node.node, node.order});
+    if (node.score >= least) scored.push_back({node.score, node.node, node.order});
   const std::size_t count = std::min(scored.size(), kMaxScores);
   std::partial_sort(scored.begin(), scored.begin() + static_cast<std::ptrdiff_t>(count),
                     scored.end(), [](const Key& a, const Key& b) {

@@ -1,6 +1,7 @@
 #include "http/answers.h"
 
 #include "wire/status_codec.h"
+#include "wire/yaml_writer.h"
 
 namespace slackline::http {
 
@@ -19,9 +20,49 @@ Response failure(const Error& error) {
   return response;
 }
 
-bool wants_text(const Request& request) {
-  return request.accept.find("text/plain") != std::string_view::npos &&
-         request.accept.find("application/json") == std::string_view::npos;
+Result<Output> output_of(const Request& request) {
+  if (const auto asked = request.query.find("output"); asked != request.query.end()) {
+    constexpr std::pair<std::string_view, Output> kNames[] = {{"json", Output::kJson},
+                                                              {"table", Output::kTable},
+                                                              {"wide", Output::kWide},
+                                                              {"yaml", Output::kYaml},
+                                                              {"csv", Output::kCsv}};
+    for (const auto& [name, output] : kNames)
+      if (asked->second == name) return output;
+    return fail(ErrorCode::kInvalidArgument,
+                format("output=\"{}\": expected table, wide, json, yaml or csv",
+                       printable(asked->second, 64)));
+  }
+  const auto accepts = [&](std::string_view type) {
+    return request.accept.find(type) != std::string_view::npos;
+  };
+  if (accepts("application/json")) return Output::kJson;
+  if (accepts("text/plain")) return Output::kTable;
+  if (accepts("text/csv")) return Output::kCsv;
+  return accepts("application/yaml") ? Output::kYaml : Output::kJson;
+}
+
+Response one(const Request& request, const std::string& json_body, const std::string& text_body) {
+  const auto output = output_of(request);
+  if (!output) return failure(output.error());
+  if (*output == Output::kJson) return json(json_body);
+  return *output == Output::kYaml ? yaml(json_body) : text(text_body);
+}
+
+Response yaml(const std::string& json_body) {
+  auto body = wire::json_to_yaml(json_body);
+  if (!body) return failure({ErrorCode::kInternal, body.error().message});
+  Response response;
+  response.content_type = "application/yaml; charset=utf-8";
+  response.body = *std::move(body);
+  return response;
+}
+
+Response csv(std::string body) {
+  Response response;
+  response.content_type = "text/csv; charset=utf-8; header=present";
+  response.body = std::move(body);
+  return response;
 }
 
 Response json(std::string body) {

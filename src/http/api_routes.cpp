@@ -31,7 +31,7 @@ Result<ObjectKey> object_key(std::string_view text, std::string_view field) {
 
 Response get_cluster(const control::Queries& queries, const Request& request) {
   const ClusterView view = queries.cluster();
-  return wants_text(request) ? text(wire::text_of(view)) : json(wire::encode_one(view));
+  return one(request, wire::encode_one(view), wire::text_of(view));
 }
 
 Response list_tasks(const control::Queries& queries, const Request& request) {
@@ -46,8 +46,7 @@ ObjectKey path_key(const Request& request) {
 Response get_task(const control::Queries& queries, const Request& request) {
   const auto view = queries.task(path_key(request));
   if (!view) return failure(view.error());
-  return wants_text(request) ? text(wire::text_of(std::vector<TaskView>{*view}))
-                             : json(wire::encode_one(*view));
+  return one(request, wire::encode_one(*view), wire::table_of(std::vector<TaskView>{*view}).str());
 }
 
 Response list_placements(const control::Queries& queries, const Request& request) {
@@ -102,10 +101,10 @@ Response list_decisions(const control::Queries& queries, const Request& request)
   if (!query) return failure(query.error());
   const auto page = queries.decisions(*query);
   if (!page) return failure(page.error());
-  if (wants_text(request)) return text(wire::text_of(page->rows));
-  return json(
-      wire::encode_list(page->rows.begin(), page->rows.end(),
-                        page->next_before_id > 0 ? std::to_string(page->next_before_id) : ""));
+  Listing<DecisionRow> listing;
+  if (page->next_before_id > 0) listing.next = std::to_string(page->next_before_id);
+  listing.rows = page->rows;
+  return show(request, listing);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 template <class T>
 Response answer(const Request& request, const Result<T>& value) {
   if (!value) return failure(value.error());
-  return wants_text(request) ? text(wire::text_of(*value)) : json(wire::encode_one(*value));
+  return one(request, wire::encode_one(*value), wire::text_of(*value));
 }
 
 // "text/csv; charset=utf-8" is "text/csv".

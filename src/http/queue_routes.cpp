@@ -1,18 +1,47 @@
 #include "http/queue_routes.h"
 
+#include <utility>
+
 #include "control/query/queue_query.h"
+#include "slackline/base/duration.h"
 #include "wire/queue_codec.h"
-// After the codec: its list() is to find encode() and text_of() of the queue.
+// After the codec: its show() is to find encode() and table_of() of the queue.
 #include "http/answers.h"
 
 namespace slackline::http {
+namespace {
+
+constexpr double kOld_s = 30;
+
+std::string leader_text(const QueueView& view) {
+  if (view.leader.empty()) return "nobody plans";
+  return format("{} plans{}", view.leader, view.leads ? ", and answers" : ", another one answers");
+}
+
+Response get_queue(control::QueueQuery& queue, const Request& request) {
+  const auto ns = request.query.find("namespace");
+  QueueView view = queue.ask(ns == request.query.end() ? "" : ns->second);
+  const bool forecast = view.forecast_s > 0;
+  const double age_s = forecast ? view.now_s - view.forecast_s : 0;
+  Listing<QueueRow> listing;
+  listing.rows = std::move(view.rows);
+  listing.facts = {{"leader", view.leader},
+                   {"forecastTime", forecast ? format_rfc3339(view.forecast_s) : ""},
+                   {"forecastAge", forecast ? format_duration(age_s) : ""}};
+  const double now_s = view.now_s;
+  listing.wide_table = [now_s](const auto& rows) { return wire::wide_table_of(rows, now_s); };
+  // Above the table only what a person has to know.
+  if (age_s > kOld_s) listing.preface = format("forecasts are {} old\n", format_duration(age_s));
+  if (!view.leads) listing.preface += leader_text(view) + "\n";
+  return show_page(request, std::move(listing));
+}
+
+}  // namespace
 
 void add_queue_routes(Router& router, control::QueueQuery& queue) {
-  const auto get = [&queue](const Request& request) {
-    const auto ns = request.query.find("namespace");
-    return list(request, queue.rows(ns == request.query.end() ? "" : ns->second));
-  };
-  router.add({"GET", "/v1/queue", get, 0, Pool::kApi});
+  router.add({"GET", "/v1/queue",
+              [&queue](const Request& request) { return get_queue(queue, request); }, 0,
+              Pool::kApi});
 }
 
 }  // namespace slackline::http

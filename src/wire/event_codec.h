@@ -14,10 +14,17 @@ struct EventDto {
   std::string reason;
   std::string message;
   bool warning = false;
-  double time_s = 0;  // epoch seconds
+  int count = 1;
+  double first_s = 0;  // epoch seconds
+  double last_s = 0;
 };
 
-// POST to the object's namespace; the server makes up the name.
+// One for each object and reason: OBJECT.HASH, at most 253 characters.
+std::string event_name(const EventDto& event);
+
+// POST to the object's namespace.
 std::string encode_event(const EventDto& event);
+// PATCH (merge) of the Event that is there: count, last time, message.
+std::string encode_event_update(const EventDto& event);
 
 }  // namespace slackline::wire

@@ -1,6 +1,7 @@
 #include "wire/extender_codec.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "slackline/base/name_table.h"
 #include "slackline/base/text.h"
@@ -15,11 +16,21 @@ namespace {
 constexpr std::string_view kPodMissing =
     "Pod is missing or null: an extender request carries the pod to be scheduled";
 
+// True where the names ascend, at most once beginning anew below the first: none comes twice.
+// kube-scheduler goes around its list, which is mostly in this order.
+bool ascend_around(const std::vector<std::string_view>& names) {
+  const auto drop = std::adjacent_find(names.begin(), names.end(), std::greater_equal<>());
+  if (drop == names.end()) return true;
+  return names.back() < names.front() &&
+         std::adjacent_find(drop + 1, names.end(), std::greater_equal<>()) == names.end();
+}
+
 // Fills request.node_names from NodeNames, or says why it cannot.
 std::string read_names(JsonView names, NameTable& seen, NodesRequest& request) {
   if (!names.is_array()) return "NodeNames is neither an array nor null";
   std::vector<std::string_view>& all = request.node_names;
   if (!names.read_texts(all)) return format("NodeNames[{}] is not a string", all.size());
+  if (ascend_around(all)) return {};
   seen.reset(all.size());
   std::erase_if(all, [&](std::string_view name) { return !seen.insert(name); });
   return {};

@@ -80,12 +80,11 @@ void append_control(std::string& out, unsigned char c) {
   }
 }
 
-}  // namespace
-
-void append_json_string(std::string& out, std::string_view text) {
-  out.push_back('"');
+// "text" with quotes, escaped.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
   std::size_t copied = 0;
-  std::size_t at = plain(text) ? text.size() : 0;
+  std::size_t at = 0;
   while (at < text.size()) {
     const auto c = static_cast<unsigned char>(text[at]);
     if (plain(c)) {
@@ -104,46 +103,56 @@ void append_json_string(std::string& out, std::string_view text) {
     copied = ++at;
   }
   out.append(text.data() + copied, text.size() - copied);
-  out.push_back('"');
+  return out += '"';
+}
+
+}  // namespace
+
+void JsonWriter::put_quoted(std::string_view text) {
+  if (!plain(text)) return put(quoted(text));
+  char* to = grow(text.size() + 2);
+  *to = '"';
+  std::memcpy(to + 1, text.data(), text.size());
+  to[text.size() + 1] = '"';
 }
 
 JsonWriter& JsonWriter::begin_object() {
   before_value();
-  out_.push_back('{');
+  put('{');
   comma_ = false;
   return *this;
 }
 
 JsonWriter& JsonWriter::end_object() {
-  out_.push_back('}');
+  put('}');
   comma_ = true;
   return *this;
 }
 
 JsonWriter& JsonWriter::begin_array() {
   before_value();
-  out_.push_back('[');
+  put('[');
   comma_ = false;
   return *this;
 }
 
 JsonWriter& JsonWriter::end_array() {
-  out_.push_back(']');
+  put(']');
   comma_ = true;
   return *this;
 }
 
 JsonWriter& JsonWriter::key(std::string_view name) {
   before_value();
-  append_json_string(out_, name);
-  out_.push_back(':');
+  put_quoted(name);
+  put(':');
   comma_ = false;
   return *this;
 }
 
 JsonWriter& JsonWriter::string(std::string_view value) {
   before_value();
-  append_json_string(out_, value);
+  put_quoted(value);
   return *this;
 }
 
@@ -176,7 +185,7 @@ JsonWriter& JsonWriter::null() {
 
 JsonWriter& JsonWriter::raw(std::string_view json) {
   before_value();
-  out_ += json;
+  put(json);
   return *this;
 }
 

@@ -8,6 +8,7 @@
 // Thread-safety: one writer per thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@ namespace slackline::wire {
 
 class JsonWriter {
  public:
-  explicit JsonWriter(std::size_t reserve = 0) { out_.reserve(reserve); }
+  explicit JsonWriter(std::size_t reserve = 0) : out_(reserve, '\0') {}
 
   JsonWriter& begin_object();
   JsonWriter& end_object();
@@ -45,20 +46,34 @@ class JsonWriter {
   JsonWriter& field(std::string_view name, double value) { return key(name).number(value); }
   JsonWriter& field(std::string_view name, bool value) { return key(name).boolean(value); }
 
-  std::string take() { return std::move(out_); }
-  const std::string& str() const { return out_; }
+  std::string_view str() const { return {out_.data(), used_}; }  // until the next write
+  // Once, at the end.
+  std::string take() {
+    out_.resize(used_);
+    return std::move(out_);
+  }
 
  private:
+  static constexpr std::size_t kMargin = 128;
+
+  // So many characters more, for the caller to fill.
+  char* grow(std::size_t count) {
+    if (out_.size() - used_ < count)
+      out_.resize(std::max(out_.size() * 2, used_ + count + kMargin));
+    used_ += count;
+    return out_.data() + used_ - count;
+  }
+  void put(char c) { *grow(1) = c; }
+  void put(std::string_view text) { text.copy(grow(text.size()), text.size()); }
+  void put_quoted(std::string_view text);
   void before_value() {
-    if (comma_) out_.push_back(',');
+    if (comma_) put(',');
     comma_ = true;
   }
 
-  std::string out_;
+  std::string out_;  // as long as there is room; the first used_ characters are written
+  std::size_t used_ = 0;
   bool comma_ = false;  // the next value or key follows another one
 };
-
-// "text" with quotes, escaped, appended to out.
-void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace slackline::wire

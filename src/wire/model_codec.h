@@ -13,6 +13,7 @@
 #include "slackline/model/model_views.h"
 #include "slackline/model/sample.h"
 #include "wire/json_writer.h"
+#include "wire/text_table.h"
 
 namespace slackline::wire {
 
@@ -34,7 +35,7 @@ void encode(JsonWriter& out, const ModelView& view);
 void encode(JsonWriter& out, const SamplesAccepted& accepted);
 
 // One row for each GPU type of each model.
-std::string text_of(const std::vector<ModelView>& models);
+TextTable table_of(const std::vector<ModelView>& models);
 // The description above the rows.
 std::string text_of(const ModelView& model);
 std::string text_of(const SamplesAccepted& accepted);

@@ -45,11 +45,11 @@ TextTable new_table() {
 
 }  // namespace
 
-std::string text_of(const std::vector<ModelView>& models) {
+TextTable table_of(const std::vector<ModelView>& models) {
   TextTable table = new_table();
   for (const ModelView& model : models)
     add_rows(table, model);
-  return table.str();
+  return table;
 }
 
 std::string text_of(const ModelView& model) {
@@ -61,12 +61,12 @@ std::string text_of(const ModelView& model) {
     out += format(", {:.4g} FLOP per sample", *descriptor.flops_per_sample);
   out += '\n';
   if (!descriptor.description.empty()) out += printable(descriptor.description, 1024) + "\n";
-  return out + "\n" + text_of(std::vector<ModelView>{model});
+  return out + "\n" + table_of(std::vector<ModelView>{model}).str();
 }
 
 std::string text_of(const SamplesAccepted& accepted) {
   return format("{} samples stored\n\n", accepted.accepted) +
-         text_of(std::vector<ModelView>{accepted.model});
+         table_of(std::vector<ModelView>{accepted.model}).str();
 }
 
 }  // namespace slackline::wire

@@ -1,7 +1,9 @@
 #include "wire/queue_codec.h"
 
+#include <utility>
+
 #include "slackline/base/duration.h"
-#include "wire/text_table.h"
+#include "slackline/base/text.h"
 
 namespace slackline::wire {
 namespace {
@@ -15,6 +17,41 @@ std::string signed_duration(const std::optional<double>& seconds) {
   return (*seconds < 0 ? "-" : "") + format_duration(*seconds < 0 ? -*seconds : *seconds);
 }
 
+// A forecast that there is not says why.
+std::string predicted(const QueueRow& row, const std::optional<double>& epoch_s) {
+  return epoch_s ? format_rfc3339(*epoch_s) : row.forecast;
+}
+
+std::string shape_text(const QueueRow& row) {
+  return row.shape ? row.shape->str() : "auto";
+}
+
+std::string types_text(const QueueRow& row) {
+  if (!row.gpu_type.empty() || !row.plan_id.empty()) return row.gpu_type.str();
+  std::vector<std::string> names;
+  for (const GpuType& type : row.accepted_types)
+    names.push_back(type.str());
+  return names.empty() ? "any" : join(names, ",");
+}
+
+std::vector<std::string> cells_of(const QueueRow& row) {
+  return {row.position > 0 ? std::to_string(row.position) : "",
+          row.key.str(),
+          row.qos_class,
+          row.state,
+          row.reason,
+          time_text(row.deadline_s),
+          signed_duration(row.slack_s),
+          predicted(row, row.start_s),
+          predicted(row, row.finish_s),
+          shape_text(row),
+          types_text(row)};
+}
+
+const std::vector<std::string> kHeadings = {">POSITION", "NAME",     "CLASS",   "STATE",
+                                            "REASON",    "DEADLINE", ">SLACK",  "STARTS",
+                                            "FINISHES",  "SHAPE",    "GPU TYPE"};
+
 void time_field(JsonWriter& out, std::string_view name, const std::optional<double>& epoch_s) {
   if (epoch_s) out.field(name, format_rfc3339(*epoch_s));
 }
@@ -25,27 +62,52 @@ void encode(JsonWriter& out, const QueueRow& row) {
   out.begin_object();
   if (row.position > 0) out.field("position", row.position);
   out.field("kind", row.kind).field("namespace", row.key.ns).field("name", row.key.name);
-  out.field("queue", row.queue).field("qosClass", row.qos_class).field("state", row.state);
+  if (!row.uid.empty()) out.field("uid", row.uid.str());
+  out.field("queue", row.queue).field("qosClass", row.qos_class);
+  if (!row.model.empty()) out.field("model", row.model);
+  out.field("state", row.state);
   if (!row.reason.empty()) out.field("reason", row.reason);
+  time_field(out, "retryAfter", row.retry_s);
   time_field(out, "created", row.created_s);
   time_field(out, "deadline", row.deadline_s);
   if (row.slack_s) out.field("slackSeconds", *row.slack_s);
   time_field(out, "predictedStart", row.start_s);
   time_field(out, "predictedFinish", row.finish_s);
-  if (row.shape) out.field("shape", row.shape->str()).field("gpuType", row.gpu_type.str());
-  if (!row.plan_id.empty()) out.field("plan", row.plan_id);
+  time_field(out, "predictedFinishP90", row.finish_p90_s);
+  if (!row.forecast.empty()) out.field("forecast", row.forecast);
+  out.field("shape", shape_text(row)).field("gpus", row.gpus);
+  if (!row.plan_id.empty()) {
+    out.field("gpuType", row.gpu_type.str()).field("plan", row.plan_id);
+  } else if (!row.accepted_types.empty()) {
+    out.key("gpuTypes").begin_array();
+    for (const GpuType& type : row.accepted_types)
+      out.string(type.str());
+    out.end_array();
+  }
   out.end_object();
 }
 
-std::string text_of(const std::vector<QueueRow>& rows) {
-  TextTable table({">POSITION", "NAMESPACE", "NAME", "KIND", "QUEUE", "CLASS", "STATE", "REASON",
-                   "DEADLINE", ">SLACK", "STARTS", "FINISHES", "SHAPE", "GPU TYPE"});
+TextTable table_of(const std::vector<QueueRow>& rows) {
+  TextTable table(kHeadings);
   for (const QueueRow& row : rows)
-    table.add({row.position > 0 ? std::to_string(row.position) : "", row.key.ns, row.key.name,
-               row.kind, row.queue, row.qos_class, row.state, row.reason, time_text(row.deadline_s),
-               signed_duration(row.slack_s), time_text(row.start_s), time_text(row.finish_s),
-               row.shape ? row.shape->str() : "", row.gpu_type.str()});
-  return table.str();
+    table.add(cells_of(row));
+  return table;
+}
+
+TextTable wide_table_of(const std::vector<QueueRow>& rows, double now_s) {
+  std::vector<std::string> headings = kHeadings;
+  for (const char* further : {"QUEUE", "KIND", ">GPUS", "MODEL", "PLAN", ">AGE", "RETRIED AFTER"})
+    headings.emplace_back(further);
+  TextTable table(std::move(headings));
+  for (const QueueRow& row : rows) {
+    std::vector<std::string> cells = cells_of(row);
+    for (std::string further :
+         {row.queue, row.kind, std::to_string(row.gpus), row.model, row.plan_id,
+          signed_duration(now_s - row.created_s), time_text(row.retry_s)})
+      cells.push_back(std::move(further));
+    table.add(std::move(cells));
+  }
+  return table;
 }
 
 }  // namespace slackline::wire

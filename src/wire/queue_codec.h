@@ -1,15 +1,18 @@
-// The queue of REST, as JSON and as a table.
+// The queue of REST, as JSON and as tables.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "slackline/model/queue_view.h"
 #include "wire/json_writer.h"
+#include "wire/text_table.h"
 
 namespace slackline::wire {
 
 void encode(JsonWriter& out, const QueueRow& row);
-std::string text_of(const std::vector<QueueRow>& rows);
+
+// What a person looks at, and with everything that is known at `now_s` (epoch seconds).
+TextTable table_of(const std::vector<QueueRow>& rows);
+TextTable wide_table_of(const std::vector<QueueRow>& rows, double now_s);
 
 }  // namespace slackline::wire

@@ -85,27 +85,27 @@ std::string text_of(const ClusterView& view) {
   return out + "\n" + table.str();
 }
 
-std::string text_of(const std::vector<NodeView>& nodes) {
+TextTable table_of(const std::vector<NodeView>& nodes) {
   TextTable table({"NODE", "GPU TYPE", ">GPUS", ">USED", ">HELD", ">FREE", "STATE", "GPU PODS"});
   for (const NodeView& node : nodes)
     table.add({node.name.str(), type_text(node.gpu_type),
                gpu_text(node.gpus, &GpuUseView::allocatable),
                gpu_text(node.gpus, &GpuUseView::used), gpu_text(node.gpus, &GpuUseView::held),
                gpu_text(node.gpus, &GpuUseView::free), node_state(node), join(node.gpu_pods, " ")});
-  return table.str();
+  return table;
 }
 
-std::string text_of(const std::vector<TaskView>& tasks) {
+TextTable table_of(const std::vector<TaskView>& tasks) {
   TextTable table({"NAMESPACE", "NAME", "KIND", "STATE", "MODEL", "CLASS", "SHAPE", "GPU TYPES",
                    "DEADLINE", "NODES"});
   for (const TaskView& task : tasks)
     table.add({task.key.ns, task.key.name, task.kind, task.state, task.model, task.qos_class,
                task.shape.str(), join(task.gpu_types, ","),
                task.deadline_s ? format_rfc3339(*task.deadline_s) : "", names_text(task.nodes)});
-  return table.str();
+  return table;
 }
 
-std::string text_of(const std::vector<ScoreView>& nodes) {
+TextTable table_of(const std::vector<ScoreView>& nodes) {
   TextTable table({">RANK", "NODE", "GPU TYPE", ">SCORE", ">SAMPLES/S", "SOURCE", ">CER",
                    ">FREE AFTER", "VERDICT"});
   for (const ScoreView& node : nodes)
@@ -114,10 +114,10 @@ std::string text_of(const std::vector<ScoreView>& nodes) {
                feature(node, "throughput_samples_per_s"),
                source_text(node.source, node.extrapolated), feature(node, "cer"),
                feature(node, "free_gpus_after"), node.passes ? "passes" : node.message});
-  return table.str();
+  return table;
 }
 
-std::string text_of(const std::vector<PlacementRow>& rows) {
+TextTable table_of(const std::vector<PlacementRow>& rows) {
   TextTable table({"GPU TYPE", "SHAPE", ">SAMPLES/S", ">LOW", ">HIGH", "SOURCE", ">RUN TIME",
                    ">COST", ">CER", "MEETS DEADLINE", "FITS NOW", "NOTE"});
   for (const PlacementRow& row : rows)
@@ -130,17 +130,17 @@ std::string text_of(const std::vector<PlacementRow>& rows) {
                : *row.feasible ? "yes"
                                : "no",
                row.fits_now ? "yes" : "no", row.written ? "as submitted" : row.reason});
-  return table.str();
+  return table;
 }
 
-std::string text_of(const std::vector<DecisionRow>& rows) {
+TextTable table_of(const std::vector<DecisionRow>& rows) {
   TextTable table(
       {">ID", "TIME", "VERB", "POD", "RESULT", "CANDIDATES AND REASONS", "OUTCOME", ">US"});
   for (const DecisionRow& row : rows)
     table.add({std::to_string(row.id), format_rfc3339(row.time_s), std::string(to_string(row.verb)),
                row.pod.str(), row.result, candidates_text(row),
                row.outcome ? "on " + row.outcome->node : "", format("{:.0f}", row.duration_us)});
-  return table.str();
+  return table;
 }
 
 }  // namespace slackline::wire

@@ -1,4 +1,4 @@
-// The views of REST as text tables, for `Accept: text/plain` and the command line.
+// The views of REST as text and tables, for people and spreadsheets.
 #pragma once
 
 #include <string>
@@ -6,14 +6,15 @@
 
 #include "slackline/model/decision.h"
 #include "slackline/model/views.h"
+#include "wire/text_table.h"
 
 namespace slackline::wire {
 
 std::string text_of(const ClusterView& view);
-std::string text_of(const std::vector<NodeView>& nodes);
-std::string text_of(const std::vector<TaskView>& tasks);
-std::string text_of(const std::vector<ScoreView>& nodes);
-std::string text_of(const std::vector<PlacementRow>& rows);
-std::string text_of(const std::vector<DecisionRow>& rows);
+TextTable table_of(const std::vector<NodeView>& nodes);
+TextTable table_of(const std::vector<TaskView>& tasks);
+TextTable table_of(const std::vector<ScoreView>& nodes);
+TextTable table_of(const std::vector<PlacementRow>& rows);
+TextTable table_of(const std::vector<DecisionRow>& rows);
 
 }  // namespace slackline::wire

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "wire/csv.h"
 
 namespace slackline::wire {
 namespace {
@@ -29,18 +30,20 @@ TextTable::TextTable(std::vector<std::string> headings) {
 
 void TextTable::add(std::vector<std::string> cells) {
   cells.resize(right_.size());
-  for (std::string& cell : cells)
-    cell = cell.empty() ? "-" : printable(cell, kMaxCell);
   rows_.push_back(std::move(cells));
 }
 
 std::string TextTable::str() const {
+  std::vector<std::vector<std::string>> shown = rows_;
+  for (auto& row : shown)
+    for (std::string& cell : row)
+      cell = cell.empty() ? "-" : printable(cell, kMaxCell);
   std::vector<std::size_t> widths(right_.size(), 0);
-  for (const auto& row : rows_)
+  for (const auto& row : shown)
     for (std::size_t i = 0; i < row.size(); ++i)
       widths[i] = std::max(widths[i], width(row[i]));
   std::string out;
-  for (const auto& row : rows_) {
+  for (const auto& row : shown) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string gap(widths[i] - width(row[i]), ' ');
@@ -50,6 +53,19 @@ std::string TextTable::str() const {
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }
+  return out;
+}
+
+std::string TextTable::csv() const {
+  std::string out;
+  std::vector<std::string> names = rows_.front();
+  for (std::string& name : names) {
+    name = to_lower(name);
+    std::replace(name.begin(), name.end(), ' ', '_');
+  }
+  append_csv_row(out, names);
+  for (std::size_t i = 1; i < rows_.size(); ++i)
+    append_csv_row(out, rows_[i]);
   return out;
 }
 

@@ -1,4 +1,5 @@
-// Aligned columns for people: what `Accept: text/plain` answers and the command line prints.
+// A table for people, with aligned columns, or for spreadsheets, as CSV: what REST answers and the
+// command line prints.
 #pragma once
 
 #include <string>
@@ -6,14 +7,18 @@
 
 namespace slackline::wire {
 
-// Cells are made printable and cut at 80 characters; numbers are aligned by the caller's wish: a
-// heading that begins with '>' aligns its column to the right.
+// A heading that begins with '>' aligns its column to the right.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> headings);
-  // As many cells as headings; fewer are filled up with "-".
+  // As many cells as headings; fewer are filled up with empty ones.
   void add(std::vector<std::string> cells);
-  std::string str() const;  // one line per row, spaces trimmed at the end
+
+  // One line per row, spaces trimmed at the end. Cells are made printable and cut at 80 characters;
+  // an empty one is "-".
+  std::string str() const;
+  // Cells as they are; headings in lower case, "_" for a space.
+  std::string csv() const;
 
  private:
   std::vector<bool> right_;

@@ -137,7 +137,7 @@ class JsonEmitter : public YamlSink {
 
   void remember(std::size_t anchor, std::size_t start) {
     if (anchor == 0) return;
-    std::string json = out_.str().substr(start);
+    std::string json(out_.str().substr(start));
     if (json.starts_with(',')) json.erase(0, 1);
     anchors_[anchor] = std::move(json);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <memory>
@@ -16,7 +17,7 @@
 #include "sim/engine.h"
 #include "sim/generate.h"
 #include "slackline/base/text.h"
-#include "slackline/core/rollout.h"
+#include "slackline/core/forecast_book.h"
 
 namespace slackline {
 namespace {
@@ -230,23 +231,45 @@ Status day(const WorkloadProfiles& profiles) {
   return {};
 }
 
-// Of a queue that waits for GPUs which others hold.
+struct Asked {
+  int waiting = 0;
+  double error = 0;  // measured, of the model; 0: all futures are the same and one is played
+};
+
+// Of a queue that waits for GPUs which others hold: asked of core for one task, for all, and
+// through the book in which the daemon looks them up.
 void forecasts(const WorkloadProfiles& profiles, const core::Policy& policy) {
   std::printf("\nforecast, start and finish with an interval, by %s, CPU time\n",
               policy.name.c_str());
-  std::printf("%8s %8s %10s %10s %10s\n", "waiting", "running", "resolution", "one ms", "all ms");
-  for (const int waiting : {100, 1000, 10000}) {
-    const int nodes = waiting / 2;
-    const Queue queue(profiles, 3 * waiting, nodes);
-    core::PlanState state = queue.state(2 * waiting);
+  std::printf("%8s %8s %6s %10s %10s %10s %18s %20s\n", "waiting", "running", "error", "resolution",
+              "one ms", "all ms", "book: renewal ms", "one from the book us");
+  for (const Asked asked : {Asked{100, 0.1}, {1000, 0.1}, {10000, 0.1}, {10000, 0}}) {
+    const int nodes = asked.waiting / 2;
+    const Queue queue(profiles, 3 * asked.waiting, nodes);
+    core::PlanState state = queue.state(2 * asked.waiting);
+    state.believe(core::ModelError(asked.error));
     std::vector<core::TaskIndex> all(state.waiting().begin(), state.waiting().end());
     core::RolloutOptions options;
-    options.resolution = waiting > 1000 ? 0.1 : 0;
+    options.resolution = asked.waiting > 1000 ? 0.1 : 0;
     const auto ask = [&](const std::vector<core::TaskIndex>& tasks) {
       return median_ms([] {}, [&] { core::rollout(state, 0, policy, tasks, options); });
     };
-    std::printf("%8zu %8zu %10.2f %10.2f %10.2f\n", all.size(), state.running().size(),
-                options.resolution, ask({all[all.size() / 2]}), ask(all));
+    std::vector<Uid> names;
+    for (std::size_t task = 0; task < queue.table().size(); ++task)
+      names.emplace_back(format("0b1c3a52-6d5e-4c6f-9d4e-{:012}", task));
+    core::ForecastBook book;
+    const double renewal_ms =
+        median_ms([] {}, [&] { book = core::ForecastBook(state, names, 0, policy); });
+    double sum_s = 0;
+    const double look_up_ms = median_ms([] {},
+                                        [&] {
+                                          for (const core::TaskIndex task : all)
+                                            sum_s += book.find(names[task])->start_s.p50();
+                                        });
+    if (std::isnan(sum_s)) std::abort();
+    std::printf("%8zu %8zu %6.2f %10.2f %10.2f %10.2f %18.2f %20.2f\n", all.size(),
+                state.running().size(), asked.error, options.resolution, ask({all[all.size() / 2]}),
+                ask(all), renewal_ms, 1000 * look_up_ms / static_cast<double>(all.size()));
   }
 }
 

@@ -43,17 +43,14 @@ class FakeWriter final : public cluster::ClusterWriter {
     return Result<std::string>("1");
   };
   std::vector<cluster::BindingOrder> orders;
-  std::vector<cluster::TaskEvent> events;
 
   Status bind(const cluster::BindingOrder& order) override {
     orders.push_back(order);
     return on_bind(order);
   }
   Result<std::string> write(const OwnWrite& write) override { return on_write(write); }
-  Status post(const cluster::TaskEvent& event) override {
-    events.push_back(event);
-    return {};
-  }
+  std::function<Status(const cluster::TaskEvent&)> on_post = [](const auto&) { return Status(); };
+  Status post(const cluster::TaskEvent& event) override { return on_post(event); }
   Result<cluster::PodTruth> read_pod(const ObjectKey&) override { return on_read(); }
 };
 

@@ -44,7 +44,8 @@ struct RolloutOptions {
 };
 
 // One forecast for each task asked about, which must wait or run; tasks still in the future of the
-// state do not arrive. O(kScenarios x calls of the policy).
+// state do not arrive. O(kScenarios x calls of the policy); of one scenario, where all are the
+// same: no error and nobody expected.
 std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,
                               const std::vector<TaskIndex>& tasks,
                               const RolloutOptions& options = {});

@@ -52,7 +52,8 @@ struct OwnWrite {
   std::optional<std::vector<NodeSelectorTerm>> affinity_terms;
   std::shared_ptr<const OriginalShape> original;  // to be kept beside the first change of a shape
   NodeName node;                                  // of a nomination
-  std::string reason;                             // why, a code of reasons.h; for people
+  std::string reason;                             // why, a code of reason.h; for people
+  OwnerRef task;                                  // whom the reason is told of, if not this object
 };
 
 // A write of this very object, to be completed by what it says.

@@ -1,6 +1,7 @@
 // What a person sees of the queue over REST, as plain values (as in views.h).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,24 +11,45 @@
 
 namespace slackline {
 
-// One task that waits, or that has a plan. Times are epoch seconds.
+// One task that waits, or that has a plan. Times are epoch seconds; codes are those of reason.h.
 struct QueueRow {
   int position = 0;  // from 1, among those that wait: by predicted start; 0 = it has a plan
   ObjectKey key;
+  Uid uid;  // of the Job or pod; empty for a labelled gang
   std::string kind;
   std::string queue;
   std::string qos_class;
+  std::string model;   // workload type; empty = not named
   std::string state;   // "waiting", "starting" (planned, not all pods bound) or "running"
-  std::string reason;  // why it waits; empty = its turn has not come
+  std::string reason;  // why it waits; empty = it has a plan
   double created_s = 0;
   std::optional<double> deadline_s;
   std::optional<double> slack_s;  // until the last moment to start on the fastest placement; signed
-  // Medians over futures played with predicted run times; unset: not within two days, or not asked.
+  std::optional<double> retry_s;  // until when it backs off
+  // Medians over futures played with predicted run times, and the time by which nine futures in ten
+  // have ended; where unset, `forecast` says why.
   std::optional<double> start_s;
   std::optional<double> finish_s;
-  std::optional<Placement> shape;  // of the plan
-  GpuType gpu_type;
+  std::optional<double> finish_p90_s;
+  std::string forecast;
+  // Of the plan; of a task that waits pods x GPUs of each as written, unset: ours to choose.
+  std::optional<Placement> shape;
+  std::int64_t gpus = 0;                // of the plan, else as written
+  GpuType gpu_type;                     // of the plan
+  std::vector<GpuType> accepted_types;  // of a task that waits; empty = any
   std::string plan_id;
+
+  // In at least half of the futures it ends after its deadline.
+  bool predicted_late() const { return deadline_s && finish_s && *finish_s > *deadline_s; }
+};
+
+// GET /v1/queue
+struct QueueView {
+  std::vector<QueueRow> rows;  // with a plan first, then by position
+  double now_s = 0;            // epoch
+  double forecast_s = 0;       // the moment for which starts and finishes were forecast
+  bool leads = false;          // the replica that answers plans
+  std::string leader;          // who plans; empty: nobody
 };
 
 }  // namespace slackline

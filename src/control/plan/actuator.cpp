@@ -5,16 +5,17 @@
 
 #include "control/plan/task_events.h"
 #include "obs/log.h"
+#include "slackline/model/reason.h"
 
 namespace slackline::control {
 namespace {
 
 constexpr std::size_t kWriters = 8;  // connections to the API server
 constexpr std::size_t kMostOrders = 4096;
-constexpr std::size_t kMostEvents = 256;
 constexpr double kLeastRest_s = 0.2;
 constexpr double kMostRest_s = 30;
-constexpr double kDoubt_s = 10;  // how long a write without an answer counts as done
+constexpr double kOneRelease_s = 10;  // a task that was suspended again waits longer than that
+constexpr double kDoubt_s = 10;       // how long a write without an answer counts as done
 
 std::string_view result_of(const Error& error) {
   switch (error.code) {
@@ -43,7 +44,11 @@ bool may_have_happened(const Error& error) {
 
 Actuator::Actuator(cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics,
                    std::function<void()> answered, const Clock& clock)
-    : writer_(writer), metrics_(metrics), answered_(std::move(answered)), clock_(clock) {}
+    : writer_(writer),
+      metrics_(metrics),
+      answered_(std::move(answered)),
+      clock_(clock),
+      events_(writer, metrics, clock) {}
 
 Actuator::~Actuator() {
   stop();
@@ -51,17 +56,20 @@ Actuator::~Actuator() {
 }
 
 void Actuator::start() {
+  events_.start();
   for (std::size_t i = 0; i < kWriters; ++i)
     threads_.emplace_back(&Actuator::run, this);
 }
 
 void Actuator::stop() {
+  events_.stop();
   MutexLock lock(mutex_);
   stopping_ = true;
   work_.notify_all();
 }
 
 void Actuator::join() {
+  events_.join();
   for (std::thread& thread : threads_)
     if (thread.joinable()) thread.join();
 }
@@ -104,25 +112,15 @@ void Actuator::forget() {
 void Actuator::run() {
   for (;;) {
     Order order;
-    std::optional<cluster::TaskEvent> event;
     {
       MutexLock lock(mutex_);
-      while (orders_.empty() && events_.empty() && !stopping_)
+      while (orders_.empty() && !stopping_)
         work_.wait(mutex_);
       if (stopping_) return;
-      if (!orders_.empty()) {
-        order = std::move(orders_.front());
-        orders_.pop_front();
-      } else {
-        event = std::move(events_.front());
-        events_.pop_front();
-      }
+      order = std::move(orders_.front());
+      orders_.pop_front();
     }
-    if (!event) {
-      carry_out(order);
-    } else if (const Status posted = writer_.post(*event); !posted) {
-      obs::log_warning("event_not_posted", {{"error", posted.error().message}});
-    }
+    carry_out(order);
   }
 }
 
@@ -132,6 +130,7 @@ void Actuator::carry_out(const Order& order) {
   const bool expected = version || version.error().code == ErrorCode::kConflict ||
                         version.error().code == ErrorCode::kNotFound;
   if (!expected) obs::log_warning("write_failed", {{"error", version.error().message}});
+  if (version) tell_of(order.write);
   {
     MutexLock lock(mutex_);
     settle(order, std::move(version));
@@ -143,8 +142,6 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
   if (version) {
     writes_.written(order.number, *std::move(version));
     resting_.erase(order.write.uid);
-    if (auto event = event_of(order.write); event && events_.size() < kMostEvents)
-      events_.push_back(*std::move(event));
     return;
   }
   const double now_s = clock_.steady_s();
@@ -162,6 +159,29 @@ void Actuator::count(const OwnWrite& write, std::string_view result) {
       .counter("slackline_own_writes_total", "Writes of the hand-over, by kind and result.",
                {{"kind", to_string(write.kind)}, {"result", result}})
       .add();
+}
+
+void Actuator::tell_of(const OwnWrite& write) {
+  auto event = event_of(write);
+  if (!event || (event->reason == reason::kReleased && told_lately(event->uid))) return;
+  const bool known = find_reason(event->reason) != nullptr;
+  metrics_
+      .counter("slackline_task_moves_total",
+               "What our writes did to tasks: planned, released, moved, sent back, by reason.",
+               {{"reason", known ? std::string_view(event->reason) : "other"}})
+      .add();
+  events_.tell(*std::move(event));
+}
+
+// The gates of a task that go in two rounds are one release.
+bool Actuator::told_lately(const Uid& released) {
+  MutexLock lock(mutex_);
+  const double now_s = clock_.steady_s();
+  if (released_.size() >= kMostOrders) released_.clear();
+  const auto [at, first] = released_.try_emplace(released, now_s);
+  const bool lately = !first && now_s < at->second + kOneRelease_s;
+  at->second = now_s;
+  return lately;
 }
 
 }  // namespace slackline::control

@@ -5,8 +5,8 @@
 // rule 1). A write of an object that still waits for an answer is left out, and so is whatever the
 // bounded queue has no room for: both are decided again. A conflict needs nothing: the watch will
 // tell what is there. A write that may or may not have happened counts as done for a while. An
-// object whose write failed rests, 0.2 s doubling to 30 s. What was done is told in an Event, when
-// there is time for it.
+// object whose write failed rests, 0.2 s doubling to 30 s. What was done is told in an Event and
+// counted, by reason.
 //
 // Thread-safety: all methods; start() once, then stop() and join(). Writes are sent by kWriters
 // threads, each object's in the order in which they were decided.
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cluster/source.h"
+#include "control/plan/event_post.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
@@ -44,6 +45,8 @@ class Actuator {
   std::size_t perform(std::vector<OwnWrite> writes);
   // `snapshot` with what it does not show yet; itself where that is nothing.
   SnapshotPtr overlaid(const SnapshotPtr& snapshot);
+  // An Event beside those of writes; false: refused (event_post.h).
+  bool tell(cluster::TaskEvent event) { return events_.tell(std::move(event)); }
   // Nothing of an earlier term is under way any more: forgets it.
   void forget();
 
@@ -62,11 +65,14 @@ class Actuator {
   void carry_out(const Order& order);
   void settle(const Order& order, Result<std::string> version) SLACKLINE_REQUIRES(mutex_);
   void count(const OwnWrite& write, std::string_view result);
+  void tell_of(const OwnWrite& write);
+  bool told_lately(const Uid& released);
 
   cluster::ClusterWriter& writer_;
   obs::MetricsRegistry& metrics_;
   const std::function<void()> answered_;
   const Clock& clock_;
+  EventPost events_;
   std::vector<std::thread> threads_;
 
   Mutex mutex_;
@@ -75,7 +81,7 @@ class Actuator {
   core::OwnWrites writes_ SLACKLINE_GUARDED_BY(mutex_);
   std::deque<Order> orders_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, Rest> resting_ SLACKLINE_GUARDED_BY(mutex_);
-  std::deque<cluster::TaskEvent> events_ SLACKLINE_GUARDED_BY(mutex_);
+  std::unordered_map<Uid, double> released_ SLACKLINE_GUARDED_BY(mutex_);  // when, steady
 };
 
 }  // namespace slackline::control

@@ -100,12 +100,16 @@ double PlannerLoop::turn(double woken_s) {
       actuator_.forget();  // what was not sent yet is for the next leader to decide
   }
   const double now_s = clock_.steady_s();
+  show_view();
   if (!term_ || !source_.health().trusted()) return now_s + kLookAnyway_s;
   const SnapshotPtr seen = source_.snapshot();
   const SnapshotPtr snapshot = actuator_.overlaid(seen);
   auto moves = core::hand_over(*snapshot, memory_, stamp_, now_s);
   const bool moved = !moves.empty();
-  write(std::move(moves), woken_s);
+  if (moved) {
+    show_view();
+    write(std::move(moves), woken_s);
+  }
   const bool due = plan_wanted_ || now_s >= next_plan_s_;
   if (due && now_s >= planned_s_ + rest_s_)
     plan(moved ? actuator_.overlaid(seen) : snapshot, woken_s);
@@ -172,6 +176,17 @@ void PlannerLoop::show_queue(const core::Queue& queue) {
     gauge.set(length);
   }
   running_.set(static_cast<double>(queue.state().running().size()));
+}
+
+void PlannerLoop::show_view() {
+  PlannerView view;
+  view.active = true;
+  view.leads = term_.has_value();
+  if (options_.leader) view.leader = options_.leader();
+  if (term_)
+    for (const auto& [uid, backoff] : memory_.backoff)
+      view.backoffs[uid] = {backoff.until_s, backoff.reason};
+  if (view != *view_.view()) view_.publish(std::move(view));
 }
 
 }  // namespace slackline::control

@@ -23,6 +23,7 @@
 
 #include "control/learn/known.h"
 #include "control/plan/actuator.h"
+#include "control/plan/planner_board.h"
 #include "obs/metrics.h"
 #include "slackline/core/hand_over.h"
 #include "slackline/core/policy.h"
@@ -36,6 +37,7 @@ struct PlannerOptions {
   core::Policy policy;
   GpuCatalog catalog;
   double theta = 1.0;
+  std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
 };
 
 class PlannerLoop {
@@ -53,6 +55,9 @@ class PlannerLoop {
   void join();
   void wake();
 
+  // What it alone knows, renewed with every turn.
+  const PlannerBoard& view() const { return view_; }
+
  private:
   void run();
   // Returns when to look again, steady.
@@ -62,6 +67,7 @@ class PlannerLoop {
   // False where not all could be taken now.
   bool write(std::vector<OwnWrite> writes, double woken_s);
   void show_queue(const core::Queue& queue);
+  void show_view();
 
   const PlannerOptions options_;
   const KnownBoard& board_;
@@ -76,6 +82,7 @@ class PlannerLoop {
   obs::Counter refused_;
   obs::Gauge leads_;
   obs::Gauge running_;
+  PlannerBoard view_;
   std::thread thread_;
 
   // Of the thread alone:

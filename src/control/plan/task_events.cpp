@@ -1,6 +1,7 @@
 #include "control/plan/task_events.h"
 
 #include "slackline/base/text.h"
+#include "slackline/model/reason.h"
 
 namespace slackline::control {
 namespace {
@@ -13,15 +14,42 @@ std::string place_of(const PlanNote& plan) {
                 plan.id);
 }
 
+std::string suspension_text(std::string_view code) {
+  const ReasonFact* fact = find_reason(code);
+  return format("{}; suspended again, it waits in the queue and backs off for a while",
+                fact != nullptr ? fact->meaning : code);
+}
+
 }  // namespace
 
 std::optional<cluster::TaskEvent> event_of(const OwnWrite& write) {
-  const std::string kind = writes_job(write.kind) ? "Job" : "Pod";
-  if (write.plan)
-    return cluster::TaskEvent{kind, write.key, write.uid, "Planned", place_of(*write.plan), false};
-  if (write.kind == OwnWriteKind::kSuspendJob)
-    return cluster::TaskEvent{
-        kind, write.key, write.uid, write.reason, "suspended again; it waits in the queue", true};
+  cluster::TaskEvent event;
+  event.kind = writes_job(write.kind) ? "Job" : "Pod";
+  event.object = write.key;
+  event.uid = write.uid;
+  event.reason = write.reason;
+  if (write.plan) {
+    event.warning = !write.reason.empty();  // not its first plan
+    event.reason = event.warning ? reason::kDeviated : reason::kPlanned;
+    event.message = place_of(*write.plan);
+    if (event.warning && write.reason != reason::kDeviated)
+      event.message = format("{}: now {}", write.reason, event.message);
+    return event;
+  }
+  if (write.kind == OwnWriteKind::kSuspendJob) {
+    event.warning = true;
+    event.message = suspension_text(write.reason);
+    return event;
+  }
+  if (write.kind == OwnWriteKind::kLiftGate && write.reason == reason::kReleased) {
+    if (!write.task.uid.empty()) {
+      event.kind = write.task.kind;
+      event.object.name = write.task.name;
+      event.uid = write.task.uid;
+    }
+    event.message = "its pods are nominated, and kube-scheduler may bind them";
+    return event;
+  }
   return std::nullopt;
 }
 

@@ -1,7 +1,9 @@
-// What a person is told of our writes: Events on the Job or pod, from a fixed vocabulary.
+// What a person is told of our writes: Events on the Job or pod, with codes of model/reason.h.
 //
-//   Planned     Normal   where and in which shape the task will run
-//   PodsMissing, NodesLost, NotBound   Warning   why it went back into the queue (core/hand_over.h)
+//   Planned    Normal    where and in which shape the task will run
+//   Released   Normal    the last gate of a task of which nothing was bound is lifted
+//   Deviated   Warning   the plan was moved to other nodes
+//   NodesLost, NotBound, PodsRejected ...   Warning   why it went back into the queue
 #pragma once
 
 #include <optional>

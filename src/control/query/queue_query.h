@@ -1,15 +1,15 @@
 // QueueQuery: the queue as `slackline queue` shows it, made of the snapshot by the functions that
 // plan it. Any replica answers.
 //
-// Starts and finishes are forecast (core/rollout.h) where at most kMostForecast tasks wait; beyond
-// that tasks are in the order of their deadlines. Back-offs are known to the planner alone.
+// Starts and finishes are read from the book of forecasts, which is seconds old. A book of another
+// snapshot is not needed where at most kMostForecast tasks wait: they are forecast for the
+// question.
 //
 // Thread-safe: one question at a time.
 #pragma once
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "slackline/base/clock.h"
 #include "slackline/model/queue_view.h"
@@ -20,20 +20,23 @@ class ClusterSource;
 
 namespace slackline::control {
 
+class BookBoard;
 class KnownBoard;
+class PlannerBoard;
 struct PlannerOptions;
 
-inline constexpr std::size_t kMostForecast = 200;
+inline constexpr std::size_t kMostForecast = 50;
 
 class QueueQuery {
  public:
+  // All references outlive it.
   QueueQuery(const PlannerOptions& options, const KnownBoard& board,
-             const cluster::ClusterSource& source, const Clock& clock);
+             const cluster::ClusterSource& source, const PlannerBoard& planner,
+             const BookBoard& books, const Clock& clock);
   ~QueueQuery();
 
-  // Tasks with a plan first, by name; then those that wait, by position. `ns`: only of this
-  // namespace; empty = of all.
-  std::vector<QueueRow> rows(const std::string& ns);
+  // `ns`: only rows of this namespace; empty = of all. Positions count everybody.
+  QueueView ask(const std::string& ns);
 
  private:
   struct Impl;

@@ -1,7 +1,9 @@
 #include "quantiles.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numbers>
 
 namespace slackline::core {
 namespace {
@@ -31,22 +33,33 @@ double normal_cdf(double z) {
 }
 
 double normal_quantile(double p) {
+  constexpr double kWide = 0.05;  // from here on a step squares the error
+  constexpr int kSteps = 4;
+  const double root_2pi = std::sqrt(2 * std::numbers::pi);
   double low = -9;
   double high = 9;
-  while (high - low > 1e-8) {
+  while (high - low > kWide) {
     const double middle = (low + high) / 2;
     (normal_cdf(middle) < p ? low : high) = middle;
   }
-  return (low + high) / 2;
+  double z = (low + high) / 2;
+  for (int step = 0; step < kSteps; ++step)
+    z -= (normal_cdf(z) - p) * root_2pi * std::exp(z * z / 2);
+  return std::clamp(z, low, high);
 }
 
-double stratum(std::int64_t id, int scenario) {
+double stratum_quantile(std::int64_t id, int scenario) {
+  static const std::array<double, kScenarios> kQuantiles = [] {
+    std::array<double, kScenarios> quantiles{};
+    for (std::size_t rank = 0; rank < quantiles.size(); ++rank)
+      quantiles[rank] = normal_quantile((static_cast<double>(rank) + 0.5) / kScenarios);
+    return quantiles;
+  }();
   // k -> a k + b modulo a prime is a permutation for every a from 1 to prime - 1.
   const std::uint64_t hash = mix(static_cast<std::uint64_t>(id));
   const std::uint64_t a = 1 + hash % (kScenarios - 1);
   const std::uint64_t b = (hash >> 32U) % kScenarios;
-  const std::uint64_t rank = (a * static_cast<std::uint64_t>(scenario) + b) % kScenarios;
-  return (static_cast<double>(rank) + 0.5) / kScenarios;
+  return kQuantiles[(a * static_cast<std::uint64_t>(scenario) + b) % kScenarios];
 }
 
 Quantiles quantiles_of(std::vector<double> values) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "quantiles.h"
@@ -93,31 +95,38 @@ class Scenario {
   }
 
   // How long the whole task takes on this placement, in this future.
-  double work_s(const PlanState& future, TaskIndex task, const Run& run) const {
+  double work_s(const PlanState& future, TaskIndex task, const Run& run) {
     const double predicted_s = future.choice(task, run.choice).work_s;
     const double elapsed_s = now_s_ - run.started_s - run.overhead_s;
-    double p = error_quantile(future, task, run);
     if (rms_ == 0) {
       const bool overdue = elapsed_s >= predicted_s * run.left;
       return overdue ? elapsed_s / run.left + kOverrun * predicted_s : predicted_s;
     }
+    double z = error_quantile(future, task, run);
     if (run.started_s < now_s_ && elapsed_s > 0) {
       const double gone = normal_cdf(std::log(elapsed_s / (predicted_s * run.left)) / rms_);
-      p = std::min(gone + (1 - gone) * p, kCertain);
+      z = normal_quantile(std::min(gone + (1 - gone) * normal_cdf(z), kCertain));
     }
-    const double work_s = predicted_s * std::exp(rms_ * normal_quantile(p));
-    return std::max(work_s, elapsed_s / run.left);
+    return std::max(predicted_s * std::exp(rms_ * z), elapsed_s / run.left);
   }
 
   // Half of the variance is the task's own, half is shared by runs of the type in the placement: a
   // model that is wrong about one of them is wrong about all.
-  double error_quantile(const PlanState& future, TaskIndex task, const Run& run) const {
-    const Choice& choice = future.choice(task, run.choice);
-    const std::uint64_t kind =
-        fingerprint(format("{} {} {}", future.tasks()[task].type, choice.pool, choice.shape.str()));
-    const double own = normal_quantile(stratum(future.tasks()[task].id, number_));
-    const double shared = normal_quantile(stratum(static_cast<std::int64_t>(kind), number_));
-    return normal_cdf((own + shared) / std::sqrt(2.0));
+  double error_quantile(const PlanState& future, TaskIndex task, const Run& run) {
+    const double own = stratum_quantile(future.tasks()[task].id, number_);
+    return (own + shared_quantile(future.tasks(), task, future.choice(task, run.choice))) /
+           std::sqrt(2.0);
+  }
+
+  double shared_quantile(const TaskTable& tasks, TaskIndex task, const Choice& choice) {
+    const auto [at, first] = shared_.try_emplace(
+        std::tuple(tasks.type_of(task), choice.pool, choice.shape.d_node, choice.shape.d_gpn));
+    if (first) {
+      const std::uint64_t kind =
+          fingerprint(format("{} {} {}", tasks[task].type, choice.pool, choice.shape.str()));
+      at->second = stratum_quantile(static_cast<std::int64_t>(kind), number_);
+    }
+    return at->second;
   }
 
   static constexpr double kCertain = 1 - 1e-9;
@@ -128,6 +137,8 @@ class Scenario {
   double rms_;
   TaskTable tasks_;
   std::vector<TaskIndex> arrivals_;
+  // By type, pool and shape.
+  std::map<std::tuple<std::uint32_t, PoolIndex, int, int>, double> shared_;
 };
 
 }  // namespace
@@ -140,7 +151,9 @@ std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy
   const std::optional<double> wake_s = plan(planned, now_s, policy).next_wake_s;
   std::vector<std::vector<double>> starts(tasks.size());
   std::vector<std::vector<double>> finishes(tasks.size());
-  for (int number = 0; number < kScenarios; ++number) {
+  // Where predictions are exact and nobody comes, all futures are the same one.
+  const bool one_future = state.error().rms() == 0 && options.expected.empty();
+  for (int number = 0; number < (one_future ? 1 : kScenarios); ++number) {
     Scenario scenario(planned, now_s, number, options);
     const auto times = scenario.play_for(planned, policy, wake_s, tasks);
     for (std::size_t i = 0; i < tasks.size(); ++i) {

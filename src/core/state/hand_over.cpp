@@ -9,6 +9,7 @@
 #include "room.h"
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/predicates.h"
+#include "slackline/model/reason.h"
 
 namespace slackline::core {
 namespace {
@@ -298,11 +299,13 @@ class HandOver {
     if (party.job != nullptr) {
       writes_.push_back(job_write(OwnWriteKind::kReleaseJob, *party.job));
       writes_.back().plan = plan;
+      writes_.back().reason = reason::kDeviated;
       return;
     }
     for (const PodPtr& pod : party.unbound) {
       writes_.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));
       writes_.back().plan = plan;
+      writes_.back().reason = reason::kDeviated;
     }
   }
 
@@ -316,9 +319,19 @@ class HandOver {
       writes_.back().node = at->second;
       all_stand = false;
     }
-    if (!all_stand) return;
-    for (const PodPtr& pod : party.unbound)
-      if (pod->our_gate) writes_.push_back(pod_write(OwnWriteKind::kLiftGate, *pod));
+    if (all_stand) lift(party);
+  }
+
+  // The last lift completes the release of a task of which nothing is bound yet.
+  void lift(const Party& party) {
+    OwnWrite* last = nullptr;
+    for (const PodPtr& pod : party.unbound) {
+      if (!pod->our_gate) continue;
+      last = &writes_.emplace_back(pod_write(OwnWriteKind::kLiftGate, *pod));
+    }
+    if (last == nullptr || !party.bound.empty()) return;
+    last->reason = reason::kReleased;
+    if (party.job != nullptr) last->task = {"Job", party.job->key.name, party.job->uid};
   }
 
   void clear_stale_nominations() {

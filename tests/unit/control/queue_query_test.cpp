@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "control/plan/planner_loop.h"
+#include "control/query/book_board.h"
 #include "slackline/core/predictor.h"
+#include "slackline/model/reason.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -16,37 +18,110 @@ using test::a_cluster;
 using test::a_job;
 using test::a_node;
 
-TEST(QueueQuery, ShowsPlannedTasksThenWaitingOnesByPredictedStart) {
-  test::FakeClock clock;
-  auto soon = a_job("b-soon").gpus(4).waiting().created(clock.wall_s());
-  soon.intent().expected_duration_s = 600;
-  soon.intent().deadline_s = clock.wall_s() + 7200;
-  auto late = a_job("a-late").gpus(4).waiting().created(clock.wall_s());
-  late.intent().expected_duration_s = 600;
-  late.intent().deadline_s = clock.wall_s() + 36000;
-  auto other = a_job("other/huge").gpus(64).waiting().created(clock.wall_s());
-  auto runs = a_job("z-runs").gpus(4).managed().planned({"n1"}).created(clock.wall_s() - 10);
-  const test::FakeSource source(
-      a_cluster().with(a_node("n1")).with(soon).with(late).with(other).with(runs).build());
-  const KnownBoard board;
-  PlannerOptions options;
-  options.policy = *core::parse_policy("savable,headroom=0,calm=0");
-  options.catalog = default_gpu_catalog();
-  QueueQuery query(options, board, source, clock);
-  const std::vector<QueueRow> rows = query.rows("");
-  ASSERT_EQ(rows.size(), 4U);
-  EXPECT_EQ(rows[0].key.name, "z-runs");
-  EXPECT_EQ(rows[0].position, 0);
-  EXPECT_EQ(rows[0].shape, (Placement{1, 4}));
-  EXPECT_EQ(rows[1].key.name, "b-soon");
-  EXPECT_EQ(rows[1].position, 1);
-  EXPECT_NEAR(*rows[1].slack_s, 6600, 1);
-  EXPECT_EQ(rows[2].key.name, "a-late");
-  EXPECT_LT(*rows[1].start_s, *rows[2].start_s);
-  EXPECT_EQ(rows[3].key.name, "huge");
-  EXPECT_EQ(rows[3].reason, "NoNodeFits");
-  EXPECT_FALSE(rows[3].start_s);
-  EXPECT_EQ(query.rows("other").size(), 1U);
+class QueueQueryTest : public testing::Test {
+ protected:
+  QueueQueryTest() {
+    options_.policy = *core::parse_policy("savable,headroom=0,calm=0");
+    options_.catalog = default_gpu_catalog();
+    planner_.publish({.active = true, .leads = true, .leader = "me", .backoffs = {}});
+  }
+
+  test::JobBuilder waiting(const std::string& name, std::int64_t gpus, double deadline_in_s) {
+    auto job = a_job(name).gpus(gpus).waiting().created(clock_.wall_s());
+    job.intent().expected_duration_s = 600;
+    job.intent().deadline_s = clock_.wall_s() + deadline_in_s;
+    return job;
+  }
+
+  QueueView ask(const ClusterSnapshot& snapshot, const std::string& ns = "") {
+    const test::FakeSource source(snapshot);
+    QueueQuery query(options_, board_, source, planner_, books_, clock_);
+    return query.ask(ns);
+  }
+
+  test::FakeClock clock_;
+  const KnownBoard board_;
+  PlannerOptions options_;
+  PlannerBoard planner_;
+  BookBoard books_;
+};
+
+TEST_F(QueueQueryTest, ShowsPlannedTasksThenWaitingOnesByPredictedStart) {
+  auto runs = a_job("z-runs").gpus(4).managed().planned({"n1"}).created(clock_.wall_s() - 10);
+  const ClusterSnapshot snapshot = a_cluster()
+                                       .with(a_node("n1"))
+                                       .with(waiting("b-soon", 4, 7200))
+                                       .with(waiting("a-late", 4, 36000))
+                                       .with(a_job("other/huge").gpus(64).waiting())
+                                       .with(runs)
+                                       .build();
+  const QueueView view = ask(snapshot);
+  ASSERT_EQ(view.rows.size(), 4U);
+  EXPECT_EQ(view.rows[0].key.name, "z-runs");
+  EXPECT_EQ(view.rows[0].position, 0);
+  EXPECT_EQ(view.rows[0].shape, (Placement{1, 4}));
+  EXPECT_EQ(view.rows[0].reason, "");
+  EXPECT_EQ(view.rows[1].key.name, "b-soon");
+  EXPECT_EQ(view.rows[1].position, 1);
+  EXPECT_EQ(view.rows[1].reason, reason::kWaitsItsTurn);
+  EXPECT_NEAR(*view.rows[1].slack_s, 6600, 1);
+  EXPECT_EQ(view.rows[2].key.name, "a-late");
+  EXPECT_LT(*view.rows[1].start_s, *view.rows[2].start_s);
+  EXPECT_EQ(view.rows[3].key.name, "huge");
+  EXPECT_EQ(view.rows[3].reason, reason::kNoNodeFits);
+  EXPECT_FALSE(view.rows[3].start_s);
+  EXPECT_EQ(view.forecast_s, clock_.wall_s());
+  const QueueView others = ask(snapshot, "other");
+  ASSERT_EQ(others.rows.size(), 1U);
+  EXPECT_EQ(others.rows[0].position, 3) << "positions count everybody";
+}
+
+TEST_F(QueueQueryTest, SaysWhyATaskWaits) {
+  auto typed = waiting("typed", 1, 3600);
+  typed.intent().gpu_types = {GpuType("H100")};
+  const ClusterSnapshot snapshot =
+      a_cluster().with(a_node("n1")).with(typed).with(waiting("plain", 1, 3600)).build();
+  const auto reason_of = [&](const std::string& name) {
+    for (const QueueRow& row : ask(snapshot).rows)
+      if (row.key.name == name) return row.reason;
+    return std::string("not there");
+  };
+  EXPECT_EQ(reason_of("typed"), reason::kGpuTypeAbsent);
+  EXPECT_EQ(reason_of("plain"), reason::kWaitsItsTurn);
+
+  PlannerView view{.active = true, .leads = true, .leader = "me", .backoffs = {}};
+  view.backoffs[Uid("job:default/plain")] = {clock_.steady_s() + 90,
+                                             std::string(reason::kNodesLost)};
+  planner_.publish(view);
+  EXPECT_EQ(reason_of("plain"), reason::kNodesLost);
+  const QueueRow backs_off = ask(snapshot).rows.front();
+  ASSERT_EQ(backs_off.key.name, "plain");
+  EXPECT_EQ(*backs_off.retry_s, clock_.wall_s() + 90);
+  EXPECT_GE(*backs_off.start_s, clock_.wall_s() + 90) << "it does not start before";
+  clock_.advance(91);
+  EXPECT_EQ(reason_of("plain"), reason::kWaitsItsTurn);
+}
+
+TEST_F(QueueQueryTest, AReplicaThatDoesNotPlanSaysSo) {
+  const ClusterSnapshot snapshot =
+      a_cluster().with(a_node("n1")).with(waiting("plain", 1, 3600)).build();
+  planner_.publish({.active = true, .leads = false, .leader = "other", .backoffs = {}});
+  EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotKnownHere);
+  EXPECT_EQ(ask(snapshot).leader, "other");
+  planner_.publish({.active = true, .leads = false, .leader = "", .backoffs = {}});
+  EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotLed);
+  planner_.publish({});
+  EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotActive);
+}
+
+TEST_F(QueueQueryTest, ALongQueueIsReadFromTheBookAndWhoIsNewerSaysSo) {
+  auto cluster = a_cluster().with(a_node("n1"));
+  for (std::size_t i = 0; i <= kMostForecast; ++i)
+    cluster.with(waiting("many-" + std::to_string(i), 4, 36000));
+  for (const QueueRow& row : ask(cluster.build()).rows) {
+    EXPECT_FALSE(row.start_s);
+    EXPECT_EQ(row.forecast, reason::kNotInBook);
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,6 +37,22 @@ TEST_F(ExtenderCodecTest, NamesAreReadInOrderEachOnce) {
   EXPECT_THAT(request.node_names, ElementsAre("b", "a", "c"));
   EXPECT_FALSE(request.full_objects);
   EXPECT_EQ(request.pod.key.name, "p");
+}
+
+// Names that ascend, from the middle on and then from the start, are not looked up one by one.
+TEST_F(ExtenderCodecTest, NamesInTheSchedulersOrderAreReadEachOnceToo) {
+  const auto names_of = [&](const std::string& names) {
+    const auto request = nodes(R"({"Pod":{},"NodeNames":[)" + names + "]}");
+    return std::vector<std::string>(request.node_names.begin(), request.node_names.end());
+  };
+  EXPECT_THAT(names_of(R"("a","b","c")"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(names_of(R"("c","d","a","b")"), ElementsAre("c", "d", "a", "b"));
+  EXPECT_THAT(names_of(R"("a","a")"), ElementsAre("a"));
+  EXPECT_THAT(names_of(R"("a","b","b","c")"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(names_of(R"("c","d","a","c")"), ElementsAre("c", "d", "a"));
+  EXPECT_THAT(names_of(R"("c","d","a","b","d")"), ElementsAre("c", "d", "a", "b"));
+  EXPECT_THAT(names_of(R"("c","d","a","b","a")"), ElementsAre("c", "d", "a", "b"));
+  EXPECT_THAT(names_of(R"("c","a","a")"), ElementsAre("c", "a"));
 }
 
 TEST_F(ExtenderCodecTest, UpstreamsLowerCasedDocumentIsTheSame) {

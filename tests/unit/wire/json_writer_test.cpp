@@ -12,16 +12,14 @@ namespace slackline::wire {
 namespace {
 
 std::string as_json(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
+  return JsonWriter().string(text).take();
 }
 
 TEST(JsonWriter, PlacesCommas) {
   JsonWriter out;
   out.begin_object().field("a", 1).key("b").begin_array().integer(1).begin_object().end_object();
   out.begin_array().end_array().null().end_array().field("c", true).end_object();
-  EXPECT_EQ(out.str(), R"({"a":1,"b":[1,{},[],null],"c":true})");
+  EXPECT_EQ(out.take(), R"({"a":1,"b":[1,{},[],null],"c":true})");
 }
 
 TEST(JsonWriter, EscapesWhatJsonDemands) {
@@ -44,7 +42,7 @@ TEST(JsonWriter, NumbersAreShortAndNeverInvalid) {
   out.begin_array().number(0.1).number(3).number(1e300);
   out.number(std::numeric_limits<double>::infinity()).number(std::nan(""));
   out.integer(std::numeric_limits<std::int64_t>::min()).end_array();
-  EXPECT_EQ(out.str(), "[0.1,3,1e+300,null,null,-9223372036854775808]");
+  EXPECT_EQ(out.take(), "[0.1,3,1e+300,null,null,-9223372036854775808]");
 }
 
 TEST(JsonWriter, EveryByteStringBecomesJsonThatReadsBack) {

@@ -51,7 +51,7 @@ TEST(RestEncode, FeasibleIsNullWhereNothingIsKnown) {
   EXPECT_THAT(encode_one(row), HasSubstr(R"("feasible":null)"));
   row.feasible = true;
   EXPECT_THAT(encode_one(row), HasSubstr(R"("feasible":true)"));
-  EXPECT_THAT(text_of(std::vector<PlacementRow>{row}), HasSubstr("yes"));
+  EXPECT_THAT(table_of(std::vector<PlacementRow>{row}).str(), HasSubstr("yes"));
 }
 
 TEST(StatusCodec, AnErrorIsAKubernetesStatus) {

@@ -1,0 +1,86 @@
+// Reasons: the one vocabulary of codes that say why a task waits and what happened to it. Events,
+// metric labels, REST and docs/reasons/CODE.md use these codes and no others; they never change.
+//
+// Why the extender refuses a node is model/verdict.h: it speaks of nodes, to kube-scheduler.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace slackline {
+
+namespace reason {
+
+// Why it waits. Those that NodesLost begins were released once, came back, and back off.
+inline constexpr std::string_view kWaitsItsTurn = "WaitsItsTurn";
+inline constexpr std::string_view kGpuTypeAbsent = "GpuTypeAbsent";
+inline constexpr std::string_view kNoNodeFits = "NoNodeFits";
+inline constexpr std::string_view kQuotaExceeded = "QuotaExceeded";
+inline constexpr std::string_view kDependencyPending = "DependencyPending";
+inline constexpr std::string_view kDependencyFailed = "DependencyFailed";
+inline constexpr std::string_view kDependencyMissing = "DependencyMissing";
+inline constexpr std::string_view kDependencyCycle = "DependencyCycle";
+inline constexpr std::string_view kNotLed = "NotLed";
+inline constexpr std::string_view kNotActive = "NotActive";
+inline constexpr std::string_view kNotKnownHere = "NotKnownHere";
+inline constexpr std::string_view kNodesLost = "NodesLost";
+inline constexpr std::string_view kNotBound = "NotBound";
+inline constexpr std::string_view kPodsRejected = "PodsRejected";
+// What happened.
+inline constexpr std::string_view kQueued = "Queued";
+inline constexpr std::string_view kPlanned = "Planned";
+inline constexpr std::string_view kReleased = "Released";
+inline constexpr std::string_view kDeviated = "Deviated";
+inline constexpr std::string_view kDeadlineAtRisk = "DeadlineAtRisk";
+// Why no start and finish are predicted.
+inline constexpr std::string_view kNotInBook = "NotInBook";
+inline constexpr std::string_view kBeyondHorizon = "BeyondHorizon";
+
+}  // namespace reason
+
+enum class ReasonUse { kWaits, kHappened, kForecast };
+
+struct ReasonFact {
+  std::string_view code;
+  ReasonUse use;
+  std::string_view meaning;  // a clause for people, without a full stop
+};
+
+inline constexpr std::array<ReasonFact, 21> kReasons = {{
+    {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
+    {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
+    {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
+    {reason::kQuotaExceeded, ReasonUse::kWaits,
+     "a ResourceQuota of its namespace has no room for its pods"},
+    {reason::kDependencyPending, ReasonUse::kWaits, "what it depends on has not ended yet"},
+    {reason::kDependencyFailed, ReasonUse::kWaits, "what it depends on has failed"},
+    {reason::kDependencyMissing, ReasonUse::kWaits, "what it depends on does not exist"},
+    {reason::kDependencyCycle, ReasonUse::kWaits, "it depends on itself, directly or by others"},
+    {reason::kNotLed, ReasonUse::kWaits, "no replica plans: nobody holds the Lease"},
+    {reason::kNotActive, ReasonUse::kWaits, "this replica does not run in active mode"},
+    {reason::kNotKnownHere, ReasonUse::kWaits,
+     "another replica plans, and it alone knows whether a back-off holds the task"},
+    {reason::kNodesLost, ReasonUse::kWaits,
+     "its planned nodes were lost before it started, and no other one had room"},
+    {reason::kNotBound, ReasonUse::kWaits,
+     "kube-scheduler did not bind its pods on three nodes in a row"},
+    {reason::kPodsRejected, ReasonUse::kWaits,
+     "not all of its pods came into being within 30 s of its release"},
+    {reason::kQueued, ReasonUse::kHappened, "it waits in the queue, at a position"},
+    {reason::kPlanned, ReasonUse::kHappened, "its turn has come: nodes and shape are chosen"},
+    {reason::kReleased, ReasonUse::kHappened, "its pods are nominated and free to be bound"},
+    {reason::kDeviated, ReasonUse::kHappened, "it runs elsewhere than it was planned first"},
+    {reason::kDeadlineAtRisk, ReasonUse::kHappened, "it is predicted to end after its deadline"},
+    {reason::kNotInBook, ReasonUse::kForecast, "it is newer than the book of forecasts"},
+    {reason::kBeyondHorizon, ReasonUse::kForecast,
+     "in most futures it does not start or end within two days"},
+}};
+
+// nullptr: no such code.
+constexpr const ReasonFact* find_reason(std::string_view code) {
+  for (const ReasonFact& fact : kReasons)
+    if (fact.code == code) return &fact;
+  return nullptr;
+}
+
+}  // namespace slackline

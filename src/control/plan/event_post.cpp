@@ -1,0 +1,115 @@
+#include "control/plan/event_post.h"
+
+#include <algorithm>
+
+#include "obs/log.h"
+#include "slackline/model/reason.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr double kRemembered_s = 3600;  // as long as API servers keep Events
+constexpr std::size_t kMostObjects = 20000;
+
+}  // namespace
+
+bool EventPost::Bucket::take(double now_s, double burst, double refill_per_s) {
+  tokens = filled_s == 0 ? burst : std::min(burst, tokens + (now_s - filled_s) * refill_per_s);
+  filled_s = now_s;
+  if (tokens < 1) return false;
+  tokens -= 1;
+  return true;
+}
+
+EventPost::EventPost(cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics,
+                     const Clock& clock)
+    : writer_(writer), metrics_(metrics), clock_(clock) {}
+
+EventPost::~EventPost() {
+  stop();
+  join();
+}
+
+void EventPost::start() {
+  thread_ = std::thread(&EventPost::run, this);
+}
+
+void EventPost::stop() {
+  MutexLock lock(mutex_);
+  stopping_ = true;
+  work_.notify_all();
+}
+
+void EventPost::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+bool EventPost::tell(cluster::TaskEvent event) {
+  const std::string reason = event.reason;
+  const bool taken = queue(std::move(event));
+  if (!taken) count(reason, "refused");
+  return taken;
+}
+
+bool EventPost::queue(cluster::TaskEvent event) {
+  MutexLock lock(mutex_);
+  if (objects_.size() >= kMostObjects) forget_old();
+  Object& object = objects_[event.uid];
+  if (!take(object)) return false;
+  Series& series = object.series[event.reason];
+  series.last_s = clock_.wall_s();
+  if (++series.count == 1) series.first_s = series.last_s;
+  event.count = series.count;
+  event.first_s = series.first_s;
+  event.last_s = series.last_s;
+  const auto older = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& other) {
+    return other.uid == event.uid && other.reason == event.reason;
+  });
+  if (older != waiting_.end())
+    *older = std::move(event);
+  else
+    waiting_.push_back(std::move(event));
+  work_.notify_all();
+  return true;
+}
+
+bool EventPost::take(Object& object) {
+  if (waiting_.size() >= kMostWaiting) return false;
+  const double now_s = clock_.steady_s();
+  return object.bucket.take(now_s, kObjectBurst, 1 / kObjectRefill_s) &&
+         all_.take(now_s, kBurst, kRefill_per_s);
+}
+
+void EventPost::forget_old() {
+  const double before_s = clock_.steady_s() - kRemembered_s;
+  std::erase_if(objects_,
+                [&](const auto& entry) { return entry.second.bucket.filled_s < before_s; });
+  if (objects_.size() >= kMostObjects) objects_.clear();
+}
+
+void EventPost::run() {
+  for (;;) {
+    cluster::TaskEvent event;
+    {
+      MutexLock lock(mutex_);
+      while (waiting_.empty() && !stopping_)
+        work_.wait(mutex_);
+      if (stopping_) return;
+      event = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    const Status posted = writer_.post(event);
+    count(event.reason, posted ? "posted" : "failed");
+    if (!posted) obs::log_warning("event_not_posted", {{"error", posted.error().message}});
+  }
+}
+
+void EventPost::count(const std::string& reason, std::string_view result) {
+  const bool known = find_reason(reason) != nullptr;
+  metrics_
+      .counter("slackline_events_total", "Events on Jobs and pods, by reason and result.",
+               {{"reason", known ? std::string_view(reason) : "other"}, {"result", result}})
+      .add();
+}
+
+}  // namespace slackline::control

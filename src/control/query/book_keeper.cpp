@@ -1,0 +1,98 @@
+#include "control/query/book_keeper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "control/query/queue_rows.h"
+
+namespace slackline::control {
+
+BookKeeper::BookKeeper(const PlannerOptions& options, const KnownBoard& board,
+                       const cluster::ClusterSource& source, const PlannerBoard& planner,
+                       BookBoard& books, QueueNews::Tell tell, obs::MetricsRegistry& metrics,
+                       const Clock& clock)
+    : options_(options),
+      known_(board),
+      source_(source),
+      planner_(planner),
+      books_(books),
+      tell_(std::move(tell)),
+      clock_(clock),
+      age_(metrics.gauge("slackline_forecast_book_age_seconds",
+                         "Since the moment that the book of forecasts was made for.")),
+      size_(metrics.gauge("slackline_forecast_book_tasks", "Tasks in the book of forecasts.")),
+      duration_(metrics.histogram("slackline_forecast_book_duration_seconds",
+                                  "Reading the queue and writing the book of forecasts.",
+                                  obs::latency_bounds_s())),
+      reader_(options_, board, source, clock),
+      meters_(metrics) {}
+
+BookKeeper::~BookKeeper() {
+  stop();
+  join();
+}
+
+void BookKeeper::start() {
+  thread_ = std::thread(&BookKeeper::run, this);
+}
+
+void BookKeeper::stop() {
+  MutexLock lock(mutex_);
+  stopping_ = true;
+  cv_.notify_all();
+}
+
+void BookKeeper::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void BookKeeper::refresh_metrics() const {
+  const WrittenBook written = books_.book();
+  age_.set(written.snapshot_version == 0 ? 0 : clock_.wall_s() - written.book->made_s());
+}
+
+void BookKeeper::run() {
+  for (;;) {
+    double rest_s = kLook_s;
+    if (due()) {
+      const double began_s = clock_.steady_s();
+      renew();
+      const double took_s = clock_.steady_s() - began_s;
+      duration_.observe(took_s);
+      rest_s = std::max(kLook_s, kRestRatio * took_s);
+    }
+    MutexLock lock(mutex_);
+    for (const double until_s = clock_.steady_s() + rest_s;
+         !stopping_ && clock_.steady_s() < until_s;)
+      cv_.wait_for_s(mutex_, until_s - clock_.steady_s());
+    if (stopping_) return;
+  }
+}
+
+bool BookKeeper::due() const {
+  const SnapshotPtr snapshot = source_.snapshot();
+  if (!snapshot->synced) return false;
+  const WrittenBook written = books_.book();
+  if (snapshot->version != written.snapshot_version) return true;
+  if (known_.known()->version != known_version_) return true;
+  return somebody_waits_ && clock_.wall_s() - written.book->made_s() > kStale_s;
+}
+
+void BookKeeper::renew() {
+  known_version_ = known_.known()->version;
+  const QueueSight sight = reader_.read();
+  auto book = std::make_shared<const core::ForecastBook>(sight.queue.state(), names_of(sight.queue),
+                                                         sight.now_s, options_.policy);
+  books_.publish({book, sight.snapshot->version});
+  size_.set(static_cast<double>(book->size()));
+  const auto planner = planner_.view();
+  const std::vector<QueueRow> rows = queue_rows(sight, *planner, *book);
+  somebody_waits_ = !sight.queue.state().waiting().empty();
+  meters_.show(rows);
+  if (planner->leads)
+    news_.tell(rows, tell_);
+  else
+    news_.forget();
+}
+
+}  // namespace slackline::control

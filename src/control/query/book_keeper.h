@@ -1,0 +1,74 @@
+// BookKeeper: the thread that keeps the book of forecasts, and tells what it sees in the queue:
+// metrics, and the Events that no write of ours stands for.
+//
+//   every kLook_s: has anything changed, or is the book kStale_s old while somebody waits?
+//      yes: read the queue, write the book, publish it, tell; then rest kRestRatio times as long as
+//           that took, so that it never takes more than a fifth of one core
+//
+// Thread-safety: start() once, then stop() and join(). `told` is called on its thread.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+#include "control/plan/planner_board.h"
+#include "control/query/book_board.h"
+#include "control/query/queue_meters.h"
+#include "control/query/queue_news.h"
+#include "control/query/queue_reader.h"
+#include "obs/metrics.h"
+#include "slackline/base/mutex.h"
+
+namespace slackline::control {
+
+inline constexpr double kLook_s = 0.5;
+inline constexpr double kStale_s = 60;
+inline constexpr double kRestRatio = 4;
+
+class BookKeeper {
+ public:
+  // `tell` takes an Event to be posted, or refuses it for now. All references outlive it.
+  BookKeeper(const PlannerOptions& options, const KnownBoard& board,
+             const cluster::ClusterSource& source, const PlannerBoard& planner, BookBoard& books,
+             QueueNews::Tell tell, obs::MetricsRegistry& metrics, const Clock& clock);
+  ~BookKeeper();
+  BookKeeper(const BookKeeper&) = delete;
+  BookKeeper& operator=(const BookKeeper&) = delete;
+
+  void start();
+  void stop();
+  void join();
+
+  // Before a scrape: how old the book is.
+  void refresh_metrics() const;
+
+ private:
+  void run();
+  bool due() const;
+  void renew();
+
+  const PlannerOptions options_;
+  const KnownBoard& known_;
+  const cluster::ClusterSource& source_;
+  const PlannerBoard& planner_;
+  BookBoard& books_;
+  const QueueNews::Tell tell_;
+  const Clock& clock_;
+  obs::Gauge age_;
+  obs::Gauge size_;
+  obs::Histogram duration_;
+  std::thread thread_;
+
+  // Of the thread alone:
+  QueueReader reader_;
+  QueueNews news_;
+  QueueMeters meters_;
+  std::uint64_t known_version_ = 0;
+  bool somebody_waits_ = false;
+
+  Mutex mutex_;
+  CondVar cv_;
+  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace slackline::control

@@ -1,0 +1,27 @@
+// QueueMeters: the queue in figures, by reason and by promise.
+//
+// Not thread-safe.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "obs/metrics.h"
+#include "slackline/model/queue_view.h"
+
+namespace slackline::control {
+
+class QueueMeters {
+ public:
+  explicit QueueMeters(obs::MetricsRegistry& metrics);
+  // The whole queue.
+  void show(const std::vector<QueueRow>& rows);
+
+ private:
+  std::map<std::string, obs::Gauge, std::less<>> waiting_;  // by reason: each from the start
+  obs::Gauge at_risk_;
+  obs::Gauge late_;
+};
+
+}  // namespace slackline::control

@@ -1,0 +1,44 @@
+// QueueReader: the queue as the planner would see it now, for those who only look.
+//
+// Back-offs do not hide a task from it. Not thread-safe: it keeps what was predicted from call to
+// call.
+#pragma once
+
+#include "cluster/source.h"
+#include "control/learn/known.h"
+#include "control/plan/planner_loop.h"
+#include "slackline/base/clock.h"
+#include "slackline/core/queue.h"
+
+namespace slackline::control {
+
+struct QueueSight {
+  SnapshotPtr snapshot;
+  core::Queue queue;
+  core::Policy policy;      // by which it is served now
+  double now_s = 0;         // epoch
+  double now_steady_s = 0;  // the same moment
+};
+
+// The name of a task that outlives a reading: its uid, or "namespace/name" of a labelled gang.
+Uid name_of(const core::QueueTask& task);
+std::vector<Uid> names_of(const core::Queue& queue);
+
+class QueueReader {
+ public:
+  // All references outlive it.
+  QueueReader(const PlannerOptions& options, const KnownBoard& board,
+              const cluster::ClusterSource& source, const Clock& clock)
+      : options_(options), board_(board), source_(source), clock_(clock) {}
+
+  QueueSight read();
+
+ private:
+  const PlannerOptions& options_;
+  const KnownBoard& board_;
+  const cluster::ClusterSource& source_;
+  const Clock& clock_;
+  core::TaskMenus menus_;
+};
+
+}  // namespace slackline::control

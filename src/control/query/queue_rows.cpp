@@ -1,0 +1,180 @@
+#include "control/query/queue_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <unordered_set>
+
+#include "slackline/core/predicates.h"
+#include "slackline/model/reason.h"
+
+namespace slackline::control {
+namespace {
+
+std::optional<double> within_horizon(double time_s) {
+  return std::isfinite(time_s) ? std::optional(time_s) : std::nullopt;
+}
+
+auto key_of(const QueueRow& row) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  using Key = std::tuple<bool, double, double, double, ObjectKey, std::string>;
+  if (row.state != "waiting") return Key{false, 0, 0, 0, row.key, row.kind};
+  return Key{true,
+             row.start_s.value_or(kNever),
+             row.deadline_s.value_or(kNever),
+             row.created_s,
+             row.key,
+             row.kind};
+}
+
+class RowMaker {
+ public:
+  RowMaker(const QueueSight& sight, const PlannerView& planner, const core::ForecastBook& book)
+      : sight_(sight), queue_(sight.queue), planner_(planner), book_(book) {
+    for (const PodPtr& pod : sight.snapshot->unbound)
+      if (pod->owner) owners_of_unbound_.insert(pod->owner->uid);
+  }
+
+  std::vector<QueueRow> make() {
+    std::vector<QueueRow> rows;
+    rows.reserve(queue_.size());
+    for (core::TaskIndex task = 0; task < queue_.size(); ++task)
+      rows.push_back(row(task));
+    std::sort(rows.begin(), rows.end(),
+              [](const QueueRow& a, const QueueRow& b) { return key_of(a) < key_of(b); });
+    int position = 0;
+    for (QueueRow& row : rows)
+      if (row.state == "waiting") row.position = ++position;
+    return rows;
+  }
+
+ private:
+  QueueRow row(core::TaskIndex index) {
+    const core::QueueTask& task = queue_.task(index);
+    const core::PlacementMenu& menu = *queue_.state().tasks()[index].menu;
+    QueueRow row;
+    row.key = task.key;
+    row.uid = task.uid;
+    row.kind = task.kind;
+    row.queue = queue_of(task.intent, task.key.ns);
+    row.qos_class = to_string(task.intent.qos_class.value_or(QosClass::kNormal));
+    row.model = task.intent.model.value_or("");
+    row.created_s = task.created_s;
+    row.deadline_s = task.deadline_s;
+    if (task.deadline_s && !menu.empty())
+      row.slack_s = *task.deadline_s - sight_.now_s - menu.fastest().lat_s;
+    row.gpus = task.request.pods * task.request.gpus;
+    row.state = "waiting";
+    if (task.plan) {
+      row.state = runs(task) ? "running" : "starting";
+      row.shape = task.plan->shape;
+      row.gpu_type = task.plan->gpu_type;
+      row.plan_id = task.plan->id;
+      row.gpus = std::int64_t{task.plan->shape.d_node} * task.plan->shape.d_gpn;
+    } else {
+      describe_wish(task, row);
+      row.reason = reason_of(index);
+    }
+    forecast(name_of(task), row);
+    return row;
+  }
+
+  static void describe_wish(const core::QueueTask& task, QueueRow& row) {
+    if (!task.shape_is_free)
+      row.shape =
+          Placement{static_cast<int>(task.request.pods), static_cast<int>(task.request.gpus)};
+    if (!task.intent.any_gpu_type) row.accepted_types = task.intent.gpu_types;
+  }
+
+  bool runs(const core::QueueTask& task) const {
+    if (!task.job) return task.member.bound();
+    return task.job->active > 0 && !owners_of_unbound_.contains(task.job->uid);
+  }
+
+  std::string_view reason_of(core::TaskIndex index) {
+    const core::QueueTask& task = queue_.task(index);
+    if (queue_.state().tasks()[index].menu->empty())
+      return type_is_absent(task.intent) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
+    if (no_node_may(index)) return reason::kNoNodeFits;
+    if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
+    if (!planner_.active) return reason::kNotActive;
+    if (planner_.leads) return reason::kWaitsItsTurn;
+    return planner_.leader.empty() ? reason::kNotLed : reason::kNotKnownHere;
+  }
+
+  const PlannerView::Backoff* backoff_of(const Uid& uid) const {
+    const auto at = planner_.backoffs.find(uid);
+    const bool backs_off =
+        at != planner_.backoffs.end() && at->second.until_s > sight_.now_steady_s;
+    return backs_off ? &at->second : nullptr;
+  }
+
+  bool type_is_absent(const TaskIntent& intent) const {
+    if (intent.any_gpu_type || intent.gpu_types.empty()) return false;
+    return std::none_of(
+        queue_.pools().begin(), queue_.pools().end(), [&](const core::QueuePool& pool) {
+          return !pool.nodes.empty() && std::find(intent.gpu_types.begin(), intent.gpu_types.end(),
+                                                  pool.pool.type) != intent.gpu_types.end();
+        });
+  }
+
+  // Its own selectors, affinity and tolerations leave no node of the types it may use; one that is
+  // full does not count as such. Tasks alike share their eligibility, and so the answer.
+  bool no_node_may(core::TaskIndex index) {
+    const core::EligibleNodesPtr& eligible = queue_.state().tasks()[index].eligible;
+    if (!eligible) return false;
+    for (const core::NodeSet& nodes : eligible->by_pool)
+      for (const std::uint64_t word : nodes.words())
+        if (word != 0) return false;
+    const auto [at, first] = barred_.try_emplace(eligible.get(), true);
+    if (!first) return at->second;
+    for (const core::QueuePool& pool : queue_.pools())
+      for (const NodeIndex node : pool.nodes)
+        if (!core::misfit(queue_.task(index).member, *sight_.snapshot->node(node).node))
+          return at->second = false;
+    return true;
+  }
+
+  void forecast(const Uid& name, QueueRow& row) const {
+    const core::Forecast* told = book_.find(name);
+    if (told == nullptr) {
+      if (row.state == "waiting" && row.reason != reason::kNoNodeFits &&
+          row.reason != reason::kGpuTypeAbsent)
+        row.forecast = reason::kNotInBook;
+      return;
+    }
+    row.start_s = within_horizon(told->start_s.p50());
+    row.finish_s = within_horizon(told->finish_s.p50());
+    row.finish_p90_s = within_horizon(told->finish_s.p90());
+    if (!row.start_s || !row.finish_s) row.forecast = reason::kBeyondHorizon;
+    if (const auto* backoff = backoff_of(row.uid)) {
+      row.retry_s = sight_.now_s + backoff->until_s - sight_.now_steady_s;
+      postpone(row);
+    }
+  }
+
+  static void postpone(QueueRow& row) {
+    const double late_s = row.start_s ? *row.retry_s - *row.start_s : 0;
+    if (late_s <= 0) return;
+    for (auto* time_s : {&row.start_s, &row.finish_s, &row.finish_p90_s})
+      if (*time_s) **time_s += late_s;
+  }
+
+  const QueueSight& sight_;
+  const core::Queue& queue_;
+  const PlannerView& planner_;
+  const core::ForecastBook& book_;
+  std::unordered_set<Uid> owners_of_unbound_;
+  std::map<const core::EligibleNodes*, bool> barred_;
+};
+
+}  // namespace
+
+std::vector<QueueRow> queue_rows(const QueueSight& sight, const PlannerView& planner,
+                                 const core::ForecastBook& book) {
+  return RowMaker(sight, planner, book).make();
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,23 @@
+// queue_rows: a reading of the queue, what the planner knows and what is forecast, as rows for
+// people. Pure.
+//
+// Why a task waits, the first that holds: its menu is empty (GpuTypeAbsent, NoNodeFits); it backs
+// off; this replica cannot say (NotActive, NotLed, NotKnownHere); else it waits for its turn.
+// A task that backs off does not start before that is over.
+#pragma once
+
+#include <vector>
+
+#include "control/plan/planner_board.h"
+#include "control/query/queue_reader.h"
+#include "slackline/core/forecast_book.h"
+#include "slackline/model/queue_view.h"
+
+namespace slackline::control {
+
+// Tasks with a plan first, by name; then those that wait: by predicted start, then deadline, then
+// creation.
+std::vector<QueueRow> queue_rows(const QueueSight& sight, const PlannerView& planner,
+                                 const core::ForecastBook& book);
+
+}  // namespace slackline::control

@@ -1,0 +1,107 @@
+// The thread that keeps the book of forecasts.
+#include "control/query/book_keeper.h"
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slackline/core/predictor.h"
+#include "slackline/model/reason.h"
+#include "support/cluster_builder.h"
+#include "support/fake_cluster.h"
+
+namespace slackline::control {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using ::testing::HasSubstr;
+
+class BookKeeperTest : public testing::Test {
+ protected:
+  BookKeeperTest() {
+    options_.policy = *core::parse_policy("savable,headroom=0,calm=0");
+    options_.catalog = default_gpu_catalog();
+  }
+
+  static ClusterSnapshot two_that_wait() {
+    const double now_s = system_clock().wall_s();
+    auto first = a_job("first").gpus(4).waiting().created(now_s);
+    first.intent().expected_duration_s = 3600;
+    first.intent().deadline_s = now_s + 4000;
+    auto second = a_job("second").gpus(4).waiting().created(now_s);
+    second.intent().expected_duration_s = 3600;
+    second.intent().deadline_s = now_s + 5000;  // it cannot be kept: the first takes an hour
+    return a_cluster().with(a_node("n1")).with(first).with(second).build();
+  }
+
+  std::unique_ptr<BookKeeper> keeper() {
+    return std::make_unique<BookKeeper>(
+        options_, board_, source_, planner_, books_,
+        [this](cluster::TaskEvent event) {
+          MutexLock lock(mutex_);
+          events_.push_back(std::move(event));
+          return true;
+        },
+        metrics_, system_clock());
+  }
+
+  static bool wait_for(const std::function<bool()>& done) {
+    for (int i = 0; i < 600 && !done(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return done();
+  }
+
+  std::vector<std::string> told() {
+    MutexLock lock(mutex_);
+    std::vector<std::string> told;
+    for (const cluster::TaskEvent& event : events_)
+      told.push_back(event.object.name + " " + event.reason);
+    return told;
+  }
+
+  const KnownBoard board_;
+  PlannerOptions options_;
+  test::FakeSource source_{two_that_wait()};
+  PlannerBoard planner_;
+  BookBoard books_;
+  obs::MetricsRegistry metrics_;
+  Mutex mutex_;
+  std::vector<cluster::TaskEvent> events_ SLACKLINE_GUARDED_BY(mutex_);
+};
+
+TEST_F(BookKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
+  planner_.publish({.active = true, .leads = true, .leader = "me", .backoffs = {}});
+  const auto keeps = keeper();
+  keeps->start();
+  ASSERT_TRUE(wait_for([&] { return told().size() >= 3; }));
+  EXPECT_EQ(told(),
+            (std::vector<std::string>{"first Queued", "second Queued", "second DeadlineAtRisk"}));
+  const core::Forecast* second = books_.book().book->find(Uid("job:default/second"));
+  ASSERT_NE(second, nullptr);
+  EXPECT_NEAR(second->start_s.p50(), system_clock().wall_s() + 3600, 60);
+  keeps->refresh_metrics();
+  keeps->stop();
+  keeps->join();
+  const std::string metrics = metrics_.expose();
+  EXPECT_THAT(metrics, HasSubstr("slackline_queue_waiting{reason=\"WaitsItsTurn\"} 2"));
+  EXPECT_THAT(metrics, HasSubstr("slackline_queue_predicted_late 1"));
+  EXPECT_THAT(metrics, HasSubstr("slackline_forecast_book_tasks 2"));
+}
+
+TEST_F(BookKeeperTest, WithoutAChangeTheBookStays) {
+  const auto keeps = keeper();
+  keeps->start();
+  ASSERT_TRUE(wait_for([&] { return books_.book().book->size() == 2; }));
+  const auto book = books_.book().book;
+  std::this_thread::sleep_for(std::chrono::milliseconds(static_cast<int>(2500 * kLook_s)));
+  EXPECT_EQ(books_.book().book, book);
+  EXPECT_TRUE(told().empty()) << "only the leader tells";
+}
+
+}  // namespace
+}  // namespace slackline::control

@@ -1,0 +1,155 @@
+// Events on their way to the API server: never in anybody's way, never a flood.
+#include "control/plan/event_post.h"
+
+#include <chrono>
+#include <future>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/query/queue_news.h"
+#include "slackline/model/reason.h"
+#include "support/fake_clock.h"
+#include "support/fake_cluster.h"
+
+namespace slackline::control {
+namespace {
+
+using ::testing::HasSubstr;
+
+cluster::TaskEvent an_event(const std::string& job, std::string_view reason,
+                            const std::string& message = "") {
+  cluster::TaskEvent event;
+  event.kind = "Job";
+  event.object = {"default", job};
+  event.uid = Uid("uid:" + job);
+  event.reason = reason;
+  event.message = message;
+  return event;
+}
+
+class EventPostTest : public testing::Test {
+ protected:
+  EventPostTest() {
+    writer_.on_post = [this](const cluster::TaskEvent& event) {
+      MutexLock lock(mutex_);
+      posted_.push_back(event);
+      return Status();
+    };
+  }
+
+  std::vector<cluster::TaskEvent> wait_for(std::size_t count) {
+    for (int i = 0; i < 400; ++i) {
+      {
+        MutexLock lock(mutex_);
+        if (posted_.size() >= count) return posted_;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    ADD_FAILURE() << "fewer than " << count << " Events";
+    return {};
+  }
+
+  test::FakeWriter writer_;
+  obs::MetricsRegistry metrics_;
+  test::FakeClock clock_;
+  Mutex mutex_;
+  std::vector<cluster::TaskEvent> posted_ SLACKLINE_GUARDED_BY(mutex_);
+  EventPost post_{writer_, metrics_, clock_};
+};
+
+TEST_F(EventPostTest, TheSameReasonAgainIsOneEventThatCounts) {
+  post_.start();
+  EXPECT_TRUE(post_.tell(an_event("a", reason::kNodesLost, "first")));
+  wait_for(1);
+  clock_.advance(40);
+  EXPECT_TRUE(post_.tell(an_event("a", reason::kNodesLost, "second")));
+  const auto posted = wait_for(2);
+  EXPECT_EQ(posted[1].count, 2);
+  EXPECT_EQ(posted[1].last_s - posted[1].first_s, 40);
+  EXPECT_EQ(posted[1].message, "second");
+}
+
+TEST_F(EventPostTest, WhatIsNotSentYetIsToldOnceWithTheNewestWords) {
+  for (int i = 0; i < 5; ++i)
+    EXPECT_TRUE(post_.tell(an_event("a", reason::kDeviated, std::to_string(i))));
+  EXPECT_TRUE(post_.tell(an_event("b", reason::kQueued)));
+  post_.start();
+  const auto posted = wait_for(2);
+  EXPECT_EQ(posted[0].message, "4");
+  EXPECT_EQ(posted[0].count, 5);
+  EXPECT_EQ(posted[1].object.name, "b");
+}
+
+TEST_F(EventPostTest, NeitherOneObjectNorAllOfThemFlood) {
+  for (int i = 0; i < static_cast<int>(EventPost::kObjectBurst); ++i)
+    EXPECT_TRUE(post_.tell(an_event("a", reason::kDeviated)));
+  EXPECT_FALSE(post_.tell(an_event("a", reason::kDeviated)));
+  clock_.advance(EventPost::kObjectRefill_s);
+  EXPECT_TRUE(post_.tell(an_event("a", reason::kDeviated)));
+  int taken = 0;
+  for (int i = 0; i < 1000; ++i)
+    taken += post_.tell(an_event("job-" + std::to_string(i), reason::kQueued)) ? 1 : 0;
+  EXPECT_LE(taken, static_cast<int>(EventPost::kBurst));
+  EXPECT_GE(taken, static_cast<int>(EventPost::kBurst) - 2);
+  EXPECT_THAT(metrics_.expose(),
+              HasSubstr(R"(slackline_events_total{reason="Queued",result="refused"})"));
+}
+
+TEST_F(EventPostTest, AnApiServerThatHangsMakesNobodyWait) {
+  std::promise<void> hangs;
+  writer_.on_post = [&](const cluster::TaskEvent&) {
+    hangs.get_future().wait();
+    return Status(fail(ErrorCode::kTimeout, "no answer"));
+  };
+  post_.start();
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < 100; ++i)
+    post_.tell(an_event("job-" + std::to_string(i), reason::kPlanned));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
+  post_.stop();
+  hangs.set_value();
+  post_.join();
+}
+
+QueueRow a_row(const std::string& name, int position, double finish_s) {
+  QueueRow row;
+  row.key = {"default", name};
+  row.uid = Uid("uid:" + name);
+  row.kind = "Job";
+  row.state = position > 0 ? "waiting" : "running";
+  row.position = position;
+  row.qos_class = "normal";
+  row.queue = "default";
+  row.deadline_s = 1000;
+  row.finish_s = finish_s;
+  return row;
+}
+
+TEST(QueueNews, TellsOncePerComingAndOncePerRisk) {
+  QueueNews news;
+  std::vector<std::string> told;
+  bool open = true;
+  const auto tell = [&](const cluster::TaskEvent& event) {
+    if (open) told.push_back(event.reason);
+    return open;
+  };
+  news.tell({a_row("a", 1, 900)}, tell);
+  news.tell({a_row("a", 1, 900)}, tell);
+  EXPECT_EQ(told, (std::vector<std::string>{"Queued"}));
+  news.tell({a_row("a", 1, 1100)}, tell);
+  news.tell({a_row("a", 1, 1200)}, tell);
+  EXPECT_EQ(told, (std::vector<std::string>{"Queued", "DeadlineAtRisk"}));
+  news.tell({a_row("a", 1, 900)}, tell);
+  open = false;
+  news.tell({a_row("a", 1, 1100)}, tell);
+  open = true;
+  news.tell({a_row("a", 1, 1100)}, tell);
+  EXPECT_EQ(told.size(), 3U) << "what was refused is offered again";
+  news.tell({a_row("a", 0, 900)}, tell);
+  news.tell({a_row("a", 1, 900)}, tell);
+  EXPECT_EQ(told.back(), "Queued") << "it has come back into the queue";
+}
+
+}  // namespace
+}  // namespace slackline::control

@@ -1,0 +1,89 @@
+// What a person and a program read of the queue: table, CSV, YAML; and of its Events.
+#include "wire/queue_codec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/csv.h"
+#include "wire/event_codec.h"
+#include "wire/yaml.h"
+#include "wire/yaml_writer.h"
+
+namespace slackline::wire {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+QueueRow a_row() {
+  QueueRow row;
+  row.position = 3;
+  row.key = {"team", "train"};
+  row.kind = "Job";
+  row.queue = "team, \"a\"";
+  row.qos_class = "prior";
+  row.state = "waiting";
+  row.reason = "WaitsItsTurn";
+  row.created_s = 1.8e9;
+  row.slack_s = -90;
+  row.forecast = "NotInBook";
+  row.gpus = 4;
+  return row;
+}
+
+TEST(QueueCodec, TheTableSaysWhatIsNotKnown) {
+  const std::string table = table_of({a_row()}).str();
+  EXPECT_THAT(table, HasSubstr("team/train"));
+  EXPECT_THAT(table, HasSubstr("-1m30s"));
+  EXPECT_THAT(table, HasSubstr("NotInBook"));
+  EXPECT_THAT(table, HasSubstr("auto"));
+  EXPECT_THAT(table, Not(HasSubstr("GPUS")));
+  EXPECT_THAT(wide_table_of({a_row()}, 1.8e9 + 60).str(), HasSubstr("1m"));
+}
+
+TEST(QueueCodec, CsvReadsBackWhole) {
+  const auto table = read_csv(wide_table_of({a_row()}, 1.8e9).csv());
+  ASSERT_TRUE(table) << table.error().message;
+  ASSERT_EQ(table->rows.size(), 1U);
+  const auto cell = [&](std::string_view column) {
+    return std::string(table->rows[0].cell(*table->column(column)));
+  };
+  EXPECT_EQ(cell("queue"), "team, \"a\"");
+  EXPECT_EQ(cell("gpu_type"), "any");
+  EXPECT_EQ(cell("deadline"), "");
+}
+
+TEST(JsonToYaml, ReadsBackAsTheSameValue) {
+  const std::string json =
+      R"({"items":[{"name":"a","tags":["x","no","1"],"empty":{},"none":[],"at":"2026-01-01T00:00:00Z"},)"
+      R"([1,[2,-3.5]],null,true,false,""],"key: odd":"line\nbreak","metadata":{"continue":""}})";
+  const auto yaml = json_to_yaml(json);
+  ASSERT_TRUE(yaml) << yaml.error().message;
+  const auto back = yaml_to_json(*yaml);
+  ASSERT_TRUE(back) << back.error().message << "\n" << *yaml;
+  EXPECT_EQ(*back, json) << *yaml;
+  EXPECT_THAT(*yaml, HasSubstr("items:\n- name: a\n  tags:\n  - x\n  - \"no\"\n"));
+}
+
+TEST(JsonToYaml, RefusesWhatIsNoJson) {
+  EXPECT_FALSE(json_to_yaml("{"));
+}
+
+TEST(EventCodec, OneNameForEachObjectAndReason) {
+  EventDto event;
+  event.kind = "Job";
+  event.object = {"team", "train"};
+  event.uid = Uid("u1");
+  event.reason = "Deviated";
+  event.count = 3;
+  EventDto other = event;
+  other.message = "elsewhere";
+  EXPECT_EQ(event_name(event), event_name(other));
+  other.reason = "Planned";
+  EXPECT_NE(event_name(event), event_name(other));
+  EXPECT_THAT(encode_event(event), HasSubstr("\"name\":\"" + event_name(event) + "\""));
+  EXPECT_THAT(encode_event_update(event), HasSubstr("\"count\":3"));
+}
+
+}  // namespace
+}  // namespace slackline::wire
