@@ -189,7 +189,7 @@ def table(stock, active, simulated):
             f"{100 * run.busy:.1f} %",
             f"{100 * run.busy_while_waiting:.1f} %",
             " / ".join(f"{1000 * quantile(run.freed_to_bound_s, q):.0f} ms" for q in (0.5, 0.9)),
-            f"{_urgent_latency_s(run):.1f} s",
+            _urgent_latency(run),
         ]
 
     predicted = [
@@ -238,9 +238,9 @@ def _row(task, log, began):
     )
 
 
-def _urgent_latency_s(run):
+def _urgent_latency(run):
     latencies = [row.finish_s - row.submit_s for row in run.rows if row.qos == "urgent"]
-    return statistics.mean(latencies) if latencies else float("nan")
+    return f"{statistics.mean(latencies):.1f} s" if latencies else "-"
 
 
 def _union(spans):
