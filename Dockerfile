@@ -1,4 +1,6 @@
-# Build: docker build -t slackline .      Run: docker run --read-only -v slackline:/var/lib/slackline slackline serve
+# Build: docker build -t slackline:0.1.0 .
+# Run:   docker run --read-only -v slackline:/var/lib/slackline slackline:0.1.0 serve
+# In a cluster deploy/base runs it; `kubectl exec POD -- slackline queue` asks it.
 FROM debian:12-slim AS build
 WORKDIR /src
 COPY . .
@@ -12,8 +14,8 @@ RUN apt-get update -q && /tmp/setup runtime && rm -rf /tmp/setup /var/lib/apt/li
   && install -d -o 65532 -g 65532 /var/lib/slackline
 COPY --from=build /src/build/release/slackline /usr/local/bin/slackline
 USER 65532:65532
-# The root file system may be read-only: only the journal is written.
+# The root file system may be read-only: only history and our own certificates are written, beside the store.
 VOLUME /var/lib/slackline
-EXPOSE 8180 8181 8182
+EXPOSE 8180 8181 8182 8443
 ENTRYPOINT ["/usr/local/bin/slackline"]
 CMD ["serve", "--store", "/var/lib/slackline/slackline.db"]

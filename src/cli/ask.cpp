@@ -71,6 +71,10 @@ CLI::App* add_question(CLI::App& app, const std::string& name, const std::string
   command->add_option("--key-file", options->server.key_file,
                       "Key of the client certificate (PEM)");
   command
+      ->add_option("--token", options->server.token,
+                   "Bearer token of a ServiceAccount or user, where the daemon asks for one")
+      ->envname("SLACKLINE_TOKEN");
+  command
       ->add_option("-o,--output", options->output, "table, wide (all columns), json, yaml or csv")
       ->check(CLI::IsMember({"table", "wide", "json", "yaml", "csv"}))
       ->capture_default_str();

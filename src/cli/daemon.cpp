@@ -4,9 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "cli/give_back_service.h"
+#include "cli/own_certificate.h"
 #include "cli/planner_service.h"
 #include "cli/version.h"
 #include "cli/webhook_service.h"
+#include "cluster/api_reviewer.h"
 #include "cluster/file_source.h"
 #include "cluster/kube_source.h"
 #include "cluster/kube_writer.h"
@@ -20,6 +23,7 @@
 #include "control/query/queue_query.h"
 #include "control/serve/decision_log.h"
 #include "control/serve/extender.h"
+#include "http/api_guard.h"
 #include "http/api_routes.h"
 #include "http/extender_routes.h"
 #include "http/health_routes.h"
@@ -46,6 +50,7 @@ struct Daemon::Parts {
   std::unique_ptr<PlannerService> planner;  // null unless active; the source's thread wakes it
   std::unique_ptr<cluster::ClusterSource> source;
   std::unique_ptr<cluster::ClusterWriter> writer;
+  std::unique_ptr<GiveBackService> give_back;  // null in active mode, and on a file
   std::unique_ptr<control::Extender> extender;
   std::unique_ptr<control::Queries> queries;
   control::PlannerBoard no_planner;  // the view of nobody
@@ -53,7 +58,10 @@ struct Daemon::Parts {
   std::unique_ptr<control::BookKeeper> keeper;
   std::unique_ptr<control::QueueQuery> queue;
   std::unique_ptr<control::Health> health;
-  std::unique_ptr<WebhookService> webhook;  // null: no listener for it
+  std::unique_ptr<cluster::ApiReviewer> reviewer;  // both null where REST asks for no tokens
+  std::unique_ptr<control::ApiRights> rights;
+  std::unique_ptr<OwnCertificate> extender_certificate;  // null: given, or none on loopback
+  std::unique_ptr<WebhookService> webhook;               // null: no listener for it
   http::Router extender_router;
   http::Router api_router;
   http::Router metrics_router;
@@ -63,6 +71,7 @@ struct Daemon::Parts {
   Status open_models();
   Status connect_cluster();
   Status lay_routes();
+  Status guard_api();
   Status open_doors();
 };
 
@@ -127,6 +136,7 @@ Status Daemon::Parts::connect_cluster() {
   runs->follow(*source);
   SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, models->board(), *source,
                                                  writer.get(), metrics));
+  give_back = GiveBackService::make(configuration, *source, *writer, metrics);
   return source->start();
 }
 
@@ -159,11 +169,31 @@ Status Daemon::Parts::lay_routes() {
   return {};
 }
 
+// Off loopback whoever has no client certificate must have a token.
+Status Daemon::Parts::guard_api() {
+  const config::ListenerSettings& api = configuration.listeners.api;
+  if (config::is_loopback(api) || !configuration.cluster.dump_file.empty()) return {};
+  if (api.tls && !api.tls->client_ca_file.empty()) return {};
+  SLACKLINE_ASSIGN(reviewer,
+                   cluster::make_api_reviewer({.kubeconfig = configuration.cluster.kubeconfig}));
+  rights = std::make_unique<control::ApiRights>(*reviewer, system_clock());
+  api_router.set_guard(http::make_api_guard(*rights));
+  return {};
+}
+
 Status Daemon::Parts::open_doors() {
   const config::ListenersSettings& settings = configuration.listeners;
   std::vector<http::Listener> listeners = {listener("extender", settings.extender, extender_router),
                                            listener("api", settings.api, api_router),
                                            listener("metrics", settings.metrics, metrics_router)};
+  if (!listeners[0].tls && !config::is_loopback(settings.extender)) {
+    SLACKLINE_ASSIGN(
+        extender_certificate,
+        OwnCertificate::start(
+            "extender", configuration, configuration.extender.certificate,
+            {.webhook_configuration = {}, .config_map = configuration.extender.trust}));
+    listeners[0].tls = extender_certificate->tls();
+  }
   listeners[1].known_peers_only = true;
   listeners[2].plain_anywhere = true;
   SLACKLINE_ASSIGN(
@@ -193,8 +223,10 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_TRY(parts->open_models());
   SLACKLINE_TRY(parts->connect_cluster());
   SLACKLINE_TRY(parts->lay_routes());
+  SLACKLINE_TRY(parts->guard_api());
   SLACKLINE_TRY(parts->open_doors());
   if (parts->planner) parts->planner->start();
+  if (parts->give_back) parts->give_back->start();
   parts->keeper->start();
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
 }
@@ -207,6 +239,7 @@ void Daemon::stop(double grace_s) {
   parts_->keeper->stop();
   parts_->keeper->join();
   if (parts_->planner) parts_->planner->stop();
+  if (parts_->give_back) parts_->give_back->stop();
   parts_->source->stop();
   parts_->source->join();
   parts_->models->stop();

@@ -1,21 +1,14 @@
 #include "cli/webhook_service.h"
 
-#include <filesystem>
 #include <string>
-#include <utility>
 
+#include "cli/object_name.h"
 #include "http/webhook_routes.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"
 
 namespace slackline::cli {
 namespace {
-
-// "namespace/name", as the configuration was checked to be.
-ObjectKey key_of(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  return {text.substr(0, slash), text.substr(slash + 1)};
-}
 
 control::WebhookOptions options_of(const config::Configuration& configuration) {
   const ObjectKey account = key_of(configuration.webhook.service_account);
@@ -35,11 +28,9 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
   const config::ListenerSettings& settings = configuration.listeners.webhook;
   if (settings.address.empty()) return std::unique_ptr<WebhookService>();
   std::unique_ptr<WebhookService> service(new WebhookService());
-  const bool live = configuration.cluster.dump_file.empty();
-  cluster::KubeAccess access;
-  access.kubeconfig = configuration.cluster.kubeconfig;
-  if (live) {
-    SLACKLINE_ASSIGN(service->reviewer_, cluster::make_access_reviewer(access));
+  if (configuration.cluster.dump_file.empty()) {
+    SLACKLINE_ASSIGN(service->reviewer_, cluster::make_access_reviewer(
+                                             {.kubeconfig = configuration.cluster.kubeconfig}));
   }
   service->webhook_ =
       std::make_unique<control::Webhook>(options_of(configuration), decisions, board, source,
@@ -52,30 +43,15 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
   if (settings.tls) {
     listener.tls = http::TlsOptions{settings.tls->cert_file, settings.tls->key_file,
                                     settings.tls->client_ca_file};
-  } else if (live) {
-    SLACKLINE_TRY(service->keep_certificate(configuration, access));
   } else {
-    return fail(ErrorCode::kInvalidArgument,
-                "listeners.webhook: without an API server to share a certificate through it needs "
-                "tls with certFile and keyFile");
+    SLACKLINE_ASSIGN(
+        service->certificate_,
+        OwnCertificate::start(
+            "webhook", configuration, configuration.webhook.certificate,
+            {.webhook_configuration = configuration.webhook.configuration, .config_map = {}}));
+    listener.tls = service->certificate_->tls();
   }
   return service;
-}
-
-Status WebhookService::keep_certificate(const config::Configuration& configuration,
-                                        const cluster::KubeAccess& access) {
-  const config::WebhookSettings& settings = configuration.webhook;
-  SLACKLINE_ASSIGN(store_, cluster::make_certificate_store(
-                               access, {.secret = key_of(settings.certificate_secret),
-                                        .configuration = settings.configuration}));
-  control::CertificateOptions options;
-  options.names = settings.certificate_names;
-  options.life_s = settings.certificate_life_s;
-  options.file = std::filesystem::path(configuration.store.path).replace_filename("webhook.pem");
-  listener_.tls = http::TlsOptions{options.file, options.file, {}};
-  keeper_ = std::make_unique<control::CertificateKeeper>(std::move(options), *store_, maker_,
-                                                         system_clock());
-  return keeper_->start();
 }
 
 http::Listener WebhookService::listener() const {

@@ -4,14 +4,12 @@
 
 #include <memory>
 
+#include "cli/own_certificate.h"
 #include "cluster/access_reviewer.h"
-#include "cluster/certificate_store.h"
 #include "cluster/source.h"
 #include "config/configuration.h"
-#include "control/serve/certificate_keeper.h"
 #include "control/serve/extender.h"
 #include "control/serve/webhook.h"
-#include "http/openssl_certificates.h"
 #include "http/server.h"
 #include "obs/metrics.h"
 #include "slackline/base/result.h"
@@ -32,16 +30,12 @@ class WebhookService {
 
  private:
   WebhookService() = default;
-  Status keep_certificate(const config::Configuration& configuration,
-                          const cluster::KubeAccess& access);
 
   http::Listener listener_;
   std::unique_ptr<cluster::AccessReviewer> reviewer_;
   std::unique_ptr<control::Webhook> webhook_;
   http::Router router_;
-  http::OpenSslCertificates maker_;
-  std::unique_ptr<cluster::CertificateStore> store_;
-  std::unique_ptr<control::CertificateKeeper> keeper_;  // last: its thread ends first
+  std::unique_ptr<OwnCertificate> certificate_;  // null: one was given
 };
 
 }  // namespace slackline::cli

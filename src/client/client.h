@@ -15,6 +15,7 @@ struct ClientOptions {
   std::string ca_file;    // for https; empty = the system's CAs
   std::string cert_file;  // client certificate, with key_file
   std::string key_file;
+  std::string token;  // bearer token; empty = none
   double timeout_s = 10;
 };
 

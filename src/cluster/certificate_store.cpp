@@ -38,6 +38,13 @@ class KubeCertificateStore final : public CertificateStore {
   }
 
   Status publish(const std::string& authorities) override {
+    if (!options_.configuration.empty()) SLACKLINE_TRY(publish_to_api_server(authorities));
+    if (!options_.config_map.name.empty()) SLACKLINE_TRY(publish_to_scheduler(authorities));
+    return {};
+  }
+
+ private:
+  Status publish_to_api_server(const std::string& authorities) {
     for (const std::string_view kind :
          {"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}) {
       const std::string path = format("/apis/admissionregistration.k8s.io/v1/{}/{}", kind,
@@ -51,7 +58,17 @@ class KubeCertificateStore final : public CertificateStore {
     return {};
   }
 
- private:
+  Status publish_to_scheduler(const std::string& authorities) {
+    const std::string path =
+        format("/api/v1/namespaces/{}/configmaps/{}", path_segment(options_.config_map.ns),
+               path_segment(options_.config_map.name));
+    SLACKLINE_ASSIGN(const std::string config_map, send("GET", path, {}, ""));
+    SLACKLINE_ASSIGN(std::string patch, wire::encode_trust_patch(config_map, authorities));
+    if (patch.empty()) return {};
+    auto sent = send("PATCH", path, std::move(patch), "application/merge-patch+json");
+    return sent ? Status() : Status(fail(sent.error()));
+  }
+
   std::string secret_path() const {
     return format("/api/v1/namespaces/{}/secrets/{}", path_segment(options_.secret.ns),
                   path_segment(options_.secret.name));

@@ -29,6 +29,15 @@ struct ListenerSettings {
   std::optional<TlsSettings> tls;
 };
 
+bool is_loopback(const ListenerSettings& listener);
+
+// A certificate that we make ourselves and that all replicas share.
+struct CertificateSettings {
+  std::vector<std::string> names;  // what the listener is called by; DNS names and IP addresses
+  std::string secret;              // NAMESPACE/NAME of the Secret that keeps it
+  double life_s = 0;
+};
+
 // Off loopback extender and api demand TLS; metrics and health are always plain.
 struct ListenersSettings {
   ListenerSettings extender{"127.0.0.1:8181", {}};
@@ -37,15 +46,24 @@ struct ListenersSettings {
   ListenerSettings webhook;  // no address: none. Without tls Slackline makes its own certificate
 };
 
+// Off loopback and without tls files, the extender's listener has a certificate that we make.
+struct ExtenderSettings {
+  // Long-lived, because kube-scheduler reads the authority that it trusts only when it starts.
+  CertificateSettings certificate{{"slackline.slackline-system.svc"},
+                                  "slackline-system/slackline-extender-tls",
+                                  3650 * 86400.0};
+  // NAMESPACE/NAME of the ConfigMap that tells kube-scheduler whom to trust, as ca.crt.
+  std::string trust = "kube-system/slackline-extender-ca";
+};
+
 // The admission webhook. Names of objects are NAMESPACE/NAME.
 struct WebhookSettings {
   std::string scheduler_name = "gpu-scheduler";  // replaces default-scheduler; empty = never
   std::string service_account = "slackline-system/slackline";  // ours: who may write our keys
-  // The certificate that we make ourselves.
-  std::vector<std::string> certificate_names = {"slackline-webhook.slackline-system.svc"};
-  std::string certificate_secret = "slackline-system/slackline-webhook-tls";
+  CertificateSettings certificate{{"slackline-webhook.slackline-system.svc"},
+                                  "slackline-system/slackline-webhook-tls",
+                                  90 * 86400.0};
   std::string configuration = "slackline";  // of both webhook configurations
-  double certificate_life_s = 90 * 86400.0;
 };
 
 struct QueueSettings {
@@ -93,6 +111,7 @@ struct Configuration {
   std::vector<std::string> profiles;  // files or globs of WorkloadProfiles, beside those shipped
   ScoringSettings scoring;
   ListenersSettings listeners;
+  ExtenderSettings extender;
   WebhookSettings webhook;
   QueueSettings queue;
   PlannerSettings planner;

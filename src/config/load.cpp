@@ -97,10 +97,6 @@ Result<std::string> host_of(const std::string& address) {
   return bracketed ? address.substr(1, colon - 2) : address.substr(0, colon);
 }
 
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
 void read_tls(Section& section, TlsSettings& tls) {
   section.text("certFile", tls.cert_file);
   section.text("keyFile", tls.key_file);
@@ -109,15 +105,17 @@ void read_tls(Section& section, TlsSettings& tls) {
     section.problem("", "lacks certFile or keyFile", "TLS needs both, as PEM files");
 }
 
-void read_listener(Section& section, ListenerSettings& listener, bool takes_tls) {
+// The extender's listener makes itself a certificate where it must have one and was given none.
+enum class Security { kPlain, kGivenTls, kGivenOrOwnTls };
+
+void read_listener(Section& section, ListenerSettings& listener, Security security) {
   section.text("address", listener.address);
-  if (takes_tls)
+  if (security != Security::kPlain)
     section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace()); });
-  const Result<std::string> host = host_of(listener.address);
-  if (!host)
+  if (!host_of(listener.address))
     section.problem("address", format("is \"{}\"", printable(listener.address, 64)),
                     "it must be HOST:PORT, [IPv6]:PORT or :PORT with a port of 0 to 65535");
-  else if (takes_tls && !listener.tls && !is_loopback(*host))
+  else if (security == Security::kGivenTls && !listener.tls && !is_loopback(listener))
     section.problem("address", format("{} is reachable from outside without TLS", listener.address),
                     "add tls with certFile and keyFile, or listen on 127.0.0.1");
 }
@@ -138,17 +136,24 @@ void read_object_name(Section& section, std::string_view key, std::string& name)
     section.problem(key, format("is \"{}\"", printable(name, 64)), "it must be NAMESPACE/NAME");
 }
 
+void read_certificate(Section& section, CertificateSettings& certificate) {
+  section.texts("names", certificate.names);
+  read_object_name(section, "secret", certificate.secret);
+  section.duration("life", certificate.life_s);
+  if (certificate.names.empty())
+    section.problem("names", "names nothing", "name what the listener is called by");
+}
+
+void read_extender(Section& section, ExtenderSettings& extender) {
+  section.section("certificate", [&](Section& s) { read_certificate(s, extender.certificate); });
+  read_object_name(section, "trust", extender.trust);
+}
+
 void read_webhook(Section& section, WebhookSettings& webhook) {
   section.text("schedulerName", webhook.scheduler_name);
   read_object_name(section, "serviceAccount", webhook.service_account);
   section.text("configuration", webhook.configuration);
-  section.section("certificate", [&](Section& s) {
-    s.texts("names", webhook.certificate_names);
-    read_object_name(s, "secret", webhook.certificate_secret);
-    s.duration("life", webhook.certificate_life_s);
-    if (webhook.certificate_names.empty())
-      s.problem("names", "names nothing", "name what the API server calls the webhook by");
-  });
+  section.section("certificate", [&](Section& s) { read_certificate(s, webhook.certificate); });
 }
 
 void read_planner(Section& section, PlannerSettings& planner) {
@@ -189,11 +194,15 @@ void read_root(Section& root, Configuration& out) {
   root.texts("profiles", out.profiles);
   root.section("scoring", [&](Section& s) { s.number("theta", out.scoring.theta, 0, true); });
   root.section("listeners", [&](Section& s) {
-    s.section("extender", [&](Section& l) { read_listener(l, out.listeners.extender, true); });
-    s.section("api", [&](Section& l) { read_listener(l, out.listeners.api, true); });
-    s.section("metrics", [&](Section& l) { read_listener(l, out.listeners.metrics, false); });
+    s.section("extender", [&](Section& l) {
+      read_listener(l, out.listeners.extender, Security::kGivenOrOwnTls);
+    });
+    s.section("api", [&](Section& l) { read_listener(l, out.listeners.api, Security::kGivenTls); });
+    s.section("metrics",
+              [&](Section& l) { read_listener(l, out.listeners.metrics, Security::kPlain); });
     s.section("webhook", [&](Section& l) { read_webhook_listener(l, out.listeners.webhook); });
   });
+  root.section("extender", [&](Section& s) { read_extender(s, out.extender); });
   root.section("webhook", [&](Section& s) { read_webhook(s, out.webhook); });
   root.section("queue", [&](Section& s) { s.integer("maxPending", out.queue.max_pending, 0); });
   root.section("planner", [&](Section& s) { read_planner(s, out.planner); });
@@ -227,6 +236,11 @@ void make_absolute(Configuration& configuration, const std::string& folder) {
 }
 
 }  // namespace
+
+bool is_loopback(const ListenerSettings& listener) {
+  const Result<std::string> host = host_of(listener.address);
+  return host && (*host == "localhost" || *host == "::1" || host->starts_with("127."));
+}
 
 std::string StoreSettings::models_file() const {
   if (!models_path.empty()) return models_path;

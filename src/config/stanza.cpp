@@ -8,7 +8,7 @@ namespace slackline::config {
 
 std::string scheduler_stanza(const Configuration& configuration) {
   const ListenerSettings& listener = configuration.listeners.extender;
-  const bool tls = listener.tls.has_value();
+  const bool tls = listener.tls || !is_loopback(listener);
   const std::vector<GpuResourceRule>& resources = configuration.gpus.resources;
   const bool self_accounted = std::any_of(resources.begin(), resources.end(),
                                           [](const auto& rule) { return rule.self_accounted; });
@@ -29,9 +29,9 @@ std::string scheduler_stanza(const Configuration& configuration) {
   out += format("    enableHTTPS: {}\n", tls);
   if (tls) {
     out +=
-        "    tlsConfig:\n      caFile: /etc/slackline/tls/ca.crt # the CA of the extender's "
+        "    tlsConfig:\n      caFile: /etc/slackline/ca/ca.crt # the CA of the extender's "
         "certificate\n";
-    if (!listener.tls->client_ca_file.empty())
+    if (listener.tls && !listener.tls->client_ca_file.empty())
       out +=
           "      certFile: /etc/slackline/tls/client.crt\n      keyFile: "
           "/etc/slackline/tls/client.key\n";

@@ -123,7 +123,9 @@ int OwnedFd::release() {
 Status check_exposure(const Listener& listener) {
   SLACKLINE_ASSIGN(const Endpoint endpoint, parse_address(listener));
   if (endpoint.loopback || listener.plain_anywhere) return {};
-  if (listener.tls && listener.known_peers_only && listener.tls->client_ca_file.empty())
+  const bool knows_peers = (listener.tls && !listener.tls->client_ca_file.empty()) ||
+                           (listener.router != nullptr && listener.router->guarded());
+  if (listener.tls && listener.known_peers_only && !knows_peers)
     return fail(
         ErrorCode::kInvalidArgument,
         format("{} listener: {} is reachable from the network and may only be read by known "

@@ -136,13 +136,13 @@ Result<CertificateSet> OpenSslCertificates::make(const std::vector<std::string>&
   if (authority_key == nullptr || key == nullptr) return openssl_failure("making a key");
   SLACKLINE_ASSIGN(
       const Certificate authority,
-      sign(authority_key.get(), "slackline-webhook-ca", validity, nullptr, authority_key.get(),
+      sign(authority_key.get(), "slackline-ca", validity, nullptr, authority_key.get(),
            {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
             {NID_key_usage, "critical,keyCertSign,cRLSign"},
             {NID_subject_key_identifier, "hash"}}));
   SLACKLINE_ASSIGN(
       const Certificate certificate,
-      sign(key.get(), "slackline-webhook", validity, authority.get(), authority_key.get(),
+      sign(key.get(), "slackline", validity, authority.get(), authority_key.get(),
            {{NID_basic_constraints, "critical,CA:FALSE"},
             {NID_key_usage, "critical,digitalSignature"},
             {NID_ext_key_usage, "serverAuth"},

@@ -174,6 +174,8 @@ Router::Resolution Router::resolve(std::string_view method, std::string_view tar
 
 Response Router::run(const Route& route, const Request& request) const {
   try {
+    if (guard_)
+      if (auto refused = guard_(route, request)) return *std::move(refused);
     return route.handler(request);
   } catch (const std::exception& exception) {
     obs::log_error("handler_failed", {{"route", route.pattern}, {"error", exception.what()}});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ struct Route {
   Pool pool = Pool::kApi;
 };
 
+// Asked before a handler runs, on the same thread; what it returns is the answer instead.
+using Guard = std::function<std::optional<Response>(const Route&, const Request&)>;
+
 // Renders what the server itself refuses; the message is for people and never foreign text.
 using ErrorPage = std::function<Response(int status, std::string_view message)>;
 
@@ -39,6 +43,8 @@ class Router {
   // At most one route per method and pattern: a second one aborts. Fixed segments win over {names}.
   void add(Route route);
   void set_error_page(ErrorPage page) { error_page_ = std::move(page); }
+  void set_guard(Guard guard) { guard_ = std::move(guard); }
+  bool guarded() const { return guard_ != nullptr; }
 
   // The answer to method and target alone: a route, or the response that refuses.
   struct Resolution {
@@ -51,7 +57,8 @@ class Router {
   // target: the origin form of the request line ("/v1/tasks?limit=10"), undecoded.
   Resolution resolve(std::string_view method, std::string_view target) const;
 
-  // Runs the handler; an exception is logged and answered with a 500 that repeats none of it.
+  // Asks the guard and runs the handler; an exception is logged and answered with a 500 that
+  // repeats none of it.
   Response run(const Route& route, const Request& request) const;
 
   // resolve() and run() in one, for tests and for callers without a socket.
@@ -68,6 +75,7 @@ class Router {
   };
   std::vector<Entry> entries_;
   ErrorPage error_page_;
+  Guard guard_;  // may be empty
 };
 
 // "Not Found" for 404.

@@ -49,7 +49,8 @@ struct Listener {
   std::optional<TlsOptions> tls;
   Limits limits;
   bool plain_anywhere = false;  // may listen off loopback without TLS: holds no secret (metrics)
-  // Off loopback a client CA is demanded: shows what only known peers may see (decision 0003).
+  // Off loopback a client CA, or a router that is guarded, is demanded: it shows what only known
+  // peers may see (decision 0010).
   bool known_peers_only = false;
 };
 

@@ -9,12 +9,12 @@
 #include "wire/json_writer.h"
 #include "wire/kube_common.h"
 #include "wire/object_decode.h"
+#include "wire/requester_codec.h"
 
 namespace slackline::wire {
 namespace {
 
 constexpr std::string_view kVersion = "admission.k8s.io/v1";
-constexpr std::size_t kMaxGroups = 1024;
 constexpr std::size_t kMaxContainers = 1024;
 
 Labels keys_of_ours(JsonView map) {
@@ -94,24 +94,6 @@ AdmissionOperation read_operation(std::string_view text) {
   return AdmissionOperation::kOther;
 }
 
-std::vector<std::string> read_list(JsonView list) {
-  std::vector<std::string> out;
-  for (const JsonView item : list.items())
-    if (item.is_string() && out.size() < kMaxGroups) out.emplace_back(item.text());
-  return out;
-}
-
-Requester read_user(JsonView json) {
-  Requester user;
-  user.name = std::string(json["username"].text());
-  user.uid = std::string(json["uid"].text());
-  user.groups = read_list(json["groups"]);
-  for (const auto& [key, values] : json["extra"].fields())
-    if (user.extra.size() < kMaxGroups) user.extra.emplace_back(key, read_list(values));
-  std::sort(user.extra.begin(), user.extra.end());
-  return user;
-}
-
 void write_response(JsonWriter& out, const AdmissionReview& review,
                     const AdmissionDecision& decision) {
   constexpr std::size_t kMaxWarnings = 16;
@@ -151,7 +133,7 @@ Result<AdmissionReview> decode_admission(std::string_view json, const GpuCatalog
   review.operation = read_operation(request["operation"].text());
   review.ns = std::string(request["namespace"].text());
   review.dry_run = request["dryRun"].is_true();
-  review.user = read_user(request["userInfo"]);
+  review.user = read_requester(request["userInfo"]);
   review.object = read_object(request, request["object"], catalog);
   review.old_object = read_object(request, request["oldObject"], catalog);
   return review;

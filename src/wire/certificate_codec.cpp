@@ -62,4 +62,15 @@ Result<std::string> encode_ca_bundle_patch(std::string_view configuration_json,
   return any ? out.take() : std::string();
 }
 
+Result<std::string> encode_trust_patch(std::string_view config_map_json,
+                                       std::string_view authorities_pem) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(config_map_json));
+  if (root["data"]["ca.crt"].text() == authorities_pem) return std::string();
+  JsonWriter out;
+  out.begin_object().key("data").begin_object().field("ca.crt", authorities_pem);
+  out.end_object().end_object();
+  return out.take();
+}
+
 }  // namespace slackline::wire

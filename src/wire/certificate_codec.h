@@ -1,4 +1,5 @@
-// The Secret of the webhook's certificate and the caBundles of webhook configurations, as JSON.
+// The Secret of a certificate that we made, and what tells others to trust it: the caBundles of
+// webhook configurations and the ConfigMap that kube-scheduler reads; as JSON.
 #pragma once
 
 #include <string>
@@ -26,5 +27,9 @@ Result<CertificateSecretDto> decode_certificate_secret(std::string_view json);
 // webhook's name first. Empty where all have it already.
 Result<std::string> encode_ca_bundle_patch(std::string_view configuration_json,
                                            std::string_view authorities_pem);
+
+// A merge patch that lets the ConfigMap say these authorities as ca.crt. Empty where it does.
+Result<std::string> encode_trust_patch(std::string_view config_map_json,
+                                       std::string_view authorities_pem);
 
 }  // namespace slackline::wire

@@ -241,5 +241,23 @@ TEST(HttpExposure, OffLoopbackNeedsTls) {
     EXPECT_FALSE(allowed(odd, true, true)) << odd;
 }
 
+TEST(HttpExposure, WhatOnlyKnownPeersMaySeeNeedsAClientCaOrAGuard) {
+  http::Router router;
+  http::Listener listener;
+  listener.name = "api";
+  listener.address = ":1";
+  listener.router = &router;
+  listener.tls = http::TlsOptions{"c", "k", ""};
+  listener.known_peers_only = true;
+  EXPECT_FALSE(http::check_exposure(listener));
+  listener.tls->client_ca_file = "ca";
+  EXPECT_TRUE(http::check_exposure(listener));
+  listener.tls->client_ca_file = "";
+  router.set_guard([](const auto&, const auto&) { return std::optional<http::Response>(); });
+  EXPECT_TRUE(http::check_exposure(listener));
+  listener.tls.reset();
+  EXPECT_FALSE(http::check_exposure(listener)) << "a token is not sent in plain text";
+}
+
 }  // namespace
 }  // namespace slackline::test

@@ -3,8 +3,8 @@ daemon, and the stock kube-scheduler with the daemon as its extender."""
 
 from support.controlplane import gpu_scheduler_config
 from support.daemon import Daemon
+from support.installation import WEBHOOK, webhook_manifests
 from support.process import free_ports
-from support.webhook import DEPLOY, webhook_manifests
 
 _CONFIG = """\
 apiVersion: config.slackline.dev/v1alpha1
@@ -28,7 +28,7 @@ def start_active(cluster, policy, profiles=(), detached=False):
     `profiles` are files of WorkloadProfiles beside those shipped. The daemon ends with the cluster.
     """
     account = cluster.install_rbac()
-    cluster.kubectl("apply", "--validate=strict", "-f", DEPLOY / "rbac.yaml")
+    cluster.kubectl("apply", "--validate=strict", "-f", WEBHOOK / "rbac.yaml")
     directory = cluster.directory / "slackline"
     directory.mkdir(exist_ok=True)
     config = directory / "slackline.yaml"

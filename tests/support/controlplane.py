@@ -37,13 +37,16 @@ SCHEDULER_USER = "system:kube-scheduler"
 _CONTROLLERS = (
     "serviceaccount-controller,root-ca-certificate-publisher-controller,namespace-controller,"
     "garbage-collector-controller,pod-garbage-collector-controller,disruption-controller,"
-    "job-controller,replicaset-controller,deployment-controller,resourcequota-controller"
+    "job-controller,replicaset-controller,deployment-controller,resourcequota-controller,"
+    "clusterrole-aggregation-controller"
 )
 _NODE_CONTROLLERS = ",node-lifecycle-controller,taint-eviction-controller"  # they want heartbeats
 _COLLECTIONS = {
     "node": "/api/v1/nodes",
     "pod": "/api/v1/{ns}pods",
     "event": "/api/v1/{ns}events",
+    "configmap": "/api/v1/{ns}configmaps",
+    "namespace": "/api/v1/namespaces",
     "serviceaccount": "/api/v1/{ns}serviceaccounts",
     "job": "/apis/batch/v1/{ns}jobs",
     "poddisruptionbudget": "/apis/policy/v1/{ns}poddisruptionbudgets",
@@ -54,7 +57,7 @@ def gpu_scheduler_config(cluster, extender_url, backoff_s=(1, 2), **changes):
     """Our documented scheduler configuration, changed only where a test machine must differ.
 
     Keywords replace further keys of that file, e.g. `nodeCacheCapable="false"`. With an http://
-    address the TLS block goes; with https:// it names the test CA.
+    address the TLS block goes; with https:// it names the test CA, whose certificates name localhost.
     """
     text = GPU_SCHEDULER.read_text()
     tls = extender_url.startswith("https://")
@@ -66,6 +69,7 @@ def gpu_scheduler_config(cluster, extender_url, backoff_s=(1, 2), **changes):
         "urlPrefix": extender_url,
         "enableHTTPS": str(tls).lower(),
         "caFile": cluster.pki.crt("ca"),
+        "serverName": "localhost",
         **changes,
     }
     for key, value in values.items():
@@ -73,7 +77,7 @@ def gpu_scheduler_config(cluster, extender_url, backoff_s=(1, 2), **changes):
         if found != 1:
             raise AssertionError(f"{GPU_SCHEDULER} has {found} lines with the key {key}, not one")
     if not tls:
-        text = re.sub(r"(?m)^\s*(tlsConfig|caFile):.*\n", "", text)
+        text = re.sub(r"(?m)^ *tlsConfig:.*\n(?:      .*\n)*", "", text)
     return text
 
 
@@ -118,12 +122,15 @@ class ControlPlane:
 
     # ---- parts ---------------------------------------------------------------------------------
 
-    def start_scheduler(self, config, name="kube-scheduler"):
-        """Starts a kube-scheduler on a configuration text and waits until it is healthy."""
+    def start_scheduler(self, config, name="kube-scheduler", account=None):
+        """Starts a kube-scheduler on a configuration text and waits until it is healthy.
+
+        `account` is the kubeconfig by which it asks who reads its metrics; by default the stock one.
+        """
         path = self.directory / f"{name}.yaml"
         path.write_text(config)
         (port,) = free_ports(1)
-        account = self.pki_kubeconfig("scheduler")
+        account = account or self.pki_kubeconfig("scheduler")
         self.run_part(
             name, BINARIES / "kube-scheduler", f"--config={path}",
             f"--authentication-kubeconfig={account}", f"--authorization-kubeconfig={account}",
@@ -293,8 +300,7 @@ class ControlPlane:
 
     def install_rbac(self):
         """Applies deploy/rbac and returns the kubeconfig of the daemon's ServiceAccount."""
-        self.kubectl("apply", "--validate=strict", "-f", ROOT / "deploy/rbac/namespace.yaml")
-        self.kubectl("apply", "--validate=strict", "-f", ROOT / "deploy/rbac")
+        self.kubectl("apply", "--validate=strict", "-k", ROOT / "deploy/rbac")
         return self.service_account_kubeconfig("slackline-system", "slackline")
 
     def pki_kubeconfig(self, client):

@@ -98,8 +98,9 @@ void CertificateKeeper::look_and_log() {
   const Status looked = look();
   const std::string failure = looked ? "" : looked.error().message;
   if (failure != last_failure_ && !failure.empty())
-    obs::log_warning("webhook_certificate",
-                     {{"error", failure}, {"remedy", "see deploy/webhook; trying again"}});
+    obs::log_warning("certificate", {{"listener", options_.listener},
+                                     {"error", failure},
+                                     {"remedy", "is deploy/base applied? trying again"}});
   last_failure_ = failure;
 }
 
@@ -136,8 +137,9 @@ Result<CertificateSet> CertificateKeeper::agree_on_one() {
     const Status written =
         stored ? store_.replace(fresh, stored->resource_version) : store_.create(fresh);
     if (written) {
-      obs::log_info("webhook_certificate_made",
-                    {{"because", validity ? "two thirds of its life are over"
+      obs::log_info("certificate_made",
+                    {{"listener", options_.listener},
+                     {"because", validity ? "two thirds of its life are over"
                                           : std::string_view(validity.error().message)}});
       return fresh;
     }

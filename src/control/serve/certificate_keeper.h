@@ -1,10 +1,12 @@
-// CertificateKeeper: the webhook's own certificate, made by us and shared by all replicas.
+// CertificateKeeper: a listener's own certificate, made by us and shared by all replicas.
 //
 // The pair lies in a Secret, which is written only with a precondition, so replicas agree on one. A
 // new certificate authority signs each new pair and its key is thrown away. Rotation at two thirds
-// of the life: the Secret's bundle then holds the new authority and the one before, the bundle goes
-// into our webhook configurations at once, and the new pair is served a little later (lead_s), when
-// every API server has heard of it. The old pair is valid all the while: no handshake fails.
+// of the life: the Secret's bundle then holds the new authority and the one before, the bundle is
+// published at once (cluster/certificate_store.h), and the new pair is served a little later
+// (lead_s), when every API server has heard of it. The old pair is valid all the while: no
+// handshake fails. Who reads the bundle only when it starts, as kube-scheduler does, is restarted
+// instead.
 //
 // What is served lies in one PEM file, replaced atomically; the listener notices by itself
 // (http/tls.h). Without an API server a pair of our own is served until the shared one can be had.
@@ -25,6 +27,7 @@
 namespace slackline::control {
 
 struct CertificateOptions {
+  std::string listener;  // whose it is, for the log
   std::vector<std::string> names;
   double life_s = 90 * 86400.0;
   std::string file;  // PEM: key and certificate; mode 0600

@@ -69,18 +69,23 @@ TEST(LintTest, AGoodConfigurationHasNoFindings) {
   EXPECT_THAT(findings(kGood), ElementsAre());
 }
 
-TEST(LintTest, TheShippedSchedulerConfigurationHasNoFindings) {
-  const Result<std::string> text = read_text_file(std::string(SLACKLINE_SOURCE_DIR) +
-                                                  "/deploy/kube-scheduler/gpu-scheduler.yaml");
-  ASSERT_TRUE(text) << text.error().message;
-  EXPECT_THAT(findings(*text), ElementsAre());
+TEST(LintTest, TheShippedSchedulerConfigurationsHaveNoFindings) {
+  for (const std::string name : {"gpu-scheduler.yaml", "beside/configuration.yaml"}) {
+    const Result<std::string> text =
+        read_text_file(std::string(SLACKLINE_SOURCE_DIR) + "/deploy/kube-scheduler/" + name);
+    ASSERT_TRUE(text) << text.error().message;
+    EXPECT_THAT(findings(*text), ElementsAre()) << name;
+  }
 }
 
 TEST(LintTest, TheStanzaThatWePrintHasNoFindings) {
   const std::string head = kGood.substr(0, kGood.find("extenders:"));
   Configuration over_tls;
   over_tls.listeners.extender = {":8443", TlsSettings{"c", "k", "ca"}};
-  for (const Configuration& c : {Configuration{}, over_tls, with_fractional_resource()}) {
+  Configuration own_certificate;
+  own_certificate.listeners.extender.address = ":8181";
+  for (const Configuration& c :
+       {Configuration{}, over_tls, own_certificate, with_fractional_resource()}) {
     const std::string stanza = scheduler_stanza(c);
     EXPECT_THAT(findings(head + stanza, c), ElementsAre()) << stanza;
   }

@@ -79,10 +79,29 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
   EXPECT_EQ(c.webhook.scheduler_name, defaults.webhook.scheduler_name);
   EXPECT_EQ(c.webhook.service_account, defaults.webhook.service_account);
   EXPECT_EQ(c.webhook.configuration, defaults.webhook.configuration);
-  EXPECT_EQ(c.webhook.certificate_names, defaults.webhook.certificate_names);
-  EXPECT_EQ(c.webhook.certificate_secret, defaults.webhook.certificate_secret);
-  EXPECT_EQ(c.webhook.certificate_life_s, defaults.webhook.certificate_life_s);
+  EXPECT_EQ(c.webhook.certificate.names, defaults.webhook.certificate.names);
+  EXPECT_EQ(c.webhook.certificate.secret, defaults.webhook.certificate.secret);
+  EXPECT_EQ(c.webhook.certificate.life_s, defaults.webhook.certificate.life_s);
   EXPECT_EQ(c.queue.max_pending, defaults.queue.max_pending);
+  EXPECT_EQ(c.extender.certificate.names, defaults.extender.certificate.names);
+  EXPECT_EQ(c.extender.certificate.secret, defaults.extender.certificate.secret);
+  EXPECT_EQ(c.extender.certificate.life_s, defaults.extender.certificate.life_s);
+  EXPECT_EQ(c.extender.trust, defaults.extender.trust);
+}
+
+TEST(LoadTest, OffLoopbackTheExtenderNeedsNoFiles) {
+  const Loaded loaded = parse(
+      "listeners: {extender: {address: ':8181'}}\n"
+      "extender: {certificate: {names: [n], secret: a/b, life: 1h}, trust: c/d}\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  const Configuration& c = loaded.configuration;
+  EXPECT_FALSE(is_loopback(c.listeners.extender));
+  EXPECT_THAT(c.extender.certificate.names, ElementsAre("n"));
+  EXPECT_EQ(c.extender.certificate.secret, "a/b");
+  EXPECT_EQ(c.extender.certificate.life_s, 3600);
+  EXPECT_EQ(c.extender.trust, "c/d");
+  EXPECT_THAT(problems("extender: {trust: ca, certificate: {names: []}}\n"),
+              ElementsAre(HasSubstr("names nothing"), HasSubstr("it must be NAMESPACE/NAME")));
 }
 
 TEST(LoadTest, TheWebhookIsConfigured) {
@@ -97,9 +116,9 @@ TEST(LoadTest, TheWebhookIsConfigured) {
   EXPECT_EQ(c.webhook.scheduler_name, "s");
   EXPECT_EQ(c.webhook.service_account, "a/b");
   EXPECT_EQ(c.webhook.configuration, "c");
-  EXPECT_THAT(c.webhook.certificate_names, ElementsAre("n"));
-  EXPECT_EQ(c.webhook.certificate_secret, "d/e");
-  EXPECT_EQ(c.webhook.certificate_life_s, 3600);
+  EXPECT_THAT(c.webhook.certificate.names, ElementsAre("n"));
+  EXPECT_EQ(c.webhook.certificate.secret, "d/e");
+  EXPECT_EQ(c.webhook.certificate.life_s, 3600);
   EXPECT_EQ(c.queue.max_pending, 7);
   EXPECT_THAT(problems("webhook: {serviceAccount: slackline}\n"),
               ElementsAre(HasSubstr(
@@ -114,6 +133,7 @@ TEST(LoadTest, TheReferenceFileDocumentsEveryKey) {
       "1}\n"
       "listeners: {x: 1, extender: {x: 1, tls: {x: 1, certFile: c, keyFile: k}}, metrics: {x: 1}, "
       "webhook: {x: 1}}\n"
+      "extender: {x: 1, certificate: {x: 1}}\n"
       "webhook: {x: 1, certificate: {x: 1}}\nqueue: {x: 1}\ncluster: {x: 1}\nstore: {x: 1}\nlog: "
       "{x: 1}\n";
   int sections = 0;
@@ -123,7 +143,7 @@ TEST(LoadTest, TheReferenceFileDocumentsEveryKey) {
     for (const std::string_view key : split(std::string_view(finding.remedy).substr(14), ','))
       EXPECT_TRUE(std::regex_search(text, std::regex(format("(^|\\n)[ #-]*{}:", key)))) << key;
   }
-  EXPECT_EQ(sections, 16);
+  EXPECT_EQ(sections, 18);
 }
 
 TEST(LoadTest, EveryKeyReachesItsField) {
@@ -233,8 +253,6 @@ TEST(LoadTest, NamesThatCannotWorkAreRefused) {
 }
 
 TEST(LoadTest, ListenersOffLoopbackDemandTls) {
-  EXPECT_THAT(problems("listeners: {extender: {address: '0.0.0.0:8181'}}\n"),
-              ElementsAre(HasSubstr("reachable from outside without TLS")));
   EXPECT_THAT(problems("listeners: {api: {address: ':8180'}}\n"),
               ElementsAre(HasSubstr("reachable from outside without TLS")));
   EXPECT_THAT(problems("listeners: {api: {address: ':8180', tls: {certFile: c}}}\n"),

@@ -79,8 +79,9 @@ class CertificateKeeperTest : public ::testing::Test {
  protected:
   std::unique_ptr<CertificateKeeper> keeper(const std::string& name = "a.pem") {
     return std::make_unique<CertificateKeeper>(
-        CertificateOptions{.names = {"webhook"}, .life_s = 900, .file = file(name)}, store, maker,
-        clock);
+        CertificateOptions{
+            .listener = "webhook", .names = {"webhook"}, .life_s = 900, .file = file(name)},
+        store, maker, clock);
   }
   std::string file(const std::string& name) const { return folder.file(name); }
   std::string served(const std::string& name = "a.pem") const {
@@ -169,15 +170,17 @@ TEST_F(CertificateKeeperTest, ABrokenSecretIsReplaced) {
 
 TEST_F(CertificateKeeperTest, ACertificateForOtherNamesIsReplaced) {
   ASSERT_TRUE(keeper()->look());
-  CertificateKeeper renamed({.names = {"other"}, .life_s = 900, .file = file("b.pem")}, store,
-                            maker, clock);
+  CertificateKeeper renamed(
+      {.listener = "webhook", .names = {"other"}, .life_s = 900, .file = file("b.pem")}, store,
+      maker, clock);
   ASSERT_TRUE(renamed.look());
   EXPECT_THAT(served("b.pem"), HasSubstr("other"));
 }
 
 TEST_F(CertificateKeeperTest, AFileThatCannotBeWrittenIsAnError) {
-  CertificateKeeper lost({.names = {"n"}, .life_s = 900, .file = "/nowhere/at/all.pem"}, store,
-                         maker, clock);
+  CertificateKeeper lost(
+      {.listener = "webhook", .names = {"n"}, .life_s = 900, .file = "/nowhere/at/all.pem"}, store,
+      maker, clock);
   const Status started = lost.start();
   ASSERT_FALSE(started);
   EXPECT_THAT(started.error().message, HasSubstr("/nowhere/at/all.pem"));

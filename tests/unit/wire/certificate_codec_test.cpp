@@ -33,5 +33,13 @@ TEST(CertificateCodecTest, OnlyWebhooksWithAnotherBundleArePatched) {
   EXPECT_FALSE(encode_ca_bundle_patch("{", "pem"));
 }
 
+TEST(CertificateCodecTest, AConfigMapIsPatchedOnlyWhereItSaysSomethingElse) {
+  const std::string patch = R"({"data":{"ca.crt":"pem\n"}})";
+  EXPECT_EQ(encode_trust_patch(R"({"metadata":{"name":"m"}})", "pem\n"), patch);
+  EXPECT_EQ(encode_trust_patch(R"({"data":{"ca.crt":"old"}})", "pem\n"), patch);
+  EXPECT_EQ(encode_trust_patch(patch, "pem\n"), "");
+  EXPECT_FALSE(encode_trust_patch("{", "pem"));
+}
+
 }  // namespace
 }  // namespace slackline::wire

@@ -1,0 +1,102 @@
+#include "http/api_guard.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "slackline/base/text.h"
+#include "wire/status_codec.h"
+
+namespace slackline::http {
+namespace {
+
+using Verdict = control::ApiRights::Verdict;
+
+constexpr std::string_view kGuarded = "/v1/";
+constexpr std::size_t kMaxToken = 16384;
+
+Response refusal(int status, std::string_view reason, const std::string& message) {
+  Response response;
+  response.status = status;
+  response.body = wire::encode_status_error(status, reason, message);
+  if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
+}
+
+// "Bearer abc" is "abc"; empty where there is none.
+std::string token_of(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (authorization.size() <= kScheme.size() || authorization.size() > kMaxToken ||
+      to_lower(authorization.substr(0, kScheme.size())) != kScheme)
+    return {};
+  return std::string(trim(authorization.substr(kScheme.size())));
+}
+
+// By what a query limits the answer to one namespace; a route that is not here answers for all.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLimits = {{
+    {"/v1/tasks", "namespace"},
+    {"/v1/queue", "namespace"},
+    {"/v1/scores", "pod"},  // NAMESPACE/NAME
+    {"/v1/decisions", "pod"},
+}};
+
+std::string namespace_of(const Route& route, const Request& request) {
+  if (const auto ns = request.params.find("ns"); ns != request.params.end()) return ns->second;
+  for (const auto& [pattern, parameter] : kLimits) {
+    if (route.pattern != pattern) continue;
+    const auto given = request.query.find(parameter);
+    return given == request.query.end() ? "" : given->second.substr(0, given->second.find('/'));
+  }
+  return {};
+}
+
+std::string how_to_grant(const ApiDemand& demand, const std::string& user) {
+  const std::string what = format("{} {}.slackline.dev", demand.verb, demand.resource);
+  const std::string account = printable(user, 128);
+  if (demand.ns.empty())
+    return format(
+        "{} may not {} in all namespaces; name one, or be granted the right by a "
+        "ClusterRoleBinding",
+        account, what);
+  return format("{} may not {} in the namespace {}; be granted the right by a RoleBinding there",
+                account, what, printable(demand.ns, 64));
+}
+
+}  // namespace
+
+std::optional<ApiDemand> demand_of(const Route& route, const Request& request) {
+  if (!route.pattern.starts_with(kGuarded)) return std::nullopt;
+  const std::string rest = route.pattern.substr(kGuarded.size());
+  const std::string_view verb = route.method == "GET"    ? "get"
+                                : route.method == "POST" ? "create"
+                                                         : "update";
+  return ApiDemand{std::string(verb), rest.substr(0, rest.find('/')), namespace_of(route, request)};
+}
+
+Guard make_api_guard(control::ApiRights& rights) {
+  return [&rights](const Route& route, const Request& request) -> std::optional<Response> {
+    const auto demand = demand_of(route, request);
+    if (!demand) return std::nullopt;
+    const std::string token = token_of(request.authorization);
+    if (token.empty())
+      return refusal(401, "Unauthorized",
+                     "send a token of the cluster: Authorization: Bearer TOKEN, e.g. of `kubectl "
+                     "create token SERVICEACCOUNT`");
+    const control::ApiRights::Answer answer = rights.ask(token, *demand);
+    switch (answer.verdict) {
+      case Verdict::kAllowed:
+        return std::nullopt;
+      case Verdict::kUnknownCaller:
+        return refusal(401, "Unauthorized", "the API server does not know this token");
+      case Verdict::kForbidden:
+        return refusal(403, "Forbidden", how_to_grant(*demand, answer.detail));
+      case Verdict::kCannotTell:
+        break;
+    }
+    return refusal(503, "ServiceUnavailable",
+                   "the API server could not be asked who you are; try again");
+  };
+}
+
+}  // namespace slackline::http

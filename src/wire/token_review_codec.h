@@ -1,0 +1,18 @@
+// TokenReview of authentication.k8s.io/v1: whose token is this?
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "slackline/base/result.h"
+#include "slackline/model/admission.h"
+
+namespace slackline::wire {
+
+std::string encode_token_review(std::string_view token);
+
+// nullopt: the API server does not take it for anybody's. kUnavailable: it could not tell.
+Result<std::optional<Requester>> decode_token_review(std::string_view json);
+
+}  // namespace slackline::wire

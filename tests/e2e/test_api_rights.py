@@ -1,0 +1,77 @@
+"""REST off loopback: the API server says who asks, and what they may see."""
+
+import os
+import subprocess
+import unittest
+
+from support.controlplane import ROOT, ControlPlane
+from support.daemon import Daemon, slackline_binary
+from test_webhook import TEAM, gpu_job
+
+OTHERS = "others"
+
+
+class ApiRightsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cluster = ControlPlane()
+        cls.addClassCleanup(cluster.close)
+        cluster.add_gpu_nodes(1, 4, "K80")
+        account = cluster.install_rbac()
+        cluster.kubectl("apply", "-k", ROOT / "deploy/webhook")
+        cluster.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", ROOT / "deploy/api")
+        for namespace in (TEAM, OTHERS):
+            cluster.kubectl("create", "namespace", namespace)
+            cluster.kubectl("create", "serviceaccount", "jane", "-n", namespace)
+            cluster.apply([gpu_job(f"of-{namespace}", namespace=namespace)])
+        cluster.kubectl("create", "rolebinding", "jane", "-n", TEAM, "--clusterrole=view",
+                        f"--serviceaccount={TEAM}:jane")  # fmt: skip
+        pki = cluster.pki
+        config = cluster.directory / "slackline.yaml"
+        config.write_text(
+            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+            f"listeners: {{api: {{tls: {{certFile: {pki.crt('extender')}, keyFile: {pki.key('extender')}}}}}}}\n"
+        )
+        cls.daemon = Daemon(account, cluster.directory, flags=["--config", config])
+        argv = cls.daemon.process.argv
+        argv[argv.index("--listen-api") + 1] = f"0.0.0.0:{cls.daemon.api_port}"
+        cls.addClassCleanup(cls.daemon.kill)
+        cls.daemon.start()
+        cls.jane = cluster.service_account_token(TEAM, "jane")
+
+    def ask(self, *question, token=None):
+        """What the command line says, and whether it was answered."""
+        done = subprocess.run(
+            [slackline_binary(), *question, "--server", f"https://localhost:{self.daemon.api_port}",
+             "--ca-file", self.cluster.pki.crt("ca")],
+            text=True, capture_output=True, check=False,
+            env={**os.environ, "SLACKLINE_TOKEN": token or ""},
+        )  # fmt: skip
+        return done.returncode == 0, done.stdout + done.stderr
+
+    def test_who_may_view_a_namespace_may_ask_about_it(self):
+        # The controller manager adds our role to `view` by and by.
+        self.cluster.wait(
+            lambda: self.ask("tasks", "-n", TEAM, token=self.jane)[0], 20, "the right to be seen"
+        )
+        answered, said = self.ask("tasks", "-n", TEAM, token=self.jane)
+        self.assertTrue(answered, said)
+        self.assertIn(f"of-{TEAM}", said)
+        self.assertNotIn(f"of-{OTHERS}", said)
+
+    def test_nobody_else_may(self):
+        answered, said = self.ask("tasks", "-n", OTHERS, token=self.jane)
+        self.assertFalse(answered)
+        self.assertIn("may not get tasks.slackline.dev in the namespace others", said)
+        for question in (["tasks"], ["nodes"], ["queue"], ["models"], ["cluster"]):
+            answered, said = self.ask(*question, token=self.jane)
+            self.assertFalse(answered, f"{question}: {said}")
+            self.assertIn("in all namespaces", said)
+        for token in (None, "stolen", self.jane[:-4] + "AAAA"):
+            answered, said = self.ask("tasks", "-n", TEAM, token=token)
+            self.assertFalse(answered, said)
+            self.assertIn("401", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

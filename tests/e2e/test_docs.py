@@ -1,0 +1,156 @@
+"""Every kubectl line of the pages that people copy from, in order, on a real control plane.
+
+What needs pods of ours is done in their place (`exec`, a rollout, what deploy/remove runs) or left out
+(waiting for them); kind and Docker lines are not run.
+"""
+
+import os
+import re
+import subprocess
+import unittest
+
+from support.controlplane import BINARIES, ROOT, ControlPlane
+from support.daemon import slackline
+from support.installation import SYSTEM, Installation
+from support.objects import gpu_node, node_of
+from test_webhook import TEAM, gpu_job
+
+BASE = "deploy/base"
+EXEC = "kubectl -n slackline-system exec slackline-0 -- slackline "
+BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+class Page:
+    """A page's commands, and what happens in the world between them."""
+
+    def __init__(self, cluster, name):
+        self.cluster = cluster
+        self.installed = Installation(cluster)
+        text = (ROOT / "docs" / name).read_text()
+        lines = "\n".join(BLOCK.findall(text)).splitlines()
+        self.commands = [line for line in lines if line.startswith("kubectl ")]
+
+    def do(self, until="", then=lambda: None):
+        """Runs the next commands up to and with the first one that has `until` in it, or all.
+
+        Returns what that one printed.
+        """
+        while self.commands:
+            command = self.commands.pop(0)
+            printed = self._do(command)
+            if until and until in command:
+                then()
+                return printed
+        assert not until, f"no command left has {until!r} in it"
+        return ""
+
+    def _do(self, command):
+        if " rollout status " in command or " wait " in command:
+            return ""
+        if command.startswith(EXEC):
+            words = command[len(EXEC) :].split()
+            return slackline(*words, "--server", self.installed.daemon.api_url)
+        path = f"{BINARIES}:{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command], cwd=ROOT, text=True, check=False,
+            capture_output=True,
+            env={**os.environ, "PATH": path, "KUBECONFIG": str(self.cluster.pki_kubeconfig("admin"))},
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        return done.stdout
+
+    def run_active(self):
+        self.installed.run()
+        self.installed.wait_active(TEAM)
+
+    def release(self):
+        """What the Job of deploy/remove does."""
+        slackline("release", "--kubeconfig", self.installed.daemon.kubeconfig)
+
+
+class DocsTest(unittest.TestCase):
+    def setUp(self):
+        self.cluster = ControlPlane()
+        self.addCleanup(self.cluster.close)
+
+    def bound(self):
+        """Names of the Jobs whose pods have nodes."""
+        return {
+            pod["metadata"]["labels"]["batch.kubernetes.io/job-name"]
+            for pod in self.cluster.list("pod", TEAM)
+            if node_of(pod)
+        }
+
+    def wait_bound(self, *jobs):
+        self.cluster.wait(lambda: self.bound() >= set(jobs), 40, f"{jobs} to be bound")
+
+    def test_the_quickstart(self):
+        nodes = [gpu_node(f"slackline-worker{i}", 0) for i in ("", "2")]
+        for node in nodes:
+            node["status"]["capacity"].pop("nvidia.com/gpu")  # `allocatable` is the same value
+        self.cluster.apply(nodes)
+        page = Page(self.cluster, "QUICKSTART.md")
+        page.do("label namespace", page.run_active)
+        page.do("manifests/quickstart.yaml", lambda: self.wait_bound("first-a", "first-b"))
+        queue = page.do("slackline queue")
+        self.assertLess(queue.index("soon"), queue.index("later"), queue)
+        self.assertIn("Planned", page.do("get events"))
+        self.assertRegex(page.do("get job soon"), r"^\d{4}-\d\d-\d\dT")
+        self.assertEqual(self.bound(), {"first-a", "first-b"})
+        page.do("delete job", lambda: self.wait_bound("soon", "later"))
+        self.assertIn('"nodes"', page.do("get job soon"))
+        travels = Page(self.cluster, "HOW-A-TASK-TRAVELS.md")
+        travels.installed = page.installed
+        self.assertIn("gates= nominated= node=slackline-worker", travels.do("get pods"))
+        travels.do()
+        page.do("scale statefulset", lambda: self.assertEqual(page.installed.daemon.stop(), 0))
+        page.do("apply -k deploy/remove", page.release)
+        page.do()
+        self.assertIsNone(self.cluster.get("namespace", None, SYSTEM))
+        left = self.cluster.kubectl("get", "deployments,configmaps", "-n", "kube-system", "-o", "name")
+        self.assertNotIn("gpu-scheduler", left)
+
+    def test_turning_active_mode_on_and_off(self):
+        self.cluster.add_gpu_nodes(1, 4, "K80")
+        for folder in (BASE, "deploy/kube-scheduler/beside"):
+            self.cluster.kubectl("apply", "-k", ROOT / folder)
+        self.cluster.kubectl("create", "namespace", TEAM)
+        page = Page(self.cluster, "ACTIVE-MODE.md")
+        page.do("rollout restart", page.installed.run)
+        self.assertIn("node-0", page.do("slackline nodes"))
+        page.do("rollout restart", page.installed.restart)
+        page.do("rollout restart", page.installed.restart)
+        page.do("label namespace", lambda: page.installed.wait_active(TEAM))
+        page.do("create rolebinding")
+        self.apply_jobs("first", "second")
+        self.wait_bound("first")
+        page.do("slackline.dev/managed-")
+        self.cluster.wait(lambda: not self.is_queued("third"), 10, "the label's end to be heard")
+        self.assertTrue(self.suspended("second"), "it keeps its place")
+        self.cluster.kubectl("delete", "job", "first", "-n", TEAM)
+        self.wait_bound("second")
+        page.do("rollout restart", page.installed.restart)
+        page.do("scale statefulset", lambda: self.assertEqual(page.installed.daemon.stop(), 0))
+        page.do("apply -k deploy/remove", page.release)
+        page.do("delete -k")
+        self.cluster.kubectl("apply", "-k", ROOT / BASE)
+        page.installed.run()
+        before = page.installed.trust()
+        page.do("rollout restart statefulset", page.installed.restart)
+        self.assertNotEqual(page.installed.trust(), before)
+        page.do()
+
+    def apply_jobs(self, *names):
+        self.cluster.apply([gpu_job(name, gpus=4) for name in names])
+
+    def suspended(self, name):
+        return self.cluster.get("job", TEAM, name)["spec"]["suspend"]
+
+    def is_queued(self, name):
+        """Whether such a Job would be, if it were created now."""
+        path = f"/apis/batch/v1/namespaces/{TEAM}/jobs?dryRun=All"
+        return self.cluster.request("POST", path, gpu_job(name))[1]["spec"]["suspend"]
+
+
+if __name__ == "__main__":
+    unittest.main()

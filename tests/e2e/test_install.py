@@ -1,0 +1,238 @@
+"""What `kubectl apply -k` installs: it is admitted, it works as it is, and it goes."""
+
+import json
+import re
+import unittest
+
+from support.controlplane import DAEMON_USER, ROOT, ControlPlane
+from support.daemon import slackline
+from support.installation import SYSTEM, Installation, documents
+from support.objects import gpu_pod, name_of, node_of
+from test_webhook import TEAM, gpu_job
+
+BASE = ROOT / "deploy/base"
+BESIDE = ROOT / "deploy/kube-scheduler/beside"
+REMOVE = ROOT / "deploy/remove"
+SCHEDULER = "system:serviceaccount:kube-system:gpu-scheduler"
+# Granted, and not needed here: after an unanswered binding, when a certificate is renewed, when an Event
+# repeats. Other tests see them.
+SELDOM = {"get pods", "update secrets", "patch events"}
+
+
+def install(cluster):
+    cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
+    for folder in (BASE, BESIDE):
+        cluster.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", folder)
+    cluster.kubectl("create", "namespace", TEAM)
+    cluster.kubectl("label", "namespace", TEAM, "slackline.dev/managed=true")
+    installed = Installation(cluster)
+    installed.run()
+    installed.wait_active(TEAM)
+    return installed
+
+
+def wait_bound(cluster, job, count=1):
+    def bound():
+        pods = cluster.list("pod", TEAM, f"batch.kubernetes.io/job-name={job}")
+        return pods if len(pods) == count and all(map(node_of, pods)) else None
+
+    return cluster.wait(bound, 30, f"{count} pods of {job} to be bound")
+
+
+class InstallTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ControlPlane()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.installed = install(cls.cluster)
+
+    def test_every_manifest_is_accepted(self):
+        for folder in ("base", "kube-scheduler/beside", "remove", "rbac", "webhook", "api"):
+            with self.subTest(folder):
+                said = self.cluster.kubectl(
+                    "apply", "--dry-run=server", "--validate=strict", "-k", ROOT / "deploy" / folder
+                )
+                self.assertIn("(server dry run)", said)
+
+    def test_both_scheduler_configurations_are_one(self):
+        def meant(path):
+            lines = (re.sub(r"\s*#.*", "", line) for line in path.read_text().splitlines())
+            return [line for line in lines if line and "kubeconfig:" not in line]
+
+        outside, inside = ROOT / "deploy/kube-scheduler/gpu-scheduler.yaml", BESIDE / "configuration.yaml"
+        self.assertEqual(meant(outside), meant(inside))
+        for path in (outside, inside):
+            said = slackline("check", "--config", BASE / "slackline.yaml", "--scheduler", path)
+            self.assertEqual(said.count("no findings"), 2, said)
+
+    def test_a_job_is_bound_through_what_was_installed(self):
+        before = self.installed.daemon.requests("filter", result="ok")
+        self.cluster.apply([gpu_job("train", gpus=2, annotations={"deadline-after": "6h"})])
+        (pod,) = wait_bound(self.cluster, "train")
+        job = self.cluster.get("job", TEAM, "train")
+        plan = json.loads(job["metadata"]["annotations"]["slackline.dev/plan"])
+        self.assertEqual(plan["nodes"], [node_of(pod)])
+        self.assertGreater(self.installed.daemon.requests("filter", result="ok"), before)
+        self.assertEqual(self.cluster.binders()[name_of(pod)], DAEMON_USER)
+        lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/gpu-scheduler"
+        self.assertEqual(self.cluster.request("GET", lease)[0], 200, "it has a Lease of its own")
+        log = self.cluster.parts["gpu-scheduler"].log.read_text()
+        self.assertNotIn("forbidden", log)
+        self.assertNotIn("x509", log)
+
+    def test_the_rights_are_those_that_are_used(self):
+        self.cluster.apply([gpu_job("again", annotations={"qos-class": "urgent"})])
+        wait_bound(self.cluster, "again")
+        seldom_done = {"create events", "list nodes", "list poddisruptionbudgets.policy"}
+        self.cluster.wait(lambda: self.used() >= seldom_done, 20, "its Event and an audit")
+        refused = [
+            event["requestURI"]
+            for event in self.daemon_audit()
+            if event.get("responseStatus", {}).get("code") == 403
+        ]
+        self.assertEqual(refused, [])
+        granted = self.granted()
+        self.assertLess({"patch jobs.batch", "patch pods/status", "create pods/binding"}, granted)
+        self.assertEqual(sorted(granted - self.used() - SELDOM), [], "granted and never used")
+
+    def test_the_safety_net_does_nothing_while_somebody_plans(self):
+        (cron,) = [each for each in documents(self.cluster, BASE) if each["kind"] == "CronJob"]
+        pod = cron["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        said = slackline(*pod["containers"][0]["args"], "--kubeconfig", self.installed.daemon.kubeconfig)
+        self.assertIn("somebody plans", said)
+
+    def test_applying_again_keeps_what_slackline_wrote(self):
+        trusted = self.installed.trust()
+        for folder in (BASE, BESIDE):
+            self.cluster.kubectl("apply", "-k", folder)
+        self.addCleanup(self.installed.point_webhooks_here)
+        self.assertEqual(self.installed.trust(), trusted)
+        for kind in ("mutating", "validating"):
+            bundles = self.cluster.kubectl(
+                "get", f"{kind}webhookconfiguration", "slackline",
+                "-o", "jsonpath={.webhooks[*].clientConfig.caBundle}",
+            )  # fmt: skip
+            self.assertEqual(len(bundles.split()), 2)
+
+    def test_services_choose_the_daemons_only(self):
+        objects = documents(self.cluster, BASE)
+        (daemons,) = [each for each in objects if each["kind"] == "StatefulSet"]
+        (cron,) = [each for each in objects if each["kind"] == "CronJob"]
+        labels = daemons["spec"]["template"]["metadata"]["labels"]
+        others = cron["spec"]["jobTemplate"]["spec"]["template"]["metadata"]["labels"]
+        ports = {each["name"] for each in daemons["spec"]["template"]["spec"]["containers"][0]["ports"]}
+        services = [each for each in objects if each["kind"] == "Service"]
+        self.assertEqual(len(services), 3)
+        for service in services:
+            selector = service["spec"]["selector"].items()
+            self.assertLessEqual(selector, labels.items(), name_of(service))
+            self.assertFalse(selector <= others.items(), name_of(service))
+            for port in service["spec"]["ports"]:
+                self.assertIn(port["targetPort"], ports | {8443})
+
+    # ---- words the tests are written in --------------------------------------------------------
+
+    def daemon_audit(self):
+        return [each for each in self.cluster.audit() if each["user"]["username"] == DAEMON_USER]
+
+    def used(self):
+        """ "verb resource" of every request of the daemon that was allowed."""
+        return {
+            right_of(event["verb"], event["objectRef"])
+            for event in self.daemon_audit()
+            if "objectRef" in event and event.get("responseStatus", {}).get("code") != 403
+        }
+
+    def granted(self):
+        """ "verb resource" of every rule that is bound to the daemon's ServiceAccount."""
+        objects = documents(self.cluster, BASE) + documents(self.cluster, BESIDE)
+        roles = {
+            (each["kind"], name_of(each)): each["rules"]
+            for each in objects
+            if each["kind"] in ("Role", "ClusterRole")
+        }
+        rules = [
+            rule
+            for each in objects
+            if each["kind"].endswith("RoleBinding") and each["subjects"][0]["name"] == "slackline"
+            for rule in roles[each["roleRef"]["kind"], each["roleRef"]["name"]]
+        ]
+        return {
+            right_of(verb, {"apiGroup": group, "resource": resource})
+            for rule in rules
+            for group in rule["apiGroups"]
+            for resource in rule["resources"]
+            for verb in rule["verbs"]
+        }
+
+
+def right_of(verb, what):
+    resource = what["resource"]
+    if what.get("subresource"):
+        resource += "/" + what["subresource"]
+    return f"{verb} {resource}" + (f".{what['apiGroup']}" if what.get("apiGroup") else "")
+
+
+class WayBackTest(unittest.TestCase):
+    """Jobs wait; then active mode is turned off, or everything is removed."""
+
+    def setUp(self):
+        self.cluster = cluster = ControlPlane()
+        self.addCleanup(cluster.close)
+        self.installed = install(cluster)
+        cluster.apply([gpu_pod(f"wall-{i}", gpus=4) for i in range(2)])
+        cluster.wait(
+            lambda: all(map(node_of, cluster.list("pod", "default"))), 30, "the cluster to be full"
+        )
+        cluster.apply([gpu_job("waits", gpus=2), gpu_job("gang", gpus=2, pods=2)])
+        self.assertEqual(self.suspended(), ["gang", "waits"])
+
+    def suspended(self):
+        jobs = self.cluster.list("job", TEAM)
+        return sorted(name_of(job) for job in jobs if job["spec"]["suspend"])
+
+    def both_run(self):
+        self.cluster.delete_all("pod")  # room for what waited
+        wait_bound(self.cluster, "waits")
+        wait_bound(self.cluster, "gang", 2)
+
+    def test_leaving_active_mode_releases_all_tasks(self):
+        cluster = self.cluster
+        (cluster.directory / "mode.yaml").write_text(
+            cluster.kubectl("-n", SYSTEM, "get", "configmap", "slackline", "-o", "yaml")
+            .replace("mode: active", "mode: advise")
+        )
+        cluster.kubectl("apply", "-f", cluster.directory / "mode.yaml")
+        self.installed.restart()
+        self.assertEqual(self.suspended(), ["gang", "waits"], "another replica may still plan")
+        cluster.wait(lambda: not self.suspended(), 45, "the Jobs to be given back")
+        cluster.apply([gpu_job("after")])
+        self.assertEqual(self.suspended(), [], "nothing is queued any more")
+        self.both_run()
+
+    def test_removed_nothing_of_ours_is_in_the_way(self):
+        installed, cluster = self.installed, self.cluster
+        self.assertEqual(installed.daemon.stop(), 0)  # what scaling to zero does
+        (job,) = documents(cluster, REMOVE)
+        (container,) = job["spec"]["template"]["spec"]["containers"]
+        said = slackline(*container["args"], "--kubeconfig", installed.daemon.kubeconfig)
+        self.assertIn("released 2 Jobs", said)
+        cluster.kubectl("delete", "-k", BASE, "--wait=false")
+        cluster.wait(lambda: not cluster.get("namespace", None, SYSTEM), 60, "the namespace to go")
+        left = cluster.kubectl(
+            "get", "clusterroles,clusterrolebindings,mutatingwebhookconfigurations,"
+            "validatingwebhookconfigurations", "-l", "app.kubernetes.io/name=slackline", "-o", "name",
+        )  # fmt: skip
+        self.assertEqual(left, "")
+        self.both_run()
+        cluster.delete_all("job", TEAM)
+        cluster.delete_all("pod", TEAM)
+        cluster.apply([gpu_job("stock", gpus=4, pods=2, scheduler="gpu-scheduler")])
+        self.assertFalse(cluster.get("job", TEAM, "stock")["spec"]["suspend"])
+        for pod in wait_bound(cluster, "stock", 2):
+            self.assertFalse(pod["spec"].get("schedulingGates"))
+            self.assertEqual(cluster.binders()[name_of(pod)], SCHEDULER)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,143 @@
+"""Slackline as `kubectl apply -k` installs it, run on a real control plane."""
+
+import base64
+import json
+import re
+
+from support.controlplane import ROOT
+from support.daemon import Daemon, slackline_binary
+from support.objects import gpu_pod, name_of
+from support.process import Process, free_ports
+
+SYSTEM = "slackline-system"
+WEBHOOK = ROOT / "deploy" / "webhook"
+
+
+def webhook_manifests(port, authority=None):
+    """deploy/webhook as it is, but called on a loopback port instead of through a Service.
+
+    With the file of an authority also trusted, as an administrator would write it.
+    """
+    texts = [(WEBHOOK / name).read_text() for name in ("mutating.yaml", "validating.yaml")]
+    service = re.compile(
+        r"      service:\n        name: .*\n        namespace: .*\n        path: (\S+)\n"
+    )
+    called = rf"      url: https://127.0.0.1:{port}\1\n"
+    if authority:
+        called += f"      caBundle: {base64.b64encode(authority.read_bytes()).decode()}\n"
+    text, found = service.subn(called, "\n---\n".join(texts))
+    assert found == 4, f"deploy/webhook has {found} webhooks, not four"
+    return text
+
+
+class InstalledDaemon(Daemon):
+    """`slackline serve` on the configuration of the installed ConfigMap."""
+
+    def __init__(self, cluster):
+        super().__init__(None, cluster.directory)
+        self.kubeconfig = cluster.service_account_kubeconfig(SYSTEM, "slackline")
+        (self.webhook_port,) = free_ports(1)
+        self.config = cluster.directory / "slackline.yaml"
+        self.configure(cluster)
+        self.process = Process(
+            "slackline",
+            [slackline_binary(), "serve", "--config", self.config, "--kubeconfig", self.kubeconfig,
+             "--listen-api", f"127.0.0.1:{self.api_port}", "--grace", "0"],
+            cluster.directory / "slackline.log",
+        )  # fmt: skip
+
+    def configure(self, cluster):
+        """Writes the configuration that is installed now, with the addresses and paths of here."""
+        text = cluster.get("configmap", SYSTEM, "slackline")["data"]["slackline.yaml"]
+        for ours, here in {
+            '":8181"': f"0.0.0.0:{self.extender_port}",
+            '":8443"': f"127.0.0.1:{self.webhook_port}",
+            '":8182"': f"127.0.0.1:{self.metrics_port}",
+            "/var/lib/slackline": str(self.config.parent),
+        }.items():
+            assert text.count(ours) == 1, f"the ConfigMap says {ours} {text.count(ours)} times"
+            text = text.replace(ours, here)
+        # The API server calls the webhook here by its address, not through a Service; and what is done
+        # every ten minutes happens while a test looks.
+        self.config.write_text(
+            text + "webhook: {certificate: {names: [127.0.0.1]}}\ncluster: {auditInterval: 2s}\n"
+        )
+
+
+def documents(cluster, folder):
+    """What `kubectl kustomize` makes of a folder, as objects."""
+    text = cluster.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json",
+                           "-k", folder)  # fmt: skip
+    decoder, objects = json.JSONDecoder(), []
+    while text := text.lstrip():
+        found, end = decoder.raw_decode(text)
+        objects += found.get("items", [found])
+        text = text[end:]
+    return objects
+
+
+class Installation:
+    """What `kubectl apply -k` installed in a cluster, with daemon and GPU scheduler that run on it.
+
+    No pod of ours runs there (KWOK plays the kubelets), so both run beside the cluster: on the
+    configurations and with the ServiceAccounts that were installed. Only addresses and paths differ.
+    """
+
+    def __init__(self, cluster):
+        """`run` is to be called once deploy/base and deploy/kube-scheduler/beside are applied."""
+        self.cluster = cluster
+        self.daemon = None
+
+    def run(self):
+        self.daemon = InstalledDaemon(self.cluster)
+        self.cluster.adopt(self.daemon.process)
+        self.point_webhooks_here()
+        self.daemon.start()
+        self._start_scheduler()
+
+    def point_webhooks_here(self):
+        self.cluster.apply(webhook_manifests(self.daemon.webhook_port))
+
+    def wait_active(self, namespace):
+        """Until a replica plans, and new Jobs of the namespace are queued."""
+        self.cluster.wait(lambda: self.daemon.total("slackline_leader") == 1, 30, "it to lead")
+        self.cluster.wait(lambda: self._webhook_is_called(namespace), 30, "the webhook's word")
+
+    def restart(self):
+        """What a rollout does: the daemon begins again, on the configuration as it is now."""
+        assert self.daemon.stop() == 0
+        self.daemon.configure(self.cluster)
+        self.daemon.start()
+
+    def _webhook_is_called(self, namespace):
+        wrong = gpu_pod("probe", annotations={"slackline.dev/qos-class": "unheard-of"})
+        wrong["metadata"]["labels"] = {"slackline.dev/managed": "true"}
+        wrong["metadata"]["namespace"] = namespace
+        path = f"/api/v1/namespaces/{namespace}/pods?dryRun=All"
+        return self.cluster.request("POST", path, wrong)[0] != 201
+
+    def _start_scheduler(self):
+        account = self.cluster.service_account_kubeconfig("kube-system", "gpu-scheduler")
+        trusted = self.cluster.directory / "ca.crt"
+        trusted.write_text(self.cluster.wait(self.trust, 20, "whom kube-scheduler trusts"))
+        (installed,) = [
+            each["data"]["configuration.yaml"]
+            for each in self.cluster.list("configmap", "kube-system")
+            if name_of(each).startswith("gpu-scheduler-configuration-")
+        ]
+        url = f"https://127.0.0.1:{self.daemon.extender_port}/v1/extender"
+        for ours, here in {
+            "clientConnection:.*": f"clientConnection:\n  kubeconfig: {account}",
+            "urlPrefix: .*": f"urlPrefix: {url}",
+            "caFile: .*": f"caFile: {trusted}",
+        }.items():
+            installed, found = re.subn(ours, here, installed)
+            assert found == 1, f"{ours} is there {found} times"
+        if "gpu-scheduler" in self.cluster.parts:
+            self.cluster.kill("gpu-scheduler")
+        self.cluster.start_scheduler(installed, "gpu-scheduler", account)
+
+    def trust(self):
+        """The authorities that kube-scheduler is told to trust; None before."""
+        said = self.cluster.get("configmap", "kube-system", "slackline-extender-ca")
+        return said.get("data", {}).get("ca.crt")

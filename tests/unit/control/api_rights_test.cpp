@@ -1,0 +1,74 @@
+// Who may ask REST for what, and for how long that is believed.
+#include "control/serve/api_rights.h"
+
+#include <gtest/gtest.h>
+
+#include "cluster/api_reviewer.h"
+#include "support/fake_clock.h"
+
+namespace slackline::control {
+namespace {
+
+using Verdict = ApiRights::Verdict;
+
+// Knows the token "jane's", who may read tasks of team-a.
+class FakeReviewer final : public cluster::ApiReviewer {
+ public:
+  Result<std::optional<Requester>> who_is(const std::string& token) override {
+    ++asked;
+    if (down) return fail(ErrorCode::kUnavailable, "connection refused");
+    if (token != "jane's") return std::optional<Requester>();
+    return std::optional(Requester{.name = "jane", .uid = {}, .groups = {}, .extra = {}});
+  }
+  Result<bool> may(const Requester& user, const ApiDemand& demand) override {
+    ++asked;
+    return granted && user.name == "jane" && demand.ns == "team-a" && demand.verb == "get";
+  }
+
+  bool down = false;
+  bool granted = true;
+  int asked = 0;
+};
+
+class ApiRightsTest : public testing::Test {
+ protected:
+  Verdict ask(const std::string& token, const std::string& ns) {
+    return rights.ask(token, {"get", "tasks", ns}).verdict;
+  }
+
+  FakeReviewer reviewer;
+  test::FakeClock clock;
+  ApiRights rights{reviewer, clock};
+};
+
+TEST_F(ApiRightsTest, OneNamespaceIsNotAnotherNorAll) {
+  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
+  EXPECT_EQ(ask("jane's", "team-b"), Verdict::kForbidden);
+  EXPECT_EQ(ask("jane's", ""), Verdict::kForbidden);
+  EXPECT_EQ(ask("stolen", "team-a"), Verdict::kUnknownCaller);
+  EXPECT_EQ(rights.ask("jane's", {"create", "tasks", "team-a"}).verdict, Verdict::kForbidden);
+}
+
+TEST_F(ApiRightsTest, TheApiServerIsAskedOnceInAWhile) {
+  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
+  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
+  EXPECT_EQ(reviewer.asked, 2) << "who she is, and whether she may";
+  reviewer.granted = false;
+  clock.advance(9);
+  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
+  clock.advance(2);
+  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kForbidden);
+  reviewer.granted = true;
+  clock.advance(3);
+  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed) << "a refusal is forgotten sooner";
+}
+
+TEST_F(ApiRightsTest, WhoCannotBeAskedGrantsNothingAndIsAskedAgain) {
+  reviewer.down = true;
+  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kCannotTell);
+  reviewer.down = false;
+  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
+}
+
+}  // namespace
+}  // namespace slackline::control

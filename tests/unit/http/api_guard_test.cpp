@@ -1,0 +1,91 @@
+// REST off loopback: what a request demands, and what a caller without the right is told.
+#include "http/api_guard.h"
+
+#include <gmock/gmock.h>
+
+#include "cluster/api_reviewer.h"
+#include "support/fake_clock.h"
+
+namespace slackline::http {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Every token but "stolen" is its owner's name; jane may do anything in team-a.
+class FakeReviewer final : public cluster::ApiReviewer {
+ public:
+  Result<std::optional<Requester>> who_is(const std::string& token) override {
+    if (down) return fail(ErrorCode::kUnavailable, "connection refused");
+    if (token == "stolen") return std::optional<Requester>();
+    return std::optional(Requester{.name = token, .uid = {}, .groups = {}, .extra = {}});
+  }
+  Result<bool> may(const Requester& user, const ApiDemand& demand) override {
+    return user.name == "jane" && demand.ns == "team-a";
+  }
+  bool down = false;
+};
+
+class ApiGuardTest : public testing::Test {
+ protected:
+  ApiGuardTest() {
+    const auto answer = [](const Request&) { return Response{}; };
+    for (const char* pattern :
+         {"/v1/queue", "/v1/tasks/{ns}/{name}", "/v1/scores", "/v1/nodes", "/livez"})
+      router_.add({"GET", pattern, answer, 0, Pool::kApi});
+    router_.add({"POST", "/v1/models/{model}/samples", answer, 100, Pool::kApi});
+    router_.set_guard(make_api_guard(rights_));
+  }
+
+  Response ask(std::string_view target, std::string_view authorization,
+               std::string_view method = "GET") {
+    Request request;
+    request.method = method;
+    request.authorization = authorization;
+    return router_.dispatch(request, target);
+  }
+
+  FakeReviewer reviewer_;
+  test::FakeClock clock_;
+  control::ApiRights rights_{reviewer_, clock_};
+  Router router_;
+};
+
+TEST_F(ApiGuardTest, TheNamespaceIsThatOfThePathOrTheQuery) {
+  for (const char* target :
+       {"/v1/queue?namespace=team-a", "/v1/tasks/team-a/train", "/v1/scores?pod=team-a%2Ftrain-0"})
+    EXPECT_EQ(ask(target, "Bearer jane").status, 200) << target;
+  for (const char* target :
+       {"/v1/queue", "/v1/queue?namespace=team-b", "/v1/tasks/team-b/train", "/v1/nodes",
+        "/v1/scores?pod=team-b%2Ftrain-0", "/v1/queue?namespace=",
+        "/v1/scores?pod=team-b%2Ftrain-0&namespace=team-a", "/v1/queue?pod=team-a%2Fx",
+        "/v1/nodes?namespace=team-a", "/v1/tasks/team-b/train?namespace=team-a"})
+    EXPECT_EQ(ask(target, "Bearer jane").status, 403) << target;
+}
+
+TEST_F(ApiGuardTest, ARefusalSaysWhatToDo) {
+  EXPECT_THAT(ask("/v1/tasks/team-b/train", "bearer jane").body,
+              HasSubstr("jane may not get tasks.slackline.dev in the namespace team-b"));
+  EXPECT_THAT(ask("/v1/models/m/samples", "Bearer jane", "POST").body,
+              HasSubstr("jane may not create models.slackline.dev in all namespaces"));
+  const Response nobody = ask("/v1/queue", "");
+  EXPECT_EQ(nobody.status, 401);
+  EXPECT_THAT(nobody.body, HasSubstr("kubectl create token"));
+  EXPECT_EQ(nobody.headers.front().first, "WWW-Authenticate");
+}
+
+TEST_F(ApiGuardTest, OnlyATokenThatTheApiServerKnowsIsSomebody) {
+  for (const char* authorization : {"Bearer stolen", "Basic amFuZTpqYW5l", "Bearer ", "jane"})
+    EXPECT_EQ(ask("/v1/queue?namespace=team-a", authorization).status, 401) << authorization;
+}
+
+TEST_F(ApiGuardTest, WhileTheApiServerIsAwayNothingIsShown) {
+  reviewer_.down = true;
+  EXPECT_EQ(ask("/v1/queue?namespace=team-a", "Bearer jane").status, 503);
+}
+
+TEST_F(ApiGuardTest, HealthIsForEverybody) {
+  EXPECT_EQ(ask("/livez", "").status, 200);
+}
+
+}  // namespace
+}  // namespace slackline::http
