@@ -55,6 +55,12 @@ void write_terms(JsonWriter& out, const std::vector<NodeSelectorTerm>& terms) {
   out.end_array();
 }
 
+// One container among others is only found by a strategic patch, which costs the API server twice
+// as much.
+bool names_container(const OwnWrite& write) {
+  return write.reshape && !write.reshape->container.empty();
+}
+
 void write_gpus(JsonWriter& out, const Reshape& shape) {
   out.key("containers").begin_array().begin_object().field("name", shape.container);
   out.key("resources").begin_object();
@@ -86,7 +92,7 @@ void write_template(JsonWriter& out, const OwnWrite& write) {
     out.end_object().end_object();
   }
   out.key("spec").begin_object();
-  if (write.reshape && !write.reshape->container.empty()) write_gpus(out, *write.reshape);
+  if (names_container(write)) write_gpus(out, *write.reshape);
   if (write.affinity_terms) write_affinity(out, *write.affinity_terms);
   out.end_object().end_object();
 }
@@ -191,7 +197,7 @@ PatchBody encode_own_write(const OwnWrite& write) {
     case OwnWriteKind::kReleaseJob:
     case OwnWriteKind::kOpenJob:
     case OwnWriteKind::kSuspendJob:
-      return {kStrategicMergePatch, "", job_patch(write)};
+      return {names_container(write) ? kStrategicMergePatch : kMergePatch, "", job_patch(write)};
     case OwnWriteKind::kPlanPod:
       return {kMergePatch, "", pod_plan_patch(write)};
     case OwnWriteKind::kNarrowPod:

@@ -75,7 +75,7 @@ TEST_F(OwnWriteTest, EachGoesWhereItBelongsAndTellsTheNewVersion) {
   for (const auto& [name, write, type] :
        {std::tuple(kPod, lift_, "application/json-patch+json"),
         std::tuple(kPod + "/status", nominate_, "application/merge-patch+json"),
-        std::tuple(kJob, suspend_, "application/strategic-merge-patch+json")}) {
+        std::tuple(kJob, suspend_, "application/merge-patch+json")}) {
     answer(name, 200, written);
     const auto version = writer_->write(write);
     ASSERT_TRUE(version) << version.error().message;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kRetry_s = 0.25;      // where the actuator did not take every write
 constexpr double kLookAnyway_s = 1.0;  // timers of the hand-over are seconds
+constexpr double kRestPerPlan = 4;     // planning takes a fifth of a core
+constexpr double kRestPerTurn = 3;     // and a turn without it a quarter
 
 }  // namespace
 
@@ -73,19 +75,25 @@ void PlannerLoop::wake() {
 
 void PlannerLoop::run() {
   double due_s = 0;
+  double rested_s = 0;
   for (;;) {
     double woken_s = 0;
     {
       MutexLock lock(mutex_);
-      for (double now_s = clock_.steady_s(); !stopping_ && !woken_ && now_s < due_s;
-           now_s = clock_.steady_s())
-        cv_.wait_for_s(mutex_, due_s - now_s);
+      const auto sleep_s = [&] {
+        return (woken_ ? rested_s : std::max(rested_s, due_s)) - clock_.steady_s();
+      };
+      while (!stopping_ && sleep_s() > 0)
+        cv_.wait_for_s(mutex_, sleep_s());
       if (stopping_) return;
       woken_s = woken_ ? woken_s_ : clock_.steady_s();
       plan_wanted_ |= woken_;
       woken_ = false;
     }
+    const double began_s = clock_.steady_s();
     due_s = turn(woken_s);
+    const double ended_s = clock_.steady_s();
+    rested_s = ended_s + std::min(kMostRest_s, kRestPerTurn * (ended_s - began_s));
   }
 }
 
@@ -105,16 +113,17 @@ double PlannerLoop::turn(double woken_s) {
   if (!term_ || !server_minor_ || !source_.health().trusted()) return now_s + kLookAnyway_s;
   stamp_.pin_pods_by = *server_minor_ < kTemplatesAreOpenSince ? &options_.catalog : nullptr;
   const SnapshotPtr seen = source_.snapshot();
-  SnapshotPtr snapshot = actuator_.overlaid(seen);
+  const SnapshotPtr snapshot = actuator_.overlaid(seen);
   auto moves = core::hand_over(*snapshot, memory_, stamp_, now_s);
-  if (!moves.empty()) {
+  const bool moved = !moves.empty();
+  if (moved) {
     show_view();
     write(std::move(moves), *seen, woken_s);
-    snapshot = actuator_.overlaid(seen);
   }
   const bool due = plan_wanted_ || now_s >= next_plan_s_;
-  if (due && now_s >= planned_s_ + kCoalesce_s) plan(snapshot, woken_s);
-  const double plan_s = plan_wanted_ ? planned_s_ + kCoalesce_s : next_plan_s_;
+  if (due && now_s >= planned_s_ + rest_s_)
+    plan(moved ? actuator_.overlaid(seen) : snapshot, woken_s);
+  const double plan_s = plan_wanted_ ? planned_s_ + rest_s_ : next_plan_s_;
   return std::min(now_s + kLookAnyway_s, plan_s);
 }
 
@@ -141,6 +150,7 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double woken_s) {
   for (const core::Effect& effect : plan.effects)
     (effect.is_start() ? starts_ : refused_).add();
   planned_s_ = clock_.steady_s();
+  rest_s_ = std::min(kCoalesce_s, kRestPerPlan * (planned_s_ - began_s));
   next_plan_s_ = plan.next_wake_s ? planned_s_ + (*plan.next_wake_s - asked.now_wall_s)
                                   : std::numeric_limits<double>::infinity();
   next_plan_s_ = std::min(next_plan_s_, memory_.next_let_in_s(planned_s_));

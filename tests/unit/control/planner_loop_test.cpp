@@ -174,6 +174,19 @@ TEST_F(PlannerLoopTest, ARefusedWriteRestsBeforeItComesAgain) {
   EXPECT_LE(writes(), 6U);  // two Jobs, each at once, after 0.2 s, and hardly again
 }
 
+TEST_F(PlannerLoopTest, AShortQueueFollowsEveryChange) {
+  term_ = 1;
+  for (int i = 0; i < 40; ++i) {
+    loop_->wake();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const std::string told = metrics_.expose();
+  const std::string count = "slackline_plan_duration_seconds_count ";
+  const std::size_t at = told.find(count);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_GT(std::stoi(told.substr(at + count.size())), 12);  // not one in 100 ms
+}
+
 TEST_F(PlannerLoopTest, TellsHowLongTheQueueIs) {
   term_ = 1;
   loop_->wake();

@@ -49,7 +49,7 @@ TEST(OwnWriteCodec, AReleaseIsOnePatchWithItsPreconditions) {
   OwnWrite write = on_job(OwnWriteKind::kReleaseJob);
   write.plan = a_plan();
   const PatchBody patch = encode_own_write(write);
-  EXPECT_EQ(patch.content_type, "application/strategic-merge-patch+json");
+  EXPECT_EQ(patch.content_type, "application/merge-patch+json");
   EXPECT_TRUE(patch.subresource.empty());
   EXPECT_EQ(
       patch.body,
@@ -64,6 +64,7 @@ TEST(OwnWriteCodec, AChosenShapeAndTypeAreInTheSamePatch) {
   write.reshape = Reshape{2, 4, "nvidia.com/gpu", "train"};
   write.affinity_terms = {
       {{"gpu", MatchOperator::kIn, {"K80"}}, {"metadata.name", MatchOperator::kNotIn, {"n9"}}}};
+  EXPECT_EQ(encode_own_write(write).content_type, "application/strategic-merge-patch+json");
   const std::string body = encode_own_write(write).body;
   for (
       const char* part :
