@@ -197,7 +197,7 @@ class HandOver {
       if (!left_alone && !stays) {
         if (!given_up(*pod)) homeless.push_back(pod);
         moved |= planned && !given_up(*pod);  // its node is lost
-        missed |= missed_.contains(pod->uid);
+        missed |= missed_.contains(pod->uid) && !node_is_lost(*pod);
         continue;
       }
       room.take(pod->nominated_node, pod->requests);
