@@ -17,10 +17,10 @@ run: build       ## start the daemon on the embedded cluster, ask it, keep servi
 test:            ## everything: unit to real control plane
 	scripts/test
 
-demo:            ## a real control plane, 4 x 4 GPUs and a few annotated Jobs (KEEP=1 leaves it running)
+demo: build      ## a real control plane: 60 Jobs with deadlines, with and without us (JOBS=20, KEEP=1)
 	scripts/demo
 
-bench:           ## latencies against a loopback echo, in one run
+bench:           ## latencies against a loopback echo, then rates on the real control plane
 	scripts/bench
 
 study: build     ## the figures of docs/study again, from public data in ../shared

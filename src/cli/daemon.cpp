@@ -139,7 +139,7 @@ Status Daemon::Parts::connect_cluster() {
                    cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
   runs->follow(*source);
   SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, settings, models->board(), *source,
-                                                 writer.get(), metrics));
+                                                 writer.get(), metrics, *log));
   give_back = GiveBackService::make(configuration, *source, *writer, metrics);
   return source->start();
 }
@@ -150,7 +150,8 @@ Status Daemon::Parts::lay_routes() {
                                                  system_clock());
   queries = std::make_unique<control::Queries>(decisions, board, *source, journal.get(),
                                                system_clock(), kVersion);
-  const control::PlannerOptions planning{configuration.gpus, &settings, {}};
+  const control::PlannerOptions planning{
+      .catalog = configuration.gpus, .settings = &settings, .leader = {}};
   const control::PlannerBoard& view = planner ? planner->view() : no_planner;
   const auto tell = [this](cluster::TaskEvent event) {
     return planner && planner->actuator().tell(std::move(event));

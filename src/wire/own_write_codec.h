@@ -1,8 +1,9 @@
 // What we write to the API server (model/own_write.h), and what of it is read back.
 //
-// Jobs are PATCHed as strategic merge patches, so that one container's GPU count changes and the
-// others stay; pods as merge patches, a gate as a JSON patch whose tests make it a no-op on any
-// other pod. metadata.uid and metadata.resourceVersion are preconditions: 409 where they differ.
+// Jobs and pods are PATCHed as merge patches; a Job whose container gets another GPU count as a
+// strategic one, so that the other containers stay; a gate as a JSON patch whose tests make it a
+// no-op on any other pod. metadata.uid and metadata.resourceVersion are preconditions: 409 where
+// they differ.
 #pragma once
 
 #include <string>

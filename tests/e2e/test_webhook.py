@@ -9,18 +9,16 @@ import unittest
 from support.controlplane import (
     BINARIES,
     DAEMON_USER,
-    ROOT,
     ControlPlane,
     gpu_scheduler_config,
     stock_scheduler_config,
 )
 from support.daemon import Daemon
-from support.installation import webhook_manifests
+from support.installation import WEBHOOK, webhook_manifests
 from support.objects import GPU, node_of
 from support.process import free_ports, wait
 
 TEAM = "team-a"
-DEPLOY = ROOT / "deploy" / "webhook"
 # A Lease to which the daemon has no right: what is queued here stays queued.
 NOBODY_PLANS = "kube-system/nobody-plans"
 POLICY = '"savable,headroom=0,calm=0"'
@@ -104,7 +102,7 @@ class WebhookTest(unittest.TestCase):
         cls.addClassCleanup(cls.cluster.close)
         cls.cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
         cls.account = cls.cluster.install_rbac()
-        cls.cluster.kubectl("apply", "--validate=strict", "-f", DEPLOY / "rbac.yaml")
+        cls.cluster.kubectl("apply", "--validate=strict", "-f", WEBHOOK / "rbac.yaml")
         managed = {"slackline.dev/managed": "true"}
         for name, labels in ((TEAM, managed), ("others", {})):
             cls.cluster.apply(
@@ -362,7 +360,7 @@ class WebhookTest(unittest.TestCase):
 
     def test_the_manifests_are_accepted(self):
         flags = ("--dry-run=server", "--validate=strict")
-        said = self.cluster.kubectl("apply", "-k", DEPLOY, *flags)
+        said = self.cluster.kubectl("apply", "-k", WEBHOOK, *flags)
         self.assertEqual(said.count("(server dry run)"), 8, said)
 
     # ---- words the tests are written in --------------------------------------------------------
@@ -434,7 +432,7 @@ class TogetherTest(unittest.TestCase):
         cls.addClassCleanup(cls.cluster.close)
         cls.cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
         account = cls.cluster.install_rbac()
-        cls.cluster.kubectl("apply", "--validate=strict", "-f", DEPLOY / "rbac.yaml")
+        cls.cluster.kubectl("apply", "--validate=strict", "-f", WEBHOOK / "rbac.yaml")
         labels = {"slackline.dev/managed": "true"}
         cls.cluster.apply(
             [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM, "labels": labels}}]

@@ -36,10 +36,11 @@ SCHEDULER_USER = "system:kube-scheduler"
 
 _CONTROLLERS = (
     "serviceaccount-controller,root-ca-certificate-publisher-controller,namespace-controller,"
-    "garbage-collector-controller,pod-garbage-collector-controller,node-lifecycle-controller,"
-    "taint-eviction-controller,disruption-controller,job-controller,replicaset-controller,"
-    "deployment-controller,resourcequota-controller,clusterrole-aggregation-controller"
+    "garbage-collector-controller,pod-garbage-collector-controller,disruption-controller,"
+    "job-controller,replicaset-controller,deployment-controller,resourcequota-controller,"
+    "clusterrole-aggregation-controller"
 )
+_NODE_CONTROLLERS = ",node-lifecycle-controller,taint-eviction-controller"  # they want heartbeats
 _COLLECTIONS = {
     "node": "/api/v1/nodes",
     "pod": "/api/v1/{ns}pods",
@@ -80,17 +81,22 @@ def gpu_scheduler_config(cluster, extender_url, backoff_s=(1, 2), **changes):
     return text
 
 
-def stock_scheduler_config(cluster, scheduler_name="gpu-scheduler"):
+def stock_scheduler_config(cluster, scheduler_name="gpu-scheduler", **changes):
     """The same scheduler without any extender: what a cluster without us does."""
-    text = gpu_scheduler_config(cluster, "http://127.0.0.1:1/none", schedulerName=scheduler_name)
+    changes["schedulerName"] = scheduler_name
+    text = gpu_scheduler_config(cluster, "http://127.0.0.1:1/none", **changes)
     return text[: text.index("extenders:")]
 
 
 class ControlPlane:
     """One running cluster. Not thread-safe; `request` and what reads through it is."""
 
-    def __init__(self, directory=None, keep=False, say=lambda line: None):
-        """`keep` leaves the processes running at the end; `say` hears each step of the start."""
+    def __init__(self, directory=None, keep=False, say=lambda line: None, kubelets=True):
+        """`keep` leaves the processes running at the end; `say` hears each step of the start.
+
+        Without `kubelets` there is no KWOK: nodes stay as they were written (support/objects.py,
+        gpu_node(ready=True)), and bound pods do not start. For thousands of nodes.
+        """
         if not (BINARIES / "stamp").exists():
             raise AssertionError("the control plane is not built: run scripts/build-controlplane")
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="slackline-cluster-"))
@@ -98,6 +104,7 @@ class ControlPlane:
         self.parts = {}
         self._keep = keep
         self._say = say
+        self._kubelets = kubelets
         self._scratch = directory is None
         self._audit_log = self.directory / "audit.log"
         atexit.register(self.close)
@@ -172,8 +179,7 @@ class ControlPlane:
 
     def request(self, method, path, body=None, token=None):
         """One API call; returns (status, decoded JSON). As admin, or with a bearer token."""
-        context = self._tls(admin=token is None)
-        link = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=30, context=context)
+        link = self.connect(admin=token is None)
         headers = {"Content-Type": "application/json"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -188,9 +194,14 @@ class ControlPlane:
         except ValueError:
             return answer.status, text.decode(errors="replace")
 
+    def connect(self, admin=True, timeout=30):
+        """A connection to the API server, with or without the admin's certificate."""
+        context = self._tls(admin)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=context)
+
     def get(self, kind, namespace, name):
         """One object, or None where there is none."""
-        status, reply = self.request("GET", f"{self._collection(kind, namespace)}/{name}")
+        status, reply = self.request("GET", f"{self.collection(kind, namespace)}/{name}")
         if status == 404:
             return None
         assert status == 200, f"get {kind} {namespace}/{name}: {status} {reply}"
@@ -199,13 +210,13 @@ class ControlPlane:
     def list(self, kind, namespace=None, selector=""):
         """The objects of a namespace, or of all of them."""
         query = f"?labelSelector={selector}" if selector else ""
-        status, reply = self.request("GET", self._collection(kind, namespace) + query)
+        status, reply = self.request("GET", self.collection(kind, namespace) + query)
         assert status == 200, f"list {kind}: {status} {reply}"
         return reply["items"]
 
     def delete_all(self, kind, namespace="default"):
         """Deletes every object of a kind at once, without grace, and waits until they are gone."""
-        path = self._collection(kind, namespace)
+        path = self.collection(kind, namespace)
         options = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
         status, reply = self.request("DELETE", path, options)
         assert status == 200, f"delete all {kind}: {status} {reply}"
@@ -310,11 +321,12 @@ class ControlPlane:
         self._start_etcd(etcd, peers)
         self._say("kube-apiserver")
         self._start_apiserver(etcd)
-        self._say("kube-controller-manager, kwok")
+        self._say("kube-controller-manager" + (", kwok" if self._kubelets else ""))
         self._start_controller_manager(manager)
-        self._start_kwok(kwok)
+        if self._kubelets:
+            self._start_kwok(kwok)
+            self._wait_healthy("kwok", kwok, "/healthz", tls=False)
         self._wait_healthy("kube-controller-manager", manager, "/healthz")
-        self._wait_healthy("kwok", kwok, "/healthz", tls=False)
         self.wait(
             lambda: self.get("serviceaccount", "default", "default"),
             30,
@@ -346,6 +358,7 @@ class ControlPlane:
             f"--service-account-signing-key-file={pki.key('sa')}",
             "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true",
             f"--audit-policy-file={AUDIT_POLICY}", f"--audit-log-path={self._audit_log}",
+            *([] if self._kubelets else ["--disable-admission-plugins=TaintNodesByCondition"]),
         )  # fmt: skip
         self._wait_healthy("kube-apiserver", self.port, "/readyz", timeout=60)
 
@@ -357,8 +370,8 @@ class ControlPlane:
             "--use-service-account-credentials=true", f"--root-ca-file={self.pki.crt('ca')}",
             f"--service-account-private-key-file={self.pki.key('sa')}",
             "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics",
-            f"--controllers={_CONTROLLERS}", "--kube-api-qps=1000", "--kube-api-burst=1000",
-            "--concurrent-job-syncs=20",
+            f"--controllers={_CONTROLLERS}{_NODE_CONTROLLERS if self._kubelets else ''}",
+            "--kube-api-qps=1000", "--kube-api-burst=1000", "--concurrent-job-syncs=20",
         )  # fmt: skip
 
     def _start_kwok(self, port):
@@ -399,5 +412,6 @@ class ControlPlane:
         wait(healthy, timeout, f"{name} to answer {path}")
 
     @staticmethod
-    def _collection(kind, namespace):
+    def collection(kind, namespace):
+        """The path of the objects of a kind, of a namespace or (None) of all."""
         return _COLLECTIONS[kind].format(ns=f"namespaces/{namespace}/" if namespace else "")

@@ -131,6 +131,37 @@ class Daemon:
             value for (each, has), value in self.metrics().items() if each == name and wanted <= has
         )
 
+    def quantile_s(self, name, share, before=None):
+        """A quantile of a histogram, between its bounds; since `before`, an earlier metrics()."""
+        now, earlier = self.metrics(), before or {}
+        buckets = sorted(
+            (float(dict(labels)["le"]), count - earlier.get((each, labels), 0))
+            for (each, labels), count in now.items()
+            if each == f"{name}_bucket"
+        )
+        wanted = share * buckets[-1][1]
+        below, counted = 0.0, 0.0
+        for bound, count in buckets:
+            if count >= wanted and count > counted:
+                if bound == float("inf"):
+                    return below
+                return below + (bound - below) * (wanted - counted) / (count - counted)
+            below, counted = bound, count
+        return float("nan")
+
+    def cpu_s(self):
+        """Processor seconds that it has used."""
+        ticks = self._stat("stat").rsplit(")", 1)[1].split()
+        return (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK")
+
+    def rss_mb(self):
+        """Memory that it holds, now and at most, in MB."""
+        text = self._stat("status")
+        return [int(re.search(rf"{key}:\s+(\d+)", text)[1]) / 1024 for key in ("VmRSS", "VmHWM")]
+
+    def _stat(self, what):
+        return pathlib.Path(f"/proc/{self.process.pid}/{what}").read_text()
+
     def requests(self, verb, **labels):
         """How many calls of an extender verb it has answered since it started."""
         return self.total("slackline_extender_requests_total", verb=verb, **labels)

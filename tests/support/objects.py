@@ -5,16 +5,20 @@ GPU_PRODUCT_LABEL = "nvidia.com/gpu.product"
 DURATION = "sim.slackline.dev/duration"  # how long KWOK lets the pod run
 
 
-def gpu_node(name, gpus, gpu_type=None, resource=GPU):
+def gpu_node(name, gpus, gpu_type=None, resource=GPU, ready=False):
+    """Without `ready` its kubelet has not reported yet."""
     labels = {"type": "kwok", "kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
     if gpu_type:
         labels[GPU_PRODUCT_LABEL] = gpu_type
     room = {"cpu": "64", "memory": "256Gi", "pods": "110", resource: str(gpus)}
+    status = {"capacity": room, "allocatable": room}
+    if ready:
+        status["conditions"] = [{"type": "Ready", "status": "True"}]
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": labels},
-        "status": {"capacity": room, "allocatable": room},
+        "status": status,
     }
 
 

@@ -58,6 +58,14 @@ struct QueueTask {
   std::optional<double> deadline_s;
   std::shared_ptr<const PlanNote> plan;  // of a task that runs
   std::optional<Hindrance> hindrance;    // set: it waits, and is not planned
+
+  // In which pods it runs when it is served in this shape.
+  std::int64_t pods_in(const Placement& shape) const {
+    return shape_is_free ? shape.d_node : request.pods;
+  }
+  std::int64_t gpus_per_pod_in(const Placement& shape) const {
+    return shape_is_free ? shape.d_gpn : request.gpus;
+  }
 };
 
 // The nodes of a pool, in the order of the snapshot.
@@ -99,12 +107,18 @@ Queue make_queue(const ClusterSnapshot& snapshot, const QueueOptions& options, T
 struct PlanStamp {
   std::int64_t epoch = 0;
   std::int64_t next_number = 1;  // of the next plan; counts up
+  // Set on API servers before 1.36, where the template of a Job that ran once is fixed, and its
+  // requests are for every Job: nothing is written into templates. The pods get their GPU count
+  // from the webhook, and are pinned to their GPU type, by the labels of this catalogue, while they
+  // are gated.
+  const GpuCatalog* pin_pods_by = nullptr;
 
   std::string next_id();
 };
 
-// The writes that begin the starts of a plan, and open and let go what is to be. Stops and shrinks
-// are left out: without live preemption they cannot be done.
+// The writes that begin the starts of a plan, and open and let go what is to be. Of starts that
+// together exceed a quota the later ones are left out: the next plan finds them hindered. Stops and
+// shrinks are left out: without live preemption they cannot be done.
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue& queue,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp);
 

@@ -1,6 +1,9 @@
 // PlannerLoop: the thread that decides. While this replica leads, every snapshot moves planned
-// tasks on (core/hand_over.h) at once, and the queue is planned (core/plan.h) at most every
-// kCoalesce_s: when something changed, or when the last plan asked for it.
+// tasks on (core/hand_over.h) at once, and the queue is planned (core/plan.h) when something
+// changed or the last plan asked for it. After a plan none is made for four times as long as it
+// took, at most kCoalesce_s, and after each turn of the loop it rests for three times as long, at
+// most kMostRest_s: a small cluster is followed change by change, a large one leaves the machine
+// to others.
 //
 //   watch event, answer, term, time -> wake -> snapshot + own writes -> hand_over -> writes
 //                                                                    -> plan     -> writes
@@ -28,11 +31,19 @@
 namespace slackline::control {
 
 inline constexpr double kCoalesce_s = 0.1;
+inline constexpr double kMostRest_s = 0.025;
+// From this minor version on, suspended Jobs take changes of their template.
+inline constexpr int kTemplatesAreOpenSince = 36;
 
 struct PlannerOptions {
   GpuCatalog catalog;
   const SettingsBoard* settings = nullptr;  // required
   std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
+
+  // Of the API server: 36 for 1.36. Asked once, may block; nullopt: not now.
+  std::function<std::optional<int>()> server_minor = [] { return kTemplatesAreOpenSince; };
+
+  std::string fingerprint() const;  // for the journal
 };
 
 class PlannerLoop {
@@ -60,7 +71,7 @@ class PlannerLoop {
   void begin_term(std::int64_t term);
   void plan(const SnapshotPtr& snapshot, double woken_s);
   // False where not all could be taken now.
-  bool write(std::vector<OwnWrite> writes, double woken_s);
+  bool write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot, double woken_s);
   void show_queue(const core::Queue& queue);
   void show_view();
 
@@ -81,13 +92,15 @@ class PlannerLoop {
   std::thread thread_;
 
   // Of the thread alone:
+  std::optional<int> server_minor_;
   std::optional<std::int64_t> term_;
   core::PlanStamp stamp_;
   core::HandOverMemory memory_;
   core::TaskMenus menus_;
-  double planned_s_ = -kCoalesce_s;  // steady
-  double next_plan_s_ = 0;           // what the last plan asked for, steady
-  bool plan_wanted_ = true;          // something has changed since the last plan
+  double planned_s_ = 0;     // steady, when the last plan was made
+  double rest_s_ = 0;        // how long none is made after it
+  double next_plan_s_ = 0;   // what the last plan asked for, steady
+  bool plan_wanted_ = true;  // something has changed since the last plan
   std::map<std::pair<std::string, std::string>, obs::Gauge> lengths_;  // by queue and class
 
   Mutex mutex_;

@@ -77,7 +77,7 @@ class RowMaker {
       describe_wish(task, row);
       row.reason = reason_of(index);
     }
-    if (!task.hindrance) forecast(name_of(task), row);
+    forecast(index, row);
     return row;
   }
 
@@ -138,12 +138,12 @@ class RowMaker {
     return true;
   }
 
-  void forecast(const Uid& name, QueueRow& row) const {
-    const core::Forecast* told = book_.find(name);
+  // Who waits for something else than GPUs is in no book.
+  void forecast(core::TaskIndex index, QueueRow& row) const {
+    const core::Forecast* told = book_.find(name_of(queue_.task(index)));
     if (told == nullptr) {
-      if (row.state == "waiting" && row.reason != reason::kNoNodeFits &&
-          row.reason != reason::kGpuTypeAbsent)
-        row.forecast = reason::kNotInBook;
+      const bool in_play = queue_.state().progress(index).phase == core::TaskPhase::kWaiting;
+      if (in_play) row.forecast = reason::kNotInBook;
       return;
     }
     row.start_s = within_horizon(told->start_s.p50());

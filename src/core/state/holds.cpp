@@ -1,8 +1,9 @@
 #include "slackline/core/holds.h"
 
 #include <algorithm>
-#include <map>
+#include <deque>
 #include <optional>
+#include <unordered_map>
 
 namespace slackline::core {
 namespace {
@@ -39,11 +40,14 @@ std::int64_t wanted_pods(const Job& job) {
 // One plan of one task while its holds are counted.
 struct PlanGroup {
   const PlanNote* plan = nullptr;
-  std::vector<NodeName> taken;      // nodes on which members are bound or nominated
-  std::vector<const Pod*> waiting;  // unbound, not nominated; in the snapshot's order
-  const Job* job = nullptr;         // whose pods may not all exist yet
+  std::vector<const NodeName*> taken;  // where members are bound or nominated
+  std::vector<const Pod*> waiting;     // unbound, not nominated; in the snapshot's order
+  const Job* job = nullptr;            // whose pods may not all exist yet
+  std::int64_t members = 0;            // live pods of that Job
 };
 
+// Groups stand in the order of the Jobs, then of the pods that brought a plan of their own. Nearly
+// every pod follows its Job's plan, and is found by its owner alone.
 class HoldDeriver {
  public:
   explicit HoldDeriver(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {}
@@ -51,8 +55,9 @@ class HoldDeriver {
   HoldTable derive() {
     for (const JobPtr& job : snapshot_.jobs) {
       if (!job->plan || job->plan->nodes.empty() || idle_job(job.get())) continue;
-      group(job->uid.str(), *job->plan).job = job.get();
-      members_[job->uid] = 0;
+      PlanGroup& group = new_group(*job->plan);
+      group.job = job.get();
+      of_job_.emplace(job->uid, &group);
     }
     for (const PodPtr& pod : snapshot_.unbound)
       if (!pod->deleting && !pod->terminal() && !pod->bound()) add_unbound(*pod);
@@ -60,52 +65,57 @@ class HoldDeriver {
       for (const NodeStatePtr& state : snapshot_.nodes)
         for (const PodPtr& pod : state->pods)
           add_bound(*pod);
-    for (const auto& [key, group] : groups_)
+    for (const PlanGroup& group : groups_)
       hold_plan(group);
     return std::move(table_);
   }
 
  private:
-  // Pods of one Job, or of one gang or other task, that follow the same plan.
-  PlanGroup& group(const std::string& owner, const PlanNote& plan) {
-    PlanGroup& group = groups_[owner + "\n" + plan.id];
-    if (group.plan == nullptr) group.plan = &plan;
+  PlanGroup& new_group(const PlanNote& plan) {
+    groups_.emplace_back().plan = &plan;
+    return groups_.back();
+  }
+
+  // Of the plan that the pod's Job carries; null where it carries none.
+  PlanGroup* group_of_job(const Pod& pod) const {
+    if (!pod.owner) return nullptr;
+    const auto at = of_job_.find(pod.owner->uid);
+    return at != of_job_.end() ? at->second : nullptr;
+  }
+
+  // Of the plan that the pod follows; null where it follows none. `jobs` is group_of_job().
+  PlanGroup* group_of(const Pod& pod, PlanGroup* jobs) {
+    if (!pod.plan) return jobs;
+    const PlanNote* plan = standing_plan(snapshot_, pod);
+    if (plan == nullptr) return nullptr;
+    if (jobs != nullptr && jobs->plan->id == plan->id) return jobs;
+    const HoldIdentity identity = hold_identity(snapshot_, pod);
+    const bool of_job = owning_job(snapshot_, pod) != nullptr;
+    const std::string& owner = of_job                  ? pod.owner->uid.str()
+                               : identity.gang.empty() ? identity.task.str()
+                                                       : identity.gang;
+    PlanGroup*& group = of_owner_[owner + "\n" + plan->id];
+    if (group == nullptr) group = &new_group(*plan);
     return group;
   }
 
-  PlanGroup& group(const Pod& pod, const PlanNote& plan) {
-    if (owning_job(snapshot_, pod) != nullptr) return group(pod.owner->uid.str(), plan);
-    const HoldIdentity identity = hold_identity(snapshot_, pod);
-    return group(identity.gang.empty() ? identity.task.str() : identity.gang, plan);
-  }
-
-  // True where the pod's Job carries a plan.
-  bool count_member(const Pod& pod) {
-    if (!pod.owner) return false;
-    const auto at = members_.find(pod.owner->uid);
-    if (at == members_.end()) return false;
-    ++at->second;
-    return true;
-  }
-
   void add_unbound(const Pod& pod) {
-    count_member(pod);
+    PlanGroup* jobs = group_of_job(pod);
+    if (jobs != nullptr) ++jobs->members;
     const bool nominated = !pod.nominated_node.empty();
     if (nominated) hold_nomination(pod);
-    const PlanNote* plan = standing_plan(snapshot_, pod);
-    if (plan == nullptr) return;
-    PlanGroup& mine = group(pod, *plan);
+    PlanGroup* mine = group_of(pod, jobs);
+    if (mine == nullptr) return;
     if (nominated)
-      mine.taken.push_back(pod.nominated_node);
+      mine->taken.push_back(&pod.nominated_node);
     else
-      mine.waiting.push_back(&pod);
+      mine->waiting.push_back(&pod);
   }
 
   void add_bound(const Pod& pod) {
-    const bool planned_job = count_member(pod);
-    if (!pod.plan && !planned_job) return;
-    if (const PlanNote* plan = standing_plan(snapshot_, pod))
-      group(pod, *plan).taken.push_back(pod.node);
+    PlanGroup* jobs = group_of_job(pod);
+    if (jobs != nullptr) ++jobs->members;
+    if (PlanGroup* mine = group_of(pod, jobs)) mine->taken.push_back(&pod.node);
   }
 
   void hold_nomination(const Pod& pod) {
@@ -115,27 +125,39 @@ class HoldDeriver {
   }
 
   void hold_plan(const PlanGroup& group) {
-    std::vector<NodeName> left = group.plan->nodes;
-    for (const NodeName& node : group.taken)
-      if (const auto at = std::find(left.begin(), left.end(), node); at != left.end())
-        left.erase(at);
+    const std::int64_t missing = missing_pods(group);
+    if (group.waiting.empty() && missing <= 0) return;
+    const std::vector<const NodeName*> left = nodes_left(group);
     std::size_t next = 0;
     for (const Pod* pod : group.waiting) {
       if (next == left.size()) return;
       const HoldIdentity identity = hold_identity(snapshot_, *pod);
-      add(left[next++], Hold{pod->requests, pod->priority, identity.task, identity.gang, Uid{},
-                             plan_expires_s(snapshot_, *pod, *group.plan)});
+      add(*left[next++], Hold{pod->requests, pod->priority, identity.task, identity.gang, Uid{},
+                              plan_expires_s(snapshot_, *pod, *group.plan)});
     }
-    if (group.job != nullptr) hold_missing(group, left, next);
+    if (missing <= 0) return;
+    const Hold hold = missing_pod_hold(group);
+    for (std::int64_t i = 0; i < missing && next < left.size(); ++i)
+      add(*left[next++], hold);
+  }
+
+  // In the plan's order.
+  static std::vector<const NodeName*> nodes_left(const PlanGroup& group) {
+    std::vector<const NodeName*> left;
+    for (const NodeName& node : group.plan->nodes)
+      left.push_back(&node);
+    for (const NodeName* taken : group.taken) {
+      const auto at = std::find_if(left.begin(), left.end(),
+                                   [&](const NodeName* node) { return *node == *taken; });
+      if (at != left.end()) left.erase(at);
+    }
+    return left;
   }
 
   // Members that the Job controller has not created yet.
-  void hold_missing(const PlanGroup& group, const std::vector<NodeName>& left, std::size_t next) {
-    const Job& job = *group.job;
-    std::int64_t missing = wanted_pods(job) - std::max(members_.at(job.uid), ended_or_live(job));
-    const Hold hold = missing_pod_hold(group);
-    for (; missing > 0 && next < left.size(); --missing)
-      add(left[next++], hold);
+  std::int64_t missing_pods(const PlanGroup& group) const {
+    if (group.job == nullptr) return 0;
+    return wanted_pods(*group.job) - std::max(group.members, ended_or_live(*group.job));
   }
 
   // Pods that the controller has made: where one that we saw is gone, it has ended, and the Job's
@@ -170,8 +192,9 @@ class HoldDeriver {
   }
 
   const ClusterSnapshot& snapshot_;
-  std::map<std::string, PlanGroup> groups_;
-  std::unordered_map<Uid, std::int64_t> members_;  // live pods of each Job that carries a plan
+  std::deque<PlanGroup> groups_;
+  std::unordered_map<Uid, PlanGroup*> of_job_;
+  std::unordered_map<std::string, PlanGroup*> of_owner_;  // by task or gang, and plan
   HoldTable table_;
 };
 

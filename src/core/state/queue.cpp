@@ -6,11 +6,13 @@
 #include <tuple>
 
 #include "queue_tasks.h"
+#include "quota_menu.h"
 #include "room.h"
 #include "scale_up.h"
 #include "slackline/base/text.h"
 #include "slackline/core/deadline.h"
 #include "slackline/core/predicates.h"
+#include "slackline/model/reason.h"
 
 namespace slackline::core {
 namespace {
@@ -132,7 +134,10 @@ class QueueMaker {
         options_(options),
         menus_(menus),
         room_(snapshot, options.now_steady_s),
-        present_(snapshot, *options.catalog) {}
+        present_(snapshot, *options.catalog),
+        quotas_(snapshot) {
+    quotas_.charge_released(snapshot);
+  }
 
   Queue make() {
     queue_.pools_ = find_pools(snapshot_, *options_.catalog);
@@ -184,7 +189,7 @@ class QueueMaker {
       described.type = task.intent.model.value_or("");
       described.checkpoint_s = task.intent.checkpoint_interval_s.value_or(described.checkpoint_s);
       described.preemptible = false;  // until live preemption exists
-      described.menu = menu.menu;
+      described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);
       described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
       if (!task.plan) described.eligible = eligibility.of(task.member);
@@ -210,6 +215,15 @@ class QueueMaker {
       queue_.to_open_.push_back(task.job);
     else
       queue_.to_let_go_.insert(queue_.to_let_go_.end(), task.pods.begin(), task.pods.end());
+  }
+
+  std::shared_ptr<const PlacementMenu> within_quotas(
+      QueueTask& task, const std::shared_ptr<const PlacementMenu>& menu) const {
+    if (quotas_.empty() || menu->empty()) return menu;
+    auto admitted = admitted_menu(quotas_, task, menu, menus_.pools(), options_.theta);
+    if (!admitted->empty()) return admitted;
+    task.hindrance = Hindrance{reason::kQuotaExceeded, task.key.ns};
+    return menu;
   }
 
   void find_runs() {
@@ -242,10 +256,10 @@ class QueueMaker {
     std::vector<std::pair<double, TaskIndex>> started;
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       const QueueTask& task = queue_.tasks_[t];
-      if (!task.plan && !task.hindrance && !let_go_.contains(t))
+      if (task.plan && runs_[t])
+        started.emplace_back(started_s(task, options_.now_wall_s), t);
+      else if (!task.plan && !task.hindrance && !let_go_.contains(t))
         queue_.state_.arrive(t);
-      else if (runs_[t])
-        started.emplace_back(started_s(queue_.tasks_[t], options_.now_wall_s), t);
     }
     std::sort(started.begin(), started.end());
     for (const auto& [time_s, t] : started) {
@@ -262,6 +276,7 @@ class QueueMaker {
   const RoomTable room_;
   PresentNodes present_;
   std::set<TaskIndex> let_go_;
+  QuotaBook quotas_;
   std::vector<std::optional<PlannedRun>> runs_;  // by task; nullopt: not a run of the queue
   Queue queue_;
 };

@@ -24,7 +24,8 @@ class QueueQueryTest : public testing::Test {
     Settings settings;
     settings.policy = *core::parse_policy("savable,headroom=0,calm=0");
     settings_.publish(settings);
-    options_ = {default_gpu_catalog(), &settings_, {}};
+    options_.catalog = default_gpu_catalog();
+    options_.settings = &settings_;
     planner_.publish({.active = true, .leads = true, .leader = "me", .backoffs = {}});
   }
 

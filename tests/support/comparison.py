@@ -1,0 +1,263 @@
+"""The same Jobs with Slackline and with the stock scheduler alone, and what the simulator says.
+
+    trace = make_trace(directory)
+    stock = run_stock(cluster, trace)
+    active, daemon = run_active(cluster, trace)
+    print(*table(stock, active, trace.simulate(active.startup_s)), sep="\n")
+
+One run at a time: each has a namespace and a kube-scheduler of its own, on the same nodes.
+"""
+
+import statistics
+import time
+from dataclasses import dataclass
+
+from support.active import managed_namespace, start_active
+from support.controlplane import stock_scheduler_config
+from support.runlog import RunLog
+from support.trace import GPU_TYPE, GPUS_PER_NODE, NODES, STARTUP_S, job
+from support.watch import Watch
+
+_SCHEDULER = "kube-scheduler"
+_MOST_S = 600
+_SAY_EVERY_S = 10
+
+
+@dataclass(frozen=True)
+class Row:
+    """One Job of a run; times in seconds from the start of the run."""
+
+    name: str
+    qos: str
+    shape: str  # nodes x GPUs that it ran on
+    submit_s: float
+    release_s: float | None  # None: nobody held it back
+    bound_s: float
+    finish_s: float
+    deadline_s: float
+    met: bool  # False where there is no deadline
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run achieved. Shares are 0-1."""
+
+    rows: list
+    with_deadline: int
+    met: int
+    makespan_s: float
+    busy: float  # GPUs taken, of all until the last Job finished
+    busy_while_waiting: float  # the same, while some Job waited for GPUs
+    freed_to_bound_s: list  # see freed_to_bound()
+    startup_s: float  # what a Job costs beside its run time: binding, starting, ending
+    overcommitted: list
+    logs: dict  # {Job: JobLog}
+
+    @property
+    def met_share(self):
+        return self.met / self.with_deadline
+
+
+def run_stock(cluster, trace, say=lambda line: None):
+    """The Jobs as they are written, by kube-scheduler without any extender."""
+    cluster.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "stock"}}])
+    cluster.start_scheduler(stock_scheduler_config(cluster), name=_SCHEDULER)
+    run = play(cluster, trace, "stock", say)
+    cluster.kill(_SCHEDULER)
+    return run
+
+
+def run_active(cluster, trace, say=lambda line: None, detached=False):
+    """The same Jobs with Slackline in active mode: (run, daemon), and the daemon goes on."""
+    startup_s = STARTUP_S / trace.squeeze
+    profiles = [trace.profile(startup_s)]
+    daemon = start_active(cluster, trace.policy, profiles, detached)
+    namespace = managed_namespace(cluster, "team")
+    return play(cluster, trace, namespace, say), daemon
+
+
+def play(cluster, trace, namespace, say):
+    """Submits every Job at its time, waits until all have finished, and closes the books."""
+    log = RunLog(GPUS_PER_NODE)
+    with Watch(cluster, "pod", namespace, log.saw_pod) as pods:
+        with Watch(cluster, "job", namespace, log.saw_job) as jobs:
+            began = time.time()
+            told = began
+            tasks = list(trace.tasks)
+            while True:
+                pods.check()
+                jobs.check()
+                now = time.time()
+                while tasks and began + tasks[0].submit_s <= now:
+                    submit(cluster, tasks.pop(0), namespace, began, log)
+                logs = log.jobs()
+                done = sum(bool(each.finished_at) for each in logs.values())
+                if done == len(trace.tasks):
+                    break
+                if now - told >= _SAY_EVERY_S:
+                    told = now
+                    say(progress(trace, logs, began, now))
+                if now - began > _MOST_S:
+                    raise AssertionError(f"{done} Jobs finished in {_MOST_S} s\n{unfinished(logs)}")
+                next_s = began + tasks[0].submit_s - now if tasks else 0.1
+                time.sleep(min(0.1, max(0.001, next_s)))
+    return close_books(trace, log, began)
+
+
+def submit(cluster, task, namespace, began, log):
+    path = cluster.collection("job", namespace)
+    status, reply = cluster.request("POST", path, job(task, namespace, began + task.deadline_s))
+    assert status == 201, f"creating {task.name}: {status} {reply}"
+    log.submitted(task.name, time.time())
+
+
+def progress(trace, logs, began, now):
+    """One line about a run that goes on."""
+    deadlines = {task.name: began + task.deadline_s for task in trace.tasks if task.has_deadline}
+    running = [each for each in logs.values() if each.bound_at and not each.finished_at]
+    done = {name: each for name, each in logs.items() if each.finished_at}
+    met = sum(each.finished_at <= deadlines.get(name, 0) for name, each in done.items())
+    busy = sum(
+        pod.gpus for each in logs.values() for pod in each.pods if pod.bound_at and not pod.ended_at
+    )
+    return (
+        f"{now - began:4.0f} s  {len(logs):2} submitted  {len(logs) - len(running) - len(done):2}"
+        f" waiting  {len(running):2} running on {busy:2} GPUs  {len(done):2} done,"
+        f" {met:2} by their deadline"
+    )
+
+
+def unfinished(logs):
+    return "\n".join(f"{name}: {each}" for name, each in logs.items() if not each.finished_at)
+
+
+def close_books(trace, log, began):
+    logs = log.jobs()
+    rows = [_row(task, logs[task.name], began) for task in trace.tasks]
+    makespan_s = max(row.finish_s for row in rows)
+    pods = [pod for pod in log.pods() if pod.bound_at]
+    gpus = NODES * GPUS_PER_NODE
+    waits = _union([(each.submitted_at, each.bound_at) for each in logs.values()])
+    waiting_s = sum(end - begin for begin, end in waits)
+    busy_s = sum(pod.gpus * (pod.ended_at - pod.bound_at) for pod in pods)
+    freed = freed_to_bound(logs, pods)
+    beside = [
+        logs[task.name].finished_at - logs[task.name].bound_at - task.run_times[row.shape]
+        for task, row in zip(trace.tasks, rows)
+    ]
+    return Run(
+        rows=rows,
+        with_deadline=sum(task.has_deadline for task in trace.tasks),
+        met=sum(row.met for row in rows),
+        makespan_s=makespan_s,
+        busy=busy_s / (gpus * makespan_s),
+        busy_while_waiting=_overlap_s(pods, waits) / (gpus * waiting_s) if waiting_s else 0,
+        freed_to_bound_s=freed,
+        startup_s=statistics.mean(beside) + (statistics.median(freed) if freed else 0),
+        overcommitted=log.overcommitted,
+        logs=logs,
+    )
+
+
+def freed_to_bound(logs, pods):
+    """Of every Job that waited for GPUs: from the last one freed on its nodes to its last binding.
+
+    Freed before it was released, that is; a Job that was not submitted by then waited for nothing.
+    """
+    latencies = []
+    for log in logs.values():
+        decided_at = log.released_at or log.bound_at
+        nodes = {pod.node for pod in log.pods}
+        freed = [pod.ended_at for pod in pods if pod.node in nodes and pod.ended_at <= decided_at]
+        if freed and max(freed) > log.submitted_at:
+            latencies.append(log.bound_at - max(freed))
+    return sorted(latencies)
+
+
+def quantile(values, share):
+    """The element at that share of a sorted list; NaN where it is empty."""
+    return values[min(len(values) - 1, int(share * len(values)))] if values else float("nan")
+
+
+def table(stock, active, simulated):
+    """The three side by side, as lines of Markdown; the simulator's is the report of `active`."""
+
+    def measured(run):
+        return [
+            f"{run.met} of {run.with_deadline} ({100 * run.met_share:.1f} %)",
+            f"{run.makespan_s:.1f} s",
+            f"{100 * run.busy:.1f} %",
+            f"{100 * run.busy_while_waiting:.1f} %",
+            " / ".join(f"{1000 * quantile(run.freed_to_bound_s, q):.0f} ms" for q in (0.5, 0.9)),
+            _urgent_latency(run),
+        ]
+
+    predicted = [
+        f"{simulated['q_no_urgent']:.1f} %",
+        f"{3600 * simulated['makespan_h']:.1f} s",
+        f"{simulated['util']:.1f} %",
+        "-",
+        f"(start-up {1000 * active.startup_s:.0f} ms)",
+        "-",
+    ]
+    names = [
+        "deadlines met",
+        "all done after",
+        "GPUs busy",
+        "GPUs busy while Jobs wait",
+        "GPU freed -> next bound, p50 / p90",
+        "urgent Jobs: submitted to finished",
+    ]
+    lines = ["| | slackline | simulated | stock scheduler |", "|---|---|---|---|"]
+    for row in zip(names, measured(active), predicted, measured(stock)):
+        lines.append(f"| {' | '.join(row)} |")
+    return lines
+
+
+def verdict(stock, active):
+    """The line that counts."""
+    return (
+        f"deadlines met: slackline {active.met} of {active.with_deadline},"
+        f" stock {stock.met} of {stock.with_deadline}"
+    )
+
+
+def _row(task, log, began):
+    finish_s = log.finished_at - began
+    pods, gpus = len(log.pods), log.pods[0].gpus
+    return Row(
+        name=task.name,
+        qos=task.qos,
+        shape=f"{pods}x{gpus}",
+        submit_s=log.submitted_at - began,
+        release_s=log.released_at - began if log.released_at else None,
+        bound_s=log.bound_at - began,
+        finish_s=finish_s,
+        deadline_s=task.deadline_s,
+        met=task.has_deadline and finish_s <= task.deadline_s,
+    )
+
+
+def _urgent_latency(run):
+    latencies = [row.finish_s - row.submit_s for row in run.rows if row.qos == "urgent"]
+    return f"{statistics.mean(latencies):.1f} s" if latencies else "-"
+
+
+def _union(spans):
+    """Disjoint spans that cover the same time."""
+    merged = []
+    for begin, end in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([begin, end])
+    return merged
+
+
+def _overlap_s(pods, spans):
+    """GPU-seconds of the pods within the spans."""
+    return sum(
+        pod.gpus * max(0, min(end, pod.ended_at) - max(begin, pod.bound_at))
+        for pod in pods
+        for begin, end in spans
+    )

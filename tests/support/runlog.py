@@ -1,0 +1,123 @@
+"""What happened to the Jobs of a run, read from watches on Jobs and pods.
+
+Everything is timed by when the event was read, in epoch seconds. Pods tell when a Job runs and
+ends; the Job's own status comes a second late.
+"""
+
+import json
+import threading
+from dataclasses import dataclass, field
+
+from support.objects import gpus_of, name_of, node_of, phase_of
+
+_JOB_LABEL = "batch.kubernetes.io/job-name"
+_OVER = ("Succeeded", "Failed")
+
+
+@dataclass
+class PodLog:
+    job: str
+    gpus: int
+    env: dict
+    node: str = ""
+    bound_at: float = 0
+    ended_at: float = 0
+    succeeded: bool = False
+
+
+@dataclass
+class JobLog:
+    submitted_at: float = 0
+    released_at: float = 0  # 0: never held back
+    plan: dict = field(default_factory=dict)
+    pods: list = field(default_factory=list)  # of its last release, not deleted unbound
+
+    @property
+    def bound_at(self):
+        """All of its pods are on nodes; 0: not yet."""
+        times = [pod.bound_at for pod in self.pods]
+        return max(times) if times and all(times) else 0
+
+    @property
+    def finished_at(self):
+        """All of its pods have succeeded; 0: not yet."""
+        times = [pod.ended_at for pod in self.pods if pod.succeeded]
+        return max(times) if times and len(times) == len(self.pods) else 0
+
+
+class RunLog:
+    """The books of one run. `saw_job`, `saw_pod` are callbacks of watches; questions: any thread."""
+
+    def __init__(self, gpus_per_node):
+        self._lock = threading.Lock()
+        self._room = gpus_per_node
+        self._jobs = {}
+        self._pods = {}
+        self._wanted = {}  # by Job: how many pods it has in its present shape
+        self.overcommitted = []  # "node-1 has 5 GPUs taken", as they happened
+
+    def submitted(self, job, when):
+        with self._lock:
+            self._jobs.setdefault(job, JobLog()).submitted_at = when
+
+    def saw_job(self, when, job):
+        with self._lock:
+            log = self._jobs.setdefault(name_of(job), JobLog())
+            self._wanted[name_of(job)] = job["spec"]["parallelism"]
+            plan = job["metadata"].get("annotations", {}).get("slackline.dev/plan")
+            if plan and not job["spec"].get("suspend") and json.loads(plan) != log.plan:
+                log.released_at, log.plan = when, json.loads(plan)
+
+    def saw_pod(self, when, pod):
+        name = pod["metadata"].get("labels", {}).get(_JOB_LABEL)
+        if not name:
+            return
+        with self._lock:
+            log = self._pods.get(pod["metadata"]["uid"])
+            if log is None:
+                log = PodLog(name, gpus_of(pod), _shape_env(pod))
+                self._pods[pod["metadata"]["uid"]] = log
+                self._jobs.setdefault(name, JobLog()).pods.append(log)
+            if node_of(pod) and not log.bound_at:
+                log.node, log.bound_at = node_of(pod), when
+                self._check_room(log.node)
+            if phase_of(pod) in _OVER and not log.ended_at:
+                log.ended_at, log.succeeded = when, phase_of(pod) == "Succeeded"
+            elif pod["metadata"].get("deletionTimestamp") and not log.ended_at:
+                self._deleted(log, when)
+
+    def jobs(self):
+        """{name: JobLog}; those whose pods are not all there yet are neither bound nor finished."""
+        with self._lock:
+            return {name: self._copy(name, log) for name, log in self._jobs.items()}
+
+    def pods(self):
+        with self._lock:
+            return list(self._pods.values())
+
+    def _copy(self, name, log):
+        whole = len(log.pods) == self._wanted.get(name, 0)
+        pods = list(log.pods) if whole else []
+        return JobLog(log.submitted_at, log.released_at, log.plan, pods)
+
+    def _deleted(self, log, when):
+        if log.bound_at:
+            log.ended_at = when
+        self._jobs[log.job].pods.remove(log)
+
+    def _check_room(self, node):
+        there = [pod for pod in self._pods.values() if pod.node == node and not pod.ended_at]
+        taken = sum(pod.gpus for pod in there)
+        if taken > self._room:
+            self.overcommitted.append(f"{node} has {taken} GPUs taken")
+
+
+def _shape_env(pod):
+    """The variables that read an annotation (the downward API), as a kubelet would fill them."""
+    notes = pod["metadata"].get("annotations", {})
+    found = {}
+    for variable in pod["spec"]["containers"][0].get("env", []):
+        path = variable.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath", "")
+        if path.startswith("metadata.annotations['"):
+            found[variable["name"]] = notes.get(path[len("metadata.annotations['") : -2], "")
+    return found
