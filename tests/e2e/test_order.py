@@ -8,10 +8,10 @@ import subprocess
 import unittest
 
 from support.controlplane import BINARIES, ControlPlane, gpu_scheduler_config
-from support.installation import webhook_manifests
+from support.installation import WEBHOOK, webhook_manifests
 from support.objects import DURATION, gpu_pod, name_of, node_of
 from support.process import free_ports
-from test_webhook import DEPLOY, TEAM, Replica, gpu_job
+from test_webhook import TEAM, Replica, gpu_job
 
 MANAGED = {"slackline.dev/managed": "true"}
 QUEUES = "queues: [{{name: small, maxPending: {small}}}, {{name: grows, scaleUp: true}}]\n"
@@ -24,7 +24,7 @@ class OrderTest(unittest.TestCase):
         cls.addClassCleanup(cls.cluster.close)
         cls.cluster.add_gpu_nodes(1, 4, "K80", prefix="k80")
         account = cls.cluster.install_rbac()
-        cls.cluster.kubectl("apply", "--validate=strict", "-f", DEPLOY / "rbac.yaml")
+        cls.cluster.kubectl("apply", "--validate=strict", "-f", WEBHOOK / "rbac.yaml")
         for name, labels in ((TEAM, MANAGED), ("others", {})):
             cls.cluster.apply(
                 [{"apiVersion": "v1", "kind": "Namespace",
