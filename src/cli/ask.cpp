@@ -7,6 +7,7 @@
 #include "cli/watch.h"
 #include "client/client.h"
 #include "slackline/base/text.h"
+#include "slackline/model/extender.h"
 
 namespace slackline::cli {
 namespace {
@@ -81,6 +82,19 @@ CLI::App* add_question(CLI::App& app, const std::string& name, const std::string
   return command;
 }
 
+void add_queue(CLI::App& app, int& exit_code, const std::shared_ptr<AskOptions>& options) {
+  CLI::App* queue = add_question(
+      app, "queue", "List tasks that wait or are planned, by predicted start", options);
+  queue->add_option("-n,--namespace", options->ns, "Only this namespace");
+  queue->add_option("--limit", options->limit, "At most so many rows");
+  queue->add_flag("-w,--watch", options->watch, "Show it again and again, until Ctrl-C");
+  queue->add_option("--interval", options->interval_s, "Seconds between two pictures, with --watch")
+      ->check(CLI::Range(0.2, 3600.0))
+      ->capture_default_str();
+  queue->callback(
+      [&exit_code, options] { exit_code = ask(*options, with_query("/v1/queue", *options)); });
+}
+
 }  // namespace
 
 void add_ask(CLI::App& app, int& exit_code) {
@@ -102,16 +116,7 @@ void add_ask(CLI::App& app, int& exit_code) {
   tasks->callback(
       [&exit_code, options] { exit_code = ask(*options, with_query("/v1/tasks", *options)); });
 
-  CLI::App* queue = add_question(
-      app, "queue", "List tasks that wait or are planned, by predicted start", options);
-  queue->add_option("-n,--namespace", options->ns, "Only this namespace");
-  queue->add_option("--limit", options->limit, "At most so many rows");
-  queue->add_flag("-w,--watch", options->watch, "Show it again and again, until Ctrl-C");
-  queue->add_option("--interval", options->interval_s, "Seconds between two pictures, with --watch")
-      ->check(CLI::Range(0.2, 3600.0))
-      ->capture_default_str();
-  queue->callback(
-      [&exit_code, options] { exit_code = ask(*options, with_query("/v1/queue", *options)); });
+  add_queue(app, exit_code, options);
 
   CLI::App* scores = add_question(
       app, "scores", "Show how every node is judged for a pod of the cluster, and why", options);
@@ -142,7 +147,7 @@ void add_ask(CLI::App& app, int& exit_code) {
   CLI::App* decisions =
       add_question(app, "decisions", "Show the newest rows of the decision journal", options);
   decisions->add_option("--pod", options->name, "Only NAMESPACE/NAME");
-  decisions->add_option("--verb", options->verb, "Only filter, prioritize, preempt or bind");
+  decisions->add_option("--verb", options->verb, format("Only one of {}", verb_names()));
   decisions->add_option("--limit", options->limit, "At most so many rows");
   decisions->callback([&exit_code, options] {
     std::string path = with_query("/v1/decisions", *options);

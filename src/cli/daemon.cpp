@@ -135,7 +135,7 @@ Status Daemon::Parts::connect_cluster() {
                    cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
   runs->follow(*source);
   SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, models->board(), *source,
-                                                 writer.get(), metrics));
+                                                 writer.get(), metrics, *log));
   give_back = GiveBackService::make(configuration, *source, *writer, metrics);
   return source->start();
 }

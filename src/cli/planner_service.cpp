@@ -1,5 +1,7 @@
 #include "cli/planner_service.h"
 
+#include "cluster/server_version.h"
+#include "obs/log.h"
 #include "slackline/base/text.h"
 
 namespace slackline::cli {
@@ -26,18 +28,26 @@ Result<control::PlannerOptions> planner_options(const config::Configuration& con
 
 Result<std::unique_ptr<PlannerService>> PlannerService::make(
     const config::Configuration& configuration, const control::KnownBoard& board,
-    cluster::ClusterSource& source, cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics) {
+    cluster::ClusterSource& source, cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics,
+    control::DecisionLog& log) {
   if (configuration.mode != Mode::kActive || writer == nullptr)
     return std::unique_ptr<PlannerService>();
   auto service = std::unique_ptr<PlannerService>(new PlannerService());
   PlannerService& parts = *service;
   SLACKLINE_ASSIGN(control::PlannerOptions options, planner_options(configuration));
+  const cluster::KubeAccess access{.kubeconfig = configuration.cluster.kubeconfig};
+  options.server_minor = [access]() -> std::optional<int> {
+    const auto minor = cluster::server_minor(access);
+    if (!minor) obs::log_warning("server_version_unknown", {{"error", minor.error().message}});
+    return minor ? std::optional(*minor) : std::nullopt;
+  };
   const auto wake = [&parts] { parts.loop_->wake(); };
-  SLACKLINE_ASSIGN(parts.election_,
-                   cluster::make_leader_election({.kubeconfig = configuration.cluster.kubeconfig},
-                                                 lease_options(configuration.planner), wake));
+  SLACKLINE_ASSIGN(parts.election_, cluster::make_leader_election(
+                                        access, lease_options(configuration.planner), wake));
   options.leader = [&parts] { return parts.election_->holder(); };
   parts.actuator_ = std::make_unique<control::Actuator>(*writer, metrics, wake, system_clock());
+  parts.journal_ = std::make_unique<control::PlanJournal>(log, system_clock());
+  parts.actuator_->on_written([&parts](const OwnWrite& write) { parts.journal_->written(write); });
   parts.loop_ = std::make_unique<control::PlannerLoop>(
       std::move(options), board, source, *parts.actuator_,
       [&parts] { return parts.election_->term(); }, metrics, system_clock());

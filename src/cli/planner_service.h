@@ -8,6 +8,7 @@
 #include "cluster/source.h"
 #include "config/configuration.h"
 #include "control/plan/actuator.h"
+#include "control/plan/plan_journal.h"
 #include "control/plan/planner_loop.h"
 
 namespace slackline::cli {
@@ -23,7 +24,8 @@ class PlannerService {
                                                       const control::KnownBoard& board,
                                                       cluster::ClusterSource& source,
                                                       cluster::ClusterWriter* writer,
-                                                      obs::MetricsRegistry& metrics);
+                                                      obs::MetricsRegistry& metrics,
+                                                      control::DecisionLog& log);
 
   // What the planner alone knows, and who posts Events.
   const control::PlannerBoard& view() const { return loop_->view(); }
@@ -37,6 +39,7 @@ class PlannerService {
   PlannerService() = default;
 
   std::unique_ptr<cluster::LeaderElection> election_;
+  std::unique_ptr<control::PlanJournal> journal_;
   std::unique_ptr<control::Actuator> actuator_;
   std::unique_ptr<control::PlannerLoop> loop_;
 };

@@ -29,6 +29,41 @@ const std::vector<std::shared_ptr<const T>>& Cache::Shelf<T>::sorted() {
   return list;
 }
 
+template <class T>
+void Cache::Shelf<T>::put(T object, std::uint64_t generation) {
+  const ObjectKey key = object.key;
+  entries[key] = {std::make_shared<const T>(std::move(object)), generation};
+  list_outdated = true;
+}
+
+template <class T>
+void Cache::Shelf<T>::forget(const ObjectKey& key) {
+  entries.erase(key);
+  list_outdated = true;
+}
+
+template <class T>
+bool Cache::Shelf<T>::holds(const ObjectKey& key, const Uid& uid) const {
+  const auto at = entries.find(key);
+  return at != entries.end() && (uid.empty() || at->second.object->uid == uid);
+}
+
+template <class T>
+std::vector<ObjectKey> Cache::Shelf<T>::older_than(std::uint64_t generation) const {
+  std::vector<ObjectKey> keys;
+  for (const auto& [key, entry] : entries)
+    if (entry.generation != generation) keys.push_back(key);
+  return keys;
+}
+
+template <class T>
+Fingerprints Cache::Shelf<T>::fingerprints() const {
+  Fingerprints result;
+  for (const auto& [key, entry] : entries)
+    result[key.str()] = fingerprint_of(*entry.object);
+  return result;
+}
+
 Cache::Cache(const Clock& clock, ClusterObserver* observer)
     : clock_(clock), observer_(observer), snapshot_(std::make_shared<ClusterSnapshot>()) {}
 
@@ -47,8 +82,10 @@ void Cache::upsert(KubeObject object) {
       put(std::move(*node));
     } else if (Job* job = std::get_if<Job>(&object)) {
       put(std::move(*job), news);
+    } else if (DisruptionBudget* budget = std::get_if<DisruptionBudget>(&object)) {
+      budgets_.put(std::move(*budget), generation(KubeKind::kDisruptionBudget));
     } else {
-      put(std::move(std::get<DisruptionBudget>(object)));
+      quotas_.put(std::move(std::get<ResourceQuota>(object)), generation(KubeKind::kResourceQuota));
     }
     changed();
   }
@@ -82,14 +119,12 @@ void Cache::remove(const KubeObject& object, News& news) {
         same(at->second.state->node->uid, node->uid))
       forget_node(node->name.str());
   } else if (const Job* job = std::get_if<Job>(&object)) {
-    const auto at = jobs_.entries.find(job->key);
-    if (at != jobs_.entries.end() && same(at->second.object->uid, job->uid))
-      forget_job(job->key, news);
+    if (jobs_.holds(job->key, job->uid)) forget_job(job->key, news);
+  } else if (const auto* budget = std::get_if<DisruptionBudget>(&object)) {
+    if (budgets_.holds(budget->key, budget->uid)) budgets_.forget(budget->key);
   } else {
-    const auto& budget = std::get<DisruptionBudget>(object);
-    const auto at = budgets_.entries.find(budget.key);
-    if (at != budgets_.entries.end() && same(at->second.object->uid, budget.uid))
-      forget_budget(budget.key);
+    const auto& quota = std::get<ResourceQuota>(object);
+    if (quotas_.holds(quota.key, quota.uid)) quotas_.forget(quota.key);
   }
   changed();
 }
@@ -151,13 +186,6 @@ void Cache::put(Job job, News& news) {
   jobs_.list_outdated = true;
 }
 
-void Cache::put(DisruptionBudget budget) {
-  auto& entry = budgets_.entries[budget.key];
-  entry.object = std::make_shared<const DisruptionBudget>(std::move(budget));
-  entry.generation = generation(KubeKind::kDisruptionBudget);
-  budgets_.list_outdated = true;
-}
-
 void Cache::forget_node(const std::string& name) {
   const auto at = nodes_.find(name);
   if (at == nodes_.end() || !at->second.state->node) return;
@@ -183,13 +211,7 @@ void Cache::forget_job(const ObjectKey& key, News& news) {
   if (at == jobs_.entries.end()) return;
   news.gone_jobs.push_back(at->second.object->uid);
   sightings_.erase(at->second.object->uid);
-  jobs_.entries.erase(at);
-  jobs_.list_outdated = true;
-}
-
-void Cache::forget_budget(const ObjectKey& key) {
-  budgets_.entries.erase(key);
-  budgets_.list_outdated = true;
+  jobs_.forget(key);
 }
 
 void Cache::sweep(KubeKind kind, News& news) {
@@ -209,16 +231,16 @@ void Cache::sweep(KubeKind kind, News& news) {
         forget_pod(key);
       break;
     case KubeKind::kJob:
-      for (const auto& [key, entry] : jobs_.entries)
-        if (entry.generation != current) gone.push_back(key);
-      for (const ObjectKey& key : gone)
+      for (const ObjectKey& key : jobs_.older_than(current))
         forget_job(key, news);
       break;
     case KubeKind::kDisruptionBudget:
-      for (const auto& [key, entry] : budgets_.entries)
-        if (entry.generation != current) gone.push_back(key);
-      for (const ObjectKey& key : gone)
-        forget_budget(key);
+      for (const ObjectKey& key : budgets_.older_than(current))
+        budgets_.forget(key);
+      break;
+    case KubeKind::kResourceQuota:
+      for (const ObjectKey& key : quotas_.older_than(current))
+        quotas_.forget(key);
       break;
   }
 }
@@ -328,6 +350,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
     next->unbound.push_back(pod);
   next->jobs = jobs_.sorted();
   next->budgets = budgets_.sorted();
+  next->quotas = quotas_.sorted();
   next->sightings = sightings_;
   return next;
 }
@@ -393,6 +416,8 @@ std::size_t Cache::count(KubeKind kind) const {
       return jobs_.entries.size();
     case KubeKind::kDisruptionBudget:
       return budgets_.entries.size();
+    case KubeKind::kResourceQuota:
+      return quotas_.entries.size();
   }
   return 0;
 }
@@ -410,13 +435,11 @@ Fingerprints Cache::fingerprints(KubeKind kind) const {
         result[key.str()] = fingerprint_of(*entry.pod);
       break;
     case KubeKind::kJob:
-      for (const auto& [key, entry] : jobs_.entries)
-        result[key.str()] = fingerprint_of(*entry.object);
-      break;
+      return jobs_.fingerprints();
     case KubeKind::kDisruptionBudget:
-      for (const auto& [key, entry] : budgets_.entries)
-        result[key.str()] = fingerprint_of(*entry.object);
-      break;
+      return budgets_.fingerprints();
+    case KubeKind::kResourceQuota:
+      return quotas_.fingerprints();
   }
   return result;
 }

@@ -68,7 +68,7 @@ class Cache {
   struct KeyHash {
     std::size_t operator()(const ObjectKey& key) const noexcept;
   };
-  // Jobs and budgets: by key, and the list that snapshots take.
+  // Jobs, budgets and quotas: by key, and the list that snapshots take.
   template <class T>
   struct Shelf {
     struct Entry {
@@ -80,6 +80,12 @@ class Cache {
     bool list_outdated = false;
 
     const std::vector<std::shared_ptr<const T>>& sorted();
+    void put(T object, std::uint64_t generation);
+    void forget(const ObjectKey& key);
+    // Of any uid where `uid` is empty.
+    bool holds(const ObjectKey& key, const Uid& uid) const;
+    std::vector<ObjectKey> older_than(std::uint64_t generation) const;
+    Fingerprints fingerprints() const;
   };
 
   // What the observer is told once the lock is released.
@@ -94,11 +100,9 @@ class Cache {
   void put(Node node) SLACKLINE_REQUIRES(mutex_);
   void put(Pod pod, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(Job job, News& news) SLACKLINE_REQUIRES(mutex_);
-  void put(DisruptionBudget budget) SLACKLINE_REQUIRES(mutex_);
   void forget_node(const std::string& name) SLACKLINE_REQUIRES(mutex_);
   void forget_pod(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
   void forget_job(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
-  void forget_budget(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
   void sweep(wire::KubeKind kind, News& news) SLACKLINE_REQUIRES(mutex_);
   void tell(const News& news) const;
 
@@ -133,6 +137,7 @@ class Cache {
   std::map<ObjectKey, PodPtr> unbound_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<Job> jobs_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<DisruptionBudget> budgets_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<ResourceQuota> quotas_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, PlanSighting> sightings_ SLACKLINE_GUARDED_BY(mutex_);
 
   // Held while a snapshot is made, so that they come out in order; never taken under mutex_.

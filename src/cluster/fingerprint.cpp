@@ -44,6 +44,13 @@ std::uint64_t fingerprint_of(const DisruptionBudget& budget) {
   return fingerprint(format("{}|{}", budget.uid.str(), budget.disruptions_allowed));
 }
 
+std::uint64_t fingerprint_of(const ResourceQuota& quota) {
+  std::string text = quota.uid.str();
+  for (const QuotaLimit& limit : quota.limits)
+    text += format("|{}={}/{}", limit.resource, limit.used, limit.hard);
+  return fingerprint(text);
+}
+
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object) {
   if (const Pod* pod = std::get_if<Pod>(&object); pod != nullptr && pod->terminal()) return;
   std::visit([&](const auto& value) { into[key_text(value)] = fingerprint_of(value); }, object);

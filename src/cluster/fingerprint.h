@@ -17,6 +17,7 @@ std::uint64_t fingerprint_of(const Node& node);
 std::uint64_t fingerprint_of(const Pod& pod);
 std::uint64_t fingerprint_of(const Job& job);
 std::uint64_t fingerprint_of(const DisruptionBudget& budget);
+std::uint64_t fingerprint_of(const ResourceQuota& quota);
 
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object);
 

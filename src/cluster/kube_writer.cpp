@@ -46,17 +46,16 @@ class KubeWriter final : public ClusterWriter {
   }
 
   Result<std::string> write(const OwnWrite& write) override {
-    const wire::PatchBody patch = wire::encode_own_write(write);
-    net::HttpRequest request;
-    request.method = "PATCH";
-    request.url = writes_job(write.kind) ? job_path(write.key) : pod_path(write.key);
-    if (!patch.subresource.empty()) request.url += format("/{}", patch.subresource);
-    request.headers = {{"Content-Type", std::string(patch.content_type)}};
-    request.body = patch.body;
-    request.timeout_s = kOwnWriteTimeout_s;
-    const auto answer = client_.send(std::move(request));
-    if (!answer) return fail(meaning_of(write, answer.error()));
-    return wire::decode_written_version(answer->body);
+    auto version = patch(write);
+    if (version || version.error().code != ErrorCode::kInvalidArgument) return version;
+    // API servers before 1.36 do not let the template of a Job that ran have its first shape back.
+    const bool shaped = write.reshape || write.affinity_terms;
+    if (write.kind != OwnWriteKind::kOpenJob || !shaped) return version;
+    OwnWrite plain = write;
+    plain.reshape.reset();
+    plain.affinity_terms.reset();
+    plain.original = nullptr;
+    return patch(plain);
   }
 
   Status post(const TaskEvent& event) override {
@@ -83,6 +82,20 @@ class KubeWriter final : public ClusterWriter {
   }
 
  private:
+  Result<std::string> patch(const OwnWrite& write) {
+    const wire::PatchBody encoded = wire::encode_own_write(write);
+    net::HttpRequest request;
+    request.method = "PATCH";
+    request.url = writes_job(write.kind) ? job_path(write.key) : pod_path(write.key);
+    if (!encoded.subresource.empty()) request.url += format("/{}", encoded.subresource);
+    request.headers = {{"Content-Type", std::string(encoded.content_type)}};
+    request.body = encoded.body;
+    request.timeout_s = kOwnWriteTimeout_s;
+    const auto answer = client_.send(std::move(request));
+    if (!answer) return fail(meaning_of(write, answer.error()));
+    return wire::decode_written_version(answer->body);
+  }
+
   Status create_event(const wire::EventDto& event) {
     net::HttpRequest request;
     request.method = "POST";

@@ -1,4 +1,4 @@
-// The four resources that the cache watches, and where the API server keeps them.
+// The resources that the cache watches, and where the API server keeps them.
 #pragma once
 
 #include <array>
@@ -17,12 +17,13 @@ struct ResourceSpec {
   bool required;  // without it no snapshot can be believed
 };
 
-inline constexpr std::array<ResourceSpec, 4> kResources{{
+inline constexpr std::array<ResourceSpec, 5> kResources{{
     {wire::KubeKind::kNode, "nodes", "/api/v1/nodes", "", true},
     {wire::KubeKind::kPod, "pods", "/api/v1/pods", "", true},
     {wire::KubeKind::kJob, "jobs", "/apis/batch/v1/jobs", "batch", true},
     {wire::KubeKind::kDisruptionBudget, "poddisruptionbudgets",
      "/apis/policy/v1/poddisruptionbudgets", "policy", false},
+    {wire::KubeKind::kResourceQuota, "resourcequotas", "/api/v1/resourcequotas", "", false},
 }};
 
 constexpr std::size_t index_of(wire::KubeKind kind) {
@@ -34,5 +35,6 @@ constexpr const ResourceSpec& resource_of(wire::KubeKind kind) {
 
 static_assert(kResources[index_of(wire::KubeKind::kNode)].name == "nodes");
 static_assert(kResources[index_of(wire::KubeKind::kDisruptionBudget)].api_group == "policy");
+static_assert(kResources[index_of(wire::KubeKind::kResourceQuota)].name == "resourcequotas");
 
 }  // namespace slackline::cluster

@@ -85,12 +85,9 @@ Result<JournalQuery> journal_query(const Request& request) {
     query.pod = key.name;
   }
   if (const auto verb = request.query.find("verb"); verb != request.query.end()) {
-    constexpr Verb kVerbs[] = {Verb::kFilter, Verb::kPrioritize, Verb::kPreempt, Verb::kBind};
-    if (std::none_of(std::begin(kVerbs), std::end(kVerbs),
-                     [&](Verb known) { return to_string(known) == verb->second; }))
-      return fail(ErrorCode::kInvalidArgument,
-                  format("verb=\"{}\": expected filter, prioritize, preempt or bind",
-                         printable(verb->second, 64)));
+    if (!parse_verb(verb->second))
+      return fail(ErrorCode::kInvalidArgument, format("verb=\"{}\": expected one of {}",
+                                                      printable(verb->second, 64), verb_names()));
     query.verb = verb->second;
   }
   return query;

@@ -1,5 +1,6 @@
 // The spelling of every enumeration of the model: one place, so that REST, journal and metrics
 // agree.
+#include "slackline/base/text.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
@@ -39,6 +40,13 @@ std::string_view message(Verdict verdict) {
   return kVerdictWords[static_cast<std::size_t>(verdict)].message;
 }
 
+namespace {
+
+constexpr std::array kVerbs = {Verb::kFilter, Verb::kPrioritize, Verb::kPreempt, Verb::kBind,
+                               Verb::kPlan,   Verb::kMove,       Verb::kSuspend};
+
+}  // namespace
+
 std::string_view to_string(Verb verb) {
   switch (verb) {
     case Verb::kFilter:
@@ -48,9 +56,28 @@ std::string_view to_string(Verb verb) {
     case Verb::kPreempt:
       return "preempt";
     case Verb::kBind:
+      return "bind";
+    case Verb::kPlan:
+      return "plan";
+    case Verb::kMove:
+      return "move";
+    case Verb::kSuspend:
       break;
   }
-  return "bind";
+  return "suspend";
+}
+
+std::optional<Verb> parse_verb(std::string_view text) {
+  for (const Verb verb : kVerbs)
+    if (to_string(verb) == text) return verb;
+  return std::nullopt;
+}
+
+std::string verb_names() {
+  std::string names;
+  for (const Verb verb : kVerbs)
+    names += format("{}{}", names.empty() ? "" : ", ", to_string(verb));
+  return names;
 }
 
 std::string_view to_string(Mode mode) {

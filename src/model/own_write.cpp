@@ -6,7 +6,7 @@ namespace slackline {
 namespace {
 
 constexpr std::array<std::string_view, kOwnWriteKindCount> kWords = {
-    "release", "open", "suspend", "plan", "nominate", "clear_nomination", "lift"};
+    "release", "open", "suspend", "plan", "nominate", "clear_nomination", "narrow", "lift"};
 
 }  // namespace
 
@@ -25,6 +25,7 @@ OwnWrite job_write(OwnWriteKind kind, const Job& job) {
   write.key = job.key;
   write.uid = job.uid;
   write.resource_version = job.resource_version;
+  if (job.plan) write.plan_id = job.plan->id;
   return write;
 }
 
@@ -33,6 +34,7 @@ OwnWrite pod_write(OwnWriteKind kind, const Pod& pod) {
   write.kind = kind;
   write.key = pod.key;
   write.uid = pod.uid;
+  if (pod.plan) write.plan_id = pod.plan->id;
   return write;
 }
 

@@ -52,13 +52,10 @@ std::string_view cut(const std::string& text) {
   return std::string_view(text).substr(0, kMaxTextBytes);
 }
 
-Result<Verb> parse_verb(std::string_view text) {
-  for (const Verb verb : {Verb::kFilter, Verb::kPrioritize, Verb::kPreempt, Verb::kBind})
-    if (to_string(verb) == text) return verb;
+Result<Verb> read_verb(std::string_view text) {
+  if (const auto verb = parse_verb(text)) return *verb;
   return fail(ErrorCode::kInvalidArgument,
-              format("verb \"{}\" is unknown; one of filter, prioritize, "
-                     "preempt, bind",
-                     printable(text, 64)));
+              format("verb \"{}\" is unknown; one of {}", printable(text, 64), verb_names()));
 }
 
 Result<DecisionRow> read_row(const Statement& statement) {
@@ -67,7 +64,7 @@ Result<DecisionRow> read_row(const Statement& statement) {
   row.id = statement.integer(column++);
   row.schema_version = static_cast<int>(statement.integer(column++));
   row.time_s = statement.real(column++);
-  SLACKLINE_ASSIGN(row.verb, parse_verb(statement.text(column++)));
+  SLACKLINE_ASSIGN(row.verb, read_verb(statement.text(column++)));
   row.pod_uid = Uid(statement.text(column++));
   row.pod.ns = statement.text(column++);
   row.pod.name = statement.text(column++);
@@ -156,7 +153,7 @@ Result<bool> DecisionTable::prune(std::int64_t keep_rows, std::int64_t slice) {
 }
 
 Result<JournalPage> read_decisions(Database& database, const JournalQuery& query) {
-  if (Result<Verb> verb = parse_verb(query.verb); !query.verb.empty() && !verb)
+  if (Result<Verb> verb = read_verb(query.verb); !query.verb.empty() && !verb)
     return fail(verb.error());
   SLACKLINE_ASSIGN(Statement statement, database.prepare(select_sql(query)));
   if (!query.ns.empty()) statement.bind(1, query.ns);

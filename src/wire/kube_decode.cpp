@@ -18,14 +18,16 @@ std::string_view kind_name(KubeKind kind) {
     case KubeKind::kJob:
       return "Job";
     case KubeKind::kDisruptionBudget:
+      return "PodDisruptionBudget";
+    case KubeKind::kResourceQuota:
       break;
   }
-  return "PodDisruptionBudget";
+  return "ResourceQuota";
 }
 
 std::optional<KubeKind> kind_of(std::string_view name) {
-  for (const KubeKind kind :
-       {KubeKind::kNode, KubeKind::kPod, KubeKind::kJob, KubeKind::kDisruptionBudget})
+  for (const KubeKind kind : {KubeKind::kNode, KubeKind::kPod, KubeKind::kJob,
+                              KubeKind::kDisruptionBudget, KubeKind::kResourceQuota})
     if (name == kind_name(kind)) return kind;
   return std::nullopt;
 }
@@ -39,9 +41,11 @@ KubeObject read_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) 
     case KubeKind::kJob:
       return read_job(json, catalog);
     case KubeKind::kDisruptionBudget:
+      return read_budget(json);
+    case KubeKind::kResourceQuota:
       break;
   }
-  return read_budget(json);
+  return read_quota(json);
 }
 
 // An object without a name cannot be kept: it has no identity.

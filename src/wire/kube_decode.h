@@ -16,13 +16,14 @@
 #include "slackline/base/result.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/quota.h"
 
 namespace slackline::wire {
 
-enum class KubeKind { kNode, kPod, kJob, kDisruptionBudget };
+enum class KubeKind { kNode, kPod, kJob, kDisruptionBudget, kResourceQuota };
 
 // One object as the cache takes it.
-using KubeObject = std::variant<Node, Pod, Job, DisruptionBudget>;
+using KubeObject = std::variant<Node, Pod, Job, DisruptionBudget, ResourceQuota>;
 
 // A v1.Status, as errors and watch ERROR events carry it.
 struct KubeStatus {

@@ -5,6 +5,7 @@
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/node.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/quota.h"
 #include "wire/json_view.h"
 
 namespace slackline::wire {
@@ -13,6 +14,10 @@ Node read_node(JsonView node, const GpuCatalog& catalog);
 Pod read_pod(JsonView pod, const GpuCatalog& catalog);
 Job read_job(JsonView job, const GpuCatalog& catalog);
 DisruptionBudget read_budget(JsonView budget);
+
+// Limits of what we do not account are left out, as are quantities that are none
+// (quota_decode.cpp).
+ResourceQuota read_quota(JsonView quota);
 
 // What one pod of this spec requests, as kube-scheduler counts it (pod_resources.cpp).
 Resources read_pod_requests(JsonView spec, const GpuCatalog& catalog,

@@ -84,7 +84,7 @@ void write_affinity(JsonWriter& out, const std::vector<NodeSelectorTerm>& terms)
 
 void write_template(JsonWriter& out, const OwnWrite& write) {
   out.key("template").begin_object();
-  if (write.reshape) {
+  if (write.reshape && write.reshape->in_template) {
     // The containers read their shape through the downward API.
     out.key("metadata").begin_object().key("annotations").begin_object();
     out.field(contract::kNodes, std::to_string(write.reshape->parallelism));
@@ -97,21 +97,31 @@ void write_template(JsonWriter& out, const OwnWrite& write) {
   out.end_object().end_object();
 }
 
-void write_job_metadata(JsonWriter& out, const OwnWrite& write) {
-  out.key("metadata").begin_object();
-  out.field("uid", write.uid.str()).field("resourceVersion", write.resource_version);
-  out.key("annotations").begin_object();
+void write_plan(JsonWriter& out, const OwnWrite& write) {
   out.key(contract::kPlan);
   if (write.plan)
     out.string(encode_plan(*write.plan));
   else
     out.null();
+}
+
+void write_job_metadata(JsonWriter& out, const OwnWrite& write) {
+  out.key("metadata").begin_object();
+  out.field("uid", write.uid.str()).field("resourceVersion", write.resource_version);
+  out.key("annotations").begin_object();
+  write_plan(out, write);
   out.key(contract::kSuspendedBy);
   if (write.kind == OwnWriteKind::kSuspendJob)
     out.string(contract::kSuspendedByUs);
   else
     out.null();
-  if (write.original) out.field(contract::kOriginal, encode_original(*write.original));
+  if (write.original) {
+    out.key(contract::kOriginal);
+    if (write.original->changed())
+      out.string(encode_original(*write.original));
+    else
+      out.null();
+  }
   out.end_object().end_object();
 }
 
@@ -124,7 +134,8 @@ std::string job_patch(const OwnWrite& write) {
   if (write.reshape)
     out.field("parallelism", write.reshape->parallelism)
         .field("completions", write.reshape->parallelism);
-  if (write.reshape || write.affinity_terms) write_template(out, write);
+  const bool shaped = write.reshape && write.reshape->in_template;
+  if (shaped || write.affinity_terms) write_template(out, write);
   out.end_object().end_object();
   return out.take();
 }
@@ -136,8 +147,17 @@ JsonWriter& begin_pod_patch(JsonWriter& out, const OwnWrite& write) {
 std::string pod_plan_patch(const OwnWrite& write) {
   JsonWriter out;
   begin_pod_patch(out, write).key("annotations").begin_object();
-  out.field(contract::kPlan, encode_plan(*write.plan));
+  write_plan(out, write);
   out.end_object().end_object().end_object();
+  return out.take();
+}
+
+std::string narrowing_patch(const OwnWrite& write) {
+  JsonWriter out;
+  begin_pod_patch(out, write).end_object();
+  out.key("spec").begin_object();
+  write_affinity(out, *write.affinity_terms);
+  out.end_object().end_object();
   return out.take();
 }
 
@@ -180,6 +200,8 @@ PatchBody encode_own_write(const OwnWrite& write) {
       return {names_container(write) ? kStrategicMergePatch : kMergePatch, "", job_patch(write)};
     case OwnWriteKind::kPlanPod:
       return {kMergePatch, "", pod_plan_patch(write)};
+    case OwnWriteKind::kNarrowPod:
+      return {kMergePatch, "", narrowing_patch(write)};
     case OwnWriteKind::kNominate:
     case OwnWriteKind::kClearNomination:
       return {kMergePatch, "status", nomination_patch(write)};

@@ -67,6 +67,9 @@ class QueueTest(unittest.TestCase):
         self.assertEqual(answer["items"][0]["shape"], "1x4")
         self.assertTrue(answer["leader"])
         self.assertTrue(answer["forecastTime"])
+        status, text = self.daemon.get("/v1/queue?output=xml")
+        self.assertEqual(status, 400)
+        self.assertIn("expected table, wide, json, yaml or csv", text)
 
     def test_watching_appends_where_there_is_no_terminal_and_redraws_where_there_is(self):
         self._fill(2)

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static wire::KubeDecoder decoder(default_gpu_catalog());
   if (size == 0) return 0;
   const auto list =
-      decoder.list(static_cast<wire::KubeKind>(data[0] % 4), text_of(data + 1, size - 1));
+      decoder.list(static_cast<wire::KubeKind>(data[0] % 5), text_of(data + 1, size - 1));
   if (!list) return 0;
   for (const wire::KubeObject& object : list->items) {
     if (const auto* pod = std::get_if<Pod>(&object)) check(pod->requests);

@@ -8,7 +8,7 @@ using namespace slackline::fuzz;
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static wire::KubeDecoder decoder(default_gpu_catalog());
   if (size == 0) return 0;
-  const auto kind = static_cast<wire::KubeKind>(data[0] % 4);
+  const auto kind = static_cast<wire::KubeKind>(data[0] % 5);
   const std::string_view text = text_of(data + 1, size - 1);
   const auto frame = decoder.watch_frame(kind, text);
   if (frame && frame->type == wire::WatchType::kUnknown)

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/kube_writer.h"
+#include "cluster/server_version.h"
 #include "support/fake_api_server.h"
 #include "support/temporary_folder.h"
 
@@ -44,6 +45,30 @@ class OwnWriteTest : public testing::Test {
   std::unique_ptr<ClusterWriter> writer_;
   OwnWrite lift_, nominate_, suspend_;
 };
+
+// As API servers before 1.36 do. It goes on in the shape it has.
+TEST_F(OwnWriteTest, AJobIsLetGoEvenIfItsTemplateMayNotBeChanged) {
+  OwnWrite open = suspend_;
+  open.kind = OwnWriteKind::kOpenJob;
+  open.affinity_terms.emplace();
+  answer(kJob, 422, R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
+  answer(kJob, 200, R"({"metadata":{"resourceVersion":"43"}})");
+  const auto version = writer_->write(open);
+  ASSERT_TRUE(version) << version.error().message;
+  EXPECT_EQ(*version, "43");
+  EXPECT_NE(server_.requests(kJob).at(0).body.find("template"), std::string::npos);
+  EXPECT_EQ(server_.requests(kJob).at(1).body.find("template"), std::string::npos);
+}
+
+TEST_F(OwnWriteTest, TheServerIsAskedForItsVersion) {
+  const KubeAccess access{.kubeconfig = server_.write_kubeconfig(temporary_.path())};
+  answer("GET /version", 200, R"({"major":"1","minor":"35"})");
+  const auto minor = server_minor(access);
+  ASSERT_TRUE(minor) << minor.error().message;
+  EXPECT_EQ(*minor, 35);
+  answer("GET /version", 503, "{}");
+  EXPECT_FALSE(server_minor(access));
+}
 
 TEST_F(OwnWriteTest, EachGoesWhereItBelongsAndTellsTheNewVersion) {
   const std::string written = R"({"metadata":{"resourceVersion":"42"}})";

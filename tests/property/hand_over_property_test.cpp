@@ -1,6 +1,7 @@
 // Random lives of a cluster: Jobs come and end, nodes go and return, the planner dies at any write,
-// the watch lags, kube-scheduler dawdles. Whatever happens, no GPU is promised twice and no gang is
-// lifted in part; left in peace, everything that fits runs.
+// the watch lags, kube-scheduler dawdles, the wall clock jumps, quotas come unforeseen. Whatever
+// happens, no GPU is promised twice and no gang is lifted in part; left in peace, everything that
+// fits runs.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@ namespace {
 
 using test::a_job;
 using test::a_node;
+using test::a_quota;
 
 constexpr int kLives = 60;
 
@@ -31,6 +33,7 @@ class Life {
 
   // Nobody disturbs it any more.
   void rest() {
+    world_.lift_quota("team");
     for (int i = 0; i < kNodes; ++i)
       world_.add(node(i));
     for (int i = 0; i < 200; ++i) {
@@ -50,6 +53,7 @@ class Life {
 
  private:
   static constexpr int kNodes = 4;
+  static constexpr std::int64_t kTenYears_s = 315'360'000;
 
   std::int64_t pick(std::int64_t low, std::int64_t high) {
     return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
@@ -81,6 +85,8 @@ class Life {
     if (one_in(15)) planner_ = fresh_planner();
     if (one_in(25)) world_.remove_node("n" + std::to_string(pick(0, kNodes - 1)));
     if (one_in(8)) world_.add(node(static_cast<int>(pick(0, kNodes - 1))));
+    if (one_in(12)) wall_jump_s_ = static_cast<double>(pick(-kTenYears_s, kTenYears_s));
+    if (one_in(12)) world_.add(a_quota("team").limit(test::kGpu, pick(0, 16)), one_in(2));
     if (one_in(20) && !world_.pods().empty()) {
       auto& pod = world_.pods().begin()->second;
       if (!pod.bound()) pod.nominated_node = NodeName();
@@ -112,6 +118,7 @@ class Life {
     if (lag_ == 0 || one_in(3)) seen_ = world_.snapshot();
     lag_ = pick(0, 2);
     writes_.settle(seen_, world_.now_s());
+    planner_->wall_jump_s = wall_jump_s_;
     perform(planner_->hand_over(with_writes(seen_, writes_.writes()), world_.now_s()));
     perform(planner_->plan(with_writes(seen_, writes_.writes()), world_.now_s()));
     check_no_gpu_is_promised_twice();
@@ -172,6 +179,7 @@ class Life {
   OwnWrites writes_;
   ClusterSnapshot seen_;
   std::int64_t lag_ = 0;
+  double wall_jump_s_ = 0;
   int jobs_ = 0;
   std::unique_ptr<test::WorldPlanner> planner_;
 };

@@ -34,6 +34,10 @@ class ClusterBuilder {
     budgets_.push_back(std::make_shared<const DisruptionBudget>(std::move(budget)));
     return *this;
   }
+  ClusterBuilder& with(const QuotaBuilder& quota) {
+    quotas_.push_back(std::make_shared<const ResourceQuota>(quota.build()));
+    return *this;
+  }
   // When the plan on this object (pod_uid("x"), job_uid("x")) was first seen, and last progressed.
   ClusterBuilder& sighted(const Uid& carrier, double first_seen_s, double last_progress_s = 0) {
     sightings_[carrier] = PlanSighting{0, first_seen_s, last_progress_s};
@@ -54,6 +58,7 @@ class ClusterBuilder {
     snapshot.budgets = budgets_;
     std::sort(snapshot.budgets.begin(), snapshot.budgets.end(),
               [](const auto& a, const auto& b) { return a->key < b->key; });
+    snapshot.quotas = quotas_;
     snapshot.holds = core::derive_holds(snapshot);
     return snapshot;
   }
@@ -97,6 +102,7 @@ class ClusterBuilder {
   std::vector<Pod> pods_;
   std::vector<Job> jobs_;
   std::vector<std::shared_ptr<const DisruptionBudget>> budgets_;
+  std::vector<std::shared_ptr<const ResourceQuota>> quotas_;
   std::map<Uid, PlanSighting> sightings_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "slackline/core/hand_over.h"
 #include "slackline/core/own_writes.h"
+#include "slackline/core/quotas.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::test {
@@ -18,6 +19,11 @@ class HandOverWorld {
   void add(const NodeBuilder& node) { nodes_[node.build().name] = node.build(); }
   void add(const JobBuilder& job) { put(job.build()); }
   void add(const PodBuilder& pod) { put(pod.build()); }
+  // Enforced from now on. `known` = false: the watch has not shown it.
+  void add(const QuotaBuilder& quota, bool known = true) {
+    quotas_[quota.build().key] = {quota.build(), known};
+  }
+  void lift_quota(const std::string& name) { quotas_.erase(key_of(name)); }
   void remove_node(const std::string& name) { nodes_.erase(NodeName(name)); }
   Node& node(const std::string& name) { return nodes_.at(NodeName(name)); }
   Job& job(const std::string& name) { return jobs_.at(key_of(name)); }
@@ -46,6 +52,9 @@ class HandOverWorld {
       snapshot.nodes.push_back(std::make_shared<const NodeState>(std::move(state)));
     for (const auto& [key, job] : jobs_)
       snapshot.jobs.push_back(std::make_shared<const Job>(job));
+    for (const auto& [key, entry] : quotas_)
+      if (entry.second)
+        snapshot.quotas.push_back(std::make_shared<const ResourceQuota>(entry.first));
     for (const auto& [uid, sighting] : sightings_)
       snapshot.sightings.emplace(uid, sighting);
     snapshot.node_names = std::make_shared<const NodeNames>(snapshot.nodes);
@@ -64,6 +73,11 @@ class HandOverWorld {
     if (write.kind == OwnWriteKind::kLiftGate) {
       if (!pod.our_gate) return false;
       pod.gated = pod.our_gate = false;
+    } else if (write.kind == OwnWriteKind::kNarrowPod) {
+      if (!pod.gated) return false;
+      SchedulingConstraints own = pod.constraints ? *pod.constraints : SchedulingConstraints{};
+      own.affinity_terms = *write.affinity_terms;
+      pod.constraints = std::make_shared<const SchedulingConstraints>(std::move(own));
     } else if (write.kind == OwnWriteKind::kPlanPod) {
       pod.plan = as_read(write.plan);
       sight(pod.uid, pod.plan.get());
@@ -87,7 +101,7 @@ class HandOverWorld {
       job.halted = false;
       for (std::int64_t i = 0; i < job.parallelism && at_most > 0; ++i) {
         const ObjectKey name{key.ns, key.name + "-" + std::to_string(i)};
-        if (pods_.contains(name) || ended_.contains(name)) continue;
+        if (pods_.contains(name) || ended_.contains(name) || !admitted(job)) continue;
         put(member(job, name));
         --at_most;
       }
@@ -160,6 +174,16 @@ class HandOverWorld {
     pods_[pod.key] = std::move(pod);
   }
 
+  // The admission plug-in: what the pods that are there leave of every quota.
+  bool admitted(const Job& job) const {
+    if (quotas_.empty()) return true;
+    ClusterSnapshot now = snapshot();
+    now.quotas.clear();
+    for (const auto& [key, entry] : quotas_)
+      now.quotas.push_back(std::make_shared<const ResourceQuota>(entry.first));
+    return core::QuotaBook(now).admits(job.key.ns, job.pod_requests, 1);
+  }
+
   static bool is_member(const Pod& pod, const Job& job) {
     return pod.owner && pod.owner->uid == job.uid;
   }
@@ -205,6 +229,7 @@ class HandOverWorld {
   std::map<ObjectKey, Job> jobs_;
   std::map<ObjectKey, Pod> pods_;
   std::map<ObjectKey, bool> ended_;
+  std::map<ObjectKey, std::pair<ResourceQuota, bool>> quotas_;  // and whether the watch shows it
   std::map<Uid, PlanSighting> sightings_;
   std::int64_t version_ = 1000;
   double now_s_ = 1000;
@@ -222,7 +247,7 @@ class WorldPlanner {
     core::QueueOptions options;
     options.catalog = &catalog_;
     options.predictor = predictor_;
-    options.now_wall_s = now_s;
+    options.now_wall_s = now_s + wall_jump_s;
     options.now_steady_s = now_s;
     return options;
   }
@@ -232,7 +257,7 @@ class WorldPlanner {
     core::QueueOptions asked = options(now_s);
     asked.held_off = &held_off;
     core::Queue queue = core::make_queue(snapshot, asked, menus_);
-    const core::Plan plan = core::plan(queue.state(), now_s, policy_);
+    const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, policy_);
     return core::begin_starts(snapshot, queue, plan, catalog_, stamp_);
   }
 
@@ -251,6 +276,10 @@ class WorldPlanner {
   }
 
   core::HandOverMemory memory;
+  double wall_jump_s = 0;  // what the wall clock has jumped by; the steady one never does
+
+  // An API server before 1.36.
+  void find_templates_fixed() { stamp_.pin_pods_by = &catalog_; }
 
   void know(WorkloadProfiles profiles) {
     predictor_ = std::make_shared<const core::Predictor>(std::move(profiles));

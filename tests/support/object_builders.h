@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slackline/model/pod.h"
+#include "slackline/model/quota.h"
 
 namespace slackline::test {
 
@@ -214,6 +215,23 @@ class JobBuilder {
   TaskIntent intent_;
 };
 
+class QuotaBuilder {
+ public:
+  explicit QuotaBuilder(const std::string& name) { quota_.key = key_of(name); }
+  QuotaBuilder& limit(const std::string& resource, std::int64_t hard, std::int64_t used = 0) {
+    return quota_.limits.push_back({resource, hard, used}), *this;
+  }
+  QuotaBuilder& not_best_effort() { return quota_.needs_cpu_or_memory = true, *this; }
+  QuotaBuilder& scoped() { return quota_.other_scopes = true, *this; }
+  ResourceQuota build() const { return quota_; }
+
+ private:
+  ResourceQuota quota_;
+};
+
+inline QuotaBuilder a_quota(const std::string& name) {
+  return QuotaBuilder(name);
+}
 inline NodeBuilder a_node(const std::string& name) {
   return NodeBuilder(name);
 }

@@ -13,9 +13,12 @@
 //
 // Numbers in brackets are the design's hand-over rules.
 //   - Nothing is lifted before all pods of a task exist that has none bound [3]; not complete in 30
-//     s: suspended again, 30 s of backoff doubling to 10 min.
+//     s: suspended again, 30 s of backoff doubling to 10 min. The reason tells whether a quota is
+//     full.
 //   - Before gates are lifted every nomination of the task is read again, with its capacity [4]: a
 //     nomination that somebody cleared is made again, a node that lost its room is replaced.
+//   - On API servers before 1.36 gated pods are pinned to their GPU type before they are lifted
+//   [5].
 //   - A nomination without a valid plan is cleared [6].
 //   - A pod that is unbound 30 s after its gate went is nominated elsewhere, three times; then its
 //     Job is suspended again, a pod without a Job left alone [7].
@@ -35,6 +38,7 @@
 
 #include "slackline/core/queue.h"
 #include "slackline/model/own_write.h"
+#include "slackline/model/reason.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
@@ -45,16 +49,19 @@ inline constexpr int kMostMisses = 3;
 inline constexpr double kLeastBackoff_s = 30;
 inline constexpr double kMostBackoff_s = 600;
 
-// Why a task was suspended again; stable codes.
-inline constexpr std::string_view kPodsMissing = "PodsMissing";  // not all pods appeared
-inline constexpr std::string_view kNodesLost = "NodesLost";      // no node left to move to
-inline constexpr std::string_view kNotBound = "NotBound";        // missed its nodes three times
+// Why a task was suspended again: not all pods appeared, because of a quota or of somebody else.
+using reason::kPodsRejected;
+using reason::kQuotaExceeded;
+// Why it was moved or suspended again: a planned node was lost; a pod was not bound in time.
+using reason::kNodesLost;
+using reason::kNotBound;
 
 struct HandOverMemory {
   struct Lifted {
     double since_s = 0;  // steady: without its gate, on its present nomination
     NodeName node;       // nominated last
     int misses = 0;
+    bool to_move = false;  // it has missed that node, and is not nominated to another one yet
   };
   struct Backoff {
     double until_s = 0;  // steady
@@ -69,6 +76,8 @@ struct HandOverMemory {
 
   // Jobs that may not be planned now.
   std::unordered_set<Uid> held_off(double now_steady_s) const;
+  // When the next of them may be planned again; infinity where nobody is held off.
+  double next_let_in_s(double now_steady_s) const;
 };
 
 // `snapshot` with own writes laid over it. Plans that are moved get their numbers from `stamp`.

@@ -1,5 +1,8 @@
-// let_go: the writes after which nothing of ours holds anything back: our suspended Jobs run, our
-// nominations are gone, our gates lifted. Pods that appear gated afterwards are for the next call.
+// let_go: the writes after which nothing of ours is in the way. Our suspended Jobs run, in the
+// shape in which they were written; nominations of gated pods are gone, and our gates lifted; plans
+// that are not carried out yet are gone too, so that no later planner goes on with them. Pods that
+// appear gated afterwards are for the next call. The plans of tasks that run stay: they say what
+// was done.
 #pragma once
 
 #include <vector>
@@ -9,7 +12,8 @@
 
 namespace slackline::core {
 
-// In the snapshot's order, Jobs first. A gate behind somebody else's stays: that one holds the pod.
+// In the snapshot's order, Jobs first, at most one write for each object. A gate behind somebody
+// else's stays: that one holds the pod.
 std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot);
 
 }  // namespace slackline::core

@@ -3,7 +3,8 @@
 // Waiting are the Jobs that we suspended, and the managed pods behind our gate: a labelled gang
 // once all of its pods exist, a Job's pods where the Job is a gang, any other pod by itself. Not
 // waiting is a Job that still has pods, or whose controller has not said Suspended=True (hand-over
-// rule 5), and whoever is held off. Running are the tasks that have a plan, bound or on their way.
+// rule 5), and whoever is held off. Who waits for something else than its turn is `blocked`: it is
+// told, but not planned. Running are the tasks that have a plan, bound or on their way.
 //
 // A pool is a GPU type under one resource name (core/cost.h); cordoned, unready and unreadable
 // nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and live holds;
@@ -52,6 +53,16 @@ struct QueueTask {
   double created_s = 0;
   std::optional<double> deadline_s;
   std::shared_ptr<const PlanNote> plan;  // of a task that runs
+  // Why it is not planned now, a code of model/reason.h; empty: it is.
+  std::string_view blocked;
+
+  // In which pods it runs when it is served in this shape.
+  std::int64_t pods_in(const Placement& shape) const {
+    return shape_is_free ? shape.d_node : request.pods;
+  }
+  std::int64_t gpus_per_pod_in(const Placement& shape) const {
+    return shape_is_free ? shape.d_gpn : request.gpus;
+  }
 };
 
 // The nodes of a pool, in the order of the snapshot.
@@ -89,12 +100,18 @@ Queue make_queue(const ClusterSnapshot& snapshot, const QueueOptions& options, T
 struct PlanStamp {
   std::int64_t epoch = 0;
   std::int64_t next_number = 1;  // of the next plan; counts up
+  // Set on API servers before 1.36, where the template of a Job that ran once is fixed, and its
+  // requests are for every Job: nothing is written into templates. The pods get their GPU count
+  // from the webhook, and are pinned to their GPU type, by the labels of this catalogue, while they
+  // are gated.
+  const GpuCatalog* pin_pods_by = nullptr;
 
   std::string next_id();
 };
 
-// The writes that begin the starts of a plan, and open the Jobs to be opened. Stops and shrinks are
-// left out: without live preemption they cannot be done.
+// The writes that begin the starts of a plan, and open the Jobs to be opened. Of starts that
+// together exceed a quota the later ones are left out: the next plan finds them blocked. Stops and
+// shrinks are left out: without live preemption they cannot be done.
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue& queue,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp);
 

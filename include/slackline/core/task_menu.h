@@ -55,6 +55,7 @@ class TaskMenus {
   bool made_for(const std::vector<Pool>& pools, const Predictor* predictor) const {
     return predictor_.get() == predictor && pools_ == pools;
   }
+  const std::vector<Pool>& pools() const { return pools_; }
   const TaskMenu& of(const TaskIntent& intent, const TaskRequest& request);
 
  private:

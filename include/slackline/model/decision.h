@@ -33,8 +33,8 @@ struct DecisionRow {
   int schema_version = kDecisionSchemaVersion;
   double time_s = 0;  // epoch seconds
   Verb verb = Verb::kFilter;
-  Uid pod_uid;
-  ObjectKey pod;
+  Uid pod_uid;               // what was decided about: a pod, or the Job that carries the plan
+  ObjectKey pod;             // the same
   std::string plan_id;       // empty = no plan
   std::string policy;        // name of the scoring or scheduling policy
   std::string options_hash;  // fingerprint of the options it ran with

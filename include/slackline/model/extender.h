@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +16,13 @@
 
 namespace slackline {
 
-enum class Verb : std::uint8_t { kFilter, kPrioritize, kPreempt, kBind };
+// What is decided: the extender's four verbs, and what the planner does (core/hand_over.h): it
+// plans a start, moves a planned task to other nodes, suspends one again. The journal keeps them
+// all.
+enum class Verb : std::uint8_t { kFilter, kPrioritize, kPreempt, kBind, kPlan, kMove, kSuspend };
 std::string_view to_string(Verb verb);
+std::optional<Verb> parse_verb(std::string_view text);
+std::string verb_names();  // "filter, prioritize, ...", for messages
 
 // Filter and prioritize. Invariant: node_names has no duplicates.
 struct NodesRequest {

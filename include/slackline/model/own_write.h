@@ -21,14 +21,15 @@ namespace slackline {
 
 enum class OwnWriteKind : std::uint8_t {
   kReleaseJob,       // suspend: false, the plan, the shape; on a running Job: another plan
-  kOpenJob,          // suspend: false without a plan: its pods queue one by one
+  kOpenJob,          // suspend: false without a plan: its pods queue one by one, or are let go
   kSuspendJob,       // suspend: true, marked as ours; the plan is void
-  kPlanPod,          // the plan of a pod that no Job of ours carries
+  kPlanPod,          // the plan of a pod that no Job of ours carries; null: it has none any more
   kNominate,         // status.nominatedNodeName
   kClearNomination,  // of a pod whose plan is void
+  kNarrowPod,        // required node affinity of a gated pod, where its Job's template is fixed
   kLiftGate,         // kube-scheduler may take the pod
 };
-inline constexpr std::size_t kOwnWriteKindCount = 7;
+inline constexpr std::size_t kOwnWriteKindCount = 8;
 
 std::string_view to_string(OwnWriteKind kind);  // "release" ... "lift", for metrics and logs
 bool writes_job(OwnWriteKind kind);
@@ -38,7 +39,15 @@ struct Reshape {
   std::int64_t parallelism = 1;  // and completions
   std::int64_t gpus = 1;         // of one pod
   std::string gpu_resource;
-  std::string container;  // the one that asks for GPUs
+  std::string container;    // the one that asks for GPUs
+  bool in_template = true;  // false: pods are given their shape when they are created
+};
+
+// On what a planner decided; for the journal.
+struct DecisionStamp {
+  std::uint64_t snapshot_version = 0;
+  std::string policy;
+  std::string options_hash;
 };
 
 struct OwnWrite {
@@ -48,12 +57,17 @@ struct OwnWrite {
   std::string resource_version;  // of a Job
   std::shared_ptr<const PlanNote> plan;
   std::optional<Reshape> reshape;
-  // The Job's required node affinity from now on, where the GPU type is pinned.
+  // The Job's or pod's required node affinity from now on, where the GPU type is pinned.
   std::optional<std::vector<NodeSelectorTerm>> affinity_terms;
-  std::shared_ptr<const OriginalShape> original;  // to be kept beside the first change of a shape
-  NodeName node;                                  // of a nomination
-  std::string reason;                             // why, a code of reason.h; for people
-  OwnerRef task;                                  // whom the reason is told of, if not this object
+  // To be kept beside the first change of a shape; one without a change: the shape is as written.
+  std::shared_ptr<const OriginalShape> original;
+  NodeName node;  // of a nomination
+  // Why, a code of reason.h, for people: of a suspension, of a plan or a nomination that deviates
+  // from an earlier one, of the lift that completes a release. Empty: that is the usual course.
+  std::string reason;
+  OwnerRef task;        // whom the reason is told of, if not this object
+  std::string plan_id;  // of the plan that it carries out, replaces or ends
+  std::shared_ptr<const DecisionStamp> decided{};  // null: by no planner
 };
 
 // A write of this very object, to be completed by what it says.

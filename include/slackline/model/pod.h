@@ -1,6 +1,7 @@
 // Pod, Job and DisruptionBudget: what scheduling needs to know of them. Immutable in a snapshot.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -94,6 +95,8 @@ struct OriginalShape {
   std::optional<std::int64_t> parallelism;  // and completions
   std::optional<std::int64_t> gpus;         // of one pod
   std::optional<std::vector<NodeSelectorTerm>> affinity_terms;
+
+  bool changed() const { return parallelism || gpus || affinity_terms; }
 };
 
 struct Job {
@@ -125,6 +128,11 @@ struct Job {
   std::shared_ptr<const OriginalShape> original;  // null: the shape was never changed
   std::vector<std::string> problems;  // unreadable quantities of the template: never planned
 
+  // How many pods should be there while it runs.
+  std::int64_t wanted_pods() const {
+    const std::int64_t left = completions ? *completions - succeeded : parallelism;
+    return std::max<std::int64_t>(0, std::min(parallelism, left));
+  }
   // All or nothing: Indexed with parallelism = completions (design: "Managed").
   bool is_gang() const { return indexed && completions == parallelism && parallelism > 1; }
 };

@@ -20,6 +20,7 @@
 #include "slackline/model/node_state.h"
 #include "slackline/model/node_table.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/quota.h"
 
 namespace slackline {
 
@@ -55,6 +56,7 @@ struct ClusterSnapshot {
   std::vector<PodPtr> unbound;  // neither bound nor terminal; sorted by (namespace, name)
   std::vector<JobPtr> jobs;     // sorted by (namespace, name)
   std::vector<std::shared_ptr<const DisruptionBudget>> budgets;  // sorted by (namespace, name)
+  std::vector<std::shared_ptr<const ResourceQuota>> quotas;      // the same
   std::unordered_map<Uid, PlanSighting> sightings;  // by uid of the object that carries the plan
   HoldTable holds;
 

@@ -127,6 +127,7 @@ void Actuator::run() {
 void Actuator::carry_out(const Order& order) {
   auto version = writer_.write(order.write);
   count(order.write, version ? "written" : result_of(version.error()));
+  if (version) written_(order.write);
   const bool expected = version || version.error().code == ErrorCode::kConflict ||
                         version.error().code == ErrorCode::kNotFound;
   if (!expected) obs::log_warning("write_failed", {{"error", version.error().message}});

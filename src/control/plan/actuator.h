@@ -36,6 +36,10 @@ class Actuator {
   Actuator(const Actuator&) = delete;
   Actuator& operator=(const Actuator&) = delete;
 
+  // Told of every write that the API server has taken, on the writer's thread; must not block.
+  // Before start().
+  void on_written(std::function<void(const OwnWrite&)> told) { written_ = std::move(told); }
+
   void start();
   // What is under way is finished, what waits is given up.
   void stop();
@@ -71,6 +75,7 @@ class Actuator {
   cluster::ClusterWriter& writer_;
   obs::MetricsRegistry& metrics_;
   const std::function<void()> answered_;
+  std::function<void(const OwnWrite&)> written_ = [](const OwnWrite&) {};
   const Clock& clock_;
   EventPost events_;
   std::vector<std::thread> threads_;

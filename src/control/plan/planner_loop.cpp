@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "slackline/base/text.h"
 #include "slackline/core/predictor.h"
 
 namespace slackline::control {
@@ -15,6 +16,13 @@ constexpr double kRestPerPlan = 4;     // planning takes a fifth of a core
 constexpr double kRestPerTurn = 3;     // and a turn without it a quarter
 
 }  // namespace
+
+std::string PlannerOptions::fingerprint() const {
+  std::string text = format("{} theta={}", policy.name, theta);
+  for (const GpuTypeRule& type : catalog.types)
+    text += format(" {}={}", type.alias.str(), type.cost);
+  return format("{:016x}", slackline::fingerprint(text));
+}
 
 PlannerLoop::PlannerLoop(PlannerOptions options, const KnownBoard& board,
                          const cluster::ClusterSource& source, Actuator& actuator,
@@ -99,16 +107,18 @@ double PlannerLoop::turn(double woken_s) {
     else
       actuator_.forget();  // what was not sent yet is for the next leader to decide
   }
+  if (term_ && !server_minor_) server_minor_ = options_.server_minor();
   const double now_s = clock_.steady_s();
   show_view();
-  if (!term_ || !source_.health().trusted()) return now_s + kLookAnyway_s;
+  if (!term_ || !server_minor_ || !source_.health().trusted()) return now_s + kLookAnyway_s;
+  stamp_.pin_pods_by = *server_minor_ < kTemplatesAreOpenSince ? &options_.catalog : nullptr;
   const SnapshotPtr seen = source_.snapshot();
   const SnapshotPtr snapshot = actuator_.overlaid(seen);
   auto moves = core::hand_over(*snapshot, memory_, stamp_, now_s);
   const bool moved = !moves.empty();
   if (moved) {
     show_view();
-    write(std::move(moves), woken_s);
+    write(std::move(moves), *seen, woken_s);
   }
   const bool due = plan_wanted_ || now_s >= next_plan_s_;
   if (due && now_s >= planned_s_ + rest_s_)
@@ -118,7 +128,8 @@ double PlannerLoop::turn(double woken_s) {
 }
 
 void PlannerLoop::begin_term(std::int64_t term) {
-  stamp_ = {.epoch = term, .next_number = 1};
+  stamp_ = {};
+  stamp_.epoch = term;
   memory_ = {};
   actuator_.forget();
   plan_wanted_ = true;
@@ -142,14 +153,23 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double woken_s) {
   rest_s_ = std::min(kCoalesce_s, kRestPerPlan * (planned_s_ - began_s));
   next_plan_s_ = plan.next_wake_s ? planned_s_ + (*plan.next_wake_s - asked.now_wall_s)
                                   : std::numeric_limits<double>::infinity();
+  next_plan_s_ = std::min(next_plan_s_, memory_.next_let_in_s(planned_s_));
   plan_wanted_ = false;
   plan_duration_.observe(planned_s_ - began_s);
   show_queue(queue);
-  if (!write(core::begin_starts(*snapshot, queue, plan, options_.catalog, stamp_), woken_s))
+  auto begun = core::begin_starts(*snapshot, queue, plan, options_.catalog, stamp_);
+  if (!write(std::move(begun), *snapshot, woken_s))
     next_plan_s_ = std::min(next_plan_s_, planned_s_ + kRetry_s);
 }
 
-bool PlannerLoop::write(std::vector<OwnWrite> writes, double woken_s) {
+bool PlannerLoop::write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot,
+                        double woken_s) {
+  if (writes.empty()) return true;
+  DecisionStamp stamp{snapshot.version, options_.policy.name, {}};
+  stamp.options_hash = format("{}-{}", options_.fingerprint(), board_.known()->fingerprint);
+  const auto decided = std::make_shared<const DecisionStamp>(std::move(stamp));
+  for (OwnWrite& each : writes)
+    each.decided = decided;
   const std::size_t wanted = writes.size();
   const std::size_t taken = actuator_.perform(std::move(writes));
   if (taken > 0) first_write_.observe(clock_.steady_s() - woken_s);
@@ -158,8 +178,9 @@ bool PlannerLoop::write(std::vector<OwnWrite> writes, double woken_s) {
 
 void PlannerLoop::show_queue(const core::Queue& queue) {
   std::map<std::pair<std::string, std::string>, double> lengths;
-  for (const core::TaskIndex task : queue.state().waiting()) {
+  for (core::TaskIndex task = 0; task < queue.size(); ++task) {
     const core::QueueTask& waiting = queue.task(task);
+    if (waiting.plan) continue;
     lengths[{queue_of(waiting.intent, waiting.key.ns),
              std::string(to_string(waiting.intent.qos_class.value_or(QosClass::kNormal)))}] += 1;
   }

@@ -32,12 +32,19 @@ namespace slackline::control {
 
 inline constexpr double kCoalesce_s = 0.1;
 inline constexpr double kMostRest_s = 0.025;
+// From this minor version on, suspended Jobs take changes of their template.
+inline constexpr int kTemplatesAreOpenSince = 36;
 
 struct PlannerOptions {
   core::Policy policy;
   GpuCatalog catalog;
   double theta = 1.0;
   std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
+
+  // Of the API server: 36 for 1.36. Asked once, may block; nullopt: not now.
+  std::function<std::optional<int>()> server_minor = [] { return kTemplatesAreOpenSince; };
+
+  std::string fingerprint() const;  // for the journal
 };
 
 class PlannerLoop {
@@ -65,7 +72,7 @@ class PlannerLoop {
   void begin_term(std::int64_t term);
   void plan(const SnapshotPtr& snapshot, double woken_s);
   // False where not all could be taken now.
-  bool write(std::vector<OwnWrite> writes, double woken_s);
+  bool write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot, double woken_s);
   void show_queue(const core::Queue& queue);
   void show_view();
 
@@ -86,6 +93,7 @@ class PlannerLoop {
   std::thread thread_;
 
   // Of the thread alone:
+  std::optional<int> server_minor_;
   std::optional<std::int64_t> term_;
   core::PlanStamp stamp_;
   core::HandOverMemory memory_;

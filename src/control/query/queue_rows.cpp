@@ -77,7 +77,7 @@ class RowMaker {
       describe_wish(task, row);
       row.reason = reason_of(index);
     }
-    forecast(name_of(task), row);
+    forecast(index, row);
     return row;
   }
 
@@ -98,6 +98,7 @@ class RowMaker {
     if (queue_.state().tasks()[index].menu->empty())
       return type_is_absent(task.intent) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
     if (no_node_may(index)) return reason::kNoNodeFits;
+    if (!task.blocked.empty()) return task.blocked;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
     if (!planner_.active) return reason::kNotActive;
     if (planner_.leads) return reason::kWaitsItsTurn;
@@ -137,12 +138,12 @@ class RowMaker {
     return true;
   }
 
-  void forecast(const Uid& name, QueueRow& row) const {
-    const core::Forecast* told = book_.find(name);
+  // Who waits for something else than GPUs is in no book.
+  void forecast(core::TaskIndex index, QueueRow& row) const {
+    const core::Forecast* told = book_.find(name_of(queue_.task(index)));
     if (told == nullptr) {
-      if (row.state == "waiting" && row.reason != reason::kNoNodeFits &&
-          row.reason != reason::kGpuTypeAbsent)
-        row.forecast = reason::kNotInBook;
+      const bool in_play = queue_.state().progress(index).phase == core::TaskPhase::kWaiting;
+      if (in_play) row.forecast = reason::kNotInBook;
       return;
     }
     row.start_s = within_horizon(told->start_s.p50());

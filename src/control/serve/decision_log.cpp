@@ -18,11 +18,12 @@ DecisionLog::DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics)
                               "1 while the journal cannot be written, 0 otherwise")) {}
 
 void DecisionLog::record(DecisionRow row) {
-  for (const auto& [reason, nodes] : row.reasons)
-    metrics_
-        .counter("slackline_filter_nodes_total", "Nodes judged by filter, by verdict",
-                 {{"reason", reason}})
-        .add(nodes);
+  if (row.verb == Verb::kFilter)
+    for (const auto& [reason, nodes] : row.reasons)
+      metrics_
+          .counter("slackline_filter_nodes_total", "Nodes judged by filter, by verdict",
+                   {{"reason", reason}})
+          .add(nodes);
   if (journal_ != nullptr) (void)journal_->append(std::move(row));
 }
 

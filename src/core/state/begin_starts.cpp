@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "quota_menu.h"
 #include "slackline/base/text.h"
 #include "slackline/core/queue.h"
+#include "type_pin.h"
 
 namespace slackline::core {
 namespace {
@@ -16,41 +18,9 @@ std::vector<NodeName> nodes_of(const ClusterSnapshot& snapshot, const QueuePool&
   return nodes;
 }
 
-// What all nodes of the type have in common, by the label that tells the type of the planned ones;
-// nullopt where the planned nodes do not share such a label.
-std::optional<MatchExpression> type_requirement(const ClusterSnapshot& snapshot,
-                                                const GpuCatalog& catalog, const QueuePool& pool,
-                                                const Run& run) {
-  const auto label_of = [&](NodeIndex node, const std::string& key) {
-    return find_label(snapshot.node(node).node->labels, key);
-  };
-  for (const std::string& key : catalog.type_labels) {
-    const bool shared = std::all_of(run.nodes.begin(), run.nodes.end(), [&](PoolNode node) {
-      return label_of(pool.nodes[node], key) != nullptr;
-    });
-    if (!shared) continue;
-    MatchExpression in{key, MatchOperator::kIn, {}};
-    for (const NodeIndex node : pool.nodes)
-      if (const std::string* value = label_of(node, key)) in.values.push_back(*value);
-    std::sort(in.values.begin(), in.values.end());
-    in.values.erase(std::unique(in.values.begin(), in.values.end()), in.values.end());
-    return in;
-  }
-  return std::nullopt;
-}
-
 std::vector<NodeSelectorTerm> written_terms(const QueueTask& task) {
   return task.member.constraints ? task.member.constraints->affinity_terms
                                  : std::vector<NodeSelectorTerm>{};
-}
-
-// Every alternative of the task, and the type.
-std::vector<NodeSelectorTerm> narrowed(std::vector<NodeSelectorTerm> terms,
-                                       const MatchExpression& type) {
-  if (terms.empty()) terms.emplace_back();
-  for (NodeSelectorTerm& term : terms)
-    term.push_back(type);
-  return terms;
 }
 
 bool offers_several_types(const PlacementMenu& menu) {
@@ -62,20 +32,24 @@ class StartWriter {
  public:
   StartWriter(const ClusterSnapshot& snapshot, const Queue& queue, const GpuCatalog& catalog,
               PlanStamp& stamp)
-      : snapshot_(snapshot), queue_(queue), catalog_(catalog), stamp_(stamp) {}
+      : snapshot_(snapshot), queue_(queue), catalog_(catalog), stamp_(stamp), quotas_(snapshot) {
+    quotas_.charge_released(snapshot);
+  }
 
   void begin(TaskIndex index, const Run& run) {
     const QueueTask& task = queue_.task(index);
     const Choice& choice = queue_.state().choice(index, run.choice);
     const QueuePool& pool = queue_.pools()[choice.pool];
-    const std::int64_t pods = task.shape_is_free ? choice.shape.d_node : task.request.pods;
+    const QuotaDemand demand = demand_of(task, choice.shape);
+    if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return;
+    quotas_.charge(task.key.ns, demand.pod, demand.pods);
     PlanNote note;
     note.id = stamp_.next_id();
     note.epoch = stamp_.epoch;
     note.shape = choice.shape;
     note.gpu_type = pool.pool.type;
     note.promoted = run.promoted;
-    note.nodes = nodes_of(snapshot_, pool, run, pods);
+    note.nodes = nodes_of(snapshot_, pool, run, task.pods_in(choice.shape));
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
     if (task.job)
       release(index, run, plan);
@@ -95,7 +69,8 @@ class StartWriter {
     OwnWrite write = job_write(OwnWriteKind::kReleaseJob, job);
     write.plan = plan;
     // A Job whose pods exist keeps its template.
-    if (job.suspended) shape(index, run, write);
+    if (job.suspended && stamp_.pin_pods_by == nullptr) shape(index, run, write);
+    if (job.suspended && stamp_.pin_pods_by != nullptr) shape_beside_template(index, run, write);
     writes.push_back(std::move(write));
   }
 
@@ -106,8 +81,8 @@ class StartWriter {
     const Job& job = *task.job;
     const Choice& choice = queue_.state().choice(index, run.choice);
     OriginalShape original = job.original ? *job.original : OriginalShape{};
-    const std::int64_t pods = task.shape_is_free ? choice.shape.d_node : task.request.pods;
-    const std::int64_t gpus = task.shape_is_free ? choice.shape.d_gpn : task.request.gpus;
+    const std::int64_t pods = task.pods_in(choice.shape);
+    const std::int64_t gpus = task.gpus_per_pod_in(choice.shape);
     const bool other_gpus = gpus != job.pod_requests.gpu_count(task.request.resource);
     if (task.request.nodes_may_change && (pods != job.parallelism || other_gpus)) {
       write.reshape = Reshape{pods, gpus, task.request.resource, ""};
@@ -120,8 +95,22 @@ class StartWriter {
       if (!original.gpus) original.gpus = job.pod_requests.gpu_count(task.request.resource);
     }
     pin_type(index, run, original, write);
-    const bool kept = original.parallelism || original.gpus || original.affinity_terms;
-    if (kept) write.original = std::make_shared<const OriginalShape>(std::move(original));
+    if (original.changed())
+      write.original = std::make_shared<const OriginalShape>(std::move(original));
+  }
+
+  // The pods learn their GPU count from the plan, at their creation.
+  void shape_beside_template(TaskIndex index, const Run& run, OwnWrite& write) const {
+    const QueueTask& task = queue_.task(index);
+    const Job& job = *task.job;
+    const Choice& choice = queue_.state().choice(index, run.choice);
+    const std::int64_t pods = task.pods_in(choice.shape);
+    if (!task.request.nodes_may_change || pods == job.parallelism) return;
+    write.reshape = Reshape{pods, task.gpus_per_pod_in(choice.shape), task.request.resource, "",
+                            /*in_template=*/false};
+    OriginalShape original = job.original ? *job.original : OriginalShape{};
+    if (!original.parallelism) original.parallelism = job.parallelism;
+    write.original = std::make_shared<const OriginalShape>(std::move(original));
   }
 
   void pin_type(TaskIndex index, const Run& run, OriginalShape& original, OwnWrite& write) const {
@@ -129,7 +118,10 @@ class StartWriter {
     const PlacementMenu& menu = *queue_.state().tasks()[index].menu;
     const QueuePool& pool = queue_.pools()[menu.all[run.choice].pool];
     if (!offers_several_types(menu) && !original.affinity_terms) return;
-    const auto type = type_requirement(snapshot_, catalog_, pool, run);
+    std::vector<NodeIndex> planned;
+    for (const PoolNode node : run.nodes)
+      planned.push_back(pool.nodes[node]);
+    const auto type = type_requirement(snapshot_, catalog_, pool.nodes, planned);
     if (!type) return;
     if (!original.affinity_terms) original.affinity_terms = written_terms(task);
     write.affinity_terms = narrowed(*original.affinity_terms, *type);
@@ -139,6 +131,7 @@ class StartWriter {
   const Queue& queue_;
   const GpuCatalog& catalog_;
   PlanStamp& stamp_;
+  QuotaBook quotas_;
 };
 
 }  // namespace

@@ -9,17 +9,14 @@
 #include "room.h"
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/predicates.h"
+#include "slackline/core/quotas.h"
 #include "slackline/model/reason.h"
+#include "type_pin.h"
 
 namespace slackline::core {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-
-std::int64_t wanted_pods(const Job& job) {
-  const std::int64_t left = job.completions ? *job.completions - job.succeeded : job.parallelism;
-  return std::max<std::int64_t>(0, std::min(job.parallelism, left));
-}
 
 // A planned task on its way.
 struct Party {
@@ -65,7 +62,7 @@ class HandOver {
       party.id = job->uid;
       party.job = job.get();
       party.plan = job->plan;
-      party.wanted = wanted_pods(*job);
+      party.wanted = job->wanted_pods();
     }
     for (const PodPtr& pod : snapshot_.unbound)
       if (!pod->deleting && !pod->terminal()) add(pod);
@@ -127,9 +124,18 @@ class HandOver {
     const bool ran = party.job != nullptr && party.job->failed + party.job->succeeded > 0;
     if (ran || now_s_ < memory_.pods_due.at(party.id)) return;
     if (party.job != nullptr)
-      suspend(*party.job, kPodsMissing);
+      suspend(*party.job, why_incomplete(party));
     else
       back_to_queue(party);
+  }
+
+  // Judged by a pod that is there: a LimitRange may have added to what the template asks for.
+  std::string_view why_incomplete(const Party& party) const {
+    const Resources& pod =
+        party.unbound.empty() ? party.job->pod_requests : party.unbound.front()->requests;
+    const auto missing = party.wanted - static_cast<std::int64_t>(party.unbound.size());
+    const bool admitted = QuotaBook(snapshot_).admits(party.job->key.ns, pod, missing);
+    return admitted ? kPodsRejected : kQuotaExceeded;
   }
 
   void suspend(const Job& job, std::string_view reason) {
@@ -146,15 +152,19 @@ class HandOver {
     for (const PodPtr& pod : party.unbound) {
       if (pod->gated) continue;
       const auto [at, first] = memory_.lifted.try_emplace(pod->uid);
-      if (first) at->second.since_s = now_s_;
-      if (!pod->nominated_node.empty()) at->second.node = pod->nominated_node;
-      if (now_s_ - at->second.since_s < kUnboundAfter_s) continue;
-      at->second.since_s = now_s_;
-      if (++at->second.misses >= kMostMisses && party.job != nullptr) {
-        suspend(*party.job, kNotBound);
-        return false;
+      const bool moved = !pod->nominated_node.empty() && pod->nominated_node != at->second.node;
+      if (first || moved) at->second.since_s = now_s_;
+      if (moved) at->second.node = pod->nominated_node;
+      if (moved) at->second.to_move = false;
+      if (now_s_ - at->second.since_s >= kUnboundAfter_s) {
+        at->second.since_s = now_s_;
+        at->second.to_move = true;
+        if (++at->second.misses >= kMostMisses && party.job != nullptr) {
+          suspend(*party.job, kNotBound);
+          return false;
+        }
       }
-      missed_.insert(pod->uid);
+      if (at->second.to_move) missed_.insert(pod->uid);
     }
     return true;
   }
@@ -178,14 +188,16 @@ class HandOver {
       take(node);
     Room room = own_room(party);
     bool moved = false;
+    bool missed = false;
     std::vector<PodPtr> homeless;
     for (const PodPtr& pod : party.unbound) {
       const bool planned = take(pod->nominated_node);
-      const bool left_alone = !pod->gated && !missed_.contains(pod->uid);
+      const bool left_alone = !pod->gated && !missed_.contains(pod->uid) && !node_is_lost(*pod);
       const bool stays = pod->gated && planned && usable(room, *pod, pod->nominated_node);
       if (!left_alone && !stays) {
         if (!given_up(*pod)) homeless.push_back(pod);
         moved |= planned && !given_up(*pod);  // its node is lost
+        missed |= missed_.contains(pod->uid);
         continue;
       }
       room.take(pod->nominated_node, pod->requests);
@@ -193,11 +205,15 @@ class HandOver {
     }
     for (const PodPtr& pod : homeless) {
       const auto node = home_for(*pod, left, room, *party.plan, moved);
-      if (!node) return back_to_queue(party), false;
+      if (!node) {
+        if (missed_.contains(pod->uid)) memory_.lifted.at(pod->uid).to_move = false;  // it may wait
+        back_to_queue(party);
+        return false;
+      }
       room.take(*node, pod->requests);
       place_[pod->uid] = *node;
     }
-    if (moved) replan(party);
+    if (moved) replan(party, missed ? kNotBound : kNodesLost);
     return !moved;
   }
 
@@ -258,6 +274,13 @@ class HandOver {
     return best ? std::optional(std::get<NodeName>(*best)) : std::nullopt;
   }
 
+  // Of a pod that kube-scheduler may bind at any moment: no word of room, which it may be taking.
+  bool node_is_lost(const Pod& pod) const {
+    if (pod.nominated_node.empty()) return false;
+    const auto index = snapshot_.find_node(pod.nominated_node.str());
+    return !index || misfit(pod, *snapshot_.node(*index).node);
+  }
+
   // Only room is missing, and it may come back: who was there last may not be counted off yet.
   bool has_its_nodes(const Party& party) const {
     return std::all_of(
@@ -279,14 +302,16 @@ class HandOver {
     }
     if (!all_gated) return;
     for (const PodPtr& pod : party.unbound) {
-      if (!pod->nominated_node.empty())
+      if (!pod->nominated_node.empty()) {
         writes_.push_back(pod_write(OwnWriteKind::kClearNomination, *pod));
-      else
+      } else {
         writes_.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));  // without a plan
+        writes_.back().reason = kNodesLost;
+      }
     }
   }
 
-  void replan(const Party& party) {
+  void replan(const Party& party, std::string_view why) {
     PlanNote note = *party.plan;
     note.id = stamp_.next_id();
     note.epoch = stamp_.epoch;
@@ -299,13 +324,13 @@ class HandOver {
     if (party.job != nullptr) {
       writes_.push_back(job_write(OwnWriteKind::kReleaseJob, *party.job));
       writes_.back().plan = plan;
-      writes_.back().reason = reason::kDeviated;
+      writes_.back().reason = why;
       return;
     }
     for (const PodPtr& pod : party.unbound) {
       writes_.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));
       writes_.back().plan = plan;
-      writes_.back().reason = reason::kDeviated;
+      writes_.back().reason = why;
     }
   }
 
@@ -317,9 +342,16 @@ class HandOver {
       if (at == place_.end() || pod->nominated_node == at->second) continue;
       writes_.push_back(pod_write(OwnWriteKind::kNominate, *pod));
       writes_.back().node = at->second;
+      writes_.back().plan_id = party.plan->id;
+      // Another place of the same plan; a plan that was moved has told so itself.
+      const auto& planned = party.plan->nodes;
+      if (missed_.contains(pod->uid) &&
+          std::find(planned.begin(), planned.end(), pod->nominated_node) != planned.end())
+        writes_.back().reason = kNotBound;
       all_stand = false;
     }
-    if (all_stand) lift(party);
+    if (!all_stand || (stamp_.pin_pods_by != nullptr && !pin_to_type(party))) return;
+    lift(party);
   }
 
   // The last lift completes the release of a task of which nothing is bound yet.
@@ -332,6 +364,34 @@ class HandOver {
     if (last == nullptr || !party.bound.empty()) return;
     last->reason = reason::kReleased;
     if (party.job != nullptr) last->task = {"Job", party.job->key.name, party.job->uid};
+  }
+
+  // True once no gated pod of the task could land on another GPU type.
+  bool pin_to_type(const Party& party) {
+    std::vector<NodeIndex> of_type;
+    std::vector<NodeIndex> planned;
+    bool other_types = false;
+    for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
+      const Node& node = *snapshot_.node(i).node;
+      const auto& names = party.plan->nodes;
+      if (node.gpu_type == party.plan->gpu_type) of_type.push_back(i);
+      if (std::find(names.begin(), names.end(), node.name) != names.end()) planned.push_back(i);
+      other_types |= node.gpu_type != party.plan->gpu_type && node.allocatable.wants_gpus();
+    }
+    const auto type = other_types && !planned.empty()
+                          ? type_requirement(snapshot_, *stamp_.pin_pods_by, of_type, planned)
+                          : std::nullopt;
+    if (!type) return true;
+    bool all_pinned = true;
+    for (const PodPtr& pod : party.unbound) {
+      const auto terms =
+          pod->constraints ? pod->constraints->affinity_terms : std::vector<NodeSelectorTerm>{};
+      if (!pod->our_gate || is_narrowed(terms, *type)) continue;
+      writes_.push_back(pod_write(OwnWriteKind::kNarrowPod, *pod));
+      writes_.back().affinity_terms = narrowed(terms, *type);
+      all_pinned = false;
+    }
+    return all_pinned;
   }
 
   void clear_stale_nominations() {
@@ -362,6 +422,13 @@ std::unordered_set<Uid> HandOverMemory::held_off(double now_steady_s) const {
   for (const auto& [uid, entry] : backoff)
     if (entry.until_s > now_steady_s) jobs.insert(uid);
   return jobs;
+}
+
+double HandOverMemory::next_let_in_s(double now_steady_s) const {
+  double next_s = kNever;
+  for (const auto& [uid, entry] : backoff)
+    if (entry.until_s > now_steady_s) next_s = std::min(next_s, entry.until_s);
+  return next_s;
 }
 
 std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, HandOverMemory& memory,

@@ -21,6 +21,12 @@ void apply(const OwnWrite& write, Job& job) {
     job.pod_requests.set_gpus(write.reshape->gpu_resource, write.reshape->gpus);
 }
 
+void narrow(Pod& pod, const std::vector<NodeSelectorTerm>& terms) {
+  auto own = pod.constraints ? *pod.constraints : SchedulingConstraints{};
+  own.affinity_terms = terms;
+  pod.constraints = std::make_shared<const SchedulingConstraints>(std::move(own));
+}
+
 void apply(const OwnWrite& write, Pod& pod) {
   switch (write.kind) {
     case OwnWriteKind::kPlanPod:
@@ -31,6 +37,9 @@ void apply(const OwnWrite& write, Pod& pod) {
       break;
     case OwnWriteKind::kClearNomination:
       pod.nominated_node = NodeName();
+      break;
+    case OwnWriteKind::kNarrowPod:
+      narrow(pod, *write.affinity_terms);
       break;
     case OwnWriteKind::kLiftGate:
       pod.our_gate = false;

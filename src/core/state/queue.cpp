@@ -5,10 +5,12 @@
 #include <tuple>
 
 #include "queue_tasks.h"
+#include "quota_menu.h"
 #include "room.h"
 #include "slackline/base/text.h"
 #include "slackline/core/deadline.h"
 #include "slackline/core/predicates.h"
+#include "slackline/model/reason.h"
 
 namespace slackline::core {
 namespace {
@@ -129,7 +131,10 @@ class QueueMaker {
       : snapshot_(snapshot),
         options_(options),
         menus_(menus),
-        room_(snapshot, options.now_steady_s) {}
+        room_(snapshot, options.now_steady_s),
+        quotas_(snapshot) {
+    quotas_.charge_released(snapshot);
+  }
 
   Queue make() {
     queue_.pools_ = find_pools(snapshot_, *options_.catalog);
@@ -175,7 +180,7 @@ class QueueMaker {
       described.type = task.intent.model.value_or("");
       described.checkpoint_s = task.intent.checkpoint_interval_s.value_or(described.checkpoint_s);
       described.preemptible = false;  // until live preemption exists
-      described.menu = menu.menu;
+      described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);
       described.preference = menu.preference;
       described.fallback_after_s = options_.fallback_after_s;
       if (!task.plan) described.eligible = eligibility.of(task.member);
@@ -183,6 +188,15 @@ class QueueMaker {
     }
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
     find_runs();
+  }
+
+  std::shared_ptr<const PlacementMenu> within_quotas(
+      QueueTask& task, const std::shared_ptr<const PlacementMenu>& menu) const {
+    if (quotas_.empty() || menu->empty()) return menu;
+    auto admitted = admitted_menu(quotas_, task, menu, menus_.pools(), options_.theta);
+    if (!admitted->empty()) return admitted;
+    task.blocked = reason::kQuotaExceeded;
+    return menu;
   }
 
   void find_runs() {
@@ -214,10 +228,11 @@ class QueueMaker {
   void start_runs() {
     std::vector<std::pair<double, TaskIndex>> started;
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
-      if (!queue_.tasks_[t].plan)
+      const QueueTask& task = queue_.tasks_[t];
+      if (task.plan && runs_[t])
+        started.emplace_back(started_s(task, options_.now_wall_s), t);
+      else if (!task.plan && task.blocked.empty())
         queue_.state_.arrive(t);
-      else if (runs_[t])
-        started.emplace_back(started_s(queue_.tasks_[t], options_.now_wall_s), t);
     }
     std::sort(started.begin(), started.end());
     for (const auto& [time_s, t] : started) {
@@ -232,6 +247,7 @@ class QueueMaker {
   const QueueOptions& options_;
   TaskMenus& menus_;
   const RoomTable room_;
+  QuotaBook quotas_;
   std::vector<std::optional<PlannedRun>> runs_;  // by task; nullopt: not a run of the queue
   Queue queue_;
 };

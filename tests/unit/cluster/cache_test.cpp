@@ -14,6 +14,7 @@ namespace {
 using test::a_job;
 using test::a_node;
 using test::a_pod;
+using test::a_quota;
 using wire::KubeKind;
 
 struct BoundPods final : ClusterObserver {
@@ -54,6 +55,20 @@ TEST_F(CacheTest, IsEmptyAndUnsyncedUntilNodesPodsAndJobsAreListed) {
   cache_.finish_relist(KubeKind::kNode);
   EXPECT_TRUE(cache_.publish()->synced);
   EXPECT_EQ(cache_.publish()->nodes.size(), 1u);
+}
+
+TEST_F(CacheTest, QuotasComeChangeAndGo) {
+  sync();
+  cache_.upsert(a_quota("team").limit("pods", 4, 1).build());
+  cache_.upsert(a_quota("team").limit("pods", 4, 2).build());
+  ASSERT_EQ(cache_.publish()->quotas.size(), 1u);
+  EXPECT_EQ(cache_.snapshot()->quotas[0]->limits[0].used, 2);
+  EXPECT_EQ(cache_.fingerprints(KubeKind::kResourceQuota).size(), 1u);
+  list_nothing({KubeKind::kResourceQuota});
+  EXPECT_TRUE(cache_.publish()->quotas.empty());
+  cache_.upsert(a_quota("team").limit("pods", 4, 1).build());
+  cache_.remove(a_quota("team").build());
+  EXPECT_TRUE(cache_.publish()->quotas.empty());
 }
 
 TEST_F(CacheTest, DisruptionBudgetsAreNotNeededForSync) {

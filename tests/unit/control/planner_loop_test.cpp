@@ -16,6 +16,17 @@ using test::a_cluster;
 using test::a_job;
 using test::a_node;
 
+// As somebody sets it: steady time goes on.
+class SettableClock final : public Clock {
+ public:
+  double wall_s() const override { return system_clock().wall_s() + jump_s_; }
+  double steady_s() const override { return system_clock().steady_s(); }
+  void jump(double seconds) { jump_s_ = jump_s_ + seconds; }
+
+ private:
+  std::atomic<double> jump_s_{0};
+};
+
 class PlannerLoopTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -25,18 +36,21 @@ class PlannerLoopTest : public testing::Test {
       if (refused_) return Result<std::string>(fail(*refused_, "no"));
       return Result<std::string>(std::to_string(2000 + written_.size()));
     };
-    actuator_ =
-        std::make_unique<Actuator>(writer_, metrics_, [this] { loop_->wake(); }, system_clock());
+    actuator_ = std::make_unique<Actuator>(writer_, metrics_, [this] { loop_->wake(); }, clock_);
     PlannerOptions options;
     options.policy = *core::parse_policy("savable,headroom=0,calm=0");
     options.catalog = default_gpu_catalog();
+    options.server_minor = [this]() -> std::optional<int> {
+      const int minor = server_minor_;
+      return minor > 0 ? std::optional(minor) : std::nullopt;
+    };
     loop_ = std::make_unique<PlannerLoop>(
         options, board_, source_, *actuator_,
         [this]() -> std::optional<std::int64_t> {
           const std::int64_t term = term_;
           return term > 0 ? std::optional(term) : std::nullopt;
         },
-        metrics_, system_clock());
+        metrics_, clock_);
     actuator_->start();
     loop_->start();
   }
@@ -70,11 +84,13 @@ class PlannerLoopTest : public testing::Test {
         .build();
   }
 
+  SettableClock clock_;
   obs::MetricsRegistry metrics_;
   KnownBoard board_;
   test::FakeSource source_{two_jobs_one_node()};
   test::FakeWriter writer_;
   std::atomic<std::int64_t> term_{0};
+  std::atomic<int> server_minor_{36};
   Mutex mutex_;
   std::optional<ErrorCode> refused_ SLACKLINE_GUARDED_BY(mutex_);
   std::vector<OwnWrite> written_ SLACKLINE_GUARDED_BY(mutex_);
@@ -102,12 +118,48 @@ TEST_F(PlannerLoopTest, ReleasesInItsTermAndPlansOnItsOwnWrites) {
   EXPECT_EQ(writes(), 1U);
 }
 
+// F29: the other Job waits for GPUs that are held; a hold is counted on the steady clock.
+TEST_F(PlannerLoopTest, ClockJumpsReleaseNothingTwiceAndEndNoHold) {
+  term_ = 1;
+  loop_->wake();
+  ASSERT_TRUE(wait_for_writes(1));
+  constexpr double kHour_s = 3600;
+  constexpr double kTenYears_s = 315'360'000;
+  for (const double jump_s : {kHour_s, -2 * kHour_s, kHour_s, kTenYears_s, -2 * kTenYears_s}) {
+    clock_.jump(jump_s);
+    loop_->wake();
+    let_it_run();
+    EXPECT_EQ(writes(), 1U) << jump_s;
+  }
+}
+
 TEST_F(PlannerLoopTest, WritesNothingOnACacheThatCannotBeBelieved) {
   source_.be({.synced = true, .age_s = 999, .stale = true, .detail = "silent"});
   term_ = 1;
   loop_->wake();
   let_it_run();
   EXPECT_EQ(writes(), 0U);
+}
+
+TEST_F(PlannerLoopTest, WritesNothingBeforeItKnowsWhatTheServerTakes) {
+  server_minor_ = 0;
+  term_ = 1;
+  loop_->wake();
+  let_it_run();
+  EXPECT_EQ(writes(), 0U);
+  server_minor_ = 35;
+  loop_->wake();
+  EXPECT_TRUE(wait_for_writes(1));
+}
+
+TEST_F(PlannerLoopTest, EveryWriteSaysOnWhatItWasDecided) {
+  term_ = 1;
+  loop_->wake();
+  ASSERT_TRUE(wait_for_writes(1));
+  ASSERT_NE(write(0).decided, nullptr);
+  EXPECT_EQ(write(0).decided->policy, "savable,headroom=0,calm=0");
+  EXPECT_EQ(write(0).decided->snapshot_version, 1U);
+  EXPECT_FALSE(write(0).decided->options_hash.empty());
 }
 
 TEST_F(PlannerLoopTest, ARefusedWriteRestsBeforeItComesAgain) {

@@ -69,7 +69,12 @@ TEST_F(HandOverNewsTest, TheLastLiftOfAGangReleasesItsJob) {
   EXPECT_EQ(told[0]->kind, OwnWriteKind::kLiftGate);
   EXPECT_EQ(told[0]->task.kind, "Job");
   EXPECT_EQ(told[0]->task.name, "gang");
-  EXPECT_TRUE(with_reason(reason::kDeviated).empty());
+  EXPECT_TRUE(with_reason(reason::kNodesLost).empty());
+}
+
+TEST_F(HandOverNewsTest, WhyATaskComesBackIsOfTheVocabulary) {
+  for (const std::string_view code : {kNodesLost, kNotBound})
+    EXPECT_NE(find_reason(code), nullptr) << code;
 }
 
 TEST_F(HandOverNewsTest, APlanThatMovesSaysSo) {
@@ -80,7 +85,7 @@ TEST_F(HandOverNewsTest, APlanThatMovesSaysSo) {
   world_.node("gpu-1").unschedulable = true;
   world_.pass(31);
   settle(true);
-  EXPECT_FALSE(with_reason(reason::kDeviated).empty());
+  EXPECT_FALSE(with_reason(reason::kNodesLost).empty());
 }
 
 }  // namespace

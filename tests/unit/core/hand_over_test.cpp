@@ -11,6 +11,7 @@ namespace {
 using test::a_job;
 using test::a_node;
 using test::a_pod;
+using test::a_quota;
 
 class HandOverTest : public testing::Test {
  protected:
@@ -90,7 +91,7 @@ TEST_F(HandOverTest, AnIncompleteGangIsSuspendedAgainAndBackedOff) {
     world_.pass(1);
     planner_.act(world_);
     ASSERT_TRUE(world_.job("gang").suspended) << round;
-    EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("gang")).reason, kPodsMissing);
+    EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("gang")).reason, kPodsRejected);
     world_.make_pods();
     EXPECT_TRUE(world_.pods().empty());
     EXPECT_EQ(planner_.act(world_), 0U);
@@ -99,6 +100,163 @@ TEST_F(HandOverTest, AnIncompleteGangIsSuspendedAgainAndBackedOff) {
     world_.pass(1);
   }
   EXPECT_EQ(lifted(), 0);
+}
+
+// A quota that the planner did not foresee: made after the release.
+TEST_F(HandOverTest, AnIncompleteGangTellsThatAQuotaIsFullAndStartsOnceThereIsRoom) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
+  planner_.act(world_);
+  world_.make_pods(1);
+  world_.add(a_quota("team").limit(test::kGpu, 4));
+  planner_.act(world_);
+  world_.pass(kIncompleteAfter_s);
+  planner_.act(world_);
+  ASSERT_TRUE(world_.job("gang").suspended);
+  EXPECT_EQ(world_.performed.back().reason, kQuotaExceeded);
+  world_.make_pods();
+  world_.pass(kMostBackoff_s);
+  settle(planner_);
+  EXPECT_TRUE(world_.job("gang").suspended) << "its 8 GPUs would exceed the quota again";
+  world_.add(a_quota("team").limit(test::kGpu, 8));
+  settle(planner_);
+  EXPECT_EQ(bound("gang"), 2);
+}
+
+TEST_F(HandOverTest, AGangThatIsNotKnownToExceedAQuotaWasRejectedByOthers) {
+  world_.add(a_node("n1"));
+  world_.add(a_job("gang").of(2).gang().gpus(1).waiting());
+  world_.add(a_quota("team").limit("pods", 1), /*known=*/false);
+  planner_.act(world_);
+  world_.make_pods();
+  planner_.act(world_);
+  world_.pass(kIncompleteAfter_s);
+  planner_.act(world_);
+  ASSERT_TRUE(world_.job("gang").suspended);
+  EXPECT_EQ(world_.performed.back().reason, kPodsRejected);
+}
+
+TEST_F(HandOverTest, JobsOfOneNamespaceShareItsQuotaInOnePlanAndInTheNext) {
+  for (const char* node : {"n1", "n2", "n3", "n4"})
+    world_.add(a_node(node));
+  world_.add(a_quota("team").limit(test::kGpu, 6));
+  for (const char* name : {"a", "b", "c", "other/d"})
+    world_.add(a_job(name).gpus(3).waiting());
+  planner_.act(world_);  // nothing of the release is in the quota's `used` yet
+  const auto released = [&] {
+    std::vector<std::string> names;
+    for (const auto& [key, job] : world_.jobs())
+      if (!job.suspended) names.push_back(key.name);
+    return names;
+  };
+  EXPECT_EQ(released(), (std::vector<std::string>{"a", "b", "d"}));
+  planner_.act(world_);
+  EXPECT_EQ(released(), (std::vector<std::string>{"a", "b", "d"}));
+  world_.make_pods();
+  settle(planner_);
+  EXPECT_EQ(bound("a") + bound("b") + bound("d"), 3);
+  world_.finish("a");
+  settle(planner_);
+  EXPECT_EQ(bound("c"), 1);
+}
+
+TEST_F(HandOverTest, WhoWaitsForAQuotaIsToldSoAndHoldsNobodyUp) {
+  world_.add(a_node("n1"));
+  world_.add(a_quota("team").limit(test::kGpu, 2));
+  world_.add(a_job("big").gpus(4).created(1).waiting());
+  world_.add(a_job("other/small").gpus(4).created(2).waiting());
+  TaskMenus menus;
+  const ClusterSnapshot snapshot = world_.snapshot();
+  const Queue queue = make_queue(snapshot, planner_.options(world_.now_s()), menus);
+  EXPECT_EQ(queue.task(0).blocked, kQuotaExceeded);
+  EXPECT_EQ(queue.task(1).blocked, "");
+  settle(planner_);
+  EXPECT_EQ(bound("small"), 1);
+  EXPECT_EQ(bound("big"), 0);
+}
+
+// Its own choice of shape is made among what the quota admits.
+TEST_F(HandOverTest, AShapeIsChosenWithinTheQuota) {
+  world_.add(a_node("n1").of("K80", 4));
+  world_.add(a_quota("team").limit(test::kGpu, 2));
+  planner_.know(
+      WorkloadProfiles({{"bert", GpuType("K80"), {"S", {10, 1, 0, 0.1, 1.4}}, 30, 12, {}, ""}}));
+  auto job = a_job("auto").gpus(4).waiting().trains("bert", 64, 1000);
+  job.intent().any_placement = true;
+  world_.add(job);
+  settle(planner_);
+  ASSERT_EQ(bound("auto"), 1);
+  EXPECT_LE(world_.job("auto").pod_requests.gpu_count(test::kGpu), 2);
+}
+
+// API servers before 1.36. What the first release left in a template could never be taken back.
+TEST_F(HandOverTest, WhereTemplatesAreFixedGatedPodsKeepTheTypeOfTheirPlan) {
+  world_.add(a_node("k1").of("K80", 4).label("nvidia.com/gpu.product", "Tesla-K80"));
+  world_.add(a_job("train").gpus(4).waiting());
+  planner_.find_templates_fixed();
+  settle(planner_);
+  EXPECT_EQ(written(), (std::vector<std::string>{"release", "nominate", "lift"}))
+      << "there is one type only";
+  world_.finish("train");
+  world_.performed.clear();
+
+  world_.node("k1").unschedulable = true;
+  world_.add(a_node("t1").of("T4", 4).label("nvidia.com/gpu.product", "Tesla-T4"));
+  world_.add(a_job("next").of(2).gang().gpus(2).waiting());
+  settle(planner_);
+  EXPECT_EQ(written(), (std::vector<std::string>{"release", "nominate", "nominate", "narrow",
+                                                 "narrow", "lift", "lift"}));
+  EXPECT_FALSE(world_.performed.front().affinity_terms) << "the template stays as it is";
+  const Pod& pod = world_.pods().at({"default", "next-0"});
+  ASSERT_EQ(pod.constraints->affinity_terms.size(), 1U);
+  EXPECT_EQ(pod.constraints->affinity_terms[0][0].values, (std::vector<std::string>{"Tesla-T4"}));
+}
+
+TEST_F(HandOverTest, WhereTemplatesAreFixedASecondReleaseMayChooseAnotherType) {
+  for (const char* type : {"K80", "T4"})
+    world_.add(a_node(type).of(type, 4).label("nvidia.com/gpu.product", type));
+  planner_.find_templates_fixed();
+  world_.add(a_job("train").gpus(4).waiting());
+  settle(planner_, /*bind=*/false);
+  const std::string first = world_.job("train").plan->gpu_type.str();
+  world_.pods().clear();
+  world_.remove_node(first);  // and no other one of its type
+  world_.make_pods();
+  planner_.act(world_);
+  ASSERT_TRUE(world_.job("train").suspended);
+  world_.make_pods();
+  world_.pass(kMostBackoff_s);
+  settle(planner_);
+  ASSERT_EQ(bound("train"), 1);
+  EXPECT_NE(world_.job("train").plan->gpu_type.str(), first);
+}
+
+TEST_F(HandOverTest, WhereTemplatesAreFixedOnlyTheNodeCountIsWritten) {
+  planner_.know(
+      WorkloadProfiles({{"bert", GpuType("K80"), {"S", {10, 1, 0, 0.1, 1.4}}, 30, 12, {}, ""}}));
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node).of("K80", 1));
+  planner_.find_templates_fixed();
+  auto job = a_job("auto").gang().gpus(2).waiting().trains("bert", 64, 1000);
+  job.of(1);
+  job.intent().placements = {Placement{2, 1}};
+  world_.add(job);
+  planner_.act(world_);
+  ASSERT_EQ(world_.performed.size(), 1U);
+  const auto& reshape = world_.performed.front().reshape;
+  ASSERT_TRUE(reshape);
+  EXPECT_EQ(reshape->parallelism, 2);
+  EXPECT_FALSE(reshape->in_template);
+  EXPECT_EQ(reshape->container, "");
+}
+
+TEST_F(HandOverTest, AfterABackOffThePlannerIsToldWhenToLookAgain) {
+  planner_.memory.backoff[Uid("late")].until_s = 70;
+  planner_.memory.backoff[Uid("soon")].until_s = 40;
+  EXPECT_EQ(planner_.memory.next_let_in_s(30), 40);
+  EXPECT_EQ(planner_.memory.next_let_in_s(40), 70);
+  EXPECT_EQ(planner_.memory.next_let_in_s(70), std::numeric_limits<double>::infinity());
 }
 
 TEST_F(HandOverTest, WhoIsSuspendedAgainWaitsUntilItsPodsAreGone) {
@@ -180,6 +338,20 @@ TEST_F(HandOverTest, ALostNodeIsReplacedByOneOfItsType) {
   EXPECT_EQ(world_.job("train").plan->nodes, (std::vector<NodeName>{NodeName("n3")}));
 }
 
+// kube-scheduler was too slow: it has the pod, and no node for it.
+TEST_F(HandOverTest, ALostNodeIsReplacedAtOnceAlsoWhenTheGateIsGone) {
+  world_.add(a_node("n1").of("A100", 4));
+  world_.add(a_job("train").gpus(4).waiting());
+  settle(planner_, /*bind=*/false);
+  ASSERT_EQ(lifted(), 1);
+  world_.remove_node("n1");
+  world_.add(a_node("n2").of("A100", 4));
+  world_.pass(1);
+  settle(planner_);
+  ASSERT_EQ(bound("train"), 1);
+  EXPECT_EQ(world_.pods().begin()->second.node, NodeName("n2"));
+}
+
 TEST_F(HandOverTest, WithoutAnotherNodeTheTaskGoesBackIntoTheQueue) {
   world_.add(a_node("n1"));
   world_.add(a_job("train").gpus(4).waiting());
@@ -220,6 +392,18 @@ TEST_F(HandOverTest, APodThatIsNotBoundMovesTwiceAndIsThenSuspended) {
   planner_.act(world_);
   EXPECT_TRUE(world_.job("train").suspended);
   EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("train")).reason, kNotBound);
+}
+
+TEST_F(HandOverTest, APodThatMissedItsNodeIsNominatedElsewhereAtOnce) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  world_.add(a_job("train").gpus(4).waiting());
+  settle(planner_, /*bind=*/false);
+  const NodeName first = world_.pods().begin()->second.nominated_node;
+  world_.pass(kUnboundAfter_s);
+  planner_.act(world_);  // another plan
+  planner_.act(world_);  // and the pod follows it
+  EXPECT_NE(world_.pods().begin()->second.nominated_node, first);
 }
 
 TEST_F(HandOverTest, AReplacementTakesThePlaceOfItsPredecessor) {

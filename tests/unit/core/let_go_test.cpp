@@ -19,6 +19,7 @@ TEST(LetGo, OpensOurJobsClearsNominationsThenLiftsOurGates) {
                                  .with(a_job("ours").gpus(1).waiting())
                                  .with(a_job("theirs").gpus(1).suspended())
                                  .with(a_job("runs").gpus(1).managed().planned({"n1"}))
+                                 .with(a_pod("runs-0").of_job("runs").gpus(1).on("n1"))
                                  .with(a_pod("gated").gpus(1).gated().managed())
                                  .with(a_pod("nominated").gpus(1).gated().managed().nominated("n1"))
                                  .with(a_pod("free").gpus(1).nominated("n1"))
@@ -29,6 +30,44 @@ TEST(LetGo, OpensOurJobsClearsNominationsThenLiftsOurGates) {
   EXPECT_EQ(writes[1].kind, OwnWriteKind::kLiftGate);
   EXPECT_EQ(writes[1].key.name, "gated");
   EXPECT_EQ(writes[2].kind, OwnWriteKind::kClearNomination);
+}
+
+// A later planner would find the plan, hold its GPUs, and suspend the Job again in the end.
+TEST(LetGo, TakesBackPlansThatAreNotCarriedOutYet) {
+  const auto writes = let_go(a_cluster()
+                                 .with(a_node("n1"))
+                                 .with(a_node("n2"))
+                                 .with(a_job("half").of(2).gang().gpus(1).managed().planned({"n1"}))
+                                 .with(a_pod("half-0").of_job("half").gpus(1).managed().on("n1"))
+                                 .with(a_pod("half-1").of_job("half").gpus(1).managed())
+                                 .with(a_job("whole").gpus(1).managed().planned({"n2"}))
+                                 .with(a_pod("whole-0").of_job("whole").gpus(1).managed().on("n2"))
+                                 .with(a_pod("alone").gpus(1).gated().managed().planned({"n1"}))
+                                 .build());
+  ASSERT_EQ(writes.size(), 2U);
+  EXPECT_EQ(writes[0].kind, OwnWriteKind::kOpenJob);
+  EXPECT_EQ(writes[0].key.name, "half");
+  EXPECT_EQ(writes[0].plan, nullptr);
+  EXPECT_EQ(writes[1].kind, OwnWriteKind::kPlanPod);
+  EXPECT_EQ(writes[1].key.name, "alone");
+  EXPECT_EQ(writes[1].plan, nullptr);
+}
+
+TEST(LetGo, GivesAJobTheShapeBackInWhichItWasWritten) {
+  const std::vector<NodeSelectorTerm> written = {{{"zone", MatchOperator::kIn, {"a"}}}};
+  ClusterSnapshot snapshot =
+      a_cluster().with(a_job("shaped").of(2).gang().gpus(4).waiting()).build();
+  auto job = std::make_shared<Job>(*snapshot.jobs.front());
+  job->original = std::make_shared<const OriginalShape>(OriginalShape{4, 2, written});
+  snapshot.jobs.front() = job;
+  const auto writes = let_go(snapshot);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes[0].reshape->parallelism, 4);
+  EXPECT_EQ(writes[0].reshape->gpus, 2);
+  EXPECT_EQ(writes[0].reshape->container, "train");
+  ASSERT_TRUE(writes[0].affinity_terms);
+  EXPECT_EQ(writes[0].affinity_terms->front().front().key, "zone");
+  EXPECT_FALSE(writes[0].original->changed());
 }
 
 TEST(LetGo, LeavesAPodToWhoeverElseHoldsIt) {

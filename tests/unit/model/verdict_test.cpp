@@ -34,6 +34,9 @@ TEST(Verb, HasTheNameOfItsPath) {
   EXPECT_EQ(to_string(Verb::kPrioritize), "prioritize");
   EXPECT_EQ(to_string(Verb::kPreempt), "preempt");
   EXPECT_EQ(to_string(Verb::kBind), "bind");
+  EXPECT_EQ(verb_names(), "filter, prioritize, preempt, bind, plan, move, suspend");
+  EXPECT_EQ(parse_verb("move"), Verb::kMove);
+  EXPECT_EQ(parse_verb("dance"), std::nullopt);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slackline/base/text.h"
+
 namespace slackline::wire {
 namespace {
 
@@ -223,6 +225,33 @@ TEST(KubeDecode, ADisruptionBudgetIsRead) {
   EXPECT_TRUE(decoded<DisruptionBudget>(KubeKind::kDisruptionBudget,
                                         R"({"metadata":{"name":"b"},"spec":{"selector":null}})")
                   .selects_nothing);
+}
+
+TEST(KubeDecode, AResourceQuotaIsReadAsFarAsItConcernsPods) {
+  const auto quota = decoded<ResourceQuota>(KubeKind::kResourceQuota, R"({
+    "metadata":{"name":"q","namespace":"n","uid":"u"},
+    "spec":{"hard":{"requests.nvidia.com/gpu":"8","requests.cpu":"1500m","memory":"2Gi",
+      "count/pods":"10","limits.cpu":"1","count/jobs.batch":"3","requests.storage":"5Gi",
+      "pods":"many"}},
+    "status":{"used":{"requests.nvidia.com/gpu":"3","requests.cpu":"250m"}}})");
+  std::vector<std::string> limits;
+  for (const QuotaLimit& limit : quota.limits)
+    limits.push_back(format("{} {}/{}", limit.resource, limit.used, limit.hard));
+  EXPECT_THAT(limits, ElementsAre("cpu 250/1500", "memory 0/2147483648", "nvidia.com/gpu 3/8",
+                                  "pods 0/10"));
+  EXPECT_FALSE(quota.other_scopes);
+  EXPECT_FALSE(quota.needs_cpu_or_memory);
+}
+
+TEST(KubeDecode, ScopesOfAQuotaAreReadInBothSpellings) {
+  const auto list = decoded<ResourceQuota>(
+      KubeKind::kResourceQuota, R"({"metadata":{"name":"q"},"spec":{"scopes":["NotBestEffort"]}})");
+  EXPECT_TRUE(list.needs_cpu_or_memory);
+  EXPECT_FALSE(list.other_scopes);
+  const auto selector = decoded<ResourceQuota>(KubeKind::kResourceQuota, R"({
+    "metadata":{"name":"q"},"spec":{"scopeSelector":{"matchExpressions":[
+      {"scopeName":"PriorityClass","operator":"In","values":["high"]}]}}})");
+  EXPECT_TRUE(selector.other_scopes);
 }
 
 TEST(KubeDecode, AListTellsWhereItGoesOn) {

@@ -81,6 +81,39 @@ TEST(OwnWriteCodec, ASuspendMarksTheJobAndVoidsThePlan) {
             R"(null,"slackline.dev/suspended-by":"slackline"}},"spec":{"suspend":true}})");
 }
 
+TEST(OwnWriteCodec, APlanThatIsTakenBackLeavesNoAnnotation) {
+  const OwnWrite write = on_pod(OwnWriteKind::kPlanPod);
+  EXPECT_NE(encode_own_write(write).body.find(R"("slackline.dev/plan":null)"), std::string::npos);
+}
+
+TEST(OwnWriteCodec, AJobInItsFirstShapeKeepsNoNoteOfIt) {
+  OwnWrite write = on_job(OwnWriteKind::kOpenJob);
+  write.original = std::make_shared<const OriginalShape>();
+  EXPECT_NE(encode_own_write(write).body.find(R"("slackline.dev/original":null)"),
+            std::string::npos);
+}
+
+TEST(OwnWriteCodec, AGatedPodIsNarrowedByItsAffinityAlone) {
+  OwnWrite write = on_pod(OwnWriteKind::kNarrowPod);
+  write.affinity_terms = {{{"gpu", MatchOperator::kIn, {"K80"}}}};
+  const PatchBody patch = encode_own_write(write);
+  EXPECT_EQ(patch.subresource, "");
+  EXPECT_EQ(
+      patch.body,
+      R"({"metadata":{"uid":"u2"},"spec":{"affinity":{"nodeAffinity":{)"
+      R"("requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[)"
+      R"({"matchExpressions":[{"key":"gpu","operator":"In","values":["K80"]}],"matchFields":[]}]}}}}})");
+}
+
+TEST(OwnWriteCodec, AShapeBesideTheTemplateLeavesTheTemplateAlone) {
+  OwnWrite write = on_job(OwnWriteKind::kReleaseJob);
+  write.plan = a_plan();
+  write.reshape = Reshape{2, 4, "nvidia.com/gpu", "", false};
+  const std::string body = encode_own_write(write).body;
+  EXPECT_NE(body.find(R"("parallelism":2,"completions":2)"), std::string::npos) << body;
+  EXPECT_EQ(body.find("template"), std::string::npos) << body;
+}
+
 TEST(OwnWriteCodec, ANominationGoesToTheStatusOfTheVeryPod) {
   OwnWrite write = on_pod(OwnWriteKind::kNominate);
   write.node = NodeName("n1");

@@ -1,0 +1,26 @@
+// Keeping a task's pods on the GPU type of its plan, by required node affinity.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/snapshot.h"
+
+namespace slackline::core {
+
+// What all nodes of the type have in common, by the label that tells the type of the planned ones;
+// nullopt where the planned nodes do not share such a label.
+std::optional<MatchExpression> type_requirement(const ClusterSnapshot& snapshot,
+                                                const GpuCatalog& catalog,
+                                                const std::vector<NodeIndex>& of_type,
+                                                const std::vector<NodeIndex>& planned);
+
+// Every alternative, and the type.
+std::vector<NodeSelectorTerm> narrowed(std::vector<NodeSelectorTerm> terms,
+                                       const MatchExpression& type);
+
+// True where each of the alternatives, of which there is at least one, asks for no other type.
+bool is_narrowed(const std::vector<NodeSelectorTerm>& terms, const MatchExpression& type);
+
+}  // namespace slackline::core

@@ -1,0 +1,13 @@
+// What kube-apiserver says of itself at /version.
+#pragma once
+
+#include <string_view>
+
+#include "slackline/base/result.h"
+
+namespace slackline::wire {
+
+// The minor version: 36 of "36", "36+" and "36-eks"; the major one is 1.
+Result<int> decode_server_minor(std::string_view json);
+
+}  // namespace slackline::wire

@@ -1,0 +1,464 @@
+"""What may happen to a release on its way, on a real control plane: the planner dies after each of its
+writes, nodes are lost, quotas and policies refuse pods, the network is cut, everybody is gone."""
+
+import json
+import os
+import signal
+import time
+import unittest
+
+from support.api_proxy import ApiProxy
+from support.controlplane import (
+    DAEMON_USER,
+    ControlPlane,
+    gpu_scheduler_config,
+    stock_scheduler_config,
+)
+from support.daemon import Daemon, slackline
+from support.objects import GPU, gpu_node, gpu_pod, gpus_by_node, name_of, node_of, waiting_job
+
+GPU_TYPE = "Tesla-K80"
+GPUS_PER_NODE = 4
+POLICY = "savable,headroom=0,calm=0"  # nothing is kept back for Jobs that may still come
+STALE_HOLD_S = 60  # no GPU idles longer for a hold that nobody carries out
+
+
+class RobustTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ControlPlane()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.nodes = cls.cluster.add_gpu_nodes(4, GPUS_PER_NODE, GPU_TYPE)
+        cls.account = cls.cluster.install_rbac()
+        cls.proxy = ApiProxy(cls.cluster)
+        cls.addClassCleanup(cls.proxy.close)
+        cls.daemon = cls._replica("a", cls.proxy.kubeconfig(cls.account))
+        cls.daemon.start()
+        cls.scheduler_config = gpu_scheduler_config(cls.cluster, cls.daemon.extender_url)
+        cls.cluster.start_scheduler(cls.scheduler_config)
+
+    @classmethod
+    def _replica(cls, name, account):
+        directory = cls.cluster.directory / name
+        directory.mkdir()
+        config = directory / "slackline.yaml"
+        config.write_text(
+            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+            f"planner:\n  policy: {POLICY}\n"
+        )
+        daemon = Daemon(account, directory, mode="active", flags=["--config", config])
+        cls.addClassCleanup(daemon.kill)
+        return daemon
+
+    def setUp(self):
+        self._start_daemon()
+        self.addCleanup(self._clean_up)
+
+    def _clean_up(self):
+        for namespace in self._namespaces():
+            self.cluster.delete_all("job", namespace)
+            self.cluster.delete_all("pod", namespace)
+
+    # ---- the planner dies ----------------------------------------------------------------------
+
+    def test_killed_after_any_write_of_a_release_the_next_life_completes_it(self):
+        for pods, writes in ((1, 3), (2, 5)):  # release, nominate all, lift all
+            for deadly in range(1, writes + 1):
+                with self.subTest(pods=pods, deadly=deadly):
+                    self._die_after(deadly, f"dies-{pods}-{deadly}", pods)
+
+    def _die_after(self, deadly, job, pods):
+        before = len(self.proxy.writes)
+        self.proxy.after_write(deadly, self.daemon.kill)
+        self.cluster.apply([waiting_job(job, pods=pods, gpus=4, gang=pods > 1)])
+        self.cluster.wait(lambda: not self.daemon.process.alive(), 30, "the planner to die")
+        self.assertEqual(len(self.proxy.writes) - before, deadly)
+        self.proxy.let_live()
+        lifted = [pod for pod in self._pods_of(job) if not pod["spec"].get("schedulingGates")]
+        self.assertEqual(len(lifted), max(0, deadly - 1 - pods), "gates are lifted last")
+        began = time.monotonic()
+        self._start_daemon()
+        self._wait_bound(job, pods, STALE_HOLD_S)
+        self.assertLess(time.monotonic() - began, STALE_HOLD_S)
+        self._assert_nothing_left_over()
+        self.assertEqual(sum(gpus_by_node(self._pods()).values()), 4 * pods)
+        self._clean_up()
+
+    # ---- nodes ---------------------------------------------------------------------------------
+
+    def test_a_node_deleted_not_ready_or_tainted_between_plan_and_bind_is_replaced(self):
+        self.cluster.apply([gpu_pod(f"busy-{i}", gpus=4) for i in range(2)])
+        self.cluster.wait(lambda: len(gpus_by_node(self._pods())) == 2, 30, "two full nodes")
+        self.addCleanup(self._restart_scheduler)
+        for lose in (self._delete_node, self._stop_kubelet, self._taint_node):
+            with self.subTest(lose.__name__):
+                self.cluster.kill("kube-scheduler")
+                job = f"mover{lose.__name__.replace('_', '-')}"
+                self.cluster.apply([waiting_job(job, gpus=4)])
+                self.cluster.wait(lambda job=job: self._plan(job), 20, "it to be planned")
+                (lost,) = self._plan(job)["nodes"]
+                bring_back = lose(lost)
+                self.cluster.wait(
+                    lambda job=job, lost=lost: self._plan(job)["nodes"] not in ([], [lost]),
+                    60, "another plan",
+                )  # fmt: skip
+                self._restart_scheduler()
+                (pod,) = self._wait_bound(job, 1, 60)
+                self.assertNotEqual(node_of(pod), lost)
+                self.assertEqual([node_of(pod)], self._plan(job)["nodes"])
+                self._wait_journalled("move", "NodesLost", job)
+                self.assertEqual(self._journal("plan", job), [[]], "one planned start")
+                bring_back()
+                self.cluster.kubectl("delete", "job", job)
+                self.cluster.wait(lambda job=job: not self._pods_of(job), 30, "its pods to go")
+
+    def _delete_node(self, node):
+        self.cluster.kubectl("delete", "node", node)
+        return lambda: self._wait_ready(node, lambda: self.cluster.apply(
+            [gpu_node(node, GPUS_PER_NODE, GPU_TYPE)]))  # fmt: skip
+
+    def _stop_kubelet(self, node):
+        self.cluster.kubectl("label", "node", node, "type-")  # KWOK looks after it no longer
+        down = {"type": "Ready", "status": "False", "reason": "KubeletNotReady"}
+        patch = json.dumps({"status": {"conditions": [down]}})
+        self.cluster.kubectl("patch", "node", node, "--subresource=status", "-p", patch)
+        return lambda: self._wait_ready(
+            node, lambda: self.cluster.kubectl("label", "node", node, "type=kwok")
+        )
+
+    def _taint_node(self, node):
+        taint = "ToBeDeletedByClusterAutoscaler"
+        self.cluster.kubectl("taint", "node", node, f"{taint}=1:NoSchedule")
+        return lambda: self.cluster.kubectl("taint", "node", node, f"{taint}-")
+
+    def _wait_ready(self, node, bring_back):
+        bring_back()
+
+        def ready():
+            found = self.cluster.get("node", None, node)
+            conditions = found["status"].get("conditions", [])
+            healthy = any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+            return healthy and not found["spec"].get("taints")
+
+        self.cluster.wait(ready, 60, f"{node} to be ready")
+
+    # ---- pods that are refused -----------------------------------------------------------------
+
+    def test_quotas_are_planned_against(self):
+        self._namespace("team")
+        self.cluster.apply([quota("team", "gpus", {f"requests.{GPU}": "4"})])
+        jobs = [("team", "a-one"), ("team", "b-two"), ("default", "c-free")]
+        self.cluster.apply([waiting_job(name, gpus=4, namespace=ns) for ns, name in jobs])
+        self._wait_bound("a-one", 1, namespace="team")
+        self._wait_bound("c-free", 1)
+        self.cluster.wait(
+            lambda: self._waiting() == {"b-two": "QuotaExceeded"}, 10, "b-two to be told why"
+        )
+        self.assertTrue(self.cluster.get("job", "team", "b-two")["spec"]["suspend"])
+        self.cluster.kubectl("delete", "job", "a-one", "-n", "team")
+        self._wait_bound("b-two", 1, namespace="team")
+        self.assertNotIn("FailedCreate", self._event_reasons("team"), "nothing was even tried")
+
+    def test_a_gang_that_is_cut_short_is_suspended_again_and_starts_later(self):
+        for namespace in ("quota", "policy"):
+            self._namespace(namespace)
+        refuse_the_third_pod = admission_policy("policy")
+        self.cluster.apply(refuse_the_third_pod)
+        self._wait_for_policy("policy")
+        self._release_before_any_pod_exists([
+            waiting_job("gang", pods=4, gpus=1, gang=True, namespace=namespace)
+            for namespace in ("quota", "policy")
+        ])  # fmt: skip
+        self.cluster.apply([quota("quota", "late", {"pods": "2"})])  # nobody could foresee it
+        self.cluster.parts["kube-controller-manager"].start()
+        for namespace in ("quota", "policy"):
+            self.cluster.wait(
+                lambda ns=namespace: 0 < len(self._pods_of("gang", ns)) < 4, 25, "some of its pods"
+            )
+        for namespace, reason in (("quota", "QuotaExceeded"), ("policy", "PodsRejected")):
+            self.cluster.wait(
+                lambda ns=namespace: self.cluster.get("job", ns, "gang")["spec"]["suspend"],
+                45, f"the gang of {namespace} to be suspended again",
+            )  # fmt: skip
+            self.cluster.wait(
+                lambda ns=namespace, why=reason: why in self._event_reasons(ns), 10, reason
+            )
+            self._wait_journalled("suspend", reason, "gang", namespace)
+        touched = [
+            event for event in self._writes()
+            if event["objectRef"]["resource"] == "pods"
+            and event["objectRef"]["namespace"] in ("quota", "policy")
+        ]  # fmt: skip
+        self.assertEqual(touched, [], "pods of an incomplete gang")
+        self.cluster.kubectl("delete", "resourcequota", "late", "-n", "quota")
+        for each in refuse_the_third_pod:
+            self.cluster.kubectl("delete", each["kind"].lower(), each["metadata"]["name"])
+        for namespace in ("quota", "policy"):
+            self._wait_bound("gang", 4, 90, namespace)
+
+    def _release_before_any_pod_exists(self, jobs):
+        """Jobs are released while no controller makes pods; it is to be started again."""
+        os.kill(self.daemon.process.pid, signal.SIGSTOP)
+        try:
+            self.cluster.apply(jobs)
+            self.cluster.wait(lambda: all(map(self._halted, jobs)), 8, "the Jobs to be halted")
+            self.cluster.kill("kube-controller-manager")
+        finally:
+            os.kill(self.daemon.process.pid, signal.SIGCONT)
+        self.cluster.wait(lambda: not any(map(self._suspended, jobs)), 20, "the releases")
+
+    def _halted(self, job):
+        conditions = self._read(job)["status"].get("conditions", [])
+        return any(each["type"] == "Suspended" for each in conditions)
+
+    def _suspended(self, job):
+        return self._read(job)["spec"]["suspend"]
+
+    def _read(self, job):
+        return self.cluster.get("job", job["metadata"]["namespace"], name_of(job))
+
+    def _wait_for_policy(self, namespace):
+        pod = gpu_pod("probe", namespace=namespace)
+        pod["metadata"]["labels"] = {"batch.kubernetes.io/job-completion-index": "2"}
+        path = f"/api/v1/namespaces/{namespace}/pods?dryRun=All"
+        self.cluster.wait(
+            lambda: self.cluster.request("POST", path, pod)[0] == 422, 30, "the policy to bite"
+        )
+
+    # ---- partition, and nobody left ------------------------------------------------------------
+
+    def test_a_leader_cut_off_stops_planning_before_another_begins(self):
+        other = self._replica("b", self.account).start()
+        self.addCleanup(other.kill)
+        self.proxy.cut()
+        cut = time.monotonic()
+        self.addCleanup(self.proxy.heal)
+        self.cluster.apply([waiting_job("during", gpus=4)])
+        taken_over = None
+        while time.monotonic() - cut < 30:
+            # The one that should have stopped is asked last.
+            leads = other.total("slackline_leader"), self.daemon.total("slackline_leader")
+            self.assertLess(sum(leads), 2, "two replicas plan")
+            if leads[0] and taken_over is None:
+                taken_over = time.monotonic() - cut
+            time.sleep(0.1)
+        self.assertIsNotNone(taken_over)
+        self.assertLess(taken_over, 20)
+        self._wait_bound("during", 1)
+        written = len(self.proxy.writes)
+        self.proxy.heal()
+        self.cluster.apply([waiting_job("after", gpus=4)])
+        self._wait_bound("after", 1)
+        self.cluster.wait(lambda: self._ready(self.daemon), 60, "the old leader to recover")
+        time.sleep(3)
+        self.assertEqual(self.proxy.writes[written:], [], "the old leader wrote after its term")
+        self.assertEqual(self.daemon.total("slackline_leader"), 0)
+        for job in ("during", "after"):
+            self.assertEqual(len(self._writes_of_job(job)), 1, f"releases of {job}")
+        other.stop()
+        self.cluster.apply([waiting_job("again", gpus=4)])
+        self._wait_bound("again", 1, 40)
+
+    def test_after_release_nothing_of_ours_is_in_the_way(self):
+        self.cluster.apply([gpu_pod(f"wall-{i}", gpus=4) for i in range(3)])
+        self.cluster.wait(lambda: len(gpus_by_node(self._pods())) == 3, 30, "three full nodes")
+        self.cluster.kill("kube-scheduler")
+        self.addCleanup(self._restart_scheduler)
+        self.cluster.apply([waiting_job("halfway", gpus=4)])
+        self.cluster.wait(lambda: self._lifted("halfway"), 30, "halfway to be handed over")
+        self.cluster.apply([
+            waiting_job("held", gpus=2),
+            waiting_job("pair", pods=2, gpus=2, gang=True),
+            shaped_job("shaped"),
+            gated_pod("bare"),
+        ])  # fmt: skip
+        self.cluster.wait(lambda: len(self._waiting()) == 4, 20, "all others to wait")
+        command = ["release", "--kubeconfig", self.account, "--if-lease-older-than"]
+        self.assertIn("somebody plans", slackline(*command, "5m"))
+        self.assertTrue(self.cluster.get("job", "default", "held")["spec"]["suspend"])
+        self.daemon.kill()
+        time.sleep(2)
+        self.assertIn("released 4 Jobs and 5 pods", slackline(*command, "1s"))
+        self._assert_free_of_us()
+        self.assertIn("released 0 Jobs and 0 pods", slackline(*command, "1s"))
+        # The stock scheduler, without us, runs them all.
+        self.cluster.start_scheduler(stock_scheduler_config(self.cluster))
+        self.cluster.kubectl("delete", "pods", "wall-0", "wall-1", "wall-2", "--grace-period=0")
+        self.cluster.wait(lambda: all(map(node_of, self._pods())), 60, "all pods to be bound")
+        self.assertEqual(len(self._pods()), 6)
+        # Who is installed anew finds nothing to do.
+        written = len(self._writes())
+        self._start_daemon()
+        time.sleep(5)
+        self.assertEqual(self._writes()[written:], [])
+
+    def _assert_free_of_us(self):
+        for job in self.cluster.list("job", "default"):
+            self.assertFalse(job["spec"]["suspend"], name_of(job))
+            for key in ("suspended-by", "plan", "original"):
+                self.assertNotIn(f"slackline.dev/{key}", job["metadata"]["annotations"])
+            affinity = job["spec"]["template"]["spec"].get("affinity", {})
+            pinned = affinity.get("nodeAffinity", {}).keys()
+            self.assertNotIn("requiredDuringSchedulingIgnoredDuringExecution", pinned)
+        for pod in self._pods():
+            self.assertFalse(pod["spec"].get("schedulingGates"), name_of(pod))
+            self.assertNotIn("slackline.dev/plan", pod["metadata"].get("annotations", {}))
+            if not name_of(pod).startswith("halfway"):  # ungated: kube-scheduler's own by now
+                self.assertFalse(pod["status"].get("nominatedNodeName"), name_of(pod))
+
+    # ---- words the tests are written in --------------------------------------------------------
+
+    def _start_daemon(self):
+        if not self.daemon.process.alive():
+            self.daemon.start()
+        self.cluster.wait(lambda: self.daemon.total("slackline_leader") == 1, 40, "it to lead")
+
+    def _restart_scheduler(self):
+        self.cluster.kill("kube-scheduler")
+        self.cluster.start_scheduler(self.scheduler_config)
+
+    def _namespace(self, name):
+        self.cluster.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}])
+        self.cluster.wait(
+            lambda: self.cluster.get("serviceaccount", name, "default"), 20, f"namespace {name}"
+        )
+
+    def _namespaces(self):
+        _, reply = self.cluster.request("GET", "/api/v1/namespaces")
+        return [name_of(each) for each in reply["items"] if not name_of(each).startswith("kube-")]
+
+    def _ready(self, daemon):
+        return daemon.get("/readyz", port=daemon.metrics_port)[0] == 200
+
+    def _writes(self):
+        """What the daemon changed of Jobs and pods, in order, as the API server recorded it."""
+        return [
+            event
+            for event in self.cluster.audit()
+            if event["user"]["username"] == DAEMON_USER
+            and event["verb"] == "patch"
+            and event["objectRef"]["resource"] in ("jobs", "pods")
+            and event["responseStatus"]["code"] == 200
+        ]
+
+    def _writes_of_job(self, job):
+        return [
+            event for event in self._writes()
+            if (event["objectRef"]["resource"], event["objectRef"]["name"]) == ("jobs", job)
+        ]  # fmt: skip
+
+    def _journal(self, verb, name, namespace="default"):
+        """The reasons in the rows of the decision journal, newest first."""
+        path = f"/v1/decisions?verb={verb}&pod={namespace}/{name}"
+        rows = json.loads(self.daemon.get(path)[1])["items"]
+        return [sorted(row.get("reasons") or {}) for row in rows]
+
+    def _wait_journalled(self, verb, reason, name, namespace="default"):
+        self.cluster.wait(
+            lambda: [reason] in self._journal(verb, name, namespace), 10, f"{verb} of {name}"
+        )
+
+    def _waiting(self):
+        """{name: reason} of what waits."""
+        rows = json.loads(self.daemon.get("/v1/queue")[1])["items"]
+        return {row["name"]: row.get("reason", "") for row in rows if row["state"] == "waiting"}
+
+    def _event_reasons(self, namespace):
+        return {event["reason"] for event in self.cluster.list("event", namespace)}
+
+    def _pods(self):
+        return self.cluster.list("pod", "default")
+
+    def _pods_of(self, job, namespace="default"):
+        return [
+            pod
+            for pod in self.cluster.list("pod", namespace)
+            if pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-name") == job
+        ]
+
+    def _lifted(self, job):
+        pods = self._pods_of(job)
+        return pods and all(not pod["spec"].get("schedulingGates") for pod in pods)
+
+    def _plan(self, job):
+        found = self.cluster.get("job", "default", job)
+        return json.loads(found["metadata"]["annotations"].get("slackline.dev/plan", "null"))
+
+    def _wait_bound(self, job, count, timeout=30, namespace="default"):
+        def bound():
+            pods = self._pods_of(job, namespace)
+            return pods if len(pods) == count and all(map(node_of, pods)) else None
+
+        return self.cluster.wait(bound, timeout, f"{count} pods of {job} to be bound")
+
+    def _assert_nothing_left_over(self):
+        for pod in self._pods():
+            self.assertFalse(pod["spec"].get("schedulingGates"), name_of(pod))
+            self.assertTrue(node_of(pod), name_of(pod))
+        for job in self.cluster.list("job", "default"):
+            self.assertFalse(job["spec"]["suspend"], name_of(job))
+
+
+def quota(namespace, name, hard):
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"hard": hard},
+    }
+
+
+def admission_policy(namespace):
+    """A policy of somebody else that refuses the third pod of every Indexed Job there."""
+    index = "object.metadata.?labels[?'batch.kubernetes.io/job-completion-index'].orValue('')"
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    where = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+    group = "admissionregistration.k8s.io/v1"
+    return [
+        {
+            "apiVersion": group,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": "no-third-pod"},
+            "spec": {
+                "failurePolicy": "Fail",
+                "matchConstraints": {"resourceRules": [rule]},
+                "validations": [{"expression": f"{index} != '2'", "message": "no third pod"}],
+            },
+        },
+        {
+            "apiVersion": group,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": "no-third-pod"},
+            "spec": {
+                "policyName": "no-third-pod",
+                "validationActions": ["Deny"],
+                "matchResources": {"namespaceSelector": where},
+            },
+        },
+    ]
+
+
+def shaped_job(name):
+    """A Job that was suspended again: its template is still pinned to the type we chose then."""
+    pinned = [{"key": "nvidia.com/gpu.product", "operator": "In", "values": [GPU_TYPE]}]
+    job = waiting_job(name, gpus=1, annotations={"slackline.dev/original": '{"affinity":[]}'})
+    job["spec"]["template"]["spec"]["affinity"] = {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": pinned}]
+            }
+        }
+    }
+    return job
+
+
+def gated_pod(name):
+    """A pod without a Job, as the webhook leaves it."""
+    pod = gpu_pod(name, gpus=1)
+    pod["metadata"]["labels"] = {"slackline.dev/managed": "true"}
+    pod["spec"]["schedulingGates"] = [{"name": "slackline.dev/queue"}]
+    return pod
+
+
+if __name__ == "__main__":
+    unittest.main()

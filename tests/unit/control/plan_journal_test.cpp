@@ -1,0 +1,125 @@
+// What `slackline decisions` shows of the planner: one row for what it decided, none for what only
+// carries that out.
+#include "control/plan/plan_journal.h"
+
+#include <gmock/gmock.h>
+
+#include "control/plan/actuator.h"
+#include "slackline/base/text.h"
+#include "support/fake_cluster.h"
+#include "support/hand_over_world.h"
+#include "support/temporary_folder.h"
+
+namespace slackline::control {
+namespace {
+
+using test::a_job;
+using test::a_node;
+using testing::ElementsAre;
+
+std::vector<std::string> rows_of(const std::vector<OwnWrite>& writes) {
+  std::vector<std::string> rows;
+  for (const OwnWrite& write : writes)
+    if (const auto row = row_of(write, 5))
+      rows.push_back(format("{} {} {}: {}{}", to_string(row->verb), row->pod.name, row->plan_id,
+                            row->result, row->reasons.empty() ? "" : " " + row->reasons[0].first));
+  return rows;
+}
+
+class PlanJournalTest : public testing::Test {
+ protected:
+  void go_on() {
+    for (int round = 0; round < 6; ++round) {
+      planner_.act(world_);
+      world_.make_pods();
+    }
+  }
+
+  test::HandOverWorld world_;
+  test::WorldPlanner planner_{3};
+};
+
+TEST_F(PlanJournalTest, OneRowForAPlannedStart) {
+  world_.add(a_node("n1").of("K80", 4));
+  world_.add(a_node("n2").of("K80", 4));
+  world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
+  go_on();
+  ASSERT_EQ(world_.performed.size(), 5U);
+  EXPECT_THAT(rows_of(world_.performed), ElementsAre("plan gang p3-1: 2x4 K80 on n1, n2"));
+  const DecisionRow row = *row_of(world_.performed.front(), 5);
+  EXPECT_EQ(row.time_s, 5);
+  EXPECT_EQ(row.pod_uid, test::job_uid("gang"));
+  ASSERT_EQ(row.candidates.size(), 2U);
+  EXPECT_EQ(row.candidates[1].node, "n2");
+}
+
+TEST_F(PlanJournalTest, OneRowForEveryMoveAndOneForTheSuspension) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node).of("K80", 4));
+  world_.add(a_job("train").gpus(4).waiting());
+  for (int misses = 0; misses <= core::kMostMisses; ++misses) {
+    go_on();
+    world_.pass(core::kUnboundAfter_s);
+  }
+  EXPECT_THAT(
+      rows_of(world_.performed),
+      ElementsAre("plan train p3-1: 1x4 K80 on n1", "move train p3-2: 1x4 K80 on n2 NotBound",
+                  "move train p3-3: 1x4 K80 on n1 NotBound",
+                  "suspend train p3-3: back into the queue NotBound"));
+}
+
+TEST_F(PlanJournalTest, ALostNodeIsTheReasonOfAMove) {
+  world_.add(a_node("n1").of("K80", 4));
+  world_.add(a_job("train").gpus(4).waiting());
+  planner_.act(world_);
+  world_.make_pods();
+  world_.remove_node("n1");
+  world_.add(a_node("n2").of("K80", 4));
+  go_on();
+  EXPECT_THAT(rows_of(world_.performed), ElementsAre("plan train p3-1: 1x4 K80 on n1",
+                                                     "move train p3-2: 1x4 K80 on n2 NodesLost"));
+}
+
+// A row says on what it was decided, and is written only for what the API server has taken.
+TEST_F(PlanJournalTest, RowsStandInTheJournalOnceTheWriteIsTaken) {
+  const test::TemporaryFolder folder;
+  const auto journal = *store::Journal::open({.path = folder.file("journal.db")});
+  obs::MetricsRegistry metrics;
+  DecisionLog log(journal.get(), metrics);
+  PlanJournal plans(log, system_clock());
+  test::FakeWriter writer;
+  writer.on_write = [](const OwnWrite& write) {
+    return write.key.name == "refused" ? Result<std::string>(fail(ErrorCode::kConflict, "no"))
+                                       : Result<std::string>("7");
+  };
+  Actuator actuator(writer, metrics, [] {}, system_clock());
+  actuator.on_written([&](const OwnWrite& write) { plans.written(write); });
+  world_.add(a_node("n1").of("K80", 4));
+  world_.add(a_job("refused").gpus(2).waiting());
+  world_.add(a_job("taken").gpus(2).waiting());
+  std::vector<OwnWrite> writes = planner_.plan(world_.snapshot(), world_.now_s());
+  ASSERT_EQ(writes.size(), 2U);
+  for (OwnWrite& write : writes)
+    write.decided = std::make_shared<const DecisionStamp>(DecisionStamp{41, "savable", "h-m"});
+  actuator.perform(writes);
+  actuator.start();
+  const auto shows = [&](const char* result) {
+    return metrics.expose().find(result) != std::string::npos;
+  };
+  for (int i = 0; i < 400 && !(shows(R"(result="conflict"} 1)") && shows(R"(result="written"} 1)"));
+       ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  actuator.stop();
+  actuator.join();
+  ASSERT_TRUE(journal->flush(10));
+  const auto page = journal->query({.verb = "plan"});
+  ASSERT_TRUE(page);
+  ASSERT_EQ(page->rows.size(), 1U);
+  EXPECT_EQ(page->rows[0].pod.name, "taken");
+  EXPECT_EQ(page->rows[0].policy, "savable");
+  EXPECT_EQ(page->rows[0].options_hash, "h-m");
+  EXPECT_EQ(page->rows[0].snapshot_version, 41U);
+}
+
+}  // namespace
+}  // namespace slackline::control
