@@ -24,6 +24,7 @@ struct Estimate {
   double throughput_samples_per_s = 0;  // PR of eq 5
   double work_s = 0;                    // batch x iterations / PR: without start-up
   double startup_s = 0;                 // v of eq 4
+  double error = 0;                     // standard deviation of ln(observed / predicted work)
 };
 
 struct Choice {

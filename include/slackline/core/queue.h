@@ -13,6 +13,9 @@
 // those of running tasks come back as their own. Predicates, and the CPU and memory of one pod,
 // decide which nodes a task may use.
 //
+// The state believes the error that the models claim for the placements on which the tasks are
+// fastest, the root mean square over all tasks; what people say of their own tasks counts as exact.
+//
 // Times are epoch seconds but for the steady clock, by which holds expire. Tasks are in order of
 // (created, key, kind, uid). Pure: the same cluster gives the same queue.
 #pragma once

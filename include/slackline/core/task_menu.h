@@ -43,6 +43,7 @@ struct TaskMenu {
   std::shared_ptr<const PlacementMenu> menu;  // never null; empty: there is no node for the task
   std::vector<PoolIndex> preference;          // as PlanTask::preference
   std::optional<double> lat11_s;              // on the reference type (eq 9)
+  double error = 0;  // of the fastest placement, as Estimate::error; 0 where no model predicts
 };
 
 // Menus made so far, for one set of pools and one predictor; equal questions share one answer.

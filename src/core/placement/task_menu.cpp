@@ -1,6 +1,7 @@
 #include "slackline/core/task_menu.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "slackline/base/text.h"
 #include "slackline/core/deadline.h"
@@ -8,6 +9,8 @@
 
 namespace slackline::core {
 namespace {
+
+constexpr double kTwoSided90 = 1.645;  // 9 of 10 draws of a normal are within so many deviations
 
 // All that a menu depends on, as a key.
 std::string question(const TaskIntent& intent, const TaskRequest& request) {
@@ -71,8 +74,13 @@ TaskMenu TaskMenus::make(const TaskIntent& intent, const TaskRequest& request) c
     pools.push_back(pool);
   TaskMenu menu;
   menu.lat11_s = reference_lat_s(intent, *predictor_, types);
-  menu.menu = std::make_shared<const PlacementMenu>(
-      make_menu(estimates(pools, intent, request), pools_, {.theta = theta_}));
+  const std::vector<Estimate> known = estimates(pools, intent, request);
+  menu.menu = std::make_shared<const PlacementMenu>(make_menu(known, pools_, {.theta = theta_}));
+  const auto fastest =
+      std::min_element(known.begin(), known.end(), [](const Estimate& a, const Estimate& b) {
+        return a.startup_s + a.work_s < b.startup_s + b.work_s;
+      });
+  if (fastest != known.end()) menu.error = fastest->error;
   if (!accepted.anything()) menu.preference = std::move(pools);
   return menu;
 }
@@ -109,7 +117,7 @@ void TaskMenus::add_predicted(const TaskIntent& intent, const TaskRequest& reque
     if (!prediction) continue;
     const double speed = prediction->throughput_samples_per_s;
     out.push_back({pool, shape, speed, batch * static_cast<double>(*intent.iterations) / speed,
-                   model->startup_s()});
+                   model->startup_s(), std::log(speed / prediction->low) / kTwoSided90});
   }
 }
 

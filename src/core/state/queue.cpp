@@ -1,6 +1,7 @@
 #include "slackline/core/queue.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -181,6 +182,7 @@ class QueueMaker {
       const TaskMenu& menu = menus_.of(task.intent, task.request);
       task.deadline_s = resolve_deadline(task.intent, task.created_s, menu.lat11_s);
       PlanTask described;
+      squared_errors_ += menu.error * menu.error;
       described.id = static_cast<std::int64_t>(tasks.size());
       described.submit_s = task.created_s;
       described.deadline_s = task.deadline_s.value_or(kNoDeadline);
@@ -249,6 +251,9 @@ class QueueMaker {
         gpus[choice.pool][node] += choice.shape.d_gpn;
     }
     queue_.state_ = PlanState(*queue_.table_, FreeGpus(gpus));
+    if (!queue_.tasks_.empty())
+      queue_.state_.believe(
+          ModelError(std::sqrt(squared_errors_ / static_cast<double>(queue_.tasks_.size()))));
   }
 
   // In the order in which they started.
@@ -274,6 +279,7 @@ class QueueMaker {
   const QueueOptions& options_;
   TaskMenus& menus_;
   const RoomTable room_;
+  double squared_errors_ = 0;  // of what is predicted of the tasks
   PresentNodes present_;
   std::set<TaskIndex> let_go_;
   QuotaBook quotas_;

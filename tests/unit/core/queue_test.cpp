@@ -1,6 +1,8 @@
 // The live cluster as the planner sees it, and what its plans write.
 #include "slackline/core/queue.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "support/hand_over_world.h"
@@ -189,6 +191,23 @@ TEST_F(QueueTest, ALessPreferredTypeWaitsUntilItIsNeeded) {
   EXPECT_TRUE(starts(offer(1e9)).empty());         // T4 would do, but later
   EXPECT_EQ(starts(offer(100)).size(), 1U);        // nothing meets it: any type
   EXPECT_EQ(starts(offer(1e9), 1800).size(), 1U);  // waited long enough
+}
+
+// bert has measurements but no held-out error: 9 of 10 runs are taken to be within 30 %.
+TEST_F(QueueTest, TheErrorOfTheModelsIsBelieved) {
+  planner_.know(bert({"K80"}));
+  const auto node = a_node("n1").of("K80", 4);
+  const auto modelled = a_job("train").gpus(1).waiting().trains("bert", 256, 90000);
+  const auto guessed = a_job("guessed").gpus(1).waiting();
+  const double sigma = std::log(1.3) / 1.645;
+  const auto rms = [&](const ClusterSnapshot& snapshot) {
+    return queue(snapshot).state().error().rms();
+  };
+  EXPECT_EQ(rms(a_cluster().with(node).build()), 0);
+  EXPECT_EQ(rms(a_cluster().with(node).with(guessed).build()), 0);
+  EXPECT_NEAR(rms(a_cluster().with(node).with(modelled).build()), sigma, 1e-9);
+  EXPECT_NEAR(rms(a_cluster().with(node).with(modelled).with(guessed).build()),
+              sigma / std::sqrt(2.0), 1e-9);
 }
 
 TEST_F(QueueTest, IsTheSameForTheSameCluster) {
