@@ -20,7 +20,7 @@ std::unique_ptr<httplib::Client> connect(const ClientOptions& options) {
   http->set_tcp_nodelay(true);
   if (!options.ca_file.empty()) http->set_ca_cert_path(options.ca_file);
   http->enable_server_certificate_verification(true);
-  if (!options.token.empty()) http->set_bearer_token_auth(options.token.c_str());
+  if (!options.token.empty()) http->set_bearer_token_auth(options.token);
   return http;
 }
 

@@ -7,6 +7,7 @@ What needs pods of ours is done in their place (`exec`, a rollout, what deploy/r
 import os
 import re
 import subprocess
+import time
 import unittest
 
 from support.controlplane import BINARIES, ROOT, ControlPlane
@@ -47,6 +48,8 @@ class Page:
     def _do(self, command):
         if " rollout status " in command or " wait " in command:
             return ""
+        if " rollout restart " in command:
+            time.sleep(1.1)  # kubectl refuses a second one within a second
         if command.startswith(EXEC):
             words = command[len(EXEC) :].split()
             return slackline(*words, "--server", self.installed.daemon.api_url)
