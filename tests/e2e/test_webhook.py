@@ -186,8 +186,11 @@ class WebhookTest(unittest.TestCase):
 
     def test_the_pods_of_a_job_that_was_queued_are_gated(self):
         self.apply(gpu_job("opened", gpus=2, pods=2, annotations={"placements": "2x2,1x4"}))
-        unsuspend = '{"spec":{"suspend":false}}'
-        self.kubectl("patch", "job", "opened", "-p", unsuspend, f"--as={DAEMON_USER}")
+        opened = f"/apis/batch/v1/namespaces/{TEAM}/jobs/opened"
+        answer = self.cluster.request(
+            "PATCH", opened, {"spec": {"suspend": False}}, user=DAEMON_USER
+        )
+        self.assertEqual(answer[0], 200, answer)
         pods = self.cluster.wait(lambda: len(self.pods()) == 2 and self.pods(), 20, "two pods")
         for pod in pods:
             self.assertEqual(pod["spec"]["schedulingGates"], [{"name": "slackline.dev/queue"}])

@@ -32,6 +32,7 @@ class ApiProxy:
         self._write_lock = threading.Lock()
         self._kill_after = None
         self._kill = None
+        self._life = 0  # how often it has killed: what an earlier life asked for is dropped
         self._open = threading.Event()
         self._open.set()
         self._closed = False
@@ -86,9 +87,9 @@ class ApiProxy:
                 peer, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(peer,), daemon=True).start()
+            threading.Thread(target=self._serve, args=(peer, self._life), daemon=True).start()
 
-    def _serve(self, peer):
+    def _serve(self, peer, life):
         with contextlib.suppress(OSError), contextlib.closing(peer):
             self._open.wait()
             with self._server_side.wrap_socket(peer, server_side=True) as client:
@@ -100,7 +101,7 @@ class ApiProxy:
                 request = line + b"\r\nConnection: close\r\n" + rest
                 self._open.wait()
                 if line.startswith(b"PATCH ") and b"/events/" not in line:
-                    self._pass_write(client, line.decode().rsplit(" ", 1)[0], request)
+                    self._pass_write(client, line.decode().rsplit(" ", 1)[0], request, life)
                 else:
                     self._pass(client, request)
 
@@ -111,9 +112,9 @@ class ApiProxy:
                 self._open.wait()
                 client.sendall(piece)
 
-    def _pass_write(self, client, name, request):
+    def _pass_write(self, client, name, request, life):
         with self._write_lock:
-            if self._kill_after is not None and len(self.writes) >= self._kill_after:
+            if life != self._life:  # asked by one who is dead by now
                 return
             answer = b""
             with self._upstream() as server:
@@ -124,6 +125,7 @@ class ApiProxy:
                 self.writes.append(name)
             if len(self.writes) == self._kill_after:
                 self._kill()
+                self._life += 1
                 return
         self._open.wait()
         client.sendall(answer)

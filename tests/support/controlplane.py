@@ -177,10 +177,16 @@ class ControlPlane:
 
     # ---- questions and changes -----------------------------------------------------------------
 
-    def request(self, method, path, body=None, token=None):
-        """One API call; returns (status, decoded JSON). As admin, or with a bearer token."""
+    def request(self, method, path, body=None, token=None, user=None):
+        """One API call; returns (status, decoded JSON). As admin or `user`, or with a bearer token.
+
+        A PATCH is a merge patch.
+        """
         link = self.connect(admin=token is None)
-        headers = {"Content-Type": "application/json"}
+        form = "merge-patch+json" if method == "PATCH" else "json"
+        headers = {"Content-Type": f"application/{form}"}
+        if user:
+            headers["Impersonate-User"] = user
         if token:
             headers["Authorization"] = f"Bearer {token}"
         try:
