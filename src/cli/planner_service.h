@@ -17,13 +17,10 @@ class PlannerService {
  public:
   // Null where the mode is not active, or the cluster is a file. To be made before `source` starts;
   // all references outlive it.
-  static Result<std::unique_ptr<PlannerService>> make(const config::Configuration& configuration,
-                                                      const control::SettingsBoard& settings,
-                                                      const control::KnownBoard& board,
-                                                      cluster::ClusterSource& source,
-                                                      cluster::ClusterWriter* writer,
-                                                      obs::MetricsRegistry& metrics,
-                                                      control::DecisionLog& log);
+  static Result<std::unique_ptr<PlannerService>> make(
+      const config::Configuration& configuration, const control::SettingsBoard& settings,
+      const control::KnownBoard& board, cluster::ClusterSource& source,
+      cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics, control::DecisionLog& log);
 
   // What the planner alone knows, and who posts Events.
   const control::PlannerBoard& view() const { return loop_->view(); }

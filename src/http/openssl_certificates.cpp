@@ -134,20 +134,18 @@ Result<CertificateSet> OpenSslCertificates::make(const std::vector<std::string>&
   const Key authority_key(EVP_EC_gen("P-256"), EVP_PKEY_free);
   const Key key(EVP_EC_gen("P-256"), EVP_PKEY_free);
   if (authority_key == nullptr || key == nullptr) return openssl_failure("making a key");
-  SLACKLINE_ASSIGN(
-      const Certificate authority,
-      sign(authority_key.get(), "slackline-ca", validity, nullptr, authority_key.get(),
-           {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
-            {NID_key_usage, "critical,keyCertSign,cRLSign"},
-            {NID_subject_key_identifier, "hash"}}));
-  SLACKLINE_ASSIGN(
-      const Certificate certificate,
-      sign(key.get(), "slackline", validity, authority.get(), authority_key.get(),
-           {{NID_basic_constraints, "critical,CA:FALSE"},
-            {NID_key_usage, "critical,digitalSignature"},
-            {NID_ext_key_usage, "serverAuth"},
-            {NID_authority_key_identifier, "keyid:always"},
-            {NID_subject_alt_name, alternatives(names)}}));
+  SLACKLINE_ASSIGN(const Certificate authority,
+                   sign(authority_key.get(), "slackline-ca", validity, nullptr, authority_key.get(),
+                        {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
+                         {NID_key_usage, "critical,keyCertSign,cRLSign"},
+                         {NID_subject_key_identifier, "hash"}}));
+  SLACKLINE_ASSIGN(const Certificate certificate,
+                   sign(key.get(), "slackline", validity, authority.get(), authority_key.get(),
+                        {{NID_basic_constraints, "critical,CA:FALSE"},
+                         {NID_key_usage, "critical,digitalSignature"},
+                         {NID_ext_key_usage, "serverAuth"},
+                         {NID_authority_key_identifier, "keyid:always"},
+                         {NID_subject_alt_name, alternatives(names)}}));
   CertificateSet set;
   SLACKLINE_ASSIGN(set.authorities, pem_of(authority.get()));
   SLACKLINE_ASSIGN(set.certificate, pem_of(certificate.get()));

@@ -23,7 +23,9 @@ POLICY = "savable,headroom=0,calm=0"  # nothing is kept back for Jobs that may s
 STALE_HOLD_S = 60  # no GPU idles longer for a hold that nobody carries out
 
 
-class RobustTest(unittest.TestCase):
+class RobustCase(unittest.TestCase):
+    """A cluster, a planner behind a proxy, and words for tests; a cluster for each class."""
+
     @classmethod
     def setUpClass(cls):
         cls.cluster = ControlPlane()
@@ -59,7 +61,101 @@ class RobustTest(unittest.TestCase):
             self.cluster.delete_all("job", namespace)
             self.cluster.delete_all("pod", namespace)
 
-    # ---- the planner dies ----------------------------------------------------------------------
+    # ---- words the tests are written in --------------------------------------------------------
+
+    def _start_daemon(self):
+        if not self.daemon.process.alive():
+            self.daemon.start()
+        self.cluster.wait(lambda: self.daemon.total("slackline_leader") == 1, 40, "it to lead")
+
+    def _restart_scheduler(self):
+        self.cluster.kill("kube-scheduler")
+        self.cluster.start_scheduler(self.scheduler_config)
+
+    def _namespace(self, name):
+        self.cluster.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}])
+        self.cluster.wait(
+            lambda: self.cluster.get("serviceaccount", name, "default"), 20, f"namespace {name}"
+        )
+
+    def _namespaces(self):
+        _, reply = self.cluster.request("GET", "/api/v1/namespaces")
+        return [name_of(each) for each in reply["items"] if not name_of(each).startswith("kube-")]
+
+    def _ready(self, daemon):
+        return daemon.get("/readyz", port=daemon.metrics_port)[0] == 200
+
+    def _writes(self):
+        """What the daemon changed of Jobs and pods, in order, as the API server recorded it."""
+        return [
+            event
+            for event in self.cluster.audit()
+            if event["user"]["username"] == DAEMON_USER
+            and event["verb"] == "patch"
+            and event["objectRef"]["resource"] in ("jobs", "pods")
+            and event["responseStatus"]["code"] == 200
+        ]
+
+    def _writes_of_job(self, job):
+        return [
+            event for event in self._writes()
+            if (event["objectRef"]["resource"], event["objectRef"]["name"]) == ("jobs", job)
+        ]  # fmt: skip
+
+    def _journal(self, verb, name, namespace="default"):
+        """The reasons in the rows of the decision journal, newest first."""
+        path = f"/v1/decisions?verb={verb}&pod={namespace}/{name}"
+        rows = json.loads(self.daemon.get(path)[1])["items"]
+        return [sorted(row.get("reasons") or {}) for row in rows]
+
+    def _wait_journalled(self, verb, reason, name, namespace="default"):
+        self.cluster.wait(
+            lambda: [reason] in self._journal(verb, name, namespace), 10, f"{verb} of {name}"
+        )
+
+    def _waiting(self):
+        """{name: reason} of what waits."""
+        rows = json.loads(self.daemon.get("/v1/queue")[1])["items"]
+        return {row["name"]: row.get("reason", "") for row in rows if row["state"] == "waiting"}
+
+    def _event_reasons(self, namespace):
+        return {event["reason"] for event in self.cluster.list("event", namespace)}
+
+    def _pods(self):
+        return self.cluster.list("pod", "default")
+
+    def _pods_of(self, job, namespace="default"):
+        return [
+            pod
+            for pod in self.cluster.list("pod", namespace)
+            if pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-name") == job
+        ]
+
+    def _lifted(self, job):
+        pods = self._pods_of(job)
+        return pods and all(not pod["spec"].get("schedulingGates") for pod in pods)
+
+    def _plan(self, job):
+        found = self.cluster.get("job", "default", job)
+        return json.loads(found["metadata"]["annotations"].get("slackline.dev/plan", "null"))
+
+    def _wait_bound(self, job, count, timeout=30, namespace="default"):
+        def bound():
+            pods = self._pods_of(job, namespace)
+            return pods if len(pods) == count and all(map(node_of, pods)) else None
+
+        return self.cluster.wait(bound, timeout, f"{count} pods of {job} to be bound")
+
+    def _assert_nothing_left_over(self):
+        for pod in self._pods():
+            self.assertFalse(pod["spec"].get("schedulingGates"), name_of(pod))
+            self.assertTrue(node_of(pod), name_of(pod))
+        for job in self.cluster.list("job", "default"):
+            self.assertFalse(job["spec"]["suspend"], name_of(job))
+
+
+class KilledTest(RobustCase):
+    """The planner dies."""
 
     def test_killed_after_any_write_of_a_release_the_next_life_completes_it(self):
         for pods, writes in ((1, 3), (2, 5)):  # release, nominate all, lift all
@@ -84,6 +180,8 @@ class RobustTest(unittest.TestCase):
         self.assertEqual(sum(gpus_by_node(self._pods()).values()), 4 * pods)
         self._clean_up()
 
+
+class RobustTest(RobustCase):
     # ---- nodes ---------------------------------------------------------------------------------
 
     def test_a_node_deleted_not_ready_or_tainted_between_plan_and_bind_is_replaced(self):
@@ -305,98 +403,6 @@ class RobustTest(unittest.TestCase):
             self.assertNotIn("slackline.dev/plan", pod["metadata"].get("annotations", {}))
             if not name_of(pod).startswith("halfway"):  # ungated: kube-scheduler's own by now
                 self.assertFalse(pod["status"].get("nominatedNodeName"), name_of(pod))
-
-    # ---- words the tests are written in --------------------------------------------------------
-
-    def _start_daemon(self):
-        if not self.daemon.process.alive():
-            self.daemon.start()
-        self.cluster.wait(lambda: self.daemon.total("slackline_leader") == 1, 40, "it to lead")
-
-    def _restart_scheduler(self):
-        self.cluster.kill("kube-scheduler")
-        self.cluster.start_scheduler(self.scheduler_config)
-
-    def _namespace(self, name):
-        self.cluster.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}])
-        self.cluster.wait(
-            lambda: self.cluster.get("serviceaccount", name, "default"), 20, f"namespace {name}"
-        )
-
-    def _namespaces(self):
-        _, reply = self.cluster.request("GET", "/api/v1/namespaces")
-        return [name_of(each) for each in reply["items"] if not name_of(each).startswith("kube-")]
-
-    def _ready(self, daemon):
-        return daemon.get("/readyz", port=daemon.metrics_port)[0] == 200
-
-    def _writes(self):
-        """What the daemon changed of Jobs and pods, in order, as the API server recorded it."""
-        return [
-            event
-            for event in self.cluster.audit()
-            if event["user"]["username"] == DAEMON_USER
-            and event["verb"] == "patch"
-            and event["objectRef"]["resource"] in ("jobs", "pods")
-            and event["responseStatus"]["code"] == 200
-        ]
-
-    def _writes_of_job(self, job):
-        return [
-            event for event in self._writes()
-            if (event["objectRef"]["resource"], event["objectRef"]["name"]) == ("jobs", job)
-        ]  # fmt: skip
-
-    def _journal(self, verb, name, namespace="default"):
-        """The reasons in the rows of the decision journal, newest first."""
-        path = f"/v1/decisions?verb={verb}&pod={namespace}/{name}"
-        rows = json.loads(self.daemon.get(path)[1])["items"]
-        return [sorted(row.get("reasons") or {}) for row in rows]
-
-    def _wait_journalled(self, verb, reason, name, namespace="default"):
-        self.cluster.wait(
-            lambda: [reason] in self._journal(verb, name, namespace), 10, f"{verb} of {name}"
-        )
-
-    def _waiting(self):
-        """{name: reason} of what waits."""
-        rows = json.loads(self.daemon.get("/v1/queue")[1])["items"]
-        return {row["name"]: row.get("reason", "") for row in rows if row["state"] == "waiting"}
-
-    def _event_reasons(self, namespace):
-        return {event["reason"] for event in self.cluster.list("event", namespace)}
-
-    def _pods(self):
-        return self.cluster.list("pod", "default")
-
-    def _pods_of(self, job, namespace="default"):
-        return [
-            pod
-            for pod in self.cluster.list("pod", namespace)
-            if pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-name") == job
-        ]
-
-    def _lifted(self, job):
-        pods = self._pods_of(job)
-        return pods and all(not pod["spec"].get("schedulingGates") for pod in pods)
-
-    def _plan(self, job):
-        found = self.cluster.get("job", "default", job)
-        return json.loads(found["metadata"]["annotations"].get("slackline.dev/plan", "null"))
-
-    def _wait_bound(self, job, count, timeout=30, namespace="default"):
-        def bound():
-            pods = self._pods_of(job, namespace)
-            return pods if len(pods) == count and all(map(node_of, pods)) else None
-
-        return self.cluster.wait(bound, timeout, f"{count} pods of {job} to be bound")
-
-    def _assert_nothing_left_over(self):
-        for pod in self._pods():
-            self.assertFalse(pod["spec"].get("schedulingGates"), name_of(pod))
-            self.assertTrue(node_of(pod), name_of(pod))
-        for job in self.cluster.list("job", "default"):
-            self.assertFalse(job["spec"]["suspend"], name_of(job))
 
 
 def quota(namespace, name, hard):

@@ -38,7 +38,7 @@ inline constexpr int kTemplatesAreOpenSince = 36;
 struct PlannerOptions {
   GpuCatalog catalog;
   const SettingsBoard* settings = nullptr;  // required
-  std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
+  std::function<std::string()> leader;      // who holds the Lease, for people; null: nobody asks
 
   // Of the API server: 36 for 1.36. Asked once, may block; nullopt: not now.
   std::function<std::optional<int>()> server_minor = [] { return kTemplatesAreOpenSince; };
