@@ -4,6 +4,16 @@
 #include "wire/yaml_writer.h"
 
 namespace slackline::http {
+namespace {
+
+Response as(std::string content_type, std::string body) {
+  Response response;
+  response.content_type = std::move(content_type);
+  response.body = std::move(body);
+  return response;
+}
+
+}  // namespace
 
 Response failure(const Error& error) {
   struct Answer {
@@ -52,17 +62,11 @@ Response one(const Request& request, const std::string& json_body, const std::st
 Response yaml(const std::string& json_body) {
   auto body = wire::json_to_yaml(json_body);
   if (!body) return failure({ErrorCode::kInternal, body.error().message});
-  Response response;
-  response.content_type = "application/yaml; charset=utf-8";
-  response.body = *std::move(body);
-  return response;
+  return as("application/yaml; charset=utf-8", *std::move(body));
 }
 
 Response csv(std::string body) {
-  Response response;
-  response.content_type = "text/csv; charset=utf-8; header=present";
-  response.body = std::move(body);
-  return response;
+  return as("text/csv; charset=utf-8; header=present", std::move(body));
 }
 
 Response json(std::string body) {
@@ -72,10 +76,7 @@ Response json(std::string body) {
 }
 
 Response text(std::string body) {
-  Response response;
-  response.content_type = "text/plain; charset=utf-8";
-  response.body = std::move(body);
-  return response;
+  return as("text/plain; charset=utf-8", std::move(body));
 }
 
 Result<std::int64_t> number(const Request& request, std::string_view name, std::int64_t otherwise,

@@ -17,9 +17,20 @@ constexpr double kRestPerTurn = 3;     // and a turn without it a quarter
 
 }  // namespace
 
-std::string PlannerOptions::fingerprint() const {
-  std::string text =
-      format("{} theta={}", settings->settings()->policy.name, settings->settings()->theta);
+core::QueueOptions PlannerOptions::ask(const Settings& now, const Known& known,
+                                       const Clock& clock) const {
+  core::QueueOptions asked;
+  asked.catalog = &catalog;
+  asked.predictor = known.predictor;
+  asked.theta = now.theta;
+  asked.queues = &now.queues;
+  asked.now_wall_s = clock.wall_s();
+  asked.now_steady_s = clock.steady_s();
+  return asked;
+}
+
+std::string PlannerOptions::fingerprint(const Settings& now) const {
+  std::string text = format("{} theta={}", now.policy.name, now.theta);
   for (const GpuTypeRule& type : catalog.types)
     text += format(" {}={}", type.alias.str(), type.cost);
   return format("{:016x}", slackline::fingerprint(text));
@@ -140,13 +151,7 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double woken_s) {
   const double began_s = clock_.steady_s();
   const SettingsPtr settings = options_.settings->settings();
   const auto held_off = memory_.held_off(began_s);
-  core::QueueOptions asked;
-  asked.catalog = &options_.catalog;
-  asked.predictor = board_.known()->predictor;
-  asked.theta = settings->theta;
-  asked.queues = &settings->queues;
-  asked.now_wall_s = clock_.wall_s();
-  asked.now_steady_s = began_s;
+  core::QueueOptions asked = options_.ask(*settings, *board_.known(), clock_);
   asked.held_off = &held_off;
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
   const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
@@ -168,8 +173,10 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double woken_s) {
 bool PlannerLoop::write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot,
                         double woken_s) {
   if (writes.empty()) return true;
-  DecisionStamp stamp{snapshot.version, options_.settings->settings()->policy.name, {}};
-  stamp.options_hash = format("{}-{}", options_.fingerprint(), board_.known()->fingerprint);
+  const SettingsPtr settings = options_.settings->settings();
+  DecisionStamp stamp{snapshot.version, settings->policy.name, {}};
+  stamp.options_hash =
+      format("{}-{}", options_.fingerprint(*settings), board_.known()->fingerprint);
   const auto decided = std::make_shared<const DecisionStamp>(std::move(stamp));
   for (OwnWrite& each : writes)
     each.decided = decided;

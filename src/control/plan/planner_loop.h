@@ -43,7 +43,9 @@ struct PlannerOptions {
   // Of the API server: 36 for 1.36. Asked once, may block; nullopt: not now.
   std::function<std::optional<int>()> server_minor = [] { return kTemplatesAreOpenSince; };
 
-  std::string fingerprint() const;  // for the journal
+  // How the queue is read now. The settings outlive it.
+  core::QueueOptions ask(const Settings& now, const Known& known, const Clock& clock) const;
+  std::string fingerprint(const Settings& now) const;  // for the journal
 };
 
 class PlannerLoop {

@@ -17,13 +17,7 @@ std::vector<Uid> names_of(const core::Queue& queue) {
 QueueSight QueueReader::read() {
   SnapshotPtr snapshot = source_.snapshot();
   const SettingsPtr settings = options_.settings->settings();
-  core::QueueOptions asked;
-  asked.catalog = &options_.catalog;
-  asked.predictor = board_.known()->predictor;
-  asked.theta = settings->theta;
-  asked.queues = &settings->queues;
-  asked.now_wall_s = clock_.wall_s();
-  asked.now_steady_s = clock_.steady_s();
+  const core::QueueOptions asked = options_.ask(*settings, *board_.known(), clock_);
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
   return {std::move(snapshot), std::move(queue), settings->policy, asked.now_wall_s,
           asked.now_steady_s};
