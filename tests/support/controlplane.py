@@ -41,6 +41,7 @@ _CONTROLLERS = (
     "clusterrole-aggregation-controller"
 )
 _NODE_CONTROLLERS = ",node-lifecycle-controller,taint-eviction-controller"  # they want heartbeats
+_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
 _COLLECTIONS = {
     "node": "/api/v1/nodes",
     "pod": "/api/v1/{ns}pods",
@@ -50,6 +51,8 @@ _COLLECTIONS = {
     "serviceaccount": "/api/v1/{ns}serviceaccounts",
     "job": "/apis/batch/v1/{ns}jobs",
     "poddisruptionbudget": "/apis/policy/v1/{ns}poddisruptionbudgets",
+    "mutatingwebhookconfiguration": f"{_WEBHOOKS}/mutatingwebhookconfigurations",
+    "validatingwebhookconfiguration": f"{_WEBHOOKS}/validatingwebhookconfigurations",
 }
 
 
