@@ -213,6 +213,7 @@ class HandOver {
       room.take(*node, pod->requests);
       place_[pod->uid] = *node;
     }
+    room_.claim(room);  // its plan's hold may be over
     if (moved) replan(party, missed ? kNotBound : kNodesLost);
     return !moved;
   }
@@ -408,7 +409,7 @@ class HandOver {
   HandOverMemory& memory_;
   PlanStamp& stamp_;
   const double now_s_;
-  const RoomTable room_;
+  RoomTable room_;
   std::map<Uid, Party> parties_;
   std::unordered_set<Uid> missed_;           // pods that did not get onto their node in time
   std::unordered_map<Uid, NodeName> place_;  // of the task in hand: where each member goes

@@ -26,6 +26,11 @@ Room RoomTable::without(const HoldIdentity& self, const std::unordered_set<Uid>&
   return room;
 }
 
+void RoomTable::claim(const Room& room) {
+  for (const auto& [node, change] : room.change_)
+    free_[node] += change - max_of(change, Resources{});
+}
+
 Resources Room::free(NodeIndex node) const {
   const auto at = change_.find(node);
   return at == change_.end() ? table_.free(node) : table_.free(node) + at->second;

@@ -1,6 +1,6 @@
 // RoomTable and Room: what is free of every node for one task: allocatable, less all bound pods and
 // the live holds of others. Made once per snapshot; a Room costs what its task's holds and takes
-// cost.
+// cost. Who decides for one task after the other claims each Room before asking for the next.
 #pragma once
 
 #include <map>
@@ -24,6 +24,10 @@ class RoomTable {
   Room without(const HoldIdentity& self, const std::unordered_set<Uid>& pods,
                const std::set<NodeIndex>& nodes) const;
   const Resources& free(NodeIndex node) const { return free_[node]; }
+
+  // What was taken of the room, beyond what its task held, is free for nobody from now on. What the
+  // task gives back is not free yet.
+  void claim(const Room& room);
 
  private:
   const ClusterSnapshot& snapshot_;

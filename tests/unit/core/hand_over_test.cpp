@@ -339,6 +339,23 @@ TEST_F(HandOverTest, ALostNodeIsReplacedByOneOfItsType) {
   EXPECT_EQ(world_.job("train").plan->nodes, (std::vector<NodeName>{NodeName("n3")}));
 }
 
+// The plan of `a` holds nothing any more: nobody has looked for a minute.
+TEST_F(HandOverTest, WhatOneTaskIsGivenIsNotGivenToTheNext) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  for (const char* name : {"a", "b"})
+    world_.add(a_job(name).gpus(4).waiting());
+  planner_.act(world_);
+  ASSERT_EQ(world_.job("a").plan->nodes, (std::vector<NodeName>{NodeName("n1")}));
+  world_.pass(kPlanHold_s + 1);
+  world_.make_pods();
+  world_.remove_node("n2");
+  world_.performed.clear();
+  test::WorldPlanner next(2);
+  next.act(world_);
+  EXPECT_EQ(written(), (std::vector<std::string>{"nominate", "suspend"}));
+}
+
 // kube-scheduler was too slow: it has the pod, and no node for it.
 TEST_F(HandOverTest, ALostNodeIsReplacedAtOnceAlsoWhenTheGateIsGone) {
   world_.add(a_node("n1").of("A100", 4));
