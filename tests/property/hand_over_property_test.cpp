@@ -119,12 +119,15 @@ class Life {
     lag_ = pick(0, 2);
     writes_.settle(seen_, world_.now_s());
     planner_->wall_jump_s = wall_jump_s_;
-    perform(planner_->hand_over(with_writes(seen_, writes_.writes()), world_.now_s()));
+    perform(planner_->hand_over(with_writes(seen_, writes_.writes()), world_.now_s(),
+                                writes_.unanswered()));
     perform(planner_->plan(with_writes(seen_, writes_.writes()), world_.now_s()));
     check_no_gpu_is_promised_twice();
   }
 
   void perform(const std::vector<OwnWrite>& wanted) {
+    for (const OwnWrite& write : wanted)
+      if (write.kind == OwnWriteKind::kLiftGate) check_gang_is_answered(write);
     for (const OwnWrite& write : wanted) {
       if (writes_.waiting_for(write.uid)) continue;
       if (write.kind == OwnWriteKind::kLiftGate) check_gang_is_whole(write);
@@ -160,6 +163,16 @@ class Life {
     }
     const Job& job = world_.job(pod.owner->name);
     EXPECT_TRUE(members == job.parallelism) << lift.key.str() << " lifted with " << members;
+  }
+
+  // Nothing goes on what may still fail.
+  void check_gang_is_answered(const OwnWrite& lift) {
+    if (!world_.pods().contains(lift.key)) return;
+    const auto owner = world_.pods().at(lift.key).owner;
+    for (const auto& [key, pod] : world_.pods())
+      if (!pod.bound() && pod.owner && owner && pod.owner->uid == owner->uid) {
+        EXPECT_FALSE(writes_.waiting_for(pod.uid)) << lift.key.str() << " before " << key.str();
+      }
   }
 
   // Bound pods never exceed a node, and neither do they with what is nominated by us.

@@ -262,8 +262,9 @@ class WorldPlanner {
     return core::begin_starts(snapshot, queue, plan, catalog_, stamp_);
   }
 
-  std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, double now_s) {
-    return core::hand_over(snapshot, memory, stamp_, now_s);
+  std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, double now_s,
+                                  const std::unordered_set<Uid>& unanswered = {}) {
+    return core::hand_over(snapshot, unanswered, memory, stamp_, now_s);
   }
 
   // Everything it wants is done at once. Returns how much that was.

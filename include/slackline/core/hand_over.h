@@ -16,7 +16,8 @@
 //     s: suspended again, 30 s of backoff doubling to 10 min. The reason tells whether a quota is
 //     full.
 //   - Before gates are lifted every nomination of the task is read again, with its capacity [4]: a
-//     nomination that somebody cleared is made again, a node that lost its room is replaced.
+//     nomination that somebody cleared is made again, a node that lost its room is replaced. One
+//     that is sent stands once it is answered: it may still fail, and a lifted gate stays lifted.
 //   - On API servers before 1.36 gated pods are pinned to their GPU type before they are lifted
 //   [5].
 //   - A nomination without a valid plan is cleared [6].
@@ -80,8 +81,10 @@ struct HandOverMemory {
   double next_let_in_s(double now_steady_s) const;
 };
 
-// `snapshot` with own writes laid over it. Plans that are moved get their numbers from `stamp`.
-std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, HandOverMemory& memory,
+// `snapshot` with own writes laid over it; `unanswered` are the Jobs and pods of those that may
+// still fail. Plans that are moved get their numbers from `stamp`.
+std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot,
+                                const std::unordered_set<Uid>& unanswered, HandOverMemory& memory,
                                 PlanStamp& stamp, double now_steady_s);
 
 }  // namespace slackline::core

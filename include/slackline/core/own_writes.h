@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "slackline/model/own_write.h"
@@ -38,6 +39,8 @@ class OwnWrites {
 
   // True while a write of this object is not answered.
   bool waiting_for(const Uid& uid) const;
+  // All such objects: what is laid over a snapshot of them may still fail.
+  std::unordered_set<Uid> unanswered() const;
   bool empty() const { return entries_.empty(); }
   std::size_t size() const { return entries_.size(); }
   std::vector<OwnWrite> writes() const;  // in the order in which they were sent

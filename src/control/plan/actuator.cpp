@@ -92,15 +92,19 @@ std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
   return taken;
 }
 
-SnapshotPtr Actuator::overlaid(const SnapshotPtr& snapshot) {
+Actuator::Overlay Actuator::overlaid(const SnapshotPtr& snapshot) {
+  Overlay overlay{snapshot, {}};
   std::vector<OwnWrite> writes;
   {
     MutexLock lock(mutex_);
     writes_.settle(*snapshot, clock_.steady_s());
     writes = writes_.writes();
+    overlay.unanswered = writes_.unanswered();
   }
-  if (writes.empty()) return snapshot;
-  return std::make_shared<const ClusterSnapshot>(core::with_writes(*snapshot, writes));
+  if (!writes.empty())
+    overlay.snapshot =
+        std::make_shared<const ClusterSnapshot>(core::with_writes(*snapshot, writes));
+  return overlay;
 }
 
 void Actuator::forget() {

@@ -16,6 +16,7 @@
 #include <functional>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "cluster/source.h"
@@ -47,8 +48,12 @@ class Actuator {
 
   // Returns how many were taken.
   std::size_t perform(std::vector<OwnWrite> writes);
-  // `snapshot` with what it does not show yet; itself where that is nothing.
-  SnapshotPtr overlaid(const SnapshotPtr& snapshot);
+  struct Overlay {
+    SnapshotPtr snapshot;                // with what the watch does not show yet
+    std::unordered_set<Uid> unanswered;  // whose writes, laid over it, may still fail
+  };
+  // The snapshot is `snapshot` itself where there is nothing to lay over it.
+  Overlay overlaid(const SnapshotPtr& snapshot);
   // An Event beside those of writes; false: refused (event_post.h).
   bool tell(cluster::TaskEvent event) { return events_.tell(std::move(event)); }
   // Nothing of an earlier term is under way any more: forgets it.

@@ -50,7 +50,7 @@ void GiveBack::run() {
 
 std::size_t GiveBack::look() {
   if (!source_.health().trusted()) return 0;
-  std::vector<OwnWrite> writes = core::let_go(*actuator_.overlaid(source_.snapshot()));
+  std::vector<OwnWrite> writes = core::let_go(*actuator_.overlaid(source_.snapshot()).snapshot);
   if (writes.empty()) {
     giving_ = false;
     return 0;

@@ -125,8 +125,8 @@ double PlannerLoop::turn(double woken_s) {
   if (!term_ || !server_minor_ || !source_.health().trusted()) return now_s + kLookAnyway_s;
   stamp_.pin_pods_by = *server_minor_ < kTemplatesAreOpenSince ? &options_.catalog : nullptr;
   const SnapshotPtr seen = source_.snapshot();
-  const SnapshotPtr snapshot = actuator_.overlaid(seen);
-  auto moves = core::hand_over(*snapshot, memory_, stamp_, now_s);
+  const Actuator::Overlay ours = actuator_.overlaid(seen);
+  auto moves = core::hand_over(*ours.snapshot, ours.unanswered, memory_, stamp_, now_s);
   const bool moved = !moves.empty();
   if (moved) {
     show_view();
@@ -134,7 +134,7 @@ double PlannerLoop::turn(double woken_s) {
   }
   const bool due = plan_wanted_ || now_s >= next_plan_s_;
   if (due && now_s >= planned_s_ + rest_s_)
-    plan(moved ? actuator_.overlaid(seen) : snapshot, woken_s);
+    plan(moved ? actuator_.overlaid(seen).snapshot : ours.snapshot, woken_s);
   const double plan_s = plan_wanted_ ? planned_s_ + rest_s_ : next_plan_s_;
   return std::min(now_s + kLookAnyway_s, plan_s);
 }

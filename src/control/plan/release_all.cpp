@@ -29,7 +29,7 @@ Result<Released> release_all(const cluster::ClusterSource& source, cluster::Clus
     const double now_s = clock.steady_s();
     const SnapshotPtr snapshot = source.snapshot();
     std::vector<OwnWrite> writes;
-    if (snapshot->synced) writes = core::let_go(*actuator.overlaid(snapshot));
+    if (snapshot->synced) writes = core::let_go(*actuator.overlaid(snapshot).snapshot);
     left = writes.size();
     if (left > 0 || !snapshot->synced)
       busy_s = now_s;

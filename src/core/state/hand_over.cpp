@@ -34,9 +34,10 @@ struct Party {
 
 class HandOver {
  public:
-  HandOver(const ClusterSnapshot& snapshot, HandOverMemory& memory, PlanStamp& stamp,
-           double now_steady_s)
+  HandOver(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>& unanswered,
+           HandOverMemory& memory, PlanStamp& stamp, double now_steady_s)
       : snapshot_(snapshot),
+        unanswered_(unanswered),
         memory_(memory),
         stamp_(stamp),
         now_s_(now_steady_s),
@@ -335,10 +336,11 @@ class HandOver {
     }
   }
 
-  // Nominations first; gates go once every one of them stands.
+  // Nominations first; gates go once every one of them, and the plan behind them, stands.
   void nominate_or_lift(const Party& party) {
-    bool all_stand = true;
+    bool all_stand = party.job == nullptr || !unanswered_.contains(party.job->uid);
     for (const PodPtr& pod : party.unbound) {
+      all_stand &= !unanswered_.contains(pod->uid);
       const auto at = place_.find(pod->uid);
       if (at == place_.end() || pod->nominated_node == at->second) continue;
       writes_.push_back(pod_write(OwnWriteKind::kNominate, *pod));
@@ -406,6 +408,7 @@ class HandOver {
   }
 
   const ClusterSnapshot& snapshot_;
+  const std::unordered_set<Uid>& unanswered_;
   HandOverMemory& memory_;
   PlanStamp& stamp_;
   const double now_s_;
@@ -432,9 +435,10 @@ double HandOverMemory::next_let_in_s(double now_steady_s) const {
   return next_s;
 }
 
-std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, HandOverMemory& memory,
+std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot,
+                                const std::unordered_set<Uid>& unanswered, HandOverMemory& memory,
                                 PlanStamp& stamp, double now_steady_s) {
-  return HandOver(snapshot, memory, stamp, now_steady_s).run();
+  return HandOver(snapshot, unanswered, memory, stamp, now_steady_s).run();
 }
 
 }  // namespace slackline::core

@@ -145,6 +145,13 @@ bool OwnWrites::waiting_for(const Uid& uid) const {
   });
 }
 
+std::unordered_set<Uid> OwnWrites::unanswered() const {
+  std::unordered_set<Uid> uids;
+  for (const Entry& entry : entries_)
+    if (entry.written_version.empty()) uids.insert(entry.write.uid);
+  return uids;
+}
+
 std::vector<OwnWrite> OwnWrites::writes() const {
   std::vector<OwnWrite> writes;
   writes.reserve(entries_.size());

@@ -75,6 +75,34 @@ TEST_F(HandOverTest, AGangIsLiftedOnlyWhenEveryPodExistsAndIsNominated) {
   EXPECT_EQ(world_.bind(), 4);
 }
 
+// A nomination that is on its way may fail, and a gate that has gone does not come back.
+TEST_F(HandOverTest, AGangIsLiftedOnlyWhenEveryNominationIsAnswered) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
+  planner_.act(world_);
+  world_.make_pods();
+  OwnWrites writes;
+  const ClusterSnapshot seen = world_.snapshot();  // the watch shows none of what follows
+  const auto next = [&] {
+    return planner_.hand_over(with_writes(seen, writes.writes()), world_.now_s(),
+                              writes.unanswered());
+  };
+  const auto nominations = next();
+  ASSERT_EQ(nominations.size(), 2U);
+  const auto first = writes.sent(nominations[0]);
+  const auto second = writes.sent(nominations[1]);
+  EXPECT_TRUE(next().empty());
+  writes.written(first, "2001");
+  EXPECT_TRUE(next().empty()) << "the second may still fail";
+  writes.failed(second);
+  ASSERT_EQ(next().size(), 1U);
+  EXPECT_EQ(next()[0].kind, OwnWriteKind::kNominate);
+  writes.written(writes.sent(nominations[1]), "2002");
+  ASSERT_EQ(next().size(), 2U);
+  EXPECT_EQ(next()[1].kind, OwnWriteKind::kLiftGate);
+}
+
 TEST_F(HandOverTest, AnIncompleteGangIsSuspendedAgainAndBackedOff) {
   for (const char* node : {"n1", "n2"})
     world_.add(a_node(node));
