@@ -6,7 +6,7 @@ import unittest
 
 from support.controlplane import ROOT, ControlPlane
 from support.daemon import Daemon, slackline_binary
-from test_webhook import TEAM, gpu_job
+from support.objects import TEAM, gpu_job
 
 OTHERS = "others"
 
@@ -27,12 +27,8 @@ class ApiRightsTest(unittest.TestCase):
         cluster.kubectl("create", "rolebinding", "jane", "-n", TEAM, "--clusterrole=view",
                         f"--serviceaccount={TEAM}:jane")  # fmt: skip
         pki = cluster.pki
-        config = cluster.directory / "slackline.yaml"
-        config.write_text(
-            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
-            f"listeners: {{api: {{tls: {{certFile: {pki.crt('extender')}, keyFile: {pki.key('extender')}}}}}}}\n"
-        )
-        cls.daemon = Daemon(account, cluster.directory, flags=["--config", config])
+        tls = f"{{certFile: {pki.crt('extender')}, keyFile: {pki.key('extender')}}}"
+        cls.daemon = Daemon(account, cluster.directory, settings=f"listeners: {{api: {{tls: {tls}}}}}\n")
         argv = cls.daemon.process.argv
         argv[argv.index("--listen-api") + 1] = f"0.0.0.0:{cls.daemon.api_port}"
         cls.addClassCleanup(cls.daemon.kill)

@@ -361,8 +361,8 @@ class StartTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.directory = pathlib.Path(folder.name)
 
-    def started(self, *flags, mode="advise"):
-        daemon = Daemon(None, self.directory, mode=mode, flags=flags)
+    def started(self, *flags, **how):
+        daemon = Daemon(None, self.directory, flags=flags, **how)
         self.addCleanup(daemon.kill)
         return daemon.start()
 
@@ -398,13 +398,8 @@ class StartTest(unittest.TestCase):
 
     def test_mutual_tls(self):  # F36
         pki = Pki(self.directory / "pki")
-        config = self.directory / "slackline.yaml"
-        tls = f"{{certFile: {pki.crt('extender')}, keyFile: {pki.key('extender')}, clientCAFile: {pki.crt('ca')}}}"
-        config.write_text(
-            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
-            f"listeners:\n  extender:\n    tls: {tls}\n"
-        )
-        daemon = self.started("--config", config, "--cluster", f"file:{DUMP}")
+        settings = f"listeners: {{extender: {{tls: {pki.mutual_tls()}}}}}\n"
+        daemon = self.started("--cluster", f"file:{DUMP}", settings=settings)
 
         def answer(client):
             context = ssl.create_default_context(cafile=pki.crt("ca"))

@@ -13,8 +13,7 @@ import unittest
 from support.controlplane import BINARIES, ROOT, ControlPlane
 from support.daemon import slackline
 from support.installation import SYSTEM, Installation
-from support.objects import gpu_node, node_of
-from test_webhook import TEAM, gpu_job
+from support.objects import TEAM, gpu_job, gpu_node, node_of
 
 BASE = "deploy/base"
 EXEC = "kubectl -n slackline-system exec slackline-0 -- slackline "

@@ -211,16 +211,10 @@ class ExtenderTest(unittest.TestCase):
         self.assertEqual(self._runs_of("learntnet"), 1)
 
     def test_kube_scheduler_calls_over_mutual_tls(self):
-        pki, directory = self.cluster.pki, self.cluster.directory / "tls"
-        directory.mkdir()
-        config = directory / "slackline.yaml"
-        config.write_text(
-            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
-            f"listeners:\n  extender:\n    tls:\n      certFile: {pki.crt('extender')}\n"
-            f"      keyFile: {pki.key('extender')}\n      clientCAFile: {pki.crt('ca')}\n"
-        )
-        daemon = Daemon(self.cluster.service_account_kubeconfig("slackline-system", "slackline"),
-                        directory, flags=["--config", config])  # fmt: skip
+        pki = self.cluster.pki
+        account = self.cluster.service_account_kubeconfig("slackline-system", "slackline")
+        settings = f"listeners: {{extender: {{tls: {pki.mutual_tls()}}}}}\n"
+        daemon = Daemon(account, self.cluster.directory / "tls", settings=settings)
         self.addCleanup(daemon.kill)
         daemon.start()
         url = daemon.extender_url.replace("http://", "https://")

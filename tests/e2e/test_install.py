@@ -7,8 +7,7 @@ import unittest
 from support.controlplane import DAEMON_USER, ROOT, ControlPlane
 from support.daemon import slackline
 from support.installation import SYSTEM, Installation, documents
-from support.objects import gpu_pod, name_of, node_of
-from test_webhook import TEAM, gpu_job
+from support.objects import MANAGED, TEAM, gpu_job, gpu_pod, name_of, node_of
 
 BASE = ROOT / "deploy/base"
 BESIDE = ROOT / "deploy/kube-scheduler/beside"
@@ -23,20 +22,11 @@ def install(cluster):
     cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
     for folder in (BASE, BESIDE):
         cluster.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", folder)
-    cluster.kubectl("create", "namespace", TEAM)
-    cluster.kubectl("label", "namespace", TEAM, "slackline.dev/managed=true")
+    cluster.add_namespace(TEAM, MANAGED)
     installed = Installation(cluster)
     installed.run()
     installed.wait_active(TEAM)
     return installed
-
-
-def wait_bound(cluster, job, count=1):
-    def bound():
-        pods = cluster.list("pod", TEAM, f"batch.kubernetes.io/job-name={job}")
-        return pods if len(pods) == count and all(map(node_of, pods)) else None
-
-    return cluster.wait(bound, 30, f"{count} pods of {job} to be bound")
 
 
 class InstallTest(unittest.TestCase):
@@ -68,7 +58,7 @@ class InstallTest(unittest.TestCase):
     def test_a_job_is_bound_through_what_was_installed(self):
         before = self.installed.daemon.requests("filter", result="ok")
         self.cluster.apply([gpu_job("train", gpus=2, annotations={"deadline-after": "6h"})])
-        (pod,) = wait_bound(self.cluster, "train")
+        (pod,) = self.cluster.wait_bound("train", namespace=TEAM)
         job = self.cluster.get("job", TEAM, "train")
         plan = json.loads(job["metadata"]["annotations"]["slackline.dev/plan"])
         self.assertEqual(plan["nodes"], [node_of(pod)])
@@ -82,7 +72,7 @@ class InstallTest(unittest.TestCase):
 
     def test_the_rights_are_those_that_are_used(self):
         self.cluster.apply([gpu_job("again", annotations={"qos-class": "urgent"})])
-        wait_bound(self.cluster, "again")
+        self.cluster.wait_bound("again", namespace=TEAM)
         seldom_done = {"create events", "list nodes", "list poddisruptionbudgets.policy"}
         self.cluster.wait(lambda: self.used() >= seldom_done, 20, "its Event and an audit")
         refused = [
@@ -194,8 +184,8 @@ class WayBackTest(unittest.TestCase):
 
     def both_run(self):
         self.cluster.delete_all("pod")  # room for what waited
-        wait_bound(self.cluster, "waits")
-        wait_bound(self.cluster, "gang", 2)
+        self.cluster.wait_bound("waits", namespace=TEAM)
+        self.cluster.wait_bound("gang", 2, namespace=TEAM)
 
     def test_leaving_active_mode_releases_all_tasks(self):
         cluster = self.cluster
@@ -230,7 +220,7 @@ class WayBackTest(unittest.TestCase):
         cluster.delete_all("pod", TEAM)
         cluster.apply([gpu_job("stock", gpus=4, pods=2, scheduler="gpu-scheduler")])
         self.assertFalse(cluster.get("job", TEAM, "stock")["spec"]["suspend"])
-        for pod in wait_bound(cluster, "stock", 2):
+        for pod in cluster.wait_bound("stock", 2, namespace=TEAM):
             self.assertFalse(pod["spec"].get("schedulingGates"))
             self.assertEqual(cluster.binders()[name_of(pod)], SCHEDULER)
 

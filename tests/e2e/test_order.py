@@ -4,17 +4,13 @@ pods that people write against the queue, and what only an autoscaler could serv
 
 import json
 import os
-import subprocess
 import unittest
 
-from support.controlplane import BINARIES, ControlPlane, gpu_scheduler_config
-from support.installation import WEBHOOK, webhook_manifests
-from support.objects import DURATION, gpu_pod, name_of, node_of
-from support.process import free_ports
-from test_webhook import TEAM, Replica, gpu_job
+from support.active import start_active
+from support.controlplane import ControlPlane
+from support.objects import DURATION, TEAM, gpu_job, gpu_pod, name_of, node_of
 
-MANAGED = {"slackline.dev/managed": "true"}
-QUEUES = "queues: [{{name: small, maxPending: {small}}}, {{name: grows, scaleUp: true}}]\n"
+QUEUES = "queues: [{name: small, maxPending: 2}, {name: grows, scaleUp: true}]\n"
 
 
 class OrderTest(unittest.TestCase):
@@ -23,28 +19,9 @@ class OrderTest(unittest.TestCase):
         cls.cluster = ControlPlane()
         cls.addClassCleanup(cls.cluster.close)
         cls.cluster.add_gpu_nodes(1, 4, "K80", prefix="k80")
-        account = cls.cluster.install_rbac()
-        cls.cluster.kubectl("apply", "--validate=strict", "-f", WEBHOOK / "rbac.yaml")
-        for name, labels in ((TEAM, MANAGED), ("others", {})):
-            cls.cluster.apply(
-                [{"apiVersion": "v1", "kind": "Namespace",
-                  "metadata": {"name": name, "labels": labels}}]
-            )  # fmt: skip
-        (port,) = free_ports(1)
-        cls.cluster.apply(webhook_manifests(port))
-        replica = Replica(
-            cls.cluster, account, "replica-0", port, lease="slackline-system/slackline",
-            more=QUEUES.format(small=2),
-        )  # fmt: skip
-        cls.file = replica.directory / "slackline.yaml"
-        cls.written = cls.file.read_text()
-        cls.daemon = replica.daemon
-        cls.addClassCleanup(cls.daemon.kill)
-        cls.daemon.start()
-        cls.cluster.start_scheduler(gpu_scheduler_config(cls.cluster, cls.daemon.extender_url))
-        cls.cluster.wait(lambda: cls.daemon.total("slackline_leader") == 1, 30, "it to lead")
-        probe = gpu_job("probe", annotations={"qos-class": "unheard-of"})
-        cls.cluster.wait(lambda: cls.create(probe, "--dry-run=server")[0] != 0, 30, "its word")
+        cls.cluster.add_namespace("others")
+        cls.daemon = start_active(cls.cluster, TEAM, settings=QUEUES)
+        cls.written = cls.daemon.config.read_text()
 
     def setUp(self):
         self.addCleanup(self.clean)
@@ -62,18 +39,18 @@ class OrderTest(unittest.TestCase):
         for name in ("first", "second"):
             self.apply(gpu_job(name, labels=queue))
         third = gpu_job("third", labels=queue)
-        code, said = self.create(third)
+        code, said = self.cluster.try_create(third)
         self.assertNotEqual(code, 0)
         self.assertIn("queue small: 2 Jobs wait there and its maxPending is 2", said)
         self.apply(gpu_job("another-queue"))
 
         self.change_file(self.written.replace("maxPending: 2", "maxPending: many"))
         self.wait_reloads("refused", 1)
-        self.assertNotEqual(self.create(third)[0], 0, "a bad file changes nothing")
+        self.assertNotEqual(self.cluster.try_create(third)[0], 0, "a bad file changes nothing")
 
         self.change_file(self.written.replace("maxPending: 2", "maxPending: 3"))
         self.wait_reloads("loaded", 1)
-        code, said = self.create(third)
+        code, said = self.cluster.try_create(third)
         self.assertEqual(code, 0, said)
         self.change_file(self.written)
         self.wait_reloads("loaded", 2)
@@ -85,26 +62,27 @@ class OrderTest(unittest.TestCase):
         self.apply(gpu_job("train", annotations={"depends-on": "prep"}))
         self.wait_reason("train", "DependencyPending")
         self.assertIs(self.job("train")["spec"]["suspend"], True)
-        self.wait_bound("train", 60)
+        self.wait_bound("train")
         self.assertEqual(self.job("prep")["status"].get("succeeded"), 1)
 
     def test_a_dependency_that_failed_or_is_not_there_keeps_it_waiting(self):
         self.apply(self.without_gpus("broken", deadline_s=1))
-        code, said = self.create(gpu_job("after-none", annotations={"depends-on": "nobody"}))
+        after_none = gpu_job("after-none", annotations={"depends-on": "nobody"})
+        code, said = self.cluster.try_create(after_none)
         self.assertEqual(code, 0)
         self.assertIn("Warning: slackline.dev/depends-on: not there: nobody", said)
         self.apply(gpu_job("after-broken", annotations={"depends-on": "broken"}))
         self.wait_reason("after-none", "DependencyMissing")
         self.wait_reason("after-broken", "DependencyFailed")
         self.apply(self.without_gpus("nobody", duration="1s"))
-        self.wait_bound("after-none", 60)
+        self.wait_bound("after-none")
         self.assertIs(self.job("after-broken")["spec"]["suspend"], True)
 
     def test_a_cycle_is_refused_by_its_name(self):
         self.apply(gpu_job("a", annotations={"depends-on": "b"}))
         self.apply(gpu_job("b", annotations={"depends-on": "c"}))
         self.wait_reason("b", "DependencyMissing")
-        code, said = self.create(gpu_job("c", annotations={"depends-on": "a"}))
+        code, said = self.cluster.try_create(gpu_job("c", annotations={"depends-on": "a"}))
         self.assertNotEqual(code, 0)
         self.assertIn("c -> a -> b -> c", said)
         self.assertIn("(DependencyCycle)", said)
@@ -116,16 +94,17 @@ class OrderTest(unittest.TestCase):
         manifest = gpu_job("again", spec={"suspend": False})
         self.apply(manifest)
         self.assertIs(self.job("again")["spec"]["suspend"], True)
-        code, said = self.run_kubectl("apply", "-f", "-", input=json.dumps(manifest))
+        code, said = self.cluster.try_kubectl("apply", "-f", "-", input=json.dumps(manifest))
         self.assertEqual(code, 0, said)
         self.assertIn("Warning: spec.suspend: the Job waits in queue team-a", said)
-        code, said = self.run_kubectl("patch", "job", "again", "-p", '{"spec":{"suspend":false}}')
+        patch = ["patch", "job", "again", "-n", TEAM, "-p", '{"spec":{"suspend":false}}']
+        code, said = self.cluster.try_kubectl(*patch)
         self.assertEqual(code, 0, said)
         self.assertIs(self.job("again")["spec"]["suspend"], True)
-        self.assertEqual(self.pods_of("again"), [])
+        self.assertEqual(self.cluster.pods_of("again", TEAM), [])
         for pod in fillers:
             self.cluster.kubectl("delete", "pod", pod, "-n", "others", "--wait=false")
-        self.wait_bound("again", 60)
+        self.wait_bound("again")
 
     def test_a_bare_pod_waits_in_the_queue_too(self):
         self.fill_the_cluster(gpus=3)
@@ -163,7 +142,7 @@ class OrderTest(unittest.TestCase):
         self.apply(gpu_job("stays", gpus=8))
 
         def let_go():
-            pods = self.pods_of("big")
+            pods = self.cluster.pods_of("big", TEAM)
             return pods and not pods[0]["spec"].get("schedulingGates") and pods[0]
 
         pod = self.cluster.wait(let_go, 30, "the pod of big without its gate")
@@ -173,27 +152,12 @@ class OrderTest(unittest.TestCase):
             self.assertIs(self.job(waits)["spec"]["suspend"], True)
         self.cluster.add_gpu_nodes(1, 8, "A100", prefix="new")
         self.addCleanup(self.cluster.kubectl, "delete", "node", "new-0")
-        self.wait_bound("big", 60)
+        self.wait_bound("big")
 
     # ---- words the tests are written in --------------------------------------------------------
 
-    @classmethod
-    def run_kubectl(cls, *arguments, input=None):
-        """(exit status, everything it printed)."""
-        done = subprocess.run(
-            [BINARIES / "kubectl", f"--kubeconfig={cls.cluster.pki_kubeconfig('admin')}",
-             f"--namespace={TEAM}", *map(str, arguments)],
-            input=input, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        return done.returncode, done.stdout + done.stderr
-
-    @classmethod
-    def create(cls, job, *flags):
-        return cls.run_kubectl("create", *flags, "-f", "-", input=json.dumps(job))
-
     def apply(self, what):
-        code, said = self.run_kubectl("apply", "-f", "-", input=json.dumps(what))
-        self.assertEqual(code, 0, said)
+        self.cluster.apply([what])
 
     def fill_the_cluster(self, gpus=4):
         """Pods of a namespace that nobody manages; returns their names."""
@@ -220,9 +184,9 @@ class OrderTest(unittest.TestCase):
 
     def change_file(self, text):
         """As kubectl and editors do: beside it, then renamed over it."""
-        beside = self.file.with_suffix(".new")
+        beside = self.daemon.config.with_suffix(".new")
         beside.write_text(text)
-        os.replace(beside, self.file)
+        os.replace(beside, self.daemon.config)
 
     def wait_reloads(self, result, least):
         self.cluster.wait(
@@ -240,13 +204,8 @@ class OrderTest(unittest.TestCase):
     def job(self, name):
         return self.cluster.get("job", TEAM, name)
 
-    def pods_of(self, job):
-        return self.cluster.list("pod", TEAM, f"batch.kubernetes.io/job-name={job}")
-
-    def wait_bound(self, job, timeout):
-        self.cluster.wait(
-            lambda: any(map(node_of, self.pods_of(job))), timeout, f"{job} to be bound"
-        )
+    def wait_bound(self, job):
+        self.cluster.wait_bound(job, timeout=60, namespace=TEAM)
 
 
 if __name__ == "__main__":

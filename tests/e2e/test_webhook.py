@@ -3,92 +3,42 @@
 import datetime
 import json
 import ssl
-import subprocess
 import unittest
 
+from support.active import start_active
 from support.controlplane import (
-    BINARIES,
     DAEMON_USER,
     ControlPlane,
     gpu_scheduler_config,
     stock_scheduler_config,
 )
 from support.daemon import Daemon
-from support.installation import WEBHOOK, webhook_manifests
-from support.objects import GPU, node_of
-from support.process import free_ports, wait
+from support.installation import WEBHOOK, wait_webhook, webhook_manifests
+from support.objects import MANAGED, TEAM, gpu_job, node_of
+from support.process import free_ports
 
-TEAM = "team-a"
+DRY_RUN = "--dry-run=server"
 # A Lease to which the daemon has no right: what is queued here stays queued.
 NOBODY_PLANS = "kube-system/nobody-plans"
-POLICY = '"savable,headroom=0,calm=0"'
 MAX_PENDING = 8
-PREFIX = "slackline.dev/"
-
-
-def gpu_job(name, gpus=1, pods=1, namespace=TEAM, annotations=None, labels=None, spec=None,
-            template_annotations=None, scheduler="default-scheduler"):  # fmt: skip
-    amounts = {"cpu": "1", "memory": "1Gi", GPU: str(gpus)}
-    container = {
-        "name": "train",
-        "image": "busybox:1.37",
-        "resources": {"requests": amounts, "limits": amounts},
-    }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {
-            "name": name,
-            "namespace": namespace,
-            "labels": labels or {},
-            "annotations": {PREFIX + key: value for key, value in (annotations or {}).items()},
-        },
-        "spec": {
-            "completionMode": "Indexed",
-            "completions": pods,
-            "parallelism": pods,
-            **(spec or {}),
-            "template": {
-                "metadata": {
-                    "annotations": {
-                        PREFIX + key: value for key, value in (template_annotations or {}).items()
-                    }
-                },
-                "spec": {
-                    "schedulerName": scheduler,
-                    "restartPolicy": "Never",
-                    "terminationGracePeriodSeconds": 1,
-                    "containers": [container],
-                },
-            },
-        },
-    }
-
-
-def webhook_config(
-    directory, life="2160h", secret="slackline-webhook-tls", lease=NOBODY_PLANS, more=""
-):
-    path = directory / "slackline.yaml"
-    path.write_text(
-        "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
-        f"queue: {{maxPending: {MAX_PENDING}}}\nplanner: {{lease: {lease}, policy: {POLICY}}}\n"
-        "webhook:\n  certificate:\n    names: [127.0.0.1, slackline-webhook.slackline-system.svc]\n"
-        f"    secret: slackline-system/{secret}\n    life: {life}\n{more}"
-    )
-    return path
+SETTINGS = f"""\
+queue: {{maxPending: {MAX_PENDING}}}
+planner: {{lease: {NOBODY_PLANS}}}
+webhook:
+  certificate:
+    names: [127.0.0.1, slackline-webhook.slackline-system.svc]
+"""
 
 
 class Replica:
     """A daemon that listens for the webhook, in a directory of its own."""
 
-    def __init__(self, cluster, account, name, port, mode="active", **config):
-        self.directory = cluster.directory / name
-        self.directory.mkdir()
+    def __init__(self, cluster, account, name, port, mode="active", life="2160h", settings=""):
         self.port = port
         self.daemon = Daemon(
-            account, self.directory, mode=mode,
-            flags=["--config", webhook_config(self.directory, **config),
-                   "--listen-webhook", f"127.0.0.1:{port}", "--grace", "0"],
+            account, cluster.directory / name, mode,
+            flags=["--listen-webhook", f"127.0.0.1:{port}", "--grace", "0"],
+            settings=f"{SETTINGS}    life: {life}\n{settings}",
         )  # fmt: skip
 
     def certificate(self):
@@ -103,12 +53,8 @@ class WebhookTest(unittest.TestCase):
         cls.cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
         cls.account = cls.cluster.install_rbac()
         cls.cluster.kubectl("apply", "--validate=strict", "-f", WEBHOOK / "rbac.yaml")
-        managed = {"slackline.dev/managed": "true"}
-        for name, labels in ((TEAM, managed), ("others", {})):
-            cls.cluster.apply(
-                [{"apiVersion": "v1", "kind": "Namespace",
-                  "metadata": {"name": name, "labels": labels}}]
-            )  # fmt: skip
+        cls.cluster.add_namespace(TEAM, MANAGED)
+        cls.cluster.add_namespace("others")
         (port,) = free_ports(1)
         cls.cluster.apply(webhook_manifests(port))
         cls.replica = Replica(cls.cluster, cls.account, "replica-0", port)
@@ -116,18 +62,12 @@ class WebhookTest(unittest.TestCase):
         cls.addClassCleanup(cls.daemon.kill)
         cls.daemon.start()
         cls.cluster.start_scheduler(gpu_scheduler_config(cls.cluster, cls.daemon.extender_url))
-        cls.wait_until_called()
-
-    @classmethod
-    def wait_until_called(cls):
-        """The API server has heard of the configuration and of the certificate's authority."""
-        probe = gpu_job("probe", annotations={"qos-class": "unheard-of"})
-        cls.cluster.wait(lambda: cls.create(probe, dry_run=True)[0] != 0, 30, "the webhook's word")
+        wait_webhook(cls.cluster, TEAM)
 
     def setUp(self):
         if not self.daemon.process.alive():
             self.daemon.start()
-            self.wait_until_called()
+            wait_webhook(self.cluster, TEAM)
         self.addCleanup(self.clean)
 
     def clean(self):
@@ -237,7 +177,7 @@ class WebhookTest(unittest.TestCase):
         self.apply(gpu_job("ours", annotations={"deadline-after": "6h"}))
         for change in ("suspended-by=me", "plan={}", "suspended-by-", "deadline=2040-01-01T00:00:00Z"):
             with self.subTest(change):
-                said = self.refused_by("annotate", "job", "ours", "--overwrite", PREFIX + change)
+                said = self.refused_by("annotate", "job", "ours", "--overwrite", f"slackline.dev/{change}")
                 self.assertIn("only Slackline writes it", said)
         self.kubectl("annotate", "job", "ours", "slackline.dev/checkpoint-interval=10m")
 
@@ -252,17 +192,19 @@ class WebhookTest(unittest.TestCase):
         self.kubectl("create", "role", "jobs", verbs, "--resource=jobs.batch")
         self.kubectl("create", "rolebinding", "jane-jobs", "--role=jobs", "--user=jane")
         urgent = gpu_job("urgent", annotations={"qos-class": "urgent"})
-        code, said = self.create(urgent, *jane)
+        code, said = self.cluster.try_create(urgent, *jane)
         self.assertNotEqual(code, 0)
         self.assertIn('needs the right to "use" qosclasses/urgent', said)
         self.assertIn("(UrgentNotAllowed)", said)
-        self.assertEqual(self.create(gpu_job("modest"), *jane)[0], 0)
+        self.assertEqual(self.cluster.try_create(gpu_job("modest"), *jane)[0], 0)
         said = self.refused_by(
             "annotate", "job", "modest", "slackline.dev/qos-class=urgent", "--as=jane"
         )
         self.assertIn("(UrgentNotAllowed)", said)
         self.kubectl("create", "rolebinding", "jane-urgent", "--clusterrole=slackline-urgent", "--user=jane")
-        self.cluster.wait(lambda: self.create(urgent, *jane)[0] == 0, 10, "the right to be seen")
+        self.cluster.wait(
+            lambda: self.cluster.try_create(urgent, *jane)[0] == 0, 10, "the right to be seen"
+        )
         self.assertIs(self.job("urgent")["spec"]["suspend"], True)
 
     def test_a_full_queue_takes_no_more(self):
@@ -275,12 +217,14 @@ class WebhookTest(unittest.TestCase):
         self.apply(gpu_job("another-queue"))
 
     def test_kubectl_shows_the_warnings(self):
-        code, said = self.create(gpu_job("odd", annotations={"model": "foo", "batch-size": "many"}))
+        odd = gpu_job("odd", annotations={"model": "foo", "batch-size": "many"})
+        code, said = self.cluster.try_create(odd)
         self.assertEqual(code, 0, said)
         self.assertRegex(said, r'Warning: slackline.dev/model: "foo" is unknown.*known: ')
         self.assertRegex(said, r'Warning: slackline.dev/batch-size: "many": write a whole number')
         what = {"model": "resnet50", "batch-size": "64", "iterations": "9000000", "gpu-types": "K80"}
-        code, said = self.create(gpu_job("late", annotations={**what, "deadline-after": "1h"}))
+        late = gpu_job("late", annotations={**what, "deadline-after": "1h"})
+        code, said = self.cluster.try_create(late)
         self.assertEqual(code, 0, said)
         self.assertRegex(
             said, r"Warning: slackline.dev/deadline: \S+ cannot be met: .* earliest finish is \d{4}-"
@@ -294,7 +238,7 @@ class WebhookTest(unittest.TestCase):
             stock_scheduler_config(self.cluster, "stock"), name="kube-scheduler-stock"
         )
         job = gpu_job("stock", annotations={"qos-class": "nonsense"}, scheduler="stock")
-        self.assertEqual(self.create(job)[0], 0)
+        self.assertEqual(self.cluster.try_create(job)[0], 0)
         self.assertFalse(self.job("stock")["spec"]["suspend"])
         self.cluster.wait(
             lambda: any(node_of(pod) for pod in self.pods()), 20, "its pod to be bound"
@@ -304,7 +248,7 @@ class WebhookTest(unittest.TestCase):
         self.instead("adviser", mode="advise")
         probe = gpu_job("advised", annotations={"qos-class": "unheard-of"})
         said = self.cluster.wait(
-            lambda: "Warning" in (said := self.create(probe, dry_run=True)[1]) and said,
+            lambda: "Warning" in (said := self.cluster.try_create(probe, DRY_RUN)[1]) and said,
             30,
             "the first advice",
         )
@@ -318,8 +262,8 @@ class WebhookTest(unittest.TestCase):
             f"listeners:\n  webhook:\n    tls:\n      certFile: {pki.crt('extender')}\n"
             f"      keyFile: {pki.key('extender')}\n"
         )
-        given = self.instead("given", authority=pki.crt("ca"), more=tls)
-        self.wait_until_called()
+        given = self.instead("given", authority=pki.crt("ca"), settings=tls)
+        wait_webhook(self.cluster, TEAM)
         self.assertEqual(
             ssl.PEM_cert_to_DER_cert(given.certificate()),
             ssl.PEM_cert_to_DER_cert(pki.crt("extender").read_text()),
@@ -337,16 +281,16 @@ class WebhookTest(unittest.TestCase):
         before = self.replica.certificate()
         self.cluster.kubectl("delete", "secret", "slackline-webhook-tls", "-n", "slackline-system")
         short = self.instead("short-lived", life="60s")
-        self.wait_until_called()
+        wait_webhook(self.cluster, TEAM)
         first = short.certificate()
         self.assertNotEqual(first, before)
         probe = gpu_job("probe", annotations={"qos-class": "unheard-of"})
         missed, asked = 0, 0
         while short.certificate() == first:
-            missed += self.create(probe, dry_run=True)[0] == 0
+            missed += self.cluster.try_create(probe, DRY_RUN)[0] == 0
             asked += 1
         for _ in range(20):
-            missed += self.create(probe, dry_run=True)[0] == 0
+            missed += self.cluster.try_create(probe, DRY_RUN)[0] == 0
         self.assertGreater(asked, 20)
         self.assertEqual(missed, 0, f"of {asked + 20} creations {missed} were not seen by us")
 
@@ -368,37 +312,19 @@ class WebhookTest(unittest.TestCase):
 
     # ---- words the tests are written in --------------------------------------------------------
 
-    @classmethod
-    def run_kubectl(cls, *arguments, input=None):
-        """(exit status, everything it printed)."""
-        done = subprocess.run(
-            [BINARIES / "kubectl", f"--kubeconfig={cls.cluster.pki_kubeconfig('admin')}",
-             f"--namespace={TEAM}", *map(str, arguments)],
-            input=input, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        return done.returncode, done.stdout + done.stderr
-
-    @classmethod
-    def create(cls, job, *flags, dry_run=False):
-        if dry_run:
-            flags += ("--dry-run=server",)
-        return cls.run_kubectl("create", *flags, "-f", "-", input=json.dumps(job))
-
     def kubectl(self, *arguments):
-        code, said = self.run_kubectl(*arguments)
-        self.assertEqual(code, 0, said)
-        return said
+        return self.cluster.kubectl("-n", TEAM, *arguments)
 
     def apply(self, job):
         return self.cluster.apply([job])
 
     def refused(self, job):
-        code, said = self.create(job)
+        code, said = self.cluster.try_create(job)
         self.assertNotEqual(code, 0, f"it was created: {said}")
         return said
 
     def refused_by(self, *arguments):
-        code, said = self.run_kubectl(*arguments)
+        code, said = self.cluster.try_kubectl("-n", TEAM, *arguments)
         self.assertNotEqual(code, 0, f"it was allowed: {said}")
         return said
 
@@ -434,42 +360,11 @@ class TogetherTest(unittest.TestCase):
         cls.cluster = ControlPlane()
         cls.addClassCleanup(cls.cluster.close)
         cls.cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
-        account = cls.cluster.install_rbac()
-        cls.cluster.kubectl("apply", "--validate=strict", "-f", WEBHOOK / "rbac.yaml")
-        labels = {"slackline.dev/managed": "true"}
-        cls.cluster.apply(
-            [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM, "labels": labels}}]
-        )
-        (port,) = free_ports(1)
-        cls.cluster.apply(webhook_manifests(port))
-        cls.daemon = Replica(
-            cls.cluster, account, "replica-0", port, lease="slackline-system/slackline"
-        ).daemon
-        cls.addClassCleanup(cls.daemon.kill)
-        cls.daemon.start()
-        cls.cluster.start_scheduler(gpu_scheduler_config(cls.cluster, cls.daemon.extender_url))
-        cls.cluster.wait(lambda: cls.daemon.total("slackline_leader") == 1, 30, "it to lead")
-        probe = gpu_job("probe", annotations={"qos-class": "unheard-of"})
-        cls.cluster.wait(
-            lambda: cls.cluster.request(
-                "POST", f"/apis/batch/v1/namespaces/{TEAM}/jobs?dryRun=All", probe)[0] != 201,
-            30, "the webhook's word",
-        )  # fmt: skip
-
-    def pods_of(self, job):
-        selector = f"batch.kubernetes.io/job-name={job}"
-        return self.cluster.list("pod", TEAM, selector)
-
-    def wait_bound(self, job, count):
-        def bound():
-            pods = self.pods_of(job)
-            return pods if len(pods) == count and all(map(node_of, pods)) else None
-
-        return self.cluster.wait(bound, 30, f"{count} pods of {job} to be bound")
+        start_active(cls.cluster, TEAM)
 
     def test_a_job_as_people_write_it_runs_where_it_was_planned(self):
         self.cluster.apply([gpu_job("plain", gpus=2)])
-        (pod,) = self.wait_bound("plain", 1)
+        (pod,) = self.cluster.wait_bound("plain", namespace=TEAM)
         notes = self.cluster.get("job", TEAM, "plain")["metadata"]["annotations"]
         plan = json.loads(notes["slackline.dev/plan"])
         self.assertEqual(plan["nodes"], [node_of(pod)])
@@ -478,7 +373,7 @@ class TogetherTest(unittest.TestCase):
     def test_a_job_that_leaves_its_shape_open_runs_in_the_planned_one(self):
         what = {"model": "resnet50", "batch-size": "64", "iterations": "900", "placements": "2x2"}
         self.cluster.apply([gpu_job("shaped", gpus=1, annotations=what)])
-        pods = self.wait_bound("shaped", 2)
+        pods = self.cluster.wait_bound("shaped", 2, namespace=TEAM)
         self.assertEqual(len({node_of(pod) for pod in pods}), 2)
         for pod in pods:
             limits = pod["spec"]["containers"][0]["resources"]["limits"]

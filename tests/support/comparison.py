@@ -12,10 +12,10 @@ import statistics
 import time
 from dataclasses import dataclass
 
-from support.active import managed_namespace, start_active
+from support.active import start_active
 from support.controlplane import stock_scheduler_config
 from support.runlog import RunLog
-from support.trace import GPU_TYPE, GPUS_PER_NODE, NODES, STARTUP_S, job
+from support.trace import GPUS_PER_NODE, NODES, STARTUP_S, job
 from support.watch import Watch
 
 _SCHEDULER = "kube-scheduler"
@@ -60,20 +60,18 @@ class Run:
 
 def run_stock(cluster, trace, say=lambda line: None):
     """The Jobs as they are written, by kube-scheduler without any extender."""
-    cluster.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "stock"}}])
+    namespace = cluster.add_namespace("stock")
     cluster.start_scheduler(stock_scheduler_config(cluster), name=_SCHEDULER)
-    run = play(cluster, trace, "stock", say)
+    run = play(cluster, trace, namespace, say)
     cluster.kill(_SCHEDULER)
     return run
 
 
 def run_active(cluster, trace, say=lambda line: None, detached=False):
     """The same Jobs with Slackline in active mode: (run, daemon), and the daemon goes on."""
-    startup_s = STARTUP_S / trace.squeeze
-    profiles = [trace.profile(startup_s)]
-    daemon = start_active(cluster, trace.policy, profiles, detached)
-    namespace = managed_namespace(cluster, "team")
-    return play(cluster, trace, namespace, say), daemon
+    profile = trace.profile(STARTUP_S / trace.squeeze)
+    daemon = start_active(cluster, "team", trace.policy, f"profiles: [{profile}]\n", detached)
+    return play(cluster, trace, "team", say), daemon
 
 
 def play(cluster, trace, namespace, say):

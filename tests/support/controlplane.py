@@ -22,7 +22,7 @@ import ssl
 import subprocess
 import tempfile
 
-from support.objects import GPU, gpu_node
+from support.objects import GPU, gpu_node, node_of
 from support.pki import Pki
 from support.process import Process, free_ports, wait
 
@@ -233,20 +233,44 @@ class ControlPlane:
 
     def kubectl(self, *arguments, input=None):
         """Runs kubectl as admin and returns what it printed; raises AssertionError on failure."""
-        done = subprocess.run(
-            [BINARIES / "kubectl", f"--kubeconfig={self.pki_kubeconfig('admin')}", *arguments],
-            input=input, capture_output=True, text=True, check=False,
-            env={**os.environ, "HOME": str(self.directory)},
-        )  # fmt: skip
+        done = self._run_kubectl(arguments, input)
         if done.returncode != 0:
             raise AssertionError(f"kubectl {' '.join(map(str, arguments))}:\n{done.stderr}")
         return done.stdout
+
+    def try_kubectl(self, *arguments, input=None):
+        """The same where failure is an answer too: (exit status, everything it printed)."""
+        done = self._run_kubectl(arguments, input)
+        return done.returncode, done.stdout + done.stderr
+
+    def try_create(self, what, *flags):
+        """kubectl create of one object: (exit status, everything it printed)."""
+        return self.try_kubectl("create", *flags, "-f", "-", input=json.dumps(what))
 
     def apply(self, what, *flags):
         """Applies YAML text, or a list of objects, strictly validated."""
         if not isinstance(what, str):
             what = json.dumps({"apiVersion": "v1", "kind": "List", "items": what})
         return self.kubectl("apply", "--validate=strict", *flags, "-f", "-", input=what)
+
+    def add_namespace(self, name, labels=None):
+        """Makes a namespace and returns its name once pods can be created there."""
+        metadata = {"name": name, "labels": labels or {}}
+        self.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}])
+        self.wait(lambda: self.get("serviceaccount", name, "default"), 20, f"namespace {name}")
+        return name
+
+    def pods_of(self, job, namespace="default"):
+        return self.list("pod", namespace, f"batch.kubernetes.io/job-name={job}")
+
+    def wait_bound(self, job, count=1, timeout=30, namespace="default"):
+        """Waits until a Job has `count` pods, all of them on nodes, and returns them."""
+
+        def bound():
+            pods = self.pods_of(job, namespace)
+            return pods if len(pods) == count and all(map(node_of, pods)) else None
+
+        return self.wait(bound, timeout, f"{count} pods of {job} to be bound")
 
     def audit(self):
         """The API server's own record (tests/controlplane/audit-policy.yaml), oldest first."""
@@ -389,6 +413,13 @@ class ControlPlane:
             f"--config={KWOK_STAGES}", "--manage-nodes-with-label-selector=type=kwok",
             "--node-ip=127.0.0.1", f"--node-port={port}", f"--server-address=127.0.0.1:{port}",
             "--node-lease-duration-seconds=40", "--cidr=10.244.0.0/16",
+        )  # fmt: skip
+
+    def _run_kubectl(self, arguments, input):
+        return subprocess.run(
+            [BINARIES / "kubectl", f"--kubeconfig={self.pki_kubeconfig('admin')}", *arguments],
+            input=input, capture_output=True, text=True, check=False,
+            env={**os.environ, "HOME": str(self.directory)},
         )  # fmt: skip
 
     def _serving_pair(self):

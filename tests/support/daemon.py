@@ -9,6 +9,10 @@ import subprocess
 from support.process import Process, free_ports, wait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+_CONFIG_HEAD = """\
+apiVersion: config.slackline.dev/v1alpha1
+kind: SlacklineConfiguration
+"""
 _SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: \d+)?$")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
@@ -46,10 +50,16 @@ class Daemon:
     """`slackline serve` on three loopback ports that survive a restart, with its store.
 
     Follows the API server of `kubeconfig`; without one, the flags say what (`--cluster file:DUMP`).
+    `settings` is the YAML of its configuration, without the head that every one has.
     """
 
-    def __init__(self, kubeconfig, directory, mode="advise", detached=False, flags=()):
+    def __init__(self, kubeconfig, directory, mode="advise", detached=False, flags=(), settings=""):
         directory = pathlib.Path(directory)
+        directory.mkdir(exist_ok=True)
+        self.config = directory / "slackline.yaml"
+        if settings:
+            self.config.write_text(_CONFIG_HEAD + settings)
+            flags = ["--config", self.config, *flags]
         self.extender_port, self.api_port, self.metrics_port = free_ports(3)
         self.extender_url = f"http://127.0.0.1:{self.extender_port}/v1/extender"
         self.api_url = f"http://127.0.0.1:{self.api_port}"

@@ -6,7 +6,7 @@ import re
 
 from support.controlplane import ROOT
 from support.daemon import Daemon, slackline_binary
-from support.objects import gpu_pod, name_of
+from support.objects import gpu_job, name_of
 from support.process import Process, free_ports
 
 SYSTEM = "slackline-system"
@@ -30,6 +30,17 @@ def webhook_manifests(port, authority=None):
     return text
 
 
+def wait_leading(cluster, daemon):
+    cluster.wait(lambda: daemon.total("slackline_leader") == 1, 40, "it to lead")
+
+
+def wait_webhook(cluster, namespace):
+    """Until the API server knows the webhook and trusts its certificate: a wrong Job is refused."""
+    probe = gpu_job("probe", namespace=namespace, annotations={"qos-class": "unheard-of"})
+    path = cluster.collection("job", namespace) + "?dryRun=All"
+    cluster.wait(lambda: cluster.request("POST", path, probe)[0] != 201, 30, "the webhook's word")
+
+
 class InstalledDaemon(Daemon):
     """`slackline serve` on the configuration of the installed ConfigMap."""
 
@@ -37,7 +48,6 @@ class InstalledDaemon(Daemon):
         super().__init__(None, cluster.directory)
         self.kubeconfig = cluster.service_account_kubeconfig(SYSTEM, "slackline")
         (self.webhook_port,) = free_ports(1)
-        self.config = cluster.directory / "slackline.yaml"
         self.configure(cluster)
         self.process = Process(
             "slackline",
@@ -100,21 +110,14 @@ class Installation:
 
     def wait_active(self, namespace):
         """Until a replica plans, and new Jobs of the namespace are queued."""
-        self.cluster.wait(lambda: self.daemon.total("slackline_leader") == 1, 30, "it to lead")
-        self.cluster.wait(lambda: self._webhook_is_called(namespace), 30, "the webhook's word")
+        wait_leading(self.cluster, self.daemon)
+        wait_webhook(self.cluster, namespace)
 
     def restart(self):
         """What a rollout does: the daemon begins again, on the configuration as it is now."""
         assert self.daemon.stop() == 0
         self.daemon.configure(self.cluster)
         self.daemon.start()
-
-    def _webhook_is_called(self, namespace):
-        wrong = gpu_pod("probe", annotations={"slackline.dev/qos-class": "unheard-of"})
-        wrong["metadata"]["labels"] = {"slackline.dev/managed": "true"}
-        wrong["metadata"]["namespace"] = namespace
-        path = f"/api/v1/namespaces/{namespace}/pods?dryRun=All"
-        return self.cluster.request("POST", path, wrong)[0] != 201
 
     def _start_scheduler(self):
         account = self.cluster.service_account_kubeconfig("kube-system", "gpu-scheduler")

@@ -1,6 +1,8 @@
 """Kubernetes objects for tests, as plain dictionaries, and questions about them."""
 
 GPU = "nvidia.com/gpu"
+TEAM = "team-a"  # where people work whose Jobs Slackline looks after
+MANAGED = {"slackline.dev/managed": "true"}  # the label of such a namespace
 GPU_PRODUCT_LABEL = "nvidia.com/gpu.product"
 DURATION = "sim.slackline.dev/duration"  # how long KWOK lets the pod run
 
@@ -67,6 +69,20 @@ def gang(name, pods, **of_pod):
             },
         },
     }
+
+
+def gpu_job(name, gpus=1, pods=1, namespace=TEAM, annotations=None, labels=None, spec=None,
+            template_annotations=None, scheduler="default-scheduler"):  # fmt: skip
+    """A Job as people write it; annotations are named without `slackline.dev/`."""
+    job = gang(name, pods, gpus=gpus, namespace=namespace, scheduler=scheduler,
+               annotations=_ours(template_annotations))  # fmt: skip
+    job["metadata"].update(labels=labels or {}, annotations=_ours(annotations))
+    job["spec"].update(spec or {})
+    return job
+
+
+def _ours(notes):
+    return {f"slackline.dev/{key}": value for key, value in (notes or {}).items()}
 
 
 def priority_class(name, value):

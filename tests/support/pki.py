@@ -39,6 +39,13 @@ class Pki:
     def key(self, name):
         return self.directory / f"{name}.key"
 
+    def mutual_tls(self):
+        """The setting `tls` of a listener that asks its clients for certificates: YAML."""
+        return (
+            f"{{certFile: {self.crt('extender')}, keyFile: {self.key('extender')},"
+            f" clientCAFile: {self.crt('ca')}}}"
+        )
+
     def kubeconfig(self, path, server, user_lines):
         """Writes a kubeconfig with one context whose user has the given YAML lines."""
         user = "\n".join(f"      {line}" for line in user_lines)

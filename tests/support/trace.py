@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from support.controlplane import ROOT
 from support.daemon import slackline
-from support.objects import GPU
+from support.objects import gpu_job
 
 GPU_TYPE = "K80"
 NODES, GPUS_PER_NODE = 4, 4
@@ -134,40 +134,9 @@ def job(task, namespace, deadline_at):
         notes["deadline"] = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     times = {**task.run_times, "written": task.run_times[f"{pods}x{gpus}"]}
     run_times = {shape: f"{seconds * 1000:.0f}ms" for shape, seconds in times.items()}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {
-            "name": task.name,
-            "namespace": namespace,
-            "annotations": {f"slackline.dev/{key}": value for key, value in notes.items()},
-        },
-        "spec": {
-            "completionMode": "Indexed",
-            "completions": pods,
-            "parallelism": pods,
-            "template": {
-                "metadata": {"annotations": {RUN_TIMES: json.dumps(run_times)}},
-                "spec": _pod_spec(gpus),
-            },
-        },
-    }
-
-
-def _pod_spec(gpus):
-    amounts = {"cpu": "1", "memory": "1Gi", GPU: str(gpus)}
-    return {
-        "schedulerName": "gpu-scheduler",
-        "restartPolicy": "Never",
-        "terminationGracePeriodSeconds": 1,
-        "containers": [
-            {
-                "name": "train",
-                "image": "busybox:1.37",
-                "resources": {"requests": amounts, "limits": amounts},
-            }
-        ],
-    }
+    made = gpu_job(task.name, gpus, pods, namespace, notes, scheduler="gpu-scheduler")
+    made["spec"]["template"]["metadata"]["annotations"][RUN_TIMES] = json.dumps(run_times)
+    return made
 
 
 def _squeezed(row, squeeze):
