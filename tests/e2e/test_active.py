@@ -1,86 +1,46 @@
 """Active mode on a real control plane: Jobs wait suspended, are planned, and start through the stock
 kube-scheduler. The Jobs come as the webhook leaves them: suspended by us, their pods gated."""
 
-import json
 import time
 import unittest
 
-from support.controlplane import DAEMON_USER, ControlPlane, gpu_scheduler_config
-from support.daemon import Daemon, slackline
-from support.objects import (
-    bound_and_live,
-    gpu_pod,
-    gpus_by_node,
-    name_of,
-    node_of,
-    phase_of,
-    waiting_job,
-)
-
-GPUS_PER_NODE = 4
-POLICY = "savable,headroom=0,calm=0"  # nothing is kept back for Jobs that may still come
+from support.active_case import GPUS_PER_NODE, ActiveCase
+from support.daemon import slackline
+from support.objects import gpu_pod, gpus_by_node, name_of, node_of, phase_of, waiting_job
 
 
-class ActiveTest(unittest.TestCase):
+class ActiveTest(ActiveCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = ControlPlane()
-        cls.addClassCleanup(cls.cluster.close)
-        cls.nodes = cls.cluster.add_gpu_nodes(4, GPUS_PER_NODE, "Tesla-K80")
-        cls.account = cls.cluster.install_rbac()
-        cls.daemon = cls._replica("a")
-        cls.daemon.start()
-        cls.cluster.start_scheduler(gpu_scheduler_config(cls.cluster, cls.daemon.extender_url))
-
-    @classmethod
-    def _replica(cls, name):
-        directory = cls.cluster.directory / name
-        directory.mkdir()
-        config = directory / "slackline.yaml"
-        config.write_text(
-            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
-            f"planner:\n  policy: {POLICY}\n"
-        )
-        daemon = Daemon(cls.account, directory, mode="active", flags=["--config", config])
-        cls.addClassCleanup(daemon.kill)
-        return daemon
-
-    def setUp(self):
-        if not self.daemon.process.alive():
-            self.daemon.start()
-        self.cluster.wait(lambda: self.daemon.total("slackline_leader") == 1, 30, "it to lead")
-        self.addCleanup(self._clean_up)
-
-    def _clean_up(self):
-        self.cluster.delete_all("job")
-        self.cluster.delete_all("pod")
+        cls.make_cluster(nodes=4)
+        cls.start_planning(cls.account)
 
     def test_a_job_costs_three_writes_and_runs_where_it_was_planned(self):
-        before = len(self._writes())
+        before = len(self.writes())
         self.cluster.apply([waiting_job("train", gpus=2)])
-        (pod,) = self._wait_bound("train", 1)
-        plan = self._plan("train")
+        (pod,) = self.cluster.wait_bound("train", 1)
+        plan = self.plan("train")
         self.assertEqual([node_of(pod)], plan["nodes"])
         self.assertEqual(plan["shape"], "1x2")
         writes = [
             f"{event['verb']} {event['objectRef']['resource']}"
             f"/{event['objectRef'].get('subresource', '')}"
-            for event in self._writes()[before:]
+            for event in self.writes()[before:]
         ]
         self.assertEqual(writes, ["patch jobs/", "patch pods/status", "patch pods/"])
         self.cluster.wait(lambda: self._reasons("train") >= {"Planned"}, 10, "the Event")
 
     def test_the_earlier_deadline_goes_first(self):
         self.cluster.apply([gpu_pod(f"filler-{i}", gpus=4, duration="10s") for i in range(4)])
-        self.cluster.wait(lambda: self._bound("filler") == 4, 30, "the cluster to be full")
+        self.cluster.wait(lambda: self.bound("filler") == 4, 30, "the cluster to be full")
         shape = {"pods": 4, "gpus": 4, "gang": True, "duration": "2s"}
         notes = {"slackline.dev/expected-duration": "10m"}
         for name, deadline_after in (("a-late", "9h"), ("b-soon", "1h")):
             job = waiting_job(name, deadline_after=deadline_after, annotations=notes, **shape)
             self.cluster.apply([job])
-        self.cluster.wait(lambda: len(self._queue()) == 2, 10, "both to queue")
-        self.assertEqual([row["name"] for row in self._queue()], ["b-soon", "a-late"])
-        self._wait_bound("a-late", 4, timeout=60)
+        self.cluster.wait(lambda: len(self.waiting()) == 2, 10, "both to queue")
+        self.assertEqual(list(self.waiting()), ["b-soon", "a-late"])
+        self.cluster.wait_bound("a-late", 4, timeout=60)
         late, soon = self._released_at("a-late"), self._released_at("b-soon")
         self.assertLess(soon, late)
 
@@ -91,8 +51,8 @@ class ActiveTest(unittest.TestCase):
         for start in range(40, 120, 16):
             self.cluster.apply(flood[start : start + 16])
             self._assert_gang_is_whole_or_gated("gang", 4)
-        self._wait_bound("gang", 4, timeout=90)
-        nodes = {node_of(pod) for pod in self._pods_of("gang")}
+        self.cluster.wait_bound("gang", 4, timeout=90)
+        nodes = {node_of(pod) for pod in self.cluster.pods_of("gang")}
         self.assertEqual(len(nodes), 4)
         self.cluster.wait(lambda: self._done("flood") == 120, 120, "the flood to drain")
 
@@ -105,41 +65,41 @@ class ActiveTest(unittest.TestCase):
             self.daemon.kill()
             self.daemon.start()
         self.cluster.wait(lambda: self._finished("many") == 24, 180, "all Jobs to finish")
-        names = [name_of(pod) for pod in self._pods() if name_of(pod).startswith("many")]
+        names = [name_of(pod) for pod in self.pods() if name_of(pod).startswith("many")]
         self.assertEqual(len(names), 24, "every Job ran once")
-        self._assert_nothing_left_over()
+        self.assert_nothing_left_over()
 
     def test_of_two_replicas_the_other_goes_on_within_20_seconds(self):
-        other = self._replica("b").start()
+        other = self.replica("b", self.account).start()
         self.assertEqual(other.total("slackline_leader"), 0)
         self.daemon.kill()
         killed = time.monotonic()
         self.cluster.apply([waiting_job("after", gpus=4)])
-        self._wait_bound("after", 1, timeout=30)
+        self.cluster.wait_bound("after", 1, timeout=30)
         self.assertLess(time.monotonic() - killed, 20)
         self.assertEqual(other.total("slackline_leader"), 1)
         other.stop()
 
     def test_a_node_lost_between_plan_and_bind_is_replaced(self):
         self.cluster.apply([gpu_pod(f"busy-{i}", gpus=4) for i in range(2)])
-        self.cluster.wait(lambda: self._bound("busy") == 2, 30, "two nodes to be full")
+        self.cluster.wait(lambda: self.bound("busy") == 2, 30, "two nodes to be full")
         self.cluster.kill("kube-scheduler")
-        self.addCleanup(self._restart_scheduler)
+        self.addCleanup(self.restart_scheduler)
         self.cluster.apply([waiting_job("mover", gpus=4)])
-        self.cluster.wait(lambda: self._plan("mover"), 20, "it to be planned")
-        (lost,) = self._plan("mover")["nodes"]
+        self.cluster.wait(lambda: self.plan("mover"), 20, "it to be planned")
+        (lost,) = self.plan("mover")["nodes"]
         self.cluster.kubectl("cordon", lost)
         self.addCleanup(self.cluster.kubectl, "uncordon", lost)
         self.cluster.wait(
-            lambda: self._plan("mover") and self._plan("mover")["nodes"] != [lost], 60, "a new plan"
+            lambda: self.plan("mover") and self.plan("mover")["nodes"] != [lost], 60, "a new plan"
         )
-        self._restart_scheduler()
-        (pod,) = self._wait_bound("mover", 1, timeout=60)
+        self.restart_scheduler()
+        (pod,) = self.cluster.wait_bound("mover", 1, timeout=60)
         self.assertNotEqual(node_of(pod), lost)
 
     def test_without_any_planner_release_gives_everything_back(self):
         self.cluster.apply([gpu_pod(f"wall-{i}", gpus=4) for i in range(4)])
-        self.cluster.wait(lambda: self._bound("wall") == 4, 30, "the cluster to be full")
+        self.cluster.wait(lambda: self.bound("wall") == 4, 30, "the cluster to be full")
         jobs = [waiting_job("held", gpus=2), waiting_job("pair", pods=2, gpus=4, gang=True)]
         self.cluster.apply(jobs)
         command = ["release", "--kubeconfig", self.account, "--if-lease-older-than"]
@@ -150,7 +110,7 @@ class ActiveTest(unittest.TestCase):
         for job in self.cluster.list("job", "default"):
             self.assertFalse(job["spec"]["suspend"], name_of(job))
             self.assertNotIn("slackline.dev/suspended-by", job["metadata"]["annotations"])
-        waiting = self._pods_of("held") + self._pods_of("pair")
+        waiting = self.cluster.pods_of("held") + self.cluster.pods_of("pair")
         self.assertEqual(len(waiting), 3)
         for pod in waiting:
             self.assertFalse(pod["spec"].get("schedulingGates"), name_of(pod))
@@ -158,63 +118,20 @@ class ActiveTest(unittest.TestCase):
 
     # ---- words the tests are written in --------------------------------------------------------
 
-    def _restart_scheduler(self):
-        if not self.cluster.parts["kube-scheduler"].alive():
-            self.cluster.start_scheduler(
-                gpu_scheduler_config(self.cluster, self.daemon.extender_url)
-            )
-
-    def _writes(self):
-        """What the daemon wrote to Jobs and pods, in order, as the API server recorded it."""
-        return [
-            event
-            for event in self.cluster.audit()
-            if event["user"]["username"] == DAEMON_USER
-            and event["verb"] in ("patch", "update")
-            and event["objectRef"]["resource"] in ("jobs", "pods")
-            and event["responseStatus"]["code"] == 200
-        ]
-
-    def _queue(self):
-        """What waits, by position."""
-        rows = json.loads(self.daemon.get("/v1/queue")[1])["items"]
-        return [row for row in rows if row["state"] == "waiting"]
-
-    def _pods(self):
-        return self.cluster.list("pod", "default")
-
-    def _pods_of(self, job):
-        return [
-            pod
-            for pod in self._pods()
-            if pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-name") == job
-        ]
-
-    def _plan(self, job):
-        found = self.cluster.get("job", "default", job)
-        return json.loads(found["metadata"]["annotations"].get("slackline.dev/plan", "null"))
-
     def _released_at(self, job):
         return next(
             event["requestReceivedTimestamp"]
-            for event in self._writes()
+            for event in self.writes()
             if event["objectRef"]["resource"] == "jobs" and event["objectRef"]["name"] == job
         )
 
     def _reasons(self, job):
-        return {
-            event["reason"]
-            for event in self.cluster.list("event", "default")
-            if event["involvedObject"]["name"] == job
-        }
-
-    def _bound(self, prefix):
-        return sum(name_of(pod).startswith(prefix) for pod in bound_and_live(self._pods()))
+        return {event["reason"] for event in self.events(job)}
 
     def _done(self, prefix):
         return sum(
             phase_of(pod) == "Succeeded" and name_of(pod).startswith(prefix)
-            for pod in self._pods()
+            for pod in self.pods()
         )
 
     def _finished(self, prefix):
@@ -224,24 +141,12 @@ class ActiveTest(unittest.TestCase):
             if name_of(job).startswith(prefix)
         )
 
-    def _wait_bound(self, job, count, timeout=30):
-        def bound():
-            pods = self._pods_of(job)
-            return pods if len(pods) == count and all(map(node_of, pods)) else None
-
-        return self.cluster.wait(bound, timeout, f"{count} pods of {job} to be bound")
-
     def _assert_gang_is_whole_or_gated(self, job, size):
-        pods = self._pods_of(job)
+        pods = self.cluster.pods_of(job)
         lifted = [pod for pod in pods if not pod["spec"].get("schedulingGates")]
         if lifted:
             self.assertEqual(len(pods), size)
-        self.assertLessEqual(max(gpus_by_node(self._pods()).values(), default=0), GPUS_PER_NODE)
-
-    def _assert_nothing_left_over(self):
-        for pod in self._pods():
-            self.assertFalse(pod["spec"].get("schedulingGates"), name_of(pod))
-            self.assertTrue(node_of(pod), name_of(pod))
+        self.assertLessEqual(max(gpus_by_node(self.pods()).values(), default=0), GPUS_PER_NODE)
 
 
 if __name__ == "__main__":

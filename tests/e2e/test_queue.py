@@ -11,44 +11,18 @@ import subprocess
 import time
 import unittest
 
-from support.controlplane import ControlPlane, gpu_scheduler_config
-from support.daemon import Daemon, slackline, slackline_binary
-from support.objects import bound_and_live, gpu_pod, waiting_job
+from support.active_case import ActiveCase
+from support.daemon import slackline, slackline_binary
+from support.objects import gpu_pod, waiting_job
 
-POLICY = "savable,headroom=0,calm=0"
 LONG = {"slackline.dev/expected-duration": "10m"}
 
 
-class QueueTest(unittest.TestCase):
+class QueueTest(ActiveCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = ControlPlane()
-        cls.addClassCleanup(cls.cluster.close)
-        cls.nodes = cls.cluster.add_gpu_nodes(2, 4, "Tesla-K80")
-        cls.account = cls.cluster.install_rbac()
-        cls.daemon = cls._replica("a").start()
-        cls.cluster.start_scheduler(gpu_scheduler_config(cls.cluster, cls.daemon.extender_url))
-
-    @classmethod
-    def _replica(cls, name):
-        directory = cls.cluster.directory / name
-        directory.mkdir()
-        config = directory / "slackline.yaml"
-        config.write_text(
-            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
-            f"planner:\n  policy: {POLICY}\n"
-        )
-        daemon = Daemon(cls.account, directory, mode="active", flags=["--config", config])
-        cls.addClassCleanup(daemon.kill)
-        return daemon
-
-    def setUp(self):
-        self.cluster.wait(lambda: self.daemon.total("slackline_leader") == 1, 30, "it to lead")
-        self.addCleanup(self._clean_up)
-
-    def _clean_up(self):
-        self.cluster.delete_all("job")
-        self.cluster.delete_all("pod")
+        cls.make_cluster(nodes=2)
+        cls.start_planning(cls.account)
 
     def test_the_queue_is_shown_in_every_form(self):
         self._fill(2)
@@ -103,7 +77,7 @@ class QueueTest(unittest.TestCase):
         text = self.cluster.kubectl("describe", "job", "story")
         for words in ("position 1 of 1 that wait", "2x4 K80 on", "kube-scheduler may bind"):
             self.assertIn(words, text)
-        released = [each for each in self._events("story") if each["reason"] == "Released"]
+        released = [each for each in self.events("story") if each["reason"] == "Released"]
         self.assertEqual(len(released), 1)
         self.assertEqual(released[0].get("count"), 1)
         self.assertGreaterEqual(self.daemon.total("slackline_task_moves_total", reason="Released"), 1)
@@ -114,10 +88,10 @@ class QueueTest(unittest.TestCase):
             [waiting_job(f"hour-{i}", gpus=4, annotations={"slackline.dev/expected-duration": "1h"})
              for i in range(2)]
         )  # fmt: skip
-        self.cluster.wait(lambda: self._bound("hour") == 2, 30, "both nodes to be taken")
+        self.cluster.wait(lambda: self.bound("hour") == 2, 30, "both nodes to be taken")
         self.cluster.apply([waiting_job("late", gpus=4, deadline_after="15m", annotations=LONG)])
         self._wait_events("late", {"Queued", "DeadlineAtRisk"}, 30)
-        (risk,) = [each for each in self._events("late") if each["reason"] == "DeadlineAtRisk"]
+        (risk,) = [each for each in self.events("late") if each["reason"] == "DeadlineAtRisk"]
         self.assertEqual(risk["type"], "Warning")
         self.assertIn("after its deadline", risk["message"])
         self.assertEqual(self.daemon.total("slackline_queue_predicted_late"), 1)
@@ -126,15 +100,15 @@ class QueueTest(unittest.TestCase):
     def test_who_lost_its_nodes_backs_off_and_says_why(self):
         self._fill(1)
         self.cluster.kill("kube-scheduler")
-        self.addCleanup(self._restart_scheduler)
+        self.addCleanup(self.restart_scheduler)
         self.cluster.apply([waiting_job("unlucky", gpus=4)])
-        self.cluster.wait(lambda: self._plan("unlucky"), 20, "it to be planned")
-        (node,) = self._plan("unlucky")["nodes"]
+        self.cluster.wait(lambda: self.plan("unlucky"), 20, "it to be planned")
+        (node,) = self.plan("unlucky")["nodes"]
         self.cluster.kubectl("cordon", node)
         self.addCleanup(self.cluster.kubectl, "uncordon", node)
         codes = ("NodesLost", "NotBound")
         row = self.cluster.wait(
-            lambda: next((row for row in self._rows() if row["name"] == "unlucky"
+            lambda: next((row for row in self.queue() if row["name"] == "unlucky"
                           and row.get("reason") in codes), None),
             120, "it to come back",
         )  # fmt: skip
@@ -148,7 +122,7 @@ class QueueTest(unittest.TestCase):
         self._fill(2)
         self.cluster.apply([waiting_job("asked", gpus=4)])
         self._wait_row("asked", reason="WaitsItsTurn")
-        other = self._replica("b").start()
+        other = self.replica("b", self.account).start()
         self.addCleanup(other.kill)
         mine = json.loads(self.daemon.get("/v1/queue")[1])
 
@@ -176,49 +150,25 @@ class QueueTest(unittest.TestCase):
     def _fill(self, nodes, duration=None):
         pods = [gpu_pod(f"fill-{i}", gpus=4, duration=duration) for i in range(nodes)]
         self.cluster.apply(pods)
-        self.cluster.wait(lambda: self._bound("fill") == nodes, 30, "the nodes to be full")
+        self.cluster.wait(lambda: self.bound("fill") == nodes, 30, "the nodes to be full")
 
     def _ask(self, output):
         return slackline("queue", "-s", self.daemon.api_url, "-o", output)
 
-    def _rows(self):
-        return json.loads(self.daemon.get("/v1/queue")[1])["items"]
-
     def _wait_row(self, name, **fields):
         def found():
-            for row in self._rows():
+            for row in self.queue():
                 if row["name"] == name and all(row.get(k) == v for k, v in fields.items()):
                     return row
             return None
 
         return self.cluster.wait(found, 20, f"{name} to queue with {fields}")
 
-    def _events(self, job):
-        return [
-            event
-            for event in self.cluster.list("event", "default")
-            if event["involvedObject"]["name"] == job
-        ]
-
     def _wait_events(self, job, reasons, timeout):
         self.cluster.wait(
-            lambda: reasons <= {event["reason"] for event in self._events(job)},
+            lambda: reasons <= {event["reason"] for event in self.events(job)},
             timeout, f"{reasons} on {job}",
         )  # fmt: skip
-
-    def _plan(self, job):
-        found = self.cluster.get("job", "default", job)
-        return json.loads(found["metadata"]["annotations"].get("slackline.dev/plan", "null"))
-
-    def _bound(self, prefix):
-        pods = bound_and_live(self.cluster.list("pod", "default"))
-        return sum(pod["metadata"]["name"].startswith(prefix) for pod in pods)
-
-    def _restart_scheduler(self):
-        if not self.cluster.parts["kube-scheduler"].alive():
-            self.cluster.start_scheduler(
-                gpu_scheduler_config(self.cluster, self.daemon.extender_url)
-            )
 
 
 if __name__ == "__main__":

@@ -7,98 +7,33 @@ import signal
 import time
 import unittest
 
+from support.active_case import GPU_TYPE, GPUS_PER_NODE, ActiveCase
 from support.api_proxy import ApiProxy
-from support.controlplane import (
-    DAEMON_USER,
-    ControlPlane,
-    gpu_scheduler_config,
-    stock_scheduler_config,
-)
-from support.daemon import Daemon, slackline
+from support.controlplane import stock_scheduler_config
+from support.daemon import slackline
 from support.objects import GPU, gpu_node, gpu_pod, gpus_by_node, name_of, node_of, waiting_job
 
-GPU_TYPE = "Tesla-K80"
-GPUS_PER_NODE = 4
-POLICY = "savable,headroom=0,calm=0"  # nothing is kept back for Jobs that may still come
 STALE_HOLD_S = 60  # no GPU idles longer for a hold that nobody carries out
 
 
-class RobustCase(unittest.TestCase):
-    """A cluster, a planner behind a proxy, and words for tests; a cluster for each class."""
+class RobustCase(ActiveCase):
+    """The planner reaches the API server through a proxy."""
 
     @classmethod
     def setUpClass(cls):
-        cls.cluster = ControlPlane()
-        cls.addClassCleanup(cls.cluster.close)
-        cls.nodes = cls.cluster.add_gpu_nodes(4, GPUS_PER_NODE, GPU_TYPE)
-        cls.account = cls.cluster.install_rbac()
+        cls.make_cluster(nodes=4)
         cls.proxy = ApiProxy(cls.cluster)
         cls.addClassCleanup(cls.proxy.close)
-        cls.daemon = cls._replica("a", cls.proxy.kubeconfig(cls.account))
-        cls.daemon.start()
-        cls.scheduler_config = gpu_scheduler_config(cls.cluster, cls.daemon.extender_url)
-        cls.cluster.start_scheduler(cls.scheduler_config)
-
-    @classmethod
-    def _replica(cls, name, account):
-        directory = cls.cluster.directory / name
-        directory.mkdir()
-        config = directory / "slackline.yaml"
-        config.write_text(
-            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
-            f"planner:\n  policy: {POLICY}\n"
-        )
-        daemon = Daemon(account, directory, mode="active", flags=["--config", config])
-        cls.addClassCleanup(daemon.kill)
-        return daemon
-
-    def setUp(self):
-        self._start_daemon()
-        self.addCleanup(self._clean_up)
-
-    def _clean_up(self):
-        for namespace in self._namespaces():
-            self.cluster.delete_all("job", namespace)
-            self.cluster.delete_all("pod", namespace)
+        cls.start_planning(cls.proxy.kubeconfig(cls.account))
 
     # ---- words the tests are written in --------------------------------------------------------
-
-    def _start_daemon(self):
-        if not self.daemon.process.alive():
-            self.daemon.start()
-        self.cluster.wait(lambda: self.daemon.total("slackline_leader") == 1, 40, "it to lead")
-
-    def _restart_scheduler(self):
-        self.cluster.kill("kube-scheduler")
-        self.cluster.start_scheduler(self.scheduler_config)
-
-    def _namespace(self, name):
-        self.cluster.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}])
-        self.cluster.wait(
-            lambda: self.cluster.get("serviceaccount", name, "default"), 20, f"namespace {name}"
-        )
-
-    def _namespaces(self):
-        _, reply = self.cluster.request("GET", "/api/v1/namespaces")
-        return [name_of(each) for each in reply["items"] if not name_of(each).startswith("kube-")]
 
     def _ready(self, daemon):
         return daemon.get("/readyz", port=daemon.metrics_port)[0] == 200
 
-    def _writes(self):
-        """What the daemon changed of Jobs and pods, in order, as the API server recorded it."""
-        return [
-            event
-            for event in self.cluster.audit()
-            if event["user"]["username"] == DAEMON_USER
-            and event["verb"] == "patch"
-            and event["objectRef"]["resource"] in ("jobs", "pods")
-            and event["responseStatus"]["code"] == 200
-        ]
-
     def _writes_of_job(self, job):
         return [
-            event for event in self._writes()
+            event for event in self.writes()
             if (event["objectRef"]["resource"], event["objectRef"]["name"]) == ("jobs", job)
         ]  # fmt: skip
 
@@ -113,45 +48,12 @@ class RobustCase(unittest.TestCase):
             lambda: [reason] in self._journal(verb, name, namespace), 10, f"{verb} of {name}"
         )
 
-    def _waiting(self):
-        """{name: reason} of what waits."""
-        rows = json.loads(self.daemon.get("/v1/queue")[1])["items"]
-        return {row["name"]: row.get("reason", "") for row in rows if row["state"] == "waiting"}
-
     def _event_reasons(self, namespace):
         return {event["reason"] for event in self.cluster.list("event", namespace)}
 
-    def _pods(self):
-        return self.cluster.list("pod", "default")
-
-    def _pods_of(self, job, namespace="default"):
-        return [
-            pod
-            for pod in self.cluster.list("pod", namespace)
-            if pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-name") == job
-        ]
-
     def _lifted(self, job):
-        pods = self._pods_of(job)
+        pods = self.cluster.pods_of(job)
         return pods and all(not pod["spec"].get("schedulingGates") for pod in pods)
-
-    def _plan(self, job):
-        found = self.cluster.get("job", "default", job)
-        return json.loads(found["metadata"]["annotations"].get("slackline.dev/plan", "null"))
-
-    def _wait_bound(self, job, count, timeout=30, namespace="default"):
-        def bound():
-            pods = self._pods_of(job, namespace)
-            return pods if len(pods) == count and all(map(node_of, pods)) else None
-
-        return self.cluster.wait(bound, timeout, f"{count} pods of {job} to be bound")
-
-    def _assert_nothing_left_over(self):
-        for pod in self._pods():
-            self.assertFalse(pod["spec"].get("schedulingGates"), name_of(pod))
-            self.assertTrue(node_of(pod), name_of(pod))
-        for job in self.cluster.list("job", "default"):
-            self.assertFalse(job["spec"]["suspend"], name_of(job))
 
 
 class KilledTest(RobustCase):
@@ -168,7 +70,7 @@ class KilledTest(RobustCase):
         self.cluster.apply([waiting_job(job, pods=pods, gpus=4, gang=pods > 1)])
         try:
             self.cluster.wait(lambda: not self.daemon.process.alive(), 30, "the planner to die")
-            left = self._pods_of(job)
+            left = self.cluster.pods_of(job)
             if any(not pod["spec"].get("schedulingGates") for pod in left):
                 self.assertEqual(len(left), pods, "gates are lifted last")
                 for pod in left:
@@ -177,12 +79,12 @@ class KilledTest(RobustCase):
         finally:
             self.proxy.let_live()
         began = time.monotonic()
-        self._start_daemon()
-        self._wait_bound(job, pods, STALE_HOLD_S)
+        self.start_daemon()
+        self.cluster.wait_bound(job, pods, STALE_HOLD_S)
         self.assertLess(time.monotonic() - began, STALE_HOLD_S)
-        self._assert_nothing_left_over()
-        self.assertEqual(sum(gpus_by_node(self._pods()).values()), 4 * pods)
-        self._clean_up()
+        self.assert_nothing_left_over()
+        self.assertEqual(sum(gpus_by_node(self.pods()).values()), 4 * pods)
+        self.clean_up()
 
 
 class RobustTest(RobustCase):
@@ -190,29 +92,31 @@ class RobustTest(RobustCase):
 
     def test_a_node_deleted_not_ready_or_tainted_between_plan_and_bind_is_replaced(self):
         self.cluster.apply([gpu_pod(f"busy-{i}", gpus=4) for i in range(2)])
-        self.cluster.wait(lambda: len(gpus_by_node(self._pods())) == 2, 30, "two full nodes")
-        self.addCleanup(self._restart_scheduler)
+        self.cluster.wait(lambda: len(gpus_by_node(self.pods())) == 2, 30, "two full nodes")
+        self.addCleanup(self.restart_scheduler)
         for lose in (self._delete_node, self._stop_kubelet, self._taint_node):
             with self.subTest(lose.__name__):
                 self.cluster.kill("kube-scheduler")
                 job = f"mover{lose.__name__.replace('_', '-')}"
                 self.cluster.apply([waiting_job(job, gpus=4)])
-                self.cluster.wait(lambda job=job: self._plan(job), 20, "it to be planned")
-                (lost,) = self._plan(job)["nodes"]
+                self.cluster.wait(lambda job=job: self.plan(job), 20, "it to be planned")
+                (lost,) = self.plan(job)["nodes"]
                 bring_back = lose(lost)
                 self.cluster.wait(
-                    lambda job=job, lost=lost: self._plan(job)["nodes"] not in ([], [lost]),
+                    lambda job=job, lost=lost: self.plan(job)["nodes"] not in ([], [lost]),
                     60, "another plan",
                 )  # fmt: skip
-                self._restart_scheduler()
-                (pod,) = self._wait_bound(job, 1, 60)
+                self.restart_scheduler()
+                (pod,) = self.cluster.wait_bound(job, 1, 60)
                 self.assertNotEqual(node_of(pod), lost)
-                self.assertEqual([node_of(pod)], self._plan(job)["nodes"])
+                self.assertEqual([node_of(pod)], self.plan(job)["nodes"])
                 self._wait_journalled("move", "NodesLost", job)
                 self.assertEqual(self._journal("plan", job), [[]], "one planned start")
                 bring_back()
                 self.cluster.kubectl("delete", "job", job)
-                self.cluster.wait(lambda job=job: not self._pods_of(job), 30, "its pods to go")
+                self.cluster.wait(
+                    lambda job=job: not self.cluster.pods_of(job), 30, "its pods to go"
+                )
 
     def _delete_node(self, node):
         self.cluster.kubectl("delete", "node", node)
@@ -247,23 +151,23 @@ class RobustTest(RobustCase):
     # ---- pods that are refused -----------------------------------------------------------------
 
     def test_quotas_are_planned_against(self):
-        self._namespace("team")
+        self.cluster.add_namespace("team")
         self.cluster.apply([quota("team", "gpus", {f"requests.{GPU}": "4"})])
         jobs = [("team", "a-one"), ("team", "b-two"), ("default", "c-free")]
         self.cluster.apply([waiting_job(name, gpus=4, namespace=ns) for ns, name in jobs])
-        self._wait_bound("a-one", 1, namespace="team")
-        self._wait_bound("c-free", 1)
+        self.cluster.wait_bound("a-one", 1, namespace="team")
+        self.cluster.wait_bound("c-free", 1)
         self.cluster.wait(
-            lambda: self._waiting() == {"b-two": "QuotaExceeded"}, 10, "b-two to be told why"
+            lambda: self.waiting() == {"b-two": "QuotaExceeded"}, 10, "b-two to be told why"
         )
         self.assertTrue(self.cluster.get("job", "team", "b-two")["spec"]["suspend"])
         self.cluster.kubectl("delete", "job", "a-one", "-n", "team")
-        self._wait_bound("b-two", 1, namespace="team")
+        self.cluster.wait_bound("b-two", 1, namespace="team")
         self.assertNotIn("FailedCreate", self._event_reasons("team"), "nothing was even tried")
 
     def test_a_gang_that_is_cut_short_is_suspended_again_and_starts_later(self):
         for namespace in ("quota", "policy"):
-            self._namespace(namespace)
+            self.cluster.add_namespace(namespace)
         refuse_the_third_pod = admission_policy("policy")
         self.cluster.apply(refuse_the_third_pod)
         self._wait_for_policy("policy")
@@ -275,8 +179,9 @@ class RobustTest(RobustCase):
         self.cluster.parts["kube-controller-manager"].start()
         for namespace in ("quota", "policy"):
             self.cluster.wait(
-                lambda ns=namespace: 0 < len(self._pods_of("gang", ns)) < 4, 25, "some of its pods"
-            )
+                lambda ns=namespace: 0 < len(self.cluster.pods_of("gang", ns)) < 4,
+                25, "some of its pods",
+            )  # fmt: skip
         for namespace, reason in (("quota", "QuotaExceeded"), ("policy", "PodsRejected")):
             self.cluster.wait(
                 lambda ns=namespace: self.cluster.get("job", ns, "gang")["spec"]["suspend"],
@@ -287,7 +192,7 @@ class RobustTest(RobustCase):
             )
             self._wait_journalled("suspend", reason, "gang", namespace)
         touched = [
-            event for event in self._writes()
+            event for event in self.writes()
             if event["objectRef"]["resource"] == "pods"
             and event["objectRef"]["namespace"] in ("quota", "policy")
         ]  # fmt: skip
@@ -296,7 +201,7 @@ class RobustTest(RobustCase):
         for each in refuse_the_third_pod:
             self.cluster.kubectl("delete", each["kind"].lower(), each["metadata"]["name"])
         for namespace in ("quota", "policy"):
-            self._wait_bound("gang", 4, 90, namespace)
+            self.cluster.wait_bound("gang", 4, 90, namespace)
 
     def _release_before_any_pod_exists(self, jobs):
         """Jobs are released while no controller makes pods; it is to be started again."""
@@ -330,7 +235,7 @@ class RobustTest(RobustCase):
     # ---- partition, and nobody left ------------------------------------------------------------
 
     def test_a_leader_cut_off_stops_planning_before_another_begins(self):
-        other = self._replica("b", self.account).start()
+        other = self.replica("b", self.account).start()
         self.addCleanup(other.kill)
         self.proxy.cut()
         cut = time.monotonic()
@@ -346,11 +251,11 @@ class RobustTest(RobustCase):
             time.sleep(0.1)
         self.assertIsNotNone(taken_over)
         self.assertLess(taken_over, 20)
-        self._wait_bound("during", 1)
+        self.cluster.wait_bound("during", 1)
         written = len(self.proxy.writes)
         self.proxy.heal()
         self.cluster.apply([waiting_job("after", gpus=4)])
-        self._wait_bound("after", 1)
+        self.cluster.wait_bound("after", 1)
         self.cluster.wait(lambda: self._ready(self.daemon), 60, "the old leader to recover")
         time.sleep(3)
         self.assertEqual(self.proxy.writes[written:], [], "the old leader wrote after its term")
@@ -359,13 +264,13 @@ class RobustTest(RobustCase):
             self.assertEqual(len(self._writes_of_job(job)), 1, f"releases of {job}")
         other.stop()
         self.cluster.apply([waiting_job("again", gpus=4)])
-        self._wait_bound("again", 1, 40)
+        self.cluster.wait_bound("again", 1, 40)
 
     def test_after_release_nothing_of_ours_is_in_the_way(self):
         self.cluster.apply([gpu_pod(f"wall-{i}", gpus=4) for i in range(3)])
-        self.cluster.wait(lambda: len(gpus_by_node(self._pods())) == 3, 30, "three full nodes")
+        self.cluster.wait(lambda: len(gpus_by_node(self.pods())) == 3, 30, "three full nodes")
         self.cluster.kill("kube-scheduler")
-        self.addCleanup(self._restart_scheduler)
+        self.addCleanup(self.restart_scheduler)
         self.cluster.apply([waiting_job("halfway", gpus=4)])
         self.cluster.wait(lambda: self._lifted("halfway"), 30, "halfway to be handed over")
         self.cluster.apply([
@@ -374,7 +279,7 @@ class RobustTest(RobustCase):
             shaped_job("shaped"),
             gated_pod("bare"),
         ])  # fmt: skip
-        self.cluster.wait(lambda: len(self._waiting()) == 4, 20, "all others to wait")
+        self.cluster.wait(lambda: len(self.waiting()) == 4, 20, "all others to wait")
         command = ["release", "--kubeconfig", self.account, "--if-lease-older-than"]
         self.assertIn("somebody plans", slackline(*command, "5m"))
         self.assertTrue(self.cluster.get("job", "default", "held")["spec"]["suspend"])
@@ -386,13 +291,13 @@ class RobustTest(RobustCase):
         # The stock scheduler, without us, runs them all.
         self.cluster.start_scheduler(stock_scheduler_config(self.cluster))
         self.cluster.kubectl("delete", "pods", "wall-0", "wall-1", "wall-2", "--grace-period=0")
-        self.cluster.wait(lambda: all(map(node_of, self._pods())), 60, "all pods to be bound")
-        self.assertEqual(len(self._pods()), 6)
+        self.cluster.wait(lambda: all(map(node_of, self.pods())), 60, "all pods to be bound")
+        self.assertEqual(len(self.pods()), 6)
         # Who is installed anew finds nothing to do.
-        written = len(self._writes())
-        self._start_daemon()
+        written = len(self.writes())
+        self.start_daemon()
         time.sleep(5)
-        self.assertEqual(self._writes()[written:], [])
+        self.assertEqual(self.writes()[written:], [])
 
     def _assert_free_of_us(self):
         for job in self.cluster.list("job", "default"):
@@ -402,7 +307,7 @@ class RobustTest(RobustCase):
             affinity = job["spec"]["template"]["spec"].get("affinity", {})
             pinned = affinity.get("nodeAffinity", {}).keys()
             self.assertNotIn("requiredDuringSchedulingIgnoredDuringExecution", pinned)
-        for pod in self._pods():
+        for pod in self.pods():
             self.assertFalse(pod["spec"].get("schedulingGates"), name_of(pod))
             self.assertNotIn("slackline.dev/plan", pod["metadata"].get("annotations", {}))
             if not name_of(pod).startswith("halfway"):  # ungated: kube-scheduler's own by now

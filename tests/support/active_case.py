@@ -1,0 +1,108 @@
+"""What tests of the planner share: a cluster with Slackline in active mode, and words about it."""
+
+import json
+import unittest
+
+from support.active import POLICY
+from support.controlplane import DAEMON_USER, ControlPlane, gpu_scheduler_config
+from support.daemon import Daemon
+from support.installation import wait_leading
+from support.objects import bound_and_live, name_of, node_of
+
+GPU_TYPE = "Tesla-K80"
+GPUS_PER_NODE = 4
+
+
+class ActiveCase(unittest.TestCase):
+    """A cluster for each class, clean for each test. Without a webhook: Jobs come as it leaves them
+    (objects.waiting_job).
+    """
+
+    @classmethod
+    def make_cluster(cls, nodes):
+        cls.cluster = ControlPlane()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.add_gpu_nodes(nodes, GPUS_PER_NODE, GPU_TYPE)
+        cls.account = cls.cluster.install_rbac()
+
+    @classmethod
+    def start_planning(cls, account):
+        """Starts a daemon with this kubeconfig, and a kube-scheduler that asks it."""
+        cls.daemon = cls.replica("a", account).start()
+        cls.scheduler_config = gpu_scheduler_config(cls.cluster, cls.daemon.extender_url)
+        cls.cluster.start_scheduler(cls.scheduler_config)
+
+    @classmethod
+    def replica(cls, name, account):
+        """A daemon in active mode, in a directory of its own; not started. Ends with the class."""
+        settings = f'planner: {{policy: "{POLICY}"}}\n'
+        daemon = Daemon(account, cls.cluster.directory / name, "active", settings=settings)
+        cls.addClassCleanup(daemon.kill)
+        return daemon
+
+    def setUp(self):
+        self.start_daemon()
+        self.addCleanup(self.clean_up)
+
+    def start_daemon(self):
+        if not self.daemon.process.alive():
+            self.daemon.start()
+        wait_leading(self.cluster, self.daemon)
+
+    def restart_scheduler(self):
+        self.cluster.kill("kube-scheduler")
+        self.cluster.start_scheduler(self.scheduler_config)
+
+    def clean_up(self):
+        for namespace in map(name_of, self.cluster.list("namespace")):
+            if not namespace.startswith("kube-"):
+                self.cluster.delete_all("job", namespace)
+                self.cluster.delete_all("pod", namespace)
+
+    # ---- what is there; names without a namespace are of `default` ------------------------------
+
+    def pods(self):
+        return self.cluster.list("pod", "default")
+
+    def bound(self, prefix):
+        """How many pods of that prefix hold a node."""
+        return sum(name_of(pod).startswith(prefix) for pod in bound_and_live(self.pods()))
+
+    def plan(self, job):
+        """The plan that a Job carries, or None."""
+        found = self.cluster.get("job", "default", job)
+        return json.loads(found["metadata"]["annotations"].get("slackline.dev/plan", "null"))
+
+    def events(self, job):
+        return [
+            event
+            for event in self.cluster.list("event", "default")
+            if event["involvedObject"]["name"] == job
+        ]
+
+    def queue(self):
+        """The rows of the daemon's queue, by position; running tasks too."""
+        return json.loads(self.daemon.get("/v1/queue")[1])["items"]
+
+    def waiting(self):
+        """{name: reason} of what waits, by position."""
+        rows = self.queue()
+        return {row["name"]: row.get("reason", "") for row in rows if row["state"] == "waiting"}
+
+    def writes(self):
+        """What the daemon changed of Jobs and pods, in order, as the API server recorded it."""
+        return [
+            event
+            for event in self.cluster.audit()
+            if event["user"]["username"] == DAEMON_USER
+            and event["verb"] in ("patch", "update")
+            and event["objectRef"]["resource"] in ("jobs", "pods")
+            and event["responseStatus"]["code"] == 200
+        ]
+
+    def assert_nothing_left_over(self):
+        for pod in self.pods():
+            self.assertFalse(pod["spec"].get("schedulingGates"), name_of(pod))
+            self.assertTrue(node_of(pod), name_of(pod))
+        for job in self.cluster.list("job", "default"):
+            self.assertFalse(job["spec"]["suspend"], name_of(job))
