@@ -1,14 +1,14 @@
 """A TLS proxy in front of the API server of a test cluster, for what the network and fate can do to
-the one client behind it: the client dies the moment one of its writes has happened, or hears nothing
-for a while.
+the one client behind it: the client dies the moment one of its writes has happened, or hears
+nothing for a while.
 
     with ApiProxy(cluster) as proxy:
         daemon = Daemon(proxy.kubeconfig(account), ...)
         proxy.after_write(3, daemon.kill)   # the third PATCH has happened, its answer never arrives
         proxy.cut(); ...; proxy.heal()      # a partition: connections stay, nothing gets through
 
-Writes (PATCH of a Job or a pod) pass one at a time, so that "after the n-th" is exact. Every connection carries one
-request. Threads are daemons; close() ends what they wait for.
+Writes (PATCH of a Job or a pod) pass one at a time, so that "after the n-th" is exact. Every
+connection carries one request. Threads are daemons; close() ends what they wait for.
 """
 
 import contextlib
