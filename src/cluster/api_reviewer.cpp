@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cluster/api_client.h"
-#include "wire/access_review_codec.h"
+#include "cluster/review.h"
 #include "wire/token_review_codec.h"
 
 namespace slackline::cluster {
@@ -16,35 +16,23 @@ class KubeApiReviewer final : public ApiReviewer {
   explicit KubeApiReviewer(KubeEndpoint endpoint) : client_(std::move(endpoint), system_clock()) {}
 
   Result<std::optional<Requester>> who_is(const std::string& token) override {
-    SLACKLINE_ASSIGN(const std::string answer, review("/apis/authentication.k8s.io/v1/tokenreviews",
-                                                      wire::encode_token_review(token)));
+    SLACKLINE_ASSIGN(const std::string answer,
+                     post_review(client_, "/apis/authentication.k8s.io/v1/tokenreviews",
+                                 wire::encode_token_review(token), kTimeout_s));
     return wire::decode_token_review(answer);
   }
 
   Result<bool> may(const Requester& user, const ApiDemand& demand) override {
-    SLACKLINE_ASSIGN(const std::string answer,
-                     review("/apis/authorization.k8s.io/v1/subjectaccessreviews",
-                            wire::encode_access_review(user, {.ns = demand.ns,
-                                                              .verb = demand.verb,
-                                                              .group = "slackline.dev",
-                                                              .resource = demand.resource,
-                                                              .name = {}})));
-    return wire::decode_access_review(answer);
+    return review_access(client_, user,
+                         {.ns = demand.ns,
+                          .verb = demand.verb,
+                          .group = "slackline.dev",
+                          .resource = demand.resource,
+                          .name = {}},
+                         kTimeout_s);
   }
 
  private:
-  Result<std::string> review(const std::string& path, std::string body) {
-    net::HttpRequest request;
-    request.method = "POST";
-    request.url = path;
-    request.headers = {{"Content-Type", "application/json"}};
-    request.body = std::move(body);
-    request.timeout_s = kTimeout_s;
-    auto answer = client_.send(std::move(request));
-    if (!answer) return fail(answer.error().error().with_context(path));
-    return std::move(answer->body);
-  }
-
   ApiClient client_;
 };
 

@@ -48,33 +48,16 @@ DriftAudit::~DriftAudit() {
 }
 
 void DriftAudit::start() {
-  if (options_.audit_every_s > 0) thread_ = std::thread(&DriftAudit::run, this);
+  if (options_.audit_every_s > 0) worker_.start([this] { run(); });
 }
 
 void DriftAudit::stop() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-    wake_.notify_all();
-  }
+  worker_.stop();
   interrupt_.interrupt();
 }
 
-void DriftAudit::join() {
-  if (thread_.joinable()) thread_.join();
-}
-
-bool DriftAudit::wait(double seconds) {
-  const Clock& clock = system_clock();
-  const double until_s = clock.steady_s() + seconds;
-  MutexLock lock(mutex_);
-  for (double left_s = seconds; !stopping_ && left_s > 0; left_s = until_s - clock.steady_s())
-    wake_.wait_for_s(mutex_, left_s);
-  return !stopping_;
-}
-
 void DriftAudit::run() {
-  while (wait(options_.audit_every_s)) {
+  while (worker_.wait(options_.audit_every_s)) {
     if (!cache_.synced()) continue;
     for (const ResourceSpec& resource : kResources)
       audit(resource);
@@ -98,7 +81,7 @@ void DriftAudit::audit(const ResourceSpec& resource) {
   const auto first = look(resource);
   if (!first) return;
   const auto suspects = differences(first->truth, first->cached);
-  if (suspects.empty() || !wait(options_.audit_settle_s)) return;
+  if (suspects.empty() || !worker_.wait(options_.audit_settle_s)) return;
   const auto second = look(resource);
   if (!second) return;
   std::int64_t drifted = 0;

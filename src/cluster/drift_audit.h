@@ -11,7 +11,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cluster/api_client.h"
@@ -20,7 +19,7 @@
 #include "cluster/kube_source.h"
 #include "net/interrupt.h"
 #include "obs/metrics.h"
-#include "slackline/base/mutex.h"
+#include "slackline/base/worker.h"
 #include "wire/kube_decode.h"
 
 namespace slackline::cluster {
@@ -31,13 +30,13 @@ class DriftAudit {
   DriftAudit(ApiClient& client, const Cache& cache, obs::MetricsRegistry& metrics,
              const KubeOptions& options, const GpuCatalog& catalog,
              std::function<void(wire::KubeKind)> relist);
-  ~DriftAudit();
+  ~DriftAudit();  // stop() and join()
   DriftAudit(const DriftAudit&) = delete;
   DriftAudit& operator=(const DriftAudit&) = delete;
 
   void start();
   void stop();
-  void join();
+  void join() { worker_.join(); }
 
  private:
   struct Look {
@@ -48,7 +47,6 @@ class DriftAudit {
   void run();
   void audit(const ResourceSpec& resource);
   std::optional<Look> look(const ResourceSpec& resource);
-  bool wait(double seconds);
 
   ApiClient& client_;
   const Cache& cache_;
@@ -57,10 +55,7 @@ class DriftAudit {
   const std::function<void(wire::KubeKind)> relist_;
   std::vector<obs::Counter> drift_;  // in the order of kResources
   net::Interrupt interrupt_;
-  std::thread thread_;
-  Mutex mutex_;
-  CondVar wake_;
-  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  Worker worker_;  // last: its thread ends first
 };
 
 // The keys on which truth and cache differ.

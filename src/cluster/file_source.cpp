@@ -5,13 +5,13 @@
 #include <fstream>
 #include <sstream>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "cluster/cache.h"
 #include "cluster/cache_metrics.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
+#include "slackline/base/worker.h"
 #include "wire/kube_decode.h"
 #include "wire/yaml.h"
 
@@ -55,27 +55,15 @@ class FileSource final : public ClusterSource {
         cache_(clock, observer),
         metrics_(metrics) {}
 
-  ~FileSource() override {
-    FileSource::stop();
-    FileSource::join();
-  }
-
   Status start() override {
     SLACKLINE_ASSIGN(stamp_, stamp_of(options_.path));
     SLACKLINE_TRY(load());
-    thread_ = std::thread(&FileSource::follow, this);
+    worker_.start([this] { follow(); });
     return {};
   }
 
-  void stop() override {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-    stop_cv_.notify_all();
-  }
-
-  void join() override {
-    if (thread_.joinable()) thread_.join();
-  }
+  void stop() override { worker_.stop(); }
+  void join() override { worker_.join(); }
 
   SnapshotPtr snapshot() const override { return cache_.snapshot(); }
 
@@ -87,7 +75,6 @@ class FileSource final : public ClusterSource {
 
  private:
   void follow();
-  bool stopped_after(double seconds);
   // Logs a new problem once; an empty text means that all is well.
   void note_problem(const std::string& problem);
   // All or nothing: the cache is touched only after the whole dump was read.
@@ -100,14 +87,13 @@ class FileSource final : public ClusterSource {
   FileStamp stamp_;  // of the last content tried, good or not
 
   mutable Mutex mutex_;
-  CondVar stop_cv_;
-  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
   std::string problem_ SLACKLINE_GUARDED_BY(mutex_);
-  std::thread thread_;
+
+  Worker worker_;  // last: its thread ends first
 };
 
 void FileSource::follow() {
-  while (!stopped_after(options_.poll_s)) {
+  while (worker_.wait(options_.poll_s)) {
     const auto stamp = stamp_of(options_.path);
     if (!stamp) {
       note_problem(stamp.error().message);
@@ -119,15 +105,6 @@ void FileSource::follow() {
     const Status loaded = load();
     note_problem(loaded ? "" : loaded.error().message);
   }
-}
-
-bool FileSource::stopped_after(double seconds) {
-  const double until_s = system_clock().steady_s() + seconds;
-  MutexLock lock(mutex_);
-  for (double left_s = seconds; !stopping_ && left_s > 0;
-       left_s = until_s - system_clock().steady_s())
-    stop_cv_.wait_for_s(mutex_, left_s);
-  return stopping_;
 }
 
 void FileSource::note_problem(const std::string& problem) {

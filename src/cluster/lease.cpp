@@ -50,25 +50,6 @@ LeaderElection::LeaderElection(KubeEndpoint endpoint, LeaseOptions options,
       changed_(std::move(changed)),
       clock_(clock) {}
 
-LeaderElection::~LeaderElection() {
-  stop();
-  join();
-}
-
-void LeaderElection::start() {
-  thread_ = std::thread(&LeaderElection::run, this);
-}
-
-void LeaderElection::stop() {
-  MutexLock lock(mutex_);
-  stopping_ = true;
-  wake_.notify_all();
-}
-
-void LeaderElection::join() {
-  if (thread_.joinable()) thread_.join();
-}
-
 std::optional<std::int64_t> LeaderElection::term() const {
   MutexLock lock(mutex_);
   const bool fresh = clock_.steady_s() < renewed_s_ + options_.renew_within_s;
@@ -81,17 +62,14 @@ std::string LeaderElection::holder() const {
 }
 
 void LeaderElection::run() {
-  for (;;) {
+  do {
     look();
     if (const bool leads = term().has_value(); leads != told_leading_) {
       told_leading_ = leads;
       obs::log_info(leads ? "leading" : "not_leading", {{"identity", options_.identity}});
       changed_();
     }
-    MutexLock lock(mutex_);
-    if (!stopping_) wake_.wait_for_s(mutex_, options_.retry_s);
-    if (stopping_) break;
-  }
+  } while (worker_.wait(options_.retry_s));
   if (!term()) return;
   if (auto lease = read(); lease && lease->holder == options_.identity) {
     lease->holder.clear();

@@ -17,13 +17,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "cluster/api_client.h"
 #include "cluster/kube_source.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/result.h"
+#include "slackline/base/worker.h"
 #include "wire/lease_codec.h"
 
 namespace slackline::cluster {
@@ -42,13 +42,12 @@ class LeaderElection {
   // must not block.
   LeaderElection(KubeEndpoint endpoint, LeaseOptions options, std::function<void()> changed,
                  const Clock& clock = system_clock());
-  ~LeaderElection();
-  LeaderElection(const LeaderElection&) = delete;
-  LeaderElection& operator=(const LeaderElection&) = delete;
 
-  void start();
-  void stop();
-  void join();
+  void start() {
+    worker_.start([this] { run(); });
+  }
+  void stop() { worker_.stop(); }
+  void join() { worker_.join(); }
 
   // The term in which this replica leads now; nullopt: it does not.
   std::optional<std::int64_t> term() const;
@@ -67,7 +66,6 @@ class LeaderElection {
   const LeaseOptions options_;
   const std::function<void()> changed_;
   const Clock& clock_;
-  std::thread thread_;
 
   // Of the thread alone: the Lease as it was seen last, and since when it has been so.
   std::string seen_version_;
@@ -75,11 +73,11 @@ class LeaderElection {
   bool told_leading_ = false;
 
   mutable Mutex mutex_;
-  CondVar wake_;
-  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
   std::optional<std::int64_t> term_ SLACKLINE_GUARDED_BY(mutex_);
   double renewed_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;
   std::string holder_ SLACKLINE_GUARDED_BY(mutex_);
+
+  Worker worker_;  // last: its thread ends first
 };
 
 // Fails when the kubeconfig cannot be used.

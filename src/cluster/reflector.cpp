@@ -38,21 +38,9 @@ Reflector::~Reflector() {
   join();
 }
 
-void Reflector::start() {
-  thread_ = std::thread(&Reflector::run, this);
-}
-
 void Reflector::stop() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-    wake_.notify_all();
-  }
+  worker_.stop();
   interrupt_.interrupt();
-}
-
-void Reflector::join() {
-  if (thread_.joinable()) thread_.join();
 }
 
 void Reflector::relist() {
@@ -61,7 +49,7 @@ void Reflector::relist() {
 }
 
 void Reflector::run() {
-  while (wait(0)) {
+  while (worker_.wait(0)) {
     const double began_s = parts_.clock.steady_s();
     Outcome outcome = listed_      ? watch(Mode::kWatch)
                       : streaming_ ? watch(Mode::kInitialEvents)
@@ -71,23 +59,14 @@ void Reflector::run() {
       interrupt_.reset();
       outcome = {.reason = "drift", .list_anew = true, .urgent = true, .detail = "relist"};
     }
-    if (!wait(0)) return;
+    if (!worker_.wait(0)) return;
     if (outcome.list_anew) listed_ = false;
     if (outcome.reason.empty()) continue;
     report(outcome);
     const double lived_s = parts_.clock.steady_s() - began_s;
     const double pause_s = backoff_.next_s(lived_s, outcome.urgent);
-    if (!wait(std::max(pause_s, outcome.retry_after_s))) return;
+    if (!worker_.wait(std::max(pause_s, outcome.retry_after_s))) return;
   }
-}
-
-bool Reflector::wait(double seconds) {
-  const Clock& clock = system_clock();
-  const double until_s = clock.steady_s() + seconds;
-  MutexLock lock(mutex_);
-  for (double left_s = seconds; !stopping_ && left_s > 0; left_s = until_s - clock.steady_s())
-    wake_.wait_for_s(mutex_, left_s);
-  return !stopping_;
 }
 
 Reflector::Outcome Reflector::list_pages() {

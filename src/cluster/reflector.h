@@ -15,7 +15,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "cluster/api_client.h"
 #include "cluster/backoff.h"
@@ -27,7 +26,7 @@
 #include "net/interrupt.h"
 #include "net/stream.h"
 #include "obs/metrics.h"
-#include "slackline/base/mutex.h"
+#include "slackline/base/worker.h"
 #include "wire/kube_decode.h"
 
 namespace slackline::cluster {
@@ -44,13 +43,15 @@ class Reflector {
 
   Reflector(const ResourceSpec& resource, Parts parts, const KubeOptions& options,
             const GpuCatalog& catalog, std::uint64_t seed);
-  ~Reflector();
+  ~Reflector();  // stop() and join()
   Reflector(const Reflector&) = delete;
   Reflector& operator=(const Reflector&) = delete;
 
-  void start();
+  void start() {
+    worker_.start([this] { run(); });
+  }
   void stop();
-  void join();
+  void join() { worker_.join(); }
 
   // Gives up the watch and lists anew: the cache was found to differ from the server.
   void relist();
@@ -73,8 +74,6 @@ class Reflector {
   Outcome judge(const ApiFailure& failure, bool opened) const;
   bool streaming_list_failed(const WatchSession& session, bool opened, int status) const;
   void report(const Outcome& outcome);
-  // False when stopped meanwhile.
-  bool wait(double seconds);
 
   const ResourceSpec& resource_;
   Parts parts_;
@@ -82,7 +81,6 @@ class Reflector {
   wire::KubeDecoder decoder_;
   Backoff backoff_;
   std::unique_ptr<net::HttpStream> stream_;
-  std::thread thread_;
 
   // Of the thread alone:
   std::string resource_version_;
@@ -92,9 +90,7 @@ class Reflector {
 
   net::Interrupt interrupt_;
   std::atomic<bool> relist_wanted_ = false;
-  Mutex mutex_;
-  CondVar wake_;
-  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  Worker worker_;  // last: its thread ends first
 };
 
 }  // namespace slackline::cluster

@@ -18,34 +18,11 @@ GiveBack::GiveBack(const cluster::ClusterSource& source, Actuator& actuator,
                    std::function<Result<double>()> lease_age_s)
     : source_(source), actuator_(actuator), lease_age_s_(std::move(lease_age_s)) {}
 
-GiveBack::~GiveBack() {
-  stop();
-  join();
-}
-
 void GiveBack::start() {
-  thread_ = std::thread(&GiveBack::run, this);
-}
-
-void GiveBack::stop() {
-  MutexLock lock(mutex_);
-  stopping_ = true;
-  wake_.notify_all();
-}
-
-void GiveBack::join() {
-  if (thread_.joinable()) thread_.join();
-}
-
-void GiveBack::run() {
-  for (;;) {
-    {
-      MutexLock lock(mutex_);
-      if (!stopping_) wake_.wait_for_s(mutex_, kLook_s);
-      if (stopping_) return;
-    }
-    look();
-  }
+  worker_.start([this] {
+    while (worker_.wait(kLook_s))
+      look();
+  });
 }
 
 std::size_t GiveBack::look() {

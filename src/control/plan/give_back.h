@@ -11,13 +11,11 @@
 
 #include <functional>
 #include <string>
-#include <thread>
 
 #include "cluster/source.h"
 #include "control/plan/actuator.h"
-#include "slackline/base/clock.h"
-#include "slackline/base/mutex.h"
 #include "slackline/base/result.h"
+#include "slackline/base/worker.h"
 
 namespace slackline::control {
 
@@ -30,30 +28,21 @@ class GiveBack {
   // it.
   GiveBack(const cluster::ClusterSource& source, Actuator& actuator,
            std::function<Result<double>()> lease_age_s);
-  ~GiveBack();
-  GiveBack(const GiveBack&) = delete;
-  GiveBack& operator=(const GiveBack&) = delete;
 
   void start();
-  void stop();
-  void join();
+  void stop() { worker_.stop(); }
+  void join() { worker_.join(); }
 
   // One look, as the thread takes it; returns how many writes it began.
   std::size_t look();
 
  private:
-  void run();
-
   const cluster::ClusterSource& source_;
   Actuator& actuator_;
   const std::function<Result<double>()> lease_age_s_;
   bool giving_ = false;  // said once, like the failure
   std::string failure_;
-  std::thread thread_;
-
-  Mutex mutex_;
-  CondVar wake_;
-  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  Worker worker_;  // last: its thread ends first
 };
 
 }  // namespace slackline::control

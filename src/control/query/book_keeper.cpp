@@ -27,23 +27,11 @@ BookKeeper::BookKeeper(const PlannerOptions& options, const KnownBoard& board,
       reader_(options_, board, source, clock),
       meters_(metrics) {}
 
-BookKeeper::~BookKeeper() {
-  stop();
-  join();
-}
-
 void BookKeeper::start() {
-  thread_ = std::thread(&BookKeeper::run, this);
-}
-
-void BookKeeper::stop() {
-  MutexLock lock(mutex_);
-  stopping_ = true;
-  cv_.notify_all();
-}
-
-void BookKeeper::join() {
-  if (thread_.joinable()) thread_.join();
+  worker_.start([this] {
+    while (worker_.wait(look())) {
+    }
+  });
 }
 
 void BookKeeper::refresh_metrics() const {
@@ -51,22 +39,13 @@ void BookKeeper::refresh_metrics() const {
   age_.set(written.snapshot_version == 0 ? 0 : clock_.wall_s() - written.book->made_s());
 }
 
-void BookKeeper::run() {
-  for (;;) {
-    double rest_s = kLook_s;
-    if (due()) {
-      const double began_s = clock_.steady_s();
-      renew();
-      const double took_s = clock_.steady_s() - began_s;
-      duration_.observe(took_s);
-      rest_s = std::max(kLook_s, kRestRatio * took_s);
-    }
-    MutexLock lock(mutex_);
-    for (const double until_s = clock_.steady_s() + rest_s;
-         !stopping_ && clock_.steady_s() < until_s;)
-      cv_.wait_for_s(mutex_, until_s - clock_.steady_s());
-    if (stopping_) return;
-  }
+double BookKeeper::look() {
+  if (!due()) return kLook_s;
+  const double began_s = clock_.steady_s();
+  renew();
+  const double took_s = clock_.steady_s() - began_s;
+  duration_.observe(took_s);
+  return std::max(kLook_s, kRestRatio * took_s);
 }
 
 bool BookKeeper::due() const {

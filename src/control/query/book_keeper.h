@@ -9,7 +9,6 @@
 #pragma once
 
 #include <functional>
-#include <thread>
 
 #include "control/plan/planner_board.h"
 #include "control/query/book_board.h"
@@ -17,7 +16,7 @@
 #include "control/query/queue_news.h"
 #include "control/query/queue_reader.h"
 #include "obs/metrics.h"
-#include "slackline/base/mutex.h"
+#include "slackline/base/worker.h"
 
 namespace slackline::control {
 
@@ -31,19 +30,17 @@ class BookKeeper {
   BookKeeper(const PlannerOptions& options, const KnownBoard& board,
              const cluster::ClusterSource& source, const PlannerBoard& planner, BookBoard& books,
              QueueNews::Tell tell, obs::MetricsRegistry& metrics, const Clock& clock);
-  ~BookKeeper();
-  BookKeeper(const BookKeeper&) = delete;
-  BookKeeper& operator=(const BookKeeper&) = delete;
 
   void start();
-  void stop();
-  void join();
+  void stop() { worker_.stop(); }
+  void join() { worker_.join(); }
 
   // Before a scrape: how old the book is.
   void refresh_metrics() const;
 
  private:
-  void run();
+  // Returns how long to rest.
+  double look();
   bool due() const;
   void renew();
 
@@ -57,7 +54,6 @@ class BookKeeper {
   obs::Gauge age_;
   obs::Gauge size_;
   obs::Histogram duration_;
-  std::thread thread_;
 
   // Of the thread alone:
   QueueReader reader_;
@@ -66,9 +62,7 @@ class BookKeeper {
   std::uint64_t known_version_ = 0;
   bool somebody_waits_ = false;
 
-  Mutex mutex_;
-  CondVar cv_;
-  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  Worker worker_;  // last: its thread ends first
 };
 
 }  // namespace slackline::control

@@ -60,38 +60,22 @@ CertificateKeeper::CertificateKeeper(CertificateOptions options, cluster::Certif
                                      const CertificateMaker& maker, const Clock& clock)
     : options_(std::move(options)), store_(store), maker_(maker), clock_(clock) {}
 
-CertificateKeeper::~CertificateKeeper() {
-  stop();
-}
-
 Status CertificateKeeper::start() {
   look_and_log();
   if (served_.empty()) {
     SLACKLINE_ASSIGN(const CertificateSet own, make_anew(""));
     SLACKLINE_TRY(serve(own));
   }
-  thread_ = std::thread([this] { run(); });
+  worker_.start([this] {
+    while (worker_.wait(look_every_s(options_.life_s)))
+      look_and_log();
+  });
   return {};
 }
 
 void CertificateKeeper::stop() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-void CertificateKeeper::run() {
-  for (;;) {
-    {
-      MutexLock lock(mutex_);
-      if (!stopping_) wake_.wait_for_s(mutex_, look_every_s(options_.life_s));
-      if (stopping_) return;
-    }
-    look_and_log();
-  }
+  worker_.stop();
+  worker_.join();
 }
 
 void CertificateKeeper::look_and_log() {

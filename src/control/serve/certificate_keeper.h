@@ -15,14 +15,13 @@
 #pragma once
 
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cluster/certificate_store.h"
 #include "control/serve/certificate_maker.h"
 #include "slackline/base/clock.h"
-#include "slackline/base/mutex.h"
 #include "slackline/base/result.h"
+#include "slackline/base/worker.h"
 
 namespace slackline::control {
 
@@ -43,11 +42,10 @@ class CertificateKeeper {
   // `store` and `maker` outlive it.
   CertificateKeeper(CertificateOptions options, cluster::CertificateStore& store,
                     const CertificateMaker& maker, const Clock& clock);
-  ~CertificateKeeper();  // stop()
 
   // The file is there when it returns. Fails only where it cannot be written.
   Status start();
-  void stop();
+  void stop();  // waits for a look under way
 
   // One look at everything, as the thread takes it; the error is what it logs.
   Status look();
@@ -57,7 +55,6 @@ class CertificateKeeper {
   Result<CertificateSet> make_anew(const std::string& old_authorities) const;
   Status serve(const CertificateSet& set);
   void look_and_log();
-  void run();
 
   const CertificateOptions options_;
   cluster::CertificateStore& store_;
@@ -69,10 +66,7 @@ class CertificateKeeper {
   bool serves_shared_ = false;  // what is served comes from the Secret: others trust it
   std::string last_failure_;    // said once
 
-  Mutex mutex_;
-  CondVar wake_;
-  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Worker worker_;  // last: its thread ends first
 };
 
 }  // namespace slackline::control

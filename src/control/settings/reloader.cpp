@@ -50,35 +50,11 @@ Reloader::Reloader(ReloaderOptions options, SettingsBoard& board, obs::MetricsRe
   last_success_.set(clock_.wall_s());
 }
 
-Reloader::~Reloader() {
-  stop();
-  join();
-}
-
-void Reloader::start() {
-  thread_ = std::thread(&Reloader::run, this);
-}
-
-void Reloader::stop() {
-  MutexLock lock(mutex_);
-  stopping_ = true;
-  cv_.notify_all();
-}
-
-void Reloader::join() {
-  if (thread_.joinable()) thread_.join();
-}
-
 void Reloader::run() {
   // It may have changed since the daemon read it.
   if (const auto now = options_.read(); now && *now != options_.started) load();
   std::string before = loaded_look_;
-  for (;;) {
-    {
-      MutexLock lock(mutex_);
-      if (!stopping_) cv_.wait_for_s(mutex_, options_.poll_s);
-      if (stopping_) return;
-    }
+  while (worker_.wait(options_.poll_s)) {
     std::string now = look_at(options_.file);
     if (now == before && now != loaded_look_) {
       loaded_look_ = now;

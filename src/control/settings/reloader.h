@@ -13,14 +13,13 @@
 
 #include <functional>
 #include <string>
-#include <thread>
 
 #include "config/configuration.h"
 #include "control/settings/settings.h"
 #include "obs/log.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
-#include "slackline/base/mutex.h"
+#include "slackline/base/worker.h"
 
 namespace slackline::control {
 
@@ -40,13 +39,12 @@ class Reloader {
   // The rest outlives it.
   Reloader(ReloaderOptions options, SettingsBoard& board, obs::MetricsRegistry& metrics,
            const Clock& clock);
-  ~Reloader();  // stop() and join()
-  Reloader(const Reloader&) = delete;
-  Reloader& operator=(const Reloader&) = delete;
 
-  void start();
-  void stop();
-  void join();
+  void start() {
+    worker_.start([this] { run(); });
+  }
+  void stop() { worker_.stop(); }
+  void join() { worker_.join(); }
 
  private:
   void run();
@@ -60,11 +58,7 @@ class Reloader {
   obs::Counter refused_;
   obs::Gauge last_success_;
   std::string loaded_look_;  // of the content tried last, good or not
-  std::thread thread_;
-
-  Mutex mutex_;
-  CondVar cv_;
-  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  Worker worker_;            // last: its thread ends first
 };
 
 }  // namespace slackline::control

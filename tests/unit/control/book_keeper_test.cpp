@@ -8,10 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slackline/core/predictor.h"
 #include "slackline/model/reason.h"
 #include "support/cluster_builder.h"
 #include "support/fake_cluster.h"
+#include "support/planning_fixture.h"
 
 namespace slackline::control {
 namespace {
@@ -21,16 +21,8 @@ using test::a_job;
 using test::a_node;
 using ::testing::HasSubstr;
 
-class BookKeeperTest : public testing::Test {
+class BookKeeperTest : public test::PlanningFixture {
  protected:
-  BookKeeperTest() {
-    Settings settings;
-    settings.policy = *core::parse_policy("savable,headroom=0,calm=0");
-    settings_.publish(settings);
-    options_.catalog = default_gpu_catalog();
-    options_.settings = &settings_;
-  }
-
   static ClusterSnapshot two_that_wait() {
     const double now_s = system_clock().wall_s();
     auto first = a_job("first").gpus(4).waiting().created(now_s);
@@ -67,9 +59,6 @@ class BookKeeperTest : public testing::Test {
     return told;
   }
 
-  const KnownBoard board_;
-  SettingsBoard settings_;
-  PlannerOptions options_;
   test::FakeSource source_{two_that_wait()};
   PlannerBoard planner_;
   BookBoard books_;

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/predictor.h"
 #include "support/cluster_builder.h"
 #include "support/fake_cluster.h"
+#include "support/planning_fixture.h"
 
 namespace slackline::control {
 namespace {
@@ -27,7 +27,7 @@ class SettableClock final : public Clock {
   std::atomic<double> jump_s_{0};
 };
 
-class PlannerLoopTest : public testing::Test {
+class PlannerLoopTest : public test::PlanningFixture {
  protected:
   void SetUp() override {
     writer_.on_write = [this](const OwnWrite& write) {
@@ -37,18 +37,12 @@ class PlannerLoopTest : public testing::Test {
       return Result<std::string>(std::to_string(2000 + written_.size()));
     };
     actuator_ = std::make_unique<Actuator>(writer_, metrics_, [this] { loop_->wake(); }, clock_);
-    PlannerOptions options;
-    Settings settings;
-    settings.policy = *core::parse_policy("savable,headroom=0,calm=0");
-    settings_.publish(settings);
-    options.settings = &settings_;
-    options.catalog = default_gpu_catalog();
-    options.server_minor = [this]() -> std::optional<int> {
+    options_.server_minor = [this]() -> std::optional<int> {
       const int minor = server_minor_;
       return minor > 0 ? std::optional(minor) : std::nullopt;
     };
     loop_ = std::make_unique<PlannerLoop>(
-        options, board_, source_, *actuator_,
+        options_, board_, source_, *actuator_,
         [this]() -> std::optional<std::int64_t> {
           const std::int64_t term = term_;
           return term > 0 ? std::optional(term) : std::nullopt;
@@ -89,8 +83,6 @@ class PlannerLoopTest : public testing::Test {
 
   SettableClock clock_;
   obs::MetricsRegistry metrics_;
-  SettingsBoard settings_;
-  KnownBoard board_;
   test::FakeSource source_{two_jobs_one_node()};
   test::FakeWriter writer_;
   std::atomic<std::int64_t> term_{0};

@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "control/plan/planner_loop.h"
 #include "control/query/book_board.h"
-#include "slackline/core/predictor.h"
 #include "slackline/model/reason.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
+#include "support/planning_fixture.h"
 
 namespace slackline::control {
 namespace {
@@ -18,14 +17,9 @@ using test::a_cluster;
 using test::a_job;
 using test::a_node;
 
-class QueueQueryTest : public testing::Test {
+class QueueQueryTest : public test::PlanningFixture {
  protected:
   QueueQueryTest() {
-    Settings settings;
-    settings.policy = *core::parse_policy("savable,headroom=0,calm=0");
-    settings_.publish(settings);
-    options_.catalog = default_gpu_catalog();
-    options_.settings = &settings_;
     planner_.publish({.active = true, .leads = true, .leader = "me", .backoffs = {}});
   }
 
@@ -43,9 +37,6 @@ class QueueQueryTest : public testing::Test {
   }
 
   test::FakeClock clock_;
-  const KnownBoard board_;
-  SettingsBoard settings_;
-  PlannerOptions options_;
   PlannerBoard planner_;
   BookBoard books_;
 };
