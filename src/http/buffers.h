@@ -12,15 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "http/request.h"
-
 namespace slackline::http {
 
 class InputBuffer {
  public:
   std::string_view bytes() const { return {data_.get(), size_}; }
   std::size_t size() const { return size_; }
-  std::size_t capacity() const { return capacity_; }  // without the slack
+  std::size_t capacity() const { return capacity_; }
   char* free_space() { return data_.get() + size_; }
   std::size_t free_size() const { return capacity_ - size_; }
   void add(std::size_t count) { size_ += count; }
@@ -58,8 +56,7 @@ class BufferPool {
     if (wanted <= buffer.capacity_) return true;
     const std::size_t extra = wanted - buffer.capacity_;
     if (in_use_ + extra > budget_) return false;
-    std::unique_ptr<char[]> data(new char[wanted + kBodySlack]);
-    std::memset(data.get() + wanted, 0, kBodySlack);
+    std::unique_ptr<char[]> data(new char[wanted]);
     if (buffer.size_ > 0) std::memcpy(data.get(), buffer.data_.get(), buffer.size_);
     buffer.data_ = std::move(data);
     buffer.capacity_ = wanted;

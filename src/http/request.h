@@ -3,7 +3,6 @@
 // Every view in a Request lives until the handler returns, on whatever thread it runs.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,7 +19,6 @@ struct Request {
   std::string_view path;  // as sent, without the query
   Parameters params;      // the {names} of the route's pattern, decoded
   Parameters query;       // decoded
-  // At least kBodySlack readable bytes follow the body (simdjson parses in place).
   std::string_view body;
   std::string_view accept;
   std::string_view content_type;
@@ -29,8 +27,6 @@ struct Request {
   // only identity there is: no header is ever believed (F42).
   std::string_view tls_peer;
 };
-
-inline constexpr std::size_t kBodySlack = 64;
 
 struct Response {
   int status = 200;

@@ -26,13 +26,11 @@ class ModelRoutesTest : public ::testing::Test {
     add_model_routes(router_, *queries_, *models_);
   }
 
-  Response send(const char* method, const char* target, std::string body = "",
+  Response send(const char* method, const char* target, const std::string& body = "",
                 const char* type = "application/json", const char* accept = "application/json") {
-    const std::size_t size = body.size();
-    body.append(kBodySlack, ' ');
     Request request;
     request.method = method;
-    request.body = std::string_view(body).substr(0, size);
+    request.body = body;
     request.content_type = type;
     request.accept = accept;
     return router_.dispatch(request, target);
