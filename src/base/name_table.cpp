@@ -2,18 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+
+#include "slackline/base/words.h"
 
 namespace slackline {
 namespace {
 
 constexpr std::size_t kMinSlots = 16;
-
-std::uint64_t word_at(const char* at) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
 
 // Eight bytes at a time, the last eight overlapping those before: no name costs a byte loop.
 std::uint64_t hash_of(std::string_view name) {
@@ -51,7 +46,8 @@ std::size_t NameTable::slot_of(std::string_view name, std::uint64_t hash) const 
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
     const Slot slot = slots_[at];
-    if (slot.place == 0 || (slot.tag == tag_of(hash) && names_[slot.place - 1] == name)) return at;
+    if (slot.place == 0 || (slot.tag == tag_of(hash) && same_name(names_[slot.place - 1], name)))
+      return at;
   }
 }
 

@@ -59,7 +59,7 @@ FilterReply filter_nodes(const ClusterSnapshot& snapshot, const NodesRequest& re
     return reply;
   }
   NodeFilter filter(snapshot, pod, options);
-  const std::vector<NodeIndex> nodes = find_nodes(snapshot, request.node_names);
+  const std::vector<NodeIndex> nodes = find_nodes(snapshot, request);
   for (std::size_t i = 0; i < nodes.size(); ++i)
     reply.verdicts[i] = filter.verdict(request.node_names[i], nodes[i]);
   if (!pod.managed) yield_to_unmanaged(reply.verdicts);

@@ -62,7 +62,10 @@ class NodeFit {
   };
 
   // False where no hold counts.
-  bool add_up_holds(NodeIndex node) { return !holds_.on(node).empty() && add_up(holds_.on(node)); }
+  bool add_up_holds(NodeIndex node) {
+    const std::span<const Hold> holds = holds_.on(node);
+    return !holds.empty() && add_up(holds);
+  }
   bool add_up(std::span<const Hold> holds);
   bool fits_beside_held(NodeIndex node) const;
   Verdict judge_type(const GpuType& type) const;

@@ -1,5 +1,7 @@
 #include "node_lookup.h"
 
+#include "slackline/base/words.h"
+
 namespace slackline::core {
 
 namespace {
@@ -8,8 +10,9 @@ constexpr int kWrongInARow = 8;
 
 }  // namespace
 
-std::vector<NodeIndex> find_nodes(const ClusterSnapshot& snapshot,
-                                  const std::vector<std::string_view>& names) {
+std::vector<NodeIndex> find_nodes(const ClusterSnapshot& snapshot, const NodesRequest& request) {
+  if (request.known != nullptr && request.known == snapshot.node_names) return request.nodes;
+  const std::vector<std::string_view>& names = request.node_names;
   std::vector<NodeIndex> found(names.size(), kUnknownNode);
   if (!snapshot.node_names) return found;
   const NodeNames& known = *snapshot.node_names;
@@ -19,7 +22,7 @@ std::vector<NodeIndex> find_nodes(const ClusterSnapshot& snapshot,
   int wrong = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (wrong < kWrongInARow && guess < known.size() &&
-        known.at(static_cast<NodeIndex>(guess)) == names[i]) {
+        same_name(known.at(static_cast<NodeIndex>(guess)), names[i])) {
       found[i] = static_cast<NodeIndex>(guess++);
       wrong = 0;
       continue;

@@ -18,8 +18,9 @@ namespace {
 // The rank key in one integer: type rank 8 bits | free GPUs 12 | stranded GPUs 12 | node index 32.
 constexpr std::uint64_t kMaxTypeRank = 0xff;
 constexpr std::int64_t kMaxGpus = 0xfff;
-constexpr int kNodeBits = 32;
-constexpr std::uint32_t kNoType = std::numeric_limits<std::uint32_t>::max();
+constexpr int kTypeBit = 56;
+constexpr int kFreeBit = 44;
+constexpr int kStrandedBit = 32;
 
 std::uint64_t clamp_gpus(std::int64_t count) {
   // Negative: our cache says the node is full. It goes last, not first.
@@ -63,6 +64,45 @@ class BestGroups {
   std::size_t size_ = 0;
 };
 
+// The best kMaxScores of many nodes, in one pass: most of them cost a comparison. Planned ones are
+// better, then those of a smaller rank key: scores, which are not known yet, go the same way.
+class BestNodes {
+ public:
+  void add(const ScoredNode& node) {
+    const Key key{!node.planned, node.order, node.node};
+    if (!(key < worst_)) return;
+    kept_.push_back(key);
+    if (kept_.size() == 2 * kMaxScores) cut();
+  }
+
+  std::vector<std::uint32_t> take() {
+    std::sort(kept_.begin(), kept_.end());
+    if (kept_.size() > kMaxScores) kept_.resize(kMaxScores);
+    std::vector<std::uint32_t> nodes;
+    for (const Key& key : kept_)
+      nodes.push_back(key.node);
+    return nodes;
+  }
+
+ private:
+  struct Key {
+    bool unplanned = true;
+    std::uint64_t order = std::numeric_limits<std::uint64_t>::max();
+    std::uint32_t node = 0;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+
+  void cut() {
+    const auto last = kept_.begin() + kMaxScores - 1;
+    std::nth_element(kept_.begin(), last, kept_.end());
+    worst_ = *last;
+    kept_.resize(kMaxScores);
+  }
+
+  std::vector<Key> kept_;
+  Key worst_;  // that can still be among the best
+};
+
 class NodeScorer {
  public:
   NodeScorer(const ClusterSnapshot& snapshot, const Pod& pod, const ScoreOptions& options)
@@ -87,31 +127,45 @@ class NodeScorer {
     }
   }
 
-  ScoreSheet score(const std::vector<std::string_view>& names) {
+  ScoreSheet score(const NodesRequest& request) {
     sheet_.shape = question_.shape;
-    sheet_.nodes.resize(names.size());
-    sheet_types_.assign(snapshot_.node_table.types.size(), kNoType);
-    const std::vector<NodeIndex> nodes = find_nodes(snapshot_, names);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      sheet_.nodes[i].node = static_cast<std::uint32_t>(i);
-      if (nodes[i] != kUnknownNode) measure(nodes[i], sheet_.nodes[i]);
-    }
+    for (const GpuType& type : snapshot_.node_table.types)
+      sheet_.types.push_back(estimate(type));
     rank_types();
-    rank_nodes();
+    measure_nodes(find_nodes(snapshot_, request));
+    give_scores();
+    sheet_.best = best_.take();
     return std::move(sheet_);
   }
 
  private:
-  void measure(NodeIndex index, ScoredNode& scored) {
+  void measure_nodes(const std::vector<NodeIndex>& nodes) {
+    sheet_.nodes.reserve(nodes.size());
+    for (const NodeIndex index : nodes) {
+      ScoredNode& node = sheet_.nodes.emplace_back();
+      node.node = static_cast<std::uint32_t>(sheet_.nodes.size() - 1);
+      if (index == kUnknownNode) continue;
+      measure(index, node);
+      if (!scorable(node)) continue;
+      best_.add(node);
+      if (!node.planned) best_groups_.add(group_of(node));
+    }
+  }
+
+  void measure(NodeIndex index, ScoredNode& node) {
     const NodeRow& row = fit_.row(index);
     const Room room = fit_.room(index);
-    scored.known = true;
-    scored.planned = std::find(planned_.begin(), planned_.end(), index) != planned_.end();
-    scored.type = sheet_type(row.type);
-    scored.free_gpus_after = room.gpus_after;
-    scored.stranded_gpus = stranded(row, room);
-    scored.order = index;
+    node.known = true;
+    node.planned = std::find(planned_.begin(), planned_.end(), index) != planned_.end();
+    node.type = row.type;
+    node.free_gpus_after = room.gpus_after;
+    node.stranded_gpus = stranded(row, room);
+    node.order = type_ranks_[row.type] << kTypeBit | clamp_gpus(node.free_gpus_after) << kFreeBit |
+                 clamp_gpus(node.stranded_gpus) << kStrandedBit | index;
   }
+
+  // Nodes that differ in the name only.
+  static std::uint64_t group_of(const ScoredNode& node) { return node.order >> kStrandedBit; }
 
   // A left GPU is stranded when the node's CPU or memory, shared evenly among its GPUs, has run
   // out.
@@ -130,16 +184,6 @@ class NodeScorer {
         std::min(served(room.cpu_milli, pod_.requests.cpu_milli, row.cpu_milli),
                  served(room.memory_bytes, pod_.requests.memory_bytes, row.memory_bytes));
     return free - static_cast<std::int64_t>(usable);
-  }
-
-  // The sheet has the types that were asked about, in the order in which they were met.
-  std::uint32_t sheet_type(std::uint32_t table_type) {
-    std::uint32_t& index = sheet_types_[table_type];
-    if (index == kNoType) {
-      index = static_cast<std::uint32_t>(sheet_.types.size());
-      sheet_.types.push_back(estimate(snapshot_.node_table.types[table_type]));
-    }
-    return index;
   }
 
   TypeEstimate estimate(const GpuType& type) const {
@@ -189,7 +233,6 @@ class NodeScorer {
       keys.push_back(type_key(type));
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    type_ranks_.clear();
     for (const TypeEstimate& type : sheet_.types) {
       const auto at = std::lower_bound(keys.begin(), keys.end(), type_key(type));
       type_ranks_.push_back(std::min(static_cast<std::uint64_t>(at - keys.begin()), kMaxTypeRank));
@@ -201,19 +244,10 @@ class NodeScorer {
             type.cer ? -*type.cer : std::numeric_limits<double>::infinity()};
   }
 
-  void rank_nodes() {
-    BestGroups best;
-    for (ScoredNode& node : sheet_.nodes) {
-      if (!node.known) continue;
-      const std::uint64_t group = type_ranks_[node.type] << 24 |
-                                  clamp_gpus(node.free_gpus_after) << 12 |
-                                  clamp_gpus(node.stranded_gpus);
-      node.order |= group << kNodeBits;
-      if (scorable(node) && !node.planned) best.add(group);
-    }
+  void give_scores() {
     for (ScoredNode& node : sheet_.nodes) {
       if (!node.known || !scorable(node)) continue;
-      const int rank = best.rank(node.order >> kNodeBits);
+      const int rank = best_groups_.rank(group_of(node));
       node.score = node.planned ? kPlannedScore : std::max(1, kBestUnplannedScore - rank);
     }
   }
@@ -232,20 +266,10 @@ class NodeScorer {
   const std::vector<Pool>* pools_ = nullptr;
   std::vector<Pool> derived_pools_;
   ScoreSheet sheet_;
-  std::vector<std::uint32_t> sheet_types_;  // by NodeRow::type: index into sheet_.types
-  std::vector<std::uint64_t> type_ranks_;
+  std::vector<std::uint64_t> type_ranks_;  // by NodeRow::type
+  BestGroups best_groups_;
+  BestNodes best_;
 };
-
-// The lowest score that can be among the best kMaxScores; at least 1.
-int least_score(const ScoreSheet& sheet) {
-  std::array<std::size_t, kPlannedScore + 1> nodes{};
-  for (const ScoredNode& node : sheet.nodes)
-    ++nodes[static_cast<std::size_t>(node.score)];
-  int score = kPlannedScore;
-  for (std::size_t above = nodes[kPlannedScore]; score > 1 && above < kMaxScores;)
-    above += nodes[static_cast<std::size_t>(--score)];
-  return score;
-}
 
 bool better(const ScoredNode& a, const ScoredNode& b) {
   if (a.score != b.score) return a.score > b.score;
@@ -268,29 +292,14 @@ std::vector<std::uint32_t> ScoreSheet::best_first(const NodesRequest& request) c
 
 ScoreSheet score_nodes(const ClusterSnapshot& snapshot, const NodesRequest& request,
                        const ScoreOptions& options) {
-  return NodeScorer(snapshot, request.pod, options).score(request.node_names);
+  return NodeScorer(snapshot, request.pod, options).score(request);
 }
 
 PrioritizeReply to_reply(const ScoreSheet& sheet) {
-  // Only known nodes score, so that score and order are the whole key: see better().
-  struct Key {
-    int score;
-    std::uint32_t node;
-    std::uint64_t order;
-  };
-  const int least = least_score(sheet);
-  std::vector<Key> scored;
-  for (const ScoredNode& node : sheet.nodes)
-    if (node.score >= least) scored.push_back({node.score, node.node, node.order});
-  const std::size_t count = std::min(scored.size(), kMaxScores);
-  std::partial_sort(scored.begin(), scored.begin() + static_cast<std::ptrdiff_t>(count),
-                    scored.end(), [](const Key& a, const Key& b) {
-                      return a.score != b.score ? a.score > b.score : a.order < b.order;
-                    });
   PrioritizeReply reply;
-  reply.scores.reserve(count);
-  for (std::size_t i = 0; i < count; ++i)
-    reply.scores.push_back({scored[i].node, scored[i].score});
+  reply.scores.reserve(sheet.best.size());
+  for (const std::uint32_t node : sheet.best)
+    reply.scores.push_back({node, sheet.nodes[node].score});
   return reply;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slackline/base/saturating.h"
+#include "slackline/base/words.h"
 
 namespace slackline {
 namespace {
@@ -36,7 +37,7 @@ std::vector<GpuAmount> merge_gpus(const std::vector<GpuAmount>& a, const std::ve
 
 std::int64_t Resources::gpu_count(std::string_view resource) const {
   for (const GpuAmount& amount : gpus)
-    if (amount.resource == resource) return amount.count;
+    if (same_name(amount.resource, resource)) return amount.count;
   return 0;
 }
 

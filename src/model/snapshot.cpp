@@ -1,8 +1,24 @@
 #include "slackline/model/snapshot.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace slackline {
+
+HoldTable::HoldTable(std::size_t node_count, const std::vector<NodeIndex>& nodes,
+                     std::vector<Hold> holds) {
+  if (holds.empty()) return;
+  // A counting sort.
+  begins_.assign(node_count + 1, 0);
+  for (const NodeIndex node : nodes)
+    ++begins_[node + 1];
+  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+  std::vector<std::uint32_t> next(begins_.begin(), begins_.end() - 1);
+  holds_.resize(holds.size());
+  for (std::size_t i = 0; i < holds.size(); ++i)
+    holds_[next[nodes[i]]++] = std::move(holds[i]);
+}
 
 std::optional<NodeIndex> ClusterSnapshot::find_node(std::string_view name) const {
   if (!node_names) return std::nullopt;

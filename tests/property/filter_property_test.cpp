@@ -87,9 +87,15 @@ void never_lets_a_gang_collide_with_itself(Question question) {
   TaskIntent intent = *pod.intent;
   intent.gang = "ours";
   pod.intent = std::make_shared<const TaskIntent>(intent);
-  for (std::vector<Hold>& holds : question.cluster.holds)
-    for (Hold& hold : holds)
+  std::vector<NodeIndex> nodes;
+  std::vector<Hold> holds;
+  for (NodeIndex node = 0; node < question.cluster.nodes.size(); ++node)
+    for (Hold hold : question.cluster.holds_on(node)) {
       hold.gang = "default/ours";
+      nodes.push_back(node);
+      holds.push_back(hold);
+    }
+  question.cluster.holds = HoldTable(question.cluster.nodes.size(), nodes, holds);
   for (const Verdict verdict : question.ask())
     ASSERT_NE(verdict, Verdict::kHeldForOthers);
 }

@@ -24,9 +24,8 @@ bool same(const Hold& a, const Hold& b) {
 
 void are_the_same_for_the_same_snapshot(const ClusterSnapshot& cluster) {
   const HoldTable again = derive_holds(cluster);
-  ASSERT_EQ(again.size(), cluster.holds.size());
-  for (NodeIndex node = 0; node < again.size(); ++node) {
-    const std::vector<Hold>& holds = again[node];
+  for (NodeIndex node = 0; node < cluster.nodes.size(); ++node) {
+    const std::span<const Hold> holds = again.on(node);
     const std::span<const Hold> before = cluster.holds_on(node);
     ASSERT_EQ(holds.size(), before.size());
     for (std::size_t i = 0; i < holds.size(); ++i)
@@ -36,7 +35,7 @@ void are_the_same_for_the_same_snapshot(const ClusterSnapshot& cluster) {
 
 void count_every_nomination_once(const ClusterSnapshot& cluster) {
   std::map<std::string, NodeIndex> held;
-  for (NodeIndex node = 0; node < cluster.holds.size(); ++node)
+  for (NodeIndex node = 0; node < cluster.nodes.size(); ++node)
     for (const Hold& hold : cluster.holds_on(node))
       ASSERT_TRUE(hold.pod.empty() || held.emplace(hold.pod.str(), node).second);
   std::size_t nominated = 0;
@@ -63,9 +62,8 @@ std::int64_t unbound_request(const ClusterSnapshot& cluster, const Job& job) {
 void never_exceed_the_tasks_own_unbound_request(const ClusterSnapshot& cluster) {
   for (const JobPtr& job : cluster.jobs) {
     std::int64_t held = 0;
-    for (const std::vector<Hold>& holds : cluster.holds)
-      for (const Hold& hold : holds)
-        if (hold.task == job->uid) held += hold.amount.gpu_count(kGpu);
+    for (const Hold& hold : cluster.holds.all())
+      if (hold.task == job->uid) held += hold.amount.gpu_count(kGpu);
     ASSERT_LE(held, unbound_request(cluster, *job)) << job->key.str();
     jobs_with_holds += held > 0 ? 1 : 0;
   }

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "slackline/model/node_names.h"
 #include "slackline/model/pod.h"
 #include "slackline/model/verdict.h"
 
@@ -28,6 +30,10 @@ std::string verb_names();  // "filter, prioritize, ...", for messages
 struct NodesRequest {
   Pod pod;
   std::vector<std::string_view> node_names;
+  // The index of each name in `known`, where the decoder was given the names of a snapshot and
+  // every one of the request is among them; else none, and null.
+  std::vector<NodeIndex> nodes;
+  std::shared_ptr<const NodeNames> known;
   bool full_objects = false;  // the request carried Node objects, so must a filter answer
 };
 

@@ -44,8 +44,24 @@ struct Hold {
   double expires_s = std::numeric_limits<double>::infinity();  // steady clock
 };
 
-// Holds by NodeIndex; empty where no node has any.
-using HoldTable = std::vector<std::vector<Hold>>;
+// The holds of all nodes, side by side by NodeIndex.
+class HoldTable {
+ public:
+  HoldTable() = default;  // no node has any
+  // `nodes[i]` is where `holds[i]` is, of so many nodes; a node's holds keep their order.
+  HoldTable(std::size_t node_count, const std::vector<NodeIndex>& nodes, std::vector<Hold> holds);
+
+  std::span<const Hold> on(NodeIndex node) const {
+    if (holds_.empty()) return {};
+    return std::span(holds_).subspan(begins_[node], begins_[node + 1] - begins_[node]);
+  }
+  std::span<const Hold> all() const { return holds_; }
+  bool empty() const { return holds_.empty(); }
+
+ private:
+  std::vector<Hold> holds_;
+  std::vector<std::uint32_t> begins_;  // of each node's, and the end; empty where holds_ is
+};
 
 struct ClusterSnapshot {
   std::uint64_t version = 0;                    // grows by one per publication
@@ -62,9 +78,7 @@ struct ClusterSnapshot {
 
   std::optional<NodeIndex> find_node(std::string_view name) const;
   const NodeState& node(NodeIndex index) const { return *nodes[index]; }
-  std::span<const Hold> holds_on(NodeIndex index) const {
-    return holds.empty() ? std::span<const Hold>() : holds[index];
-  }
+  std::span<const Hold> holds_on(NodeIndex index) const { return holds.on(index); }
   const Job* find_job(const Uid& uid) const;                                  // O(jobs)
   const Job* find_job(const std::string& ns, const std::string& name) const;  // O(log jobs)
   PodPtr find_pod(const ObjectKey& key) const;                                // O(pods)

@@ -67,7 +67,7 @@ class HoldDeriver {
           add_bound(*pod);
     for (const PlanGroup& group : groups_)
       hold_plan(group);
-    return std::move(table_);
+    return {snapshot_.nodes.size(), nodes_, std::move(holds_)};
   }
 
  private:
@@ -187,15 +187,16 @@ class HoldDeriver {
   void add(const NodeName& node, const Hold& hold) {
     const auto index = snapshot_.find_node(node.str());
     if (!index) return;
-    table_.resize(snapshot_.nodes.size());
-    table_[*index].push_back(hold);
+    nodes_.push_back(*index);
+    holds_.push_back(hold);
   }
 
   const ClusterSnapshot& snapshot_;
   std::deque<PlanGroup> groups_;
   std::unordered_map<Uid, PlanGroup*> of_job_;
   std::unordered_map<std::string, PlanGroup*> of_owner_;  // by task or gang, and plan
-  HoldTable table_;
+  std::vector<NodeIndex> nodes_;                          // of holds_
+  std::vector<Hold> holds_;
 };
 
 }  // namespace

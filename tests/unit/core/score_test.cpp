@@ -63,15 +63,18 @@ TEST(Score, TellsTheModelsAnswerAndItsSource) {
   const auto sheet =
       sheet_of(cluster, request_of(a_pod("p").gpus(2).trains("bert", 64, 100), {"a1", "k1", "t1"}));
   ASSERT_EQ(sheet.types.size(), 3U);
-  const TypeEstimate& a100 = sheet.types[0];
+  const auto of = [&](const char* node) {
+    return sheet.types[cluster.node_table.rows[*cluster.find_node(node)].type];
+  };
+  const TypeEstimate a100 = of("a1");
   EXPECT_EQ(a100.model_source, "fitted");
   EXPECT_EQ(a100.prediction->throughput_samples_per_s,
             predict_throughput(kFast, 64, Placement{1, 2}));
   EXPECT_DOUBLE_EQ(*a100.cost, 2.0 / 8 + 1.0 / 2);
   EXPECT_DOUBLE_EQ(*a100.cer, a100.prediction->throughput_samples_per_s / *a100.cost);
-  EXPECT_EQ(sheet.types[1].model_source, "default");
-  EXPECT_EQ(sheet.types[2].model_source, "none: nothing is known about bert on T4");
-  EXPECT_EQ(sheet.types[2].cer, std::nullopt);
+  EXPECT_EQ(of("k1").model_source, "default");
+  EXPECT_EQ(of("t1").model_source, "none: nothing is known about bert on T4");
+  EXPECT_EQ(of("t1").cer, std::nullopt);
 }
 
 TEST(Score, SaysWhenThePodGivesNoModel) {
