@@ -138,7 +138,7 @@ void warn_full_objects(const NodesRequest& request) {
 
 Result<Answer> answer_filter(CodecPool& codecs, control::Extender& extender, const Request& http) {
   auto codec = codecs.lend();
-  SLACKLINE_ASSIGN(const auto decoded, codec->decode_nodes(http.body));
+  SLACKLINE_ASSIGN(const auto decoded, codec->decode_nodes(http.body, extender.node_names()));
   if (!decoded.refusal.empty()) return Answer{wire::encode_filter_error(decoded.refusal), true};
   warn_full_objects(decoded.request);
   const FilterReply reply = extender.filter(decoded.request);
@@ -148,7 +148,7 @@ Result<Answer> answer_filter(CodecPool& codecs, control::Extender& extender, con
 Result<Answer> answer_prioritize(CodecPool& codecs, control::Extender& extender,
                                  const Request& http) {
   auto codec = codecs.lend();
-  SLACKLINE_ASSIGN(const auto decoded, codec->decode_nodes(http.body));
+  SLACKLINE_ASSIGN(const auto decoded, codec->decode_nodes(http.body, extender.node_names()));
   // A HostPriorityList has no Error: no scores is the honest answer.
   if (!decoded.refusal.empty()) return Answer{"[]", true};
   const PrioritizeReply reply = extender.prioritize(decoded.request);

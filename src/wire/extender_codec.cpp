@@ -1,12 +1,12 @@
 #include "wire/extender_codec.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "slackline/base/name_table.h"
 #include "slackline/base/text.h"
 #include "wire/json_view.h"
 #include "wire/json_writer.h"
+#include "wire/known_names.h"
 #include "wire/node_slices.h"
 #include "wire/object_decode.h"
 
@@ -16,21 +16,11 @@ namespace {
 constexpr std::string_view kPodMissing =
     "Pod is missing or null: an extender request carries the pod to be scheduled";
 
-// True where the names ascend, at most once beginning anew below the first: none comes twice.
-// kube-scheduler goes around its list, which is mostly in this order.
-bool ascend_around(const std::vector<std::string_view>& names) {
-  const auto drop = std::adjacent_find(names.begin(), names.end(), std::greater_equal<>());
-  if (drop == names.end()) return true;
-  return names.back() < names.front() &&
-         std::adjacent_find(drop + 1, names.end(), std::greater_equal<>()) == names.end();
-}
-
 // Fills request.node_names from NodeNames, or says why it cannot.
 std::string read_names(JsonView names, NameTable& seen, NodesRequest& request) {
   if (!names.is_array()) return "NodeNames is neither an array nor null";
   std::vector<std::string_view>& all = request.node_names;
   if (!names.read_texts(all)) return format("NodeNames[{}] is not a string", all.size());
-  if (ascend_around(all)) return {};
   seen.reset(all.size());
   std::erase_if(all, [&](std::string_view name) { return !seen.insert(name); });
   return {};
@@ -84,12 +74,35 @@ void write_failed(const NodesRequest& request, const FilterReply& reply, bool be
   out.end_object();
 }
 
-// Room for the names as they came, once, and for the reasons.
-std::size_t reply_size(std::string_view source, const FilterReply& reply) {
-  constexpr std::size_t kReason = 128;
-  const auto failed = std::count_if(reply.verdicts.begin(), reply.verdicts.end(),
-                                    [](Verdict verdict) { return !passes(verdict); });
-  return source.size() + kReason * static_cast<std::size_t>(failed + 1);
+// The names that pass; runs of neighbours go in one piece.
+void write_passing(const NodesRequest& request, const FilterReply& reply, JsonWriter& out) {
+  const std::size_t count = request.node_names.size();
+  const std::vector<NodeIndex>& nodes = request.nodes;
+  out.begin_array();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!passes(reply.verdicts[i])) continue;
+    if (request.known == nullptr) {
+      out.string(request.node_names[i]);
+      continue;
+    }
+    const std::size_t first = i;
+    while (i + 1 < count && nodes[i + 1] == nodes[i] + 1 && passes(reply.verdicts[i + 1]))
+      ++i;
+    out.raw(request.known->quoted(nodes[first], nodes[i]));
+  }
+  out.end_array();
+}
+
+// Nothing but the names, which come as its last field, is left out of such a request.
+bool ends_with_no_names(JsonView root) {
+  std::size_t named = 0;
+  bool none = false;
+  for (const auto& [key, value] : root.fields()) {
+    if (to_lower(key) != "nodenames") continue;
+    ++named;
+    none = value.is_array() && value.items().count() == 0;
+  }
+  return named == 1 && none;
 }
 
 }  // namespace
@@ -97,8 +110,34 @@ std::size_t reply_size(std::string_view source, const FilterReply& reply) {
 struct ExtenderCodec::Impl {
   GpuCatalog catalog;
   JsonDocument document;
+  std::size_t body_size = 0;  // of the request decoded last
+  std::string without_names;  // the request, less its names
   NameTable seen;
   std::vector<std::uint32_t> kept;  // of a full-object request: places of its nodes in the list
+
+  // Room for the names as they came, once, and for the reasons.
+  std::size_t reply_size(const FilterReply& reply) const {
+    constexpr std::size_t kReason = 128;
+    const auto failed = std::count_if(reply.verdicts.begin(), reply.verdicts.end(),
+                                      [](Verdict verdict) { return !passes(verdict); });
+    return body_size + kReason * static_cast<std::size_t>(failed + 1);
+  }
+
+  // Of a request as kube-scheduler writes it, where every node is known; nullopt of any other.
+  std::optional<Decoded<NodesRequest>> decode_known(std::string_view body,
+                                                    const std::shared_ptr<const NodeNames>& known) {
+    const auto parts = split_names(body);
+    Decoded<NodesRequest> out;
+    if (!parts || !read_known_names(parts->items, *known, out.request)) return std::nullopt;
+    without_names.assign(parts->head).append("]}");
+    const auto root = document.parse(without_names);
+    if (!root || !ends_with_no_names(*root)) return std::nullopt;
+    const JsonView pod = root->find_any_case("Pod");
+    if (!pod.is_object()) return std::nullopt;
+    out.request.pod = read_pod(pod, catalog);
+    out.request.known = known;
+    return out;
+  }
 
   void write_node_list(const NodeListSlices& nodes, const FilterReply& reply,
                        JsonWriter& out) const {
@@ -113,10 +152,14 @@ struct ExtenderCodec::Impl {
 };
 
 ExtenderCodec::ExtenderCodec(GpuCatalog catalog)
-    : impl_(std::make_unique<Impl>(Impl{std::move(catalog), {}, {}, {}})) {}
+    : impl_(std::make_unique<Impl>(Impl{std::move(catalog), {}, 0, {}, {}, {}})) {}
 ExtenderCodec::~ExtenderCodec() = default;
 
-Result<Decoded<NodesRequest>> ExtenderCodec::decode_nodes(std::string_view body) {
+Result<Decoded<NodesRequest>> ExtenderCodec::decode_nodes(
+    std::string_view body, const std::shared_ptr<const NodeNames>& known) {
+  impl_->body_size = body.size();
+  if (known != nullptr && known->plain())
+    if (auto decoded = impl_->decode_known(body, known)) return *std::move(decoded);
   SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(body));
   impl_->kept.clear();
   Decoded<NodesRequest> out;
@@ -194,7 +237,7 @@ std::string ExtenderCodec::encode_filter(const NodesRequest& request,
   if (!reply.error.empty()) return encode_filter_error(reply.error);
   if (reply.verdicts.size() != request.node_names.size())
     return encode_filter_error("internal error: not every node was judged");
-  JsonWriter out(reply_size(impl_->document.source(), reply));
+  JsonWriter out(impl_->reply_size(reply));
   out.begin_object();
   if (request.full_objects) {
     const NodeListSlices nodes = slice_nodes(impl_->document.source());
@@ -205,10 +248,8 @@ std::string ExtenderCodec::encode_filter(const NodesRequest& request,
     out.key("NodeNames").null();
   } else {
     out.key("Nodes").null();
-    out.key("NodeNames").begin_array();
-    for (std::size_t i = 0; i < request.node_names.size(); ++i)
-      if (passes(reply.verdicts[i])) out.string(request.node_names[i]);
-    out.end_array();
+    out.key("NodeNames");
+    write_passing(request, reply, out);
   }
   out.key("FailedNodes");
   write_failed(request, reply, false, out);

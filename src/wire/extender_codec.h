@@ -32,7 +32,9 @@ class ExtenderCodec {
   explicit ExtenderCodec(GpuCatalog catalog);
   ~ExtenderCodec();
 
-  Result<Decoded<NodesRequest>> decode_nodes(std::string_view body);
+  // `known`, where there is one, makes reading its names quick; what is read is the same.
+  Result<Decoded<NodesRequest>> decode_nodes(std::string_view body,
+                                             const std::shared_ptr<const NodeNames>& known = {});
   Result<Decoded<PreemptRequest>> decode_preempt(std::string_view body);
   Result<Decoded<BindRequest>> decode_bind(std::string_view body);
 

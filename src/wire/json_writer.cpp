@@ -1,6 +1,8 @@
 #include "wire/json_writer.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -8,29 +10,34 @@
 namespace slackline::wire {
 namespace {
 
-constexpr std::uint64_t kLow = 0x0101010101010101ULL;
-constexpr std::uint64_t kHigh = 0x8080808080808080ULL;
-
-// Zero in the high bits when none of eight bytes is a control character, '"', '\\' or beyond ASCII.
-std::uint64_t special8(const char* at) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, sizeof word);
-  const std::uint64_t quote = word ^ (kLow * '"');
-  const std::uint64_t slash = word ^ (kLow * '\\');
-  return (word - kLow * 0x20) | (quote - kLow) | (slash - kLow) | word;
-}
-
-// True when a text of at least eight bytes needs no escape; the last eight overlap those before.
-bool plain(std::string_view text) {
-  if (text.size() < 8) return false;
-  std::uint64_t special = special8(text.data() + text.size() - 8);
-  for (std::size_t at = 0; at + 8 < text.size(); at += 8)
-    special |= special8(text.data() + at);
-  return (special & kHigh) == 0;
-}
-
 bool plain(unsigned char c) {
   return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+// Sixteen characters at once; signed, so that those beyond ASCII are less than any other.
+using Block = signed char __attribute__((vector_size(16)));
+
+// Copies a block. Zero where its characters are plain.
+Block copy_block(const char* from, char* to) {
+  Block block;
+  std::memcpy(&block, from, sizeof block);
+  std::memcpy(to, &block, sizeof block);
+  return (block < 0x20) | (block == '"') | (block == '\\');
+}
+
+// Copies a text; false where some of it needs an escape, or may need one.
+bool copy_plain(std::string_view text, char* to) {
+  if (text.size() < sizeof(Block)) {
+    std::copy(text.begin(), text.end(), to);
+    return std::all_of(text.begin(), text.end(), [](char c) { return plain(c); });
+  }
+  // The last block overlaps the one before.
+  const std::size_t last = text.size() - sizeof(Block);
+  Block special = copy_block(text.data() + last, to + last);
+  for (std::size_t at = 0; at < last; at += sizeof(Block))
+    special |= copy_block(text.data() + at, to + at);
+  const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(special);
+  return (words[0] | words[1]) == 0;
 }
 
 // Bytes of the well-formed UTF-8 sequence at `at`, or 0 (Unicode, table 3-7).
@@ -109,11 +116,12 @@ std::string quoted(std::string_view text) {
 }  // namespace
 
 void JsonWriter::put_quoted(std::string_view text) {
-  if (!plain(text)) return put(quoted(text));
   char* to = grow(text.size() + 2);
   *to = '"';
-  std::memcpy(to + 1, text.data(), text.size());
   to[text.size() + 1] = '"';
+  if (copy_plain(text, to + 1)) return;
+  used_ -= text.size() + 2;
+  put(quoted(text));
 }
 
 JsonWriter& JsonWriter::begin_object() {

@@ -1,5 +1,7 @@
-// ExtenderArgs: whatever decodes is answered with valid JSON that names every node exactly once.
+// ExtenderArgs: whatever decodes is answered with valid JSON that names every node exactly once,
+// and with known names the same is read.
 #include "fuzz/fuzz.h"
+#include "support/node_names.h"
 #include "wire/extender_codec.h"
 
 using namespace slackline;
@@ -7,7 +9,15 @@ using namespace slackline::fuzz;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static wire::ExtenderCodec codec(default_gpu_catalog());
+  static wire::ExtenderCodec quick(default_gpu_catalog());
+  static const auto known = test::node_names({"a", "b", "gpu-node-1"});
   const auto decoded = codec.decode_nodes(text_of(data, size));
+  const auto again = quick.decode_nodes(text_of(data, size), known);
+  require(again.has_value() == decoded.has_value(), "known names refuse and accept nothing else");
+  if (decoded)
+    require(again->refusal == decoded->refusal &&
+                again->request.node_names == decoded->request.node_names,
+            "known names are read as they are without");
   if (!decoded || !decoded->refusal.empty()) return 0;
   const NodesRequest& request = decoded->request;
   FilterReply reply;

@@ -23,15 +23,25 @@ FilterReply pass_all(std::size_t nodes) {
   return FilterReply{std::vector<Verdict>(nodes, Verdict::kPass), {}};
 }
 
-std::size_t passing(const FilterReply& reply) {
-  return static_cast<std::size_t>(
-      std::count_if(reply.verdicts.begin(), reply.verdicts.end(), passes));
+using VerdictCounts = std::array<std::uint32_t, kVerdictCount>;
+
+std::uint32_t& of(VerdictCounts& counts, Verdict verdict) {
+  return counts[static_cast<std::size_t>(verdict)];
 }
 
-std::vector<std::pair<std::string, std::uint32_t>> count_reasons(const FilterReply& reply) {
-  std::array<std::uint32_t, kVerdictCount> counts{};
+VerdictCounts count_verdicts(const FilterReply& reply) {
+  VerdictCounts counts{};
+  std::uint32_t failing = 0;  // mostly few
   for (const Verdict verdict : reply.verdicts)
-    ++counts[static_cast<std::size_t>(verdict)];
+    if (!passes(verdict)) {
+      ++of(counts, verdict);
+      ++failing;
+    }
+  of(counts, Verdict::kPass) = static_cast<std::uint32_t>(reply.verdicts.size()) - failing;
+  return counts;
+}
+
+std::vector<std::pair<std::string, std::uint32_t>> reasons(const VerdictCounts& counts) {
   std::vector<std::pair<std::string, std::uint32_t>> reasons;
   for (std::size_t i = 0; i < kVerdictCount; ++i)
     if (counts[i] > 0) reasons.emplace_back(std::string(code(static_cast<Verdict>(i))), counts[i]);
@@ -113,6 +123,10 @@ std::shared_ptr<const std::vector<core::Pool>> Extender::pools_of(const ClusterS
   return pools;
 }
 
+std::shared_ptr<const NodeNames> Extender::node_names() const {
+  return source_.snapshot()->node_names;
+}
+
 FilterReply Extender::filter(const NodesRequest& request) {
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
@@ -124,9 +138,10 @@ FilterReply Extender::filter(const NodesRequest& request) {
 
   DecisionRow row =
       row_for(Verb::kFilter, *snapshot, *board_.known(), request.pod, request.node_names.size());
-  row.reasons = count_reasons(reply);
+  VerdictCounts counts = count_verdicts(reply);
+  row.reasons = reasons(counts);
   row.result = reply.error.empty()
-                   ? format("passed {} of {}", passing(reply), reply.verdicts.size())
+                   ? format("passed {} of {}", of(counts, Verdict::kPass), reply.verdicts.size())
                    : reply.error;
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
   log_.record(std::move(row));

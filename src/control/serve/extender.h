@@ -57,6 +57,9 @@ class Extender {
            const cluster::ClusterSource& source, cluster::ClusterWriter* writer, DecisionLog& log,
            const Clock& clock);
 
+  // For decoding: a request that was read by them is answered without looking its nodes up.
+  std::shared_ptr<const NodeNames> node_names() const;
+
   FilterReply filter(const NodesRequest& request);
   PrioritizeReply prioritize(const NodesRequest& request);
   PreemptReply preempt(const PreemptRequest& request);

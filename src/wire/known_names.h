@@ -1,0 +1,24 @@
+// NodeNames of a request, read by what is known: kube-scheduler lists most nodes, mostly in the
+// order of their names, so that thousands of names need neither be parsed nor looked up.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "slackline/model/extender.h"
+#include "slackline/model/node_names.h"
+
+namespace slackline::wire {
+
+// A body whose last field is NodeNames, as Go writes it.
+struct NamesLast {
+  std::string_view head;   // up to and with the opening bracket; unchecked
+  std::string_view items;  // between the brackets
+};
+std::optional<NamesLast> split_names(std::string_view body);
+
+// Fills the request's names and indices, each node once, with views into `known`, whose names are
+// plain. False at the first item that is not known or not written as Go writes it.
+bool read_known_names(std::string_view items, const NodeNames& known, NodesRequest& request);
+
+}  // namespace slackline::wire
