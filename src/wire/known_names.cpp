@@ -26,10 +26,11 @@ std::optional<NodeIndex> first_of(std::string_view items, const NodeNames& known
 std::optional<NamesLast> split_names(std::string_view body) {
   constexpr std::string_view kOpening = R"("NodeNames":[)";
   constexpr std::string_view kClosing = "]}";
+  if (!body.ends_with(kClosing)) return std::nullopt;
   // No plain name has a bracket in it. Unlike rfind(), memrchr() sees many bytes at once.
-  const void* bracket = ::memrchr(body.data(), '[', body.size());
-  if (bracket == nullptr || !body.ends_with(kClosing)) return std::nullopt;
-  const std::string_view head(body.data(), static_cast<const char*>(bracket) + 1);
+  const auto* bracket = static_cast<const char*>(::memrchr(body.data(), '[', body.size()));
+  if (bracket == nullptr) return std::nullopt;
+  const std::string_view head = body.substr(0, static_cast<std::size_t>(bracket - body.data()) + 1);
   if (!head.ends_with(kOpening)) return std::nullopt;
   return NamesLast{head, body.substr(head.size(), body.size() - head.size() - kClosing.size())};
 }
