@@ -29,7 +29,7 @@ Block copy_block(const char* from, char* to) {
 bool copy_plain(std::string_view text, char* to) {
   if (text.size() < sizeof(Block)) {
     std::copy(text.begin(), text.end(), to);
-    return std::all_of(text.begin(), text.end(), [](char c) { return plain(c); });
+    return std::all_of(text.begin(), text.end(), plain);
   }
   // The last block overlaps the one before.
   const std::size_t last = text.size() - sizeof(Block);
