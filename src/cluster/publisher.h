@@ -1,5 +1,5 @@
 // Publisher: the thread that turns changes of the cache into snapshots: at once when idle, else at
-// most one per 5 ms, so that a burst of events costs one publication.
+// most one per 5 ms and at a pace (base/pace.h), so that a burst of events costs one publication.
 //
 // Thread-safety: start() once, then stop() and join().
 #pragma once

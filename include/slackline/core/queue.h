@@ -53,9 +53,9 @@ struct QueueTask {
   Uid uid;                   // of the Job or the pod; empty for a labelled gang
   JobPtr job;                // null: pods carry the plan
   std::vector<PodPtr> pods;  // members that are not bound, in the snapshot's order
-  Pod member;                // what one member asks for, before any change of shape
+  PodPtr member;             // what one member asks for, before any change of shape; never null
   TaskRequest request;
-  TaskIntent intent;
+  std::shared_ptr<const TaskIntent> intent;  // never null
   bool shape_is_free = false;
   double created_s = 0;
   std::optional<double> deadline_s;

@@ -1,9 +1,7 @@
 // PlannerLoop: the thread that decides. While this replica leads, every snapshot moves planned
 // tasks on (core/hand_over.h) at once, and the queue is planned (core/plan.h) when something
-// changed or the last plan asked for it. After a plan none is made for four times as long as it
-// took, at most kCoalesce_s, and after each turn of the loop it rests for three times as long, at
-// most kMostRest_s: a small cluster is followed change by change, a large one leaves the machine
-// to others.
+// changed or the last plan asked for it. Moving on and planning keep a pace each (base/pace.h): a
+// change that comes alone is followed at once, a flood of them in turns that each serve many.
 //
 //   watch event, answer, term, time -> wake -> snapshot + own writes -> hand_over -> writes
 //                                                                    -> plan     -> writes
@@ -26,12 +24,13 @@
 #include "control/plan/planner_board.h"
 #include "control/settings/settings.h"
 #include "obs/metrics.h"
+#include "slackline/base/pace.h"
 #include "slackline/core/hand_over.h"
 
 namespace slackline::control {
 
-inline constexpr double kCoalesce_s = 0.1;
-inline constexpr double kMostRest_s = 0.025;
+inline constexpr PaceLimits kTurns{.share = 0.05, .most_saved_s = 0.05, .most_rest_s = 0.1};
+inline constexpr PaceLimits kPlans{.share = 0.08, .most_saved_s = 0.05, .most_rest_s = 0.1};
 // From this minor version on, suspended Jobs take changes of their template.
 inline constexpr int kTemplatesAreOpenSince = 36;
 
@@ -70,8 +69,11 @@ class PlannerLoop {
   void run();
   // Returns when to look again, steady.
   double turn(double woken_s);
+  void renew_term();
   void begin_term(std::int64_t term);
-  void plan(const SnapshotPtr& snapshot, double woken_s);
+  // Returns the snapshot with our writes; null where writes were added to them.
+  SnapshotPtr hand_over(const SnapshotPtr& seen, double now_s, double woken_s);
+  void plan(const SnapshotPtr& snapshot, double changed_s);
   // False where not all could be taken now.
   bool write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot, double woken_s);
   void show_queue(const core::Queue& queue);
@@ -99,10 +101,12 @@ class PlannerLoop {
   core::PlanStamp stamp_;
   core::HandOverMemory memory_;
   core::TaskMenus menus_;
-  double planned_s_ = 0;     // steady, when the last plan was made
-  double rest_s_ = 0;        // how long none is made after it
-  double next_plan_s_ = 0;   // what the last plan asked for, steady
-  bool plan_wanted_ = true;  // something has changed since the last plan
+  Pace turn_pace_{kTurns};
+  Pace plan_pace_{kPlans};
+  double may_turn_s_ = 0;  // steady, by their paces
+  double may_plan_s_ = 0;
+  double next_plan_s_ = 0;           // what the last plan asked for, steady
+  std::optional<double> changed_s_;  // since when the last plan is out of date; nullopt: it is not
   std::map<std::pair<std::string, std::string>, obs::Gauge> lengths_;  // by queue and class
 
   Mutex mutex_;

@@ -58,9 +58,9 @@ class RowMaker {
     row.key = task.key;
     row.uid = task.uid;
     row.kind = task.kind;
-    row.queue = queue_of(task.intent, task.key.ns);
-    row.qos_class = to_string(task.intent.qos_class.value_or(QosClass::kNormal));
-    row.model = task.intent.model.value_or("");
+    row.queue = queue_of(*task.intent, task.key.ns);
+    row.qos_class = to_string(task.intent->qos_class.value_or(QosClass::kNormal));
+    row.model = task.intent->model.value_or("");
     row.created_s = task.created_s;
     row.deadline_s = task.deadline_s;
     if (task.deadline_s && !menu.empty())
@@ -85,11 +85,11 @@ class RowMaker {
     if (!task.shape_is_free)
       row.shape =
           Placement{static_cast<int>(task.request.pods), static_cast<int>(task.request.gpus)};
-    if (!task.intent.any_gpu_type) row.accepted_types = task.intent.gpu_types;
+    if (!task.intent->any_gpu_type) row.accepted_types = task.intent->gpu_types;
   }
 
   bool runs(const core::QueueTask& task) const {
-    if (!task.job) return task.member.bound();
+    if (!task.job) return task.member->bound();
     return task.job->active > 0 && !owners_of_unbound_.contains(task.job->uid);
   }
 
@@ -97,7 +97,7 @@ class RowMaker {
     const core::QueueTask& task = queue_.task(index);
     if (task.hindrance) return task.hindrance->reason;
     if (queue_.state().tasks()[index].menu->empty())
-      return type_is_absent(task.intent) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
+      return type_is_absent(*task.intent) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
     if (no_node_may(index)) return reason::kNoNodeFits;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
     if (!planner_.active) return reason::kNotActive;
@@ -133,7 +133,7 @@ class RowMaker {
     if (!first) return at->second;
     for (const core::QueuePool& pool : queue_.pools())
       for (const NodeIndex node : pool.nodes)
-        if (!core::misfit(queue_.task(index).member, *sight_.snapshot->node(node).node))
+        if (!core::misfit(*queue_.task(index).member, *sight_.snapshot->node(node).node))
           return at->second = false;
     return true;
   }

@@ -19,8 +19,8 @@ std::vector<NodeName> nodes_of(const ClusterSnapshot& snapshot, const QueuePool&
 }
 
 std::vector<NodeSelectorTerm> written_terms(const QueueTask& task) {
-  return task.member.constraints ? task.member.constraints->affinity_terms
-                                 : std::vector<NodeSelectorTerm>{};
+  return task.member->constraints ? task.member->constraints->affinity_terms
+                                  : std::vector<NodeSelectorTerm>{};
 }
 
 bool offers_several_types(const PlacementMenu& menu) {

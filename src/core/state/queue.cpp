@@ -123,7 +123,7 @@ std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const Que
 
 double started_s(const QueueTask& task, double now_s) {
   if (task.job) return task.job->started_s.value_or(now_s);
-  return task.member.started_s.value_or(now_s);
+  return task.member->started_s.value_or(now_s);
 }
 
 }  // namespace
@@ -163,7 +163,7 @@ class QueueMaker {
   const QueueRules& rules_of(const QueueTask& task) const {
     static const QueueRules kDefaults;
     if (options_.queues == nullptr) return kDefaults;
-    return options_.queues->of(queue_of(task.intent, task.key.ns));
+    return options_.queues->of(queue_of(*task.intent, task.key.ns));
   }
 
   void renew_menus() {
@@ -179,24 +179,24 @@ class QueueMaker {
     std::vector<PlanTask> tasks;
     tasks.reserve(queue_.tasks_.size());
     for (QueueTask& task : queue_.tasks_) {
-      const TaskMenu& menu = menus_.of(task.intent, task.request);
-      task.deadline_s = resolve_deadline(task.intent, task.created_s, menu.lat11_s);
+      const TaskMenu& menu = menus_.of(*task.intent, task.request);
+      task.deadline_s = resolve_deadline(*task.intent, task.created_s, menu.lat11_s);
       PlanTask described;
       squared_errors_ += menu.error * menu.error;
       described.id = static_cast<std::int64_t>(tasks.size());
       described.submit_s = task.created_s;
       described.deadline_s = task.deadline_s.value_or(kNoDeadline);
-      described.qos = task.intent.qos_class.value_or(QosClass::kNormal);
+      described.qos = task.intent->qos_class.value_or(QosClass::kNormal);
       described.request_gpus = static_cast<int>(task.request.pods * task.request.gpus);
-      described.type = task.intent.model.value_or("");
-      described.checkpoint_s = task.intent.checkpoint_interval_s.value_or(described.checkpoint_s);
+      described.type = task.intent->model.value_or("");
+      described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(described.checkpoint_s);
       described.preemptible = false;  // until live preemption exists
       described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);
       described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
-      if (!task.plan) described.eligible = eligibility.of(task.member);
+      if (!task.plan) described.eligible = eligibility.of(*task.member);
       if (!task.plan && !task.hindrance && rules_of(task).scale_up &&
-          !present_.could_run(task, eligibility_key(task.member)))
+          !present_.could_run(task, eligibility_key(*task.member)))
         scale_up(static_cast<TaskIndex>(tasks.size()));
       tasks.push_back(std::move(described));
     }

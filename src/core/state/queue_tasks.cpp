@@ -40,8 +40,18 @@ bool is_gang(const Job& job, const WrittenJob& written) {
   return job.indexed && job.completions == job.parallelism && written.parallelism > 1;
 }
 
-QueueTask task_of_job(const JobPtr& job) {
-  const WrittenJob written(*job);
+PodPtr member_of(const Job& job, const WrittenJob& written) {
+  auto member = std::make_shared<Pod>();
+  member->key.ns = job.key.ns;
+  member->owner = OwnerRef{"Job", job.key.name, job.uid};
+  member->priority = job.priority;
+  member->requests = job.pod_requests;
+  member->requests.set_gpus(written.resource, written.gpus);
+  member->constraints = written.constraints;
+  return member;
+}
+
+QueueTask task_of_job(const JobPtr& job, const WrittenJob& written) {
   QueueTask task;
   task.kind = "Job";
   task.key = job->key;
@@ -49,15 +59,11 @@ QueueTask task_of_job(const JobPtr& job) {
   task.job = job;
   task.request = {written.resource, std::max<std::int64_t>(1, written.parallelism - job->succeeded),
                   written.gpus, written.reshapable, !job->gpu_container.empty()};
-  if (job->intent) task.intent = *job->intent;
+  static const auto kNothingSaid = std::make_shared<const TaskIntent>();
+  task.intent = job->intent ? job->intent : kNothingSaid;
   task.created_s = job->created_s;
-  task.member.key.ns = job->key.ns;
-  task.member.owner = OwnerRef{"Job", job->key.name, job->uid};
-  task.member.priority = job->priority;
-  task.member.requests = job->pod_requests;
-  task.member.requests.set_gpus(written.resource, written.gpus);
-  task.member.constraints = written.constraints;
-  task.shape_is_free = shape_is_free(task.intent, task.request);
+  task.member = member_of(*job, written);
+  task.shape_is_free = shape_is_free(*task.intent, task.request);
   task.plan = job->plan;
   return task;
 }
@@ -68,6 +74,7 @@ class Finder {
       : snapshot_(snapshot), held_off_(held_off), dependencies_(snapshot) {}
 
   FoundTasks find() {
+    found_.waiting.reserve(snapshot_.jobs.size());
     for (const NodeStatePtr& state : snapshot_.nodes)
       for (const PodPtr& pod : state->pods)
         count_bound(pod);
@@ -110,9 +117,9 @@ class Finder {
     const bool gang = is_gang(*job, written);
     if (!job->suspended) {
       if (job->plan) {
-        found_.running.push_back(task_of_job(job));
+        found_.running.push_back(task_of_job(job, written));
       } else if (gang && gated_of_.contains(job->uid) && !bound_of_.contains(job->uid)) {
-        QueueTask task = task_of_job(job);
+        QueueTask task = task_of_job(job, written);
         task.pods = gated_of_.at(job->uid);
         // Its pods exist: their shape is what it is.
         task.request = {written.resource, job->parallelism - job->succeeded,
@@ -127,22 +134,22 @@ class Finder {
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
     if (!gang && written.parallelism > 1 && !dependencies_.of(*job))
       return found_.to_open.push_back(job);
-    QueueTask task = task_of_job(job);
+    QueueTask task = task_of_job(job, written);
     task.plan = nullptr;  // that of a suspended Job is void
     wait(std::move(task));
   }
 
-  void wait(QueueTask task) {
+  void wait(QueueTask&& task) {
     if (task.job)
       task.hindrance = dependencies_.of(*task.job);
     else if (!has_begun(task))
-      task.hindrance = dependencies_.of(task.key.ns, task.intent);
+      task.hindrance = dependencies_.of(task.key.ns, *task.intent);
     found_.waiting.push_back(std::move(task));
   }
 
   // A Job that was unsuspended had all that it depends on, which may be gone since.
   bool has_begun(const QueueTask& task) const {
-    const Job* job = owning_job(snapshot_, task.member);
+    const Job* job = owning_job(snapshot_, *task.member);
     return job != nullptr && job->resumed;
   }
 
@@ -184,8 +191,8 @@ class Finder {
     task.kind = std::move(kind);
     task.key = std::move(key);
     task.uid = std::move(uid);
-    task.member = first;
-    task.intent = effective_intent(snapshot_, first);
+    task.member = pods.front();
+    task.intent = std::make_shared<const TaskIntent>(effective_intent(snapshot_, first));
     task.created_s = first.created_s;
     task.request.resource = primary_gpu_resource(first.requests);
     task.request.pods = static_cast<std::int64_t>(pods.size());

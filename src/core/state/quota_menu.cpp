@@ -4,7 +4,7 @@ namespace slackline::core {
 
 QuotaDemand demand_of(const QueueTask& task, const Placement& shape) {
   if (!task.job || !task.job->suspended) return {};  // its pods are there, and counted
-  QuotaDemand demand{task.member.requests, task.pods_in(shape)};
+  QuotaDemand demand{task.member->requests, task.pods_in(shape)};
   demand.pod.set_gpus(task.request.resource, task.gpus_per_pod_in(shape));
   return demand;
 }

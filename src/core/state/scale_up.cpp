@@ -33,9 +33,9 @@ struct Members {
 
 std::vector<Members> allowed_shapes(const QueueTask& task) {
   if (!task.shape_is_free) return {{task.request.pods, task.request.gpus}};
-  if (task.intent.any_placement) return {{1, 1}};
+  if (task.intent->any_placement) return {{1, 1}};
   std::vector<Members> shapes;
-  for (const Placement& shape : task.intent.placements)
+  for (const Placement& shape : task.intent->placements)
     shapes.push_back({shape.d_node, shape.d_gpn});
   return shapes;
 }
@@ -44,7 +44,7 @@ std::vector<Members> allowed_shapes(const QueueTask& task) {
 
 bool PresentNodes::could_run(const QueueTask& task, const std::string& kind) {
   std::string key = format("{}|{}", kind, task.request.resource);
-  for (const GpuType& type : task.intent.gpu_types)
+  for (const GpuType& type : task.intent->gpu_types)
     key += "|" + type.str();
   for (const Members& shape : allowed_shapes(task))
     key += format("|{}x{}", shape.pods, shape.gpus);
@@ -54,15 +54,15 @@ bool PresentNodes::could_run(const QueueTask& task, const std::string& kind) {
 }
 
 bool PresentNodes::find(const QueueTask& task) const {
-  const AcceptedTypes accepted(task.intent, catalog_);
-  Resources rest = task.member.requests;
+  const AcceptedTypes accepted(*task.intent, catalog_);
+  Resources rest = task.member->requests;
   rest.gpus.clear();
   std::vector<std::int64_t> gpus;  // of each node that one member may use
   for (const NodeStatePtr& state : snapshot_.nodes) {
     const Node& node = *state->node;
     const std::int64_t count = node.allocatable.gpu_count(task.request.resource);
     if (count > 0 && accepted.preference(node.gpu_type) && fits(rest, node.allocatable) &&
-        !misfit(task.member, in_service(node)))
+        !misfit(*task.member, in_service(node)))
       gpus.push_back(count);
   }
   const auto shapes = allowed_shapes(task);
