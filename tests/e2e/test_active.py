@@ -57,16 +57,17 @@ class ActiveTest(ActiveCase):
         self.cluster.wait(lambda: self._done("flood") == 120, 120, "the flood to drain")
 
     def test_killed_in_the_middle_of_releases_it_goes_on(self):
-        jobs = [waiting_job(f"many-{i:02}", gpus=2, duration="2s") for i in range(24)]
+        waves, at_once = 5, 8  # what the nodes hold: each kill leaves a wave to be released
+        jobs = [waiting_job(f"many-{i:02}", gpus=2, duration="2s") for i in range(waves * at_once)]
         self.cluster.apply(jobs)
-        for _ in range(4):
+        for _ in range(waves - 1):
             done = self._finished("many")
             self.cluster.wait(lambda seen=done: self._finished("many") > seen, 60, "progress")
             self.daemon.kill()
             self.daemon.start()
-        self.cluster.wait(lambda: self._finished("many") == 24, 180, "all Jobs to finish")
+        self.cluster.wait(lambda: self._finished("many") == len(jobs), 180, "all Jobs to finish")
         names = [name_of(pod) for pod in self.pods() if name_of(pod).startswith("many")]
-        self.assertEqual(len(names), 24, "every Job ran once")
+        self.assertEqual(len(names), len(jobs), "every Job ran once")
         self.assert_nothing_left_over()
 
     def test_of_two_replicas_the_other_goes_on_within_20_seconds(self):

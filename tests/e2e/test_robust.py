@@ -170,12 +170,14 @@ class RobustTest(RobustCase):
             self.cluster.add_namespace(namespace)
         refuse_the_third_pod = admission_policy("policy")
         self.cluster.apply(refuse_the_third_pod)
-        self._wait_for_policy("policy")
+        third = gpu_pod("probe", namespace="policy")
+        third["metadata"]["labels"] = {"batch.kubernetes.io/job-completion-index": "2"}
+        self._wait_refused(third, 422)
         self._release_before_any_pod_exists([
             waiting_job("gang", pods=4, gpus=1, gang=True, namespace=namespace)
             for namespace in ("quota", "policy")
         ])  # fmt: skip
-        self.cluster.apply([quota("quota", "late", {"pods": "2"})])  # nobody could foresee it
+        self._enforce_quota("quota", "late", {"pods": "2"})  # nobody could foresee it
         self.cluster.parts["kube-controller-manager"].start()
         for namespace in ("quota", "policy"):
             self.cluster.wait(
@@ -210,9 +212,14 @@ class RobustTest(RobustCase):
             self.cluster.apply(jobs)
             self.cluster.wait(lambda: all(map(self._halted, jobs)), 8, "the Jobs to be halted")
             self.cluster.kill("kube-controller-manager")
+            self.addCleanup(self._restart_controllers)
         finally:
             os.kill(self.daemon.process.pid, signal.SIGCONT)
         self.cluster.wait(lambda: not any(map(self._suspended, jobs)), 20, "the releases")
+
+    def _restart_controllers(self):
+        if not self.cluster.parts["kube-controller-manager"].alive():
+            self.cluster.parts["kube-controller-manager"].start()
 
     def _halted(self, job):
         conditions = self._read(job)["status"].get("conditions", [])
@@ -224,12 +231,25 @@ class RobustTest(RobustCase):
     def _read(self, job):
         return self.cluster.get("job", job["metadata"]["namespace"], name_of(job))
 
-    def _wait_for_policy(self, namespace):
-        pod = gpu_pod("probe", namespace=namespace)
-        pod["metadata"]["labels"] = {"batch.kubernetes.io/job-completion-index": "2"}
-        path = f"/api/v1/namespaces/{namespace}/pods?dryRun=All"
+    def _enforce_quota(self, namespace, name, hard):
+        """Makes a quota that refuses from its first moment, while no controller counts for it.
+
+        The API server looks only at a quota's status, in a cache of its own: pods made before that
+        is written and seen would all pass.
+        """
+        hard = {**hard, f"requests.{GPU}": "100"}
+        self.cluster.apply([quota(namespace, name, hard)])
+        status = {"status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}
+        self.cluster.kubectl(
+            "patch", "resourcequota", name, "-n", namespace, "--subresource=status",
+            "--type=merge", "-p", json.dumps(status),
+        )  # fmt: skip
+        self._wait_refused(gpu_pod("probe", gpus=101, namespace=namespace), 403)
+
+    def _wait_refused(self, pod, status):
+        path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods?dryRun=All"
         self.cluster.wait(
-            lambda: self.cluster.request("POST", path, pod)[0] == 422, 30, "the policy to bite"
+            lambda: self.cluster.request("POST", path, pod)[0] == status, 30, "a pod to be refused"
         )
 
     # ---- partition, and nobody left ------------------------------------------------------------

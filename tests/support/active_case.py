@@ -37,7 +37,7 @@ class ActiveCase(unittest.TestCase):
         """A daemon in active mode, in a directory of its own; not started. Ends with the class."""
         settings = f'planner: {{policy: "{POLICY}"}}\n'
         daemon = Daemon(account, cls.cluster.directory / name, "active", settings=settings)
-        cls.addClassCleanup(daemon.kill)
+        cls.cluster.adopt(daemon.process, f"slackline {name}")
         return daemon
 
     def setUp(self):

@@ -149,9 +149,9 @@ class ControlPlane:
         self.parts[name] = Process(name, argv, log, detached=self._keep).start()
         return self.parts[name]
 
-    def adopt(self, process):
-        """Lets a process started elsewhere (the daemon) end with this cluster."""
-        self.parts[process.name] = process
+    def adopt(self, process, name=None):
+        """Lets a process started elsewhere (the daemon) end with this cluster, and be missed by it."""
+        self.parts[name or process.name] = process
 
     def stop(self, part):
         return self.parts[part].stop()
@@ -287,7 +287,10 @@ class ControlPlane:
         }
 
     def wait(self, condition, timeout, what):
-        """Polls `condition`; fails at once when a part of the cluster has died meanwhile."""
+        """Polls `condition`; fails at once when a part of the cluster has died meanwhile.
+
+        What the parts said last is part of the failure.
+        """
 
         def checked():
             result = condition()
@@ -297,7 +300,11 @@ class ControlPlane:
                         part.must_live()
             return result
 
-        return wait(checked, timeout, what)
+        try:
+            return wait(checked, timeout, what)
+        except AssertionError as failure:
+            said = [f"-- {name}:\n{part.tail(4)}" for name, part in self.parts.items()]
+            raise AssertionError("\n".join([str(failure), *said])) from None
 
     def add_gpu_nodes(self, count, gpus, gpu_type_label=None, resource=GPU, prefix="node"):
         """Adds ready nodes PREFIX-0.. and returns their names."""

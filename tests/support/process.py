@@ -1,5 +1,6 @@
 """One child process with a log file, which never outlives the test run."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -12,16 +13,22 @@ _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 
 
+# Below what the kernel gives to connections: none can take a port that is about to be listened on,
+# or that a part waits to have back. Processes begin at places of their own, so that they do not meet.
+_FIRST, _END = 10000, 32000
+_next_port = _FIRST + os.getpid() * 331 % (_END - _FIRST)
+
+
 def free_ports(count):
-    """`count` distinct TCP ports of the loopback interface that are free at this moment."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
+    """`count` TCP ports of the loopback interface that are free at this moment; none twice."""
+    global _next_port
+    found = []
+    while len(found) < count:
+        port = _next_port
+        _next_port = port + 1 if port + 1 < _END else _FIRST
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            found.append(port)
+    return found
 
 
 def wait(condition, timeout, what, every=0.05):
