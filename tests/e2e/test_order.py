@@ -142,16 +142,22 @@ class OrderTest(unittest.TestCase):
         self.apply(gpu_job("stays", gpus=8))
 
         def let_go():
-            pods = self.cluster.pods_of("big", TEAM)
-            return pods and not pods[0]["spec"].get("schedulingGates") and pods[0]
+            pod = self.pod_of("big")
+            return pod and not pod["spec"].get("schedulingGates") and pod
 
         pod = self.cluster.wait(let_go, 30, "the pod of big without its gate")
         self.assertNotIn("nominatedNodeName", pod["status"])
         self.wait_reason("gang", "GangCannotScaleUp")
         for waits in ("gang", "stays"):
             self.assertIs(self.job(waits)["spec"]["suspend"], True)
+        self.cluster.kill("kube-scheduler")  # it could bind the pod before anybody plans
         self.cluster.add_gpu_nodes(1, 8, "A100", prefix="new")
         self.addCleanup(self.cluster.kubectl, "delete", "node", "new-0")
+        self.cluster.wait(
+            lambda: self.pod_of("big")["status"].get("nominatedNodeName") == "new-0",
+            30, "big, and not what came behind it, to be nominated",
+        )  # fmt: skip
+        self.cluster.parts["kube-scheduler"].start()
         self.wait_bound("big")
 
     # ---- words the tests are written in --------------------------------------------------------
@@ -203,6 +209,9 @@ class OrderTest(unittest.TestCase):
 
     def job(self, name):
         return self.cluster.get("job", TEAM, name)
+
+    def pod_of(self, job):
+        return next(iter(self.cluster.pods_of(job, TEAM)), None)
 
     def wait_bound(self, job):
         self.cluster.wait_bound(job, timeout=60, namespace=TEAM)

@@ -21,6 +21,7 @@
 //   - On API servers before 1.36 gated pods are pinned to their GPU type before they are lifted
 //   [5].
 //   - A nomination without a valid plan is cleared [6].
+//   - A pod that had lost its gate before it had a plan is nominated like a gated one.
 //   - A pod that is unbound 30 s after its gate went is nominated elsewhere, three times; then its
 //     Job is suspended again, a pod without a Job left alone [7].
 //   - A planned node that is gone, cordoned, unready or tainted is replaced by another one of the

@@ -5,8 +5,8 @@
 // waiting is a Job that still has pods, or whose controller has not said Suspended=True (hand-over
 // rule 5), and whoever is held off. What waits with a hindrance (core/hindrance.h) is not planned.
 // A task that no present node could ever run is, where its queue has scaleUp, let go without a
-// plan; a gang of that kind is hindered. Running are the tasks that have a plan, bound or on their
-// way.
+// plan, and waits again once a node that could run it is there; a gang of that kind is hindered.
+// Running are the tasks that have a plan, bound or on their way.
 //
 // A pool is a GPU type under one resource name (core/cost.h); cordoned, unready and unreadable
 // nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and live holds;

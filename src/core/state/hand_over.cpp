@@ -170,6 +170,12 @@ class HandOver {
     return true;
   }
 
+  // It was let go before it had a plan (queue.h).
+  bool was_never_nominated(const Pod& pod) const {
+    const auto at = memory_.lifted.find(pod.uid);
+    return pod.nominated_node.empty() && at != memory_.lifted.end() && at->second.node.empty();
+  }
+
   bool given_up(const Pod& pod) const {
     const auto at = memory_.lifted.find(pod.uid);
     return at != memory_.lifted.end() && at->second.misses >= kMostMisses;
@@ -193,7 +199,8 @@ class HandOver {
     std::vector<PodPtr> homeless;
     for (const PodPtr& pod : party.unbound) {
       const bool planned = take(pod->nominated_node);
-      const bool left_alone = !pod->gated && !missed_.contains(pod->uid) && !node_is_lost(*pod);
+      const bool left_alone = !pod->gated && !missed_.contains(pod->uid) && !node_is_lost(*pod) &&
+                              !was_never_nominated(*pod);
       const bool stays = pod->gated && planned && usable(room, *pod, pod->nominated_node);
       if (!left_alone && !stays) {
         if (!given_up(*pod)) homeless.push_back(pod);

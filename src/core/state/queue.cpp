@@ -148,6 +148,8 @@ class QueueMaker {
     queue_.tasks_ = std::move(found.waiting);
     for (QueueTask& task : found.running)
       queue_.tasks_.push_back(std::move(task));
+    for (QueueTask& task : found.let_go)
+      if (may_come_back(task)) queue_.tasks_.push_back(std::move(task));
     std::sort(queue_.tasks_.begin(), queue_.tasks_.end(),
               [](const QueueTask& a, const QueueTask& b) {
                 return std::tie(a.created_s, a.key, a.kind, a.uid) <
@@ -202,6 +204,11 @@ class QueueMaker {
     }
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
     find_runs();
+  }
+
+  // A node that could run it has come: without a plan, tasks behind it would be given that node.
+  bool may_come_back(const QueueTask& task) {
+    return rules_of(task).scale_up && present_.could_run(task, eligibility_key(*task.member));
   }
 
   void scale_up(TaskIndex index) {

@@ -98,8 +98,16 @@ class Finder {
   };
 
   static bool waits_at_our_gate(const Pod& pod) {
-    return pod.our_gate && !pod.foreign_gate && pod.managed && !pod.in_pod_group && !pod.deleting &&
-           !pod.terminal() && !pod.bound() && pod.problems.empty() && pod.requests.wants_gpus();
+    return pod.our_gate && !pod.foreign_gate && may_wait(pod);
+  }
+
+  static bool was_let_go(const Pod& pod) {
+    return !pod.gated && pod.nominated_node.empty() && may_wait(pod);
+  }
+
+  static bool may_wait(const Pod& pod) {
+    return pod.managed && !pod.in_pod_group && !pod.deleting && !pod.terminal() && !pod.bound() &&
+           pod.problems.empty() && pod.requests.wants_gpus();
   }
 
   void count_bound(const PodPtr& pod) {
@@ -161,11 +169,14 @@ class Finder {
       if (!gang.empty()) groups_[gang].planned = true;
       return add_running(pod);
     }
-    if (!waits_at_our_gate(*pod)) return;
+    const bool let_go = was_let_go(*pod);
+    if (!let_go && !waits_at_our_gate(*pod)) return;
     if (job != nullptr && (job->suspended || job->plan || is_gang(*job, WrittenJob(*job)))) return;
-    if (gang.empty())
+    if (let_go && gang.empty())
+      found_.let_go.push_back(task_of({pod}, "Pod", pod->key, pod->uid));
+    else if (gang.empty())
       wait(task_of({pod}, "Pod", pod->key, pod->uid));
-    else
+    else if (!let_go)
       groups_[gang].gated.push_back(pod);
   }
 

@@ -12,6 +12,7 @@ struct FoundTasks {
   std::vector<QueueTask> waiting;
   std::vector<QueueTask> running;
   std::vector<JobPtr> to_open;
+  std::vector<QueueTask> let_go;  // single pods without gate, plan and nomination
 };
 
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,

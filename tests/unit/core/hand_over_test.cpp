@@ -514,5 +514,23 @@ TEST_F(HandOverTest, JobsWhosePodsStandAloneAreOpenedAndTheirPodsQueue) {
   EXPECT_EQ(bound("many"), 4);
 }
 
+// An autoscaler passes over nominated pods, so it has no plan until the node is there.
+TEST_F(HandOverTest, WhatWasLetGoIsPlannedAndNominatedOnceItsNodeIsThere) {
+  QueueRulebook queues;
+  queues.named["grows"].scale_up = true;
+  planner_.follow(&queues);
+  world_.add(a_node("n1"));
+  auto big = a_pod("big").gpus(8).gated().managed();
+  big.intent().queue = "grows";
+  world_.add(big);
+  world_.add(a_job("behind").gpus(8).waiting().created(5));
+  settle(planner_);
+  EXPECT_EQ(written(), (std::vector<std::string>{"lift"}));
+  world_.add(a_node("n2").of("A100", 8));
+  settle(planner_);
+  EXPECT_EQ(written(), (std::vector<std::string>{"lift", "plan", "nominate"}));
+  EXPECT_EQ(world_.pods().at({"default", "big"}).node, NodeName("n2"));
+}
+
 }  // namespace
 }  // namespace slackline::core

@@ -368,6 +368,25 @@ TEST_F(ScaleUpTest, AGangStaysWithItsReason) {
   EXPECT_EQ(found.task(0).hindrance->reason, reason::kGangCannotScaleUp);
 }
 
+TEST_F(ScaleUpTest, WhatWasLetGoWaitsAgainOnceANodeCouldRunIt) {
+  const auto big_in = [](const std::string& queue) {
+    auto pod = a_pod("big-in-" + queue).gpus(8).managed();
+    pod.intent().queue = queue;
+    return pod;
+  };
+  auto cluster = a_cluster().with(a_node("n1")).with(big_in("grows")).with(big_in("other"));
+  EXPECT_EQ(queue(cluster.build()).size(), 0U);
+  const auto grown = cluster.with(a_node("new").of("A100", 8))
+                         .with(job_in("other", "behind", 8).created(5))
+                         .build();
+  EXPECT_EQ(queue(grown).size(), 2U);
+  const auto writes = starts(grown);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes[0].kind, OwnWriteKind::kPlanPod);
+  EXPECT_EQ(writes[0].key.name, "big-in-grows");
+  EXPECT_EQ(writes[0].plan->nodes, (std::vector<NodeName>{NodeName("new")}));
+}
+
 TEST_F(ScaleUpTest, WhatDependsOnOthersIsNotLetGoBeforeThem) {
   auto job = job_in("grows", "big", 8);
   job.intent().depends_on = {"prep"};
