@@ -6,6 +6,7 @@ option(SLACKLINE_WERROR "Treat warnings as errors" ON)
 set(SLACKLINE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 
 add_library(slackline_options INTERFACE)
+target_link_libraries(slackline_options INTERFACE Threads::Threads)
 target_compile_options(slackline_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
   # Scores must be equal on every machine: no fused multiply-add.
@@ -13,7 +14,9 @@ target_compile_options(slackline_options INTERFACE
   $<$<BOOL:${SLACKLINE_WERROR}>:-Werror>
   # g++ 12 reports false positives for these in inlined libstdc++ code.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   # libstdc++ 12 calls what it deprecates itself, inside std::stable_sort.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
@@ -31,5 +34,5 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()

@@ -11,11 +11,8 @@ function(slackline_test name)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE SLACKLINE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   list(TRANSFORM ARG_LAYERS PREPEND slackline::)
-  target_link_libraries(${name} PRIVATE slackline_options ${ARG_LAYERS} ${ARG_LINK}
-    GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
-  if(SLACKLINE_SANITIZE)  # instrumented and optimized, a test's own code takes longer to build than to run
-    target_compile_options(${name} PRIVATE -O0)
-  endif()
+  target_link_libraries(${name} PRIVATE slackline_test_options ${ARG_LAYERS} ${ARG_LINK} GTest::gtest_main)
+  slackline_precompile(${name} tests)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
