@@ -165,7 +165,7 @@ void Cache::put(Pod fresh, News& news) {
   }
   if (old) {
     detach(*old);
-    if (!same_pod) sightings_.erase(old->uid);
+    if (!same_pod) forget_sighting(old->uid);
   }
   pods_[pod->key] = PodEntry{pod, generation(KubeKind::kPod)};
   attach(pod);
@@ -176,7 +176,7 @@ void Cache::put(Pod fresh, News& news) {
 void Cache::put(Job job, News& news) {
   auto& entry = jobs_.entries[job.key];
   if (entry.object && entry.object->uid != job.uid) {
-    sightings_.erase(entry.object->uid);
+    forget_sighting(entry.object->uid);
     news.gone_jobs.push_back(entry.object->uid);
   }
   sight(job.uid, job.plan.get());
@@ -202,7 +202,7 @@ void Cache::forget_pod(const ObjectKey& key) {
   if (at == pods_.end()) return;
   const PodPtr pod = at->second.pod;
   pods_.erase(at);
-  sightings_.erase(pod->uid);
+  forget_sighting(pod->uid);
   detach(*pod);
 }
 
@@ -210,7 +210,7 @@ void Cache::forget_job(const ObjectKey& key, News& news) {
   const auto at = jobs_.entries.find(key);
   if (at == jobs_.entries.end()) return;
   news.gone_jobs.push_back(at->second.object->uid);
-  sightings_.erase(at->second.object->uid);
+  forget_sighting(at->second.object->uid);
   jobs_.forget(key);
 }
 
@@ -297,13 +297,27 @@ NodeState& Cache::edit(NodeSlot& slot) {
   return *slot.state;
 }
 
+// As a node's record: copied at the first change after a publication.
+Sightings& Cache::edit_sightings() {
+  if (sightings_owned_in_ != next_version_) {
+    sightings_ =
+        sightings_ ? std::make_shared<Sightings>(*sightings_) : std::make_shared<Sightings>();
+    sightings_owned_in_ = next_version_;
+  }
+  return *sightings_;
+}
+
+void Cache::forget_sighting(const Uid& uid) {
+  if (sightings_ && sightings_->contains(uid)) edit_sightings().erase(uid);
+}
+
 void Cache::sight(const Uid& uid, const PlanNote* plan) {
   if (plan == nullptr) {
-    sightings_.erase(uid);
+    forget_sighting(uid);
     return;
   }
   const double now_s = clock_.steady_s();
-  const auto [at, first] = sightings_.try_emplace(uid);
+  const auto [at, first] = edit_sightings().try_emplace(uid);
   if (first || at->second.value_hash != plan->value_hash)
     at->second = PlanSighting{plan->value_hash, now_s, now_s};
 }
@@ -312,9 +326,10 @@ void Cache::sight(const Uid& uid, const PlanNote* plan) {
 // stays so: its GPUs may be somebody else's by now.
 void Cache::note_progress(const Pod& pod) {
   const double now_s = clock_.steady_s();
+  Sightings& sightings = edit_sightings();
   for (const Uid& uid : {pod.uid, pod.owner ? pod.owner->uid : Uid{}}) {
-    const auto at = sightings_.find(uid);
-    if (at == sightings_.end()) continue;
+    const auto at = sightings.find(uid);
+    if (at == sightings.end()) continue;
     PlanSighting& sighting = at->second;
     if (now_s < std::max(sighting.first_seen_s, sighting.last_progress_s) + core::kPlanHold_s)
       sighting.last_progress_s = now_s;

@@ -111,6 +111,8 @@ class Cache {
   NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
   void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
   void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  void forget_sighting(const Uid& uid) SLACKLINE_REQUIRES(mutex_);
+  Sightings& edit_sightings() SLACKLINE_REQUIRES(mutex_);
   void rebuild_nodes() SLACKLINE_REQUIRES(mutex_);
   std::shared_ptr<ClusterSnapshot> build() SLACKLINE_EXCLUDES(mutex_);
   std::uint64_t generation(wire::KubeKind kind) const SLACKLINE_REQUIRES(mutex_) {
@@ -138,7 +140,8 @@ class Cache {
   Shelf<Job> jobs_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<DisruptionBudget> budgets_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<ResourceQuota> quotas_ SLACKLINE_GUARDED_BY(mutex_);
-  std::unordered_map<Uid, PlanSighting> sightings_ SLACKLINE_GUARDED_BY(mutex_);
+  std::shared_ptr<Sightings> sightings_ SLACKLINE_GUARDED_BY(mutex_);  // by edit_sightings()
+  std::uint64_t sightings_owned_in_ SLACKLINE_GUARDED_BY(mutex_) = 0;
 
   // Held while a snapshot is made, so that they come out in order; never taken under mutex_.
   Mutex publish_mutex_;

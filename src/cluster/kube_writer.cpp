@@ -11,6 +11,10 @@
 namespace slackline::cluster {
 namespace {
 
+// Of what a write has made, only the version is read: nothing else is encoded and sent.
+constexpr std::string_view kMetadataOnly =
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
 std::string pod_path(const ObjectKey& pod) {
   return format("/api/v1/namespaces/{}/pods/{}", path_segment(pod.ns), path_segment(pod.name));
 }
@@ -88,7 +92,8 @@ class KubeWriter final : public ClusterWriter {
     request.method = "PATCH";
     request.url = writes_job(write.kind) ? job_path(write.key) : pod_path(write.key);
     if (!encoded.subresource.empty()) request.url += format("/{}", encoded.subresource);
-    request.headers = {{"Content-Type", std::string(encoded.content_type)}};
+    request.headers = {{"Content-Type", std::string(encoded.content_type)},
+                       {"Accept", std::string(kMetadataOnly)}};
     request.body = encoded.body;
     request.timeout_s = kOwnWriteTimeout_s;
     const auto answer = client_.send(std::move(request));

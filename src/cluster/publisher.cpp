@@ -9,7 +9,7 @@
 namespace slackline::cluster {
 namespace {
 
-constexpr PaceLimits kPublications{.share = 0.05, .most_saved_s = 0.02, .most_rest_s = 0.05};
+constexpr PaceLimits kPublications{.share = 0.03, .most_saved_s = 0.02, .most_rest_s = 0.05};
 
 }  // namespace
 

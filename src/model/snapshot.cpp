@@ -10,14 +10,17 @@ HoldTable::HoldTable(std::size_t node_count, const std::vector<NodeIndex>& nodes
                      std::vector<Hold> holds) {
   if (holds.empty()) return;
   // A counting sort.
-  begins_.assign(node_count + 1, 0);
+  auto content = std::make_shared<Content>();
+  std::vector<std::uint32_t>& begins = content->begins;
+  begins.assign(node_count + 1, 0);
   for (const NodeIndex node : nodes)
-    ++begins_[node + 1];
-  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
-  std::vector<std::uint32_t> next(begins_.begin(), begins_.end() - 1);
-  holds_.resize(holds.size());
+    ++begins[node + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<std::uint32_t> next(begins.begin(), begins.end() - 1);
+  content->holds.resize(holds.size());
   for (std::size_t i = 0; i < holds.size(); ++i)
-    holds_[next[nodes[i]]++] = std::move(holds[i]);
+    content->holds[next[nodes[i]]++] = std::move(holds[i]);
+  content_ = std::move(content);
 }
 
 std::optional<NodeIndex> ClusterSnapshot::find_node(std::string_view name) const {
@@ -46,6 +49,12 @@ PodPtr ClusterSnapshot::find_pod(const ObjectKey& key) const {
     for (const PodPtr& pod : state->pods)
       if (pod->key == key) return pod;
   return nullptr;
+}
+
+const PlanSighting* ClusterSnapshot::sighting_of(const Uid& carrier) const {
+  if (!sightings) return nullptr;
+  const auto at = sightings->find(carrier);
+  return at != sightings->end() ? &at->second : nullptr;
 }
 
 const Job* owning_job(const ClusterSnapshot& snapshot, const Pod& pod) {

@@ -48,11 +48,13 @@ class ClusterBuilder {
     ClusterSnapshot snapshot;
     snapshot.version = 1;
     snapshot.synced = true;
-    add_nodes(snapshot);
+    Sightings sightings;
+    add_nodes(snapshot, sightings);
     for (const Job& job : jobs_) {
       snapshot.jobs.push_back(std::make_shared<const Job>(job));
-      if (job.plan) sight(snapshot, job.uid, job.plan->value_hash);
+      if (job.plan) sight(sightings, job.uid, job.plan->value_hash);
     }
+    snapshot.sightings = std::make_shared<const Sightings>(std::move(sightings));
     std::sort(snapshot.jobs.begin(), snapshot.jobs.end(),
               [](const JobPtr& a, const JobPtr& b) { return a->key < b->key; });
     snapshot.budgets = budgets_;
@@ -64,19 +66,19 @@ class ClusterBuilder {
   }
 
  private:
-  void sight(ClusterSnapshot& snapshot, const Uid& carrier, std::uint64_t value_hash) const {
+  void sight(Sightings& sightings, const Uid& carrier, std::uint64_t value_hash) const {
     const auto at = sightings_.find(carrier);
     PlanSighting sighting = at == sightings_.end() ? PlanSighting{} : at->second;
     sighting.value_hash = value_hash;
-    snapshot.sightings.emplace(carrier, sighting);
+    sightings.emplace(carrier, sighting);
   }
 
-  void add_nodes(ClusterSnapshot& snapshot) const {
+  void add_nodes(ClusterSnapshot& snapshot, Sightings& sightings) const {
     std::map<std::string, NodeState> states;
     for (const Node& node : nodes_)
       states[node.name.str()].node = std::make_shared<const Node>(node);
     for (const Pod& pod : pods_) {
-      if (pod.plan) sight(snapshot, pod.uid, pod.plan->value_hash);
+      if (pod.plan) sight(sightings, pod.uid, pod.plan->value_hash);
       if (pod.terminal()) continue;
       const auto shared = std::make_shared<const Pod>(pod);
       const auto at = states.find(pod.node.str());

@@ -55,8 +55,7 @@ class HandOverWorld {
     for (const auto& [key, entry] : quotas_)
       if (entry.second)
         snapshot.quotas.push_back(std::make_shared<const ResourceQuota>(entry.first));
-    for (const auto& [uid, sighting] : sightings_)
-      snapshot.sightings.emplace(uid, sighting);
+    snapshot.sightings = std::make_shared<const Sightings>(sightings_.begin(), sightings_.end());
     snapshot.node_names = std::make_shared<const NodeNames>(snapshot.nodes);
     snapshot.node_table = make_node_table(snapshot.nodes);
     snapshot.holds = core::derive_holds(snapshot);

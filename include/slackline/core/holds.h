@@ -38,6 +38,8 @@ struct HoldIdentity {
   std::string gang;  // "namespace/gang" of a labelled gang; empty otherwise
 };
 HoldIdentity hold_identity(const ClusterSnapshot& snapshot, const Pod& pod);
+// The same where the pod's Job is known; null: it has none.
+HoldIdentity hold_identity(const Pod& pod, const Job* job);
 
 // The holds as one pod meets them. Built once per request, asked per node; keeps references to the
 // snapshot and the pod. Not a node's index out of range.

@@ -33,6 +33,7 @@ struct PlanSighting {
   double first_seen_s = 0;
   double last_progress_s = 0;
 };
+using Sightings = std::unordered_map<Uid, PlanSighting>;  // by uid of the object with the plan
 
 // GPUs of a node that are promised to a task's unbound pods (design: "A hold").
 struct Hold {
@@ -44,7 +45,7 @@ struct Hold {
   double expires_s = std::numeric_limits<double>::infinity();  // steady clock
 };
 
-// The holds of all nodes, side by side by NodeIndex.
+// The holds of all nodes, side by side by NodeIndex. Copies share them.
 class HoldTable {
  public:
   HoldTable() = default;  // no node has any
@@ -52,15 +53,21 @@ class HoldTable {
   HoldTable(std::size_t node_count, const std::vector<NodeIndex>& nodes, std::vector<Hold> holds);
 
   std::span<const Hold> on(NodeIndex node) const {
-    if (holds_.empty()) return {};
-    return std::span(holds_).subspan(begins_[node], begins_[node + 1] - begins_[node]);
+    if (empty()) return {};
+    const std::vector<std::uint32_t>& begins = content_->begins;
+    return all().subspan(begins[node], begins[node + 1] - begins[node]);
   }
-  std::span<const Hold> all() const { return holds_; }
-  bool empty() const { return holds_.empty(); }
+  std::span<const Hold> all() const {
+    return empty() ? std::span<const Hold>{} : std::span(content_->holds);
+  }
+  bool empty() const { return content_ == nullptr; }
 
  private:
-  std::vector<Hold> holds_;
-  std::vector<std::uint32_t> begins_;  // of each node's, and the end; empty where holds_ is
+  struct Content {
+    std::vector<Hold> holds;
+    std::vector<std::uint32_t> begins;  // of each node's, and the end
+  };
+  std::shared_ptr<const Content> content_;  // null: no node has any
 };
 
 struct ClusterSnapshot {
@@ -73,7 +80,7 @@ struct ClusterSnapshot {
   std::vector<JobPtr> jobs;     // sorted by (namespace, name)
   std::vector<std::shared_ptr<const DisruptionBudget>> budgets;  // sorted by (namespace, name)
   std::vector<std::shared_ptr<const ResourceQuota>> quotas;      // the same
-  std::unordered_map<Uid, PlanSighting> sightings;  // by uid of the object that carries the plan
+  std::shared_ptr<const Sightings> sightings;                    // null: none
   HoldTable holds;
 
   std::optional<NodeIndex> find_node(std::string_view name) const;
@@ -82,6 +89,8 @@ struct ClusterSnapshot {
   const Job* find_job(const Uid& uid) const;                                  // O(jobs)
   const Job* find_job(const std::string& ns, const std::string& name) const;  // O(log jobs)
   PodPtr find_pod(const ObjectKey& key) const;                                // O(pods)
+  // Of the plan on the Job or pod with this uid; null where it has none.
+  const PlanSighting* sighting_of(const Uid& carrier) const;
 };
 
 using SnapshotPtr = std::shared_ptr<const ClusterSnapshot>;

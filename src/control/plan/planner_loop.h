@@ -29,8 +29,8 @@
 
 namespace slackline::control {
 
-inline constexpr PaceLimits kTurns{.share = 0.05, .most_saved_s = 0.05, .most_rest_s = 0.1};
-inline constexpr PaceLimits kPlans{.share = 0.08, .most_saved_s = 0.05, .most_rest_s = 0.1};
+inline constexpr PaceLimits kTurns{.share = 0.03, .most_saved_s = 0.05, .most_rest_s = 0.1};
+inline constexpr PaceLimits kPlans{.share = 0.05, .most_saved_s = 0.05, .most_rest_s = 0.1};
 // From this minor version on, suspended Jobs take changes of their template.
 inline constexpr int kTemplatesAreOpenSince = 36;
 

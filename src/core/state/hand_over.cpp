@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <set>
 #include <tuple>
 
@@ -46,7 +45,7 @@ class HandOver {
   std::vector<OwnWrite> run() {
     gather();
     forget_what_is_gone();
-    for (auto& [id, party] : parties_)
+    for (Party& party : parties_)
       if (party.plan->epoch <= stamp_.epoch) advance(party);
     clear_stale_nominations();
     return std::move(writes_);
@@ -59,8 +58,7 @@ class HandOver {
   void gather() {
     for (const JobPtr& job : snapshot_.jobs) {
       if (!job->plan || job->suspended || job->finished || !job->managed) continue;
-      Party& party = parties_[job->uid];
-      party.id = job->uid;
+      Party& party = party_of(job->uid);
       party.job = job.get();
       party.plan = job->plan;
       party.wanted = job->wanted_pods();
@@ -74,15 +72,13 @@ class HandOver {
 
   void add(const PodPtr& pod) {
     Party* party = nullptr;
-    const auto at = pod->owner ? parties_.find(pod->owner->uid) : parties_.end();
+    const auto at = pod->owner ? by_id_.find(pod->owner->uid) : by_id_.end();
     if (pod->plan && pod->managed) {
-      const Uid id(pod->key.ns + "/" + pod->plan->id);
-      party = &parties_[id];
-      party->id = id;
+      party = &party_of(Uid(pod->key.ns + "/" + pod->plan->id));
       party->plan = pod->plan;
       party->wanted = static_cast<std::int64_t>(pod->plan->nodes.size());
-    } else if (at != parties_.end()) {
-      party = &at->second;
+    } else if (at != by_id_.end()) {
+      party = &parties_[at->second];
     }
     if (party == nullptr) return;
     if (pod->bound()) {
@@ -92,15 +88,21 @@ class HandOver {
     }
   }
 
+  Party& party_of(const Uid& id) {
+    const auto [at, first] = by_id_.try_emplace(id, parties_.size());
+    if (first) parties_.emplace_back().id = id;
+    return parties_[at->second];
+  }
+
   void forget_what_is_gone() {
     std::unordered_set<Uid> pods;
-    for (const auto& [id, party] : parties_) {
-      memory_.pods_due.try_emplace(id, now_s_ + kIncompleteAfter_s);
+    for (const Party& party : parties_) {
+      memory_.pods_due.try_emplace(party.id, now_s_ + kIncompleteAfter_s);
       for (const PodPtr& pod : party.unbound)
         pods.insert(pod->uid);
     }
     std::erase_if(memory_.pods_due,
-                  [&](const auto& entry) { return !parties_.contains(entry.first); });
+                  [&](const auto& entry) { return !by_id_.contains(entry.first); });
     std::erase_if(memory_.lifted, [&](const auto& entry) { return !pods.contains(entry.first); });
     std::erase_if(memory_.backoff, [&](const auto& entry) {
       return entry.second.until_s + kMostBackoff_s < now_s_;
@@ -238,7 +240,9 @@ class HandOver {
       pods.insert(pod->uid);
       look_on(pod->nominated_node);
     }
-    return room_.without(hold_identity(snapshot_, *party.unbound.front()), pods, nodes);
+    const Pod& first = *party.unbound.front();
+    const Job* job = party.job != nullptr ? party.job : owning_job(snapshot_, first);
+    return room_.without(hold_identity(first, job), pods, nodes);
   }
 
   bool usable(const Room& room, const Pod& pod, const NodeName& node) const {
@@ -420,9 +424,10 @@ class HandOver {
   PlanStamp& stamp_;
   const double now_s_;
   RoomTable room_;
-  std::map<Uid, Party> parties_;
-  std::unordered_set<Uid> missed_;           // pods that did not get onto their node in time
-  std::unordered_map<Uid, NodeName> place_;  // of the task in hand: where each member goes
+  std::vector<Party> parties_;                  // Jobs in the snapshot's order, then pods
+  std::unordered_map<Uid, std::size_t> by_id_;  // of parties_
+  std::unordered_set<Uid> missed_;              // pods that did not get onto their node in time
+  std::unordered_map<Uid, NodeName> place_;     // of the task in hand: where each member goes
   std::vector<OwnWrite> writes_;
 };
 

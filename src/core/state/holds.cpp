@@ -21,10 +21,10 @@ const PlanNote* standing_plan(const ClusterSnapshot& snapshot, const Pod& pod) {
 }
 
 double plan_expires_s(const ClusterSnapshot& snapshot, const Uid& carrier, const PlanNote& plan) {
-  const auto at = snapshot.sightings.find(carrier);
-  if (at == snapshot.sightings.end() || at->second.value_hash != plan.value_hash)
+  const PlanSighting* seen = snapshot.sighting_of(carrier);
+  if (seen == nullptr || seen->value_hash != plan.value_hash)
     return std::numeric_limits<double>::infinity();
-  return std::max(at->second.first_seen_s, at->second.last_progress_s) + kPlanHold_s;
+  return std::max(seen->first_seen_s, seen->last_progress_s) + kPlanHold_s;
 }
 
 double plan_expires_s(const ClusterSnapshot& snapshot, const Pod& pod, const PlanNote& plan) {
@@ -53,11 +53,12 @@ class HoldDeriver {
   explicit HoldDeriver(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {}
 
   HoldTable derive() {
+    of_job_.reserve(snapshot_.jobs.size());
     for (const JobPtr& job : snapshot_.jobs) {
       if (!job->plan || job->plan->nodes.empty() || idle_job(job.get())) continue;
       PlanGroup& group = new_group(*job->plan);
       group.job = job.get();
-      of_job_.emplace(job->uid, &group);
+      of_job_.emplace(job->uid.str(), &group);
     }
     for (const PodPtr& pod : snapshot_.unbound)
       if (!pod->deleting && !pod->terminal() && !pod->bound()) add_unbound(*pod);
@@ -79,7 +80,7 @@ class HoldDeriver {
   // Of the plan that the pod's Job carries; null where it carries none.
   PlanGroup* group_of_job(const Pod& pod) const {
     if (!pod.owner) return nullptr;
-    const auto at = of_job_.find(pod.owner->uid);
+    const auto at = of_job_.find(pod.owner->uid.str());
     return at != of_job_.end() ? at->second : nullptr;
   }
 
@@ -103,7 +104,7 @@ class HoldDeriver {
     PlanGroup* jobs = group_of_job(pod);
     if (jobs != nullptr) ++jobs->members;
     const bool nominated = !pod.nominated_node.empty();
-    if (nominated) hold_nomination(pod);
+    if (nominated) hold_nomination(pod, jobs);
     PlanGroup* mine = group_of(pod, jobs);
     if (mine == nullptr) return;
     if (nominated)
@@ -118,10 +119,16 @@ class HoldDeriver {
     if (PlanGroup* mine = group_of(pod, jobs)) mine->taken.push_back(&pod.node);
   }
 
-  void hold_nomination(const Pod& pod) {
-    const HoldIdentity identity = hold_identity(snapshot_, pod);
-    add(pod.nominated_node, Hold{pod.requests, pod.priority, identity.task, identity.gang, pod.uid,
-                                 std::numeric_limits<double>::infinity()});
+  void hold_nomination(const Pod& pod, const PlanGroup* jobs) {
+    HoldIdentity self = identity_in(jobs, pod);
+    add(pod.nominated_node,
+        Hold{pod.requests, pod.priority, std::move(self.task), std::move(self.gang), pod.uid,
+             std::numeric_limits<double>::infinity()});
+  }
+
+  // `jobs` is group_of_job().
+  HoldIdentity identity_in(const PlanGroup* jobs, const Pod& pod) const {
+    return hold_identity(pod, jobs != nullptr ? jobs->job : owning_job(snapshot_, pod));
   }
 
   void hold_plan(const PlanGroup& group) {
@@ -131,9 +138,10 @@ class HoldDeriver {
     std::size_t next = 0;
     for (const Pod* pod : group.waiting) {
       if (next == left.size()) return;
-      const HoldIdentity identity = hold_identity(snapshot_, *pod);
-      add(*left[next++], Hold{pod->requests, pod->priority, identity.task, identity.gang, Uid{},
-                              plan_expires_s(snapshot_, *pod, *group.plan)});
+      HoldIdentity self = identity_in(group_of_job(*pod), *pod);
+      add(*left[next++],
+          Hold{pod->requests, pod->priority, std::move(self.task), std::move(self.gang), Uid{},
+               plan_expires_s(snapshot_, *pod, *group.plan)});
     }
     if (missing <= 0) return;
     const Hold hold = missing_pod_hold(group);
@@ -157,45 +165,46 @@ class HoldDeriver {
   // Members that the Job controller has not created yet.
   std::int64_t missing_pods(const PlanGroup& group) const {
     if (group.job == nullptr) return 0;
-    return wanted_pods(*group.job) - std::max(group.members, ended_or_live(*group.job));
+    const std::int64_t wanted = wanted_pods(*group.job);
+    if (wanted <= group.members) return 0;
+    return wanted - std::max(group.members, ended_or_live(*group.job));
   }
 
   // Pods that the controller has made: where one that we saw is gone, it has ended, and the Job's
   // count follows a second later.
   std::int64_t ended_or_live(const Job& job) const {
-    const auto at = snapshot_.sightings.find(job.uid);
-    const bool seen = at != snapshot_.sightings.end() &&
-                      at->second.value_hash == job.plan->value_hash &&
-                      at->second.last_progress_s > at->second.first_seen_s;
-    return seen ? job.active : 0;
+    const PlanSighting* seen = snapshot_.sighting_of(job.uid);
+    const bool progressed = seen != nullptr && seen->value_hash == job.plan->value_hash &&
+                            seen->last_progress_s > seen->first_seen_s;
+    return progressed ? job.active : 0;
   }
 
   Hold missing_pod_hold(const PlanGroup& group) const {
     Pod member;
     member.key.ns = group.job->key.ns;
     member.owner = OwnerRef{"Job", group.job->key.name, group.job->uid};
-    const HoldIdentity identity = hold_identity(snapshot_, member);
+    HoldIdentity self = hold_identity(member, group.job);
     const bool known = !group.waiting.empty();
     return Hold{group.job->pod_requests,
                 known ? group.waiting.front()->priority : group.job->priority,
-                identity.task,
-                identity.gang,
+                std::move(self.task),
+                std::move(self.gang),
                 Uid{},
                 plan_expires_s(snapshot_, group.job->uid, *group.plan)};
   }
 
-  void add(const NodeName& node, const Hold& hold) {
+  void add(const NodeName& node, Hold hold) {
     const auto index = snapshot_.find_node(node.str());
     if (!index) return;
     nodes_.push_back(*index);
-    holds_.push_back(hold);
+    holds_.push_back(std::move(hold));
   }
 
   const ClusterSnapshot& snapshot_;
   std::deque<PlanGroup> groups_;
-  std::unordered_map<Uid, PlanGroup*> of_job_;
-  std::unordered_map<std::string, PlanGroup*> of_owner_;  // by task or gang, and plan
-  std::vector<NodeIndex> nodes_;                          // of holds_
+  std::unordered_map<std::string_view, PlanGroup*> of_job_;  // by uid
+  std::unordered_map<std::string, PlanGroup*> of_owner_;     // by task or gang, and plan
+  std::vector<NodeIndex> nodes_;                             // of holds_
   std::vector<Hold> holds_;
 };
 
@@ -212,9 +221,12 @@ const PlanNote* live_plan(const ClusterSnapshot& snapshot, const Pod& pod, doubl
 }
 
 HoldIdentity hold_identity(const ClusterSnapshot& snapshot, const Pod& pod) {
+  return hold_identity(pod, owning_job(snapshot, pod));
+}
+
+HoldIdentity hold_identity(const Pod& pod, const Job* job) {
   HoldIdentity identity;
   identity.task = pod.owner ? pod.owner->uid : pod.uid;
-  const Job* job = owning_job(snapshot, pod);
   // A JobSet's Jobs are one task; a CronJob's are not.
   if (job != nullptr && job->owner && job->owner->kind != "CronJob")
     identity.task = job->owner->uid;

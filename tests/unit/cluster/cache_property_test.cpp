@@ -38,8 +38,9 @@ std::string describe(const ClusterSnapshot& snapshot) {
   for (const JobPtr& job : snapshot.jobs)
     text += format("job {} {}\n", job->key.str(), job->suspended);
   std::map<std::string, std::uint64_t> sighted;
-  for (const auto& [uid, sighting] : snapshot.sightings)
-    sighted[uid.str()] = sighting.value_hash;
+  if (snapshot.sightings)
+    for (const auto& [uid, sighting] : *snapshot.sightings)
+      sighted[uid.str()] = sighting.value_hash;
   for (const auto& [uid, hash] : sighted)
     text += format("sighted {} {}\n", uid, hash);
   return text;

@@ -163,18 +163,18 @@ TEST_F(CacheTest, APlanIsTimedFromItsFirstSightingAndByItsTasksProgress) {
   const double first_s = clock_.steady_s();
   clock_.advance(5);
   cache_.upsert(a_job("train").of(2).gang().planned({"gpu-1", "gpu-2"}).build());
-  EXPECT_EQ(cache_.publish()->sightings.at(job).first_seen_s, first_s);
-  EXPECT_EQ(cache_.publish()->sightings.at(job).last_progress_s, first_s);
+  EXPECT_EQ(cache_.publish()->sighting_of(job)->first_seen_s, first_s);
+  EXPECT_EQ(cache_.publish()->sighting_of(job)->last_progress_s, first_s);
 
   cache_.upsert(a_pod("train-0").of_job("train").on("gpu-1").build());
-  EXPECT_EQ(cache_.publish()->sightings.at(job).first_seen_s, first_s);
-  EXPECT_EQ(cache_.publish()->sightings.at(job).last_progress_s, first_s + 5);
+  EXPECT_EQ(cache_.publish()->sighting_of(job)->first_seen_s, first_s);
+  EXPECT_EQ(cache_.publish()->sighting_of(job)->last_progress_s, first_s + 5);
 
   clock_.advance(5);
   cache_.upsert(a_job("train").of(2).gang().planned({"gpu-3", "gpu-4"}, "plan-2").build());
-  EXPECT_EQ(cache_.publish()->sightings.at(job).first_seen_s, first_s + 10);
+  EXPECT_EQ(cache_.publish()->sighting_of(job)->first_seen_s, first_s + 10);
   cache_.upsert(a_job("train").of(2).gang().build());
-  EXPECT_TRUE(cache_.publish()->sightings.empty());
+  EXPECT_EQ(cache_.publish()->sighting_of(job), nullptr);
 }
 
 TEST_F(CacheTest, UntouchedNodesAreSharedBetweenSnapshots) {
