@@ -29,7 +29,8 @@ class Bindings:
 
     def __init__(self, cluster, namespace):
         self._cluster = cluster
-        self._watch = Watch(cluster, "pod", namespace, self._saw)
+        # The others are not told: who measures is to take little of the machine that is measured.
+        self._watch = Watch(cluster, "pod", namespace, self._saw, fields="spec.nodeName!=")
         self.at = {}
 
     def __enter__(self):

@@ -4,18 +4,21 @@ import http.client
 import json
 import threading
 import time
+import urllib.parse
 
 
 class Watch:
     """Calls `seen(when, object)` for all objects there are and each later version, in order.
 
     `when` is time.time() at which the event was read; deleted objects carry deletionTimestamp. The
-    callback runs on the thread of the watch and is to be quick. As a context: stops at the end.
+    callback runs on the thread of the watch and is to be quick. `fields` is a field selector. As a
+    context: stops at the end.
     """
 
-    def __init__(self, cluster, kind, namespace, seen):
+    def __init__(self, cluster, kind, namespace, seen, fields=""):
         self._cluster = cluster
         self._path = cluster.collection(kind, namespace)
+        self._select = f"fieldSelector={urllib.parse.quote(fields)}"
         self._seen = seen
         self._ended = False
         self._link = None
@@ -23,7 +26,7 @@ class Watch:
         self._thread = threading.Thread(target=self._run, name=f"watch-{kind}", daemon=True)
 
     def __enter__(self):
-        status, reply = self._cluster.request("GET", self._path)
+        status, reply = self._cluster.request("GET", f"{self._path}?{self._select}")
         assert status == 200, f"list {self._path}: {status} {reply}"
         for each in reply["items"]:
             self._seen(time.time(), each)
@@ -53,7 +56,7 @@ class Watch:
 
     def _follow(self):
         self._link = self._cluster.connect(timeout=None)
-        query = f"?watch=1&timeoutSeconds=3600&resourceVersion={self._version}"
+        query = f"?watch=1&timeoutSeconds=3600&resourceVersion={self._version}&{self._select}"
         self._link.request("GET", self._path + query)
         answer = self._link.getresponse()
         while line := answer.readline():
