@@ -34,8 +34,9 @@ class OwnWrites {
   // It may have happened or not (a timeout).
   void doubtful(std::uint64_t number, double until_steady_s);
 
-  // Lets go of what the snapshot shows.
-  void settle(const ClusterSnapshot& snapshot, double now_steady_s);
+  // Lets go of what the snapshot shows. True where a doubtful write was given up that nothing has
+  // shown: whoever planned on it plans again.
+  bool settle(const ClusterSnapshot& snapshot, double now_steady_s);
 
   // True while a write of this object is not answered.
   bool waiting_for(const Uid& uid) const;

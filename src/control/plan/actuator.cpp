@@ -93,11 +93,11 @@ std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
 }
 
 Actuator::Overlay Actuator::overlaid(const SnapshotPtr& snapshot) {
-  Overlay overlay{snapshot, {}};
+  Overlay overlay{snapshot, {}, false};
   std::vector<OwnWrite> writes;
   {
     MutexLock lock(mutex_);
-    writes_.settle(*snapshot, clock_.steady_s());
+    overlay.gave_up = writes_.settle(*snapshot, clock_.steady_s());
     writes = writes_.writes();
     overlay.unanswered = writes_.unanswered();
   }

@@ -51,6 +51,7 @@ class Actuator {
   struct Overlay {
     SnapshotPtr snapshot;                // with what the watch does not show yet
     std::unordered_set<Uid> unanswered;  // whose writes, laid over it, may still fail
+    bool gave_up = false;                // a write that was laid over the last one, in doubt
   };
   // The snapshot is `snapshot` itself where there is nothing to lay over it.
   Overlay overlaid(const SnapshotPtr& snapshot);

@@ -142,6 +142,7 @@ void PlannerLoop::renew_term() {
 SnapshotPtr PlannerLoop::hand_over(const SnapshotPtr& seen, double now_s, double woken_s) {
   stamp_.pin_pods_by = *server_minor_ < kTemplatesAreOpenSince ? &options_.catalog : nullptr;
   const Actuator::Overlay ours = actuator_.overlaid(seen);
+  if (ours.gave_up && !changed_s_) changed_s_ = now_s;  // no event will say so
   auto moves = core::hand_over(*ours.snapshot, ours.unanswered, memory_, stamp_, now_s);
   if (moves.empty()) return ours.snapshot;
   show_view();

@@ -128,15 +128,20 @@ void OwnWrites::doubtful(std::uint64_t number, double until_steady_s) {
   if (Entry* entry = find(number)) entry->doubtful_until_s = until_steady_s;
 }
 
-void OwnWrites::settle(const ClusterSnapshot& snapshot, double now_steady_s) {
+bool OwnWrites::settle(const ClusterSnapshot& snapshot, double now_steady_s) {
+  bool gave_up = false;
   std::erase_if(entries_, [&](Entry& entry) {
     const std::string* seen = version_of(snapshot, entry.write);
     if (seen == nullptr) return true;
     if (!entry.written_version.empty()) return shows_version(*seen, entry.written_version);
     if (entry.base_version.empty()) entry.base_version = *seen;
     if (!entry.doubtful_until_s) return false;
-    return now_steady_s >= *entry.doubtful_until_s || *seen != entry.base_version;
+    if (*seen != entry.base_version) return true;
+    const bool over = now_steady_s >= *entry.doubtful_until_s;
+    gave_up |= over;
+    return over;
   });
+  return gave_up;
 }
 
 bool OwnWrites::waiting_for(const Uid& uid) const {

@@ -20,11 +20,13 @@ using test::a_node;
 class SettableClock final : public Clock {
  public:
   double wall_s() const override { return system_clock().wall_s() + jump_s_; }
-  double steady_s() const override { return system_clock().steady_s(); }
+  double steady_s() const override { return system_clock().steady_s() + passed_s_; }
   void jump(double seconds) { jump_s_ = jump_s_ + seconds; }
+  void pass(double seconds) { passed_s_ = passed_s_ + seconds; }
 
  private:
   std::atomic<double> jump_s_{0};
+  std::atomic<double> passed_s_{0};
 };
 
 class PlannerLoopTest : public test::PlanningFixture {
@@ -112,6 +114,26 @@ TEST_F(PlannerLoopTest, ReleasesInItsTermAndPlansOnItsOwnWrites) {
     let_it_run();
   }
   EXPECT_EQ(writes(), 1U);
+}
+
+// On a cluster where nothing else happens, too.
+TEST_F(PlannerLoopTest, AWriteThatNobodyAnsweredIsMadeAgainOnceNothingShowsIt) {
+  {
+    MutexLock lock(mutex_);
+    refused_ = ErrorCode::kTimeout;
+  }
+  term_ = 1;
+  loop_->wake();
+  ASSERT_TRUE(wait_for_writes(1));
+  let_it_run();
+  EXPECT_EQ(writes(), 1U) << "it may have happened";
+  {
+    MutexLock lock(mutex_);
+    refused_.reset();
+  }
+  clock_.pass(11);
+  ASSERT_TRUE(wait_for_writes(2));
+  EXPECT_EQ(write(1).key.name, write(0).key.name);
 }
 
 // F29: the other Job waits for GPUs that are held; a hold is counted on the steady clock.
