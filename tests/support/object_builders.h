@@ -185,6 +185,7 @@ class JobBuilder {
     job_.halted = true;
     return managed().suspended();
   }
+  JobBuilder& not_halted() { return job_.halted = false, *this; }
   JobBuilder& finished() { return job_.finished = true, *this; }
   JobBuilder& completed(double epoch_s) { return job_.completed_s = epoch_s, *this; }
   JobBuilder& resumed() { return job_.resumed = true, *this; }

@@ -3,10 +3,11 @@
 // Waiting are the Jobs that we suspended, and the managed pods behind our gate: a labelled gang
 // once all of its pods exist, a Job's pods where the Job is a gang, any other pod by itself. Not
 // waiting is a Job that still has pods, or whose controller has not said Suspended=True (hand-over
-// rule 5), and whoever is held off. What waits with a hindrance (core/hindrance.h) is not planned.
-// A task that no present node could ever run is, where its queue has scaleUp, let go without a
-// plan, and waits again once a node that could run it is there; a gang of that kind is hindered.
-// Running are the tasks that have a plan, bound or on their way.
+// rule 5; a new one keeps its place meanwhile), and whoever is held off. What waits with a
+// hindrance (core/hindrance.h) is not planned. A task that no present node could ever run is, where
+// its queue has scaleUp, let go without a plan, and waits again once a node that could run it is
+// there; a gang of that kind is hindered. Running are the tasks that have a plan, bound or on their
+// way.
 //
 // A pool is a GPU type under one resource name (core/cost.h); cordoned, unready and unreadable
 // nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and live holds;
@@ -70,6 +71,11 @@ struct QueueTask {
     return shape_is_free ? shape.d_gpn : request.gpus;
   }
 };
+
+// False of a Job whose controller has not seen its suspension: it would write over a release.
+inline bool may_start(const QueueTask& task) {
+  return !task.job || !task.job->suspended || task.job->halted;
+}
 
 // The nodes of a pool, in the order of the snapshot.
 struct QueuePool {

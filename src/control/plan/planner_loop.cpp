@@ -167,7 +167,10 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double changed_s) {
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
   const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
   for (const core::Effect& effect : plan.effects)
-    (effect.is_start() ? starts_ : refused_).add();
+    if (!effect.is_start())
+      refused_.add();
+    else if (core::may_start(queue.task(effect.task)))
+      starts_.add();
   const double ended_s = clock_.steady_s();
   next_plan_s_ = plan.next_wake_s ? ended_s + (*plan.next_wake_s - asked.now_wall_s)
                                   : std::numeric_limits<double>::infinity();

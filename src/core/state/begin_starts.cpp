@@ -38,6 +38,7 @@ class StartWriter {
 
   void begin(TaskIndex index, const Run& run) {
     const QueueTask& task = queue_.task(index);
+    if (!may_start(task)) return;  // its place is kept
     const Choice& choice = queue_.state().choice(index, run.choice);
     const QueuePool& pool = queue_.pools()[choice.pool];
     const QuotaDemand demand = demand_of(task, choice.shape);

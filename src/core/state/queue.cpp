@@ -121,6 +121,10 @@ std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const Que
   return std::nullopt;
 }
 
+// How long a new Job keeps its place while its controller has not said Suspended=True: otherwise
+// the younger of two would start where the controller comes to it first.
+constexpr double kHaltsWithin_s = 10;
+
 double started_s(const QueueTask& task, double now_s) {
   if (task.job) return task.job->started_s.value_or(now_s);
   return task.member->started_s.value_or(now_s);
@@ -146,6 +150,9 @@ class QueueMaker {
     FoundTasks found = find_queue_tasks(snapshot_, options_.held_off);
     queue_.to_open_ = std::move(found.to_open);
     queue_.tasks_ = std::move(found.waiting);
+    std::erase_if(queue_.tasks_, [&](const QueueTask& task) {
+      return !may_start(task) && options_.now_wall_s > task.created_s + kHaltsWithin_s;
+    });
     for (QueueTask& task : found.running)
       queue_.tasks_.push_back(std::move(task));
     for (QueueTask& task : found.let_go)
@@ -220,6 +227,7 @@ class QueueMaker {
       return;
     }
     let_go_.insert(index);
+    if (!may_start(task)) return;
     if (task.job && task.job->suspended)
       queue_.to_open_.push_back(task.job);
     else

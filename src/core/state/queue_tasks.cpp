@@ -137,11 +137,12 @@ class Finder {
       }
       return;
     }
-    // Before the Job controller has seen the suspension, it would also write over what we release.
-    if (!job->suspended_by_us || !job->halted || job->active > 0) return;
+    if (!job->suspended_by_us || job->active > 0) return;
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
-    if (!gang && written.parallelism > 1 && !dependencies_.of(*job))
-      return found_.to_open.push_back(job);
+    if (!gang && written.parallelism > 1 && !dependencies_.of(*job)) {
+      if (job->halted) found_.to_open.push_back(job);
+      return;
+    }
     QueueTask task = task_of_job(job, written);
     task.plan = nullptr;  // that of a suspended Job is void
     wait(std::move(task));

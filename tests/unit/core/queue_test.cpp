@@ -294,6 +294,23 @@ TEST_F(QueueTest, EachQueueHasItsOwnPatienceForPreferredTypes) {
   EXPECT_EQ(writes.front().key.name, "eager");
 }
 
+TEST_F(QueueTest, ANewJobKeepsItsPlaceUntilItsControllerHasHaltedIt) {
+  const auto started = [&](bool halted, double now_s) {
+    auto first = a_job("first").gpus(4).waiting().created(100);
+    if (!halted) first.not_halted();
+    const auto snapshot = a_cluster()
+                              .with(a_node("n1"))
+                              .with(first)
+                              .with(a_job("second").gpus(4).waiting().created(100))
+                              .build();
+    const auto writes = starts(snapshot, now_s);
+    return writes.empty() ? "" : writes.front().key.name;
+  };
+  EXPECT_EQ(started(false, 101), "");
+  EXPECT_EQ(started(true, 101), "first");
+  EXPECT_EQ(started(false, 111), "second") << "nobody waits for a controller that is away";
+}
+
 // ---- scaleUp -----------------------------------------------------------------------------------
 
 class ScaleUpTest : public QueueTest {
