@@ -93,7 +93,7 @@ std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
 }
 
 Actuator::Overlay Actuator::overlaid(const SnapshotPtr& snapshot) {
-  Overlay overlay{snapshot, {}, false};
+  Overlay overlay{snapshot, {}};
   std::vector<OwnWrite> writes;
   {
     MutexLock lock(mutex_);

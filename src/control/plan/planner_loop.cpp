@@ -166,15 +166,18 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double changed_s) {
   asked.held_off = &held_off;
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
   const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
-  for (const core::Effect& effect : plan.effects)
-    if (!effect.is_start())
-      refused_.add();
-    else if (core::may_start(queue.task(effect.task)))
-      starts_.add();
+  bool place_is_kept = false;
+  for (const core::Effect& effect : plan.effects) {
+    const bool starts = effect.is_start() && core::may_start(queue.task(effect.task));
+    place_is_kept |= effect.is_start() && !starts;
+    if (starts) starts_.add();
+    if (!effect.is_start()) refused_.add();
+  }
   const double ended_s = clock_.steady_s();
   next_plan_s_ = plan.next_wake_s ? ended_s + (*plan.next_wake_s - asked.now_wall_s)
                                   : std::numeric_limits<double>::infinity();
   next_plan_s_ = std::min(next_plan_s_, memory_.next_let_in_s(ended_s));
+  if (place_is_kept) next_plan_s_ = std::min(next_plan_s_, ended_s + kLookAnyway_s);
   changed_s_.reset();
   plan_duration_.observe(ended_s - began_s);
   show_queue(queue);

@@ -170,15 +170,15 @@ class Finder {
       if (!gang.empty()) groups_[gang].planned = true;
       return add_running(pod);
     }
-    const bool let_go = was_let_go(*pod);
+    const bool let_go = gang.empty() && was_let_go(*pod);
     if (!let_go && !waits_at_our_gate(*pod)) return;
     if (job != nullptr && (job->suspended || job->plan || is_gang(*job, WrittenJob(*job)))) return;
-    if (let_go && gang.empty())
-      found_.let_go.push_back(task_of({pod}, "Pod", pod->key, pod->uid));
-    else if (gang.empty())
-      wait(task_of({pod}, "Pod", pod->key, pod->uid));
-    else if (!let_go)
-      groups_[gang].gated.push_back(pod);
+    if (!gang.empty()) return groups_[gang].gated.push_back(pod);
+    QueueTask task = task_of({pod}, "Pod", pod->key, pod->uid);
+    if (let_go)
+      found_.let_go.push_back(std::move(task));
+    else
+      wait(std::move(task));
   }
 
   // A gang waits once it is complete; replacements of one that runs come pod by pod.
