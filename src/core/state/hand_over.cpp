@@ -119,7 +119,16 @@ class HandOver {
       if (party.job != nullptr) memory_.backoff.erase(party.job->uid);
       return;
     }
-    if (note_misses(party) && place(party)) nominate_or_lift(party);
+    if (!note_misses(party) || only_waits_to_be_bound(party)) return;
+    if (place(party)) nominate_or_lift(party);
+  }
+
+  // Its nominations hold what it takes: placing it again would change nothing.
+  bool only_waits_to_be_bound(const Party& party) const {
+    return std::all_of(party.unbound.begin(), party.unbound.end(), [&](const PodPtr& pod) {
+      return !pod->gated && !pod->nominated_node.empty() && !missed_.contains(pod->uid) &&
+             !node_is_lost(*pod);
+    });
   }
 
   // Of a task that has run, pods are missing because they ended.
