@@ -168,10 +168,12 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double changed_s) {
   const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
   bool place_is_kept = false;
   for (const core::Effect& effect : plan.effects) {
-    const bool starts = effect.is_start() && core::may_start(queue.task(effect.task));
-    place_is_kept |= effect.is_start() && !starts;
-    if (starts) starts_.add();
-    if (!effect.is_start()) refused_.add();
+    if (!effect.is_start())
+      refused_.add();
+    else if (core::may_start(queue.task(effect.task)))
+      starts_.add();
+    else
+      place_is_kept = true;
   }
   const double ended_s = clock_.steady_s();
   next_plan_s_ = plan.next_wake_s ? ended_s + (*plan.next_wake_s - asked.now_wall_s)

@@ -119,16 +119,12 @@ class HandOver {
       if (party.job != nullptr) memory_.backoff.erase(party.job->uid);
       return;
     }
-    if (!note_misses(party) || only_waits_to_be_bound(party)) return;
+    if (!note_misses(party)) return;
+    const bool only_waits_to_be_bound =
+        std::all_of(party.unbound.begin(), party.unbound.end(),
+                    [&](const PodPtr& pod) { return is_left_alone(*pod); });
+    if (only_waits_to_be_bound) return;  // its nominations hold what it takes
     if (place(party)) nominate_or_lift(party);
-  }
-
-  // Its nominations hold what it takes: placing it again would change nothing.
-  bool only_waits_to_be_bound(const Party& party) const {
-    return std::all_of(party.unbound.begin(), party.unbound.end(), [&](const PodPtr& pod) {
-      return !pod->gated && !pod->nominated_node.empty() && !missed_.contains(pod->uid) &&
-             !node_is_lost(*pod);
-    });
   }
 
   // Of a task that has run, pods are missing because they ended.
@@ -187,6 +183,12 @@ class HandOver {
     return pod.nominated_node.empty() && at != memory_.lifted.end() && at->second.node.empty();
   }
 
+  // kube-scheduler may bind it at any moment, where it is nominated or elsewhere.
+  bool is_left_alone(const Pod& pod) const {
+    return !pod.gated && !missed_.contains(pod.uid) && !node_is_lost(pod) &&
+           !was_never_nominated(pod);
+  }
+
   bool given_up(const Pod& pod) const {
     const auto at = memory_.lifted.find(pod.uid);
     return at != memory_.lifted.end() && at->second.misses >= kMostMisses;
@@ -210,10 +212,8 @@ class HandOver {
     std::vector<PodPtr> homeless;
     for (const PodPtr& pod : party.unbound) {
       const bool planned = take(pod->nominated_node);
-      const bool left_alone = !pod->gated && !missed_.contains(pod->uid) && !node_is_lost(*pod) &&
-                              !was_never_nominated(*pod);
       const bool stays = pod->gated && planned && usable(room, *pod, pod->nominated_node);
-      if (!left_alone && !stays) {
+      if (!is_left_alone(*pod) && !stays) {
         if (!given_up(*pod)) homeless.push_back(pod);
         moved |= planned && !given_up(*pod);  // its node is lost
         missed |= missed_.contains(pod->uid) && !node_is_lost(*pod);
