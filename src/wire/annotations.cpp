@@ -164,6 +164,7 @@ constexpr std::array kKnownKeys = {
     KnownKey{"nodes"},
     KnownKey{"deadline-basis"},
     KnownKey{"gpus-per-node"},
+    KnownKey{"admitted"},
     KnownKey{"plan"},
     KnownKey{"progress"},
     KnownKey{"original"},

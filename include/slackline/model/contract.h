@@ -23,6 +23,8 @@ inline constexpr std::string_view kDeadlineAfter = "slackline.dev/deadline-after
 inline constexpr std::string_view kDeadlineBasis = "slackline.dev/deadline-basis";
 inline constexpr std::string_view kDependsOn = "slackline.dev/depends-on";
 
+// What the webhook allowed, and the only proof of it: {submitter, class, queue, nonce, mac}.
+inline constexpr std::string_view kAdmitted = "slackline.dev/admitted";
 // On nodes the GPU type, on a pod the type it was bound to.
 inline constexpr std::string_view kGpuType = "slackline.dev/gpu-type";
 inline constexpr std::string_view kOriginal = "slackline.dev/original";
@@ -36,7 +38,8 @@ inline constexpr std::string_view kGpusPerNode = "slackline.dev/gpus-per-node";
 inline constexpr std::string_view kSuspendedByUs = "slackline";
 
 // Written by us and by nobody else. `deadline` is ours once a Job is admitted.
-inline constexpr std::array<std::string_view, 11> kReserved = {
+inline constexpr std::array<std::string_view, 12> kReserved = {
+    kAdmitted,
     "slackline.dev/band",
     "slackline.dev/device-ids",
     kGpuType,
