@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bench/load_client.h"
+#include "bench/scheduler_call.h"
 #include "config/profiles.h"
 #include "control/serve/decision_log.h"
 #include "control/serve/extender.h"
@@ -28,6 +29,7 @@
 namespace {
 
 using namespace slackline;
+using bench::node_name;
 using test::a_node;
 using test::a_pod;
 
@@ -37,10 +39,6 @@ constexpr int kNominations = 500;
 constexpr int kRounds = 5;
 constexpr int kConnections = 2;
 constexpr int kSizes[] = {1, 500, 781, 5000};
-
-std::string node_name(int i) {
-  return format("gpu-node-{:05}.cluster.example.internal", i);
-}
 
 ClusterSnapshot a_large_cluster() {
   constexpr const char* kTypes[] = {"A100", "T4", "P100", "K80"};
@@ -53,22 +51,6 @@ ClusterSnapshot a_large_cluster() {
     cluster.with(
         a_pod(format("waiting-{}", i)).gpus(4).priority(5).nominated(node_name(i * 7919 % kNodes)));
   return cluster.build();
-}
-
-// About the 5.6 kB of a pending GPU pod as the API server prints it, then the names.
-std::string request_of(int names) {
-  std::string body =
-      R"({"Pod":{"metadata":{"name":"train-0","namespace":"team-a","uid":"6f1c0d2e-0000-4000-8000-000000000001","annotations":{"slackline.dev/model":"resnet50","slackline.dev/batch-size":"128","slackline.dev/iterations":"20000"},"managedFields":[)";
-  for (int i = 0; i < 40; ++i) {
-    if (i > 0) body += ',';
-    body +=
-        R"({"manager":"kube-controller-manager","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","time":"2026-11-21T10:00:00Z"})";
-  }
-  body +=
-      R"(]},"spec":{"schedulerName":"gpu-scheduler","priority":1,"containers":[{"name":"t","image":"registry.example/train:1","resources":{"limits":{"nvidia.com/gpu":"2"},"requests":{"cpu":"8","memory":"32Gi","nvidia.com/gpu":"2"}}}]},"status":{"phase":"Pending"}},"Nodes":null,"NodeNames":[)";
-  for (int i = 0; i < names; ++i)
-    body += format("{}\"{}\"", i > 0 ? "," : "", node_name((1000 + i) % kNodes));
-  return body + "]}";
 }
 
 void add_echo(http::Router& router, const std::string& path, std::size_t answer_bytes) {
@@ -85,9 +67,6 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-constexpr const char* kFilter = "/v1/extender/filter";
-constexpr const char* kPrioritize = "/v1/extender/prioritize";
-
 // Filter and prioritize pairs per second over some connections at once.
 Result<double> sustained_pairs(std::uint16_t port, const std::string& body, int calls) {
   std::vector<std::thread> threads;
@@ -95,7 +74,7 @@ Result<double> sustained_pairs(std::uint16_t port, const std::string& body, int 
   const auto started = std::chrono::steady_clock::now();
   for (int i = 0; i < kConnections; ++i)
     threads.emplace_back([&, i] {
-      for (const char* path : {kFilter, kPrioritize})
+      for (const char* path : {bench::kFilterPath, bench::kPrioritizePath})
         if (const auto done = bench::measure(port, path, body, calls); !done)
           results[static_cast<std::size_t>(i)] = fail(done.error());
     });
@@ -116,7 +95,7 @@ Result<Sample> measure_size(std::uint16_t port, int names, const std::string& bo
   Sample sample;
   for (int round = 0; round < kRounds; ++round) {
     double pair = 0, tail = 0, echo = 0;
-    for (const char* path : {kFilter, kPrioritize}) {
+    for (const char* path : {bench::kFilterPath, bench::kPrioritizePath}) {
       SLACKLINE_ASSIGN(const auto verb, bench::measure(port, path, body, calls));
       SLACKLINE_ASSIGN(const auto floor,
                        bench::measure(port, format("/echo/{}{}", names, path), body, calls));
@@ -153,8 +132,8 @@ Status run(const std::string& folder) {
   std::vector<std::string> bodies;
   http::Router echoing = router;
   for (const int names : kSizes) {
-    bodies.push_back(request_of(names));
-    for (const char* path : {kFilter, kPrioritize}) {
+    bodies.push_back(bench::scheduler_call(names, kNodes));
+    for (const char* path : {bench::kFilterPath, bench::kPrioritizePath}) {
       SLACKLINE_ASSIGN(const auto once,
                        bench::measure(probe.port("extender"), path, bodies.back(), 1));
       add_echo(echoing, format("/echo/{}{}", names, path), once.answer_bytes);
