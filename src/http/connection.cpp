@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/listen.h"
+#include "http/site.h"
 #include "slackline/base/text.h"
 
 namespace slackline::http {
@@ -16,6 +18,8 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 // Label values of slackline_http_refused_total.
 std::string_view refusal_reason(int status) {
   switch (status) {
+    case 403:
+      return "origin";
     case 408:
       return "timeout";
     case 411:
@@ -26,6 +30,8 @@ std::string_view refusal_reason(int status) {
       return "content_encoding";
     case 417:
       return "expectation";
+    case 421:
+      return "host";
     case 431:
       return "head_too_large";
     case 503:
@@ -68,6 +74,7 @@ std::array<obs::Counter, 5> answer_counters(obs::MetricsRegistry& registry,
 
 ConnectionEnv::ConnectionEnv(obs::MetricsRegistry& registry, const Listener& from, BufferPool& pool)
     : listener(from),
+      loopback(is_loopback(from)),
       buffers(pool),
       connections(registry.gauge("slackline_http_connections", "Open connections.",
                                  {{"listener", from.name}})),
@@ -177,6 +184,8 @@ Connection::Step Connection::take_head(std::size_t head_size) {
   const Refusal refusal =
       parse_head(in_.bytes().substr(0, head_size), listener.limits.fields, head_);
   if (refusal.status != 0) return reject(refusal);
+  if (env_.loopback)
+    if (const Refusal foreign = check_site(head_); foreign.status != 0) return reject(foreign);
   found_ = listener.router->resolve(head_.method, head_.target);
   if (found_.route == nullptr) {
     // The body, if any, stays unread: such a connection cannot go on.

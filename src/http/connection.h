@@ -32,6 +32,7 @@ struct ConnectionEnv {
   void count_refusal(std::string_view reason) const;
 
   Listener listener;
+  const bool loopback;  // reached from this machine only, which browsers on it are too
   BufferPool& buffers;
   bool draining = false;
   obs::Gauge connections;

@@ -138,6 +138,11 @@ Status check_exposure(const Listener& listener) {
                      listener.name, printable(listener.address)));
 }
 
+bool is_loopback(const Listener& listener) {
+  const Result<Endpoint> endpoint = parse_address(listener);
+  return endpoint && endpoint->loopback;
+}
+
 Result<OwnedFd> open_listener(const Listener& listener) {
   SLACKLINE_ASSIGN(const Endpoint endpoint, parse_address(listener));
   OwnedFd socket(

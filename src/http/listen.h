@@ -28,6 +28,9 @@ class OwnedFd {
 // Bound and listening, non-blocking. An address in use is an error that names it and the listener.
 Result<OwnedFd> open_listener(const Listener& listener);
 
+// Its address is a loopback one: nobody on another machine reaches it.
+bool is_loopback(const Listener& listener);
+
 std::uint16_t local_port(int socket);
 
 struct Accepted {

@@ -23,15 +23,14 @@ std::string media_type(const Request& request) {
   return to_lower(trim(request.content_type.substr(0, request.content_type.find(';'))));
 }
 
-// curl calls every body a form unless told otherwise; what it is shows in its bytes.
+// A form, or no type at all, is what a page of any site may send without asking first.
 bool is_json(const Request& request) {
-  const std::string type = media_type(request);
-  return type.empty() || type == "application/json" || type == "application/x-www-form-urlencoded";
+  return media_type(request) == "application/json";
 }
 
 Response unsupported(std::string_view wanted) {
   Response response = json(wire::encode_status_error(
-      415, "UnsupportedMediaType", format("the body's Content-Type must be {}", wanted)));
+      415, "UnsupportedMediaType", format("the body's Content-Type must be {}; with curl: -H 'Content-Type: ...'", wanted)));
   response.status = 415;
   return response;
 }

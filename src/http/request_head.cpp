@@ -17,6 +17,15 @@ std::string_view std_view(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
+beast::string_view beast_view(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+// Bytes before the request line that mean nothing.
+std::size_t empty_line(std::string_view bytes) {
+  return bytes.starts_with("\r\n") ? 2 : 0;
+}
+
 bool is_digits(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -44,6 +53,23 @@ class HeadParser final : public beast::http::basic_parser<true> {
   bool is_http_1_1() const { return http_1_1_; }
 
  private:
+  // The host of an absolute target counts, whatever the Host field says (RFC 9112, 3.2.2).
+  void take_target(std::string_view target) {
+    for (const std::string_view scheme : {"http://", "https://"}) {
+      if (!beast::iequals(beast_view(target.substr(0, scheme.size())), beast_view(scheme)))
+        continue;
+      target.remove_prefix(scheme.size());
+      const std::size_t end = std::min(target.find_first_of("/?#"), target.size());
+      out_.host = target.substr(0, end);
+      if (out_.host.empty() || out_.host.find('@') != std::string::npos)
+        refuse(400, "the request target names no host, or a user");
+      target.remove_prefix(end);
+      out_.target = target.starts_with('/') ? target : "/" + std::string(target);
+      return;
+    }
+    out_.target = target;
+  }
+
   void refuse(int status, std::string_view message) {
     if (refusal_.status == 0) refusal_ = {status, message};
   }
@@ -51,7 +77,7 @@ class HeadParser final : public beast::http::basic_parser<true> {
   void on_request_impl(beast::http::verb, beast::string_view method, beast::string_view target,
                        int version, error_code&) override {
     out_.method = std_view(method);
-    out_.target = std_view(target);
+    take_target(std_view(target));
     http_1_1_ = version == 11;
   }
 
@@ -63,6 +89,10 @@ class HeadParser final : public beast::http::basic_parser<true> {
     switch (name) {
       case field::host:
         ++hosts_;
+        if (out_.host.empty()) out_.host = value;
+        break;
+      case field::origin:
+        out_.origin = value;
         break;
       case field::accept:
         out_.accept = value;
@@ -117,14 +147,15 @@ class HeadParser final : public beast::http::basic_parser<true> {
 }  // namespace
 
 std::size_t find_head_end(std::string_view bytes, std::size_t scanned) {
-  const std::size_t from = scanned < 3 ? 0 : scanned - 3;
+  const std::size_t from = std::max(empty_line(bytes), scanned < 3 ? 0 : scanned - 3);
   const std::size_t end = bytes.find("\r\n\r\n", from);
   return end == std::string_view::npos ? end : end + 4;
 }
 
 Refusal check_start(std::string_view bytes) {
   static constexpr Refusal kNotHttp{400, "this is not an HTTP/1.1 request"};
-  if (bytes.empty()) return {};
+  bytes.remove_prefix(empty_line(bytes));
+  if (bytes.empty() || bytes == "\r") return {};
   if (bytes.front() < 'A' || bytes.front() > 'Z') return kNotHttp;
   const std::size_t newline = bytes.find('\n');
   if (newline == std::string_view::npos) return {};
@@ -138,6 +169,7 @@ Refusal check_start(std::string_view bytes) {
 
 Refusal parse_head(std::string_view head, std::size_t max_fields, RequestHead& out) {
   out = RequestHead();
+  head.remove_prefix(empty_line(head));
   // A folded field means one thing to us and another to a proxy.
   if (head.find("\r\n ") != std::string_view::npos || head.find("\r\n\t") != std::string_view::npos)
     return {400, "folded header fields are obsolete"};

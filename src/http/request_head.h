@@ -14,7 +14,9 @@ namespace slackline::http {
 
 struct RequestHead {
   std::string method;
-  std::string target;
+  std::string target;  // as sent; of an absolute one ("http://host/path?query") what follows the host
+  std::string host;    // of an absolute target, else of the Host field; may be empty in HTTP/1.0
+  std::string origin;  // which site's page sends it; empty: no browser, or the page asks its own site
   std::string accept;
   std::string content_type;
   std::string authorization;
@@ -29,6 +31,8 @@ struct Refusal {
   std::string_view message;
 };
 
+// An empty line before the request line is part of the head and means nothing (RFC 9112, 2.2).
+//
 // Where the head ends (after the empty line), or npos. `scanned` bytes were looked at before.
 std::size_t find_head_end(std::string_view bytes, std::size_t scanned);
 

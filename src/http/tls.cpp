@@ -11,6 +11,9 @@
 namespace slackline::http {
 namespace {
 
+// TLS 1.3 has no other ones.
+constexpr const char* kTls12Ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
+
 // The newest reason in OpenSSL's queue, which is emptied.
 std::string openssl_reason() {
   const unsigned long code = ERR_peek_last_error();
@@ -54,6 +57,7 @@ Result<TlsContext> TlsContext::load(const TlsOptions& options) {
   SSL_CTX* context = owner.get();
   if (context == nullptr) return tls_error("starting TLS", "");
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  if (SSL_CTX_set_cipher_list(context, kTls12Ciphers) != 1) return tls_error("starting TLS", "");
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                    SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |

@@ -1,6 +1,7 @@
 // The TLS side of a listener: its certificate, and the certificate that replaces it.
 //
-// TLS 1.2 and newer, no renegotiation, no ALPN (HTTP/1.1 only). Not thread-safe: one io thread.
+// TLS 1.2 and newer, authenticated encryption (AEAD) and ephemeral keys only, no renegotiation, no
+// ALPN (HTTP/1.1 only). Not thread-safe: one io thread.
 #pragma once
 
 #include <memory>

@@ -20,7 +20,7 @@ class HttpFaults : public HttpServerFixture {
 TEST_F(HttpFaults, BodiesAreRefusedByTheirLengthBeforeTheyAreRead) {  // F07, F08
   start();
   const double before = resident_mib();
-  const std::string head = "POST /echo HTTP/1.1\r\nHost: t\r\n";
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: localhost\r\n";
   RawClient huge = client();
   const auto refused_huge = huge.call(head + "Content-Length: 1073741824\r\n\r\n");
   ASSERT_TRUE(refused_huge);
@@ -28,7 +28,7 @@ TEST_F(HttpFaults, BodiesAreRefusedByTheirLengthBeforeTheyAreRead) {  // F07, F0
   EXPECT_EQ(refused_huge->headers.at("connection"), "close");
   EXPECT_EQ(status_of(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), 411);
   EXPECT_EQ(status_of(head + "\r\n"), 411);
-  EXPECT_EQ(status_of("GET /healthz HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\n\r\nhello"), 413);
+  EXPECT_EQ(status_of("GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello"), 413);
   EXPECT_LT(resident_mib() - before, 16);
   EXPECT_EQ(refused("body_too_large"), 2);
   EXPECT_EQ(refused("length_required"), 2);
@@ -38,7 +38,7 @@ TEST_F(HttpFaults, BodiesAreRefusedByTheirLengthBeforeTheyAreRead) {  // F07, F0
 TEST_F(HttpFaults, TheRefusalArrivesThoughTheClientKeepsSending) {
   start();
   RawClient one = client();
-  one.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 900000000\r\n\r\n");
+  one.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000000\r\n\r\n");
   for (int i = 0; i < 8; ++i)
     one.send(std::string(65'536, 'x'));
   const auto response = one.receive();
@@ -60,7 +60,7 @@ TEST_F(HttpFaults, HeadsHaveAnEnd) {  // F10
   while (fields.size() < 65'536)
     fields += "X-Filler: y\r\n";
   const std::string line(65'536, 'a');
-  const std::pair<std::string, std::string> floods[] = {{"GET / HTTP/1.1\r\nHost: t\r\n", fields},
+  const std::pair<std::string, std::string> floods[] = {{"GET / HTTP/1.1\r\nHost: localhost\r\n", fields},
                                                         {"GET /", line}};
   for (const auto& [start_of_head, piece] : floods) {
     RawClient one = client();
@@ -83,10 +83,11 @@ TEST_F(HttpFaults, BadFramingIsA400AndTheEndOfTheConnection) {
        {std::string("\x16\x03\x01\x02\x00\x01", 6), std::string("GET /\r\n"),
         std::string("GET / HTTP/1.1\nHost: t\n\n"), std::string("get / HTTP/1.1\r\n\r\n"),
         std::string("GET / HTTP/1.1\r\n\r\n"),
-        std::string("GET http://t/ HTTP/1.1\r\nHost: t\r\n\r\n"),
+        std::string("GET http:///healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        std::string("\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         std::string(
-            "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
-        std::string("POST /echo HTTP/1.1\r\nHost: t\r\nHost: u\r\nContent-Length: 1\r\n\r\n")})
+            "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
+        std::string("POST /echo HTTP/1.1\r\nHost: localhost\r\nHost: u\r\nContent-Length: 1\r\n\r\n")})
     EXPECT_EQ(status_of(bytes), 400) << bytes;
   EXPECT_EQ(status_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 505);
   EXPECT_EQ(status_of(post("/echo", "x", "Expect: a-pony\r\n")), 417);
@@ -100,7 +101,7 @@ TEST_F(HttpFaults, SlowHeadsAndBodiesEndWithA408) {
   RawClient head = client();
   RawClient body = client();
   head.send("GET /hea");
-  body.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 10\r\n\r\nhalf");
+  body.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf");
   for (RawClient* one : {&head, &body}) {
     const auto response = one->receive(seconds(2));
     ASSERT_TRUE(response);
@@ -192,7 +193,7 @@ TEST_F(HttpFaults, AClientThatNeverReadsIsCutOff) {
 TEST_F(HttpFaults, AllBodiesTogetherAreBounded) {
   options_.body_memory = std::size_t{4} << 20;
   start();
-  const std::string head = "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 3000000\r\n\r\n";
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n";
   const std::string most(2'900'000, 'x');
   RawClient first = client();
   first.send(head + most);
@@ -201,6 +202,45 @@ TEST_F(HttpFaults, AllBodiesTogetherAreBounded) {
   second.send(head + most);
   EXPECT_EQ(second.receive()->status, 503);
   EXPECT_EQ(first.call(std::string(100'000, 'y'))->status, 200);
+}
+
+// F42: who asks is told by the connection alone, and a browser is not made to speak for others.
+TEST_F(HttpFaults, OnLoopbackOnlyLoopbackNamesAreServed) {
+  start();
+  const auto named = [&](const std::string& host) {
+    return status_of("GET /healthz HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+  };
+  for (const std::string host : {"localhost:8180", "127.0.0.1", "[::1]:8180", "LOCALHOST"})
+    EXPECT_EQ(named(host), 200) << host;
+  for (const std::string host : {"evil.example:8180", "127.0.0.1.evil.example", "10.0.0.1"})
+    EXPECT_EQ(named(host), 421) << host;
+  EXPECT_EQ(status_of("GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"), 421);
+  EXPECT_EQ(refused("host"), 4);
+  const auto answer = client().call(
+      "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-Host: evil.example\r\n\r\n");
+  EXPECT_EQ(answer->status, 200) << "such fields mean nothing";
+}
+
+TEST_F(HttpFaults, OnLoopbackAPageOfAnotherSiteWritesNothing) {
+  start();
+  const auto from = [&](const std::string& origin, const std::string& method = "POST") {
+    return status_of(method + (method == "POST" ? " /echo" : " /healthz") +
+                     " HTTP/1.1\r\nHost: localhost:1\r\nOrigin: " + origin +
+                     "\r\nContent-Length: 0\r\n\r\n");
+  };
+  EXPECT_EQ(from("http://localhost:1"), 200);
+  EXPECT_EQ(from("https://evil.example", "GET"), 200) << "its page cannot read the answer";
+  for (const std::string origin : {"https://evil.example", "null", "http://localhost:2"})
+    EXPECT_EQ(from(origin), 403) << origin;
+  EXPECT_EQ(refused("origin"), 3);
+}
+
+TEST_F(HttpFaults, OffLoopbackEveryNameIsServed) {
+  listener_.address = "0.0.0.0:0";
+  listener_.plain_anywhere = true;
+  start();
+  EXPECT_EQ(status_of("GET /healthz HTTP/1.1\r\nHost: slackline.example\r\n\r\n"), 200)
+      << "a Service, or the API server's proxy";
 }
 
 class HttpCap : public HttpFaults {

@@ -23,10 +23,20 @@ TEST_F(HttpServer, AnswersWithLengthAndKeepsTheConnection) {
   EXPECT_EQ(one.call(get("/healthz"))->body, "ok");
 }
 
+TEST_F(HttpServer, SpeaksAbsoluteTargetsAndForgivesAnEmptyLine) {  // RFC 9112, 3.2.2 and 2.2
+  start();
+  RawClient one = client();
+  EXPECT_EQ(one.call("GET http://localhost:80/healthz HTTP/1.1\r\nHost: x\r\n\r\n")->body, "ok");
+  EXPECT_EQ(one.call("\r\n" + post("/echo", "hello"))->body, "hello");
+  one.send("\r");
+  one.send("\n");
+  EXPECT_EQ(one.call(get("/healthz"))->body, "ok");
+}
+
 TEST_F(HttpServer, HeadHasTheLengthAndNoBody) {
   start();
   RawClient one = client();
-  one.send("HEAD /big HTTP/1.1\r\nHost: t\r\n\r\n");
+  one.send("HEAD /big HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto head = one.receive(seconds(5), true);
   ASSERT_TRUE(head);
   EXPECT_EQ(head->headers.at("content-length"), "5200000");
@@ -77,7 +87,7 @@ TEST_F(HttpServer, ReadsBodiesOfEverySizeInAnyPieces) {
 TEST_F(HttpServer, SendsContinueToAClientThatWaitsForIt) {
   start();
   RawClient one = client();
-  one.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
+  one.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
   ASSERT_EQ(one.receive(seconds(2), true)->status, 100);
   EXPECT_EQ(one.call("body")->body, "body");
 }
@@ -85,7 +95,7 @@ TEST_F(HttpServer, SendsContinueToAClientThatWaitsForIt) {
 TEST_F(HttpServer, OldClientsAndPoliteOnesAreClosedAfterTheAnswer) {
   start();
   for (const char* bytes : {"GET /healthz HTTP/1.0\r\n\r\n",
-                            "GET /healthz HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n"}) {
+                            "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"}) {
     RawClient one = client();
     const auto response = one.call(bytes);
     ASSERT_TRUE(response);

@@ -20,9 +20,9 @@ class HttpTls : public HttpServerFixture {
     listener_.tls = http::TlsOptions{pki_.path("server.crt"), pki_.path("server.key"), ""};
   }
 
-  ClientTls trusting() const { return ClientTls{pki_.path("ca.crt"), "", "", 0}; }
+  ClientTls trusting() const { return ClientTls{pki_.path("ca.crt"), "", "", 0, ""}; }
   ClientTls presenting(const std::string& name) const {
-    return ClientTls{pki_.path("ca.crt"), pki_.path(name + ".crt"), pki_.path(name + ".key"), 0};
+    return ClientTls{pki_.path("ca.crt"), pki_.path(name + ".crt"), pki_.path(name + ".key"), 0, ""};
   }
 
   // In TLS 1.3 the client learns of a refused certificate only with its first read.
@@ -73,12 +73,26 @@ TEST_F(HttpTls, NeverFallsBackToPlainHttpOrOldTls) {
   EXPECT_GE(refused("tls"), 3);
 }
 
+TEST_F(HttpTls, SpeaksOnlyAuthenticatedCiphers) {
+  start();
+  const auto speaks = [this](const std::string& ciphers) {
+    ClientTls tls = trusting();
+    tls.max_version = TLS1_2_VERSION;
+    tls.ciphers = ciphers;
+    return served(tls);
+  };
+  for (const char* good : {"ECDHE+AESGCM", "ECDHE+CHACHA20"})
+    EXPECT_TRUE(speaks(good)) << good;
+  for (const char* old : {"ECDHE+AES128:!AESGCM:!AESCCM", "AES128-SHA:AES256-SHA256", "AES128-GCM-SHA256", "DHE"})
+    EXPECT_FALSE(speaks(old)) << old;
+}
+
 TEST_F(HttpTls, RefusalsArriveThroughTls) {
   start();
   RawClient one = client();
   ASSERT_TRUE(one.start_tls(trusting()));
   const auto response =
-      one.call("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 99999999\r\n\r\n" +
+      one.call("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n" +
                std::string(100'000, 'x'));
   ASSERT_TRUE(response);
   EXPECT_EQ(response->status, 413);
@@ -114,7 +128,7 @@ TEST_F(HttpTls, MutualTlsTellsTheHandlerWhoAsks) {
   for (int i = 0; i < 3; ++i) {
     RawClient one = client();
     ASSERT_TRUE(one.start_tls(presenting("scheduler")));
-    EXPECT_EQ(one.call("GET /whoami HTTP/1.1\r\nHost: t\r\nX-Forwarded-For: admin\r\n\r\n")->body,
+    EXPECT_EQ(one.call("GET /whoami HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: admin\r\n\r\n")->body,
               "kube-scheduler");
   }
   EXPECT_FALSE(served(trusting())) << "no client certificate";

@@ -87,6 +87,7 @@ bool RawClient::start_tls(const ClientTls& tls) {
     SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
     SSL_CTX_set_max_proto_version(context, tls.max_version);
   }
+  if (!tls.ciphers.empty()) SSL_CTX_set_cipher_list(context, tls.ciphers.c_str());
   SSL_CTX_load_verify_file(context, tls.ca_file.c_str());
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   if (!tls.cert_file.empty()) {
@@ -179,12 +180,12 @@ void RawClient::close() {
 }
 
 std::string get(std::string_view path) {
-  return "GET " + std::string(path) + " HTTP/1.1\r\nHost: t\r\n\r\n";
+  return "GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
 }
 
 std::string post(std::string_view path, std::string_view body, std::string_view more_headers) {
   return "POST " + std::string(path) +
-         " HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+         " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
          std::string(more_headers) + "\r\n" + std::string(body);
 }
 

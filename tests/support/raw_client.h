@@ -26,6 +26,7 @@ struct ClientTls {
   std::string cert_file;
   std::string key_file;
   int max_version = 0;  // 0: the newest
+  std::string ciphers;  // of TLS 1.2; empty: the usual ones
 };
 
 class RawClient {

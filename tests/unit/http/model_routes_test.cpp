@@ -72,6 +72,16 @@ TEST_F(ModelRoutesTest, CsvIsTakenByItsMediaType) {
   EXPECT_EQ(send("POST", kPath, csv, "application/xml").status, 415);
 }
 
+TEST_F(ModelRoutesTest, WhatAnyPageMaySendUnaskedIsNotTaken) {
+  for (const char* type : {"", "application/x-www-form-urlencoded", "text/plain"}) {
+    const Response refused = send("POST", kPath, kSample, type);
+    EXPECT_EQ(refused.status, 415) << type;
+    EXPECT_THAT(refused.body, HasSubstr("must be application/json or text/csv; with curl: -H"));
+    EXPECT_EQ(send("PUT", "/v1/models/newnet", "{}", type).status, 415) << type;
+  }
+  EXPECT_EQ(send("GET", "/v1/models/newnet").status, 404);
+}
+
 TEST_F(ModelRoutesTest, NothingIsStoredHalfway) {
   const Response refused = send("POST", kPath, R"({"samples":[
       {"gpuType":"T4","batch":64,"placement":"1x2","throughputSamplesPerS":800},

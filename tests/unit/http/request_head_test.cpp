@@ -42,6 +42,33 @@ TEST(RequestHead, KnowsWhenTheConnectionEnds) {
   EXPECT_FALSE(head.keep_alive) << "HTTP/1.0 is always closed";
 }
 
+TEST(RequestHead, OfAnAbsoluteTargetTheHostCounts) {
+  RequestHead head;
+  ASSERT_EQ(parse("GET HTTP://a:80/x?y=1 HTTP/1.1\r\nHost: b\r\nOrigin: http://c\r\n\r\n", head).status,
+            0);
+  EXPECT_EQ(head.target, "/x?y=1");
+  EXPECT_EQ(head.host, "a:80");
+  EXPECT_EQ(head.origin, "http://c");
+  ASSERT_EQ(parse("GET http://a HTTP/1.1\r\nHost: b\r\n\r\n", head).status, 0);
+  EXPECT_EQ(head.target, "/");
+  ASSERT_EQ(parse("GET http://a?q HTTP/1.1\r\nHost: b\r\n\r\n", head).status, 0);
+  EXPECT_EQ(head.target, "/?q");
+  EXPECT_EQ(status_of("GET http:///x HTTP/1.1\r\nHost: b\r\n\r\n"), 400);
+  EXPECT_EQ(status_of("GET http://user@a/x HTTP/1.1\r\nHost: b\r\n\r\n"), 400);
+  EXPECT_EQ(status_of("GET http://a/x HTTP/1.1\r\n\r\n"), 400) << "Host is needed all the same";
+}
+
+TEST(RequestHead, AnEmptyLineBeforeItMeansNothing) {
+  const std::string bytes = "\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n";
+  for (std::size_t seen = 0; seen < bytes.size(); ++seen)
+    EXPECT_EQ(find_head_end(bytes, seen), bytes.size()) << seen;
+  for (std::size_t seen = 0; seen < bytes.size(); ++seen)
+    EXPECT_EQ(check_start(bytes.substr(0, seen)).status, 0) << seen;
+  EXPECT_EQ(status_of(bytes), 0);
+  EXPECT_EQ(find_head_end("\r\n\r\n", 0), std::string_view::npos);
+  EXPECT_EQ(check_start("\r\n\r\n").status, 400) << "one is enough";
+}
+
 TEST(RequestHead, RefusesWhatSmugglingIsMadeOf) {
   const std::string start = "POST / HTTP/1.1\r\nHost: h\r\n";
   EXPECT_EQ(status_of(start + "Content-Length: 3\r\nContent-Length: 4\r\n\r\n"), 400);
