@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/give_back_service.h"
+#include "cli/key_service.h"
 #include "cli/own_certificate.h"
 #include "cli/planner_service.h"
 #include "cli/version.h"
@@ -49,6 +50,7 @@ struct Daemon::Parts {
   std::unique_ptr<control::Models> models;
   std::unique_ptr<control::Runs> runs;
   std::unique_ptr<cluster::Observers> observers;
+  std::unique_ptr<KeyService> key;          // null on a file
   std::unique_ptr<PlannerService> planner;  // null unless active; the source's thread wakes it
   std::unique_ptr<cluster::ClusterSource> source;
   std::unique_ptr<cluster::ClusterWriter> writer;
@@ -134,6 +136,7 @@ Status Daemon::Parts::connect_cluster() {
   options.access.kubeconfig = wanted.kubeconfig;
   options.stale_after_s = wanted.stale_after_s;
   options.audit_every_s = wanted.audit_interval_s;
+  SLACKLINE_ASSIGN(key, KeyService::make(configuration));
   SLACKLINE_ASSIGN(writer, cluster::make_kube_writer(options.access));
   SLACKLINE_ASSIGN(source,
                    cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
@@ -250,6 +253,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   if (parts->planner) parts->planner->start();
   if (parts->give_back) parts->give_back->start();
   parts->keeper->start();
+  if (parts->key) parts->key->start([] {});
   parts->follow_configuration(std::move(again));
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
 }
@@ -265,6 +269,7 @@ void Daemon::stop(double grace_s) {
   parts_->keeper->join();
   if (parts_->planner) parts_->planner->stop();
   if (parts_->give_back) parts_->give_back->stop();
+  if (parts_->key) parts_->key->stop();
   parts_->source->stop();
   parts_->source->join();
   parts_->models->stop();

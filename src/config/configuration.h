@@ -79,6 +79,14 @@ struct WebhookSettings {
   friend bool operator==(const WebhookSettings&, const WebhookSettings&) = default;
 };
 
+// How it is proved that a plan or an admission was written by us.
+struct TrustSettings {
+  std::string key_secret = "slackline-system/slackline-plan-key";  // NAMESPACE/NAME of the Secret
+  double key_life_s = 90 * 86400.0;  // then another key signs; this one verifies for four lives more
+
+  friend bool operator==(const TrustSettings&, const TrustSettings&) = default;
+};
+
 struct ScoringSettings {
   double theta = 1.0;  // 000 eq 10: weight of spread against GPU share, >= 0
 
@@ -132,6 +140,7 @@ struct Configuration {
   ListenersSettings listeners;
   ExtenderSettings extender;
   WebhookSettings webhook;
+  TrustSettings trust;
   QueueRulebook queues;
   PlannerSettings planner;
   ClusterSettings cluster;

@@ -156,6 +156,11 @@ void read_webhook(Section& section, WebhookSettings& webhook) {
   section.section("certificate", [&](Section& s) { read_certificate(s, webhook.certificate); });
 }
 
+void read_trust(Section& section, TrustSettings& trust) {
+  read_object_name(section, "keySecret", trust.key_secret);
+  section.duration("keyLife", trust.key_life_s);
+}
+
 void read_rules(Section& section, QueueRules& rules) {
   section.integer("maxPending", rules.max_pending, 0);
   section.duration("fallbackAfter", rules.fallback_after_s);
@@ -224,6 +229,7 @@ void read_root(Section& root, Configuration& out) {
   });
   root.section("extender", [&](Section& s) { read_extender(s, out.extender); });
   root.section("webhook", [&](Section& s) { read_webhook(s, out.webhook); });
+  root.section("trust", [&](Section& s) { read_trust(s, out.trust); });
   root.section("queue", [&](Section& s) { read_rules(s, out.queues.defaults); });
   root.sections("queues", [&](Section& item) { read_queue(item, out.queues); });
   root.section("planner", [&](Section& s) { read_planner(s, out.planner); });

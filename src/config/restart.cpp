@@ -17,6 +17,7 @@ std::vector<std::string> needs_restart(const Configuration& started, const Confi
   note("extender", started.extender == now.extender);
   note("webhook.configuration", started.webhook.configuration == now.webhook.configuration);
   note("webhook.certificate", started.webhook.certificate == now.webhook.certificate);
+  note("trust", started.trust == now.trust);
   note("planner.lease", started.planner.lease == now.planner.lease);
   note("cluster", started.cluster == now.cluster);
   note("store", started.store == now.store);

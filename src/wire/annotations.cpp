@@ -8,6 +8,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "wire/json_view.h"
+#include "wire/sealed_text.h"
 
 namespace slackline::wire {
 namespace {
@@ -262,7 +263,11 @@ Result<PlanNote> read_plan(std::string_view text) {
     if (!node.text().empty()) plan.nodes.emplace_back(node.text());
   if (plan.nodes.empty()) return fail(ErrorCode::kInvalidArgument, "nodes names no node");
   plan.promoted = root["promoted"].is_true();
+  plan.generation = root["generation"].integer();
   plan.value_hash = fingerprint(text);
+  SealedText sealed = split_seal(text);
+  plan.text = std::move(sealed.text);
+  plan.code = std::move(sealed.code);
   return plan;
 }
 

@@ -220,6 +220,7 @@ std::string encode_plan(const PlanNote& plan) {
     out.string(node.str());
   out.end_array();
   if (plan.promoted) out.field("promoted", true);
+  if (plan.generation) out.field("generation", *plan.generation);
   out.end_object();
   return out.take();
 }

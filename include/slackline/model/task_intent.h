@@ -59,6 +59,12 @@ struct PlanNote {
   std::vector<NodeName> nodes;  // one entry per pod; where pods share a node it stands repeatedly
   bool promoted = false;
   std::uint64_t value_hash = 0;  // of the annotation's text: another value is another plan
+  // Of the Job, once it has this plan: what an old plan is known by after a failover.
+  std::optional<std::int64_t> generation{};
+
+  // As it was read: what the code is over, and the code. Empty: it was not read, or has none.
+  std::string text{};
+  std::string code{};
 };
 
 }  // namespace slackline

@@ -82,6 +82,7 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
   EXPECT_EQ(c.webhook.certificate.names, defaults.webhook.certificate.names);
   EXPECT_EQ(c.webhook.certificate.secret, defaults.webhook.certificate.secret);
   EXPECT_EQ(c.webhook.certificate.life_s, defaults.webhook.certificate.life_s);
+  EXPECT_EQ(c.trust, defaults.trust);
   EXPECT_EQ(c.queues, defaults.queues);
   EXPECT_EQ(c.extender.certificate.names, defaults.extender.certificate.names);
   EXPECT_EQ(c.extender.certificate.secret, defaults.extender.certificate.secret);
@@ -102,6 +103,15 @@ TEST(LoadTest, OffLoopbackTheExtenderNeedsNoFiles) {
   EXPECT_EQ(c.extender.trust, "c/d");
   EXPECT_THAT(problems("extender: {trust: ca, certificate: {names: []}}\n"),
               ElementsAre(HasSubstr("names nothing"), HasSubstr("it must be NAMESPACE/NAME")));
+}
+
+TEST(LoadTest, TheKeyOfPlansIsConfigured) {
+  const Loaded loaded = parse("trust: {keySecret: a/b, keyLife: 24h}\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  EXPECT_EQ(loaded.configuration.trust.key_secret, "a/b");
+  EXPECT_EQ(loaded.configuration.trust.key_life_s, 86400);
+  EXPECT_THAT(problems("trust: {keySecret: key}\n"),
+              ElementsAre(HasSubstr("it must be NAMESPACE/NAME")));
 }
 
 TEST(LoadTest, TheWebhookIsConfigured) {

@@ -1,0 +1,42 @@
+// Annotations that prove that we wrote them: a JSON object whose last member, `mac`, is a code
+// (model/mac.h) over the object without it and over the object it belongs to.
+//
+// The code is over the very text, so any change of it, a space even, is another text. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slackline/base/result.h"
+#include "slackline/model/admitted.h"
+#include "slackline/model/ids.h"
+#include "slackline/model/mac.h"
+#include "slackline/model/task_intent.h"
+
+namespace slackline::wire {
+
+struct SealedText {
+  std::string text;  // the object without its code
+  std::string code;  // empty: there is none in its place
+};
+SealedText split_seal(std::string_view annotation);
+// `text` is a JSON object with at least one member. Without a code it stays as it is.
+std::string with_seal(std::string_view text, std::string_view code);
+
+// A plan counts only on the object it was written to.
+struct PlanCarrier {
+  const ObjectKey& key;
+  const Uid& uid;
+};
+std::string seal_plan(const MessageAuthenticator& mac, const PlanCarrier& carrier,
+                      std::string_view text);
+bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier, const PlanNote& plan);
+
+// The `admitted` annotation: {"submitter","class","queue","nonce","mac"}. When it is written its
+// object has no uid yet, and perhaps no name: whoever reads it binds the nonce to the first uid.
+std::string seal_admitted(const MessageAuthenticator& mac, const std::string& ns,
+                          const AdmittedNote& note);
+Result<AdmittedNote> read_admitted(std::string_view annotation);
+bool is_ours(const MessageAuthenticator& mac, const std::string& ns, const AdmittedNote& note);
+
+}  // namespace slackline::wire
