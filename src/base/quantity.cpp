@@ -51,9 +51,11 @@ Result<Decimal> parse_suffix(std::string_view text, std::string_view rest, Decim
     return value;
   }
   if (rest.size() > 1 && (rest[0] == 'e' || rest[0] == 'E')) {
-    std::string_view digits = rest.substr(rest[1] == '+' ? 2 : 1);
+    const bool plus = rest[1] == '+';
+    const std::string_view digits = rest.substr(plus ? 2 : 1);
     const auto exponent = parse_int(digits);
-    if (!exponent || *exponent < -99 || *exponent > 99) return bad(text, "exponent out of range");
+    if (!exponent || (plus && !is_digit(digits.front())) || *exponent < -99 || *exponent > 99)
+      return bad(text, "exponent out of range");
     value.power_of_ten += static_cast<int>(*exponent);
     return value;
   }
@@ -82,8 +84,9 @@ Result<Decimal> parse_decimal(std::string_view text) {
   return parse_suffix(text, text.substr(at), value);
 }
 
-// value x 10^scale, rounded up.
-Result<std::int64_t> to_integer(std::string_view text, Decimal value, int scale) {
+// value x 10^scale.
+Result<std::int64_t> to_integer(std::string_view text, Decimal value, int scale,
+                                Rounding rounding) {
   constexpr Wide kMax = std::numeric_limits<std::int64_t>::max();
   constexpr Wide kRoom = kMax * (Wide{1} << 60);
   Wide number = value.digits;
@@ -100,23 +103,22 @@ Result<std::int64_t> to_integer(std::string_view text, Decimal value, int scale)
   for (; power < 0 && number != 0; ++power) {
     remainder = remainder || number % 10 != 0;
     number /= 10;
-    if (number == 0) return remainder ? 1 : 0;
   }
-  if (remainder) ++number;
+  if (remainder && rounding == Rounding::kUp) ++number;
   if (number > kMax) return bad(text, "it is too large");
   return static_cast<std::int64_t>(number);
 }
 
 }  // namespace
 
-Result<std::int64_t> parse_quantity(std::string_view text) {
+Result<std::int64_t> parse_quantity(std::string_view text, Rounding rounding) {
   SLACKLINE_ASSIGN(const Decimal value, parse_decimal(text));
-  return to_integer(text, value, 0);
+  return to_integer(text, value, 0, rounding);
 }
 
-Result<std::int64_t> parse_quantity_milli(std::string_view text) {
+Result<std::int64_t> parse_quantity_milli(std::string_view text, Rounding rounding) {
   SLACKLINE_ASSIGN(const Decimal value, parse_decimal(text));
-  return to_integer(text, value, 3);
+  return to_integer(text, value, 3, rounding);
 }
 
 }  // namespace slackline

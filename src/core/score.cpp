@@ -46,11 +46,11 @@ class NodeScorer {
     const GpuResourceRule* rule = options.catalog->resource(question_.resource);
     question_.whole_gpus = rule == nullptr || rule->sharing == GpuSharing::kWhole;
     const std::int64_t gpus = pod.requests.gpu_count(question_.resource);
-    question_.shape = {static_cast<int>(gang_pods(snapshot, pod, intent_)),
-                       static_cast<int>(std::clamp<std::int64_t>(gpus, 1, 65536))};
+    question_.shape = clamped_placement(gang_pods(snapshot, pod, intent_), gpus);
     if (const PlanNote* plan = live_plan(snapshot, pod, options.now_steady_s))
       for (const NodeName& node : plan->nodes)
         if (const auto index = snapshot.find_node(node.str())) planned_.push_back(*index);
+    std::sort(planned_.begin(), planned_.end());
     pools_ = options.pools;
     if (pools_ == nullptr && intent_.model) {
       derived_pools_ = derive_pools(snapshot, *options.catalog);
@@ -87,7 +87,7 @@ class NodeScorer {
     const NodeRow& row = fit_.row(index);
     const Room room = fit_.room(index);
     node.known = true;
-    node.planned = std::find(planned_.begin(), planned_.end(), index) != planned_.end();
+    node.planned = std::binary_search(planned_.begin(), planned_.end(), index);
     node.type = row.type;
     node.free_gpus_after = room.gpus_after;
     node.stranded_gpus = stranded(row, room);
@@ -193,7 +193,7 @@ class NodeScorer {
   const TaskIntent intent_;
   NodeFit fit_;
   ShapeQuestion question_;
-  std::vector<NodeIndex> planned_;
+  std::vector<NodeIndex> planned_;  // sorted
   const std::vector<Pool>* pools_ = nullptr;
   std::vector<Pool> derived_pools_;
   ScoreSheet sheet_;

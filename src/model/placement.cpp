@@ -9,8 +9,7 @@
 namespace slackline {
 namespace {
 
-constexpr std::int64_t kMaxFactor = 65536;
-constexpr std::size_t kMaxNodes = 4096;
+constexpr std::size_t kMaxNodes = 4096;  // of a layout
 
 tl::unexpected<Error> not_a_layout(std::string_view text) {
   return fail(ErrorCode::kInvalidArgument,
@@ -30,7 +29,8 @@ Result<Placement> parse_placement(std::string_view text) {
   if (factors.size() == 2) {
     const auto nodes = parse_int(factors[0]);
     const auto gpus = parse_int(factors[1]);
-    if (nodes && gpus && *nodes >= 1 && *nodes <= kMaxFactor && *gpus >= 1 && *gpus <= kMaxFactor)
+    if (nodes && gpus && *nodes >= 1 && *nodes <= kMaxNodesOfShape && *gpus >= 1 &&
+        *gpus <= kMaxGpusPerNode)
       return Placement{static_cast<int>(*nodes), static_cast<int>(*gpus)};
   }
   return fail(ErrorCode::kInvalidArgument,
@@ -38,13 +38,18 @@ Result<Placement> parse_placement(std::string_view text) {
                      printable(text, 64)));
 }
 
+Placement clamped_placement(std::int64_t d_node, std::int64_t d_gpn) {
+  return {static_cast<int>(std::clamp<std::int64_t>(d_node, 1, kMaxNodesOfShape)),
+          static_cast<int>(std::clamp<std::int64_t>(d_gpn, 1, kMaxGpusPerNode))};
+}
+
 Result<Layout> Layout::of(std::vector<int> gpus_per_node) {
   if (gpus_per_node.empty() || gpus_per_node.size() > kMaxNodes)
     return fail(ErrorCode::kInvalidArgument, format("a layout has 1 to {} nodes", kMaxNodes));
   for (const int gpus : gpus_per_node)
-    if (gpus < 1 || gpus > kMaxFactor)
+    if (gpus < 1 || gpus > kMaxGpusPerNode)
       return fail(ErrorCode::kInvalidArgument,
-                  format("a node of a layout has 1 to {} GPUs, not {}", kMaxFactor, gpus));
+                  format("a node of a layout has 1 to {} GPUs, not {}", kMaxGpusPerNode, gpus));
   std::sort(gpus_per_node.begin(), gpus_per_node.end(), std::greater<>());
   Layout layout;
   layout.gpus_per_node_ = std::move(gpus_per_node);
@@ -73,7 +78,7 @@ Result<Layout> parse_layout(std::string_view text) {
   std::vector<int> gpus_per_node;
   for (const std::string_view part : split(text, '+')) {
     const auto gpus = parse_int(part);
-    if (!gpus || *gpus < 1 || *gpus > kMaxFactor || gpus_per_node.size() == kMaxNodes)
+    if (!gpus || *gpus < 1 || *gpus > kMaxGpusPerNode || gpus_per_node.size() == kMaxNodes)
       return not_a_layout(text);
     gpus_per_node.push_back(static_cast<int>(*gpus));
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 
 namespace slackline::sim {
@@ -58,10 +59,10 @@ Status check_accepted(const TraceTask& task, const Platform& platform) {
 }  // namespace
 
 int Platform::gpus() const {
-  int gpus = 0;
+  std::int64_t gpus = 0;
   for (const core::Pool& pool : pools)
-    gpus += pool.nodes * pool.gpus_per_node;
-  return gpus;
+    gpus = saturating_add(gpus, std::int64_t{pool.nodes} * pool.gpus_per_node);
+  return saturating_int(gpus);
 }
 
 Result<std::vector<core::Pool>> parse_platform(std::string_view text) {

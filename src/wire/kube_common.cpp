@@ -5,6 +5,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/quantity.h"
 #include "slackline/base/text.h"
+#include "slackline/model/placement.h"
 
 namespace slackline::wire {
 namespace {
@@ -90,41 +91,45 @@ std::vector<MatchExpression> read_match_expressions(JsonView list) {
   return out;
 }
 
-std::int64_t ResourceReader::amount(JsonView value, bool milli, std::string_view path,
-                                    std::string_view name) {
+std::int64_t ResourceReader::amount(const JsonField& field, Unit unit, std::string_view path) {
+  const JsonView value = field.value;
   std::string number;
   std::string_view text = value.text();
   if (value.is_number()) {
     number = value.integer() ? format("{}", *value.integer()) : format("{}", *value.number());
     text = number;
   }
-  const auto parsed = milli ? parse_quantity_milli(text) : parse_quantity(text);
-  if (parsed && *parsed <= kMaxAmount) return *parsed;
-  add_problem(problems_,
-              format("{}[{}]: {}", path, printable(name, 64),
-                     parsed ? format("\"{}\" is larger than any machine", printable(text, 64))
-                            : parsed.error().message));
+  const Rounding rounding = capacity_ ? Rounding::kDown : Rounding::kUp;
+  const auto parsed = unit == Unit::kThousandths ? parse_quantity_milli(text, rounding)
+                                                 : parse_quantity(text, rounding);
+  const bool gpus_there = capacity_ && unit == Unit::kGpus;
+  const std::int64_t most = gpus_there ? kMaxGpusPerNode : kMaxAmount;
+  if (parsed && *parsed <= most) return *parsed;
+  std::string why = parsed ? format("\"{}\" is larger than any machine", printable(text, 64))
+                           : parsed.error().message;
+  if (parsed && gpus_there) why += format(": no node has more than {}", kMaxGpusPerNode);
+  add_problem(problems_, format("{}[{}]: {}", path, printable(field.key, 64), why));
   return 0;
 }
 
 void ResourceReader::apply(JsonView list, std::string_view path, Resources& out,
                            Existing existing) {
   const bool keep = existing == Existing::kKeep;
-  const auto set = [&](std::int64_t& slot, const JsonField& field, bool milli) {
-    if (!keep || slot == 0) slot = amount(field.value, milli, path, field.key);
+  const auto set = [&](std::int64_t& slot, const JsonField& field, Unit unit) {
+    if (!keep || slot == 0) slot = amount(field, unit, path);
   };
   for (const JsonField field : list.fields()) {
     if (field.key == "cpu") {
-      set(out.cpu_milli, field, true);
+      set(out.cpu_milli, field, Unit::kThousandths);
     } else if (field.key == "memory") {
-      set(out.memory_bytes, field, false);
+      set(out.memory_bytes, field, Unit::kWhole);
     } else if (field.key == "pods") {
-      set(out.pods, field, false);
+      set(out.pods, field, Unit::kWhole);
     } else if (field.key.find('/') != std::string_view::npos &&
                catalog_.resource(field.key) != nullptr) {
       const std::int64_t before = out.gpu_count(field.key);
       std::int64_t count = before;
-      set(count, field, false);
+      set(count, field, Unit::kGpus);
       if (count == before) continue;
       if (out.gpus.size() < kMaxGpuResources || before != 0)
         out.set_gpus(field.key, count);

@@ -1,6 +1,8 @@
 // What all Kubernetes objects share: metadata, labels, selectors, resource lists.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,20 +45,32 @@ class ResourceReader {
   ResourceReader(const GpuCatalog& catalog, std::vector<std::string>& problems)
       : catalog_(catalog), problems_(problems) {}
 
+  // For what is there, not asked for: half a GPU is none, and no node has more than
+  // kMaxGpusPerNode of one resource. One that says so has a problem, and none of them.
+  ResourceReader& of_capacity() {
+    capacity_ = true;
+    return *this;
+  }
+
   enum class Existing { kReplace, kKeep };
   // Sets what the list names; with kKeep only what is still 0.
   void apply(JsonView list, std::string_view path, Resources& out,
              Existing existing = Existing::kReplace);
 
  private:
-  std::int64_t amount(JsonView value, bool milli, std::string_view path, std::string_view name);
+  enum class Unit { kThousandths, kWhole, kGpus };
+  std::int64_t amount(const JsonField& field, Unit unit, std::string_view path);
 
   const GpuCatalog& catalog_;
   std::vector<std::string>& problems_;
+  bool capacity_ = false;
 };
 
 // 2^50: no sum of a cluster's amounts can overflow.
 inline constexpr std::int64_t kMaxAmount = std::int64_t{1} << 50;
+
+// Of pods: an int32 in the API.
+inline constexpr std::int64_t kMaxPodCount = std::numeric_limits<std::int32_t>::max();
 
 // a + b, each amount at most kMaxAmount.
 Resources add_capped(const Resources& a, const Resources& b);

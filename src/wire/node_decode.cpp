@@ -30,6 +30,7 @@ Node read_node(JsonView json, const GpuCatalog& catalog) {
   node.labels = read_labels(metadata["labels"]);
   node.gpu_type = catalog.classify(node.labels);
   ResourceReader(catalog, node.problems)
+      .of_capacity()
       .apply(status["allocatable"], "status.allocatable", node.allocatable);
   for (const JsonView taint : spec["taints"].items())
     node.taints.push_back({std::string(taint["key"].text()), std::string(taint["value"].text()),

@@ -3,6 +3,7 @@
 #include "wire/annotations.h"
 #include "wire/json_view.h"
 #include "wire/json_writer.h"
+#include "wire/kube_common.h"
 #include "wire/object_decode.h"
 
 namespace slackline::wire {
@@ -246,6 +247,10 @@ Result<OriginalShape> read_original(std::string_view text) {
   OriginalShape original;
   original.parallelism = root["parallelism"].integer();
   original.gpus = root["gpus"].integer();
+  if (original.parallelism.value_or(1) < 0 || original.parallelism.value_or(1) > kMaxPodCount)
+    return fail(ErrorCode::kInvalidArgument, "parallelism is none that a Job can have");
+  if (original.gpus.value_or(0) < 0 || original.gpus.value_or(0) > kMaxAmount)
+    return fail(ErrorCode::kInvalidArgument, "gpus is larger than any machine, or negative");
   if (root["affinity"].is_array()) original.affinity_terms = read_term_list(root["affinity"]);
   return original;
 }

@@ -22,8 +22,9 @@ std::int32_t read_priority(JsonView value) {
       std::numeric_limits<std::int32_t>::max()));
 }
 
+// As large as the API lets it be, whatever a dump says: sums of them do not overflow.
 std::int64_t count_or(JsonView value, std::int64_t otherwise) {
-  return std::max<std::int64_t>(0, value.integer().value_or(otherwise));
+  return std::clamp<std::int64_t>(value.integer().value_or(otherwise), 0, kMaxPodCount);
 }
 
 // A plan that cannot be read is no plan; read_intent() reports it.

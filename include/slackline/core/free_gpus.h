@@ -1,9 +1,11 @@
 // FreeGpus: free GPUs by pool and node, and the search for room in them.
 //
 // No GPU is given twice: taking more than is free, or giving back more than a node has, is a
-// programming error and aborts.
+// programming error and aborts. So is a node with more than kMaxGpusPerNode: memory is a bit per
+// node for each GPU that the largest node has.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "slackline/core/cost.h"
@@ -27,8 +29,8 @@ class FreeGpus {
       if (may_fit(pool, {1, 1})) open |= pool_bit(pool);
     return open;
   }
-  int total() const { return total_; }
-  int idle() const { return idle_; }
+  std::int64_t total() const { return total_; }
+  std::int64_t idle() const { return idle_; }
   int at(PoolIndex pool, PoolNode node) const { return free_[pools_[pool].first_node + node]; }
 
   // Eligible nodes with at least so many GPUs free, counted no further than `most`.
@@ -59,15 +61,15 @@ class FreeGpus {
   struct PoolRange {
     std::size_t first_node = 0;  // in free_ and capacity_
     std::vector<Level> levels;   // by GPUs, from 0 to one more than the largest node has
-    int most() const { return static_cast<int>(levels.size()) - 2; }
+    int most() const { return static_cast<int>(levels.size()) - 2; }  // at most kMaxGpusPerNode
   };
   void change(PoolIndex pool, PoolNode node, int by);
 
   std::vector<PoolRange> pools_;
   std::vector<int> free_;
   std::vector<int> capacity_;
-  int total_ = 0;
-  int idle_ = 0;
+  std::int64_t total_ = 0;
+  std::int64_t idle_ = 0;
 };
 
 }  // namespace slackline::core

@@ -12,6 +12,17 @@
 
 namespace slackline {
 
+// No node has more GPUs of one resource, shares of GPUs included: one that says so is not believed.
+inline constexpr int kMaxGpusPerNode = 4096;
+inline constexpr int kMaxNodesOfShape = 65536;
+
+// What is planned with of a number of GPUs that somebody wrote: 0..kMaxGpusPerNode.
+constexpr int countable_gpus(std::int64_t gpus) {
+  if (gpus < 0) return 0;
+  return gpus < kMaxGpusPerNode ? static_cast<int>(gpus) : kMaxGpusPerNode;
+}
+
+// Invariant: d_node is 1..kMaxNodesOfShape, d_gpn 1..kMaxGpusPerNode, so that gpus() is an int.
 struct Placement {
   int d_node = 1;
   int d_gpn = 1;
@@ -21,8 +32,12 @@ struct Placement {
   friend auto operator<=>(const Placement&, const Placement&) = default;
 };
 
-// "2x4"; both factors 1..65536.
+// "2x4".
 Result<Placement> parse_placement(std::string_view text);
+
+// Of numbers that somebody wrote. What is beyond the invariant becomes its nearest end: such a shape
+// is as large as there can be, and fits nowhere.
+Placement clamped_placement(std::int64_t d_node, std::int64_t d_gpn);
 
 // What a throughput model sees of a layout. Equal spreads are predicted equally.
 struct Spread {
@@ -36,7 +51,7 @@ struct Spread {
   friend auto operator<=>(const Spread&, const Spread&) = default;
 };
 
-// Invariant: at least one node, every node 1..65536 GPUs, descending: permuted nodes are one
+// Invariant: at least one node, every node 1..4096 GPUs, descending: permuted nodes are one
 // layout.
 class Layout {
  public:

@@ -34,7 +34,7 @@ struct Task {
 
   // The shape as written: every pod on a node of its own.
   Placement written_shape() const {
-    return {static_cast<int>(gang ? pods_wanted : 1), static_cast<int>(gpus_per_pod)};
+    return clamped_placement(gang ? pods_wanted : 1, gpus_per_pod);
   }
 };
 

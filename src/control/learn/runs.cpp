@@ -19,7 +19,8 @@ int whole_gpus(const Pod& pod, const GpuCatalog& catalog) {
   const std::string resource = core::primary_gpu_resource(pod.requests);
   const GpuResourceRule* rule = catalog.resource(resource);
   if (resource.empty() || (rule != nullptr && rule->sharing != GpuSharing::kWhole)) return 0;
-  return static_cast<int>(std::clamp<std::int64_t>(pod.requests.gpu_count(resource), 0, 65536));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(pod.requests.gpu_count(resource), 0, kMaxGpusPerNode));
 }
 
 Status check_kind(const Job& job, const RunSeen& seen) {

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "slackline/base/saturating.h"
 #include "slackline/core/predicates.h"
 #include "slackline/model/reason.h"
 
@@ -65,7 +66,7 @@ class RowMaker {
     row.deadline_s = task.deadline_s;
     if (task.deadline_s && !menu.empty())
       row.slack_s = *task.deadline_s - sight_.now_s - menu.fastest().lat_s;
-    row.gpus = task.request.pods * task.request.gpus;
+    row.gpus = saturating_mul(task.request.pods, task.request.gpus);
     row.state = "waiting";
     if (task.plan) {
       row.state = runs(task) ? "running" : "starting";
@@ -83,8 +84,7 @@ class RowMaker {
 
   static void describe_wish(const core::QueueTask& task, QueueRow& row) {
     if (!task.shape_is_free)
-      row.shape =
-          Placement{static_cast<int>(task.request.pods), static_cast<int>(task.request.gpus)};
+      row.shape = clamped_placement(task.request.pods, task.request.gpus);
     if (!task.intent->any_gpu_type) row.accepted_types = task.intent->gpu_types;
   }
 

@@ -39,9 +39,7 @@ std::vector<Pool> derive_pools(const ClusterSnapshot& snapshot, const GpuCatalog
       }
       Pool& pool = pools[last];
       ++pool.nodes;
-      const std::int64_t count =
-          std::min<std::int64_t>(amount.count, std::numeric_limits<int>::max());
-      pool.gpus_per_node = std::max(pool.gpus_per_node, static_cast<int>(count));
+      pool.gpus_per_node = std::max(pool.gpus_per_node, countable_gpus(amount.count));
     }
   }
   std::sort(pools.begin(), pools.end(), [](const Pool& a, const Pool& b) {

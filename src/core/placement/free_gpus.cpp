@@ -40,7 +40,9 @@ FreeGpus::FreeGpus(const std::vector<std::vector<int>>& gpus) {
     PoolRange pool;
     pool.first_node = free_.size();
     const int most = nodes.empty() ? 0 : *std::max_element(nodes.begin(), nodes.end());
-    if (std::any_of(nodes.begin(), nodes.end(), [](int count) { return count < 0; })) std::abort();
+    if (most > kMaxGpusPerNode ||
+        std::any_of(nodes.begin(), nodes.end(), [](int count) { return count < 0; }))
+      std::abort();
     pool.levels.assign(static_cast<std::size_t>(most) + 2, {NodeSet(nodes.size()), 0});
     for (PoolNode node = 0; node < nodes.size(); ++node)
       for (int g = 0; g <= nodes[node]; ++g) {
@@ -84,6 +86,7 @@ std::vector<PoolNode> FreeGpus::find(PoolIndex pool, Placement shape,
   const PoolRange& range = pools_[pool];
   const Mask mask(eligible, pool);
   for (auto free = static_cast<std::size_t>(shape.d_gpn); free + 1 < range.levels.size(); ++free) {
+    if (range.levels[free].count == range.levels[free + 1].count) continue;  // nobody has just that
     const std::vector<std::uint64_t>& enough = range.levels[free].nodes.words();
     const std::vector<std::uint64_t>& more = range.levels[free + 1].nodes.words();
     for (std::size_t i = 0; i < enough.size(); ++i)

@@ -138,12 +138,15 @@ class TableMaker {
   // By d_gpn: nodes of the pool that have room for a member with so many GPUs.
   std::vector<int> room_on(const Pool& pool) const {
     std::vector<int> room(static_cast<std::size_t>(pool.gpus_per_node) + 1, 0);
-    Resources request = member_.requests;
-    for (std::size_t d_gpn = 1; d_gpn < room.size(); ++d_gpn) {
-      request.set_gpus(task_.gpu_resource, static_cast<std::int64_t>(d_gpn));
-      for (const OpenNode& node : open_)
-        if (node.type == pool.type && fits(request, node.free)) ++room[d_gpn];
+    Resources rest = member_.requests;
+    rest.set_gpus(task_.gpu_resource, 0);
+    for (const OpenNode& node : open_) {
+      if (node.type != pool.type || !fits(rest, node.free)) continue;
+      const int free = countable_gpus(node.free.gpu_count(task_.gpu_resource));
+      ++room[static_cast<std::size_t>(std::min(free, pool.gpus_per_node))];
     }
+    for (std::size_t d_gpn = room.size(); d_gpn-- > 2;)
+      room[d_gpn - 1] += room[d_gpn];
     return room;
   }
 

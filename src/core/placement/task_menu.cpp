@@ -26,14 +26,18 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
   return text;
 }
 
-// P/p x p g, fewest nodes first.
+// P/p x p g, fewest nodes first. Only those p are tried that a node has the GPUs for: P is whatever
+// somebody wrote.
 std::vector<Placement> packings(const TaskRequest& request, const Pool& pool) {
   std::vector<Placement> shapes;
-  for (std::int64_t per_node = request.pods; per_node >= 1; --per_node) {
+  if (request.gpus < 1) return shapes;
+  const std::int64_t nodes_at_most = std::min(pool.nodes, kMaxNodesOfShape);
+  for (std::int64_t per_node = std::min(request.pods, pool.gpus_per_node / request.gpus);
+       per_node >= 1; --per_node) {
     const std::int64_t nodes = request.pods / per_node;
-    if (request.pods % per_node != 0 || nodes > pool.nodes) continue;
-    if (per_node * request.gpus > pool.gpus_per_node) continue;
-    shapes.push_back({static_cast<int>(nodes), static_cast<int>(per_node * request.gpus)});
+    if (nodes > nodes_at_most) break;  // and more on fewer each
+    if (request.pods % per_node == 0)
+      shapes.push_back(clamped_placement(nodes, per_node * request.gpus));
   }
   return shapes;
 }
@@ -136,7 +140,7 @@ std::vector<Placement> TaskMenus::shapes(const TaskIntent& intent, const TaskReq
   std::vector<Placement> shapes = intent.placements;
   if (intent.any_placement) {
     shapes = enumerate_placements(pool, {.batch = intent.batch_size.value_or(0)});
-    shapes.push_back({static_cast<int>(request.pods), static_cast<int>(request.gpus)});
+    shapes.push_back(clamped_placement(request.pods, request.gpus));
   }
   std::sort(shapes.begin(), shapes.end());
   shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());

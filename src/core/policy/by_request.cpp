@@ -10,13 +10,21 @@ std::optional<ChoiceIndex> fastest_fit(const Planning& planning, TaskIndex task)
   return std::nullopt;
 }
 
-std::optional<ChoiceIndex> exact_fit(const Planning& planning, TaskIndex task, int gpus) {
+// The first that fits of the largest count for which one does, from `most` down to `least`.
+std::optional<ChoiceIndex> largest_fit(const Planning& planning, TaskIndex task, int least,
+                                       int most) {
   const PlacementMenu& menu = planning.menu(task);
+  std::optional<ChoiceIndex> best;
+  int best_gpus = least;
   for (const ChoiceIndex choice : menu.by_size) {
-    if (menu.all[choice].gpus > gpus) break;
-    if (menu.all[choice].gpus == gpus && planning.fits(task, menu.all[choice])) return choice;
+    const int gpus = menu.all[choice].gpus;
+    if (gpus > most) break;
+    const bool better = best ? gpus > best_gpus : gpus >= best_gpus;
+    if (!better || !planning.fits(task, menu.all[choice])) continue;
+    best = choice;
+    best_gpus = gpus;
   }
-  return std::nullopt;
+  return best;
 }
 
 }  // namespace
@@ -27,9 +35,7 @@ std::optional<ChoiceIndex> by_request(const Planning& planning, TaskIndex task, 
   const PlacementMenu& menu = planning.menu(task);
   const int most = std::min(gpus, menu.all[menu.by_size.back()].gpus);
   const int least = counting == Counting::kShrink ? 1 : most;
-  for (int count = most; count >= least; --count)
-    if (const auto choice = exact_fit(planning, task, count)) return choice;
-  return std::nullopt;
+  return largest_fit(planning, task, least, most);
 }
 
 }  // namespace slackline::core

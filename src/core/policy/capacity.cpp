@@ -6,20 +6,21 @@
 
 #include "by_request.h"
 #include "policies.h"
+#include "slackline/base/saturating.h"
 
 namespace slackline::core {
 namespace {
 
-int quota_of(const Planning& planning, std::size_t type) {
-  const std::size_t types = planning.state().tasks().types().size();
-  const std::size_t total = static_cast<std::size_t>(planning.total());
-  return static_cast<int>(total / types + (type < total % types ? 1 : 0));
+std::int64_t quota_of(const Planning& planning, std::size_t type) {
+  const auto types = static_cast<std::int64_t>(planning.state().tasks().types().size());
+  const std::int64_t total = planning.total();
+  return total / types + (static_cast<std::int64_t>(type) < total % types ? 1 : 0);
 }
 
 // By type: GPUs it may still take.
-std::vector<int> rooms(const Planning& planning) {
+std::vector<std::int64_t> rooms(const Planning& planning) {
   const TaskTable& tasks = planning.state().tasks();
-  std::vector<int> room;
+  std::vector<std::int64_t> room;
   for (std::size_t type = 0; type < tasks.types().size(); ++type)
     room.push_back(quota_of(planning, type));
   for (const TaskIndex task : planning.state().running())
@@ -31,15 +32,17 @@ std::vector<int> rooms(const Planning& planning) {
 
 void serve_capacity(Planning& planning, const PolicyOptions& options) {
   if (planning.state().waiting().empty()) return;
-  std::vector<int> room = rooms(planning);
+  std::vector<std::int64_t> room = rooms(planning);
   std::vector<bool> blocked(room.size(), false);
   const std::vector<TaskIndex> queue(planning.state().waiting().begin(),
                                      planning.state().waiting().end());
   for (const TaskIndex task : queue) {
     const std::uint32_t type = planning.state().tasks().type_of(task);
     if (blocked[type]) continue;
-    const int most = options.counting == Counting::kShrink ? room[type] : quota_of(planning, type);
-    const int gpus = std::min(planning.task(task).request_gpus, most);
+    const std::int64_t most =
+        options.counting == Counting::kShrink ? room[type] : quota_of(planning, type);
+    const int gpus =
+        saturating_int(std::min<std::int64_t>(planning.task(task).request_gpus, most));
     const auto choice =
         room[type] > 0 ? by_request(planning, task, gpus, options.counting) : std::nullopt;
     if (choice && planning.menu(task).all[*choice].gpus <= room[type]) {

@@ -15,8 +15,8 @@ class Planning {
   const PlanTask& task(TaskIndex task) const { return state_.tasks()[task]; }
   const PlacementMenu& menu(TaskIndex task) const { return *state_.tasks()[task].menu; }
   double lat_s(TaskIndex task, const Choice& choice) const { return state_.lat_s(task, choice); }
-  int total() const { return state_.free().total(); }
-  int idle() const { return state_.free().idle(); }
+  std::int64_t total() const { return state_.free().total(); }
+  std::int64_t idle() const { return state_.free().idle(); }
   // There is room now, and the pool is open to the task.
   bool fits(TaskIndex task, const Choice& choice) const;
   bool open(TaskIndex task, PoolIndex pool) const;

@@ -67,8 +67,8 @@ class SavableFirst {
   void serve_round() {
     sort_into_tiers();
     pressure_ =
-        options_.p0 * planning_.total() + static_cast<double>(planning_.state().waiting().size());
-    quota_ = options_.share * planning_.total() - promoted_gpus();
+        options_.p0 * total_gpus() + static_cast<double>(planning_.state().waiting().size());
+    quota_ = options_.share * total_gpus() - static_cast<double>(promoted_gpus());
     open_pools_ = planning_.state().free().open_pools();
     recent_ = planning_.now_s() - planning_.state().last_arrival_s() < kRecent_s;
     serve(urgent_, Tier::kUrgent);
@@ -78,8 +78,10 @@ class SavableFirst {
     serve(promoted_, Tier::kLate);
   }
 
-  int promoted_gpus() const {
-    int gpus = 0;
+  double total_gpus() const { return static_cast<double>(planning_.total()); }
+
+  std::int64_t promoted_gpus() const {
+    std::int64_t gpus = 0;
     for (const TaskIndex task : planning_.state().running())
       if (planning_.state().progress(task).run.promoted)
         gpus += planning_.state().running_choice(task).gpus;
@@ -185,18 +187,18 @@ class SavableFirst {
   }
 
   // GPUs that stay free for those who may still come.
-  int kept(const Queued& entry, Tier tier) const {
+  std::int64_t kept(const Queued& entry, Tier tier) const {
     double share = 0;
     if (recent_ && tier == Tier::kLate) share = options_.headroom;
     if (recent_ && tier == Tier::kSavable && options_.calm > 0 && slack_s(entry) > kCalm_s)
       share = options_.calm;
-    return static_cast<int>(std::floor(share * planning_.total()));
+    return static_cast<std::int64_t>(std::floor(share * total_gpus()));
   }
 
   std::optional<ChoiceIndex> cheapest_fit(const Queued& entry, Tier tier) const {
     const bool closed = (planning_.state().tasks().digest(entry.task).pools & open_pools_) == 0;
     if (closed) return std::nullopt;
-    const int room = planning_.idle() - kept(entry, tier);
+    const std::int64_t room = planning_.idle() - kept(entry, tier);
     if (room <= 0) return std::nullopt;
     const PlacementMenu& menu = planning_.menu(entry.task);
     if (tier == Tier::kUrgent) return first_fit(menu.by_cer, entry, room);
@@ -213,13 +215,13 @@ class SavableFirst {
     return best_price(menu, entry, room);
   }
 
-  bool acceptable(const Queued& entry, const Choice& o, int room) const {
+  bool acceptable(const Queued& entry, const Choice& o, std::int64_t room) const {
     return o.gpus <= room && planning_.lat_s(entry.task, o) <= entry.limit_s &&
            planning_.fits(entry.task, o);
   }
 
   std::optional<ChoiceIndex> first_fit(const std::vector<ChoiceIndex>& order, const Queued& entry,
-                                       int room) const {
+                                       std::int64_t room) const {
     const std::vector<Choice>& all = planning_.menu(entry.task).all;
     for (const ChoiceIndex choice : order)
       if (acceptable(entry, all[choice], room)) return choice;
@@ -228,14 +230,14 @@ class SavableFirst {
 
   // Equal prices: the smaller area.
   std::optional<ChoiceIndex> best_price(const PlacementMenu& menu, const Queued& entry,
-                                        int room) const {
+                                        std::int64_t room) const {
     std::optional<ChoiceIndex> best;
     double best_price = kUnlimited;
     for (const ChoiceIndex choice : menu.by_area) {
       const Choice& o = menu.all[choice];
       if (!planning_.state().free().may_fit(o.pool, o.shape)) continue;
       const double price =
-          planning_.lat_s(entry.task, o) * (1 + (pressure_ / planning_.total()) * o.gpus);
+          planning_.lat_s(entry.task, o) * (1 + (pressure_ / total_gpus()) * o.gpus);
       if (price >= best_price || !acceptable(entry, o, room)) continue;
       best = choice;
       best_price = price;

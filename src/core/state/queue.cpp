@@ -10,6 +10,7 @@
 #include "quota_menu.h"
 #include "room.h"
 #include "scale_up.h"
+#include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/deadline.h"
 #include "slackline/core/predicates.h"
@@ -196,7 +197,7 @@ class QueueMaker {
       described.submit_s = task.created_s;
       described.deadline_s = task.deadline_s.value_or(kNoDeadline);
       described.qos = task.intent->qos_class.value_or(QosClass::kNormal);
-      described.request_gpus = static_cast<int>(task.request.pods * task.request.gpus);
+      described.request_gpus = saturating_int(saturating_mul(task.request.pods, task.request.gpus));
       described.type = task.intent->model.value_or("");
       described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(described.checkpoint_s);
       described.preemptible = false;  // until live preemption exists
@@ -256,19 +257,28 @@ class QueueMaker {
     for (const QueuePool& pool : queue_.pools_) {
       gpus.emplace_back();
       for (const NodeIndex node : pool.nodes)
-        gpus.back().push_back(static_cast<int>(
-            std::max<std::int64_t>(0, room_.free(node).gpu_count(pool.pool.resource))));
+        gpus.back().push_back(countable_gpus(room_.free(node).gpu_count(pool.pool.resource)));
     }
     for (TaskIndex t = 0; t < runs_.size(); ++t) {
       if (!runs_[t]) continue;
       const Choice& choice = (*queue_.table_)[t].menu->all[runs_[t]->choice];
-      for (const PoolNode node : runs_[t]->nodes)
-        gpus[choice.pool][node] += choice.shape.d_gpn;
+      std::vector<int>& of_pool = gpus[choice.pool];
+      if (has_room_beside(of_pool, *runs_[t], choice.shape.d_gpn))
+        for (const PoolNode node : runs_[t]->nodes)
+          of_pool[node] += choice.shape.d_gpn;
+      else
+        runs_[t].reset();
     }
     queue_.state_ = PlanState(*queue_.table_, FreeGpus(gpus));
     if (!queue_.tasks_.empty())
       queue_.state_.believe(
           ModelError(std::sqrt(squared_errors_ / static_cast<double>(queue_.tasks_.size()))));
+  }
+
+  // Plans for more GPUs than a node can have are not ours, and must not cost memory.
+  static bool has_room_beside(const std::vector<int>& gpus, const PlannedRun& run, int d_gpn) {
+    return std::all_of(run.nodes.begin(), run.nodes.end(),
+                       [&](PoolNode node) { return gpus[node] + d_gpn <= kMaxGpusPerNode; });
   }
 
   // In the order in which they started.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "slackline/core/depends.h"
@@ -233,7 +234,7 @@ class Finder {
   std::unordered_map<Uid, std::vector<PodPtr>> gated_of_;  // by owner
   std::unordered_map<Uid, std::int64_t> bound_of_;         // by owner
   std::map<std::string, Group> groups_;                    // by "namespace/gang"
-  std::unordered_set<std::string> running_plans_;
+  std::set<std::string> running_plans_;  // ordered: whoever writes a plan chooses its id
   FoundTasks found_;
 };
 

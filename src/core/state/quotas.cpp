@@ -1,7 +1,6 @@
 #include "slackline/core/quotas.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "slackline/base/saturating.h"
 
@@ -13,12 +12,6 @@ std::int64_t amount_of(const Resources& pod, std::string_view resource) {
   if (resource == "cpu") return pod.cpu_milli;
   if (resource == "memory") return pod.memory_bytes;
   return pod.gpu_count(resource);
-}
-
-std::int64_t times(std::int64_t amount, std::int64_t pods) {
-  std::int64_t product = 0;
-  return __builtin_mul_overflow(amount, pods, &product) ? std::numeric_limits<std::int64_t>::max()
-                                                        : product;
 }
 
 template <class Look>
@@ -78,7 +71,7 @@ bool QuotaBook::admits(const std::string& ns, const Resources& pod, std::int64_t
   return std::all_of(at->second.begin(), at->second.end(), [&](const Account& account) {
     return !account.covers(pod) ||
            std::all_of(account.limits.begin(), account.limits.end(), [&](const Limit& limit) {
-             const std::int64_t wanted = times(amount_of(pod, limit.resource), pods);
+             const std::int64_t wanted = saturating_mul(amount_of(pod, limit.resource), pods);
              return wanted <= 0 || wanted <= limit.left;
            });
   });
@@ -90,7 +83,7 @@ void QuotaBook::charge(const std::string& ns, const Resources& pod, std::int64_t
   for (Account& account : at->second) {
     if (!account.covers(pod)) continue;
     for (Limit& limit : account.limits)
-      limit.left = saturating_sub(limit.left, times(amount_of(pod, limit.resource), pods));
+      limit.left = saturating_sub(limit.left, saturating_mul(amount_of(pod, limit.resource), pods));
   }
 }
 

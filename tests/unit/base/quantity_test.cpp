@@ -59,8 +59,17 @@ TEST_P(BadQuantity, IsRefusedWithItsTextAndAnExample) {
 INSTANTIATE_TEST_SUITE_P(Quantity, BadQuantity,
                          ::testing::Values("", "-1", "1e999", "9223372036854775808", "1Mi1", "Gi",
                                            ".", "+", "1.2.3", "1 Gi", " 1", "0x10", "1e", "1e+",
-                                           "1e--3", "1e-+3", "8Ei", "1e19", "1KI", "1ki", "nan",
+                                           "1e--3", "1e-+3", "1e+-5", "1E++5", "8Ei", "1e19", "1KI", "1ki", "nan",
                                            "1000000000000000000000000000000000"));
+
+TEST(Quantity, OfWhatIsThereIsRoundedDown) {
+  EXPECT_EQ(parse_quantity("4.5", Rounding::kDown).value(), 4);
+  EXPECT_EQ(parse_quantity("4.5").value(), 5);
+  EXPECT_EQ(parse_quantity("999m", Rounding::kDown).value(), 0);
+  EXPECT_EQ(parse_quantity("1n", Rounding::kDown).value(), 0);
+  EXPECT_EQ(parse_quantity("8", Rounding::kDown).value(), 8);
+  EXPECT_EQ(parse_quantity_milli("1000001u", Rounding::kDown).value(), 1000);
+}
 
 TEST(Quantity, ThatOnlyFitsInWholeUnitsIsRefusedInThousandths) {
   EXPECT_TRUE(parse_quantity("9223372036854775807").has_value());
@@ -76,6 +85,13 @@ TEST(Saturating, ArithmeticStopsAtTheEnds) {
   EXPECT_EQ(saturating_sub(kMin, 1), kMin);
   EXPECT_EQ(saturating_sub(kMax, -1), kMax);
   EXPECT_EQ(saturating_sub(0, kMin), kMax);
+  EXPECT_EQ(saturating_mul(-2, 3), -6);
+  EXPECT_EQ(saturating_mul(kMax, 2), kMax);
+  EXPECT_EQ(saturating_mul(kMin, -1), kMax);
+  EXPECT_EQ(saturating_mul(kMax, -2), kMin);
+  EXPECT_EQ(saturating_int(-7), -7);
+  EXPECT_EQ(saturating_int(kMax), std::numeric_limits<int>::max());
+  EXPECT_EQ(saturating_int(kMin), std::numeric_limits<int>::min());
 }
 
 }  // namespace

@@ -71,6 +71,15 @@ TEST_F(QueueQueryTest, ShowsPlannedTasksThenWaitingOnesByPredictedStart) {
   EXPECT_EQ(others.rows[0].position, 3) << "positions count everybody";
 }
 
+TEST_F(QueueQueryTest, AJobLargerThanAnyClusterWaitsAndSaysWhy) {
+  auto job = waiting("absurd", 1'000'000'000'000, 3600).of(2'147'483'647).gang();
+  const QueueView view = ask(a_cluster().with(a_node("n1")).with(job).build());
+  ASSERT_EQ(view.rows.size(), 1U);
+  EXPECT_EQ(view.rows[0].reason, reason::kNoNodeFits);
+  EXPECT_GT(view.rows[0].gpus, 0) << "the product does not overflow";
+  EXPECT_EQ(view.rows[0].shape, (Placement{65536, 4096}));
+}
+
 TEST_F(QueueQueryTest, SaysWhyATaskWaits) {
   auto typed = waiting("typed", 1, 3600);
   typed.intent().gpu_types = {GpuType("H100")};

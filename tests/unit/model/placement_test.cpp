@@ -36,5 +36,22 @@ TEST(Layout, RefusesWhatIsNone) {
   EXPECT_FALSE(Layout::of({}));
 }
 
+TEST(Placement, OfTheLargestNumbersStillHasACountOfGpus) {
+  const auto largest = parse_placement("65536x4096");
+  ASSERT_TRUE(largest);
+  EXPECT_EQ(largest->gpus(), 1 << 28);
+  for (const char* text : {"65537x1", "1x4097", "65536x65536", "0x1", "1x0"})
+    EXPECT_FALSE(parse_placement(text)) << text;
+}
+
+TEST(Placement, OfWhateverSomebodyWroteIsOneOfThem) {
+  EXPECT_EQ(clamped_placement(2, 4), (Placement{2, 4}));
+  EXPECT_EQ(clamped_placement(1'000'000'000'000, std::int64_t{1} << 50), (Placement{65536, 4096}));
+  EXPECT_EQ(clamped_placement(-1, 0), (Placement{1, 1}));
+  EXPECT_EQ(countable_gpus(-3), 0);
+  EXPECT_EQ(countable_gpus(8), 8);
+  EXPECT_EQ(countable_gpus(4294967304), 4096) << "not 8, its lower half";
+}
+
 }  // namespace
 }  // namespace slackline

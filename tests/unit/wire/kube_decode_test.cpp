@@ -61,6 +61,45 @@ TEST(KubeDecode, ANodeThatIsNotReadySaysSo) {
                      .ready);
 }
 
+Node node_with_gpus(const std::string& quantity) {
+  return decoded<Node>(KubeKind::kNode, R"({"metadata":{"name":"n"},"status":{"allocatable":{
+      "cpu":"4","memory":"10.5","nvidia.com/gpu":")" + quantity +
+                                            R"("}}})");
+}
+
+TEST(KubeDecode, ANodeWithMoreGpusThanAnyHasAProblemAndNoneOfThem) {
+  for (const char* quantity : {"4097", "1e6", "0.5Gi", "2147483647", "3G", "4294967304", "1Pi"}) {
+    const Node node = node_with_gpus(quantity);
+    EXPECT_EQ(node.allocatable.gpu_total(), 0) << quantity;
+    EXPECT_THAT(node.problems, ElementsAre(HasSubstr("no node has more than 4096"))) << quantity;
+    EXPECT_THAT(node.problems.front(), HasSubstr("status.allocatable[nvidia.com/gpu]"));
+  }
+  const Node largest = node_with_gpus("4096");
+  EXPECT_EQ(largest.allocatable.gpu_total(), 4096);
+  EXPECT_THAT(largest.problems, IsEmpty());
+}
+
+TEST(KubeDecode, HalfAGpuOfANodeIsNone) {
+  const Node node = node_with_gpus("4.5");
+  EXPECT_EQ(node.allocatable.gpu_total(), 4);
+  EXPECT_EQ(node.allocatable.memory_bytes, 10);
+  EXPECT_THAT(node.problems, IsEmpty());
+  const Pod pod = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p"},"spec":{"containers":[
+      {"resources":{"limits":{"nvidia.com/gpu":"4.5"}}}]}})");
+  EXPECT_EQ(pod.requests.gpu_total(), 5) << "what is asked for is rounded as Kubernetes does";
+}
+
+TEST(KubeDecode, CountsOfPodsAreNoLargerThanTheApiHasThem) {
+  const Job job = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},
+      "spec":{"parallelism":9223372036854775807,"completions":9223372036854775807},
+      "status":{"succeeded":9223372036854775807,"active":-5}})");
+  EXPECT_EQ(job.parallelism, 2147483647);
+  EXPECT_EQ(job.completions, 2147483647);
+  EXPECT_EQ(job.succeeded, 2147483647);
+  EXPECT_EQ(job.active, 0);
+  EXPECT_EQ(job.wanted_pods(), 0);
+}
+
 TEST(KubeDecode, AnUnreadableQuantityMarksItsNodeOnly) {
   KubeDecoder decoder(default_gpu_catalog());
   const auto list =

@@ -144,6 +144,9 @@ TEST(OwnWriteCodec, TheFirstShapeIsReadAsItWasWritten) {
   ASSERT_EQ(read->affinity_terms->size(), 1U);
   EXPECT_EQ(read->affinity_terms->front().front().op, MatchOperator::kExists);
   EXPECT_FALSE(read_original("[]"));
+  EXPECT_FALSE(read_original(R"({"parallelism":-1})"));
+  EXPECT_FALSE(read_original(R"({"parallelism":1099511627776})"));
+  EXPECT_FALSE(read_original(R"({"gpus":9223372036854775807})"));
 }
 
 TEST(OwnWriteCodec, JobsAreReadWithAllThatAPlanNeeds) {
