@@ -205,7 +205,8 @@ Status Daemon::Parts::open_doors() {
   listeners[1].known_peers_only = true;
   listeners[2].plain_anywhere = true;
   SLACKLINE_ASSIGN(webhook, WebhookService::start(configuration, settings, decisions,
-                                                  models->board(), *source, metrics));
+                                                  models->board(), *source,
+                                                  key ? &key->mac() : nullptr, metrics));
   if (webhook) listeners.push_back(webhook->listener());
   server = std::make_unique<http::Server>(metrics);
   SLACKLINE_TRY(server->start(listeners));

@@ -12,7 +12,8 @@ namespace slackline::cli {
 Result<std::unique_ptr<WebhookService>> WebhookService::start(
     const config::Configuration& configuration, const control::SettingsBoard& settings,
     const control::DecisionOptions& decisions, const control::KnownBoard& board,
-    const cluster::ClusterSource& source, obs::MetricsRegistry& metrics) {
+    const cluster::ClusterSource& source, const MessageAuthenticator* authenticator,
+    obs::MetricsRegistry& metrics) {
   const config::ListenerSettings& listening = configuration.listeners.webhook;
   if (listening.address.empty()) return std::unique_ptr<WebhookService>();
   std::unique_ptr<WebhookService> service(new WebhookService());
@@ -21,7 +22,8 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
                                              {.kubeconfig = configuration.cluster.kubeconfig}));
   }
   service->webhook_ = std::make_unique<control::Webhook>(settings, decisions, board, source,
-                                                         service->reviewer_.get(), system_clock());
+                                                         service->reviewer_.get(), system_clock(),
+                                                         authenticator);
   http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics);
   http::Listener& listener = service->listener_;
   listener.name = "webhook";

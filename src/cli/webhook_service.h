@@ -13,18 +13,20 @@
 #include "http/server.h"
 #include "obs/metrics.h"
 #include "slackline/base/result.h"
+#include "slackline/model/mac.h"
 
 namespace slackline::cli {
 
 class WebhookService {
  public:
   // Null where the configuration names no listener for it. The certificate's file is there when it
-  // returns.
+  // returns. `authenticator` signs what is admitted; null: nothing is.
   static Result<std::unique_ptr<WebhookService>> start(const config::Configuration& configuration,
                                                        const control::SettingsBoard& settings,
                                                        const control::DecisionOptions& decisions,
                                                        const control::KnownBoard& board,
                                                        const cluster::ClusterSource& source,
+                                                       const MessageAuthenticator* authenticator,
                                                        obs::MetricsRegistry& metrics);
 
   http::Listener listener() const;

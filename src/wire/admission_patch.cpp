@@ -5,6 +5,7 @@
 #include "slackline/base/text.h"
 #include "slackline/model/contract.h"
 #include "wire/admission_codec.h"
+#include "wire/admitted_codec.h"
 #include "wire/json_writer.h"
 
 namespace slackline::wire {
@@ -128,13 +129,20 @@ void write_pod_spec(PatchWriter& patch, const std::string& spec, const PodFacts&
   write_env(patch, spec, pod, changes.env);
 }
 
+Labels annotations_of(const AdmissionChanges& changes) {
+  Labels annotations = changes.annotations;
+  if (changes.admitted)
+    annotations.emplace_back(contract::kAdmitted, encode_admitted(*changes.admitted));
+  return annotations;
+}
+
 }  // namespace
 
 std::string encode_json_patch(const AdmissionReview& review, const AdmissionChanges& changes) {
   PatchWriter patch;
   if (const auto* job = std::get_if<ReviewedJob>(&review.object)) {
     if (changes.suspend) patch.truth("/spec/suspend");
-    patch.pairs("/metadata/annotations", job->keys.has_annotations, changes.annotations);
+    patch.pairs("/metadata/annotations", job->keys.has_annotations, annotations_of(changes));
     const ContractKeys& keys = job->pod.keys;
     const std::string metadata = "/spec/template/metadata";
     patch.pairs(metadata + "/labels", keys.has_labels, changes.template_labels);
@@ -142,7 +150,7 @@ std::string encode_json_patch(const AdmissionReview& review, const AdmissionChan
     write_pod_spec(patch, "/spec/template/spec", job->pod, changes);
   } else if (const auto* pod = std::get_if<ReviewedPod>(&review.object)) {
     const ContractKeys& keys = pod->facts.keys;
-    patch.pairs("/metadata/annotations", keys.has_annotations, changes.annotations);
+    patch.pairs("/metadata/annotations", keys.has_annotations, annotations_of(changes));
     patch.pairs("/metadata/labels", keys.has_labels, changes.labels);
     if (changes.gate) write_gate(patch, pod->facts);
     write_pod_spec(patch, "/spec", pod->facts, changes);

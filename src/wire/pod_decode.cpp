@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "wire/admitted_codec.h"
 #include "wire/annotations.h"
 #include "wire/kube_common.h"
 #include "wire/object_decode.h"
@@ -33,6 +34,14 @@ std::shared_ptr<const PlanNote> plan_of(JsonView annotations) {
   if (text.empty()) return nullptr;
   auto plan = read_plan(text);
   return plan ? std::make_shared<const PlanNote>(*std::move(plan)) : nullptr;
+}
+
+// One that cannot be read proves nothing, like none.
+std::shared_ptr<const AdmittedNote> admitted_of(JsonView annotations) {
+  const std::string_view text = annotations[contract::kAdmitted].text();
+  if (text.empty()) return nullptr;
+  auto note = read_admitted(text);
+  return note ? std::make_shared<const AdmittedNote>(*std::move(note)) : nullptr;
 }
 
 std::shared_ptr<const TaskIntent> intent_of(JsonView metadata) {
@@ -109,6 +118,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.requests = read_pod_requests(spec, catalog, pod.problems);
   pod.intent = intent_of(metadata);
   pod.plan = plan_of(metadata["annotations"]);
+  pod.admitted = admitted_of(metadata["annotations"]);
   // Most pods of a cluster want no GPU: only their amounts matter, so only those are kept. An
   // unreadable pod might have wanted one.
   if (pod.requests.wants_gpus() || !pod.problems.empty()) {
@@ -161,6 +171,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   else
     job.intent = own != nullptr ? own : inherited;
   job.plan = plan_of(annotations);
+  job.admitted = admitted_of(annotations);
   job.original = original_of(annotations);
   return job;
 }

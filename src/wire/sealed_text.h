@@ -1,14 +1,13 @@
 // Annotations that prove that we wrote them: a JSON object whose last member, `mac`, is a code
 // (model/mac.h) over the object without it and over the object it belongs to.
 //
-// The code is over the very text, so any change of it, a space even, is another text. Pure.
+// The code is over the very text, so any change of it, a space even, is another text. Pure. The proof
+// of an admission is wire/admitted_codec.h.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "slackline/base/result.h"
-#include "slackline/model/admitted.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/mac.h"
 #include "slackline/model/task_intent.h"
@@ -31,12 +30,5 @@ struct PlanCarrier {
 std::string seal_plan(const MessageAuthenticator& mac, const PlanCarrier& carrier,
                       std::string_view text);
 bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier, const PlanNote& plan);
-
-// The `admitted` annotation: {"submitter","class","queue","nonce","mac"}. When it is written its
-// object has no uid yet, and perhaps no name: whoever reads it binds the nonce to the first uid.
-std::string seal_admitted(const MessageAuthenticator& mac, const std::string& ns,
-                          const AdmittedNote& note);
-Result<AdmittedNote> read_admitted(std::string_view annotation);
-bool is_ours(const MessageAuthenticator& mac, const std::string& ns, const AdmittedNote& note);
 
 }  // namespace slackline::wire

@@ -41,7 +41,7 @@ class OrderTest(unittest.TestCase):
         third = gpu_job("third", labels=queue)
         code, said = self.cluster.try_create(third)
         self.assertNotEqual(code, 0)
-        self.assertIn("queue small: 2 Jobs wait there and its maxPending is 2", said)
+        self.assertIn("queue small: 2 tasks wait there and its maxPending is 2", said)
         self.apply(gpu_job("another-queue"))
 
         self.change_file(self.written.replace("maxPending: 2", "maxPending: many"))

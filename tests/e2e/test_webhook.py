@@ -212,7 +212,7 @@ class WebhookTest(unittest.TestCase):
         # In one go, so that the daemon has to count what its watch has not shown yet.
         self.cluster.apply([gpu_job(f"waiting-{i}", labels=queue) for i in range(MAX_PENDING)])
         said = self.refused(gpu_job("one-too-many", labels=queue))
-        self.assertIn(f"queue small: {MAX_PENDING} Jobs wait", said)
+        self.assertIn(f"queue small: {MAX_PENDING} tasks wait", said)
         self.assertIn("(QueueFull)", said)
         self.apply(gpu_job("another-queue"))
 

@@ -26,7 +26,7 @@ def webhook_manifests(port, authority=None):
     if authority:
         called += f"      caBundle: {base64.b64encode(authority.read_bytes()).decode()}\n"
     text, found = service.subn(called, "\n---\n".join(texts))
-    assert found == 5, f"deploy/webhook has {found} webhooks, not five"
+    assert found == 6, f"deploy/webhook has {found} webhooks, not six"
     return text
 
 

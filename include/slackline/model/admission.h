@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "slackline/model/admitted.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/pod.h"
 
@@ -96,6 +97,7 @@ struct AdmissionChanges {
   bool suspend = false;
   bool gate = false;  // contract::kGate
   Labels annotations;
+  std::optional<AdmittedNote> admitted;  // as the annotation contract::kAdmitted
   Labels labels;
   Labels template_labels;
   Labels template_annotations;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "slackline/model/admitted.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/node.h"
@@ -81,6 +82,8 @@ struct Pod {
   std::shared_ptr<const SchedulingConstraints> constraints;  // null = none
   std::shared_ptr<const TaskIntent> intent;                  // null = no annotation of ours
   std::shared_ptr<const PlanNote> plan;                      // null = none
+  std::shared_ptr<const AdmittedNote> admitted;              // null = none
+  bool unproven = false;  // nobody admitted it: no class and queue of its own
   std::vector<std::string>
       problems;  // unreadable quantities: the pod is ineligible, with the reason
 
@@ -125,6 +128,8 @@ struct Job {
   std::shared_ptr<const SchedulingConstraints> constraints;  // of the template; null = none
   std::shared_ptr<const TaskIntent> intent;
   std::shared_ptr<const PlanNote> plan;
+  std::shared_ptr<const AdmittedNote> admitted;   // null = none
+  bool unproven = false;                          // nobody admitted it: no class and queue
   std::shared_ptr<const OriginalShape> original;  // null: the shape was never changed
   std::vector<std::string> problems;  // unreadable quantities of the template: never planned
 

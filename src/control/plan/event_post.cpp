@@ -13,14 +13,6 @@ constexpr std::size_t kMostObjects = 20000;
 
 }  // namespace
 
-bool EventPost::Bucket::take(double now_s, double burst, double refill_per_s) {
-  tokens = filled_s == 0 ? burst : std::min(burst, tokens + (now_s - filled_s) * refill_per_s);
-  filled_s = now_s;
-  if (tokens < 1) return false;
-  tokens -= 1;
-  return true;
-}
-
 EventPost::EventPost(cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics,
                      const Clock& clock)
     : writer_(writer), metrics_(metrics), clock_(clock) {}

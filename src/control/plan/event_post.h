@@ -20,6 +20,7 @@
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
+#include "slackline/base/token_bucket.h"
 
 namespace slackline::control {
 
@@ -45,18 +46,13 @@ class EventPost {
   bool tell(cluster::TaskEvent event);
 
  private:
-  struct Bucket {
-    double tokens = 0;
-    double filled_s = 0;  // steady
-    bool take(double now_s, double burst, double refill_per_s);
-  };
   struct Series {
     int count = 0;
     double first_s = 0;  // epoch
     double last_s = 0;   // epoch
   };
   struct Object {
-    Bucket bucket;
+    TokenBucket bucket;
     std::map<std::string, Series> series;  // by reason
   };
 
@@ -74,7 +70,7 @@ class EventPost {
   Mutex mutex_;
   CondVar work_;
   bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
-  Bucket all_ SLACKLINE_GUARDED_BY(mutex_);
+  TokenBucket all_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, Object> objects_ SLACKLINE_GUARDED_BY(mutex_);
   std::deque<cluster::TaskEvent> waiting_ SLACKLINE_GUARDED_BY(mutex_);
 };

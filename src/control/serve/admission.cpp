@@ -5,6 +5,7 @@
 #include "control/serve/admission_changes.h"
 #include "control/serve/admission_checks.h"
 #include "control/serve/admission_hints.h"
+#include "control/serve/admission_proof.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/text.h"
 
@@ -23,15 +24,24 @@ Refusal joined(const std::vector<Refusal>& refusals) {
   return {refusals.front().reason, join(messages, "; ")};
 }
 
-bool is_urgent(const TaskIntent* intent) {
-  return intent != nullptr && intent->qos_class == QosClass::kUrgent;
+// Before this update, and in our care then: whoever takes it in anew asks anew.
+bool was_urgent_with_us(const AdmissionReview& review) {
+  const ReviewedJob* job = old_job_in(review);
+  const ReviewedPod* pod = old_pod_in(review);
+  return ((job != nullptr && is_in_care(*job)) || (pod != nullptr && pod->pod.managed)) &&
+         class_of(old_intent_of(review)) == QosClass::kUrgent;
+}
+
+// What it was given is put back.
+bool was_leaving(const AdmissionChanges& changes) {
+  return changes.gate || !changes.labels.empty() || !changes.template_labels.empty();
 }
 
 // Whether this update touches the promise, so that it is worth being held against the prediction.
 bool moves_deadline(const AdmissionReview& review) {
   const ReviewedJob* job = job_in(review);
   const ReviewedJob* old = old_job_in(review);
-  if (job == nullptr || old == nullptr || !was_admitted(*job)) return false;
+  if (job == nullptr || old == nullptr || !is_in_care(*job)) return false;
   const std::string* before = old->keys.annotation(contract::kDeadline);
   const std::string* after = job->keys.annotation(contract::kDeadline);
   return after != nullptr && (before == nullptr || *before != *after);
@@ -48,7 +58,8 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
                                    const AdmissionFacts& facts) {
   AdmissionDecision decision;
   const bool mutates = stage == AdmissionStage::kMutate;
-  const AdmissionChanges wishes = wishes_for(review, facts);
+  AdmissionChanges wishes = wishes_for(review, facts);
+  if (!mutates || carries_proof(review, facts)) wishes.admitted.reset();
   // An update is judged as it will be stored, after our own change of it.
   if (creates(review) || !mutates) {
     const std::vector<Refusal> refusals = find_refusals(review, facts, wishes);
@@ -61,6 +72,8 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
     decision.changes = changes_of(review, wishes);
     if (decision.changes.suspend && !creates(review))
       decision.warnings.push_back(stays_queued(review));
+    if (!creates(review) && was_leaving(decision.changes))
+      decision.warnings.push_back(stays_in_care());
   } else if (deserves_hints(review)) {
     decision.warnings = find_hints(review, facts);
     if (creates(review))
@@ -71,24 +84,16 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
 }
 
 bool asks_for_urgent(const AdmissionReview& review, const AdmissionFacts& facts) {
-  if (intent_of(review).qos_class != QosClass::kUrgent || may_write_our_keys(review, facts))
+  if (intent_of(review).qos_class != QosClass::kUrgent || !is_judged(review) ||
+      may_write_our_keys(review, facts))
     return false;
-  const ReviewedJob* job = job_in(review);
-  const ReviewedPod* pod = pod_in(review);
-  if (creates(review))
-    return (job != nullptr && is_queued(*job)) || (pod != nullptr && is_gated(*pod));
-  const ReviewedJob* old_job = old_job_in(review);
-  if (job != nullptr && old_job != nullptr)
-    return was_admitted(*job) && !is_urgent(old_job->job.intent.get());
-  const ReviewedPod* old_pod = old_pod_in(review);
-  return pod != nullptr && old_pod != nullptr && pod->pod.managed &&
-         !is_urgent(old_pod->pod.intent.get());
+  if (creates(review) || !was_urgent_with_us(review)) return true;
+  return moves_queue(review) && !was_proven_urgent(review, facts);
 }
 
 std::string queue_to_count(const AdmissionReview& review, const AdmissionFacts& facts) {
-  const ReviewedJob* job = job_in(review);
-  if (facts.max_pending == 0 || !facts.trusted || !creates(review) || job == nullptr ||
-      !is_queued(*job))
+  if (facts.max_pending == 0 || !facts.trusted || !waits_in_queue(review) ||
+      may_write_our_keys(review, facts) || !(creates(review) || moves_queue(review)))
     return {};
   return queue_of(intent_of(review), review.ns);
 }

@@ -7,6 +7,10 @@
 // warnings. Every rule is idempotent: a second pass over our own result changes and refuses
 // nothing.
 //
+// An update is judged by the object before and after it: what is in our care stays so until it was
+// bound, has finished or is deleted, whichever label is taken off in the same update. What was
+// allowed is proven by the annotation `admitted` (admission_proof.h).
+//
 // Queued at its creation is a Job that requests a configured GPU resource and whose controller is
 // none or a CronJob. Left alone are Jobs of Kueue, of other controllers, with gates or a scheduling
 // group in their template, and those that somebody else suspended; nothing is said about them, but
@@ -19,6 +23,7 @@
 #include <vector>
 
 #include "slackline/model/admission.h"
+#include "slackline/model/mac.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
@@ -42,11 +47,12 @@ struct AdmissionFacts {
   double theta = 1.0;          // 000 eq 10
   std::string scheduler_name;  // replaces default-scheduler; empty = never
   std::string own_user;        // who may write our keys
+  const MessageAuthenticator* authenticator = nullptr;  // of proofs; null or without a key: none
+  std::string nonce;                                    // of the proof that may be written
   UrgentRight urgent = UrgentRight::kUnknown;
   std::string urgent_detail;     // why it is unknown
   std::int64_t max_pending = 0;  // 0 = no limit
-  std::int64_t pending_in_queue =
-      0;  // tasks that wait in the queue of this one, itself not counted
+  std::int64_t pending_in_queue = 0;  // tasks that wait in its queue, itself not counted
 };
 
 AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage stage,

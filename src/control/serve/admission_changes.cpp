@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/serve/admission_proof.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -103,12 +104,14 @@ bool moves_promise(const ReviewedJob& job, const ReviewedJob& old) {
   return now.qos_class != before.qos_class && !written;
 }
 
-// A manifest can be applied again: the scheduler that we gave stays, and so does the place in the
-// queue.
+// A manifest can be applied again: the scheduler that we gave stays, our label, and the place in
+// the queue.
 AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& old,
                                     const AdmissionFacts& facts) {
   AdmissionChanges wishes;
-  if (!was_admitted(old)) return wishes;
+  if (!is_in_care(old)) return wishes;
+  if (was_admitted(old) && !old.job.finished)
+    set(wishes.template_labels, contract::kManagedLabel, "true");
   if (moves_promise(job, old))
     wish_promise(wishes.annotations, *job.job.intent, job.job.created_s, facts);
   if (old.pod.scheduler_name == facts.scheduler_name) wishes.scheduler_name = facts.scheduler_name;
@@ -168,6 +171,36 @@ AdmissionChanges wishes_for_new(const ReviewedPod& pod, bool annotations_are_our
   return wishes;
 }
 
+// It stays where it waits until we lift its gate, or it is deleted.
+AdmissionChanges wishes_for_changed(const ReviewedPod& old) {
+  AdmissionChanges wishes;
+  if (!old.pod.managed || old.pod.bound()) return wishes;
+  wishes.gate = old.pod.our_gate;
+  set(wishes.labels, contract::kManagedLabel, "true");
+  return wishes;
+}
+
+AdmissionChanges wishes_for_update(const AdmissionReview& review, const AdmissionFacts& facts) {
+  if (may_write_our_keys(review, facts)) return {};
+  const ReviewedJob* job = job_in(review);
+  const ReviewedJob* old_job = old_job_in(review);
+  if (job != nullptr && old_job != nullptr) {
+    AdmissionChanges wishes = wishes_for_changed(*job, *old_job, facts);
+    wishes.suspend = waits_with_us(*old_job);
+    return wishes;
+  }
+  const ReviewedPod* old_pod = old_pod_in(review);
+  if (pod_in(review) != nullptr && old_pod != nullptr) return wishes_for_changed(*old_pod);
+  return {};
+}
+
+AdmissionChanges wishes_for_creation(const AdmissionReview& review, const AdmissionFacts& facts) {
+  if (const ReviewedJob* job = job_in(review)) return wishes_for_new(*job, facts);
+  if (const ReviewedPod* pod = pod_in(review))
+    return wishes_for_new(*pod, may_write_our_keys(review, facts), facts);
+  return {};
+}
+
 // The pairs that are not there with that very value.
 Labels missing(const Labels& wished, const Labels& there) {
   Labels out;
@@ -200,17 +233,12 @@ AdmissionChanges still_to_do(AdmissionChanges wishes, const ContractKeys& keys,
 }  // namespace
 
 AdmissionChanges wishes_for(const AdmissionReview& review, const AdmissionFacts& facts) {
-  if (review.operation == AdmissionOperation::kCreate) {
-    if (const ReviewedJob* job = job_in(review)) return wishes_for_new(*job, facts);
-    if (const ReviewedPod* pod = pod_in(review))
-      return wishes_for_new(*pod, may_write_our_keys(review, facts), facts);
-  }
-  const ReviewedJob* job = job_in(review);
-  const ReviewedJob* old = old_job_in(review);
-  if (review.operation != AdmissionOperation::kUpdate || job == nullptr || old == nullptr)
-    return {};
-  AdmissionChanges wishes = wishes_for_changed(*job, *old, facts);
-  wishes.suspend = waits_with_us(*old) && !may_write_our_keys(review, facts);
+  AdmissionChanges wishes;
+  if (review.operation == AdmissionOperation::kCreate)
+    wishes = wishes_for_creation(review, facts);
+  else if (review.operation == AdmissionOperation::kUpdate)
+    wishes = wishes_for_update(review, facts);
+  wishes.admitted = proof_for(review, facts);
   return wishes;
 }
 

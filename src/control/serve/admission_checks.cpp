@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "control/serve/admission_proof.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -73,7 +74,7 @@ class Checker {
   std::vector<Refusal> check(const AdmissionChanges& wishes) {
     check_reserved(wishes);
     // What we never queue is judged by nobody but kube-scheduler.
-    if (!in_our_care()) return std::move(refusals_);
+    if (!is_judged(review_)) return std::move(refusals_);
     check_readable();
     check_deadline();
     check_urgent();
@@ -97,13 +98,6 @@ class Checker {
     }
   }
 
-  bool in_our_care() const {
-    if (const ReviewedJob* job = job_in(review_))
-      return creates_ ? is_queued(*job) : was_admitted(*job);
-    const ReviewedPod* pod = pod_in(review_);
-    return pod != nullptr && (creates_ ? is_gated(*pod) : pod->pod.managed);
-  }
-
   bool changed(std::string_view key) const {
     const auto is = [&](const Change& change) { return change.key == key; };
     return std::any_of(own_.begin(), own_.end(), is) ||
@@ -119,9 +113,12 @@ class Checker {
       const std::string* value = find_label(wishes_of, change.key);
       return value != nullptr && change.after != nullptr && *value == *change.after;
     };
-    for (const Change& change : own_)
-      if (is_ours(change) && !wished(wishes.annotations, change))
-        refusals_.push_back(reserved_key(change.key));
+    for (const Change& change : own_) {
+      const bool may_be = change.key == contract::kAdmitted
+                              ? wishes.admitted || carries_proof(review_, facts_)
+                              : wished(wishes.annotations, change);
+      if (is_ours(change) && !may_be) refusals_.push_back(reserved_key(change.key));
+    }
     for (const Change& change : template_)
       if (contract::reserved(change.key) && !wished(wishes.template_annotations, change))
         refusals_.push_back(reserved_key(change.key));
@@ -133,7 +130,7 @@ class Checker {
     const ReviewedJob* old = old_job_in(review_);
     const bool promise = (change.key == contract::kDeadline && change.before != nullptr) ||
                          change.key == contract::kDeadlineBasis;
-    return promise && old != nullptr && was_admitted(*old) && !changed(contract::kQosClass) &&
+    return promise && old != nullptr && is_in_care(*old) && !changed(contract::kQosClass) &&
            !changed(contract::kDeadlineAfter);
   }
 
@@ -184,7 +181,7 @@ class Checker {
     const std::string queue = queue_to_count(review_, facts_);
     if (queue.empty() || facts_.pending_in_queue < facts_.max_pending) return;
     refuse("QueueFull",
-           format("queue {}: {} Jobs wait there and its maxPending is {}; try again when some have "
+           format("queue {}: {} tasks wait there and its maxPending is {}; try again when some have "
                   "started, or choose another slackline.dev/queue",
                   printable(queue, 64), facts_.pending_in_queue, facts_.max_pending));
   }

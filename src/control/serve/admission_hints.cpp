@@ -108,6 +108,12 @@ std::string stays_queued(const AdmissionReview& review) {
       printable(queue_of(intent_of(review), review.ns), 64), contract::kManagedLabel);
 }
 
+std::string stays_in_care() {
+  return format(
+      "{}: the task is in the care of Slackline until it runs or is deleted; label and gate stay",
+      contract::kManagedLabel);
+}
+
 std::vector<std::string> find_hints(const AdmissionReview& review, const AdmissionFacts& facts) {
   std::vector<std::string> hints;
   const ReviewedJob* job = job_in(review);

@@ -18,6 +18,14 @@ bool has_foreign_gates(const PodFacts& pod) {
                      [](const std::string& gate) { return gate != contract::kGate; });
 }
 
+TaskIntent intent_in(const decltype(AdmissionReview::object)& object) {
+  if (const auto* job = std::get_if<ReviewedJob>(&object); job != nullptr && job->job.intent)
+    return *job->job.intent;
+  if (const auto* pod = std::get_if<ReviewedPod>(&object); pod != nullptr && pod->pod.intent)
+    return *pod->pod.intent;
+  return {};
+}
+
 }  // namespace
 
 bool is_queued(const ReviewedJob& job) {
@@ -40,6 +48,37 @@ bool waits_with_us(const ReviewedJob& job) {
   return job.job.suspended && job.job.suspended_by_us && !job.job.finished;
 }
 
+bool is_in_care(const ReviewedJob& job) {
+  return was_admitted(job) || waits_with_us(job);
+}
+
+bool is_judged(const AdmissionReview& review) {
+  const ReviewedJob* job = job_in(review);
+  const ReviewedPod* pod = pod_in(review);
+  if (review.operation == AdmissionOperation::kCreate) {
+    if (job == nullptr) return pod != nullptr && is_gated(*pod);
+    return is_queued(*job) ||
+           (was_admitted(*job) && job->job.pod_requests.wants_gpus() && !job->kueue);
+  }
+  const ReviewedJob* old_job = old_job_in(review);
+  if (job != nullptr && old_job != nullptr) return is_in_care(*old_job) || is_in_care(*job);
+  const ReviewedPod* old_pod = old_pod_in(review);
+  return pod != nullptr && old_pod != nullptr && (old_pod->pod.managed || pod->pod.managed);
+}
+
+bool waits_in_queue(const AdmissionReview& review) {
+  const ReviewedJob* job = job_in(review);
+  const ReviewedPod* pod = pod_in(review);
+  if (review.operation == AdmissionOperation::kCreate)
+    return (job != nullptr && is_queued(*job)) ||
+           (pod != nullptr && !pod->pod.owner && is_gated(*pod));
+  const ReviewedJob* old_job = old_job_in(review);
+  if (job != nullptr && old_job != nullptr) return waits_with_us(*old_job);
+  const ReviewedPod* old_pod = old_pod_in(review);
+  return pod != nullptr && old_pod != nullptr && !pod->pod.owner && old_pod->pod.our_gate &&
+         !old_pod->pod.bound();
+}
+
 bool may_write_our_keys(const AdmissionReview& review, const AdmissionFacts& facts) {
   const std::string& name = review.user.name;
   if (!name.empty() && name == facts.own_user) return true;
@@ -48,11 +87,23 @@ bool may_write_our_keys(const AdmissionReview& review, const AdmissionFacts& fac
 }
 
 TaskIntent intent_of(const AdmissionReview& review) {
-  if (const ReviewedJob* job = job_in(review); job != nullptr && job->job.intent)
-    return *job->job.intent;
-  if (const ReviewedPod* pod = pod_in(review); pod != nullptr && pod->pod.intent)
-    return *pod->pod.intent;
-  return {};
+  return intent_in(review.object);
+}
+
+TaskIntent old_intent_of(const AdmissionReview& review) {
+  return intent_in(review.old_object);
+}
+
+QosClass class_of(const TaskIntent& intent) {
+  return intent.qos_class.value_or(QosClass::kNormal);
+}
+
+bool moves_class(const AdmissionReview& review) {
+  return class_of(intent_of(review)) != class_of(old_intent_of(review));
+}
+
+bool moves_queue(const AdmissionReview& review) {
+  return queue_of(intent_of(review), review.ns) != queue_of(old_intent_of(review), review.ns);
 }
 
 }  // namespace slackline::control

@@ -38,10 +38,27 @@ bool was_admitted(const ReviewedJob& job);
 // A Job that we suspended and that has not had its turn.
 bool waits_with_us(const ReviewedJob& job);
 
+// In our care: admitted before, or waiting with us.
+bool is_in_care(const ReviewedJob& job);
+
+// True where the rules of our queues are held against the object: what is queued or gated at its
+// creation, a Job whose template carries our label, and on an update what was in our care before or
+// is afterwards.
+bool is_judged(const AdmissionReview& review);
+
+// A Job that waits with us, or a bare pod at our gate: now, or once it is created.
+bool waits_in_queue(const AdmissionReview& review);
+
 // We ourselves; for pods also the controllers that copy a template, which was checked.
 bool may_write_our_keys(const AdmissionReview& review, const AdmissionFacts& facts);
 
-// What people wrote about the object, or nothing.
+// What people wrote about the object, or nothing; and what they had written before this update.
 TaskIntent intent_of(const AdmissionReview& review);
+TaskIntent old_intent_of(const AdmissionReview& review);
+
+// Which class and queue that is.
+QosClass class_of(const TaskIntent& intent);
+bool moves_class(const AdmissionReview& review);
+bool moves_queue(const AdmissionReview& review);
 
 }  // namespace slackline::control

@@ -1,39 +1,103 @@
 #include "control/serve/recent_admissions.h"
 
 #include <algorithm>
+#include <set>
 
 namespace slackline::control {
 namespace {
 
-constexpr double kForgotten_s = 2;
+std::string queue_of(const std::shared_ptr<const TaskIntent>& intent, const std::string& ns) {
+  return intent ? slackline::queue_of(*intent, ns) : ns;
+}
 
 bool waits_in(const Job& job, const std::string& queue) {
-  if (!job.suspended || !job.suspended_by_us || job.finished || !job.pod_requests.wants_gpus())
-    return false;
-  return (job.intent ? queue_of(*job.intent, job.key.ns) : job.key.ns) == queue;
+  return job.suspended && job.suspended_by_us && !job.finished && job.pod_requests.wants_gpus() &&
+         queue_of(job.intent, job.key.ns) == queue;
+}
+
+bool waits_in(const Pod& pod, const std::string& queue) {
+  return pod.our_gate && pod.managed && !pod.owner && !pod.deleting && !pod.plan &&
+         pod.requests.wants_gpus() && queue_of(pod.intent, pod.key.ns) == queue;
+}
+
+const Pod* find_unbound(const ClusterSnapshot& snapshot, const ObjectKey& key) {
+  const auto at =
+      std::lower_bound(snapshot.unbound.begin(), snapshot.unbound.end(), key,
+                       [](const PodPtr& pod, const ObjectKey& wanted) { return pod->key < wanted; });
+  return at != snapshot.unbound.end() && (*at)->key == key ? at->get() : nullptr;
+}
+
+std::int64_t count_shown(const std::string& queue, const ClusterSnapshot& snapshot,
+                         const WaitingTask& except) {
+  std::int64_t count =
+      std::count_if(snapshot.jobs.begin(), snapshot.jobs.end(), [&](const JobPtr& job) {
+        return waits_in(*job, queue) && WaitingTask{"Job", job->key} != except;
+      });
+  std::set<WaitingTask> gangs;
+  for (const PodPtr& pod : snapshot.unbound) {
+    if (!waits_in(*pod, queue)) continue;
+    const WaitingTask task = task_of_bare_pod(*pod);
+    if (task != except && (task.kind == "Pod" || gangs.insert(task).second)) ++count;
+  }
+  return count;
 }
 
 }  // namespace
 
-std::int64_t RecentAdmissions::waiting_in(const std::string& queue, const ClusterSnapshot& snapshot,
-                                          const ObjectKey& except, double now_steady_s) {
-  const auto in_snapshot =
-      std::count_if(snapshot.jobs.begin(), snapshot.jobs.end(),
-                    [&](const JobPtr& job) { return job->key != except && waits_in(*job, queue); });
-  MutexLock lock(mutex_);
-  std::erase_if(admitted_, [&](const Admitted& each) {
-    return now_steady_s - each.at_s > kForgotten_s ||
-           snapshot.find_job(each.job.ns, each.job.name) != nullptr;
-  });
-  const auto since = std::count_if(admitted_.begin(), admitted_.end(), [&](const Admitted& each) {
-    return each.queue == queue && each.job != except;
-  });
-  return in_snapshot + since;
+WaitingTask task_of_bare_pod(const Pod& pod) {
+  if (pod.intent && pod.intent->gang) return {"Gang", {pod.key.ns, *pod.intent->gang}};
+  return {"Pod", pod.key};
 }
 
-void RecentAdmissions::note(const std::string& queue, const ObjectKey& job, double now_steady_s) {
+// A gang's other members may have been there before: only its place in the queue tells.
+bool RecentAdmissions::is_shown(const Admitted& admitted, const ClusterSnapshot& snapshot) {
+  const auto& [kind, key] = admitted.task;
+  if (kind == "Job") {
+    const Job* job = snapshot.find_job(key.ns, key.name);
+    return job != nullptr && (!admitted.moved || waits_in(*job, admitted.queue));
+  }
+  if (kind == "Pod") {
+    const Pod* pod = find_unbound(snapshot, key);
+    return pod != nullptr && (!admitted.moved || waits_in(*pod, admitted.queue));
+  }
+  return std::any_of(snapshot.unbound.begin(), snapshot.unbound.end(), [&](const PodPtr& pod) {
+    return pod->key.ns == key.ns && waits_in(*pod, admitted.queue) &&
+           task_of_bare_pod(*pod) == admitted.task;
+  });
+}
+
+void RecentAdmissions::forget(const ClusterSnapshot& snapshot, double now_s) {
+  std::erase_if(distrusted_, [&](const auto& each) { return each.second < now_s; });
+  std::erase_if(admitted_, [&](const Admitted& each) {
+    if (is_shown(each, snapshot)) return true;
+    if (now_s - each.at_s <= kForgotten_s) return false;
+    const double until_s = each.at_s + kForgotten_s + kDistrusted_s;
+    if (until_s > now_s && has_credit(each.task.key.ns)) distrusted_[each.task.key.ns] = until_s;
+    return true;
+  });
+}
+
+bool RecentAdmissions::has_credit(const std::string& ns) const {
+  return distrusted_.size() < kMostDistrusted && !distrusted_.contains(ns);
+}
+
+std::int64_t RecentAdmissions::waiting_in(const std::string& queue, const ClusterSnapshot& snapshot,
+                                          const WaitingTask& except, double now_steady_s) {
+  const std::int64_t shown = count_shown(queue, snapshot, except);
   MutexLock lock(mutex_);
-  admitted_.push_back({queue, job, now_steady_s});
+  forget(snapshot, now_steady_s);
+  std::set<WaitingTask> since;
+  for (const Admitted& each : admitted_)
+    if (each.queue == queue && each.task != except && has_credit(each.task.key.ns))
+      since.insert(each.task);
+  return shown + static_cast<std::int64_t>(since.size());
+}
+
+void RecentAdmissions::note(const std::string& queue, const WaitingTask& task, bool moved,
+                            double now_steady_s) {
+  MutexLock lock(mutex_);
+  if (admitted_.size() >= kMostKept) admitted_.pop_front();
+  admitted_.push_back({queue, task, moved, now_steady_s});
 }
 
 }  // namespace slackline::control

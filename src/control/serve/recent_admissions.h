@@ -1,37 +1,67 @@
-// RecentAdmissions: Jobs that were admitted and are not in the snapshot yet, so that a burst cannot
-// slip past a queue's limit. What the snapshot shows, or what two seconds have passed over, is
+// RecentAdmissions: tasks that were admitted and are not in the snapshot yet, so that a burst cannot
+// slip past a queue's limit. What the snapshot shows, or what kForgotten_s have passed over, is
 // forgotten.
+//
+// Whoever can reach the listener could keep a queue full with reviews of objects that never come.
+// So a namespace one of whose admissions was never seen has no such credit for kDistrusted_s: its
+// tasks count once the snapshot shows them. With kMostDistrusted of them nobody has. Memory is
+// bounded by kMostKept.
 //
 // Thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <string>
-#include <vector>
 
 #include "slackline/base/mutex.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::control {
 
+// What waits in a queue as one: a Job, a bare pod, or a labelled gang of bare pods.
+struct WaitingTask {
+  std::string kind;  // "Job", "Pod" or "Gang"
+  ObjectKey key;
+
+  friend auto operator<=>(const WaitingTask&, const WaitingTask&) = default;
+};
+
+// Of a pod without a controller.
+WaitingTask task_of_bare_pod(const Pod& pod);
+
 class RecentAdmissions {
  public:
-  // Jobs that wait in the queue: those with GPUs that we suspended in the snapshot, and what was
-  // admitted since. `except` is not counted.
-  std::int64_t waiting_in(const std::string& queue, const ClusterSnapshot& snapshot,
-                          const ObjectKey& except, double now_steady_s);
+  static constexpr double kForgotten_s = 2;
+  static constexpr double kDistrusted_s = 600;
+  static constexpr std::size_t kMostDistrusted = 16;
+  static constexpr std::size_t kMostKept = 4096;
 
-  void note(const std::string& queue, const ObjectKey& job, double now_steady_s);
+  // Tasks that wait in the queue: Jobs with GPUs that we suspended, and bare pods behind our gate,
+  // in the snapshot, and what was admitted since. `except` is not counted.
+  std::int64_t waiting_in(const std::string& queue, const ClusterSnapshot& snapshot,
+                          const WaitingTask& except, double now_steady_s);
+
+  // `moved`: it was there before, in another queue.
+  void note(const std::string& queue, const WaitingTask& task, bool moved, double now_steady_s);
 
  private:
   struct Admitted {
     std::string queue;
-    ObjectKey job;
+    WaitingTask task;
+    bool moved = false;
     double at_s = 0;
   };
 
+  static bool is_shown(const Admitted& admitted, const ClusterSnapshot& snapshot);
+  void forget(const ClusterSnapshot& snapshot, double now_s) SLACKLINE_REQUIRES(mutex_);
+  bool has_credit(const std::string& ns) const SLACKLINE_REQUIRES(mutex_);
+
   Mutex mutex_;
-  std::vector<Admitted> admitted_ SLACKLINE_GUARDED_BY(mutex_);  // oldest first
+  std::deque<Admitted> admitted_ SLACKLINE_GUARDED_BY(mutex_);  // oldest first
+  // Namespaces without credit, and until when.
+  std::map<std::string, double> distrusted_ SLACKLINE_GUARDED_BY(mutex_);
 };
 
 }  // namespace slackline::control

@@ -9,6 +9,7 @@ namespace {
 constexpr double kGrantKept_s = 10;
 constexpr double kDenialKept_s = 2;
 constexpr std::size_t kMaxKept = 1024;
+constexpr std::size_t kMaxNamespaces = 4096;
 
 // Everything that the answer may depend on.
 std::string key_of(const Requester& user, const std::string& ns) {
@@ -25,6 +26,14 @@ std::string key_of(const Requester& user, const std::string& ns) {
 
 }  // namespace
 
+// Forgetting who has asked gives everybody a burst anew; the rate of all still holds.
+bool UrgentRights::may_ask(const std::string& ns) {
+  if (namespaces_.size() >= kMaxNamespaces && !namespaces_.contains(ns)) namespaces_.clear();
+  const double now_s = clock_.steady_s();
+  return namespaces_[ns].take(now_s, kNamespaceBurst, kNamespaceRefill_per_s) &&
+         all_.take(now_s, kBurst, kRefill_per_s);
+}
+
 UrgentRights::Answer UrgentRights::ask(const Requester& user, const std::string& ns) {
   if (reviewer_ == nullptr) return {UrgentRight::kUnknown, "this daemon follows a cluster dump"};
   const std::string key = key_of(user, ns);
@@ -33,6 +42,7 @@ UrgentRights::Answer UrgentRights::ask(const Requester& user, const std::string&
     const auto found = kept_.find(key);
     if (found != kept_.end() && found->second.until_s > clock_.steady_s())
       return {found->second.granted ? UrgentRight::kGranted : UrgentRight::kDenied, {}};
+    if (!may_ask(ns)) return {UrgentRight::kUnknown, "too many users ask for it at once"};
   }
   const Result<bool> allowed =
       reviewer_->may_use_class(user, ns, std::string(to_string(QosClass::kUrgent)));

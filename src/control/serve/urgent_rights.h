@@ -2,7 +2,12 @@
 // of Jobs asks the API server once.
 //
 // A grant is kept for 10 s, a denial for 2 s, because people try again right after they were given
-// the right; a failure is not kept. Thread-safe; no lock is held while the API server is asked.
+// the right; a failure is not kept. New questions are rated, because whoever reaches the listener
+// can make them up: kBurst of all and kRefill_per_s more a second, kNamespaceBurst and
+// kNamespaceRefill_per_s for one namespace. Over its rate the right cannot be asked now, which
+// refuses urgent and nothing else.
+//
+// Thread-safe; no lock is held while the API server is asked.
 #pragma once
 
 #include <map>
@@ -11,6 +16,7 @@
 #include "control/serve/admission.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
+#include "slackline/base/token_bucket.h"
 
 namespace slackline::cluster {
 class AccessReviewer;
@@ -20,6 +26,11 @@ namespace slackline::control {
 
 class UrgentRights {
  public:
+  static constexpr double kBurst = 50;
+  static constexpr double kRefill_per_s = 20;
+  static constexpr double kNamespaceBurst = 10;
+  static constexpr double kNamespaceRefill_per_s = 2;
+
   UrgentRights(cluster::AccessReviewer* reviewer, const Clock& clock)
       : reviewer_(reviewer), clock_(clock) {}
 
@@ -35,10 +46,14 @@ class UrgentRights {
     double until_s = 0;  // steady clock
   };
 
+  bool may_ask(const std::string& ns) SLACKLINE_REQUIRES(mutex_);
+
   cluster::AccessReviewer* reviewer_;
   const Clock& clock_;
   Mutex mutex_;
   std::map<std::string, Kept> kept_ SLACKLINE_GUARDED_BY(mutex_);
+  TokenBucket all_ SLACKLINE_GUARDED_BY(mutex_);
+  std::map<std::string, TokenBucket> namespaces_ SLACKLINE_GUARDED_BY(mutex_);
 };
 
 }  // namespace slackline::control

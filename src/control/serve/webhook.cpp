@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cluster/source.h"
+#include "control/serve/admission_proof.h"
 #include "control/serve/admission_scope.h"
 #include "control/settings/settings.h"
 #include "slackline/base/text.h"
@@ -20,21 +21,28 @@ AdmissionDecision only_advice(AdmissionDecision decision) {
   return decision;
 }
 
-ObjectKey job_key(const AdmissionReview& review) {
-  const auto* job = std::get_if<ReviewedJob>(&review.object);
-  return {review.ns, job != nullptr ? job->job.key.name : std::string()};
+// An object whose name is generated has none before it is validated.
+WaitingTask task_in(const AdmissionReview& review) {
+  const ReviewedPod* pod = pod_in(review);
+  const ReviewedJob* job = job_in(review);
+  WaitingTask task = pod != nullptr ? task_of_bare_pod(pod->pod)
+                                    : WaitingTask{"Job", job != nullptr ? job->job.key : ObjectKey()};
+  task.key.ns = review.ns;
+  return task;
 }
 
 }  // namespace
 
 Webhook::Webhook(const SettingsBoard& settings, const DecisionOptions& decisions,
                  const KnownBoard& board, const cluster::ClusterSource& source,
-                 cluster::AccessReviewer* reviewer, const Clock& clock)
+                 cluster::AccessReviewer* reviewer, const Clock& clock,
+                 const MessageAuthenticator* authenticator)
     : settings_(settings),
       decisions_(decisions),
       board_(board),
       source_(source),
       clock_(clock),
+      authenticator_(authenticator),
       rights_(reviewer, clock) {}
 
 AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
@@ -48,6 +56,8 @@ AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnaps
   facts.theta = settings.theta;
   facts.scheduler_name = settings.scheduler_name;
   facts.own_user = settings.own_user;
+  facts.authenticator = authenticator_;
+  if (authenticator_ != nullptr && needs_proof(review)) facts.nonce = authenticator_->nonce();
   facts.max_pending = settings.queues.of(queue_of(intent_of(review), review.ns)).max_pending;
   if (asks_for_urgent(review, facts)) {
     const UrgentRights::Answer answer = rights_.ask(review.user, review.ns);
@@ -56,7 +66,7 @@ AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnaps
   }
   if (const std::string queue = queue_to_count(review, facts); !queue.empty())
     facts.pending_in_queue =
-        recent_.waiting_in(queue, snapshot, job_key(review), clock_.steady_s());
+        recent_.waiting_in(queue, snapshot, task_in(review), clock_.steady_s());
   return facts;
 }
 
@@ -72,7 +82,8 @@ AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage 
   // Validation is the last word before the object is stored.
   if (const std::string queue = queue_to_count(review, facts);
       !queue.empty() && !mutates && !decision.refusal && !review.dry_run)
-    recent_.note(queue, job_key(review), clock_.steady_s());
+    recent_.note(queue, task_in(review), review.operation == AdmissionOperation::kUpdate,
+                 clock_.steady_s());
   return decision;
 }
 

@@ -26,11 +26,11 @@ struct Settings;
 
 class Webhook {
  public:
-  // `reviewer` is null where the cluster source is read-only: then urgent is refused. All
-  // references outlive it.
+  // `reviewer` is null where the cluster source is read-only: then urgent is refused. Without an
+  // authenticator nothing is proven. All references outlive it.
   Webhook(const SettingsBoard& settings, const DecisionOptions& decisions, const KnownBoard& board,
           const cluster::ClusterSource& source, cluster::AccessReviewer* reviewer,
-          const Clock& clock);
+          const Clock& clock, const MessageAuthenticator* authenticator = nullptr);
 
   AdmissionDecision answer(const AdmissionReview& review, AdmissionStage stage);
 
@@ -43,6 +43,7 @@ class Webhook {
   const KnownBoard& board_;
   const cluster::ClusterSource& source_;
   const Clock& clock_;
+  const MessageAuthenticator* const authenticator_;
   UrgentRights rights_;
   RecentAdmissions recent_;
 };

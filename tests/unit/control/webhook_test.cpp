@@ -4,6 +4,7 @@
 
 #include "cluster/access_reviewer.h"
 #include "control/settings/settings.h"
+#include "slackline/base/text.h"
 #include "support/admission_bodies.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
@@ -157,6 +158,74 @@ TEST_F(WebhookTest, OnlyJobsThatWeHoldBackFillAQueue) {
   EXPECT_EQ(reason(named("a"), AdmissionStage::kMutate), "");
   source.show(test::a_cluster().with(test::a_job("team-a/ours").gpus(1).waiting()).build());
   EXPECT_EQ(reason(named("a"), AdmissionStage::kMutate), "QueueFull");
+}
+
+TEST_F(WebhookTest, ReviewsOfWhatNeverComesDoNotKeepAQueueFull) {
+  int refused = 0;
+  for (int turn = 0; turn < 100; ++turn) {
+    for (const char* name : {"forged-1", "forged-2"})
+      webhook.answer(named(name), AdmissionStage::kValidate);
+    if (!reason(named("honest"), AdmissionStage::kMutate).empty()) ++refused;
+    clock.advance(2.5);
+  }
+  EXPECT_EQ(refused, 1) << "once: then the namespace has lost its credit";
+  clock.advance(RecentAdmissions::kDistrusted_s + 1);
+  EXPECT_EQ(reason(named("a")), "");
+  EXPECT_EQ(reason(named("b")), "");
+  EXPECT_EQ(reason(named("c")), "QueueFull") << "it has credit again";
+}
+
+TEST_F(WebhookTest, BarePodsWaitInAQueueToo) {
+  const auto pod = [](const std::string& name) {
+    AdmissionReview out =
+        wire::decode_admission(test::pod_review_text(), default_gpu_catalog()).value();
+    std::get<ReviewedPod>(out.object).pod.key.name = name;
+    return out;
+  };
+  EXPECT_EQ(reason(pod("a")), "");
+  source.show(test::a_cluster()
+                  .with(test::a_pod("team-a/a").gpus(1).managed().gated())
+                  .with(test::a_pod("team-a/of-a-job").gpus(1).managed().gated().of_job("j"))
+                  .with(test::a_pod("team-a/runs").gpus(1).managed())
+                  .build());
+  EXPECT_EQ(reason(pod("b")), "");
+  EXPECT_EQ(reason(pod("c")), "QueueFull");
+  EXPECT_EQ(reason(named("a-job")), "QueueFull");
+}
+
+TEST_F(WebhookTest, ALabelledGangOfBarePodsIsOneTask) {
+  limit_queues(1);
+  const auto member = [](const std::string& name, const std::string& gang) {
+    ReviewText text;
+    text.metadata = R"("labels":{"slackline.dev/gang":")" + gang + R"("})";
+    AdmissionReview out =
+        wire::decode_admission(test::pod_review_text(text), default_gpu_catalog()).value();
+    std::get<ReviewedPod>(out.object).pod.key.name = name;
+    return out;
+  };
+  EXPECT_EQ(reason(member("a-0", "a")), "");
+  EXPECT_EQ(reason(member("a-1", "a")), "");
+  EXPECT_EQ(reason(member("b-0", "b")), "QueueFull");
+}
+
+TEST_F(WebhookTest, AFloodOfQuestionsForARightIsRated) {
+  const auto ask = [&](int i, const std::string& ns) {
+    AdmissionReview out = urgent();
+    out.user.name = format("user-{}", i);
+    out.ns = ns;
+    return reason(out, AdmissionStage::kValidate);
+  };
+  for (int i = 0; i < 300; ++i)
+    ask(i, "team-a");
+  EXPECT_EQ(reviewer.asked, UrgentRights::kNamespaceBurst);
+  EXPECT_EQ(ask(1000, "team-a"), "UrgentNotAllowed");
+  EXPECT_EQ(ask(1000, "team-b"), "") << "others are still heard";
+  for (int i = 0; i < 300; ++i)
+    ask(i, format("made-up-{}", i));
+  EXPECT_EQ(reviewer.asked, UrgentRights::kBurst);
+  EXPECT_EQ(reason(named("modest")), "") << "nothing but urgent is refused";
+  clock.advance(10);
+  EXPECT_EQ(ask(2000, "team-a"), "");
 }
 
 TEST_F(WebhookTest, ADryRunTakesNoPlace) {

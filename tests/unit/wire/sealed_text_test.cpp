@@ -51,24 +51,5 @@ TEST(SealedText, APlanWithoutACodeIsReadAndNotOurs) {
   EXPECT_EQ(with_seal(kPlan, ""), kPlan);
 }
 
-TEST(SealedText, AnAdmissionCountsInItsNamespace) {
-  const test::FakeMac mac;
-  const AdmittedNote written{"alice", QosClass::kUrgent, "vision", "n1"};
-  const std::string annotation = seal_admitted(mac, "ml", written);
-  const auto note = read_admitted(annotation);
-  ASSERT_TRUE(note) << note.error().message;
-  EXPECT_EQ(note->submitter, "alice");
-  EXPECT_EQ(note->qos_class, QosClass::kUrgent);
-  EXPECT_EQ(note->queue, "vision");
-  EXPECT_EQ(note->nonce, "n1");
-  EXPECT_TRUE(is_ours(mac, "ml", *note));
-  EXPECT_FALSE(is_ours(mac, "other", *note));
-  std::string promoted = annotation;
-  promoted.replace(promoted.find("alice"), 5, "mallo");
-  EXPECT_FALSE(is_ours(mac, "ml", *read_admitted(promoted)));
-  EXPECT_FALSE(read_admitted("{}"));
-  EXPECT_FALSE(read_admitted(R"({"class":"king","nonce":"n"})"));
-}
-
 }  // namespace
 }  // namespace slackline::wire

@@ -1,0 +1,24 @@
+// TokenBucket: so many at once, and so many more a second.
+//
+// Not thread-safe.
+#pragma once
+
+#include <algorithm>
+
+namespace slackline {
+
+struct TokenBucket {
+  double tokens = 0;
+  double filled_s = 0;  // steady; 0: full
+
+  // False: over the rate.
+  bool take(double now_s, double burst, double refill_per_s) {
+    tokens = filled_s == 0 ? burst : std::min(burst, tokens + (now_s - filled_s) * refill_per_s);
+    filled_s = now_s;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  }
+};
+
+}  // namespace slackline

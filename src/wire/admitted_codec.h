@@ -1,0 +1,17 @@
+// The `admitted` annotation: {"submitter","class","queue","nonce","mac"}, compact. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slackline/base/result.h"
+#include "slackline/model/admitted.h"
+
+namespace slackline::wire {
+
+std::string encode_admitted(const AdmittedNote& note);
+
+// Only its form is judged: whether we wrote it, is_authentic() says.
+Result<AdmittedNote> read_admitted(std::string_view text);
+
+}  // namespace slackline::wire

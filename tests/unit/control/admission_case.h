@@ -1,0 +1,114 @@
+// AdmissionTest: the webhook's decisions on reviews as the API server sends them.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "control/serve/admission.h"
+#include "slackline/core/predictor.h"
+#include "support/admission_bodies.h"
+#include "support/cluster_builder.h"
+#include "support/profiles.h"
+#include "wire/admission_codec.h"
+
+namespace slackline::control {
+
+using test::a_cluster;
+using test::a_node;
+using test::ReviewText;
+
+inline constexpr std::string_view kUs = "system:serviceaccount:slackline-system:slackline";
+inline constexpr std::string_view kJobController = "system:serviceaccount:kube-system:job-controller";
+inline constexpr std::string_view kAdmitted = R"("labels":{"slackline.dev/managed":"true"})";
+
+inline std::string annotations(const std::string& pairs) {
+  return R"("annotations":{)" + pairs + "}";
+}
+
+inline ReviewText job(const std::string& pairs) {
+  ReviewText text;
+  text.metadata = annotations(pairs);
+  return text;
+}
+
+// An update of an admitted Job from the annotations `before` to `after`.
+inline ReviewText update(const std::string& before, const std::string& after) {
+  ReviewText old = job(before);
+  old.template_metadata = kAdmitted;
+  old.metadata += R"(,"creationTimestamp":"2027-01-15T08:00:00Z")";
+  ReviewText text = job(after);
+  text.template_metadata = kAdmitted;
+  text.metadata += R"(,"creationTimestamp":"2027-01-15T08:00:00Z")";
+  text.operation = "UPDATE";
+  text.old_object = test::job_text(old);
+  return text;
+}
+
+class AdmissionTest : public ::testing::Test {
+ protected:
+  AdmissionTest() {
+    facts.snapshot = &snapshot;
+    facts.catalog = &catalog;
+    facts.predictor = &predictor;
+    facts.now_s = 1.8e9;  // 2027-01-15T08:00:00Z
+    facts.scheduler_name = "gpu-scheduler";
+    facts.own_user = kUs;
+  }
+
+  static AdmissionReview decoded(const std::string& text) {
+    auto review = wire::decode_admission(text, default_gpu_catalog());
+    EXPECT_TRUE(review) << (review ? "" : review.error().message);
+    return review.value_or(AdmissionReview());
+  }
+  AdmissionDecision decide(const std::string& text, AdmissionStage stage) const {
+    return decide_admission(decoded(text), stage, facts);
+  }
+  AdmissionDecision mutate(const ReviewText& text) const {
+    return decide(test::job_review_text(text), AdmissionStage::kMutate);
+  }
+  AdmissionDecision validate(const ReviewText& text) const {
+    return decide(test::job_review_text(text), AdmissionStage::kValidate);
+  }
+  AdmissionDecision mutate_pod(const ReviewText& text) const {
+    return decide(test::pod_review_text(text), AdmissionStage::kMutate);
+  }
+  AdmissionDecision validate_pod(const ReviewText& text) const {
+    return decide(test::pod_review_text(text), AdmissionStage::kValidate);
+  }
+  std::string refusal(const ReviewText& text) const {
+    const AdmissionDecision mutated = mutate(text);
+    const AdmissionDecision validated = validate(text);
+    // What is refused at the creation is refused by both stages alike.
+    if (text.operation == "CREATE") {
+      EXPECT_EQ(mutated.refusal.has_value(), validated.refusal.has_value());
+    }
+    if (!validated.refusal) return "allowed";
+    EXPECT_EQ(validated.warnings.size(), 0U);
+    return validated.refusal->reason + ": " + validated.refusal->message;
+  }
+
+  void plan_train(Placement shape, const std::vector<std::string>& nodes) {
+    Job train = test::a_job("team-a/train").build();
+    train.plan = test::a_plan("plan-1", shape, nodes);
+    snapshot.jobs = {std::make_shared<const Job>(std::move(train))};
+  }
+
+  std::string kind_of_resnet50() const {
+    return std::string(
+        core::to_string(predictor.predict("resnet50", 64, GpuType("K80"), Layout())->source));
+  }
+
+  GpuCatalog catalog = default_gpu_catalog();
+  // 100 samples/s on one GPU, 200 on two.
+  core::Predictor predictor{
+      WorkloadProfiles{{test::a_profile("resnet50", GpuType("K80"), {"S", {100, 0, 0, 0, 1}})}}};
+  ClusterSnapshot snapshot =
+      a_cluster().with(a_node("gpu-1").of("K80", 4)).with(a_node("gpu-2").of("K80", 4)).build();
+  AdmissionFacts facts;
+};
+
+}  // namespace slackline::control
