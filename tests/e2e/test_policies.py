@@ -1,0 +1,231 @@
+"""The policies of deploy/policy, evaluated by a real kube-apiserver; no daemon runs."""
+
+import copy
+import json
+import re
+import unittest
+
+from support.controlplane import ROOT, ControlPlane
+from support.objects import MANAGED, TEAM, gpu_job, gpu_pod, waiting_job
+
+POLICIES = ROOT / "deploy" / "policy"
+ELSEWHERE = "others"
+JOB_CONTROLLER = "system:serviceaccount:kube-system:job-controller"
+GUARDED = {"plan", "progress", "preemptions", "device-ids", "variant"}
+FORGED = json.dumps({"id": "e", "epoch": 1, "shape": "1x1", "type": "A100", "nodes": ["n"]})
+
+
+def contract_keys():
+    """The reserved keys as the daemon has them."""
+    text = (ROOT / "include/slackline/model/contract.h").read_text()
+    named = dict(re.findall(r'string_view (k\w+) = "slackline.dev/([\w-]+)"', text))
+    listed = re.search(r"kReserved = \{(.*?)\};", text, re.DOTALL)[1]
+    return {
+        each.strip('"').removeprefix("slackline.dev/") if '"' in each else named[each]
+        for each in re.findall(r'k\w+|"[^"]+"', listed)
+    }
+
+
+class PolicyTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ControlPlane()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.install_rbac()
+        cls.token = cls.cluster.service_account_token("slackline-system", "slackline")
+        cls.cluster.add_namespace(TEAM, MANAGED)
+        cls.cluster.add_namespace(ELSEWHERE)
+        cls.cluster.kubectl("apply", "--validate=strict", "-k", POLICIES)
+        for name in ("job", "pod"):
+            cls.cluster.wait(
+                lambda name=name: cls.create(name, ELSEWHERE, {"plan": FORGED}, dry=True)[0] == 422
+                or cls.create(name, ELSEWHERE, {"plan": FORGED}, dry=True)[0] == 403,
+                30, f"the policy of {name}s to hold",
+            )  # fmt: skip
+        # The policies of our own writes are read at the same time; one question each makes sure.
+        job = cls.make(waiting_job("first", namespace=TEAM))
+        cls.cluster.wait(lambda: cls.patch(job, {"spec": {"backoffLimit": 3}})[0] != 200, 30, "it")
+        pod = cls.make(cls.gated("first"))
+        cls.cluster.wait(
+            lambda: cls.patch(pod, {"metadata": {"labels": {"probe": "x"}}})[0] != 200, 30, "it"
+        )
+
+    # ---- reserved keys -------------------------------------------------------------------------
+
+    def test_the_policy_knows_every_reserved_key(self):
+        for key in sorted(contract_keys()):
+            for kind in ("job", "pod"):
+                with self.subTest(kind=kind, key=key):
+                    status, said = self.create(kind, ELSEWHERE, {key: "x"}, dry=True)
+                    self.assertEqual(status, 403, said)
+                    self.assertIn(f"only Slackline writes slackline.dev/{key};", said["message"])
+
+    def test_where_nobody_is_looked_after_templates_are_guarded_too(self):
+        job = gpu_job("sneaky", namespace=ELSEWHERE, template_annotations={"plan": FORGED})
+        status, said = self.post(job, dry=True)
+        self.assertEqual(status, 403, said)
+
+    def test_in_a_labelled_namespace_what_the_webhook_writes_passes(self):
+        for key in sorted(contract_keys()):
+            status, said = self.create("job", TEAM, {key: "x"}, dry=True)
+            self.assertEqual(status, 403 if key in GUARDED else 201, (key, said))
+
+    def test_an_update_is_guarded_and_unchanged_values_pass(self):
+        for namespace in (TEAM, ELSEWHERE):
+            with self.subTest(namespace):
+                job = self.make(gpu_job("touched", namespace=namespace, spec={"suspend": True}))
+                said = self.patch(job, {"metadata": {"annotations": {"slackline.dev/plan": FORGED}}}, admin=True)
+                self.assertEqual(said[0], 403, said)
+                # Somebody who may has written it.
+                self.cluster.kubectl("delete", "validatingadmissionpolicybinding",
+                                     "slackline-reserved-keys-of-jobs")  # fmt: skip
+                notes = {"metadata": {"annotations": {"slackline.dev/plan": FORGED}}}
+                self.cluster.wait(lambda: self.patch(job, notes, admin=True)[0] == 200, 30, "no policy")  # noqa: B023
+                self.cluster.kubectl("apply", "-k", POLICIES)
+                self.cluster.wait(
+                    lambda: self.create("job", ELSEWHERE, {"plan": FORGED}, dry=True)[0] == 403,
+                    30, "the policy",
+                )  # fmt: skip
+                same = {"metadata": {"annotations": {"note": "hello"}}}
+                self.assertEqual(self.patch(job, same, admin=True)[0], 200)
+                other = {"metadata": {"annotations": {"slackline.dev/plan": FORGED + " "}}}
+                self.assertEqual(self.patch(job, other, admin=True)[0], 403)
+                away = {"metadata": {"annotations": {"slackline.dev/plan": None}}}
+                self.assertEqual(self.patch(job, away, admin=True)[0], 200, "the way out is open")
+
+    def test_controllers_copy_what_was_judged(self):
+        pod = gpu_pod("copied", namespace=ELSEWHERE, annotations={"slackline.dev/nodes": "2"})
+        path = self.cluster.collection("pod", ELSEWHERE) + "?dryRun=All"
+        self.assertEqual(self.cluster.request("POST", path, pod, user=JOB_CONTROLLER)[0], 201)
+        self.assertEqual(self.cluster.request("POST", path, pod)[0], 403)
+
+    def test_without_our_keys_nobody_is_held_up(self):
+        for namespace in (TEAM, ELSEWHERE, "default"):
+            plain = gpu_pod("plain", namespace=namespace)
+            del plain["metadata"]["annotations"]
+            self.assertEqual(self.post(plain, dry=True)[0], 201)
+            self.assertEqual(self.create("job", namespace, {"model": "resnet50"}, dry=True)[0], 201)
+
+    # ---- our own writes ------------------------------------------------------------------------
+
+    def test_our_token_may_do_what_the_planner_does(self):
+        job = self.make(waiting_job("ours", pods=2, gang=True, namespace=TEAM))
+        release = {
+            "metadata": {"annotations": {"slackline.dev/plan": FORGED, "slackline.dev/suspended-by": None}},
+            "spec": {
+                "suspend": False,
+                "parallelism": 1,
+                "completions": 1,
+                "template": {
+                    "metadata": {"annotations": {"slackline.dev/nodes": "1"}},
+                    "spec": {"affinity": self.affinity("gpu-1")},
+                },
+            },
+        }
+        status, said = self.patch(job, release)
+        self.assertEqual(status, 200, said)
+        pod = self.make(self.gated("ours"))
+        for change in (
+            {"metadata": {"annotations": {"slackline.dev/plan": FORGED}}},
+            {"spec": {"affinity": self.affinity("gpu-1")}},
+        ):
+            status, said = self.patch(pod, change)
+            self.assertEqual(status, 200, said)
+        nominate = {"status": {"nominatedNodeName": "gpu-1"}}
+        status, said = self.patch(pod, nominate, part="/status")
+        self.assertEqual(status, 200, said)
+        status, said = self.patch(pod, {"spec": {"schedulingGates": None}})
+        self.assertEqual(status, 200, said)
+
+    def test_our_token_changes_nothing_that_runs(self):
+        job = self.make(waiting_job("stolen", namespace=TEAM))
+        container = copy.deepcopy(job["spec"]["template"]["spec"]["containers"][0])
+        changes = {
+            "image": {"containers": [{**container, "image": "evil"}]},
+            "command": {"containers": [{**container, "command": ["sh"]}]},
+            "env": {"containers": [{**container, "env": [{"name": "A", "value": "b"}]}]},
+            "another container": {"containers": [container, {"name": "evil", "image": "evil"}]},
+            "serviceAccountName": {"serviceAccountName": "admin"},
+            "volumes": {"volumes": [{"name": "root", "hostPath": {"path": "/"}}]},
+            "hostNetwork": {"hostNetwork": True},
+            "tolerations": {"tolerations": [{"operator": "Exists"}]},
+        }
+        for what, spec in changes.items():
+            with self.subTest(what):
+                # 422: the API server keeps that for everybody; the policy does where it would not.
+                status, said = self.patch(job, {"spec": {"template": {"spec": spec}}})
+                self.assertIn(status, (403, 422), said["message"][:200])
+        more = {
+            "label": {"metadata": {"labels": {"team": "evil"}}},
+            "annotation": {"metadata": {"annotations": {"note": "evil"}}},
+            "finalizer": {"metadata": {"finalizers": ["evil.example/x"]}},
+            "backoff": {"spec": {"backoffLimit": 0}},
+            "template label": {"spec": {"template": {"metadata": {"labels": {"app": "evil"}}}}},
+        }
+        for what, change in more.items():
+            with self.subTest(what):
+                status, said = self.patch(job, change)
+                self.assertEqual(status, 403, said)
+
+    def test_our_token_changes_nothing_else_of_pods(self):
+        pod = self.gated("stolen")
+        pod["spec"]["schedulingGates"].append({"name": "example.com/theirs"})
+        pod = self.make(pod)
+        image = {"spec": {"containers": [{**pod["spec"]["containers"][0], "image": "evil"}]}}
+        for what, change, part in (
+            ("image", image, ""),
+            ("label", {"metadata": {"labels": {"app": "evil"}}}, ""),
+            ("annotation", {"metadata": {"annotations": {"note": "evil"}}}, ""),
+            ("toleration", {"spec": {"tolerations": pod["spec"]["tolerations"] + [{"operator": "Exists"}]}}, ""),
+            ("their gate", {"spec": {"schedulingGates": [{"name": "slackline.dev/queue"}]}}, ""),
+            ("phase", {"status": {"phase": "Succeeded"}}, "/status"),
+            ("label by status", {"metadata": {"labels": {"app": "evil"}}}, "/status"),
+        ):
+            with self.subTest(what):
+                status, said = self.patch(pod, change, part)
+                self.assertEqual(status, 403, said)
+
+    # ---- words the tests are written in --------------------------------------------------------
+
+    @staticmethod
+    def affinity(node):
+        term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}
+        required = {"nodeSelectorTerms": [term]}
+        return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+    @staticmethod
+    def gated(name):
+        pod = gpu_pod(name, namespace=TEAM)
+        pod["metadata"]["labels"] = {"slackline.dev/managed": "true"}
+        pod["spec"]["schedulingGates"] = [{"name": "slackline.dev/queue"}]
+        return pod
+
+    @classmethod
+    def create(cls, kind, namespace, notes, dry=False):
+        if kind == "job":
+            return cls.post(gpu_job("made", namespace=namespace, annotations=notes), dry)
+        keys = {f"slackline.dev/{key}": value for key, value in notes.items()}
+        return cls.post(gpu_pod("made", namespace=namespace, annotations=keys), dry)
+
+    @classmethod
+    def post(cls, what, dry=False):
+        path = cls.cluster.collection(what["kind"].lower(), what["metadata"]["namespace"])
+        return cls.cluster.request("POST", path + ("?dryRun=All" if dry else ""), what)
+
+    @classmethod
+    def make(cls, what):
+        status, made = cls.post(what)
+        assert status == 201, made
+        return {**made, "kind": what["kind"]}
+
+    @classmethod
+    def patch(cls, what, change, part="", admin=False):
+        """With our token, unless as the administrator."""
+        metadata = what["metadata"]
+        path = cls.cluster.collection(what["kind"].lower(), metadata["namespace"])
+        path = f"{path}/{metadata['name']}{part}"
+        return cls.cluster.request("PATCH", path, change, token=None if admin else cls.token)
+
+
+if __name__ == "__main__":
+    unittest.main()
