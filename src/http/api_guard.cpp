@@ -63,6 +63,53 @@ std::string how_to_grant(const ApiDemand& demand, const std::string& user) {
                 account, what, printable(demand.ns, 64));
 }
 
+// Three parts of base64url, as every token of a ServiceAccount and of OpenID Connect is written.
+bool may_be_jwt(std::string_view token) {
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::size_t parts = 0;
+  for (;;) {
+    const std::size_t dot = token.find('.');
+    const std::string_view part = token.substr(0, dot);
+    if (part.empty() || part.find_first_not_of(kAlphabet) != std::string_view::npos) return false;
+    ++parts;
+    if (dot == std::string_view::npos) return parts == 3;
+    token.remove_prefix(dot + 1);
+  }
+}
+
+GuardAnswer answer_of(const control::ApiRights::Answer& answer, const ApiDemand& demand) {
+  switch (answer.verdict) {
+    case Verdict::kAllowed:
+      return {};
+    case Verdict::kUnknownCaller:
+      return {refusal(401, "Unauthorized", "the API server does not know this token")};
+    case Verdict::kTooManyUnknown:
+      return {refusal(429, "TooManyRequests",
+                      "too many unknown tokens came from your address; wait two seconds")};
+    case Verdict::kForbidden:
+      return {refusal(403, "Forbidden", how_to_grant(demand, answer.detail))};
+    case Verdict::kCannotTell:
+      break;
+  }
+  return {refusal(503, "ServiceUnavailable",
+                  "the API server could not be asked who you are; try again")};
+}
+
+// What is refused without asking anybody.
+std::optional<GuardAnswer> refuse_token(const std::string& token) {
+  if (token.empty())
+    return GuardAnswer{
+        refusal(401, "Unauthorized",
+                "send a token of the cluster: Authorization: Bearer TOKEN, e.g. of `kubectl "
+                "create token SERVICEACCOUNT`")};
+  if (!may_be_jwt(token))
+    return GuardAnswer{refusal(401, "Unauthorized",
+                               "this is not a token of the cluster (a JSON Web Token); `kubectl "
+                               "create token SERVICEACCOUNT` makes one")};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ApiDemand> demand_of(const Route& route, const Request& request) {
@@ -75,28 +122,23 @@ std::optional<ApiDemand> demand_of(const Route& route, const Request& request) {
 }
 
 Guard make_api_guard(control::ApiRights& rights) {
-  return [&rights](const Route& route, const Request& request) -> std::optional<Response> {
+  Guard guard;
+  guard.recall = [&rights](const Route& route,
+                           const Request& request) -> std::optional<GuardAnswer> {
     const auto demand = demand_of(route, request);
-    if (!demand) return std::nullopt;
+    if (!demand) return GuardAnswer();
     const std::string token = token_of(request.authorization);
-    if (token.empty())
-      return refusal(401, "Unauthorized",
-                     "send a token of the cluster: Authorization: Bearer TOKEN, e.g. of `kubectl "
-                     "create token SERVICEACCOUNT`");
-    const control::ApiRights::Answer answer = rights.ask(token, *demand);
-    switch (answer.verdict) {
-      case Verdict::kAllowed:
-        return std::nullopt;
-      case Verdict::kUnknownCaller:
-        return refusal(401, "Unauthorized", "the API server does not know this token");
-      case Verdict::kForbidden:
-        return refusal(403, "Forbidden", how_to_grant(*demand, answer.detail));
-      case Verdict::kCannotTell:
-        break;
-    }
-    return refusal(503, "ServiceUnavailable",
-                   "the API server could not be asked who you are; try again");
+    if (auto refused = refuse_token(token)) return refused;
+    const auto known = rights.recall(std::string(request.peer), token, *demand);
+    return known ? std::optional(answer_of(*known, *demand)) : std::nullopt;
   };
+  guard.ask = [&rights](const Route& route, const Request& request) {
+    const auto demand = demand_of(route, request);
+    if (!demand) return GuardAnswer();
+    const std::string token = token_of(request.authorization);
+    return answer_of(rights.ask(std::string(request.peer), token, *demand), *demand);
+  };
+  return guard;
 }
 
 }  // namespace slackline::http

@@ -6,7 +6,8 @@
 // models, nodes) the right must hold in all namespaces. Health and /openapi.json are free.
 //
 // 401 without a token that the API server knows, 403 without the right, 503 where it cannot be
-// told.
+// told. The API server is not asked about what is no JSON Web Token, nor about more unknown tokens
+// of one peer than a few in two seconds (429).
 #pragma once
 
 #include "control/serve/api_rights.h"
@@ -17,7 +18,7 @@ namespace slackline::http {
 // What a request demands; nullopt: nothing.
 std::optional<ApiDemand> demand_of(const Route& route, const Request& request);
 
-// `rights` outlives the router that uses it. May block on the API server.
+// `rights` outlives the router that uses it.
 Guard make_api_guard(control::ApiRights& rights);
 
 }  // namespace slackline::http

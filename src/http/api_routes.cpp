@@ -112,7 +112,7 @@ void add_api_routes(Router& router, const control::Queries& queries) {
                        Response (*handler)(const control::Queries&, const Request&)) {
     router.add({"GET", pattern,
                 [handler, &queries](const Request& request) { return handler(queries, request); },
-                0, Pool::kApi});
+                0, Pool::kThreads});
   };
   get("/v1/cluster", get_cluster);
   get("/v1/nodes", [](const control::Queries& q, const Request& r) { return list(r, q.nodes()); });
@@ -123,7 +123,7 @@ void add_api_routes(Router& router, const control::Queries& queries) {
   get("/v1/decisions", list_decisions);
   router.add({"GET", "/openapi.json",
               [](const Request&) { return json(std::string(kOpenApi.front().second)); }, 0,
-              Pool::kApi});
+              Pool::kThreads});
   router.set_error_page([](int status, std::string_view message) {
     Response response = json(wire::encode_status_error(status, reason_phrase(status), message));
     response.status = status;

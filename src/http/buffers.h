@@ -1,7 +1,7 @@
-// Input buffers that are borrowed while a request is being read, within one budget.
+// Input buffers that are lent while a request is being read. Idle connections hold none.
 //
-// Idle connections hold none. Memory is not touched before bytes arrive, so a large Content-Length
-// alone costs nothing. One thread.
+// A buffer grows with what has arrived, never with what was announced: it has at most twice the
+// room. Who may keep how much is decided elsewhere (peers.h). One thread.
 #pragma once
 
 #include <algorithm>
@@ -39,45 +39,37 @@ class BufferPool {
   static constexpr std::size_t kInitial = std::size_t{16} << 10;
   static constexpr std::size_t kKept = std::size_t{1} << 20;  // larger ones go back to the system
 
-  explicit BufferPool(std::size_t budget) : budget_(budget) {}
-
-  // An empty buffer, warm if one is there. False when the budget is spent.
-  bool borrow(InputBuffer& buffer) {
-    if (buffer.capacity_ > 0) return true;
-    if (spare_.empty()) return grow(buffer, kInitial);
-    buffer = std::move(spare_.back());
-    spare_.pop_back();
-    buffer.size_ = 0;
-    return true;
-  }
-
-  // Room for `wanted` bytes, with what is in it kept. False when the budget is spent.
-  bool grow(InputBuffer& buffer, std::size_t wanted) {
-    if (wanted <= buffer.capacity_) return true;
-    const std::size_t extra = wanted - buffer.capacity_;
-    if (in_use_ + extra > budget_) return false;
-    std::unique_ptr<char[]> data(new char[wanted]);
-    if (buffer.size_ > 0) std::memcpy(data.get(), buffer.data_.get(), buffer.size_);
-    buffer.data_ = std::move(data);
-    buffer.capacity_ = wanted;
-    in_use_ += extra;
-    return true;
+  // Room for at least one more byte, with what is in it kept: at first a warm buffer if one is
+  // there, later twice the room, but no more than `most` where that is less.
+  void make_room(InputBuffer& buffer, std::size_t most) {
+    if (buffer.capacity_ == 0) return borrow(buffer);
+    if (buffer.free_size() > 0) return;
+    grow(buffer, std::max(buffer.size_ + 1, std::min(most, buffer.capacity_ * 2)));
   }
 
   void give_back(InputBuffer& buffer) {
     if (buffer.capacity_ == 0) return;
     InputBuffer taken = std::exchange(buffer, InputBuffer());
-    if (taken.capacity_ <= kKept && spare_.size() < kSpare)
-      spare_.push_back(std::move(taken));
-    else
-      in_use_ -= taken.capacity_;
+    if (taken.capacity_ <= kKept && spare_.size() < kSpare) spare_.push_back(std::move(taken));
   }
 
  private:
   static constexpr std::size_t kSpare = 8;
 
-  std::size_t budget_;
-  std::size_t in_use_ = 0;
+  void borrow(InputBuffer& buffer) {
+    if (spare_.empty()) return grow(buffer, kInitial);
+    buffer = std::move(spare_.back());
+    spare_.pop_back();
+    buffer.size_ = 0;
+  }
+
+  static void grow(InputBuffer& buffer, std::size_t capacity) {
+    std::unique_ptr<char[]> data(new char[capacity]);
+    if (buffer.size_ > 0) std::memcpy(data.get(), buffer.data_.get(), buffer.size_);
+    buffer.data_ = std::move(data);
+    buffer.capacity_ = capacity;
+  }
+
   std::vector<InputBuffer> spare_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "http/listen.h"
 #include "http/site.h"
+#include "obs/log.h"
 #include "slackline/base/text.h"
 
 namespace slackline::http {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLingerBytes = std::size_t{1} << 20;
 constexpr milliseconds kLingerTime{500};
-constexpr std::size_t kEagerBody = std::size_t{1} << 20;
+constexpr std::chrono::seconds kQuiet{10};  // between two log lines of one reason
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 // Label values of slackline_http_refused_total.
@@ -72,10 +73,10 @@ std::array<obs::Counter, 5> answer_counters(obs::MetricsRegistry& registry,
 
 }  // namespace
 
-ConnectionEnv::ConnectionEnv(obs::MetricsRegistry& registry, const Listener& from, BufferPool& pool)
+ConnectionEnv::ConnectionEnv(obs::MetricsRegistry& registry, const Listener& from)
     : listener(from),
       loopback(is_loopback(from)),
-      buffers(pool),
+      peers(from.limits.connections, from.limits.memory),
       connections(registry.gauge("slackline_http_connections", "Open connections.",
                                  {{"listener", from.name}})),
       certificate_expiry(registry.gauge("slackline_tls_certificate_expiry_seconds",
@@ -93,17 +94,26 @@ void ConnectionEnv::count_answer(int status) const {
   answers_[static_cast<std::size_t>(code_class - 1)].add();
 }
 
-void ConnectionEnv::count_refusal(std::string_view reason) const {
+void ConnectionEnv::count_refusal(std::string_view reason, const std::string& peer) {
   registry_
       .counter("slackline_http_refused_total",
                "Connections and requests refused before a handler saw them.",
                {{"listener", listener.name}, {"reason", reason}})
       .add();
+  Said& said = said_.try_emplace(std::string(reason)).first->second;
+  ++said.since;
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (now < said.again) return;
+  obs::log_warning("http_refused", {{"listener", std::string_view(listener.name)},
+                                    {"reason", reason},
+                                    {"peer", std::string_view(peer)},
+                                    {"since_last_line", said.since}});
+  said = {now + kQuiet, 0};
 }
 
 Connection::Connection(ConnectionEnv& env, int socket, std::unique_ptr<Transport> transport,
-                       std::string peer)
-    : env_(env), socket_(socket), transport_(std::move(transport)), peer_(std::move(peer)) {
+                       const std::string& address)
+    : env_(env), socket_(socket), transport_(std::move(transport)), seat_(env.peers, address) {
   enter(State::kHandshake, env_.listener.limits.handshake_time);
   env_.connections.add(1);
 }
@@ -125,6 +135,8 @@ Connection::Want Connection::advance() {
       case State::kBody:
         step = read_body();
         break;
+      case State::kGuarding:
+        return Want::kGuard;
       case State::kHandling:
         return Want::kHandler;
       case State::kAnswer:
@@ -143,10 +155,11 @@ Connection::Want Connection::advance() {
 Connection::Step Connection::handshake() {
   const IoResult result = transport_->handshake();
   if (result.status != IoStatus::kDone) {
-    if (result.status == IoStatus::kClosed) env_.count_refusal("tls");
+    if (result.status == IoStatus::kClosed) env_.count_refusal("tls", seat_.name());
     return wait_or_close(result.status);
   }
   tls_peer_ = transport_->peer_name();
+  if (!tls_peer_.empty()) seat_.identify(tls_peer_);
   // A connection that says nothing yet is cheap and may be one that Go opened ahead of need: it is
   // first to go when the listener is full, but has the whole idle time until then.
   enter(State::kHead, env_.listener.limits.idle_time);
@@ -165,16 +178,14 @@ Connection::Step Connection::read_head() {
       if (in_.size() >= limits.head) return reject({431, "the request head is too large"});
       scanned_ = in_.size();
     }
-    const std::size_t wanted =
-        in_.free_size() > 0 ? in_.capacity() : std::min(limits.head, in_.capacity() * 2);
-    if (!env_.buffers.borrow(in_) || !env_.buffers.grow(in_, wanted))
-      return reject({503, "too many requests are being received"});
+    env_.buffers.make_room(in_, limits.head);
     const IoResult result = transport_->read(in_.free_space(), in_.free_size());
     if (result.status != IoStatus::kDone) {
       if (in_.size() == 0) env_.buffers.give_back(in_);
       return wait_or_close(result.status);
     }
     in_.add(result.bytes);
+    if (!keep(in_.size())) return reject({503, "too many requests are being received"});
   }
 }
 
@@ -195,59 +206,93 @@ Connection::Step Connection::take_head(std::size_t head_size) {
   }
   if (head_.content_length > found_.route->max_body)
     return reject({413, "the body is larger than this path takes"});
-  const std::size_t total = head_size + static_cast<std::size_t>(head_.content_length);
-  if (head_.expects_continue && in_.size() < total &&
-      transport_->write(kContinue, {}).bytes != kContinue.size())
-    return Want::kClose;
-  if (in_.size() < total) enter(State::kBody, listener.limits.body_time);
-  state_ = State::kBody;
-  return std::nullopt;
-}
-
-Connection::Step Connection::read_body() {
-  const std::size_t total = head_size_ + static_cast<std::size_t>(head_.content_length);
-  while (in_.size() < total) {
-    // Small bodies get their room at once, large ones as they come.
-    const std::size_t room = std::min(total, std::max(head_size_ + kEagerBody, in_.size() * 2));
-    if (in_.free_size() == 0 || in_.capacity() < std::min(total, head_size_ + kEagerBody)) {
-      if (!env_.buffers.grow(in_, room))
-        return reject({503, "too many requests are being received"});
-    }
-    const IoResult result = transport_->read(in_.free_space(), in_.free_size());
-    if (result.status != IoStatus::kDone) return wait_or_close(result.status);
-    in_.add(result.bytes);
-  }
-  return call_handler();
-}
-
-Connection::Step Connection::call_handler() {
   request_ = Request();
   request_.method = head_.method;
   request_.path = found_.path;
   request_.params = std::move(found_.params);
   request_.query = std::move(found_.query);
-  request_.body = in_.bytes().substr(head_size_, static_cast<std::size_t>(head_.content_length));
   request_.accept = head_.accept;
   request_.content_type = head_.content_type;
   request_.authorization = head_.authorization;
+  request_.peer = seat_.name();
   request_.tls_peer = tls_peer_;
-  close_after_ = !head_.keep_alive;
-  state_ = State::kHandling;
-  deadline_ = SteadyTime::max();  // handlers bound their own time
-  if (found_.route->pool != Pool::kHot) return Want::kHandler;
-  answer(run_handler());
+  return ask_guard();
+}
+
+// Who may not ask is told so before the body is read.
+Connection::Step Connection::ask_guard() {
+  if (auto known = env_.listener.router->recall(*found_.route, request_))
+    return pass_guard(*std::move(known));
+  state_ = State::kGuarding;
+  guarding_ = true;
+  deadline_ = SteadyTime::max();  // guards bound their own time, as handlers do
+  return Want::kGuard;
+}
+
+Connection::Step Connection::pass_guard(GuardAnswer said) {
+  const bool whole = in_.size() >= request_size();
+  if (said.refusal) {
+    close_after_ = !head_.keep_alive || !whole;
+    answer(*std::move(said.refusal));
+    return std::nullopt;
+  }
+  if (head_.expects_continue && !whole &&
+      transport_->write(kContinue, {}).bytes != kContinue.size())
+    return Want::kClose;
+  if (!whole) enter(State::kBody, env_.listener.limits.body_time);
+  state_ = State::kBody;
   return std::nullopt;
 }
 
-Connection::Want Connection::finish(Response response) {
+Connection::Step Connection::read_body() {
+  while (in_.size() < request_size()) {
+    env_.buffers.make_room(in_, request_size());
+    const IoResult result = transport_->read(in_.free_space(), in_.free_size());
+    if (result.status != IoStatus::kDone) return wait_or_close(result.status);
+    in_.add(result.bytes);
+    if (!keep(in_.size())) return reject({503, "too many requests are being received"});
+  }
+  return call_handler();
+}
+
+Connection::Step Connection::call_handler() {
+  request_.body = in_.bytes().substr(head_size_, static_cast<std::size_t>(head_.content_length));
+  close_after_ = !head_.keep_alive;
+  state_ = State::kHandling;
+  guarding_ = false;
+  deadline_ = SteadyTime::max();  // handlers bound their own time
+  if (found_.route->pool != Pool::kHot) return Want::kHandler;
+  answer(env_.listener.router->run(*found_.route, request_));
+  return std::nullopt;
+}
+
+Connection::Ran Connection::run() const {
+  const Router& router = *env_.listener.router;
+  if (guarding_) return router.ask(*found_.route, request_);
+  return router.run(*found_.route, request_);
+}
+
+Connection::Want Connection::finish(Ran ran) {
+  if (state_ == State::kGuarding) {
+    if (const Step step = pass_guard(std::get<GuardAnswer>(std::move(ran)))) return *step;
+    return advance();
+  }
   if (state_ != State::kHandling) return Want::kClose;
-  answer(std::move(response));
+  answer(std::get<Response>(std::move(ran)));
   return advance();
 }
 
 Connection::Want Connection::finish_overloaded() {
-  env_.count_refusal(refusal_reason(503));
-  return finish(env_.listener.router->error(503, "too many requests are waiting; try again"));
+  env_.count_refusal(refusal_reason(503), seat_.name());
+  Response full = env_.listener.router->error(503, "too many requests are waiting; try again");
+  if (state_ == State::kGuarding) return finish(GuardAnswer{std::move(full)});
+  return finish(std::move(full));
+}
+
+Connection::Want Connection::say_goodbye() {
+  close_after_ = true;
+  end_stream();
+  return advance();
 }
 
 void Connection::answer(Response response) {
@@ -268,6 +313,11 @@ Connection::Step Connection::write_answer() {
     const std::size_t head_done = std::min(written_, head.size());
     const IoResult result =
         transport_->write(head.substr(head_done), body.substr(written_ - head_done));
+    // What its reader does not take at once is memory that it holds.
+    if (result.status == IoStatus::kWantWrite && !keep(in_.size() + total)) {
+      env_.count_refusal("answers", seat_.name());
+      return Want::kClose;
+    }
     if (result.status != IoStatus::kDone) return wait_or_close(result.status);
     written_ += result.bytes;
   }
@@ -278,12 +328,11 @@ Connection::Step Connection::after_answer() {
   out_body_ = std::string();
   ++answered_;
   if (close_after_) {
-    transport_->shutdown_write();
-    env_.buffers.give_back(in_);
-    enter(State::kLinger, kLingerTime);
+    end_stream();
     return std::nullopt;
   }
-  in_.remove_front(head_size_ + static_cast<std::size_t>(head_.content_length));
+  in_.remove_front(request_size());
+  seat_.keep(in_.size());
   scanned_ = 0;
   head_.method.clear();
   enter(State::kHead, env_.listener.limits.idle_time);
@@ -291,6 +340,13 @@ Connection::Step Connection::after_answer() {
   if (in_.size() > 0) return Want::kAgain;
   env_.buffers.give_back(in_);
   return transport_->has_buffered() ? Want::kAgain : Want::kRead;
+}
+
+void Connection::end_stream() {
+  transport_->shutdown_write();
+  env_.buffers.give_back(in_);
+  seat_.keep(0);
+  enter(State::kLinger, kLingerTime);
 }
 
 // Closing with unread input would send a reset, which may overtake the answer.
@@ -306,7 +362,7 @@ Connection::Step Connection::linger() {
 Connection::Want Connection::expire() {
   switch (state_) {
     case State::kHandshake:
-      env_.count_refusal("tls_timeout");
+      env_.count_refusal("tls_timeout", seat_.name());
       break;
     case State::kHead:
       if (in_.size() == 0) break;
@@ -316,8 +372,9 @@ Connection::Want Connection::expire() {
       reject({408, "the request body took too long"});
       return advance();
     case State::kAnswer:
-      env_.count_refusal("slow_reader");
+      env_.count_refusal("slow_reader", seat_.name());
       break;
+    case State::kGuarding:
     case State::kHandling:
     case State::kLinger:
     case State::kClosed:
@@ -327,21 +384,33 @@ Connection::Want Connection::expire() {
 }
 
 Connection::Want Connection::refuse(int status, std::string_view reason, std::string_view message) {
-  env_.count_refusal(reason);
+  env_.count_refusal(reason, seat_.name());
   close_after_ = true;
   answer(env_.listener.router->error(status, message));
   return advance();
 }
 
 Connection::Step Connection::reject(Refusal refusal) {
-  env_.count_refusal(refusal_reason(refusal.status));
+  env_.count_refusal(refusal_reason(refusal.status), seat_.name());
   close_after_ = true;
   answer(env_.listener.router->error(refusal.status, refusal.message));
   return std::nullopt;
 }
 
+bool Connection::keep(std::size_t bytes) {
+  if (seat_.keep(bytes)) return true;
+  return env_.free_bytes(seat_, bytes - seat_.bytes()) && seat_.keep(bytes);
+}
+
 bool Connection::is_idle() const {
   return !is_busy() && !has_pending_input(socket_);
+}
+
+Candidate Connection::candidate() const {
+  Stage stage = is_busy() ? Stage::kPartial : Stage::kIdle;
+  if (answered_ == 0) stage = Stage::kUnproven;
+  if (state_ == State::kGuarding || state_ == State::kHandling) stage = Stage::kUntouched;
+  return {&seat_.peer(), stage, seat_.bytes(), since_};
 }
 
 Connection::Step Connection::wait_or_close(IoStatus status) {
@@ -359,8 +428,12 @@ void Connection::enter(State state, milliseconds time) {
 void Connection::close() {
   if (state_ == State::kClosed) return;
   env_.connections.add(-1);
-  // A handler that is still running reads the buffer; then it goes with the connection.
-  if (state_ != State::kHandling) env_.buffers.give_back(in_);
+  seat_.leave();
+  // What still runs reads the buffer; then it goes with the connection.
+  if (state_ != State::kHandling && state_ != State::kGuarding) {
+    env_.buffers.give_back(in_);
+    seat_.keep(0);
+  }
   state_ = State::kClosed;
 }
 

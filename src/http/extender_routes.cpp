@@ -183,7 +183,7 @@ void add_extender_routes(Router& router, control::Extender& extender, const GpuC
   constexpr VerbRoute kVerbs[] = {{Verb::kFilter, answer_filter, Pool::kHot},
                                   {Verb::kPrioritize, answer_prioritize, Pool::kHot},
                                   {Verb::kPreempt, answer_preempt, Pool::kHot},
-                                  {Verb::kBind, answer_bind, Pool::kBind}};
+                                  {Verb::kBind, answer_bind, Pool::kThreads}};
   const auto codecs = std::make_shared<CodecPool>(catalog);
   for (const VerbRoute& verb : kVerbs) {
     auto verb_metrics = std::make_shared<VerbMetrics>(metrics, to_string(verb.verb));

@@ -45,7 +45,7 @@ void add_health_routes(Router& router, const control::Health& health,
                 response.content_type = "text/plain; version=0.0.4; charset=utf-8";
                 return response;
               },
-              0, Pool::kApi});
+              0, Pool::kThreads});
 }
 
 }  // namespace slackline::http

@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -156,6 +157,20 @@ Result<OwnedFd> open_listener(const Listener& listener) {
       listen(socket.get(), kBacklog) != 0)
     return cannot_listen(listener, errno);
   return socket;
+}
+
+// A filter sees the segment from its TCP header on: byte 13 holds the flags. What begins a
+// connection (SYN without ACK) is dropped, so that the client tries again and is then refused.
+void refuse_newcomers(int listening_socket) {
+  constexpr std::uint32_t kFlags = 13;
+  constexpr std::uint32_t kSynAndAck = 0x12;
+  constexpr std::uint32_t kSyn = 0x02;
+  std::array<sock_filter, 5> program = {
+      {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, kFlags), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, kSynAndAck),
+       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kSyn, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),
+       BPF_STMT(BPF_RET | BPF_K, 0xffffffff)}};
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  setsockopt(listening_socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
 }
 
 std::uint16_t local_port(int socket) {

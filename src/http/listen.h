@@ -31,6 +31,11 @@ Result<OwnedFd> open_listener(const Listener& listener);
 // Its address is a loopback one: nobody on another machine reaches it.
 bool is_loopback(const Listener& listener);
 
+// Nobody new can begin to connect; who has begun still can, and is accepted as before. To be called
+// a moment before the socket is closed, which would reset whoever waits in its queue. A kernel that
+// cannot do this is no error.
+void refuse_newcomers(int listening_socket);
+
 std::uint16_t local_port(int socket);
 
 struct Accepted {

@@ -30,7 +30,8 @@ bool is_json(const Request& request) {
 
 Response unsupported(std::string_view wanted) {
   Response response = json(wire::encode_status_error(
-      415, "UnsupportedMediaType", format("the body's Content-Type must be {}; with curl: -H 'Content-Type: ...'", wanted)));
+      415, "UnsupportedMediaType",
+      format("the body's Content-Type must be {}; with curl: -H 'Content-Type: ...'", wanted)));
   response.status = 415;
   return response;
 }
@@ -57,18 +58,18 @@ Response put_model(control::Models& models, const Request& request) {
 void add_model_routes(Router& router, const control::Queries& queries, control::Models& models) {
   router.add({"GET", "/v1/models",
               [&queries](const Request& request) { return list(request, queries.models()); }, 0,
-              Pool::kApi});
+              Pool::kThreads});
   router.add({"GET", "/v1/models/{model}",
               [&queries](const Request& request) {
                 return answer(request, queries.model(request.params.at("model")));
               },
-              0, Pool::kApi});
+              0, Pool::kThreads});
   router.add({"PUT", "/v1/models/{model}",
               [&models](const Request& request) { return put_model(models, request); },
-              kMaxDescriptorBody, Pool::kApi});
+              kMaxDescriptorBody, Pool::kThreads});
   router.add({"POST", "/v1/models/{model}/samples",
               [&models](const Request& request) { return post_samples(models, request); },
-              kMaxSamplesBody, Pool::kApi});
+              kMaxSamplesBody, Pool::kThreads});
 }
 
 }  // namespace slackline::http

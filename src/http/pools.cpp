@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "http/share.h"
+
 namespace slackline::http {
 
 ThreadPool::ThreadPool(std::size_t max_threads, std::size_t max_queue)
@@ -11,30 +13,49 @@ ThreadPool::~ThreadPool() {
   stop();
 }
 
-bool ThreadPool::submit(std::function<void()> task) {
+bool ThreadPool::submit(const std::string& peer, std::function<void()> task) {
   const MutexLock lock(mutex_);
-  if (stopping_ || unfinished_ >= max_threads_ + max_queue_) return false;
+  const auto known = peers_.find(peer);
+  const std::size_t held = known == peers_.end() ? 0 : known->second.unfinished;
+  if (stopping_ || !may_take(max_threads_ + max_queue_, unfinished_, held, 1)) return false;
   if (unfinished_ >= threads_.size() && threads_.size() < max_threads_)
     threads_.emplace_back([this] { work(); });
   ++unfinished_;
-  queue_.push_back(std::move(task));
+  ++waiting_;
+  Peer& mine = peers_[peer];
+  ++mine.unfinished;
+  mine.waiting.push_back(std::move(task));
   wake_.notify_one();
   return true;
+}
+
+// The first after the last one served that has something waiting; there is one.
+ThreadPool::Peers::iterator ThreadPool::next_peer() {
+  auto next = peers_.upper_bound(served_);
+  for (;;) {
+    if (next == peers_.end()) next = peers_.begin();
+    if (!next->second.waiting.empty()) return next;
+    ++next;
+  }
 }
 
 void ThreadPool::work() {
   mutex_.lock();
   for (;;) {
-    while (queue_.empty() && !stopping_)
+    while (waiting_ == 0 && !stopping_)
       wake_.wait(mutex_);
-    if (queue_.empty()) break;
-    std::function<void()> task = std::move(queue_.front());
-    queue_.pop_front();
+    if (waiting_ == 0) break;
+    const auto peer = next_peer();  // stays until its last task has ended
+    served_ = peer->first;
+    std::function<void()> task = std::move(peer->second.waiting.front());
+    peer->second.waiting.pop_front();
+    --waiting_;
     mutex_.unlock();
     task();
     task = nullptr;  // what it holds is released outside the lock
     mutex_.lock();
     --unfinished_;
+    if (--peer->second.unfinished == 0) peers_.erase(peer);
   }
   mutex_.unlock();
 }

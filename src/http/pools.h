@@ -1,4 +1,5 @@
-// A thread pool that starts threads as they are needed and bounds both threads and queue.
+// A thread pool that starts threads as they are needed, bounds both threads and queue, and lets
+// peers take turns: what one of them queues up does not keep the others waiting.
 //
 // Thread-safe. Tasks must not throw.
 #pragma once
@@ -6,6 +7,8 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -20,22 +23,32 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // False when every thread is busy and the queue is full, or after stop().
-  bool submit(std::function<void()> task);
+  // False when the peer may not have one more (share.h), or after stop(). The threads work on one
+  // task of each peer that waits, then on the next of each.
+  bool submit(const std::string& peer, std::function<void()> task);
 
   // Runs what is queued, then joins the threads. Not from a task.
   void stop();
 
  private:
+  struct Peer {
+    std::deque<std::function<void()>> waiting;
+    std::size_t unfinished = 0;  // queued and running
+  };
+  using Peers = std::map<std::string, Peer>;
+
   void work();
+  Peers::iterator next_peer() SLACKLINE_REQUIRES(mutex_);
 
   const std::size_t max_threads_;
   const std::size_t max_queue_;
   Mutex mutex_;
   CondVar wake_;
-  std::deque<std::function<void()>> queue_ SLACKLINE_GUARDED_BY(mutex_);
+  Peers peers_ SLACKLINE_GUARDED_BY(mutex_);         // those with unfinished tasks
+  std::string served_ SLACKLINE_GUARDED_BY(mutex_);  // whose turn was last
   std::vector<std::thread> threads_ SLACKLINE_GUARDED_BY(mutex_);
-  std::size_t unfinished_ SLACKLINE_GUARDED_BY(mutex_) = 0;  // queued and running
+  std::size_t waiting_ SLACKLINE_GUARDED_BY(mutex_) = 0;
+  std::size_t unfinished_ SLACKLINE_GUARDED_BY(mutex_) = 0;
   bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
 };
 

@@ -41,7 +41,7 @@ Response get_queue(control::QueueQuery& queue, const Request& request) {
 void add_queue_routes(Router& router, control::QueueQuery& queue) {
   router.add({"GET", "/v1/queue",
               [&queue](const Request& request) { return get_queue(queue, request); }, 0,
-              Pool::kApi});
+              Pool::kThreads});
 }
 
 }  // namespace slackline::http

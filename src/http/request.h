@@ -23,6 +23,7 @@ struct Request {
   std::string_view accept;
   std::string_view content_type;
   std::string_view authorization;
+  std::string_view peer;  // the client's address, or "CN=" and its certificate's common name
   // The common name in the client's certificate, which was verified; empty without mutual TLS. The
   // only identity there is: no header is ever believed (F42).
   std::string_view tls_peer;

@@ -14,9 +14,11 @@ namespace slackline::http {
 
 struct RequestHead {
   std::string method;
-  std::string target;  // as sent; of an absolute one ("http://host/path?query") what follows the host
-  std::string host;    // of an absolute target, else of the Host field; may be empty in HTTP/1.0
-  std::string origin;  // which site's page sends it; empty: no browser, or the page asks its own site
+  std::string
+      target;        // as sent; of an absolute one ("http://host/path?query") what follows the host
+  std::string host;  // of an absolute target, else of the Host field; may be empty in HTTP/1.0
+  std::string
+      origin;  // which site's page sends it; empty: no browser, or the page asks its own site
   std::string accept;
   std::string content_type;
   std::string authorization;

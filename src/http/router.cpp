@@ -172,17 +172,34 @@ Router::Resolution Router::resolve(std::string_view method, std::string_view tar
   return found;
 }
 
-Response Router::run(const Route& route, const Request& request) const {
+template <class F>
+std::invoke_result_t<F> Router::without_exceptions(const Route& route, const F& call) const {
   try {
-    if (guard_)
-      if (auto refused = guard_(route, request)) return *std::move(refused);
-    return route.handler(request);
+    return call();
   } catch (const std::exception& exception) {
     obs::log_error("handler_failed", {{"route", route.pattern}, {"error", exception.what()}});
   } catch (...) {
     obs::log_error("handler_failed", {{"route", route.pattern}, {"error", "unknown"}});
   }
-  return error(500, "internal error; the log of the server says more");
+  Response failed = error(500, "internal error; the log of the server says more");
+  if constexpr (std::is_same_v<std::invoke_result_t<F>, Response>)
+    return failed;
+  else
+    return GuardAnswer{std::move(failed)};
+}
+
+std::optional<GuardAnswer> Router::recall(const Route& route, const Request& request) const {
+  if (!guard_) return GuardAnswer();
+  return without_exceptions(
+      route, [&]() -> std::optional<GuardAnswer> { return guard_->recall(route, request); });
+}
+
+GuardAnswer Router::ask(const Route& route, const Request& request) const {
+  return without_exceptions(route, [&] { return guard_->ask(route, request); });
+}
+
+Response Router::run(const Route& route, const Request& request) const {
+  return without_exceptions(route, [&] { return route.handler(request); });
 }
 
 Response Router::dispatch(Request request, std::string_view target) const {
@@ -191,6 +208,9 @@ Response Router::dispatch(Request request, std::string_view target) const {
   request.path = found.path;
   request.params = std::move(found.params);
   request.query = std::move(found.query);
+  auto answer = recall(*found.route, request);
+  if (!answer) answer = ask(*found.route, request);
+  if (answer->refusal) return *std::move(answer->refusal);
   return run(*found.route, request);
 }
 

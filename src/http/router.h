@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "http/request.h"
@@ -15,9 +16,8 @@ namespace slackline::http {
 
 // Where a handler runs.
 enum class Pool {
-  kHot,  // on the io thread itself: pure and short. A slow one stops everybody (filter, prioritize)
-  kBind,  // may block on the API server; a thread for each, up to a limit
-  kApi,   // two threads and a short queue; 503 when it is full (REST, metrics)
+  kHot,      // on the listener's io thread: pure and short. A slow one stops the whole listener
+  kThreads,  // on the listener's own threads, where it may wait; 503 when too many already do
 };
 
 using Handler = std::function<Response(const Request&)>;
@@ -27,11 +27,21 @@ struct Route {
   std::string pattern;  // "/v1/tasks/{ns}/{name}": each {name} takes exactly one path segment
   Handler handler;
   std::size_t max_body = 0;  // bytes; a longer body is refused with 413 before it is read
-  Pool pool = Pool::kApi;
+  Pool pool = Pool::kThreads;
 };
 
-// Asked before a handler runs, on the same thread; what it returns is the answer instead.
-using Guard = std::function<std::optional<Response>(const Route&, const Request&)>;
+// What a guard says: the answer instead of the handler's, or nothing where the request may go on.
+struct GuardAnswer {
+  std::optional<Response> refusal;
+};
+
+// Asked once the head of a request is known, before its body is read or any memory is lent to it.
+struct Guard {
+  // What can be said without waiting; nothing where ask() has to. On the io thread.
+  std::function<std::optional<GuardAnswer>(const Route&, const Request&)> recall;
+  // May wait. On a thread of its own.
+  std::function<GuardAnswer(const Route&, const Request&)> ask;
+};
 
 // Renders what the server itself refuses; the message is for people and never foreign text.
 using ErrorPage = std::function<Response(int status, std::string_view message)>;
@@ -44,7 +54,7 @@ class Router {
   void add(Route route);
   void set_error_page(ErrorPage page) { error_page_ = std::move(page); }
   void set_guard(Guard guard) { guard_ = std::move(guard); }
-  bool guarded() const { return guard_ != nullptr; }
+  bool guarded() const { return guard_.has_value(); }
 
   // The answer to method and target alone: a route, or the response that refuses.
   struct Resolution {
@@ -57,11 +67,15 @@ class Router {
   // target: the origin form of the request line ("/v1/tasks?limit=10"), undecoded.
   Resolution resolve(std::string_view method, std::string_view target) const;
 
-  // Asks the guard and runs the handler; an exception is logged and answered with a 500 that
-  // repeats none of it.
+  // What the guard says, which is nothing to refuse where there is none. recall() answers nothing
+  // where ask() has to. An exception is logged and refused with a 500 that repeats none of it.
+  std::optional<GuardAnswer> recall(const Route& route, const Request& request) const;
+  GuardAnswer ask(const Route& route, const Request& request) const;
+
+  // Runs the handler, for whom the guard has let pass; exceptions as above.
   Response run(const Route& route, const Request& request) const;
 
-  // resolve() and run() in one, for tests and for callers without a socket.
+  // All of it in one, for tests and for callers without a socket.
   Response dispatch(Request request, std::string_view target) const;
 
   Response error(int status, std::string_view message) const {
@@ -69,13 +83,16 @@ class Router {
   }
 
  private:
+  template <class F>
+  std::invoke_result_t<F> without_exceptions(const Route& route, const F& call) const;
+
   struct Entry {
     Route route;
     std::vector<std::string> segments;
   };
   std::vector<Entry> entries_;
   ErrorPage error_page_;
-  Guard guard_;  // may be empty
+  std::optional<Guard> guard_;
 };
 
 // "Not Found" for 404.

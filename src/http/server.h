@@ -1,4 +1,7 @@
-// The HTTP/1.1 server: many listeners, one io thread, no thread per connection.
+// The HTTP/1.1 server: many listeners, an io thread for each, no thread per connection.
+//
+// Listeners share nothing: what floods one of them, or keeps its threads busy, leaves the others
+// alone (decision 0021).
 //
 // Boost.Beast parses, Boost.Asio waits, OpenSSL encrypts; none of them is visible here.
 // Requirements and measured faults F07-F13, F35, F36: docs/decisions/0001. Every method is
@@ -30,13 +33,19 @@ struct TlsOptions {
   std::string client_ca_file;  // given: every client must present a certificate of this CA
 };
 
+// Of one listener. Who of several peers may have how much of it: share.h, eviction.h.
 struct Limits {
   std::size_t head = std::size_t{64} << 10;  // request line and fields, bytes
   std::size_t fields = 100;
-  std::size_t max_connections = 1024;
-  milliseconds head_time{5'000};       // from the first byte of a request to the end of its head
-  milliseconds body_time{5'000};       // absolute, not per read
-  milliseconds write_time{10'000};     // a client that does not read its answer
+  std::size_t connections = 1024;
+  // Bytes of requests and of answers that are not read yet, of all connections together.
+  std::size_t memory = std::size_t{256} << 20;
+  std::size_t threads = 64;  // for handlers that may wait; started as needed
+  std::size_t queue = 1024;  // requests that wait for such a thread; more are answered with 503
+  double handshakes_per_s = 100;    // TLS, for each peer; the burst of three seconds passes at once
+  milliseconds head_time{5'000};    // from the first byte of a request to the end of its head
+  milliseconds body_time{5'000};    // absolute, not per read
+  milliseconds write_time{10'000};  // a client that does not read its answer
   milliseconds handshake_time{5'000};  // TLS
   milliseconds idle_time{120'000};     // longer than the 90 s after which Go drops its side
 };
@@ -57,17 +66,9 @@ struct Listener {
 // Refuses a listener that would speak plain HTTP to the network.
 Status check_exposure(const Listener& listener);
 
-struct ServerOptions {
-  std::size_t bind_threads = 64;  // started as needed
-  std::size_t api_threads = 2;
-  std::size_t api_queue = 64;  // waiting requests beyond this are answered with 503
-  // Bodies being received, of all connections together; beyond it 503.
-  std::size_t body_memory = std::size_t{256} << 20;
-};
-
 class Server {
  public:
-  explicit Server(obs::MetricsRegistry& metrics, ServerOptions options = {});
+  explicit Server(obs::MetricsRegistry& metrics);
   ~Server();  // stop({}, {}) and join()
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -91,4 +91,23 @@ std::string TlsContext::fingerprint(const TlsOptions& options) {
   return out;
 }
 
+Result<LiveTls> LiveTls::load(const TlsOptions& options) {
+  std::string files = TlsContext::fingerprint(options);  // first: a change in between is seen later
+  SLACKLINE_ASSIGN(TlsContext context, TlsContext::load(options));
+  return LiveTls(options, std::move(files), std::move(context));
+}
+
+LiveTls::Change LiveTls::look() {
+  std::string files = TlsContext::fingerprint(options_);
+  if (files == files_) return Change::kNone;
+  files_ = std::move(files);
+  auto loaded = TlsContext::load(options_);
+  if (!loaded) {
+    refusal_ = loaded.error().message;
+    return Change::kRefused;
+  }
+  context_ = std::move(*loaded);
+  return Change::kTaken;
+}
+
 }  // namespace slackline::http

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <openssl/types.h>
 
@@ -32,6 +33,29 @@ class TlsContext {
 
   std::shared_ptr<SSL_CTX> context_;
   double expires_s_;
+};
+
+// The context in use, and the one that replaces it once the files change.
+class LiveTls {
+ public:
+  static Result<LiveTls> load(const TlsOptions& options);
+
+  enum class Change { kNone, kTaken, kRefused };
+  // Looks at the files. Refused: they changed and cannot be served; the old context stays in use.
+  Change look();
+
+  SSL_CTX* get() const { return context_.get(); }
+  double expires_s() const { return context_.expires_s(); }
+  const std::string& refusal() const { return refusal_; }  // of the last look
+
+ private:
+  LiveTls(TlsOptions options, std::string files, TlsContext context)
+      : options_(std::move(options)), files_(std::move(files)), context_(std::move(context)) {}
+
+  TlsOptions options_;
+  std::string files_;  // their fingerprint
+  TlsContext context_;
+  std::string refusal_;
 };
 
 }  // namespace slackline::http

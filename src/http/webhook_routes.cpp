@@ -99,7 +99,7 @@ void add_webhook_routes(Router& router, control::Webhook& webhook, const GpuCata
     route.method = "POST";
     route.pattern = format("/v1/webhook/{}", name_of(stage));
     route.max_body = wire::kMaxAdmissionBytes;
-    route.pool = Pool::kBind;  // may ask the API server
+    route.pool = Pool::kThreads;  // may ask the API server
     route.handler = handler_of(stage, webhook, catalog, metrics);
     router.add(std::move(route));
   }

@@ -28,7 +28,8 @@ TEST_F(HttpFaults, BodiesAreRefusedByTheirLengthBeforeTheyAreRead) {  // F07, F0
   EXPECT_EQ(refused_huge->headers.at("connection"), "close");
   EXPECT_EQ(status_of(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), 411);
   EXPECT_EQ(status_of(head + "\r\n"), 411);
-  EXPECT_EQ(status_of("GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello"), 413);
+  EXPECT_EQ(status_of("GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello"),
+            413);
   EXPECT_LT(resident_mib() - before, 16);
   EXPECT_EQ(refused("body_too_large"), 2);
   EXPECT_EQ(refused("length_required"), 2);
@@ -60,8 +61,8 @@ TEST_F(HttpFaults, HeadsHaveAnEnd) {  // F10
   while (fields.size() < 65'536)
     fields += "X-Filler: y\r\n";
   const std::string line(65'536, 'a');
-  const std::pair<std::string, std::string> floods[] = {{"GET / HTTP/1.1\r\nHost: localhost\r\n", fields},
-                                                        {"GET /", line}};
+  const std::pair<std::string, std::string> floods[] = {
+      {"GET / HTTP/1.1\r\nHost: localhost\r\n", fields}, {"GET /", line}};
   for (const auto& [start_of_head, piece] : floods) {
     RawClient one = client();
     one.send(start_of_head);
@@ -85,9 +86,10 @@ TEST_F(HttpFaults, BadFramingIsA400AndTheEndOfTheConnection) {
         std::string("GET / HTTP/1.1\r\n\r\n"),
         std::string("GET http:///healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         std::string("\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        std::string("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+                    "1\r\nContent-Length: 2\r\n\r\n"),
         std::string(
-            "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
-        std::string("POST /echo HTTP/1.1\r\nHost: localhost\r\nHost: u\r\nContent-Length: 1\r\n\r\n")})
+            "POST /echo HTTP/1.1\r\nHost: localhost\r\nHost: u\r\nContent-Length: 1\r\n\r\n")})
     EXPECT_EQ(status_of(bytes), 400) << bytes;
   EXPECT_EQ(status_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 505);
   EXPECT_EQ(status_of(post("/echo", "x", "Expect: a-pony\r\n")), 417);
@@ -190,18 +192,52 @@ TEST_F(HttpFaults, AClientThatNeverReadsIsCutOff) {
   EXPECT_TRUE(eventually([this] { return connections() == 0; }));
 }
 
-TEST_F(HttpFaults, AllBodiesTogetherAreBounded) {
-  options_.body_memory = std::size_t{4} << 20;
+TEST_F(HttpFaults, BodiesAreBoundedByWhatHasArrived) {
+  listener_.limits.memory = std::size_t{4} << 20;
   start();
-  const std::string head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n";
+  const std::string head =
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n";
   const std::string most(2'900'000, 'x');
+  std::vector<RawClient> announcing;
+  for (int i = 0; i < 100; ++i) {
+    announcing.push_back(client());
+    announcing.back().send(head);
+  }
   RawClient first = client();
   first.send(head + most);
   std::this_thread::sleep_for(milliseconds(100));
   RawClient second = client();
   second.send(head + most);
-  EXPECT_EQ(second.receive()->status, 503);
+  EXPECT_EQ(second.receive()->status, 503) << "one peer alone may not fill the last quarter";
+  RawClient other = client("127.0.0.2");
+  EXPECT_EQ(other.call(post("/echo", std::string(900'000, 'z')))->status, 200) << "others may";
   EXPECT_EQ(first.call(std::string(100'000, 'y'))->status, 200);
+}
+
+TEST_F(HttpFaults, WhoHoldsMostBytesGivesThemUpForOthers) {
+  listener_.limits.memory = std::size_t{4} << 20;
+  start();
+  const std::string head =
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n";
+  RawClient greedy = client();
+  greedy.send(head + std::string(2'900'000, 'x'));
+  std::this_thread::sleep_for(milliseconds(100));
+  RawClient modest = client("127.0.0.2");
+  EXPECT_EQ(modest.call(post("/echo", std::string(2'000'000, 'y')))->status, 200);
+  EXPECT_TRUE(greedy.closed_within(seconds(1)));
+  EXPECT_EQ(refused("evicted"), 1);
+}
+
+TEST_F(HttpFaults, AnswersThatNobodyReadsAreBoundedToo) {
+  listener_.limits.memory = std::size_t{16} << 20;
+  start();
+  std::vector<RawClient> deaf;
+  for (int i = 0; i < 8; ++i) {
+    deaf.push_back(client());
+    deaf.back().send(get("/big"));
+  }
+  EXPECT_TRUE(eventually([this] { return refused("answers") >= 5; }));
+  EXPECT_EQ(client("127.0.0.2").call(get("/big"))->body.size(), 5'200'000U);
 }
 
 // F42: who asks is told by the connection alone, and a browser is not made to speak for others.
@@ -245,7 +281,7 @@ TEST_F(HttpFaults, OffLoopbackEveryNameIsServed) {
 
 class HttpCap : public HttpFaults {
  protected:
-  HttpCap() { listener_.limits.max_connections = 8; }
+  HttpCap() { listener_.limits.connections = 8; }
 
   // Clients that completed a request and wait: what kube-scheduler looks like between two pods.
   std::vector<RawClient> settled(int count, const std::string& from = "127.0.0.1") {
@@ -258,23 +294,24 @@ class HttpCap : public HttpFaults {
   }
 };
 
-TEST_F(HttpCap, ANewcomerOfTheSamePeerIsToldToComeBack) {
+TEST_F(HttpCap, ANewcomerOfTheSamePeerIsToldToComeBackWhereThreeQuartersAreTaken) {
   start();
-  std::vector<RawClient> known = settled(8);
+  std::vector<RawClient> known = settled(6);
   RawClient newcomer = client();
   EXPECT_EQ(newcomer.call(get("/healthz"))->status, 503);
   for (RawClient& one : known)
     EXPECT_TRUE(one.call(get("/healthz"))) << "nobody was closed for it";
   EXPECT_EQ(refused("connection_cap"), 1);
+  EXPECT_EQ(client("127.0.0.2").call(get("/healthz"))->status, 200) << "there is room for others";
 }
 
 TEST_F(HttpCap, WhoNeverAskedForAnythingGoesFirst) {
   start();
   std::vector<RawClient> known = settled(4);
   std::vector<RawClient> silent;
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 2; ++i)
     silent.push_back(client());
-  ASSERT_TRUE(eventually([this] { return connections() == 8; }));
+  ASSERT_TRUE(eventually([this] { return connections() == 6; }));
   RawClient newcomer = client();
   EXPECT_EQ(newcomer.call(get("/healthz"))->status, 200);
   EXPECT_TRUE(silent.front().closed_within(seconds(1)));
@@ -284,8 +321,9 @@ TEST_F(HttpCap, WhoNeverAskedForAnythingGoesFirst) {
 
 TEST_F(HttpCap, ThenThePeerThatHoldsMost) {
   start();
-  std::vector<RawClient> scheduler = settled(1, "127.0.0.2");
-  std::vector<RawClient> greedy = settled(7);
+  std::vector<RawClient> scheduler = settled(2, "127.0.0.2");
+  std::vector<RawClient> greedy = settled(4);
+  std::vector<RawClient> others = settled(2, "127.0.0.4");
   RawClient newcomer = client("127.0.0.3");
   EXPECT_EQ(newcomer.call(get("/healthz"))->status, 200);
   EXPECT_TRUE(scheduler.front().call(get("/healthz"))) << "the longest idle one is not the victim";

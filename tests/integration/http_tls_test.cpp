@@ -22,7 +22,8 @@ class HttpTls : public HttpServerFixture {
 
   ClientTls trusting() const { return ClientTls{pki_.path("ca.crt"), "", "", 0, ""}; }
   ClientTls presenting(const std::string& name) const {
-    return ClientTls{pki_.path("ca.crt"), pki_.path(name + ".crt"), pki_.path(name + ".key"), 0, ""};
+    return ClientTls{pki_.path("ca.crt"), pki_.path(name + ".crt"), pki_.path(name + ".key"), 0,
+                     ""};
   }
 
   // In TLS 1.3 the client learns of a refused certificate only with its first read.
@@ -83,7 +84,8 @@ TEST_F(HttpTls, SpeaksOnlyAuthenticatedCiphers) {
   };
   for (const char* good : {"ECDHE+AESGCM", "ECDHE+CHACHA20"})
     EXPECT_TRUE(speaks(good)) << good;
-  for (const char* old : {"ECDHE+AES128:!AESGCM:!AESCCM", "AES128-SHA:AES256-SHA256", "AES128-GCM-SHA256", "DHE"})
+  for (const char* old :
+       {"ECDHE+AES128:!AESGCM:!AESCCM", "AES128-SHA:AES256-SHA256", "AES128-GCM-SHA256", "DHE"})
     EXPECT_FALSE(speaks(old)) << old;
 }
 
@@ -128,8 +130,9 @@ TEST_F(HttpTls, MutualTlsTellsTheHandlerWhoAsks) {
   for (int i = 0; i < 3; ++i) {
     RawClient one = client();
     ASSERT_TRUE(one.start_tls(presenting("scheduler")));
-    EXPECT_EQ(one.call("GET /whoami HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: admin\r\n\r\n")->body,
-              "kube-scheduler");
+    EXPECT_EQ(
+        one.call("GET /whoami HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: admin\r\n\r\n")->body,
+        "kube-scheduler");
   }
   EXPECT_FALSE(served(trusting())) << "no client certificate";
   EXPECT_FALSE(served(presenting("stranger"))) << "another CA";

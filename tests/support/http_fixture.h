@@ -28,8 +28,8 @@ inline http::Response sleep_as_asked(const http::Request& request) {
   return text("awake");
 }
 
-// Routes: POST /echo (hot), GET /healthz (hot), GET /big (5.2 MB, hot), GET /slow?ms= (api),
-// POST /bind?ms= (bind), GET /throws (api).
+// Routes: POST /echo (hot), GET /healthz (hot), GET /big (5.2 MB, hot), GET /slow?ms=,
+// POST /bind?ms=, GET /throws (on threads).
 inline http::Router sample_router() {
   using http::Pool;
   http::Router router;
@@ -40,9 +40,9 @@ inline http::Router sample_router() {
   router.add({"POST", "/echo", echo, std::size_t{8} << 20, Pool::kHot});
   router.add({"GET", "/healthz", healthy, 0, Pool::kHot});
   router.add({"GET", "/big", big, 0, Pool::kHot});
-  router.add({"GET", "/slow", sleep_as_asked, 0, Pool::kApi});
-  router.add({"POST", "/bind", sleep_as_asked, 1024, Pool::kBind});
-  router.add({"GET", "/throws", throws, 0, Pool::kApi});
+  router.add({"GET", "/slow", sleep_as_asked, 0, Pool::kThreads});
+  router.add({"POST", "/bind", sleep_as_asked, 1024, Pool::kThreads});
+  router.add({"GET", "/throws", throws, 0, Pool::kThreads});
   return router;
 }
 
@@ -56,7 +56,7 @@ class HttpServerFixture : public testing::Test {
   }
 
   void start() {
-    server_ = std::make_unique<http::Server>(metrics_, options_);
+    server_ = std::make_unique<http::Server>(metrics_);
     const Status started = server_->start({listener_});
     ASSERT_TRUE(started) << started.error().message;
     port_ = server_->port("test");
@@ -94,7 +94,6 @@ class HttpServerFixture : public testing::Test {
 
   obs::MetricsRegistry metrics_;
   http::Router router_;
-  http::ServerOptions options_;
   http::Listener listener_;
   std::unique_ptr<http::Server> server_;
   std::uint16_t port_ = 0;

@@ -8,33 +8,55 @@ namespace {
 constexpr double kYesKept_s = 10;
 constexpr double kNoKept_s = 2;
 
+std::string key_of(const std::string& token, const ApiDemand& demand) {
+  return token + '\n' + demand.verb + '\n' + demand.resource + '\n' + demand.ns;
+}
+
+ApiRights::Answer verdict_on(const Requester& user, bool allowed) {
+  return {allowed ? ApiRights::Verdict::kAllowed : ApiRights::Verdict::kForbidden, user.name};
+}
+
 }  // namespace
 
-ApiRights::Answer ApiRights::ask(const std::string& token, const ApiDemand& demand) {
-  const auto user = who_is(token);
-  if (!user) return {Verdict::kCannotTell, user.error().message};
-  if (!*user) return {Verdict::kUnknownCaller, {}};
-  const auto allowed = may(**user, token, demand);
+std::optional<ApiRights::Answer> ApiRights::recall(const std::string& peer,
+                                                   const std::string& token,
+                                                   const ApiDemand& demand) {
+  const double now_s = clock_.steady_s();
+  if (const auto user = callers_.find(token, now_s)) {
+    const auto allowed = grants_.find(key_of(token, demand), now_s);
+    return allowed ? std::optional(verdict_on(*user, *allowed)) : std::nullopt;
+  }
+  switch (refused_.find(peer, token, now_s)) {
+    case RefusedTokens::Known::kRefused:
+      return Answer{Verdict::kUnknownCaller, {}};
+    case RefusedTokens::Known::kTooMany:
+      return Answer{Verdict::kTooManyUnknown, {}};
+    case RefusedTokens::Known::kNothing:
+      break;
+  }
+  return std::nullopt;
+}
+
+ApiRights::Answer ApiRights::ask(const std::string& peer, const std::string& token,
+                                 const ApiDemand& demand) {
+  // Another call may have asked the same meanwhile.
+  if (auto known = recall(peer, token, demand)) return *std::move(known);
+  const double now_s = clock_.steady_s();
+  std::optional<Requester> user = callers_.find(token, now_s);
+  if (!user) {
+    auto said = reviewer_.who_is(token);
+    if (!said) return {Verdict::kCannotTell, said.error().message};
+    user = *std::move(said);
+    if (!user) {
+      refused_.keep(peer, token, now_s + kNoKept_s);
+      return {Verdict::kUnknownCaller, {}};
+    }
+    callers_.keep(token, *user, now_s + kYesKept_s);
+  }
+  const auto allowed = reviewer_.may(*user, demand);
   if (!allowed) return {Verdict::kCannotTell, allowed.error().message};
-  return {*allowed ? Verdict::kAllowed : Verdict::kForbidden, (*user)->name};
-}
-
-Result<std::optional<Requester>> ApiRights::who_is(const std::string& token) {
-  const double now_s = clock_.steady_s();
-  if (auto known = callers_.find(token, now_s)) return *std::move(known);
-  SLACKLINE_ASSIGN(auto user, reviewer_.who_is(token));
-  callers_.keep(token, user, now_s + (user ? kYesKept_s : kNoKept_s));
-  return user;
-}
-
-Result<bool> ApiRights::may(const Requester& user, const std::string& token,
-                            const ApiDemand& demand) {
-  const double now_s = clock_.steady_s();
-  const std::string key = token + '\n' + demand.verb + '\n' + demand.resource + '\n' + demand.ns;
-  if (const auto known = grants_.find(key, now_s)) return *known;
-  SLACKLINE_ASSIGN(const bool allowed, reviewer_.may(user, demand));
-  grants_.keep(key, allowed, now_s + (allowed ? kYesKept_s : kNoKept_s));
-  return allowed;
+  grants_.keep(key_of(token, demand), *allowed, now_s + (*allowed ? kYesKept_s : kNoKept_s));
+  return verdict_on(*user, *allowed);
 }
 
 }  // namespace slackline::control

@@ -33,7 +33,7 @@ class FakeReviewer final : public cluster::ApiReviewer {
 class ApiRightsTest : public testing::Test {
  protected:
   Verdict ask(const std::string& token, const std::string& ns) {
-    return rights.ask(token, {"get", "tasks", ns}).verdict;
+    return rights.ask("10.0.0.1", token, {"get", "tasks", ns}).verdict;
   }
 
   FakeReviewer reviewer;
@@ -46,7 +46,8 @@ TEST_F(ApiRightsTest, OneNamespaceIsNotAnotherNorAll) {
   EXPECT_EQ(ask("jane's", "team-b"), Verdict::kForbidden);
   EXPECT_EQ(ask("jane's", ""), Verdict::kForbidden);
   EXPECT_EQ(ask("stolen", "team-a"), Verdict::kUnknownCaller);
-  EXPECT_EQ(rights.ask("jane's", {"create", "tasks", "team-a"}).verdict, Verdict::kForbidden);
+  EXPECT_EQ(rights.ask("10.0.0.1", "jane's", {"create", "tasks", "team-a"}).verdict,
+            Verdict::kForbidden);
 }
 
 TEST_F(ApiRightsTest, TheApiServerIsAskedOnceInAWhile) {

@@ -11,18 +11,21 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Every token but "stolen" is its owner's name; jane may do anything in team-a.
+// Every token but "stolen..." begins with its owner's name; jane may do anything in team-a.
 class FakeReviewer final : public cluster::ApiReviewer {
  public:
   Result<std::optional<Requester>> who_is(const std::string& token) override {
+    ++asked;
     if (down) return fail(ErrorCode::kUnavailable, "connection refused");
-    if (token == "stolen") return std::optional<Requester>();
-    return std::optional(Requester{.name = token, .uid = {}, .groups = {}, .extra = {}});
+    if (token.starts_with("stolen")) return std::optional<Requester>();
+    return std::optional(
+        Requester{.name = token.substr(0, token.find('.')), .uid = {}, .groups = {}, .extra = {}});
   }
   Result<bool> may(const Requester& user, const ApiDemand& demand) override {
     return user.name == "jane" && demand.ns == "team-a";
   }
   bool down = false;
+  int asked = 0;
 };
 
 class ApiGuardTest : public testing::Test {
@@ -31,15 +34,16 @@ class ApiGuardTest : public testing::Test {
     const auto answer = [](const Request&) { return Response{}; };
     for (const char* pattern :
          {"/v1/queue", "/v1/tasks/{ns}/{name}", "/v1/scores", "/v1/nodes", "/livez"})
-      router_.add({"GET", pattern, answer, 0, Pool::kApi});
-    router_.add({"POST", "/v1/models/{model}/samples", answer, 100, Pool::kApi});
+      router_.add({"GET", pattern, answer, 0, Pool::kThreads});
+    router_.add({"POST", "/v1/models/{model}/samples", answer, 100, Pool::kThreads});
     router_.set_guard(make_api_guard(rights_));
   }
 
   Response ask(std::string_view target, std::string_view authorization,
-               std::string_view method = "GET") {
+               std::string_view method = "GET", std::string_view peer = "10.0.0.1") {
     Request request;
     request.method = method;
+    request.peer = peer;
     request.authorization = authorization;
     return router_.dispatch(request, target);
   }
@@ -53,19 +57,19 @@ class ApiGuardTest : public testing::Test {
 TEST_F(ApiGuardTest, TheNamespaceIsThatOfThePathOrTheQuery) {
   for (const char* target :
        {"/v1/queue?namespace=team-a", "/v1/tasks/team-a/train", "/v1/scores?pod=team-a%2Ftrain-0"})
-    EXPECT_EQ(ask(target, "Bearer jane").status, 200) << target;
+    EXPECT_EQ(ask(target, "Bearer jane.b.c").status, 200) << target;
   for (const char* target :
        {"/v1/queue", "/v1/queue?namespace=team-b", "/v1/tasks/team-b/train", "/v1/nodes",
         "/v1/scores?pod=team-b%2Ftrain-0", "/v1/queue?namespace=",
         "/v1/scores?pod=team-b%2Ftrain-0&namespace=team-a", "/v1/queue?pod=team-a%2Fx",
         "/v1/nodes?namespace=team-a", "/v1/tasks/team-b/train?namespace=team-a"})
-    EXPECT_EQ(ask(target, "Bearer jane").status, 403) << target;
+    EXPECT_EQ(ask(target, "Bearer jane.b.c").status, 403) << target;
 }
 
 TEST_F(ApiGuardTest, ARefusalSaysWhatToDo) {
-  EXPECT_THAT(ask("/v1/tasks/team-b/train", "bearer jane").body,
+  EXPECT_THAT(ask("/v1/tasks/team-b/train", "bearer jane.b.c").body,
               HasSubstr("jane may not get tasks.slackline.dev in the namespace team-b"));
-  EXPECT_THAT(ask("/v1/models/m/samples", "Bearer jane", "POST").body,
+  EXPECT_THAT(ask("/v1/models/m/samples", "Bearer jane.b.c", "POST").body,
               HasSubstr("jane may not create models.slackline.dev in all namespaces"));
   const Response nobody = ask("/v1/queue", "");
   EXPECT_EQ(nobody.status, 401);
@@ -74,13 +78,34 @@ TEST_F(ApiGuardTest, ARefusalSaysWhatToDo) {
 }
 
 TEST_F(ApiGuardTest, OnlyATokenThatTheApiServerKnowsIsSomebody) {
-  for (const char* authorization : {"Bearer stolen", "Basic amFuZTpqYW5l", "Bearer ", "jane"})
+  for (const char* authorization : {"Bearer stolen.b.c", "Basic amFuZTpqYW5l", "Bearer ", "jane"})
     EXPECT_EQ(ask("/v1/queue?namespace=team-a", authorization).status, 401) << authorization;
+}
+
+TEST_F(ApiGuardTest, TheApiServerIsNotAskedAboutWhatCannotBeAToken) {
+  const std::string absurd = "Bearer a.b." + std::string(20'000, 'c');
+  for (const std::string authorization :
+       {"Bearer jane", "Bearer a.b", "Bearer a..c", "Bearer a.b.c.d", "Bearer a.b.c\xff",
+        "Bearer sha256~secret.b.c", absurd.c_str()})
+    EXPECT_EQ(ask("/v1/queue", authorization).status, 401) << authorization.substr(0, 40);
+  EXPECT_EQ(reviewer_.asked, 0);
+}
+
+TEST_F(ApiGuardTest, APeerThatTriesManyTokensIsAskedToWaitAndNobodyElse) {
+  for (int i = 0; i < 100; ++i)
+    ask("/v1/queue", "Bearer stolen" + std::to_string(i) + ".b.c");
+  EXPECT_EQ(reviewer_.asked, 16);
+  EXPECT_EQ(ask("/v1/queue", "Bearer stolen-too.b.c").status, 429);
+  EXPECT_EQ(ask("/v1/queue?namespace=team-a", "Bearer jane.b.c", "GET", "10.0.0.2").status, 200);
+  EXPECT_EQ(ask("/v1/queue?namespace=team-a", "Bearer jane.b.c").status, 200)
+      << "who is known already may come from there too";
+  clock_.advance(3);
+  EXPECT_EQ(ask("/v1/queue", "Bearer stolen-too.b.c").status, 401);
 }
 
 TEST_F(ApiGuardTest, WhileTheApiServerIsAwayNothingIsShown) {
   reviewer_.down = true;
-  EXPECT_EQ(ask("/v1/queue?namespace=team-a", "Bearer jane").status, 503);
+  EXPECT_EQ(ask("/v1/queue?namespace=team-a", "Bearer jane.b.c").status, 503);
 }
 
 TEST_F(ApiGuardTest, HealthIsForEverybody) {

@@ -7,46 +7,59 @@
 namespace slackline::http {
 namespace {
 
-TEST(BufferPool, GrowingKeepsTheBytes) {
-  BufferPool pool(1 << 20);
-  InputBuffer buffer;
-  ASSERT_TRUE(pool.borrow(buffer));
-  std::memcpy(buffer.free_space(), "abc", 3);
-  buffer.add(3);
-  ASSERT_TRUE(pool.grow(buffer, 100'000));
-  EXPECT_EQ(buffer.bytes(), "abc");
-}
-
-TEST(BufferPool, TheBudgetBoundsAllBuffersTogether) {
-  BufferPool pool(3 * BufferPool::kInitial);
-  InputBuffer first;
-  InputBuffer second;
-  ASSERT_TRUE(pool.borrow(first));
-  ASSERT_TRUE(pool.grow(first, 2 * BufferPool::kInitial));
-  ASSERT_TRUE(pool.borrow(second));
-  EXPECT_FALSE(pool.grow(second, 2 * BufferPool::kInitial));
-  pool.give_back(first);
-  InputBuffer third;
-  EXPECT_TRUE(pool.borrow(third)) << "what was given back is lent again";
-  EXPECT_EQ(third.size(), 0U);
-}
-
-TEST(BufferPool, LargeBuffersGoBackToTheSystem) {
-  BufferPool pool(4 << 20);
-  for (int i = 0; i < 100; ++i) {
-    InputBuffer buffer;
-    ASSERT_TRUE(pool.borrow(buffer));
-    ASSERT_TRUE(pool.grow(buffer, 3 << 20)) << "round " << i;
-    pool.give_back(buffer);
+void fill(BufferPool& pool, InputBuffer& buffer, std::string_view bytes, std::size_t most) {
+  while (!bytes.empty()) {
+    pool.make_room(buffer, most);
+    const std::size_t count = std::min(bytes.size(), buffer.free_size());
+    std::memcpy(buffer.free_space(), bytes.data(), count);
+    buffer.add(count);
+    bytes.remove_prefix(count);
   }
 }
 
-TEST(InputBuffer, RemovesAnsweredBytesAndKeepsThePipelinedOnes) {
-  BufferPool pool(1 << 20);
+TEST(BufferPool, ABufferGrowsWithWhatHasArrived) {
+  BufferPool pool;
   InputBuffer buffer;
-  ASSERT_TRUE(pool.borrow(buffer));
-  std::memcpy(buffer.free_space(), "firstsecond", 11);
-  buffer.add(11);
+  pool.make_room(buffer, std::size_t{1} << 30);
+  EXPECT_EQ(buffer.capacity(), BufferPool::kInitial) << "whatever was announced";
+  const std::string bytes(100'000, 'b');
+  fill(pool, buffer, bytes, std::size_t{1} << 30);
+  EXPECT_EQ(buffer.bytes(), bytes);
+  EXPECT_LE(buffer.capacity(), 2 * bytes.size());
+}
+
+TEST(BufferPool, NoLargerThanIsNeeded) {
+  BufferPool pool;
+  InputBuffer buffer;
+  fill(pool, buffer, std::string(20'000, 'b'), 20'000);
+  EXPECT_EQ(buffer.capacity(), 20'000U);
+}
+
+TEST(BufferPool, WhatWasGivenBackIsLentAgain) {
+  BufferPool pool;
+  InputBuffer first;
+  fill(pool, first, std::string(100'000, 'b'), 100'000);
+  pool.give_back(first);
+  EXPECT_EQ(first.capacity(), 0U);
+  InputBuffer second;
+  pool.make_room(second, 10);
+  EXPECT_EQ(second.capacity(), 100'000U);
+  EXPECT_EQ(second.size(), 0U);
+}
+
+TEST(BufferPool, LargeBuffersGoBackToTheSystem) {
+  BufferPool pool;
+  InputBuffer large;
+  fill(pool, large, std::string(3 << 20, 'b'), 3 << 20);
+  pool.give_back(large);
+  pool.make_room(large, 10);
+  EXPECT_EQ(large.capacity(), BufferPool::kInitial);
+}
+
+TEST(InputBuffer, RemovesAnsweredBytesAndKeepsThePipelinedOnes) {
+  BufferPool pool;
+  InputBuffer buffer;
+  fill(pool, buffer, "firstsecond", 100);
   buffer.remove_front(5);
   EXPECT_EQ(buffer.bytes(), "second");
 }

@@ -12,28 +12,48 @@ namespace {
 TEST(ThreadPool, RunsEveryTaskBeforeItStops) {
   std::atomic<int> done = 0;
   {
-    ThreadPool pool(3, 1000);
+    ThreadPool pool(3, 2000);
     for (int i = 0; i < 1000; ++i)
-      ASSERT_TRUE(pool.submit([&done] { ++done; }));
+      ASSERT_TRUE(pool.submit("a", [&done] { ++done; }));
   }
   EXPECT_EQ(done, 1000);
 }
 
 TEST(ThreadPool, StartsAThreadForEachTaskThatBlocks) {
   std::latch all_running(8);
-  ThreadPool pool(8, 0);
+  ThreadPool pool(8, 8);
   for (int i = 0; i < 8; ++i)
-    ASSERT_TRUE(pool.submit([&all_running] { all_running.arrive_and_wait(); }));
+    ASSERT_TRUE(
+        pool.submit(i % 2 == 0 ? "a" : "b", [&all_running] { all_running.arrive_and_wait(); }));
   all_running.wait();  // would hang with fewer than eight threads
 }
 
 TEST(ThreadPool, RefusesWhenThreadsAndQueueAreFull) {
   std::latch release(1);
-  ThreadPool pool(2, 1);
+  ThreadPool pool(2, 2);
   for (int i = 0; i < 3; ++i)
-    EXPECT_TRUE(pool.submit([&release] { release.wait(); }));
-  EXPECT_FALSE(pool.submit([] {}));
+    EXPECT_TRUE(pool.submit("a", [&release] { release.wait(); }));
+  EXPECT_FALSE(pool.submit("a", [] {})) << "the last quarter is for others";
+  EXPECT_TRUE(pool.submit("b", [] {}));
+  EXPECT_FALSE(pool.submit("c", [] {}));
   release.count_down();
+}
+
+TEST(ThreadPool, PeersTakeTurns) {
+  std::latch release(1);
+  std::vector<std::string> order;
+  {
+    ThreadPool pool(1, 99);
+    ASSERT_TRUE(pool.submit("greedy", [&release] { release.wait(); }));
+    for (int i = 0; i < 50; ++i)
+      ASSERT_TRUE(pool.submit("greedy", [&order] { order.emplace_back("greedy"); }));
+    for (int i = 0; i < 2; ++i)
+      ASSERT_TRUE(pool.submit("modest", [&order] { order.emplace_back("modest"); }));
+    release.count_down();
+  }
+  ASSERT_EQ(order.size(), 52U);
+  EXPECT_EQ(order[0], "modest");
+  EXPECT_EQ(order[2], "modest");
 }
 
 TEST(ThreadPool, ReusesAnIdleThread) {
@@ -42,7 +62,7 @@ TEST(ThreadPool, ReusesAnIdleThread) {
   ThreadPool pool(16, 16);
   for (int i = 0; i < 50; ++i) {
     std::latch done(1);
-    ASSERT_TRUE(pool.submit([&] {
+    ASSERT_TRUE(pool.submit("a", [&] {
       {
         const MutexLock lock(mutex);
         seen.insert(std::this_thread::get_id());
@@ -59,7 +79,7 @@ TEST(ThreadPool, ReusesAnIdleThread) {
 TEST(ThreadPool, RefusesAfterStop) {
   ThreadPool pool(1, 1);
   pool.stop();
-  EXPECT_FALSE(pool.submit([] {}));
+  EXPECT_FALSE(pool.submit("a", [] {}));
 }
 
 }  // namespace

@@ -44,8 +44,9 @@ TEST(RequestHead, KnowsWhenTheConnectionEnds) {
 
 TEST(RequestHead, OfAnAbsoluteTargetTheHostCounts) {
   RequestHead head;
-  ASSERT_EQ(parse("GET HTTP://a:80/x?y=1 HTTP/1.1\r\nHost: b\r\nOrigin: http://c\r\n\r\n", head).status,
-            0);
+  ASSERT_EQ(
+      parse("GET HTTP://a:80/x?y=1 HTTP/1.1\r\nHost: b\r\nOrigin: http://c\r\n\r\n", head).status,
+      0);
   EXPECT_EQ(head.target, "/x?y=1");
   EXPECT_EQ(head.host, "a:80");
   EXPECT_EQ(head.origin, "http://c");

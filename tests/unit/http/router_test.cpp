@@ -25,11 +25,11 @@ Handler says(std::string text) {
 class RouterTest : public testing::Test {
  protected:
   RouterTest() {
-    router_.add({"GET", "/", says("root"), 0, Pool::kApi});
-    router_.add({"GET", "/v1/tasks", describe, 0, Pool::kApi});
-    router_.add({"GET", "/v1/tasks/{ns}/{name}", describe, 0, Pool::kApi});
-    router_.add({"GET", "/v1/tasks/{ns}/all", says("fixed"), 0, Pool::kApi});
-    router_.add({"PUT", "/v1/tasks", says("put"), 10, Pool::kApi});
+    router_.add({"GET", "/", says("root"), 0, Pool::kThreads});
+    router_.add({"GET", "/v1/tasks", describe, 0, Pool::kThreads});
+    router_.add({"GET", "/v1/tasks/{ns}/{name}", describe, 0, Pool::kThreads});
+    router_.add({"GET", "/v1/tasks/{ns}/all", says("fixed"), 0, Pool::kThreads});
+    router_.add({"PUT", "/v1/tasks", says("put"), 10, Pool::kThreads});
     router_.add({"POST", "/filter", says("filter"), 1 << 20, Pool::kHot});
   }
 
@@ -100,8 +100,9 @@ TEST_F(RouterTest, QueriesAreBounded) {
 TEST_F(RouterTest, AnExceptionIsA500ThatRepeatsNothing) {
   router_.add({"GET", "/throws",
                [](const Request&) -> Response { throw std::runtime_error("secret 4711"); }, 0,
-               Pool::kApi});
-  router_.add({"GET", "/throws-odd", [](const Request&) -> Response { throw 7; }, 0, Pool::kApi});
+               Pool::kThreads});
+  router_.add(
+      {"GET", "/throws-odd", [](const Request&) -> Response { throw 7; }, 0, Pool::kThreads});
   const Response response = ask("GET", "/throws");
   EXPECT_EQ(response.status, 500);
   EXPECT_EQ(response.body.find("4711"), std::string::npos);
@@ -116,7 +117,7 @@ TEST_F(RouterTest, ErrorsLookAsTheOwnerLikes) {
 }
 
 TEST_F(RouterTest, TwoRoutesForOnePathAreABug) {
-  EXPECT_DEATH(router_.add({"GET", "/", says("again"), 0, Pool::kApi}), "two routes for GET /");
+  EXPECT_DEATH(router_.add({"GET", "/", says("again"), 0, Pool::kThreads}), "two routes for GET /");
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+// How much of something scarce one peer may take.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace slackline::http {
+
+// Nobody is limited while there is room: the API server, kube-scheduler and everybody behind one
+// NAT are one peer each. What is beyond three quarters of the capacity is for peers that would hold
+// no more than a quarter with it, so that the first one cannot leave the others nothing.
+constexpr bool may_take(std::size_t capacity, std::size_t taken_by_all, std::size_t held_by_peer,
+                        std::size_t wanted) {
+  const std::size_t after = taken_by_all + wanted;
+  const std::size_t share = std::max<std::size_t>(1, capacity / 4);
+  return after <= capacity && (after <= capacity - capacity / 4 || held_by_peer + wanted <= share);
+}
+
+}  // namespace slackline::http
