@@ -6,6 +6,7 @@
 
 #include "cli/give_back_service.h"
 #include "cli/key_service.h"
+#include "cli/listeners.h"
 #include "cli/own_certificate.h"
 #include "cli/planner_service.h"
 #include "cli/version.h"
@@ -83,17 +84,7 @@ struct Daemon::Parts {
 
 namespace {
 
-http::Listener listener(std::string name, const config::ListenerSettings& settings,
-                        const http::Router& router) {
-  http::Listener out;
-  out.name = std::move(name);
-  out.address = settings.address;
-  out.router = &router;
-  if (settings.tls)
-    out.tls = http::TlsOptions{settings.tls->cert_file, settings.tls->key_file,
-                               settings.tls->client_ca_file};
-  return out;
-}
+constexpr std::size_t kReadersQueue = 64;  // who asks for lists and metrics is told soon: try again
 
 }  // namespace
 
@@ -164,10 +155,14 @@ Status Daemon::Parts::lay_routes() {
   queue =
       std::make_unique<control::QueueQuery>(planning, board, *source, view, books, system_clock());
   health = std::make_unique<control::Health>(*source, board);
-  http::add_extender_routes(extender_router, *extender, decisions.catalog, metrics);
+  const config::ListenersSettings& doors = configuration.listeners;
+  http::add_extender_routes(
+      extender_router, *extender, decisions.catalog, metrics,
+      {.max_body = static_cast<std::size_t>(doors.extender.limits.max_body_bytes)});
   http::add_api_routes(api_router, *queries);
   http::add_queue_routes(api_router, *queue);
-  http::add_model_routes(api_router, *queries, *models);
+  http::add_model_routes(api_router, *queries, *models,
+                         static_cast<std::size_t>(doors.api.limits.max_body_bytes));
   const auto refresh = [this] {
     log->refresh_metrics();
     keeper->refresh_metrics();
@@ -191,9 +186,9 @@ Status Daemon::Parts::guard_api() {
 
 Status Daemon::Parts::open_doors() {
   const config::ListenersSettings& doors = configuration.listeners;
-  std::vector<http::Listener> listeners = {listener("extender", doors.extender, extender_router),
-                                           listener("api", doors.api, api_router),
-                                           listener("metrics", doors.metrics, metrics_router)};
+  std::vector<http::Listener> listeners = {listener_of("extender", doors.extender, extender_router),
+                                           listener_of("api", doors.api, api_router),
+                                           listener_of("metrics", doors.metrics, metrics_router)};
   if (!listeners[0].tls && !config::is_loopback(doors.extender)) {
     SLACKLINE_ASSIGN(
         extender_certificate,
@@ -203,6 +198,8 @@ Status Daemon::Parts::open_doors() {
     listeners[0].tls = extender_certificate->tls();
   }
   listeners[1].known_peers_only = true;
+  for (const std::size_t reader : {1U, 2U})
+    listeners[reader].limits.queue = kReadersQueue;
   listeners[2].plain_anywhere = true;
   SLACKLINE_ASSIGN(webhook, WebhookService::start(configuration, settings, decisions,
                                                   models->board(), *source,

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cli/listeners.h"
 #include "cli/object_name.h"
 #include "http/webhook_routes.h"
 #include "slackline/base/clock.h"
@@ -24,15 +25,11 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
   service->webhook_ = std::make_unique<control::Webhook>(settings, decisions, board, source,
                                                          service->reviewer_.get(), system_clock(),
                                                          authenticator);
-  http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics);
+  http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics,
+                           static_cast<std::size_t>(listening.limits.max_body_bytes));
   http::Listener& listener = service->listener_;
-  listener.name = "webhook";
-  listener.address = listening.address;
-  listener.router = &service->router_;
-  if (listening.tls) {
-    listener.tls = http::TlsOptions{listening.tls->cert_file, listening.tls->key_file,
-                                    listening.tls->client_ca_file};
-  } else {
+  listener = listener_of("webhook", listening, service->router_);
+  if (!listener.tls) {
     SLACKLINE_ASSIGN(
         service->certificate_,
         OwnCertificate::start(

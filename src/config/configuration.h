@@ -27,9 +27,21 @@ struct TlsSettings {
   friend bool operator==(const TlsSettings&, const TlsSettings&) = default;
 };
 
+// What one listener may use; listeners share nothing.
+struct ListenerLimits {
+  std::int64_t connections = 1024;
+  std::int64_t memory_bytes = 0;    // of requests and of answers that are not read yet, together
+  std::int64_t max_body_bytes = 0;  // of one request
+  std::int64_t threads = 0;         // for handlers that may wait
+  std::int64_t handshakes_per_s = 100;  // TLS, of one client address
+
+  friend bool operator==(const ListenerLimits&, const ListenerLimits&) = default;
+};
+
 struct ListenerSettings {
   std::string address;  // "127.0.0.1:8181", "[::1]:0", ":8443" (every interface)
   std::optional<TlsSettings> tls;
+  ListenerLimits limits{};
 
   friend bool operator==(const ListenerSettings&, const ListenerSettings&) = default;
 };
@@ -47,10 +59,16 @@ struct CertificateSettings {
 
 // Off loopback extender and api demand TLS; metrics and health are always plain.
 struct ListenersSettings {
-  ListenerSettings extender{"127.0.0.1:8181", {}};
-  ListenerSettings api{"127.0.0.1:8180", {}};
-  ListenerSettings metrics{"127.0.0.1:8182", {}};
-  ListenerSettings webhook;  // no address: none. Without tls Slackline makes its own certificate
+  static constexpr std::int64_t kMi = std::int64_t{1} << 20;
+
+  ListenerSettings extender{
+      "127.0.0.1:8181", {}, {.memory_bytes = 256 * kMi, .max_body_bytes = 16 * kMi, .threads = 64}};
+  ListenerSettings api{
+      "127.0.0.1:8180", {}, {.memory_bytes = 64 * kMi, .max_body_bytes = 2 * kMi, .threads = 2}};
+  ListenerSettings metrics{"127.0.0.1:8182", {}, {.memory_bytes = 16 * kMi, .threads = 1}};
+  // No address: none. Without tls Slackline makes its own certificate.
+  ListenerSettings webhook{
+      "", {}, {.memory_bytes = 128 * kMi, .max_body_bytes = 8 * kMi, .threads = 64}};
 
   friend bool operator==(const ListenersSettings&, const ListenersSettings&) = default;
 };
@@ -82,7 +100,8 @@ struct WebhookSettings {
 // How it is proved that a plan or an admission was written by us.
 struct TrustSettings {
   std::string key_secret = "slackline-system/slackline-plan-key";  // NAMESPACE/NAME of the Secret
-  double key_life_s = 90 * 86400.0;  // then another key signs; this one verifies for four lives more
+  double key_life_s =
+      90 * 86400.0;  // then another key signs; this one verifies for four lives more
 
   friend bool operator==(const TrustSettings&, const TrustSettings&) = default;
 };

@@ -105,11 +105,30 @@ void read_tls(Section& section, TlsSettings& tls) {
     section.problem("", "lacks certFile or keyFile", "TLS needs both, as PEM files");
 }
 
+constexpr std::int64_t kKi = std::int64_t{1} << 10;
+constexpr std::int64_t kMi = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxMemory = 65536 * kMi;
+
+void read_limits(Section& section, ListenerLimits& limits, bool plain_reader) {
+  section.integer("connections", limits.connections, 16, 16384);
+  section.size("memory", limits.memory_bytes, kMi, kMaxMemory);
+  section.integer("threads", limits.threads, 1, 1024);
+  if (plain_reader) return;  // takes no bodies and speaks no TLS
+  section.size("maxBody", limits.max_body_bytes, 64 * kKi, kMaxMemory / 2);
+  section.integer("handshakesPerSecond", limits.handshakes_per_s, 1, 10000);
+  if (limits.max_body_bytes > limits.memory_bytes / 2)
+    section.problem("maxBody", "is more than half of memory",
+                    "give the listener more memory, or take smaller bodies");
+}
+
 // The extender's listener makes itself a certificate where it must have one and was given none.
 enum class Security { kPlain, kGivenTls, kGivenOrOwnTls };
 
 void read_listener(Section& section, ListenerSettings& listener, Security security) {
   section.text("address", listener.address);
+  section.section("limits", [&](Section& limits) {
+    read_limits(limits, listener.limits, security == Security::kPlain);
+  });
   if (security != Security::kPlain)
     section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace()); });
   if (!host_of(listener.address))
@@ -122,6 +141,7 @@ void read_listener(Section& section, ListenerSettings& listener, Security securi
 
 void read_webhook_listener(Section& section, ListenerSettings& listener) {
   section.text("address", listener.address);
+  section.section("limits", [&](Section& limits) { read_limits(limits, listener.limits, false); });
   section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace()); });
   if (!listener.address.empty() && !host_of(listener.address))
     section.problem("address", format("is \"{}\"", printable(listener.address, 64)),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slackline/base/duration.h"
+#include "slackline/base/quantity.h"
 #include "slackline/base/text.h"
 
 namespace slackline::config {
@@ -102,12 +103,27 @@ void Section::number(std::string_view key, double& target, double least, bool le
     problem(key, format("is \"{}\"", printable(*value, 64)), format("it must be {}", wanted));
 }
 
-void Section::integer(std::string_view key, std::int64_t& target, std::int64_t least) {
-  const std::string wanted = format("a whole number >= {}", least);
+void Section::integer(std::string_view key, std::int64_t& target, std::int64_t least,
+                      std::int64_t most) {
+  const bool bounded = most < std::numeric_limits<std::int64_t>::max();
+  const std::string wanted = bounded ? format("a whole number of {} to {}", least, most)
+                                     : format("a whole number >= {}", least);
   const std::string* value = scalar(key, wanted);
   if (value == nullptr) return;
   const Result<std::int64_t> parsed = parse_int(*value);
-  if (parsed && *parsed >= least)
+  if (parsed && *parsed >= least && *parsed <= most)
+    target = *parsed;
+  else
+    problem(key, format("is \"{}\"", printable(*value, 64)), format("it must be {}", wanted));
+}
+
+void Section::size(std::string_view key, std::int64_t& target, std::int64_t least,
+                   std::int64_t most) {
+  const std::string wanted = format("a size of {}Ki to {}Mi, e.g. 16Mi", least >> 10, most >> 20);
+  const std::string* value = scalar(key, wanted);
+  if (value == nullptr) return;
+  const Result<std::int64_t> parsed = parse_quantity(*value);
+  if (parsed && *parsed >= least && *parsed <= most)
     target = *parsed;
   else
     problem(key, format("is \"{}\"", printable(*value, 64)), format("it must be {}", wanted));

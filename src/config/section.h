@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,7 +35,10 @@ class Section {
   void text(std::string_view key, std::string& target);
   void flag(std::string_view key, bool& target);
   void number(std::string_view key, double& target, double least, bool least_is_allowed);
-  void integer(std::string_view key, std::int64_t& target, std::int64_t least);
+  void integer(std::string_view key, std::int64_t& target, std::int64_t least,
+               std::int64_t most = std::numeric_limits<std::int64_t>::max());
+  // Bytes, as a Kubernetes quantity ("16Mi").
+  void size(std::string_view key, std::int64_t& target, std::int64_t least, std::int64_t most);
   void duration(std::string_view key, double& target_s);
   void texts(std::string_view key, std::vector<std::string>& target);
   void section(std::string_view key, const std::function<void(Section&)>& read);

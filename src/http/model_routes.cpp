@@ -55,7 +55,8 @@ Response put_model(control::Models& models, const Request& request) {
 
 }  // namespace
 
-void add_model_routes(Router& router, const control::Queries& queries, control::Models& models) {
+void add_model_routes(Router& router, const control::Queries& queries, control::Models& models,
+                      std::size_t max_samples) {
   router.add({"GET", "/v1/models",
               [&queries](const Request& request) { return list(request, queries.models()); }, 0,
               Pool::kThreads});
@@ -69,7 +70,7 @@ void add_model_routes(Router& router, const control::Queries& queries, control::
               kMaxDescriptorBody, Pool::kThreads});
   router.add({"POST", "/v1/models/{model}/samples",
               [&models](const Request& request) { return post_samples(models, request); },
-              kMaxSamplesBody, Pool::kThreads});
+              max_samples, Pool::kThreads});
 }
 
 }  // namespace slackline::http

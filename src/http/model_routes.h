@@ -13,7 +13,9 @@ namespace slackline::http {
 inline constexpr std::size_t kMaxSamplesBody = std::size_t{2} << 20;
 inline constexpr std::size_t kMaxDescriptorBody = std::size_t{64} << 10;
 
-// `queries` and `models` outlive the router.
-void add_model_routes(Router& router, const control::Queries& queries, control::Models& models);
+// Posted samples longer than `max_samples` bytes are answered with 413. `queries` and `models`
+// outlive the router.
+void add_model_routes(Router& router, const control::Queries& queries, control::Models& models,
+                      std::size_t max_samples = kMaxSamplesBody);
 
 }  // namespace slackline::http

@@ -93,12 +93,12 @@ Handler handler_of(AdmissionStage stage, control::Webhook& webhook, const GpuCat
 }  // namespace
 
 void add_webhook_routes(Router& router, control::Webhook& webhook, const GpuCatalog& catalog,
-                        obs::MetricsRegistry& metrics) {
+                        obs::MetricsRegistry& metrics, std::size_t max_body) {
   for (const AdmissionStage stage : {AdmissionStage::kMutate, AdmissionStage::kValidate}) {
     Route route;
     route.method = "POST";
     route.pattern = format("/v1/webhook/{}", name_of(stage));
-    route.max_body = wire::kMaxAdmissionBytes;
+    route.max_body = max_body;
     route.pool = Pool::kThreads;  // may ask the API server
     route.handler = handler_of(stage, webhook, catalog, metrics);
     router.add(std::move(route));

@@ -5,14 +5,18 @@
 // "allowed, unchanged" with a warning.
 #pragma once
 
+#include <cstddef>
+
 #include "control/serve/webhook.h"
 #include "http/router.h"
 #include "obs/metrics.h"
+#include "wire/admission_codec.h"
 
 namespace slackline::http {
 
-// All references outlive the router.
+// A review longer than `max_body` is answered with 413. All references outlive the router.
 void add_webhook_routes(Router& router, control::Webhook& webhook, const GpuCatalog& catalog,
-                        obs::MetricsRegistry& metrics);
+                        obs::MetricsRegistry& metrics,
+                        std::size_t max_body = wire::kMaxAdmissionBytes);
 
 }  // namespace slackline::http

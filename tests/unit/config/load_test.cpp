@@ -75,6 +75,7 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
   EXPECT_EQ(c.store.models_file(), "slackline.models.db");
   EXPECT_EQ(c.log.level, defaults.log.level);
   EXPECT_EQ(c.log.format, defaults.log.format);
+  EXPECT_EQ(c.listeners, defaults.listeners);
   EXPECT_EQ(c.listeners.webhook.address, defaults.listeners.webhook.address);
   EXPECT_EQ(c.webhook.scheduler_name, defaults.webhook.scheduler_name);
   EXPECT_EQ(c.webhook.service_account, defaults.webhook.service_account);
@@ -290,6 +291,37 @@ TEST(LoadTest, NamesThatCannotWorkAreRefused) {
               ElementsAre(HasSubstr("name people write")));
   EXPECT_THAT(problems("gpus: {resources: [{name: a/b, selfAccounted: true}]}\n"),
               ElementsAre(HasSubstr("kube-scheduler must count whole GPUs itself")));
+}
+
+TEST(LoadTest, EveryListenerHasLimitsOfItsOwn) {
+  const Loaded loaded = parse(
+      "listeners:\n  extender: {limits: {maxBody: 96Mi, memory: 512Mi, threads: 8}}\n"
+      "  webhook: {limits: {connections: 16, handshakesPerSecond: 7}}\n");
+  EXPECT_EQ(to_string(loaded.findings, "f"), "");
+  const ListenersSettings& listeners = loaded.configuration.listeners;
+  EXPECT_EQ(listeners.extender.limits.max_body_bytes, 96 << 20);
+  EXPECT_EQ(listeners.extender.limits.memory_bytes, 512 << 20);
+  EXPECT_EQ(listeners.extender.limits.threads, 8);
+  EXPECT_EQ(listeners.webhook.limits.connections, 16);
+  EXPECT_EQ(listeners.webhook.limits.handshakes_per_s, 7);
+  EXPECT_EQ(listeners.api.limits, ListenersSettings().api.limits);
+}
+
+TEST(LoadTest, LimitsHaveLimits) {
+  EXPECT_THAT(
+      problems("listeners:\n  extender:\n    limits:\n      connections: 15\n"),
+      ElementsAre(AllOf(HasSubstr("f:6: "), HasSubstr("listeners.extender.limits.connections"),
+                        HasSubstr("a whole number of 16 to 16384"))));
+  EXPECT_THAT(problems("listeners: {api: {limits: {memory: 12}}}"),
+              ElementsAre(HasSubstr("it must be a size of 1024Ki to 65536Mi, e.g. 16Mi")));
+  EXPECT_THAT(problems("listeners: {extender: {limits: {maxBody: 200Mi}}}"),
+              ElementsAre(HasSubstr("is more than half of memory")));
+  EXPECT_THAT(problems("listeners: {metrics: {limits: {maxBody: 1Mi}}}"),
+              ElementsAre(HasSubstr("is not a known key")));
+  for (const char* odd : {"threads: 0", "threads: 1025", "handshakesPerSecond: 0", "memory: 1e30",
+                          "memory: -1Mi", "connections: many"})
+    EXPECT_EQ(problems(format("listeners: {{webhook: {{limits: {{{}}}}}}}", odd)).size(), 1U)
+        << odd;
 }
 
 TEST(LoadTest, ListenersOffLoopbackDemandTls) {
