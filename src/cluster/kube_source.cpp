@@ -64,7 +64,8 @@ class KubeSource final : public ClusterSource {
 
   void on_publish(std::function<void()> told) override { publisher_.on_publish(std::move(told)); }
   SnapshotPtr snapshot() const override { return cache_.snapshot(); }
-  CacheHealth health() const override { return board_.health(cache_.synced()); }
+  // Ready means that questions are answered from it: all listed is not yet published.
+  CacheHealth health() const override { return board_.health(cache_.snapshot()->synced); }
 
  private:
   ApiClient client_;

@@ -35,6 +35,8 @@ class ClusterSource {
   virtual Status start() = 0;
   virtual void stop() = 0;
   virtual void join() = 0;
+  // Reads what it follows again, soon, whether or not it has changed; a watch needs no asking.
+  virtual void reload() {}
   // Called on the source's thread after each publication; must not block. Before start().
   virtual void on_publish(std::function<void()> /*told*/) {}
   // Never null: before the first sync an empty snapshot with synced = false.

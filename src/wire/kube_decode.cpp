@@ -78,29 +78,60 @@ WatchType watch_type(std::string_view text) {
   return WatchType::kUnknown;
 }
 
+void skip(const std::string& path, std::string_view why, KubeList& out) {
+  constexpr std::size_t kExamples = 3;
+  ++out.skipped;
+  if (out.skipped_examples.size() < kExamples)
+    out.skipped_examples.push_back(format("{}: {}", path, printable(why, 120)));
+}
+
 // Adds the objects of a dump: a List of any kinds, typed lists inside it, or a single object.
-void collect(JsonView json, std::string_view kind, int depth, const GpuCatalog& catalog,
-             KubeList& out) {
+void collect(JsonView json, std::string_view kind, const std::string& path, int depth,
+             const GpuCatalog& catalog, KubeList& out) {
   constexpr int kMaxListDepth = 8;
-  if (!json.is_object() || depth > kMaxListDepth) {
-    ++out.skipped;
-    return;
-  }
+  if (!json.is_object()) return skip(path, "no object", out);
+  if (depth > kMaxListDepth) return skip(path, "lists nested too deeply", out);
   if (const std::string_view own = json["kind"].text(); !own.empty()) kind = own;
   if (json["items"].is_array()) {
     // The items of a NodeList need not repeat their kind.
     const std::string_view item_kind =
         kind.ends_with("List") ? kind.substr(0, kind.size() - 4) : kind;
+    std::size_t index = 0;
     for (const JsonView item : json["items"].items())
-      collect(item, item_kind, depth + 1, catalog, out);
+      collect(item, item_kind, format("{}items[{}]", path.empty() ? "" : path + ".", index++),
+              depth + 1, catalog, out);
     return;
   }
+  if (kind.empty()) return skip(path, "no kind", out);
+  if (kind.ends_with("List")) return skip(path, format("{} without items", kind), out);
   const auto known = kind_of(kind);
   if (!known) return;
   if (auto object = named_object(*known, json, catalog))
     out.items.push_back(*std::move(object));
   else
-    ++out.skipped;
+    skip(path, object.error().message, out);
+}
+
+// What is no dump must not be taken for an empty cluster.
+Status check_dump(JsonView root) {
+  constexpr std::string_view kRemedy =
+      "a dump is what `kubectl get nodes,pods,jobs -A -o yaml` prints";
+  if (!root.is_object())
+    return fail(ErrorCode::kInvalidArgument, format("it is no List; {}", kRemedy));
+  const std::string_view kind = root["kind"].text();
+  if (kind.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                format("it has no kind, which kubectl writes last: it is cut short, or no dump; {}",
+                       kRemedy));
+  if (kind_of(kind)) return {};
+  const std::string_view of_list = kind.ends_with("List") ? kind.substr(0, kind.size() - 4) : "-";
+  if (!of_list.empty() && !kind_of(of_list))
+    return fail(ErrorCode::kInvalidArgument,
+                format("its kind is {}, not List; {}", printable(kind, 64), kRemedy));
+  if (!root["items"].is_array())
+    return fail(ErrorCode::kInvalidArgument,
+                format("it is a {} without items; an empty cluster is written as items: []", kind));
+  return {};
 }
 
 }  // namespace
@@ -177,11 +208,9 @@ Result<WatchFrame> KubeDecoder::watch_frame(KubeKind kind, std::string_view line
 
 Result<KubeList> KubeDecoder::dump(std::string_view json) {
   SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(json));
-  if (!root.is_object())
-    return fail(ErrorCode::kInvalidArgument,
-                "a dump is a List: kubectl get nodes,pods,jobs -A -o json");
+  SLACKLINE_TRY(check_dump(root));
   KubeList list;
-  collect(root, "", 0, impl_->catalog, list);
+  collect(root, "", "", 0, impl_->catalog, list);
   list.resource_version = std::string(root["metadata"]["resourceVersion"].text());
   return list;
 }

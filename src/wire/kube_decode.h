@@ -39,6 +39,8 @@ struct KubeList {
   std::string resource_version;
   std::string continue_token;
   std::size_t skipped = 0;  // items that were no objects at all
+  // The first few of them, where a dump has them: "items[3]: Node: metadata.name is missing".
+  std::vector<std::string> skipped_examples{};
 };
 
 enum class WatchType { kAdded, kModified, kDeleted, kBookmark, kError, kUnknown };
@@ -61,7 +63,9 @@ class KubeDecoder {
   Result<KubeList> list(KubeKind kind, std::string_view json);
   Result<WatchFrame> watch_frame(KubeKind kind, std::string_view line);
 
-  // A dump of `kubectl get nodes,pods,jobs -A -o json`: a List of any kinds, others are skipped.
+  // A dump of `kubectl get nodes,pods,jobs -A -o json`: a List of any kinds, others are left out.
+  // Refused: what has no kind or no items (error texts, halves of a dump). An empty cluster is
+  // `items: []`.
   Result<KubeList> dump(std::string_view json);
 
  private:

@@ -74,6 +74,8 @@ std::string text_of(const ClusterView& view) {
   out +=
       format("cache {}{}, age {}\n", view.synced ? "synced" : "not synced",
              view.stale ? ", STALE: " + view.cache_detail : "", format_duration(view.cache_age_s));
+  if (!view.stale && !view.cache_detail.empty())
+    out += format("note: {}\n", printable(view.cache_detail, 512));
   for (const auto& [state, count] : view.tasks)
     out += format("tasks {}: {}\n", state, count);
   TextTable table({"GPU TYPE", ">NODES", ">USABLE", ">GPUS", ">USED", ">HELD", ">FREE", ">COST"});

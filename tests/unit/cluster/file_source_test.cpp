@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "support/temporary_folder.h"
 
@@ -101,6 +102,93 @@ TEST_F(FileSourceTest, FollowsChangesKeepsTheLastGoodSnapshotAndRecovers) {
   write(list_of({kNode, kPod}));
   EXPECT_TRUE(eventually([&] { return cluster->snapshot()->nodes[0]->pods.size() == 1; }));
   EXPECT_TRUE(eventually([&] { return cluster->health().detail.empty(); }));
+}
+
+constexpr const char* kHalfYaml =  // kubectl writes the kind last
+    "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata: {name: gpu-9, uid: n9}\n";
+
+TEST_F(FileSourceTest, AFollowedDumpNeverBecomesAnEmptyClusterByAccident) {
+  write(list_of({kNode, kPod}));
+  const auto cluster = source();
+  ASSERT_TRUE(cluster->start());
+  const auto good = cluster->snapshot();
+  const std::pair<std::string, const char*> accidents[] = {
+      {"{}", "no kind"},
+      {R"({"kind":"List","apiVersion":"v1"})", "items: []"},
+      {"Error from server (Forbidden): nodes is forbidden\n", "no kind"},
+      {kHalfYaml, "cut short"},
+      {list_of({}), "names no Node any more"},
+      {list_of({kPod}), "names no Node any more, 1 were there"},
+  };
+  for (const auto& [content, why] : accidents) {
+    write(content);
+    EXPECT_TRUE(eventually([&, said = why] {
+      return cluster->health().detail.find(said) != std::string::npos;
+    })) << content
+        << "\n"
+        << cluster->health().detail;
+    EXPECT_EQ(cluster->snapshot(), good) << content;
+    EXPECT_NE(metrics_.expose().find("slackline_cluster_file_broken 1"), std::string::npos);
+  }
+  write(list_of({kNode}));
+  EXPECT_TRUE(eventually([&] { return cluster->snapshot()->nodes[0]->pods.empty(); }));
+  EXPECT_TRUE(eventually([&] { return cluster->health().detail.empty(); }));
+  EXPECT_NE(metrics_.expose().find("slackline_cluster_file_broken 0"), std::string::npos);
+}
+
+TEST_F(FileSourceTest, AnEmptyClusterIsSaidAtTheStart) {
+  write(list_of({}));
+  const auto cluster = source();
+  ASSERT_TRUE(cluster->start());
+  EXPECT_TRUE(cluster->health().trusted());
+  EXPECT_EQ(cluster->health().detail, "");
+  write(list_of({kNode}));
+  EXPECT_TRUE(eventually([&] { return cluster->snapshot()->nodes.size() == 1; }));
+}
+
+// As root every file can be read: a lack of file descriptors stands for what passes by itself.
+TEST_F(FileSourceTest, AReadThatFailsIsTriedAgain) {
+  write(list_of({kNode, kPod}));
+  const auto cluster = source();
+  ASSERT_TRUE(cluster->start());
+  rlimit all{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &all), 0);
+  write(list_of({kNode}));
+  const rlimit none{3, all.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool refused = eventually([&] { return !cluster->health().detail.empty(); });
+  setrlimit(RLIMIT_NOFILE, &all);
+  EXPECT_TRUE(refused);
+  EXPECT_TRUE(eventually([&] { return cluster->snapshot()->nodes[0]->pods.empty(); }));
+  EXPECT_TRUE(eventually([&] { return cluster->health().detail.empty(); }));
+}
+
+TEST_F(FileSourceTest, WhatIsLeftOutIsNamedAndCounted) {
+  write(list_of({kNode, R"({"kind":"Pod","metadata":{}})"}));
+  const auto cluster = source();
+  ASSERT_TRUE(cluster->start());
+  EXPECT_NE(cluster->health().detail.find("items[1]: Pod: metadata.name is missing"),
+            std::string::npos);
+  EXPECT_NE(metrics_.expose().find("slackline_cluster_file_skipped_objects 1"), std::string::npos);
+}
+
+// A copy with the old size and time: nothing that is looked at has changed.
+TEST_F(FileSourceTest, IsReadAgainWhenAskedTo) {
+  write(list_of({kNode, kPod}));
+  const auto cluster = source();
+  ASSERT_TRUE(cluster->start());
+  const auto time = std::filesystem::last_write_time(path_);
+  std::string same_size = list_of({kNode, kPod});
+  same_size.replace(same_size.find("Running"), 7, "Failed ");
+  same_size.replace(same_size.find("Failed "), 8, "Failed\" ");
+  {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file << same_size;
+  }
+  std::filesystem::last_write_time(path_, time);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  cluster->reload();
+  EXPECT_TRUE(eventually([&] { return cluster->snapshot()->nodes[0]->pods.empty(); }));
 }
 
 TEST_F(FileSourceTest, StartSaysWhatIsWrongWithTheFile) {

@@ -369,6 +369,36 @@ TEST(KubeDecode, ADumpMayMixKindsAndLists) {
   EXPECT_FALSE(decoder.dump("[]"));
 }
 
+// Each of them was taken for an empty cluster.
+TEST(KubeDecode, WhatIsNoDumpIsRefusedAndAnEmptyClusterIsSaid) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto refusal = [&](std::string_view json) {
+    const auto dump = decoder.dump(json);
+    return dump ? "taken" : dump.error().message;
+  };
+  EXPECT_THAT(refusal("{}"), HasSubstr("no kind"));
+  EXPECT_THAT(refusal(R"x({"Error from server (Forbidden)":"nodes is forbidden"})x"),
+              HasSubstr("kubectl get nodes,pods,jobs"));
+  EXPECT_THAT(refusal(R"({"apiVersion":"v1","items":[{"kind":"Node","metadata":{"name":"n"}}]})"),
+              HasSubstr("cut short"));
+  EXPECT_THAT(refusal(R"({"kind":"List","apiVersion":"v1"})"), HasSubstr("items: []"));
+  EXPECT_THAT(refusal(R"({"kind":"List","items":{"a":1}})"), HasSubstr("items: []"));
+  EXPECT_THAT(refusal(R"({"kind":"Status","message":"no"})"), HasSubstr("Status"));
+  EXPECT_THAT(refusal(R"({"kind":"ConfigMapList","items":[]})"), HasSubstr("ConfigMapList"));
+  EXPECT_EQ(refusal(R"({"kind":"List","items":[]})"), "taken");
+}
+
+TEST(KubeDecode, WhatADumpLeavesOutIsNamed) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto dump = decoder.dump(R"({"kind":"List","items":[{"kind":"Node","metadata":{}},7,
+      {"kind":"Node","metadata":{"name":"n"}},{"kind":"NodeList"},{"metadata":{"name":"x"}}]})");
+  ASSERT_TRUE(dump);
+  EXPECT_EQ(dump->skipped, 4U);
+  EXPECT_THAT(dump->skipped_examples,
+              ElementsAre("items[0]: Node: metadata.name is missing", "items[1]: no object",
+                          "items[3]: NodeList without items"));
+}
+
 TEST(KubeDecode, AJobAndItsPodsTellTheirTimes) {
   const Job done = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},"spec":{},
     "status":{"startTime":"2026-01-01T00:00:00Z","completionTime":"2026-01-01T00:01:40Z",
