@@ -84,19 +84,6 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-std::string printable(std::string_view text, std::size_t max_length) {
-  std::string out;
-  for (const char c : text) {
-    if (out.size() >= max_length) return out + "...";
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f)
-      out += format("\\x{:02x}", byte);
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::uint64_t fingerprint(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : text) {

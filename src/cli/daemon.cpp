@@ -95,8 +95,6 @@ Status Daemon::Parts::open_history() {
   auto opened = store::Journal::open(options);
   if (!opened) return fail(opened.error());
   journal = std::move(*opened);
-  const std::string& moved = journal->stats().recovered_from;
-  if (!moved.empty()) obs::log_error("journal_was_damaged", {{"moved_to", moved}});
   log = std::make_unique<control::DecisionLog>(journal.get(), metrics);
   return {};
 }
@@ -154,7 +152,7 @@ Status Daemon::Parts::lay_routes() {
                                                  metrics, system_clock());
   queue =
       std::make_unique<control::QueueQuery>(planning, board, *source, view, books, system_clock());
-  health = std::make_unique<control::Health>(*source, board);
+  health = std::make_unique<control::Health>(*source, board, *log);
   const config::ListenersSettings& doors = configuration.listeners;
   http::add_extender_routes(
       extender_router, *extender, decisions.catalog, metrics,

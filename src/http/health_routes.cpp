@@ -22,7 +22,7 @@ Response readyz(const control::Health& health, const Request& request) {
   for (const control::HealthCheck& check : health.checks()) {
     ready = ready && check.ok;
     lines += format("{}{} {}", check.ok ? "[+]" : "[-]", check.name, check.ok ? "ok" : "failed");
-    lines += check.detail.empty() ? "\n" : format(": {}\n", printable(check.detail));
+    lines += check.detail.empty() ? "\n" : format(": {}\n", printable(check.detail, 1024));
   }
   const bool verbose = request.query.contains("verbose");
   if (ready && !verbose) return text(200, "ok\n");

@@ -46,45 +46,12 @@ Sink& sink() {
   return instance;
 }
 
-// The length of the UTF-8 sequence that starts here, or 0 where the bytes are not one. C1 controls
-// count as invalid too: terminals act on them.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  std::size_t length = 0;
-  if (lead >= 0xc2 && lead <= 0xdf) length = 2;
-  if (lead >= 0xe0 && lead <= 0xef) length = 3;
-  if (lead >= 0xf0 && lead <= 0xf4) length = 4;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  if (lead == 0xc2 && byte(1) < 0xa0) return 0;
-  if (lead == 0xe0 && byte(1) < 0xa0) return 0;
-  if (lead == 0xed && byte(1) > 0x9f) return 0;
-  if (lead == 0xf0 && byte(1) < 0x90) return 0;
-  if (lead == 0xf4 && byte(1) > 0x8f) return 0;
-  return length;
-}
-
-// Between double quotes, valid both as a JSON string and for a logfmt reader.
+// Between double quotes, valid both as a JSON string and for a logfmt reader. `text` is printable.
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-      ++i;
-    } else if (static_cast<unsigned char>(c) < 0x80) {
-      out += c;
-      ++i;
-    } else if (const std::size_t length = utf8_length(text.substr(i)); length > 0) {
-      out += text.substr(i, length);
-      i += length;
-    } else {
-      out += slackline::format("\\\\x{:02x}", static_cast<unsigned char>(c));
-      ++i;
-    }
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
   }
   out += '"';
 }

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -80,6 +81,25 @@ Result<std::string> move_aside(const std::string& path) {
                          std::generic_category().message(errno)));
   }
   return target;
+}
+
+// SQLite makes -wal and -shm with the rights of the file itself.
+void make_private(const std::string& path) {
+  namespace fs = std::filesystem;
+  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (made >= 0) {
+    ::close(made);
+    return;
+  }
+  std::error_code error;
+  for (const char* suffix : {"", "-wal", "-shm"})
+    fs::permissions(path + suffix, fs::perms::others_all, fs::perm_options::remove, error);
+}
+
+// What could not be begun, on a full disk, must not look like a damaged file the next time.
+void remove_beginnings(const std::string& path) {
+  for (const char* suffix : {"-wal", "-shm", ""})
+    static_cast<void>(::unlink((path + suffix).c_str()));
 }
 
 bool exists_but_empty(const std::string& path) {
@@ -174,6 +194,7 @@ Result<Database> Database::connect(const std::string& path, int flags, double bu
 }
 
 Result<Database> Database::open_checked(const DatabaseOptions& options) {
+  make_private(options.path);
   SLACKLINE_ASSIGN(
       Database database,
       connect(options.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options.busy_timeout_s));
@@ -186,6 +207,7 @@ Result<Database> Database::open_checked(const DatabaseOptions& options) {
       database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
                        "PRAGMA foreign_keys=ON"));
   SLACKLINE_TRY(database.migrate(options));
+  SLACKLINE_TRY(database.check_tables(options));
   sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   database.remember_file(options.path);
   return database;
@@ -198,8 +220,10 @@ Result<Database> Database::open_or_recover(const DatabaseOptions& options,
   };
   if (Status folder = check_folder(options.path); !folder) return context(folder.error());
   if (!exists_but_empty(options.path)) {
+    const bool there = ::access(options.path.c_str(), F_OK) == 0;
     Result<Database> database = open_checked(options);
     if (database) return database;
+    if (!there) remove_beginnings(options.path);
     if (database.error().code == ErrorCode::kUnavailable)
       return context(database.error().with_context("is another process holding it?"));
     if (database.error().code != ErrorCode::kDataLoss) return context(database.error());
@@ -208,8 +232,9 @@ Result<Database> Database::open_or_recover(const DatabaseOptions& options,
   if (!target) return context(target.error());
   moved_aside = *target;
   Result<Database> fresh = open_checked(options);
-  if (!fresh) return context(fresh.error());
-  return fresh;
+  if (fresh) return fresh;
+  remove_beginnings(options.path);
+  return context(fresh.error());
 }
 
 Result<Database> Database::open_reader(const std::string& path, double busy_timeout_s) {
@@ -265,6 +290,9 @@ Status Database::check_origin(const DatabaseOptions& options) {
                 format("the file has schema version {}, this program knows up to {}; it was left "
                        "untouched; run a newer Slackline or set another store path",
                        version, newest));
+  if (version < 0 || (version == 0 && objects > 0))
+    return fail(ErrorCode::kDataLoss,
+                format("it has schema version {}, which no Slackline wrote", version));
   return {};
 }
 
@@ -273,6 +301,16 @@ Status Database::check_integrity() {
   SLACKLINE_ASSIGN(const bool found, statement.step());
   const std::string answer = found ? statement.text(0) : "no answer";
   if (answer != "ok") return fail(ErrorCode::kDataLoss, format("quick_check: {}", answer));
+  return {};
+}
+
+Status Database::check_tables(const DatabaseOptions& options) {
+  for (const std::string& probe : options.probes)
+    if (const auto statement = prepare(probe); !statement) {
+      if (statement.error().code != ErrorCode::kInternal) return fail(statement.error());
+      return fail(ErrorCode::kDataLoss,
+                  format("its tables are not those of Slackline: {}", statement.error().message));
+    }
   return {};
 }
 
@@ -299,6 +337,11 @@ void Database::remember_file(const std::string& path) {
 bool Database::still_in_place() const {
   struct stat file{};
   return ::stat(path_.c_str(), &file) == 0 && file.st_dev == device_ && file.st_ino == inode_;
+}
+
+bool needs_a_person(ErrorCode code) {
+  return code == ErrorCode::kInvalidArgument || code == ErrorCode::kNotFound ||
+         code == ErrorCode::kConflict;
 }
 
 Result<Transaction> Transaction::begin(Database& database) {

@@ -2,7 +2,9 @@
 //
 // Open rules (F33): WAL, synchronous=FULL, quick_check before use. A damaged file is moved aside
 // together with its -wal and -shm as NAME.damaged-<UTC time>, and a new one begun. A file written
-// by a newer schema, or by another program, is refused and left untouched.
+// by a newer schema, or by another program, is refused and left untouched. A file of ours that lacks
+// its tables is damaged. New files are for their owner only (0600); what others may do with an old
+// one is taken away.
 //
 // Threads: a Database and its statements belong to one thread at a time.
 // Errors: kUnavailable = locked or the disk fails, kResourceExhausted = disk full, kForbidden = not
@@ -71,6 +73,8 @@ struct DatabaseOptions {
   std::vector<std::string> migrations;
   double busy_timeout_s = 5;
   std::int64_t application_id = kJournalFile;
+  // Statements that the newest schema must understand; else somebody dropped its tables.
+  std::vector<std::string> probes{};
 };
 
 class Database {
@@ -98,6 +102,7 @@ class Database {
   static Result<Database> open_checked(const DatabaseOptions& options);
   Status check_origin(const DatabaseOptions& options);
   Status check_integrity();
+  Status check_tables(const DatabaseOptions& options);
   Status migrate(const DatabaseOptions& options);
   void remember_file(const std::string& path);
 
@@ -106,6 +111,11 @@ class Database {
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
 };
+
+// Errors of opening that only a person can end: the file is a newer Slackline's or another
+// program's, its folder is missing, or another daemon has it. Whoever can do without a store goes on
+// after all others, and tries again.
+bool needs_a_person(ErrorCode code);
 
 // Takes the write lock at begin, rolls back unless committed.
 class Transaction {

@@ -1,6 +1,7 @@
 #include "store/decision_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "slackline/base/text.h"
 #include "wire/decision_codec.h"
@@ -97,9 +98,14 @@ std::string select_sql(const JournalQuery& query) {
 
 }  // namespace
 
-const std::vector<std::string>& decision_migrations() {
-  static const std::vector<std::string> migrations = {kCreate};
-  return migrations;
+DatabaseOptions decision_file(std::string path, double busy_timeout_s) {
+  DatabaseOptions file;
+  file.path = std::move(path);
+  file.migrations = {kCreate};
+  file.busy_timeout_s = busy_timeout_s;
+  file.probes = {
+      format("SELECT id, {}, outcome_node, outcome_s FROM decisions LIMIT 1", kColumns)};
+  return file;
 }
 
 DecisionTable::DecisionTable(Statement insert, Statement outcome, Statement extent, Statement prune)

@@ -15,8 +15,8 @@
 
 namespace slackline::store {
 
-// Migrations of the journal's file; the newest schema version is their number.
-const std::vector<std::string>& decision_migrations();
+// The journal's file: its schema, and what must be found in it.
+DatabaseOptions decision_file(std::string path, double busy_timeout_s);
 
 class DecisionTable {
  public:

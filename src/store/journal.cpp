@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -12,6 +14,7 @@
 #include "slackline/base/text.h"
 #include "store/database.h"
 #include "store/decision_table.h"
+#include "store/store_lock.h"
 
 namespace slackline::store {
 namespace {
@@ -22,6 +25,9 @@ constexpr std::int64_t kPruneSlice = 1000;
 constexpr double kFirstRetry_s = 0.1;
 constexpr double kLongestRetry_s = 2.0;
 constexpr std::size_t kMaxQueryLimit = 1000;
+constexpr std::string_view kRemedy =
+    "free the disk or make it writable, or end the process that locks the file; until then rows "
+    "wait in memory and are dropped when the queue is full; scheduling is unaffected";
 
 struct OutcomeUpdate {
   Uid pod;
@@ -40,10 +46,11 @@ bool passes_by_itself(ErrorCode code) {
 // What the writer alone touches has no lock; the rest is guarded by mutex_.
 class Journal::Impl {
  public:
-  Impl(const JournalOptions& options, Database database, DecisionTable table,
-       std::string moved_aside)
-      : options_(options), database_(std::move(database)), table_(std::move(table)) {
-    stats_.recovered_from = std::move(moved_aside);
+  explicit Impl(const JournalOptions& options) : options_(options) {}
+
+  // Before start(). An error that passes by itself leaves the journal degraded and is none.
+  Status open_first();
+  void start() {
     writer_ = std::thread([this] { write_until_stopped(); });
   }
 
@@ -53,7 +60,7 @@ class Journal::Impl {
       stopping_ = true;
       work_.notify_one();
     }
-    writer_.join();
+    if (writer_.joinable()) writer_.join();
   }
 
   bool enqueue(Entry entry);
@@ -62,6 +69,11 @@ class Journal::Impl {
   const JournalOptions& options() const { return options_; }
 
  private:
+  struct File {
+    Database database;
+    DecisionTable table;
+  };
+
   void write_until_stopped();
   // Fills batch_ unless a failed one is still in it; false when it is time to end.
   bool next_batch();
@@ -70,11 +82,12 @@ class Journal::Impl {
   void settle(Status status);
   // Enters degraded mode; false when we are stopping and the batch must be given up.
   bool keep_for_retry(const Error& error);
+  Status open_file();
   Status reopen();
 
   const JournalOptions options_;
-  Database database_;
-  DecisionTable table_;
+  std::optional<StoreLock> lock_;
+  std::optional<File> file_;  // none while it could not be opened yet
   std::vector<Entry> batch_;
   bool prune_behind_ = false;
   double retry_s_ = kFirstRetry_s;
@@ -161,21 +174,21 @@ bool Journal::Impl::next_batch() {
 }
 
 Status Journal::Impl::write_batch() {
-  if (!database_.still_in_place()) SLACKLINE_TRY(reopen());
+  if (!file_ || !file_->database.still_in_place()) SLACKLINE_TRY(reopen());
   if (!batch_.empty()) {
-    SLACKLINE_ASSIGN(Transaction transaction, Transaction::begin(database_));
+    SLACKLINE_ASSIGN(Transaction transaction, Transaction::begin(file_->database));
     for (const Entry& entry : batch_) {
       if (const auto* row = std::get_if<DecisionRow>(&entry)) {
-        SLACKLINE_TRY(table_.insert(*row));
+        SLACKLINE_TRY(file_->table.insert(*row));
       } else {
         const auto& update = std::get<OutcomeUpdate>(entry);
-        SLACKLINE_TRY(table_.set_outcome(update.pod, update.outcome));
+        SLACKLINE_TRY(file_->table.set_outcome(update.pod, update.outcome));
       }
     }
     SLACKLINE_TRY(transaction.commit());
   }
   // The rows are on disk: a failure to prune must not make us write them again.
-  Result<bool> more = table_.prune(options_.keep_rows, kPruneSlice);
+  Result<bool> more = file_->table.prune(options_.keep_rows, kPruneSlice);
   prune_behind_ = more.value_or(false);
   if (!more)
     obs::log_warning("journal_prune_failed",
@@ -183,22 +196,44 @@ Status Journal::Impl::write_batch() {
   return {};
 }
 
-// After damage at run time, or when somebody deleted the file: the history is lost, we go on.
-Status Journal::Impl::reopen() {
+Status Journal::Impl::open_file() {
+  if (!lock_) {
+    SLACKLINE_ASSIGN(lock_, StoreLock::take(options_.path));
+  }
   std::string moved_aside;
-  SLACKLINE_ASSIGN(
-      Database database,
-      Database::open_or_recover({options_.path, decision_migrations(), options_.busy_timeout_s},
-                                moved_aside));
-  SLACKLINE_ASSIGN(DecisionTable table, DecisionTable::prepare(database));
-  // The old statements must go before their connection.
-  table_ = std::move(table);
-  database_ = std::move(database);
-  obs::log_error("journal_begun_anew", {{"path", options_.path}, {"moved_to", moved_aside}});
+  auto opened = Database::open_or_recover(decision_file(options_.path, options_.busy_timeout_s),
+                                          moved_aside);
   if (!moved_aside.empty()) {
+    obs::log_error("journal_damaged",
+                   {{"path", options_.path},
+                    {"moved_to", moved_aside},
+                    {"remedy", "a new journal is begun; scheduling is unaffected"}});
     MutexLock lock(mutex_);
     stats_.recovered_from = moved_aside;
   }
+  SLACKLINE_ASSIGN(Database database, std::move(opened));
+  SLACKLINE_ASSIGN(DecisionTable table, DecisionTable::prepare(database));
+  // The old statements must go before their connection.
+  if (file_) file_->table = std::move(table);
+  if (file_) file_->database = std::move(database);
+  if (!file_) file_.emplace(File{std::move(database), std::move(table)});
+  return {};
+}
+
+Status Journal::Impl::open_first() {
+  const Status opened = open_file();
+  if (opened) return {};
+  if (needs_a_person(opened.error().code)) return opened;
+  static_cast<void>(keep_for_retry(opened.error()));
+  return {};
+}
+
+// After damage at run time, when somebody deleted the file, or when it could not be opened before:
+// the history is lost, we go on.
+Status Journal::Impl::reopen() {
+  const bool begun_anew = file_.has_value();
+  SLACKLINE_TRY(open_file());
+  if (begun_anew) obs::log_error("journal_begun_anew", {{"path", options_.path}});
   return {};
 }
 
@@ -207,7 +242,7 @@ void Journal::Impl::settle(Status status) {
     status = reopen();
     if (status) status = write_batch();
   }
-  if (!status && passes_by_itself(status.error().code)) {
+  if (!status && (!file_ || passes_by_itself(status.error().code))) {
     if (keep_for_retry(status.error())) return;
   } else if (!status) {
     obs::log_error("journal_batch_refused",
@@ -223,6 +258,7 @@ void Journal::Impl::settle(Status status) {
     if (status) {
       stats_.written += rows;
       recovered = std::exchange(stats_.degraded, false);
+      stats_.problem.clear();
     } else {
       stats_.dropped += done.size();
       given_up_ += done.size();
@@ -241,6 +277,8 @@ bool Journal::Impl::keep_for_retry(const Error& error) {
   {
     MutexLock lock(mutex_);
     newly_degraded = !std::exchange(stats_.degraded, true);
+    stats_.problem = format("the decision journal {} cannot be written: {}; {}", options_.path,
+                            error.message, kRemedy);
     if (stopping_) {
       // Nobody will be there to try again: everything that waits goes with this batch.
       batch_.insert(batch_.end(), std::make_move_iterator(queue_.begin()),
@@ -251,11 +289,7 @@ bool Journal::Impl::keep_for_retry(const Error& error) {
   }
   if (newly_degraded)
     obs::log_error("journal_degraded",
-                   {{"path", options_.path},
-                    {"error", error.message},
-                    {"remedy",
-                     "free the disk, or end the process that locks the file; until then "
-                     "rows wait in memory and are dropped when the queue is full"}});
+                   {{"path", options_.path}, {"error", error.message}, {"remedy", kRemedy}});
   return keep;
 }
 
@@ -265,18 +299,10 @@ Journal::~Journal() = default;
 Result<std::unique_ptr<Journal>> Journal::open(const JournalOptions& options) {
   if (options.queue_limit == 0 || options.keep_rows <= 0)
     return fail(ErrorCode::kInvalidArgument, "the journal's queue_limit and keep_rows must be > 0");
-  std::string moved_aside;
-  SLACKLINE_ASSIGN(Database database,
-                   Database::open_or_recover(
-                       {options.path, decision_migrations(), options.busy_timeout_s}, moved_aside));
-  if (!moved_aside.empty())
-    obs::log_error("journal_damaged",
-                   {{"path", options.path},
-                    {"moved_to", moved_aside},
-                    {"remedy", "a new journal was begun; scheduling is unaffected"}});
-  SLACKLINE_ASSIGN(DecisionTable table, DecisionTable::prepare(database));
-  return std::unique_ptr<Journal>(new Journal(std::make_unique<Impl>(
-      options, std::move(database), std::move(table), std::move(moved_aside))));
+  auto impl = std::make_unique<Impl>(options);
+  SLACKLINE_TRY(impl->open_first());
+  impl->start();
+  return std::unique_ptr<Journal>(new Journal(std::move(impl)));
 }
 
 bool Journal::append(DecisionRow row) {
@@ -292,9 +318,12 @@ Result<JournalPage> Journal::query(const JournalQuery& query) const {
   if (query.limit < 1 || query.limit > kMaxQueryLimit)
     return fail(ErrorCode::kInvalidArgument,
                 format("limit is {}; allowed are 1 to {}", query.limit, kMaxQueryLimit));
-  SLACKLINE_ASSIGN(Database database,
-                   Database::open_reader(impl_->options().path, impl_->options().busy_timeout_s));
-  return read_decisions(database, query);
+  auto database =
+      Database::open_reader(impl_->options().path, impl_->options().busy_timeout_s);
+  if (const std::string problem = impl_->stats().problem; !database && !problem.empty())
+    return fail(ErrorCode::kUnavailable, problem);
+  if (!database) return fail(database.error());
+  return read_decisions(*database, query);
 }
 
 JournalStats Journal::stats() const {

@@ -5,8 +5,8 @@
 // enqueue into a bounded queue and never wait (a full queue drops and counts). Each query opens its
 // own connection. Everything here is thread-safe. Durability: WAL, synchronous=FULL, batches of at
 // most 200 rows or 200 ms. While the disk is full or the file locked the journal is degraded: rows
-// wait in the queue and are dropped when it is full; it recovers by itself. A file that is damaged
-// or deleted at run time is begun anew.
+// wait in the queue and are dropped when it is full; it recovers by itself. It may begin so. A file
+// that is damaged or deleted at run time is begun anew.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,15 @@ struct JournalStats {
   std::uint64_t dropped = 0;
   std::uint64_t queued = 0;
   bool degraded = false;       // the disk refuses or the file is locked
+  std::string problem;         // while degraded: which file, why, and the remedy
   std::string recovered_from;  // where a damaged file was moved; empty = none
 };
 
 class Journal {
  public:
   // Opens or creates the file, checks it (quick_check; a damaged one is moved aside with a
-  // timestamp, a newer schema is refused and left untouched), starts the writer.
+  // timestamp), starts the writer. What the disk refuses leaves it degraded. Errors: a newer schema
+  // or another program's file (left untouched), no folder, another daemon on the same file.
   static Result<std::unique_ptr<Journal>> open(const JournalOptions& options);
   ~Journal();  // flushes and stops
 

@@ -92,6 +92,17 @@ Status insert_descriptor(Database& database, const ModelDescriptor& descriptor) 
   return put.run();
 }
 
+Status forget_model(Database& database, const std::string& model, bool& found) {
+  for (const char* table : {"samples", "descriptors", "fits"}) {
+    SLACKLINE_ASSIGN(Statement forget,
+                     database.prepare(format("DELETE FROM {} WHERE model = ?", table)));
+    SLACKLINE_TRY(forget.bind_all(model).run());
+    SLACKLINE_ASSIGN(const std::int64_t gone, database.query_integer("SELECT changes()"));
+    found = found || gone > 0;
+  }
+  return {};
+}
+
 // Calls `row` for each row that the query finds.
 Status each_row(Statement& query, const std::function<Status(const Statement&)>& row) {
   for (;;) {
@@ -104,37 +115,55 @@ Status each_row(Statement& query, const std::function<Status(const Statement&)>&
 }  // namespace
 
 Result<ModelStore> ModelStore::open(const std::string& path, double busy_timeout_s) {
-  const DatabaseOptions options{path, {kCreate, kNameRuns}, busy_timeout_s, kModelFile};
-  MirroredDatabase::Recovery recovery;
-  SLACKLINE_ASSIGN(MirroredDatabase database, MirroredDatabase::open(options, recovery));
-  ModelStore store(options, std::move(database));
-  if (recovery.moved_aside.empty()) return store;
-  const std::string moved_to = join(recovery.moved_aside, ", ");
-  obs::log_error(
-      "model_store_damaged",
-      {{"path", path}, {"moved_to", moved_to}, {"restored_from_twin", recovery.restored}});
-  if (recovery.restored)
-    store.damage_.restored = 1;
-  else
-    store.damage_ = {0, 1, moved_to};
+  DatabaseOptions options;
+  options.path = path;
+  options.migrations = {kCreate, kNameRuns};
+  options.busy_timeout_s = busy_timeout_s;
+  options.application_id = kModelFile;
+  options.probes = {
+      "SELECT id, model, gpu_type, batch, layout, throughput_samples_per_s, source, origin, time_s, "
+      "run FROM samples",
+      "SELECT model, family, parameters, flops_per_sample, description FROM descriptors",
+      "SELECT model, gpu_type, version, fitted_s, profile FROM fits", "SELECT value FROM revision"};
+  ModelStore store(std::move(options));
+  const Status opened = store.reopen();
+  if (!opened && needs_a_person(opened.error().code)) return fail(opened.error());
   return store;
 }
 
 Status ModelStore::reopen() {
-  SLACKLINE_ASSIGN(ModelStore anew, open(options_.path, options_.busy_timeout_s));
-  anew.damage_.restored += damage_.restored;
-  anew.damage_.lost += damage_.lost;
-  if (anew.damage_.moved_to.empty()) anew.damage_.moved_to = damage_.moved_to;
-  *this = std::move(anew);
+  const auto closed = [this](const Error& error) {
+    if (!database_) closed_ = error.message;
+    return fail(error);
+  };
+  if (!lock_) {
+    auto lock = StoreLock::take(options_.path);
+    if (!lock) return closed(lock.error());
+    lock_ = std::move(*lock);
+  }
+  MirroredDatabase::Recovery recovery;
+  auto opened = MirroredDatabase::open(options_, recovery);
+  if (!recovery.moved_aside.empty()) {
+    const std::string moved_to = join(recovery.moved_aside, ", ");
+    obs::log_error(
+        "model_store_damaged",
+        {{"path", options_.path}, {"moved_to", moved_to}, {"restored_from_twin", recovery.restored}});
+    ++(recovery.restored ? damage_.restored : damage_.lost);
+    if (!recovery.restored) damage_.moved_to = moved_to;
+  }
+  if (!opened) return closed(opened.error());
+  database_.reset();  // before its files are looked at through the new one
+  database_.emplace(std::move(*opened));
+  closed_.clear();
   return {};
 }
 
 Status ModelStore::write(const std::function<Status(Database&)>& change) {
-  if (!database_.still_in_place()) SLACKLINE_TRY(reopen());
-  Status status = database_.write(change);
+  if (!database_ || !database_->still_in_place()) SLACKLINE_TRY(reopen());
+  Status status = database_->write(change);
   if (status || status.error().code != ErrorCode::kDataLoss) return status;
   SLACKLINE_TRY(reopen());
-  return database_.write(change);
+  return database_->write(change);
 }
 
 Status ModelStore::add_samples(const std::vector<ThroughputSample>& samples, double now_s) {
@@ -164,15 +193,23 @@ Result<FitRecord> ModelStore::put_fit(const ProfileEntry& entry, double now_s) {
   }));
   SLACKLINE_ASSIGN(
       Statement query,
-      database_.primary().prepare("SELECT version FROM fits WHERE model = ? AND gpu_type = ?"));
+      database_->primary().prepare("SELECT version FROM fits WHERE model = ? AND gpu_type = ?"));
   SLACKLINE_ASSIGN(const bool found, query.bind_all(entry.model, entry.gpu_type.str()).step());
   return FitRecord{entry, found ? query.integer(0) : 0, now_s};
 }
 
+Result<bool> ModelStore::forget(const std::string& model) {
+  bool found = false;
+  SLACKLINE_TRY(
+      write([&](Database& database) { return forget_model(database, model, found); }));
+  return found;
+}
+
 Result<std::vector<ThroughputSample>> ModelStore::samples(const ModelKey& key) {
+  if (!database_) return {};
   SLACKLINE_ASSIGN(
       Statement query,
-      database_.primary().prepare("SELECT batch, layout, throughput_samples_per_s, source, origin "
+      database_->primary().prepare("SELECT batch, layout, throughput_samples_per_s, source, origin "
                                   "FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
   query.bind_all(key.model, key.gpu_type.str());
   std::vector<ThroughputSample> samples;
@@ -186,7 +223,8 @@ Result<std::vector<ThroughputSample>> ModelStore::samples(const ModelKey& key) {
 }
 
 Result<std::vector<std::pair<ModelKey, std::int64_t>>> ModelStore::pairs() {
-  SLACKLINE_ASSIGN(Statement query, database_.primary().prepare(
+  if (!database_) return {};
+  SLACKLINE_ASSIGN(Statement query, database_->primary().prepare(
                                         "SELECT model, gpu_type, count(*) FROM samples "
                                         "GROUP BY model, gpu_type ORDER BY model, gpu_type"));
   std::vector<std::pair<ModelKey, std::int64_t>> pairs;
@@ -198,8 +236,9 @@ Result<std::vector<std::pair<ModelKey, std::int64_t>>> ModelStore::pairs() {
 }
 
 Result<std::vector<ModelDescriptor>> ModelStore::descriptors() {
+  if (!database_) return {};
   SLACKLINE_ASSIGN(Statement query,
-                   database_.primary().prepare("SELECT model, family, parameters, "
+                   database_->primary().prepare("SELECT model, family, parameters, "
                                                "flops_per_sample, description FROM descriptors"));
   std::vector<ModelDescriptor> descriptors;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
@@ -213,8 +252,9 @@ Result<std::vector<ModelDescriptor>> ModelStore::descriptors() {
 }
 
 Result<std::vector<FitRecord>> ModelStore::fits() {
+  if (!database_) return {};
   SLACKLINE_ASSIGN(Statement query,
-                   database_.primary().prepare(
+                   database_->primary().prepare(
                        "SELECT version, fitted_s, profile FROM fits ORDER BY model, gpu_type"));
   std::vector<FitRecord> fits;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {

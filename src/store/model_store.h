@@ -2,11 +2,13 @@
 //
 // What a call has acknowledged is on disk twice (mirrored_database.h): a damaged file loses
 // nothing. Readers of the file elsewhere never wait (WAL). A file that is damaged or deleted at run
-// time is made anew from its twin and the call repeated.
+// time is made anew from its twin and the call repeated. Where the disk refuses the file at the
+// start the store is closed: reads find nothing, writes try to open it and say why they cannot.
 //
 // Threads: one at a time. Errors as in database.h.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "slackline/model/model_record.h"
 #include "slackline/model/sample.h"
 #include "store/mirrored_database.h"
+#include "store/store_lock.h"
 
 namespace slackline::store {
 
@@ -35,7 +38,14 @@ struct ModelKey {
 
 class ModelStore {
  public:
+  // Errors: a newer schema or another program's file (left untouched), no folder, another daemon on
+  // the same file.
   static Result<ModelStore> open(const std::string& path, double busy_timeout_s = 5);
+
+  // Why it is closed; empty while it is open.
+  const std::string& closed() const { return closed_; }
+  // Opens it again: closed before, or damaged.
+  Status reopen();
 
   // All or none.
   Status add_samples(const std::vector<ThroughputSample>& samples, double now_s);
@@ -52,17 +62,20 @@ class ModelStore {
   Result<std::vector<ModelDescriptor>> descriptors();  // by model
   Result<std::vector<FitRecord>> fits();               // by (model, GPU type)
 
+  // Everything about a model, samples and all; false where there was nothing.
+  Result<bool> forget(const std::string& model);
+
   const StoreDamage& damage() const { return damage_; }
 
  private:
-  ModelStore(DatabaseOptions options, MirroredDatabase database)
-      : options_(std::move(options)), database_(std::move(database)) {}
+  explicit ModelStore(DatabaseOptions options) : options_(std::move(options)) {}
   Status write(const std::function<Status(Database&)>& change);
-  Status reopen();
 
   DatabaseOptions options_;
-  MirroredDatabase database_;
+  std::optional<StoreLock> lock_;
+  std::optional<MirroredDatabase> database_;
   StoreDamage damage_;
+  std::string closed_;
 };
 
 }  // namespace slackline::store

@@ -1,5 +1,6 @@
 #include "control/learn/model_writer.h"
 
+#include <string_view>
 #include <utility>
 
 #include "control/learn/fit_models.h"
@@ -13,6 +14,9 @@ bool passes_by_itself(const Error& error) {
   return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kResourceExhausted ||
          error.code == ErrorCode::kForbidden;
 }
+
+constexpr std::string_view kRemedy =
+    "free its disk or make it writable, or end the program that locks it";
 
 bool same_entry(const ProfileEntry& a, const ProfileEntry& b) {
   return a.coefficients == b.coefficients && a.points == b.points && a.startup_s == b.startup_s &&
@@ -36,9 +40,35 @@ Result<ModelWriter> ModelWriter::open(const std::string& path, WorkloadProfiles 
   auto store = store::ModelStore::open(path, busy_timeout_s);
   if (!store) return fail(store.error().with_context("the model database " + path));
   ModelWriter writer(path, std::move(*store), std::move(base), board, ModelMeters(metrics), clock);
+  writer.write_refusal_ = writer.store_.closed();
+  if (writer.closed())
+    obs::log_error("model_store_degraded",
+                   {{"path", path}, {"error", writer.store_.closed()}, {"remedy", kRemedy}});
   writer.load();
   writer.publish();
   return writer;
+}
+
+void ModelWriter::open_again() {
+  if (!store_.reopen()) return;
+  obs::log_info("model_store_recovered", {{"path", path_}});
+  write_refusal_.clear();
+  load();
+  publish();
+}
+
+// A model that is known already may always be told more of.
+Status ModelWriter::check_room(const std::string& model) const {
+  std::set<std::string_view> models;
+  for (const auto& [key, pair] : learnt_.pairs)
+    models.insert(key.first);
+  for (const auto& [name, descriptor] : learnt_.descriptors)
+    models.insert(name);
+  if (models.contains(model) || models.size() < kMaxLearntModels) return {};
+  return fail(ErrorCode::kForbidden,
+              format("{} models are known, and no more are kept: delete some that nobody trains "
+                     "any more (slackline models NAME --delete)",
+                     models.size()));
 }
 
 void ModelWriter::load() {
@@ -72,8 +102,8 @@ void ModelWriter::tell_condition() {
   meters_.show_degraded(!write_refusal_.empty());
   std::vector<std::string> problems;
   if (!write_refusal_.empty())
-    problems.push_back(
-        format("the model database {} cannot be written: {}", path_, write_refusal_));
+    problems.push_back(format("the model database {} cannot be written: {}; {}", path_,
+                              write_refusal_, kRemedy));
   if (!unreadable_.empty()) problems.push_back(unreadable_);
   if (damage.lost > 0)
     problems.push_back(format(
@@ -96,12 +126,14 @@ Status ModelWriter::write(const Status& status, std::string_view what) {
   if (!refused) return status;
   return fail(
       ErrorCode::kUnavailable,
-      format("{} not stored: the model database {} cannot be written: {}; free its disk, or "
-             "end the program that locks it, and send the same again",
-             what, path_, status.error().message));
+      format("{} not stored: the model database {} cannot be written: {}; {}, and send the same "
+             "again",
+             what, path_, status.error().message, kRemedy));
 }
 
 Result<SamplesAccepted> ModelWriter::add_samples(const std::vector<ThroughputSample>& samples) {
+  if (closed()) open_again();
+  SLACKLINE_TRY(check_room(samples.front().model));
   SLACKLINE_TRY(write(store_.add_samples(samples, clock_->wall_s()), "the samples were"));
   std::set<store::ModelKey> touched;
   for (const ThroughputSample& sample : samples) {
@@ -119,17 +151,41 @@ Result<SamplesAccepted> ModelWriter::add_samples(const std::vector<ThroughputSam
 }
 
 Result<ModelView> ModelWriter::describe(const ModelDescriptor& descriptor) {
+  if (closed()) open_again();
+  SLACKLINE_TRY(check_room(descriptor.model));
   SLACKLINE_TRY(write(store_.put_descriptor(descriptor), "the description was"));
   learnt_.descriptors[descriptor.model] = descriptor;
   publish();
   return *board_->known()->find(descriptor.model);
 }
 
+Status ModelWriter::forget(const std::string& model) {
+  if (closed()) open_again();
+  const auto found = store_.forget(model);
+  SLACKLINE_TRY(write(found ? Status() : Status(fail(found.error())), "the deletion was"));
+  learnt_.descriptors.erase(model);
+  std::erase_if(learnt_.pairs, [&](const auto& pair) { return pair.first.first == model; });
+  publish();
+  if (*found) return {};
+  if (board_->known()->find(model) != nullptr)
+    return fail(ErrorCode::kNotFound,
+                format("nothing was learnt of {}: what is known of it comes from the profiles",
+                       printable(model, 64)));
+  return fail(ErrorCode::kNotFound, format("no model is named {}", printable(model, 64)));
+}
+
 Status ModelWriter::add_runs(std::vector<FinishedRun>& runs) {
+  if (closed()) open_again();
   std::set<store::ModelKey> touched;
   Status status;
   while (!runs.empty()) {
     const FinishedRun& run = runs.front();
+    if (const Status room = check_room(run.sample.model); !room) {
+      obs::log_warning("run_not_stored",
+                       {{"run", run.sample.source}, {"error", room.error().message}});
+      runs.erase(runs.begin());
+      continue;
+    }
     const auto added = store_.add_run(run.sample, run.run, clock_->wall_s());
     status = write(added ? Status() : Status(fail(added.error())), "a finished run was");
     if (!added && passes_by_itself(added.error())) break;

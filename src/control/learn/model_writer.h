@@ -3,7 +3,8 @@
 // Only the (model, GPU type) pairs that got samples are fitted again, with kind "auto". A fit that
 // says what the last one said is no new version. What cannot be read back, and a database that was
 // damaged beyond its mirror, cost what was learnt and nothing else: the base serves on, and log,
-// metrics and the board say so. Threads: one.
+// metrics and the board say so; so does one that cannot be opened yet. At most kMaxLearntModels are
+// learnt or described; a run of a further one is left out and logged. Threads: one.
 //
 // Errors: kUnavailable with the remedy where the database is locked, full or not writable; then
 // nothing of the call was stored.
@@ -20,6 +21,9 @@
 
 namespace slackline::control {
 
+// Beside those of the profiles. A model takes some 14 kB of memory, and every change fits them all.
+inline constexpr std::size_t kMaxLearntModels = 2000;
+
 class ModelWriter {
  public:
   // Reads what is known so far and publishes it. `board`, `metrics` and `clock` outlive the writer.
@@ -30,6 +34,12 @@ class ModelWriter {
   // The samples of one model.
   Result<SamplesAccepted> add_samples(const std::vector<ThroughputSample>& samples);
   Result<ModelView> describe(const ModelDescriptor& descriptor);
+  // Everything that was learnt or described; what profiles say of it stays. kNotFound: nothing was.
+  Status forget(const std::string& model);
+  // True while the database could not be opened yet; a daemon that begins so knows the base.
+  bool closed() const { return !store_.closed().empty(); }
+  // Tries to open it; what it holds is then known.
+  void open_again();
   // Removes from `runs` those that are on disk; the rest is for the next time.
   Status add_runs(std::vector<FinishedRun>& runs);
   // Fits the pairs whose fit is older than their samples: the work of a predecessor that ended too
@@ -43,6 +53,7 @@ class ModelWriter {
   template <class T>
   T readable(Result<T> rows, std::string_view what);
   Status write(const Status& status, std::string_view what);
+  Status check_room(const std::string& model) const;
   void tell_condition();
   void refit(const std::set<store::ModelKey>& keys);
   void refit(const store::ModelKey& key);

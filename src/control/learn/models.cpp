@@ -10,7 +10,7 @@ namespace slackline::control {
 namespace {
 
 constexpr std::size_t kMaxWaitingRuns = 1000;
-constexpr double kRetryRuns_s = 1;
+constexpr double kRetry_s = 1;  // what could not be stored, and a database that is not open
 
 }  // namespace
 
@@ -74,6 +74,15 @@ Result<ModelView> Models::describe(ModelDescriptor descriptor) {
       [this, descriptor = std::move(descriptor)] { return writer_->describe(descriptor); });
 }
 
+Status Models::forget(std::string model) {
+  struct Forgotten {};
+  const auto done = ask<Forgotten>([this, model = std::move(model)]() -> Result<Forgotten> {
+    SLACKLINE_TRY(writer_->forget(model));
+    return Forgotten{};
+  });
+  return done ? Status() : Status(fail(done.error()));
+}
+
 void Models::record_run(FinishedRun run) {
   MutexLock lock(mutex_);
   if (stopping_ || runs_.size() >= kMaxWaitingRuns) {
@@ -90,13 +99,14 @@ void Models::run() {
   for (;;) {
     std::deque<Task> tasks;
     bool stopping = false;
+    const bool closed = writer_->closed();
     {
       MutexLock lock(mutex_);
       while (tasks_.empty() && runs_.empty() && !stopping_) {
-        if (waiting.empty()) {
+        if (waiting.empty() && !closed) {
           wake_.wait(mutex_);
         } else {
-          wake_.wait_for_s(mutex_, kRetryRuns_s);
+          wake_.wait_for_s(mutex_, kRetry_s);
           break;
         }
       }
@@ -108,6 +118,7 @@ void Models::run() {
     for (const Task& task : tasks)
       task();
     write_runs(waiting);
+    if (writer_->closed() && !stopping) writer_->open_again();
     if (stopping) return dropped_runs_.add(static_cast<double>(waiting.size()));
   }
 }

@@ -31,7 +31,8 @@ struct ModelsOptions {
 
 class Models {
  public:
-  // Opens or makes the file and starts the thread. `metrics` and `clock` outlive the object.
+  // Opens or makes the file and starts the thread. A disk that refuses is no error: the base serves,
+  // and the thread tries again. `metrics` and `clock` outlive the object.
   static Result<std::unique_ptr<Models>> open(const ModelsOptions& options, WorkloadProfiles base,
                                               obs::MetricsRegistry& metrics, const Clock& clock);
   ~Models();  // stop() and join()
@@ -44,6 +45,8 @@ class Models {
   // At least one sample, all of one model.
   Result<SamplesAccepted> add_samples(std::vector<ThroughputSample> samples);
   Result<ModelView> describe(ModelDescriptor descriptor);
+  // kNotFound where nothing was learnt of it or told.
+  Status forget(std::string model);
   void record_run(FinishedRun run);
 
   // What was accepted before is still done; later calls fail.

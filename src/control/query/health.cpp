@@ -2,6 +2,7 @@
 
 #include "cluster/source.h"
 #include "control/learn/known.h"
+#include "control/serve/decision_log.h"
 
 namespace slackline::control {
 
@@ -9,7 +10,8 @@ std::vector<HealthCheck> Health::checks() const {
   const CacheHealth cache = source_.health();
   return {
       {"cache-synced", cache.synced, cache.synced ? "" : cache.detail},
-      {"cache-fresh", !cache.stale, cache.stale ? cache.detail : ""},
+      {"cache-fresh", !cache.stale, cache.synced ? cache.detail : ""},
+      {"journal-written", true, log_.journal_problem()},
       {"models-stored", true, board_.store_problem()},
       {"not-stopping", !stopping_, stopping_ ? "shutting down" : ""},
   };

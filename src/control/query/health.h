@@ -2,7 +2,8 @@
 //
 // Ready: the first full list of nodes, pods and Jobs is in, the cache is not stale, and no stop has
 // begun. A daemon that is not ready still answers every verb, as stock would. Trouble with the
-// model database is told and leaves it ready: what is known serves on. Thread-safe.
+// journal, the model database or a followed dump is told and leaves it ready: scheduling goes on.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -16,6 +17,7 @@ class ClusterSource;
 namespace slackline::control {
 
 class KnownBoard;
+class DecisionLog;
 
 struct HealthCheck {
   std::string name;
@@ -25,8 +27,8 @@ struct HealthCheck {
 
 class Health {
  public:
-  Health(const cluster::ClusterSource& source, const KnownBoard& board)
-      : source_(source), board_(board) {}
+  Health(const cluster::ClusterSource& source, const KnownBoard& board, const DecisionLog& log)
+      : source_(source), board_(board), log_(log) {}
 
   std::vector<HealthCheck> checks() const;
   void begin_shutdown() { stopping_ = true; }
@@ -34,6 +36,7 @@ class Health {
  private:
   const cluster::ClusterSource& source_;
   const KnownBoard& board_;
+  const DecisionLog& log_;
   std::atomic<bool> stopping_{false};
 };
 

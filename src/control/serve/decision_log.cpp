@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "obs/log.h"
+#include "slackline/model/extender.h"
+
 namespace slackline::control {
 
 DecisionLog::DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics)
@@ -17,7 +20,31 @@ DecisionLog::DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics)
       degraded_(metrics.gauge("slackline_journal_degraded",
                               "1 while the journal cannot be written, 0 otherwise")) {}
 
+namespace {
+
+// What changes the cluster is told; what is asked many times a second only on demand.
+obs::LogLevel level_of(Verb verb) {
+  return verb == Verb::kFilter || verb == Verb::kPrioritize ? obs::LogLevel::kDebug
+                                                            : obs::LogLevel::kInfo;
+}
+
+void write_line(const DecisionRow& row) {
+  obs::log(level_of(row.verb), "decision",
+           {{"verb", to_string(row.verb)},
+            {"namespace", row.pod.ns},
+            {"name", row.pod.name},
+            {"uid", row.pod_uid.str()},
+            {"plan", row.plan_id},
+            {"result", row.result},
+            {"nodes_asked", static_cast<std::int64_t>(row.nodes_asked)},
+            {"snapshot", static_cast<std::int64_t>(row.snapshot_version)},
+            {"duration_us", row.duration_us}});
+}
+
+}  // namespace
+
 void DecisionLog::record(DecisionRow row) {
+  write_line(row);
   if (row.verb == Verb::kFilter)
     for (const auto& [reason, nodes] : row.reasons)
       metrics_
@@ -39,6 +66,10 @@ void DecisionLog::count_victims(std::size_t victims) {
 void DecisionLog::on_pod_bound(const Pod& pod, double seen_s) {
   if (journal_ != nullptr)
     (void)journal_->record_outcome(pod.uid, DecisionOutcome{pod.node.str(), seen_s});
+}
+
+std::string DecisionLog::journal_problem() const {
+  return journal_ == nullptr ? "there is no journal" : journal_->stats().problem;
 }
 
 void DecisionLog::refresh_metrics() {

@@ -1,10 +1,12 @@
-// DecisionLog: where every verb's decision goes: the journal, the metrics.
+// DecisionLog: where every verb's decision goes: the journal, the metrics, and one line of the log
+// (info; debug for filter and prioritize) with the pod's uid and the time it took, never a body.
 //
 // record() never waits: the journal's queue is bounded and drops (and counts) when it is full. A
 // daemon without a journal (it could not be opened) still counts. Thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "cluster/source.h"
@@ -30,6 +32,8 @@ class DecisionLog : public cluster::ClusterObserver {
   // The watch saw the pod bound: that is the outcome of its last decision.
   void on_pod_bound(const Pod& pod, double seen_s) override;
 
+  // Why decisions are not on disk, with the remedy; empty while they are.
+  std::string journal_problem() const;
   // Brings the journal's own counters into the metrics; called before each scrape.
   void refresh_metrics();
 

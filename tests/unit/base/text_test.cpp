@@ -5,6 +5,7 @@
 
 #include "slackline/base/clock.h"
 #include "slackline/base/strong_id.h"
+#include "slackline/base/visible.h"
 
 namespace slackline {
 namespace {
@@ -44,6 +45,19 @@ TEST(Text, ForeignTextIsMadePrintable) {
   EXPECT_EQ(printable("a\nb\x7f"), "a\\x0ab\\x7f");
   EXPECT_EQ(printable("abcdef", 3), "abc...");
   EXPECT_EQ(to_lower("A100-Ä"), "a100-Ä");
+}
+
+// A terminal obeys C1 as it obeys ESC [, and a change of direction makes a line say something else.
+TEST(Text, WhatCannotBeSeenIsMadeVisible) {
+  EXPECT_EQ(printable("m\u009b31mX\u202e"), "m\\u009b31mX\\u202e");
+  EXPECT_EQ(printable("a\u200bb\ufeffc\u2066d\u2028"), "a\\u200bb\\ufeffc\\u2066d\\u2028");
+  EXPECT_EQ(printable("\xff\xc2"), "\\xff\\xc2");
+  EXPECT_EQ(printable("Ä 漢 💥"), "Ä 漢 💥");
+  EXPECT_EQ(printable("漢字漢字", 4), "漢字...") << "never half a character";
+  EXPECT_TRUE(has_unprintable("T4\u200d"));
+  EXPECT_TRUE(has_unprintable("T4\n"));
+  EXPECT_TRUE(has_unprintable("T4\xff"));
+  EXPECT_FALSE(has_unprintable("Tesla Ä-漢 💥"));
 }
 
 TEST(Text, FingerprintsAreStable) {

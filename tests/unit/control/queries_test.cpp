@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "control/query/health.h"
+#include "control/serve/decision_log.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -40,6 +41,8 @@ class QueriesTest : public ::testing::Test {
           .with(a_pod("team/waiting").gpus(2).trains("resnet50", 64, 1000).accepts({"K80"}))
           .build()};
   Queries queries{options, board, source, nullptr, clock, "test"};
+  obs::MetricsRegistry metrics;
+  DecisionLog log{nullptr, metrics};
 };
 
 TEST_F(QueriesTest, ANodeShowsUsedHeldAndFree) {
@@ -93,17 +96,25 @@ TEST_F(QueriesTest, WhatIsNotThereIsNamed) {
 
 TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {
   source.be({.synced = false, .age_s = 3, .stale = false, .detail = "pods: first list not done"});
-  Health health(source, board);
+  Health health(source, board, log);
   const auto checks = health.checks();
   EXPECT_FALSE(checks[0].ok);
   EXPECT_EQ(checks[0].detail, "pods: first list not done");
   health.begin_shutdown();
-  EXPECT_FALSE(health.checks()[3].ok);
+  EXPECT_FALSE(health.checks()[4].ok);
+}
+
+// The last good dump serves on: ready, but not without a word.
+TEST_F(QueriesTest, TroubleWithAFollowedDumpIsToldAndLeavesItReady) {
+  source.be({.synced = true, .age_s = 0, .stale = false, .detail = "dump.yaml: cut short"});
+  const HealthCheck check = Health(source, board, log).checks()[1];
+  EXPECT_TRUE(check.ok);
+  EXPECT_EQ(check.detail, "dump.yaml: cut short");
 }
 
 TEST_F(QueriesTest, TroubleWithTheModelDatabaseIsToldAndLeavesItReady) {
   board.set_store_problem("the disk is full");
-  const HealthCheck check = Health(source, board).checks()[2];
+  const HealthCheck check = Health(source, board, log).checks()[3];
   EXPECT_EQ(check.name, "models-stored");
   EXPECT_TRUE(check.ok);
   EXPECT_EQ(check.detail, "the disk is full");

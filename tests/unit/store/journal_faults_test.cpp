@@ -175,6 +175,84 @@ TEST_F(JournalFaults, ANewerSchemaIsRefused) {
   EXPECT_THAT(journal.error().message, HasSubstr("run a newer Slackline"));
 }
 
+TEST_F(JournalFaults, ASecondDaemonOnTheFileIsToldWhoHasIt) {
+  auto first = open();
+  ASSERT_TRUE(first);
+  Result<std::unique_ptr<Journal>> second = Journal::open(options_);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kConflict);
+  EXPECT_THAT(second.error().message,
+              HasSubstr(options_.path + " is in use by process " + std::to_string(::getpid())));
+  EXPECT_THAT(second.error().message, HasSubstr("store.path"));
+  first.reset();
+  EXPECT_TRUE(open());
+}
+
+// Somebody dropped the tables, or set the version back: history, which may be deleted at any time.
+TEST_F(JournalFaults, TablesThatAreMissingNeverRefuseTheStart) {
+  for (const char* harm : {"DROP TABLE decisions", "PRAGMA user_version=0", "PRAGMA user_version=-5",
+                           "ALTER TABLE decisions DROP COLUMN reasons"}) {
+    open().reset();
+    {
+      Result<Database> database = Database::open_reader(options_.path, 1);
+      ASSERT_TRUE(database->execute(std::string("PRAGMA query_only=OFF; ") + harm)) << harm;
+    }
+    auto journal = open();
+    ASSERT_TRUE(journal) << harm;
+    EXPECT_THAT(journal->stats().recovered_from, HasSubstr("journal.db.damaged-")) << harm;
+    journal->append(decision(1));
+    EXPECT_TRUE(journal->flush(10)) << harm;
+    std::filesystem::remove(journal->stats().recovered_from);
+  }
+}
+
+// As root every folder can be written: a folder in the way of the lock file stands for a disk that
+// takes no new files.
+TEST_F(JournalFaults, WhatTheDiskRefusesAtTheStartIsTriedAgain) {
+  std::filesystem::create_directory(options_.path + ".lock");
+  auto journal = open();
+  ASSERT_TRUE(journal) << "scheduling goes on without history";
+  EXPECT_TRUE(journal->stats().degraded);
+  EXPECT_THAT(journal->stats().problem, HasSubstr(options_.path));
+  EXPECT_THAT(journal->stats().problem, HasSubstr("free the disk"));
+  const Result<JournalPage> page = journal->query({});
+  ASSERT_FALSE(page);
+  EXPECT_EQ(page.error().code, ErrorCode::kUnavailable);
+  EXPECT_TRUE(journal->append(decision(1))) << "rows wait";
+  std::filesystem::remove(options_.path + ".lock");
+  EXPECT_TRUE(journal->flush(10));
+  EXPECT_FALSE(journal->stats().degraded);
+  EXPECT_EQ(journal->stats().problem, "");
+  EXPECT_EQ(journal->query({})->rows.size(), 1U);
+}
+
+TEST_F(JournalFaults, AFullDiskAtTheStartLeavesNoWreckage) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit all{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &all), 0);
+  const rlimit tiny{100, all.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tiny), 0);
+  auto journal = Journal::open(options_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // several tries
+  setrlimit(RLIMIT_FSIZE, &all);
+  ASSERT_TRUE(journal) << journal.error().message;
+  (*journal)->append(decision(1));
+  EXPECT_TRUE((*journal)->flush(10));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+    EXPECT_EQ(entry.path().string().find("damaged"), std::string::npos) << entry.path();
+}
+
+TEST_F(JournalFaults, OnlyItsOwnerReadsTheFiles) {
+  auto journal = open();
+  journal->append(decision(1));
+  ASSERT_TRUE(journal->flush(10));
+  using std::filesystem::perms;
+  for (const char* suffix : {"", "-wal", "-shm", ".lock"})
+    EXPECT_EQ(std::filesystem::status(options_.path + suffix).permissions(),
+              perms::owner_read | perms::owner_write)
+        << suffix;
+}
+
 TEST_F(JournalFaults, ADeletedFileIsBegunAnew) {
   auto journal = open();
   ASSERT_TRUE(journal);

@@ -1,0 +1,16 @@
+// What can be seen of foreign text: printable() of text.h escapes the rest of it.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace slackline {
+
+// The length of the UTF-8 sequence that the text begins with, or 0 where its bytes are not one.
+std::size_t utf8_length(std::string_view text);
+
+// Whether it holds what a terminal obeys or a reader cannot see: control characters (C0, DEL, C1),
+// marks without width, changes of direction; or bytes that are no UTF-8.
+bool has_unprintable(std::string_view text);
+
+}  // namespace slackline
