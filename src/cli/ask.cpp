@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/numbers.h"
 #include "cli/watch.h"
 #include "client/client.h"
 #include "slackline/base/text.h"
@@ -19,6 +20,7 @@ struct AskOptions {
   std::string ns;
   std::string verb;
   int limit = 0;
+  bool forget = false;
   bool watch = false;
   double interval_s = 2;
 };
@@ -39,6 +41,17 @@ int ask(const AskOptions& options, const std::string& path) {
   }
   std::fputs(answer->c_str(), stdout);
   if (!answer->empty() && answer->back() != '\n') std::fputc('\n', stdout);
+  return 0;
+}
+
+int forget_model(const AskOptions& options) {
+  const auto answer =
+      client::Client(options.server).remove("/v1/models/" + client::encode_query(options.name));
+  if (!answer) {
+    std::fprintf(stderr, "slackline: %s\n", answer.error().message.c_str());
+    return kFailure;
+  }
+  std::printf("forgot what was learnt of %s\n", printable(options.name).c_str());
   return 0;
 }
 
@@ -89,7 +102,7 @@ void add_queue(CLI::App& app, int& exit_code, const std::shared_ptr<AskOptions>&
   queue->add_option("--limit", options->limit, "At most so many rows");
   queue->add_flag("-w,--watch", options->watch, "Show it again and again, until Ctrl-C");
   queue->add_option("--interval", options->interval_s, "Seconds between two pictures, with --watch")
-      ->check(CLI::Range(0.2, 3600.0))
+      ->check(in_range(0.2, 3600))
       ->capture_default_str();
   queue->callback(
       [&exit_code, options] { exit_code = ask(*options, with_query("/v1/queue", *options)); });
@@ -137,11 +150,17 @@ void add_ask(CLI::App& app, int& exit_code) {
   CLI::App* models = add_question(
       app, "models", "Show what is known about the speed of models, and where it comes from",
       options);
-  models->add_option("model", options->name, "Only this one, with its description");
+  CLI::Option* model =
+      models->add_option("model", options->name, "Only this one, with its description");
+  models
+      ->add_flag("--delete", options->forget,
+                 "Forget what was learnt of it: samples, fits, description; profiles stay")
+      ->needs(model);
   models->callback([&exit_code, options] {
-    exit_code =
-        ask(*options, options->name.empty() ? "/v1/models?limit=1000"
-                                            : "/v1/models/" + client::encode_query(options->name));
+    const std::string path = options->name.empty()
+                                 ? "/v1/models?limit=1000"
+                                 : "/v1/models/" + client::encode_query(options->name);
+    exit_code = options->forget ? forget_model(*options) : ask(*options, path);
   });
 
   CLI::App* decisions =

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include <arpa/inet.h>
 #include <httplib.h>
 
 #include "slackline/base/text.h"
@@ -24,6 +25,14 @@ std::unique_ptr<httplib::Client> connect(const ClientOptions& options) {
   return http;
 }
 
+Status check_token(const ClientOptions& options) {
+  if (options.token.empty() || !is_open_to_the_network(options.url)) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              format("the token would go over the network in the clear to {}: use https://, or "
+                     "`kubectl port-forward` and http://127.0.0.1",
+                     printable(options.url)));
+}
+
 Result<std::string> unwrap(const ClientOptions& options, const httplib::Result& result) {
   if (!result)
     return fail(
@@ -40,13 +49,36 @@ Result<std::string> unwrap(const ClientOptions& options, const httplib::Result& 
 }  // namespace
 
 Result<std::string> Client::get(const std::string& path, const std::string& accept) const {
+  SLACKLINE_TRY(check_token(options_));
   const auto http = connect(options_);
   return unwrap(options_, http->Get(path, httplib::Headers{{"Accept", accept}}));
 }
 
 Result<std::string> Client::post_json(const std::string& path, const std::string& body) const {
+  SLACKLINE_TRY(check_token(options_));
   const auto http = connect(options_);
   return unwrap(options_, http->Post(path, body, "application/json"));
+}
+
+Result<std::string> Client::remove(const std::string& path) const {
+  SLACKLINE_TRY(check_token(options_));
+  const auto http = connect(options_);
+  return unwrap(options_, http->Delete(path));
+}
+
+bool is_open_to_the_network(std::string_view url) {
+  constexpr std::string_view kPlain = "http://";
+  if (to_lower(url.substr(0, kPlain.size())) != kPlain) return false;
+  std::string_view host = url.substr(kPlain.size());
+  host = host.substr(0, host.find_first_of("/?#"));
+  if (const auto at = host.find_last_of('@'); at != std::string_view::npos)
+    host = host.substr(at + 1);
+  const bool bracketed = host.starts_with('[');
+  host = bracketed ? host.substr(1, host.find(']') - 1) : host.substr(0, host.find(':'));
+  const std::string name = to_lower(host);
+  in_addr v4{};
+  if (::inet_pton(AF_INET, name.c_str(), &v4) == 1) return !name.starts_with("127.");
+  return name != "localhost" && name != "::1";
 }
 
 std::string encode_query(std::string_view value) {

@@ -1,10 +1,12 @@
 // Client: what the command line asks of a running daemon (cpp-httplib behind it).
 //
 // Blocking, one call at a time; not thread-safe. An answer other than 2xx is an Error that carries
-// the daemon's own message; "cannot connect" names the address and how to start a daemon.
+// the daemon's own message; "cannot connect" names the address and how to start a daemon. A token is
+// never sent over plain HTTP, but to this machine.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "slackline/base/result.h"
 
@@ -25,11 +27,15 @@ class Client {
 
   // `accept`: "text/plain" for the table, "application/json".
   Result<std::string> get(const std::string& path, const std::string& accept) const;
+  Result<std::string> remove(const std::string& path) const;  // DELETE
   Result<std::string> post_json(const std::string& path, const std::string& body) const;
 
  private:
   ClientOptions options_;
 };
+
+// Whether requests to this URL can be read on the network: http:// to another host than this one.
+bool is_open_to_the_network(std::string_view url);
 
 // Percent-encodes a query value.
 std::string encode_query(std::string_view value);

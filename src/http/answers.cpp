@@ -20,10 +20,22 @@ Response failure(const Error& error) {
     int status;
     std::string_view reason;
   };
-  const Answer answer = error.code == ErrorCode::kNotFound          ? Answer{404, "NotFound"}
-                        : error.code == ErrorCode::kInvalidArgument ? Answer{400, "BadRequest"}
-                        : error.code == ErrorCode::kUnavailable ? Answer{503, "ServiceUnavailable"}
-                                                                : Answer{500, "InternalError"};
+  const auto answer_to = [](ErrorCode code) -> Answer {
+    switch (code) {
+      case ErrorCode::kNotFound:
+        return {404, "NotFound"};
+      case ErrorCode::kInvalidArgument:
+        return {400, "BadRequest"};
+      case ErrorCode::kForbidden:
+        return {403, "Forbidden"};
+      case ErrorCode::kUnavailable:
+      case ErrorCode::kResourceExhausted:
+        return {503, "ServiceUnavailable"};
+      default:
+        return {500, "InternalError"};
+    }
+  };
+  const Answer answer = answer_to(error.code);
   Response response;
   response.status = answer.status;
   response.body = wire::encode_status_error(answer.status, answer.reason, error.message);

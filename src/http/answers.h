@@ -19,7 +19,7 @@
 
 namespace slackline::http {
 
-// 404 NotFound, 400 BadRequest, 503 ServiceUnavailable, else 500 InternalError.
+// 404 NotFound, 400 BadRequest, 403 Forbidden, 503 ServiceUnavailable, else 500 InternalError.
 Response failure(const Error& error);
 Response json(std::string body);
 Response text(std::string body);

@@ -115,9 +115,10 @@ std::optional<GuardAnswer> refuse_token(const std::string& token) {
 std::optional<ApiDemand> demand_of(const Route& route, const Request& request) {
   if (!route.pattern.starts_with(kGuarded)) return std::nullopt;
   const std::string rest = route.pattern.substr(kGuarded.size());
-  const std::string_view verb = route.method == "GET"    ? "get"
-                                : route.method == "POST" ? "create"
-                                                         : "update";
+  const std::string_view verb = route.method == "GET"      ? "get"
+                                : route.method == "POST"   ? "create"
+                                : route.method == "DELETE" ? "delete"
+                                                           : "update";
   return ApiDemand{std::string(verb), rest.substr(0, rest.find('/')), namespace_of(route, request)};
 }
 

@@ -53,6 +53,12 @@ Response put_model(control::Models& models, const Request& request) {
   return answer(request, models.describe(std::move(*descriptor)));
 }
 
+Response delete_model(control::Models& models, const Request& request) {
+  const std::string& model = request.params.at("model");
+  if (const Status done = models.forget(model); !done) return failure(done.error());
+  return json(wire::encode_status_success(format("forgot what was learnt of {}", model)));
+}
+
 }  // namespace
 
 void add_model_routes(Router& router, const control::Queries& queries, control::Models& models,
@@ -68,6 +74,9 @@ void add_model_routes(Router& router, const control::Queries& queries, control::
   router.add({"PUT", "/v1/models/{model}",
               [&models](const Request& request) { return put_model(models, request); },
               kMaxDescriptorBody, Pool::kThreads});
+  router.add({"DELETE", "/v1/models/{model}",
+              [&models](const Request& request) { return delete_model(models, request); }, 0,
+              Pool::kThreads});
   router.add({"POST", "/v1/models/{model}/samples",
               [&models](const Request& request) { return post_samples(models, request); },
               max_samples, Pool::kThreads});

@@ -1,4 +1,5 @@
-// REST for throughput models: GET /v1/models and /v1/models/{model}, POST .../samples, PUT.
+// REST for throughput models: GET /v1/models and /v1/models/{model}, POST .../samples, PUT,
+// DELETE.
 //
 // Errors as in api_routes.h; 415 where a body is neither JSON nor, for samples, CSV; 503 with the
 // remedy while the model database cannot be written.

@@ -194,11 +194,14 @@ Error RowProblems::error() const {
 }
 
 std::optional<double> read_positive(const CsvTable& table, const CsvRow& row, std::size_t column,
-                                    RowProblems& problems) {
+                                    RowProblems& problems, NumberRange range) {
   const auto number = parse_number(row.cell(column));
-  if (number && *number > 0) return *number;
+  if (number && *number > 0 && range.holds(*number)) return *number;
   problems.add(row.line, table.header[column],
-               format("\"{}\" must be a number above 0", printable(row.cell(column), 64)));
+               format("\"{}\" must be a number {}", printable(row.cell(column), 64),
+                      range.most == kAnyRange.most
+                          ? "above 0"
+                          : format("from {:g} to {:g}", range.least, range.most)));
   return std::nullopt;
 }
 

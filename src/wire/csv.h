@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,9 +61,18 @@ class RowProblems {
   std::string listed_;
 };
 
-// The cell as a number > 0, or as a whole number from 1 to 1e9; else nullopt and a problem.
+// What a number may be, both ends included.
+struct NumberRange {
+  double least;
+  double most;
+  bool holds(double number) const { return number >= least && number <= most; }
+};
+
+// The cell as a number > 0 in the range, or as a whole number from 1 to 1e9; else nullopt and a
+// problem.
+inline constexpr NumberRange kAnyRange{0, std::numeric_limits<double>::max()};
 std::optional<double> read_positive(const CsvTable& table, const CsvRow& row, std::size_t column,
-                                    RowProblems& problems);
+                                    RowProblems& problems, NumberRange range = kAnyRange);
 std::optional<int> read_count(const CsvTable& table, const CsvRow& row, std::size_t column,
                               RowProblems& problems);
 

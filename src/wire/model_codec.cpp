@@ -7,6 +7,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/base/visible.h"
 #include "wire/json_view.h"
 #include "wire/samples_csv.h"
 
@@ -17,6 +18,8 @@ constexpr std::size_t kMaxName = 253;
 constexpr std::size_t kMaxSource = 256;
 constexpr std::size_t kMaxText = 4096;
 constexpr std::size_t kListedProblems = 20;
+constexpr NumberRange kParameters{1, 1e18};
+constexpr NumberRange kFlops{1, 1e30};
 
 class Problems {
  public:
@@ -78,15 +81,28 @@ class Fields {
     return {};
   }
 
-  std::optional<double> positive(std::string_view key, bool required) {
+  // A text that becomes part of a key or of a table.
+  std::string name(std::string_view key, std::size_t most, bool required) {
+    std::string value = text(key, most, required);
+    if (!has_unprintable(value)) return value;
+    problems_.add(path_of(key), "must not hold control characters or what cannot be seen");
+    return {};
+  }
+
+  // In [least, most], where given.
+  std::optional<double> positive(std::string_view key, bool required, NumberRange range = kAnyRange) {
     const JsonView value = object_[key];
     if (!value.present()) {
       if (required) problems_.add(path_of(key), "is missing");
       return std::nullopt;
     }
     const auto number = value.number();
-    if (number && std::isfinite(*number) && *number > 0) return number;
-    problems_.add(path_of(key), "must be a number above 0");
+    const bool above = number && std::isfinite(*number) && *number > 0;
+    if (above && range.holds(*number)) return number;
+    problems_.add(path_of(key), range.most == kAnyRange.most
+                                    ? "must be a number above 0"
+                                    : format("must be a number from {:g} to {:g}", range.least,
+                                             range.most));
     return std::nullopt;
   }
 
@@ -117,8 +133,8 @@ ThroughputSample read_sample(Fields& fields, const std::string& model) {
   if (!fields.check_keys(
           {"gpuType", "batch", "placement", "throughputSamplesPerS", "source", "origin"}))
     return sample;
-  sample.gpu_type = GpuType(fields.text("gpuType", kMaxName, true));
-  const auto batch = fields.positive("batch", true);
+  sample.gpu_type = GpuType(fields.name("gpuType", kMaxName, true));
+  const auto batch = fields.positive("batch", true, kBatches);
   sample.batch = batch.value_or(0);
   const std::string placement = fields.text("placement", kMaxText, true);
   const auto layout = parse_layout(placement);
@@ -130,8 +146,8 @@ ThroughputSample read_sample(Fields& fields, const std::string& model) {
     fields.wrong("batch", format("{} is less than the {} GPUs of {}; it is the global batch, of "
                                  "all GPUs together",
                                  *batch, layout->spread().gpus, layout->str()));
-  sample.throughput_samples_per_s = fields.positive("throughputSamplesPerS", true).value_or(0);
-  sample.source = fields.text("source", kMaxSource, false);
+  sample.throughput_samples_per_s = fields.positive("throughputSamplesPerS", true, kThroughputs).value_or(0);
+  sample.source = fields.name("source", kMaxSource, false);
   sample.origin = read_origin(fields);
   return sample;
 }
@@ -184,13 +200,12 @@ void encode_types(JsonWriter& out, const ModelView& view) {
 }  // namespace
 
 Status check_model_name(std::string_view model) {
-  const bool plain = std::none_of(model.begin(), model.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '/' || c == '\\';
-  });
+  const bool plain =
+      !has_unprintable(model) && model.find_first_of("/\\") == std::string_view::npos;
   if (plain && !model.empty() && model.size() <= kMaxName) return {};
   return fail(ErrorCode::kInvalidArgument,
-              format("the model's name \"{}\" must have 1 to {} bytes, without slashes and control "
-                     "characters",
+              format("the model's name \"{}\" must have 1 to {} bytes, without slashes, control "
+                     "characters and characters that cannot be seen",
                      printable(model, 64), kMaxName));
 }
 
@@ -247,9 +262,9 @@ Result<ModelDescriptor> read_posted_descriptor(std::string_view json, const std:
   descriptor.model = model;
   Fields body(root, "", problems);
   if (body.check_keys({"family", "parameters", "flopsPerSample", "description"})) {
-    descriptor.family = body.text("family", kMaxName, false);
-    descriptor.parameters = body.positive("parameters", false);
-    descriptor.flops_per_sample = body.positive("flopsPerSample", false);
+    descriptor.family = body.name("family", kMaxName, false);
+    descriptor.parameters = body.positive("parameters", false, kParameters);
+    descriptor.flops_per_sample = body.positive("flopsPerSample", false, kFlops);
     descriptor.description = body.text("description", kMaxText, false);
   }
   SLACKLINE_TRY(problems.status());

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "slackline/base/text.h"
+#include "slackline/base/visible.h"
 
 namespace slackline::wire {
 namespace {
@@ -40,6 +41,8 @@ std::string read_name(const CsvTable& table, const CsvRow& row, std::size_t colu
   if (name.empty()) problems.add(row.line, table.header[column], "is missing");
   if (name.size() > kMaxName)
     problems.add(row.line, table.header[column], format("is longer than {} bytes", kMaxName));
+  if (has_unprintable(name))
+    problems.add(row.line, table.header[column], "holds control characters or what cannot be seen");
   return std::string(name);
 }
 
@@ -48,7 +51,7 @@ ThroughputSample read_row(const CsvTable& table, const CsvRow& row, const Column
   ThroughputSample sample;
   sample.model = read_name(table, row, columns.model, problems);
   sample.gpu_type = GpuType(read_name(table, row, columns.gpu_type, problems));
-  const auto batch = read_positive(table, row, columns.batch, problems);
+  const auto batch = read_positive(table, row, columns.batch, problems, kBatches);
   sample.batch = batch.value_or(0);
   const auto layout = parse_layout(row.cell(columns.placement));
   if (layout)
@@ -62,7 +65,7 @@ ThroughputSample read_row(const CsvTable& table, const CsvRow& row, const Column
                         *batch, layout->spread().gpus, layout->str()));
   if (columns.throughput)
     sample.throughput_samples_per_s =
-        read_positive(table, row, *columns.throughput, problems).value_or(0);
+        read_positive(table, row, *columns.throughput, problems, kThroughputs).value_or(0);
   if (columns.source) sample.source = row.cell(*columns.source).substr(0, kMaxSource);
   return sample;
 }

@@ -19,6 +19,10 @@
 
 namespace slackline::wire {
 
+// What is believed of a measurement: far beyond any machine, near enough that sums stay finite.
+inline constexpr NumberRange kBatches{1, 1e9};
+inline constexpr NumberRange kThroughputs{1e-6, 1e12};
+
 // Questions to a model look like samples whose throughput, 0, is not known.
 enum class SampleRows { kMeasured, kQuestions };
 

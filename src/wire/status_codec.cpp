@@ -17,4 +17,16 @@ std::string encode_status_error(int code, std::string_view reason, std::string_v
   return out.take();
 }
 
+std::string encode_status_success(std::string_view message) {
+  JsonWriter out;
+  out.begin_object()
+      .field("kind", "Status")
+      .field("apiVersion", "v1")
+      .field("status", "Success")
+      .field("message", message)
+      .field("code", 200)
+      .end_object();
+  return out.take();
+}
+
 }  // namespace slackline::wire

@@ -8,5 +8,6 @@ namespace slackline::wire {
 
 // `reason` is a stable code ("NotFound", "BadRequest").
 std::string encode_status_error(int code, std::string_view reason, std::string_view message);
+std::string encode_status_success(std::string_view message);
 
 }  // namespace slackline::wire

@@ -6,7 +6,7 @@
 namespace slackline {
 
 struct ApiDemand {
-  std::string verb;      // get, create, update
+  std::string verb;      // get, create, update, delete
   std::string resource;  // tasks, queue, nodes ...
   std::string ns;        // empty: in all namespaces
 };

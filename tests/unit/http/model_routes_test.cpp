@@ -99,6 +99,39 @@ TEST_F(ModelRoutesTest, ADescriptionIsReplacedWhole) {
   EXPECT_THAT(second.body, ::testing::Not(HasSubstr("parameters")));
 }
 
+TEST_F(ModelRoutesTest, AModelIsForgotten) {
+  ASSERT_EQ(send("POST", kPath, kSample).status, 200);
+  ASSERT_EQ(send("PUT", "/v1/models/newnet", R"({"family":"a"})").status, 200);
+  const Response gone = send("DELETE", "/v1/models/newnet");
+  EXPECT_EQ(gone.status, 200);
+  EXPECT_THAT(gone.body, HasSubstr("\"status\":\"Success\""));
+  EXPECT_EQ(send("GET", "/v1/models/newnet").status, 404);
+  const Response again = send("DELETE", "/v1/models/newnet");
+  EXPECT_EQ(again.status, 404);
+  EXPECT_THAT(again.body, HasSubstr("no model is named newnet"));
+}
+
+TEST_F(ModelRoutesTest, AbsurdNumbersAndHiddenCharactersAreRefusedWithTheRange) {
+  const auto refusal = [&](const std::string& field) {
+    const Response answer = send("POST", kPath, R"({"samples":[{"gpuType":"T4","batch":64,)" +
+                                                     field + R"("placement":"1x2"}]})");
+    EXPECT_EQ(answer.status, 400);
+    return answer.body;
+  };
+  EXPECT_THAT(refusal(R"("throughputSamplesPerS":1e308,)"),
+              HasSubstr("samples[0].throughputSamplesPerS: must be a number from 1e-06 to 1e+12"));
+  EXPECT_THAT(refusal(R"("throughputSamplesPerS":1,"source":"a\u001b[2J",)"),
+              HasSubstr("samples[0].source: must not hold control characters"));
+  EXPECT_THAT(refusal(R"("throughputSamplesPerS":1,"source":"a\u202eb",)"),
+              HasSubstr("samples[0].source"));
+  const Response type = send("POST", kPath, R"({"samples":[{"gpuType":"A\n","batch":1e300,
+      "placement":"1x2","throughputSamplesPerS":1}]})");
+  EXPECT_THAT(type.body, HasSubstr("samples[0].gpuType: must not hold control characters"));
+  EXPECT_THAT(type.body, HasSubstr("samples[0].batch: must be a number from 1 to 1e+09"));
+  EXPECT_EQ(send("PUT", "/v1/models/new%c2%9bnet", "{}").status, 400);
+  EXPECT_EQ(send("PUT", "/v1/models/newnet", R"({"parameters":1e308})").status, 400);
+}
+
 TEST_F(ModelRoutesTest, WhileItStopsTheAnswerIs503) {
   models_->stop();
   const Response refused = send("POST", kPath, kSample);

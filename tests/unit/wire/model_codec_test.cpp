@@ -37,9 +37,9 @@ TEST(PostedSamples, EveryWrongFieldIsNamedAtOnce) {
       problems_of(R"({"samples": [{"gpuType": 7, "batch": 0, "placement": "2y4",
                               "throughputSamplesPerS": "fast", "color": 1}, 9]})"),
       AllOf(HasSubstr("samples[0].gpuType: must be a string"),
-            HasSubstr("samples[0].batch: must be a number above 0"),
+            HasSubstr("samples[0].batch: must be a number from 1 to 1e+09"),
             HasSubstr("samples[0].placement"),
-            HasSubstr("samples[0].throughputSamplesPerS: must be a number above 0"),
+            HasSubstr("samples[0].throughputSamplesPerS: must be a number from 1e-06 to 1e+12"),
             HasSubstr("samples[0].color: unknown key; allowed: gpuType"),
             HasSubstr("samples[1]: must be a JSON object"), HasSubstr("nothing was stored")));
 }

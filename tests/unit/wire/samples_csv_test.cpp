@@ -35,7 +35,7 @@ TEST(SamplesCsv, TellsEveryWrongValueByFileLineAndField) {
       "m,A100,8,1x1,7,8\n");
   EXPECT_TRUE(message.starts_with("s.csv: 8 values are wrong, so nothing was read:")) << message;
   for (const char* part :
-       {"line 3: model: is missing", "line 3: batch: \"-3\" must be a number above 0",
+       {"line 3: model: is missing", "line 3: batch: \"-3\" must be a number from 1 to 1e+09",
         "line 3: placement: ", "line 3: throughput_samples_per_s: \"0\" must be",
         "line 4: gpu_type: is missing", "line 4: batch: 4 is less than the 8 GPUs of 2x4",
         "line 4: throughput_samples_per_s: \"inf\"", "line 5: row: has 6 cells"})
