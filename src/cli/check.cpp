@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "config/lint.h"
 #include "config/load.h"
-#include "config/profiles.h"
+#include "control/learn/profiles.h"
 #include "control/settings/settings.h"
 
 namespace slackline::cli {
@@ -32,7 +32,7 @@ bool check_ours(const std::string& file, config::Configuration& configuration) {
   }
   if (!report(file, loaded->findings)) return false;
   configuration = loaded->configuration;
-  const auto profiles = config::load_profiles(configuration.profiles);
+  const auto profiles = control::load_profiles(configuration.profiles);
   if (!profiles)
     std::printf("%s: error: profiles: %s\n", file.c_str(), profiles.error().message.c_str());
   const auto settings = control::settings_of(configuration);

@@ -16,8 +16,8 @@
 #include "cluster/kube_source.h"
 #include "cluster/kube_writer.h"
 #include "cluster/observers.h"
-#include "config/profiles.h"
 #include "control/learn/models.h"
+#include "control/learn/profiles.h"
 #include "control/learn/runs.h"
 #include "control/query/book_keeper.h"
 #include "control/query/health.h"
@@ -100,7 +100,7 @@ Status Daemon::Parts::open_history() {
 }
 
 Status Daemon::Parts::open_models() {
-  SLACKLINE_ASSIGN(WorkloadProfiles base, config::load_profiles(configuration.profiles));
+  SLACKLINE_ASSIGN(WorkloadProfiles base, control::load_profiles(configuration.profiles));
   control::ModelsOptions options;
   options.path = configuration.store.models_file();
   SLACKLINE_ASSIGN(models,
@@ -252,6 +252,11 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   if (parts->key) parts->key->start([] {});
   parts->follow_configuration(std::move(again));
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
+}
+
+void Daemon::reload() {
+  if (parts_->reloader) parts_->reloader->reload();
+  parts_->source->reload();
 }
 
 void Daemon::stop(double grace_s) {

@@ -26,6 +26,9 @@ class Daemon {
                                                ConfigurationSource again);
   ~Daemon();
 
+  // Reads configuration and dump again, soon, changed or not; certificates are looked at by
+  // themselves. What cannot be taken is logged, and the old stays.
+  void reload();
   // `grace_s`: how long listeners stay open after readyz turned 503.
   void stop(double grace_s);
 

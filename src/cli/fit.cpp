@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/numbers.h"
 #include "cli/text_files.h"
 #include "config/load.h"
 #include "control/learn/fit_models.h"
@@ -220,7 +221,7 @@ void add_fit(CLI::App& app, int& exit_code) {
       ->check(check_hold_out)
       ->capture_default_str();
   command->add_option("--startup", options->startup_s, "Seconds a run takes to start")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, kMostSeconds))
       ->capture_default_str();
   CLI::Option* out = command->add_option("--out", options->out, "Write the fits as a profile");
   command->add_flag("--update", options->update, "Keep what --out has of other models")->needs(out);

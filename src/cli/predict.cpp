@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/numbers.h"
 #include "cli/text_files.h"
 #include "config/load.h"
-#include "config/profiles.h"
+#include "control/learn/profiles.h"
 #include "control/query/shape_forecast.h"
 #include "slackline/base/text.h"
 #include "wire/profile_codec.h"
@@ -39,11 +40,12 @@ struct PredictCommand {
 
 // Those given; the ones that are built in where none is.
 Result<WorkloadProfiles> load(const PredictCommand& command) {
-  if (command.profiles.empty()) return config::load_profiles({});
+  if (command.profiles.empty()) return control::load_profiles({});
   std::vector<ProfileEntry> entries;
   for (const std::string& file : command.profiles) {
     SLACKLINE_ASSIGN(const std::string text, config::read_text_file(file));
     SLACKLINE_ASSIGN(const auto read, wire::read_profile(text, file));
+    SLACKLINE_TRY(control::check_entries(read, file));
     entries.insert(entries.end(), read.begin(), read.end());
   }
   return WorkloadProfiles(std::move(entries));
@@ -142,8 +144,13 @@ std::string check_layout(const std::string& text) {
 }
 
 std::string check_shape(const std::string& text) {
+  // Each shape of so many nodes and GPUs is predicted and listed.
+  constexpr int kMostShapes = 65536;
   const auto shape = parse_placement(text);
-  return shape ? "" : shape.error().message;
+  if (!shape) return shape.error().message;
+  if (shape->d_node <= kMostShapes / shape->d_gpn) return {};
+  return format("\"{}\" has {} shapes; at most {} are listed, as of 256x256", text,
+                std::int64_t{shape->d_node} * shape->d_gpn, kMostShapes);
 }
 
 }  // namespace
@@ -159,7 +166,7 @@ void add_predict(CLI::App& app, int& exit_code) {
   CLI::Option* model = command->add_option("--model", options->model, "The model");
   CLI::Option* batch =
       command->add_option("--batch", options->batch, "Global batch, of all GPUs together")
-          ->check(CLI::PositiveNumber);
+          ->check(in_range(1, 1e9));
   CLI::Option* type = command->add_option("--gpu-type", options->gpu_type, "The GPU type");
   model->needs(batch)->needs(type);
   command
@@ -171,9 +178,9 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--iterations", options->iterations, "Tell the seconds from start to finish too")
-      ->check(CLI::NonNegativeNumber);
+      ->check(in_range(0, 1e15));
   command->add_option("--theta", options->theta, "What spreading over nodes costs (000 eq 10)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, 1e6))
       ->capture_default_str();
   CLI::Option* out = command->add_option(
       "--out", options->out, "The rows of --samples with predicted, low, high and source appended");

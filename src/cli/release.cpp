@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/numbers.h"
 #include "cluster/kube_source.h"
 #include "cluster/kube_writer.h"
 #include "cluster/lease.h"
@@ -70,7 +71,7 @@ void add_release(CLI::App& app, int& exit_code) {
   command->add_option("--lease", options->lease, "NAMESPACE/NAME of that Lease")
       ->capture_default_str();
   command->add_option("--timeout", options->timeout_s, "Seconds")
-      ->check(CLI::Range(1.0, 3600.0))
+      ->check(in_range(1, 3600))
       ->capture_default_str();
   command->callback([&exit_code, options] {
     const Status done = release(*options);

@@ -1,12 +1,20 @@
 // `slackline serve`: the daemon. Flags win over the configuration file.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
+#include <string_view>
+
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/numbers.h"
 #include "config/load.h"
+#include "control/learn/profiles.h"
 #include "control/settings/reloader.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
@@ -63,6 +71,54 @@ Result<config::Configuration> configure(const ServeOptions& options) {
   return configuration;
 }
 
+// For the running daemon: what it would refuse to start with must not seem to be accepted.
+Result<config::Configuration> configure_again(const ServeOptions& options) {
+  SLACKLINE_ASSIGN(config::Configuration configuration, configure(options));
+  if (const auto profiles = control::load_profiles(configuration.profiles); !profiles)
+    return fail(profiles.error());
+  return configuration;
+}
+
+// Those that end the daemon or make it read its files again are blocked before any thread starts, so
+// that only sigwait() takes them; of the rest none may end it without a drain.
+sigset_t take_signals() {
+  for (const int ignored : {SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPIPE, SIGXFSZ})
+    std::signal(ignored, SIG_IGN);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int taken : {SIGTERM, SIGINT, SIGQUIT, SIGHUP})
+    sigaddset(&signals, taken);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+// A closed terminal and `kill -HUP` ask for the files to be read again.
+int wait_for_the_end(const sigset_t& signals, Daemon& daemon) {
+  for (;;) {
+    int signal = 0;
+    if (sigwait(&signals, &signal) != 0) continue;
+    if (signal != SIGHUP) return signal;
+    obs::log_info("reload_asked");
+    daemon.reload();
+  }
+}
+
+// What no part of the daemon could deal with. No memory is taken to say it.
+[[noreturn]] void end_with_a_word() {
+  std::string_view why = "level=error event=aborted error=\"an impossible state\"\n";
+  try {
+    if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    why = "level=error event=aborted error=\"out of memory\" remedy=\"give the daemon more memory; "
+          "what was decided is in the journal, and the next start goes on from there\"\n";
+  } catch (const std::exception&) {
+    why = "level=error event=aborted error=\"an exception that nothing expected\"\n";
+  } catch (...) {
+  }
+  static_cast<void>(::write(STDERR_FILENO, why.data(), why.size()) > 0);
+  std::abort();
+}
+
 int run(const ServeOptions& options) {
   const auto configuration = configure(options);
   if (!configuration) {
@@ -71,21 +127,15 @@ int run(const ServeOptions& options) {
   }
   obs::configure_log(control::log_level(configuration->log),
                      configuration->log.format == config::LogFormat::kJson);
-  // Blocked before any thread starts, so that only this one takes them.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-
-  auto daemon =
-      Daemon::start(*configuration, {options.config, [options] { return configure(options); }});
+  std::set_terminate(end_with_a_word);
+  const sigset_t signals = take_signals();
+  auto daemon = Daemon::start(
+      *configuration, {options.config, [options] { return configure_again(options); }});
   if (!daemon) {
     std::fprintf(stderr, "slackline: %s\n", daemon.error().message.c_str());
     return kFailure;
   }
-  int signal = 0;
-  sigwait(&signals, &signal);
+  const int signal = wait_for_the_end(signals, **daemon);
   // Ctrl-C is a person who waits; SIGTERM is a rollout, where kube-scheduler may be in mid-call.
   (*daemon)->stop(signal == SIGINT ? 0 : options.grace_s);
   return 0;
@@ -119,7 +169,7 @@ void add_serve(CLI::App& app, int& exit_code) {
                       "Address of the admission webhook, always TLS");
   command
       ->add_option("--grace", options->grace_s, "Seconds between unready and closed after SIGTERM")
-      ->check(CLI::Range(0.0, 60.0))
+      ->check(in_range(0, 60))
       ->capture_default_str();
   command->callback([&exit_code, options] { exit_code = run(*options); });
 }

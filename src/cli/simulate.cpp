@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/numbers.h"
 #include "cli/text_files.h"
 #include "cli/trace_source.h"
 #include "config/load.h"
@@ -184,23 +185,23 @@ void add_platform_options(CLI::App& command, SimulateOptions& options) {
   command.add_flag("--fixed", platform.fixed, "Tasks get exactly the GPUs they ask for");
   command.add_flag("--divisible", platform.divisible, "Only shapes that divide the batch");
   command.add_option("--theta", platform.theta, "Weight of spread in the cost of a placement")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, 1e6))
       ->capture_default_str();
   command.add_option("--restart", platform.restart_s, "Start-up after a preemption, seconds")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, kMostSeconds))
       ->capture_default_str();
   command
       .add_option("--checkpoint", platform.checkpoint_s,
                   "A preemption loses what was done since; 0: nothing")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, kMostSeconds))
       ->capture_default_str();
   command
       .add_option("--fallback-after", platform.fallback_after_s,
                   "Seconds a task waits before it takes a less preferred GPU type")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, kMostSeconds))
       ->capture_default_str();
   command.add_option("--max-gpus", platform.max_gpus, "Most GPUs of one task")
-      ->check(CLI::PositiveNumber)
+      ->check(in_range(1, 1e6))
       ->capture_default_str();
 }
 
@@ -222,7 +223,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
       command->add_option("--noise", options->noise, "Estimation error: CSV of factors")
           ->check(CLI::ExistingFile);
   command->add_option("--sigma", options->sigma, "Estimation error drawn at random, log-normal")
-      ->check(CLI::Range(0.0, 2.0))
+      ->check(in_range(0, 2))
       ->excludes(noise);
   command->add_option("--noise-seed", options->noise_seed, "Seed of --sigma")
       ->capture_default_str();
@@ -243,7 +244,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
                    "FROM UNTIL: hours of the run when forecasts are made; else as long as tasks "
                    "arrive")
       ->expected(2)
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, kMostHours))
       ->needs(forecasts);
   command->add_option("--table", options->table, "Write the table printed here (CSV, unrounded)");
   command->add_option("--cdf", options->completions, "Draw completion times here (SVG)");

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/numbers.h"
 #include "cli/text_files.h"
 #include "config/load.h"
+#include "control/learn/profiles.h"
 #include "sim/scaling_table.h"
 #include "sim/trace_csv.h"
 #include "sim/trace_format.h"
@@ -25,6 +27,7 @@ Status read_profiles(const std::vector<std::string>& files, Profiles& profiles) 
   for (const std::string& file : files) {
     SLACKLINE_ASSIGN(const std::string text, config::read_text_file(file));
     SLACKLINE_ASSIGN(const auto entries, wire::read_profile(text, file));
+    SLACKLINE_TRY(control::check_entries(entries, file));
     profiles.entries.insert(profiles.entries.end(), entries.begin(), entries.end());
     if (!sim::states_draw_ranges(text)) continue;
     SLACKLINE_ASSIGN(const auto ranges, sim::read_draw_ranges(text, file));
@@ -100,21 +103,21 @@ void add_recording_options(CLI::App& command, TraceSource& source) {
       ->group(kGroup);
   command
       .add_option("--from-hours", source.from_h, "Only jobs submitted so long after the first one")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, kMostHours))
       ->group(kGroup);
   command.add_option("--for-hours", source.for_h, "Only jobs submitted within so many hours")
-      ->check(CLI::PositiveNumber)
+      ->check(in_range(1e-6, kMostHours))
       ->group(kGroup);
   command.add_option("--every", source.recorded.every, "Only every n-th of those")
-      ->check(CLI::PositiveNumber)
+      ->check(in_range(1, 1e9))
       ->group(kGroup);
   command
       .add_option("--least-duration", source.least_duration_s,
                   "Only jobs that ran for so many seconds")
-      ->check(CLI::NonNegativeNumber)
+      ->check(in_range(0, kMostSeconds))
       ->group(kGroup);
   command.add_option("--most-duration-hours", source.most_duration_h, "Cuts longer jobs")
-      ->check(CLI::PositiveNumber)
+      ->check(in_range(1e-6, kMostHours))
       ->group(kGroup);
 }
 
@@ -138,11 +141,11 @@ void add_trace_options(CLI::App& command, TraceSource& source) {
       ->excludes(file)
       ->group(kGroup);
   command.add_option("--rate", source.generate.rate_per_h, "Tasks per hour")
-      ->check(CLI::PositiveNumber)
+      ->check(in_range(1e-6, 1e6))
       ->group(kGroup)
       ->capture_default_str();
   command.add_option("--hours", source.generate.hours, "Arrivals for so long")
-      ->check(CLI::PositiveNumber)
+      ->check(in_range(1e-6, kMostHours))
       ->group(kGroup)
       ->capture_default_str();
   command.add_option("--requests", source.generate.requests, "GPU counts that users ask for")

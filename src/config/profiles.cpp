@@ -33,10 +33,12 @@ Result<std::vector<std::string>> expand(const std::string& pattern) {
 
 }  // namespace
 
-Result<WorkloadProfiles> load_profiles(const std::vector<std::string>& patterns) {
+Result<WorkloadProfiles> load_profiles(const std::vector<std::string>& patterns,
+                                       CheckEntries check) {
   std::vector<ProfileEntry> entries;
-  const auto add = [&entries](std::string_view text, const std::string& file) -> Status {
+  const auto add = [&entries, check](std::string_view text, const std::string& file) -> Status {
     SLACKLINE_ASSIGN(auto read, wire::read_profile(text, file));
+    if (check != nullptr) SLACKLINE_TRY(check(read, file));
     std::move(read.begin(), read.end(), std::back_inserter(entries));
     return {};
   };

@@ -10,7 +10,12 @@
 
 namespace slackline::config {
 
-// `patterns`: files or globs; one that matches nothing is an error that names it.
-Result<WorkloadProfiles> load_profiles(const std::vector<std::string>& patterns);
+// What else is asked of the entries of a file; its error names the file.
+using CheckEntries = Status (*)(const std::vector<ProfileEntry>& entries, const std::string& file);
+
+// `patterns`: files or globs; one that matches nothing is an error that names it. control's
+// load_profiles() knows what coefficients may be.
+Result<WorkloadProfiles> load_profiles(const std::vector<std::string>& patterns,
+                                       CheckEntries check = nullptr);
 
 }  // namespace slackline::config

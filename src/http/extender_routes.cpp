@@ -6,12 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "http/answers.h"
 #include "obs/log.h"
+#include "obs/log_limit.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/text.h"
 #include "wire/extender_codec.h"
-#include "wire/status_codec.h"
 
 namespace slackline::http {
 namespace {
@@ -85,6 +86,7 @@ struct VerbMetrics {
   obs::Counter ok;
   obs::Counter refused;
   obs::Counter bad_request;
+  obs::LogLimit bad_lines;
 };
 
 // Counts a call as in flight while it lives, also when the answer throws.
@@ -117,10 +119,11 @@ Handler observed(std::shared_ptr<VerbMetrics> metrics, Verb verb, const F& answe
       response.body = std::move(result->body);
     } else {
       metrics->bad_request.add();
-      obs::log_warning("extender_bad_request",
-                       {{"verb", to_string(verb)}, {"error", result.error().message}});
-      response.status = 400;
-      response.body = wire::encode_status_error(400, "BadRequest", result.error().message);
+      if (const auto left_out = metrics->bad_lines.admit(started_s))
+        obs::log_warning("extender_bad_request", {{"verb", to_string(verb)},
+                                                  {"error", result.error().message},
+                                                  {"left_out", *left_out}});
+      response = failure(result.error());
     }
     metrics->duration.observe(system_clock().steady_s() - started_s);
     return response;

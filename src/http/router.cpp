@@ -1,6 +1,7 @@
 #include "http/router.h"
 
 #include <algorithm>
+#include <new>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -174,14 +175,17 @@ Router::Resolution Router::resolve(std::string_view method, std::string_view tar
 
 template <class F>
 std::invoke_result_t<F> Router::without_exceptions(const Route& route, const F& call) const {
+  Response failed = error(500, "internal error; the log of the server says more");
   try {
     return call();
+  } catch (const std::bad_alloc&) {
+    obs::log_error("handler_failed", {{"route", route.pattern}, {"error", "out of memory"}});
+    failed = error(503, "the daemon is out of memory; try again later");
   } catch (const std::exception& exception) {
     obs::log_error("handler_failed", {{"route", route.pattern}, {"error", exception.what()}});
   } catch (...) {
     obs::log_error("handler_failed", {{"route", route.pattern}, {"error", "unknown"}});
   }
-  Response failed = error(500, "internal error; the log of the server says more");
   if constexpr (std::is_same_v<std::invoke_result_t<F>, Response>)
     return failed;
   else

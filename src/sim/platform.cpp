@@ -19,7 +19,11 @@ Result<core::Pool> parse_pool(std::string_view text) {
   core::Pool pool;
   const std::size_t colon = text.find(':');
   const auto shape = parse_placement(trim(text.substr(0, colon)));
-  if (!shape) return wrong("no size");
+  if (!shape) return wrong(shape.error().message);
+  // A simulation keeps account of every GPU.
+  constexpr int kMostGpus = 1'000'000;
+  if (shape->d_gpn > kMostGpus / shape->d_node)
+    return wrong(format("more than {} GPUs", kMostGpus));
   pool.nodes = shape->d_node;
   pool.gpus_per_node = shape->d_gpn;
   if (colon == std::string_view::npos) return pool;

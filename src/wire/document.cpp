@@ -3,6 +3,7 @@
 #include <map>
 
 #include "slackline/base/text.h"
+#include "wire/json_view.h"
 
 namespace slackline::wire {
 namespace {
@@ -27,6 +28,12 @@ std::size_t values_in(const Document& node) {
   for (const auto& field : node.fields)
     count += values_in(field.value);
   return count;
+}
+
+// What YAML has to say of JSON that is cut short helps nobody.
+bool looks_like_json(std::string_view text) {
+  const std::string_view start = trim(text);
+  return start.starts_with('{') && trim(start.substr(1)).starts_with('"');
 }
 
 // Builds the tree bottom up: a container is moved into its parent when it ends.
@@ -156,7 +163,12 @@ const Document* Document::find(std::string_view key) const {
 
 tl::expected<Document, YamlProblem> read_document(std::string_view text) {
   Builder builder;
-  if (auto problem = read_yaml(text, kLimits, builder)) return tl::unexpected(*std::move(problem));
+  if (auto problem = read_yaml(text, kLimits, builder)) {
+    if (looks_like_json(text))
+      if (const auto json = JsonDocument().parse(text); !json)
+        problem->message = json.error().message;
+    return tl::unexpected(*std::move(problem));
+  }
   return builder.take();
 }
 

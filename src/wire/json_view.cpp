@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <type_traits>
 
 #include <simdjson.h>
@@ -53,11 +54,15 @@ std::string_view describe(simdjson::error_code code) {
     case simdjson::NUMBER_ERROR:
       return "a number is malformed or out of range";
     case simdjson::CAPACITY:
-    case simdjson::MEMALLOC:
       return "it is too large";
     default:
       return "it is malformed or cut short";
   }
+}
+
+tl::unexpected<Error> no_memory(std::size_t bytes) {
+  return fail(ErrorCode::kResourceExhausted,
+              format("there is not enough memory to read {} bytes of JSON", bytes));
 }
 
 }  // namespace
@@ -181,7 +186,11 @@ Result<JsonView> JsonDocument::parse(std::string_view json) {
   Impl& impl = *impl_;
   if (impl.buffer == nullptr || impl.capacity < json.size()) {
     impl.capacity = std::max(json.size() + json.size() / 4, std::size_t{4096});
-    impl.buffer.reset(new char[impl.capacity + simdjson::SIMDJSON_PADDING]());
+    impl.buffer.reset(new (std::nothrow) char[impl.capacity + simdjson::SIMDJSON_PADDING]());
+    if (impl.buffer == nullptr) {
+      impl.capacity = 0;
+      return no_memory(json.size());
+    }
   }
   if (!json.empty()) std::memcpy(impl.buffer.get(), json.data(), json.size());
   std::memset(impl.buffer.get() + json.size(), 0, simdjson::SIMDJSON_PADDING);
@@ -190,6 +199,7 @@ Result<JsonView> JsonDocument::parse(std::string_view json) {
   const simdjson::error_code code =
       impl.parser.parse(impl.buffer.get(), json.size(), false).get(root);
   if (code == simdjson::SUCCESS) return JsonView(to_ref(root));
+  if (code == simdjson::MEMALLOC) return no_memory(json.size());
   std::string where;
   if (code != simdjson::EMPTY && code != simdjson::DEPTH_ERROR)
     if (const auto offset = json_error_offset(json)) where = format(" (byte {})", *offset);

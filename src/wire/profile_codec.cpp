@@ -5,6 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "slackline/base/text.h"
@@ -86,6 +87,11 @@ Result<std::vector<double>> read_numbers(const Document& map, std::string_view k
   return numbers;
 }
 
+Status check_whole(const Document& at, double number) {
+  if (number == std::floor(number)) return {};
+  return wrong(at, "must be a whole number");
+}
+
 // [smallest, largest]; null or absent keeps what is there.
 template <class Range>
 Status read_range(const Document& map, std::string_view key, std::optional<Range>& out) {
@@ -95,6 +101,8 @@ Status read_range(const Document& map, std::string_view key, std::optional<Range
   if (bounds.size() != 2 || bounds[0] > bounds[1])
     return wrong(*range, "must be [smallest, largest]");
   using Number = decltype(Range::least);
+  for (const double bound : bounds)
+    if (std::is_integral_v<Number>) SLACKLINE_TRY(check_whole(*range, bound));
   if (bounds[1] > kMostCount) return wrong(*range, format("must be at most {}", kMostCount));
   out = Range{static_cast<Number>(bounds[0]), static_cast<Number>(bounds[1])};
   return {};
@@ -150,6 +158,8 @@ Result<ProfileEntry> read_entry(const Document& map) {
   SLACKLINE_TRY(read_optional(map, "startup_s", 0, entry.startup_s));
   double points = 0;
   SLACKLINE_TRY(read_optional(map, "points", 0, points));
+  if (const Document* at = map.find("points"); at != nullptr)
+    SLACKLINE_TRY(check_whole(*at, points));
   entry.points = static_cast<int>(std::min(points, 1e9));
   double mape = -1;
   SLACKLINE_TRY(read_optional(map, "held_out_mape", 0, mape));

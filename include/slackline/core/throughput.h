@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -51,5 +52,8 @@ std::vector<std::string_view> fittable_kinds();
 
 // Whether a profile entry can be used at all: its kind is known and takes these params.
 bool valid_coefficients(const Coefficients& coefficients);
+
+// Why it cannot, for people, with what would be allowed; empty where it can.
+std::string why_unusable(const Coefficients& coefficients);
 
 }  // namespace slackline::core

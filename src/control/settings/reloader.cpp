@@ -56,7 +56,7 @@ void Reloader::run() {
   std::string before = loaded_look_;
   while (worker_.wait(options_.poll_s)) {
     std::string now = look_at(options_.file);
-    if (now == before && now != loaded_look_) {
+    if (now == before && (asked_.exchange(false) || now != loaded_look_)) {
       loaded_look_ = now;
       load();
     }

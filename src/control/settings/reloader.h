@@ -11,6 +11,7 @@
 // Thread-safety: start() once, then stop() and join().
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -45,6 +46,8 @@ class Reloader {
   }
   void stop() { worker_.stop(); }
   void join() { worker_.join(); }
+  // Reads the file again at the next look, changed or not. From any thread.
+  void reload() { asked_ = true; }
 
  private:
   void run();
@@ -57,6 +60,7 @@ class Reloader {
   obs::Counter loaded_;
   obs::Counter refused_;
   obs::Gauge last_success_;
+  std::atomic<bool> asked_{false};
   std::string loaded_look_;  // of the content tried last, good or not
   Worker worker_;            // last: its thread ends first
 };

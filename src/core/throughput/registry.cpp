@@ -1,8 +1,10 @@
 // The kinds of throughput models, and what is common to all of them: valid input, usable output.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kinds.h"
+#include "slackline/base/text.h"
 #include "slackline/core/throughput.h"
 
 namespace slackline::core {
@@ -17,6 +19,23 @@ const ThroughputKind* usable_kind(const Coefficients& coefficients) {
                                   [](double param) { return std::isfinite(param); }) &&
                       kind->takes(params);
   return usable ? kind : nullptr;
+}
+
+// For messages; the file of each kind says what they are and what they may be.
+std::string_view params_of(std::string_view kind) {
+  constexpr std::pair<std::string_view, std::string_view> kParams[] = {
+      {"A", "a, c, s1, s2, s3, s4, all >= 0"},
+      {"H", "a, c, s1, r1, s2, r2, r3, p, k, f, then pairs of log batch and curve"},
+      {"L", "pairs of log batch and log seconds, by batch"},
+      {"P", "a, c, s1, s2, s3, s4, p, all >= 0, p from 1 to 10"},
+      {"P2", "a, c, s1, s2, s3, s4, p, k, f, all >= 0, p from 1 to 10"},
+      {"S", "k0, k1, k2, gamma, lambda"},
+      {"S/mean", "k0, k1, k2, gamma, lambda"},
+      {"table", "rows of batch, GPUs and samples per second, ascending"},
+  };
+  for (const auto& [name, params] : kParams)
+    if (name == kind) return params;
+  return "finite numbers";
 }
 
 }  // namespace
@@ -64,6 +83,19 @@ std::vector<std::string_view> fittable_kinds() {
     if (kind->fit != nullptr) names.push_back(kind->name);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::string why_unusable(const Coefficients& coefficients) {
+  if (valid_coefficients(coefficients)) return {};
+  if (find_kind(coefficients.kind) != nullptr)
+    return format("the {} params are not what kind {} takes: {}", coefficients.params.size(),
+                  coefficients.kind, params_of(coefficients.kind));
+  std::vector<std::string_view> names;
+  for (const ThroughputKind* kind : kinds())
+    names.push_back(kind->name);
+  std::sort(names.begin(), names.end());
+  return format("\"{}\" is no kind of model; there are {}", printable(coefficients.kind, 64),
+                fmt::join(names, ", "));
 }
 
 bool valid_coefficients(const Coefficients& coefficients) {

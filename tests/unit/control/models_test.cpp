@@ -1,8 +1,12 @@
 // Fitting heaps of samples, and forecasting shapes from what was fitted.
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 #include "control/learn/fit_models.h"
+#include "control/learn/profiles.h"
 #include "control/query/shape_forecast.h"
+#include "support/temporary_folder.h"
 
 namespace slackline::control {
 namespace {
@@ -107,6 +111,25 @@ TEST_F(Forecast, SaysWhatIsMissing) {
   EXPECT_EQ(why({"b", 8, GpuType("T4"), {}}, Layout()), "the profile knows no model b; it knows a");
   EXPECT_NE(why({"a", 8, GpuType("A100"), {}}, Layout()).find("knows a on T4"), std::string::npos);
   EXPECT_NE(why({"a", 8, GpuType("T4"), {}}, Layout(Placement{4, 4})).find("16 GPUs of 4x4"),
+            std::string::npos);
+}
+
+// Such an entry was passed over in silence, and another model of the family answered for it.
+TEST(Profiles, AnEntryThatCannotBeUsedIsRefusedByFileAndName) {
+  const test::TemporaryFolder folder;
+  const auto refusal = [&](const std::string& coefficients) {
+    std::ofstream(folder.file("p.yaml"))
+        << "apiVersion: config.slackline.dev/v1alpha1\nkind: WorkloadProfile\nentries:\n"
+        << "- {model: net, gpuType: T4, coefficients: " << coefficients << "}\n";
+    const auto profiles = load_profiles({folder.file("p.yaml")});
+    return profiles ? "taken" : profiles.error().message;
+  };
+  EXPECT_EQ(refusal("{kind: S, params: [24, 0.42, -0.0021, 0.12, 1.4]}"), "taken");
+  EXPECT_EQ(refusal("{kind: Z, params: [1]}"),
+            folder.file("p.yaml") +
+                ": the entry of net on T4: coefficients: \"Z\" is no kind of model; there are A, H, "
+                "L, P, P2, S, S/mean, table");
+  EXPECT_NE(refusal("{kind: S, params: [1]}").find("the 1 params are not what kind S takes"),
             std::string::npos);
 }
 

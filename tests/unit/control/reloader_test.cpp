@@ -140,5 +140,11 @@ TEST_F(ReloaderTest, WhatNeedsARestartIsLoggedByItsKeys) {
   EXPECT_EQ(max_pending("a"), 5) << "the rest is taken";
 }
 
+TEST_F(ReloaderTest, AnUnchangedFileIsReadAgainWhenAskedTo) {
+  follow("queue: {maxPending: 5}\n");
+  reloader_->reload();
+  EXPECT_TRUE(counts(reloads("loaded", 1)));
+}
+
 }  // namespace
 }  // namespace slackline::control

@@ -73,6 +73,17 @@ TEST(Throughput, IsUnknownWhereTheShapeMakesNoProgress) {
   EXPECT_EQ(predict_throughput({"S", {1e308, 1e308, 0, 0, 1}}, 64, Placement{1, 1}), std::nullopt);
 }
 
+TEST(Throughput, UnusableCoefficientsAreTold) {
+  EXPECT_EQ(why_unusable(kResnet50), "");
+  EXPECT_EQ(why_unusable({"Z", {1}}),
+            "\"Z\" is no kind of model; there are A, H, L, P, P2, S, S/mean, table");
+  EXPECT_EQ(why_unusable({"S", {1}}),
+            "the 1 params are not what kind S takes: k0, k1, k2, gamma, lambda");
+  for (const std::string_view kind : fittable_kinds())
+    EXPECT_EQ(why_unusable({std::string(kind), {}}).find("finite numbers"), std::string::npos)
+        << kind << " has no params named";
+}
+
 TEST(Lat, IsWorkOverThroughputPlusStartUp) {
   const double throughput = *predict_throughput(kResnet50, 64, Placement{1, 2});
   EXPECT_DOUBLE_EQ(*predict_lat_s(kResnet50, 64, 5000, Placement{1, 2}, 30),

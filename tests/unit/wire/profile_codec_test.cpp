@@ -117,6 +117,7 @@ TEST(ProfileCodec, WrongRangesAndCorrectionsAreNamed) {
        {Wrong{"[1, 64]", "[64, 1]", "gpus_range"}, Wrong{"[1, 16]", "[1]", "nodes_range"},
         Wrong{"ratio: 0.9", "ratio: 0", "ratio"}, Wrong{"runs: 3", "runs: 2.5", "whole number"},
         Wrong{"gpus: 4, ratio: 1.1", "gpu: 4, ratio: 1.1", "unknown key"},
+        Wrong{"[1, 64]", "[1, 6.5]", "gpus_range: must be a whole number"},
         Wrong{"nodes: 2", "nodes: 1", "ascending"}}) {
     std::string text = kHonest;
     text.replace(text.find(wrong.from), wrong.from.size(), wrong.to);
@@ -124,6 +125,17 @@ TEST(ProfileCodec, WrongRangesAndCorrectionsAreNamed) {
     ASSERT_FALSE(entries) << wrong.to;
     EXPECT_THAT(entries.error().message, HasSubstr(wrong.says));
   }
+}
+
+TEST(ProfileCodec, AFractionOfAPointAndJsonThatIsCutShortAreNamed) {
+  const std::string whole = write_profile(*read_profile(kProfile, "p.yaml"));
+  std::string half_a_point = whole;
+  const std::size_t at = half_a_point.find("\"points\":");
+  half_a_point.replace(at, half_a_point.find(',', at) - at, "\"points\":1.5");
+  EXPECT_THAT(read_profile(half_a_point, "p.json").error().message,
+              HasSubstr("points: must be a whole number"));
+  EXPECT_THAT(read_profile(whole.substr(0, whole.size() / 2), "p.json").error().message,
+              HasSubstr("not JSON"));
 }
 
 TEST(ProfileCodec, TheImportFormTakesItsTypeFromTheFileName) {
