@@ -73,7 +73,7 @@ std::string text_of(const ClusterView& view) {
       view.version, view.nodes, view.pods_bound, view.pods_unbound, view.jobs, view.models);
   out +=
       format("cache {}{}, age {}\n", view.synced ? "synced" : "not synced",
-             view.stale ? ", STALE: " + view.cache_detail : "", format_duration(view.cache_age_s));
+             view.stale ? ", STALE: " + printable(view.cache_detail, 512) : "", format_duration(view.cache_age_s));
   if (!view.stale && !view.cache_detail.empty())
     out += format("note: {}\n", printable(view.cache_detail, 512));
   for (const auto& [state, count] : view.tasks)

@@ -25,7 +25,8 @@ BookKeeper::BookKeeper(const PlannerOptions& options, const KnownBoard& board,
                                   "Reading the queue and writing the book of forecasts.",
                                   obs::latency_bounds_s())),
       reader_(options_, board, source, clock),
-      meters_(metrics) {}
+      meters_(metrics),
+      holds_(metrics) {}
 
 void BookKeeper::start() {
   worker_.start([this] {
@@ -35,6 +36,7 @@ void BookKeeper::start() {
 }
 
 void BookKeeper::refresh_metrics() const {
+  holds_.show(*source_.snapshot(), clock_.steady_s());
   const WrittenBook written = books_.book();
   age_.set(written.snapshot_version == 0 ? 0 : clock_.wall_s() - written.book->made_s());
 }

@@ -12,6 +12,7 @@
 
 #include "control/plan/planner_board.h"
 #include "control/query/book_board.h"
+#include "control/query/hold_meters.h"
 #include "control/query/queue_meters.h"
 #include "control/query/queue_news.h"
 #include "control/query/queue_reader.h"
@@ -59,6 +60,7 @@ class BookKeeper {
   QueueReader reader_;
   QueueNews news_;
   QueueMeters meters_;
+  const HoldMeters holds_;
   std::uint64_t known_version_ = 0;
   bool somebody_waits_ = false;
 

@@ -96,5 +96,22 @@ TEST_F(BookKeeperTest, WithoutAChangeTheBookStays) {
   EXPECT_TRUE(told().empty()) << "only the leader tells";
 }
 
+TEST(HoldMeters, TellActiveHoldsFromThoseThatHaveExpired) {
+  ClusterSnapshot snapshot;
+  Hold active;
+  active.expires_s = 101;
+  Hold nominated;  // for as long as it stands
+  Hold expired;
+  expired.expires_s = 99;
+  snapshot.holds = HoldTable(2, {0, 0, 1}, {active, nominated, expired});
+  obs::MetricsRegistry metrics;
+  const HoldMeters meters(metrics);
+  meters.show(snapshot, 100);
+  EXPECT_THAT(metrics.expose(), HasSubstr("slackline_holds{state=\"active\"} 2"));
+  EXPECT_THAT(metrics.expose(), HasSubstr("slackline_holds{state=\"expired\"} 1"));
+  meters.show({}, 100);
+  EXPECT_THAT(metrics.expose(), HasSubstr("slackline_holds{state=\"active\"} 0"));
+}
+
 }  // namespace
 }  // namespace slackline::control
