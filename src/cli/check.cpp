@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "cli/commands.h"
 #include "config/lint.h"
@@ -26,18 +27,25 @@ bool report(const std::string& file, const config::Findings& findings) {
 
 bool check_ours(const std::string& file, config::Configuration& configuration) {
   const auto loaded = config::read_configuration(file);
+  config::Findings findings;
+  const auto add_error = [&findings](const Error& error) {
+    findings.push_back({config::Severity::kError, 0, "", error.message, ""});
+  };
   if (!loaded) {
     std::printf("%s: error: %s\n", file.c_str(), loaded.error().message.c_str());
     return false;
   }
-  if (!report(file, loaded->findings)) return false;
-  configuration = loaded->configuration;
-  const auto profiles = control::load_profiles(configuration.profiles);
-  if (!profiles)
-    std::printf("%s: error: profiles: %s\n", file.c_str(), profiles.error().message.c_str());
-  const auto settings = control::settings_of(configuration);
-  if (!settings) std::printf("%s: error: %s\n", file.c_str(), settings.error().message.c_str());
-  return profiles && settings;
+  findings = loaded->findings;
+  if (!config::has_errors(findings)) {
+    configuration = loaded->configuration;
+    for (config::Finding& finding : config::check_files(configuration))
+      findings.push_back(std::move(finding));
+    if (const auto profiles = control::load_profiles(configuration.profiles); !profiles)
+      add_error(profiles.error());
+    if (const auto settings = control::settings_of(configuration); !settings)
+      add_error(settings.error());
+  }
+  return report(file, findings);
 }
 
 bool check_scheduler(const std::string& file, const config::Configuration& configuration) {

@@ -1,12 +1,20 @@
 #include "config/load.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <system_error>
+#include <utility>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/address.h"
 #include "config/section.h"
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 
 namespace slackline::config {
@@ -14,6 +22,7 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20;
 constexpr std::string_view kDumpPrefix = "file:";
+constexpr double kLeastStaleAfter_s = 90;
 
 void read_header(Section& root) {
   std::string api_version;
@@ -85,18 +94,6 @@ void read_gpus(Section& gpus, GpuCatalog& catalog) {
   }
 }
 
-// "127.0.0.1:8181", "[::1]:0", ":8443", "localhost:1": what stands before the port.
-Result<std::string> host_of(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  const bool bracketed = !address.empty() && address.front() == '[';
-  if (colon == std::string::npos || (bracketed && address[colon - 1] != ']') ||
-      (!bracketed && address.find(':') != colon))
-    return fail(ErrorCode::kInvalidArgument, "no port");
-  SLACKLINE_ASSIGN(const std::int64_t port, parse_int(std::string_view(address).substr(colon + 1)));
-  if (port < 0 || port > 65535) return fail(ErrorCode::kInvalidArgument, "port out of range");
-  return bracketed ? address.substr(1, colon - 2) : address.substr(0, colon);
-}
-
 void read_tls(Section& section, TlsSettings& tls) {
   section.text("certFile", tls.cert_file);
   section.text("keyFile", tls.key_file);
@@ -131,9 +128,9 @@ void read_listener(Section& section, ListenerSettings& listener, Security securi
   });
   if (security != Security::kPlain)
     section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace()); });
-  if (!host_of(listener.address))
+  if (const auto address = parse_address(listener.address); !address)
     section.problem("address", format("is \"{}\"", printable(listener.address, 64)),
-                    "it must be HOST:PORT, [IPv6]:PORT or :PORT with a port of 0 to 65535");
+                    address.error().message);
   else if (security == Security::kGivenTls && !listener.tls && !is_loopback(listener))
     section.problem("address", format("{} is reachable from outside without TLS", listener.address),
                     "add tls with certFile and keyFile, or listen on 127.0.0.1");
@@ -143,9 +140,36 @@ void read_webhook_listener(Section& section, ListenerSettings& listener) {
   section.text("address", listener.address);
   section.section("limits", [&](Section& limits) { read_limits(limits, listener.limits, false); });
   section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace()); });
-  if (!listener.address.empty() && !host_of(listener.address))
+  if (listener.address.empty()) return;  // no webhook
+  if (const auto address = parse_address(listener.address); !address)
     section.problem("address", format("is \"{}\"", printable(listener.address, 64)),
-                    "it must be HOST:PORT, [IPv6]:PORT or :PORT, or empty for no webhook");
+                    address.error().message + "; empty for no webhook");
+}
+
+// The defaults count too: a listener that is moved may meet one that is not.
+void check_clashes(Section& section, const ListenersSettings& listeners) {
+  const std::pair<std::string_view, const std::string&> all[] = {
+      {"extender", listeners.extender.address},
+      {"api", listeners.api.address},
+      {"metrics", listeners.metrics.address},
+      {"webhook", listeners.webhook.address}};
+  for (const auto& [name, text] : all)
+    for (const auto& [earlier, other] : all) {
+      if (name == earlier) break;
+      const auto a = parse_address(text);
+      const auto b = parse_address(other);
+      if (a && b && clash(*a, *b))
+        section.problem(name, format("listens on {}, where {} listens ({})", text, earlier, other),
+                        "give each a port of its own");
+    }
+}
+
+bool is_certificate_name(std::string_view name) {
+  return !name.empty() && name.size() <= 253 &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '.' || c == ':' || c == '*';
+         });
 }
 
 void read_object_name(Section& section, std::string_view key, std::string& name) {
@@ -162,6 +186,10 @@ void read_certificate(Section& section, CertificateSettings& certificate) {
   section.duration("life", certificate.life_s);
   if (certificate.names.empty())
     section.problem("names", "names nothing", "name what the listener is called by");
+  for (const std::string& name : certificate.names)
+    if (!is_certificate_name(name))
+      section.problem("names", format("has \"{}\"", printable(name, 64)),
+                      "each must be a DNS name or an IP address");
 }
 
 void read_extender(Section& section, ExtenderSettings& extender) {
@@ -217,6 +245,9 @@ void read_cluster(Section& section, ClusterSettings& cluster) {
         "allowed: kube, file:DUMP (what `kubectl get nodes,pods,jobs -A -o yaml` prints)");
   section.text("kubeconfig", cluster.kubeconfig);
   section.duration("staleAfter", cluster.stale_after_s);
+  if (cluster.stale_after_s < kLeastStaleAfter_s)
+    section.problem("staleAfter", format("is {}", format_duration(cluster.stale_after_s)),
+                    "it must be at least 90s: a watch of a quiet cluster is silent for that long");
   section.duration("auditInterval", cluster.audit_interval_s);
 }
 
@@ -246,6 +277,7 @@ void read_root(Section& root, Configuration& out) {
     s.section("metrics",
               [&](Section& l) { read_listener(l, out.listeners.metrics, Security::kPlain); });
     s.section("webhook", [&](Section& l) { read_webhook_listener(l, out.listeners.webhook); });
+    check_clashes(s, out.listeners);
   });
   root.section("extender", [&](Section& s) { read_extender(s, out.extender); });
   root.section("webhook", [&](Section& s) { read_webhook(s, out.webhook); });
@@ -285,8 +317,37 @@ void make_absolute(Configuration& configuration, const std::string& folder) {
 }  // namespace
 
 bool is_loopback(const ListenerSettings& listener) {
-  const Result<std::string> host = host_of(listener.address);
-  return host && (*host == "localhost" || *host == "::1" || host->starts_with("127."));
+  const Result<Address> address = parse_address(listener.address);
+  return address && (address->host == "localhost" || address->host == "::1" ||
+                     address->host.starts_with("127."));
+}
+
+Findings check_files(const Configuration& configuration) {
+  Findings findings;
+  const ListenersSettings& listeners = configuration.listeners;
+  const auto check = [&findings](std::string path, const std::string& file, bool secret) {
+    struct stat info{};
+    const auto warn = [&](std::string problem, std::string remedy) {
+      findings.push_back(
+          {Severity::kWarning, 0, path, file + std::move(problem), std::move(remedy)});
+    };
+    if (file.empty()) return;
+    if (::access(file.c_str(), R_OK) != 0 || ::stat(file.c_str(), &info) != 0)
+      warn(" cannot be read here: " + std::generic_category().message(errno),
+           "the daemon does not start without it");
+    else if (secret && (info.st_mode & S_IROTH) != 0)
+      warn(" can be read by every user of this machine", "chmod o-r it");
+  };
+  const std::pair<std::string_view, const ListenerSettings*> all[] = {
+      {"extender", &listeners.extender}, {"api", &listeners.api}, {"webhook", &listeners.webhook}};
+  for (const auto& [name, listener] : all) {
+    if (!listener->tls) continue;
+    const std::string path = format("listeners.{}.tls.", name);
+    check(path + "certFile", listener->tls->cert_file, false);
+    check(path + "keyFile", listener->tls->key_file, true);
+    check(path + "clientCAFile", listener->tls->client_ca_file, false);
+  }
+  return findings;
 }
 
 std::string StoreSettings::models_file() const {

@@ -1,5 +1,6 @@
 #include "config/load.h"
 
+#include <filesystem>
 #include <fstream>
 #include <regex>
 
@@ -265,6 +266,8 @@ TEST(LoadTest, WrongTypesAndRangesAreRefused) {
   EXPECT_THAT(problems("store: {path: ''}\n"), ElementsAre(HasSubstr("store.path: is empty")));
   EXPECT_THAT(problems("cluster: {staleAfter: 60}\n"),
               ElementsAre(HasSubstr("a duration > 0 such as")));
+  EXPECT_THAT(problems("cluster: {staleAfter: 1s}\n"),
+              ElementsAre(HasSubstr("it must be at least 90s")));
   EXPECT_THAT(problems("cluster: {source: etcd}\n"),
               ElementsAre(HasSubstr("allowed: kube, file:DUMP")));
   EXPECT_THAT(problems("gpus: {resources: [{name: a/b, selfAccounted: maybe, sharing: mps}]}\n"),
@@ -385,6 +388,43 @@ TEST(ProfilesTest, ShippedProfilesAreThereAndFilesWinOverThem) {
   ASSERT_TRUE(own) << own.error().message;
   EXPECT_EQ(own->find("resnet50", GpuType("K80"))->source, "us");
   EXPECT_THAT(load_profiles({folder.file("*.json")}).error().message, HasSubstr("no file matches"));
+}
+
+TEST(LoadTest, AddressesAreOfThisMachineAndEachIsTakenOnce) {
+  EXPECT_THAT(problems("listeners: {metrics: {address: 'example.com:80'}}\n"),
+              ElementsAre(HasSubstr("an IP address, localhost, or nothing")));
+  EXPECT_THAT(problems("listeners: {metrics: {address: '127.evil.example:80'}}\n"),
+              ElementsAre(HasSubstr("an IP address")));
+  EXPECT_THAT(problems("listeners: {extender: {address: '127.0.0.1:9490'}, "
+                       "metrics: {address: ':9490'}}\n"),
+              ElementsAre(HasSubstr("listens on :9490, where extender listens (127.0.0.1:9490)")));
+  EXPECT_THAT(problems("listeners: {extender: {address: '127.0.0.1:0'}, "
+                       "metrics: {address: '127.0.0.1:0'}}\n"),
+              ElementsAre());
+  EXPECT_THAT(problems("listeners: {extender: {address: '127.0.0.1:9490'}, "
+                       "metrics: {address: '[::1]:9490'}}\n"),
+              ElementsAre());
+}
+
+TEST(LoadTest, NamesOfACertificateHoldNothingElse) {
+  EXPECT_THAT(problems("extender: {certificate: {names: ['a,DNS:evil']}}\n"),
+              ElementsAre(HasSubstr("has \"a,DNS:evil\"; each must be a DNS name or an IP address")));
+  EXPECT_THAT(problems("extender: {certificate: {names: ['*.svc', '10.0.0.1', '::1']}}\n"),
+              ElementsAre());
+}
+
+TEST(LoadTest, FilesOfTlsThatAreMissingOrOpenToAllAreFound) {
+  const test::TemporaryFolder folder;
+  Configuration configuration;
+  configuration.listeners.api.tls = TlsSettings{folder.file("cert"), folder.file("key"), ""};
+  std::ofstream(folder.file("key")) << "secret";
+  std::filesystem::permissions(folder.file("key"), std::filesystem::perms(0644));
+  const Findings findings = check_files(configuration);
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0].path, "listeners.api.tls.certFile");
+  EXPECT_THAT(findings[0].problem, HasSubstr("cannot be read here"));
+  EXPECT_EQ(findings[1].path, "listeners.api.tls.keyFile");
+  EXPECT_THAT(findings[1].problem, HasSubstr("every user"));
 }
 
 }  // namespace
