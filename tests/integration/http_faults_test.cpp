@@ -112,8 +112,9 @@ TEST_F(HttpFaults, SlowHeadsAndBodiesEndWithA408) {
   }
 }
 
-// The median of some calls, milliseconds.
-double median_ms(RawClient& client, const std::string& request, int calls) {
+// The 99th percentile of some calls, milliseconds.
+double p99_of_one_round_ms(RawClient& client, const std::string& request) {
+  constexpr int calls = 200;
   std::vector<double> times;
   for (int i = 0; i < calls; ++i) {
     const auto before = steady_clock::now();
@@ -121,8 +122,16 @@ double median_ms(RawClient& client, const std::string& request, int calls) {
     times.push_back(
         std::chrono::duration<double, std::milli>(steady_clock::now() - before).count());
   }
-  std::nth_element(times.begin(), times.begin() + calls / 2, times.end());
-  return times[static_cast<std::size_t>(calls / 2)];
+  std::nth_element(times.begin(), times.begin() + calls * 99 / 100, times.end());
+  return times[static_cast<std::size_t>(calls * 99 / 100)];
+}
+
+// The least of several rounds: what else the machine does only ever adds to it.
+double p99_ms(RawClient& client, const std::string& request) {
+  double least = 1e9;
+  for (int round = 0; round < 8; ++round)
+    least = std::min(least, p99_of_one_round_ms(client, request));
+  return least;
 }
 
 TEST_F(HttpFaults, SlowAndSilentClientsSlowNobodyElse) {  // F11
@@ -132,7 +141,7 @@ TEST_F(HttpFaults, SlowAndSilentClientsSlowNobodyElse) {  // F11
   start();
   RawClient good = client();
   const std::string request = post("/echo", std::string(26'000, 'n'));
-  const double alone = median_ms(good, request, 300);
+  const double alone = p99_ms(good, request);
   std::vector<RawClient> loris;
   std::vector<RawClient> silent;
   for (int i = 0; i < 64; ++i) {
@@ -142,7 +151,7 @@ TEST_F(HttpFaults, SlowAndSilentClientsSlowNobodyElse) {  // F11
   const auto began = steady_clock::now();
   for (RawClient& one : loris)
     one.send("POST /ec");
-  const double crowded = median_ms(good, request, 300);
+  const double crowded = p99_ms(good, request);
   EXPECT_LT(crowded, 2 * alone + 1) << "alone " << alone << " ms";
   while (steady_clock::now() - began < milliseconds(1'000)) {
     for (RawClient& one : loris)
