@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "cluster/api_client.h"
+#include "cluster/object_path.h"
 #include "slackline/base/text.h"
 #include "wire/certificate_codec.h"
 
 namespace slackline::cluster {
 namespace {
 
+constexpr std::string_view kCore = "/api/v1";
 constexpr double kTimeout_s = 2;  // the daemon does not open its doors before the first look
 
 class KubeCertificateStore final : public CertificateStore {
@@ -17,24 +19,27 @@ class KubeCertificateStore final : public CertificateStore {
       : client_(std::move(endpoint), system_clock()), options_(std::move(options)) {}
 
   Result<std::optional<StoredCertificates>> read() override {
-    const auto answer = send("GET", secret_path(), {}, "");
+    SLACKLINE_ASSIGN(const std::string path, secret_path());
+    const auto answer = send("GET", path, {}, "");
     if (!answer && answer.error().code == ErrorCode::kNotFound)
       return std::optional<StoredCertificates>();
     if (!answer) return fail(answer.error());
     auto secret = wire::decode_certificate_secret(*answer);
-    if (!secret) return fail(secret.error().with_context(secret_path()));
+    if (!secret) return fail(secret.error().with_context(path));
     return std::optional(StoredCertificates{
         {std::move(secret->authorities), std::move(secret->certificate), std::move(secret->key)},
         std::move(secret->resource_version)});
   }
 
   Status create(const CertificateSet& set) override {
-    return write("POST", format("/api/v1/namespaces/{}/secrets", path_segment(options_.secret.ns)),
-                 set, "");
+    SLACKLINE_ASSIGN(const std::string path,
+                     collection_path(kCore, "secrets", options_.secret.ns));
+    return write("POST", path, set, "");
   }
 
   Status replace(const CertificateSet& set, const std::string& resource_version) override {
-    return write("PUT", secret_path(), set, resource_version);
+    SLACKLINE_ASSIGN(const std::string path, secret_path());
+    return write("PUT", path, set, resource_version);
   }
 
   Status publish(const std::string& authorities) override {
@@ -47,8 +52,9 @@ class KubeCertificateStore final : public CertificateStore {
   Status publish_to_api_server(const std::string& authorities) {
     for (const std::string_view kind :
          {"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}) {
-      const std::string path = format("/apis/admissionregistration.k8s.io/v1/{}/{}", kind,
-                                      path_segment(options_.configuration));
+      SLACKLINE_ASSIGN(const std::string path,
+                       cluster_object_path("/apis/admissionregistration.k8s.io/v1", kind,
+                                           options_.configuration));
       SLACKLINE_ASSIGN(const std::string configuration, send("GET", path, {}, ""));
       SLACKLINE_ASSIGN(std::string patch, wire::encode_ca_bundle_patch(configuration, authorities));
       if (patch.empty()) continue;
@@ -59,9 +65,8 @@ class KubeCertificateStore final : public CertificateStore {
   }
 
   Status publish_to_scheduler(const std::string& authorities) {
-    const std::string path =
-        format("/api/v1/namespaces/{}/configmaps/{}", path_segment(options_.config_map.ns),
-               path_segment(options_.config_map.name));
+    SLACKLINE_ASSIGN(const std::string path,
+                     object_path(kCore, "configmaps", options_.config_map));
     SLACKLINE_ASSIGN(const std::string config_map, send("GET", path, {}, ""));
     SLACKLINE_ASSIGN(std::string patch, wire::encode_trust_patch(config_map, authorities));
     if (patch.empty()) return {};
@@ -69,9 +74,8 @@ class KubeCertificateStore final : public CertificateStore {
     return sent ? Status() : Status(fail(sent.error()));
   }
 
-  std::string secret_path() const {
-    return format("/api/v1/namespaces/{}/secrets/{}", path_segment(options_.secret.ns),
-                  path_segment(options_.secret.name));
+  Result<std::string> secret_path() const {
+    return object_path(kCore, "secrets", options_.secret);
   }
 
   Status write(const std::string& method, const std::string& path, const CertificateSet& set,

@@ -1,5 +1,6 @@
 #include "cluster/kube_source.h"
 
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -64,6 +65,10 @@ class KubeSource final : public ClusterSource {
 
   void on_publish(std::function<void()> told) override { publisher_.on_publish(std::move(told)); }
   SnapshotPtr snapshot() const override { return cache_.snapshot(); }
+  std::optional<ListTimes> pods_listed() const override {
+    return reflectors_[index_of(wire::KubeKind::kPod)]->listed();
+  }
+  void list_pods_again() override { reflectors_[index_of(wire::KubeKind::kPod)]->relist(); }
   // Ready means that questions are answered from it: all listed is not yet published.
   CacheHealth health() const override { return board_.health(cache_.snapshot()->synced); }
 

@@ -29,6 +29,7 @@ struct KubeAccess {
 
 // Defaults are client-go's; tests shorten them.
 struct WatchTimers {
+  double head_s = 20;        // a watch that was not even opened: half-open, or drowned
   double silence_s = 180;    // no byte for three bookmark intervals: half-open
   double watch_min_s = 300;  // timeoutSeconds of a watch, drawn from [min, max)
   double watch_max_s = 600;

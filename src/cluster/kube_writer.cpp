@@ -1,11 +1,16 @@
 #include "cluster/kube_writer.h"
 
+#include <memory>
 #include <utility>
+#include <variant>
 
 #include "cluster/api_client.h"
+#include "cluster/object_path.h"
+#include "slackline/base/dns_name.h"
 #include "slackline/base/text.h"
 #include "wire/binding_codec.h"
 #include "wire/event_codec.h"
+#include "wire/kube_decode.h"
 #include "wire/own_write_codec.h"
 
 namespace slackline::cluster {
@@ -15,13 +20,14 @@ namespace {
 constexpr std::string_view kMetadataOnly =
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
-std::string pod_path(const ObjectKey& pod) {
-  return format("/api/v1/namespaces/{}/pods/{}", path_segment(pod.ns), path_segment(pod.name));
+constexpr std::string_view kCore = "/api/v1";
+
+Result<std::string> pod_path(const ObjectKey& pod) {
+  return object_path(kCore, "pods", pod);
 }
 
-std::string job_path(const ObjectKey& job) {
-  return format("/apis/batch/v1/namespaces/{}/jobs/{}", path_segment(job.ns),
-                path_segment(job.name));
+Result<std::string> job_path(const ObjectKey& job) {
+  return object_path("/apis/batch/v1", "jobs", job);
 }
 
 // A JSON patch whose test fails is "invalid" to the API server; to us it is a precondition.
@@ -35,17 +41,28 @@ Error meaning_of(const OwnWrite& write, const ApiFailure& failure) {
 
 class KubeWriter final : public ClusterWriter {
  public:
-  explicit KubeWriter(KubeEndpoint endpoint) : client_(std::move(endpoint), system_clock()) {}
+  KubeWriter(KubeEndpoint endpoint, GpuCatalog catalog)
+      : client_(std::move(endpoint), system_clock()), catalog_(std::move(catalog)) {}
 
   Status bind(const BindingOrder& order) override {
     net::HttpRequest request;
     request.method = "POST";
-    request.url = pod_path(order.pod) + "/binding";
+    SLACKLINE_ASSIGN(const std::string pod, pod_path(order.pod));
+    if (!is_dns_subdomain(order.node.str()))
+      return fail(ErrorCode::kInvalidArgument, "the node's name is no DNS subdomain");
+    request.url = pod + "/binding";
     request.headers = {{"Content-Type", "application/json"}};
     request.body = wire::encode_binding(order.pod, order.uid, order.node, order.annotations);
     request.timeout_s = kWriteTimeout_s;
-    if (const auto answer = client_.send(std::move(request)); !answer)
+    const auto answer = client_.send(std::move(request));
+    if (!answer)
       return fail(answer.error().error().with_context(format("binding {}", order.pod.str())));
+    // A proxy, or what else answers there, may say 200 to anything.
+    if (!wire::says_success(answer->body))
+      return fail(ErrorCode::kTimeout,
+                  format("binding {}: HTTP {} without kind Status and status Success: it may have "
+                         "happened",
+                         order.pod.str(), answer->status));
     return {};
   }
 
@@ -77,12 +94,16 @@ class KubeWriter final : public ClusterWriter {
 
   Result<PodTruth> read_pod(const ObjectKey& pod) override {
     net::HttpRequest request;
-    request.url = pod_path(pod);
+    SLACKLINE_ASSIGN(request.url, pod_path(pod));
     request.timeout_s = kReadBackTimeout_s;
     const auto answer = client_.send(std::move(request));
     if (!answer) return fail(answer.error().error().with_context(format("reading {}", pod.str())));
     SLACKLINE_ASSIGN(const wire::PodTruthDto found, wire::decode_pod_truth(answer->body));
-    return PodTruth{.uid = found.uid, .node = found.node, .deleting = found.deleting};
+    PodTruth truth{.uid = found.uid, .node = found.node, .deleting = found.deleting};
+    if (auto object = wire::KubeDecoder(catalog_).object(wire::KubeKind::kPod, answer->body))
+      if (Pod* whole = std::get_if<Pod>(&*object))
+        truth.pod = std::make_shared<const Pod>(std::move(*whole));
+    return truth;
   }
 
  private:
@@ -90,7 +111,8 @@ class KubeWriter final : public ClusterWriter {
     const wire::PatchBody encoded = wire::encode_own_write(write);
     net::HttpRequest request;
     request.method = "PATCH";
-    request.url = writes_job(write.kind) ? job_path(write.key) : pod_path(write.key);
+    SLACKLINE_ASSIGN(request.url,
+                     writes_job(write.kind) ? job_path(write.key) : pod_path(write.key));
     if (!encoded.subresource.empty()) request.url += format("/{}", encoded.subresource);
     request.headers = {{"Content-Type", std::string(encoded.content_type)},
                        {"Accept", std::string(kMetadataOnly)}};
@@ -104,7 +126,7 @@ class KubeWriter final : public ClusterWriter {
   Status create_event(const wire::EventDto& event) {
     net::HttpRequest request;
     request.method = "POST";
-    request.url = format("/api/v1/namespaces/{}/events", path_segment(event.object.ns));
+    SLACKLINE_ASSIGN(request.url, collection_path(kCore, "events", event.object.ns));
     request.headers = {{"Content-Type", "application/json"}};
     request.body = wire::encode_event(event);
     return send(std::move(request));
@@ -113,8 +135,8 @@ class KubeWriter final : public ClusterWriter {
   Status update_event(const wire::EventDto& event) {
     net::HttpRequest request;
     request.method = "PATCH";
-    request.url = format("/api/v1/namespaces/{}/events/{}", path_segment(event.object.ns),
-                         path_segment(wire::event_name(event)));
+    SLACKLINE_ASSIGN(request.url,
+                     object_path(kCore, "events", {event.object.ns, wire::event_name(event)}));
     request.headers = {{"Content-Type", "application/merge-patch+json"}};
     request.body = wire::encode_event_update(event);
     return send(std::move(request));
@@ -128,13 +150,15 @@ class KubeWriter final : public ClusterWriter {
   }
 
   ApiClient client_;
+  const GpuCatalog catalog_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access) {
+Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access,
+                                                       GpuCatalog catalog) {
   SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
-  return std::make_unique<KubeWriter>(std::move(endpoint));
+  return std::make_unique<KubeWriter>(std::move(endpoint), std::move(catalog));
 }
 
 }  // namespace slackline::cluster

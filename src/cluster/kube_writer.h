@@ -1,5 +1,6 @@
 // What we write to the API server: Bindings, the writes of the hand-over, Events. Every write but
-// an Event carries a precondition.
+// an Event carries a precondition. A name that Kubernetes would not allow is never sent
+// (kInvalidArgument).
 //
 // Thread-safe: called from all request threads at once.
 #pragma once
@@ -9,6 +10,7 @@
 #include "cluster/kube_source.h"
 #include "cluster/source.h"
 #include "slackline/base/result.h"
+#include "slackline/model/gpu_catalog.h"
 
 namespace slackline::cluster {
 
@@ -21,6 +23,8 @@ inline constexpr double kOwnWriteTimeout_s = 5.0;
 // Fails when the kubeconfig cannot be used. Errors of the writer: kConflict (409), kNotFound (404),
 // kForbidden (401, 403), kInvalidArgument (other 4xx), kResourceExhausted (429), kUnavailable (5xx,
 // unreachable), kTimeout (may have happened).
-Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access);
+// `catalog` says which resources of a pod that is read are GPUs.
+Result<std::unique_ptr<ClusterWriter>> make_kube_writer(
+    const KubeAccess& access, GpuCatalog catalog = default_gpu_catalog());
 
 }  // namespace slackline::cluster

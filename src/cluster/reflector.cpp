@@ -70,6 +70,7 @@ void Reflector::run() {
 }
 
 Reflector::Outcome Reflector::list_pages() {
+  list_began_s_ = parts_.clock.steady_s();
   parts_.cache.begin_relist(resource_.kind);
   const auto version = list_all(
       parts_.client, decoder_, resource_,
@@ -82,6 +83,7 @@ Reflector::Outcome Reflector::list_pages() {
   if (version->empty())
     return {.reason = "bad_list", .detail = "a list without metadata.resourceVersion"};
   parts_.cache.finish_relist(resource_.kind);
+  note_listed();
   resource_version_ = *version;
   listed_ = true;
   streaming_ = true;  // the next relist asks again: the server may have been upgraded
@@ -99,9 +101,11 @@ std::string Reflector::watch_path(Mode mode) {
 }
 
 Reflector::Outcome Reflector::watch(Mode mode) {
+  list_began_s_ = parts_.clock.steady_s();
   WatchSession session(parts_.cache, decoder_, resource_.kind, mode, resource_version_);
   net::StreamRequest request;
   request.url = watch_path(mode);
+  request.head_timeout_s = options_.timers.head_s;
   request.silence_timeout_s = options_.timers.silence_s;
   request.total_timeout_s = options_.timers.watch_max_s + 60;
   request.interrupt = &interrupt_;
@@ -112,7 +116,10 @@ Reflector::Outcome Reflector::watch(Mode mode) {
   };
   const auto on_line = [&](std::string_view line) {
     parts_.board.alive(resource_.kind);
-    return session.on_line(line);
+    const bool before = session.listed();
+    const bool go_on = session.on_line(line);
+    if (!before && session.listed()) note_listed();
+    return go_on;
   };
   const auto ended =
       parts_.client.stream(*stream_, request, {.on_open = on_open, .on_line = on_line});
@@ -183,6 +190,17 @@ Reflector::Outcome Reflector::judge(const ApiFailure& failure, bool opened) cons
     outcome.reason = failure.code == ErrorCode::kDataLoss ? "bad_frame" : "unreachable";
   }
   return outcome;
+}
+
+void Reflector::note_listed() {
+  const ClusterSource::ListTimes times{list_began_s_, parts_.clock.steady_s()};
+  MutexLock lock(mutex_);
+  last_list_ = times;
+}
+
+std::optional<ClusterSource::ListTimes> Reflector::listed() const {
+  MutexLock lock(mutex_);
+  return last_list_;
 }
 
 void Reflector::report(const Outcome& outcome) {

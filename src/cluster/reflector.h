@@ -56,6 +56,9 @@ class Reflector {
   // Gives up the watch and lists anew: the cache was found to differ from the server.
   void relist();
 
+  // Of the last complete list; nullopt: there was none yet. From any thread.
+  std::optional<ClusterSource::ListTimes> listed() const;
+
  private:
   // How a list or a watch ended. An empty reason: in good order, go on at once.
   struct Outcome {
@@ -74,6 +77,7 @@ class Reflector {
   Outcome judge(const ApiFailure& failure, bool opened) const;
   bool streaming_list_failed(const WatchSession& session, bool opened, int status) const;
   void report(const Outcome& outcome);
+  void note_listed();
 
   const ResourceSpec& resource_;
   Parts parts_;
@@ -86,7 +90,11 @@ class Reflector {
   std::string resource_version_;
   std::string bad_version_ = "-";  // where a frame could not be read; "-" = nowhere
   bool listed_ = false;
+  double list_began_s_ = 0;
   bool streaming_ = true;  // how the next list is asked for; false: in pages
+
+  mutable Mutex mutex_;
+  std::optional<ClusterSource::ListTimes> last_list_ SLACKLINE_GUARDED_BY(mutex_);
 
   net::Interrupt interrupt_;
   std::atomic<bool> relist_wanted_ = false;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +44,15 @@ class ClusterSource {
   // Never null: before the first sync an empty snapshot with synced = false.
   virtual SnapshotPtr snapshot() const = 0;
   virtual CacheHealth health() const = 0;
+  // Of the list that the pods in the snapshot stand on, on the steady clock: when it was asked for
+  // and when it was complete; the snapshot with it follows at once. nullopt: there was none yet.
+  struct ListTimes {
+    double began_s = 0;
+    double ended_s = 0;
+  };
+  virtual std::optional<ListTimes> pods_listed() const { return std::nullopt; }
+  // Lists the pods anew, whatever the watch says. Returns at once.
+  virtual void list_pods_again() {}
 };
 
 struct BindingOrder {
@@ -57,6 +68,7 @@ struct PodTruth {
   Uid uid;
   NodeName node;
   bool deleting = false;
+  PodPtr pod = nullptr;  // all of it, as the cache would have it; null where it cannot be read
 };
 
 // What a person reads of a task in `kubectl describe`.

@@ -83,6 +83,7 @@ Result<StreamEnd> HttpStream::run(const StreamRequest& request, const StreamHand
                                     .body = kNoBody,
                                     .connect_timeout_s = request.connect_timeout_s,
                                     .total_timeout_s = request.total_timeout_s,
+                                    .head_timeout_s = request.head_timeout_s,
                                     .silence_timeout_s = request.silence_timeout_s,
                                     .interrupt = request.interrupt,
                                     .on_body = on_body,

@@ -2,8 +2,8 @@
 //
 // Lines are separated by '\n' and given without it; a last line that was cut off is not delivered.
 // A line beyond the limit ends the stream with kResourceExhausted. A stream that stays silent for
-// `silence_timeout_s` ends with kTimeout: TCP alone would not notice a half-open connection for
-// minutes (its keepalive, 30 s, is on as well).
+// `silence_timeout_s`, or has no head within `head_timeout_s`, ends with kTimeout. A peer that is
+// gone without a word is noticed by TCP's keepalive before (net/transfer.h).
 //
 // Thread-safety: one run() at a time; the connection is reused by the next. Handlers run on the
 // caller's thread.
@@ -28,7 +28,8 @@ struct StreamRequest {
   Headers headers;
   std::string bearer_token;
   double connect_timeout_s = 10;
-  double silence_timeout_s = 180;  // also the longest wait for the answer's head
+  double head_timeout_s = 20;  // for connection and head together
+  double silence_timeout_s = 180;
   double total_timeout_s = 660;
   std::size_t max_line_bytes = std::size_t{10} << 20;
   Interrupt* interrupt = nullptr;  // may be null

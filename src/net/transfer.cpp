@@ -4,6 +4,10 @@
 #include <cstdlib>
 #include <mutex>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"
 
@@ -72,6 +76,16 @@ void apply_tls(CURL* easy, const TlsOptions& tls) {
   }
 }
 
+constexpr long kKeepIdle_s = 15;
+constexpr long kKeepInterval_s = 10;
+constexpr int kKeepProbes = 3;
+
+// libcurl sets idle time and interval, but the number of probes only from 8.9 on.
+int limit_keepalive(void* /*self*/, curl_socket_t socket, curlsocktype /*purpose*/) {
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &kKeepProbes, sizeof(kKeepProbes));
+  return CURL_SOCKOPT_OK;
+}
+
 long milliseconds(double seconds) {
   return std::max(1L, static_cast<long>(seconds * 1000));
 }
@@ -121,8 +135,10 @@ void Transfer::configure(const Plan& plan, curl_slist* headers) {
   // One exchange per connection at a time: HTTP/2 would add nothing but its own flow control.
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
-  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPIDLE, 30L);
-  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPINTVL, 30L);
+  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPIDLE, kKeepIdle_s);
+  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPINTVL, kKeepInterval_s);
+  curl_easy_setopt(easy_, CURLOPT_SOCKOPTFUNCTION, &limit_keepalive);
+  curl_easy_setopt(easy_, CURLOPT_PATH_AS_IS, 1L);
   curl_easy_setopt(easy_, CURLOPT_USERAGENT, kUserAgent);
   curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(plan.connect_timeout_s));
   curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, milliseconds(plan.total_timeout_s));
@@ -163,7 +179,9 @@ Status Transfer::run(const Plan& plan) {
 
 Status Transfer::drive(const Plan& plan) {
   const Clock& clock = system_clock();
-  last_byte_s_ = clock.steady_s();
+  const double began_s = clock.steady_s();
+  last_byte_s_ = began_s;
+  head_is_in_ = false;
   for (;;) {
     if (plan.interrupt != nullptr && plan.interrupt->interrupted())
       return fail(ErrorCode::kUnavailable, "interrupted");
@@ -178,6 +196,13 @@ Status Transfer::drive(const Plan& plan) {
       const double left_s = last_byte_s_ + plan.silence_timeout_s - clock.steady_s();
       if (left_s <= 0)
         return fail(ErrorCode::kTimeout, format("silent for {:.0f} s", plan.silence_timeout_s));
+      wait_ms = std::min(wait_ms, static_cast<int>(left_s * 1000) + 1);
+    }
+    if (plan.head_timeout_s > 0 && !head_is_in_) {
+      const double left_s = began_s + plan.head_timeout_s - clock.steady_s();
+      if (left_s <= 0)
+        return fail(ErrorCode::kTimeout,
+                    format("no answer within {:.0f} s", plan.head_timeout_s));
       wait_ms = std::min(wait_ms, static_cast<int>(left_s * 1000) + 1);
     }
     curl_multi_poll(multi_, nullptr, 0, wait_ms, nullptr);
@@ -209,8 +234,10 @@ std::size_t Transfer::read_header(char* data, std::size_t size, std::size_t coun
       if (auto seconds = parse_number(trim(line.substr(colon + 1))); seconds && *seconds >= 0)
         transfer.retry_after_s_ = *seconds;
   }
-  if (line.empty() && transfer.plan_->on_head && transfer.status() >= 200)
-    transfer.plan_->on_head();
+  if (line.empty() && transfer.status() >= 200) {
+    transfer.head_is_in_ = true;
+    if (transfer.plan_->on_head) transfer.plan_->on_head();
+  }
   return size * count;
 }
 

@@ -3,6 +3,9 @@
 //
 // The multi interface is used for one handle at a time because only it can be woken from another
 // thread; the easy interface would look at an interrupt once a second.
+//
+// TCP asks a silent peer for a sign of life after 15 s and gives it up 30 s later: a half-open
+// connection (the other machine was restarted, a NAT forgot it) ends within 45 s.
 #pragma once
 
 #include <functional>
@@ -34,7 +37,8 @@ class Transfer {
     const std::string& body;
     double connect_timeout_s = 0;
     double total_timeout_s = 0;
-    double silence_timeout_s = 0;  // 0 = none
+    double head_timeout_s = 0;     // 0 = none
+    double silence_timeout_s = 0;  // the same
     Interrupt* interrupt = nullptr;
     // Takes a piece of the body; an Error ends the transfer and is its result.
     std::function<Status(std::string_view)> on_body;
@@ -59,6 +63,7 @@ class Transfer {
   const Plan* plan_ = nullptr;
   Status body_status_;
   double last_byte_s_ = 0;
+  bool head_is_in_ = false;
   std::optional<double> retry_after_s_;
   char error_text_[CURL_ERROR_SIZE] = {};
 };

@@ -24,6 +24,12 @@ std::string encode_binding(const ObjectKey& pod, const Uid& uid, const NodeName&
   return out.take();
 }
 
+bool says_success(std::string_view json) {
+  JsonDocument document;
+  const auto root = document.parse(json);
+  return root && (*root)["kind"].text() == "Status" && (*root)["status"].text() == "Success";
+}
+
 Result<PodTruthDto> decode_pod_truth(std::string_view json) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView pod, document.parse(json));

@@ -17,6 +17,9 @@ namespace slackline::wire {
 std::string encode_binding(const ObjectKey& pod, const Uid& uid, const NodeName& node,
                            const std::vector<std::pair<std::string, std::string>>& annotations);
 
+// The answer of an API server that has done it: v1 Status, status Success.
+bool says_success(std::string_view json);
+
 struct PodTruthDto {
   Uid uid;
   NodeName node;          // empty while unbound

@@ -89,6 +89,48 @@ TEST_F(KubeWriterTest, AHangAfterTheCommitIsATimeoutThatReadingBackSettles) {
   EXPECT_LT(system_clock().steady_s() - began_s, 1.5);
 }
 
+// A proxy that says 200 to anything has bound nothing; what answers like that may have, though.
+TEST_F(KubeWriterTest, OnlyAStatusOfSuccessIsABinding) {
+  for (const char* body :
+       {"garbage", "", "{}", "<html>", R"({"kind":"Status","status":"Failure"})",
+        R"({"kind":"Pod","status":{"phase":"Running"}})", R"({"status":"Success"})"})
+    for (const int status : {200, 201, 202}) {
+      server_.next(kBind, [=](const FakeRequest&, FakeConnection& connection) {
+        connection.reply(status, body);
+      });
+      const Status bound = writer_->bind(kOrder);
+      ASSERT_FALSE(bound) << status << " " << body;
+      EXPECT_EQ(bound.error().code, ErrorCode::kTimeout) << "its fate is unknown";
+    }
+}
+
+TEST_F(KubeWriterTest, NamesThatNameSomethingElseAreNeverSent) {
+  for (const ObjectKey& pod : std::vector<ObjectKey>{{"..", "x"},
+                                                     {"ml", ".."},
+                                                     {"a/b", "c"},
+                                                     {"ml", "train/../other"},
+                                                     {".", "train"},
+                                                     {"ml", "train?dryRun=All"},
+                                                     {"", "train"}}) {
+    EXPECT_EQ(writer_->bind({pod, Uid("u1"), NodeName("gpu-1"), {}}).error().code,
+              ErrorCode::kInvalidArgument);
+    EXPECT_EQ(writer_->read_pod(pod).error().code, ErrorCode::kInvalidArgument);
+    OwnWrite write;
+    write.key = pod;
+    for (const OwnWriteKind kind : {OwnWriteKind::kOpenJob, OwnWriteKind::kLiftGate}) {
+      write.kind = kind;
+      EXPECT_EQ(writer_->write(write).error().code, ErrorCode::kInvalidArgument);
+    }
+    TaskEvent event;
+    event.kind = "Pod";
+    event.object = pod;
+    if (pod.ns == "ml") continue;  // of an Event, the name is in the body only
+    EXPECT_FALSE(writer_->post(event));
+  }
+  EXPECT_FALSE(writer_->bind({{"ml", "train"}, Uid("u1"), NodeName("gpu/1"), {}}));
+  EXPECT_TRUE(server_.seen().empty());
+}
+
 TEST_F(KubeWriterTest, AConnectionCutInTheAnswerIsUnavailable) {
   for (const std::size_t bytes : {10u, 200u}) {  // in the status line, in the body
     server_.next(kBind, [=](const FakeRequest&, FakeConnection& connection) {
@@ -108,8 +150,9 @@ TEST_F(KubeWriterTest, AGonePodIsNotFound) {
 }
 
 TEST_F(KubeWriterTest, ServesManyThreadsAtOnceAndKeepsItsConnections) {
-  server_.always(
-      kBind, [](const FakeRequest&, FakeConnection& connection) { connection.reply(201, "{}"); });
+  server_.always(kBind, [](const FakeRequest&, FakeConnection& connection) {
+    connection.reply(201, R"({"kind":"Status","status":"Success"})");
+  });
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&] {

@@ -230,6 +230,43 @@ TEST_F(ReflectorTest, F18AHalfOpenWatchIsNoticedAndHealthTellsItsAge) {
   EXPECT_TRUE(follows());
 }
 
+// Requests that a dead server took and will never answer must not outlive its recovery.
+TEST_F(ReflectorTest, F18AWatchThatIsNotEvenOpenedIsGivenUpSoon) {
+  options_.timers.silence_s = 60;
+  options_.timers.head_s = 0.4;
+  options_.stale_after_s = 0.3;
+  start();
+  ASSERT_TRUE(shows(kAtStart));
+  const std::string paths[] = {kNodesPath, kPodsPath, kJobsPath};
+  for (const std::string& path : paths)
+    server_->always("watch " + path,
+                    [](const FakeRequest&, FakeConnection& connection) { connection.hang(); });
+  server_->break_connections();
+  ASSERT_TRUE(eventually([&] { return source_->health().stale; }));
+  ASSERT_TRUE(eventually([&] { return server_->count(kWatchPods) >= 2; }));
+  for (const std::string& path : paths)
+    server_->always("watch " + path, [&](const FakeRequest& request, FakeConnection& connection) {
+      server_->serve(request, connection);
+    });
+  EXPECT_TRUE(follows());
+  EXPECT_TRUE(eventually([&] { return restarts("pods", "unreachable") >= 1; }));
+}
+
+TEST_F(ReflectorTest, TheTimesOfTheListThatPodsStandOnAreTold) {
+  const double before_s = system_clock().steady_s();
+  EXPECT_FALSE(source_ && source_->pods_listed());
+  start();
+  ASSERT_TRUE(shows(kAtStart));
+  const auto first = source_->pods_listed();
+  ASSERT_TRUE(first);
+  EXPECT_GE(first->began_s, before_s);
+  EXPECT_GE(first->ended_s, first->began_s);
+  const double asked_s = system_clock().steady_s();
+  source_->list_pods_again();
+  ASSERT_TRUE(eventually([&] { return source_->pods_listed()->began_s >= asked_s; }));
+  EXPECT_TRUE(follows());
+}
+
 TEST_F(ReflectorTest, F19AServerThatIsDownAtStartIsWaitedFor) {
   const std::uint16_t port = server_->port();
   const std::string kubeconfig = server_->write_kubeconfig(folder_.string());

@@ -303,6 +303,11 @@ std::size_t FakeApiServer::count(const std::string& name) const {
   return requests(name).size();
 }
 
+std::vector<FakeRequest> FakeApiServer::seen() const {
+  MutexLock lock(mutex_);
+  return seen_;
+}
+
 void FakeApiServer::accept_loop() {
   while (!stopping_) {
     const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);

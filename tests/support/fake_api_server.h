@@ -115,6 +115,7 @@ class FakeApiServer {
   void serve(const FakeRequest& request, FakeConnection& connection);
 
   std::size_t count(const std::string& name) const;
+  std::vector<FakeRequest> seen() const;
   std::vector<FakeRequest> requests(const std::string& name) const;
 
  private:
