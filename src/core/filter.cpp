@@ -13,7 +13,8 @@ class NodeFilter {
   NodeFilter(const ClusterSnapshot& snapshot, const Pod& pod, const FilterOptions& options)
       : fit_(snapshot, pod, effective_intent(snapshot, pod), *options.catalog,
              options.now_steady_s),
-        plan_(live_plan(snapshot, pod, options.now_steady_s)) {}
+        plan_(live_plan(snapshot, pod, options.now_steady_s)),
+        taken_(options.taken) {}
 
   Verdict verdict(std::string_view name, NodeIndex index) {
     const bool known = index != kUnknownNode;
@@ -21,7 +22,8 @@ class NodeFilter {
       if (const Verdict lasting = fit_.lasting(index); !passes(lasting)) return lasting;
     if (plan_ != nullptr && !planned(name)) return Verdict::kNotPlanned;
     if (!known) return fit_.self_accounted() ? Verdict::kNotYetObserved : Verdict::kPass;
-    if (fit_.self_accounted() && !fit_.own_account_covers(index)) return Verdict::kInsufficientGpus;
+    if (fit_.self_accounted() && !fit_.own_account_covers(index, taken_))
+      return Verdict::kInsufficientGpus;
     return fit_.fits_beside_holds(index) ? Verdict::kPass : Verdict::kHeldForOthers;
   }
 
@@ -33,6 +35,7 @@ class NodeFilter {
 
   NodeFit fit_;
   const PlanNote* plan_;
+  const std::span<const TakenShares> taken_;
 };
 
 // An unmanaged pod yields to holds only while somewhere else remains for it.

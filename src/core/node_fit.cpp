@@ -30,9 +30,14 @@ Verdict NodeFit::judge_type(const GpuType& type) const {
   return type.empty() ? Verdict::kGpuTypeUnknown : Verdict::kGpuTypeNotAccepted;
 }
 
-bool NodeFit::own_account_covers(NodeIndex node) const {
-  return std::all_of(asked_.begin(), asked_.end(), [node](const Asked& asked) {
-    return !asked.self_accounted || asked.count <= asked.on(node).free;
+bool NodeFit::own_account_covers(NodeIndex node, std::span<const TakenShares> taken) const {
+  const auto here = std::ranges::equal_range(taken, node, {}, &TakenShares::node);
+  return std::all_of(asked_.begin(), asked_.end(), [&](const Asked& asked) {
+    if (!asked.self_accounted) return true;
+    std::int64_t free = asked.on(node).free;
+    for (const TakenShares& shares : here)
+      free = saturating_sub(free, shares.amount.gpu_count(asked.resource));
+    return asked.count <= free;
   });
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slackline/core/binds_in_flight.h"
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/holds.h"
 #include "slackline/model/snapshot.h"
@@ -45,7 +46,8 @@ class NodeFit {
   }
   // Whether the pod asks for a resource that nobody but us counts, and whether that is there.
   bool self_accounted() const { return self_accounted_; }
-  bool own_account_covers(NodeIndex node) const;
+  // Less what is `taken` beside the snapshot, sorted by node.
+  bool own_account_covers(NodeIndex node, std::span<const TakenShares> taken = {}) const;
   // What the pod asks for is free less the holds of others; true where there are none.
   bool fits_beside_holds(NodeIndex node) { return !add_up_holds(node) || fits_beside_held(node); }
   Room room(NodeIndex node);

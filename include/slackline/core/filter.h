@@ -7,7 +7,8 @@
 //   for:
 //      unresolvable.
 //   3. the pod has a live plan: pass on its nodes, elsewhere kNotPlanned.
-//   4. resources that we alone account: free must be there (kInsufficientGpus).
+//   4. resources that we alone account: free must be there, less the binds in flight
+//      (kInsufficientGpus).
 //   5. foreign holds of equal or higher rank: free minus them must be enough (kHeldForOthers). A
 //   node
 //      without such holds passes, because NodeResourcesFit is fresher than our cache.
@@ -17,6 +18,9 @@
 // Pure; no allocation per node without holds.
 #pragma once
 
+#include <span>
+
+#include "slackline/core/binds_in_flight.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
@@ -27,6 +31,7 @@ struct FilterOptions {
   const GpuCatalog* catalog = nullptr;  // required
   bool trusted = true;                  // CacheHealth::trusted()
   double now_steady_s = 0;              // holds expire by it
+  std::span<const TakenShares> taken = {};  // by binds in flight, of what we alone account; by node
 };
 
 // One verdict per requested node, in the order of the request. `error` is set only when we cannot

@@ -5,6 +5,7 @@
 // was done.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "slackline/model/own_write.h"
@@ -15,5 +16,16 @@ namespace slackline::core {
 // In the snapshot's order, Jobs first, at most one write for each object. A gate behind somebody
 // else's stays: that one holds the pod.
 std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot);
+
+// What cannot run before somebody acts: our suspended Jobs, and pods behind our gate.
+struct HeldBack {
+  std::size_t jobs = 0;
+  std::size_t pods = 0;
+
+  bool any() const { return jobs > 0 || pods > 0; }
+};
+
+// O(jobs + unbound pods).
+HeldBack held_back(const ClusterSnapshot& snapshot);
 
 }  // namespace slackline::core

@@ -58,4 +58,13 @@ std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot) {
   return writes;
 }
 
+HeldBack held_back(const ClusterSnapshot& snapshot) {
+  HeldBack held;
+  for (const JobPtr& job : snapshot.jobs)
+    if (!job->finished && job->suspended && job->suspended_by_us) ++held.jobs;
+  for (const PodPtr& pod : snapshot.unbound)
+    if (!pod->deleting && pod->our_gate) ++held.pods;
+  return held;
+}
+
 }  // namespace slackline::core

@@ -1,0 +1,132 @@
+#include "slackline/core/binds_in_flight.h"
+
+#include <gtest/gtest.h>
+
+#include "support/cluster_builder.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_cluster;
+using test::a_node;
+using test::a_pod;
+
+const std::string kShare = "example.com/share";
+const NodeName kNode("n1");
+const NodeName kOther("n2");
+
+GpuCatalog shares() {
+  GpuCatalog catalog;
+  catalog.resources = {{kShare, GpuSharing::kTimeslice, true},
+                       {"nvidia.com/gpu", GpuSharing::kWhole, false}};
+  return catalog;
+}
+
+class BindsInFlightTest : public testing::Test {
+ protected:
+  // Two nodes of two shares each; the pods wait, or are on the node named.
+  static ClusterSnapshot cluster(const std::vector<std::pair<std::string, std::string>>& pods) {
+    auto builder = a_cluster()
+                       .with(a_node("n1").resource(kShare, 2))
+                       .with(a_node("n2").resource(kShare, 2));
+    for (const auto& [name, node] : pods)
+      builder.with(node.empty() ? asks(name) : asks(name).on(node));
+    return builder.build();
+  }
+  static test::PodBuilder asks(const std::string& name) { return a_pod(name).gpus(1, kShare); }
+  static Uid uid(const std::string& name) { return asks(name).build().uid; }
+
+  Booking book(const ClusterSnapshot& snapshot, const std::string& name, const NodeName& node) {
+    return binds_.book(snapshot, asks(name).build(), node, catalog_);
+  }
+
+  const GpuCatalog catalog_ = shares();
+  BindsInFlight binds_;
+};
+
+TEST_F(BindsInFlightTest, WhatIsInFlightIsNotGivenOutAgain) {
+  const auto snapshot = cluster({{"a", ""}, {"b", ""}, {"c", ""}});
+  EXPECT_EQ(book(snapshot, "a", kNode), Booking::kBooked);
+  EXPECT_EQ(book(snapshot, "b", kNode), Booking::kBooked);
+  EXPECT_EQ(book(snapshot, "c", kNode), Booking::kFull);
+  EXPECT_EQ(book(snapshot, "c", kOther), Booking::kBooked);
+  binds_.failed(uid("a"), kNode);
+  EXPECT_EQ(book(snapshot, "a", kOther), Booking::kBooked) << "what failed is free again";
+}
+
+TEST_F(BindsInFlightTest, APodIsInFlightOnceAtATime) {
+  const auto snapshot = cluster({{"a", ""}});
+  EXPECT_EQ(book(snapshot, "a", kNode), Booking::kBooked);
+  EXPECT_EQ(book(snapshot, "a", kNode), Booking::kUnderWay);
+  EXPECT_EQ(book(snapshot, "a", kOther), Booking::kUnderWay);
+}
+
+TEST_F(BindsInFlightTest, ABoundPodIsCountedOnceWhenTheWatchShowsIt) {
+  const auto before = cluster({{"a", ""}, {"b", ""}, {"c", ""}});
+  book(before, "a", kNode);
+  binds_.bound(uid("a"), kNode, 1);
+  binds_.settle(before, 2);
+  EXPECT_EQ(binds_.size(), 1U) << "the watch lags";
+  EXPECT_EQ(binds_.taken(before, uid("b")).size(), 1U);
+  EXPECT_TRUE(binds_.taken(before, uid("a")).empty()) << "its own shares are free for it";
+  const auto after = cluster({{"a", "n1"}, {"b", ""}, {"c", ""}});
+  EXPECT_TRUE(binds_.taken(after, uid("b")).empty()) << "neither twice before it is settled";
+  EXPECT_EQ(book(after, "b", kNode), Booking::kBooked);
+  EXPECT_EQ(book(after, "c", kNode), Booking::kFull);
+  binds_.settle(after, 3);
+  EXPECT_EQ(binds_.size(), 1U) << "b";
+}
+
+TEST_F(BindsInFlightTest, ADoubtfulBindHoldsItsSharesUntilItCanNotHappenAnyMore) {
+  const auto snapshot = cluster({{"a", ""}, {"b", ""}, {"c", ""}});
+  book(snapshot, "a", kNode);
+  binds_.doubtful(uid("a"), kNode, 10);
+  book(snapshot, "b", kNode);
+  binds_.settle(snapshot, 10 + kDoubtfulBind_s - 1);
+  EXPECT_EQ(book(snapshot, "c", kNode), Booking::kFull);
+  EXPECT_EQ(book(snapshot, "a", kNode), Booking::kBooked) << "it may be tried again, though";
+  binds_.doubtful(uid("a"), kNode, 20);
+  binds_.settle(snapshot, 20 + kDoubtfulBind_s);
+  EXPECT_EQ(book(snapshot, "c", kNode), Booking::kBooked);
+}
+
+TEST_F(BindsInFlightTest, ASuccessElsewhereEndsTheDoubt) {
+  const auto snapshot = cluster({{"a", ""}});
+  book(snapshot, "a", kNode);
+  binds_.doubtful(uid("a"), kNode, 1);
+  EXPECT_EQ(book(snapshot, "a", kOther), Booking::kBooked);
+  EXPECT_EQ(binds_.size(), 2U);
+  binds_.bound(uid("a"), kOther, 2);
+  EXPECT_EQ(binds_.size(), 1U);
+}
+
+TEST_F(BindsInFlightTest, APodThatIsGoneHoldsNothing) {
+  book(cluster({{"a", ""}}), "a", kNode);
+  binds_.bound(uid("a"), kNode, 1);
+  binds_.settle(cluster({}), 2);
+  EXPECT_EQ(binds_.size(), 0U);
+}
+
+TEST_F(BindsInFlightTest, AnAnswerIsWaitedForWhateverTheWatchShows) {
+  book(cluster({{"a", ""}}), "a", kNode);
+  binds_.settle(cluster({}), 1e9);
+  EXPECT_EQ(binds_.size(), 1U);
+}
+
+TEST_F(BindsInFlightTest, ASuccessThatTheWatchNeverShowsIsForgottenInTheEnd) {
+  const auto snapshot = cluster({{"a", ""}});
+  book(snapshot, "a", kNode);
+  binds_.bound(uid("a"), kNode, 1);
+  binds_.settle(snapshot, kBelievedBind_s);
+  EXPECT_EQ(binds_.size(), 1U);
+  binds_.settle(snapshot, 1 + kBelievedBind_s);
+  EXPECT_EQ(binds_.size(), 0U);
+}
+
+TEST_F(BindsInFlightTest, WhatKubeSchedulerCountsIsNotOurs) {
+  EXPECT_TRUE(self_accounted_part(a_pod("p").gpus(4).build().requests, catalog_).gpus.empty());
+  EXPECT_EQ(self_accounted_part(asks("p").build().requests, catalog_).gpu_count(kShare), 1);
+}
+
+}  // namespace
+}  // namespace slackline::core
