@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/check_cluster.h"
 #include "cli/commands.h"
 #include "config/lint.h"
 #include "config/load.h"
@@ -17,6 +18,8 @@ struct CheckOptions {
   std::string config;
   std::string scheduler;
   bool stanza = false;
+  std::string cluster;
+  std::string kubeconfig;
 };
 
 bool report(const std::string& file, const config::Findings& findings) {
@@ -61,6 +64,10 @@ int run(const CheckOptions& options) {
   config::Configuration configuration;
   bool good = options.config.empty() || check_ours(options.config, configuration);
   if (!options.scheduler.empty()) good = check_scheduler(options.scheduler, configuration) && good;
+  if (!options.cluster.empty()) {
+    if (!options.kubeconfig.empty()) configuration.cluster.kubeconfig = options.kubeconfig;
+    good = check_cluster(configuration) && good;
+  }
   if (options.stanza) std::fputs(config::scheduler_stanza(configuration).c_str(), stdout);
   return good ? 0 : kFailure;
 }
@@ -71,16 +78,25 @@ void add_check(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App* command = app.add_subcommand(
       "check",
-      "Check a SlacklineConfiguration and a KubeSchedulerConfiguration: line, problem, remedy");
+      "Check a SlacklineConfiguration, a KubeSchedulerConfiguration and the cluster: line, problem, "
+      "remedy");
   command->add_option("--config", options->config, "SlacklineConfiguration (YAML)")
       ->check(CLI::ExistingFile);
   command->add_option("--scheduler", options->scheduler, "KubeSchedulerConfiguration (YAML)")
       ->check(CLI::ExistingFile);
+  command
+      ->add_option("--cluster", options->cluster,
+                   "kube: look whether tasks wait in the cluster while nobody leads")
+      ->check(CLI::IsMember({"kube"}));
+  command->add_option(
+      "--kubeconfig", options->kubeconfig,
+      "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
   command->add_flag("--stanza", options->stanza,
                     "Print the extenders stanza that fits the configuration");
   command->callback([&exit_code, options] {
-    if (options->config.empty() && options->scheduler.empty() && !options->stanza)
-      throw CLI::RequiredError("--config, --scheduler or --stanza");
+    if (options->config.empty() && options->scheduler.empty() && options->cluster.empty() &&
+        !options->stanza)
+      throw CLI::RequiredError("--config, --scheduler, --cluster or --stanza");
     exit_code = run(*options);
   });
 }

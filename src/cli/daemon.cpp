@@ -33,6 +33,7 @@
 #include "http/model_routes.h"
 #include "http/queue_routes.h"
 #include "http/server.h"
+#include "obs/clock_watch.h"
 #include "obs/log.h"
 #include "obs/metrics.h"
 #include "slackline/base/text.h"
@@ -44,6 +45,7 @@ namespace slackline::cli {
 struct Daemon::Parts {
   config::Configuration configuration;
   obs::MetricsRegistry metrics;
+  obs::ClockWatch clock_watch{metrics};
   control::SettingsBoard settings;
   control::DecisionOptions decisions;
   std::unique_ptr<store::Journal> journal;
@@ -77,6 +79,7 @@ struct Daemon::Parts {
   Status open_models();
   Status connect_cluster();
   Status lay_routes();
+  std::function<std::string()> unled() const;
   Status guard_api();
   Status open_doors();
   void follow_configuration(ConfigurationSource again);
@@ -126,18 +129,20 @@ Status Daemon::Parts::connect_cluster() {
   options.stale_after_s = wanted.stale_after_s;
   options.audit_every_s = wanted.audit_interval_s;
   SLACKLINE_ASSIGN(key, KeyService::make(configuration));
-  SLACKLINE_ASSIGN(writer, cluster::make_kube_writer(options.access));
+  SLACKLINE_ASSIGN(writer, cluster::make_kube_writer(options.access, decisions.catalog));
   SLACKLINE_ASSIGN(source,
                    cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
   runs->follow(*source);
   SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, settings, models->board(), *source,
                                                  writer.get(), metrics, *log));
-  give_back = GiveBackService::make(configuration, *source, *writer, metrics);
+  SLACKLINE_ASSIGN(give_back,
+                   GiveBackService::make(configuration, *source, *writer, metrics));
   return source->start();
 }
 
 Status Daemon::Parts::lay_routes() {
   const control::KnownBoard& board = models->board();
+  if (planner) decisions.leads_since = [this] { return planner->leads_since(); };
   extender = std::make_unique<control::Extender>(decisions, board, *source, writer.get(), *log,
                                                  system_clock());
   queries = std::make_unique<control::Queries>(decisions, board, *source, journal.get(),
@@ -152,7 +157,7 @@ Status Daemon::Parts::lay_routes() {
                                                  metrics, system_clock());
   queue =
       std::make_unique<control::QueueQuery>(planning, board, *source, view, books, system_clock());
-  health = std::make_unique<control::Health>(*source, board, *log);
+  health = std::make_unique<control::Health>(*source, board, *log, unled());
   const config::ListenersSettings& doors = configuration.listeners;
   http::add_extender_routes(
       extender_router, *extender, decisions.catalog, metrics,
@@ -167,6 +172,13 @@ Status Daemon::Parts::lay_routes() {
   };
   http::add_health_routes(api_router, *health, metrics, refresh);
   http::add_health_routes(metrics_router, *health, metrics, refresh);
+  return {};
+}
+
+// What waits while nobody leads; a dump has no leader.
+std::function<std::string()> Daemon::Parts::unled() const {
+  if (planner) return [this] { return planner->unled(*source->snapshot()); };
+  if (give_back) return [this] { return give_back->told(); };
   return {};
 }
 
@@ -237,6 +249,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   parts->configuration = configuration;
   parts->decisions.mode = configuration.mode;
   parts->decisions.catalog = configuration.gpus;
+  parts->decisions.scheduler_names = configuration.extender.scheduler_names;
   SLACKLINE_ASSIGN(control::Settings settings, control::settings_of(configuration));
   parts->settings.publish(std::move(settings));
   parts->decisions.settings = &parts->settings;
@@ -246,6 +259,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_TRY(parts->lay_routes());
   SLACKLINE_TRY(parts->guard_api());
   SLACKLINE_TRY(parts->open_doors());
+  parts->clock_watch.start();
   if (parts->planner) parts->planner->start();
   if (parts->give_back) parts->give_back->start();
   parts->keeper->start();

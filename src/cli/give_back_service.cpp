@@ -1,33 +1,34 @@
 #include "cli/give_back_service.h"
 
 #include "cli/object_name.h"
-#include "cluster/lease.h"
 
 namespace slackline::cli {
 
-std::unique_ptr<GiveBackService> GiveBackService::make(const config::Configuration& configuration,
-                                                       const cluster::ClusterSource& source,
-                                                       cluster::ClusterWriter& writer,
-                                                       obs::MetricsRegistry& metrics) {
-  if (configuration.mode == Mode::kActive) return nullptr;
+Result<std::unique_ptr<GiveBackService>> GiveBackService::make(
+    const config::Configuration& configuration, const cluster::ClusterSource& source,
+    cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics) {
+  if (configuration.mode == Mode::kActive) return std::unique_ptr<GiveBackService>();
   std::unique_ptr<GiveBackService> service(new GiveBackService());
-  const cluster::KubeAccess access{.kubeconfig = configuration.cluster.kubeconfig};
-  const ObjectKey lease = key_of(configuration.planner.lease);
-  service->actuator_ = std::make_unique<control::Actuator>(writer, metrics, [] {}, system_clock());
-  service->give_back_ = std::make_unique<control::GiveBack>(
-      source, *service->actuator_,
-      [access, lease] { return cluster::lease_age_s(access, lease, system_clock()); });
+  GiveBackService& parts = *service;
+  SLACKLINE_ASSIGN(parts.lease_,
+                   cluster::make_lease_watch({.kubeconfig = configuration.cluster.kubeconfig},
+                                             key_of(configuration.planner.lease)));
+  if (configuration.planner.give_back)
+    parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, [] {}, system_clock());
+  parts.give_back_ = std::make_unique<control::GiveBack>(
+      source, parts.actuator_.get(), [&parts] { return parts.lease_->look(); });
   return service;
 }
 
 void GiveBackService::start() {
-  actuator_->start();
+  if (actuator_) actuator_->start();
   give_back_->start();
 }
 
 void GiveBackService::stop() {
   give_back_->stop();
   give_back_->join();
+  if (!actuator_) return;
   actuator_->stop();
   actuator_->join();
 }

@@ -1,32 +1,38 @@
-// GiveBackService: what `serve` runs outside of active mode: it gives back the tasks that active
-// mode has left (control/plan/give_back.h). Wiring only.
+// GiveBackService: what `serve` runs outside of active mode: it tells of the tasks that active mode
+// has left, and gives them back where it is asked to (control/plan/give_back.h). Wiring only.
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "cluster/lease_watch.h"
 #include "cluster/source.h"
 #include "config/configuration.h"
 #include "control/plan/actuator.h"
 #include "control/plan/give_back.h"
+#include "slackline/base/result.h"
 
 namespace slackline::cli {
 
 class GiveBackService {
  public:
-  // Null in active mode. All references outlive it.
-  static std::unique_ptr<GiveBackService> make(const config::Configuration& configuration,
-                                               const cluster::ClusterSource& source,
-                                               cluster::ClusterWriter& writer,
-                                               obs::MetricsRegistry& metrics);
+  // Null in active mode. Fails when the kubeconfig cannot be used. All references outlive it.
+  static Result<std::unique_ptr<GiveBackService>> make(const config::Configuration& configuration,
+                                                       const cluster::ClusterSource& source,
+                                                       cluster::ClusterWriter& writer,
+                                                       obs::MetricsRegistry& metrics);
 
   void start();
   // Finishes what is under way.
   void stop();
+  // What waits while nobody leads.
+  std::string told() const { return give_back_->told(); }
 
  private:
   GiveBackService() = default;
 
-  std::unique_ptr<control::Actuator> actuator_;
+  std::unique_ptr<cluster::LeaseWatch> lease_;
+  std::unique_ptr<control::Actuator> actuator_;  // null: nothing is given back
   std::unique_ptr<control::GiveBack> give_back_;
 };
 

@@ -1,6 +1,7 @@
 #include "cli/planner_service.h"
 
 #include "cluster/server_version.h"
+#include "control/plan/unled.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
 
@@ -45,6 +46,15 @@ Result<std::unique_ptr<PlannerService>> PlannerService::make(
       [&parts] { return parts.election_->term(); }, metrics, system_clock());
   source.on_publish(wake);
   return service;
+}
+
+std::optional<double> PlannerService::leads_since() const {
+  const auto leading = election_->leadership();
+  return leading ? std::optional(leading->since_s) : std::nullopt;
+}
+
+std::string PlannerService::unled(const ClusterSnapshot& snapshot) const {
+  return election_->holder().empty() ? control::unled_text(core::held_back(snapshot)) : "";
 }
 
 void PlannerService::start() {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "cluster/lease.h"
 #include "cluster/source.h"
@@ -25,6 +27,11 @@ class PlannerService {
   // What the planner alone knows, and who posts Events.
   const control::PlannerBoard& view() const { return loop_->view(); }
   control::Actuator& actuator() { return *actuator_; }
+
+  // Since when this replica leads, on the steady clock; nullopt: it does not.
+  std::optional<double> leads_since() const;
+  // What waits while nobody leads, for people.
+  std::string unled(const ClusterSnapshot& snapshot) const;
 
   void start();
   // Something has changed that no watch tells.

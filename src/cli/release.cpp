@@ -1,13 +1,16 @@
 // `slackline release`: nothing of ours holds anything back any more.
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "cli/commands.h"
 #include "cli/numbers.h"
 #include "cluster/kube_source.h"
 #include "cluster/kube_writer.h"
-#include "cluster/lease.h"
+#include "cluster/lease_watch.h"
 #include "control/plan/release_all.h"
+#include "control/plan/unled.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 
@@ -17,25 +20,32 @@ namespace {
 struct ReleaseOptions {
   std::string kubeconfig;
   std::string lease = "slackline-system/slackline";
-  std::string older_than;
+  std::optional<std::string> older_than;
   double timeout_s = 120;
 };
 
-// Whether somebody still plans: then there is nothing to do.
+constexpr double kLongestVigil_s = 24 * 3600;
+
+// Whether somebody still plans: then there is nothing to do. Watches the Lease for so long.
 Result<bool> planner_lives(const ReleaseOptions& options, const cluster::KubeAccess& access) {
-  if (options.older_than.empty()) return false;
-  SLACKLINE_ASSIGN(const double limit_s, parse_duration_s(options.older_than));
+  if (!options.older_than) return false;
+  const auto limit_s = parse_duration_s(*options.older_than);
+  if (!limit_s || *limit_s > kLongestVigil_s)
+    return fail(ErrorCode::kInvalidArgument,
+                format("--if-lease-older-than \"{}\": write a duration of at most 24h, e.g. 5m",
+                       printable(*options.older_than, 64)));
   const auto names = split(options.lease, '/');
   if (names.size() != 2)
     return fail(ErrorCode::kInvalidArgument,
                 format("--lease {}: write NAMESPACE/NAME", printable(options.lease)));
-  SLACKLINE_ASSIGN(
-      const double age_s,
-      cluster::lease_age_s(access, {std::string(names[0]), std::string(names[1])}, system_clock()));
-  if (age_s > limit_s) return false;
-  std::printf("the Lease %s was renewed %s ago: somebody plans, nothing to do\n",
-              options.lease.c_str(), format_duration(age_s).c_str());
-  return true;
+  SLACKLINE_ASSIGN(const auto watch, cluster::make_lease_watch(access, {std::string(names[0]),
+                                                                        std::string(names[1])}));
+  SLACKLINE_ASSIGN(const bool unled, control::wait_until_unled([&] { return watch->look(); },
+                                                               {.limit_s = *limit_s}));
+  if (!unled)
+    std::printf("the Lease %s was just renewed: somebody plans, nothing to do\n",
+                options.lease.c_str());
+  return !unled;
 }
 
 Status release(const ReleaseOptions& options) {
@@ -67,7 +77,8 @@ void add_release(CLI::App& app, int& exit_code) {
       "--kubeconfig", options->kubeconfig,
       "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
   command->add_option("--if-lease-older-than", options->older_than,
-                      "Do nothing while the planner's Lease was renewed within this time, e.g. 5m");
+                      "Watch the planner's Lease for so long, e.g. 5m, at least for its own duration "
+                      "(15 s); end without a write as soon as somebody renews it");
   command->add_option("--lease", options->lease, "NAMESPACE/NAME of that Lease")
       ->capture_default_str();
   command->add_option("--timeout", options->timeout_s, "Seconds")

@@ -32,6 +32,7 @@ struct ServeOptions {
   std::string api;
   std::string metrics;
   std::string webhook;
+  bool give_back = false;
   double grace_s = 5;
 };
 
@@ -68,6 +69,7 @@ Result<config::Configuration> configure(const ServeOptions& options) {
   set(configuration.listeners.webhook.address, options.webhook);
   for (const Mode mode : {Mode::kShadow, Mode::kAdvise, Mode::kActive})
     if (options.mode == to_string(mode)) configuration.mode = mode;
+  if (options.give_back) configuration.planner.give_back = true;
   return configuration;
 }
 
@@ -167,6 +169,9 @@ void add_serve(CLI::App& app, int& exit_code) {
                       "Address of metrics and health, plain HTTP");
   command->add_option("--listen-webhook", options->webhook,
                       "Address of the admission webhook, always TLS");
+  command->add_flag("--give-back", options->give_back,
+                    "In shadow and advise mode: release what active mode has left, once nobody "
+                    "has renewed the planner's Lease for 30 s. Without it these modes never write");
   command
       ->add_option("--grace", options->grace_s, "Seconds between unready and closed after SIGTERM")
       ->check(in_range(0, 60))

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cluster/api_client.h"
+#include "cluster/object_path.h"
 #include "slackline/base/text.h"
 #include "wire/key_codec.h"
 
@@ -17,29 +18,28 @@ class KubeKeyStore final : public KeyStore {
       : client_(std::move(endpoint), system_clock()), secret_(std::move(secret)) {}
 
   Result<std::optional<StoredKeys>> read() override {
-    const auto answer = send("GET", secret_path(), "");
+    SLACKLINE_ASSIGN(const std::string path, secret_path());
+    const auto answer = send("GET", path, "");
     if (!answer && answer.error().code == ErrorCode::kNotFound) return std::optional<StoredKeys>();
     if (!answer) return fail(answer.error());
     auto secret = wire::decode_key_secret(*answer);
-    if (!secret) return fail(secret.error().with_context(secret_path()));
+    if (!secret) return fail(secret.error().with_context(path));
     return std::optional(
         StoredKeys{std::move(secret->keys), std::move(secret->resource_version)});
   }
 
   Status create(const std::vector<SharedKey>& keys) override {
-    return write("POST", format("/api/v1/namespaces/{}/secrets", path_segment(secret_.ns)),
-                 {"", keys});
+    SLACKLINE_ASSIGN(const std::string path, collection_path("/api/v1", "secrets", secret_.ns));
+    return write("POST", path, {"", keys});
   }
 
   Status replace(const StoredKeys& keys) override {
-    return write("PUT", secret_path(), {keys.resource_version, keys.keys});
+    SLACKLINE_ASSIGN(const std::string path, secret_path());
+    return write("PUT", path, {keys.resource_version, keys.keys});
   }
 
  private:
-  std::string secret_path() const {
-    return format("/api/v1/namespaces/{}/secrets/{}", path_segment(secret_.ns),
-                  path_segment(secret_.name));
-  }
+  Result<std::string> secret_path() const { return object_path("/api/v1", "secrets", secret_); }
 
   Status write(const std::string& method, const std::string& path,
                const wire::KeySecretDto& secret) {

@@ -1,8 +1,7 @@
 #include "cluster/lease.h"
 
-#include <algorithm>
-#include <limits>
 #include <random>
+#include <utility>
 
 #include <unistd.h>
 
@@ -12,8 +11,6 @@
 
 namespace slackline::cluster {
 namespace {
-
-constexpr double kRequestTimeout_s = 3;
 
 std::string own_identity() {
   char host[256] = {};
@@ -27,33 +24,25 @@ LeaseOptions with_identity(LeaseOptions options) {
   return options;
 }
 
-std::string lease_path(const ObjectKey& key) {
-  return format("/apis/coordination.k8s.io/v1/namespaces/{}/leases/{}", path_segment(key.ns),
-                path_segment(key.name));
-}
-
-Result<wire::LeaseRecord> read_lease(ApiClient& client, const ObjectKey& key) {
-  net::HttpRequest request;
-  request.url = lease_path(key);
-  request.timeout_s = kRequestTimeout_s;
-  const auto answer = client.send(std::move(request));
-  if (!answer) return fail(answer.error().error());
-  return wire::decode_lease(answer->body);
-}
-
 }  // namespace
 
 LeaderElection::LeaderElection(KubeEndpoint endpoint, LeaseOptions options,
                                std::function<void()> changed, const Clock& clock)
-    : client_(std::move(endpoint), clock),
-      options_(with_identity(std::move(options))),
+    : options_(with_identity(std::move(options))),
       changed_(std::move(changed)),
-      clock_(clock) {}
+      clock_(clock),
+      client_(std::move(endpoint), options_.key, clock) {}
 
 std::optional<std::int64_t> LeaderElection::term() const {
+  const auto leading = leadership();
+  return leading ? std::optional(leading->term) : std::nullopt;
+}
+
+std::optional<Leadership> LeaderElection::leadership() const {
   MutexLock lock(mutex_);
   const bool fresh = clock_.steady_s() < renewed_s_ + options_.renew_within_s;
-  return fresh ? term_ : std::nullopt;
+  if (!fresh || !term_) return std::nullopt;
+  return Leadership{*term_, since_s_};
 }
 
 std::string LeaderElection::holder() const {
@@ -70,8 +59,12 @@ void LeaderElection::run() {
       changed_();
     }
   } while (worker_.wait(options_.retry_s));
+  step_down();
+}
+
+void LeaderElection::step_down() {
   if (!term()) return;
-  if (auto lease = read(); lease && lease->holder == options_.identity) {
+  if (auto lease = client_.read(); lease && lease->holder == options_.identity) {
     lease->holder.clear();
     write(*std::move(lease), clock_.steady_s());
   }
@@ -79,7 +72,7 @@ void LeaderElection::run() {
 
 void LeaderElection::look() {
   const double asked_s = clock_.steady_s();
-  auto lease = read();
+  auto lease = client_.read();
   if (!lease && lease.error().code == ErrorCode::kNotFound) {
     wire::LeaseRecord fresh;
     fresh.holder = options_.identity;
@@ -91,12 +84,10 @@ void LeaderElection::look() {
     obs::log_warning("lease_unreadable", {{"error", lease.error().message}});
     return hold("");
   }
-  if (lease->resource_version != seen_version_) {
-    seen_version_ = lease->resource_version;
-    seen_since_s_ = clock_.steady_s();
-  }
+  sighting_.see(*lease, asked_s, clock_.steady_s());
   const bool ours = term() == lease->transitions && lease->holder == options_.identity;
-  const bool expired = clock_.steady_s() >= seen_since_s_ + lease->duration_s;
+  const bool expired =
+      sighting_.unchanged_s() >= lease_duration_s(*lease, options_.duration_s);
   hold(expired ? "" : lease->holder);
   if (!ours && !lease->holder.empty() && !expired) return lead(std::nullopt, 0);
   if (!ours) lease->transitions += 1;
@@ -105,38 +96,25 @@ void LeaderElection::look() {
   write(*std::move(lease), asked_s);
 }
 
-Result<wire::LeaseRecord> LeaderElection::read() {
-  return read_lease(client_, options_.key);
-}
-
 void LeaderElection::write(wire::LeaseRecord lease, double asked_s) {
-  const bool create = lease.resource_version.empty();
-  lease.renewed_s = clock_.wall_s();
-  net::HttpRequest request;
-  request.method = create ? "POST" : "PUT";
-  request.url = lease_path(create ? ObjectKey{options_.key.ns, ""} : options_.key);
-  if (create) request.url.pop_back();  // the collection
-  request.headers = {{"Content-Type", "application/json"}};
-  request.body = wire::encode_lease(options_.key, lease);
-  request.timeout_s = kRequestTimeout_s;
-  const auto answer = client_.send(std::move(request));
-  if (!answer) {
+  const std::string holder = lease.holder;
+  const std::int64_t term = lease.transitions;
+  const auto written = client_.write(std::move(lease));
+  if (!written) {
     // A conflict: somebody else was first. Whatever else it is, the last renewal still counts.
-    if (answer.error().code != ErrorCode::kConflict)
-      obs::log_warning("lease_not_written", {{"error", answer.error().message}});
+    if (written.error().code != ErrorCode::kConflict)
+      obs::log_warning("lease_not_written", {{"error", written.error().message}});
     return;
   }
-  if (lease.holder.empty()) return lead(std::nullopt, 0);
-  if (const auto written = wire::decode_lease(answer->body)) {
-    seen_version_ = written->resource_version;
-    seen_since_s_ = clock_.steady_s();
-  }
-  hold(lease.holder);
-  lead(lease.transitions, asked_s);
+  sighting_.see(*written, asked_s, clock_.steady_s());
+  hold(holder);
+  if (holder.empty()) return lead(std::nullopt, 0);
+  lead(term, asked_s);
 }
 
 void LeaderElection::lead(std::optional<std::int64_t> term, double renewed_s) {
   MutexLock lock(mutex_);
+  if (term_ != term) since_s_ = clock_.steady_s();
   term_ = term;
   renewed_s_ = renewed_s;
 }
@@ -152,16 +130,6 @@ Result<std::unique_ptr<LeaderElection>> make_leader_election(const KubeAccess& a
   SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
   return std::make_unique<LeaderElection>(std::move(endpoint), std::move(options),
                                           std::move(changed));
-}
-
-Result<double> lease_age_s(const KubeAccess& access, const ObjectKey& key, const Clock& clock) {
-  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
-  ApiClient client(std::move(endpoint), clock);
-  const auto lease = read_lease(client, key);
-  if (!lease && lease.error().code == ErrorCode::kNotFound)
-    return std::numeric_limits<double>::infinity();
-  if (!lease) return fail(lease.error().with_context("reading the Lease " + key.str()));
-  return std::max(0.0, clock.wall_s() - lease->renewed_s);
 }
 
 }  // namespace slackline::cluster

@@ -1,8 +1,8 @@
 // LeaderElection: at most one replica plans, by a coordination.k8s.io Lease.
 //
 // Every replica looks at the Lease each retry_s. The holder renews it; anybody takes one that is
-// free, or that has not changed for its duration on the taker's own steady clock: no time in the
-// Lease is ever compared. A write carries the resourceVersion it was decided on, so of two takers
+// free, or that has not changed for its duration (at least duration_s) on the taker's own steady
+// clock: no time in the Lease is compared with a clock. A write carries the resourceVersion it was decided on, so of two takers
 // one gets a conflict. The term is leaseTransitions, which grows with every taking, also by the
 // same replica after a restart; every plan carries it (hand-over rule 2).
 //
@@ -18,8 +18,10 @@
 #include <optional>
 #include <string>
 
-#include "cluster/api_client.h"
 #include "cluster/kube_source.h"
+#include "cluster/lease_client.h"
+#include "cluster/lease_sight.h"
+#include "cluster/lease_sighting.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/result.h"
@@ -31,9 +33,15 @@ namespace slackline::cluster {
 struct LeaseOptions {
   ObjectKey key{"slackline-system", "slackline"};
   std::string identity;        // of this life of this replica; empty: host name and a random suffix
-  double duration_s = 15;      // after which others take it
-  double renew_within_s = 10;  // after which the holder gives up; less than duration_s
+  double duration_s = kLeaseDuration_s;  // after which others take it
+  double renew_within_s = 10;            // after which the holder gives up; less than duration_s
   double retry_s = 2;
+};
+
+// That this replica leads: in which term, and since when on the own steady clock.
+struct Leadership {
+  std::int64_t term = 0;
+  double since_s = 0;
 };
 
 class LeaderElection {
@@ -49,32 +57,35 @@ class LeaderElection {
   void stop() { worker_.stop(); }
   void join() { worker_.join(); }
 
+  // One look, as the thread takes it; and what it does at its end: frees the Lease if it is ours.
+  void look();
+  void step_down();
+
   // The term in which this replica leads now; nullopt: it does not.
   std::optional<std::int64_t> term() const;
+  std::optional<Leadership> leadership() const;
   // Who held the Lease when it was seen last; empty: nobody, or it has expired.
   std::string holder() const;
 
  private:
   void run();
-  void look();
-  Result<wire::LeaseRecord> read();
   void write(wire::LeaseRecord lease, double asked_s);
   void lead(std::optional<std::int64_t> term, double renewed_s);
   void hold(const std::string& holder);
 
-  ApiClient client_;
   const LeaseOptions options_;
   const std::function<void()> changed_;
   const Clock& clock_;
 
-  // Of the thread alone: the Lease as it was seen last, and since when it has been so.
-  std::string seen_version_;
-  double seen_since_s_ = 0;
+  // Of the thread alone:
+  LeaseClient client_;
+  LeaseSighting sighting_;
   bool told_leading_ = false;
 
   mutable Mutex mutex_;
   std::optional<std::int64_t> term_ SLACKLINE_GUARDED_BY(mutex_);
   double renewed_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;
+  double since_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;  // of the term
   std::string holder_ SLACKLINE_GUARDED_BY(mutex_);
 
   Worker worker_;  // last: its thread ends first
@@ -84,9 +95,5 @@ class LeaderElection {
 Result<std::unique_ptr<LeaderElection>> make_leader_election(const KubeAccess& access,
                                                              LeaseOptions options,
                                                              std::function<void()> changed);
-
-// How long ago the Lease was renewed, by its holder's and our wall clock: good enough for minutes.
-// Infinity where there is none.
-Result<double> lease_age_s(const KubeAccess& access, const ObjectKey& key, const Clock& clock);
 
 }  // namespace slackline::cluster

@@ -79,6 +79,8 @@ struct ExtenderSettings {
   CertificateSettings certificate{{"slackline.slackline-system.svc"},
                                   "slackline-system/slackline-extender-tls",
                                   3650 * 86400.0};
+  // Of the kube-schedulers that call it: bind refuses the pods of others. Empty: anybody's.
+  std::vector<std::string> scheduler_names = {"gpu-scheduler"};
   // NAMESPACE/NAME of the ConfigMap that tells kube-scheduler whom to trust, as ca.crt.
   std::string trust = "kube-system/slackline-extender-ca";
 
@@ -117,6 +119,8 @@ struct PlannerSettings {
   std::string policy = "savable";  // as core/policy.h names it
   std::string lease =
       "slackline-system/slackline";  // NAMESPACE/NAME; of several replicas one plans
+  // Outside of active mode: whether what active mode has left is given back (written to).
+  bool give_back = false;
 
   friend bool operator==(const PlannerSettings&, const PlannerSettings&) = default;
 };

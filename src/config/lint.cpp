@@ -1,5 +1,6 @@
 #include "config/lint.h"
 
+#include <algorithm>
 #include <map>
 
 #include "config/lint_extender.h"
@@ -92,6 +93,23 @@ void lint_profiles(const Lint& root) {
   lint_lease(root, second_scheduler);
 }
 
+// bind refuses the pods of a scheduler that it was not told of: they would never run.
+void lint_scheduler_names(const Lint& root, const std::vector<std::string>& ours) {
+  const Document* profiles = root.find("profiles");
+  if (profiles == nullptr || ours.empty()) return;
+  for (std::size_t i = 0; i < profiles->items.size(); ++i) {
+    const Lint profile(profiles->items[i], format("profiles[{}]", i), root.findings());
+    std::string name = profile.text("schedulerName");
+    if (name.empty()) name = "default-scheduler";
+    if (std::find(ours.begin(), ours.end(), name) == ours.end())
+      profile.error("schedulerName",
+                    format("{} is not in Slackline's extender.schedulerNames: its GPU pods are "
+                           "never bound",
+                           printable(name, 64)),
+                    "add it there, or leave bindVerb out");
+  }
+}
+
 // What kube-scheduler checks over all extenders before it starts.
 void lint_together(const std::vector<Lint>& extenders) {
   std::string binder;
@@ -134,6 +152,8 @@ void lint_extenders(const Lint& root, const Configuration& configuration) {
     const bool ours = extenders.size() == 1 || extender.text("urlPrefix").ends_with(kExtenderPath);
     found = found || ours;
     lint_extender(extender, ours, configuration);
+    if (ours && !extender.text("bindVerb").empty())
+      lint_scheduler_names(root, configuration.extender.scheduler_names);
   }
   if (!found)
     root.error(

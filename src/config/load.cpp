@@ -193,6 +193,7 @@ void read_certificate(Section& section, CertificateSettings& certificate) {
 }
 
 void read_extender(Section& section, ExtenderSettings& extender) {
+  section.texts("schedulerNames", extender.scheduler_names);
   section.section("certificate", [&](Section& s) { read_certificate(s, extender.certificate); });
   read_object_name(section, "trust", extender.trust);
 }
@@ -232,6 +233,7 @@ void read_queue(Section& item, QueueRulebook& queues) {
 void read_planner(Section& section, PlannerSettings& planner) {
   section.text("policy", planner.policy);
   read_object_name(section, "lease", planner.lease);
+  section.flag("giveBack", planner.give_back);
 }
 
 void read_cluster(Section& section, ClusterSettings& cluster) {

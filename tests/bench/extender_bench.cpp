@@ -115,7 +115,7 @@ Status run(const std::string& folder) {
   options.catalog = default_gpu_catalog();
   SLACKLINE_ASSIGN(const WorkloadProfiles profiles, config::load_profiles({}));
   const control::KnownBoard board(profiles);
-  const test::FakeSource source(a_large_cluster());
+  test::FakeSource source(a_large_cluster());
   obs::MetricsRegistry metrics;
   SLACKLINE_ASSIGN(const auto journal, store::Journal::open({.path = folder + "/journal.db"}));
   control::DecisionLog log(journal.get(), metrics);

@@ -214,6 +214,7 @@ class ExtenderTest(unittest.TestCase):
         pki = self.cluster.pki
         account = self.cluster.service_account_kubeconfig("slackline-system", "slackline")
         settings = f"listeners: {{extender: {{tls: {pki.mutual_tls()}}}}}\n"
+        settings += "extender: {schedulerNames: [over-tls]}\n"
         daemon = Daemon(account, self.cluster.directory / "tls", settings=settings)
         self.addCleanup(daemon.kill)
         daemon.start()

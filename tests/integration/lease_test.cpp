@@ -2,11 +2,15 @@
 // F28, F29). Times are a tenth of the real ones.
 #include "cluster/lease.h"
 
+#include <atomic>
 #include <set>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cluster/kubeconfig.h"
+#include "cluster/lease_watch.h"
 #include "slackline/base/text.h"
 #include "support/fake_api_server.h"
 #include "support/temporary_folder.h"
@@ -21,6 +25,18 @@ using test::FakeRequest;
 
 const std::string kList = "/apis/coordination.k8s.io/v1/namespaces/slackline-system/leases";
 const std::string kItem = kList + "/slackline";
+
+// A machine whose wall clock anybody may set; its steady clock is the real one.
+class SkewedClock final : public Clock {
+ public:
+  double wall_s() const override { return system_clock().wall_s() + skew_s; }
+  double steady_s() const override { return system_clock().steady_s(); }
+  std::atomic<double> skew_s = 0;
+};
+
+constexpr double kHour_s = 3600;
+constexpr double kTenYears_s = 3.156e8;
+constexpr double kSkews_s[] = {0, kHour_s, -kHour_s, kTenYears_s, -kTenYears_s};
 
 class LeaseTest : public testing::Test {
  protected:
@@ -48,22 +64,36 @@ class LeaseTest : public testing::Test {
     holders_.insert(std::string((*body)["spec"]["holderIdentity"].text()));
     terms_.push_back((*body)["spec"]["leaseTransitions"].integer().value_or(-1));
     lease_ = format(R"({{"metadata":{{"resourceVersion":"{}"}},"spec":{{"holderIdentity":"{}",)"
-                    R"("leaseDurationSeconds":1,"leaseTransitions":{}}}}})",
-                    ++version_, (*body)["spec"]["holderIdentity"].text(), terms_.back());
+                    R"("leaseDurationSeconds":1,"leaseTransitions":{},"renewTime":"{}"}}}})",
+                    ++version_, (*body)["spec"]["holderIdentity"].text(), terms_.back(),
+                    (*body)["spec"]["renewTime"].text());
     reply.reply(200, lease_);
   }
 
-  std::unique_ptr<LeaderElection> replica(const std::string& identity) {
-    const auto endpoint =
-        find_endpoint({.kubeconfig = server_.write_kubeconfig(temporary_.path())});
+  KubeEndpoint endpoint() {
+    return *find_endpoint({.kubeconfig = server_.write_kubeconfig(temporary_.path())});
+  }
+
+  std::unique_ptr<LeaderElection> candidate(const std::string& identity,
+                                            const Clock& clock = system_clock()) {
     LeaseOptions options;
     options.identity = identity;
     options.duration_s = 1.0;
     options.renew_within_s = 0.6;
     options.retry_s = 0.1;
-    auto election = std::make_unique<LeaderElection>(*endpoint, options, [] {});
+    return std::make_unique<LeaderElection>(endpoint(), options, [] {}, clock);
+  }
+
+  std::unique_ptr<LeaderElection> replica(const std::string& identity,
+                                          const Clock& clock = system_clock()) {
+    auto election = candidate(identity, clock);
     election->start();
     return election;
+  }
+
+  std::vector<std::int64_t> terms() {
+    MutexLock lock(mutex_);
+    return terms_;
   }
 
   static bool wait_until(const std::function<bool()>& condition, double timeout_s = 5) {
@@ -139,6 +169,153 @@ TEST_F(LeaseTest, TakersThatRaceGetOneWinner) {
   const auto leading = std::count_if(replicas.begin(), replicas.end(),
                                      [](const auto& each) { return each->term().has_value(); });
   EXPECT_EQ(leading, 1);
+}
+
+// F29: two replicas set their clocks as they like, and nothing happens.
+TEST_F(LeaseTest, WallClocksThatJumpChangeNoLeader) {
+  SkewedClock clocks[2];
+  auto a = replica("a", clocks[0]);
+  ASSERT_TRUE(wait_until([&] { return a->term() == 1; }));
+  auto b = replica("b", clocks[1]);
+  for (const double of_a_s : kSkews_s)
+    for (const double of_b_s : kSkews_s) {
+      clocks[0].skew_s = of_a_s;
+      clocks[1].skew_s = of_b_s;
+      for (int i = 0; i < 5; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        ASSERT_TRUE(a->term()) << of_a_s << " " << of_b_s;
+        ASSERT_FALSE(b->term()) << of_a_s << " " << of_b_s;
+      }
+    }
+  const auto all = terms();
+  EXPECT_EQ(std::count(all.begin(), all.end(), 1), static_cast<std::ptrdiff_t>(all.size()));
+}
+
+TEST_F(LeaseTest, WallClocksThatJumpNeitherHastenNorDelayATakeover) {
+  for (const double skew_s : kSkews_s) {
+    {
+      MutexLock lock(mutex_);
+      version_ += 7;
+      lease_ = format(
+          R"({{"metadata":{{"resourceVersion":"{}"}},"spec":{{"holderIdentity":"dead",)"
+          R"("leaseDurationSeconds":1,"leaseTransitions":4,"renewTime":"2026-11-22T22:00:00.000000Z"}}}})",
+          version_);
+    }
+    SkewedClock clock;
+    clock.skew_s = skew_s;
+    const double began_s = system_clock().steady_s();
+    auto b = replica("b", clock);
+    ASSERT_TRUE(wait_until([&] { return b->term() == 5; }));
+    EXPECT_GE(system_clock().steady_s() - began_s, 1.0) << skew_s;
+    EXPECT_LT(system_clock().steady_s() - began_s, 2.0) << skew_s;
+  }
+}
+
+// What gives tasks back looks on: a Lease that is renewed is never old, a dead one is after its
+// duration, and no clock has a say in either.
+TEST_F(LeaseTest, ALeaseThatIsRenewedIsNeverLostWhateverTheClocksSay) {
+  SkewedClock clocks[2];
+  auto leader = replica("a", clocks[0]);
+  ASSERT_TRUE(wait_until([&] { return leader->term() == 1; }));
+  LeaseWatch watch(endpoint(), {"slackline-system", "slackline"}, 1.0, clocks[1]);
+  for (const double of_leader_s : kSkews_s)
+    for (const double of_watch_s : kSkews_s) {
+      clocks[0].skew_s = of_leader_s;
+      clocks[1].skew_s = of_watch_s;
+      for (int i = 0; i < 3; ++i) {
+        const auto sight = watch.look();
+        ASSERT_TRUE(sight);
+        ASSERT_LT(sight->unchanged_s, 0.5) << of_leader_s << " " << of_watch_s;
+        ASSERT_FALSE(sight->lost());
+        std::this_thread::sleep_for(std::chrono::milliseconds(40));
+      }
+    }
+}
+
+TEST_F(LeaseTest, ADeadLeadersLeaseIsLostOnceItWasSeenUnchangedForItsDuration) {
+  for (const double skew_s : kSkews_s) {
+    SkewedClock clock;
+    clock.skew_s = skew_s;
+    {
+      MutexLock lock(mutex_);
+      lease_ = format(R"({{"metadata":{{"resourceVersion":"{}"}},"spec":{{"holderIdentity":"dead",)"
+                      R"("leaseDurationSeconds":1,"renewTime":"garbage"}}}})",
+                      ++version_);
+    }
+    LeaseWatch watch(endpoint(), {"slackline-system", "slackline"}, 0.5, clock);
+    const double began_s = system_clock().steady_s();
+    ASSERT_FALSE(watch.look()->lost()) << "one look tells nothing";
+    ASSERT_TRUE(wait_until([&] { return watch.look()->lost(); }, 3)) << skew_s;
+    EXPECT_GE(system_clock().steady_s() - began_s, 1.0);
+    EXPECT_LT(system_clock().steady_s() - began_s, 1.5);
+  }
+}
+
+// While nobody can renew because the API server is away, nobody is dead.
+TEST_F(LeaseTest, WhatCouldNotBeSeenIsNotCounted) {
+  {
+    MutexLock lock(mutex_);
+    version_ = 7;
+    lease_ =
+        R"({"metadata":{"resourceVersion":"7"},"spec":{"holderIdentity":"a","leaseDurationSeconds":1}})";
+  }
+  LeaseWatch watch(endpoint(), {"slackline-system", "slackline"}, 0.2);
+  ASSERT_TRUE(watch.look());
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  server_.next("GET " + kItem, [](const FakeRequest&, FakeConnection& reply) {
+    reply.reply_status(503, "ServiceUnavailable", "etcd has no leader");
+  });
+  ASSERT_FALSE(watch.look());
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  const auto sight = watch.look();
+  ASSERT_TRUE(sight);
+  EXPECT_EQ(sight->unchanged_s, 0);
+}
+
+TEST_F(LeaseTest, NoLeaseIsARecordLikeAnyOther) {
+  LeaseWatch watch(endpoint(), {"slackline-system", "slackline"}, 0.2);
+  ASSERT_FALSE(watch.look()->exists);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  EXPECT_TRUE(watch.look()->lost());
+  auto leader = replica("a");
+  ASSERT_TRUE(wait_until([&] { return leader->term() == 1; }));
+  const auto sight = watch.look();
+  EXPECT_TRUE(sight->changed);
+  EXPECT_TRUE(sight->exists);
+  EXPECT_FALSE(sight->lost());
+}
+
+// F27: two writers that take and free one Lease as fast as they can. What a writer believes to have
+// written stands in the server's book, once.
+TEST_F(LeaseTest, TwoWritersLoseNoUpdateInTenThousandRounds) {
+  constexpr std::int64_t kTakings = 10'000;
+  std::atomic<std::int64_t> takings = 0;
+  std::vector<std::int64_t> taken[2];
+  std::thread threads[2];
+  for (std::size_t i = 0; i < 2; ++i)
+    threads[i] = std::thread([&, i] {
+      const auto writer = candidate(format("w{}", i));
+      while (takings < kTakings) {
+        writer->look();
+        if (const auto term = writer->term()) {
+          taken[i].push_back(*term);
+          ++takings;
+        }
+        writer->step_down();
+      }
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+  std::vector<std::int64_t> believed = taken[0];
+  believed.insert(believed.end(), taken[1].begin(), taken[1].end());
+  std::sort(believed.begin(), believed.end());
+  ASSERT_GE(believed.size(), static_cast<std::size_t>(kTakings));
+  for (std::size_t i = 0; i < believed.size(); ++i)
+    ASSERT_EQ(believed[i], static_cast<std::int64_t>(i) + 1) << "each term has one holder";
+  EXPECT_FALSE(taken[0].empty());
+  EXPECT_FALSE(taken[1].empty());
+  MutexLock lock(mutex_);
+  EXPECT_EQ(version_, 2 * static_cast<int>(believed.size())) << "a taking and a freeing each";
 }
 
 }  // namespace

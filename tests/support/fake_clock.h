@@ -15,6 +15,8 @@ class FakeClock final : public Clock {
     wall_s_ = wall_s_ + seconds;
     steady_s_ = steady_s_ + seconds;
   }
+  // Somebody sets the clock; no time passes.
+  void jump_wall(double seconds) { wall_s_ = wall_s_ + seconds; }
 
  private:
   std::atomic<double> wall_s_{1.8e9};

@@ -104,6 +104,7 @@ class PodBuilder {
   }
   PodBuilder& gated() { return pod_.gated = pod_.our_gate = true, *this; }
   PodBuilder& managed() { return pod_.managed = true, *this; }
+  PodBuilder& scheduled_by(const std::string& name) { return pod_.scheduler_name = name, *this; }
   PodBuilder& deleting() { return pod_.deleting = true, *this; }
   PodBuilder& phase(PodPhase phase) { return pod_.phase = phase, *this; }
   PodBuilder& created(double epoch_s) { return pod_.created_s = epoch_s, *this; }

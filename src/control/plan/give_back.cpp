@@ -1,6 +1,6 @@
 #include "control/plan/give_back.h"
 
-#include <cmath>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,9 +14,8 @@ constexpr double kLook_s = 2;
 
 }  // namespace
 
-GiveBack::GiveBack(const cluster::ClusterSource& source, Actuator& actuator,
-                   std::function<Result<double>()> lease_age_s)
-    : source_(source), actuator_(actuator), lease_age_s_(std::move(lease_age_s)) {}
+GiveBack::GiveBack(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look)
+    : source_(source), actuator_(actuator), look_(std::move(look)) {}
 
 void GiveBack::start() {
   worker_.start([this] {
@@ -27,23 +26,44 @@ void GiveBack::start() {
 
 std::size_t GiveBack::look() {
   if (!source_.health().trusted()) return 0;
-  std::vector<OwnWrite> writes = core::let_go(*actuator_.overlaid(source_.snapshot()).snapshot);
-  if (writes.empty()) {
+  const SnapshotPtr snapshot = source_.snapshot();
+  const core::HeldBack held = core::held_back(*snapshot);
+  if (!held.any() && (actuator_ == nullptr || core::let_go(*snapshot).empty())) {
     giving_ = false;
+    tell("");
     return 0;
   }
-  const Result<double> age_s = lease_age_s_();
-  const std::string failure = age_s ? "" : age_s.error().message;
+  const Result<cluster::LeaseSight> sight = look_();
+  const std::string failure = sight ? "" : sight.error().message;
   if (failure != std::exchange(failure_, failure) && !failure.empty())
     obs::log_warning("giving_back", {{"error", failure},
                                      {"remedy",
                                       "tasks of ours wait, and it cannot be told whether "
                                       "somebody plans; see `slackline release`"}});
-  if (!age_s || std::isinf(*age_s) || *age_s < kNobodyPlans_s) return 0;
+  if (!sight) return 0;
+  tell(sight->lost() ? unled_text(held) : "");
+  return give_back(*sight);
+}
+
+std::size_t GiveBack::give_back(const cluster::LeaseSight& sight) {
+  if (actuator_ == nullptr || !sight.exists) return 0;
+  if (sight.unchanged_s < std::max(kNobodyPlans_s, sight.duration_s)) return 0;
+  std::vector<OwnWrite> writes = core::let_go(*actuator_->overlaid(source_.snapshot()).snapshot);
+  if (writes.empty()) return 0;
   if (!std::exchange(giving_, true))
     obs::log_info("giving_back", {{"because", "this mode queues nothing and nobody plans any more"},
                                   {"objects", std::to_string(writes.size())}});
-  return actuator_.perform(std::move(writes));
+  return actuator_->perform(std::move(writes));
+}
+
+std::string GiveBack::told() const {
+  MutexLock lock(mutex_);
+  return told_;
+}
+
+void GiveBack::tell(std::string text) {
+  MutexLock lock(mutex_);
+  told_ = std::move(text);
 }
 
 }  // namespace slackline::control

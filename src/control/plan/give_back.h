@@ -1,20 +1,22 @@
 // GiveBack: what a daemon outside of active mode does about tasks that an active one has left
-// waiting: leaving active mode releases them all.
+// waiting.
 //
-// Once nobody has renewed the planner's Lease for kNobodyPlans_s, every task of ours is given back
-// to the stock path (core/let_go.h). While a planner lives, or where there never was one (there is
-// no Lease), it writes nothing; where nothing waits, it asks nothing either. Several replicas may
-// do it at once: each write tests what it was decided on.
+// It always tells of them. Where it is asked to (`planner.giveBack`) it also gives them back to the
+// stock path (core/let_go.h), once the planner's Lease has not changed for kNobodyPlans_s of our own
+// steady clock. While a planner lives, or where there never was one (there is no Lease), it writes
+// nothing; where nothing waits, it asks nothing either. Several replicas may do it at once: each
+// write tests what it was decided on.
 //
-// Thread-safety: start() once, then stop() and join(); one thread of its own between them.
+// Thread-safety: start() once, then stop() and join(), with one thread of its own between them;
+// told() at any time.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "cluster/source.h"
 #include "control/plan/actuator.h"
-#include "slackline/base/result.h"
+#include "control/plan/unled.h"
+#include "slackline/base/mutex.h"
 #include "slackline/base/worker.h"
 
 namespace slackline::control {
@@ -24,10 +26,8 @@ inline constexpr double kNobodyPlans_s = 30;
 
 class GiveBack {
  public:
-  // `lease_age_s`: how long ago the Lease was renewed; infinity where there is none. All outlive
-  // it.
-  GiveBack(const cluster::ClusterSource& source, Actuator& actuator,
-           std::function<Result<double>()> lease_age_s);
+  // `actuator` is null where nothing is to be written. `look` asks for the Lease. All outlive it.
+  GiveBack(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look);
 
   void start();
   void stop() { worker_.stop(); }
@@ -36,12 +36,20 @@ class GiveBack {
   // One look, as the thread takes it; returns how many writes it began.
   std::size_t look();
 
+  // What waits while nobody leads, for people; empty where all is well.
+  std::string told() const;
+
  private:
+  std::size_t give_back(const cluster::LeaseSight& sight);
+  void tell(std::string text);
+
   const cluster::ClusterSource& source_;
-  Actuator& actuator_;
-  const std::function<Result<double>()> lease_age_s_;
+  Actuator* const actuator_;
+  const LeaseLook look_;
   bool giving_ = false;  // said once, like the failure
   std::string failure_;
+  mutable Mutex mutex_;
+  std::string told_ SLACKLINE_GUARDED_BY(mutex_);
   Worker worker_;  // last: its thread ends first
 };
 

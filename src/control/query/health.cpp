@@ -8,13 +8,15 @@ namespace slackline::control {
 
 std::vector<HealthCheck> Health::checks() const {
   const CacheHealth cache = source_.health();
-  return {
+  std::vector<HealthCheck> checks = {
       {"cache-synced", cache.synced, cache.synced ? "" : cache.detail},
       {"cache-fresh", !cache.stale, cache.synced ? cache.detail : ""},
       {"journal-written", true, log_.journal_problem()},
       {"models-stored", true, board_.store_problem()},
       {"not-stopping", !stopping_, stopping_ ? "shutting down" : ""},
   };
+  if (unled_) checks.push_back({"tasks-led", true, unled_()});
+  return checks;
 }
 
 }  // namespace slackline::control

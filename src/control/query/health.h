@@ -3,11 +3,13 @@
 // Ready: the first full list of nodes, pods and Jobs is in, the cache is not stale, and no stop has
 // begun. A daemon that is not ready still answers every verb, as stock would. Trouble with the
 // journal, the model database or a followed dump is told and leaves it ready: scheduling goes on.
-// Thread-safe.
+// So are tasks that wait while nobody leads. Thread-safe.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace slackline::cluster {
@@ -27,8 +29,10 @@ struct HealthCheck {
 
 class Health {
  public:
-  Health(const cluster::ClusterSource& source, const KnownBoard& board, const DecisionLog& log)
-      : source_(source), board_(board), log_(log) {}
+  // `unled` tells what waits while nobody leads, empty where all is well; null: nobody could lead.
+  Health(const cluster::ClusterSource& source, const KnownBoard& board, const DecisionLog& log,
+         std::function<std::string()> unled = {})
+      : source_(source), board_(board), log_(log), unled_(std::move(unled)) {}
 
   std::vector<HealthCheck> checks() const;
   void begin_shutdown() { stopping_ = true; }
@@ -37,6 +41,7 @@ class Health {
   const cluster::ClusterSource& source_;
   const KnownBoard& board_;
   const DecisionLog& log_;
+  const std::function<std::string()> unled_;
   std::atomic<bool> stopping_{false};
 };
 

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "cluster/source.h"
+#include "control/serve/binder.h"
 #include "control/serve/decision_log.h"
+#include "control/serve/share_account.h"
 #include "control/settings/settings.h"
 #include "slackline/base/text.h"
 #include "slackline/core/filter.h"
@@ -13,7 +15,6 @@
 #include "slackline/core/menu.h"
 #include "slackline/core/score.h"
 #include "slackline/core/victims.h"
-#include "slackline/model/contract.h"
 
 namespace slackline::control {
 namespace {
@@ -84,15 +85,19 @@ std::string DecisionOptions::fingerprint() const {
 }
 
 Extender::Extender(const DecisionOptions& options, const KnownBoard& board,
-                   const cluster::ClusterSource& source, cluster::ClusterWriter* writer,
+                   cluster::ClusterSource& source, cluster::ClusterWriter* writer,
                    DecisionLog& log, const Clock& clock)
     : options_(options),
       options_hash_(options.fingerprint()),
       board_(board),
       source_(source),
-      writer_(writer),
       log_(log),
-      clock_(clock) {}
+      clock_(clock),
+      shares_(std::make_unique<ShareAccount>(options.catalog, source, options.leads_since, clock)),
+      binder_(std::make_unique<Binder>(BinderOptions{options.mode, options.scheduler_names}, source,
+                                       writer, *shares_, clock)) {}
+
+Extender::~Extender() = default;
 
 DecisionRow Extender::row_for(Verb verb, const ClusterSnapshot& snapshot, const Known& known,
                               const Pod& pod, std::size_t nodes_asked) const {
@@ -129,12 +134,23 @@ std::shared_ptr<const NodeNames> Extender::node_names() const {
 
 FilterReply Extender::filter(const NodesRequest& request) {
   const double started_s = clock_.steady_s();
-  const SnapshotPtr snapshot = source_.snapshot();
+  SnapshotPtr snapshot = source_.snapshot();
   core::FilterOptions options;
   options.catalog = &options_.catalog;
   options.trusted = source_.health().trusted();
   options.now_steady_s = started_s;
-  FilterReply reply = core::filter_nodes(*snapshot, request, options);
+  ShareAccount::View view;
+  FilterReply reply;
+  if (shares_->concerns(request.pod)) {
+    reply.error = shares_->refusal();
+    view = shares_->view(request.pod.uid);
+    snapshot = view.snapshot;
+    options.taken = view.taken;
+  }
+  if (reply.error.empty())
+    reply = core::filter_nodes(*snapshot, request, options);
+  else
+    reply.verdicts.assign(request.node_names.size(), Verdict::kPass);
 
   DecisionRow row =
       row_for(Verb::kFilter, *snapshot, *board_.known(), request.pod, request.node_names.size());
@@ -202,19 +218,10 @@ PreemptReply Extender::preempt(const PreemptRequest& request) {
 
 BindReply Extender::bind(const BindRequest& request) {
   const double started_s = clock_.steady_s();
-  if (writer_ == nullptr) {
-    log_.count_bind("read_only");
-    return {"this daemon follows a cluster dump and cannot bind; run it with --cluster kube"};
-  }
   const SnapshotPtr snapshot = source_.snapshot();
-  cluster::BindingOrder order{request.pod, request.uid, request.node, {}};
-  if (const auto node = snapshot->find_node(request.node.str())) {
-    const GpuType& type = snapshot->node(*node).node->gpu_type;
-    if (!type.empty()) order.annotations.emplace_back(contract::kGpuType, type.str());
-  }
-  const Status bound = writer_->bind(order);
-  const BindReply reply = bound ? BindReply{} : settle_by_truth(request, bound.error());
-  if (bound) log_.count_bind("bound");
+  const BindOutcome outcome = binder_->bind(request);
+  const BindReply& reply = outcome.reply;
+  log_.count_bind(outcome.counted);
 
   Pod pod;
   pod.uid = request.uid;
@@ -226,23 +233,6 @@ BindReply Extender::bind(const BindRequest& request) {
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
   log_.record(std::move(row));
   return reply;
-}
-
-// The write was refused or its fate is unknown: only what the API server holds of the pod decides.
-BindReply Extender::settle_by_truth(const BindRequest& request, const Error& error) {
-  const Result<cluster::PodTruth> truth = writer_->read_pod(request.pod);
-  if (truth && truth->uid == request.uid && truth->node == request.node) {
-    log_.count_bind("already_bound");
-    return {};
-  }
-  log_.count_bind(to_lower(to_string(error.code)));
-  std::string text = error.message;
-  if (truth && truth->uid != request.uid)
-    text = format("pod {} was recreated: its uid is {}, asked was {}", request.pod.str(),
-                  truth->uid.str(), request.uid.str());
-  else if (truth && !truth->node.empty())
-    text = format("pod {} is already bound to {}", request.pod.str(), truth->node.str());
-  return {text};
 }
 
 }  // namespace slackline::control

@@ -2,8 +2,8 @@
 //
 // filter, prioritize and preempt are pure in effect: they read the snapshot and what is known of
 // models, each taken once per request, decide with core functions and leave a journal row in a
-// bounded queue; no API call, no disk, no lock over I/O. bind is the one verb that writes: it
-// answers success only when the API server has the pod on that node.
+// bounded queue; no API call, no disk, no lock over I/O. bind is the one verb that writes
+// (binder.h).
 //
 // shadow mode decides and journals everything, and lets kube-scheduler go its own way: filter
 // passes all, prioritize scores nothing, preempt echoes its input, bind is performed.
@@ -12,14 +12,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "control/learn/known.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
-#include "slackline/base/result.h"
 #include "slackline/model/decision.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
@@ -36,15 +37,20 @@ struct Pool;
 
 namespace slackline::control {
 
+class Binder;
 class DecisionLog;
 
 class SettingsBoard;
+class ShareAccount;
 
 // What the verbs decide with, beside what is known of models.
 struct DecisionOptions {
   Mode mode = Mode::kAdvise;
   GpuCatalog catalog;
   const SettingsBoard* settings = nullptr;  // what may change; null: the defaults
+  std::vector<std::string> scheduler_names;  // whose pods are bound; empty: anybody's
+  // Since when this replica leads (share_account.h); null: no Lease says who counts shares.
+  std::function<std::optional<double>()> leads_since;
 
   double theta() const;             // 000 eq 10, as it is now
   std::string fingerprint() const;  // names mode and catalogue in the journal
@@ -54,8 +60,9 @@ class Extender {
  public:
   // `writer` is null where the cluster source is read-only: then bind answers an error.
   Extender(const DecisionOptions& options, const KnownBoard& board,
-           const cluster::ClusterSource& source, cluster::ClusterWriter* writer, DecisionLog& log,
+           cluster::ClusterSource& source, cluster::ClusterWriter* writer, DecisionLog& log,
            const Clock& clock);
+  ~Extender();
 
   // For decoding: a request that was read by them is answered without looking its nodes up.
   std::shared_ptr<const NodeNames> node_names() const;
@@ -66,7 +73,6 @@ class Extender {
   BindReply bind(const BindRequest& request);
 
  private:
-  BindReply settle_by_truth(const BindRequest& request, const Error& error);
   DecisionRow row_for(Verb verb, const ClusterSnapshot& snapshot, const Known& known,
                       const Pod& pod, std::size_t nodes_asked) const;
 
@@ -76,9 +82,10 @@ class Extender {
   const std::string options_hash_;
   const KnownBoard& board_;
   const cluster::ClusterSource& source_;
-  cluster::ClusterWriter* writer_;
   DecisionLog& log_;
   const Clock& clock_;
+  const std::unique_ptr<ShareAccount> shares_;
+  const std::unique_ptr<Binder> binder_;
 
   Mutex pools_mutex_;
   std::shared_ptr<const std::vector<core::Pool>> pools_ SLACKLINE_GUARDED_BY(pools_mutex_);

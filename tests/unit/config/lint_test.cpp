@@ -226,7 +226,13 @@ TEST(LintTest, TheExtenderMustSeeAllNodes) {
 TEST(LintTest, TheDefaultSchedulerIsNoPlaceForAnExtender) {
   EXPECT_THAT(
       after("schedulerName: gpu-scheduler", "schedulerName: default-scheduler"),
-      ElementsAre(HasSubstr("f:7: warning: profiles[0].schedulerName: is the default scheduler")));
+      ElementsAre(HasSubstr("f:7: warning: profiles[0].schedulerName: is the default scheduler"),
+                  HasSubstr("extender.schedulerNames: its GPU pods are never bound")));
+  Configuration told;
+  told.extender.scheduler_names = {"default-scheduler"};
+  EXPECT_THAT(
+      findings(spoiled("schedulerName: gpu-scheduler", "schedulerName: default-scheduler"), told),
+      ElementsAre(HasSubstr("is the default scheduler")));
   const std::size_t begin = kGood.find("profiles:");
   const std::string without = kGood.substr(0, begin) + kGood.substr(kGood.find("extenders:"));
   EXPECT_THAT(findings(without), ElementsAre(HasSubstr("percentageOfNodesToScore: is the default"),

@@ -116,6 +116,19 @@ TEST(LoadTest, TheKeyOfPlansIsConfigured) {
               ElementsAre(HasSubstr("it must be NAMESPACE/NAME")));
 }
 
+TEST(LoadTest, WhoIsBoundAndWhoGivesBackIsConfigured) {
+  EXPECT_THAT(Configuration().extender.scheduler_names, ElementsAre("gpu-scheduler"));
+  EXPECT_FALSE(Configuration().planner.give_back) << "nothing writes unless it is asked to";
+  const Loaded loaded =
+      parse("extender: {schedulerNames: [a, b]}\nplanner: {giveBack: true, lease: c/d}\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  EXPECT_THAT(loaded.configuration.extender.scheduler_names, ElementsAre("a", "b"));
+  EXPECT_TRUE(loaded.configuration.planner.give_back);
+  EXPECT_THAT(parse("extender: {schedulerNames: []}\n").configuration.extender.scheduler_names,
+              IsEmpty());
+  EXPECT_THAT(problems("planner: {giveBack: perhaps}\n"), ElementsAre(HasSubstr("planner.giveBack")));
+}
+
 TEST(LoadTest, TheWebhookIsConfigured) {
   const Loaded loaded = parse(
       "mode: active\nlisteners: {webhook: {address: ':8443'}}\n"

@@ -18,6 +18,7 @@ using test::a_pod;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 NodesRequest asking(const test::PodBuilder& pod, std::vector<std::string_view> names) {
   NodesRequest request;
@@ -39,6 +40,7 @@ class ExtenderTest : public ::testing::Test {
                               .with(a_node("gpu-1").of("K80", 4))
                               .with(a_node("gpu-2").of("K80", 4))
                               .with(a_pod("promised").gpus(4).priority(5).nominated("gpu-1"))
+                              .with(a_pod("p").gpus(4))
                               .build()};
   test::FakeWriter writer;
   obs::MetricsRegistry metrics;
@@ -80,13 +82,24 @@ TEST_F(ExtenderTest, AnUntrustedCachePassesEveryNode) {
   EXPECT_THAT(reply.error, IsEmpty());
 }
 
+const BindRequest kBind{{"default", "p"}, test::pod_uid("p"), NodeName("gpu-2")};
+
 TEST_F(ExtenderTest, BindCarriesTheUidAndTellsTheGpuType) {
-  const BindReply reply = extender().bind({{"ns", "p"}, Uid("u1"), NodeName("gpu-2")});
+  options.mode = Mode::kActive;
+  const BindReply reply = extender().bind(kBind);
   EXPECT_THAT(reply.error, IsEmpty());
   ASSERT_EQ(writer.orders.size(), 1U);
-  EXPECT_EQ(writer.orders[0].uid, Uid("u1"));
+  EXPECT_EQ(writer.orders[0].uid, kBind.uid);
   EXPECT_THAT(writer.orders[0].annotations,
               ElementsAre(std::pair<std::string, std::string>("slackline.dev/gpu-type", "K80")));
+}
+
+TEST_F(ExtenderTest, OutsideOfActiveModeABindingIsBare) {
+  for (const Mode mode : {Mode::kShadow, Mode::kAdvise}) {
+    options.mode = mode;
+    EXPECT_THAT(extender().bind(kBind).error, IsEmpty());
+    EXPECT_THAT(writer.orders.back().annotations, IsEmpty());
+  }
 }
 
 struct BindCase {
@@ -103,26 +116,27 @@ TEST_P(BindTruthTest, TheApiServersPodDecides) {
   const BindCase& c = GetParam();
   writer.on_bind = [&](const auto&) { return Status(fail(c.error, "the write failed")); };
   writer.on_read = [&] { return c.truth; };
-  const BindReply reply = extender().bind({{"ns", "p"}, Uid("u1"), NodeName("gpu-2")});
+  const BindReply reply = extender().bind(kBind);
+  EXPECT_THAT(reply.error, Not(HasSubstr("uid:"))) << "no answer tells a uid";
   if (std::string_view(c.expected).empty())
     EXPECT_THAT(reply.error, IsEmpty()) << c.what;
   else
     EXPECT_THAT(reply.error, HasSubstr(c.expected)) << c.what;
 }
 
-cluster::PodTruth truth(const char* uid, const char* node) {
-  return {Uid(uid), NodeName(node), false};
+cluster::PodTruth truth(const char* name, const char* node) {
+  return {test::pod_uid(name), NodeName(node), false};
 }
 
 INSTANTIATE_TEST_SUITE_P(
     F39, BindTruthTest,
     ::testing::Values(
-        BindCase{"replayed", ErrorCode::kConflict, truth("u1", "gpu-2"), ""},
-        BindCase{"timeout after commit", ErrorCode::kTimeout, truth("u1", "gpu-2"), ""},
-        BindCase{"timeout before commit", ErrorCode::kTimeout, truth("u1", ""), "the write failed"},
-        BindCase{"bound elsewhere", ErrorCode::kConflict, truth("u1", "gpu-1"),
+        BindCase{"replayed", ErrorCode::kConflict, truth("p", "gpu-2"), ""},
+        BindCase{"timeout after commit", ErrorCode::kTimeout, truth("p", "gpu-2"), ""},
+        BindCase{"timeout before commit", ErrorCode::kTimeout, truth("p", ""), "the write failed"},
+        BindCase{"bound elsewhere", ErrorCode::kConflict, truth("p", "gpu-1"),
                  "already bound to gpu-1"},
-        BindCase{"recreated", ErrorCode::kConflict, truth("u2", "gpu-2"), "was recreated"},
+        BindCase{"recreated", ErrorCode::kConflict, truth("other", "gpu-2"), "another one of that name"},
         BindCase{"pod gone", ErrorCode::kNotFound,
                  Result<cluster::PodTruth>(fail(ErrorCode::kNotFound, "gone")), "the write failed"},
         BindCase{"nothing answers", ErrorCode::kUnavailable,
@@ -131,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(ExtenderTest, AReadOnlySourceRefusesToBind) {
   Extender read_only(options, board, source, nullptr, log, clock);
-  EXPECT_THAT(read_only.bind({{"ns", "p"}, Uid("u1"), NodeName("gpu-2")}).error,
+  EXPECT_THAT(read_only.bind(kBind).error,
               HasSubstr("cannot bind"));
 }
 

@@ -1,7 +1,7 @@
 // Leaving active mode: whatever still waits for a planner is given back, and nothing before that.
 #include "control/plan/give_back.h"
 
-#include <limits>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -23,38 +23,66 @@ class GiveBackTest : public testing::Test {
     return a_cluster().with(a_node("n1")).with(a_job("a").gpus(4).waiting()).build();
   }
 
+  static cluster::LeaseSight unchanged_for(double seconds) {
+    cluster::LeaseSight sight;
+    sight.exists = true;
+    sight.holder = "a";
+    sight.unchanged_s = seconds;
+    return sight;
+  }
+
   obs::MetricsRegistry metrics_;
   test::FakeSource source_{one_waits()};
   test::FakeWriter writer_;
-  Result<double> age_s_ = 0.0;
+  Result<cluster::LeaseSight> sight_ = unchanged_for(0);
   int asked_ = 0;
+  const LeaseLook look_ = [this] {
+    ++asked_;
+    return sight_;
+  };
   Actuator actuator_{writer_, metrics_, [] {}, system_clock()};
-  GiveBack give_back_{source_, actuator_, [this] {
-                        ++asked_;
-                        return age_s_;
-                      }};
+  GiveBack give_back_{source_, &actuator_, look_};
 };
 
 TEST_F(GiveBackTest, WhoeverStillPlansKeepsItsTasks) {
-  age_s_ = kNobodyPlans_s - 1;
+  sight_ = unchanged_for(kNobodyPlans_s - 1);
   EXPECT_EQ(give_back_.look(), 0U);
-  age_s_ = fail(ErrorCode::kUnavailable, "connection refused");
+  sight_ = fail(ErrorCode::kUnavailable, "connection refused");
   EXPECT_EQ(give_back_.look(), 0U) << "who cannot be asked may be planning";
 }
 
+TEST_F(GiveBackTest, ALeaseThatLastsLongerIsWaitedForLonger) {
+  sight_ = unchanged_for(kNobodyPlans_s + 1);
+  sight_->duration_s = 60;
+  EXPECT_EQ(give_back_.look(), 0U);
+}
+
 TEST_F(GiveBackTest, OnceNobodyPlansTheyAreGivenBack) {
-  age_s_ = kNobodyPlans_s + 1;
+  sight_ = unchanged_for(kNobodyPlans_s + 1);
   EXPECT_EQ(give_back_.look(), 1U);
   EXPECT_EQ(give_back_.look(), 0U) << "it is under way already";
 }
 
+TEST_F(GiveBackTest, WithoutTheFlagItTellsAndWritesNothing) {
+  GiveBack shadow(source_, nullptr, look_);
+  EXPECT_EQ(shadow.look(), 0U);
+  EXPECT_EQ(shadow.told(), "") << "somebody leads";
+  sight_ = unchanged_for(3600);
+  EXPECT_EQ(shadow.look(), 0U);
+  EXPECT_NE(shadow.told().find("1 Jobs and 0 pods wait"), std::string::npos) << shadow.told();
+  source_.show(a_cluster().with(a_node("n1")).build());
+  EXPECT_EQ(shadow.look(), 0U);
+  EXPECT_EQ(shadow.told(), "");
+}
+
 TEST_F(GiveBackTest, WhereThereNeverWasAPlannerNothingIsOursToGiveBack) {
-  age_s_ = std::numeric_limits<double>::infinity();
+  sight_ = unchanged_for(3600);
+  sight_->exists = false;
   EXPECT_EQ(give_back_.look(), 0U);
 }
 
 TEST_F(GiveBackTest, OnACacheThatMayBeWrongNothingIsWritten) {
-  age_s_ = kNobodyPlans_s + 1;
+  sight_ = unchanged_for(kNobodyPlans_s + 1);
   source_.be({.synced = true, .age_s = 400, .stale = true, .detail = ""});
   EXPECT_EQ(give_back_.look(), 0U);
 }

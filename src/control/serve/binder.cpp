@@ -1,0 +1,163 @@
+#include "control/serve/binder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "slackline/base/dns_name.h"
+#include "slackline/base/text.h"
+#include "slackline/core/predicates.h"
+#include "slackline/model/contract.h"
+
+namespace slackline::control {
+namespace {
+
+// Of kube-scheduler's httpTimeout of 2 s; after it nothing more is asked.
+constexpr double kPatience_s = 1.1;
+
+using Ending = ShareAccount::Ending;
+
+Status check_names(const BindRequest& request) {
+  const auto bad = [](std::string_view what, std::string_view name, std::string_view rule) {
+    return fail(ErrorCode::kInvalidArgument,
+                format("{} \"{}\" is no DNS {}", what, printable(name, 64), rule));
+  };
+  if (!is_dns_label(request.pod.ns)) return bad("PodNamespace", request.pod.ns, "label");
+  if (!is_dns_subdomain(request.pod.name)) return bad("PodName", request.pod.name, "subdomain");
+  if (!is_dns_subdomain(request.node.str())) return bad("Node", request.node.str(), "subdomain");
+  return {};
+}
+
+// The pod as the snapshot has it, waiting or on the node that is asked for; null: not so.
+PodPtr pod_in(const ClusterSnapshot& snapshot, const BindRequest& request) {
+  const auto waiting =
+      std::lower_bound(snapshot.unbound.begin(), snapshot.unbound.end(), request.pod,
+                       [](const PodPtr& a, const ObjectKey& key) { return a->key < key; });
+  if (waiting != snapshot.unbound.end() && (*waiting)->key == request.pod)
+    return (*waiting)->uid == request.uid ? *waiting : nullptr;
+  const auto node = snapshot.find_node(request.node.str());
+  if (!node) return nullptr;
+  for (const PodPtr& pod : snapshot.node(*node).pods)
+    if (pod->uid == request.uid && pod->key == request.pod) return pod;
+  return nullptr;
+}
+
+// Why a pod that asks for GPUs may not be on the node, whatever else runs there. Selectors and
+// affinity are kube-scheduler's: it has judged them on the same node a moment ago.
+Status judge_node(const Pod& pod, const Node& node) {
+  for (const GpuAmount& amount : pod.requests.gpus)
+    if (amount.count > node.allocatable.gpu_count(amount.resource))
+      return fail(ErrorCode::kInvalidArgument,
+                  format("node {} has no {} x {}", node.name.str(), amount.count, amount.resource));
+  const auto misfit = core::misfit(pod, node);
+  if (!misfit || *misfit == core::Misfit::kNodeSelector || *misfit == core::Misfit::kNodeAffinity)
+    return {};
+  return fail(ErrorCode::kInvalidArgument,
+              format("node {}: {}", node.name.str(), core::message(*misfit)));
+}
+
+BindOutcome refused(const Error& error) {
+  return {{error.message}, "refused"};
+}
+
+}  // namespace
+
+Binder::Binder(BinderOptions options, const cluster::ClusterSource& source,
+               cluster::ClusterWriter* writer, ShareAccount& shares, const Clock& clock)
+    : options_(std::move(options)),
+      source_(source),
+      writer_(writer),
+      shares_(shares),
+      clock_(clock) {}
+
+BindOutcome Binder::bind(const BindRequest& request) {
+  const double until_s = clock_.steady_s() + kPatience_s;
+  if (writer_ == nullptr)
+    return {{"this daemon follows a cluster dump and cannot bind; run it with --cluster kube"},
+            "read_only"};
+  if (const Status good = check_names(request); !good) return refused(good.error());
+  const SnapshotPtr snapshot = source_.snapshot();
+  const Result<PodPtr> pod = find_pod(request, *snapshot);
+  if (!pod) return {{pod.error().message}, to_lower(to_string(pod.error().code))};
+  if (const Status good = judge(**pod, request.node, *snapshot); !good)
+    return refused(good.error());
+  if (!shares_.concerns(**pod)) return perform(request, **pod, *snapshot, until_s);
+  if (const std::string why = shares_.refusal(); !why.empty())
+    return refused({ErrorCode::kUnavailable, why});
+  if (const Status booked = shares_.book(**pod, request.node); !booked)
+    return refused(booked.error());
+  return perform(request, **pod, *snapshot, until_s);
+}
+
+// kube-scheduler's watch may be ahead of ours.
+Result<PodPtr> Binder::find_pod(const BindRequest& request, const ClusterSnapshot& snapshot) {
+  if (PodPtr pod = pod_in(snapshot, request)) return pod;
+  const auto truth = writer_->read_pod(request.pod);
+  if (!truth) return fail(truth.error());
+  if (truth->uid != request.uid)
+    return fail(ErrorCode::kConflict,
+                format("pod {} is another one of that name by now", request.pod.str()));
+  if (truth->pod == nullptr)
+    return fail(ErrorCode::kDataLoss, format("pod {} cannot be read", request.pod.str()));
+  return truth->pod;
+}
+
+Status Binder::judge(const Pod& pod, const NodeName& node, const ClusterSnapshot& snapshot) const {
+  const std::vector<std::string>& ours = options_.scheduler_names;
+  if (!ours.empty() && std::find(ours.begin(), ours.end(), pod.scheduler_name) == ours.end())
+    return fail(ErrorCode::kInvalidArgument,
+                format("pod {} belongs to the scheduler \"{}\", which is not in "
+                       "extender.schedulerNames",
+                       pod.key.str(), printable(pod.scheduler_name, 64)));
+  if (!source_.health().trusted()) return {};
+  const auto index = snapshot.find_node(node.str());
+  if (!index)
+    return fail(ErrorCode::kNotFound, format("node {} is not known here", node.str()));
+  // Of pods without GPUs the cache keeps no tolerations.
+  return pod.requests.wants_gpus() ? judge_node(pod, *snapshot.node(*index).node) : Status();
+}
+
+BindOutcome Binder::perform(const BindRequest& request, const Pod& pod,
+                            const ClusterSnapshot& snapshot, double until_s) {
+  cluster::BindingOrder order{request.pod, request.uid, request.node, {}};
+  if (const auto node = snapshot.find_node(request.node.str());
+      node && options_.mode == Mode::kActive) {
+    const GpuType& type = snapshot.node(*node).node->gpu_type;
+    if (!type.empty()) order.annotations.emplace_back(contract::kGpuType, type.str());
+  }
+  const Status bound = writer_->bind(order);
+  if (!bound) return settle_by_truth(request, pod, bound.error(), until_s);
+  end_booking(pod, request.node, Ending::kBound);
+  return {{}, "bound"};
+}
+
+// The write was refused or its fate is unknown: only what the API server holds of the pod decides.
+BindOutcome Binder::settle_by_truth(const BindRequest& request, const Pod& pod, const Error& error,
+                                    double until_s) {
+  const bool in_time = clock_.steady_s() < until_s;
+  const Result<cluster::PodTruth> truth =
+      in_time ? writer_->read_pod(request.pod) : fail(ErrorCode::kTimeout, "no time is left");
+  if (truth && truth->uid == request.uid && truth->node == request.node) {
+    end_booking(pod, request.node, Ending::kBound);
+    return {{}, "already_bound"};
+  }
+  const bool gone = (truth && truth->uid != request.uid) ||
+                    (!truth && truth.error().code == ErrorCode::kNotFound);
+  const bool elsewhere = truth && !gone && !truth->node.empty();
+  const bool may_happen = error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable;
+  const bool doubtful = !gone && !elsewhere && (may_happen || !truth);
+  end_booking(pod, request.node, doubtful ? Ending::kDoubtful : Ending::kFailed);
+  // The API server's own words on a conflict name the pod's uid.
+  std::string text = error.message;
+  if (error.code == ErrorCode::kConflict)
+    text = format("binding {}: the API server refused: conflict", request.pod.str());
+  if (truth && gone) text = format("pod {} is another one of that name by now", request.pod.str());
+  if (elsewhere)
+    text = format("pod {} is already bound to {}", request.pod.str(), truth->node.str());
+  return {{std::move(text)}, to_lower(to_string(error.code))};
+}
+
+void Binder::end_booking(const Pod& pod, const NodeName& node, Ending ending) {
+  if (shares_.concerns(pod)) shares_.ended(pod, node, ending);
+}
+
+}  // namespace slackline::control

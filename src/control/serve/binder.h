@@ -1,0 +1,62 @@
+// Binder: binds a pod to a node for kube-scheduler, and answers success only when the pod is there.
+//
+// It binds only what one of the configured schedulers may ask for: a pod that names that scheduler,
+// of the very uid, on a node that is there, has the GPUs the pod asks for, is not cordoned and has
+// no taint that the pod does not tolerate. What the cache does not know of the pod is read from the
+// API server. While the cache may not be believed, nodes are not judged: kube-scheduler did. Shares
+// that we alone count are booked first (share_account.h).
+//
+// What the API server answered to the Binding decides only where it is a plain success; else the
+// pod is read, and its node and uid decide. No answer tells a uid.
+//
+// Thread-safe: blocks for as long as the API server does, at most about 1.6 s.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/source.h"
+#include "control/serve/share_account.h"
+#include "slackline/base/clock.h"
+#include "slackline/model/extender.h"
+#include "slackline/model/mode.h"
+
+namespace slackline::control {
+
+struct BinderOptions {
+  Mode mode = Mode::kAdvise;
+  std::vector<std::string> scheduler_names;  // of our kube-schedulers; empty: any
+};
+
+// How a call ended, and under which name it is counted.
+struct BindOutcome {
+  BindReply reply;
+  std::string counted;
+};
+
+class Binder {
+ public:
+  // `writer` is null where the cluster source is read-only: then bind answers an error. All
+  // outlive it.
+  Binder(BinderOptions options, const cluster::ClusterSource& source,
+         cluster::ClusterWriter* writer, ShareAccount& shares, const Clock& clock);
+
+  BindOutcome bind(const BindRequest& request);
+
+ private:
+  Result<PodPtr> find_pod(const BindRequest& request, const ClusterSnapshot& snapshot);
+  Status judge(const Pod& pod, const NodeName& node, const ClusterSnapshot& snapshot) const;
+  BindOutcome perform(const BindRequest& request, const Pod& pod, const ClusterSnapshot& snapshot,
+                      double until_s);
+  BindOutcome settle_by_truth(const BindRequest& request, const Pod& pod, const Error& error,
+                              double until_s);
+  void end_booking(const Pod& pod, const NodeName& node, ShareAccount::Ending ending);
+
+  const BinderOptions options_;
+  const cluster::ClusterSource& source_;
+  cluster::ClusterWriter* const writer_;
+  ShareAccount& shares_;
+  const Clock& clock_;
+};
+
+}  // namespace slackline::control

@@ -1,0 +1,78 @@
+// ShareAccount: the account of GPU shares that nobody but us counts (selfAccounted), as filter and
+// bind ask it: what a snapshot shows, and the bindings of ours that it does not show yet
+// (core/binds_in_flight.h).
+//
+// The account lives in one process. Where a Lease says who leads (active mode), only its holder
+// gives shares away, and a new holder only once the pods were listed anew, one bind timeout after
+// it took the Lease: what the last holder had under way is then in that list. In the other modes
+// one daemon alone serves such a profile.
+//
+// Thread-safe. The lock is held for the book-keeping alone, never over a call to the API server.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slackline/base/clock.h"
+#include "slackline/base/mutex.h"
+#include "slackline/base/result.h"
+#include "slackline/core/binds_in_flight.h"
+
+namespace slackline::cluster {
+class ClusterSource;
+}
+
+namespace slackline::control {
+
+// kube-scheduler's httpTimeout of 2 s and what the API server may do after it.
+inline constexpr double kBindTimeout_s = 5;
+
+class ShareAccount {
+ public:
+  // Since when this replica leads, on the steady clock; nullopt: it does not.
+  using LeadsSince = std::function<std::optional<double>()>;
+
+  // `leads_since` is null where no Lease decides who leads. All outlive it.
+  ShareAccount(const GpuCatalog& catalog, cluster::ClusterSource& source, LeadsSince leads_since,
+               const Clock& clock);
+
+  // Whether the pod asks for anything that is counted here.
+  bool concerns(const Pod& pod) const;
+  // Whether any pod could.
+  bool has_rules() const;
+
+  // Why this process may give no share away now; empty: it may.
+  std::string refusal();
+
+  // What a filter decides by: a snapshot, and what is given away beside it to others than the pod.
+  struct View {
+    SnapshotPtr snapshot;
+    std::vector<core::TakenShares> taken;
+  };
+  View view(const Uid& pod);
+
+  // Books the pod's shares of the node, or says why not.
+  Status book(const Pod& pod, const NodeName& node);
+  // How a booked binding ended.
+  enum class Ending { kBound, kFailed, kDoubtful };
+  void ended(const Pod& pod, const NodeName& node, Ending ending);
+
+ private:
+  // Settles with the newer one of `snapshot` and the last, and returns that.
+  const SnapshotPtr& settle(SnapshotPtr snapshot) SLACKLINE_REQUIRES(mutex_);
+  std::string refusal_of_term(double since_s);
+
+  const GpuCatalog& catalog_;
+  cluster::ClusterSource& source_;
+  const LeadsSince leads_since_;
+  const Clock& clock_;
+
+  Mutex mutex_;
+  core::BindsInFlight binds_ SLACKLINE_GUARDED_BY(mutex_);
+  SnapshotPtr settled_ SLACKLINE_GUARDED_BY(mutex_);
+  double asked_term_s_ SLACKLINE_GUARDED_BY(mutex_) = -1;  // for which a list was asked
+};
+
+}  // namespace slackline::control

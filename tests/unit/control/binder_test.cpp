@@ -1,0 +1,164 @@
+// What bind refuses before anything is written, and what it takes to believe an answer.
+#include "control/serve/binder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/cluster_builder.h"
+#include "support/fake_clock.h"
+#include "support/fake_cluster.h"
+
+namespace slackline::control {
+namespace {
+
+using test::a_cluster;
+using test::a_node;
+using test::a_pod;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class BinderTest : public testing::Test {
+ protected:
+  BinderTest() { options_.scheduler_names = {"gpu-scheduler", "second"}; }
+
+  static test::PodBuilder ours(const std::string& name) {
+    return a_pod(name).gpus(1).scheduled_by("gpu-scheduler");
+  }
+
+  static test::PodBuilder tolerant() {
+    SchedulingConstraints constraints;
+    constraints.tolerations = {{"team", false, "vision", std::nullopt}};
+    return ours("tolerant").constrained(constraints);
+  }
+
+  BindOutcome bind(const std::string& pod, const std::string& node) {
+    return bind_request({{"default", pod}, test::pod_uid(pod), NodeName(node)});
+  }
+  BindOutcome bind_request(const BindRequest& request) {
+    return Binder(options_, source_, &writer_, shares_, clock_).bind(request);
+  }
+  void expect_refused(const BindOutcome& outcome, const std::string& why) {
+    EXPECT_THAT(outcome.reply.error, HasSubstr(why));
+    EXPECT_EQ(outcome.counted, "refused");
+    EXPECT_THAT(writer_.orders, IsEmpty());
+  }
+
+  const GpuCatalog catalog_ = default_gpu_catalog();
+  BinderOptions options_{Mode::kActive, {}};
+  test::FakeClock clock_;
+  test::FakeSource source_{
+      a_cluster()
+          .with(a_node("free"))
+          .with(a_node("cordoned").cordoned())
+          .with(a_node("tainted").taint("team", "vision"))
+          .with(a_node("evicting").taint("gone", "", TaintEffect::kNoExecute))
+          .with(a_node("soft").taint("x", "", TaintEffect::kPreferNoSchedule))
+          .with(a_node("cpu").of("", 0))
+          .with(a_node("small").of("", 1))
+          .with(ours("mine"))
+          .with(ours("second").scheduled_by("second"))
+          .with(a_pod("theirs").gpus(1).scheduled_by("default-scheduler"))
+          .with(tolerant())
+          .with(ours("big").gpus(2))
+          .build()};
+  test::FakeWriter writer_;
+  ShareAccount shares_{catalog_, source_, nullptr, clock_};
+};
+
+TEST_F(BinderTest, PodsOfOurSchedulersAreBound) {
+  EXPECT_EQ(bind("mine", "free").counted, "bound");
+  EXPECT_EQ(bind("second", "soft").counted, "bound");
+  EXPECT_EQ(bind("tolerant", "tainted").counted, "bound");
+  EXPECT_EQ(writer_.orders.size(), 3U);
+}
+
+TEST_F(BinderTest, PodsOfOtherSchedulersAreNot) {
+  expect_refused(bind("theirs", "free"), "extender.schedulerNames");
+  options_.scheduler_names.clear();
+  EXPECT_EQ(bind("theirs", "free").counted, "bound") << "an empty list takes anybody's";
+}
+
+TEST_F(BinderTest, NodesThatThePodMayNotUseAreRefused) {
+  expect_refused(bind("mine", "nowhere"), "not known");
+  expect_refused(bind("mine", "cordoned"), "cordoned");
+  expect_refused(bind("mine", "tainted"), "taint");
+  expect_refused(bind("mine", "evicting"), "taint");
+  expect_refused(bind("mine", "cpu"), "has no 1 x nvidia.com/gpu");
+  expect_refused(bind("big", "small"), "has no 2 x nvidia.com/gpu");
+}
+
+TEST_F(BinderTest, NamesAreCheckedBeforeTheyAreUsed) {
+  const Uid uid = test::pod_uid("mine");
+  for (const char* bad : {"..", ".", "a/b", "x?dryRun=All", "%2e%2e", "", "A"}) {
+    expect_refused(bind_request({{bad, "mine"}, uid, NodeName("free")}), "PodNamespace");
+    expect_refused(bind_request({{"default", bad}, uid, NodeName("free")}), "PodName");
+    expect_refused(bind_request({{"default", "mine"}, uid, NodeName(bad)}), "Node");
+  }
+}
+
+TEST_F(BinderTest, AUidIsNeverTold) {
+  writer_.on_read = [] {
+    return Result<cluster::PodTruth>(cluster::PodTruth{Uid("secret-uid"), NodeName(""), false});
+  };
+  const BindOutcome guessed = bind_request({{"default", "mine"}, Uid("guess"), NodeName("free")});
+  EXPECT_THAT(guessed.reply.error, HasSubstr("another one of that name"));
+  EXPECT_THAT(guessed.reply.error, Not(HasSubstr("secret-uid")));
+  EXPECT_THAT(writer_.orders, IsEmpty());
+  // The API server tells both uids of a failed precondition.
+  writer_.on_bind = [](const auto&) {
+    return Status(fail(ErrorCode::kConflict, "UID in object meta: secret-uid"));
+  };
+  for (const ErrorCode read : {ErrorCode::kTimeout, ErrorCode::kNotFound}) {
+    writer_.on_read = [read] { return Result<cluster::PodTruth>(fail(read, "no")); };
+    EXPECT_THAT(bind("mine", "free").reply.error, Not(HasSubstr("secret-uid")));
+  }
+}
+
+// kube-scheduler's watch may be ahead of ours.
+TEST_F(BinderTest, APodThatTheCacheDoesNotKnowIsRead) {
+  int reads = 0;
+  const auto as_read = [&](const test::PodBuilder& pod) {
+    writer_.on_read = [&reads, pod] {
+      ++reads;
+      const Pod built = pod.build();
+      return Result<cluster::PodTruth>(cluster::PodTruth{
+          built.uid, built.node, false, std::make_shared<const Pod>(built)});
+    };
+  };
+  as_read(a_pod("new").gpus(1).scheduled_by("default-scheduler"));
+  expect_refused(bind("new", "free"), "extender.schedulerNames");
+  as_read(ours("new"));
+  expect_refused(bind("new", "cordoned"), "cordoned");
+  EXPECT_EQ(bind("new", "free").counted, "bound");
+  EXPECT_EQ(reads, 3);
+  writer_.on_read = [] {
+    return Result<cluster::PodTruth>(fail(ErrorCode::kNotFound, "no such pod"));
+  };
+  EXPECT_THAT(bind("gone", "free").reply.error, HasSubstr("no such pod"));
+}
+
+// What may not be believed judges nothing: kube-scheduler has.
+TEST_F(BinderTest, AStaleCacheJudgesNoNode) {
+  source_.be({.synced = true, .age_s = 400, .stale = true, .detail = ""});
+  EXPECT_EQ(bind("mine", "cordoned").counted, "bound");
+  writer_.orders.clear();
+  expect_refused(bind("theirs", "free"), "extender.schedulerNames");
+}
+
+TEST_F(BinderTest, NothingMoreIsAskedOnceTheTimeIsUp) {
+  int reads = 0;
+  writer_.on_bind = [&](const auto&) {
+    clock_.advance(1.2);
+    return Status(fail(ErrorCode::kTimeout, "no answer"));
+  };
+  writer_.on_read = [&] {
+    ++reads;
+    return Result<cluster::PodTruth>(fail(ErrorCode::kTimeout, "no answer"));
+  };
+  EXPECT_EQ(bind("mine", "free").counted, "timeout");
+  EXPECT_EQ(reads, 0);
+}
+
+}  // namespace
+}  // namespace slackline::control
