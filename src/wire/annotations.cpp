@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -37,6 +38,46 @@ void read_name(const Entry& entry, std::optional<std::string>& out) {
   if (entry.value.empty() || entry.value.size() > kMaxName || !clean)
     return entry.complain("write a name of 1 to 253 printable characters");
   out = std::string(entry.value);
+}
+
+bool is_count(std::string_view text, std::int64_t most) {
+  const auto value = parse_int(text);
+  return value && *value >= 1 && *value <= most;
+}
+
+// No gang is larger (core/tasks.h), nor has a Job more pods at once.
+constexpr std::int64_t kMaxPods = 65536;
+
+void read_gang_size(const Entry& entry) {
+  if (!is_count(entry.value, kMaxPods))
+    return entry.complain("write how many pods the gang has, from 1 to 65536, e.g. \"8\"");
+  entry.intent.gang_size = *parse_int(entry.value);
+}
+
+// Part of the contract, and nobody acts on it yet: people are told, and of a wrong value that.
+void read_ahead(const Entry& entry, bool good, std::string_view remedy) {
+  entry.complain(good ? "nobody reads this key yet, it changes nothing; leave it out" : remedy);
+}
+
+void read_replicas(const Entry& entry) {
+  read_ahead(entry, is_count(entry.value, kMaxPods),
+             "write a whole number from 1 to 65536; nobody reads this key yet");
+}
+
+void read_weight(const Entry& entry) {
+  const auto value = parse_number(entry.value);
+  read_ahead(entry, value && std::isfinite(*value) && *value > 0,
+             "write a number above zero, e.g. \"2\"; nobody reads this key yet");
+}
+
+void read_resize(const Entry& entry) {
+  const std::string_view value = entry.value;
+  read_ahead(entry, value == "off" || value == "advise" || value == "auto",
+             "write off, advise or auto; nobody reads this key yet");
+}
+
+void read_variants(const Entry& entry) {
+  read_ahead(entry, true, "");
 }
 
 void read_count(const Entry& entry, std::optional<std::int64_t>& out) {
@@ -85,6 +126,8 @@ void read_gpu_types(const Entry& entry) {
   std::vector<GpuType> types;
   for (const std::string_view piece : split(entry.value, ',')) {
     const GpuType type(piece);
+    if (piece == "any")
+      return entry.complain("any stands alone; list GPU types, or write any and nothing else");
     if (piece.empty() || piece.size() > kMaxName || types.size() == kMaxListed)
       return entry.complain("list GPU types in order of preference, e.g. \"A100,V100\", or any");
     if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
@@ -147,7 +190,7 @@ constexpr std::array kKnownKeys = {
     KnownKey{"gpu-types", false, read_gpu_types},
     KnownKey{"placements", false, read_placements},
     KnownKey{"gang", true, [](const Entry& e) { read_name(e, e.intent.gang); }},
-    KnownKey{"gang-size", false, [](const Entry& e) { read_count(e, e.intent.gang_size); }},
+    KnownKey{"gang-size", false, read_gang_size},
     KnownKey{"family", false, [](const Entry& e) { read_name(e, e.intent.family); }},
     KnownKey{"queue", true, [](const Entry& e) { read_name(e, e.intent.queue); }},
     KnownKey{"depends-on", false, read_depends_on},
@@ -157,11 +200,11 @@ constexpr std::array kKnownKeys = {
              [](const Entry& e) { read_time(e, e.intent.last_checkpoint_s); }},
     // Read elsewhere, or by nobody yet.
     KnownKey{"managed", true},
-    KnownKey{"resize"},
-    KnownKey{"weight"},
-    KnownKey{"min-replicas"},
-    KnownKey{"max-replicas"},
-    KnownKey{"variants"},
+    KnownKey{"resize", false, read_resize},
+    KnownKey{"weight", false, read_weight},
+    KnownKey{"min-replicas", false, read_replicas},
+    KnownKey{"max-replicas", false, read_replicas},
+    KnownKey{"variants", false, read_variants},
     KnownKey{"nodes"},
     KnownKey{"deadline-basis"},
     KnownKey{"gpus-per-node"},

@@ -14,11 +14,12 @@ namespace slackline::control {
 namespace {
 
 // Keys whose misreading would queue or place the task other than its owner meant.
-constexpr std::array<std::string_view, 8> kMustRead = {"slackline.dev/checkpoint-interval",
+constexpr std::array<std::string_view, 9> kMustRead = {"slackline.dev/checkpoint-interval",
                                                        contract::kDeadline,
                                                        contract::kDeadlineAfter,
                                                        contract::kDependsOn,
                                                        "slackline.dev/expected-duration",
+                                                       "slackline.dev/gang-size",
                                                        "slackline.dev/gpu-types",
                                                        "slackline.dev/last-checkpoint-time",
                                                        "slackline.dev/placements"};

@@ -191,6 +191,16 @@ TEST_F(AdmissionTest, MistakesAreRefusedWithFieldAndRemedy) {
       HasSubstr("DeadlinePast: slackline.dev/deadline: 2026-01-01T00:00:00Z is in the past"));
 }
 
+TEST_F(AdmissionTest, AnImpossibleGangIsRefusedAndAKeyThatNobodyReadsIsAWarning) {
+  EXPECT_THAT(refusal(job(R"("slackline.dev/gang-size":"1000000000000")")),
+              HasSubstr("Unreadable: slackline.dev/gang-size"));
+  EXPECT_THAT(refusal(job(R"("slackline.dev/gpu-types":"any,A100")")),
+              HasSubstr("Unreadable: slackline.dev/gpu-types: \"any,A100\": any stands alone"));
+  EXPECT_THAT(
+      validate(job(R"("slackline.dev/weight":"NaN","slackline.dev/resize":"auto")")).warnings,
+      ElementsAre(HasSubstr("write a number above zero"), HasSubstr("nobody reads this key yet")));
+}
+
 TEST_F(AdmissionTest, AllMistakesAreToldAtOnce) {
   EXPECT_THAT(refusal(job(R"("slackline.dev/qos-class":"asap","slackline.dev/placements":"4by4")")),
               AllOf(HasSubstr("qos-class"), HasSubstr("placements")));

@@ -28,7 +28,6 @@ TEST(Annotations, AreReadIntoAnIntent) {
                                    {"slackline.dev/family", "bert-large"},
                                    {"slackline.dev/checkpoint-interval", "10m"},
                                    {"slackline.dev/last-checkpoint-time", "1970-01-01T01:00:00Z"},
-                                   {"slackline.dev/resize", "auto"},
                                    {"kubernetes.io/other", "x"}},
                                   {{"slackline.dev/gang", "g"}, {"slackline.dev/queue", "q"}});
   ASSERT_NE(intent, nullptr);
@@ -115,7 +114,16 @@ INSTANTIATE_TEST_SUITE_P(EveryKey, Problems,
                                          Mistake{"deadline", "tomorrow", "RFC 3339"},
                                          Mistake{"gpu-types", "A100,,K80", "any"},
                                          Mistake{"placements", "4", "1x4,2x2"},
+                                         Mistake{"gpu-types", "any,A100", "any stands alone"},
                                          Mistake{"gang", "g", "a label"},
+                                         Mistake{"gang-size", "1000000000000", "from 1 to 65536"},
+                                         Mistake{"weight", "NaN", "a number above zero"},
+                                         Mistake{"weight", "2", "nobody reads this key yet"},
+                                         Mistake{"min-replicas", "-1", "from 1 to 65536"},
+                                         Mistake{"max-replicas", "4", "nobody reads this key yet"},
+                                         Mistake{"resize", "zz", "off, advise or auto"},
+                                         Mistake{"resize", "auto", "nobody reads this key yet"},
+                                         Mistake{"variants", "a", "nobody reads this key yet"},
                                          Mistake{"gpu-type", "A100", "slackline.dev/gpu-types"}));
 
 TEST(Annotations, AHugeOrHostileValueMakesAShortProblem) {
