@@ -9,7 +9,7 @@
 namespace slackline::core {
 
 // The first that is true: DependencyCycle, DependencyFailed, DependencyMissing, DependencyPending
-// (core/depends.h), QuotaExceeded, GangCannotScaleUp (core/queue.h).
+// (core/depends.h), NotAdmitted, QuotaExceeded, GangCannotScaleUp (core/queue.h).
 struct Hindrance {
   std::string_view reason;  // a code of model/reason.h
   std::string detail;       // for people: "prep, clean"

@@ -4,7 +4,8 @@
 // once all of its pods exist, a Job's pods where the Job is a gang, any other pod by itself. Not
 // waiting is a Job that still has pods, or whose controller has not said Suspended=True (hand-over
 // rule 5; a new one keeps its place meanwhile), and whoever is held off. What waits with a
-// hindrance (core/hindrance.h) is not planned. A task that no present node could ever run is, where
+// hindrance (core/hindrance.h) is not planned; what nobody admitted is counted against its queue's
+// maxPending. A task that no present node could ever run is, where
 // its queue has scaleUp, let go without a plan, and waits again once a node that could run it is
 // there; a gang of that kind is hindered. Running are the tasks that have a plan, bound or on their
 // way.

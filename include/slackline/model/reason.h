@@ -21,6 +21,7 @@ inline constexpr std::string_view kDependencyFailed = "DependencyFailed";
 inline constexpr std::string_view kDependencyMissing = "DependencyMissing";
 inline constexpr std::string_view kDependencyCycle = "DependencyCycle";
 inline constexpr std::string_view kGangCannotScaleUp = "GangCannotScaleUp";
+inline constexpr std::string_view kNotAdmitted = "NotAdmitted";
 inline constexpr std::string_view kNotLed = "NotLed";
 inline constexpr std::string_view kNotActive = "NotActive";
 inline constexpr std::string_view kNotKnownHere = "NotKnownHere";
@@ -47,7 +48,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 22> kReasons = {{
+inline constexpr std::array<ReasonFact, 23> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -59,6 +60,8 @@ inline constexpr std::array<ReasonFact, 22> kReasons = {{
     {reason::kDependencyCycle, ReasonUse::kWaits, "it depends on itself, directly or by others"},
     {reason::kGangCannotScaleUp, ReasonUse::kWaits,
      "no present node could ever run it, and a gang is not left to an autoscaler"},
+    {reason::kNotAdmitted, ReasonUse::kWaits,
+     "no webhook admitted it, and as many as may wait are in its queue"},
     {reason::kNotLed, ReasonUse::kWaits, "no replica plans: nobody holds the Lease"},
     {reason::kNotActive, ReasonUse::kWaits, "this replica does not run in active mode"},
     {reason::kNotKnownHere, ReasonUse::kWaits,

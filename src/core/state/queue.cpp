@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "queue_limits.h"
 #include "queue_tasks.h"
 #include "quota_menu.h"
 #include "room.h"
@@ -163,6 +164,7 @@ class QueueMaker {
                 return std::tie(a.created_s, a.key, a.kind, a.uid) <
                        std::tie(b.created_s, b.key, b.kind, b.uid);
               });
+    hold_to_limits(queue_.tasks_, options_.queues);
     describe_tasks();
     lay_out_gpus();
     start_runs();

@@ -1,0 +1,37 @@
+#include "queue_limits.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "slackline/base/text.h"
+
+namespace slackline::core {
+namespace {
+
+bool is_unproven(const QueueTask& task) {
+  if (task.plan || (task.job && task.job->resumed)) return false;
+  return task.job ? task.job->unproven : task.member->unproven;
+}
+
+}  // namespace
+
+void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues) {
+  if (queues == nullptr || std::none_of(tasks.begin(), tasks.end(), is_unproven)) return;
+  std::map<std::string, std::int64_t> waiting;
+  for (const QueueTask& task : tasks)
+    if (!task.plan && !is_unproven(task)) ++waiting[queue_of(*task.intent, task.key.ns)];
+  for (QueueTask& task : tasks) {
+    if (!is_unproven(task) || task.hindrance) continue;
+    const std::string queue = queue_of(*task.intent, task.key.ns);
+    const std::int64_t limit = queues->of(queue).max_pending;
+    if (limit == 0 || waiting[queue] < limit)
+      ++waiting[queue];
+    else
+      task.hindrance =
+          Hindrance{reason::kNotAdmitted, format("queue {} has {} waiting", queue, limit)};
+  }
+}
+
+}  // namespace slackline::core
