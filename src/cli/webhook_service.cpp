@@ -29,13 +29,14 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
                            static_cast<std::size_t>(listening.limits.max_body_bytes));
   http::Listener& listener = service->listener_;
   listener = listener_of("webhook", listening, service->router_);
-  if (!listener.tls) {
+  if (!listener.tls || listener.tls->cert_file.empty()) {
     SLACKLINE_ASSIGN(
         service->certificate_,
         OwnCertificate::start(
             "webhook", configuration, configuration.webhook.certificate,
             {.webhook_configuration = configuration.webhook.configuration, .config_map = {}}));
     listener.tls = service->certificate_->tls();
+    if (listening.tls) listener.tls->client_ca_file = listening.tls->client_ca_file;
   }
   return service;
 }

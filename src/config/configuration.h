@@ -20,7 +20,7 @@ inline constexpr std::string_view kApiVersion = "config.slackline.dev/v1alpha1";
 inline constexpr std::string_view kKind = "SlacklineConfiguration";
 
 struct TlsSettings {
-  std::string cert_file;  // PEM, leaf first
+  std::string cert_file;  // PEM, leaf first; empty, of the webhook: one that we make ourselves
   std::string key_file;
   std::string client_ca_file;  // set: clients must present a certificate of this CA
 

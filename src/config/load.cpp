@@ -94,10 +94,12 @@ void read_gpus(Section& gpus, GpuCatalog& catalog) {
   }
 }
 
-void read_tls(Section& section, TlsSettings& tls) {
+// `own`: the listener makes itself a certificate where it was given none.
+void read_tls(Section& section, TlsSettings& tls, bool own = false) {
   section.text("certFile", tls.cert_file);
   section.text("keyFile", tls.key_file);
   section.text("clientCAFile", tls.client_ca_file);
+  if (own && tls.cert_file.empty() && tls.key_file.empty() && !tls.client_ca_file.empty()) return;
   if (tls.cert_file.empty() || tls.key_file.empty())
     section.problem("", "lacks certFile or keyFile", "TLS needs both, as PEM files");
 }
@@ -139,7 +141,7 @@ void read_listener(Section& section, ListenerSettings& listener, Security securi
 void read_webhook_listener(Section& section, ListenerSettings& listener) {
   section.text("address", listener.address);
   section.section("limits", [&](Section& limits) { read_limits(limits, listener.limits, false); });
-  section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace()); });
+  section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace(), true); });
   if (listener.address.empty()) return;  // no webhook
   if (const auto address = parse_address(listener.address); !address)
     section.problem("address", format("is \"{}\"", printable(listener.address, 64)),

@@ -94,11 +94,14 @@ def stock_scheduler_config(cluster, scheduler_name="gpu-scheduler", **changes):
 class ControlPlane:
     """One running cluster. Not thread-safe; `request` and what reads through it is."""
 
-    def __init__(self, directory=None, keep=False, say=lambda line: None, kubelets=True):
+    def __init__(self, directory=None, keep=False, say=lambda line: None, kubelets=True,
+                 shows_certificate=False):  # fmt: skip
         """`keep` leaves the processes running at the end; `say` hears each step of the start.
 
         Without `kubelets` there is no KWOK: nodes stay as they were written (support/objects.py,
         gpu_node(ready=True)), and bound pods do not start. For thousands of nodes.
+
+        With `shows_certificate` the API server presents one to the webhooks that it calls.
         """
         if not (BINARIES / "stamp").exists():
             raise AssertionError("the control plane is not built: run scripts/build-controlplane")
@@ -108,6 +111,7 @@ class ControlPlane:
         self._keep = keep
         self._say = say
         self._kubelets = kubelets
+        self._shows_certificate = shows_certificate
         self._scratch = directory is None
         self._audit_log = self.directory / "audit.log"
         atexit.register(self.close)
@@ -399,8 +403,26 @@ class ControlPlane:
             "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true",
             f"--audit-policy-file={AUDIT_POLICY}", f"--audit-log-path={self._audit_log}",
             *([] if self._kubelets else ["--disable-admission-plugins=TaintNodesByCondition"]),
+            *(self._webhook_client() if self._shows_certificate else []),
         )  # fmt: skip
         self._wait_healthy("kube-apiserver", self.port, "/readyz", timeout=60)
+
+    def _webhook_client(self):
+        """As docs/OPERATIONS.md says it ("Its callers"), for every webhook."""
+        client = self.directory / "webhook-client.kubeconfig"
+        self.pki.client_kubeconfig(client, self.url, "webhook-caller")
+        client.write_text(client.read_text().replace("- name: user\n", '- name: "*"\n'))
+        config = {
+            "apiVersion": "apiserver.config.k8s.io/v1",
+            "kind": "WebhookAdmissionConfiguration",
+            "kubeConfigFile": str(client),
+        }
+        names = ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
+        plugins = [{"name": name, "configuration": config} for name in names]
+        path = self.directory / "admission.json"
+        head = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AdmissionConfiguration"}
+        path.write_text(json.dumps({**head, "plugins": plugins}))
+        return [f"--admission-control-config-file={path}"]
 
     def _start_controller_manager(self, port):
         self.run_part(

@@ -7,6 +7,7 @@ _CLIENTS = {
     "admin": "/O=system:masters/CN=admin",
     "scheduler": "/CN=system:kube-scheduler",
     "kcm": "/CN=system:kube-controller-manager",
+    "webhook-caller": "/CN=kube-apiserver-webhook-caller",
 }
 _SERVERS = {
     "apiserver": "IP:127.0.0.1,IP:10.0.0.1,DNS:localhost,DNS:kubernetes.default.svc",

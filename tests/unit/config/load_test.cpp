@@ -150,6 +150,18 @@ TEST(LoadTest, TheWebhookIsConfigured) {
                   "webhook.serviceAccount: is \"slackline\"; it must be NAMESPACE/NAME")));
 }
 
+TEST(LoadTest, TheWebhookMayKnowItsCallersAndMakeItsOwnCertificate) {
+  const Loaded loaded =
+      parse("listeners: {webhook: {address: ':8443', tls: {clientCAFile: /ca.crt}}}\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  ASSERT_TRUE(loaded.configuration.listeners.webhook.tls);
+  EXPECT_EQ(loaded.configuration.listeners.webhook.tls->client_ca_file, "/ca.crt");
+  EXPECT_EQ(loaded.configuration.listeners.webhook.tls->cert_file, "");
+  for (const char* tls : {"{certFile: c, clientCAFile: ca}", "{}"})
+    EXPECT_THAT(problems(format("listeners: {{webhook: {{address: ':8443', tls: {}}}}}\n", tls)),
+                ElementsAre(HasSubstr("lacks certFile or keyFile")));
+}
+
 TEST(LoadTest, AQueueInheritsWhatItDoesNotSay) {
   const Loaded loaded = parse(
       "queues: [{name: vision, maxPending: 100, scaleUp: true}, {name: text, fallbackAfter: 5m}]\n"
