@@ -135,8 +135,7 @@ Status Daemon::Parts::connect_cluster() {
   runs->follow(*source);
   SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, settings, models->board(), *source,
                                                  writer.get(), metrics, *log));
-  SLACKLINE_ASSIGN(give_back,
-                   GiveBackService::make(configuration, *source, *writer, metrics));
+  SLACKLINE_ASSIGN(give_back, GiveBackService::make(configuration, *source, *writer, metrics));
   return source->start();
 }
 
@@ -211,9 +210,9 @@ Status Daemon::Parts::open_doors() {
   for (const std::size_t reader : {1U, 2U})
     listeners[reader].limits.queue = kReadersQueue;
   listeners[2].plain_anywhere = true;
-  SLACKLINE_ASSIGN(webhook, WebhookService::start(configuration, settings, decisions,
-                                                  models->board(), *source,
-                                                  key ? &key->mac() : nullptr, metrics));
+  SLACKLINE_ASSIGN(
+      webhook, WebhookService::start(configuration, settings, decisions, models->board(), *source,
+                                     key ? &key->mac() : nullptr, metrics));
   if (webhook) listeners.push_back(webhook->listener());
   server = std::make_unique<http::Server>(metrics);
   SLACKLINE_TRY(server->start(listeners));

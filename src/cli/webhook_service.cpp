@@ -22,9 +22,8 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
     SLACKLINE_ASSIGN(service->reviewer_, cluster::make_access_reviewer(
                                              {.kubeconfig = configuration.cluster.kubeconfig}));
   }
-  service->webhook_ = std::make_unique<control::Webhook>(settings, decisions, board, source,
-                                                         service->reviewer_.get(), system_clock(),
-                                                         authenticator);
+  service->webhook_ = std::make_unique<control::Webhook>(
+      settings, decisions, board, source, service->reviewer_.get(), system_clock(), authenticator);
   http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics,
                            static_cast<std::size_t>(listening.limits.max_body_bytes));
   http::Listener& listener = service->listener_;

@@ -50,8 +50,8 @@ struct AdmissionFacts {
   const MessageAuthenticator* authenticator = nullptr;  // of proofs; null or without a key: none
   std::string nonce;                                    // of the proof that may be written
   UrgentRight urgent = UrgentRight::kUnknown;
-  std::string urgent_detail;     // why it is unknown
-  std::int64_t max_pending = 0;  // 0 = no limit
+  std::string urgent_detail;          // why it is unknown
+  std::int64_t max_pending = 0;       // 0 = no limit
   std::int64_t pending_in_queue = 0;  // tasks that wait in its queue, itself not counted
 };
 

@@ -181,10 +181,11 @@ class Checker {
   void check_queue() {
     const std::string queue = queue_to_count(review_, facts_);
     if (queue.empty() || facts_.pending_in_queue < facts_.max_pending) return;
-    refuse("QueueFull",
-           format("queue {}: {} tasks wait there and its maxPending is {}; try again when some have "
-                  "started, or choose another slackline.dev/queue",
-                  printable(queue, 64), facts_.pending_in_queue, facts_.max_pending));
+    refuse(
+        "QueueFull",
+        format("queue {}: {} tasks wait there and its maxPending is {}; try again when some have "
+               "started, or choose another slackline.dev/queue",
+               printable(queue, 64), facts_.pending_in_queue, facts_.max_pending));
   }
 
   const AdmissionReview& review_;

@@ -21,9 +21,9 @@ bool waits_in(const Pod& pod, const std::string& queue) {
 }
 
 const Pod* find_unbound(const ClusterSnapshot& snapshot, const ObjectKey& key) {
-  const auto at =
-      std::lower_bound(snapshot.unbound.begin(), snapshot.unbound.end(), key,
-                       [](const PodPtr& pod, const ObjectKey& wanted) { return pod->key < wanted; });
+  const auto at = std::lower_bound(
+      snapshot.unbound.begin(), snapshot.unbound.end(), key,
+      [](const PodPtr& pod, const ObjectKey& wanted) { return pod->key < wanted; });
   return at != snapshot.unbound.end() && (*at)->key == key ? at->get() : nullptr;
 }
 

@@ -1,6 +1,6 @@
-// RecentAdmissions: tasks that were admitted and are not in the snapshot yet, so that a burst cannot
-// slip past a queue's limit. What the snapshot shows, or what kForgotten_s have passed over, is
-// forgotten.
+// RecentAdmissions: tasks that were admitted and are not in the snapshot yet, so that a burst
+// cannot slip past a queue's limit. What the snapshot shows, or what kForgotten_s have passed over,
+// is forgotten.
 //
 // Whoever can reach the listener could keep a queue full with reviews of objects that never come.
 // So a namespace one of whose admissions was never seen has no such credit for kDistrusted_s: its

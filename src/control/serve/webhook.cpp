@@ -25,8 +25,9 @@ AdmissionDecision only_advice(AdmissionDecision decision) {
 WaitingTask task_in(const AdmissionReview& review) {
   const ReviewedPod* pod = pod_in(review);
   const ReviewedJob* job = job_in(review);
-  WaitingTask task = pod != nullptr ? task_of_bare_pod(pod->pod)
-                                    : WaitingTask{"Job", job != nullptr ? job->job.key : ObjectKey()};
+  WaitingTask task = pod != nullptr
+                         ? task_of_bare_pod(pod->pod)
+                         : WaitingTask{"Job", job != nullptr ? job->job.key : ObjectKey()};
   task.key.ns = review.ns;
   return task;
 }

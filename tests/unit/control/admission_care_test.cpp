@@ -132,7 +132,8 @@ TEST_F(AdmissionCareTest, BarePodsFillAQueue) {
   moved.metadata = R"("labels":{"slackline.dev/managed":"true","slackline.dev/queue":"vision"})";
   EXPECT_EQ(counted(change_pod(gated(""), moved)), "vision");
   ReviewText of_a_job = gated("");
-  of_a_job.metadata += R"(,"ownerReferences":[{"kind":"Job","name":"j","uid":"1","controller":true}])";
+  of_a_job.metadata +=
+      R"(,"ownerReferences":[{"kind":"Job","name":"j","uid":"1","controller":true}])";
   EXPECT_EQ(counted(of_a_job), "") << "its Job is counted";
 }
 
@@ -193,9 +194,8 @@ TEST_F(AdmissionCareTest, AnotherClassOrQueueIsProvenAnew) {
   const auto written = mutate(prior).changes.admitted;
   ASSERT_TRUE(written);
   EXPECT_EQ(written->qos_class, QosClass::kPrior);
-  const ReviewText stored =
-      change(waiting(old), waiting(proof(QosClass::kPrior, "team-a") +
-                                   R"(,"slackline.dev/qos-class":"prior")"));
+  const ReviewText stored = change(waiting(old), waiting(proof(QosClass::kPrior, "team-a") +
+                                                         R"(,"slackline.dev/qos-class":"prior")"));
   EXPECT_EQ(refusal(stored), "allowed");
   EXPECT_THAT(refusal(change(waiting(old), waiting(""))), HasSubstr("slackline.dev/admitted"));
 }

@@ -1,12 +1,12 @@
 // AdmissionTest: the webhook's decisions on reviews as the API server sends them.
 #pragma once
 
-#include <gmock/gmock.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <gmock/gmock.h>
 
 #include "control/serve/admission.h"
 #include "slackline/core/predictor.h"
@@ -22,7 +22,8 @@ using test::a_node;
 using test::ReviewText;
 
 inline constexpr std::string_view kUs = "system:serviceaccount:slackline-system:slackline";
-inline constexpr std::string_view kJobController = "system:serviceaccount:kube-system:job-controller";
+inline constexpr std::string_view kJobController =
+    "system:serviceaccount:kube-system:job-controller";
 inline constexpr std::string_view kAdmitted = R"("labels":{"slackline.dev/managed":"true"})";
 
 inline std::string annotations(const std::string& pairs) {

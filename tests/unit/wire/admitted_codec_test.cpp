@@ -17,9 +17,8 @@ TEST(AdmittedCodec, WhatIsWrittenIsReadAgain) {
 }
 
 TEST(AdmittedCodec, WhatIsNoneIsAnError) {
-  for (const char* text :
-       {"", "x", "[]", "{}", R"({"class":"asap","nonce":"1","mac":"1"})",
-        R"({"class":"normal","mac":"1"})", R"({"class":"normal","nonce":"1"})"})
+  for (const char* text : {"", "x", "[]", "{}", R"({"class":"asap","nonce":"1","mac":"1"})",
+                           R"({"class":"normal","mac":"1"})", R"({"class":"normal","nonce":"1"})"})
     EXPECT_FALSE(read_admitted(text)) << text;
   AdmittedNote long_nonce = kNote;
   long_nonce.nonce = std::string(65, 'a');
