@@ -6,6 +6,7 @@
 
 #include "cli/check_cluster.h"
 #include "cli/commands.h"
+#include "config/files.h"
 #include "config/lint.h"
 #include "config/load.h"
 #include "control/learn/profiles.h"
@@ -43,6 +44,8 @@ bool check_ours(const std::string& file, config::Configuration& configuration) {
     configuration = loaded->configuration;
     for (config::Finding& finding : config::check_files(configuration))
       findings.push_back(std::move(finding));
+    for (config::Finding& finding : config::check_key_files(configuration))
+      findings.push_back(std::move(finding));
     if (const auto profiles = control::load_profiles(configuration.profiles); !profiles)
       add_error(profiles.error());
     if (const auto settings = control::settings_of(configuration); !settings)
@@ -57,7 +60,11 @@ bool check_scheduler(const std::string& file, const config::Configuration& confi
     std::printf("%s: error: %s\n", file.c_str(), text.error().message.c_str());
     return false;
   }
-  return report(file, config::lint_scheduler_configuration(*text, configuration));
+  config::Findings findings = config::lint_scheduler_configuration(*text, configuration);
+  const config::Findings absent = config::check_scheduler_files(*text);
+  findings.insert(findings.end(), absent.begin(), absent.end());
+  config::sort_by_line(findings);
+  return report(file, findings);
 }
 
 int run(const CheckOptions& options) {

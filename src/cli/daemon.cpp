@@ -7,7 +7,7 @@
 #include "cli/give_back_service.h"
 #include "cli/key_service.h"
 #include "cli/listeners.h"
-#include "cli/own_certificate.h"
+#include "cli/own_authority.h"
 #include "cli/planner_service.h"
 #include "cli/version.h"
 #include "cli/webhook_service.h"
@@ -16,6 +16,7 @@
 #include "cluster/kube_source.h"
 #include "cluster/kube_writer.h"
 #include "cluster/observers.h"
+#include "config/files.h"
 #include "control/learn/models.h"
 #include "control/learn/profiles.h"
 #include "control/learn/runs.h"
@@ -67,8 +68,8 @@ struct Daemon::Parts {
   std::unique_ptr<control::Health> health;
   std::unique_ptr<cluster::ApiReviewer> reviewer;  // both null where REST asks for no tokens
   std::unique_ptr<control::ApiRights> rights;
-  std::unique_ptr<OwnCertificate> extender_certificate;  // null: given, or none on loopback
-  std::unique_ptr<WebhookService> webhook;               // null: no listener for it
+  std::unique_ptr<OwnAuthority> extender_authority;  // null: given, or none on loopback
+  std::unique_ptr<WebhookService> webhook;           // null: no listener for it
   http::Router extender_router;
   http::Router api_router;
   http::Router metrics_router;
@@ -195,17 +196,17 @@ Status Daemon::Parts::guard_api() {
 
 Status Daemon::Parts::open_doors() {
   const config::ListenersSettings& doors = configuration.listeners;
+  for (const config::Finding& found : config::check_key_files(configuration))
+    obs::log_warning("key_file",
+                     {{"key", found.path}, {"problem", found.problem}, {"remedy", found.remedy}});
   std::vector<http::Listener> listeners = {listener_of("extender", doors.extender, extender_router),
                                            listener_of("api", doors.api, api_router),
                                            listener_of("metrics", doors.metrics, metrics_router)};
   if (!listeners[0].tls && !config::is_loopback(doors.extender)) {
-    SLACKLINE_ASSIGN(
-        extender_certificate,
-        OwnCertificate::start(
-            "extender", configuration, configuration.extender.certificate,
-            {.webhook_configuration = {}, .config_map = configuration.extender.trust}));
-    listeners[0].tls = extender_certificate->tls();
+    SLACKLINE_ASSIGN(extender_authority, OwnAuthority::start(configuration, metrics));
+    listeners[0].tls = extender_authority->tls();
   }
+  listeners[0].known_peers_only = true;
   listeners[1].known_peers_only = true;
   for (const std::size_t reader : {1U, 2U})
     listeners[reader].limits.queue = kReadersQueue;

@@ -12,7 +12,7 @@ http::Listener listener_of(std::string name, const config::ListenerSettings& set
   out.router = &router;
   if (settings.tls)
     out.tls = http::TlsOptions{settings.tls->cert_file, settings.tls->key_file,
-                               settings.tls->client_ca_file};
+                               settings.tls->client_ca_file, settings.tls->client_names};
   out.limits.connections = static_cast<std::size_t>(settings.limits.connections);
   out.limits.memory = static_cast<std::size_t>(settings.limits.memory_bytes);
   out.limits.threads = static_cast<std::size_t>(settings.limits.threads);

@@ -1,4 +1,4 @@
-// OwnCertificate: the certificate that the daemon makes itself for one of its listeners, put
+// OwnCertificate: the certificate that the daemon makes itself for the webhook's listener, put
 // together: its Secret, its maker, its keeper.
 #pragma once
 
@@ -14,20 +14,11 @@
 
 namespace slackline::cli {
 
-// Who is told to trust it; both may be empty.
-struct TellsWhom {
-  std::string webhook_configuration;
-  std::string config_map;  // NAMESPACE/NAME
-};
-
 class OwnCertificate {
  public:
-  // The file is there when it returns: LISTENER.pem beside the store. kInvalidArgument: without an
+  // The file is there when it returns: webhook.pem beside the store. kInvalidArgument: without an
   // API server there is nothing to share it through.
-  static Result<std::unique_ptr<OwnCertificate>> start(const std::string& listener,
-                                                       const config::Configuration& configuration,
-                                                       const config::CertificateSettings& settings,
-                                                       const TellsWhom& whom);
+  static Result<std::unique_ptr<OwnCertificate>> start(const config::Configuration& configuration);
 
   http::TlsOptions tls() const;
 

@@ -29,13 +29,12 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
   http::Listener& listener = service->listener_;
   listener = listener_of("webhook", listening, service->router_);
   if (!listener.tls || listener.tls->cert_file.empty()) {
-    SLACKLINE_ASSIGN(
-        service->certificate_,
-        OwnCertificate::start(
-            "webhook", configuration, configuration.webhook.certificate,
-            {.webhook_configuration = configuration.webhook.configuration, .config_map = {}}));
+    SLACKLINE_ASSIGN(service->certificate_, OwnCertificate::start(configuration));
     listener.tls = service->certificate_->tls();
-    if (listening.tls) listener.tls->client_ca_file = listening.tls->client_ca_file;
+    if (listening.tls) {
+      listener.tls->client_ca_file = listening.tls->client_ca_file;
+      listener.tls->client_names = listening.tls->client_names;
+    }
   }
   return service;
 }

@@ -1,5 +1,5 @@
-// CertificateStore: the Secret that keeps a certificate of ours, and the objects that tell those
-// who call us to trust it. Every write of the Secret carries a precondition.
+// CertificateStore: the Secret that keeps the webhook's certificate, and the configurations that
+// tell the API server to trust it. Every write of the Secret carries a precondition.
 //
 // Thread-safe.
 #pragma once
@@ -28,16 +28,13 @@ class CertificateStore {
   // kConflict: another replica was faster; read again.
   virtual Status create(const CertificateSet& set) = 0;
   virtual Status replace(const CertificateSet& set, const std::string& resource_version) = 0;
-  // Makes those who call us trust these authorities. kNotFound: an object that should say so is
-  // missing.
+  // Makes the API server trust these authorities. kNotFound: a configuration is missing.
   virtual Status publish(const std::string& authorities) = 0;
 };
 
 struct CertificateStoreOptions {
   ObjectKey secret;
-  // Who is told. Empty: none.
-  std::string configuration;  // the API server, by our Mutating- and ValidatingWebhookConfiguration
-  ObjectKey config_map;       // kube-scheduler, by ca.crt in here
+  std::string configuration;  // name of our Mutating- and ValidatingWebhookConfiguration
 };
 
 // Fails when the kubeconfig cannot be used.

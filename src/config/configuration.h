@@ -22,7 +22,8 @@ inline constexpr std::string_view kKind = "SlacklineConfiguration";
 struct TlsSettings {
   std::string cert_file;  // PEM, leaf first; empty, of the webhook: one that we make ourselves
   std::string key_file;
-  std::string client_ca_file;  // set: clients must present a certificate of this CA
+  std::string client_ca_file;             // set: clients must present a certificate of this CA
+  std::vector<std::string> client_names = {};  // not empty: that names one of these
 
   friend bool operator==(const TlsSettings&, const TlsSettings&) = default;
 };
@@ -57,7 +58,8 @@ struct CertificateSettings {
   friend bool operator==(const CertificateSettings&, const CertificateSettings&) = default;
 };
 
-// Off loopback extender and api demand TLS; metrics and health are always plain.
+// Off loopback extender and api demand TLS, the extender client certificates too; metrics and
+// health are always plain.
 struct ListenersSettings {
   static constexpr std::int64_t kMi = std::int64_t{1} << 20;
 
@@ -73,16 +75,19 @@ struct ListenersSettings {
   friend bool operator==(const ListenersSettings&, const ListenersSettings&) = default;
 };
 
-// Off loopback and without tls files, the extender's listener has a certificate that we make.
+// Off loopback and without tls files, the extender and kube-scheduler have certificates that we
+// make, of an authority that we keep (control/serve/authority_keeper.h).
 struct ExtenderSettings {
-  // Long-lived, because kube-scheduler reads the authority that it trusts only when it starts.
-  CertificateSettings certificate{{"slackline.slackline-system.svc"},
-                                  "slackline-system/slackline-extender-tls",
-                                  3650 * 86400.0};
+  CertificateSettings certificate{
+      {"slackline.slackline-system.svc"}, "slackline-system/slackline-extender-tls", 30 * 86400.0};
+  // Long, because kube-scheduler reads the authority that it trusts only when it starts.
+  double authority_life_s = 3650 * 86400.0;
   // Of the kube-schedulers that call it: bind refuses the pods of others. Empty: anybody's.
   std::vector<std::string> scheduler_names = {"gpu-scheduler"};
   // NAMESPACE/NAME of the ConfigMap that tells kube-scheduler whom to trust, as ca.crt.
   std::string trust = "kube-system/slackline-extender-ca";
+  // NAMESPACE/NAME of the Secret with kube-scheduler's own certificate, as tls.crt and tls.key.
+  std::string client_secret = "kube-system/slackline-extender-client";
 
   friend bool operator==(const ExtenderSettings&, const ExtenderSettings&) = default;
 };

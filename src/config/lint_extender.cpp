@@ -90,6 +90,33 @@ void lint_weight(const Lint& extender, bool ours) {
         format("set weight: {}", kLeastExtenderWeight));
 }
 
+bool is_loopback_url(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  const std::string_view host = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
+  return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
+}
+
+// What kube-scheduler shows of itself. Off loopback Slackline serves nobody without a certificate.
+void lint_client_certificate(const Lint& extender, bool ours, const Configuration& configuration) {
+  const Lint tls = extender.inside("tlsConfig");
+  const bool certificate = tls.has("certFile") || tls.has("certData");
+  const bool key = tls.has("keyFile") || tls.has("keyData");
+  if (certificate != key)
+    tls.error(certificate ? "certFile" : "keyFile",
+              "is given without its counterpart: kube-scheduler will not start",
+              "give certFile and keyFile");
+  if (!ours || certificate || key || !extender.flag("enableHTTPS")) return;
+  const auto& given = configuration.listeners.extender.tls;
+  const bool demanded =
+      !is_loopback_url(extender.text("urlPrefix")) || (given && !given->client_ca_file.empty());
+  if (demanded)
+    extender.error(extender.has("tlsConfig") ? "tlsConfig" : "enableHTTPS",
+                   "has no client certificate: Slackline refuses every call, and GPU pods schedule "
+                   "as stock",
+                   "set tlsConfig.certFile and keyFile, in the cluster from the Secret "
+                   "slackline-extender-client");
+}
+
 void lint_tls(const Lint& extender) {
   const std::string url = extender.text("urlPrefix");
   const bool https = extender.flag("enableHTTPS");
@@ -107,9 +134,7 @@ void lint_tls(const Lint& extender) {
     extender.warning("enableHTTPS",
                      "is not true although urlPrefix is https: tlsConfig may be ignored",
                      "set enableHTTPS: true and tlsConfig.caFile");
-  const bool loopback = url.starts_with("http://127.") || url.starts_with("http://localhost") ||
-                        url.starts_with("http://[::1]");
-  if (!https && url.starts_with("http://") && !loopback)
+  if (!https && url.starts_with("http://") && !is_loopback_url(url))
     extender.error("urlPrefix",
                    "is plain HTTP over the network: anybody there can answer for the extender",
                    "use https with enableHTTPS: true, or 127.0.0.1");
@@ -259,6 +284,7 @@ void lint_extender(const Lint& extender, bool ours, const Configuration& configu
   lint_verbs(extender, ours);
   lint_weight(extender, ours);
   lint_tls(extender);
+  lint_client_certificate(extender, ours, configuration);
   lint_timeout(extender);
   lint_failing_open(extender, managed);
   for (const ManagedResource& resource : managed)

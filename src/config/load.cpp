@@ -99,9 +99,27 @@ void read_tls(Section& section, TlsSettings& tls, bool own = false) {
   section.text("certFile", tls.cert_file);
   section.text("keyFile", tls.key_file);
   section.text("clientCAFile", tls.client_ca_file);
+  section.texts("clientNames", tls.client_names);
   if (own && tls.cert_file.empty() && tls.key_file.empty() && !tls.client_ca_file.empty()) return;
   if (tls.cert_file.empty() || tls.key_file.empty())
     section.problem("", "lacks certFile or keyFile", "TLS needs both, as PEM files");
+  if (tls.client_ca_file.empty() && !tls.client_names.empty())
+    section.problem("clientNames", "is given without clientCAFile",
+                    "name the CA whose certificates clients must present");
+}
+
+// Who calls the extender may bind every pod: off loopback a certificate of a CA that signs for
+// others too is not enough.
+void check_extender_clients(Section& section, const ListenerSettings& extender) {
+  if (!extender.tls || is_loopback(extender)) return;
+  if (extender.tls->client_ca_file.empty())
+    section.problem("tls", "lacks clientCAFile: anybody on the network could bind pods",
+                    "add clientCAFile, the CA of kube-scheduler's client certificate, or leave tls "
+                    "out: Slackline then makes both ends' certificates itself");
+  else if (extender.tls->client_names.empty())
+    section.problem("tls", "lacks clientNames: every certificate of clientCAFile could bind pods",
+                    "add clientNames, what kube-scheduler's client certificate names "
+                    "(subjectAltName; without any its common name)");
 }
 
 constexpr std::int64_t kKi = std::int64_t{1} << 10;
@@ -197,7 +215,12 @@ void read_certificate(Section& section, CertificateSettings& certificate) {
 void read_extender(Section& section, ExtenderSettings& extender) {
   section.texts("schedulerNames", extender.scheduler_names);
   section.section("certificate", [&](Section& s) { read_certificate(s, extender.certificate); });
+  section.duration("authorityLife", extender.authority_life_s);
+  if (extender.authority_life_s < 3 * extender.certificate.life_s)
+    section.problem("authorityLife", "is shorter than three lives of a certificate",
+                    "the authority must outlive what it signs; give it years");
   read_object_name(section, "trust", extender.trust);
+  read_object_name(section, "clientSecret", extender.client_secret);
 }
 
 void read_webhook(Section& section, WebhookSettings& webhook) {
@@ -276,6 +299,7 @@ void read_root(Section& root, Configuration& out) {
   root.section("listeners", [&](Section& s) {
     s.section("extender", [&](Section& l) {
       read_listener(l, out.listeners.extender, Security::kGivenOrOwnTls);
+      check_extender_clients(l, out.listeners.extender);
     });
     s.section("api", [&](Section& l) { read_listener(l, out.listeners.api, Security::kGivenTls); });
     s.section("metrics",

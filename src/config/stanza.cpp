@@ -9,6 +9,8 @@ namespace slackline::config {
 std::string scheduler_stanza(const Configuration& configuration) {
   const ListenerSettings& listener = configuration.listeners.extender;
   const bool tls = listener.tls || !is_loopback(listener);
+  const bool own = !listener.tls && tls;
+  const bool mutual = own || (listener.tls && !listener.tls->client_ca_file.empty());
   const std::vector<GpuResourceRule>& resources = configuration.gpus.resources;
   const bool self_accounted = std::any_of(resources.begin(), resources.end(),
                                           [](const auto& rule) { return rule.self_accounted; });
@@ -31,10 +33,13 @@ std::string scheduler_stanza(const Configuration& configuration) {
     out +=
         "    tlsConfig:\n      caFile: /etc/slackline/ca/ca.crt # the CA of the extender's "
         "certificate\n";
-    if (listener.tls && !listener.tls->client_ca_file.empty())
+    if (own)
+      out += format("      serverName: {}\n", configuration.extender.certificate.names.front());
+    if (mutual)
       out +=
-          "      certFile: /etc/slackline/tls/client.crt\n      keyFile: "
-          "/etc/slackline/tls/client.key\n";
+          "      # kube-scheduler does not start without both files\n"
+          "      certFile: /etc/slackline/client/tls.crt\n"
+          "      keyFile: /etc/slackline/client/tls.key\n";
   }
   out += "    managedResources:\n";
   for (const GpuResourceRule& rule : resources) {

@@ -129,8 +129,8 @@ Status check_exposure(const Listener& listener) {
   if (listener.tls && listener.known_peers_only && !knows_peers)
     return fail(
         ErrorCode::kInvalidArgument,
-        format("{} listener: {} is reachable from the network and may only be read by known "
-               "peers; give it a client CA (clientCAFile), or listen on 127.0.0.1",
+        format("{} listener: {} is reachable from the network and is only for known peers; give it "
+               "a client CA (clientCAFile), or listen on 127.0.0.1",
                listener.name, printable(listener.address)));
   if (listener.tls) return {};
   return fail(ErrorCode::kInvalidArgument,

@@ -31,6 +31,8 @@ struct TlsOptions {
   std::string cert_file;  // the chain, leaf first
   std::string key_file;
   std::string client_ca_file;  // given: every client must present a certificate of this CA
+  // Given: one that names one of these (subjectAltName; without any its common name).
+  std::vector<std::string> client_names = {};
 };
 
 // Of one listener. Who of several peers may have how much of it: share.h, eviction.h.
@@ -58,8 +60,8 @@ struct Listener {
   std::optional<TlsOptions> tls;
   Limits limits;
   bool plain_anywhere = false;  // may listen off loopback without TLS: holds no secret (metrics)
-  // Off loopback a client CA, or a router that is guarded, is demanded: it shows what only known
-  // peers may see (decision 0010).
+  // Off loopback a client CA, or a router that is guarded, is demanded: it shows and does what only
+  // known peers may (decisions 0010, 0023).
   bool known_peers_only = false;
 };
 

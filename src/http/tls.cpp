@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 
+#include "http/client_names.h"
 #include "slackline/base/text.h"
 
 namespace slackline::http {
@@ -73,8 +74,10 @@ Result<TlsContext> TlsContext::load(const TlsOptions& options) {
   if (SSL_CTX_check_private_key(context) != 1)
     return tls_error("the key does not belong to the certificate:", options.key_file);
   SLACKLINE_ASSIGN(const double expires_s, expiry_s(context, options.cert_file));
-  if (!options.client_ca_file.empty())
+  if (!options.client_ca_file.empty()) {
     SLACKLINE_TRY(require_client_certificates(context, options.client_ca_file));
+    SLACKLINE_TRY(allow_only(context, options.client_names));
+  }
   return TlsContext(owner, expires_s);
 }
 

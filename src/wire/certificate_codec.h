@@ -1,11 +1,12 @@
-// The Secret of a certificate that we made, and what tells others to trust it: the caBundles of
-// webhook configurations and the ConfigMap that kube-scheduler reads; as JSON.
+// The Secrets of certificates that we made, and what tells others to trust them: the caBundles of
+// webhook configurations, the ConfigMap and the Secret that kube-scheduler reads; as JSON.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "slackline/base/result.h"
+#include "slackline/model/certificate.h"
 #include "slackline/model/ids.h"
 
 namespace slackline::wire {
@@ -23,6 +24,18 @@ std::string encode_certificate_secret(const ObjectKey& name, const CertificateSe
 // Members that are absent or no base64 are empty: such a Secret is to be replaced.
 Result<CertificateSecretDto> decode_certificate_secret(std::string_view json);
 
+// Both ends of mutual TLS under one authority, in one Secret: ca.crt, ca.key, cross.crt, the
+// server's tls.crt and tls.key, the client's client.crt and client.key.
+struct MutualSecretDto {
+  std::string resource_version;  // empty: to be created
+  MutualCertificates certificates;
+};
+
+std::string encode_mutual_secret(const ObjectKey& name, const MutualSecretDto& secret);
+
+// As above, what is absent or no base64 is empty.
+Result<MutualSecretDto> decode_mutual_secret(std::string_view json);
+
 // A JSON Patch that gives every webhook of the configuration this caBundle; each change tests the
 // webhook's name first. Empty where all have it already.
 Result<std::string> encode_ca_bundle_patch(std::string_view configuration_json,
@@ -31,5 +44,9 @@ Result<std::string> encode_ca_bundle_patch(std::string_view configuration_json,
 // A merge patch that lets the ConfigMap say these authorities as ca.crt. Empty where it does.
 Result<std::string> encode_trust_patch(std::string_view config_map_json,
                                        std::string_view authorities_pem);
+
+// A merge patch that lets a Secret hold this certificate as tls.crt and tls.key. Empty where it
+// does.
+Result<std::string> encode_client_patch(std::string_view secret_json, const CertifiedKey& client);
 
 }  // namespace slackline::wire

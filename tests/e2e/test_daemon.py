@@ -412,8 +412,10 @@ class StartTest(unittest.TestCase):
                 return json.loads(link.getresponse().read())["NodeNames"]
 
         self.assertEqual(answer("scheduler"), ["k80-1"])
-        with self.assertRaises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):
-            answer(None)
+        for stranger in (None, "admin"):  # no certificate; one of the same CA with another name
+            with self.subTest(stranger):
+                with self.assertRaises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):
+                    answer(stranger)
 
     def test_what_it_refuses_to_start_with(self):
         dump = ["--cluster", f"file:{DUMP}"]
@@ -424,6 +426,9 @@ class StartTest(unittest.TestCase):
         bad = self.directory / "bad.yaml"
         bad.write_text("apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\nmodus: advise\n")
         self.assertRegex(self.refusal("--config", bad), r"bad\.yaml:3: .*modus")
+        bad.write_text("apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+                       "listeners: {extender: {address: ':0', tls: {certFile: c, keyFile: k}}}\n")  # fmt: skip
+        self.assertIn("add clientCAFile", self.refusal("--config", bad))
 
     def test_check_finds_what_is_wrong_and_passes_what_we_ship(self):
         def check(*argv):
@@ -438,6 +443,10 @@ class StartTest(unittest.TestCase):
         found = check("--scheduler", harmful)
         self.assertEqual(found.returncode, 1, found.stdout)
         self.assertRegex(found.stdout, r"scheduler\.yaml:\d+: error: .*nodeCacheCapable")
+        self.assertRegex(found.stdout, r"scheduler\.yaml:\d+: warning: .*keyFile: .* is not on this machine")
+        harmful.write_text(text.replace("      certFile:", "      # certFile:").replace("      keyFile:", "      # keyFile:"))
+        found = check("--scheduler", harmful)
+        self.assertRegex(found.stdout, r"scheduler\.yaml:\d+: error: .*has no client certificate")
 
 
 if __name__ == "__main__":

@@ -220,12 +220,7 @@ class ExtenderTest(unittest.TestCase):
         daemon.start()
         url = daemon.extender_url.replace("http://", "https://")
         stanza = gpu_scheduler_config(self.cluster, url, schedulerName="over-tls")
-        ours = f"caFile: {pki.crt('ca')}"
-        client = f"\n      certFile: {pki.crt('scheduler')}\n      keyFile: {pki.key('scheduler')}"
-        self.assertIn(ours, stanza)
-        scheduler = self.cluster.start_scheduler(
-            stanza.replace(ours, ours + client), name="kube-scheduler-over-tls"
-        )
+        scheduler = self.cluster.start_scheduler(stanza, name="kube-scheduler-over-tls")
         self.addCleanup(scheduler.kill)
         self.cluster.apply([gpu_pod("private", scheduler="over-tls")])
         self.cluster.wait(

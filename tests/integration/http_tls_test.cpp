@@ -32,10 +32,11 @@ class HttpTls : public HttpServerFixture {
     return one.start_tls(tls) && one.call(get("/healthz")).has_value();
   }
 
-  std::string serial_now() const {
+  std::string serial(const ClientTls& tls) const {
     RawClient one(port_);
-    return one.start_tls(trusting()) ? one.server_serial() : "none";
+    return one.start_tls(tls) ? one.server_serial() : "none";
   }
+  std::string serial_now() const { return serial(trusting()); }
 
   double reload_failures() const {
     return metric("slackline_tls_reload_failures_total{listener=\"test\"}");
@@ -137,6 +138,23 @@ TEST_F(HttpTls, MutualTlsTellsTheHandlerWhoAsks) {
   EXPECT_FALSE(served(trusting())) << "no client certificate";
   EXPECT_FALSE(served(presenting("stranger"))) << "another CA";
   EXPECT_FALSE(served(presenting("expired")));
+}
+
+TEST_F(HttpTls, OnlyTheNamedClientsOfTheCaAreServed) {
+  listener_.tls->client_ca_file = pki_.path("ca.crt");
+  listener_.tls->client_names = {"kube-scheduler", "prober"};
+  pki_.make_leaf("scheduler", "kube-scheduler", "C1");
+  pki_.make_leaf("neighbour", "somebody-else", "C2");
+  pki_.make_leaf("prefix", "kube-scheduler.evil", "C3");
+  start();
+  for (int i = 0; i < 2; ++i)
+    EXPECT_TRUE(served(presenting("scheduler")));
+  EXPECT_FALSE(served(presenting("neighbour"))) << "the same CA, another name";
+  EXPECT_FALSE(served(presenting("prefix")));
+  EXPECT_FALSE(served(trusting())) << "no client certificate";
+  pki_.make_leaf("server", "slackline", "C9");
+  EXPECT_TRUE(eventually([this] { return serial(presenting("scheduler")) == "C9"; }));
+  EXPECT_FALSE(served(presenting("neighbour"))) << "nor after the certificate was read again";
 }
 
 TEST_F(HttpTls, WillNotStartWithACertificateItCannotServe) {

@@ -47,6 +47,7 @@ _COLLECTIONS = {
     "pod": "/api/v1/{ns}pods",
     "event": "/api/v1/{ns}events",
     "configmap": "/api/v1/{ns}configmaps",
+    "secret": "/api/v1/{ns}secrets",
     "namespace": "/api/v1/namespaces",
     "serviceaccount": "/api/v1/{ns}serviceaccounts",
     "job": "/apis/batch/v1/{ns}jobs",
@@ -60,7 +61,8 @@ def gpu_scheduler_config(cluster, extender_url, backoff_s=(1, 2), **changes):
     """Our documented scheduler configuration, changed only where a test machine must differ.
 
     Keywords replace further keys of that file, e.g. `nodeCacheCapable="false"`. With an http://
-    address the TLS block goes; with https:// it names the test CA, whose certificates name localhost.
+    address the TLS block goes; with https:// it names the test CA, whose certificates name localhost, and
+    kube-scheduler's own certificate.
     """
     text = GPU_SCHEDULER.read_text()
     tls = extender_url.startswith("https://")
@@ -72,6 +74,8 @@ def gpu_scheduler_config(cluster, extender_url, backoff_s=(1, 2), **changes):
         "urlPrefix": extender_url,
         "enableHTTPS": str(tls).lower(),
         "caFile": cluster.pki.crt("ca"),
+        "certFile": cluster.pki.crt("scheduler"),
+        "keyFile": cluster.pki.key("scheduler"),
         "serverName": "localhost",
         **changes,
     }

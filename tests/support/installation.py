@@ -2,7 +2,9 @@
 
 import base64
 import json
+import os
 import re
+import threading
 
 from support.controlplane import ROOT
 from support.daemon import Daemon, slackline_binary
@@ -41,8 +43,61 @@ def wait_webhook(cluster, namespace):
     cluster.wait(lambda: cluster.request("POST", path, probe)[0] != 201, 30, "the webhook's word")
 
 
+class SchedulerVolumes:
+    """The volumes of gpu-scheduler's pods, kept as a kubelet does: a link is swapped to what is new.
+
+    `client.pem` beside them is certificate and key in one file, for clients that read only one.
+    """
+
+    def __init__(self, installed):
+        self.directory = installed.cluster.directory / "gpu-scheduler-volumes"
+        self.directory.mkdir(exist_ok=True)
+        self._installed = installed
+        self._shown = None
+        self._versions = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+
+    def wait(self):
+        """Until both objects are filled, as the pods wait; then what comes is followed."""
+        self._installed.cluster.wait(self.sync, 20, "what kube-scheduler and Slackline know each other by")
+        if not self._thread.is_alive():
+            self._thread.start()
+
+    def file(self, name):
+        return self.directory / "..data" / name
+
+    def sync(self):
+        now = self._installed.trust(), self._installed.client()
+        if not all(now):
+            return False
+        if now != self._shown:
+            self._versions += 1
+            folder = self.directory / f"..{self._versions}"
+            folder.mkdir()
+            (certificate, key) = now[1]
+            for name, text in {
+                "ca.crt": now[0], "tls.crt": certificate, "tls.key": key, "client.pem": certificate + key,
+            }.items():  # fmt: skip
+                (folder / name).write_text(text)
+            link = self.directory / "..link"
+            link.symlink_to(folder)
+            os.replace(link, self.directory / "..data")
+            self._shown = now
+        return True
+
+    def _follow(self):
+        while not self._ended.wait(0.3):
+            try:
+                self.sync()
+            except OSError:  # the API server has gone, with the test
+                return
+
+
 class InstalledDaemon(Daemon):
     """`slackline serve` on the configuration of the installed ConfigMap."""
+
+    settings = ""  # further keys, as YAML
 
     def __init__(self, cluster):
         super().__init__(None, cluster.directory)
@@ -71,6 +126,7 @@ class InstalledDaemon(Daemon):
         # every ten minutes happens while a test looks.
         self.config.write_text(
             text + "webhook: {certificate: {names: [127.0.0.1]}}\ncluster: {auditInterval: 2s}\n"
+            + self.settings
         )
 
 
@@ -97,13 +153,14 @@ class Installation:
         """`run` is to be called once deploy/base and deploy/kube-scheduler/beside are applied."""
         self.cluster = cluster
         self.daemon = None
+        self.volumes = SchedulerVolumes(self)
 
     def run(self):
         self.daemon = InstalledDaemon(self.cluster)
         self.cluster.adopt(self.daemon.process)
         self.point_webhooks_here()
         self.daemon.start()
-        self._start_scheduler()
+        self.start_scheduler()
 
     def point_webhooks_here(self):
         self.cluster.apply(webhook_manifests(self.daemon.webhook_port))
@@ -113,16 +170,20 @@ class Installation:
         wait_leading(self.cluster, self.daemon)
         wait_webhook(self.cluster, namespace)
 
+    def release_kubeconfig(self):
+        """Of the account that `slackline release` has."""
+        return self.cluster.service_account_kubeconfig(SYSTEM, "slackline-release")
+
     def restart(self):
         """What a rollout does: the daemon begins again, on the configuration as it is now."""
         assert self.daemon.stop() == 0
         self.daemon.configure(self.cluster)
         self.daemon.start()
 
-    def _start_scheduler(self):
+    def start_scheduler(self):
+        """Starts gpu-scheduler anew; it reads whom it trusts now."""
         account = self.cluster.service_account_kubeconfig("kube-system", "gpu-scheduler")
-        trusted = self.cluster.directory / "ca.crt"
-        trusted.write_text(self.cluster.wait(self.trust, 20, "whom kube-scheduler trusts"))
+        self.volumes.wait()
         (installed,) = [
             each["data"]["configuration.yaml"]
             for each in self.cluster.list("configmap", "kube-system")
@@ -132,7 +193,9 @@ class Installation:
         for ours, here in {
             "clientConnection:.*": f"clientConnection:\n  kubeconfig: {account}",
             "urlPrefix: .*": f"urlPrefix: {url}",
-            "caFile: .*": f"caFile: {trusted}",
+            "caFile: .*": f"caFile: {self.volumes.file('ca.crt')}",
+            "certFile: .*": f"certFile: {self.volumes.file('tls.crt')}",
+            "keyFile: .*": f"keyFile: {self.volumes.file('tls.key')}",
         }.items():
             installed, found = re.subn(ours, here, installed)
             assert found == 1, f"{ours} is there {found} times"
@@ -144,3 +207,10 @@ class Installation:
         """The authorities that kube-scheduler is told to trust; None before."""
         said = self.cluster.get("configmap", "kube-system", "slackline-extender-ca")
         return said.get("data", {}).get("ca.crt")
+
+    def client(self):
+        """Certificate and key that kube-scheduler shows; None before."""
+        shown = self.cluster.get("secret", "kube-system", "slackline-extender-client").get("data", {})
+        if "tls.crt" not in shown:
+            return None
+        return tuple(base64.b64decode(shown[name]).decode() for name in ("tls.crt", "tls.key"))

@@ -44,7 +44,7 @@ class Pki:
         """The setting `tls` of a listener that asks its clients for certificates: YAML."""
         return (
             f"{{certFile: {self.crt('extender')}, keyFile: {self.key('extender')},"
-            f" clientCAFile: {self.crt('ca')}}}"
+            f" clientCAFile: {self.crt('ca')}, clientNames: ['system:kube-scheduler']}}"
         )
 
     def kubeconfig(self, path, server, user_lines):

@@ -1,15 +1,10 @@
 #include "control/serve/certificate_keeper.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <optional>
-#include <system_error>
 #include <utility>
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include "control/serve/private_file.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
 
@@ -21,24 +16,6 @@ constexpr std::string_view kEnd = "-----END CERTIFICATE-----\n";
 std::string first_certificate(const std::string& bundle) {
   const std::size_t end = bundle.find(kEnd);
   return end == std::string::npos ? std::string() : bundle.substr(0, end + kEnd.size());
-}
-
-Status system_failure(std::string_view doing, const std::string& file) {
-  return fail(ErrorCode::kUnavailable,
-              format("{} {}: {}", doing, file, std::generic_category().message(errno)));
-}
-
-// Whole or not at all, and readable by nobody else.
-Status replace_file(const std::string& file, const std::string& content) {
-  const std::string draft = file + ".new";
-  const int fd = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) return system_failure("creating", draft);
-  const ssize_t written = write(fd, content.data(), content.size());
-  const bool closed = close(fd) == 0;
-  if (written != static_cast<ssize_t>(content.size()) || !closed)
-    return system_failure("writing", draft);
-  if (std::rename(draft.c_str(), file.c_str()) != 0) return system_failure("replacing", file);
-  return {};
 }
 
 }  // namespace
@@ -145,7 +122,7 @@ Result<CertificateSet> CertificateKeeper::make_anew(const std::string& old_autho
 }
 
 Status CertificateKeeper::serve(const CertificateSet& set) {
-  SLACKLINE_TRY(replace_file(options_.file, set.key + set.certificate));
+  SLACKLINE_TRY(replace_private_file(options_.file, set.key + set.certificate));
   served_ = set.certificate;
   return {};
 }

@@ -5,8 +5,8 @@
 // of the life: the Secret's bundle then holds the new authority and the one before, the bundle is
 // published at once (cluster/certificate_store.h), and the new pair is served a little later
 // (lead_s), when every API server has heard of it. The old pair is valid all the while: no
-// handshake fails. Who reads the bundle only when it starts, as kube-scheduler does, is restarted
-// instead.
+// handshake fails. (Who reads the bundle only when it starts, as kube-scheduler does, is served by
+// authority_keeper.h.)
 //
 // What is served lies in one PEM file, replaced atomically; the listener notices by itself
 // (http/tls.h). Without an API server a pair of our own is served until the shared one can be had.

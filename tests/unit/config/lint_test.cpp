@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "config/files.h"
 #include "config/load.h"
 #include "slackline/base/text.h"
 
@@ -81,7 +82,7 @@ TEST(LintTest, TheShippedSchedulerConfigurationsHaveNoFindings) {
 TEST(LintTest, TheStanzaThatWePrintHasNoFindings) {
   const std::string head = kGood.substr(0, kGood.find("extenders:"));
   Configuration over_tls;
-  over_tls.listeners.extender = {":8443", TlsSettings{"c", "k", "ca"}};
+  over_tls.listeners.extender = {":8443", TlsSettings{"c", "k", "ca", {"s"}}};
   Configuration own_certificate;
   own_certificate.listeners.extender.address = ":8181";
   for (const Configuration& c :
@@ -100,6 +101,36 @@ TEST(LintTest, TheStanzaFollowsTheConfiguration) {
       scheduler_stanza(with_fractional_resource()),
       AllOf(HasSubstr("ignorable: false"),
             HasSubstr("- name: gpu.example.com/mem-mib\n        ignoredByScheduler: true")));
+}
+
+TEST(LintTest, OffLoopbackKubeSchedulerShowsACertificate) {
+  const auto without = [](const Configuration& configuration, const std::string& host) {
+    return findings(spoiled("127.0.0.1", host), configuration);
+  };
+  const auto demanded = ElementsAre(HasSubstr(
+      "f:17: error: extenders[0].tlsConfig: has no client certificate: Slackline refuses"));
+  EXPECT_THAT(without({}, "slackline.slackline-system.svc"), demanded);
+  EXPECT_THAT(without({}, "127.0.0.1"), ElementsAre());
+  Configuration mutual;
+  mutual.listeners.extender.tls = TlsSettings{"c", "k", "ca", {"s"}};
+  EXPECT_THAT(without(mutual, "127.0.0.1"), demanded);
+  const std::string both = "caFile: /ca\n      certFile: /c\n      keyFile: /k";
+  EXPECT_THAT(findings(spoiled("caFile: /etc/slackline/tls/ca.crt", both), mutual), ElementsAre());
+  EXPECT_THAT(after("caFile: /etc/slackline/tls/ca.crt", "caFile: /ca\n      certFile: /c"),
+              ElementsAre(HasSubstr("certFile: is given without its counterpart")));
+}
+
+TEST(LintTest, FilesThatAreNotHereAreNamed) {
+  const Findings absent = check_scheduler_files(spoiled(
+      "caFile: /etc/slackline/tls/ca.crt",
+      "caFile: /dev/null\n      certFile: /nowhere/tls.crt\n      keyFile: /nowhere/tls.key"));
+  ASSERT_EQ(absent.size(), 2U);
+  EXPECT_EQ(
+      to_string(absent[0], "f"),
+      "f:19: warning: extenders[0].tlsConfig.certFile: /nowhere/tls.crt is not on this machine: "
+      "kube-scheduler does not start without it; check where it runs, and create or mount the "
+      "file before this is used");
+  EXPECT_THAT(check_scheduler_files("a: [\n"), ElementsAre());
 }
 
 TEST(LintTest, AnotherKindOrVersionIsRefused) {

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "config/files.h"
 #include "config/profiles.h"
 #include "slackline/base/text.h"
 #include "support/temporary_folder.h"
@@ -223,9 +224,11 @@ TEST(LoadTest, EveryKeyReachesItsField) {
       "profiles: [a.json, b/*.yaml]\n"
       "scoring: {theta: 0}\n"
       "listeners:\n"
-      "  extender: {address: ':8443', tls: {certFile: c, keyFile: k, clientCAFile: ca}}\n"
+      "  extender: {address: ':8443', tls: {certFile: c, keyFile: k, clientCAFile: ca, "
+      "clientNames: [s]}}\n"
       "  api: {address: '[::1]:0'}\n"
       "  metrics: {address: '0.0.0.0:9100'}\n"
+      "extender: {certificate: {life: 1h}, authorityLife: 3h, trust: n/t, clientSecret: n/s}\n"
       "cluster: {source: 'file:dump.yaml', kubeconfig: kc, staleAfter: 90s, auditInterval: 1h30m}\n"
       "store: {path: /var/lib/s.db, modelsPath: m.db, keepRows: 5}\n"
       "log: {level: debug, format: json}\n");
@@ -241,6 +244,11 @@ TEST(LoadTest, EveryKeyReachesItsField) {
   EXPECT_THAT(c.profiles, ElementsAre("a.json", "b/*.yaml"));
   EXPECT_EQ(c.scoring.theta, 0);
   EXPECT_EQ(c.listeners.extender.tls->client_ca_file, "ca");
+  EXPECT_THAT(c.listeners.extender.tls->client_names, ElementsAre("s"));
+  EXPECT_EQ(c.extender.certificate.life_s, 3600);
+  EXPECT_EQ(c.extender.authority_life_s, 3 * 3600);
+  EXPECT_EQ(c.extender.trust, "n/t");
+  EXPECT_EQ(c.extender.client_secret, "n/s");
   EXPECT_EQ(c.listeners.api.address, "[::1]:0");
   EXPECT_EQ(c.listeners.metrics.address, "0.0.0.0:9100");
   EXPECT_EQ(c.cluster.dump_file, "dump.yaml");
@@ -361,6 +369,41 @@ TEST(LoadTest, ListenersOffLoopbackDemandTls) {
     EXPECT_THAT(problems(format("listeners: {{metrics: {{address: '{}'}}}}\n", address)),
                 ElementsAre(HasSubstr("HOST:PORT, [IPv6]:PORT")))
         << address;
+}
+
+TEST(LoadTest, OffLoopbackTheExtenderMustKnowWhoCalls) {
+  const auto extender = [](const std::string& address, const std::string& tls) {
+    return problems(
+        format("listeners: {{extender: {{address: '{}:8181', tls: {{certFile: c, "
+               "keyFile: k{}}}}}}}\n",
+               address, tls));
+  };
+  EXPECT_THAT(extender("", ""),
+              ElementsAre(HasSubstr("listeners.extender.tls: lacks clientCAFile")));
+  EXPECT_THAT(extender("", ", clientCAFile: ca"),
+              ElementsAre(HasSubstr("listeners.extender.tls: lacks clientNames")));
+  EXPECT_THAT(extender("", ", clientCAFile: ca, clientNames: [kube-scheduler]"), ElementsAre());
+  EXPECT_THAT(extender("127.0.0.1", ""), ElementsAre());
+  EXPECT_THAT(extender("127.0.0.1", ", clientNames: [a]"),
+              ElementsAre(HasSubstr("clientNames: is given without clientCAFile")));
+  EXPECT_THAT(problems("extender: {certificate: {life: 100h}, authorityLife: 200h}\n"),
+              ElementsAre(HasSubstr("extender.authorityLife: is shorter than three lives")));
+}
+
+TEST(LoadTest, AKeyThatEverybodyMayReadIsRemarkedOn) {
+  const test::TemporaryFolder folder;
+  const std::string key = folder.file("tls.key");
+  std::ofstream(key) << "key";
+  Configuration configuration;
+  configuration.listeners.api.tls = TlsSettings{"c", key, "", {}};
+  std::filesystem::permissions(key, std::filesystem::perms(0644));
+  ASSERT_EQ(check_key_files(configuration).size(), 1U);
+  EXPECT_THAT(to_string(check_key_files(configuration)[0], "f"),
+              AllOf(HasSubstr("warning: listeners.api.tls.keyFile"), HasSubstr("chmod 600")));
+  std::filesystem::permissions(key, std::filesystem::perms(0640));
+  EXPECT_THAT(check_key_files(configuration), ElementsAre());
+  std::filesystem::remove(key);
+  EXPECT_THAT(check_key_files(configuration), ElementsAre()) << "the start says that it is missing";
 }
 
 TEST(LoadTest, AnotherKindOrNoYamlIsRefused) {

@@ -1,0 +1,37 @@
+// OwnAuthority: mutual TLS of the extender's listener with certificates that the daemon makes
+// itself, put together: Secret, maker, keeper.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cluster/authority_store.h"
+#include "config/configuration.h"
+#include "control/serve/authority_keeper.h"
+#include "http/openssl_authority.h"
+#include "http/server.h"
+#include "obs/metrics.h"
+#include "slackline/base/result.h"
+
+namespace slackline::cli {
+
+class OwnAuthority {
+ public:
+  // extender.pem and extender-clients.pem lie beside the store when it returns. kInvalidArgument:
+  // without an API server there is nothing to share them through.
+  static Result<std::unique_ptr<OwnAuthority>> start(const config::Configuration& configuration,
+                                                     obs::MetricsRegistry& metrics);
+
+  http::TlsOptions tls() const;
+
+ private:
+  OwnAuthority() = default;
+
+  std::string file_;
+  std::string trust_file_;
+  http::OpenSslAuthority maker_;
+  std::unique_ptr<cluster::AuthorityStore> store_;
+  std::unique_ptr<control::AuthorityKeeper> keeper_;  // last: its thread ends first
+};
+
+}  // namespace slackline::cli
