@@ -1,13 +1,15 @@
 # Build: docker build -t slackline:0.1.0 .
+#        For production pin the base of the day: --build-arg BASE=debian:12-slim@sha256:DIGEST (decision 0024).
 # Run:   docker run --read-only -v slackline:/var/lib/slackline slackline:0.1.0 serve
 # In a cluster deploy/base runs it; `kubectl exec POD -- slackline queue` asks it.
-FROM debian:12-slim AS build
+ARG BASE=debian:12-slim
+FROM ${BASE} AS build
 WORKDIR /src
 COPY . .
 RUN scripts/setup build
 RUN scripts/build release && strip build/release/slackline
 
-FROM debian:12-slim
+FROM ${BASE}
 COPY --from=build /src/scripts/setup /tmp/setup
 RUN apt-get update -q && /tmp/setup runtime && rm -rf /tmp/setup /var/lib/apt/lists/* \
   && useradd --uid 65532 --no-create-home --shell /usr/sbin/nologin slackline \

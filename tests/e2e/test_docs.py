@@ -67,7 +67,7 @@ class Page:
 
     def release(self):
         """What the Job of deploy/remove does."""
-        slackline("release", "--kubeconfig", self.installed.daemon.kubeconfig)
+        slackline("release", "--kubeconfig", self.installed.release_kubeconfig())
 
 
 class DocsTest(unittest.TestCase):
