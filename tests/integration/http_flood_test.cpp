@@ -198,7 +198,7 @@ class HttpFlood : public testing::Test {
   FakeWriter writer_;
   control::DecisionLog log_{nullptr, metrics_};
   control::Extender extender_{options_, board_, source_, &writer_, log_, clock_};
-  control::Health health_{source_, board_};
+  control::Health health_{source_, board_, log_};
   SlowReviewer reviewer_;
   control::ApiRights rights_{reviewer_, clock_};
   http::Router extender_router_;
