@@ -81,8 +81,8 @@ Result<config::Configuration> configure_again(const ServeOptions& options) {
   return configuration;
 }
 
-// Those that end the daemon or make it read its files again are blocked before any thread starts, so
-// that only sigwait() takes them; of the rest none may end it without a drain.
+// Those that end the daemon or make it read its files again are blocked before any thread starts,
+// so that only sigwait() takes them; of the rest none may end it without a drain.
 sigset_t take_signals() {
   for (const int ignored : {SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPIPE, SIGXFSZ})
     std::signal(ignored, SIG_IGN);
@@ -111,8 +111,9 @@ int wait_for_the_end(const sigset_t& signals, Daemon& daemon) {
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    why = "level=error event=aborted error=\"out of memory\" remedy=\"give the daemon more memory; "
-          "what was decided is in the journal, and the next start goes on from there\"\n";
+    why =
+        "level=error event=aborted error=\"out of memory\" remedy=\"give the daemon more memory; "
+        "what was decided is in the journal, and the next start goes on from there\"\n";
   } catch (const std::exception&) {
     why = "level=error event=aborted error=\"an exception that nothing expected\"\n";
   } catch (...) {
@@ -131,8 +132,8 @@ int run(const ServeOptions& options) {
                      configuration->log.format == config::LogFormat::kJson);
   std::set_terminate(end_with_a_word);
   const sigset_t signals = take_signals();
-  auto daemon = Daemon::start(
-      *configuration, {options.config, [options] { return configure_again(options); }});
+  auto daemon = Daemon::start(*configuration,
+                              {options.config, [options] { return configure_again(options); }});
   if (!daemon) {
     std::fprintf(stderr, "slackline: %s\n", daemon.error().message.c_str());
     return kFailure;

@@ -1,8 +1,8 @@
 // Client: what the command line asks of a running daemon (cpp-httplib behind it).
 //
 // Blocking, one call at a time; not thread-safe. An answer other than 2xx is an Error that carries
-// the daemon's own message; "cannot connect" names the address and how to start a daemon. A token is
-// never sent over plain HTTP, but to this machine.
+// the daemon's own message; "cannot connect" names the address and how to start a daemon. A token
+// is never sent over plain HTTP, but to this machine.
 #pragma once
 
 #include <string>

@@ -64,10 +64,9 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 std::size_t nodes_of(const wire::KubeList& dump) {
-  return static_cast<std::size_t>(
-      std::count_if(dump.items.begin(), dump.items.end(), [](const wire::KubeObject& object) {
-        return std::holds_alternative<Node>(object);
-      }));
+  return static_cast<std::size_t>(std::count_if(
+      dump.items.begin(), dump.items.end(),
+      [](const wire::KubeObject& object) { return std::holds_alternative<Node>(object); }));
 }
 
 // What a person should know of a dump that was taken; empty: nothing.

@@ -185,11 +185,10 @@ void check_clashes(Section& section, const ListenersSettings& listeners) {
 }
 
 bool is_certificate_name(std::string_view name) {
-  return !name.empty() && name.size() <= 253 &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '.' || c == ':' || c == '*';
-         });
+  return !name.empty() && name.size() <= 253 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == ':' || c == '*';
+  });
 }
 
 void read_object_name(Section& section, std::string_view key, std::string& name) {

@@ -2,9 +2,9 @@
 //
 // Open rules (F33): WAL, synchronous=FULL, quick_check before use. A damaged file is moved aside
 // together with its -wal and -shm as NAME.damaged-<UTC time>, and a new one begun. A file written
-// by a newer schema, or by another program, is refused and left untouched. A file of ours that lacks
-// its tables is damaged. New files are for their owner only (0600); what others may do with an old
-// one is taken away.
+// by a newer schema, or by another program, is refused and left untouched. A file of ours that
+// lacks its tables is damaged. New files are for their owner only (0600); what others may do with
+// an old one is taken away.
 //
 // Threads: a Database and its statements belong to one thread at a time.
 // Errors: kUnavailable = locked or the disk fails, kResourceExhausted = disk full, kForbidden = not
@@ -113,8 +113,8 @@ class Database {
 };
 
 // Errors of opening that only a person can end: the file is a newer Slackline's or another
-// program's, its folder is missing, or another daemon has it. Whoever can do without a store goes on
-// after all others, and tries again.
+// program's, its folder is missing, or another daemon has it. Whoever can do without a store goes
+// on after all others, and tries again.
 bool needs_a_person(ErrorCode code);
 
 // Takes the write lock at begin, rolls back unless committed.

@@ -103,8 +103,7 @@ DatabaseOptions decision_file(std::string path, double busy_timeout_s) {
   file.path = std::move(path);
   file.migrations = {kCreate};
   file.busy_timeout_s = busy_timeout_s;
-  file.probes = {
-      format("SELECT id, {}, outcome_node, outcome_s FROM decisions LIMIT 1", kColumns)};
+  file.probes = {format("SELECT id, {}, outcome_node, outcome_s FROM decisions LIMIT 1", kColumns)};
   return file;
 }
 

@@ -201,8 +201,8 @@ Status Journal::Impl::open_file() {
     SLACKLINE_ASSIGN(lock_, StoreLock::take(options_.path));
   }
   std::string moved_aside;
-  auto opened = Database::open_or_recover(decision_file(options_.path, options_.busy_timeout_s),
-                                          moved_aside);
+  auto opened =
+      Database::open_or_recover(decision_file(options_.path, options_.busy_timeout_s), moved_aside);
   if (!moved_aside.empty()) {
     obs::log_error("journal_damaged",
                    {{"path", options_.path},
@@ -318,8 +318,7 @@ Result<JournalPage> Journal::query(const JournalQuery& query) const {
   if (query.limit < 1 || query.limit > kMaxQueryLimit)
     return fail(ErrorCode::kInvalidArgument,
                 format("limit is {}; allowed are 1 to {}", query.limit, kMaxQueryLimit));
-  auto database =
-      Database::open_reader(impl_->options().path, impl_->options().busy_timeout_s);
+  auto database = Database::open_reader(impl_->options().path, impl_->options().busy_timeout_s);
   if (const std::string problem = impl_->stats().problem; !database && !problem.empty())
     return fail(ErrorCode::kUnavailable, problem);
   if (!database) return fail(database.error());

@@ -121,7 +121,8 @@ Result<ModelStore> ModelStore::open(const std::string& path, double busy_timeout
   options.busy_timeout_s = busy_timeout_s;
   options.application_id = kModelFile;
   options.probes = {
-      "SELECT id, model, gpu_type, batch, layout, throughput_samples_per_s, source, origin, time_s, "
+      "SELECT id, model, gpu_type, batch, layout, throughput_samples_per_s, source, origin, "
+      "time_s, "
       "run FROM samples",
       "SELECT model, family, parameters, flops_per_sample, description FROM descriptors",
       "SELECT model, gpu_type, version, fitted_s, profile FROM fits", "SELECT value FROM revision"};
@@ -145,9 +146,9 @@ Status ModelStore::reopen() {
   auto opened = MirroredDatabase::open(options_, recovery);
   if (!recovery.moved_aside.empty()) {
     const std::string moved_to = join(recovery.moved_aside, ", ");
-    obs::log_error(
-        "model_store_damaged",
-        {{"path", options_.path}, {"moved_to", moved_to}, {"restored_from_twin", recovery.restored}});
+    obs::log_error("model_store_damaged", {{"path", options_.path},
+                                           {"moved_to", moved_to},
+                                           {"restored_from_twin", recovery.restored}});
     ++(recovery.restored ? damage_.restored : damage_.lost);
     if (!recovery.restored) damage_.moved_to = moved_to;
   }
@@ -200,8 +201,7 @@ Result<FitRecord> ModelStore::put_fit(const ProfileEntry& entry, double now_s) {
 
 Result<bool> ModelStore::forget(const std::string& model) {
   bool found = false;
-  SLACKLINE_TRY(
-      write([&](Database& database) { return forget_model(database, model, found); }));
+  SLACKLINE_TRY(write([&](Database& database) { return forget_model(database, model, found); }));
   return found;
 }
 
@@ -210,7 +210,7 @@ Result<std::vector<ThroughputSample>> ModelStore::samples(const ModelKey& key) {
   SLACKLINE_ASSIGN(
       Statement query,
       database_->primary().prepare("SELECT batch, layout, throughput_samples_per_s, source, origin "
-                                  "FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
+                                   "FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
   query.bind_all(key.model, key.gpu_type.str());
   std::vector<ThroughputSample> samples;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
@@ -239,7 +239,7 @@ Result<std::vector<ModelDescriptor>> ModelStore::descriptors() {
   if (!database_) return {};
   SLACKLINE_ASSIGN(Statement query,
                    database_->primary().prepare("SELECT model, family, parameters, "
-                                               "flops_per_sample, description FROM descriptors"));
+                                                "flops_per_sample, description FROM descriptors"));
   std::vector<ModelDescriptor> descriptors;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
     ModelDescriptor descriptor{row.text(0), row.text(1), {}, {}, row.text(4)};

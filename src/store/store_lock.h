@@ -1,7 +1,7 @@
 // StoreLock: one daemon to a store. Two of them would each believe what it remembers of the file.
 //
-// An OS lock (flock) on PATH.lock beside the database, in which the holder's pid is written; it goes
-// with the process, however that ends. Where the file system knows no locks nothing is locked.
+// An OS lock (flock) on PATH.lock beside the database, in which the holder's pid is written; it
+// goes with the process, however that ends. Where the file system knows no locks nothing is locked.
 #pragma once
 
 #include <string>

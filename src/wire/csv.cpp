@@ -197,11 +197,11 @@ std::optional<double> read_positive(const CsvTable& table, const CsvRow& row, st
                                     RowProblems& problems, NumberRange range) {
   const auto number = parse_number(row.cell(column));
   if (number && *number > 0 && range.holds(*number)) return *number;
-  problems.add(row.line, table.header[column],
-               format("\"{}\" must be a number {}", printable(row.cell(column), 64),
-                      range.most == kAnyRange.most
-                          ? "above 0"
-                          : format("from {:g} to {:g}", range.least, range.most)));
+  problems.add(
+      row.line, table.header[column],
+      format("\"{}\" must be a number {}", printable(row.cell(column), 64),
+             range.most == kAnyRange.most ? "above 0"
+                                          : format("from {:g} to {:g}", range.least, range.most)));
   return std::nullopt;
 }
 

@@ -90,7 +90,8 @@ class Fields {
   }
 
   // In [least, most], where given.
-  std::optional<double> positive(std::string_view key, bool required, NumberRange range = kAnyRange) {
+  std::optional<double> positive(std::string_view key, bool required,
+                                 NumberRange range = kAnyRange) {
     const JsonView value = object_[key];
     if (!value.present()) {
       if (required) problems_.add(path_of(key), "is missing");
@@ -99,10 +100,10 @@ class Fields {
     const auto number = value.number();
     const bool above = number && std::isfinite(*number) && *number > 0;
     if (above && range.holds(*number)) return number;
-    problems_.add(path_of(key), range.most == kAnyRange.most
-                                    ? "must be a number above 0"
-                                    : format("must be a number from {:g} to {:g}", range.least,
-                                             range.most));
+    problems_.add(path_of(key),
+                  range.most == kAnyRange.most
+                      ? "must be a number above 0"
+                      : format("must be a number from {:g} to {:g}", range.least, range.most));
     return std::nullopt;
   }
 
@@ -146,7 +147,8 @@ ThroughputSample read_sample(Fields& fields, const std::string& model) {
     fields.wrong("batch", format("{} is less than the {} GPUs of {}; it is the global batch, of "
                                  "all GPUs together",
                                  *batch, layout->spread().gpus, layout->str()));
-  sample.throughput_samples_per_s = fields.positive("throughputSamplesPerS", true, kThroughputs).value_or(0);
+  sample.throughput_samples_per_s =
+      fields.positive("throughputSamplesPerS", true, kThroughputs).value_or(0);
   sample.source = fields.name("source", kMaxSource, false);
   sample.origin = read_origin(fields);
   return sample;

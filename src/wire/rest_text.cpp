@@ -71,9 +71,9 @@ std::string text_of(const ClusterView& view) {
   std::string out = format(
       "mode {}, version {}, {} nodes, {} pods bound, {} waiting, {} Jobs, {} models\n", view.mode,
       view.version, view.nodes, view.pods_bound, view.pods_unbound, view.jobs, view.models);
-  out +=
-      format("cache {}{}, age {}\n", view.synced ? "synced" : "not synced",
-             view.stale ? ", STALE: " + printable(view.cache_detail, 512) : "", format_duration(view.cache_age_s));
+  out += format("cache {}{}, age {}\n", view.synced ? "synced" : "not synced",
+                view.stale ? ", STALE: " + printable(view.cache_detail, 512) : "",
+                format_duration(view.cache_age_s));
   if (!view.stale && !view.cache_detail.empty())
     out += format("note: {}\n", printable(view.cache_detail, 512));
   for (const auto& [state, count] : view.tasks)

@@ -295,7 +295,7 @@ class ModelsTest(unittest.TestCase):
                     self.assertIn(word, json.loads(text)["message"])
         self.assertEqual(self.send("POST", path, {"samples": [good]}, "application/xml")[0], 415)
         self.assertEqual(self.send("POST", path, " " * (3 << 20))[0], 413)
-        self.assertEqual(self.send("DELETE", "/v1/models/newnet", "")[0], 405)
+        self.assertEqual(self.send("PATCH", "/v1/models/newnet", "")[0], 405)
         for body, word in [({"familly": "x"}, "familly"), ({"parameters": 0}, "parameters"), ("null", "object")]:
             with self.subTest(str(body)):
                 status, text = self.send("PUT", "/v1/models/newnet", body)

@@ -4,6 +4,7 @@ is half written, callers who send nonsense, and typing errors on the command lin
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -114,7 +115,9 @@ class MishapsTest(unittest.TestCase):
             if mounted.returncode != 0:
                 self.skipTest(f"cannot mount here: {mounted.stderr}")
             try:
-                daemon = self.daemon("full", flags=["--store", disk / "s.db"]).start()
+                daemon = self.daemon("full")
+                daemon.process.argv[daemon.process.argv.index("--store") + 1] = str(disk / "s.db")
+                daemon.start()
                 self.assertEqual(self.ask(daemon), 200)
                 ready = self.readiness(daemon)
                 self.assertIn(f"journal {disk}/s.db cannot be written", ready, options)
@@ -164,6 +167,16 @@ class MishapsTest(unittest.TestCase):
         for part in ("verb=filter", "uid=uid-1", "duration_us=", "level=debug"):
             self.assertIn(part, line)
 
+    def test_the_alerts_are_rules_of_prometheus_about_metrics_that_exist(self):
+        rules = pathlib.Path(__file__).resolve().parents[2] / "deploy/prometheus/rules.yaml"
+        checked = subprocess.run(["promtool", "check", "rules", rules], text=True, capture_output=True)
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        daemon = self.daemon().start()
+        there = {name for name, _ in daemon.metrics()}
+        named = set(re.findall(r"\bslackline_[a-z_]+", rules.read_text()))
+        self.assertGreater(len(named), 5)
+        self.assertEqual(named - there, set())
+
     def test_a_model_is_taught_and_forgotten(self):
         daemon = self.daemon().start()
         sample = {"gpuType": "A100", "batch": 64, "placement": "1x2", "throughputSamplesPerS": 800}
@@ -192,8 +205,9 @@ class CommandLineTest(unittest.TestCase):
         question = ("predict", "--model", "resnet50", "--gpu-type", "A100")
         for value in ("nan", "inf", "1e308"):
             self.assertIn("between 1 and 1e+09", self.refusal(*question, "--batch", value))
-        self.assertIn("at most 65536", self.refusal(*question, "--batch", "64", "--platform", "65536x65536"))
-        self.assertIn("GPUs", self.refusal(*trace, "--platform", "65536x65536:k80"))
+        self.assertIn('"65536x65536"', self.refusal(*question, "--batch", "64", "--platform", "65536x65536"))
+        self.assertIn("at most 65536 are listed", self.refusal(*question, "--batch", "64", "--platform", "4096x32"))
+        self.assertIn("platform", self.refusal(*trace, "--platform", "65536x65536:k80"))
 
     def test_a_trace_without_tasks_is_an_error(self):
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as trace:

@@ -156,6 +156,20 @@ TEST_F(ReflectorTest, ListsByStreamAndFollows) {
   EXPECT_TRUE(asked.headers.at("user-agent").starts_with("slackline/"));
 }
 
+// All listed is not yet published: for up to 40 ms it was ready with no nodes to judge.
+TEST_F(ReflectorTest, IsReadyOnlyOnceTheFirstSnapshotIsPublished) {
+  for (int i = 0; i < 2000; ++i) {
+    const std::string name = "pod-" + std::to_string(i);
+    server_->put(kPodsPath, name, pod_json(name, "gpu-1"));
+  }
+  start();
+  const double until_s = system_clock().steady_s() + 20;
+  while (!source_->health().synced && system_clock().steady_s() < until_s)
+    std::this_thread::yield();
+  EXPECT_TRUE(source_->snapshot()->synced);
+  EXPECT_EQ(source_->snapshot()->nodes.size(), 2U);
+}
+
 TEST_F(ReflectorTest, ListsInPagesWhereStreamingIsNotOffered) {
   server_->offer_streaming_lists(false);
   for (int i = 0; i < 25; ++i)

@@ -102,8 +102,8 @@ void ModelWriter::tell_condition() {
   meters_.show_degraded(!write_refusal_.empty());
   std::vector<std::string> problems;
   if (!write_refusal_.empty())
-    problems.push_back(format("the model database {} cannot be written: {}; {}", path_,
-                              write_refusal_, kRemedy));
+    problems.push_back(
+        format("the model database {} cannot be written: {}; {}", path_, write_refusal_, kRemedy));
   if (!unreadable_.empty()) problems.push_back(unreadable_);
   if (damage.lost > 0)
     problems.push_back(format(

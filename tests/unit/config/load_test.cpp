@@ -475,8 +475,9 @@ TEST(LoadTest, AddressesAreOfThisMachineAndEachIsTakenOnce) {
 }
 
 TEST(LoadTest, NamesOfACertificateHoldNothingElse) {
-  EXPECT_THAT(problems("extender: {certificate: {names: ['a,DNS:evil']}}\n"),
-              ElementsAre(HasSubstr("has \"a,DNS:evil\"; each must be a DNS name or an IP address")));
+  EXPECT_THAT(
+      problems("extender: {certificate: {names: ['a,DNS:evil']}}\n"),
+      ElementsAre(HasSubstr("has \"a,DNS:evil\"; each must be a DNS name or an IP address")));
   EXPECT_THAT(problems("extender: {certificate: {names: ['*.svc', '10.0.0.1', '::1']}}\n"),
               ElementsAre());
 }

@@ -125,10 +125,11 @@ TEST(Profiles, AnEntryThatCannotBeUsedIsRefusedByFileAndName) {
     return profiles ? "taken" : profiles.error().message;
   };
   EXPECT_EQ(refusal("{kind: S, params: [24, 0.42, -0.0021, 0.12, 1.4]}"), "taken");
-  EXPECT_EQ(refusal("{kind: Z, params: [1]}"),
-            folder.file("p.yaml") +
-                ": the entry of net on T4: coefficients: \"Z\" is no kind of model; there are A, H, "
-                "L, P, P2, S, S/mean, table");
+  EXPECT_EQ(
+      refusal("{kind: Z, params: [1]}"),
+      folder.file("p.yaml") +
+          ": the entry of net on T4: coefficients: \"Z\" is no kind of model; there are A, H, "
+          "L, P, P2, S, S/mean, table");
   EXPECT_NE(refusal("{kind: S, params: [1]}").find("the 1 params are not what kind S takes"),
             std::string::npos);
 }

@@ -113,8 +113,9 @@ TEST_F(ModelRoutesTest, AModelIsForgotten) {
 
 TEST_F(ModelRoutesTest, AbsurdNumbersAndHiddenCharactersAreRefusedWithTheRange) {
   const auto refusal = [&](const std::string& field) {
-    const Response answer = send("POST", kPath, R"({"samples":[{"gpuType":"T4","batch":64,)" +
-                                                     field + R"("placement":"1x2"}]})");
+    const Response answer =
+        send("POST", kPath,
+             R"({"samples":[{"gpuType":"T4","batch":64,)" + field + R"("placement":"1x2"}]})");
     EXPECT_EQ(answer.status, 400);
     return answer.body;
   };

@@ -63,8 +63,8 @@ TEST(KubeDecode, ANodeThatIsNotReadySaysSo) {
 
 Node node_with_gpus(const std::string& quantity) {
   return decoded<Node>(KubeKind::kNode, R"({"metadata":{"name":"n"},"status":{"allocatable":{
-      "cpu":"4","memory":"10.5","nvidia.com/gpu":")" + quantity +
-                                            R"("}}})");
+      "cpu":"4","memory":"10.5","nvidia.com/gpu":")" +
+                                            quantity + R"("}}})");
 }
 
 TEST(KubeDecode, ANodeWithMoreGpusThanAnyHasAProblemAndNoneOfThem) {
