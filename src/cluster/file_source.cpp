@@ -26,6 +26,8 @@ namespace slackline::cluster {
 namespace {
 
 constexpr std::uint64_t kMaxDumpBytes = std::uint64_t{2} << 30;
+// Short, for a loop in a shell may write it anew every second or two.
+constexpr double kSettle_s = 0.25;
 
 // What tells one content of the file from the next, through all symlinks.
 struct FileStamp {
@@ -149,19 +151,20 @@ class FileSource final : public ClusterSource {
 };
 
 void FileSource::follow() {
-  std::optional<FileStamp> before;
   while (worker_.wait(options_.poll_s)) {
     const auto stamp = stamp_of(options_.path);
     if (!stamp) {
       note_problem(stamp.error().message);
-      before.reset();
       tried_.reset();  // so that it is read when it comes back, whatever its time
       continue;
     }
+    if (tried_ == *stamp && !asked_) continue;
     // Whoever writes it slowly is let finish: a half of a dump may look like a whole one.
-    const bool settled = before == *stamp;
-    before = *stamp;
-    if (settled && (asked_.exchange(false) || tried_ != *stamp)) take(*stamp);
+    if (!worker_.wait(std::min(kSettle_s, options_.poll_s))) return;
+    const auto again = stamp_of(options_.path);
+    if (!again || *again != *stamp) continue;
+    asked_ = false;
+    take(*stamp);
   }
 }
 

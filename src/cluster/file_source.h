@@ -1,10 +1,10 @@
 // The file source: a cluster read from what `kubectl get nodes,pods,jobs -A -o yaml|json` prints.
 //
-// Read-only, followed for changes: looked at once a second, read when it has looked the same twice.
-// The last good snapshot stays, and log, health and slackline_cluster_file_broken say why, when the
-// file is gone or cannot be read (tried again), is no dump or a half of one, or names no Node where
-// there were some: a followed dump never becomes an empty cluster by accident. At start an empty
-// cluster is `items: []`. PodDisruptionBudgets in the dump are read too.
+// Read-only, followed for changes: looked at once a second, read when it looks the same a moment
+// later. The last good snapshot stays, and log, health and slackline_cluster_file_broken say why,
+// when the file is gone or cannot be read (tried again), is no dump or a half of one, or names no
+// Node where there were some: a followed dump never becomes an empty cluster by accident. At start
+// an empty cluster is `items: []`. PodDisruptionBudgets in the dump are read too.
 #pragma once
 
 #include <memory>
