@@ -20,6 +20,7 @@
 #include "control/learn/models.h"
 #include "control/learn/profiles.h"
 #include "control/learn/runs.h"
+#include "control/plan/plan_doubts.h"
 #include "control/query/book_keeper.h"
 #include "control/query/health.h"
 #include "control/query/queries.h"
@@ -53,6 +54,7 @@ struct Daemon::Parts {
   std::unique_ptr<control::DecisionLog> log;
   std::unique_ptr<control::Models> models;
   std::unique_ptr<control::Runs> runs;
+  control::PlanDoubts doubts{metrics};
   std::unique_ptr<cluster::Observers> observers;
   std::unique_ptr<KeyService> key;          // null on a file
   std::unique_ptr<PlannerService> planner;  // null unless active; the source's thread wakes it
@@ -113,7 +115,7 @@ Status Daemon::Parts::open_models() {
       decisions.catalog, models->board(),
       [to = models.get()](FinishedRun run) { to->record_run(std::move(run)); });
   observers = std::make_unique<cluster::Observers>(
-      std::vector<cluster::ClusterObserver*>{log.get(), runs.get()});
+      std::vector<cluster::ClusterObserver*>{log.get(), runs.get(), &doubts});
   return {};
 }
 
@@ -130,12 +132,14 @@ Status Daemon::Parts::connect_cluster() {
   options.stale_after_s = wanted.stale_after_s;
   options.audit_every_s = wanted.audit_interval_s;
   SLACKLINE_ASSIGN(key, KeyService::make(configuration));
-  SLACKLINE_ASSIGN(writer, cluster::make_kube_writer(options.access, decisions.catalog));
+  options.mac = &key->mac();
+  SLACKLINE_ASSIGN(writer,
+                   cluster::make_kube_writer(options.access, decisions.catalog, &key->mac()));
   SLACKLINE_ASSIGN(source,
                    cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
   runs->follow(*source);
   SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, settings, models->board(), *source,
-                                                 writer.get(), metrics, *log));
+                                                 writer.get(), metrics, *log, key->mac()));
   SLACKLINE_ASSIGN(give_back, GiveBackService::make(configuration, *source, *writer, metrics));
   return source->start();
 }
@@ -263,7 +267,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   if (parts->planner) parts->planner->start();
   if (parts->give_back) parts->give_back->start();
   parts->keeper->start();
-  if (parts->key) parts->key->start([] {});
+  if (parts->key) parts->key->start([source = parts->source.get()] { source->keys_changed(); });
   parts->follow_configuration(std::move(again));
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
 }

@@ -16,7 +16,9 @@ Result<std::unique_ptr<KeyService>> KeyService::make(const config::Configuration
                                            key_of(configuration.trust.key_secret)));
   control::KeyOptions options;
   options.life_s = configuration.trust.key_life_s;
-  options.make = [] { return http::OpenSslMac::make_key(); };
+  // Who plans needs one; the other modes write nothing.
+  if (configuration.mode == Mode::kActive)
+    options.make = [] { return http::OpenSslMac::make_key(); };
   options.use = [&parts](std::vector<std::string> keys) {
     parts.mac_.use(std::move(keys));
     if (parts.changed_) parts.changed_();

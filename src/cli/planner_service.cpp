@@ -20,7 +20,8 @@ cluster::LeaseOptions lease_options(const config::PlannerSettings& planner) {
 Result<std::unique_ptr<PlannerService>> PlannerService::make(
     const config::Configuration& configuration, const control::SettingsBoard& settings,
     const control::KnownBoard& board, cluster::ClusterSource& source,
-    cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics, control::DecisionLog& log) {
+    cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics, control::DecisionLog& log,
+    const MessageAuthenticator& mac) {
   if (configuration.mode != Mode::kActive || writer == nullptr)
     return std::unique_ptr<PlannerService>();
   auto service = std::unique_ptr<PlannerService>(new PlannerService());
@@ -28,6 +29,7 @@ Result<std::unique_ptr<PlannerService>> PlannerService::make(
   control::PlannerOptions options;
   options.catalog = configuration.gpus;
   options.settings = &settings;
+  options.can_sign = [&mac] { return mac.ready(); };
   const cluster::KubeAccess access{.kubeconfig = configuration.cluster.kubeconfig};
   options.server_minor = [access]() -> std::optional<int> {
     const auto minor = cluster::server_minor(access);

@@ -12,6 +12,7 @@
 #include "control/plan/actuator.h"
 #include "control/plan/plan_journal.h"
 #include "control/plan/planner_loop.h"
+#include "slackline/model/mac.h"
 
 namespace slackline::cli {
 
@@ -22,7 +23,8 @@ class PlannerService {
   static Result<std::unique_ptr<PlannerService>> make(
       const config::Configuration& configuration, const control::SettingsBoard& settings,
       const control::KnownBoard& board, cluster::ClusterSource& source,
-      cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics, control::DecisionLog& log);
+      cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics, control::DecisionLog& log,
+      const MessageAuthenticator& mac);
 
   // What the planner alone knows, and who posts Events.
   const control::PlannerBoard& view() const { return loop_->view(); }

@@ -17,55 +17,11 @@ std::size_t Cache::KeyHash::operator()(const ObjectKey& key) const noexcept {
   return hash(key.ns) * 31 + hash(key.name);
 }
 
-template <class T>
-const std::vector<std::shared_ptr<const T>>& Cache::Shelf<T>::sorted() {
-  if (list_outdated) {
-    list.clear();
-    list.reserve(entries.size());
-    for (const auto& [key, entry] : entries)
-      list.push_back(entry.object);
-    list_outdated = false;
-  }
-  return list;
-}
-
-template <class T>
-void Cache::Shelf<T>::put(T object, std::uint64_t generation) {
-  const ObjectKey key = object.key;
-  entries[key] = {std::make_shared<const T>(std::move(object)), generation};
-  list_outdated = true;
-}
-
-template <class T>
-void Cache::Shelf<T>::forget(const ObjectKey& key) {
-  entries.erase(key);
-  list_outdated = true;
-}
-
-template <class T>
-bool Cache::Shelf<T>::holds(const ObjectKey& key, const Uid& uid) const {
-  const auto at = entries.find(key);
-  return at != entries.end() && (uid.empty() || at->second.object->uid == uid);
-}
-
-template <class T>
-std::vector<ObjectKey> Cache::Shelf<T>::older_than(std::uint64_t generation) const {
-  std::vector<ObjectKey> keys;
-  for (const auto& [key, entry] : entries)
-    if (entry.generation != generation) keys.push_back(key);
-  return keys;
-}
-
-template <class T>
-Fingerprints Cache::Shelf<T>::fingerprints() const {
-  Fingerprints result;
-  for (const auto& [key, entry] : entries)
-    result[key.str()] = fingerprint_of(*entry.object);
-  return result;
-}
-
-Cache::Cache(const Clock& clock, ClusterObserver* observer)
-    : clock_(clock), observer_(observer), snapshot_(std::make_shared<ClusterSnapshot>()) {}
+Cache::Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac)
+    : clock_(clock),
+      observer_(observer),
+      belief_(mac),
+      snapshot_(std::make_shared<ClusterSnapshot>()) {}
 
 void Cache::begin_relist(KubeKind kind) {
   MutexLock lock(mutex_);
@@ -84,8 +40,12 @@ void Cache::upsert(KubeObject object) {
       put(std::move(*job), news);
     } else if (DisruptionBudget* budget = std::get_if<DisruptionBudget>(&object)) {
       budgets_.put(std::move(*budget), generation(KubeKind::kDisruptionBudget));
+    } else if (ResourceQuota* quota = std::get_if<ResourceQuota>(&object)) {
+      quotas_.put(std::move(*quota), generation(KubeKind::kResourceQuota));
+    } else if (Namespace* ns = std::get_if<Namespace>(&object)) {
+      put(*ns, news);
     } else {
-      quotas_.put(std::move(std::get<ResourceQuota>(object)), generation(KubeKind::kResourceQuota));
+      put(std::get<PriorityClass>(object), news);
     }
     changed();
   }
@@ -98,7 +58,10 @@ void Cache::tell(const News& news) const {
   if (news.running) observer_->on_pod_running(*news.running);
   for (const Uid& uid : news.gone_jobs)
     observer_->on_job_gone(uid);
-  if (news.job) observer_->on_job(*news.job);
+  for (const JobPtr& job : news.jobs)
+    observer_->on_job(*job);
+  for (const DoubtedPlan& plan : news.doubted)
+    observer_->on_plan_doubted(plan.kind, plan.carrier, plan.doubt);
 }
 
 void Cache::remove(const KubeObject& object) {
@@ -122,9 +85,13 @@ void Cache::remove(const KubeObject& object, News& news) {
     if (jobs_.holds(job->key, job->uid)) forget_job(job->key, news);
   } else if (const auto* budget = std::get_if<DisruptionBudget>(&object)) {
     if (budgets_.holds(budget->key, budget->uid)) budgets_.forget(budget->key);
+  } else if (const auto* quota = std::get_if<ResourceQuota>(&object)) {
+    if (quotas_.holds(quota->key, quota->uid)) quotas_.forget(quota->key);
+  } else if (const auto* ns = std::get_if<Namespace>(&object)) {
+    if (namespaces_.holds(ns->key, ns->uid)) forget_namespace(ns->key.name, news);
   } else {
-    const auto& quota = std::get<ResourceQuota>(object);
-    if (quotas_.holds(quota.key, quota.uid)) quotas_.forget(quota.key);
+    const auto& gone = std::get<PriorityClass>(object);
+    if (priority_classes_.holds(gone.key, gone.uid)) forget_priority_class(gone.key.name, news);
   }
   changed();
 }
@@ -134,7 +101,9 @@ void Cache::finish_relist(KubeKind kind) {
   {
     MutexLock lock(mutex_);
     sweep(kind, news);
-    listed_[index_of(kind)] = true;
+    const bool first = !std::exchange(listed_[index_of(kind)], true);
+    if (first && kind == KubeKind::kNamespace) judge_anew("", due_for_news(), news);
+    if (first && kind == KubeKind::kPriorityClass) judge_jobs_anew("", due_for_news(), news);
     changed();
   }
   tell(news);
@@ -151,7 +120,8 @@ void Cache::put(Pod fresh, News& news) {
   const auto at = pods_.find(fresh.key);
   const PodPtr old = at == pods_.end() ? nullptr : at->second.pod;
   const bool same_pod = old && old->uid == fresh.uid;
-  const auto pod = std::make_shared<const Pod>(std::move(fresh));
+  const auto seen = std::make_shared<const Pod>(std::move(fresh));
+  const PodPtr pod = belief_.judge(seen, news.doubted);
   // A terminal pod that we never saw unbound is old news: only the step to "bound" is told.
   const bool newly_bound = pod->bound() && (same_pod ? !old->bound() : !pod->terminal());
   const bool newly_running =
@@ -161,29 +131,29 @@ void Cache::put(Pod fresh, News& news) {
   if (newly_running) news.running = pod;
   if (pod->terminal()) {
     if (old) forget_pod(pod->key);
+    belief_.forget(pod->uid);
     return;
   }
   if (old) {
     detach(*old);
-    if (!same_pod) forget_sighting(old->uid);
+    if (!same_pod) forget_carrier(old->uid);
   }
-  pods_[pod->key] = PodEntry{pod, generation(KubeKind::kPod)};
+  pods_[pod->key] = PodEntry{seen, pod, generation(KubeKind::kPod)};
+  give_up(given_up_pods_, seen, pod, due_for_news());
   attach(pod);
   sight(pod->uid, pod->plan.get());
   if (!same_pod || newly_bound) note_progress(*pod);
 }
 
 void Cache::put(Job job, News& news) {
-  auto& entry = jobs_.entries[job.key];
-  if (entry.object && entry.object->uid != job.uid) {
-    forget_sighting(entry.object->uid);
-    news.gone_jobs.push_back(entry.object->uid);
+  const ObjectKey key = job.key;
+  const auto at = jobs_.entries.find(key);
+  if (at != jobs_.entries.end() && at->second.object->uid != job.uid) {
+    forget_carrier(at->second.object->uid);
+    news.gone_jobs.push_back(at->second.object->uid);
   }
-  sight(job.uid, job.plan.get());
-  entry.object = std::make_shared<const Job>(std::move(job));
-  news.job = entry.object;
-  entry.generation = generation(KubeKind::kJob);
-  jobs_.list_outdated = true;
+  take_in(std::make_shared<const Job>(std::move(job)), due_for_news(), news);
+  jobs_.entries[key].generation = generation(KubeKind::kJob);
 }
 
 void Cache::forget_node(const std::string& name) {
@@ -202,7 +172,8 @@ void Cache::forget_pod(const ObjectKey& key) {
   if (at == pods_.end()) return;
   const PodPtr pod = at->second.pod;
   pods_.erase(at);
-  forget_sighting(pod->uid);
+  given_up_pods_.erase(key);
+  forget_carrier(pod->uid);
   detach(*pod);
 }
 
@@ -210,7 +181,9 @@ void Cache::forget_job(const ObjectKey& key, News& news) {
   const auto at = jobs_.entries.find(key);
   if (at == jobs_.entries.end()) return;
   news.gone_jobs.push_back(at->second.object->uid);
-  forget_sighting(at->second.object->uid);
+  forget_carrier(at->second.object->uid);
+  seen_jobs_.erase(key);
+  given_up_jobs_.erase(key);
   jobs_.forget(key);
 }
 
@@ -241,6 +214,14 @@ void Cache::sweep(KubeKind kind, News& news) {
     case KubeKind::kResourceQuota:
       for (const ObjectKey& key : quotas_.older_than(current))
         quotas_.forget(key);
+      break;
+    case KubeKind::kNamespace:
+      for (const ObjectKey& key : namespaces_.older_than(current))
+        forget_namespace(key.name, news);
+      break;
+    case KubeKind::kPriorityClass:
+      for (const ObjectKey& key : priority_classes_.older_than(current))
+        forget_priority_class(key.name, news);
       break;
   }
 }
@@ -311,6 +292,11 @@ void Cache::forget_sighting(const Uid& uid) {
   if (sightings_ && sightings_->contains(uid)) edit_sightings().erase(uid);
 }
 
+void Cache::forget_carrier(const Uid& uid) {
+  forget_sighting(uid);
+  belief_.forget(uid);
+}
+
 void Cache::sight(const Uid& uid, const PlanNote* plan) {
   if (plan == nullptr) {
     forget_sighting(uid);
@@ -366,7 +352,12 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
   next->jobs = jobs_.sorted();
   next->budgets = budgets_.sorted();
   next->quotas = quotas_.sorted();
+  for (const auto& [key, each] : given_up_jobs_)
+    next->given_up_jobs.push_back(each);
+  for (const auto& [key, each] : given_up_pods_)
+    next->given_up_pods.push_back(each);
   next->sightings = sightings_;
+  next->taken_on_trust = !belief_.proves();
   return next;
 }
 
@@ -409,8 +400,10 @@ void Cache::changed() {
 }
 
 bool Cache::all_listed() const {
-  for (const ResourceSpec& resource : kResources)
-    if (resource.required && !listed_[index_of(resource.kind)]) return false;
+  for (const ResourceSpec& resource : kResources) {
+    const bool asked = resource.kind != KubeKind::kNamespace || belief_.proves();
+    if (resource.required && asked && !listed_[index_of(resource.kind)]) return false;
+  }
   return true;
 }
 
@@ -433,6 +426,10 @@ std::size_t Cache::count(KubeKind kind) const {
       return budgets_.entries.size();
     case KubeKind::kResourceQuota:
       return quotas_.entries.size();
+    case KubeKind::kNamespace:
+      return namespaces_.entries.size();
+    case KubeKind::kPriorityClass:
+      return priority_classes_.entries.size();
   }
   return 0;
 }
@@ -455,6 +452,10 @@ Fingerprints Cache::fingerprints(KubeKind kind) const {
       return budgets_.fingerprints();
     case KubeKind::kResourceQuota:
       return quotas_.fingerprints();
+    case KubeKind::kNamespace:
+      return namespaces_.fingerprints();
+    case KubeKind::kPriorityClass:
+      return priority_classes_.fingerprints();
   }
   return result;
 }

@@ -4,10 +4,13 @@
 // A relist is mark and sweep: begin_relist(), an upsert() per object found, finish_relist() forgets
 // what was not found; a relist that is given up midway removes nothing. Terminal pods are dropped.
 // A pod bound to a node that is not known (yet) waits beside the snapshot until the node appears.
+// Jobs and pods enter as far as they count (cluster/belief.h); when that changes for a namespace,
+// its objects are judged anew at once.
 //
 // Snapshots share what did not change: a node's record is copied once between two publications, and
-// only if one of its pods or the node itself changed. Before nodes, pods and Jobs are all listed
-// once, snapshot() is empty with synced = false.
+// only if one of its pods or the node itself changed. Before nodes, pods and Jobs, and where plans
+// have to prove themselves namespaces, are all listed once, snapshot() is empty with synced =
+// false.
 //
 // Thread-safety: all methods. The observer is called on the feeder's thread, outside any lock.
 #pragma once
@@ -20,8 +23,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cluster/belief.h"
 #include "cluster/fingerprint.h"
 #include "cluster/resource.h"
+#include "cluster/shelf.h"
 #include "cluster/source.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
@@ -30,16 +35,22 @@
 
 namespace slackline::cluster {
 
+// Within this time we have heard of a namespace's label what the webhook heard of it.
+inline constexpr double kHeardWithin_s = 10;
+
 class Cache {
  public:
-  // `observer` may be null; both outlive the cache.
-  Cache(const Clock& clock, ClusterObserver* observer);
+  // `observer` may be null, and `mac` too: what comes from a dump proves nothing. All outlive the
+  // cache.
+  Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac = nullptr);
 
   void begin_relist(wire::KubeKind kind);
   void upsert(wire::KubeObject object);
   // By key; an object of another uid under that key is a successor and stays.
   void remove(const wire::KubeObject& object);
   void finish_relist(wire::KubeKind kind);
+  // Other keys prove what we wrote.
+  void judge_anew();
 
   // Makes the present state the snapshot that snapshot() returns, if anything changed.
   SnapshotPtr publish();
@@ -62,44 +73,35 @@ class Cache {
     NodeIndex index = 0;         // in node_list_, while membership_changed_ is false
   };
   struct PodEntry {
-    PodPtr pod;
+    PodPtr seen;  // as the watch told it
+    PodPtr pod;   // as far as it counts; the same where all of it does
     std::uint64_t generation = 0;
   };
   struct KeyHash {
     std::size_t operator()(const ObjectKey& key) const noexcept;
   };
-  // Jobs, budgets and quotas: by key, and the list that snapshots take.
-  template <class T>
-  struct Shelf {
-    struct Entry {
-      std::shared_ptr<const T> object;
-      std::uint64_t generation = 0;
-    };
-    std::map<ObjectKey, Entry> entries;
-    std::vector<std::shared_ptr<const T>> list;
-    bool list_outdated = false;
-
-    const std::vector<std::shared_ptr<const T>>& sorted();
-    void put(T object, std::uint64_t generation);
-    void forget(const ObjectKey& key);
-    // Of any uid where `uid` is empty.
-    bool holds(const ObjectKey& key, const Uid& uid) const;
-    std::vector<ObjectKey> older_than(std::uint64_t generation) const;
-    Fingerprints fingerprints() const;
-  };
-
   // What the observer is told once the lock is released.
   struct News {
     PodPtr bound;
     PodPtr running;
-    JobPtr job;
+    std::vector<JobPtr> jobs;
     std::vector<Uid> gone_jobs;
+    std::vector<DoubtedPlan> doubted;
   };
 
   void remove(const wire::KubeObject& object, News& news);
   void put(Node node) SLACKLINE_REQUIRES(mutex_);
   void put(Pod pod, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(Job job, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(const Namespace& ns, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(const PriorityClass& priority_class, News& news) SLACKLINE_REQUIRES(mutex_);
+  void take_in(const JobPtr& seen, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_namespace(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_priority_class(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
+  // Of this namespace; empty: of all. What is given up by that is due then (snapshot.h).
+  void judge_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
+  void judge_jobs_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
+  double due_for_news() const { return clock_.steady_s() + kHeardWithin_s; }
   void forget_node(const std::string& name) SLACKLINE_REQUIRES(mutex_);
   void forget_pod(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
   void forget_job(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
@@ -111,6 +113,10 @@ class Cache {
   NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
   void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
   void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  void forget_carrier(const Uid& uid) SLACKLINE_REQUIRES(mutex_);
+  template <class T>
+  void give_up(std::map<ObjectKey, GivenUp<T>>& given_up, const std::shared_ptr<const T>& seen,
+               const std::shared_ptr<const T>& counted, double due_s) SLACKLINE_REQUIRES(mutex_);
   void forget_sighting(const Uid& uid) SLACKLINE_REQUIRES(mutex_);
   Sightings& edit_sightings() SLACKLINE_REQUIRES(mutex_);
   void rebuild_nodes() SLACKLINE_REQUIRES(mutex_);
@@ -140,6 +146,13 @@ class Cache {
   Shelf<Job> jobs_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<DisruptionBudget> budgets_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<ResourceQuota> quotas_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<Namespace> namespaces_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<PriorityClass> priority_classes_ SLACKLINE_GUARDED_BY(mutex_);
+  Belief belief_ SLACKLINE_GUARDED_BY(mutex_);
+  std::unordered_map<ObjectKey, JobPtr, KeyHash> seen_jobs_
+      SLACKLINE_GUARDED_BY(mutex_);  // of those that do not count as they are
+  std::map<ObjectKey, GivenUp<Job>> given_up_jobs_ SLACKLINE_GUARDED_BY(mutex_);
+  std::map<ObjectKey, GivenUp<Pod>> given_up_pods_ SLACKLINE_GUARDED_BY(mutex_);
   std::shared_ptr<Sightings> sightings_ SLACKLINE_GUARDED_BY(mutex_);  // by edit_sightings()
   std::uint64_t sightings_owned_in_ SLACKLINE_GUARDED_BY(mutex_) = 0;
 

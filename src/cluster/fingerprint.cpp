@@ -51,6 +51,15 @@ std::uint64_t fingerprint_of(const ResourceQuota& quota) {
   return fingerprint(text);
 }
 
+std::uint64_t fingerprint_of(const Namespace& ns) {
+  return fingerprint(format("{}|{}", ns.uid.str(), ns.managed));
+}
+
+std::uint64_t fingerprint_of(const PriorityClass& priority_class) {
+  return fingerprint(format("{}|{}|{}", priority_class.uid.str(), priority_class.value,
+                            priority_class.global_default));
+}
+
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object) {
   if (const Pod* pod = std::get_if<Pod>(&object); pod != nullptr && pod->terminal()) return;
   std::visit([&](const auto& value) { into[key_text(value)] = fingerprint_of(value); }, object);

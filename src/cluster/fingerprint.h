@@ -18,6 +18,8 @@ std::uint64_t fingerprint_of(const Pod& pod);
 std::uint64_t fingerprint_of(const Job& job);
 std::uint64_t fingerprint_of(const DisruptionBudget& budget);
 std::uint64_t fingerprint_of(const ResourceQuota& quota);
+std::uint64_t fingerprint_of(const Namespace& ns);
+std::uint64_t fingerprint_of(const PriorityClass& priority_class);
 
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object);
 

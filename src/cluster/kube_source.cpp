@@ -23,7 +23,7 @@ class KubeSource final : public ClusterSource {
   KubeSource(KubeEndpoint endpoint, const KubeOptions& options, const GpuCatalog& catalog,
              obs::MetricsRegistry& metrics, ClusterObserver* observer, const Clock& clock)
       : client_(std::move(endpoint), clock),
-        cache_(clock, observer),
+        cache_(clock, observer, options.mac),
         board_(clock, options.stale_after_s),
         metrics_(metrics),
         publisher_(cache_, [this] { metrics_.update(cache_, board_.health(true).age_s); }),
@@ -69,6 +69,7 @@ class KubeSource final : public ClusterSource {
     return reflectors_[index_of(wire::KubeKind::kPod)]->listed();
   }
   void list_pods_again() override { reflectors_[index_of(wire::KubeKind::kPod)]->relist(); }
+  void keys_changed() override { cache_.judge_anew(); }
   // Ready means that questions are answered from it: all listed is not yet published.
   CacheHealth health() const override { return board_.health(cache_.snapshot()->synced); }
 

@@ -1,5 +1,5 @@
-// The live cluster: list/watch of nodes, pods, Jobs, PodDisruptionBudgets and ResourceQuotas from
-// an API server.
+// The live cluster: list/watch of nodes, pods, Jobs, PodDisruptionBudgets, ResourceQuotas,
+// Namespaces and PriorityClasses from an API server.
 //
 // One thread per resource keeps the cache, one publishes snapshots, one audits the cache against
 // fresh lists now and then. A server that is down, slow or wrong never stops the source: health()
@@ -15,6 +15,7 @@
 #include "slackline/base/clock.h"
 #include "slackline/base/result.h"
 #include "slackline/model/gpu_catalog.h"
+#include "slackline/model/mac.h"
 
 namespace slackline::cluster {
 
@@ -41,6 +42,9 @@ struct WatchTimers {
 
 struct KubeOptions {
   KubeAccess access;
+  // Proves plans and admissions (cluster/belief.h), and outlives the source. Null: they are
+  // believed as they are.
+  const MessageAuthenticator* mac = nullptr;
   WatchTimers timers;
   double stale_after_s = 150;  // older than this the cache is not believed
   double audit_every_s = 300;  // 0 = no audit

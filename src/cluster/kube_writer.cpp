@@ -41,8 +41,8 @@ Error meaning_of(const OwnWrite& write, const ApiFailure& failure) {
 
 class KubeWriter final : public ClusterWriter {
  public:
-  KubeWriter(KubeEndpoint endpoint, GpuCatalog catalog)
-      : client_(std::move(endpoint), system_clock()), catalog_(std::move(catalog)) {}
+  KubeWriter(KubeEndpoint endpoint, GpuCatalog catalog, const MessageAuthenticator* mac)
+      : client_(std::move(endpoint), system_clock()), catalog_(std::move(catalog)), mac_(mac) {}
 
   Status bind(const BindingOrder& order) override {
     net::HttpRequest request;
@@ -67,6 +67,8 @@ class KubeWriter final : public ClusterWriter {
   }
 
   Result<std::string> write(const OwnWrite& write) override {
+    if (write.plan && mac_ != nullptr && !mac_->ready())
+      return fail(ErrorCode::kInvalidArgument, "there is no key yet to prove a plan with");
     auto version = patch(write);
     if (version || version.error().code != ErrorCode::kInvalidArgument) return version;
     // API servers before 1.36 do not let the template of a Job that ran have its first shape back.
@@ -108,7 +110,7 @@ class KubeWriter final : public ClusterWriter {
 
  private:
   Result<std::string> patch(const OwnWrite& write) {
-    const wire::PatchBody encoded = wire::encode_own_write(write);
+    const wire::PatchBody encoded = wire::encode_own_write(write, mac_);
     net::HttpRequest request;
     request.method = "PATCH";
     SLACKLINE_ASSIGN(request.url,
@@ -151,14 +153,16 @@ class KubeWriter final : public ClusterWriter {
 
   ApiClient client_;
   const GpuCatalog catalog_;
+  const MessageAuthenticator* const mac_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access,
-                                                       GpuCatalog catalog) {
+                                                        GpuCatalog catalog,
+                                                        const MessageAuthenticator* mac) {
   SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
-  return std::make_unique<KubeWriter>(std::move(endpoint), std::move(catalog));
+  return std::make_unique<KubeWriter>(std::move(endpoint), std::move(catalog), mac);
 }
 
 }  // namespace slackline::cluster

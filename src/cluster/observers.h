@@ -30,6 +30,11 @@ class Observers final : public ClusterObserver {
     for (ClusterObserver* observer : observers_)
       observer->on_job_gone(job);
   }
+  void on_plan_doubted(const std::string& kind, const ObjectKey& carrier,
+                       PlanDoubt doubt) override {
+    for (ClusterObserver* observer : observers_)
+      observer->on_plan_doubted(kind, carrier, doubt);
+  }
 
  private:
   const std::vector<ClusterObserver*> observers_;

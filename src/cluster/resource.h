@@ -17,13 +17,16 @@ struct ResourceSpec {
   bool required;  // without it no snapshot can be believed
 };
 
-inline constexpr std::array<ResourceSpec, 5> kResources{{
+inline constexpr std::array<ResourceSpec, wire::kKubeKindCount> kResources{{
     {wire::KubeKind::kNode, "nodes", "/api/v1/nodes", "", true},
     {wire::KubeKind::kPod, "pods", "/api/v1/pods", "", true},
     {wire::KubeKind::kJob, "jobs", "/apis/batch/v1/jobs", "batch", true},
     {wire::KubeKind::kDisruptionBudget, "poddisruptionbudgets",
      "/apis/policy/v1/poddisruptionbudgets", "policy", false},
     {wire::KubeKind::kResourceQuota, "resourcequotas", "/api/v1/resourcequotas", "", false},
+    {wire::KubeKind::kNamespace, "namespaces", "/api/v1/namespaces", "", true},
+    {wire::KubeKind::kPriorityClass, "priorityclasses",
+     "/apis/scheduling.k8s.io/v1/priorityclasses", "scheduling.k8s.io", false},
 }};
 
 constexpr std::size_t index_of(wire::KubeKind kind) {
@@ -36,5 +39,6 @@ constexpr const ResourceSpec& resource_of(wire::KubeKind kind) {
 static_assert(kResources[index_of(wire::KubeKind::kNode)].name == "nodes");
 static_assert(kResources[index_of(wire::KubeKind::kDisruptionBudget)].api_group == "policy");
 static_assert(kResources[index_of(wire::KubeKind::kResourceQuota)].name == "resourcequotas");
+static_assert(kResources[index_of(wire::KubeKind::kPriorityClass)].name == "priorityclasses");
 
 }  // namespace slackline::cluster

@@ -28,6 +28,9 @@ class ClusterObserver {
   // A Job is new or has changed; comes again with every list.
   virtual void on_job(const Job& /*job*/) {}
   virtual void on_job_gone(const Uid& /*job*/) {}
+  // A plan that does not count appeared on a Job or pod (`kind`).
+  virtual void on_plan_doubted(const std::string& /*kind*/, const ObjectKey& /*carrier*/,
+                               PlanDoubt /*doubt*/) {}
 };
 
 // Thread-safe. start() once, then stop() and join(); snapshot() and health() at any time.
@@ -53,6 +56,8 @@ class ClusterSource {
   virtual std::optional<ListTimes> pods_listed() const { return std::nullopt; }
   // Lists the pods anew, whatever the watch says. Returns at once.
   virtual void list_pods_again() {}
+  // Other keys prove what we wrote: all of it is judged anew.
+  virtual void keys_changed() {}
 };
 
 struct BindingOrder {

@@ -80,6 +80,22 @@ std::string verb_names() {
   return names;
 }
 
+std::string_view to_string(PlanDoubt doubt) {
+  switch (doubt) {
+    case PlanDoubt::kNone:
+      return "none";
+    case PlanDoubt::kUnsigned:
+      return "unsigned";
+    case PlanDoubt::kForged:
+      return "forged";
+    case PlanDoubt::kEnded:
+      return "ended";
+    case PlanDoubt::kOutdated:
+      break;
+  }
+  return "outdated";
+}
+
 std::string_view to_string(Mode mode) {
   switch (mode) {
     case Mode::kShadow:

@@ -6,7 +6,8 @@ namespace slackline {
 namespace {
 
 constexpr std::array<std::string_view, kOwnWriteKindCount> kWords = {
-    "release", "open", "suspend", "plan", "nominate", "clear_nomination", "narrow", "lift"};
+    "release",          "open",   "suspend", "clear_plan", "plan", "nominate",
+    "clear_nomination", "narrow", "lift"};
 
 }  // namespace
 
@@ -16,7 +17,7 @@ std::string_view to_string(OwnWriteKind kind) {
 
 bool writes_job(OwnWriteKind kind) {
   return kind == OwnWriteKind::kReleaseJob || kind == OwnWriteKind::kOpenJob ||
-         kind == OwnWriteKind::kSuspendJob;
+         kind == OwnWriteKind::kSuspendJob || kind == OwnWriteKind::kClearPlan;
 }
 
 OwnWrite job_write(OwnWriteKind kind, const Job& job) {
@@ -25,6 +26,10 @@ OwnWrite job_write(OwnWriteKind kind, const Job& job) {
   write.key = job.key;
   write.uid = job.uid;
   write.resource_version = job.resource_version;
+  // Whether it is suspended is part of its spec; what a release changes besides, it changes at
+  // once.
+  const bool resumes = kind == OwnWriteKind::kReleaseJob && job.suspended;
+  write.generation = job.generation + (resumes ? 1 : 0);
   if (job.plan) write.plan_id = job.plan->id;
   return write;
 }

@@ -20,15 +20,18 @@ std::string_view kind_name(KubeKind kind) {
     case KubeKind::kDisruptionBudget:
       return "PodDisruptionBudget";
     case KubeKind::kResourceQuota:
+      return "ResourceQuota";
+    case KubeKind::kNamespace:
+      return "Namespace";
+    case KubeKind::kPriorityClass:
       break;
   }
-  return "ResourceQuota";
+  return "PriorityClass";
 }
 
 std::optional<KubeKind> kind_of(std::string_view name) {
-  for (const KubeKind kind : {KubeKind::kNode, KubeKind::kPod, KubeKind::kJob,
-                              KubeKind::kDisruptionBudget, KubeKind::kResourceQuota})
-    if (name == kind_name(kind)) return kind;
+  for (std::size_t i = 0; i < kKubeKindCount; ++i)
+    if (name == kind_name(static_cast<KubeKind>(i))) return static_cast<KubeKind>(i);
   return std::nullopt;
 }
 
@@ -43,9 +46,13 @@ KubeObject read_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) 
     case KubeKind::kDisruptionBudget:
       return read_budget(json);
     case KubeKind::kResourceQuota:
+      return read_quota(json);
+    case KubeKind::kNamespace:
+      return read_namespace(json);
+    case KubeKind::kPriorityClass:
       break;
   }
-  return read_quota(json);
+  return read_priority_class(json);
 }
 
 // An object without a name cannot be kept: it has no identity.

@@ -15,15 +15,26 @@
 
 #include "slackline/base/result.h"
 #include "slackline/model/gpu_catalog.h"
+#include "slackline/model/namespace.h"
 #include "slackline/model/pod.h"
 #include "slackline/model/quota.h"
 
 namespace slackline::wire {
 
-enum class KubeKind { kNode, kPod, kJob, kDisruptionBudget, kResourceQuota };
+enum class KubeKind {
+  kNode,
+  kPod,
+  kJob,
+  kDisruptionBudget,
+  kResourceQuota,
+  kNamespace,
+  kPriorityClass,
+};
+inline constexpr std::size_t kKubeKindCount = 7;
 
 // One object as the cache takes it.
-using KubeObject = std::variant<Node, Pod, Job, DisruptionBudget, ResourceQuota>;
+using KubeObject =
+    std::variant<Node, Pod, Job, DisruptionBudget, ResourceQuota, Namespace, PriorityClass>;
 
 // A v1.Status, as errors and watch ERROR events carry it.
 struct KubeStatus {

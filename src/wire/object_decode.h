@@ -3,6 +3,7 @@
 #pragma once
 
 #include "slackline/model/gpu_catalog.h"
+#include "slackline/model/namespace.h"
 #include "slackline/model/node.h"
 #include "slackline/model/pod.h"
 #include "slackline/model/quota.h"
@@ -14,6 +15,8 @@ Node read_node(JsonView node, const GpuCatalog& catalog);
 Pod read_pod(JsonView pod, const GpuCatalog& catalog);
 Job read_job(JsonView job, const GpuCatalog& catalog);
 DisruptionBudget read_budget(JsonView budget);
+Namespace read_namespace(JsonView ns);
+PriorityClass read_priority_class(JsonView priority_class);
 
 // Limits of what we do not account are left out, as are quantities that are none
 // (quota_decode.cpp).

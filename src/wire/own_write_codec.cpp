@@ -5,6 +5,7 @@
 #include "wire/json_writer.h"
 #include "wire/kube_common.h"
 #include "wire/object_decode.h"
+#include "wire/sealed_text.h"
 
 namespace slackline::wire {
 namespace {
@@ -98,19 +99,26 @@ void write_template(JsonWriter& out, const OwnWrite& write) {
   out.end_object().end_object();
 }
 
-void write_plan(JsonWriter& out, const OwnWrite& write) {
+using Mac = const MessageAuthenticator*;
+
+void write_plan(JsonWriter& out, const OwnWrite& write, Mac mac) {
   out.key(contract::kPlan);
-  if (write.plan)
-    out.string(encode_plan(*write.plan));
-  else
+  if (!write.plan) {
     out.null();
+    return;
+  }
+  PlanNote note = *write.plan;
+  note.generation.reset();
+  if (mac != nullptr && writes_job(write.kind)) note.generation = write.generation;
+  const std::string text = encode_plan(note);
+  out.string(mac == nullptr ? text : seal_plan(*mac, {write.key, write.uid}, text));
 }
 
-void write_job_metadata(JsonWriter& out, const OwnWrite& write) {
+void write_job_metadata(JsonWriter& out, const OwnWrite& write, Mac mac) {
   out.key("metadata").begin_object();
   out.field("uid", write.uid.str()).field("resourceVersion", write.resource_version);
   out.key("annotations").begin_object();
-  write_plan(out, write);
+  write_plan(out, write, mac);
   out.key(contract::kSuspendedBy);
   if (write.kind == OwnWriteKind::kSuspendJob)
     out.string(contract::kSuspendedByUs);
@@ -126,10 +134,19 @@ void write_job_metadata(JsonWriter& out, const OwnWrite& write) {
   out.end_object().end_object();
 }
 
-std::string job_patch(const OwnWrite& write) {
+std::string job_plan_patch(const OwnWrite& write) {
+  JsonWriter out;
+  out.begin_object().key("metadata").begin_object();
+  out.field("uid", write.uid.str()).field("resourceVersion", write.resource_version);
+  out.key("annotations").begin_object().key(contract::kPlan).null();
+  out.end_object().end_object().end_object();
+  return out.take();
+}
+
+std::string job_patch(const OwnWrite& write, Mac mac) {
   JsonWriter out;
   out.begin_object();
-  write_job_metadata(out, write);
+  write_job_metadata(out, write, mac);
   out.key("spec").begin_object();
   out.field("suspend", write.kind == OwnWriteKind::kSuspendJob);
   if (write.reshape)
@@ -145,10 +162,10 @@ JsonWriter& begin_pod_patch(JsonWriter& out, const OwnWrite& write) {
   return out.begin_object().key("metadata").begin_object().field("uid", write.uid.str());
 }
 
-std::string pod_plan_patch(const OwnWrite& write) {
+std::string pod_plan_patch(const OwnWrite& write, Mac mac) {
   JsonWriter out;
   begin_pod_patch(out, write).key("annotations").begin_object();
-  write_plan(out, write);
+  write_plan(out, write, mac);
   out.end_object().end_object().end_object();
   return out.take();
 }
@@ -193,14 +210,17 @@ std::string lift_patch(const OwnWrite& write) {
 
 }  // namespace
 
-PatchBody encode_own_write(const OwnWrite& write) {
+PatchBody encode_own_write(const OwnWrite& write, const MessageAuthenticator* mac) {
   switch (write.kind) {
     case OwnWriteKind::kReleaseJob:
     case OwnWriteKind::kOpenJob:
     case OwnWriteKind::kSuspendJob:
-      return {names_container(write) ? kStrategicMergePatch : kMergePatch, "", job_patch(write)};
+      return {names_container(write) ? kStrategicMergePatch : kMergePatch, "",
+              job_patch(write, mac)};
+    case OwnWriteKind::kClearPlan:
+      return {kMergePatch, "", job_plan_patch(write)};
     case OwnWriteKind::kPlanPod:
-      return {kMergePatch, "", pod_plan_patch(write)};
+      return {kMergePatch, "", pod_plan_patch(write, mac)};
     case OwnWriteKind::kNarrowPod:
       return {kMergePatch, "", narrowing_patch(write)};
     case OwnWriteKind::kNominate:

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "slackline/base/result.h"
+#include "slackline/model/mac.h"
 #include "slackline/model/own_write.h"
 
 namespace slackline::wire {
@@ -20,7 +21,8 @@ struct PatchBody {
   std::string body;
 };
 
-PatchBody encode_own_write(const OwnWrite& write);
+// A plan proves with `mac` whose it is (wire/sealed_text.h); null: it proves nothing.
+PatchBody encode_own_write(const OwnWrite& write, const MessageAuthenticator* mac = nullptr);
 
 // The `plan` annotation, as read_plan() reads it.
 std::string encode_plan(const PlanNote& plan);

@@ -6,6 +6,7 @@
 #include "wire/kube_common.h"
 #include "wire/object_decode.h"
 #include "wire/own_write_codec.h"
+#include "wire/sealed_text.h"
 
 namespace slackline::wire {
 namespace {
@@ -136,6 +137,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   Job job;
   job.uid = read_uid(metadata);
   job.resource_version = std::string(metadata["resourceVersion"].text());
+  job.generation = metadata["generation"].integer().value_or(0);
   job.key = read_key(metadata);
   job.owner = read_owner(metadata);
   job.parallelism = count_or(spec["parallelism"], 1);
@@ -163,7 +165,8 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.pod_requests = read_pod_requests(pod_template["spec"], catalog, job.problems);
   job.gpu_container = gpu_container_of(pod_template["spec"], catalog);
   if (job.pod_requests.wants_gpus()) job.constraints = read_constraints(pod_template["spec"]);
-  job.priority = read_priority(pod_template["spec"]["priority"]);
+  // Only the pods' own admission resolves a rank: a number in the template is anybody's.
+  job.priority_class = std::string(pod_template["spec"]["priorityClassName"].text());
   const auto own = intent_of(metadata);
   const auto inherited = intent_of(pod_template["metadata"]);
   if (own != nullptr && inherited != nullptr)
@@ -174,6 +177,24 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.admitted = admitted_of(annotations);
   job.original = original_of(annotations);
   return job;
+}
+
+Namespace read_namespace(JsonView json) {
+  const JsonView metadata = json["metadata"];
+  Namespace ns;
+  ns.uid = read_uid(metadata);
+  ns.key = read_key(metadata);
+  ns.managed = metadata["labels"][kManagedLabel].text() == "true";
+  return ns;
+}
+
+PriorityClass read_priority_class(JsonView json) {
+  PriorityClass priority_class;
+  priority_class.uid = read_uid(json["metadata"]);
+  priority_class.key = read_key(json["metadata"]);
+  priority_class.value = read_priority(json["value"]);
+  priority_class.global_default = json["globalDefault"].is_true();
+  return priority_class;
 }
 
 DisruptionBudget read_budget(JsonView json) {

@@ -128,7 +128,7 @@ class DocsTest(unittest.TestCase):
         self.wait_bound("first")
         page.do("slackline.dev/managed-")
         self.cluster.wait(lambda: not self.is_queued("third"), 10, "the label's end to be heard")
-        self.assertTrue(self.suspended("second"), "it keeps its place")
+        self.cluster.wait(lambda: not self.suspended("second"), 10, "what waits to be given back")
         self.cluster.kubectl("delete", "job", "first", "-n", TEAM)
         self.wait_bound("second")
         page.do("rollout restart", page.installed.restart)

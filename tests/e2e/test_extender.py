@@ -67,6 +67,7 @@ class ExtenderTest(unittest.TestCase):
         cls.cluster.add_gpu_nodes(2, GPUS_PER_NODE, "P100", prefix="p100")
         cls.cluster.apply([priority_class("bulk", 0), priority_class("urgent", 1000)])
         account = cls.cluster.install_rbac()
+        cls.cluster.look_after()
         cls.daemon = Daemon(account, cls.cluster.directory)
         cls.addClassCleanup(cls.daemon.kill)
         cls.daemon.start()

@@ -11,7 +11,9 @@ from support.active_case import GPU_TYPE, GPUS_PER_NODE, ActiveCase
 from support.api_proxy import ApiProxy
 from support.controlplane import stock_scheduler_config
 from support.daemon import slackline
-from support.objects import GPU, gpu_node, gpu_pod, gpus_by_node, name_of, node_of, waiting_job
+from support.objects import (
+    GPU, MANAGED, gpu_node, gpu_pod, gpus_by_node, name_of, node_of, waiting_job,
+)  # fmt: skip
 
 STALE_HOLD_S = 60  # no GPU idles longer for a hold that nobody carries out
 
@@ -152,7 +154,7 @@ class RobustTest(RobustCase):
     # ---- pods that are refused -----------------------------------------------------------------
 
     def test_quotas_are_planned_against(self):
-        self.cluster.add_namespace("team")
+        self.cluster.add_namespace("team", MANAGED)
         self.cluster.apply([quota("team", "gpus", {f"requests.{GPU}": "4"})])
         jobs = [("team", "a-one"), ("team", "b-two"), ("default", "c-free")]
         self.cluster.apply([waiting_job(name, gpus=4, namespace=ns) for ns, name in jobs])
@@ -168,7 +170,7 @@ class RobustTest(RobustCase):
 
     def test_a_gang_that_is_cut_short_is_suspended_again_and_starts_later(self):
         for namespace in ("quota", "policy"):
-            self.cluster.add_namespace(namespace)
+            self.cluster.add_namespace(namespace, MANAGED)
         refuse_the_third_pod = admission_policy("policy")
         self.cluster.apply(refuse_the_third_pod)
         third = gpu_pod("probe", namespace="policy")

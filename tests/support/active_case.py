@@ -24,6 +24,7 @@ class ActiveCase(unittest.TestCase):
         cls.addClassCleanup(cls.cluster.close)
         cls.cluster.add_gpu_nodes(nodes, GPUS_PER_NODE, GPU_TYPE)
         cls.account = cls.cluster.install_rbac()
+        cls.cluster.look_after()
 
     @classmethod
     def start_planning(cls, account):

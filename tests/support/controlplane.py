@@ -268,6 +268,11 @@ class ControlPlane:
         self.wait(lambda: self.get("serviceaccount", name, "default"), 20, f"namespace {name}")
         return name
 
+    def look_after(self, namespace="default"):
+        """From now on Slackline looks after what people create there."""
+        label = "slackline.dev/managed=true"
+        self.kubectl("label", "namespace", namespace, label, "--overwrite")
+
     def pods_of(self, job, namespace="default"):
         return self.list("pod", namespace, f"batch.kubernetes.io/job-name={job}")
 

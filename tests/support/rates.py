@@ -28,6 +28,7 @@ def big_cluster(nodes):
 
 def start_daemon(cluster):
     """Slackline in active mode; Jobs and pods come as its webhook leaves them."""
+    cluster.look_after()
     settings = f'planner: {{policy: "{POLICY}"}}\n'
     daemon = Daemon(cluster.install_rbac(), cluster.directory, "active", settings=settings)
     cluster.adopt(daemon.process)

@@ -15,7 +15,10 @@ namespace slackline::core {
 
 // In the snapshot's order, Jobs first, at most one write for each object. A gate behind somebody
 // else's stays: that one holds the pod.
+// Those of namespaces that are not in our care come last.
 std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot);
+// Of the latter alone, and those that are due.
+std::vector<OwnWrite> let_go_given_up(const ClusterSnapshot& snapshot, double now_steady_s);
 
 // What cannot run before somebody acts: our suspended Jobs, and pods behind our gate.
 struct HeldBack {

@@ -23,13 +23,14 @@ enum class OwnWriteKind : std::uint8_t {
   kReleaseJob,       // suspend: false, the plan, the shape; on a running Job: another plan
   kOpenJob,          // suspend: false without a plan: its pods queue one by one, or are let go
   kSuspendJob,       // suspend: true, marked as ours; the plan is void
+  kClearPlan,        // the plan of a Job that does not count, or is void; nothing else changes
   kPlanPod,          // the plan of a pod that no Job of ours carries; null: it has none any more
   kNominate,         // status.nominatedNodeName
   kClearNomination,  // of a pod whose plan is void
   kNarrowPod,        // required node affinity of a gated pod, where its Job's template is fixed
   kLiftGate,         // kube-scheduler may take the pod
 };
-inline constexpr std::size_t kOwnWriteKindCount = 8;
+inline constexpr std::size_t kOwnWriteKindCount = 9;
 
 std::string_view to_string(OwnWriteKind kind);  // "release" ... "lift", for metrics and logs
 bool writes_job(OwnWriteKind kind);
@@ -55,6 +56,7 @@ struct OwnWrite {
   ObjectKey key;
   Uid uid;
   std::string resource_version;  // of a Job
+  std::int64_t generation = 0;   // of a Job, once this is written
   std::shared_ptr<const PlanNote> plan;
   std::optional<Reshape> reshape;
   // The Job's or pod's required node affinity from now on, where the GPU type is pinned.

@@ -21,6 +21,18 @@ enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
 std::string_view to_string(PodPhase phase);
 
+// Why a `plan` annotation is there and does not count. It holds nothing, and the leader removes it.
+enum class PlanDoubt : std::uint8_t {
+  kNone,
+  kUnsigned,  // no code: of an older version, or by somebody else
+  kForged,    // its code is not over this plan and this object
+  kEnded,     // it was withdrawn or its Job was suspended: nobody brings it back
+  kOutdated,  // the Job has changed since it was given this plan, and we did not see it follow it
+};
+inline constexpr std::size_t kPlanDoubtCount = 5;
+
+std::string_view to_string(PlanDoubt doubt);  // "unsigned", for metrics and logs
+
 // The controller of an object (ownerReferences with controller: true).
 struct OwnerRef {
   std::string kind;
@@ -82,7 +94,8 @@ struct Pod {
   std::shared_ptr<const SchedulingConstraints> constraints;  // null = none
   std::shared_ptr<const TaskIntent> intent;                  // null = no annotation of ours
   std::shared_ptr<const PlanNote> plan;                      // null = none
-  std::shared_ptr<const AdmittedNote> admitted;              // null = none
+  PlanDoubt plan_doubt = PlanDoubt::kNone;       // not kNone: there is one, and `plan` is null
+  std::shared_ptr<const AdmittedNote> admitted;  // null = none
   bool unproven = false;  // nobody admitted it: no class and queue of its own
   std::vector<std::string>
       problems;  // unreadable quantities: the pod is ineligible, with the reason
@@ -105,6 +118,7 @@ struct OriginalShape {
 struct Job {
   Uid uid;
   std::string resource_version;
+  std::int64_t generation = 0;  // of its spec
   ObjectKey key;
   std::optional<OwnerRef> owner;
   std::int64_t parallelism = 1;
@@ -123,11 +137,13 @@ struct Job {
   std::optional<double> started_s;    // status.startTime: since the last resumption
   std::optional<double> completed_s;  // status.completionTime: only of a success
   Resources pod_requests;             // of one pod of the template
-  std::int32_t priority = 0;          // of the template, where resolved
+  std::string priority_class;         // that the template names
+  std::int32_t priority = 0;          // what that class says; never a number in the template
   std::string gpu_container;  // the one container that asks for GPUs; empty: none, or several
   std::shared_ptr<const SchedulingConstraints> constraints;  // of the template; null = none
   std::shared_ptr<const TaskIntent> intent;
   std::shared_ptr<const PlanNote> plan;
+  PlanDoubt plan_doubt = PlanDoubt::kNone;        // not kNone: there is one, and `plan` is null
   std::shared_ptr<const AdmittedNote> admitted;   // null = none
   bool unproven = false;                          // nobody admitted it: no class and queue
   std::shared_ptr<const OriginalShape> original;  // null: the shape was never changed

@@ -33,6 +33,7 @@ inline constexpr std::string_view kQueued = "Queued";
 inline constexpr std::string_view kPlanned = "Planned";
 inline constexpr std::string_view kReleased = "Released";
 inline constexpr std::string_view kDeviated = "Deviated";
+inline constexpr std::string_view kPlanDisbelieved = "PlanDisbelieved";
 inline constexpr std::string_view kDeadlineAtRisk = "DeadlineAtRisk";
 // Why no start and finish are predicted.
 inline constexpr std::string_view kNotInBook = "NotInBook";
@@ -48,7 +49,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 23> kReasons = {{
+inline constexpr std::array<ReasonFact, 24> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -76,6 +77,8 @@ inline constexpr std::array<ReasonFact, 23> kReasons = {{
     {reason::kPlanned, ReasonUse::kHappened, "its turn has come: nodes and shape are chosen"},
     {reason::kReleased, ReasonUse::kHappened, "its pods are nominated and free to be bound"},
     {reason::kDeviated, ReasonUse::kHappened, "it runs elsewhere than it was planned first"},
+    {reason::kPlanDisbelieved, ReasonUse::kHappened,
+     "it carried a plan that we did not write for it, or that was over: the plan was removed"},
     {reason::kDeadlineAtRisk, ReasonUse::kHappened, "it is predicted to end after its deadline"},
     {reason::kNotInBook, ReasonUse::kForecast, "it is newer than the book of forecasts"},
     {reason::kBeyondHorizon, ReasonUse::kForecast,

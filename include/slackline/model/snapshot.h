@@ -35,6 +35,15 @@ struct PlanSighting {
 };
 using Sightings = std::unordered_map<Uid, PlanSighting>;  // by uid of the object with the plan
 
+// An object with marks of ours that hold it back, in a namespace that is not in our care.
+template <class T>
+struct GivenUp {
+  std::shared_ptr<const T> object;  // as it is
+  // Steady: not to be let go before. Its namespace may have been given the label a moment before
+  // the object was made, and we hear of the two in any order.
+  double due_s = 0;
+};
+
 // GPUs of a node that are promised to a task's unbound pods (design: "A hold").
 struct Hold {
   Resources amount;
@@ -80,8 +89,11 @@ struct ClusterSnapshot {
   std::vector<JobPtr> jobs;     // sorted by (namespace, name)
   std::vector<std::shared_ptr<const DisruptionBudget>> budgets;  // sorted by (namespace, name)
   std::vector<std::shared_ptr<const ResourceQuota>> quotas;      // the same
-  std::shared_ptr<const Sightings> sightings;                    // null: none
+  std::vector<GivenUp<Job>> given_up_jobs;     // `jobs` has them without these marks; sorted alike
+  std::vector<GivenUp<Pod>> given_up_pods;     // of `unbound`
+  std::shared_ptr<const Sightings> sightings;  // null: none
   HoldTable holds;
+  bool taken_on_trust = false;  // a dump: nothing in it can be proved, all of it is believed
 
   std::optional<NodeIndex> find_node(std::string_view name) const;
   const NodeState& node(NodeIndex index) const { return *nodes[index]; }

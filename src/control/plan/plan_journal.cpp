@@ -3,6 +3,7 @@
 #include <map>
 
 #include "slackline/base/text.h"
+#include "slackline/model/reason.h"
 
 namespace slackline::control {
 namespace {
@@ -11,6 +12,7 @@ std::optional<Verb> verb_of(const OwnWrite& write) {
   switch (write.kind) {
     case OwnWriteKind::kReleaseJob:
     case OwnWriteKind::kPlanPod:
+      if (write.reason == reason::kPlanDisbelieved) return std::nullopt;
       if (!write.plan) return Verb::kSuspend;
       return write.reason.empty() ? Verb::kPlan : Verb::kMove;
     case OwnWriteKind::kSuspendJob:
@@ -18,6 +20,7 @@ std::optional<Verb> verb_of(const OwnWrite& write) {
     case OwnWriteKind::kNominate:
       return write.reason.empty() ? std::nullopt : std::optional(Verb::kMove);
     case OwnWriteKind::kOpenJob:
+    case OwnWriteKind::kClearPlan:
     case OwnWriteKind::kClearNomination:
     case OwnWriteKind::kNarrowPod:
     case OwnWriteKind::kLiftGate:

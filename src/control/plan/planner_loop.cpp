@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "slackline/core/disown.h"
 #include "slackline/core/predictor.h"
 
 namespace slackline::control {
@@ -113,7 +114,7 @@ double PlannerLoop::turn(double woken_s) {
   renew_term();
   show_view();
   const double now_s = clock_.steady_s();
-  const bool able = term_ && server_minor_ && source_.health().trusted();
+  const bool able = term_ && server_minor_ && options_.can_sign() && source_.health().trusted();
   const SnapshotPtr seen = source_.snapshot();
   const SnapshotPtr ours = able ? hand_over(seen, now_s, woken_s) : nullptr;
   may_turn_s_ = turn_pace_.worked(now_s, clock_.steady_s());
@@ -144,6 +145,8 @@ SnapshotPtr PlannerLoop::hand_over(const SnapshotPtr& seen, double now_s, double
   const Actuator::Overlay ours = actuator_.overlaid(seen);
   if (ours.gave_up && !changed_s_) changed_s_ = now_s;  // no event will say so
   auto moves = core::hand_over(*ours.snapshot, ours.unanswered, memory_, stamp_, now_s);
+  for (OwnWrite& write : core::disown(*ours.snapshot, now_s))
+    moves.push_back(std::move(write));
   if (moves.empty()) return ours.snapshot;
   show_view();
   write(std::move(moves), *seen, woken_s);

@@ -42,6 +42,9 @@ struct PlannerOptions {
   // Of the API server: 36 for 1.36. Asked once, may block; nullopt: not now.
   std::function<std::optional<int>()> server_minor = [] { return kTemplatesAreOpenSince; };
 
+  // Whether plans can be proved now: without that nothing is planned.
+  std::function<bool()> can_sign = [] { return true; };
+
   // How the queue is read now. The settings outlive it.
   core::QueueOptions ask(const Settings& now, const Known& known, const Clock& clock) const;
   std::string fingerprint(const Settings& now) const;  // for the journal

@@ -41,6 +41,13 @@ std::optional<cluster::TaskEvent> event_of(const OwnWrite& write) {
     event.message = suspension_text(write.reason);
     return event;
   }
+  if (write.reason == reason::kPlanDisbelieved) {
+    event.warning = true;
+    event.message =
+        "the annotation slackline.dev/plan was removed: Slackline did not write it for "
+        "this object, or it was over";
+    return event;
+  }
   if (write.kind == OwnWriteKind::kLiftGate && write.reason == reason::kReleased) {
     if (!write.task.uid.empty()) {
       event.kind = write.task.kind;

@@ -100,6 +100,8 @@ ClusterView Queries::cluster() const {
   view.stale = health.stale;
   view.cache_age_s = health.age_s;
   view.cache_detail = health.detail;
+  if (view.cache_detail.empty() && snapshot->taken_on_trust)
+    view.cache_detail = "a dump: plans and rights in it are believed as they are";
   view.nodes = static_cast<std::int64_t>(snapshot->nodes.size());
   for (const NodeStatePtr& state : snapshot->nodes)
     view.pods_bound += static_cast<std::int64_t>(state->pods.size());

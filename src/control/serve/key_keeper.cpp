@@ -60,11 +60,12 @@ Result<std::vector<SharedKey>> KeyKeeper::agree() {
     const double now_s = clock_.wall_s();
     // A key from the future is not due: a clock that is wrong makes one new key, not many.
     if (!keys.empty() && now_s < keys.front().made_s + options_.life_s) return keys;
+    if (!options_.make) return keys;
     SLACKLINE_ASSIGN(std::string bytes, options_.make());
     keys.insert(keys.begin(), {now_s, std::move(bytes)});
     keys.resize(std::min(keys.size(), kKeptKeys + 1));
-    const Status written = stored ? store_.replace({keys, stored->resource_version})
-                                  : store_.create(keys);
+    const Status written =
+        stored ? store_.replace({keys, stored->resource_version}) : store_.create(keys);
     if (written) {
       obs::log_info("plan_key_made", {{"keys", static_cast<std::int64_t>(keys.size())}});
       return keys;
@@ -77,6 +78,7 @@ Result<std::vector<SharedKey>> KeyKeeper::agree() {
 
 // The newest signs once the others have had time to read it, by what we saw ourselves.
 std::vector<std::string> KeyKeeper::in_order(const std::vector<SharedKey>& keys) {
+  if (keys.empty()) return {};
   if (newest_ != keys.front().bytes) {
     newest_ = keys.front().bytes;
     newest_since_s_ = clock_.steady_s();

@@ -25,7 +25,8 @@ inline constexpr std::size_t kKeptKeys = 4;  // beside the one that signs
 
 struct KeyOptions {
   double life_s = 90 * 86400.0;
-  std::function<Result<std::string>()> make;  // the bytes of a new key
+  // The bytes of a new key. Null: this replica makes none, and takes what others have made.
+  std::function<Result<std::string>()> make;
   // From now on the first one signs and all verify; told when they have changed, on its thread.
   std::function<void(std::vector<std::string>)> use;
 };
@@ -58,7 +59,7 @@ class KeyKeeper {
   std::vector<std::string> used_;
   std::string newest_;         // of the last look
   double newest_since_s_ = 0;  // steady
-  std::string last_failure_;  // said once
+  std::string last_failure_;   // said once
 
   Worker worker_;  // last: its thread ends first
 };

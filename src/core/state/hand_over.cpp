@@ -338,6 +338,9 @@ class HandOver {
     note.id = stamp_.next_id();
     note.epoch = stamp_.epoch;
     note.value_hash = 0;  // another value than the one whose time is counted
+    note.text.clear();    // and than the one that was read
+    note.code.clear();
+    note.generation.reset();
     note.nodes = party.bound;
     for (const PodPtr& pod : party.unbound)
       if (const auto at = place_.find(pod->uid); at != place_.end())

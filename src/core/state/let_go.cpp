@@ -1,6 +1,8 @@
 #include "slackline/core/let_go.h"
 
+#include <limits>
 #include <map>
+#include <utility>
 
 #include "slackline/core/gpu_types.h"
 
@@ -28,9 +30,11 @@ std::map<Uid, std::int64_t> bound_by_owner(const ClusterSnapshot& snapshot) {
   return bound;
 }
 
-void let_jobs_go(const ClusterSnapshot& snapshot, std::vector<OwnWrite>& writes) {
+void let_jobs_go(const ClusterSnapshot& snapshot, const std::vector<JobPtr>& jobs,
+                 std::vector<OwnWrite>& writes) {
+  if (jobs.empty()) return;
   std::map<Uid, std::int64_t> bound = bound_by_owner(snapshot);
-  for (const JobPtr& job : snapshot.jobs) {
+  for (const JobPtr& job : jobs) {
     if (job->finished) continue;
     const bool waits = job->suspended && job->suspended_by_us;
     const bool on_its_way =
@@ -41,12 +45,16 @@ void let_jobs_go(const ClusterSnapshot& snapshot, std::vector<OwnWrite>& writes)
   }
 }
 
-}  // namespace
+template <class T>
+std::vector<std::shared_ptr<const T>> due(const std::vector<GivenUp<T>>& given_up, double now_s) {
+  std::vector<std::shared_ptr<const T>> objects;
+  for (const GivenUp<T>& each : given_up)
+    if (each.due_s <= now_s) objects.push_back(each.object);
+  return objects;
+}
 
-std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot) {
-  std::vector<OwnWrite> writes;
-  let_jobs_go(snapshot, writes);
-  for (const PodPtr& pod : snapshot.unbound) {
+void let_pods_go(const std::vector<PodPtr>& pods, std::vector<OwnWrite>& writes) {
+  for (const PodPtr& pod : pods) {
     if (pod->deleting) continue;
     if (pod->our_gate && !pod->nominated_node.empty())
       writes.push_back(pod_write(OwnWriteKind::kClearNomination, *pod));
@@ -55,6 +63,23 @@ std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot) {
     else if (pod->our_gate && !pod->foreign_gate)
       writes.push_back(pod_write(OwnWriteKind::kLiftGate, *pod));
   }
+}
+
+}  // namespace
+
+std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot) {
+  std::vector<OwnWrite> writes;
+  let_jobs_go(snapshot, snapshot.jobs, writes);
+  let_pods_go(snapshot.unbound, writes);
+  for (OwnWrite& write : let_go_given_up(snapshot, std::numeric_limits<double>::infinity()))
+    writes.push_back(std::move(write));
+  return writes;
+}
+
+std::vector<OwnWrite> let_go_given_up(const ClusterSnapshot& snapshot, double now_steady_s) {
+  std::vector<OwnWrite> writes;
+  let_jobs_go(snapshot, due(snapshot.given_up_jobs, now_steady_s), writes);
+  let_pods_go(due(snapshot.given_up_pods, now_steady_s), writes);
   return writes;
 }
 

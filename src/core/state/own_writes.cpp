@@ -9,10 +9,13 @@ namespace slackline::core {
 namespace {
 
 void apply(const OwnWrite& write, Job& job) {
+  job.plan = write.plan;
+  job.plan_doubt = PlanDoubt::kNone;
+  if (write.kind == OwnWriteKind::kClearPlan) return;
   job.suspended = write.kind == OwnWriteKind::kSuspendJob;
   job.suspended_by_us = job.suspended;
   job.halted = job.halted && job.suspended;
-  job.plan = write.plan;
+  job.generation = write.generation;
   if (write.original) job.original = write.original;
   if (!write.reshape) return;
   job.parallelism = write.reshape->parallelism;
@@ -31,6 +34,7 @@ void apply(const OwnWrite& write, Pod& pod) {
   switch (write.kind) {
     case OwnWriteKind::kPlanPod:
       pod.plan = write.plan;
+      pod.plan_doubt = PlanDoubt::kNone;
       break;
     case OwnWriteKind::kNominate:
       pod.nominated_node = write.node;
@@ -46,6 +50,7 @@ void apply(const OwnWrite& write, Pod& pod) {
       pod.gated = pod.foreign_gate;
       break;
     case OwnWriteKind::kReleaseJob:
+    case OwnWriteKind::kClearPlan:
     case OwnWriteKind::kOpenJob:
     case OwnWriteKind::kSuspendJob:
       break;
@@ -70,6 +75,16 @@ void apply_in(std::vector<std::shared_ptr<const T>>& list, const OwnWrite& write
   *at = std::move(changed);
 }
 
+template <class T>
+void apply_in(std::vector<GivenUp<T>>& list, const OwnWrite& write) {
+  for (GivenUp<T>& each : list) {
+    if (each.object->uid != write.uid) continue;
+    auto changed = std::make_shared<T>(*each.object);
+    apply(write, *changed);
+    each.object = std::move(changed);
+  }
+}
+
 // Of the very object; nullptr where it is gone, bound or replaced.
 const std::string* version_of(const ClusterSnapshot& snapshot, const OwnWrite& write) {
   if (writes_job(write.kind)) {
@@ -87,10 +102,13 @@ const std::string* version_of(const ClusterSnapshot& snapshot, const OwnWrite& w
 ClusterSnapshot with_writes(const ClusterSnapshot& snapshot, const std::vector<OwnWrite>& writes) {
   ClusterSnapshot after = snapshot;
   for (const OwnWrite& write : writes) {
-    if (writes_job(write.kind))
+    if (writes_job(write.kind)) {
       apply_in(after.jobs, write);
-    else
+      apply_in(after.given_up_jobs, write);
+    } else {
       apply_in(after.unbound, write);
+      apply_in(after.given_up_pods, write);
+    }
   }
   after.holds = derive_holds(after);
   return after;

@@ -121,6 +121,7 @@ TEST(StreamBoard, TheSlowestRequiredStreamDecides) {
   StreamBoard board(clock, 60);
   clock.advance(50);
   board.alive(KubeKind::kNode);
+  board.alive(KubeKind::kNamespace);
   board.alive(KubeKind::kJob);
   clock.advance(20);
   const CacheHealth stale = board.health(true);

@@ -229,7 +229,8 @@ TEST(KubeDecode, AJobCarriesItsOwnAndItsTemplatesIntent) {
       "annotations":{"slackline.dev/model":"bert","slackline.dev/iterations":"10"}},
     "spec":{"parallelism":4,"completions":4,"completionMode":"Indexed","suspend":true,
       "template":{"metadata":{"annotations":{"slackline.dev/model":"gpt2"}},
-        "spec":{"priority":3,"containers":[{"resources":{"limits":{"nvidia.com/gpu":"2"}}}]}}},
+        "spec":{"priority":3,"priorityClassName":"high",
+         "containers":[{"resources":{"limits":{"nvidia.com/gpu":"2"}}}]}}},
     "status":{"active":1,"succeeded":2,"failed":3,"conditions":[{"type":"Suspended","status":"True"}]}})");
   EXPECT_TRUE(job.is_gang());
   EXPECT_TRUE(job.suspended);
@@ -238,7 +239,8 @@ TEST(KubeDecode, AJobCarriesItsOwnAndItsTemplatesIntent) {
   EXPECT_EQ(job.succeeded, 2);
   EXPECT_EQ(job.failed, 3);
   EXPECT_EQ(job.pod_requests.gpu_total(), 2);
-  EXPECT_EQ(job.priority, 3);
+  EXPECT_EQ(job.priority, 0);  // a number in a template is anybody's
+  EXPECT_EQ(job.priority_class, "high");
   ASSERT_NE(job.intent, nullptr);
   EXPECT_EQ(job.intent->model, "gpt2") << "the template is what its pods carry";
   EXPECT_EQ(job.intent->iterations, 10);

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "support/fake_mac.h"
 #include "wire/annotations.h"
+#include "wire/json_view.h"
 #include "wire/kube_decode.h"
+#include "wire/sealed_text.h"
 
 namespace slackline::wire {
 namespace {
@@ -84,6 +87,29 @@ TEST(OwnWriteCodec, ASuspendMarksTheJobAndVoidsThePlan) {
 TEST(OwnWriteCodec, APlanThatIsTakenBackLeavesNoAnnotation) {
   const OwnWrite write = on_pod(OwnWriteKind::kPlanPod);
   EXPECT_NE(encode_own_write(write).body.find(R"("slackline.dev/plan":null)"), std::string::npos);
+}
+
+TEST(OwnWriteCodec, APlanProvesWhoseItIs) {
+  const test::FakeMac mac;
+  for (OwnWrite write : {on_job(OwnWriteKind::kReleaseJob), on_pod(OwnWriteKind::kPlanPod)}) {
+    write.plan = a_plan();
+    write.generation = 5;
+    const std::string body = encode_own_write(write, &mac).body;
+    JsonDocument document;
+    const auto root = document.parse(body);
+    ASSERT_TRUE(root) << body;
+    const auto read = read_plan((*root)["metadata"]["annotations"][contract::kPlan].text());
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_TRUE(is_ours(mac, {write.key, write.uid}, *read)) << body;
+    EXPECT_EQ(read->generation.has_value(), writes_job(write.kind));
+    EXPECT_EQ(read->generation.value_or(5), 5);
+  }
+}
+
+TEST(OwnWriteCodec, APlanThatDoesNotCountIsTakenAwayAlone) {
+  EXPECT_EQ(encode_own_write(on_job(OwnWriteKind::kClearPlan)).body,
+            R"({"metadata":{"uid":"u1","resourceVersion":"42","annotations":{"slackline.dev/plan":)"
+            R"(null}}})");
 }
 
 TEST(OwnWriteCodec, AJobInItsFirstShapeKeepsNoNoteOfIt) {

@@ -1,0 +1,25 @@
+// Namespace and PriorityClass: what decides whose annotations count, and for how much.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "slackline/model/ids.h"
+
+namespace slackline {
+
+struct Namespace {
+  Uid uid;
+  ObjectKey key;         // the name alone
+  bool managed = false;  // label slackline.dev/managed=true
+};
+
+// scheduling.k8s.io/v1 PriorityClass.
+struct PriorityClass {
+  Uid uid;
+  ObjectKey key;  // the name alone
+  std::int32_t value = 0;
+  bool global_default = false;  // of pods that name no class
+};
+
+}  // namespace slackline

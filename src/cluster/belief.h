@@ -1,0 +1,107 @@
+// Belief: which of our keys on an object count (docs/OPERATIONS.md, "Whom we believe").
+//
+// They count in namespaces that carry the label slackline.dev/managed=true, and there a plan only
+// with a code of ours over this very object. What does not count is taken off the object before
+// anybody decides by it; requests, bindings and nominations stay, as they are the API server's.
+//
+//   seen first -- its code is right, and of a Job the generation too --> believed
+//   believed -- another plan, none, its Job is suspended, its namespace lost the label --> ended
+//
+// What has ended is remembered with its object, the last kRememberedPlans of each, and is not
+// believed again. Without an authenticator (a dump) nothing can be proved: plans are believed as
+// they are, and so are all namespaces where none is known.
+//
+// A class and a queue count as the annotation `admitted` proves them, which counts for the first
+// object that shows its nonce; without it the class is normal and the queue the namespace's. The
+// pods of a Job have what their Job has.
+//
+// The rank of a Job is that of its PriorityClass.
+//
+// Thread-safety: none; the cache's lock.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "slackline/model/mac.h"
+#include "slackline/model/namespace.h"
+#include "slackline/model/snapshot.h"
+
+namespace slackline::cluster {
+
+inline constexpr std::size_t kRememberedPlans = 16;
+inline constexpr std::size_t kRememberedNonces = 65536;
+
+// A plan that does not count, seen the first time.
+struct DoubtedPlan {
+  std::string kind;  // "Job" or "Pod"
+  ObjectKey carrier;
+  PlanDoubt doubt = PlanDoubt::kNone;
+};
+
+class Belief {
+ public:
+  // Null: a dump. It outlives the belief.
+  explicit Belief(const MessageAuthenticator* mac) : mac_(mac) {}
+
+  bool proves() const { return mac_ != nullptr; }
+
+  // True where it changes whom we believe: its objects are to be judged anew.
+  bool put(const Namespace& ns);
+  bool forget_namespace(const std::string& name);
+  bool counts(const std::string& ns) const;
+
+  // True where a rank changes.
+  bool put(const PriorityClass& priority_class);
+  bool forget_priority_class(const std::string& name);
+
+  // As it counts: itself where all of it does. `doubted` is added to.
+  JobPtr judge(const JobPtr& seen, std::vector<DoubtedPlan>& doubted);
+  PodPtr judge(const PodPtr& seen, std::vector<DoubtedPlan>& doubted);
+  // The object is gone.
+  void forget(const Uid& uid);
+
+ private:
+  struct Record {
+    std::uint64_t believed = 0;        // the plan's code, hashed; 0: none
+    std::vector<std::uint64_t> ended;  // the same, the oldest first
+    std::uint64_t doubted = 0;         // the value that was reported last
+  };
+  struct Carrier {
+    const char* kind;
+    const ObjectKey& key;
+    const Uid& uid;
+    bool suspended = false;
+    std::int64_t generation = 0;
+  };
+  using Plan = std::shared_ptr<const PlanNote>;
+
+  // What becomes of the plan; kNone: it counts, or there is none, or no key to tell by.
+  PlanDoubt judge_plan(const Carrier& carrier, Plan& plan, std::vector<DoubtedPlan>& doubted);
+  PlanDoubt doubt_of(const Carrier& carrier, const PlanNote& plan, Record& record) const;
+  static void end(Record& record);
+  // Sets `intent` to what of it counts. False where it claims what nobody admitted.
+  bool judge_rights(const ObjectKey& key, const Uid& uid, const AdmittedNote* note, bool of_job,
+                    std::shared_ptr<const TaskIntent>& intent);
+  bool admits(const ObjectKey& key, const Uid& uid, const AdmittedNote* note);
+  std::int32_t rank_of(const Job& job) const;
+
+  const MessageAuthenticator* const mac_;
+  std::map<std::string, bool> namespaces_;  // whether they carry the label
+  std::map<std::string, std::int32_t> ranks_;
+  std::map<std::string, std::int32_t> default_ranks_;  // by class; the greatest counts
+  std::unordered_map<Uid, Record> records_;
+  std::unordered_map<std::string, Uid> nonces_;  // who showed each first
+  std::deque<std::string> nonces_in_order_;      // at most kRememberedNonces, the oldest first
+};
+
+// Whether let_go() has anything to do about an object of a namespace that does not count.
+bool holds_back(const Job& job);
+bool holds_back(const Pod& pod);
+
+}  // namespace slackline::cluster

@@ -1,0 +1,345 @@
+// Whom we believe: what of an object reaches a snapshot, and what becomes of the rest.
+#include "cluster/belief.h"
+
+#include <gtest/gtest.h>
+
+#include "cluster/cache.h"
+#include "support/cluster_builder.h"
+#include "support/fake_clock.h"
+#include "support/fake_mac.h"
+#include "support/sealed_plan.h"
+
+namespace slackline::cluster {
+namespace {
+
+using test::a_job;
+using test::a_node;
+using test::a_pod;
+using test::job_uid;
+using test::JobBuilder;
+using test::PodBuilder;
+using test::sealed;
+using wire::KubeKind;
+
+Namespace a_namespace(const std::string& name, bool managed = true) {
+  return {Uid("ns:" + name), {"", name}, managed};
+}
+
+struct Heard final : ClusterObserver {
+  void on_pod_bound(const Pod&, double) override {}
+  void on_plan_doubted(const std::string& kind, const ObjectKey& carrier,
+                       PlanDoubt doubt) override {
+    doubts.push_back(kind + " " + carrier.name + " " + std::string(to_string(doubt)));
+  }
+  std::vector<std::string> doubts;
+};
+
+// As on an API server: the namespace "default" is in our care, "playground" is not.
+class BeliefTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    cache_.upsert(a_namespace("default"));
+    cache_.upsert(a_namespace("playground", false));
+    for (const ResourceSpec& resource : kResources)
+      if (resource.kind != KubeKind::kNamespace) cache_.begin_relist(resource.kind);
+    for (const ResourceSpec& resource : kResources)
+      cache_.finish_relist(resource.kind);
+    cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+    cache_.upsert(a_node("gpu-2").of("A100", 4).build());
+  }
+
+  // Released by us: it runs, at the generation that was signed.
+  Job released(const std::string& name, const std::string& plan = "plan-1") {
+    Job job = a_job(name).of(2).gang().gpus(4).managed().planned({"gpu-1", "gpu-2"}, plan).build();
+    job.generation = 2;
+    return sealed(mac_, job);
+  }
+  std::size_t holds() { return cache_.publish()->holds.all().size(); }
+  const Job& job(std::size_t at = 0) { return *cache_.publish()->jobs.at(at); }
+
+  test::FakeClock clock_;
+  test::FakeMac mac_;
+  Heard heard_;
+  Cache cache_{clock_, &heard_, &mac_};
+};
+
+TEST_F(BeliefTest, APlanOfOursHolds) {
+  cache_.upsert(released("train"));
+  EXPECT_EQ(holds(), 2u);
+  EXPECT_EQ(job().plan->id, "plan-1");
+  EXPECT_TRUE(heard_.doubts.empty());
+}
+
+TEST_F(BeliefTest, APlanWithoutACodeHoldsNothingAndIsToldOnce) {
+  for (int i = 0; i < 3; ++i)
+    cache_.upsert(a_job("evil").of(2).gang().gpus(4).managed().planned({"gpu-1", "gpu-2"}).build());
+  EXPECT_EQ(holds(), 0u);
+  EXPECT_EQ(job().plan, nullptr);
+  EXPECT_EQ(job().plan_doubt, PlanDoubt::kUnsigned);
+  EXPECT_EQ(heard_.doubts, std::vector<std::string>{"Job evil unsigned"});
+}
+
+TEST_F(BeliefTest, APlanCopiedToAnotherObjectHoldsNothing) {
+  const Job ours = released("train");
+  Job copy = ours;
+  copy.key.name = "copy";
+  copy.uid = job_uid("copy");
+  cache_.upsert(copy);
+  Job again = ours;  // deleted and made again under its name
+  again.uid = Uid("another");
+  cache_.upsert(again);
+  EXPECT_EQ(holds(), 0u);
+  EXPECT_EQ(job(0).plan_doubt, PlanDoubt::kForged);
+  EXPECT_EQ(job(1).plan_doubt, PlanDoubt::kForged);
+}
+
+TEST_F(BeliefTest, APodsOwnPlanIsJudgedToo) {
+  const Pod ours = a_pod("alone").gpus(4).gated().managed().planned({"gpu-1"}).build();
+  cache_.upsert(sealed(mac_, ours));
+  EXPECT_EQ(holds(), 1u);
+  cache_.upsert(ours);  // somebody wrote over it
+  EXPECT_EQ(holds(), 0u);
+  EXPECT_EQ(cache_.snapshot()->unbound[0]->plan_doubt, PlanDoubt::kUnsigned);
+  EXPECT_TRUE(cache_.snapshot()->unbound[0]->our_gate);
+}
+
+// One PATCH a minute kept GPUs held for ever.
+TEST_F(BeliefTest, APlanThatWasWithdrawnNeverComesBack) {
+  const Job first = released("train", "plan-1");
+  const Job second = released("train", "plan-2");
+  cache_.upsert(first);
+  cache_.upsert(second);
+  EXPECT_EQ(job().plan->id, "plan-2");
+  cache_.upsert(first);
+  EXPECT_EQ(holds(), 0u);
+  EXPECT_EQ(job().plan_doubt, PlanDoubt::kEnded);
+  cache_.upsert(second);
+  EXPECT_EQ(holds(), 0u);
+}
+
+TEST_F(BeliefTest, ASuspendedJobsPlanIsOver) {
+  const Job ours = released("train");
+  cache_.upsert(ours);
+  Job suspended = ours;
+  suspended.suspended = true;
+  suspended.generation = 3;
+  cache_.upsert(suspended);
+  Job resumed = ours;
+  resumed.generation = 4;
+  cache_.upsert(resumed);
+  EXPECT_EQ(holds(), 0u);
+  EXPECT_EQ(job().plan_doubt, PlanDoubt::kEnded);
+}
+
+// Whoever starts now has seen no plan end: a Job that has been suspended since is known by that.
+TEST_F(BeliefTest, AfterAFailoverAPlanCountsAtTheGenerationThatWasSigned) {
+  Job old = released("train");
+  old.generation = 4;
+  cache_.upsert(old);
+  EXPECT_EQ(holds(), 0u);
+  EXPECT_EQ(job().plan_doubt, PlanDoubt::kOutdated);
+}
+
+TEST_F(BeliefTest, WhoSawThePlanFollowsTheJobWhenItIsChanged) {
+  Job ours = released("train");
+  cache_.upsert(ours);
+  ours.generation = 3;  // its activeDeadlineSeconds, say
+  cache_.upsert(ours);
+  EXPECT_EQ(holds(), 2u);
+}
+
+TEST_F(BeliefTest, MemoryGoesWithTheObject) {
+  const Job ours = released("train");
+  cache_.upsert(ours);
+  cache_.remove(ours);
+  cache_.upsert(ours);
+  EXPECT_EQ(holds(), 2u);
+}
+
+TEST_F(BeliefTest, WithoutAKeyNothingIsBelievedAndNothingIsTakenAway) {
+  const Job ours = released("train");
+  const std::string key = "k";
+  mac_.use("");
+  cache_.upsert(ours);
+  EXPECT_EQ(holds(), 0u);
+  EXPECT_EQ(job().plan_doubt, PlanDoubt::kNone);
+  mac_.use(key);
+  cache_.judge_anew();
+  EXPECT_EQ(holds(), 2u);
+}
+
+TEST_F(BeliefTest, InOtherNamespacesOurKeysAreNobodys) {
+  Job sneak = a_job("playground/sneak").gpus(4).waiting().trains("resnet50", 64, 100).build();
+  sneak.plan = released("train").plan;
+  cache_.upsert(sneak);
+  cache_.upsert(
+      sealed(mac_, a_pod("playground/pod").gpus(4).gated().managed().planned({"gpu-1"}).build()));
+  cache_.upsert(a_pod("playground/runs").gpus(1).on("gpu-2").build());
+  EXPECT_EQ(holds(), 0u);
+  EXPECT_FALSE(job().suspended_by_us);
+  EXPECT_FALSE(job().managed);
+  EXPECT_EQ(job().intent, nullptr);
+  EXPECT_EQ(job().plan, nullptr);
+  const Pod& pod = *cache_.snapshot()->unbound[0];
+  EXPECT_FALSE(pod.our_gate);
+  EXPECT_TRUE(pod.gated && pod.foreign_gate);
+  EXPECT_EQ(cache_.snapshot()->nodes[1]->free().gpu_total(), 3);  // it takes what it takes
+}
+
+TEST_F(BeliefTest, ANominationStaysWhereverItIs) {
+  cache_.upsert(a_pod("playground/nominated").gpus(4).nominated("gpu-1").build());
+  EXPECT_EQ(holds(), 1u);  // kube-scheduler reserves for it too
+}
+
+TEST_F(BeliefTest, ANamespaceThatLosesItsLabelGivesItsTasksUpAtOnce) {
+  cache_.upsert(a_job("waits").gpus(4).waiting().build());
+  cache_.upsert(released("train"));
+  cache_.upsert(a_pod("train-0").of_job("train").gpus(4).gated().managed().build());
+  EXPECT_EQ(holds(), 2u);
+  EXPECT_TRUE(cache_.snapshot()->given_up_jobs.empty());
+
+  cache_.upsert(a_namespace("default", false));
+  const SnapshotPtr snapshot = cache_.publish();
+  EXPECT_EQ(snapshot->holds.all().size(), 0u);
+  EXPECT_FALSE(snapshot->jobs[1]->suspended_by_us);
+  ASSERT_EQ(snapshot->given_up_jobs.size(), 2u);
+  EXPECT_TRUE(snapshot->given_up_jobs[0].object->plan);
+  EXPECT_TRUE(snapshot->given_up_jobs[1].object->suspended_by_us);
+  EXPECT_EQ(snapshot->given_up_jobs[0].due_s, clock_.steady_s());
+  ASSERT_EQ(snapshot->given_up_pods.size(), 1u);
+  EXPECT_TRUE(snapshot->given_up_pods[0].object->our_gate);
+
+  cache_.upsert(a_namespace("default", true));
+  EXPECT_TRUE(cache_.publish()->given_up_jobs.empty());
+  EXPECT_TRUE(cache_.snapshot()->given_up_pods.empty());
+  EXPECT_TRUE(cache_.snapshot()->jobs[1]->suspended_by_us);
+  EXPECT_EQ(cache_.snapshot()->jobs[0]->plan_doubt, PlanDoubt::kEnded);
+}
+
+// The label and a Job that was made right after it come in any order.
+TEST_F(BeliefTest, WhatAppearsInANamespaceWithoutTheLabelIsGivenUpALittleLater) {
+  for (const char* name : {"playground/waits", "unheard-of/waits"})
+    cache_.upsert(a_job(name).gpus(4).waiting().build());
+  ASSERT_EQ(cache_.publish()->given_up_jobs.size(), 2u);
+  const double due_s = clock_.steady_s() + kHeardWithin_s;
+  EXPECT_EQ(cache_.snapshot()->given_up_jobs[0].due_s, due_s);
+  clock_.advance(1);
+  cache_.upsert(a_job("playground/waits").gpus(4).waiting().build());
+  EXPECT_EQ(cache_.publish()->given_up_jobs[0].due_s, due_s);
+  cache_.upsert(a_namespace("playground"));
+  EXPECT_EQ(cache_.publish()->given_up_jobs.size(), 1u);
+}
+
+TEST_F(BeliefTest, ANamespaceThatIsGoneCountsNoMore) {
+  cache_.upsert(released("train"));
+  cache_.remove(a_namespace("default"));
+  EXPECT_EQ(holds(), 0u);
+  cache_.begin_relist(KubeKind::kNamespace);
+  cache_.upsert(a_namespace("default"));
+  cache_.finish_relist(KubeKind::kNamespace);
+  EXPECT_TRUE(cache_.publish()->given_up_jobs.empty());
+}
+
+TEST(Belief, NothingIsSyncedBeforeTheNamespacesAreThere) {
+  test::FakeClock clock;
+  test::FakeMac mac;
+  Cache cache(clock, nullptr, &mac);
+  cache.upsert(a_job("waits").gpus(4).waiting().build());
+  for (const KubeKind kind : {KubeKind::kNode, KubeKind::kPod, KubeKind::kJob})
+    cache.finish_relist(kind);
+  EXPECT_FALSE(cache.publish()->synced);
+  cache.upsert(a_namespace("default"));
+  cache.finish_relist(KubeKind::kNamespace);
+  EXPECT_TRUE(cache.publish()->synced);
+  EXPECT_TRUE(cache.snapshot()->jobs[0]->suspended_by_us);
+  EXPECT_FALSE(cache.snapshot()->taken_on_trust);
+}
+
+TEST(Belief, ADumpIsBelievedAndItsNamespacesAreHonoured) {
+  test::FakeClock clock;
+  Cache cache(clock, nullptr);
+  cache.upsert(a_node("gpu-1").of("A100", 4).build());
+  cache.upsert(a_job("playground/train").gpus(4).managed().planned({"gpu-1"}).build());
+  for (const ResourceSpec& resource : kResources)
+    cache.finish_relist(resource.kind);
+  EXPECT_EQ(cache.publish()->holds.all().size(), 1u);
+  EXPECT_TRUE(cache.snapshot()->taken_on_trust);
+  cache.upsert(a_namespace("default"));
+  EXPECT_EQ(cache.publish()->holds.all().size(), 0u);
+  cache.upsert(a_namespace("playground"));
+  EXPECT_EQ(cache.publish()->holds.all().size(), 1u);
+}
+
+Job urgent_job(const std::string& name) {
+  JobBuilder builder = a_job(name).gpus(4).waiting();
+  builder.intent().qos_class = QosClass::kUrgent;
+  builder.intent().queue = "vision";
+  return builder.build();
+}
+
+std::shared_ptr<const AdmittedNote> admission(const MessageAuthenticator& mac,
+                                              const std::string& nonce = "n1") {
+  return std::make_shared<const AdmittedNote>(
+      sign_admission(mac, "default", "alice", QosClass::kUrgent, "vision", nonce));
+}
+
+TEST_F(BeliefTest, ClassAndQueueCountAsTheyWereAdmitted) {
+  Job job = urgent_job("train");
+  job.admitted = admission(mac_);
+  cache_.upsert(job);
+  EXPECT_EQ(this->job().intent->qos_class, QosClass::kUrgent);
+  EXPECT_EQ(this->job().intent->queue, "vision");
+  EXPECT_FALSE(this->job().unproven);
+}
+
+TEST_F(BeliefTest, WhatNobodyAdmittedWaitsAsNormalInTheQueueOfItsNamespace) {
+  Job forged = urgent_job("forged");
+  forged.admitted = admission(test::FakeMac("another key"));
+  cache_.upsert(forged);
+  cache_.upsert(urgent_job("bare"));
+  for (const JobPtr& job : cache_.publish()->jobs) {
+    EXPECT_FALSE(job->intent->qos_class) << job->key.name;
+    EXPECT_FALSE(job->intent->queue) << job->key.name;
+    EXPECT_TRUE(job->unproven);
+    EXPECT_TRUE(job->suspended_by_us);  // it is not lost
+  }
+}
+
+TEST_F(BeliefTest, AnAdmissionCountsForTheFirstWhoShowsIt) {
+  Job first = urgent_job("first");
+  first.admitted = admission(mac_);
+  cache_.upsert(first);
+  Job copy = urgent_job("copy");
+  copy.admitted = first.admitted;
+  cache_.upsert(copy);
+  EXPECT_TRUE(job(0).unproven);
+  EXPECT_FALSE(job(1).unproven);
+  cache_.remove(first);
+  cache_.upsert(copy);
+  EXPECT_TRUE(job(0).unproven);
+}
+
+TEST_F(BeliefTest, PodsHaveTheRightsOfTheirJob) {
+  PodBuilder builder = a_pod("train-0").of_job("train").gpus(4).gated().managed();
+  builder.intent().qos_class = QosClass::kUrgent;
+  cache_.upsert(builder.build());
+  EXPECT_FALSE(cache_.publish()->unbound[0]->intent->qos_class);
+  EXPECT_FALSE(cache_.snapshot()->unbound[0]->unproven);
+}
+
+TEST_F(BeliefTest, AJobsRankIsThatOfItsPriorityClass) {
+  Job job = a_job("train").gpus(4).build();
+  job.priority_class = "high";
+  cache_.upsert(job);
+  cache_.upsert(a_job("plain").gpus(4).build());
+  EXPECT_EQ(this->job(1).priority, 0);
+  cache_.upsert(PriorityClass{Uid("p1"), {"", "high"}, 1000, false});
+  cache_.upsert(PriorityClass{Uid("p2"), {"", "usual"}, 7, true});
+  EXPECT_EQ(this->job(1).priority, 1000);
+  EXPECT_EQ(this->job(0).priority, 7);
+  cache_.remove(PriorityClass{Uid("p1"), {"", "high"}, 0, false});
+  EXPECT_EQ(this->job(1).priority, 0);
+}
+
+}  // namespace
+}  // namespace slackline::cluster
