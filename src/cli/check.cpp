@@ -83,10 +83,11 @@ int run(const CheckOptions& options) {
 
 void add_check(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app.add_subcommand(
-      "check",
-      "Check a SlacklineConfiguration, a KubeSchedulerConfiguration and the cluster: line, problem, "
-      "remedy");
+  CLI::App* command =
+      app.add_subcommand("check",
+                         "Check a SlacklineConfiguration, a KubeSchedulerConfiguration and the "
+                         "cluster: line, problem, "
+                         "remedy");
   command->add_option("--config", options->config, "SlacklineConfiguration (YAML)")
       ->check(CLI::ExistingFile);
   command->add_option("--scheduler", options->scheduler, "KubeSchedulerConfiguration (YAML)")

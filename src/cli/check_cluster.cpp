@@ -40,8 +40,7 @@ Result<std::string> find_unled(const config::Configuration& configuration) {
   SLACKLINE_ASSIGN(const auto watch,
                    cluster::make_lease_watch({.kubeconfig = configuration.cluster.kubeconfig},
                                              key_of(configuration.planner.lease)));
-  SLACKLINE_ASSIGN(const bool unled,
-                   control::wait_until_unled([&] { return watch->look(); }, {}));
+  SLACKLINE_ASSIGN(const bool unled, control::wait_until_unled([&] { return watch->look(); }, {}));
   return unled ? control::unled_text(held) : std::string();
 }
 

@@ -15,8 +15,8 @@ Result<std::unique_ptr<GiveBackService>> GiveBackService::make(
                                              key_of(configuration.planner.lease)));
   if (configuration.planner.give_back)
     parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, [] {}, system_clock());
-  parts.give_back_ = std::make_unique<control::GiveBack>(
-      source, parts.actuator_.get(), [&parts] { return parts.lease_->look(); });
+  parts.give_back_ = std::make_unique<control::GiveBack>(source, parts.actuator_.get(),
+                                                         [&parts] { return parts.lease_->look(); });
   return service;
 }
 

@@ -38,10 +38,10 @@ Result<bool> planner_lives(const ReleaseOptions& options, const cluster::KubeAcc
   if (names.size() != 2)
     return fail(ErrorCode::kInvalidArgument,
                 format("--lease {}: write NAMESPACE/NAME", printable(options.lease)));
-  SLACKLINE_ASSIGN(const auto watch, cluster::make_lease_watch(access, {std::string(names[0]),
-                                                                        std::string(names[1])}));
-  SLACKLINE_ASSIGN(const bool unled, control::wait_until_unled([&] { return watch->look(); },
-                                                               {.limit_s = *limit_s}));
+  SLACKLINE_ASSIGN(const auto watch, cluster::make_lease_watch(
+                                         access, {std::string(names[0]), std::string(names[1])}));
+  SLACKLINE_ASSIGN(const bool unled,
+                   control::wait_until_unled([&] { return watch->look(); }, {.limit_s = *limit_s}));
   if (!unled)
     std::printf("the Lease %s was just renewed: somebody plans, nothing to do\n",
                 options.lease.c_str());
@@ -76,9 +76,10 @@ void add_release(CLI::App& app, int& exit_code) {
   command->add_option(
       "--kubeconfig", options->kubeconfig,
       "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
-  command->add_option("--if-lease-older-than", options->older_than,
-                      "Watch the planner's Lease for so long, e.g. 5m, at least for its own duration "
-                      "(15 s); end without a write as soon as somebody renews it");
+  command->add_option(
+      "--if-lease-older-than", options->older_than,
+      "Watch the planner's Lease for so long, e.g. 5m, at least for its own duration "
+      "(15 s); end without a write as soon as somebody renews it");
   command->add_option("--lease", options->lease, "NAMESPACE/NAME of that Lease")
       ->capture_default_str();
   command->add_option("--timeout", options->timeout_s, "Seconds")

@@ -24,8 +24,7 @@ class KubeKeyStore final : public KeyStore {
     if (!answer) return fail(answer.error());
     auto secret = wire::decode_key_secret(*answer);
     if (!secret) return fail(secret.error().with_context(path));
-    return std::optional(
-        StoredKeys{std::move(secret->keys), std::move(secret->resource_version)});
+    return std::optional(StoredKeys{std::move(secret->keys), std::move(secret->resource_version)});
   }
 
   Status create(const std::vector<SharedKey>& keys) override {

@@ -86,8 +86,7 @@ void LeaderElection::look() {
   }
   sighting_.see(*lease, asked_s, clock_.steady_s());
   const bool ours = term() == lease->transitions && lease->holder == options_.identity;
-  const bool expired =
-      sighting_.unchanged_s() >= lease_duration_s(*lease, options_.duration_s);
+  const bool expired = sighting_.unchanged_s() >= lease_duration_s(*lease, options_.duration_s);
   hold(expired ? "" : lease->holder);
   if (!ours && !lease->holder.empty() && !expired) return lead(std::nullopt, 0);
   if (!ours) lease->transitions += 1;

@@ -2,9 +2,9 @@
 //
 // Every replica looks at the Lease each retry_s. The holder renews it; anybody takes one that is
 // free, or that has not changed for its duration (at least duration_s) on the taker's own steady
-// clock: no time in the Lease is compared with a clock. A write carries the resourceVersion it was decided on, so of two takers
-// one gets a conflict. The term is leaseTransitions, which grows with every taking, also by the
-// same replica after a restart; every plan carries it (hand-over rule 2).
+// clock: no time in the Lease is compared with a clock. A write carries the resourceVersion it was
+// decided on, so of two takers one gets a conflict. The term is leaseTransitions, which grows with
+// every taking, also by the same replica after a restart; every plan carries it (hand-over rule 2).
 //
 // A leader that could not renew within renew_within_s of its last renewal leads no more, though
 // nobody may have noticed: before the Lease expires for others. A stopped leader frees the Lease.
@@ -32,7 +32,7 @@ namespace slackline::cluster {
 
 struct LeaseOptions {
   ObjectKey key{"slackline-system", "slackline"};
-  std::string identity;        // of this life of this replica; empty: host name and a random suffix
+  std::string identity;  // of this life of this replica; empty: host name and a random suffix
   double duration_s = kLeaseDuration_s;  // after which others take it
   double renew_within_s = 10;            // after which the holder gives up; less than duration_s
   double retry_s = 2;

@@ -22,8 +22,7 @@ Result<LeaseSight> LeaseWatch::look() {
   if (asked_s > looked_s_ + kMaxGap_s) sighting_.forget();
   looked_s_ = clock_.steady_s();
   LeaseSight sight;
-  sight.changed =
-      sighting_.see(none ? std::nullopt : std::optional(*lease), asked_s, looked_s_);
+  sight.changed = sighting_.see(none ? std::nullopt : std::optional(*lease), asked_s, looked_s_);
   sight.exists = !none;
   sight.unchanged_s = sighting_.unchanged_s();
   sight.duration_s = at_least_s_;

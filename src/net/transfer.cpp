@@ -201,8 +201,7 @@ Status Transfer::drive(const Plan& plan) {
     if (plan.head_timeout_s > 0 && !head_is_in_) {
       const double left_s = began_s + plan.head_timeout_s - clock.steady_s();
       if (left_s <= 0)
-        return fail(ErrorCode::kTimeout,
-                    format("no answer within {:.0f} s", plan.head_timeout_s));
+        return fail(ErrorCode::kTimeout, format("no answer within {:.0f} s", plan.head_timeout_s));
       wait_ms = std::min(wait_ms, static_cast<int>(left_s * 1000) + 1);
     }
     curl_multi_poll(multi_, nullptr, 0, wait_ms, nullptr);

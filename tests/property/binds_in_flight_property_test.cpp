@@ -63,9 +63,7 @@ class World {
     double until_s = 0;
   };
 
-  int draw(int below) {
-    return std::uniform_int_distribution<int>(0, below - 1)(random_);
-  }
+  int draw(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random_); }
   test::PodBuilder pod(int i) const {
     return test::a_pod("p" + std::to_string(i)).gpus(asked_[static_cast<std::size_t>(i)], kShare);
   }

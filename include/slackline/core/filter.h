@@ -28,9 +28,9 @@
 namespace slackline::core {
 
 struct FilterOptions {
-  const GpuCatalog* catalog = nullptr;  // required
-  bool trusted = true;                  // CacheHealth::trusted()
-  double now_steady_s = 0;              // holds expire by it
+  const GpuCatalog* catalog = nullptr;      // required
+  bool trusted = true;                      // CacheHealth::trusted()
+  double now_steady_s = 0;                  // holds expire by it
   std::span<const TakenShares> taken = {};  // by binds in flight, of what we alone account; by node
 };
 

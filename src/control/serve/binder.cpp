@@ -110,8 +110,7 @@ Status Binder::judge(const Pod& pod, const NodeName& node, const ClusterSnapshot
                        pod.key.str(), printable(pod.scheduler_name, 64)));
   if (!source_.health().trusted()) return {};
   const auto index = snapshot.find_node(node.str());
-  if (!index)
-    return fail(ErrorCode::kNotFound, format("node {} is not known here", node.str()));
+  if (!index) return fail(ErrorCode::kNotFound, format("node {} is not known here", node.str()));
   // Of pods without GPUs the cache keeps no tolerations.
   return pod.requests.wants_gpus() ? judge_node(pod, *snapshot.node(*index).node) : Status();
 }
@@ -143,7 +142,8 @@ BindOutcome Binder::settle_by_truth(const BindRequest& request, const Pod& pod, 
   const bool gone = (truth && truth->uid != request.uid) ||
                     (!truth && truth.error().code == ErrorCode::kNotFound);
   const bool elsewhere = truth && !gone && !truth->node.empty();
-  const bool may_happen = error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable;
+  const bool may_happen =
+      error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable;
   const bool doubtful = !gone && !elsewhere && (may_happen || !truth);
   end_booking(pod, request.node, doubtful ? Ending::kDoubtful : Ending::kFailed);
   // The API server's own words on a conflict name the pod's uid.

@@ -85,8 +85,8 @@ std::string DecisionOptions::fingerprint() const {
 }
 
 Extender::Extender(const DecisionOptions& options, const KnownBoard& board,
-                   cluster::ClusterSource& source, cluster::ClusterWriter* writer,
-                   DecisionLog& log, const Clock& clock)
+                   cluster::ClusterSource& source, cluster::ClusterWriter* writer, DecisionLog& log,
+                   const Clock& clock)
     : options_(options),
       options_hash_(options.fingerprint()),
       board_(board),

@@ -47,7 +47,7 @@ class ShareAccount;
 struct DecisionOptions {
   Mode mode = Mode::kAdvise;
   GpuCatalog catalog;
-  const SettingsBoard* settings = nullptr;  // what may change; null: the defaults
+  const SettingsBoard* settings = nullptr;   // what may change; null: the defaults
   std::vector<std::string> scheduler_names;  // whose pods are bound; empty: anybody's
   // Since when this replica leads (share_account.h); null: no Lease says who counts shares.
   std::function<std::optional<double>()> leads_since;
@@ -59,9 +59,8 @@ struct DecisionOptions {
 class Extender {
  public:
   // `writer` is null where the cluster source is read-only: then bind answers an error.
-  Extender(const DecisionOptions& options, const KnownBoard& board,
-           cluster::ClusterSource& source, cluster::ClusterWriter* writer, DecisionLog& log,
-           const Clock& clock);
+  Extender(const DecisionOptions& options, const KnownBoard& board, cluster::ClusterSource& source,
+           cluster::ClusterWriter* writer, DecisionLog& log, const Clock& clock);
   ~Extender();
 
   // For decoding: a request that was read by them is answered without looking its nodes up.

@@ -11,7 +11,8 @@ TEST(DnsName, NamespacesAreLabels) {
   for (const char* good : {"a", "team-a", "0", "kube-system"})
     EXPECT_TRUE(is_dns_label(good)) << good;
   EXPECT_TRUE(is_dns_label(std::string(63, 'a')));
-  for (const char* bad : {"", ".", "..", "a.b", "-a", "a-", "A", "a_b", "a/b", "a b", "%2e", "a\r\n"})
+  for (const char* bad :
+       {"", ".", "..", "a.b", "-a", "a-", "A", "a_b", "a/b", "a b", "%2e", "a\r\n"})
     EXPECT_FALSE(is_dns_label(bad)) << bad;
   EXPECT_FALSE(is_dns_label(std::string(64, 'a')));
 }

@@ -13,7 +13,8 @@ TEST(ObjectPath, NamesWhatKubernetesNames) {
 }
 
 TEST(ObjectPath, WhatWouldNameSomethingElseIsRefused) {
-  for (const char* bad : {"", ".", "..", "a/b", "../x", "x?dryRun=All", "x#f", "a\r\nX: y", "%2e%2e"}) {
+  for (const char* bad :
+       {"", ".", "..", "a/b", "../x", "x?dryRun=All", "x#f", "a\r\nX: y", "%2e%2e"}) {
     EXPECT_FALSE(object_path("/api/v1", "pods", {bad, "x"})) << bad;
     EXPECT_FALSE(object_path("/api/v1", "pods", {"team", bad})) << bad;
     EXPECT_FALSE(collection_path("/api/v1", "pods", bad)) << bad;

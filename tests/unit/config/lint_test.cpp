@@ -257,8 +257,8 @@ TEST(LintTest, TheExtenderMustSeeAllNodes) {
 TEST(LintTest, TheDefaultSchedulerIsNoPlaceForAnExtender) {
   EXPECT_THAT(
       after("schedulerName: gpu-scheduler", "schedulerName: default-scheduler"),
-      ElementsAre(HasSubstr("f:7: warning: profiles[0].schedulerName: is the default scheduler"),
-                  HasSubstr("extender.schedulerNames: its GPU pods are never bound")));
+      ElementsAre(HasSubstr("extender.schedulerNames: its GPU pods are never bound"),
+                  HasSubstr("f:7: warning: profiles[0].schedulerName: is the default scheduler")));
   Configuration told;
   told.extender.scheduler_names = {"default-scheduler"};
   EXPECT_THAT(

@@ -127,7 +127,8 @@ TEST(LoadTest, WhoIsBoundAndWhoGivesBackIsConfigured) {
   EXPECT_TRUE(loaded.configuration.planner.give_back);
   EXPECT_THAT(parse("extender: {schedulerNames: []}\n").configuration.extender.scheduler_names,
               IsEmpty());
-  EXPECT_THAT(problems("planner: {giveBack: perhaps}\n"), ElementsAre(HasSubstr("planner.giveBack")));
+  EXPECT_THAT(problems("planner: {giveBack: perhaps}\n"),
+              ElementsAre(HasSubstr("planner.giveBack")));
 }
 
 TEST(LoadTest, TheWebhookIsConfigured) {

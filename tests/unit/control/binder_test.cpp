@@ -1,6 +1,10 @@
 // What bind refuses before anything is written, and what it takes to believe an answer.
 #include "control/serve/binder.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,21 +51,20 @@ class BinderTest : public testing::Test {
   const GpuCatalog catalog_ = default_gpu_catalog();
   BinderOptions options_{Mode::kActive, {}};
   test::FakeClock clock_;
-  test::FakeSource source_{
-      a_cluster()
-          .with(a_node("free"))
-          .with(a_node("cordoned").cordoned())
-          .with(a_node("tainted").taint("team", "vision"))
-          .with(a_node("evicting").taint("gone", "", TaintEffect::kNoExecute))
-          .with(a_node("soft").taint("x", "", TaintEffect::kPreferNoSchedule))
-          .with(a_node("cpu").of("", 0))
-          .with(a_node("small").of("", 1))
-          .with(ours("mine"))
-          .with(ours("second").scheduled_by("second"))
-          .with(a_pod("theirs").gpus(1).scheduled_by("default-scheduler"))
-          .with(tolerant())
-          .with(ours("big").gpus(2))
-          .build()};
+  test::FakeSource source_{a_cluster()
+                               .with(a_node("free"))
+                               .with(a_node("cordoned").cordoned())
+                               .with(a_node("tainted").taint("team", "vision"))
+                               .with(a_node("evicting").taint("gone", "", TaintEffect::kNoExecute))
+                               .with(a_node("soft").taint("x", "", TaintEffect::kPreferNoSchedule))
+                               .with(a_node("cpu").of("", 0))
+                               .with(a_node("small").of("", 1))
+                               .with(ours("mine"))
+                               .with(ours("second").scheduled_by("second"))
+                               .with(a_pod("theirs").gpus(1).scheduled_by("default-scheduler"))
+                               .with(tolerant())
+                               .with(ours("big").gpus(2))
+                               .build()};
   test::FakeWriter writer_;
   ShareAccount shares_{catalog_, source_, nullptr, clock_};
 };
@@ -122,8 +125,8 @@ TEST_F(BinderTest, APodThatTheCacheDoesNotKnowIsRead) {
     writer_.on_read = [&reads, pod] {
       ++reads;
       const Pod built = pod.build();
-      return Result<cluster::PodTruth>(cluster::PodTruth{
-          built.uid, built.node, false, std::make_shared<const Pod>(built)});
+      return Result<cluster::PodTruth>(
+          cluster::PodTruth{built.uid, built.node, false, std::make_shared<const Pod>(built)});
     };
   };
   as_read(a_pod("new").gpus(1).scheduled_by("default-scheduler"));
@@ -158,6 +161,36 @@ TEST_F(BinderTest, NothingMoreIsAskedOnceTheTimeIsUp) {
   };
   EXPECT_EQ(bind("mine", "free").counted, "timeout");
   EXPECT_EQ(reads, 0);
+}
+
+// What bind takes beside the API server, which answers at once here: 99 of 100 within 1 ms, of a
+// large cluster. The best of some rounds: another program may have the core for a moment.
+TEST_F(BinderTest, ItTakesLessThanAMillisecondBesideTheApiServer) {
+  constexpr int kNodes = 3000;
+  constexpr int kPods = 500;
+  test::ClusterBuilder cluster;
+  for (int i = 0; i < kNodes; ++i)
+    cluster.with(a_node("n" + std::to_string(i)).of("A100", 8));
+  for (int i = 0; i < kPods; ++i)
+    cluster.with(ours("p" + std::to_string(i)));
+  source_.show(cluster.build());
+  double best_p99_us = 1e9;
+  for (int round = 0; round < 5; ++round) {
+    std::vector<double> took_us;
+    for (int i = 0; i < kPods; ++i) {
+      const std::string pod = "p" + std::to_string(i);
+      const auto began = std::chrono::steady_clock::now();
+      const BindOutcome outcome = bind(pod, "n" + std::to_string(i * 5));
+      const std::chrono::duration<double, std::micro> took =
+          std::chrono::steady_clock::now() - began;
+      ASSERT_EQ(outcome.counted, "bound") << outcome.reply.error;
+      took_us.push_back(took.count());
+    }
+    std::sort(took_us.begin(), took_us.end());
+    best_p99_us = std::min(best_p99_us, took_us[took_us.size() * 99 / 100]);
+  }
+  std::printf("bind without the API server: p99 %.1f us\n", best_p99_us);
+  EXPECT_LT(best_p99_us, 1000);
 }
 
 }  // namespace

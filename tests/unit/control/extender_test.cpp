@@ -136,7 +136,8 @@ INSTANTIATE_TEST_SUITE_P(
         BindCase{"timeout before commit", ErrorCode::kTimeout, truth("p", ""), "the write failed"},
         BindCase{"bound elsewhere", ErrorCode::kConflict, truth("p", "gpu-1"),
                  "already bound to gpu-1"},
-        BindCase{"recreated", ErrorCode::kConflict, truth("other", "gpu-2"), "another one of that name"},
+        BindCase{"recreated", ErrorCode::kConflict, truth("other", "gpu-2"),
+                 "another one of that name"},
         BindCase{"pod gone", ErrorCode::kNotFound,
                  Result<cluster::PodTruth>(fail(ErrorCode::kNotFound, "gone")), "the write failed"},
         BindCase{"nothing answers", ErrorCode::kUnavailable,
@@ -145,8 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(ExtenderTest, AReadOnlySourceRefusesToBind) {
   Extender read_only(options, board, source, nullptr, log, clock);
-  EXPECT_THAT(read_only.bind(kBind).error,
-              HasSubstr("cannot bind"));
+  EXPECT_THAT(read_only.bind(kBind).error, HasSubstr("cannot bind"));
 }
 
 }  // namespace

@@ -39,7 +39,9 @@ class LiveSource final : public cluster::ClusterSource {
     MutexLock lock(mutex_);
     return snapshot_;
   }
-  CacheHealth health() const override { return {.synced = true, .age_s = 0, .stale = false, .detail = ""}; }
+  CacheHealth health() const override {
+    return {.synced = true, .age_s = 0, .stale = false, .detail = ""};
+  }
   std::optional<ListTimes> pods_listed() const override { return listed; }
   void list_pods_again() override { ++lists; }
 
@@ -149,9 +151,8 @@ TEST_F(SharesTest, TwoSchedulersNeverOverbookANode) {
       for (std::size_t n = 0; n < names.size(); ++n) {
         if (!passes(reply.verdicts[n])) continue;
         MutexLock lock(mutex);
-        binds.emplace_back([&, i, n] {
-          good += bind(extender, i, std::string(names[n])).error.empty() ? 1 : 0;
-        });
+        binds.emplace_back(
+            [&, i, n] { good += bind(extender, i, std::string(names[n])).error.empty() ? 1 : 0; });
         break;
       }
       std::this_thread::sleep_for(milliseconds(1));
@@ -187,9 +188,8 @@ TEST_F(SharesTest, ASlowApiServerDelaysNeitherOtherBindsNorFilters) {
   double best_bind = 1e9;
   for (int i = 4; i < 8; ++i) {
     best_filter = std::min(best_filter, took_ms([&] { filter(extender, i, {"n0", "n1"}); }));
-    best_bind = std::min(best_bind, took_ms([&] {
-                           EXPECT_THAT(bind(extender, i, "n1").error, IsEmpty());
-                         }));
+    best_bind = std::min(best_bind,
+                         took_ms([&] { EXPECT_THAT(bind(extender, i, "n1").error, IsEmpty()); }));
   }
   EXPECT_LT(best_filter, 5);
   EXPECT_LT(best_bind, 5);

@@ -26,9 +26,8 @@ class BindsInFlightTest : public testing::Test {
  protected:
   // Two nodes of two shares each; the pods wait, or are on the node named.
   static ClusterSnapshot cluster(const std::vector<std::pair<std::string, std::string>>& pods) {
-    auto builder = a_cluster()
-                       .with(a_node("n1").resource(kShare, 2))
-                       .with(a_node("n2").resource(kShare, 2));
+    auto builder =
+        a_cluster().with(a_node("n1").resource(kShare, 2)).with(a_node("n2").resource(kShare, 2));
     for (const auto& [name, node] : pods)
       builder.with(node.empty() ? asks(name) : asks(name).on(node));
     return builder.build();
