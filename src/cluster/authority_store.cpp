@@ -31,8 +31,7 @@ class KubeAuthorityStore final : public AuthorityStore {
   }
 
   Status create(const MutualCertificates& certificates) override {
-    SLACKLINE_ASSIGN(const std::string path,
-                     collection_path(kCore, "secrets", options_.secret.ns));
+    SLACKLINE_ASSIGN(const std::string path, collection_path(kCore, "secrets", options_.secret.ns));
     return client_.put("POST", path,
                        wire::encode_mutual_secret(options_.secret, {"", certificates}),
                        "application/json");
@@ -41,9 +40,9 @@ class KubeAuthorityStore final : public AuthorityStore {
   Status replace(const MutualCertificates& certificates,
                  const std::string& resource_version) override {
     SLACKLINE_ASSIGN(const std::string path, secret_path());
-    return client_.put("PUT", path,
-                       wire::encode_mutual_secret(options_.secret, {resource_version, certificates}),
-                       "application/json");
+    return client_.put(
+        "PUT", path, wire::encode_mutual_secret(options_.secret, {resource_version, certificates}),
+        "application/json");
   }
 
   Status publish(const MutualCertificates& certificates) override {
@@ -62,9 +61,7 @@ class KubeAuthorityStore final : public AuthorityStore {
   }
 
  private:
-  Result<std::string> secret_path() const {
-    return object_path(kCore, "secrets", options_.secret);
-  }
+  Result<std::string> secret_path() const { return object_path(kCore, "secrets", options_.secret); }
 
   ObjectClient client_;
   const AuthorityStoreOptions options_;

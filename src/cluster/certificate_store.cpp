@@ -30,8 +30,7 @@ class KubeCertificateStore final : public CertificateStore {
   }
 
   Status create(const CertificateSet& set) override {
-    SLACKLINE_ASSIGN(const std::string path,
-                     collection_path(kCore, "secrets", options_.secret.ns));
+    SLACKLINE_ASSIGN(const std::string path, collection_path(kCore, "secrets", options_.secret.ns));
     return write("POST", path, set, "");
   }
 
@@ -55,9 +54,7 @@ class KubeCertificateStore final : public CertificateStore {
   }
 
  private:
-  Result<std::string> secret_path() const {
-    return object_path(kCore, "secrets", options_.secret);
-  }
+  Result<std::string> secret_path() const { return object_path(kCore, "secrets", options_.secret); }
 
   Status write(const std::string& method, const std::string& path, const CertificateSet& set,
                const std::string& resource_version) {
