@@ -25,6 +25,11 @@ void Worker::join() {
   if (thread_.joinable()) thread_.join();
 }
 
+bool Worker::is_stopping() const {
+  MutexLock lock(mutex_);
+  return stopping_;
+}
+
 bool Worker::wait(double seconds) {
   const Clock& clock = system_clock();
   const double until_s = clock.steady_s() + seconds;

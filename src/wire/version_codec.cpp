@@ -1,5 +1,6 @@
 #include "wire/version_codec.h"
 
+#include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "wire/json_view.h"
 
@@ -14,7 +15,7 @@ Result<int> decode_server_minor(std::string_view json) {
     return fail(ErrorCode::kInvalidArgument,
                 format("/version tells no version of Kubernetes 1: major \"{}\", minor \"{}\"",
                        printable(root["major"].text(), 16), printable(text, 16)));
-  return static_cast<int>(*minor);
+  return saturating_int(*minor);
 }
 
 }  // namespace slackline::wire

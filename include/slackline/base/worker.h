@@ -29,11 +29,14 @@ class Worker {
   void stop();
   void join();
 
+  // For long work that ends early where it is asked to (base/stop.h). From any thread.
+  bool is_stopping() const;
+
   // True after so many seconds of steady time; false as soon as it is stopped, also for 0 s.
   [[nodiscard]] bool wait(double seconds);
 
  private:
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar wake_;
   bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -17,8 +17,9 @@ class ForecastBook {
   ForecastBook() = default;  // of nobody
   // Of all tasks that wait or run in the state. names[task] is unique and outlives the task's
   // index. The longer the queue, the coarser the times: at most a tenth of the time from now.
+  // Stopped (base/stop.h) it is empty.
   ForecastBook(const PlanState& state, const std::vector<Uid>& names, double now_s,
-               const Policy& policy);
+               const Policy& policy, const StopAsked& stop = {});
 
   double made_s() const { return made_s_; }  // the `now_s` it was written for
   std::size_t size() const { return entries_.size(); }

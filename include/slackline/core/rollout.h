@@ -13,6 +13,7 @@
 #include <array>
 #include <vector>
 
+#include "slackline/base/stop.h"
 #include "slackline/core/play.h"
 
 namespace slackline::core {
@@ -41,11 +42,12 @@ struct RolloutOptions {
   double window_s = 86400;
   double horizon_s = 2 * 86400.0;
   double resolution = 0;  // PlayOptions::resolution, of the time from now
+  StopAsked stop{};       // asked after every call of the policy
 };
 
 // One forecast for each task asked about, which must wait or run; tasks still in the future of the
 // state do not arrive. O(kScenarios x calls of the policy); of one scenario, where all are the
-// same: no error and nobody expected.
+// same: no error and nobody expected. Empty where it was stopped.
 std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,
                               const std::vector<TaskIndex>& tasks,
                               const RolloutOptions& options = {});

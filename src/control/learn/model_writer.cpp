@@ -202,17 +202,19 @@ Status ModelWriter::add_runs(std::vector<FinishedRun>& runs) {
   return status;
 }
 
-void ModelWriter::catch_up() {
+void ModelWriter::catch_up(const StopAsked& stop) {
   std::set<store::ModelKey> stale;
   for (const auto& [key, pair] : learnt_.pairs)
     if (!pair.fit || pair.fit->entry.points != static_cast<int>(pair.samples.size()))
       stale.insert({key.first, key.second});
-  if (!stale.empty()) refit(stale);
+  if (!stale.empty()) refit(stale, stop);
 }
 
-void ModelWriter::refit(const std::set<store::ModelKey>& keys) {
-  for (const store::ModelKey& key : keys)
+void ModelWriter::refit(const std::set<store::ModelKey>& keys, const StopAsked& stop) {
+  for (const store::ModelKey& key : keys) {
+    if (is_asked(stop)) break;
     refit(key);
+  }
   publish();
 }
 

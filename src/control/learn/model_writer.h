@@ -17,6 +17,7 @@
 #include "control/learn/known.h"
 #include "control/learn/model_meters.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/stop.h"
 #include "store/model_store.h"
 
 namespace slackline::control {
@@ -43,8 +44,9 @@ class ModelWriter {
   // Removes from `runs` those that are on disk; the rest is for the next time.
   Status add_runs(std::vector<FinishedRun>& runs);
   // Fits the pairs whose fit is older than their samples: the work of a predecessor that ended too
-  // early, and the reasons of refusals, which are not kept on disk.
-  void catch_up();
+  // early, and the reasons of refusals, which are not kept on disk. What was not fitted when it is
+  // stopped is fitted by the next start.
+  void catch_up(const StopAsked& stop = {});
 
  private:
   ModelWriter(std::string path, store::ModelStore store, WorkloadProfiles base, KnownBoard& board,
@@ -55,7 +57,7 @@ class ModelWriter {
   Status write(const Status& status, std::string_view what);
   Status check_room(const std::string& model) const;
   void tell_condition();
-  void refit(const std::set<store::ModelKey>& keys);
+  void refit(const std::set<store::ModelKey>& keys, const StopAsked& stop = {});
   void refit(const store::ModelKey& key);
   void keep(const ProfileEntry& entry, LearntPair& pair);
   void publish();

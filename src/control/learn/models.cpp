@@ -94,7 +94,10 @@ void Models::record_run(FinishedRun run) {
 }
 
 void Models::run() {
-  writer_->catch_up();
+  writer_->catch_up([this] {
+    MutexLock lock(mutex_);
+    return stopping_;
+  });
   std::vector<FinishedRun> waiting;
   for (;;) {
     std::deque<Task> tasks;

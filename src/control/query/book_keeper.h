@@ -5,7 +5,8 @@
 //      yes: read the queue, write the book, publish it, tell; then rest kRestRatio times as long as
 //           that took, so that it never takes more than a fifth of one core
 //
-// Thread-safety: start() once, then stop() and join(). `told` is called on its thread.
+// Thread-safety: start() once, then stop() and join(); stop() ends a book that is being written.
+// `told` is called on its thread.
 #pragma once
 
 #include <functional>

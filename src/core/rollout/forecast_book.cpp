@@ -11,12 +11,13 @@ double resolution_for(std::size_t waiting) {
 }  // namespace
 
 ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names, double now_s,
-                           const Policy& policy)
+                           const Policy& policy, const StopAsked& stop)
     : made_s_(now_s) {
   std::vector<TaskIndex> asked(state.waiting().begin(), state.waiting().end());
   asked.insert(asked.end(), state.running().begin(), state.running().end());
   RolloutOptions options;
   options.resolution = resolution_for(state.waiting().size());
+  options.stop = stop;
   entries_.reserve(asked.size());
   for (const Forecast& told : rollout(state, now_s, policy, asked, options))
     entries_.emplace(names[told.task], told);

@@ -64,13 +64,18 @@ class Scenario {
       found->second.finish_s = at_s;
       --open;
     };
-    hooks.go_on = [&](double at_s) { return open > 0 && at_s - now_s_ < options_.horizon_s; };
+    hooks.go_on = [&](double at_s) {
+      stopped_ = is_asked(options_.stop);
+      return !stopped_ && open > 0 && at_s - now_s_ < options_.horizon_s;
+    };
     if (open > 0) play(future, policy, arrivals_, hooks, {wake_s, options_.resolution});
     std::vector<Times> result;
     for (const TaskIndex task : asked)
       result.push_back(times[task]);
     return result;
   }
+
+  bool stopped() const { return stopped_; }
 
  private:
   void add_expected(std::vector<PlanTask>& all) {
@@ -131,6 +136,7 @@ class Scenario {
 
   static constexpr double kCertain = 1 - 1e-9;
 
+  bool stopped_ = false;
   double now_s_;
   int number_;
   const RolloutOptions& options_;
@@ -156,6 +162,7 @@ std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy
   for (int number = 0; number < (one_future ? 1 : kScenarios); ++number) {
     Scenario scenario(planned, now_s, number, options);
     const auto times = scenario.play_for(planned, policy, wake_s, tasks);
+    if (scenario.stopped()) return {};
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       starts[i].push_back(times[i].start_s);
       finishes[i].push_back(times[i].finish_s);

@@ -113,5 +113,28 @@ TEST(HoldMeters, TellActiveHoldsFromThoseThatHaveExpired) {
   EXPECT_THAT(metrics.expose(), HasSubstr("slackline_holds{state=\"active\"} 0"));
 }
 
+// A book of thousands takes many seconds here; SIGTERM does not wait for it.
+TEST_F(BookKeeperTest, ABookThatIsBeingWrittenIsLeftWhenItIsStopped) {
+  const double now_s = system_clock().wall_s();
+  auto cluster = a_cluster();
+  for (int i = 0; i < 50; ++i)
+    cluster.with(a_node("n" + std::to_string(i)));
+  for (int i = 0; i < 4000; ++i) {
+    auto job = a_job("job-" + std::to_string(i)).gpus(1 + i % 4).waiting().created(now_s);
+    job.intent().expected_duration_s = 600 + i % 7 * 100;
+    job.intent().deadline_s = now_s + 4000 + i;
+    cluster.with(job);
+  }
+  source_.show(cluster.build());
+  const auto keeps = keeper();
+  keeps->start();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  const double stopped_s = system_clock().steady_s();
+  keeps->stop();
+  keeps->join();
+  EXPECT_LT(system_clock().steady_s() - stopped_s, 1.5);
+  EXPECT_EQ(books_.book().snapshot_version, 0U) << "there was no time to write it";
+}
+
 }  // namespace
 }  // namespace slackline::control

@@ -39,6 +39,24 @@ TEST(ForecastBook, TellsEverybodyWhatTheRolloutTells) {
   }
 }
 
+TEST(ForecastBook, IsEmptyWhereItWasStopped) {
+  test::HandOverWorld world;
+  world.add(a_node("gpu-1"));
+  for (int i = 0; i < 100; ++i)
+    world.add(a_job("job-" + std::to_string(i)).gpus(4).waiting());
+  test::WorldPlanner planner(1);
+  TaskMenus menus;
+  const Queue queue = make_queue(world.snapshot(), planner.options(world.now_s()), menus);
+  std::vector<Uid> names;
+  for (TaskIndex task = 0; task < queue.size(); ++task)
+    names.push_back(queue.task(task).uid);
+  int asked = 0;
+  const ForecastBook book(queue.state(), names, world.now_s(), *parse_policy("savable"),
+                          [&] { return ++asked == 5; });
+  EXPECT_EQ(book.size(), 0U);
+  EXPECT_EQ(asked, 5) << "it goes on after it was told to stop";
+}
+
 class HandOverNewsTest : public testing::Test {
  protected:
   void settle(bool bind) {
