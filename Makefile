@@ -26,7 +26,7 @@ bench:           ## latencies against a loopback echo, then rates on the real co
 study: build     ## the figures of docs/study again, from public data in ../shared
 	scripts/study/run
 
-fuzz:            ## every decoder for a short while (SECONDS_EACH=20)
+fuzz:            ## every decoder and whole clusters for a short while (SECONDS_EACH=20)
 	scripts/fuzz $(SECONDS_EACH)
 
 lint:            ## format, house rules, clang-tidy on changed files

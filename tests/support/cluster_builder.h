@@ -27,6 +27,9 @@ namespace slackline::test {
 
 class ClusterBuilder {
  public:
+  ClusterBuilder& add(Node node) { return nodes_.push_back(std::move(node)), *this; }
+  ClusterBuilder& add(Pod pod) { return pods_.push_back(std::move(pod)), *this; }
+  ClusterBuilder& add(Job job) { return jobs_.push_back(std::move(job)), *this; }
   ClusterBuilder& with(const NodeBuilder& node) { return nodes_.push_back(node.build()), *this; }
   ClusterBuilder& with(const PodBuilder& pod) { return pods_.push_back(pod.build()), *this; }
   ClusterBuilder& with(const JobBuilder& job) { return jobs_.push_back(job.build()), *this; }
