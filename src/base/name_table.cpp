@@ -10,26 +10,6 @@ namespace {
 
 constexpr std::size_t kMinSlots = 16;
 
-// Eight bytes at a time, the last eight overlapping those before: no name costs a byte loop.
-std::uint64_t hash_of(std::string_view name) {
-  constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
-  std::uint64_t value = name.size() * kMultiplier;
-  const auto mix = [&value](std::uint64_t word) {
-    value = (std::rotl(value, 23) ^ word) * kMultiplier;
-  };
-  if (name.size() < 8) {
-    for (const char c : name)
-      mix(static_cast<unsigned char>(c));
-  } else {
-    for (std::size_t at = 0; at + 8 < name.size(); at += 8)
-      mix(word_at(name.data() + at));
-    mix(word_at(name.data() + name.size() - 8));
-  }
-  // The last characters, in which names differ most, have reached the highest bits only.
-  value = (value ^ (value >> 32U)) * kMultiplier;
-  return value ^ (value >> 32U);
-}
-
 std::uint32_t tag_of(std::uint64_t hash) {
   return static_cast<std::uint32_t>(hash >> 32U);
 }
@@ -52,7 +32,7 @@ std::size_t NameTable::slot_of(std::string_view name, std::uint64_t hash) const 
 }
 
 bool NameTable::insert(std::string_view name) {
-  const std::uint64_t hash = hash_of(name);
+  const std::uint64_t hash = sip_hash(key_, name);
   Slot& slot = slots_[slot_of(name, hash)];
   if (slot.place != 0) return false;
   names_.push_back(name);
@@ -62,7 +42,7 @@ bool NameTable::insert(std::string_view name) {
 
 std::optional<std::uint32_t> NameTable::find(std::string_view name) const {
   if (slots_.empty()) return std::nullopt;
-  const Slot slot = slots_[slot_of(name, hash_of(name))];
+  const Slot slot = slots_[slot_of(name, sip_hash(key_, name))];
   if (slot.place == 0) return std::nullopt;
   return slot.place - 1;
 }

@@ -254,6 +254,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   parts->decisions.mode = configuration.mode;
   parts->decisions.catalog = configuration.gpus;
   parts->decisions.scheduler_names = configuration.extender.scheduler_names;
+  parts->decisions.verb_time_s = control::kShareOfTimeout * configuration.extender.http_timeout_s;
   SLACKLINE_ASSIGN(control::Settings settings, control::settings_of(configuration));
   parts->settings.publish(std::move(settings));
   parts->decisions.settings = &parts->settings;
@@ -281,10 +282,10 @@ void Daemon::stop(double grace_s) {
   using std::chrono::milliseconds;
   if (parts_->reloader) parts_->reloader->stop();
   parts_->health->begin_shutdown();
+  parts_->keeper->stop();  // at once, whatever it is counting
   parts_->server->stop(milliseconds(static_cast<std::int64_t>(grace_s * 1000)));
   parts_->server->join();
   if (parts_->reloader) parts_->reloader->join();
-  parts_->keeper->stop();
   parts_->keeper->join();
   if (parts_->planner) parts_->planner->stop();
   if (parts_->give_back) parts_->give_back->stop();

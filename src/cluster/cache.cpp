@@ -329,7 +329,7 @@ void Cache::rebuild_nodes() {
     slot.index = static_cast<NodeIndex>(node_list_.size());
     node_list_.push_back(slot.state);
   }
-  node_names_ = std::make_shared<const NodeNames>(node_list_);
+  node_names_ = std::make_shared<const NodeNames>(node_list_, process_hash_key());
   membership_changed_ = false;
 }
 

@@ -88,6 +88,7 @@ struct ExtenderSettings {
   std::string trust = "kube-system/slackline-extender-ca";
   // NAMESPACE/NAME of the Secret with kube-scheduler's own certificate, as tls.crt and tls.key.
   std::string client_secret = "kube-system/slackline-extender-client";
+  double http_timeout_s = 2;  // as in kube-scheduler's configuration
 
   friend bool operator==(const ExtenderSettings&, const ExtenderSettings&) = default;
 };

@@ -140,7 +140,7 @@ void lint_tls(const Lint& extender) {
                    "use https with enableHTTPS: true, or 127.0.0.1");
 }
 
-void lint_timeout(const Lint& extender) {
+void lint_timeout(const Lint& extender, bool ours, double ours_s) {
   if (!extender.has("httpTimeout")) {
     extender.warning("httpTimeout", "is missing: a dead extender then costs 5 s in every cycle",
                      "set httpTimeout: 2s");
@@ -162,6 +162,12 @@ void lint_timeout(const Lint& extender) {
         "httpTimeout",
         format("is {}: one scheduling cycle waits that long for a dead extender", text),
         "set httpTimeout: 2s");
+  else if (ours && *timeout_s != ours_s)
+    extender.warning("httpTimeout",
+                     format("is {}, Slackline's configuration says {}s: it gives up a call at the "
+                            "wrong time",
+                            text, ours_s),
+                     "set extender.httpTimeout in Slackline's configuration to the same");
 }
 
 void lint_failing_open(const Lint& extender, const std::vector<ManagedResource>& managed) {
@@ -285,7 +291,7 @@ void lint_extender(const Lint& extender, bool ours, const Configuration& configu
   lint_weight(extender, ours);
   lint_tls(extender);
   lint_client_certificate(extender, ours, configuration);
-  lint_timeout(extender);
+  lint_timeout(extender, ours, configuration.extender.http_timeout_s);
   lint_failing_open(extender, managed);
   for (const ManagedResource& resource : managed)
     lint_name(resource, extender.findings());

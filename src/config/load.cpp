@@ -220,6 +220,7 @@ void read_extender(Section& section, ExtenderSettings& extender) {
                     "the authority must outlive what it signs; give it years");
   read_object_name(section, "trust", extender.trust);
   read_object_name(section, "clientSecret", extender.client_secret);
+  section.duration("httpTimeout", extender.http_timeout_s);
 }
 
 void read_webhook(Section& section, WebhookSettings& webhook) {

@@ -23,8 +23,8 @@ std::string scheduler_stanza(const Configuration& configuration) {
   out +=
       "    filterVerb: filter\n    prioritizeVerb: prioritize\n    preemptVerb: preempt\n"
       "    bindVerb: bind\n";
-  out += format("    weight: {}\n    httpTimeout: 2s\n    nodeCacheCapable: true\n",
-                kLeastExtenderWeight);
+  out += format("    weight: {}\n    httpTimeout: {}\n    nodeCacheCapable: true\n",
+                kLeastExtenderWeight, format("{}s", configuration.extender.http_timeout_s));
   out += self_accounted
              ? "    ignorable: false # we alone account some of the resources below\n"
              : "    ignorable: true # without Slackline GPU pods schedule as they do today\n";

@@ -14,7 +14,12 @@ class NodeFilter {
       : fit_(snapshot, pod, effective_intent(snapshot, pod), *options.catalog,
              options.now_steady_s),
         plan_(live_plan(snapshot, pod, options.now_steady_s)),
-        taken_(options.taken) {}
+        taken_(options.taken) {
+    if (plan_ == nullptr) return;
+    for (const NodeName& node : plan_->nodes)
+      planned_.push_back(node.str());
+    std::sort(planned_.begin(), planned_.end());
+  }
 
   Verdict verdict(std::string_view name, NodeIndex index) {
     const bool known = index != kUnknownNode;
@@ -29,19 +34,27 @@ class NodeFilter {
 
  private:
   bool planned(std::string_view name) const {
-    return std::any_of(plan_->nodes.begin(), plan_->nodes.end(),
-                       [&](const NodeName& node) { return node.str() == name; });
+    return std::binary_search(planned_.begin(), planned_.end(), name);
   }
 
   NodeFit fit_;
   const PlanNote* plan_;
   const std::span<const TakenShares> taken_;
+  std::vector<std::string_view> planned_;  // the plan's nodes, sorted
 };
 
 // An unmanaged pod yields to holds only while somewhere else remains for it.
 void yield_to_unmanaged(std::vector<Verdict>& verdicts) {
   if (std::any_of(verdicts.begin(), verdicts.end(), passes)) return;
   std::replace(verdicts.begin(), verdicts.end(), Verdict::kHeldForOthers, Verdict::kPass);
+}
+
+FilterReply unjudged(FilterReply reply, bool ours_alone) {
+  reply.gave_up = true;
+  std::fill(reply.verdicts.begin(), reply.verdicts.end(), Verdict::kPass);
+  if (ours_alone)
+    reply.error = "there was no time to judge, and the requested share is accounted here alone";
+  return reply;
 }
 
 }  // namespace
@@ -55,16 +68,20 @@ FilterReply filter_nodes(const ClusterSnapshot& snapshot, const NodesRequest& re
     reply.error = "the pod's requests cannot be read: " + pod.problems.front();
     return reply;
   }
+  const bool ours_alone = wants_self_accounted(pod.requests, *options.catalog);
   if (!options.trusted) {
-    if (wants_self_accounted(pod.requests, *options.catalog))
+    if (ours_alone)
       reply.error =
           "the cluster cache is not synced, and the requested share is accounted here alone";
     return reply;
   }
   NodeFilter filter(snapshot, pod, options);
   const std::vector<NodeIndex> nodes = find_nodes(snapshot, request);
-  for (std::size_t i = 0; i < nodes.size(); ++i)
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (i % kNodesPerAsk == 0 && is_asked(options.stop))
+      return unjudged(std::move(reply), ours_alone);
     reply.verdicts[i] = filter.verdict(request.node_names[i], nodes[i]);
+  }
   if (!pod.managed) yield_to_unmanaged(reply.verdicts);
   return reply;
 }

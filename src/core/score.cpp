@@ -60,19 +60,33 @@ class NodeScorer {
 
   ScoreSheet score(const NodesRequest& request) {
     sheet_.shape = question_.shape;
-    for (const GpuType& type : snapshot_.node_table.types)
+    for (const GpuType& type : snapshot_.node_table.types) {
+      if (stop_asked(sheet_.types.size())) return given_up();
       sheet_.types.push_back(estimate(type));
+    }
     rank_types();
-    measure_nodes(find_nodes(snapshot_, request));
+    if (!measure_nodes(find_nodes(snapshot_, request))) return given_up();
     give_scores();
     sheet_.best = best_.take();
     return std::move(sheet_);
   }
 
  private:
-  void measure_nodes(const std::vector<NodeIndex>& nodes) {
+  bool stop_asked(std::size_t done) const {
+    return done % kNodesPerAsk == 0 && is_asked(options_.stop);
+  }
+
+  ScoreSheet given_up() {
+    sheet_.gave_up = true;
+    sheet_.nodes.clear();
+    return std::move(sheet_);
+  }
+
+  // False where it was stopped.
+  bool measure_nodes(const std::vector<NodeIndex>& nodes) {
     sheet_.nodes.reserve(nodes.size());
     for (const NodeIndex index : nodes) {
+      if (stop_asked(sheet_.nodes.size())) return false;
       ScoredNode& node = sheet_.nodes.emplace_back();
       node.node = static_cast<std::uint32_t>(sheet_.nodes.size() - 1);
       if (index == kUnknownNode) continue;
@@ -81,6 +95,7 @@ class NodeScorer {
       best_.add(node);
       if (!node.planned) best_groups_.add(group_of(node));
     }
+    return true;
   }
 
   void measure(NodeIndex index, ScoredNode& node) {

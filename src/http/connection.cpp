@@ -261,7 +261,7 @@ Connection::Step Connection::call_handler() {
   state_ = State::kHandling;
   guarding_ = false;
   deadline_ = SteadyTime::max();  // handlers bound their own time
-  if (found_.route->pool != Pool::kHot) return Want::kHandler;
+  if (found_.route->pool_for(request_.body.size()) != Pool::kHot) return Want::kHandler;
   answer(env_.listener.router->run(*found_.route, request_));
   return std::nullopt;
 }

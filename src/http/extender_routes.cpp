@@ -11,11 +11,16 @@
 #include "obs/log_limit.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
+#include "slackline/base/sip_hash.h"
 #include "slackline/base/text.h"
 #include "wire/extender_codec.h"
+#include "wire/status_codec.h"
 
 namespace slackline::http {
 namespace {
+
+// Bytes. 15,000 names of 60 letters are less; the worst body of this size is read within 50 ms.
+constexpr std::size_t kHotBody = std::size_t{1} << 20;
 
 // Codecs keep their parser's buffers, so they are lent, not made, per request.
 class CodecPool {
@@ -45,7 +50,7 @@ class CodecPool {
         return {*this, std::move(codec)};
       }
     }
-    return {*this, std::make_unique<wire::ExtenderCodec>(catalog_)};
+    return {*this, std::make_unique<wire::ExtenderCodec>(catalog_, process_hash_key())};
   }
 
  private:
@@ -101,20 +106,67 @@ class InFlight {
   const obs::Gauge& gauge_;
 };
 
+// Large requests that are being judged. kube-scheduler has one or two under way at a time; each
+// takes ten times its size.
+class LargeCalls {
+ public:
+  class Place {
+   public:
+    // Holds nothing where the body is small, or too many large ones are there.
+    Place(LargeCalls& calls, std::size_t body_size) : calls_(calls), large_(body_size > kHotBody) {
+      refused_ = large_ && calls_.count_.fetch_add(1) >= kMost;
+    }
+    ~Place() {
+      if (large_) calls_.count_.fetch_sub(1);
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    bool refused() const { return refused_; }
+
+   private:
+    LargeCalls& calls_;
+    const bool large_;
+    bool refused_ = false;
+  };
+
+ private:
+  static constexpr int kMost = 2;
+  std::atomic<int> count_{0};
+};
+
 struct Answer {
   std::string body;
   bool refused = false;
+  int status = 200;
 };
 
-// Counts and times around a verb; `answer(request)` is Result<Answer>.
+// A request, and when it was there.
+struct Call {
+  std::string_view body;
+  double received_s = 0;
+};
+
+// A status other than 200 is how kube-scheduler is told to go on without us.
+Answer too_many_large() {
+  return {wire::encode_status_error(503, "ServiceUnavailable",
+                                    "two requests of more than 1 MiB are being judged; try again"),
+          true, 503};
+}
+
+// Counts and times around a verb; `answer(call)` is Result<Answer>.
 template <class F>
-Handler observed(std::shared_ptr<VerbMetrics> metrics, Verb verb, const F& answer) {
-  return [metrics = std::move(metrics), verb, answer](const Request& request) {
+Handler observed(std::shared_ptr<VerbMetrics> metrics, std::shared_ptr<LargeCalls> large, Verb verb,
+                 const F& answer) {
+  return [metrics = std::move(metrics), large = std::move(large), verb,
+          answer](const Request& request) {
     const double started_s = system_clock().steady_s();
     const InFlight in_flight(metrics->in_flight);
+    const LargeCalls::Place place(*large, request.body.size());
     Response response;
-    Result<Answer> result = answer(request);
+    Result<Answer> result =
+        place.refused() ? Result<Answer>(too_many_large()) : answer(Call{request.body, started_s});
     if (result) {
+      response.status = result->status;
       (result->refused ? metrics->refused : metrics->ok).add();
       response.body = std::move(result->body);
     } else {
@@ -139,35 +191,39 @@ void warn_full_objects(const NodesRequest& request) {
                                           "KubeSchedulerConfiguration"}});
 }
 
-Result<Answer> answer_filter(CodecPool& codecs, control::Extender& extender, const Request& http) {
+Result<Answer> answer_filter(CodecPool& codecs, control::Extender& extender, const Call& call) {
   auto codec = codecs.lend();
-  SLACKLINE_ASSIGN(const auto decoded, codec->decode_nodes(http.body, extender.node_names()));
+  SLACKLINE_ASSIGN(const auto decoded, codec->decode_nodes(call.body, extender.node_names()));
   if (!decoded.refusal.empty()) return Answer{wire::encode_filter_error(decoded.refusal), true};
   warn_full_objects(decoded.request);
-  const FilterReply reply = extender.filter(decoded.request);
+  const FilterReply reply = extender.filter(decoded.request, call.received_s);
   return Answer{codec->encode_filter(decoded.request, reply), !reply.error.empty()};
 }
 
-Result<Answer> answer_prioritize(CodecPool& codecs, control::Extender& extender,
-                                 const Request& http) {
+Result<Answer> answer_prioritize(CodecPool& codecs, control::Extender& extender, const Call& call) {
   auto codec = codecs.lend();
-  SLACKLINE_ASSIGN(const auto decoded, codec->decode_nodes(http.body, extender.node_names()));
+  SLACKLINE_ASSIGN(const auto decoded, codec->decode_nodes(call.body, extender.node_names()));
   // A HostPriorityList has no Error: no scores is the honest answer.
   if (!decoded.refusal.empty()) return Answer{"[]", true};
-  const PrioritizeReply reply = extender.prioritize(decoded.request);
+  const PrioritizeReply reply = extender.prioritize(decoded.request, call.received_s);
   return Answer{codec->encode_prioritize(decoded.request, reply), false};
 }
 
-Result<Answer> answer_preempt(CodecPool& codecs, control::Extender& extender, const Request& http) {
+Result<Answer> answer_preempt(CodecPool& codecs, control::Extender& extender, const Call& call) {
   auto codec = codecs.lend();
-  SLACKLINE_ASSIGN(const auto decoded, codec->decode_preempt(http.body));
+  SLACKLINE_ASSIGN(const auto decoded, codec->decode_preempt(call.body, extender.node_names()));
+  // This answer has no Error, and an empty one stops every preemption: a status other than 200 is
+  // how kube-scheduler is told to go on without us.
+  if (decoded.too_many)
+    return Answer{wire::encode_status_error(413, "RequestEntityTooLarge", decoded.refusal), true,
+                  413};
   if (!decoded.refusal.empty()) return Answer{wire::encode_preempt({}), true};
-  return Answer{wire::encode_preempt(extender.preempt(decoded.request)), false};
+  return Answer{wire::encode_preempt(extender.preempt(decoded.request, call.received_s)), false};
 }
 
-Result<Answer> answer_bind(CodecPool& codecs, control::Extender& extender, const Request& http) {
+Result<Answer> answer_bind(CodecPool& codecs, control::Extender& extender, const Call& call) {
   auto codec = codecs.lend();
-  SLACKLINE_ASSIGN(const auto decoded, codec->decode_bind(http.body));
+  SLACKLINE_ASSIGN(const auto decoded, codec->decode_bind(call.body));
   const BindReply reply =
       decoded.refusal.empty() ? extender.bind(decoded.request) : BindReply{decoded.refusal};
   return Answer{wire::encode_bind(reply), !reply.error.empty()};
@@ -177,7 +233,7 @@ Result<Answer> answer_bind(CodecPool& codecs, control::Extender& extender, const
 
 void add_extender_routes(Router& router, control::Extender& extender, const GpuCatalog& catalog,
                          obs::MetricsRegistry& metrics, const ExtenderRouteOptions& options) {
-  using Answerer = Result<Answer> (*)(CodecPool&, control::Extender&, const Request&);
+  using Answerer = Result<Answer> (*)(CodecPool&, control::Extender&, const Call&);
   struct VerbRoute {
     Verb verb;
     Answerer answer;
@@ -188,6 +244,7 @@ void add_extender_routes(Router& router, control::Extender& extender, const GpuC
                                   {Verb::kPreempt, answer_preempt, Pool::kHot},
                                   {Verb::kBind, answer_bind, Pool::kThreads}};
   const auto codecs = std::make_shared<CodecPool>(catalog);
+  const auto large = std::make_shared<LargeCalls>();
   for (const VerbRoute& verb : kVerbs) {
     auto verb_metrics = std::make_shared<VerbMetrics>(metrics, to_string(verb.verb));
     const Answerer answer = verb.answer;
@@ -196,10 +253,10 @@ void add_extender_routes(Router& router, control::Extender& extender, const GpuC
     route.pattern = format("/v1/extender/{}", to_string(verb.verb));
     route.max_body = options.max_body;
     route.pool = verb.pool;
-    route.handler = observed(std::move(verb_metrics), verb.verb,
-                             [codecs, answer, &extender](const Request& request) {
-                               return answer(*codecs, extender, request);
-                             });
+    route.hot_body = kHotBody;
+    route.handler = observed(
+        std::move(verb_metrics), large, verb.verb,
+        [codecs, answer, &extender](const Call& call) { return answer(*codecs, extender, call); });
     router.add(std::move(route));
   }
 }

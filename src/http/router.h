@@ -3,7 +3,9 @@
 // Immutable once a server uses it, hence thread-safe. Handlers run concurrently.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +30,12 @@ struct Route {
   Handler handler;
   std::size_t max_body = 0;  // bytes; a longer body is refused with 413 before it is read
   Pool pool = Pool::kThreads;
+  // Of kHot: a longer body is handled as by kThreads, for reading it alone takes too long.
+  std::size_t hot_body = std::numeric_limits<std::size_t>::max();
+
+  Pool pool_for(std::size_t body_size) const {
+    return pool == Pool::kHot && body_size <= hot_body ? Pool::kHot : Pool::kThreads;
+  }
 };
 
 // What a guard says: the answer instead of the handler's, or nothing where the request may go on.

@@ -11,7 +11,7 @@ bool is_plain(char c) {
 
 }  // namespace
 
-NodeNames::NodeNames(const std::vector<NodeStatePtr>& nodes) {
+NodeNames::NodeNames(const std::vector<NodeStatePtr>& nodes, const HashKey& key) : table_(key) {
   constexpr std::size_t kQuotesAndComma = 3;
   std::size_t bytes = 0;
   for (const NodeStatePtr& state : nodes)

@@ -16,6 +16,16 @@ namespace {
 constexpr std::string_view kPodMissing =
     "Pod is missing or null: an extender request carries the pod to be scheduled";
 
+template <class T>
+void refuse_too_many(std::size_t count, std::size_t most, Decoded<T>& out) {
+  out.too_many = true;
+  out.refusal = format(
+      "the request names {} nodes, more than the {} that are judged at once: twice the nodes of "
+      "the "
+      "cluster, at least 50000",
+      count, most);
+}
+
 // Fills request.node_names from NodeNames, or says why it cannot.
 std::string read_names(JsonView names, NameTable& seen, NodesRequest& request) {
   if (!names.is_array()) return "NodeNames is neither an array nor null";
@@ -128,7 +138,8 @@ struct ExtenderCodec::Impl {
                                                     const std::shared_ptr<const NodeNames>& known) {
     const auto parts = split_names(body);
     Decoded<NodesRequest> out;
-    if (!parts || !read_known_names(parts->items, *known, out.request)) return std::nullopt;
+    if (!parts || !read_known_names(parts->items, *known, name_limit(known.get()), out.request))
+      return std::nullopt;
     without_names.assign(parts->head).append("]}");
     const auto root = document.parse(without_names);
     if (!root || !ends_with_no_names(*root)) return std::nullopt;
@@ -151,8 +162,13 @@ struct ExtenderCodec::Impl {
   }
 };
 
-ExtenderCodec::ExtenderCodec(GpuCatalog catalog)
-    : impl_(std::make_unique<Impl>(Impl{std::move(catalog), {}, 0, {}, {}, {}})) {}
+std::size_t name_limit(const NodeNames* known) {
+  constexpr std::size_t kLeast = 50'000;
+  return known == nullptr ? kLeast : std::max(kLeast, 2 * known->size() + 1'000);
+}
+
+ExtenderCodec::ExtenderCodec(GpuCatalog catalog, const HashKey& key)
+    : impl_(std::make_unique<Impl>(Impl{std::move(catalog), {}, 0, {}, NameTable(key), {}})) {}
 ExtenderCodec::~ExtenderCodec() = default;
 
 Result<Decoded<NodesRequest>> ExtenderCodec::decode_nodes(
@@ -170,9 +186,14 @@ Result<Decoded<NodesRequest>> ExtenderCodec::decode_nodes(
     out.refusal = kPodMissing;
     return out;
   }
-  out.request.pod = read_pod(pod, impl_->catalog);
   const JsonView names = root.find_any_case("NodeNames");
   const JsonView nodes = root.find_any_case("Nodes");
+  const std::size_t count = (names.present() ? names : nodes["items"]).items().count();
+  if (const std::size_t most = name_limit(known.get()); count > most) {
+    refuse_too_many(count, most, out);
+    return out;
+  }
+  out.request.pod = read_pod(pod, impl_->catalog);
   if (names.present()) {
     out.refusal = read_names(names, impl_->seen, out.request);
   } else if (nodes.present()) {
@@ -184,7 +205,8 @@ Result<Decoded<NodesRequest>> ExtenderCodec::decode_nodes(
   return out;
 }
 
-Result<Decoded<PreemptRequest>> ExtenderCodec::decode_preempt(std::string_view body) {
+Result<Decoded<PreemptRequest>> ExtenderCodec::decode_preempt(
+    std::string_view body, const std::shared_ptr<const NodeNames>& known) {
   SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(body));
   if (!root.is_object())
     return fail(ErrorCode::kInvalidArgument,
@@ -195,7 +217,6 @@ Result<Decoded<PreemptRequest>> ExtenderCodec::decode_preempt(std::string_view b
     out.refusal = kPodMissing;
     return out;
   }
-  out.request.pod = read_pod(pod, impl_->catalog);
   const JsonView metas = root.find_any_case("NodeNameToMetaVictims");
   const bool meta = metas.present();
   const JsonView map = meta ? metas : root.find_any_case("NodeNameToVictims");
@@ -206,6 +227,11 @@ Result<Decoded<PreemptRequest>> ExtenderCodec::decode_preempt(std::string_view b
   std::size_t count = 0;
   for ([[maybe_unused]] const JsonField field : map.fields())
     ++count;
+  if (const std::size_t most = name_limit(known.get()); count > most) {
+    refuse_too_many(count, most, out);
+    return out;
+  }
+  out.request.pod = read_pod(pod, impl_->catalog);
   impl_->seen.reset(count);
   for (const auto& [node, victims] : map.fields()) {
     if (!impl_->seen.insert(node)) continue;

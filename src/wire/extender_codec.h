@@ -5,6 +5,8 @@
 // but cannot be answered ("Pod is missing") comes back as a request error to be put into a 200
 // reply.
 //
+// A request may name so many nodes as name_limit() says; one that names more is not answered.
+//
 // Thread-safety: one codec per thread. A decoded request's views live until the codec's next
 // decode.
 #pragma once
@@ -25,17 +27,24 @@ template <class T>
 struct Decoded {
   T request;
   std::string refusal;
+  bool too_many = false;  // nodes; refused for that
 };
+
+// Twice the nodes there are, so that a cache that lags behind judges still, but at least 50,000.
+// `known` null: none are known.
+std::size_t name_limit(const NodeNames* known);
 
 class ExtenderCodec {
  public:
-  explicit ExtenderCodec(GpuCatalog catalog);
+  // `key`: see NameTable.
+  explicit ExtenderCodec(GpuCatalog catalog, const HashKey& key = {});
   ~ExtenderCodec();
 
   // `known`, where there is one, makes reading its names quick; what is read is the same.
   Result<Decoded<NodesRequest>> decode_nodes(std::string_view body,
                                              const std::shared_ptr<const NodeNames>& known = {});
-  Result<Decoded<PreemptRequest>> decode_preempt(std::string_view body);
+  Result<Decoded<PreemptRequest>> decode_preempt(
+      std::string_view body, const std::shared_ptr<const NodeNames>& known = {});
   Result<Decoded<BindRequest>> decode_bind(std::string_view body);
 
   // Answers to the request decoded last by this codec. Names (or, for full_objects, Node documents)

@@ -35,12 +35,14 @@ std::optional<NamesLast> split_names(std::string_view body) {
   return NamesLast{head, body.substr(head.size(), body.size() - head.size() - kClosing.size())};
 }
 
-bool read_known_names(std::string_view items, const NodeNames& known, NodesRequest& request) {
+bool read_known_names(std::string_view items, const NodeNames& known, std::size_t most,
+                      NodesRequest& request) {
   std::vector<bool> seen(known.size());
   request.node_names.reserve(known.size());
   request.nodes.reserve(known.size());
   NodeIndex index = 0;  // a guess: the one after the last
-  while (!items.empty()) {
+  for (std::size_t read = 0; !items.empty(); ++read) {
+    if (read == most) return false;
     if (!begins_with(items, known, index)) {
       const auto found = first_of(items, known);
       if (!found) return false;

@@ -2,6 +2,7 @@
 // order of their names, so that thousands of names need neither be parsed nor looked up.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -18,7 +19,9 @@ struct NamesLast {
 std::optional<NamesLast> split_names(std::string_view body);
 
 // Fills the request's names and indices, each node once, with views into `known`, whose names are
-// plain. False at the first item that is not known or not written as Go writes it.
-bool read_known_names(std::string_view items, const NodeNames& known, NodesRequest& request);
+// plain. False at the first item that is not known or not written as Go writes it, and where there
+// are more than `most` items.
+bool read_known_names(std::string_view items, const NodeNames& known, std::size_t most,
+                      NodesRequest& request);
 
 }  // namespace slackline::wire

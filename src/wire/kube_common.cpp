@@ -34,20 +34,19 @@ double read_time_s(JsonView value) {
 }
 
 Labels read_labels(JsonView map) {
-  Labels labels;
-  for (const auto& [key, value] : map.fields())
-    if (value.is_string()) labels.emplace_back(key, value.text());
+  TextPairs pairs = read_pairs(map);
   // Of a key given twice the last value wins, as for encoding/json.
-  std::stable_sort(labels.begin(), labels.end(),
+  std::stable_sort(pairs.begin(), pairs.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  Labels unique;
-  for (auto& label : labels) {
-    if (!unique.empty() && unique.back().first == label.first)
-      unique.back() = std::move(label);
+  Labels labels;
+  labels.reserve(pairs.size());
+  for (const auto& [key, value] : pairs) {
+    if (!labels.empty() && labels.back().first == key)
+      labels.back().second = value;
     else
-      unique.push_back(std::move(label));
+      labels.emplace_back(key, value);
   }
-  return unique;
+  return labels;
 }
 
 TextPairs read_pairs(JsonView map) {

@@ -133,6 +133,29 @@ TEST_F(HttpServer, AnIdleConnectionIsServedAgainUntilItsTimeIsUp) {  // F12
   EXPECT_TRUE(silent.closed_within(milliseconds(100)));
 }
 
+// A body that takes long to read is read elsewhere.
+TEST_F(HttpServer, ALongBodyOfAHotRouteDoesNotHoldUpShortOnes) {
+  http::Route route;
+  route.method = "POST";
+  route.pattern = "/judge";
+  route.max_body = 4096;
+  route.pool = http::Pool::kHot;
+  route.hot_body = 1024;
+  route.handler = [](const http::Request& request) {
+    if (request.body.size() > 1024) std::this_thread::sleep_for(seconds(1));
+    return text(std::to_string(request.body.size()));
+  };
+  router_.add(std::move(route));
+  start();
+  RawClient slow = client();
+  slow.send(post("/judge", std::string(2000, 'x')));
+  std::this_thread::sleep_for(milliseconds(50));
+  const auto begun = steady_clock::now();
+  EXPECT_EQ(client().call(post("/judge", std::string(1024, 'x')))->body, "1024");
+  EXPECT_LT(steady_clock::now() - begun, milliseconds(500));
+  EXPECT_EQ(slow.receive()->body, "2000");
+}
+
 TEST_F(HttpServer, ASlowBindDoesNotHoldUpAFilter) {
   start();
   std::vector<RawClient> binding;

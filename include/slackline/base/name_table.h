@@ -1,7 +1,8 @@
 // NameTable: thousands of names and their places 0, 1, 2 ... in the order of insertion.
 //
 // Open addressing over views: the names live elsewhere, and longer. Memory is kept across reset(),
-// so that one table serves many requests without allocating.
+// so that one table serves many requests without allocating. Where the names come from outside, the
+// key is one that nobody knows (process_hash_key()): then no choice of names makes it slow.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "slackline/base/sip_hash.h"
+
 namespace slackline {
 
 class NameTable {
  public:
+  explicit NameTable(const HashKey& key = {}) : key_(key) {}
+
   // Forgets everything and makes room for so many names; more must not be inserted.
   void reset(std::size_t names);
 
@@ -31,6 +36,7 @@ class NameTable {
   // The slot of the name, or the empty one where it belongs.
   std::size_t slot_of(std::string_view name, std::uint64_t hash) const;
 
+  HashKey key_;
   std::vector<Slot> slots_;  // a power of two, at most half full
   std::vector<std::string_view> names_;
 };

@@ -13,13 +13,15 @@
 //   node
 //      without such holds passes, because NodeResourcesFit is fresher than our cache.
 // An unmanaged pod is rejected by a hold only if another requested node passes.
-// An untrusted cache passes everything.
+// An untrusted cache passes everything, and so does a filter that is asked to stop: nothing is kept
+// of what it had judged.
 //
 // Pure; no allocation per node without holds.
 #pragma once
 
 #include <span>
 
+#include "slackline/base/stop.h"
 #include "slackline/core/binds_in_flight.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
@@ -27,15 +29,20 @@
 
 namespace slackline::core {
 
+// Far less than a millisecond of judging.
+inline constexpr std::size_t kNodesPerAsk = 256;
+
 struct FilterOptions {
   const GpuCatalog* catalog = nullptr;      // required
   bool trusted = true;                      // CacheHealth::trusted()
   double now_steady_s = 0;                  // holds expire by it
   std::span<const TakenShares> taken = {};  // by binds in flight, of what we alone account; by node
+  StopAsked stop{};                     // asked every kNodesPerAsk nodes
 };
 
 // One verdict per requested node, in the order of the request. `error` is set only when we cannot
-// answer: an unreadable pod, or self-accounted resources while the cache is untrusted.
+// answer: an unreadable pod, or self-accounted resources while the cache is untrusted or there is
+// no time.
 FilterReply filter_nodes(const ClusterSnapshot& snapshot, const NodesRequest& request,
                          const FilterOptions& options);
 

@@ -17,7 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "slackline/base/stop.h"
 #include "slackline/core/cost.h"
+#include "slackline/core/filter.h"
 #include "slackline/core/predictor.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
@@ -35,6 +37,7 @@ struct ScoreOptions {
   const std::vector<Pool>* pools = nullptr;  // derive_pools of this snapshot; null: derived here
   double theta = kDefaultTheta;
   double now_steady_s = 0;
+  StopAsked stop{};  // asked every kNodesPerAsk nodes or types
 };
 
 // What is the same for every node of one GPU type.
@@ -62,7 +65,9 @@ struct ScoredNode {
   std::uint64_t order = 0;         // the rank key as a number, smaller is better, unique if known
 };
 
+// Of a request that was stopped: nodes and best are empty.
 struct ScoreSheet {
+  bool gave_up = false;
   Placement shape;
   std::vector<TypeEstimate> types;  // the snapshot's, in the order of its node table
   std::vector<ScoredNode> nodes;    // in the order of the request

@@ -16,9 +16,10 @@
 //
 // A node is left out when it is unknown or unreadable, when its GPU type is not accepted, or when
 // no sensible set remains. A pod with a live plan gets the empty answer: the planner alone makes
-// its room.
+// its room. A choice that is asked to stop gives every node back as it was offered.
 #pragma once
 
+#include "slackline/base/stop.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
@@ -30,6 +31,7 @@ struct PreemptOptions {
   bool trusted = true;                  // CacheHealth::trusted()
   double now_wall_s = 0;                // checkpoints and starts are in epoch seconds
   double now_steady_s = 0;              // holds expire by it
+  StopAsked stop{};                     // asked before every node
 };
 
 // A subset of the offered nodes in their order; every returned node has at least one victim, sorted

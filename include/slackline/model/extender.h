@@ -40,6 +40,7 @@ struct NodesRequest {
 struct FilterReply {
   std::vector<Verdict> verdicts;  // by index of the request: every node exactly once
   std::string error;              // only when we cannot answer at all
+  bool gave_up = false;           // there was no time to judge: every node passes, or an error
 };
 
 struct HostScore {
@@ -64,6 +65,7 @@ struct PreemptRequest {
 
 struct PreemptReply {
   std::vector<NodeVictims> nodes;  // a subset of the candidates, victims by descending priority
+  bool gave_up = false;            // there was no time to choose: the candidates as they came
 };
 
 struct BindRequest {

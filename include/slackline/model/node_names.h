@@ -14,8 +14,8 @@ namespace slackline {
 
 class NodeNames {
  public:
-  // Each name at most once.
-  explicit NodeNames(const std::vector<NodeStatePtr>& nodes);
+  // Each name at most once. `key`: see NameTable.
+  explicit NodeNames(const std::vector<NodeStatePtr>& nodes, const HashKey& key = {});
   NodeNames(const NodeNames&) = delete;
   NodeNames& operator=(const NodeNames&) = delete;
 

@@ -63,6 +63,15 @@ void DecisionLog::count_victims(std::size_t victims) {
   victims_.add(static_cast<double>(victims));
 }
 
+std::string DecisionLog::count_late(Verb verb) {
+  metrics_
+      .counter("slackline_extender_deadline_exceeded_total",
+               "Verbs that ran out of time and answered what stops nobody",
+               {{"verb", to_string(verb)}})
+      .add();
+  return "not judged: no time was left";
+}
+
 void DecisionLog::on_pod_bound(const Pod& pod, double seen_s) {
   if (journal_ != nullptr)
     (void)journal_->record_outcome(pod.uid, DecisionOutcome{pod.node.str(), seen_s});

@@ -28,6 +28,8 @@ class DecisionLog : public cluster::ClusterObserver {
   // ...
   void count_bind(std::string_view outcome);
   void count_victims(std::size_t victims);
+  // A verb that ran out of time; what to write into its row.
+  std::string count_late(Verb verb);
 
   // The watch saw the pod bound: that is the outcome of its last decision.
   void on_pod_bound(const Pod& pod, double seen_s) override;

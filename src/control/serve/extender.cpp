@@ -132,13 +132,19 @@ std::shared_ptr<const NodeNames> Extender::node_names() const {
   return source_.snapshot()->node_names;
 }
 
-FilterReply Extender::filter(const NodesRequest& request) {
+StopAsked Extender::late_after(double received_s) const {
+  return
+      [this, until_s = received_s + options_.verb_time_s] { return clock_.steady_s() > until_s; };
+}
+
+FilterReply Extender::filter(const NodesRequest& request, std::optional<double> received_s) {
   const double started_s = clock_.steady_s();
   SnapshotPtr snapshot = source_.snapshot();
   core::FilterOptions options;
   options.catalog = &options_.catalog;
   options.trusted = source_.health().trusted();
   options.now_steady_s = started_s;
+  options.stop = late_after(received_s.value_or(started_s));
   ShareAccount::View view;
   FilterReply reply;
   if (shares_->concerns(request.pod)) {
@@ -159,13 +165,15 @@ FilterReply Extender::filter(const NodesRequest& request) {
   row.result = reply.error.empty()
                    ? format("passed {} of {}", of(counts, Verdict::kPass), reply.verdicts.size())
                    : reply.error;
+  if (reply.gave_up) row.result = log_.count_late(Verb::kFilter);
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
   log_.record(std::move(row));
   if (options_.mode == Mode::kShadow) return pass_all(request.node_names.size());
   return reply;
 }
 
-PrioritizeReply Extender::prioritize(const NodesRequest& request) {
+PrioritizeReply Extender::prioritize(const NodesRequest& request,
+                                     std::optional<double> received_s) {
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = board_.known();
@@ -176,6 +184,7 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request) {
   options.now_steady_s = started_s;
   const auto pools = pools_of(*snapshot);
   options.pools = pools.get();
+  options.stop = late_after(received_s.value_or(started_s));
   const core::ScoreSheet sheet = core::score_nodes(*snapshot, request, options);
   PrioritizeReply reply = core::to_reply(sheet);
 
@@ -186,13 +195,14 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request) {
                    ? std::string("no node scored")
                    : format("best {} with {}", request.node_names[reply.scores.front().node],
                             reply.scores.front().score);
+  if (sheet.gave_up) row.result = log_.count_late(Verb::kPrioritize);
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
   log_.record(std::move(row));
   if (options_.mode == Mode::kShadow) return {};
   return reply;
 }
 
-PreemptReply Extender::preempt(const PreemptRequest& request) {
+PreemptReply Extender::preempt(const PreemptRequest& request, std::optional<double> received_s) {
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
   core::PreemptOptions options;
@@ -200,6 +210,7 @@ PreemptReply Extender::preempt(const PreemptRequest& request) {
   options.trusted = source_.health().trusted();
   options.now_wall_s = clock_.wall_s();
   options.now_steady_s = started_s;
+  options.stop = late_after(received_s.value_or(started_s));
   PreemptReply reply = core::choose_victims(*snapshot, request, options);
 
   std::size_t victims = 0;
@@ -209,6 +220,7 @@ PreemptReply Extender::preempt(const PreemptRequest& request) {
       row_for(Verb::kPreempt, *snapshot, *board_.known(), request.pod, request.candidates.size());
   row.result = format("{} of {} nodes, {} victims named", reply.nodes.size(),
                       request.candidates.size(), victims);
+  if (reply.gave_up) row.result = log_.count_late(Verb::kPreempt);
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
   log_.record(std::move(row));
   if (options_.mode == Mode::kShadow) return PreemptReply{request.candidates};

@@ -8,6 +8,10 @@
 // shadow mode decides and journals everything, and lets kube-scheduler go its own way: filter
 // passes all, prioritize scores nothing, preempt echoes its input, bind is performed.
 //
+// A verb whose time is over (DecisionOptions::verb_time_s) answers what stops nobody: filter passes
+// all, or answers an error where we alone account what the pod asks for; prioritize scores nothing;
+// preempt echoes its input. It is counted.
+//
 // Thread-safe: any verb from any thread.
 #pragma once
 
@@ -21,6 +25,7 @@
 #include "control/learn/known.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
+#include "slackline/base/stop.h"
 #include "slackline/model/decision.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
@@ -43,6 +48,9 @@ class DecisionLog;
 class SettingsBoard;
 class ShareAccount;
 
+// Of the extender's httpTimeout, a verb's own time: the rest is for the way there and back.
+inline constexpr double kShareOfTimeout = 0.8;
+
 // What the verbs decide with, beside what is known of models.
 struct DecisionOptions {
   Mode mode = Mode::kAdvise;
@@ -51,6 +59,7 @@ struct DecisionOptions {
   std::vector<std::string> scheduler_names;  // whose pods are bound; empty: anybody's
   // Since when this replica leads (share_account.h); null: no Lease says who counts shares.
   std::function<std::optional<double>()> leads_since;
+  double verb_time_s = 1.6;                 // for filter, prioritize and preempt, decoding included
 
   double theta() const;             // 000 eq 10, as it is now
   std::string fingerprint() const;  // names mode and catalogue in the journal
@@ -66,12 +75,15 @@ class Extender {
   // For decoding: a request that was read by them is answered without looking its nodes up.
   std::shared_ptr<const NodeNames> node_names() const;
 
-  FilterReply filter(const NodesRequest& request);
-  PrioritizeReply prioritize(const NodesRequest& request);
-  PreemptReply preempt(const PreemptRequest& request);
+  // `received_s`: when the request was there, on the steady clock; nullopt: now.
+  FilterReply filter(const NodesRequest& request, std::optional<double> received_s = {});
+  PrioritizeReply prioritize(const NodesRequest& request, std::optional<double> received_s = {});
+  PreemptReply preempt(const PreemptRequest& request, std::optional<double> received_s = {});
   BindReply bind(const BindRequest& request);
 
  private:
+  // Whether the time of a verb is over.
+  StopAsked late_after(double received_s) const;
   DecisionRow row_for(Verb verb, const ClusterSnapshot& snapshot, const Known& known,
                       const Pod& pod, std::size_t nodes_asked) const;
 

@@ -16,6 +16,8 @@ namespace slackline::core {
 namespace {
 
 constexpr std::size_t kExactCandidates = 12;
+// A node's pods that our cache may lack; an offer of more is none.
+constexpr std::size_t kMostUnknown = 1000;
 
 // One pod that could be evicted, with what that costs and gives.
 struct Candidate {
@@ -184,6 +186,7 @@ class VictimChooser {
     const auto index = snapshot_.find_node(offered.node);
     if (!index) return std::nullopt;
     const NodeState& state = snapshot_.node(*index);
+    if (offered.victims.size() > state.pods.size() + kMostUnknown) return std::nullopt;
     if (!passes(fit_.lasting(*index))) return std::nullopt;
     read_potential_victims(state);
     if (not_only_about_gpus(state, offered)) return keep(state, offered);
@@ -286,20 +289,29 @@ class VictimChooser {
   std::vector<Candidate> candidates_;
 };
 
+PreemptReply as_offered(const PreemptRequest& request) {
+  PreemptReply reply;
+  for (const NodeVictims& offered : request.candidates)
+    if (!offered.victims.empty()) reply.nodes.push_back(offered);
+  return reply;
+}
+
 }  // namespace
 
 PreemptReply choose_victims(const ClusterSnapshot& snapshot, const PreemptRequest& request,
                             const PreemptOptions& options) {
   PreemptReply reply;
   if (live_plan(snapshot, request.pod, options.now_steady_s) != nullptr) return reply;
-  if (!options.trusted || !request.pod.problems.empty()) {
-    for (const NodeVictims& offered : request.candidates)
-      if (!offered.victims.empty()) reply.nodes.push_back(offered);
-    return reply;
-  }
+  if (!options.trusted || !request.pod.problems.empty()) return as_offered(request);
   VictimChooser chooser(snapshot, request.pod, options);
-  for (const NodeVictims& offered : request.candidates)
+  for (const NodeVictims& offered : request.candidates) {
+    if (is_asked(options.stop)) {
+      reply = as_offered(request);
+      reply.gave_up = true;
+      return reply;
+    }
     if (auto chosen = chooser.choose(offered)) reply.nodes.push_back(std::move(*chosen));
+  }
   return reply;
 }
 

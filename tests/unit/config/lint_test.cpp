@@ -198,6 +198,15 @@ TEST(LintTest, TheTimeoutMustBeThereAndFit) {
   EXPECT_THAT(after("httpTimeout: 2s", "httpTimeout: 0s"),
               ElementsAre(HasSubstr("which means 5 s")));
   EXPECT_THAT(after("httpTimeout: 2s", "httpTimeout: soon"), ElementsAre(HasSubstr("no duration")));
+  EXPECT_THAT(after("httpTimeout: 2s", "httpTimeout: 3s"),
+              ElementsAre(HasSubstr("is 3s, Slackline's configuration says 2s")));
+}
+
+TEST(LintTest, TheStanzaSaysTheConfiguredTimeout) {
+  Configuration configuration;
+  EXPECT_THAT(scheduler_stanza(configuration), HasSubstr("    httpTimeout: 2s\n"));
+  configuration.extender.http_timeout_s = 1.5;
+  EXPECT_THAT(scheduler_stanza(configuration), HasSubstr("    httpTimeout: 1.5s\n"));
 }
 
 TEST(LintTest, WholeGpusMustBeCountedByTheScheduler) {

@@ -74,6 +74,78 @@ TEST_F(ExtenderTest, ShadowModeEchoesVictims) {
   EXPECT_EQ(reply.nodes[0].pdb_violations, 2);
 }
 
+// Every look at it takes a while, so that a verb of many nodes runs out of time.
+class SlowClock final : public Clock {
+ public:
+  explicit SlowClock(double look_s) : look_s_(look_s) {}
+  double wall_s() const override { return 1.8e9; }
+  double steady_s() const override { return now_s_ += look_s_; }
+
+ private:
+  double look_s_;
+  mutable double now_s_ = 1000;
+};
+
+// F14
+class LateExtenderTest : public ExtenderTest {
+ protected:
+  LateExtenderTest() {
+    for (int i = 0; i < 3000; ++i)
+      names_.push_back("n" + std::to_string(i));
+    names_.emplace_back("gpu-1");
+  }
+  Extender extender(const Clock& clock) { return {options, board, source, &writer, log, clock}; }
+  NodesRequest request() const {
+    return asking(a_pod("late").gpus(4).priority(5).managed(), {names_.begin(), names_.end()});
+  }
+
+  std::vector<std::string> names_;
+  const SlowClock in_time_{0.05};
+  const SlowClock slow_{0.2};  // 1.6 s are over after eight looks, 2,048 nodes
+};
+
+TEST_F(LateExtenderTest, FilterPassesEveryNodeAndIsCounted) {
+  EXPECT_EQ(extender(in_time_).filter(request()).verdicts.back(), Verdict::kHeldForOthers);
+  const FilterReply reply = extender(slow_).filter(request());
+  EXPECT_TRUE(reply.gave_up);
+  EXPECT_EQ(reply.verdicts, std::vector<Verdict>(names_.size(), Verdict::kPass));
+  EXPECT_THAT(reply.error, IsEmpty());
+  EXPECT_THAT(metrics.expose(),
+              HasSubstr("slackline_extender_deadline_exceeded_total{verb=\"filter\"} 1"));
+}
+
+TEST_F(LateExtenderTest, FilterAnswersAnErrorForWhatWeAloneAccount) {
+  options.catalog.resources.front().self_accounted = true;
+  EXPECT_THAT(extender(slow_).filter(request()).error, HasSubstr("no time to judge"));
+}
+
+TEST_F(LateExtenderTest, TimeThatDecodingTookCountsToo) {
+  test::FakeClock stopped;
+  const double now_s = stopped.steady_s();
+  EXPECT_FALSE(extender(stopped).filter(request(), now_s - 1.5).gave_up);
+  EXPECT_TRUE(extender(stopped).filter(request(), now_s - 1.7).gave_up);
+}
+
+TEST_F(LateExtenderTest, PrioritizeScoresNothing) {
+  EXPECT_THAT(extender(in_time_).prioritize(request()).scores, testing::SizeIs(1));
+  EXPECT_THAT(extender(slow_).prioritize(request()).scores, IsEmpty());
+  EXPECT_THAT(metrics.expose(),
+              HasSubstr("slackline_extender_deadline_exceeded_total{verb=\"prioritize\"} 1"));
+}
+
+TEST_F(LateExtenderTest, PreemptEchoesItsInput) {
+  PreemptRequest request;
+  request.pod = a_pod("p").gpus(4).priority(10).build();
+  for (int i = 0; i < 20; ++i)
+    request.candidates.push_back({"unknown-" + std::to_string(i), {Uid("somebody")}, 2});
+  EXPECT_THAT(extender(in_time_).preempt(request).nodes, IsEmpty());
+  const PreemptReply reply = extender(slow_).preempt(request);
+  ASSERT_EQ(reply.nodes.size(), 20U);
+  EXPECT_EQ(reply.nodes[19].node, "unknown-19");
+  EXPECT_THAT(reply.nodes[19].victims, ElementsAre(Uid("somebody")));
+  EXPECT_EQ(reply.nodes[19].pdb_violations, 2);
+}
+
 TEST_F(ExtenderTest, AnUntrustedCachePassesEveryNode) {
   source.be({.synced = false, .age_s = 0, .stale = false, .detail = "not listed yet"});
   const FilterReply reply =

@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slackline/base/text.h"
+#include "support/node_names.h"
+
 namespace slackline::wire {
 namespace {
 
@@ -179,6 +182,37 @@ TEST_F(ExtenderCodecTest, PreemptAndBindRefuseWhatIsMissing) {
       codec_.decode_bind(R"({"PodName":"p","PodNamespace":"n","PodUID":"","Node":"x"})")->refusal,
       HasSubstr("PodUID"));
   EXPECT_THAT(codec_.decode_bind("{}")->refusal, HasSubstr("PodName"));
+}
+
+std::string body_with(std::size_t names) {
+  std::string body = R"({"Pod":{"metadata":{"name":"p"}},"Nodes":null,"NodeNames":[)";
+  for (std::size_t i = 0; i < names; ++i)
+    body += slackline::format(R"({}"n{}")", i == 0 ? "" : ",", i % 60'000);
+  return body + "]}";
+}
+
+TEST_F(ExtenderCodecTest, MoreNodesThanAnyClusterHasAreRefusedWithNumberAndLimit) {
+  EXPECT_THAT(refusal(body_with(50'000)), IsEmpty());
+  EXPECT_THAT(refusal(body_with(50'001)), testing::AllOf(HasSubstr("50001"), HasSubstr("50000")));
+  const auto known = test::node_names({"n0", "n1"});
+  const auto twice = codec_.decode_nodes(body_with(50'001), known);
+  EXPECT_TRUE(twice->too_many) << "also where names repeat that are known";
+  std::vector<std::string> many;
+  for (int i = 0; i < 30'000; ++i)
+    many.push_back(slackline::format("n{}", i));
+  const auto large = test::node_names(many);
+  EXPECT_EQ(name_limit(large.get()), 61'000U);
+  EXPECT_THAT(codec_.decode_nodes(body_with(60'000), large)->refusal, IsEmpty());
+}
+
+TEST_F(ExtenderCodecTest, MoreCandidatesThanAnyClusterHasAreRefused) {
+  std::string body = R"({"Pod":{"metadata":{"name":"p"}},"NodeNameToMetaVictims":{)";
+  for (int i = 0; i < 50'001; ++i)
+    body += slackline::format(R"({}"n{}":{{}})", i == 0 ? "" : ",", i);
+  const auto decoded = codec_.decode_preempt(body + "}}");
+  ASSERT_TRUE(decoded);
+  EXPECT_TRUE(decoded->too_many);
+  EXPECT_THAT(decoded->refusal, HasSubstr("50001"));
 }
 
 TEST_F(ExtenderCodecTest, UndecodableBodiesAreErrors) {
