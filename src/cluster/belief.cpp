@@ -91,8 +91,9 @@ JobPtr Belief::judge(const JobPtr& seen, std::vector<DoubtedPlan>& doubted) {
   const PlanDoubt doubt = judge_plan(carrier, plan, doubted);
   const std::int32_t rank = rank_of(*seen);
   auto intent = seen->intent;
-  const bool proven =
-      !ours || judge_rights(seen->key, seen->uid, seen->admitted.get(), false, intent);
+  const bool waits = seen->suspended && seen->suspended_by_us;
+  const Claimant claimant{seen->key, seen->uid, seen->admitted.get(), waits};
+  const bool proven = !ours || judge_rights(claimant, intent);
   const bool as_it_is =
       ours ? proven && plan == seen->plan && intent == seen->intent : !has_keys_of_ours(*seen);
   if (as_it_is && rank == seen->priority) return seen;
@@ -112,8 +113,9 @@ PodPtr Belief::judge(const PodPtr& seen, std::vector<DoubtedPlan>& doubted) {
   const PlanDoubt doubt = judge_plan({"Pod", seen->key, seen->uid}, plan, doubted);
   auto intent = seen->intent;
   const bool of_job = seen->owner && seen->owner->kind == "Job";
-  const bool proven =
-      !ours || judge_rights(seen->key, seen->uid, seen->admitted.get(), of_job, intent);
+  const bool waits = !seen->bound() && seen->our_gate;
+  const Claimant claimant{seen->key, seen->uid, seen->admitted.get(), waits, of_job};
+  const bool proven = !ours || judge_rights(claimant, intent);
   const bool as_it_is =
       ours ? proven && plan == seen->plan && intent == seen->intent : !has_keys_of_ours(*seen);
   if (as_it_is) return seen;
@@ -175,30 +177,34 @@ void Belief::end(Record& record) {
   record.ended.push_back(std::exchange(record.believed, 0));
 }
 
-bool Belief::judge_rights(const ObjectKey& key, const Uid& uid, const AdmittedNote* note,
-                          bool of_job, std::shared_ptr<const TaskIntent>& intent) {
-  if (!proves() || intent == nullptr) return true;
-  const bool admitted = !of_job && admits(key, uid, note);
-  const bool claims = intent->qos_class || intent->queue;
-  const QosClass qos = intent->qos_class.value_or(QosClass::kNormal);
-  const bool as_admitted =
-      admitted && note->qos_class == qos && note->queue == queue_of(*intent, key.ns);
-  if (as_admitted || (!admitted && !claims)) return true;
-  auto counted = std::make_shared<TaskIntent>(*intent);
+bool Belief::judge_rights(const Claimant& claimant, std::shared_ptr<const TaskIntent>& intent) {
+  if (!proves()) return true;
+  const bool admitted = !claimant.of_job && admits(claimant);
+  const bool proven = admitted || claimant.of_job || !claimant.waits;
+  const TaskIntent claimed = intent ? *intent : TaskIntent();
+  const AdmittedNote* note = admitted ? claimant.note : nullptr;
+  const bool as_it_is = note == nullptr
+                            ? !claimed.qos_class && !claimed.queue
+                            : note->qos_class == claimed.qos_class.value_or(QosClass::kNormal) &&
+                                  note->queue == queue_of(claimed, claimant.key.ns);
+  if (as_it_is) return proven;
+  auto counted = std::make_shared<TaskIntent>(claimed);
   counted->qos_class.reset();
   counted->queue.reset();
-  if (admitted) {
+  if (note != nullptr) {
     counted->qos_class = note->qos_class;
     counted->queue = note->queue;
   }
   intent = std::move(counted);
-  return admitted || of_job;
+  return proven;
 }
 
-bool Belief::admits(const ObjectKey& key, const Uid& uid, const AdmittedNote* note) {
-  if (note == nullptr || !mac_->ready() || !is_authentic(*note, key.ns, *mac_)) return false;
-  const auto [at, first] = nonces_.try_emplace(note->nonce, uid);
-  if (!first) return at->second == uid;
+bool Belief::admits(const Claimant& claimant) {
+  const AdmittedNote* note = claimant.note;
+  if (note == nullptr || !mac_->ready() || !is_authentic(*note, claimant.key.ns, *mac_))
+    return false;
+  const auto [at, first] = nonces_.try_emplace(note->nonce, claimant.uid);
+  if (!first) return at->second == claimant.uid;
   nonces_in_order_.push_back(note->nonce);
   if (nonces_in_order_.size() > kRememberedNonces) {
     nonces_.erase(nonces_in_order_.front());

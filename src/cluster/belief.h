@@ -79,16 +79,22 @@ class Belief {
     bool suspended = false;
     std::int64_t generation = 0;
   };
+  struct Claimant {
+    const ObjectKey& key;
+    const Uid& uid;
+    const AdmittedNote* note;  // null: none
+    bool waits = false;        // with us
+    bool of_job = false;       // a pod: its Job carries the proof
+  };
   using Plan = std::shared_ptr<const PlanNote>;
 
   // What becomes of the plan; kNone: it counts, or there is none, or no key to tell by.
   PlanDoubt judge_plan(const Carrier& carrier, Plan& plan, std::vector<DoubtedPlan>& doubted);
   PlanDoubt doubt_of(const Carrier& carrier, const PlanNote& plan, Record& record) const;
   static void end(Record& record);
-  // Sets `intent` to what of it counts. False where it claims what nobody admitted.
-  bool judge_rights(const ObjectKey& key, const Uid& uid, const AdmittedNote* note, bool of_job,
-                    std::shared_ptr<const TaskIntent>& intent);
-  bool admits(const ObjectKey& key, const Uid& uid, const AdmittedNote* note);
+  // Sets `intent` to what of it counts. False where it waits with us and nobody admitted it.
+  bool judge_rights(const Claimant& claimant, std::shared_ptr<const TaskIntent>& intent);
+  bool admits(const Claimant& claimant);
   std::int32_t rank_of(const Job& job) const;
 
   const MessageAuthenticator* const mac_;

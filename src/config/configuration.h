@@ -22,7 +22,7 @@ inline constexpr std::string_view kKind = "SlacklineConfiguration";
 struct TlsSettings {
   std::string cert_file;  // PEM, leaf first; empty, of the webhook: one that we make ourselves
   std::string key_file;
-  std::string client_ca_file;             // set: clients must present a certificate of this CA
+  std::string client_ca_file;                  // set: clients must present a certificate of this CA
   std::vector<std::string> client_names = {};  // not empty: that names one of these
 
   friend bool operator==(const TlsSettings&, const TlsSettings&) = default;

@@ -1,10 +1,10 @@
 #include "http/router.h"
 
 #include <algorithm>
-#include <new>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <optional>
 
 #include "obs/log.h"

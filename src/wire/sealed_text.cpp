@@ -28,8 +28,8 @@ std::string with_seal(std::string_view text, std::string_view code) {
 
 std::string seal_plan(const MessageAuthenticator& mac, const PlanCarrier& carrier,
                       std::string_view text) {
-  return with_seal(text, mac.sign({"plan", carrier.key.ns, carrier.key.name, carrier.uid.str(),
-                                   text}));
+  return with_seal(text,
+                   mac.sign({"plan", carrier.key.ns, carrier.key.name, carrier.uid.str(), text}));
 }
 
 bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier, const PlanNote& plan) {

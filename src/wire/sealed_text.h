@@ -1,8 +1,8 @@
 // Annotations that prove that we wrote them: a JSON object whose last member, `mac`, is a code
 // (model/mac.h) over the object without it and over the object it belongs to.
 //
-// The code is over the very text, so any change of it, a space even, is another text. Pure. The proof
-// of an admission is wire/admitted_codec.h.
+// The code is over the very text, so any change of it, a space even, is another text. Pure. The
+// proof of an admission is wire/admitted_codec.h.
 #pragma once
 
 #include <string>

@@ -23,7 +23,8 @@ class FakeMac final : public MessageAuthenticator {
       framed += format("|{}:{}", field.size(), field);
     return format("{:0>43x}=", fingerprint(framed));
   }
-  bool verify(std::initializer_list<std::string_view> fields, std::string_view code) const override {
+  bool verify(std::initializer_list<std::string_view> fields,
+              std::string_view code) const override {
     return ready() && sign(fields) == code;
   }
   std::string nonce() const override { return "nonce"; }

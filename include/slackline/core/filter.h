@@ -37,7 +37,7 @@ struct FilterOptions {
   bool trusted = true;                      // CacheHealth::trusted()
   double now_steady_s = 0;                  // holds expire by it
   std::span<const TakenShares> taken = {};  // by binds in flight, of what we alone account; by node
-  StopAsked stop{};                     // asked every kNodesPerAsk nodes
+  StopAsked stop{};                         // asked every kNodesPerAsk nodes
 };
 
 // One verdict per requested node, in the order of the request. `error` is set only when we cannot

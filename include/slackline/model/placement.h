@@ -35,8 +35,8 @@ struct Placement {
 // "2x4".
 Result<Placement> parse_placement(std::string_view text);
 
-// Of numbers that somebody wrote. What is beyond the invariant becomes its nearest end: such a shape
-// is as large as there can be, and fits nowhere.
+// Of numbers that somebody wrote. What is beyond the invariant becomes its nearest end: such a
+// shape is as large as there can be, and fits nowhere.
 Placement clamped_placement(std::int64_t d_node, std::int64_t d_gpn);
 
 // What a throughput model sees of a layout. Equal spreads are predicted equally.

@@ -83,8 +83,7 @@ class RowMaker {
   }
 
   static void describe_wish(const core::QueueTask& task, QueueRow& row) {
-    if (!task.shape_is_free)
-      row.shape = clamped_placement(task.request.pods, task.request.gpus);
+    if (!task.shape_is_free) row.shape = clamped_placement(task.request.pods, task.request.gpus);
     if (!task.intent->any_gpu_type) row.accepted_types = task.intent->gpu_types;
   }
 

@@ -59,7 +59,7 @@ struct DecisionOptions {
   std::vector<std::string> scheduler_names;  // whose pods are bound; empty: anybody's
   // Since when this replica leads (share_account.h); null: no Lease says who counts shares.
   std::function<std::optional<double>()> leads_since;
-  double verb_time_s = 1.6;                 // for filter, prioritize and preempt, decoding included
+  double verb_time_s = 1.6;  // for filter, prioritize and preempt, decoding included
 
   double theta() const;             // 000 eq 10, as it is now
   std::string fingerprint() const;  // names mode and catalogue in the journal

@@ -41,8 +41,7 @@ void serve_capacity(Planning& planning, const PolicyOptions& options) {
     if (blocked[type]) continue;
     const std::int64_t most =
         options.counting == Counting::kShrink ? room[type] : quota_of(planning, type);
-    const int gpus =
-        saturating_int(std::min<std::int64_t>(planning.task(task).request_gpus, most));
+    const int gpus = saturating_int(std::min<std::int64_t>(planning.task(task).request_gpus, most));
     const auto choice =
         room[type] > 0 ? by_request(planning, task, gpus, options.counting) : std::nullopt;
     if (choice && planning.menu(task).all[*choice].gpus <= room[type]) {

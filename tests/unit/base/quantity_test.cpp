@@ -59,8 +59,8 @@ TEST_P(BadQuantity, IsRefusedWithItsTextAndAnExample) {
 INSTANTIATE_TEST_SUITE_P(Quantity, BadQuantity,
                          ::testing::Values("", "-1", "1e999", "9223372036854775808", "1Mi1", "Gi",
                                            ".", "+", "1.2.3", "1 Gi", " 1", "0x10", "1e", "1e+",
-                                           "1e--3", "1e-+3", "1e+-5", "1E++5", "8Ei", "1e19", "1KI", "1ki", "nan",
-                                           "1000000000000000000000000000000000"));
+                                           "1e--3", "1e-+3", "1e+-5", "1E++5", "8Ei", "1e19", "1KI",
+                                           "1ki", "nan", "1000000000000000000000000000000000"));
 
 TEST(Quantity, OfWhatIsThereIsRoundedDown) {
   EXPECT_EQ(parse_quantity("4.5", Rounding::kDown).value(), 4);

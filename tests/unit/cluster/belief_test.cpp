@@ -305,6 +305,13 @@ TEST_F(BeliefTest, WhatNobodyAdmittedWaitsAsNormalInTheQueueOfItsNamespace) {
   }
 }
 
+TEST_F(BeliefTest, WhatWaitsWithoutAnAdmissionIsUnprovenThoughItClaimsNothing) {
+  cache_.upsert(a_job("waiting").gpus(4).waiting().build());
+  cache_.upsert(a_job("zz-running").gpus(4).build());
+  EXPECT_TRUE(job(0).unproven);
+  EXPECT_FALSE(job(1).unproven);
+}
+
 TEST_F(BeliefTest, AnAdmissionCountsForTheFirstWhoShowsIt) {
   Job first = urgent_job("first");
   first.admitted = admission(mac_);

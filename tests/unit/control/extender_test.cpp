@@ -94,7 +94,7 @@ class LateExtenderTest : public ExtenderTest {
       names_.push_back("n" + std::to_string(i));
     names_.emplace_back("gpu-1");
   }
-  Extender extender(const Clock& clock) { return {options, board, source, &writer, log, clock}; }
+  Extender extender(const Clock& watch) { return {options, board, source, &writer, log, watch}; }
   NodesRequest request() const {
     return asking(a_pod("late").gpus(4).priority(5).managed(), {names_.begin(), names_.end()});
   }

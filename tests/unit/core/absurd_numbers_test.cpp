@@ -26,9 +26,8 @@ class AbsurdNumbers : public testing::Test {
 
 // Values whose lower half, as an int, is 8, negative or nothing.
 TEST_F(AbsurdNumbers, ANodeIsPlannedWithNoMoreGpusThanAnyHas) {
-  for (const std::int64_t gpus :
-       {std::int64_t{1} << 21, std::int64_t{3'000'000'000}, std::int64_t{4'294'967'304},
-        std::int64_t{1} << 50}) {
+  for (const std::int64_t gpus : {std::int64_t{1} << 21, std::int64_t{3'000'000'000},
+                                  std::int64_t{4'294'967'304}, std::int64_t{1} << 50}) {
     const auto snapshot = a_cluster()
                               .with(a_node("typo").resource(test::kGpu, gpus))
                               .with(a_node("n1"))
@@ -66,11 +65,10 @@ TEST_F(AbsurdNumbers, AJobLargerThanAnyClusterHasNoPlacementAtOnce) {
 }
 
 TEST_F(AbsurdNumbers, AGpuCountLargerThanAnyNodeHasNoPlacement) {
-  const auto snapshot =
-      a_cluster()
-          .with(a_node("n1"))
-          .with(a_job("wide").of(3).gang().gpus(std::int64_t{1} << 50).waiting())
-          .build();
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .with(a_job("wide").of(3).gang().gpus(std::int64_t{1} << 50).waiting())
+                            .build();
   const Queue found = queue(snapshot);
   EXPECT_TRUE(found.state().tasks()[0].menu->empty());
   EXPECT_GT(found.state().tasks()[0].request_gpus, 0);
@@ -99,8 +97,7 @@ TEST_F(AbsurdNumbers, AGangOfATrillionIsScoredAndFiltered) {
   request.node_names = {"n1"};
   const GpuCatalog catalog = default_gpu_catalog();
   const Predictor predictor({}, {});
-  const auto sheet =
-      score_nodes(snapshot, request, {.catalog = &catalog, .predictor = &predictor});
+  const auto sheet = score_nodes(snapshot, request, {.catalog = &catalog, .predictor = &predictor});
   EXPECT_EQ(sheet.shape, (Placement{65536, 4096}));
   FilterOptions options;
   options.catalog = &catalog;

@@ -10,7 +10,8 @@ namespace {
 
 const ObjectKey kJob{"ml", "train"};
 const Uid kUid("u1");
-constexpr std::string_view kPlan = R"({"id":"p1-1","epoch":1,"shape":"1x4","type":"A100","nodes":["n1"]})";
+constexpr std::string_view kPlan =
+    R"({"id":"p1-1","epoch":1,"shape":"1x4","type":"A100","nodes":["n1"]})";
 
 PlanNote read(std::string_view annotation) {
   const auto plan = read_plan(annotation);
