@@ -24,7 +24,8 @@ class KubeSource final : public ClusterSource {
              obs::MetricsRegistry& metrics, ClusterObserver* observer, const Clock& clock)
       : client_(std::move(endpoint), clock),
         cache_(clock, observer, options.mac),
-        board_(clock, options.stale_after_s),
+        believes_all_(options.mac == nullptr),
+        board_(clock, options.stale_after_s, believes_all_),
         metrics_(metrics),
         publisher_(cache_, [this] { metrics_.update(cache_, board_.health(true).age_s); }),
         audit_(client_, cache_, metrics, options, catalog,
@@ -43,8 +44,9 @@ class KubeSource final : public ClusterSource {
 
   Status start() override {
     publisher_.start();
-    for (const auto& reflector : reflectors_)
-      reflector->start();
+    for (const ResourceSpec& resource : kResources)
+      if (!believes_all_ || !tells_whom_to_believe(resource.kind))
+        reflectors_[index_of(resource.kind)]->start();
     audit_.start();
     return {};
   }
@@ -76,6 +78,7 @@ class KubeSource final : public ClusterSource {
  private:
   ApiClient client_;
   Cache cache_;
+  const bool believes_all_;
   StreamBoard board_;
   const CacheMetrics metrics_;
   Publisher publisher_;

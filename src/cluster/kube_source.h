@@ -43,7 +43,7 @@ struct WatchTimers {
 struct KubeOptions {
   KubeAccess access;
   // Proves plans and admissions (cluster/belief.h), and outlives the source. Null: they are
-  // believed as they are.
+  // believed as they are, in every namespace; then neither Namespaces nor PriorityClasses are read.
   const MessageAuthenticator* mac = nullptr;
   WatchTimers timers;
   double stale_after_s = 150;  // older than this the cache is not believed

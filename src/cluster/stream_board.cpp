@@ -6,8 +6,8 @@
 
 namespace slackline::cluster {
 
-StreamBoard::StreamBoard(const Clock& clock, double stale_after_s)
-    : clock_(clock), stale_after_s_(stale_after_s) {
+StreamBoard::StreamBoard(const Clock& clock, double stale_after_s, bool believes_all)
+    : clock_(clock), stale_after_s_(stale_after_s), believes_all_(believes_all) {
   for (Entry& entry : entries_)
     entry.alive_s = clock.steady_s();
 }
@@ -36,7 +36,7 @@ CacheHealth StreamBoard::health(bool synced) const {
   std::string_view slowest;
   MutexLock lock(mutex_);
   for (const ResourceSpec& resource : kResources) {
-    if (!resource.required) continue;
+    if (!resource.required || (believes_all_ && tells_whom_to_believe(resource.kind))) continue;
     const Entry& entry = entries_[index_of(resource.kind)];
     const double age_s = clock_.steady_s() - entry.alive_s;
     if (slowest.empty() || age_s > health.age_s) {

@@ -1,4 +1,4 @@
-// StreamBoard: the signs of life of the four watches, and what ails them, for health().
+// StreamBoard: the signs of life of the watches, and what ails them, for health().
 //
 // Thread-safety: all methods.
 #pragma once
@@ -15,7 +15,8 @@ namespace slackline::cluster {
 
 class StreamBoard {
  public:
-  StreamBoard(const Clock& clock, double stale_after_s);
+  // `believes_all`: what tells whom to believe is not watched.
+  StreamBoard(const Clock& clock, double stale_after_s, bool believes_all = false);
 
   // The server spoke: an answer, a frame, a bookmark. Ends the trouble.
   void alive(wire::KubeKind kind);
@@ -34,6 +35,7 @@ class StreamBoard {
 
   const Clock& clock_;
   const double stale_after_s_;
+  const bool believes_all_;
   mutable Mutex mutex_;
   std::array<Entry, kResources.size()> entries_ SLACKLINE_GUARDED_BY(mutex_);
 };

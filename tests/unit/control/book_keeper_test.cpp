@@ -119,7 +119,7 @@ TEST_F(BookKeeperTest, ABookThatIsBeingWrittenIsLeftWhenItIsStopped) {
   auto cluster = a_cluster();
   for (int i = 0; i < 50; ++i)
     cluster.with(a_node("n" + std::to_string(i)));
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < 12000; ++i) {
     auto job = a_job("job-" + std::to_string(i)).gpus(1 + i % 4).waiting().created(now_s);
     job.intent().expected_duration_s = 600 + i % 7 * 100;
     job.intent().deadline_s = now_s + 4000 + i;
@@ -128,7 +128,7 @@ TEST_F(BookKeeperTest, ABookThatIsBeingWrittenIsLeftWhenItIsStopped) {
   source_.show(cluster.build());
   const auto keeps = keeper();
   keeps->start();
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   const double stopped_s = system_clock().steady_s();
   keeps->stop();
   keeps->join();
