@@ -117,6 +117,7 @@ int wait_for_the_end(const sigset_t& signals, Daemon& daemon) {
   } catch (const std::exception&) {
     why = "level=error event=aborted error=\"an exception that nothing expected\"\n";
   } catch (...) {
+    why = "level=error event=aborted error=\"what nobody throws was thrown\"\n";
   }
   static_cast<void>(::write(STDERR_FILENO, why.data(), why.size()) > 0);
   std::abort();

@@ -98,7 +98,7 @@ Status allow_only(SSL_CTX* context, const std::vector<std::string>& names) {
   auto owned = std::make_unique<Names>(names);
   if (SSL_CTX_set_ex_data(context, names_index(), owned.get()) != 1)
     return fail(ErrorCode::kInternal, "TLS: no memory for the names of clients");
-  static_cast<void>(owned.release());  // the context's now
+  owned.release();  // NOLINT(bugprone-unused-return-value): the context's now
   SSL_CTX_set_verify(context, SSL_CTX_get_verify_mode(context), verify);
   return {};
 }
