@@ -213,15 +213,18 @@ Status Journal::Impl::open_file() {
   }
   SLACKLINE_ASSIGN(Database database, std::move(opened));
   SLACKLINE_ASSIGN(DecisionTable table, DecisionTable::prepare(database));
+  if (!file_) {
+    file_.emplace(File{std::move(database), std::move(table)});
+    return {};
+  }
   // The old statements must go before their connection.
-  if (file_) file_->table = std::move(table);
-  if (file_) file_->database = std::move(database);
-  if (!file_) file_.emplace(File{std::move(database), std::move(table)});
+  file_->table = std::move(table);
+  file_->database = std::move(database);
   return {};
 }
 
 Status Journal::Impl::open_first() {
-  const Status opened = open_file();
+  Status opened = open_file();
   if (opened) return {};
   if (needs_a_person(opened.error().code)) return opened;
   static_cast<void>(keep_for_retry(opened.error()));
