@@ -44,8 +44,6 @@ bool check_ours(const std::string& file, config::Configuration& configuration) {
     configuration = loaded->configuration;
     for (config::Finding& finding : config::check_files(configuration))
       findings.push_back(std::move(finding));
-    for (config::Finding& finding : config::check_key_files(configuration))
-      findings.push_back(std::move(finding));
     if (const auto profiles = control::load_profiles(configuration.profiles); !profiles)
       add_error(profiles.error());
     if (const auto settings = control::settings_of(configuration); !settings)

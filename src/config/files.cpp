@@ -1,8 +1,13 @@
 #include "config/files.h"
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
 
 #include "slackline/base/text.h"
 #include "wire/document.h"
@@ -16,6 +21,19 @@ bool others_may_read(const std::string& file) {
   std::error_code error;
   const fs::perms mode = fs::status(file, error).permissions();
   return !error && (mode & fs::perms::others_read) != fs::perms::none;
+}
+
+// By the path of their keys in the configuration.
+std::vector<std::pair<std::string, const TlsSettings*>> given_tls(const Configuration& from) {
+  const ListenersSettings& listeners = from.listeners;
+  std::vector<std::pair<std::string, const TlsSettings*>> given;
+  for (const auto& [name, listener] :
+       std::array<std::pair<std::string_view, const ListenerSettings*>, 3>{
+           {{"extender", &listeners.extender},
+            {"api", &listeners.api},
+            {"webhook", &listeners.webhook}}})
+    if (listener->tls) given.emplace_back(format("listeners.{}.tls.", name), &*listener->tls);
+  return given;
 }
 
 void check_scheduler_tls(const wire::Document& tls, const std::string& path, Findings& findings) {
@@ -34,21 +52,30 @@ void check_scheduler_tls(const wire::Document& tls, const std::string& path, Fin
 }  // namespace
 
 Findings check_key_files(const Configuration& configuration) {
-  const ListenersSettings& listeners = configuration.listeners;
-  struct Named {
-    std::string_view name;
-    const ListenerSettings& listener;
-  };
   Findings findings;
-  for (const Named& each : std::array<Named, 3>{{{"extender", listeners.extender},
-                                                 {"api", listeners.api},
-                                                 {"webhook", listeners.webhook}}})
-    if (each.listener.tls && others_may_read(each.listener.tls->key_file))
+  for (const auto& [path, tls] : given_tls(configuration))
+    if (others_may_read(tls->key_file))
       findings.push_back(
-          {Severity::kWarning, 0, format("listeners.{}.tls.keyFile", each.name),
-           format("{} may be read by everybody on this machine",
-                  printable(each.listener.tls->key_file)),
+          {Severity::kWarning, 0, path + "keyFile",
+           format("{} can be read by every user of this machine", printable(tls->key_file)),
            "chmod 600 it; in a Secret's volume set defaultMode: 0440 and the pod's fsGroup"});
+  return findings;
+}
+
+Findings check_files(const Configuration& configuration) {
+  Findings findings;
+  for (const auto& [path, tls] : given_tls(configuration))
+    for (const auto& [key, file] : std::array<std::pair<std::string_view, std::string_view>, 3>{
+             {{"certFile", tls->cert_file},
+              {"keyFile", tls->key_file},
+              {"clientCAFile", tls->client_ca_file}}})
+      if (!file.empty() && ::access(std::string(file).c_str(), R_OK) != 0)
+        findings.push_back({Severity::kWarning, 0, format("{}{}", path, key),
+                            format("{} cannot be read here: {}", printable(file),
+                                   std::generic_category().message(errno)),
+                            "the daemon does not start without it"});
+  for (Finding& finding : check_key_files(configuration))
+    findings.push_back(std::move(finding));
   return findings;
 }
 

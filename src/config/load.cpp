@@ -9,9 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "config/address.h"
 #include "config/section.h"
 #include "slackline/base/duration.h"
@@ -348,34 +345,6 @@ bool is_loopback(const ListenerSettings& listener) {
   const Result<Address> address = parse_address(listener.address);
   return address && (address->host == "localhost" || address->host == "::1" ||
                      address->host.starts_with("127."));
-}
-
-Findings check_files(const Configuration& configuration) {
-  Findings findings;
-  const ListenersSettings& listeners = configuration.listeners;
-  const auto check = [&findings](std::string path, const std::string& file, bool secret) {
-    struct stat info{};
-    const auto warn = [&](std::string problem, std::string remedy) {
-      findings.push_back(
-          {Severity::kWarning, 0, path, file + std::move(problem), std::move(remedy)});
-    };
-    if (file.empty()) return;
-    if (::access(file.c_str(), R_OK) != 0 || ::stat(file.c_str(), &info) != 0)
-      warn(" cannot be read here: " + std::generic_category().message(errno),
-           "the daemon does not start without it");
-    else if (secret && (info.st_mode & S_IROTH) != 0)
-      warn(" can be read by every user of this machine", "chmod o-r it");
-  };
-  const std::pair<std::string_view, const ListenerSettings*> all[] = {
-      {"extender", &listeners.extender}, {"api", &listeners.api}, {"webhook", &listeners.webhook}};
-  for (const auto& [name, listener] : all) {
-    if (!listener->tls) continue;
-    const std::string path = format("listeners.{}.tls.", name);
-    check(path + "certFile", listener->tls->cert_file, false);
-    check(path + "keyFile", listener->tls->key_file, true);
-    check(path + "clientCAFile", listener->tls->client_ca_file, false);
-  }
-  return findings;
 }
 
 std::string StoreSettings::models_file() const {

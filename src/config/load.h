@@ -29,10 +29,6 @@ Result<Loaded> read_configuration(const std::string& file);
 // file:line.
 Result<Configuration> load_configuration(const std::string& file);
 
-// Files of TLS that are not here, or that strangers can read: warnings, for the configuration may
-// be meant for another machine.
-Findings check_files(const Configuration& configuration);
-
 // The whole of a file of at most 4 MiB, for check.
 Result<std::string> read_text_file(const std::string& file);
 
