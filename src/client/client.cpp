@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include <arpa/inet.h>
 #include <httplib.h>
 
+#include "slackline/base/loopback.h"
 #include "slackline/base/text.h"
 #include "wire/kube_decode.h"
 
@@ -67,18 +67,7 @@ Result<std::string> Client::remove(const std::string& path) const {
 }
 
 bool is_open_to_the_network(std::string_view url) {
-  constexpr std::string_view kPlain = "http://";
-  if (to_lower(url.substr(0, kPlain.size())) != kPlain) return false;
-  std::string_view host = url.substr(kPlain.size());
-  host = host.substr(0, host.find_first_of("/?#"));
-  if (const auto at = host.find_last_of('@'); at != std::string_view::npos)
-    host = host.substr(at + 1);
-  const bool bracketed = host.starts_with('[');
-  host = bracketed ? host.substr(1, host.find(']') - 1) : host.substr(0, host.find(':'));
-  const std::string name = to_lower(host);
-  in_addr v4{};
-  if (::inet_pton(AF_INET, name.c_str(), &v4) == 1) return !name.starts_with("127.");
-  return name != "localhost" && name != "::1";
+  return to_lower(url).starts_with("http://") && !is_loopback_url(url);
 }
 
 std::string encode_query(std::string_view value) {

@@ -6,6 +6,7 @@
 
 #include "config/lint.h"
 #include "slackline/base/duration.h"
+#include "slackline/base/loopback.h"
 #include "slackline/base/text.h"
 
 namespace slackline::config {
@@ -88,12 +89,6 @@ void lint_weight(const Lint& extender, bool ours) {
         format("is {}: too small to outvote the in-tree scores, which sum to about {} weights",
                *weight, kLeastExtenderWeight),
         format("set weight: {}", kLeastExtenderWeight));
-}
-
-bool is_loopback_url(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  const std::string_view host = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
-  return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
 }
 
 // What kube-scheduler shows of itself. Off loopback Slackline serves nobody without a certificate.

@@ -8,14 +8,10 @@
 // certificate or a token.
 #pragma once
 
-#include <string_view>
-
 #include "http/request_head.h"
+#include "slackline/base/loopback.h"
 
 namespace slackline::http {
-
-// "localhost:8180", "127.0.0.1", "[::1]:80": with a port or without.
-bool is_loopback_host(std::string_view host);
 
 // status 0: nothing to refuse. 421: the Host is not a loopback name. 403: a page of another site
 // wants to write.

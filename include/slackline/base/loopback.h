@@ -1,0 +1,14 @@
+// What names this machine and no other.
+#pragma once
+
+#include <string_view>
+
+namespace slackline {
+
+// "localhost:8180", "127.0.0.1", "[::1]:80": with a port or without.
+bool is_loopback_host(std::string_view host);
+
+// Of the host in "http://localhost:8180/path", or in the same without a scheme.
+bool is_loopback_url(std::string_view url);
+
+}  // namespace slackline
