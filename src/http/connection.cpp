@@ -6,6 +6,7 @@
 #include "http/listen.h"
 #include "http/site.h"
 #include "obs/log.h"
+#include "slackline/base/clock.h"
 #include "slackline/base/text.h"
 
 namespace slackline::http {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLingerBytes = std::size_t{1} << 20;
 constexpr milliseconds kLingerTime{500};
-constexpr std::chrono::seconds kQuiet{10};  // between two log lines of one reason
+constexpr double kQuiet_s = 10;  // between two log lines of one reason
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 // Label values of slackline_http_refused_total.
@@ -100,15 +101,12 @@ void ConnectionEnv::count_refusal(std::string_view reason, const std::string& pe
                "Connections and requests refused before a handler saw them.",
                {{"listener", listener.name}, {"reason", reason}})
       .add();
-  Said& said = said_.try_emplace(std::string(reason)).first->second;
-  ++said.since;
-  const SteadyTime now = std::chrono::steady_clock::now();
-  if (now < said.again) return;
-  obs::log_warning("http_refused", {{"listener", std::string_view(listener.name)},
-                                    {"reason", reason},
-                                    {"peer", std::string_view(peer)},
-                                    {"since_last_line", said.since}});
-  said = {now + kQuiet, 0};
+  obs::LogLimit& lines = lines_.try_emplace(std::string(reason), 1, kQuiet_s).first->second;
+  if (const auto left_out = lines.admit(system_clock().steady_s()))
+    obs::log_warning("http_refused", {{"listener", std::string_view(listener.name)},
+                                      {"reason", reason},
+                                      {"peer", std::string_view(peer)},
+                                      {"since_last_line", *left_out + 1}});
 }
 
 Connection::Connection(ConnectionEnv& env, int socket, std::unique_ptr<Transport> transport,

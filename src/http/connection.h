@@ -23,6 +23,7 @@
 #include "http/router.h"
 #include "http/server.h"
 #include "http/transport.h"
+#include "obs/log_limit.h"
 #include "obs/metrics.h"
 
 namespace slackline::http {
@@ -49,13 +50,9 @@ struct ConnectionEnv {
   obs::Counter tls_reload_failures;
 
  private:
-  struct Said {
-    SteadyTime again;  // not before
-    std::int64_t since = 0;
-  };
   obs::MetricsRegistry& registry_;
   std::array<obs::Counter, 5> answers_;
-  std::map<std::string, Said, std::less<>> said_;  // by reason
+  std::map<std::string, obs::LogLimit, std::less<>> lines_;  // by reason
 };
 
 class Connection {

@@ -2,10 +2,11 @@
 // waits: nobody is refused for coming all at once. One thread.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <string>
+
+#include "slackline/base/token_bucket.h"
 
 namespace slackline::http {
 
@@ -18,33 +19,24 @@ class Turnstile {
 
   // True: one more of `name` may pass now, and is counted.
   bool pass(const std::string& name, Time now) {
-    Bucket& bucket = buckets_.try_emplace(name, Bucket{per_second_ * kBurst_s, now}).first->second;
-    bucket = {left(bucket, now), now};
-    if (bucket.left < 1) return false;
-    bucket.left -= 1;
-    return true;
+    return buckets_[name].take(seconds(now), per_second_ * kBurst_s, per_second_);
   }
 
   // Drops the names that have been quiet; call it now and then.
   void forget(Time now) {
     std::erase_if(buckets_, [&](const auto& entry) {
-      return left(entry.second, now) >= per_second_ * kBurst_s;
+      const double burst = per_second_ * kBurst_s;
+      return entry.second.left(seconds(now), burst, per_second_) >= burst;
     });
   }
 
  private:
-  struct Bucket {
-    double left = 0;
-    Time filled;
-  };
-
-  double left(const Bucket& bucket, Time now) const {
-    const double quiet_s = std::chrono::duration<double>(now - bucket.filled).count();
-    return std::min(per_second_ * kBurst_s, bucket.left + per_second_ * quiet_s);
+  static double seconds(Time time) {
+    return std::chrono::duration<double>(time.time_since_epoch()).count();
   }
 
   const double per_second_;
-  std::map<std::string, Bucket> buckets_;
+  std::map<std::string, TokenBucket> buckets_;
 };
 
 }  // namespace slackline::http

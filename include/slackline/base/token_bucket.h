@@ -11,9 +11,13 @@ struct TokenBucket {
   double tokens = 0;
   double filled_s = 0;  // steady; 0: full
 
+  double left(double now_s, double burst, double refill_per_s) const {
+    return filled_s == 0 ? burst : std::min(burst, tokens + (now_s - filled_s) * refill_per_s);
+  }
+
   // False: over the rate.
   bool take(double now_s, double burst, double refill_per_s) {
-    tokens = filled_s == 0 ? burst : std::min(burst, tokens + (now_s - filled_s) * refill_per_s);
+    tokens = left(now_s, burst, refill_per_s);
     filled_s = now_s;
     if (tokens < 1) return false;
     tokens -= 1;

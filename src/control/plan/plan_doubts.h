@@ -7,9 +7,9 @@
 #include <string>
 
 #include "cluster/source.h"
+#include "obs/log_limit.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
-#include "slackline/base/mutex.h"
 
 namespace slackline::control {
 
@@ -23,8 +23,7 @@ class PlanDoubts final : public cluster::ClusterObserver {
  private:
   obs::MetricsRegistry& metrics_;
   const Clock& clock_;
-  Mutex mutex_;
-  double quiet_until_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;  // steady
+  obs::LogLimit lines_{1, 10};
 };
 
 }  // namespace slackline::control
