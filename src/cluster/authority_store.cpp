@@ -20,10 +20,8 @@ class KubeAuthorityStore final : public AuthorityStore {
 
   Result<std::optional<StoredAuthority>> read() override {
     SLACKLINE_ASSIGN(const std::string path, secret_path());
-    const auto answer = client_.get(path);
-    if (!answer && answer.error().code == ErrorCode::kNotFound)
-      return std::optional<StoredAuthority>();
-    if (!answer) return fail(answer.error());
+    SLACKLINE_ASSIGN(const auto answer, client_.find(path));
+    if (!answer) return std::optional<StoredAuthority>();
     auto secret = wire::decode_mutual_secret(*answer);
     if (!secret) return fail(secret.error().with_context(path));
     return std::optional(

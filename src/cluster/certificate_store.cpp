@@ -18,10 +18,8 @@ class KubeCertificateStore final : public CertificateStore {
 
   Result<std::optional<StoredCertificates>> read() override {
     SLACKLINE_ASSIGN(const std::string path, secret_path());
-    const auto answer = client_.get(path);
-    if (!answer && answer.error().code == ErrorCode::kNotFound)
-      return std::optional<StoredCertificates>();
-    if (!answer) return fail(answer.error());
+    SLACKLINE_ASSIGN(const auto answer, client_.find(path));
+    if (!answer) return std::optional<StoredCertificates>();
     auto secret = wire::decode_certificate_secret(*answer);
     if (!secret) return fail(secret.error().with_context(path));
     return std::optional(StoredCertificates{

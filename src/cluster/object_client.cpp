@@ -26,6 +26,13 @@ Result<std::string> ObjectClient::send(const std::string& method, const std::str
   return std::move(answer->body);
 }
 
+Result<std::optional<std::string>> ObjectClient::find(const std::string& path) {
+  auto answer = get(path);
+  if (answer) return std::optional(*std::move(answer));
+  if (answer.error().code == ErrorCode::kNotFound) return std::optional<std::string>();
+  return fail(answer.error());
+}
+
 Status ObjectClient::put(const std::string& method, const std::string& path, std::string body,
                          const std::string& content_type) {
   auto sent = send(method, path, std::move(body), content_type);

@@ -4,6 +4,7 @@
 // Thread-safe.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cluster/api_client.h"
@@ -19,6 +20,8 @@ class ObjectClient {
   Result<std::string> send(const std::string& method, const std::string& path, std::string body,
                            const std::string& content_type);
   Result<std::string> get(const std::string& path) { return send("GET", path, {}, {}); }
+  // nullopt: there is no such object.
+  Result<std::optional<std::string>> find(const std::string& path);
   Status put(const std::string& method, const std::string& path, std::string body,
              const std::string& content_type);
 
