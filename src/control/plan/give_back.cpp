@@ -34,9 +34,8 @@ std::size_t GiveBack::look() {
     return 0;
   }
   const Result<cluster::LeaseSight> sight = look_();
-  const std::string failure = sight ? "" : sight.error().message;
-  if (failure != std::exchange(failure_, failure) && !failure.empty())
-    obs::log_warning("giving_back", {{"error", failure},
+  if (failures_.is_news(sight))
+    obs::log_warning("giving_back", {{"error", sight.error().message},
                                      {"remedy",
                                       "tasks of ours wait, and it cannot be told whether "
                                       "somebody plans; see `slackline release`"}});

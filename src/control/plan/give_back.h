@@ -16,6 +16,7 @@
 #include "cluster/source.h"
 #include "control/plan/actuator.h"
 #include "control/plan/unled.h"
+#include "obs/said_once.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/worker.h"
 
@@ -47,7 +48,7 @@ class GiveBack {
   Actuator* const actuator_;
   const LeaseLook look_;
   bool giving_ = false;  // said once, like the failure
-  std::string failure_;
+  obs::SaidOnce failures_;
   mutable Mutex mutex_;
   std::string told_ SLACKLINE_GUARDED_BY(mutex_);
   Worker worker_;  // last: its thread ends first

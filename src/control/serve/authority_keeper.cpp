@@ -57,14 +57,12 @@ void AuthorityKeeper::stop() {
 
 void AuthorityKeeper::look_and_log() {
   const Status looked = look();
-  const std::string failure = looked ? "" : looked.error().message;
-  if (failure != last_failure_ && !failure.empty())
+  if (failures_.is_news(looked))
     obs::log_warning(
         "certificate",
         {{"listener", "extender"},
-         {"error", failure},
+         {"error", looked.error().message},
          {"remedy", "are deploy/base and deploy/kube-scheduler/beside applied? trying again"}});
-  last_failure_ = failure;
 }
 
 Status AuthorityKeeper::look() {
@@ -76,25 +74,18 @@ Status AuthorityKeeper::look() {
 
 // What the Secret holds, after putting there what was missing, broken or due.
 Result<MutualCertificates> AuthorityKeeper::agree_on_one() {
-  constexpr int kTries = 3;
-  Error last;
-  for (int i = 0; i < kTries; ++i) {
+  return agree([this]() -> Result<MutualCertificates> {
     SLACKLINE_ASSIGN(const auto stored, store_.read());
     MutualCertificates certificates = stored ? stored->certificates : MutualCertificates();
     SLACKLINE_ASSIGN(const std::string why, renew(certificates));
     if (why.empty()) return certificates;
-    const Status written = stored ? store_.replace(certificates, stored->resource_version)
-                                  : store_.create(certificates);
-    if (written) {
-      obs::log_info("certificate_made",
-                    {{"listener", "extender"},
-                     {"because", stored ? std::string_view(why) : "there is no Secret yet"}});
-      return certificates;
-    }
-    last = written.error();
-    if (last.code != ErrorCode::kConflict) break;
-  }
-  return fail(last);
+    SLACKLINE_TRY(stored ? store_.replace(certificates, stored->resource_version)
+                         : store_.create(certificates));
+    obs::log_info("certificate_made",
+                  {{"listener", "extender"},
+                   {"because", stored ? std::string_view(why) : "there is no Secret yet"}});
+    return certificates;
+  });
 }
 
 Result<std::string> AuthorityKeeper::renew(MutualCertificates& certificates) const {
@@ -119,7 +110,7 @@ Result<std::string> AuthorityKeeper::renew_authority(MutualCertificates& certifi
   const auto old = maker_.inspect(certificates.authority);
   const bool vouches = old && clock_.wall_s() < old->newest.until_s;
   SLACKLINE_ASSIGN(const Authority made,
-                   maker_.make_authority(from_now(options_.authority_life_s),
+                   maker_.make_authority(validity_from(clock_.wall_s(), options_.authority_life_s),
                                          vouches ? &certificates.authority : nullptr));
   certificates.authority = made;
   SLACKLINE_TRY(make_leaves(certificates));
@@ -130,19 +121,13 @@ Result<std::string> AuthorityKeeper::renew_authority(MutualCertificates& certifi
 Status AuthorityKeeper::make_leaves(MutualCertificates& certificates) const {
   const Authority& authority = certificates.authority;
   SLACKLINE_ASSIGN(const AuthorityValidity limits, maker_.inspect(authority));
-  Validity validity = from_now(options_.life_s);
+  Validity validity = validity_from(clock_.wall_s(), options_.life_s);
   validity.until_s = std::min(validity.until_s, limits.newest.until_s);
   SLACKLINE_ASSIGN(certificates.server, maker_.make_leaf(authority, CertificateUse::kServer,
                                                          options_.server_names, validity));
   SLACKLINE_ASSIGN(certificates.client, maker_.make_leaf(authority, CertificateUse::kClient,
                                                          {options_.client_name}, validity));
   return {};
-}
-
-// A little before now, for hosts whose clocks are behind ours.
-Validity AuthorityKeeper::from_now(double life_s) const {
-  const double now_s = clock_.wall_s();
-  return {now_s - std::min(300.0, life_s / 10), now_s + life_s};
 }
 
 // First whom to trust: what the other replica gave to kube-scheduler must not be refused here.

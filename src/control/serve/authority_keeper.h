@@ -24,6 +24,7 @@
 #include "cluster/authority_store.h"
 #include "control/serve/authority_maker.h"
 #include "obs/metrics.h"
+#include "obs/said_once.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/result.h"
 #include "slackline/base/worker.h"
@@ -58,7 +59,6 @@ class AuthorityKeeper {
   Result<std::string> renew(MutualCertificates& certificates) const;
   Result<std::string> renew_authority(MutualCertificates& certificates) const;
   Status make_leaves(MutualCertificates& certificates) const;
-  Validity from_now(double life_s) const;
   Status serve(const MutualCertificates& certificates);
   void show(const MutualCertificates& certificates);
   void look_and_log();
@@ -69,8 +69,8 @@ class AuthorityKeeper {
   const Clock& clock_;
   const obs::Gauge authority_made_;
   const obs::Gauge restart_by_;
-  std::string served_;        // what is in the files
-  std::string last_failure_;  // said once
+  std::string served_;  // what is in the files
+  obs::SaidOnce failures_;
 
   Worker worker_;  // last: its thread ends first
 };

@@ -20,10 +20,6 @@ std::string first_certificate(const std::string& bundle) {
 
 }  // namespace
 
-double look_every_s(double life_s) {
-  return std::clamp(life_s / 20, 0.5, 60.0);
-}
-
 double lead_s(double life_s) {
   return std::min(life_s / 10, 30.0);
 }
@@ -31,6 +27,10 @@ double lead_s(double life_s) {
 bool is_due(const Validity& validity, double now_s) {
   const double life_s = validity.until_s - validity.from_s;
   return now_s < validity.from_s || now_s >= validity.from_s + life_s * 2 / 3;
+}
+
+Validity validity_from(double now_s, double life_s) {
+  return {now_s - std::min(300.0, life_s / 10), now_s + life_s};
 }
 
 CertificateKeeper::CertificateKeeper(CertificateOptions options, cluster::CertificateStore& store,
@@ -57,12 +57,10 @@ void CertificateKeeper::stop() {
 
 void CertificateKeeper::look_and_log() {
   const Status looked = look();
-  const std::string failure = looked ? "" : looked.error().message;
-  if (failure != last_failure_ && !failure.empty())
+  if (failures_.is_news(looked))
     obs::log_warning("certificate", {{"listener", options_.listener},
-                                     {"error", failure},
+                                     {"error", looked.error().message},
                                      {"remedy", "is deploy/base applied? trying again"}});
-  last_failure_ = failure;
 }
 
 Status CertificateKeeper::look() {
@@ -86,36 +84,25 @@ Status CertificateKeeper::look() {
 
 // The pair in the Secret, after putting a new one there where it is missing, broken or due.
 Result<CertificateSet> CertificateKeeper::agree_on_one() {
-  constexpr int kTries = 3;
-  Error last;
-  for (int i = 0; i < kTries; ++i) {
+  return agree([this]() -> Result<CertificateSet> {
     SLACKLINE_ASSIGN(const auto stored, store_.read());
     const auto validity =
         stored ? maker_.inspect(stored->set, options_.names)
                : Result<Validity>(fail(ErrorCode::kNotFound, "there is no Secret yet"));
     if (validity && !is_due(*validity, clock_.wall_s())) return stored->set;
     SLACKLINE_ASSIGN(CertificateSet fresh, make_anew(stored ? stored->set.authorities : ""));
-    const Status written =
-        stored ? store_.replace(fresh, stored->resource_version) : store_.create(fresh);
-    if (written) {
-      obs::log_info("certificate_made",
-                    {{"listener", options_.listener},
-                     {"because", validity ? "two thirds of its life are over"
-                                          : std::string_view(validity.error().message)}});
-      return fresh;
-    }
-    last = written.error();
-    if (last.code != ErrorCode::kConflict) break;
-  }
-  return fail(last);
+    SLACKLINE_TRY(stored ? store_.replace(fresh, stored->resource_version) : store_.create(fresh));
+    obs::log_info("certificate_made",
+                  {{"listener", options_.listener},
+                   {"because", validity ? "two thirds of its life are over"
+                                        : std::string_view(validity.error().message)}});
+    return fresh;
+  });
 }
 
 Result<CertificateSet> CertificateKeeper::make_anew(const std::string& old_authorities) const {
-  // A little before now, for API servers whose clocks are behind ours.
-  const double now_s = clock_.wall_s();
-  const double from_s = now_s - std::min(300.0, options_.life_s / 10);
   SLACKLINE_ASSIGN(CertificateSet set,
-                   maker_.make(options_.names, {from_s, now_s + options_.life_s}));
+                   maker_.make(options_.names, validity_from(clock_.wall_s(), options_.life_s)));
   // The one before vouches for the pair that others still serve; older ones have expired.
   set.authorities += first_certificate(old_authorities);
   return set;

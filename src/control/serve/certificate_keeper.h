@@ -19,6 +19,8 @@
 
 #include "cluster/certificate_store.h"
 #include "control/serve/certificate_maker.h"
+#include "control/serve/shared_secret.h"
+#include "obs/said_once.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/result.h"
 #include "slackline/base/worker.h"
@@ -33,9 +35,10 @@ struct CertificateOptions {
 };
 
 // The rhythm that follows from the life of a pair.
-double look_every_s(double life_s);                   // a minute, less for short lives
 double lead_s(double life_s);                         // 30 s, less for short lives
 bool is_due(const Validity& validity, double now_s);  // two thirds are over, or it is not valid yet
+// From a little before now, for hosts whose clocks are behind ours.
+Validity validity_from(double now_s, double life_s);
 
 class CertificateKeeper {
  public:
@@ -64,7 +67,7 @@ class CertificateKeeper {
   std::string announced_;       // the certificate whose authority is published
   double announced_s_ = 0;      // since when, steady clock
   bool serves_shared_ = false;  // what is served comes from the Secret: others trust it
-  std::string last_failure_;    // said once
+  obs::SaidOnce failures_;
 
   Worker worker_;  // last: its thread ends first
 };

@@ -4,16 +4,13 @@
 #include <optional>
 #include <utility>
 
+#include "control/serve/shared_secret.h"
 #include "obs/log.h"
 
 namespace slackline::control {
 
-double key_look_every_s(double life_s) {
-  return std::clamp(life_s / 20, 0.5, 60.0);
-}
-
 double key_lead_s(double life_s) {
-  return 5 * key_look_every_s(life_s);
+  return 5 * look_every_s(life_s);
 }
 
 KeyKeeper::KeyKeeper(KeyOptions options, cluster::KeyStore& store, const Clock& clock)
@@ -21,7 +18,7 @@ KeyKeeper::KeyKeeper(KeyOptions options, cluster::KeyStore& store, const Clock& 
 
 void KeyKeeper::start() {
   worker_.start([this] {
-    while (worker_.wait(key_look_every_s(options_.life_s)))
+    while (worker_.wait(look_every_s(options_.life_s)))
       look_and_log();
   });
 }
@@ -33,16 +30,14 @@ void KeyKeeper::stop() {
 
 void KeyKeeper::look_and_log() {
   const Status looked = look();
-  const std::string failure = looked ? "" : looked.error().message;
-  if (failure != last_failure_ && !failure.empty())
-    obs::log_warning("plan_key", {{"error", failure},
+  if (failures_.is_news(looked))
+    obs::log_warning("plan_key", {{"error", looked.error().message},
                                   {"known_keys", static_cast<std::int64_t>(used_.size())},
                                   {"remedy", "is deploy/rbac applied? trying again"}});
-  last_failure_ = failure;
 }
 
 Status KeyKeeper::look() {
-  SLACKLINE_ASSIGN(const std::vector<SharedKey> keys, agree());
+  SLACKLINE_ASSIGN(const std::vector<SharedKey> keys, agree_on_keys());
   std::vector<std::string> ordered = in_order(keys);
   if (ordered == used_) return {};
   used_ = ordered;
@@ -51,10 +46,8 @@ Status KeyKeeper::look() {
 }
 
 // The keys in the Secret, after putting a new one there where it has none or the newest is due.
-Result<std::vector<SharedKey>> KeyKeeper::agree() {
-  constexpr int kTries = 3;
-  Error last;
-  for (int i = 0; i < kTries; ++i) {
+Result<std::vector<SharedKey>> KeyKeeper::agree_on_keys() {
+  return agree([this]() -> Result<std::vector<SharedKey>> {
     SLACKLINE_ASSIGN(const auto stored, store_.read());
     std::vector<SharedKey> keys = stored ? stored->keys : std::vector<SharedKey>();
     const double now_s = clock_.wall_s();
@@ -64,16 +57,10 @@ Result<std::vector<SharedKey>> KeyKeeper::agree() {
     SLACKLINE_ASSIGN(std::string bytes, options_.make());
     keys.insert(keys.begin(), {now_s, std::move(bytes)});
     keys.resize(std::min(keys.size(), kKeptKeys + 1));
-    const Status written =
-        stored ? store_.replace({keys, stored->resource_version}) : store_.create(keys);
-    if (written) {
-      obs::log_info("plan_key_made", {{"keys", static_cast<std::int64_t>(keys.size())}});
-      return keys;
-    }
-    last = written.error();
-    if (last.code != ErrorCode::kConflict) break;
-  }
-  return fail(last);
+    SLACKLINE_TRY(stored ? store_.replace({keys, stored->resource_version}) : store_.create(keys));
+    obs::log_info("plan_key_made", {{"keys", static_cast<std::int64_t>(keys.size())}});
+    return keys;
+  });
 }
 
 // The newest signs once the others have had time to read it, by what we saw ourselves.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cluster/key_store.h"
+#include "obs/said_once.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/result.h"
 #include "slackline/base/worker.h"
@@ -31,9 +32,8 @@ struct KeyOptions {
   std::function<void(std::vector<std::string>)> use;
 };
 
-// The rhythm that follows from the life of a key.
-double key_look_every_s(double life_s);  // a minute, less for short lives
-double key_lead_s(double life_s);        // five looks
+// How long after it was seen first a key signs: five looks.
+double key_lead_s(double life_s);
 
 class KeyKeeper {
  public:
@@ -49,7 +49,7 @@ class KeyKeeper {
   Status look();
 
  private:
-  Result<std::vector<SharedKey>> agree();
+  Result<std::vector<SharedKey>> agree_on_keys();
   // In the order of use.
   std::vector<std::string> in_order(const std::vector<SharedKey>& keys);
 
@@ -59,7 +59,7 @@ class KeyKeeper {
   std::vector<std::string> used_;
   std::string newest_;         // of the last look
   double newest_since_s_ = 0;  // steady
-  std::string last_failure_;   // said once
+  obs::SaidOnce failures_;
 
   Worker worker_;  // last: its thread ends first
 };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "control/serve/shared_secret.h"
 #include "slackline/base/text.h"
 
 namespace slackline::control {
@@ -84,7 +85,7 @@ TEST_F(KeyKeeperTest, ANewKeySignsOnceAllHaveReadItAndTheOldOneVerifies) {
   clock.advance(kLife_s);
   ASSERT_TRUE(a->look());
   EXPECT_EQ(used, (Keys{"key1", "key2"}));  // the old one still signs
-  clock.advance(key_look_every_s(kLife_s));
+  clock.advance(look_every_s(kLife_s));
   ASSERT_TRUE(b->look());
   EXPECT_EQ(others, (Keys{"key1", "key2"}));
   clock.advance(key_lead_s(kLife_s));

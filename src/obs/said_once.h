@@ -1,0 +1,26 @@
+// SaidOnce: what goes on failing for the same reason is said once.
+//
+// Not thread-safe.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace slackline::obs {
+
+class SaidOnce {
+ public:
+  // True where `outcome` (a Result or Status) is a failure, and another one than the last time.
+  template <class Outcome>
+  bool is_news(const Outcome& outcome) {
+    std::string failure = outcome ? std::string() : outcome.error().message;
+    const bool news = !failure.empty() && failure != last_;
+    last_ = std::move(failure);
+    return news;
+  }
+
+ private:
+  std::string last_;
+};
+
+}  // namespace slackline::obs
