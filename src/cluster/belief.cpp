@@ -59,11 +59,14 @@ bool Belief::counts(const std::string& ns) const {
 
 bool Belief::put(const PriorityClass& priority_class) {
   const std::string& name = priority_class.key.name;
-  const auto ranks = std::pair(ranks_, default_ranks_);
+  const auto at = ranks_.find(name);
+  if (at != ranks_.end() && at->second == priority_class.value &&
+      default_ranks_.contains(name) == priority_class.global_default)
+    return false;
   ranks_[name] = priority_class.value;
   default_ranks_.erase(name);
   if (priority_class.global_default) default_ranks_[name] = priority_class.value;
-  return ranks != std::pair(ranks_, default_ranks_);
+  return true;
 }
 
 bool Belief::forget_priority_class(const std::string& name) {
@@ -91,8 +94,7 @@ JobPtr Belief::judge(const JobPtr& seen, std::vector<DoubtedPlan>& doubted) {
   const PlanDoubt doubt = judge_plan(carrier, plan, doubted);
   const std::int32_t rank = rank_of(*seen);
   auto intent = seen->intent;
-  const bool waits = seen->suspended && seen->suspended_by_us;
-  const Claimant claimant{seen->key, seen->uid, seen->admitted.get(), waits};
+  const Claimant claimant{seen->key, seen->uid, seen->admitted.get(), seen->waits_with_us()};
   const bool proven = !ours || judge_rights(claimant, intent);
   const bool as_it_is =
       ours ? proven && plan == seen->plan && intent == seen->intent : !has_keys_of_ours(*seen);
@@ -181,7 +183,8 @@ bool Belief::judge_rights(const Claimant& claimant, std::shared_ptr<const TaskIn
   if (!proves()) return true;
   const bool admitted = !claimant.of_job && admits(claimant);
   const bool proven = admitted || claimant.of_job || !claimant.waits;
-  const TaskIntent claimed = intent ? *intent : TaskIntent();
+  static const TaskIntent kNothing;
+  const TaskIntent& claimed = intent ? *intent : kNothing;
   const AdmittedNote* note = admitted ? claimant.note : nullptr;
   const bool as_it_is = note == nullptr
                             ? !claimed.qos_class && !claimed.queue

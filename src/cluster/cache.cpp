@@ -400,10 +400,10 @@ void Cache::changed() {
 }
 
 bool Cache::all_listed() const {
-  for (const ResourceSpec& resource : kResources) {
-    const bool asked = resource.kind != KubeKind::kNamespace || belief_.proves();
-    if (resource.required && asked && !listed_[index_of(resource.kind)]) return false;
-  }
+  for (const ResourceSpec& resource : kResources)
+    if (resource.required && is_asked_for(resource.kind, !belief_.proves()) &&
+        !listed_[index_of(resource.kind)])
+      return false;
   return true;
 }
 

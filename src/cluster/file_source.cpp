@@ -132,7 +132,7 @@ class FileSource final : public ClusterSource {
   // All or nothing: the cache is touched only after the whole dump was read.
   Status load(const std::string& text);
   Result<wire::KubeList> decode(const std::string& text);
-  void tell_loaded(const wire::KubeList& dump) const;
+  void tell_loaded(const wire::KubeList& dump, const std::string& remark) const;
 
   const FileOptions options_;
   wire::KubeDecoder decoder_;
@@ -218,13 +218,14 @@ Status FileSource::load(const std::string& text) {
     cache_.finish_relist(resource.kind);
   static_cast<void>(cache_.publish());
   metrics_.update(cache_, 0);
-  tell_loaded(*dump);
+  std::string remark = remark_on(*dump);
+  tell_loaded(*dump, remark);
   MutexLock lock(mutex_);
-  remark_ = remark_on(*dump);
+  remark_ = std::move(remark);
   return {};
 }
 
-void FileSource::tell_loaded(const wire::KubeList& dump) const {
+void FileSource::tell_loaded(const wire::KubeList& dump, const std::string& remark) const {
   skipped_.set(static_cast<double>(dump.skipped));
   const SnapshotPtr snapshot = cache_.snapshot();
   obs::log_info("cluster_file_loaded",
@@ -233,7 +234,7 @@ void FileSource::tell_loaded(const wire::KubeList& dump) const {
                  {"pods", static_cast<std::int64_t>(cache_.count(wire::KubeKind::kPod))},
                  {"jobs", static_cast<std::int64_t>(snapshot->jobs.size())},
                  {"skipped", static_cast<std::int64_t>(dump.skipped)}});
-  if (const std::string remark = remark_on(dump); !remark.empty())
+  if (!remark.empty())
     obs::log_warning("cluster_file_remark", {{"path", options_.path}, {"remark", remark}});
 }
 

@@ -45,8 +45,7 @@ class KubeSource final : public ClusterSource {
   Status start() override {
     publisher_.start();
     for (const ResourceSpec& resource : kResources)
-      if (!believes_all_ || !tells_whom_to_believe(resource.kind))
-        reflectors_[index_of(resource.kind)]->start();
+      if (is_asked_for(resource.kind, believes_all_)) reflectors_[index_of(resource.kind)]->start();
     audit_.start();
     return {};
   }

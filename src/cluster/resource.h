@@ -32,9 +32,10 @@ inline constexpr std::array<ResourceSpec, wire::kKubeKindCount> kResources{{
 constexpr std::size_t index_of(wire::KubeKind kind) {
   return static_cast<std::size_t>(kind);
 }
-// What is read only to know whom to believe (belief.h): who believes everybody does not ask for it.
-constexpr bool tells_whom_to_believe(wire::KubeKind kind) {
-  return kind == wire::KubeKind::kNamespace || kind == wire::KubeKind::kPriorityClass;
+// Who believes everybody (belief.h) does not ask whom to believe.
+constexpr bool is_asked_for(wire::KubeKind kind, bool believes_all) {
+  return !believes_all ||
+         (kind != wire::KubeKind::kNamespace && kind != wire::KubeKind::kPriorityClass);
 }
 constexpr const ResourceSpec& resource_of(wire::KubeKind kind) {
   return kResources[index_of(kind)];

@@ -36,7 +36,7 @@ CacheHealth StreamBoard::health(bool synced) const {
   std::string_view slowest;
   MutexLock lock(mutex_);
   for (const ResourceSpec& resource : kResources) {
-    if (!resource.required || (believes_all_ && tells_whom_to_believe(resource.kind))) continue;
+    if (!resource.required || !is_asked_for(resource.kind, believes_all_)) continue;
     const Entry& entry = entries_[index_of(resource.kind)];
     const double age_s = clock_.steady_s() - entry.alive_s;
     if (slowest.empty() || age_s > health.age_s) {

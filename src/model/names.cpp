@@ -136,6 +136,12 @@ std::string_view to_string(QosClass qos) {
   return "normal";
 }
 
+std::optional<QosClass> qos_class_of(std::string_view name) {
+  for (const QosClass qos : {QosClass::kNormal, QosClass::kPrior, QosClass::kUrgent})
+    if (name == to_string(qos)) return qos;
+  return std::nullopt;
+}
+
 std::string_view to_string(WorkloadMode mode) {
   return mode == WorkloadMode::kInference ? "inference" : "training";
 }

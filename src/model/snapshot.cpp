@@ -43,12 +43,18 @@ const Job* ClusterSnapshot::find_job(const std::string& ns, const std::string& n
 }
 
 PodPtr ClusterSnapshot::find_pod(const ObjectKey& key) const {
-  for (const PodPtr& pod : unbound)
-    if (pod->key == key) return pod;
+  if (PodPtr waiting = find_unbound(key)) return waiting;
   for (const NodeStatePtr& state : nodes)
     for (const PodPtr& pod : state->pods)
       if (pod->key == key) return pod;
   return nullptr;
+}
+
+PodPtr ClusterSnapshot::find_unbound(const ObjectKey& key) const {
+  const auto at = std::lower_bound(
+      unbound.begin(), unbound.end(), key,
+      [](const PodPtr& pod, const ObjectKey& wanted) { return pod->key < wanted; });
+  return at != unbound.end() && (*at)->key == key ? *at : nullptr;
 }
 
 const PlanSighting* ClusterSnapshot::sighting_of(const Uid& carrier) const {

@@ -1,21 +1,9 @@
 #include "wire/admitted_codec.h"
 
-#include <optional>
-
 #include "wire/json_view.h"
 #include "wire/json_writer.h"
 
 namespace slackline::wire {
-namespace {
-
-std::optional<QosClass> read_class(std::string_view text) {
-  for (const QosClass qos : {QosClass::kNormal, QosClass::kPrior, QosClass::kUrgent})
-    if (text == to_string(qos)) return qos;
-  return std::nullopt;
-}
-
-}  // namespace
-
 std::string encode_admitted(const AdmittedNote& note) {
   JsonWriter out(256);
   out.begin_object().field("submitter", note.submitter).field("class", to_string(note.qos_class));
@@ -30,7 +18,7 @@ Result<AdmittedNote> read_admitted(std::string_view text) {
     return fail(ErrorCode::kInvalidArgument, "longer than 8 KiB; only Slackline writes it");
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView root, document.parse(text));
-  const auto qos = read_class(root["class"].text());
+  const auto qos = qos_class_of(root["class"].text());
   if (!qos) return fail(ErrorCode::kInvalidArgument, "class is none; only Slackline writes it");
   AdmittedNote note;
   note.submitter = std::string(root["submitter"].text());

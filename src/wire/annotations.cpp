@@ -110,12 +110,9 @@ void read_mode(const Entry& entry) {
 }
 
 void read_qos(const Entry& entry) {
-  for (const QosClass qos : {QosClass::kNormal, QosClass::kPrior, QosClass::kUrgent})
-    if (entry.value == to_string(qos)) {
-      entry.intent.qos_class = qos;
-      return;
-    }
-  entry.complain("write urgent, prior or normal");
+  const auto qos = qos_class_of(entry.value);
+  if (!qos) return entry.complain("write urgent, prior or normal");
+  entry.intent.qos_class = qos;
 }
 
 void read_gpu_types(const Entry& entry) {

@@ -149,6 +149,8 @@ struct Job {
   std::shared_ptr<const OriginalShape> original;  // null: the shape was never changed
   std::vector<std::string> problems;  // unreadable quantities of the template: never planned
 
+  // It was suspended to be queued, and its turn has not come.
+  bool waits_with_us() const { return !finished && suspended && suspended_by_us; }
   // How many pods should be there while it runs.
   std::int64_t wanted_pods() const {
     const std::int64_t left = completions ? *completions - succeeded : parallelism;

@@ -101,6 +101,7 @@ struct ClusterSnapshot {
   const Job* find_job(const Uid& uid) const;                                  // O(jobs)
   const Job* find_job(const std::string& ns, const std::string& name) const;  // O(log jobs)
   PodPtr find_pod(const ObjectKey& key) const;                                // O(pods)
+  PodPtr find_unbound(const ObjectKey& key) const;                            // O(log pods)
   // Of the plan on the Job or pod with this uid; null where it has none.
   const PlanSighting* sighting_of(const Uid& carrier) const;
 };

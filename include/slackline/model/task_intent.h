@@ -19,6 +19,7 @@ enum class QosClass { kNormal, kPrior, kUrgent };
 enum class WorkloadMode { kTraining, kInference };
 
 std::string_view to_string(QosClass qos);
+std::optional<QosClass> qos_class_of(std::string_view name);  // nullopt: none is named so
 std::string_view to_string(WorkloadMode mode);
 
 struct TaskIntent {

@@ -45,7 +45,7 @@ bool was_admitted(const ReviewedJob& job) {
 }
 
 bool waits_with_us(const ReviewedJob& job) {
-  return job.job.suspended && job.job.suspended_by_us && !job.job.finished;
+  return job.job.waits_with_us();
 }
 
 bool is_in_care(const ReviewedJob& job) {

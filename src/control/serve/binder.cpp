@@ -29,11 +29,8 @@ Status check_names(const BindRequest& request) {
 
 // The pod as the snapshot has it, waiting or on the node that is asked for; null: not so.
 PodPtr pod_in(const ClusterSnapshot& snapshot, const BindRequest& request) {
-  const auto waiting =
-      std::lower_bound(snapshot.unbound.begin(), snapshot.unbound.end(), request.pod,
-                       [](const PodPtr& a, const ObjectKey& key) { return a->key < key; });
-  if (waiting != snapshot.unbound.end() && (*waiting)->key == request.pod)
-    return (*waiting)->uid == request.uid ? *waiting : nullptr;
+  if (PodPtr waiting = snapshot.find_unbound(request.pod))
+    return waiting->uid == request.uid ? waiting : nullptr;
   const auto node = snapshot.find_node(request.node.str());
   if (!node) return nullptr;
   for (const PodPtr& pod : snapshot.node(*node).pods)

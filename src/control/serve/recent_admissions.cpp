@@ -11,20 +11,13 @@ std::string queue_of(const std::shared_ptr<const TaskIntent>& intent, const std:
 }
 
 bool waits_in(const Job& job, const std::string& queue) {
-  return job.suspended && job.suspended_by_us && !job.finished && job.pod_requests.wants_gpus() &&
+  return job.waits_with_us() && job.pod_requests.wants_gpus() &&
          queue_of(job.intent, job.key.ns) == queue;
 }
 
 bool waits_in(const Pod& pod, const std::string& queue) {
   return pod.our_gate && pod.managed && !pod.owner && !pod.deleting && !pod.plan &&
          pod.requests.wants_gpus() && queue_of(pod.intent, pod.key.ns) == queue;
-}
-
-const Pod* find_unbound(const ClusterSnapshot& snapshot, const ObjectKey& key) {
-  const auto at = std::lower_bound(
-      snapshot.unbound.begin(), snapshot.unbound.end(), key,
-      [](const PodPtr& pod, const ObjectKey& wanted) { return pod->key < wanted; });
-  return at != snapshot.unbound.end() && (*at)->key == key ? at->get() : nullptr;
 }
 
 std::int64_t count_shown(const std::string& queue, const ClusterSnapshot& snapshot,
@@ -57,7 +50,7 @@ bool RecentAdmissions::is_shown(const Admitted& admitted, const ClusterSnapshot&
     return job != nullptr && (!admitted.moved || waits_in(*job, admitted.queue));
   }
   if (kind == "Pod") {
-    const Pod* pod = find_unbound(snapshot, key);
+    const PodPtr pod = snapshot.find_unbound(key);
     return pod != nullptr && (!admitted.moved || waits_in(*pod, admitted.queue));
   }
   return std::any_of(snapshot.unbound.begin(), snapshot.unbound.end(), [&](const PodPtr& pod) {

@@ -17,10 +17,8 @@ bool shows_bound(const ClusterSnapshot& snapshot, const NodeName& node, const Ui
 }
 
 bool shows_unbound(const ClusterSnapshot& snapshot, const ObjectKey& key, const Uid& pod) {
-  const auto at =
-      std::lower_bound(snapshot.unbound.begin(), snapshot.unbound.end(), key,
-                       [](const PodPtr& a, const ObjectKey& wanted) { return a->key < wanted; });
-  return at != snapshot.unbound.end() && (*at)->key == key && (*at)->uid == pod;
+  const PodPtr waiting = snapshot.find_unbound(key);
+  return waiting != nullptr && waiting->uid == pod;
 }
 
 }  // namespace

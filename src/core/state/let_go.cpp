@@ -36,7 +36,7 @@ void let_jobs_go(const ClusterSnapshot& snapshot, const std::vector<JobPtr>& job
   std::map<Uid, std::int64_t> bound = bound_by_owner(snapshot);
   for (const JobPtr& job : jobs) {
     if (job->finished) continue;
-    const bool waits = job->suspended && job->suspended_by_us;
+    const bool waits = job->waits_with_us();
     const bool on_its_way =
         !job->suspended && job->plan && job->managed && bound[job->uid] < job->wanted_pods();
     if (!waits && !on_its_way) continue;
@@ -86,7 +86,7 @@ std::vector<OwnWrite> let_go_given_up(const ClusterSnapshot& snapshot, double no
 HeldBack held_back(const ClusterSnapshot& snapshot) {
   HeldBack held;
   for (const JobPtr& job : snapshot.jobs)
-    if (!job->finished && job->suspended && job->suspended_by_us) ++held.jobs;
+    if (job->waits_with_us()) ++held.jobs;
   for (const PodPtr& pod : snapshot.unbound)
     if (!pod->deleting && pod->our_gate) ++held.pods;
   return held;
