@@ -21,9 +21,9 @@ std::string job_name(std::int64_t index) {
   return format("train-{:05}", index * 7919 % 100'000);
 }
 
-ClusterSnapshot full_cluster(std::int64_t jobs) {
+ClusterSnapshot full_cluster(std::int64_t jobs, std::int64_t nodes) {
   ClusterBuilder cluster;
-  for (int i = 0; i < kNodes; ++i) {
+  for (std::int64_t i = 0; i < nodes; ++i) {
     const std::string name = format("node-{:04}", i);
     cluster.with(a_node(name).of("K80", 4));
     cluster.with(a_pod(format("filler-{}", i)).gpus(4).on(name));
@@ -61,7 +61,7 @@ std::vector<OwnWrite> nominations(const ClusterSnapshot& snapshot) {
 }
 
 void make_queue(benchmark::State& state) {
-  const ClusterSnapshot snapshot = full_cluster(state.range(0));
+  const ClusterSnapshot snapshot = full_cluster(state.range(0), state.range(1));
   const GpuCatalog catalog = default_gpu_catalog();
   core::QueueOptions options;
   options.catalog = &catalog;
@@ -88,7 +88,11 @@ void hand_over(benchmark::State& state) {
   }
 }
 
-BENCHMARK(make_queue)->Arg(600)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(make_queue)
+    ->Args({600, kNodes})
+    ->Args({10'000, kNodes})
+    ->Args({100'000, 5'000})
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK(with_writes)->Arg(600)->Unit(benchmark::kMicrosecond);
 BENCHMARK(hand_over)->Arg(600)->Unit(benchmark::kMicrosecond);
 

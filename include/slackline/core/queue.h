@@ -29,6 +29,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "slackline/base/stop.h"
 #include "slackline/core/hindrance.h"
 #include "slackline/core/plan.h"
 #include "slackline/core/task_menu.h"
@@ -46,6 +47,7 @@ struct QueueOptions {
   double now_wall_s = 0;
   double now_steady_s = 0;
   const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none
+  StopAsked stop{};                                   // asked for every Job, pod and task
 };
 
 // A task of the queue in the cluster. Its plan is carried by its Job, else by each of its pods.
@@ -96,6 +98,8 @@ class Queue {
   const std::vector<JobPtr>& to_open() const { return to_open_; }
   // Pods to be let go without a plan, for a cluster autoscaler to see.
   const std::vector<PodPtr>& to_let_go() const { return to_let_go_; }
+  // It was stopped before it was whole, and nothing is in it.
+  bool gave_up() const { return gave_up_; }
 
  private:
   friend class QueueMaker;
@@ -107,6 +111,7 @@ class Queue {
   PlanState state_;
   std::vector<JobPtr> to_open_;
   std::vector<PodPtr> to_let_go_;
+  bool gave_up_ = false;
 };
 
 // `menus` keeps what was predicted from call to call; it is begun anew when pools, models or theta

@@ -79,6 +79,11 @@ void PlannerLoop::stop() {
   cv_.notify_all();
 }
 
+bool PlannerLoop::is_stopping() const {
+  MutexLock lock(mutex_);
+  return stopping_;
+}
+
 void PlannerLoop::join() {
   if (thread_.joinable()) thread_.join();
 }
@@ -167,7 +172,9 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double changed_s) {
   const auto held_off = memory_.held_off(began_s);
   core::QueueOptions asked = options_.ask(*settings, *board_.known(), clock_);
   asked.held_off = &held_off;
+  asked.stop = [this] { return is_stopping(); };
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
+  if (queue.gave_up()) return;
   const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
   bool place_is_kept = false;
   for (const core::Effect& effect : plan.effects) {
@@ -194,6 +201,7 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double changed_s) {
 bool PlannerLoop::write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot,
                         double woken_s) {
   if (writes.empty()) return true;
+  if (is_stopping()) return false;  // who leads next decides it again
   const SettingsPtr settings = options_.settings->settings();
   DecisionStamp stamp{snapshot.version, settings->policy.name, {}};
   stamp.options_hash =

@@ -9,7 +9,8 @@
 // It writes nothing without the Lease, or on a cache that may not be believed. Each term begins
 // with an empty memory: what it must know it reads from the snapshot.
 //
-// Thread-safety: start() once, then stop() and join(); wake() from any thread, never blocking.
+// Thread-safety: start() once, then stop() and join(); wake() from any thread, never blocking. A
+// turn that is stopped writes nothing more.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +71,7 @@ class PlannerLoop {
 
  private:
   void run();
+  bool is_stopping() const;
   // Returns when to look again, steady.
   double turn(double woken_s);
   void renew_term();
@@ -112,7 +114,7 @@ class PlannerLoop {
   std::optional<double> changed_s_;  // since when the last plan is out of date; nullopt: it is not
   std::map<std::pair<std::string, std::string>, obs::Gauge> lengths_;  // by queue and class
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar cv_;
   bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
   bool woken_ SLACKLINE_GUARDED_BY(mutex_) = false;

@@ -61,11 +61,11 @@ bool BookKeeper::due() const {
 
 void BookKeeper::renew() {
   known_version_ = known_.known()->version;
-  const QueueSight sight = reader_.read();
+  const StopAsked stop = [this] { return worker_.is_stopping(); };
+  const QueueSight sight = reader_.read(stop);
   auto book = std::make_shared<const core::ForecastBook>(sight.queue.state(), names_of(sight.queue),
-                                                         sight.now_s, sight.policy,
-                                                         [this] { return worker_.is_stopping(); });
-  if (worker_.is_stopping()) return;  // the book may be empty
+                                                         sight.now_s, sight.policy, stop);
+  if (worker_.is_stopping()) return;  // queue and book may be empty
   books_.publish({book, sight.snapshot->version});
   size_.set(static_cast<double>(book->size()));
   const auto planner = planner_.view();

@@ -1,5 +1,7 @@
 #include "control/query/queue_reader.h"
 
+#include <utility>
+
 namespace slackline::control {
 
 Uid name_of(const core::QueueTask& task) {
@@ -14,10 +16,11 @@ std::vector<Uid> names_of(const core::Queue& queue) {
   return names;
 }
 
-QueueSight QueueReader::read() {
+QueueSight QueueReader::read(StopAsked stop) {
   SnapshotPtr snapshot = source_.snapshot();
   const SettingsPtr settings = options_.settings->settings();
-  const core::QueueOptions asked = options_.ask(*settings, *board_.known(), clock_);
+  core::QueueOptions asked = options_.ask(*settings, *board_.known(), clock_);
+  asked.stop = std::move(stop);
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
   return {std::move(snapshot), std::move(queue), settings->policy, asked.now_wall_s,
           asked.now_steady_s};

@@ -31,7 +31,8 @@ class QueueReader {
               const cluster::ClusterSource& source, const Clock& clock)
       : options_(options), board_(board), source_(source), clock_(clock) {}
 
-  QueueSight read();
+  // Of a queue that gave up (core/queue.h) there is nothing to be read.
+  QueueSight read(StopAsked stop = {});
 
  private:
   const PlannerOptions& options_;

@@ -149,7 +149,7 @@ class QueueMaker {
   Queue make() {
     queue_.pools_ = find_pools(snapshot_, *options_.catalog);
     renew_menus();
-    FoundTasks found = find_queue_tasks(snapshot_, options_.held_off);
+    FoundTasks found = find_queue_tasks(snapshot_, options_.held_off, options_.stop);
     queue_.to_open_ = std::move(found.to_open);
     queue_.tasks_ = std::move(found.waiting);
     std::erase_if(queue_.tasks_, [&](const QueueTask& task) {
@@ -166,12 +166,20 @@ class QueueMaker {
               });
     hold_to_limits(queue_.tasks_, options_.queues);
     describe_tasks();
+    if (is_asked(options_.stop)) return given_up();
+    find_runs();
     lay_out_gpus();
     start_runs();
     return std::move(queue_);
   }
 
  private:
+  static Queue given_up() {
+    Queue nothing;
+    nothing.gave_up_ = true;
+    return nothing;
+  }
+
   const QueueRules& rules_of(const QueueTask& task) const {
     static const QueueRules kDefaults;
     if (options_.queues == nullptr) return kDefaults;
@@ -191,6 +199,7 @@ class QueueMaker {
     std::vector<PlanTask> tasks;
     tasks.reserve(queue_.tasks_.size());
     for (QueueTask& task : queue_.tasks_) {
+      if (is_asked(options_.stop)) return;
       const TaskMenu& menu = menus_.of(*task.intent, task.request);
       task.deadline_s = resolve_deadline(*task.intent, task.created_s, menu.lat11_s);
       PlanTask described;
@@ -213,7 +222,6 @@ class QueueMaker {
       tasks.push_back(std::move(described));
     }
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
-    find_runs();
   }
 
   // A node that could run it has come: without a plan, tasks behind it would be given that node.

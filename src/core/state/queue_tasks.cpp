@@ -71,8 +71,9 @@ QueueTask task_of_job(const JobPtr& job, const WrittenJob& written) {
 
 class Finder {
  public:
-  Finder(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>* held_off)
-      : snapshot_(snapshot), held_off_(held_off), dependencies_(snapshot) {}
+  Finder(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>* held_off,
+         const StopAsked& stop)
+      : snapshot_(snapshot), held_off_(held_off), stop_(stop), dependencies_(snapshot) {}
 
   FoundTasks find() {
     found_.waiting.reserve(snapshot_.jobs.size());
@@ -82,9 +83,9 @@ class Finder {
     for (const PodPtr& pod : snapshot_.unbound)
       if (waits_at_our_gate(*pod) && pod->owner) gated_of_[pod->owner->uid].push_back(pod);
     for (const JobPtr& job : snapshot_.jobs)
-      add(job);
+      if (!is_asked(stop_)) add(job);
     for (const PodPtr& pod : snapshot_.unbound)
-      add(pod);
+      if (!is_asked(stop_)) add(pod);
     add_groups();
     return std::move(found_);
   }
@@ -230,6 +231,7 @@ class Finder {
 
   const ClusterSnapshot& snapshot_;
   const std::unordered_set<Uid>* held_off_;
+  const StopAsked& stop_;
   const Dependencies dependencies_;
   std::unordered_map<Uid, std::vector<PodPtr>> gated_of_;  // by owner
   std::unordered_map<Uid, std::int64_t> bound_of_;         // by owner
@@ -241,8 +243,8 @@ class Finder {
 }  // namespace
 
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
-                            const std::unordered_set<Uid>* held_off) {
-  return Finder(snapshot, held_off).find();
+                            const std::unordered_set<Uid>* held_off, const StopAsked& stop) {
+  return Finder(snapshot, held_off, stop).find();
 }
 
 }  // namespace slackline::core

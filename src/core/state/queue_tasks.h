@@ -15,7 +15,8 @@ struct FoundTasks {
   std::vector<QueueTask> let_go;  // single pods without gate, plan and nomination
 };
 
+// Some of them only, once `stop` says yes.
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
-                            const std::unordered_set<Uid>* held_off);
+                            const std::unordered_set<Uid>* held_off, const StopAsked& stop);
 
 }  // namespace slackline::core

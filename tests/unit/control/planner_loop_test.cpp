@@ -2,6 +2,7 @@
 #include "control/plan/planner_loop.h"
 
 #include <atomic>
+#include <cstdio>
 
 #include <gtest/gtest.h>
 
@@ -232,6 +233,47 @@ TEST_F(NewJobTest, WhoseControllerIsAwayDoesNotKeepItsPlaceForEver) {
   clock_.jump(11);
   ASSERT_TRUE(wait_for_writes(1));
   EXPECT_EQ(write(0).key.name, "b");
+}
+
+// Jobs that all ask for something else: each is compared with every node.
+class LongTurnTest : public PlannerLoopTest {
+ protected:
+  static ClusterSnapshot choosy_jobs() {
+    test::ClusterBuilder cluster = a_cluster();
+    for (int i = 0; i < 1000; ++i)
+      cluster.with(a_node("n" + std::to_string(i)));
+    for (int i = 0; i < 3000; ++i) {
+      Job job = a_job("j" + std::to_string(i)).gpus(1).waiting().build();
+      job.pod_requests.cpu_milli += i;
+      cluster.add(std::move(job));
+    }
+    return cluster.build();
+  }
+
+  void SetUp() override {
+    source_.show(choosy_jobs());
+    PlannerLoopTest::SetUp();
+  }
+};
+
+TEST_F(LongTurnTest, IsStoppedInside) {
+  core::TaskMenus menus;
+  double began_s = clock_.steady_s();
+  core::make_queue(*source_.snapshot(),
+                   options_.ask(*settings_.settings(), *board_.known(), clock_), menus);
+  const double whole_s = clock_.steady_s() - began_s;
+  term_ = 1;
+  loop_->wake();
+  while (metrics_.expose().find("slackline_leader 1") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  began_s = clock_.steady_s();
+  loop_->stop();
+  loop_->join();
+  const double took_s = clock_.steady_s() - began_s;
+  std::printf("a queue of %.0f ms was left after %.0f ms\n", 1e3 * whole_s, 1e3 * took_s);
+  EXPECT_LT(took_s, whole_s / 2);
+  EXPECT_EQ(writes(), 0U);
+  EXPECT_NE(metrics_.expose().find("slackline_plan_duration_seconds_count 0"), std::string::npos);
 }
 
 }  // namespace

@@ -54,6 +54,31 @@ TEST_F(QueueTest, OnlyWhatWeHoldBackWaits) {
   EXPECT_EQ(found.state().waiting().size(), 2U);
 }
 
+TEST_F(QueueTest, OneThatIsStoppedHasNothingInIt) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .with(a_job("one").gpus(1).waiting())
+                            .with(a_job("two").gpus(1).waiting())
+                            .with(a_job("three").of(2).waiting())
+                            .with(a_pod("gated").gpus(1).gated().managed())
+                            .build();
+  QueueOptions options = planner_.options(0);
+  const std::size_t whole = make_queue(snapshot, options, menus_).size();
+  int most = 0;
+  for (bool gave_up = true; gave_up; ++most) {
+    ASSERT_LT(most, 100);
+    options.stop = [asked = 0, most]() mutable { return ++asked > most; };
+    Queue found = make_queue(snapshot, options, menus_);
+    gave_up = found.gave_up();
+    EXPECT_EQ(found.size(), gave_up ? 0 : whole) << most;
+    EXPECT_EQ(found.state().waiting().size(), found.size()) << most;
+    if (!gave_up) continue;
+    EXPECT_TRUE(found.to_open().empty()) << most;
+    EXPECT_TRUE(plan(found.state(), 0, *parse_policy("default")).effects.empty()) << most;
+  }
+  EXPECT_GT(most, 8) << "every Job, pod and task is asked for";
+}
+
 TEST_F(QueueTest, GpusOfEverybodyElseAreNotOurs) {
   const auto snapshot = a_cluster()
                             .with(a_node("n1"))
