@@ -43,13 +43,16 @@ ApiFailure failure_of(int status, std::string_view body, double retry_after_s) {
 
 ApiClient::ApiClient(KubeEndpoint endpoint, const Clock& clock)
     : endpoint_(std::move(endpoint)),
+      clock_(clock),
       token_(endpoint_.token, endpoint_.token_file, clock),
       http_(endpoint_.tls) {}
 
 ApiResult<net::HttpResponse> ApiClient::send(net::HttpRequest request) {
   request.url = endpoint_.server + request.url;
+  const double until_s = clock_.steady_s() + request.timeout_s;
   for (bool again = false;; again = true) {
     request.bearer_token = token_.current();
+    request.timeout_s = until_s - clock_.steady_s();
     auto response = http_.request(request);
     if (!response) return tl::unexpected(no_answer(response.error()));
     if (is_success(response->status)) return *std::move(response);

@@ -1,6 +1,7 @@
 // ApiClient: requests to one API server with our credentials, and its refusals as one type.
 //
-// A 401 makes the token be read again and the request be sent once more (F22).
+// A 401 makes the token be read again and the request be sent once more (F22), in the time that is
+// left of it.
 //
 // Thread-safety: send() from any thread; stream() from any thread with a HttpStream of its own.
 #pragma once
@@ -53,6 +54,7 @@ class ApiClient {
 
  private:
   const KubeEndpoint endpoint_;
+  const Clock& clock_;
   TokenSource token_;
   net::HttpClient http_;
 };

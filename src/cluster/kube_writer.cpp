@@ -44,7 +44,7 @@ class KubeWriter final : public ClusterWriter {
   KubeWriter(KubeEndpoint endpoint, GpuCatalog catalog, const MessageAuthenticator* mac)
       : client_(std::move(endpoint), system_clock()), catalog_(std::move(catalog)), mac_(mac) {}
 
-  Status bind(const BindingOrder& order) override {
+  Status bind(const BindingOrder& order, double timeout_s) override {
     net::HttpRequest request;
     request.method = "POST";
     SLACKLINE_ASSIGN(const std::string pod, pod_path(order.pod));
@@ -53,7 +53,7 @@ class KubeWriter final : public ClusterWriter {
     request.url = pod + "/binding";
     request.headers = {{"Content-Type", "application/json"}};
     request.body = wire::encode_binding(order.pod, order.uid, order.node, order.annotations);
-    request.timeout_s = kWriteTimeout_s;
+    request.timeout_s = timeout_s;
     const auto answer = client_.send(std::move(request));
     if (!answer)
       return fail(answer.error().error().with_context(format("binding {}", order.pod.str())));
@@ -94,10 +94,10 @@ class KubeWriter final : public ClusterWriter {
     return {};
   }
 
-  Result<PodTruth> read_pod(const ObjectKey& pod) override {
+  Result<PodTruth> read_pod(const ObjectKey& pod, double timeout_s) override {
     net::HttpRequest request;
     SLACKLINE_ASSIGN(request.url, pod_path(pod));
-    request.timeout_s = kReadBackTimeout_s;
+    request.timeout_s = timeout_s;
     const auto answer = client_.send(std::move(request));
     if (!answer) return fail(answer.error().error().with_context(format("reading {}", pod.str())));
     SLACKLINE_ASSIGN(const wire::PodTruthDto found, wire::decode_pod_truth(answer->body));

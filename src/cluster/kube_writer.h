@@ -14,9 +14,6 @@
 
 namespace slackline::cluster {
 
-// Inside the scheduler's httpTimeout of 2 s, with room for the GET that settles a doubtful answer.
-inline constexpr double kWriteTimeout_s = 1.0;
-inline constexpr double kReadBackTimeout_s = 0.5;
 // Of the writes that no scheduler waits for.
 inline constexpr double kOwnWriteTimeout_s = 5.0;
 

@@ -99,10 +99,11 @@ class ClusterWriter {
   virtual Result<std::string> write(const OwnWrite& write) = 0;
   // Makes the Event of (object, reason), or brings it up to date.
   virtual Status post(const TaskEvent& event) = 0;
-  // POST pods/binding. kConflict: uid mismatch, already bound, gated. kTimeout: may have happened.
-  virtual Status bind(const BindingOrder& order) = 0;
-  // GET the pod, uncached. kNotFound when it is gone.
-  virtual Result<PodTruth> read_pod(const ObjectKey& pod) = 0;
+  // POST pods/binding, for so long at most. kConflict: uid mismatch, already bound, gated.
+  // kTimeout: may have happened.
+  virtual Status bind(const BindingOrder& order, double timeout_s) = 0;
+  // GET the pod, uncached, for so long at most. kNotFound when it is gone.
+  virtual Result<PodTruth> read_pod(const ObjectKey& pod, double timeout_s) = 0;
 };
 
 }  // namespace slackline::cluster

@@ -255,6 +255,7 @@ Connection::Step Connection::read_body() {
 
 Connection::Step Connection::call_handler() {
   request_.body = in_.bytes().substr(head_size_, static_cast<std::size_t>(head_.content_length));
+  request_.received_s = system_clock().steady_s();
   close_after_ = !head_.keep_alive;
   state_ = State::kHandling;
   guarding_ = false;

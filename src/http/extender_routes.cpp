@@ -159,25 +159,25 @@ Handler observed(std::shared_ptr<VerbMetrics> metrics, std::shared_ptr<LargeCall
                  const F& answer) {
   return [metrics = std::move(metrics), large = std::move(large), verb,
           answer](const Request& request) {
-    const double started_s = system_clock().steady_s();
+    const double received_s = request.received_s.value_or(system_clock().steady_s());
     const InFlight in_flight(metrics->in_flight);
     const LargeCalls::Place place(*large, request.body.size());
     Response response;
     Result<Answer> result =
-        place.refused() ? Result<Answer>(too_many_large()) : answer(Call{request.body, started_s});
+        place.refused() ? Result<Answer>(too_many_large()) : answer(Call{request.body, received_s});
     if (result) {
       response.status = result->status;
       (result->refused ? metrics->refused : metrics->ok).add();
       response.body = std::move(result->body);
     } else {
       metrics->bad_request.add();
-      if (const auto left_out = metrics->bad_lines.admit(started_s))
+      if (const auto left_out = metrics->bad_lines.admit(received_s))
         obs::log_warning("extender_bad_request", {{"verb", to_string(verb)},
                                                   {"error", result.error().message},
                                                   {"left_out", *left_out}});
       response = failure(result.error());
     }
-    metrics->duration.observe(system_clock().steady_s() - started_s);
+    metrics->duration.observe(system_clock().steady_s() - received_s);
     return response;
   };
 }
@@ -224,8 +224,8 @@ Result<Answer> answer_preempt(CodecPool& codecs, control::Extender& extender, co
 Result<Answer> answer_bind(CodecPool& codecs, control::Extender& extender, const Call& call) {
   auto codec = codecs.lend();
   SLACKLINE_ASSIGN(const auto decoded, codec->decode_bind(call.body));
-  const BindReply reply =
-      decoded.refusal.empty() ? extender.bind(decoded.request) : BindReply{decoded.refusal};
+  const BindReply reply = decoded.refusal.empty() ? extender.bind(decoded.request, call.received_s)
+                                                  : BindReply{decoded.refusal};
   return Answer{wire::encode_bind(reply), !reply.error.empty()};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,8 @@ struct Request {
   // The common name in the client's certificate, which was verified; empty without mutual TLS. The
   // only identity there is: no header is ever believed (F42).
   std::string_view tls_peer;
+  // When all of it was there, on the steady clock: it may have waited for a thread since.
+  std::optional<double> received_s;
 };
 
 struct Response {

@@ -37,7 +37,7 @@ class KubeWriterTest : public testing::Test {
     server_.next(kBind, [=](const FakeRequest&, FakeConnection& connection) {
       connection.reply_status(status, reason, "pod train: " + reason);
     });
-    const Status bound = writer_->bind(kOrder);
+    const Status bound = writer_->bind(kOrder, 1);
     EXPECT_FALSE(bound);
     EXPECT_NE(bound.error().message.find("ml/train"), std::string::npos);
     EXPECT_NE(bound.error().message.find("pod train: " + reason), std::string::npos);
@@ -54,7 +54,7 @@ TEST_F(KubeWriterTest, BindsWithUidNodeAndAnnotations) {
   server_.next(kBind, [](const FakeRequest&, FakeConnection& connection) {
     connection.reply(201, R"({"kind":"Status","status":"Success"})");
   });
-  const Status bound = writer_->bind(kOrder);
+  const Status bound = writer_->bind(kOrder, 1);
   ASSERT_TRUE(bound) << bound.error().message;
   const FakeRequest asked = server_.requests(kBind).at(0);
   EXPECT_EQ(asked.headers.at("content-type"), "application/json");
@@ -78,15 +78,28 @@ TEST_F(KubeWriterTest, AHangAfterTheCommitIsATimeoutThatReadingBackSettles) {
     connection.reply(200, test::pod_json("train", "gpu-1"));
   });
   const double began_s = system_clock().steady_s();
-  const Status bound = writer_->bind(kOrder);
+  const Status bound = writer_->bind(kOrder, 1);
   ASSERT_FALSE(bound);
   EXPECT_EQ(bound.error().code, ErrorCode::kTimeout);
-  const auto truth = writer_->read_pod(kOrder.pod);
+  const auto truth = writer_->read_pod(kOrder.pod, 0.5);
   ASSERT_TRUE(truth) << truth.error().message;
   EXPECT_EQ(truth->node, kOrder.node);
   EXPECT_EQ(truth->uid, Uid("pod-train"));
   EXPECT_FALSE(truth->deleting);
   EXPECT_LT(system_clock().steady_s() - began_s, 1.5);
+}
+
+// A token that has just expired does not double the time.
+TEST_F(KubeWriterTest, TheSecondAttemptHasTheTimeThatIsLeft) {
+  server_.next(kBind, [](const FakeRequest&, FakeConnection& connection) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    connection.reply_status(401, "Unauthorized", "Unauthorized");
+  });
+  server_.next(kBind, [](const FakeRequest&, FakeConnection& connection) { connection.hang(); });
+  const double began_s = system_clock().steady_s();
+  EXPECT_EQ(writer_->bind(kOrder, 0.6).error().code, ErrorCode::kTimeout);
+  EXPECT_LT(system_clock().steady_s() - began_s, 0.9);
+  EXPECT_EQ(server_.count(kBind), 2u);
 }
 
 // A proxy that says 200 to anything has bound nothing; what answers like that may have, though.
@@ -98,7 +111,7 @@ TEST_F(KubeWriterTest, OnlyAStatusOfSuccessIsABinding) {
       server_.next(kBind, [=](const FakeRequest&, FakeConnection& connection) {
         connection.reply(status, body);
       });
-      const Status bound = writer_->bind(kOrder);
+      const Status bound = writer_->bind(kOrder, 1);
       ASSERT_FALSE(bound) << status << " " << body;
       EXPECT_EQ(bound.error().code, ErrorCode::kTimeout) << "its fate is unknown";
     }
@@ -112,9 +125,9 @@ TEST_F(KubeWriterTest, NamesThatNameSomethingElseAreNeverSent) {
                                                      {".", "train"},
                                                      {"ml", "train?dryRun=All"},
                                                      {"", "train"}}) {
-    EXPECT_EQ(writer_->bind({pod, Uid("u1"), NodeName("gpu-1"), {}}).error().code,
+    EXPECT_EQ(writer_->bind({pod, Uid("u1"), NodeName("gpu-1"), {}}, 1).error().code,
               ErrorCode::kInvalidArgument);
-    EXPECT_EQ(writer_->read_pod(pod).error().code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(writer_->read_pod(pod, 0.5).error().code, ErrorCode::kInvalidArgument);
     OwnWrite write;
     write.key = pod;
     for (const OwnWriteKind kind : {OwnWriteKind::kOpenJob, OwnWriteKind::kLiftGate}) {
@@ -127,7 +140,7 @@ TEST_F(KubeWriterTest, NamesThatNameSomethingElseAreNeverSent) {
     if (pod.ns == "ml") continue;  // of an Event, the name is in the body only
     EXPECT_FALSE(writer_->post(event));
   }
-  EXPECT_FALSE(writer_->bind({{"ml", "train"}, Uid("u1"), NodeName("gpu/1"), {}}));
+  EXPECT_FALSE(writer_->bind({{"ml", "train"}, Uid("u1"), NodeName("gpu/1"), {}}, 1));
   EXPECT_TRUE(server_.seen().empty());
 }
 
@@ -137,14 +150,14 @@ TEST_F(KubeWriterTest, AConnectionCutInTheAnswerIsUnavailable) {
       connection.cut_after(bytes);
       connection.reply(201, std::string(500, ' '));
     });
-    const Status bound = writer_->bind(kOrder);
+    const Status bound = writer_->bind(kOrder, 1);
     ASSERT_FALSE(bound) << bytes;
     EXPECT_EQ(bound.error().code, ErrorCode::kUnavailable);
   }
 }
 
 TEST_F(KubeWriterTest, AGonePodIsNotFound) {
-  const auto truth = writer_->read_pod(kOrder.pod);
+  const auto truth = writer_->read_pod(kOrder.pod, 0.5);
   ASSERT_FALSE(truth);
   EXPECT_EQ(truth.error().code, ErrorCode::kNotFound);
 }
@@ -157,7 +170,7 @@ TEST_F(KubeWriterTest, ServesManyThreadsAtOnceAndKeepsItsConnections) {
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&] {
       for (int k = 0; k < 20; ++k)
-        EXPECT_TRUE(writer_->bind(kOrder));
+        EXPECT_TRUE(writer_->bind(kOrder, 1));
     });
   for (std::thread& thread : threads)
     thread.join();

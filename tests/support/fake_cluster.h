@@ -43,15 +43,20 @@ class FakeWriter final : public cluster::ClusterWriter {
     return Result<std::string>("1");
   };
   std::vector<cluster::BindingOrder> orders;
+  std::vector<double> timeouts_s;  // of bindings and reads
 
-  Status bind(const cluster::BindingOrder& order) override {
+  Status bind(const cluster::BindingOrder& order, double timeout_s) override {
     orders.push_back(order);
+    timeouts_s.push_back(timeout_s);
     return on_bind(order);
   }
   Result<std::string> write(const OwnWrite& write) override { return on_write(write); }
   std::function<Status(const cluster::TaskEvent&)> on_post = [](const auto&) { return Status(); };
   Status post(const cluster::TaskEvent& event) override { return on_post(event); }
-  Result<cluster::PodTruth> read_pod(const ObjectKey&) override { return on_read(); }
+  Result<cluster::PodTruth> read_pod(const ObjectKey&, double timeout_s) override {
+    timeouts_s.push_back(timeout_s);
+    return on_read();
+  }
 };
 
 }  // namespace slackline::test

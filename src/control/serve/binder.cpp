@@ -11,8 +11,11 @@
 namespace slackline::control {
 namespace {
 
-// Of kube-scheduler's httpTimeout of 2 s; after it nothing more is asked.
-constexpr double kPatience_s = 1.1;
+// Of the time that is left: for the read that comes before the write, and for the write. What
+// remains is for the read that tells what became of it.
+constexpr double kShareOfRead = 1.0 / 3;
+constexpr double kShareOfWrite = 2.0 / 3;
+constexpr double kLeastCall_s = 0.005;  // nothing is asked that must be answered sooner
 
 using Ending = ShareAccount::Ending;
 
@@ -66,17 +69,24 @@ Binder::Binder(BinderOptions options, const cluster::ClusterSource& source,
       shares_(shares),
       clock_(clock) {}
 
-BindOutcome Binder::bind(const BindRequest& request) {
-  const double until_s = clock_.steady_s() + kPatience_s;
+BindOutcome Binder::bind(const BindRequest& request, double until_s) {
+  BindOutcome outcome = attempt(request, until_s);
+  outcome.late = !outcome.reply.error.empty() && left_s(until_s) < kLeastCall_s;
+  return outcome;
+}
+
+BindOutcome Binder::attempt(const BindRequest& request, double until_s) {
   if (writer_ == nullptr)
     return {{"this daemon follows a cluster dump and cannot bind; run it with --cluster kube"},
             "read_only"};
   if (const Status good = check_names(request); !good) return refused(good.error());
   const SnapshotPtr snapshot = source_.snapshot();
-  const Result<PodPtr> pod = find_pod(request, *snapshot);
+  const Result<PodPtr> pod = find_pod(request, *snapshot, until_s);
   if (!pod) return {{pod.error().message}, to_lower(to_string(pod.error().code))};
   if (const Status good = judge(**pod, request.node, *snapshot); !good)
     return refused(good.error());
+  if (left_s(until_s) < kLeastCall_s)
+    return {{format("pod {} is not bound: no time was left", request.pod.str())}, "timeout"};
   if (!shares_.concerns(**pod)) return perform(request, **pod, *snapshot, until_s);
   if (const std::string why = shares_.refusal(); !why.empty())
     return refused({ErrorCode::kUnavailable, why});
@@ -86,9 +96,10 @@ BindOutcome Binder::bind(const BindRequest& request) {
 }
 
 // kube-scheduler's watch may be ahead of ours.
-Result<PodPtr> Binder::find_pod(const BindRequest& request, const ClusterSnapshot& snapshot) {
+Result<PodPtr> Binder::find_pod(const BindRequest& request, const ClusterSnapshot& snapshot,
+                                double until_s) {
   if (PodPtr pod = pod_in(snapshot, request)) return pod;
-  const auto truth = writer_->read_pod(request.pod);
+  const auto truth = read_pod(request.pod, kShareOfRead * left_s(until_s));
   if (!truth) return fail(truth.error());
   if (truth->uid != request.uid)
     return fail(ErrorCode::kConflict,
@@ -120,7 +131,8 @@ BindOutcome Binder::perform(const BindRequest& request, const Pod& pod,
     const GpuType& type = snapshot.node(*node).node->gpu_type;
     if (!type.empty()) order.annotations.emplace_back(contract::kGpuType, type.str());
   }
-  const Status bound = writer_->bind(order);
+  const Status bound =
+      writer_->bind(order, std::min(kLongestBinding_s, kShareOfWrite * left_s(until_s)));
   if (!bound) return settle_by_truth(request, pod, bound.error(), until_s);
   end_booking(pod, request.node, Ending::kBound);
   return {{}, "bound"};
@@ -129,9 +141,7 @@ BindOutcome Binder::perform(const BindRequest& request, const Pod& pod,
 // The write was refused or its fate is unknown: only what the API server holds of the pod decides.
 BindOutcome Binder::settle_by_truth(const BindRequest& request, const Pod& pod, const Error& error,
                                     double until_s) {
-  const bool in_time = clock_.steady_s() < until_s;
-  const Result<cluster::PodTruth> truth =
-      in_time ? writer_->read_pod(request.pod) : fail(ErrorCode::kTimeout, "no time is left");
+  const Result<cluster::PodTruth> truth = read_pod(request.pod, left_s(until_s));
   if (truth && truth->uid == request.uid && truth->node == request.node) {
     end_booking(pod, request.node, Ending::kBound);
     return {{}, "already_bound"};
@@ -151,6 +161,12 @@ BindOutcome Binder::settle_by_truth(const BindRequest& request, const Pod& pod, 
   if (elsewhere)
     text = format("pod {} is already bound to {}", request.pod.str(), truth->node.str());
   return {{std::move(text)}, to_lower(to_string(error.code))};
+}
+
+Result<cluster::PodTruth> Binder::read_pod(const ObjectKey& pod, double timeout_s) {
+  if (timeout_s < kLeastCall_s)
+    return fail(ErrorCode::kTimeout, format("reading {}: no time was left", pod.str()));
+  return writer_->read_pod(pod, timeout_s);
 }
 
 void Binder::end_booking(const Pod& pod, const NodeName& node, Ending ending) {

@@ -9,7 +9,10 @@
 // What the API server answered to the Binding decides only where it is a plain success; else the
 // pod is read, and its node and uid decide. No answer tells a uid.
 //
-// Thread-safe: blocks for as long as the API server does, at most about 1.6 s.
+// Each call to the API server has a share of the time that is left, so that a write which hangs
+// leaves time to see whether the pod is bound. Once the time is over nothing more is asked.
+//
+// Thread-safe: blocks for as long as the API server does, until its time is over.
 #pragma once
 
 #include <string>
@@ -32,6 +35,7 @@ struct BinderOptions {
 struct BindOutcome {
   BindReply reply;
   std::string counted;
+  bool late = false;  // it ended with an Error, and its time was over
 };
 
 class Binder {
@@ -41,15 +45,20 @@ class Binder {
   Binder(BinderOptions options, const cluster::ClusterSource& source,
          cluster::ClusterWriter* writer, ShareAccount& shares, const Clock& clock);
 
-  BindOutcome bind(const BindRequest& request);
+  // `until_s`: when its time is over, on the steady clock.
+  BindOutcome bind(const BindRequest& request, double until_s);
 
  private:
-  Result<PodPtr> find_pod(const BindRequest& request, const ClusterSnapshot& snapshot);
+  BindOutcome attempt(const BindRequest& request, double until_s);
+  Result<PodPtr> find_pod(const BindRequest& request, const ClusterSnapshot& snapshot,
+                          double until_s);
   Status judge(const Pod& pod, const NodeName& node, const ClusterSnapshot& snapshot) const;
   BindOutcome perform(const BindRequest& request, const Pod& pod, const ClusterSnapshot& snapshot,
                       double until_s);
   BindOutcome settle_by_truth(const BindRequest& request, const Pod& pod, const Error& error,
                               double until_s);
+  Result<cluster::PodTruth> read_pod(const ObjectKey& pod, double timeout_s);
+  double left_s(double until_s) const { return until_s - clock_.steady_s(); }
   void end_booking(const Pod& pod, const NodeName& node, ShareAccount::Ending ending);
 
   const BinderOptions options_;

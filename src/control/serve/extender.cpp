@@ -228,12 +228,14 @@ PreemptReply Extender::preempt(const PreemptRequest& request, std::optional<doub
   return reply;
 }
 
-BindReply Extender::bind(const BindRequest& request) {
+BindReply Extender::bind(const BindRequest& request, std::optional<double> received_s) {
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
-  const BindOutcome outcome = binder_->bind(request);
+  const BindOutcome outcome =
+      binder_->bind(request, received_s.value_or(started_s) + options_.verb_time_s);
   const BindReply& reply = outcome.reply;
   log_.count_bind(outcome.counted);
+  if (outcome.late) log_.count_late(Verb::kBind);
 
   Pod pod;
   pod.uid = request.uid;

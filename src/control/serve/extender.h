@@ -10,7 +10,7 @@
 //
 // A verb whose time is over (DecisionOptions::verb_time_s) answers what stops nobody: filter passes
 // all, or answers an error where we alone account what the pod asks for; prioritize scores nothing;
-// preempt echoes its input. It is counted.
+// preempt echoes its input; bind, unless the pod was seen bound, an error. It is counted.
 //
 // Thread-safe: any verb from any thread.
 #pragma once
@@ -59,7 +59,7 @@ struct DecisionOptions {
   std::vector<std::string> scheduler_names;  // whose pods are bound; empty: anybody's
   // Since when this replica leads (share_account.h); null: no Lease says who counts shares.
   std::function<std::optional<double>()> leads_since;
-  double verb_time_s = 1.6;  // for filter, prioritize and preempt, decoding included
+  double verb_time_s = 1.6;  // for each verb, waiting for a thread and decoding included
 
   double theta() const;             // 000 eq 10, as it is now
   std::string fingerprint() const;  // names mode and catalogue in the journal
@@ -79,7 +79,7 @@ class Extender {
   FilterReply filter(const NodesRequest& request, std::optional<double> received_s = {});
   PrioritizeReply prioritize(const NodesRequest& request, std::optional<double> received_s = {});
   PreemptReply preempt(const PreemptRequest& request, std::optional<double> received_s = {});
-  BindReply bind(const BindRequest& request);
+  BindReply bind(const BindRequest& request, std::optional<double> received_s = {});
 
  private:
   // Whether the time of a verb is over.

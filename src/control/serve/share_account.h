@@ -26,7 +26,9 @@ class ClusterSource;
 
 namespace slackline::control {
 
-// kube-scheduler's httpTimeout of 2 s and what the API server may do after it.
+// How long we wait for the answer to a Binding, whatever the httpTimeout is.
+inline constexpr double kLongestBinding_s = 2;
+// That, and what the API server may do after it.
 inline constexpr double kBindTimeout_s = 5;
 
 class ShareAccount {

@@ -40,7 +40,17 @@ class BinderTest : public testing::Test {
     return bind_request({{"default", pod}, test::pod_uid(pod), NodeName(node)});
   }
   BindOutcome bind_request(const BindRequest& request) {
-    return Binder(options_, source_, &writer_, shares_, clock_).bind(request);
+    return Binder(options_, source_, &writer_, shares_, clock_)
+        .bind(request, clock_.steady_s() + time_s_);
+  }
+  // The API server takes each call and says nothing, for as long as it is waited for.
+  template <class T>
+  T hang(const T& then) {
+    clock_.advance(writer_.timeouts_s.back());
+    return then;
+  }
+  static cluster::PodTruth bound_to(const std::string& pod, const std::string& node) {
+    return {test::pod_uid(pod), NodeName(node), false};
   }
   void expect_refused(const BindOutcome& outcome, const std::string& why) {
     EXPECT_THAT(outcome.reply.error, HasSubstr(why));
@@ -50,6 +60,7 @@ class BinderTest : public testing::Test {
 
   const GpuCatalog catalog_ = default_gpu_catalog();
   BinderOptions options_{Mode::kActive, {}};
+  double time_s_ = 1.6;  // for a call
   test::FakeClock clock_;
   test::FakeSource source_{a_cluster()
                                .with(a_node("free"))
@@ -149,18 +160,51 @@ TEST_F(BinderTest, AStaleCacheJudgesNoNode) {
   expect_refused(bind("theirs", "free"), "extender.schedulerNames");
 }
 
-TEST_F(BinderTest, NothingMoreIsAskedOnceTheTimeIsUp) {
-  int reads = 0;
-  writer_.on_bind = [&](const auto&) {
-    clock_.advance(1.2);
-    return Status(fail(ErrorCode::kTimeout, "no answer"));
-  };
+TEST_F(BinderTest, AWriteThatHangsAfterItWasTakenLeavesTimeToSeeIt) {
+  writer_.on_bind = [&](const auto&) { return hang(Status(fail(ErrorCode::kTimeout, "silent"))); };
+  writer_.on_read = [] { return Result<cluster::PodTruth>(bound_to("mine", "free")); };
+  const double began_s = clock_.steady_s();
+  const BindOutcome outcome = bind("mine", "free");
+  EXPECT_EQ(outcome.counted, "already_bound") << outcome.reply.error;
+  EXPECT_FALSE(outcome.late);
+  EXPECT_LT(clock_.steady_s(), began_s + time_s_);
+}
+
+// Whatever the time is, and whether or not the pod has to be read first.
+TEST_F(BinderTest, AnApiServerThatHangsIsLeftWhenTheTimeIsOver) {
+  const auto silent = Result<cluster::PodTruth>(fail(ErrorCode::kTimeout, "silent"));
+  writer_.on_bind = [&](const auto&) { return hang(Status(fail(ErrorCode::kTimeout, "silent"))); };
+  for (const double time_s : {0.08, 0.8, 1.6, 8.0}) {
+    time_s_ = time_s;
+    const double began_s = clock_.steady_s();
+    writer_.on_read = [&] { return hang(silent); };
+    const BindOutcome outcome = bind("mine", "free");
+    EXPECT_THAT(outcome.reply.error, HasSubstr("silent")) << time_s;
+    EXPECT_TRUE(outcome.late) << time_s;
+    EXPECT_NEAR(clock_.steady_s() - began_s, time_s, 0.001);
+  }
+  EXPECT_NEAR(writer_.timeouts_s.front(), 2.0 / 3 * 0.08, 1e-6);
+  EXPECT_EQ(writer_.timeouts_s[6], kLongestBinding_s) << "a new leader counts on that";
+  time_s_ = 1.6;
+  const double began_s = clock_.steady_s();
   writer_.on_read = [&] {
-    ++reads;
-    return Result<cluster::PodTruth>(fail(ErrorCode::kTimeout, "no answer"));
+    Pod unseen = ours("unseen").build();
+    return hang(Result<cluster::PodTruth>(cluster::PodTruth{
+        unseen.uid, NodeName(""), false, std::make_shared<const Pod>(std::move(unseen))}));
   };
-  EXPECT_EQ(bind("mine", "free").counted, "timeout");
-  EXPECT_EQ(reads, 0);
+  EXPECT_TRUE(bind("unseen", "free").late);
+  EXPECT_NEAR(clock_.steady_s() - began_s, 1.6, 0.001);
+}
+
+TEST_F(BinderTest, NothingIsWrittenOnceTheTimeIsOver) {
+  time_s_ = -0.1;
+  for (const char* pod : {"mine", "unseen"}) {
+    const BindOutcome outcome = bind(pod, "free");
+    EXPECT_THAT(outcome.reply.error, HasSubstr("no time was left"));
+    EXPECT_EQ(outcome.counted, "timeout");
+    EXPECT_TRUE(outcome.late);
+  }
+  EXPECT_THAT(writer_.timeouts_s, IsEmpty());
 }
 
 // What bind takes beside the API server, which answers at once here: 99 of 100 within 1 ms, of a

@@ -216,6 +216,16 @@ INSTANTIATE_TEST_SUITE_P(
                  Result<cluster::PodTruth>(fail(ErrorCode::kUnavailable, "down")),
                  "the write failed"}));
 
+TEST_F(ExtenderTest, ABindThatIsLateIsAnErrorAndCounted) {
+  constexpr const char* kLate = "slackline_extender_deadline_exceeded_total{verb=\"bind\"}";
+  const double now_s = clock.steady_s();
+  EXPECT_THAT(extender().bind(kBind, now_s - 1.5).error, IsEmpty());
+  EXPECT_THAT(metrics.expose(), Not(HasSubstr(kLate)));
+  EXPECT_THAT(extender().bind(kBind, now_s - 1.7).error, HasSubstr("no time was left"));
+  EXPECT_EQ(writer.orders.size(), 1U);
+  EXPECT_THAT(metrics.expose(), HasSubstr(std::string(kLate) + " 1"));
+}
+
 TEST_F(ExtenderTest, AReadOnlySourceRefusesToBind) {
   Extender read_only(options, board, source, nullptr, log, clock);
   EXPECT_THAT(read_only.bind(kBind).error, HasSubstr("cannot bind"));

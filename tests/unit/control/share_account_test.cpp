@@ -65,14 +65,14 @@ class SlowWriter final : public cluster::ClusterWriter {
  public:
   Result<std::string> write(const OwnWrite&) override { return fail(ErrorCode::kInternal, "no"); }
   Status post(const cluster::TaskEvent&) override { return {}; }
-  Status bind(const cluster::BindingOrder& order) override {
+  Status bind(const cluster::BindingOrder& order, double) override {
     const auto delay = delays.find(order.node.str());
     if (delay != delays.end()) std::this_thread::sleep_for(delay->second);
     MutexLock lock(mutex_);
     ++bound_[order.node.str()];
     return {};
   }
-  Result<cluster::PodTruth> read_pod(const ObjectKey&) override {
+  Result<cluster::PodTruth> read_pod(const ObjectKey&, double) override {
     return fail(ErrorCode::kNotFound, "no such pod");
   }
   std::map<std::string, int> bound() const {
