@@ -1,8 +1,8 @@
 // Floods of one address against the listeners of a daemon, and what everybody else notices: the
 // filter verb stays within three times an echo that suffers the same, and /livez answers.
 //
-// Attackers are threads with the lowest priority. Under a sanitizer only what is answered counts,
-// not when.
+// Attackers are threads with the lowest priority. A build without optimization may take a
+// millisecond more; under a sanitizer only what is answered counts, not when.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -30,6 +30,13 @@ namespace {
 constexpr bool kTimed = false;
 #else
 constexpr bool kTimed = true;
+#endif
+#ifdef NDEBUG
+constexpr int kCalls = 1000;  // of a round: with 200 one hiccup of the machine is the 99th
+constexpr double kDebug_ms = 0;
+#else
+constexpr int kCalls = kTimed ? 200 : 20;
+constexpr double kDebug_ms = 1;  // filter's own work
 #endif
 
 constexpr const char* kAttacker = "127.0.0.5";
@@ -155,7 +162,7 @@ class HttpFlood : public testing::Test {
       out.push_back(
           std::chrono::duration<double, std::milli>(steady_clock::now() - before).count());
     };
-    for (int i = 0; i < (kTimed ? 200 : 20); ++i) {
+    for (int i = 0; i < kCalls; ++i) {
       timed(filters, [&] { return filter(*scheduler_); });
       timed(echoes, [&] { return status(scheduler_->call(post("/echo", kBody))); });
     }
@@ -172,7 +179,7 @@ class HttpFlood : public testing::Test {
     EXPECT_EQ(livez(), 200);
     EXPECT_EQ(scrape(), 200);
     if (!kTimed) return;
-    EXPECT_LE(beyond[beyond.size() / 2], 1) << "filter's own work, in a debug build";
+    EXPECT_LE(beyond[beyond.size() / 2], kDebug_ms);
   }
 
   static void expect_less_than(milliseconds limit, steady_clock::time_point since) {
