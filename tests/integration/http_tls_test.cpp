@@ -140,6 +140,38 @@ TEST_F(HttpTls, MutualTlsTellsTheHandlerWhoAsks) {
   EXPECT_FALSE(served(presenting("expired")));
 }
 
+// Without a certificate nobody gets beyond the handshake, and a handshake always gives way.
+TEST_F(HttpTls, WhoHasACertificateFindsAPlaceHoweverManyHaveNone) {
+  constexpr int kPlaces = 16;
+  listener_.tls->client_ca_file = pki_.path("ca.crt");
+  listener_.limits.connections = kPlaces;
+  pki_.make_leaf("scheduler", "kube-scheduler", "D1");
+  start();
+  std::vector<RawClient> strangers;  // of addresses of their own, and of the scheduler's
+  const auto crowd_in = [&] {
+    for (int i = 1; i <= 2 * kPlaces; ++i) {
+      strangers.push_back(client(i % 4 == 0 ? "127.0.0.1" : "127.0.1." + std::to_string(i)));
+      strangers.back().send("\x16\x03\x01");
+    }
+  };
+  std::vector<RawClient> known;
+  for (int i = 0; i < kPlaces; ++i) {
+    crowd_in();
+    EXPECT_TRUE(eventually([this] { return connections() == kPlaces; }));
+    known.push_back(client());
+    ASSERT_TRUE(known.back().start_tls(presenting("scheduler"))) << i;
+    known.back().send(post("/bind?ms=2000", ""));
+  }
+  crowd_in();
+  for (RawClient& one : known) {
+    const auto answer = one.receive();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 200);
+  }
+  EXPECT_GT(refused("evicted"), kPlaces);
+  EXPECT_GT(refused("connection_cap"), 0) << "when all places were the scheduler's";
+}
+
 TEST_F(HttpTls, OnlyTheNamedClientsOfTheCaAreServed) {
   listener_.tls->client_ca_file = pki_.path("ca.crt");
   listener_.tls->client_names = {"kube-scheduler", "prober"};

@@ -132,6 +132,26 @@ TEST_F(EvictionTest, ManyStrangersWithOneSilentConnectionEachGiveWayToo) {
   EXPECT_EQ(evict_for_connection(candidates_, nullptr), 1U);
 }
 
+// On a listener with a client CA whoever has no certificate is in the handshake: unproven.
+TEST_F(EvictionTest, WhoHasShownNoCertificateGivesWayToAnyNewcomer) {
+  for (std::size_t first = 0; first <= 3; ++first)
+    for (std::size_t second = first == 0 ? 1 : 0; second <= 3; ++second)
+      for (const Stage known : {Stage::kUntouched, Stage::kPartial, Stage::kIdle}) {
+        const Peer strangers[2] = {{.connections = first}, {.connections = second}};
+        candidates_.clear();
+        add(certified_, known, 100);
+        for (std::size_t i = 0; i < first + second; ++i)
+          add(strangers[i < first ? 0 : 1], Stage::kUnproven, 1);
+        for (const Peer* newcomer :
+             {static_cast<const Peer*>(nullptr), &strangers[0], &strangers[1]}) {
+          if (newcomer != nullptr && newcomer->connections == 0) continue;  // it is no peer yet
+          const auto victim = evict_for_connection(candidates_, newcomer);
+          ASSERT_TRUE(victim) << first << " and " << second;
+          EXPECT_GT(*victim, 0U) << "not the one with a certificate";
+        }
+      }
+}
+
 TEST_F(EvictionTest, BytesAreTakenFromWhoHoldsMoreThanTheOneThatAsks) {
   add(scheduler_, Stage::kPartial, 100, 10);
   add(flooder_, Stage::kPartial, 1, 100);
