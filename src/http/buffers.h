@@ -39,6 +39,8 @@ class BufferPool {
   static constexpr std::size_t kInitial = std::size_t{16} << 10;
   static constexpr std::size_t kKept = std::size_t{1} << 20;  // larger ones go back to the system
 
+  BufferPool() { spare_.reserve(kSpare); }  // giving back needs no memory
+
   // Room for at least one more byte, with what is in it kept: at first a warm buffer if one is
   // there, later twice the room, but no more than `most` where that is less.
   void make_room(InputBuffer& buffer, std::size_t most) {

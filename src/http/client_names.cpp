@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <new>
 
 #include <arpa/inet.h>
 #include <openssl/ssl.h>
@@ -58,7 +59,7 @@ int names_index() {
 }
 
 // OpenSSL asks for every certificate of the chain, the client's own at depth 0.
-int verify(int verified, X509_STORE_CTX* store) {
+int verify(int verified, X509_STORE_CTX* store) try {
   if (verified != 1 || X509_STORE_CTX_get_error_depth(store) != 0) return verified;
   const auto* ssl = static_cast<const SSL*>(
       X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
@@ -70,6 +71,9 @@ int verify(int verified, X509_STORE_CTX* store) {
                                                allowed->end()) != names.end();
   if (known) return 1;
   X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH);
+  return 0;
+} catch (const std::bad_alloc&) {  // OpenSSL is C: nothing is thrown through it
+  X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM);
   return 0;
 }
 

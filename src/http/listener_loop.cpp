@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -71,9 +73,29 @@ ListenerLoop::~ListenerLoop() {
 }
 
 void ListenerLoop::start() {
-  wait_for_clients();
-  start_tick();
-  thread_ = std::thread([this] { io_.run(); });
+  thread_ = std::thread([this] { run(); });
+}
+
+// Where memory runs out in a step of one connection, that one is closed (go_on). Where it runs out
+// in the listener's own, what was begun is lost, and the listener goes on.
+void ListenerLoop::run() {
+  for (;;) {
+    try {
+      if (!awaits_clients_ && descriptor_.is_open()) wait_for_clients();
+      if (!ticks_) start_tick();
+      io_.run();
+      return;
+    } catch (const std::bad_alloc&) {
+      count_lack_of_memory("nobody in particular");
+    }
+  }
+}
+
+void ListenerLoop::count_lack_of_memory(const std::string& peer) {
+  try {
+    env_.count_refusal("no_memory", peer);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): not even for saying so
+  }
 }
 
 void ListenerLoop::stop(milliseconds grace, milliseconds hard) {
@@ -84,16 +106,20 @@ void ListenerLoop::join() {
   if (thread_.joinable()) thread_.join();
   handlers_.stop();
   guards_.stop();
+  io_.restart();
+  io_.poll();  // what they gave back since: connections that were cut
 }
 
 // --- accepting ---
 
 void ListenerLoop::wait_for_clients() {
   descriptor_.async_wait(Descriptor::wait_read, [this](error_code error) {
+    awaits_clients_ = false;
     if (error || !descriptor_.is_open()) return;
     accept_clients();
     wait_for_clients();
   });
+  awaits_clients_ = true;
 }
 
 void ListenerLoop::accept_clients() {
@@ -131,14 +157,15 @@ void ListenerLoop::welcome(Accepted accepted) {
   accepted.socket.release();
   session->position = sessions_.insert(sessions_.end(), session);
   if (!room)
-    return proceed(session,
-                   session->connection.refuse(503, "connection_cap", "too many connections"));
+    return go_on(session, [](Connection& connection) {
+      return connection.refuse(503, "connection_cap", "too many connections");
+    });
   if (tls_ && !turnstile_.pass(accepted.peer, steady_clock::now())) {
     env_.count_refusal("handshake_rate", accepted.peer);
     waiting_.push_back({session, accepted.peer});
     return;
   }
-  proceed(session, session->connection.advance());
+  go_on(session, &Connection::advance);
 }
 
 // Handshakes that have waited for their turn; their time to finish runs all the while.
@@ -148,7 +175,7 @@ void ListenerLoop::admit_waiting(SteadyTime now) {
     const SessionPtr session = one.session.lock();
     if (!session || !session->descriptor.is_open()) continue;
     if (turnstile_.pass(one.address, now))
-      proceed(session, session->connection.advance());
+      go_on(session, &Connection::advance);
     else
       still.push_back(std::move(one));
   }
@@ -201,6 +228,17 @@ bool ListenerLoop::free_bytes(const Peers::Seat& asking, std::size_t bytes) {
 
 // --- connections ---
 
+// Takes a step of one connection, which alone ends where there is no memory for it.
+template <class Step>
+void ListenerLoop::go_on(const SessionPtr& session, const Step& step) {
+  try {
+    proceed(session, std::invoke(step, session->connection));
+  } catch (const std::bad_alloc&) {
+    count_lack_of_memory(session->connection.seat().name());
+    close(session);
+  }
+}
+
 void ListenerLoop::proceed(const SessionPtr& session, Want want) {
   switch (want) {
     case Want::kRead:
@@ -214,7 +252,7 @@ void ListenerLoop::proceed(const SessionPtr& session, Want want) {
     case Want::kClose:
       return close(session);
     case Want::kAgain:
-      asio::post(io_, [this, session] { proceed(session, session->connection.advance()); });
+      asio::post(io_, [this, session] { go_on(session, &Connection::advance); });
       return;
   }
 }
@@ -223,20 +261,41 @@ void ListenerLoop::wait_for(const SessionPtr& session, Descriptor::wait_type typ
   const std::uint64_t wait = ++session->wait;
   session->descriptor.async_wait(type, [this, session, wait](error_code) {
     if (wait != session->wait || !session->descriptor.is_open()) return;
-    proceed(session, session->connection.advance());
+    go_on(session, &Connection::advance);
   });
 }
 
 void ListenerLoop::run_elsewhere(const SessionPtr& session, ThreadPool& pool) {
-  const bool accepted =
-      pool.submit(session->connection.seat().name(), [this, session = session]() mutable {
-        Connection::Ran ran = session->connection.run();
-        // The session moves along: it must end on the io thread.
-        asio::post(io_, [this, session = std::move(session), ran = std::move(ran)]() mutable {
-          proceed(session, session->connection.finish(std::move(ran)));
+  Session* const one = session.get();
+  one->elsewhere = session;
+  const bool accepted = pool.submit(session->connection.seat().name(), [this, one] {
+    try {
+      one->ran = one->connection.run();
+    } catch (const std::bad_alloc&) {
+      one->ran.reset();  // not even for an answer that says so
+    }
+    hand_back(one);
+  });
+  if (accepted) return;
+  one->elsewhere.reset();
+  proceed(session, session->connection.finish_overloaded());
+}
+
+// On a thread of a pool: it has no other way, so it tries until there is memory for this one.
+void ListenerLoop::hand_back(Session* one) {
+  for (;;) {
+    try {
+      asio::post(io_, [this, one] {
+        const SessionPtr session = std::exchange(one->elsewhere, nullptr);
+        go_on(session, [one](Connection& connection) {
+          return one->ran ? connection.finish(*std::move(one->ran)) : Want::kClose;
         });
       });
-  if (!accepted) proceed(session, session->connection.finish_overloaded());
+      return;
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(kTick);
+    }
+  }
 }
 
 void ListenerLoop::close(const SessionPtr& session) {
@@ -255,8 +314,10 @@ void ListenerLoop::close(const SessionPtr& session) {
 void ListenerLoop::start_tick() {
   timer_.expires_after(kTick);
   timer_.async_wait([this](error_code error) {
+    ticks_ = false;
     if (!error) tick();
   });
+  ticks_ = true;
 }
 
 void ListenerLoop::tick() {
@@ -279,7 +340,7 @@ void ListenerLoop::expire_late(SteadyTime now) {
     ++session->wait;
     error_code ignored;
     session->descriptor.cancel(ignored);
-    proceed(session, session->connection.expire());
+    go_on(session, &Connection::expire);
   }
 }
 
@@ -340,7 +401,7 @@ void ListenerLoop::continue_drain(SteadyTime now) {
     ++session->wait;
     error_code ignored;
     session->descriptor.cancel(ignored);
-    proceed(session, session->connection.say_goodbye());
+    go_on(session, &Connection::say_goodbye);
   }
 }
 

@@ -1,8 +1,9 @@
 // One listener with all its connections, on a thread of its own.
 //
 // It accepts, waits, gives handlers to its threads, closes what is late, makes room where it is
-// full, follows its certificate and drains. Everything runs on the io thread but open(), start(),
-// stop() and join().
+// full, follows its certificate and drains. Where there is no memory for what a connection asks,
+// that connection is closed. Everything runs on the io thread but open(), start(), stop() and
+// join().
 #pragma once
 
 #include <cstdint>
@@ -55,6 +56,10 @@ class ListenerLoop {
     Descriptor descriptor;
     Connection connection;
     std::list<std::shared_ptr<Session>>::iterator position;
+    // While a thread of a pool has it: itself, for it must end on the io thread. Then what came of
+    // it; nothing where memory ran out.
+    std::shared_ptr<Session> elsewhere;
+    std::optional<Connection::Ran> ran;
     std::uint64_t wait =
         0;  // waits that a deadline has overtaken are recognised by an older number
   };
@@ -69,6 +74,9 @@ class ListenerLoop {
   ListenerLoop(const Listener& listener, obs::MetricsRegistry& metrics, OwnedFd socket,
                std::optional<LiveTls> tls);
 
+  void run();
+  void count_lack_of_memory(const std::string& peer);
+
   void wait_for_clients();
   void accept_clients();
   void shed_for_lack_of_files();
@@ -79,9 +87,12 @@ class ListenerLoop {
   template <class Choose>
   bool evict(const Choose& choose);
 
+  template <class Step>
+  void go_on(const SessionPtr& session, const Step& step);
   void proceed(const SessionPtr& session, Want want);
   void wait_for(const SessionPtr& session, Descriptor::wait_type type);
   void run_elsewhere(const SessionPtr& session, ThreadPool& pool);
+  void hand_back(Session* one);
   void close(const SessionPtr& session);
 
   void start_tick();
@@ -98,6 +109,8 @@ class ListenerLoop {
   Descriptor descriptor_;
   const std::uint16_t port_;
   std::optional<LiveTls> tls_;
+  bool awaits_clients_ = false;
+  bool ticks_ = false;
   std::list<SessionPtr> sessions_;
   std::deque<Waiting> waiting_;
   OwnedFd spare_;

@@ -35,8 +35,9 @@ void Peers::Seat::stand_up() {
 
 // A subject cannot be mistaken for an address, which has no '='.
 void Peers::Seat::identify(const std::string& subject) {
+  const Place there = peers_.peers_.try_emplace("CN=" + subject, Peer{.known = true}).first;
   stand_up();
-  sit(peers_.peers_.try_emplace("CN=" + subject, Peer{.known = true}).first);
+  sit(there);
 }
 
 bool Peers::Seat::keep(std::size_t bytes) {

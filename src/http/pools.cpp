@@ -18,13 +18,19 @@ bool ThreadPool::submit(const std::string& peer, std::function<void()> task) {
   const auto known = peers_.find(peer);
   const std::size_t held = known == peers_.end() ? 0 : known->second.unfinished;
   if (stopping_ || !may_take(max_threads_ + max_queue_, unfinished_, held, 1)) return false;
-  if (unfinished_ >= threads_.size() && threads_.size() < max_threads_)
-    threads_.emplace_back([this] { work(); });
+  Peer* mine = nullptr;
+  try {
+    if (unfinished_ >= threads_.size() && threads_.size() < max_threads_)
+      threads_.emplace_back([this] { work(); });
+    served_.reserve(peer.size());  // work() may not run out of memory
+    mine = &peers_[peer];
+    mine->waiting.push_back(std::move(task));
+  } catch (const std::exception&) {  // no thread, or no memory
+    return false;
+  }
   ++unfinished_;
   ++waiting_;
-  Peer& mine = peers_[peer];
-  ++mine.unfinished;
-  mine.waiting.push_back(std::move(task));
+  ++mine->unfinished;
   wake_.notify_one();
   return true;
 }

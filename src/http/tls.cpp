@@ -103,8 +103,8 @@ Result<LiveTls> LiveTls::load(const TlsOptions& options) {
 LiveTls::Change LiveTls::look() {
   std::string files = TlsContext::fingerprint(options_);
   if (files == files_) return Change::kNone;
-  files_ = std::move(files);
   auto loaded = TlsContext::load(options_);
+  files_ = std::move(files);
   if (!loaded) {
     refusal_ = loaded.error().message;
     return Change::kRefused;

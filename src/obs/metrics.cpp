@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <new>
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
@@ -29,7 +30,8 @@ constexpr std::size_t kMaxSeries = 200;
 template <class Metric>
 class SeriesSet {
  public:
-  explicit SeriesSet(prometheus::Family<Metric>& family) : family_(&family) {}
+  bool is_registered() const { return family_ != nullptr; }
+  void set_family(prometheus::Family<Metric>& family) { family_ = &family; }
 
   template <class... Args>
   Metric* get(prometheus::Labels labels, const Args&... args) {
@@ -45,7 +47,7 @@ class SeriesSet {
   }
 
  private:
-  prometheus::Family<Metric>* family_;
+  prometheus::Family<Metric>* family_ = nullptr;
   std::map<prometheus::Labels, Metric*> series_;
 };
 
@@ -73,11 +75,14 @@ struct MetricsRegistry::Impl {
             std::string_view help, LabelList labels, const Args&... args) {
     try {
       auto found = families.find(name);
-      if (found == families.end()) {
-        auto& family = builder.Name(std::string(name)).Help(std::string(help)).Register(registry);
-        found = families.emplace(std::string(name), SeriesSet<Metric>(family)).first;
-      }
-      return found->second.get(to_labels(labels), args...);
+      if (found == families.end()) found = families.try_emplace(std::string(name)).first;
+      SeriesSet<Metric>& series = found->second;
+      if (!series.is_registered())
+        series.set_family(
+            builder.Name(std::string(name)).Help(std::string(help)).Register(registry));
+      return series.get(to_labels(labels), args...);
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& error) {
       die(name, error.what());
     }
