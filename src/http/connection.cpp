@@ -203,7 +203,10 @@ Connection::Step Connection::take_head(std::size_t head_size) {
     return std::nullopt;
   }
   if (head_.content_length > found_.route->max_body)
-    return reject({413, "the body is larger than this path takes"});
+    return reject({413, found_.route->max_body == 0
+                            ? "this path takes no body"
+                            : "the body is larger than this path takes; limits.maxBody of the "
+                              "listener, in the configuration, says how large"});
   request_ = Request();
   request_.method = head_.method;
   request_.path = found_.path;

@@ -186,7 +186,7 @@ Result<JsonView> JsonDocument::parse(std::string_view json) {
   Impl& impl = *impl_;
   if (impl.buffer == nullptr || impl.capacity < json.size()) {
     impl.capacity = std::max(json.size() + json.size() / 4, std::size_t{4096});
-    impl.buffer.reset(new (std::nothrow) char[impl.capacity + simdjson::SIMDJSON_PADDING]());
+    impl.buffer.reset(new (std::nothrow) char[impl.capacity + simdjson::SIMDJSON_PADDING]);
     if (impl.buffer == nullptr) {
       impl.capacity = 0;
       return no_memory(json.size());

@@ -25,6 +25,7 @@ TEST_F(HttpFaults, BodiesAreRefusedByTheirLengthBeforeTheyAreRead) {  // F07, F0
   const auto refused_huge = huge.call(head + "Content-Length: 1073741824\r\n\r\n");
   ASSERT_TRUE(refused_huge);
   EXPECT_EQ(refused_huge->status, 413);
+  EXPECT_NE(refused_huge->body.find("limits.maxBody"), std::string::npos) << refused_huge->body;
   EXPECT_EQ(refused_huge->headers.at("connection"), "close");
   EXPECT_EQ(status_of(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), 411);
   EXPECT_EQ(status_of(head + "\r\n"), 411);
