@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <utility>
-#include <variant>
 
 #include "cluster/api_client.h"
 #include "cluster/object_path.h"
@@ -102,9 +101,8 @@ class KubeWriter final : public ClusterWriter {
     if (!answer) return fail(answer.error().error().with_context(format("reading {}", pod.str())));
     SLACKLINE_ASSIGN(const wire::PodTruthDto found, wire::decode_pod_truth(answer->body));
     PodTruth truth{.uid = found.uid, .node = found.node, .deleting = found.deleting};
-    if (auto object = wire::KubeDecoder(catalog_).object(wire::KubeKind::kPod, answer->body))
-      if (Pod* whole = std::get_if<Pod>(&*object))
-        truth.pod = std::make_shared<const Pod>(std::move(*whole));
+    if (auto whole = wire::KubeDecoder(catalog_).whole_pod(answer->body))
+      truth.pod = std::make_shared<const Pod>(*std::move(whole));
     return truth;
   }
 

@@ -73,7 +73,7 @@ struct PodTruth {
   Uid uid;
   NodeName node;
   bool deleting = false;
-  PodPtr pod = nullptr;  // all of it, as the cache would have it; null where it cannot be read
+  PodPtr pod = nullptr;  // with its constraints, whatever it asks for; null where it cannot be read
 };
 
 // What a person reads of a task in `kubectl describe`.

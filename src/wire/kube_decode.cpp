@@ -56,12 +56,17 @@ KubeObject read_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) 
 }
 
 // An object without a name cannot be kept: it has no identity.
-Result<KubeObject> named_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) {
+Status check_named(KubeKind kind, JsonView json) {
   if (!json.is_object())
     return fail(ErrorCode::kInvalidArgument, format("{} is no JSON object", kind_name(kind)));
   if (json["metadata"]["name"].text().empty())
     return fail(ErrorCode::kInvalidArgument,
                 format("{}: metadata.name is missing", kind_name(kind)));
+  return {};
+}
+
+Result<KubeObject> named_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) {
+  SLACKLINE_TRY(check_named(kind, json));
   return read_object(kind, json, catalog);
 }
 
@@ -157,6 +162,12 @@ KubeDecoder& KubeDecoder::operator=(KubeDecoder&&) noexcept = default;
 Result<KubeObject> KubeDecoder::object(KubeKind kind, std::string_view json) {
   SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(json));
   return named_object(kind, root, impl_->catalog);
+}
+
+Result<Pod> KubeDecoder::whole_pod(std::string_view json) {
+  SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(json));
+  SLACKLINE_TRY(check_named(KubeKind::kPod, root));
+  return read_whole_pod(root, impl_->catalog);
 }
 
 Result<KubeList> KubeDecoder::list(KubeKind kind, std::string_view json) {

@@ -71,6 +71,8 @@ class KubeDecoder {
   KubeDecoder& operator=(KubeDecoder&&) noexcept;
 
   Result<KubeObject> object(KubeKind kind, std::string_view json);
+  // With labels and constraints, which are left out elsewhere of a pod that asks for no GPU.
+  Result<Pod> whole_pod(std::string_view json);
   Result<KubeList> list(KubeKind kind, std::string_view json);
   Result<WatchFrame> watch_frame(KubeKind kind, std::string_view line);
 

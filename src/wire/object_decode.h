@@ -12,7 +12,9 @@
 namespace slackline::wire {
 
 Node read_node(JsonView node, const GpuCatalog& catalog);
+// Of a pod without GPUs neither labels nor constraints.
 Pod read_pod(JsonView pod, const GpuCatalog& catalog);
+Pod read_whole_pod(JsonView pod, const GpuCatalog& catalog);
 Job read_job(JsonView job, const GpuCatalog& catalog);
 DisruptionBudget read_budget(JsonView budget);
 Namespace read_namespace(JsonView ns);

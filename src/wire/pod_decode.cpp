@@ -129,6 +129,13 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   return pod;
 }
 
+Pod read_whole_pod(JsonView json, const GpuCatalog& catalog) {
+  Pod pod = read_pod(json, catalog);
+  pod.labels = read_labels(json["metadata"]["labels"]);
+  pod.constraints = read_constraints(json["spec"]);
+  return pod;
+}
+
 Job read_job(JsonView json, const GpuCatalog& catalog) {
   const JsonView metadata = json["metadata"];
   const JsonView spec = json["spec"];

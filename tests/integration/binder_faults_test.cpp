@@ -1,5 +1,5 @@
-// Binds through the real writer against an API server that hangs: the time of a call is kept, and
-// the pod's node decides (F39).
+// Binds through the real writer: against an API server that hangs the time of a call is kept, and
+// the pod's node decides (F39); a pod without GPUs is judged by what the API server has of it.
 #include <gtest/gtest.h>
 
 #include "cluster/kube_writer.h"
@@ -32,18 +32,22 @@ class BinderFaultsTest : public testing::Test {
   void SetUp() override {
     Pod pod = a_pod("ml/train").gpus(1).build();
     pod.uid = Uid("pod-train");
-    source_.show(a_cluster().with(a_node("gpu-1")).add(std::move(pod)).build());
+    source_.show(a_cluster()
+                     .with(a_node("gpu-1"))
+                     .with(a_node("tainted").taint("team", "vision"))
+                     .add(std::move(pod))
+                     .build());
     auto writer =
         cluster::make_kube_writer({.kubeconfig = server_.write_kubeconfig(folder_.path())});
     ASSERT_TRUE(writer) << writer.error().message;
     writer_ = *std::move(writer);
   }
 
-  BindOutcome bind() {
+  BindOutcome bind(const std::string& node = "gpu-1") {
     const double began_s = system_clock().steady_s();
     const BindOutcome outcome =
         Binder({}, source_, writer_.get(), shares_, system_clock())
-            .bind({{"ml", "train"}, Uid("pod-train"), NodeName("gpu-1")}, began_s + kTime_s);
+            .bind({{"ml", "train"}, Uid("pod-train"), NodeName(node)}, began_s + kTime_s);
     took_s_ = system_clock().steady_s() - began_s;
     return outcome;
   }
@@ -79,6 +83,23 @@ TEST_F(BinderFaultsTest, OneThatTakesTheBindingAndHangsHasBoundThePod) {
   EXPECT_EQ(outcome.counted, "already_bound");
   EXPECT_FALSE(outcome.late);
   EXPECT_LT(took_s_, kTime_s);
+}
+
+TEST_F(BinderFaultsTest, TolerationsOfAPodWithoutGpusAreRead) {
+  source_.show(a_cluster().with(a_node("tainted").taint("team", "vision")).build());
+  std::string tolerations;
+  server_.always(kRead, [&](const FakeRequest&, FakeConnection& connection) {
+    connection.reply(200, R"({"kind":"Pod","metadata":{"name":"train","namespace":"ml",)"
+                          R"("uid":"pod-train"},"spec":{"tolerations":[)" +
+                              tolerations + R"(],"containers":[{"name":"c"}]}})");
+  });
+  server_.always(kWrite, [](const FakeRequest&, FakeConnection& connection) {
+    connection.reply(201, R"({"kind":"Status","status":"Success"})");
+  });
+  EXPECT_NE(bind("tainted").reply.error.find("taint"), std::string::npos);
+  EXPECT_EQ(server_.count(kWrite), 0u);
+  tolerations = R"({"key":"team","operator":"Exists"})";
+  EXPECT_EQ(bind("tainted").counted, "bound");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ PodPtr pod_in(const ClusterSnapshot& snapshot, const BindRequest& request) {
   return nullptr;
 }
 
-// Why a pod that asks for GPUs may not be on the node, whatever else runs there. Selectors and
+// Why the pod may not be on the node, whatever else runs there. Selectors and
 // affinity are kube-scheduler's: it has judged them on the same node a moment ago.
 Status judge_node(const Pod& pod, const Node& node) {
   for (const GpuAmount& amount : pod.requests.gpus)
@@ -95,10 +95,11 @@ BindOutcome Binder::attempt(const BindRequest& request, double until_s) {
   return perform(request, **pod, *snapshot, until_s);
 }
 
-// kube-scheduler's watch may be ahead of ours.
+// kube-scheduler's watch may be ahead of ours, and the cache keeps no tolerations of pods without
+// GPUs. Where managedResources is set nobody asks for those.
 Result<PodPtr> Binder::find_pod(const BindRequest& request, const ClusterSnapshot& snapshot,
                                 double until_s) {
-  if (PodPtr pod = pod_in(snapshot, request)) return pod;
+  if (PodPtr pod = pod_in(snapshot, request); pod && pod->requests.wants_gpus()) return pod;
   const auto truth = read_pod(request.pod, kShareOfRead * left_s(until_s));
   if (!truth) return fail(truth.error());
   if (truth->uid != request.uid)
@@ -119,8 +120,7 @@ Status Binder::judge(const Pod& pod, const NodeName& node, const ClusterSnapshot
   if (!source_.health().trusted()) return {};
   const auto index = snapshot.find_node(node.str());
   if (!index) return fail(ErrorCode::kNotFound, format("node {} is not known here", node.str()));
-  // Of pods without GPUs the cache keeps no tolerations.
-  return pod.requests.wants_gpus() ? judge_node(pod, *snapshot.node(*index).node) : Status();
+  return judge_node(pod, *snapshot.node(*index).node);
 }
 
 BindOutcome Binder::perform(const BindRequest& request, const Pod& pod,

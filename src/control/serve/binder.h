@@ -3,8 +3,9 @@
 // It binds only what one of the configured schedulers may ask for: a pod that names that scheduler,
 // of the very uid, on a node that is there, has the GPUs the pod asks for, is not cordoned and has
 // no taint that the pod does not tolerate. What the cache does not know of the pod is read from the
-// API server. While the cache may not be believed, nodes are not judged: kube-scheduler did. Shares
-// that we alone count are booked first (share_account.h).
+// API server: all of a new one, the tolerations of one without GPUs. While the cache may not be
+// believed, nodes are not judged: kube-scheduler did. Shares that we alone count are booked first
+// (share_account.h).
 //
 // What the API server answered to the Binding decides only where it is a plain success; else the
 // pod is read, and its node and uid decide. No answer tells a uid.

@@ -75,6 +75,7 @@ class BinderTest : public testing::Test {
                                .with(a_pod("theirs").gpus(1).scheduled_by("default-scheduler"))
                                .with(tolerant())
                                .with(ours("big").gpus(2))
+                               .with(a_pod("plain").scheduled_by("gpu-scheduler"))
                                .build()};
   test::FakeWriter writer_;
   ShareAccount shares_{catalog_, source_, nullptr, clock_};
@@ -150,6 +151,25 @@ TEST_F(BinderTest, APodThatTheCacheDoesNotKnowIsRead) {
     return Result<cluster::PodTruth>(fail(ErrorCode::kNotFound, "no such pod"));
   };
   EXPECT_THAT(bind("gone", "free").reply.error, HasSubstr("no such pod"));
+}
+
+// The cache keeps no tolerations of it.
+TEST_F(BinderTest, APodWithoutGpusIsReadAndJudgedToo) {
+  SchedulingConstraints constraints;
+  const auto as_read = [&] {
+    Pod pod = a_pod("plain").scheduled_by("gpu-scheduler").constrained(constraints).build();
+    writer_.on_read = [pod] {
+      return Result<cluster::PodTruth>(
+          cluster::PodTruth{pod.uid, pod.node, false, std::make_shared<const Pod>(pod)});
+    };
+  };
+  as_read();
+  expect_refused(bind("plain", "cordoned"), "cordoned");
+  expect_refused(bind("plain", "tainted"), "taint");
+  EXPECT_EQ(bind("plain", "cpu").counted, "bound");
+  constraints.tolerations = {{"team", false, "vision", std::nullopt}};
+  as_read();
+  EXPECT_EQ(bind("plain", "tainted").counted, "bound");
 }
 
 // What may not be believed judges nothing: kube-scheduler has.
