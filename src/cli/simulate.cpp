@@ -165,8 +165,9 @@ Status simulate(const SimulateOptions& options) {
     SLACKLINE_TRY(write_run(options, experiment, policy, played));
     if (!options.completions.empty()) runs.emplace_back(policy.name, std::move(played.outcome));
   }
-  const sim::Bounds bounds =
-      sim::bounds_of(sim::bound_tasks(experiment.tasks), experiment.platform.gpus());
+  const sim::Bounds bounds = sim::bounds_of(
+      sim::bound_tasks(experiment.tasks, experiment.platform.pools, experiment.noise),
+      experiment.platform.gpus());
   if (!options.completions.empty())
     SLACKLINE_TRY(write_text_file(options.completions,
                                   sim::completion_svg(experiment.tasks, runs, "Completion times")));

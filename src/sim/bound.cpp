@@ -204,12 +204,14 @@ double least_gpu_seconds(const std::vector<BoundChoice>& choices, double window_
   return hull.back().area;
 }
 
-std::vector<BoundTask> bound_tasks(const core::TaskTable& tasks) {
+std::vector<BoundTask> bound_tasks(const core::TaskTable& tasks,
+                                   const std::vector<core::Pool>& pools, const Noise& noise) {
   std::vector<BoundTask> out;
   for (const core::PlanTask& task : tasks.tasks()) {
     BoundTask bound{task.submit_s, task.deadline_s, {}};
     for (const core::Choice& choice : task.menu->all)
-      bound.choices.push_back({choice.lat_s, choice.gpus});
+      bound.choices.push_back(
+          {choice.startup_s + noise.true_work_s(task, pools, choice), choice.gpus});
     out.push_back(std::move(bound));
   }
   return out;

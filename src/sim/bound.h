@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "sim/noise.h"
 #include "slackline/core/plan_state.h"
 
 namespace slackline::sim {
@@ -39,9 +40,10 @@ struct Bounds {
 // O(n^2 log n) in the number of tasks. No tasks: all 0.
 Bounds bounds_of(const std::vector<BoundTask>& tasks, int gpus);
 
-// The tasks of a table as the bound sees them: every placement of their menus, weights of pools
-// left out.
-std::vector<BoundTask> bound_tasks(const core::TaskTable& tasks);
+// The tasks of a table as the bound sees them: every placement of their menus with the time that
+// it truly takes, weights of pools left out.
+std::vector<BoundTask> bound_tasks(const core::TaskTable& tasks,
+                                   const std::vector<core::Pool>& pools, const Noise& noise);
 
 // The least GPU-seconds in which the task can be done within `window_s`; infinity where it cannot.
 double least_gpu_seconds(const std::vector<BoundChoice>& choices, double window_s);

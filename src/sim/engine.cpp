@@ -62,9 +62,7 @@ Outcome simulate(const core::TaskTable& tasks, const Platform& platform, const c
   Recorder recorder(tasks, options);
   core::PlayHooks hooks;
   hooks.work_s = [&](core::TaskIndex task, const core::Run& run) {
-    const core::Choice& choice = state.choice(task, run.choice);
-    return choice.work_s *
-           noise.factor(tasks[task], platform.pools[choice.pool].type.str(), choice.shape);
+    return noise.true_work_s(tasks[task], platform.pools, state.choice(task, run.choice));
   };
   hooks.on_event = [&](double now_s, core::RunEvent event, core::TaskIndex task,
                        const core::Run& run) { recorder.on_event(now_s, event, task, run); };

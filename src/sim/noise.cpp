@@ -57,6 +57,11 @@ double Noise::factor(const core::PlanTask& task, const std::string& pool, Placem
   return factor;
 }
 
+double Noise::true_work_s(const core::PlanTask& task, const std::vector<core::Pool>& pools,
+                          const core::Choice& choice) const {
+  return choice.work_s * factor(task, pools[choice.pool].type.str(), choice.shape);
+}
+
 Status Noise::check(const std::vector<core::Pool>& pools) const {
   for (const NoiseRow& row : of_all_) {
     const bool known = row.pool.empty() ||

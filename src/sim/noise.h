@@ -33,6 +33,9 @@ class Noise {
   void add(NoiseRow row);
   // The product of the rows that match: those that name no task first, then those of the task.
   double factor(const core::PlanTask& task, const std::string& pool, Placement shape) const;
+  // How long the work takes in truth.
+  double true_work_s(const core::PlanTask& task, const std::vector<core::Pool>& pools,
+                     const core::Choice& choice) const;
   // kInvalidArgument where a row names a pool that the platform has not: it would never match.
   Status check(const std::vector<core::Pool>& pools) const;
 

@@ -55,7 +55,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     platform.pools = {{GpuType("A100"), "", 2, 2, 1.0}};
     const auto tasks = sim::prepare(*trace, known.profiles, platform);
     if (!tasks) continue;
-    const sim::Bounds bounds = sim::bounds_of(sim::bound_tasks(*tasks), platform.gpus());
+    const sim::Bounds bounds =
+        sim::bounds_of(sim::bound_tasks(*tasks, platform.pools, {}), platform.gpus());
     require(bounds.q >= 0 && bounds.q <= bounds.feasible_alone + 1e-6, "a bound is a share");
   }
   return 0;

@@ -16,7 +16,10 @@ namespace slackline::sim {
 namespace {
 
 using test::read_text;
-using test::shared_path;
+
+std::filesystem::path golden_path(const std::string& file) {
+  return std::filesystem::path(SLACKLINE_SOURCE_DIR "/tests/contract/golden/simulator") / file;
+}
 
 struct Golden {
   std::string trace;  // file, without ".csv"
@@ -60,16 +63,16 @@ void play(const Golden& golden, Played& played) {
   ASSERT_TRUE(pools);
   played.platform.pools = *pools;
   const auto entries =
-      wire::read_profile(read_text(shared_path("golden/profile_k80.json")), "k80", GpuType("k80"));
+      wire::read_profile(read_text(golden_path("profile_k80.json")), "k80", GpuType("k80"));
   ASSERT_TRUE(entries) << entries.error().message;
-  const auto trace = parse_trace_csv(read_text(shared_path("golden/" + golden.trace + ".csv")));
+  const auto trace = parse_trace_csv(read_text(golden_path(golden.trace + ".csv")));
   ASSERT_TRUE(trace) << trace.error().message;
   auto tasks = prepare(*trace, WorkloadProfiles(*entries), played.platform);
   ASSERT_TRUE(tasks) << tasks.error().message;
   played.tasks = std::move(*tasks);
   Noise noise;
   if (!golden.noise.empty()) {
-    auto read = parse_noise_csv(read_text(shared_path("golden/" + golden.noise + ".csv")));
+    auto read = parse_noise_csv(read_text(golden_path(golden.noise + ".csv")));
     ASSERT_TRUE(read) << read.error().message;
     noise = *read;
   }
@@ -98,13 +101,12 @@ void same_figures(const nlohmann::json& wanted, const nlohmann::json& got) {
 
 TEST_P(GoldenRun, IsReproduced) {
   const std::string name = GetParam().name();
-  SLACKLINE_SKIP_WITHOUT_SHARED("golden/" + name + ".json");
   Played played;
   ASSERT_NO_FATAL_FAILURE(play(GetParam(), played));
   const Report report = make_report(played.tasks, played.platform, played.policy, played.outcome);
-  same_figures(nlohmann::json::parse(read_text(shared_path("golden/" + name + ".json"))),
+  same_figures(nlohmann::json::parse(read_text(golden_path(name + ".json"))),
                nlohmann::json::parse(format_report_json(report)));
-  const auto events = shared_path("golden/" + name + "_events.csv");
+  const auto events = golden_path(name + "_events.csv");
   if (std::filesystem::exists(events)) {
     EXPECT_EQ(read_text(events), format_events_csv(played.tasks, played.platform, played.outcome));
   }
@@ -121,12 +123,11 @@ INSTANTIATE_TEST_SUITE_P(Runs, GoldenRun, testing::ValuesIn(every_golden()), tes
 
 // Every report that is there is in the list above.
 TEST(GoldenRuns, NoneIsForgotten) {
-  SLACKLINE_SKIP_WITHOUT_SHARED("golden");
   std::set<std::string> names;
   for (const Golden& golden : every_golden())
     names.insert(golden.name() + ".json");
   names.insert("profile_k80.json");
-  for (const auto& file : std::filesystem::directory_iterator(shared_path("golden"))) {
+  for (const auto& file : std::filesystem::directory_iterator(golden_path(""))) {
     if (file.path().extension() != ".json") continue;
     EXPECT_TRUE(names.contains(file.path().filename())) << file.path();
   }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/platform.h"
+
 namespace slackline::sim {
 namespace {
 
@@ -53,6 +55,22 @@ TEST(Bounds, TheMakespanWaitsForTheLastArrival) {
   const Bounds bounds = bounds_of({{0, 10, kScaling}, {500, 900, kScaling}}, 1);
   EXPECT_EQ(bounds.makespan_s, 540);
   EXPECT_DOUBLE_EQ(bounds.load, 200.0 / 500);
+}
+
+// A policy that is surprised by a short run would finish before a bound by predicted times.
+TEST(Bounds, CountTheTimesThatRunsTrulyTake) {
+  Platform platform;
+  platform.pools = {{GpuType("K80"), "", 1, 4, 1.0}};
+  const TraceTask task{0, 0, "lstm", 8, 1, QosClass::kNormal, 1000, 4};
+  const core::TaskTable tasks({prepare_task(task, {{0, {1, 4}, 1.0, 600, 30}}, platform)});
+  Noise noise;
+  NoiseRow row;
+  row.factor = 0.5;
+  noise.add(row);
+  const auto bound = bound_tasks(tasks, platform.pools, noise);
+  ASSERT_EQ(bound.size(), 1U);
+  EXPECT_DOUBLE_EQ(bound[0].choices.front().lat_s, 330);
+  EXPECT_DOUBLE_EQ(bounds_of(bound, 4).makespan_s, 330);
 }
 
 TEST(Bounds, NoTasksAreAllZero) {

@@ -64,7 +64,7 @@ TEST_F(Drawing, ACompletionCurveClimbsOncePerFinishedTask) {
 
 TEST_F(Drawing, TheTableTellsTheBoundForPeopleAndForPrograms) {
   const Report report = make_report(tasks_, platform_, policy_, outcome_);
-  const Bounds bounds = bounds_of(bound_tasks(tasks_), platform_.gpus());
+  const Bounds bounds = bounds_of(bound_tasks(tasks_, platform_.pools, {}), platform_.gpus());
   EXPECT_THAT(format_comparison({{"savable-p", report}}, bounds), HasSubstr("bound: Q 0.0 %"));
   const std::string csv = format_comparison_csv({{"savable-p,margin=0.2", report}}, bounds);
   EXPECT_THAT(csv, HasSubstr("policy,q,q_prior,q_normal,makespan_h"));

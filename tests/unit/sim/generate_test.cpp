@@ -1,6 +1,7 @@
 #include "sim/generate.h"
 
 #include <map>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,10 @@
 namespace slackline::sim {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const GpuType kK80("K80");
 
@@ -85,6 +89,44 @@ TEST(Generate, TheLoadIsThePapers) {
   for (const int request : {1, 2, 4, 8})
     EXPECT_NEAR(requests[request], 0.25, 0.02);
   EXPECT_NEAR(types["lstm"], 0.5, 0.02);
+}
+
+std::vector<std::string> types_of(const Trace& trace) {
+  std::set<std::string> types;
+  for (const TraceTask& task : trace.tasks)
+    types.insert(task.type);
+  return {types.begin(), types.end()};
+}
+
+TEST(Generate, TheNetsAreThoseOfThePaperWhateverElseIsKnown) {
+  const std::vector<std::string> nets = {"alexnet", "googlenet", "inception3",
+                                         "lstm",    "resnet50",  "seq2seq"};
+  std::vector<ProfileEntry> known;
+  std::vector<DrawRange> ranges;
+  for (const std::string& net : nets) {
+    known.push_back(test::a_profile(net, kK80, {"S", {180, 2, -0.00213, 0.18, 1.8}}, 30));
+    ranges.push_back({net, {64}, 1000, 2000});
+  }
+  const auto as_published = generate_paper000(options(1), ranges, WorkloadProfiles(known));
+  ASSERT_TRUE(as_published);
+  EXPECT_EQ(types_of(*as_published), nets);
+  EXPECT_THAT(as_published->assumptions, Not(Contains(HasSubstr("six nets"))));
+  known.push_back(test::a_profile("resnet18", kK80, {"S", {180, 2, -0.00213, 0.18, 1.8}}, 30));
+  ranges.push_back({"resnet18", {64}, 1000, 2000});
+  const auto with_one_more = generate_paper000(options(1), ranges, WorkloadProfiles(known));
+  ASSERT_TRUE(with_one_more);
+  EXPECT_EQ(format_trace_csv(*with_one_more), format_trace_csv(*as_published));
+}
+
+TEST(Generate, OtherNetsAreDrawnWhereThePapersAreUnknownAndThatIsSaid) {
+  const WorkloadProfiles bert({test::a_profile("bert", kK80, {"S", {9, 2, 0, 0.18, 1.8}}, 30)});
+  const auto trace = generate_paper000(options(1), {{"bert", {64}, 1000, 2000}}, bert);
+  ASSERT_TRUE(trace);
+  EXPECT_THAT(types_of(*trace), ElementsAre("bert"));
+  EXPECT_THAT(trace->assumptions, Contains(HasSubstr("drawn are bert")));
+  const auto some = generate_paper000(options(1), ranges(), profiles());
+  ASSERT_TRUE(some);
+  EXPECT_THAT(some->assumptions, Contains(HasSubstr("drawn are alexnet, lstm")));
 }
 
 TEST(Generate, DeadlinesAreKappaTimesLat11) {
