@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "node_fit.h"
 #include "node_lookup.h"
 #include "ranking.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
+#include "slackline/core/deadline.h"
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/tasks.h"
+#include "slackline/core/throughput.h"
 
 namespace slackline::core {
 namespace {
@@ -43,8 +46,7 @@ class NodeScorer {
         intent_(effective_intent(snapshot, pod)),
         fit_(snapshot, pod, intent_, *options.catalog, options.now_steady_s) {
     question_.resource = primary_gpu_resource(pod.requests);
-    const GpuResourceRule* rule = options.catalog->resource(question_.resource);
-    question_.whole_gpus = rule == nullptr || rule->sharing == GpuSharing::kWhole;
+    question_.whole_gpus = options.catalog->is_whole(question_.resource);
     const std::int64_t gpus = pod.requests.gpu_count(question_.resource);
     question_.shape = clamped_placement(gang_pods(snapshot, pod, intent_), gpus);
     if (const PlanNote* plan = live_plan(snapshot, pod, options.now_steady_s))
@@ -60,6 +62,7 @@ class NodeScorer {
 
   ScoreSheet score(const NodesRequest& request) {
     sheet_.shape = question_.shape;
+    deadline_s_ = deadline();
     for (const GpuType& type : snapshot_.node_table.types) {
       if (stop_asked(sheet_.types.size())) return given_up();
       sheet_.types.push_back(estimate(type));
@@ -72,6 +75,8 @@ class NodeScorer {
   }
 
  private:
+  using TypeKey = std::tuple<int, int, double>;  // lateness, preference, negated CER
+
   bool stop_asked(std::size_t done) const {
     return done % kNodesPerAsk == 0 && is_asked(options_.stop);
   }
@@ -80,6 +85,17 @@ class NodeScorer {
     sheet_.gave_up = true;
     sheet_.nodes.clear();
     return std::move(sheet_);
+  }
+
+  // As the queue resolves it: by its class on the slowest accepted type of the cluster.
+  std::optional<double> deadline() const {
+    const Job* job = owning_job(snapshot_, pod_);
+    const double created_s = job != nullptr ? job->created_s : pod_.created_s;
+    std::vector<GpuType> types = fit_.accepted().types();
+    if (types.empty()) types = snapshot_.node_table.types;
+    const auto lat11_s =
+        question_.whole_gpus ? reference_lat_s(intent_, *options_.predictor, types) : std::nullopt;
+    return resolve_deadline(intent_, created_s, lat11_s);
   }
 
   // False where it was stopped.
@@ -155,26 +171,36 @@ class NodeScorer {
     } else if (!question_.whole_gpus || question_.resource.empty()) {
       source = "none: only whole GPUs are modelled";
     } else {
-      const auto prepared =
-          options_.predictor->prepare(*intent.model, static_cast<double>(*intent.batch_size), type);
+      const auto prepared = options_.predictor->prepare(intent, type);
       if (prepared) estimate.prediction = prepared->predict(question_.shape);
       if (!estimate.prediction) {
-        source = prepared
-                     ? "none: no progress is predicted in this shape"
-                     : format("none: nothing is known about {} on {}", printable(*intent.model, 64),
-                              type.empty() ? "an unknown GPU type" : printable(type.str(), 64));
+        source =
+            prepared
+                ? "none: no progress is predicted in this shape"
+                : format("none: nothing is known about {} on {}", printable(*intent.workload(), 64),
+                         type.empty() ? "an unknown GPU type" : printable(type.str(), 64));
         return;
       }
       source = to_string(estimate.prediction->source);
+      judge_deadline(*prepared, estimate);
       if (!estimate.cost) return;
       const double value = cer(estimate.prediction->throughput_samples_per_s, *estimate.cost);
       if (std::isfinite(value)) estimate.cer = value;
     }
   }
 
-  // By preference, then CER, types without a CER last; equal ones share a rank.
+  void judge_deadline(const PreparedModel& model, TypeEstimate& estimate) const {
+    if (!intent_.iterations) return;
+    estimate.lat_s = lat_s(estimate.prediction->throughput_samples_per_s, model.batch(),
+                           static_cast<double>(*intent_.iterations), model.startup_s());
+    if (estimate.lat_s && deadline_s_)
+      estimate.feasible =
+          options_.now_wall_s + *estimate.lat_s <= *deadline_s_ + kDeadlineTolerance_s;
+  }
+
+  // Types without a CER last; equal ones share a rank.
   void rank_types() {
-    std::vector<std::pair<int, double>> keys;
+    std::vector<TypeKey> keys;
     for (const TypeEstimate& type : sheet_.types)
       keys.push_back(type_key(type));
     std::sort(keys.begin(), keys.end());
@@ -185,8 +211,9 @@ class NodeScorer {
     }
   }
 
-  static std::pair<int, double> type_key(const TypeEstimate& type) {
-    return {type.preference.value_or(std::numeric_limits<int>::max()),
+  static TypeKey type_key(const TypeEstimate& type) {
+    const int lateness = !type.feasible ? 1 : *type.feasible ? 0 : 2;
+    return {lateness, type.preference.value_or(std::numeric_limits<int>::max()),
             type.cer ? -*type.cer : std::numeric_limits<double>::infinity()};
   }
 
@@ -208,6 +235,7 @@ class NodeScorer {
   const TaskIntent intent_;
   NodeFit fit_;
   ShapeQuestion question_;
+  std::optional<double> deadline_s_;
   std::vector<NodeIndex> planned_;  // sorted
   const std::vector<Pool>* pools_ = nullptr;
   std::vector<Pool> derived_pools_;

@@ -6,6 +6,29 @@
 #include "slackline/model/contract.h"
 
 namespace slackline {
+namespace {
+
+constexpr std::string_view kMigPart = "-MIG-";
+constexpr std::string_view kSharedPart = "-SHARED";
+
+// What NVIDIA's feature discovery appends to a product whose units are parts of a GPU:
+// "-MIG-1g.5gb", "-SHARED", both. Empty: they are whole.
+std::string_view part_of(std::string_view product) {
+  const std::size_t at = std::min(product.find(kMigPart), product.find(kSharedPart));
+  return at == std::string_view::npos ? std::string_view() : product.substr(at);
+}
+
+// GKE names the product alone, and says beside it how it is divided.
+std::string gke_part(const Labels& labels) {
+  std::string part;
+  if (const std::string* size = find_label(labels, "cloud.google.com/gke-gpu-partition-size"))
+    part += format("{}{}", kMigPart, *size);
+  if (find_label(labels, "cloud.google.com/gke-gpu-sharing-strategy") != nullptr)
+    part += kSharedPart;
+  return part;
+}
+
+}  // namespace
 
 const std::string* find_label(const Labels& labels, std::string_view key) {
   const auto at = std::lower_bound(
@@ -26,18 +49,36 @@ const GpuTypeRule* GpuCatalog::type(const GpuType& alias) const {
   return nullptr;
 }
 
+bool GpuCatalog::is_whole(std::string_view name) const {
+  const GpuResourceRule* rule = resource(name);
+  return rule == nullptr || rule->sharing == GpuSharing::kWhole;
+}
+
 GpuType GpuCatalog::classify(const Labels& labels) const {
   for (const std::string& key : type_labels) {
     const std::string* value = find_label(labels, key);
     if (value == nullptr || value->empty()) continue;
-    for (const GpuTypeRule& rule : types) {
-      if (*value == rule.alias.str()) return rule.alias;
-      for (const std::string& pattern : rule.label_values)
-        if (glob_matches(pattern, *value)) return rule.alias;
-    }
-    return GpuType(*value);
+    const bool says_it_all = key == contract::kGpuType || !part_of(*value).empty();
+    return type_of_product(says_it_all ? *value : *value + gke_part(labels));
   }
   return GpuType{};
+}
+
+GpuType GpuCatalog::type_of_product(std::string_view product) const {
+  const std::string_view part = part_of(product);
+  const std::string_view whole = product.substr(0, product.size() - part.size());
+  const auto names = [](const GpuTypeRule& rule, std::string_view value, bool is_part) {
+    return value == rule.alias.str() ||
+           std::any_of(rule.label_values.begin(), rule.label_values.end(), [&](const auto& glob) {
+             return (!is_part || !part_of(glob).empty()) && glob_matches(glob, value);
+           });
+  };
+  for (const GpuTypeRule& rule : types)
+    if (names(rule, product, !part.empty())) return rule.alias;
+  if (!part.empty())
+    for (const GpuTypeRule& rule : types)
+      if (names(rule, whole, false)) return GpuType(format("{}{}", rule.alias.str(), part));
+  return GpuType(product);
 }
 
 double GpuCatalog::cost(const GpuType& alias) const {

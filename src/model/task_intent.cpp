@@ -1,5 +1,7 @@
 #include "slackline/model/task_intent.h"
 
+#include "slackline/base/text.h"
+
 namespace slackline {
 namespace {
 
@@ -37,6 +39,12 @@ TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner) {
   inherit(out.last_checkpoint_s, owner.last_checkpoint_s);
   out.problems.insert(out.problems.end(), owner.problems.begin(), owner.problems.end());
   return out;
+}
+
+std::optional<std::string> TaskIntent::workload() const {
+  if (!model || mode != WorkloadMode::kInference || model->ends_with(kInferenceSuffix))
+    return model;
+  return format("{}{}", *model, kInferenceSuffix);
 }
 
 std::string queue_of(const TaskIntent& intent, const std::string& ns) {

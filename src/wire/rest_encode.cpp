@@ -141,6 +141,7 @@ void encode(JsonWriter& out, const ScoreView& view) {
       .field("rank", view.rank)
       .field("source", view.source)
       .field("extrapolated", view.extrapolated);
+  if (view.feasible) out.field("feasible", *view.feasible);
   out.key("features").begin_object();
   for (const auto& [name, value] : view.features)
     out.field(name, value);

@@ -48,6 +48,12 @@ std::string source_text(const std::string& source, bool extrapolated) {
   return extrapolated ? source + ", extrapolated" : source;
 }
 
+// "" where nobody can tell.
+std::string_view yes_or_no(const std::optional<bool>& value) {
+  if (!value) return "";
+  return *value ? "yes" : "no";
+}
+
 std::string feature(const ScoreView& view, std::string_view name) {
   for (const auto& [key, value] : view.features)
     if (key == name) return name == "free_gpus_after" ? format("{:.0f}", value) : figure(value);
@@ -109,13 +115,14 @@ TextTable table_of(const std::vector<TaskView>& tasks) {
 
 TextTable table_of(const std::vector<ScoreView>& nodes) {
   TextTable table({">RANK", "NODE", "GPU TYPE", ">SCORE", ">SAMPLES/S", "SOURCE", ">CER",
-                   ">FREE AFTER", "VERDICT"});
+                   "MEETS DEADLINE", ">FREE AFTER", "VERDICT"});
   for (const ScoreView& node : nodes)
     table.add({node.rank > 0 ? std::to_string(node.rank) : "", node.node.str(),
                type_text(node.gpu_type), std::to_string(node.score),
                feature(node, "throughput_samples_per_s"),
                source_text(node.source, node.extrapolated), feature(node, "cer"),
-               feature(node, "free_gpus_after"), node.passes ? "passes" : node.message});
+               std::string(yes_or_no(node.feasible)), feature(node, "free_gpus_after"),
+               node.passes ? "passes" : node.message});
   return table;
 }
 
@@ -127,11 +134,8 @@ TextTable table_of(const std::vector<PlacementRow>& rows) {
                figure(row.throughput_low), figure(row.throughput_high),
                source_text(row.source, row.extrapolated),
                row.latency_s > 0 ? format_duration(row.latency_s) : "", figure(row.cost),
-               figure(row.cer),
-               !row.feasible   ? ""
-               : *row.feasible ? "yes"
-                               : "no",
-               row.fits_now ? "yes" : "no", row.written ? "as submitted" : row.reason});
+               figure(row.cer), std::string(yes_or_no(row.feasible)), row.fits_now ? "yes" : "no",
+               row.written ? "as submitted" : row.reason});
   return table;
 }
 

@@ -32,7 +32,8 @@ auto rank_key(const ScoreSheet& sheet, const ScoredNode& node) {
   const TypeEstimate& type = sheet.types[node.type];
   const double worst = std::numeric_limits<double>::infinity();
   const std::int64_t last = std::numeric_limits<std::int64_t>::max();
-  return std::tuple(type.preference.value_or(1000), type.cer ? -*type.cer : worst,
+  const int lateness = !type.feasible ? 1 : *type.feasible ? 0 : 2;
+  return std::tuple(lateness, type.preference.value_or(1000), type.cer ? -*type.cer : worst,
                     node.free_gpus_after < 0 ? last : node.free_gpus_after, node.stranded_gpus);
 }
 

@@ -1,10 +1,11 @@
 // score_nodes: the rank of each node for a pod, and why (design: "Verbs"; 000 eq 10-11).
 //
-// Rank key, best first: place in gpu-types, CER of the task's shape on the node's GPU type
-// (descending, types without a prediction last), fewest free GPUs left, fewest stranded GPUs, name.
-// Nodes that differ in the name only share a rank. Scores: 10 for a planned node of a live plan,
-// then 8, 7 ... by rank, 1 from the eighth rank on. 0 for nodes we do not know or whose type is not
-// accepted.
+// Rank key, best first: whether the task, started now, meets its deadline on the node's GPU type
+// (yes; it has none, or nobody knows; no: eq 15); place in gpu-types; CER of its shape on
+// that type (descending, types without a prediction last); fewest free GPUs left; fewest stranded
+// GPUs; name. Nodes that differ in the name only share a rank. Scores: 10 for a planned node of a
+// live plan, then 8, 7 ... by rank, 1 from the eighth rank on. 0 for nodes we do not know or whose
+// type is not accepted.
 //
 // The shape: a gang's pods x GPUs per pod, otherwise 1 x GPUs. A pod that names no model is ranked
 // without CER, and model_source says so. Predictions that are not finite count as none.
@@ -36,6 +37,7 @@ struct ScoreOptions {
   const Predictor* predictor = nullptr;      // required
   const std::vector<Pool>* pools = nullptr;  // derive_pools of this snapshot; null: derived here
   double theta = kDefaultTheta;
+  double now_wall_s = 0;
   double now_steady_s = 0;
   StopAsked stop{};  // asked every kNodesPerAsk nodes or types
 };
@@ -47,6 +49,8 @@ struct TypeEstimate {
   std::optional<Prediction> prediction;
   std::optional<double> cost;
   std::optional<double> cer;
+  std::optional<double> lat_s;   // predicted, start to finish
+  std::optional<bool> feasible;  // meets the deadline; nullopt without one, or without lat_s
   // The prediction's source ("fitted" ...), or "none: pod names no model", "none: nothing is known
   // about resnet50 on A100" ...
   std::string model_source;

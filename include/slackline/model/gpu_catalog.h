@@ -50,13 +50,24 @@ struct GpuCatalog {
   const GpuResourceRule* resource(std::string_view name) const;
   const GpuTypeRule* type(const GpuType& alias) const;
 
+  // Whether a unit of the resource is a whole GPU: what no rule names is taken for one. Speeds are
+  // known of whole GPUs only.
+  bool is_whole(std::string_view resource) const;
+
   // The type of a node with these labels; a label value that no rule names is its own alias, so an
   // unconfigured GPU still has a name. Empty when no type label is present.
+  //
+  // A node that offers parts of its GPUs under the resource of whole ones (MIG strategy "single",
+  // time-slicing, MPS) is a type of its own: "A100-MIG-1g.5gb", "T4-SHARED". A pattern names such
+  // types only if it has "-MIG-" or "-SHARED" in it.
   GpuType classify(const Labels& labels) const;
 
   double cost(const GpuType& alias) const;  // 1.0 for types without a rule
 
   friend bool operator==(const GpuCatalog&, const GpuCatalog&) = default;
+
+ private:
+  GpuType type_of_product(std::string_view product) const;
 };
 
 // NVIDIA, AMD and common cloud label vocabularies, whole GPUs and MIG.

@@ -18,6 +18,9 @@ namespace slackline {
 enum class QosClass { kNormal, kPrior, kUrgent };
 enum class WorkloadMode { kTraining, kInference };
 
+// Ends the name of a workload type that serves.
+inline constexpr std::string_view kInferenceSuffix = ":inference";
+
 std::string_view to_string(QosClass qos);
 std::optional<QosClass> qos_class_of(std::string_view name);  // nullopt: none is named so
 std::string_view to_string(WorkloadMode mode);
@@ -43,6 +46,10 @@ struct TaskIntent {
   std::optional<double> checkpoint_interval_s;
   std::optional<double> last_checkpoint_s;  // epoch seconds
   std::vector<std::string> problems;        // "batch-size: ..." for REST and Events
+
+  // As what its speed is known (row 000-02): serving a net is another workload type than training
+  // it, "resnet50:inference" beside "resnet50". nullopt: it names no model.
+  std::optional<std::string> workload() const;
 };
 
 // Every field of `pod` where set, else of `owner`; problems of both.

@@ -105,12 +105,13 @@ struct ScoreView {
   NodeName node;
   GpuType gpu_type;
   bool passes = false;
-  std::string verdict;        // code of the verdict, "Pass" where it passes
-  std::string message;        // the sentence kube-scheduler shows; empty where it passes
-  int score = 0;              // 0..10, as prioritize answers
-  int rank = 0;               // 1 = best of the passing nodes; 0 = does not pass
-  std::string source;         // of the prediction: "measured" ... "default"; empty = none
-  bool extrapolated = false;  // outside what was measured
+  std::string verdict;           // code of the verdict, "Pass" where it passes
+  std::string message;           // the sentence kube-scheduler shows; empty where it passes
+  int score = 0;                 // 0..10, as prioritize answers
+  int rank = 0;                  // 1 = best of the passing nodes; 0 = does not pass
+  std::string source;            // of the prediction: "measured" ... "default"; empty = none
+  bool extrapolated = false;     // outside what was measured
+  std::optional<bool> feasible;  // started now it meets the deadline (eq 15); unset: unknown
   std::vector<std::pair<std::string, double>> features;  // "cer", "throughput_samples_per_s" ...
 };
 

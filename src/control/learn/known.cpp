@@ -77,7 +77,8 @@ std::map<std::string, ModelView> model_views(const WorkloadProfiles& base, const
 
 // Names what the predictor was made of.
 std::string fingerprint_of(const std::vector<ProfileEntry>& entries,
-                           const std::vector<ThroughputSample>& measured) {
+                           const std::vector<ThroughputSample>& measured,
+                           const std::vector<ModelDescriptor>& descriptors) {
   std::string text;
   for (const ProfileEntry& entry : entries) {
     text += format("{}/{}:{}", entry.model, entry.gpu_type.str(), entry.coefficients.kind);
@@ -91,6 +92,9 @@ std::string fingerprint_of(const std::vector<ProfileEntry>& entries,
   for (const ThroughputSample& sample : measured)
     text += format("{}/{}/{}/{}={}\n", sample.model, sample.gpu_type.str(), sample.batch,
                    sample.layout.str(), sample.throughput_samples_per_s);
+  for (const ModelDescriptor& described : descriptors)
+    text += format("{} {} {} {}\n", described.model, described.family,
+                   described.parameters.value_or(0), described.flops_per_sample.value_or(0));
   return format("{:016x}", slackline::fingerprint(text));
 }
 
@@ -111,6 +115,7 @@ Known make_known(const WorkloadProfiles& base, const Learnt& learnt, std::uint64
   std::vector<ModelView> models;
   std::vector<ProfileEntry> entries;
   std::vector<ThroughputSample> measured;
+  std::vector<ModelDescriptor> descriptors;
   for (auto& [model, view] : model_views(base, learnt)) {
     for (ModelTypeView& type : view.types) {
       if (type.entry && !view.descriptor.family.empty())
@@ -121,10 +126,12 @@ Known make_known(const WorkloadProfiles& base, const Learnt& learnt, std::uint64
       for (const ThroughputSample& sample : pair->second.samples)
         if (!type.entry || sample.origin != SampleOrigin::kRun) measured.push_back(sample);
     }
+    descriptors.push_back(view.descriptor);
     models.push_back(std::move(view));
   }
-  std::string fingerprint = fingerprint_of(entries, measured);
-  return {std::make_shared<const core::Predictor>(WorkloadProfiles(std::move(entries)), measured),
+  std::string fingerprint = fingerprint_of(entries, measured, descriptors);
+  return {std::make_shared<const core::Predictor>(WorkloadProfiles(std::move(entries)), measured,
+                                                  descriptors),
           std::move(models), std::move(fingerprint), version};
 }
 

@@ -17,8 +17,7 @@ tl::unexpected<Error> none(std::string why) {
 // The GPUs that a pod wants, where they are whole ones; else 0.
 int whole_gpus(const Pod& pod, const GpuCatalog& catalog) {
   const std::string resource = core::primary_gpu_resource(pod.requests);
-  const GpuResourceRule* rule = catalog.resource(resource);
-  if (resource.empty() || (rule != nullptr && rule->sharing != GpuSharing::kWhole)) return 0;
+  if (resource.empty() || !catalog.is_whole(resource)) return 0;
   return static_cast<int>(
       std::clamp<std::int64_t>(pod.requests.gpu_count(resource), 0, kMaxGpusPerNode));
 }

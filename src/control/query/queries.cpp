@@ -25,9 +25,12 @@ std::vector<GpuType> types_of(const ClusterSnapshot& snapshot) {
   return {types.begin(), types.end()};
 }
 
-std::optional<double> deadline_of(const Task& task, const core::Predictor& predictor,
+std::optional<double> deadline_of(const Task& task, const GpuCatalog& catalog,
+                                  const core::Predictor& predictor,
                                   const std::vector<GpuType>& types) {
-  const auto lat_s = core::reference_lat_s(task.intent, predictor, types);
+  const auto lat_s = catalog.is_whole(task.gpu_resource)
+                         ? core::reference_lat_s(task.intent, predictor, types)
+                         : std::nullopt;
   return core::resolve_deadline(task.intent, task.created_s, lat_s);
 }
 
@@ -52,6 +55,8 @@ ScoreView score_view(const ClusterSnapshot& snapshot, const NodesRequest& reques
   }
   if (type.cost) view.features.emplace_back("cost", *type.cost);
   if (type.cer) view.features.emplace_back("cer", *type.cer);
+  if (type.lat_s) view.features.emplace_back("lat_s", *type.lat_s);
+  view.feasible = type.feasible;
   view.features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
   view.features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
   return view;
@@ -133,7 +138,8 @@ std::vector<TaskView> Queries::tasks(const std::string& ns) const {
   std::vector<TaskView> views;
   for (const Task& task : core::derive_tasks(*snapshot))
     if (ns.empty() || task.key.ns == ns)
-      views.push_back(task_view(*snapshot, task, deadline_of(task, *known->predictor, types)));
+      views.push_back(task_view(*snapshot, task,
+                                deadline_of(task, options_.catalog, *known->predictor, types)));
   return views;
 }
 
@@ -141,8 +147,9 @@ Result<TaskView> Queries::task(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const std::optional<Task> task = core::find_task(*snapshot, key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
-  return task_view(*snapshot, *task,
-                   deadline_of(*task, *board_.known()->predictor, types_of(*snapshot)));
+  return task_view(
+      *snapshot, *task,
+      deadline_of(*task, options_.catalog, *board_.known()->predictor, types_of(*snapshot)));
 }
 
 Result<ScoresView> Queries::scores(const ObjectKey& key) const {
@@ -165,6 +172,7 @@ Result<ScoresView> Queries::scores(const ObjectKey& key) const {
   score.catalog = &options_.catalog;
   score.predictor = known->predictor.get();
   score.theta = options_.theta();
+  score.now_wall_s = clock_.wall_s();
   score.now_steady_s = filter.now_steady_s;
   const core::ScoreSheet sheet = core::score_nodes(*snapshot, request, score);
 

@@ -44,8 +44,9 @@ bool shape_is_chosen(const TaskIntent& intent) {
 }
 
 // On the slowest accepted type: of those listed, else of those of the cluster.
-std::optional<core::ReferenceRun> reference_run(const TaskIntent& intent,
+std::optional<core::ReferenceRun> reference_run(const TaskIntent& intent, const Resources& of_pod,
                                                 const AdmissionFacts& facts) {
+  if (!facts.catalog->is_whole(core::primary_gpu_resource(of_pod))) return std::nullopt;
   std::vector<GpuType> types = core::AcceptedTypes(intent, *facts.catalog).types();
   if (types.empty() && facts.trusted)
     for (const core::Pool& pool : core::derive_pools(*facts.snapshot, *facts.catalog))
@@ -54,10 +55,10 @@ std::optional<core::ReferenceRun> reference_run(const TaskIntent& intent,
 }
 
 // The promise by delay or class, with what it is from.
-void wish_promise(Labels& annotations, TaskIntent intent, double created_s,
+void wish_promise(Labels& annotations, TaskIntent intent, const Resources& of_pod, double created_s,
                   const AdmissionFacts& facts) {
   intent.deadline_s.reset();
-  const auto run = reference_run(intent, facts);
+  const auto run = reference_run(intent, of_pod, facts);
   const auto promise_s =
       core::resolve_deadline(intent, created_s, run ? std::optional(run->lat_s) : std::nullopt);
   if (!promise_s) return;
@@ -70,8 +71,9 @@ void wish_promise(Labels& annotations, TaskIntent intent, double created_s,
                    format_duration(run->lat_s), run->gpu_type.str(), to_string(run->source)));
 }
 
-void wish_deadline(Labels& annotations, const TaskIntent& intent, const AdmissionFacts& facts) {
-  if (!intent.deadline_s) wish_promise(annotations, intent, facts.now_s, facts);
+void wish_deadline(Labels& annotations, const TaskIntent& intent, const Resources& of_pod,
+                   const AdmissionFacts& facts) {
+  if (!intent.deadline_s) wish_promise(annotations, intent, of_pod, facts.now_s, facts);
 }
 
 AdmissionChanges wishes_for_new(const ReviewedJob& job, const AdmissionFacts& facts) {
@@ -80,7 +82,7 @@ AdmissionChanges wishes_for_new(const ReviewedJob& job, const AdmissionFacts& fa
   const TaskIntent intent = job.job.intent ? *job.job.intent : TaskIntent();
   wishes.suspend = true;
   set(wishes.annotations, contract::kSuspendedBy, std::string(contract::kSuspendedByUs));
-  wish_deadline(wishes.annotations, intent, facts);
+  wish_deadline(wishes.annotations, intent, job.job.pod_requests, facts);
   set(wishes.template_labels, contract::kManagedLabel, "true");
   wishes.scheduler_name = facts.scheduler_name;
   if (shape_is_chosen(intent)) {
@@ -113,7 +115,8 @@ AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& o
   if (was_admitted(old) && !old.job.finished)
     set(wishes.template_labels, contract::kManagedLabel, "true");
   if (moves_promise(job, old))
-    wish_promise(wishes.annotations, *job.job.intent, job.job.created_s, facts);
+    wish_promise(wishes.annotations, *job.job.intent, job.job.pod_requests, job.job.created_s,
+                 facts);
   if (old.pod.scheduler_name == facts.scheduler_name) wishes.scheduler_name = facts.scheduler_name;
   return wishes;
 }
@@ -163,7 +166,8 @@ AdmissionChanges wishes_for_new(const ReviewedPod& pod, bool annotations_are_our
   set(wishes.labels, contract::kManagedLabel, "true");
   wishes.scheduler_name = facts.scheduler_name;
   if (!pod.pod.owner) {
-    wish_deadline(wishes.annotations, pod.pod.intent ? *pod.pod.intent : TaskIntent(), facts);
+    wish_deadline(wishes.annotations, pod.pod.intent ? *pod.pod.intent : TaskIntent(),
+                  pod.pod.requests, facts);
   } else if (const auto shape = planned_shape(pod, annotations_are_ours, facts)) {
     set_shape(wishes.annotations, shape->pods, shape->gpus);
     wishes.gpus = gpu_count(pod, shape->gpus);

@@ -48,10 +48,11 @@ std::string some_models(const WorkloadProfiles& profiles) {
 // By a profile of its own, or by what its family does on any GPU type.
 bool is_known(const TaskIntent& intent, const core::Predictor& predictor) {
   const WorkloadProfiles& profiles = predictor.profiles();
-  if (profiles.knows_model(*intent.model)) return true;
-  const auto batch = static_cast<double>(intent.batch_size.value_or(1));
+  if (profiles.knows_model(*intent.workload())) return true;
+  TaskIntent asked = intent;
+  asked.batch_size = intent.batch_size.value_or(1);
   return std::any_of(profiles.entries().begin(), profiles.entries().end(), [&](const auto& entry) {
-    return predictor.prepare(*intent.model, batch, entry.gpu_type).has_value();
+    return predictor.prepare(asked, entry.gpu_type).has_value();
   });
 }
 
@@ -61,7 +62,8 @@ void hint_at_model(const TaskIntent& intent, const AdmissionFacts& facts,
   hints.push_back(format(
       "{}: \"{}\" is unknown, so its run time cannot be predicted and its class gives no deadline; "
       "known: {}; or write slackline.dev/expected-duration",
-      contract::kModel, printable(*intent.model, 48), some_models(facts.predictor->profiles())));
+      contract::kModel, printable(*intent.workload(), 48),
+      some_models(facts.predictor->profiles())));
 }
 
 void hint_at_deadline(const Task& task, const AdmissionFacts& facts,

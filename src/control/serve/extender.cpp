@@ -65,6 +65,8 @@ std::vector<DecisionCandidate> top_candidates(const NodesRequest& request,
     if (type.prediction)
       features.emplace_back("throughput_samples_per_s", type.prediction->throughput_samples_per_s);
     if (type.cer) features.emplace_back("cer", *type.cer);
+    if (type.lat_s) features.emplace_back("lat_s", *type.lat_s);
+    if (type.feasible) features.emplace_back("meets_deadline", *type.feasible ? 1 : 0);
     features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
     features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
   }
@@ -181,6 +183,7 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request,
   options.catalog = &options_.catalog;
   options.predictor = known->predictor.get();
   options.theta = options_.theta();
+  options.now_wall_s = clock_.wall_s();
   options.now_steady_s = started_s;
   const auto pools = pools_of(*snapshot);
   options.pools = pools.get();

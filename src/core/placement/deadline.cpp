@@ -28,13 +28,12 @@ std::optional<double> resolve_deadline(const TaskIntent& intent, double created_
 std::optional<ReferenceRun> reference_run(const TaskIntent& intent, const Predictor& predictor,
                                           const std::vector<GpuType>& types) {
   if (!intent.model || !intent.batch_size || !intent.iterations) return std::nullopt;
-  const auto batch = static_cast<double>(*intent.batch_size);
   std::optional<ReferenceRun> slowest;
   for (const GpuType& type : types) {
-    const auto model = predictor.prepare(*intent.model, batch, type);
+    const auto model = predictor.prepare(intent, type);
     const auto prediction = model ? model->predict(Placement{1, 1}) : std::nullopt;
     if (!prediction) continue;
-    const auto lat11_s = lat_s(prediction->throughput_samples_per_s, batch,
+    const auto lat11_s = lat_s(prediction->throughput_samples_per_s, model->batch(),
                                static_cast<double>(*intent.iterations), model->startup_s());
     if (lat11_s && (!slowest || *lat11_s > slowest->lat_s))
       slowest = ReferenceRun{*lat11_s, type, prediction->source};

@@ -76,7 +76,7 @@ class TableMaker {
     if (types.empty())
       for (const Pool& pool : pools_)
         types.push_back(pool.type);
-    table_.lat11_s = reference_lat_s(task_.intent, *options_.predictor, types);
+    if (is_modelled()) table_.lat11_s = reference_lat_s(task_.intent, *options_.predictor, types);
     table_.deadline_s = options_.deadline_s
                             ? options_.deadline_s
                             : resolve_deadline(task_.intent, task_.created_s, table_.lat11_s);
@@ -125,6 +125,8 @@ class TableMaker {
     return row;
   }
 
+  bool is_modelled() const { return options_.catalog->is_whole(task_.gpu_resource); }
+
   bool allowed(const GpuType& type, Placement shape, bool written) const {
     if (!accepted_.preference(type)) return false;
     const TaskIntent& intent = task_.intent;
@@ -159,6 +161,8 @@ class TableMaker {
       row.model_source = row.lat_s ? "expected-duration" : "none: only the written shape is known";
     } else if (!intent.model) {
       row.model_source = "none: task names no model";
+    } else if (!is_modelled()) {
+      row.model_source = "none: only whole GPUs are modelled";
     } else if (!intent.batch_size) {
       row.model_source = "none: task gives no batch-size";
     } else {
@@ -167,18 +171,16 @@ class TableMaker {
   }
 
   std::optional<PreparedModel> prepare(const GpuType& type) const {
-    const TaskIntent& intent = task_.intent;
-    if (!intent.model || !intent.batch_size) return std::nullopt;
-    return options_.predictor->prepare(*intent.model, static_cast<double>(*intent.batch_size),
-                                       type);
+    if (!is_modelled()) return std::nullopt;
+    return options_.predictor->prepare(task_.intent, type);
   }
 
   void predict_by_model(const std::optional<PreparedModel>& model, PlacementRow& row) const {
     if (model) row.prediction = model->predict(row.shape);
     if (!row.prediction) {
       row.model_source = model ? "none: no progress is predicted in this shape"
-                               : "none: nothing is known about " + *task_.intent.model + " on " +
-                                     row.gpu_type.str();
+                               : "none: nothing is known about " + *task_.intent.workload() +
+                                     " on " + row.gpu_type.str();
       return;
     }
     row.model_source = to_string(row.prediction->source);

@@ -16,8 +16,9 @@ constexpr double kTwoSided90 = 1.645;  // 9 of 10 draws of a normal are within s
 std::string question(const TaskIntent& intent, const TaskRequest& request) {
   std::string text = format("{}|{}|{}|{}{}", request.resource, request.pods, request.gpus,
                             request.nodes_may_change, request.gpus_may_change);
-  text += format("|{}|{}|{}|{}", intent.model.value_or(""), intent.batch_size.value_or(0),
-                 intent.iterations.value_or(0), intent.expected_duration_s.value_or(0));
+  text += format("|{}|{}|{}|{}|{}", intent.workload().value_or(""), intent.family.value_or(""),
+                 intent.batch_size.value_or(0), intent.iterations.value_or(0),
+                 intent.expected_duration_s.value_or(0));
   text += format("|{}{}", intent.any_gpu_type, intent.any_placement);
   for (const GpuType& type : intent.gpu_types)
     text += "|" + type.str();
@@ -77,7 +78,8 @@ TaskMenu TaskMenus::make(const TaskIntent& intent, const TaskRequest& request) c
   for (const auto& [preference, pool] : open)
     pools.push_back(pool);
   TaskMenu menu;
-  menu.lat11_s = reference_lat_s(intent, *predictor_, types);
+  if (catalog_.is_whole(request.resource))
+    menu.lat11_s = reference_lat_s(intent, *predictor_, types);
   const std::vector<Estimate> known = estimates(pools, intent, request);
   menu.menu = std::make_shared<const PlacementMenu>(make_menu(known, pools_, {.theta = theta_}));
   const auto fastest =
@@ -113,9 +115,10 @@ std::vector<Estimate> TaskMenus::estimates(const std::vector<PoolIndex>& pools,
 void TaskMenus::add_predicted(const TaskIntent& intent, const TaskRequest& request, PoolIndex pool,
                               std::vector<Estimate>& out) const {
   if (!intent.model || !intent.batch_size || !intent.iterations) return;
-  const auto batch = static_cast<double>(*intent.batch_size);
-  const auto model = predictor_->prepare(*intent.model, batch, pools_[pool].type);
+  if (!catalog_.is_whole(request.resource)) return;
+  const auto model = predictor_->prepare(intent, pools_[pool].type);
   if (!model) return;
+  const double batch = model->batch();
   for (const Placement& shape : shapes(intent, request, pools_[pool])) {
     const auto prediction = model->predict(shape);
     if (!prediction) continue;

@@ -209,7 +209,7 @@ class QueueMaker {
       described.deadline_s = task.deadline_s.value_or(kNoDeadline);
       described.qos = task.intent->qos_class.value_or(QosClass::kNormal);
       described.request_gpus = saturating_int(saturating_mul(task.request.pods, task.request.gpus));
-      described.type = task.intent->model.value_or("");
+      described.type = task.intent->workload().value_or("");
       described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(described.checkpoint_s);
       described.preemptible = false;  // until live preemption exists
       described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);

@@ -14,9 +14,18 @@ namespace {
 constexpr double kSimilarError = 0.2;
 constexpr double kFamilyError = 0.6;
 constexpr double kSameBatch = 1.001;
+// How far apart descriptions of models that still resemble each other are, as a factor.
+constexpr double kFarthestDescription = 4;
 
-std::string_view family_name(const ProfileEntry& entry) {
-  return entry.family.empty() ? family_of(entry.model) : std::string_view(entry.family);
+// The declared family, else the letters of the name, of what trains or of what serves.
+std::string family_name(std::string_view model, std::string_view declared) {
+  std::string family(declared.empty() ? family_of(model) : declared);
+  if (!family.empty() && model.ends_with(kInferenceSuffix)) family += kInferenceSuffix;
+  return family;
+}
+
+std::string family_name(const ProfileEntry& entry) {
+  return family_name(entry.model, entry.family);
 }
 
 double local_batch_in_range(const ProfileEntry& entry, double local_batch) {
@@ -32,6 +41,12 @@ const ProfileEntry* most_measured(const WorkloadProfiles& profiles, std::string_
         (best == nullptr || entry.points > best->points))
       best = &entry;
   return best;
+}
+
+// nullopt unless both are stated.
+std::optional<double> ratio(const std::optional<double>& a, const std::optional<double>& b) {
+  if (!a || !b || !(*a > 0) || !(*b > 0)) return std::nullopt;
+  return *a / *b;
 }
 
 // Geometric mean of what is added; nullopt of nothing.
@@ -59,8 +74,11 @@ std::string_view family_of(std::string_view model) {
   return model.substr(0, static_cast<std::size_t>(end - model.begin()));
 }
 
-Predictor::Predictor(WorkloadProfiles profiles, std::span<const ThroughputSample> samples)
+Predictor::Predictor(WorkloadProfiles profiles, std::span<const ThroughputSample> samples,
+                     std::span<const ModelDescriptor> descriptors)
     : profiles_(std::move(profiles)) {
+  for (const ModelDescriptor& descriptor : descriptors)
+    descriptors_.insert_or_assign(descriptor.model, descriptor);
   std::vector<Measured> all;
   for (const ThroughputSample& sample : samples)
     if (std::isfinite(sample.throughput_samples_per_s) && sample.throughput_samples_per_s > 0 &&
@@ -95,14 +113,23 @@ std::span<const Predictor::Measured> Predictor::measured_of(std::string_view mod
   return {first, last};
 }
 
-std::optional<PreparedModel> Predictor::prepare(std::string_view model, double batch,
+std::optional<PreparedModel> Predictor::prepare(const TaskIntent& intent,
                                                 const GpuType& gpu_type) const {
+  const auto workload = intent.workload();
+  if (!workload || !intent.batch_size) return std::nullopt;
+  return prepare(*workload, static_cast<double>(*intent.batch_size), gpu_type,
+                 intent.family ? std::string_view(*intent.family) : std::string_view());
+}
+
+std::optional<PreparedModel> Predictor::prepare(std::string_view model, double batch,
+                                                const GpuType& gpu_type,
+                                                std::string_view family) const {
   std::optional<PreparedModel> prepared;
   const ProfileEntry* entry = profiles_.find(model, gpu_type);
   if (entry != nullptr && valid_coefficients(entry->coefficients))
     prepared = PreparedModel(*entry, batch);
   if (!prepared) prepared = borrowed(model, batch, gpu_type);
-  if (!prepared) prepared = of_family(model, batch, gpu_type);
+  if (!prepared) prepared = of_another(model, batch, gpu_type, family);
   std::vector<std::pair<Spread, double>> at_batch;
   for (const Measured& measured : measured_of(model, gpu_type))
     if (measured.batch == batch)
@@ -169,22 +196,58 @@ std::optional<PreparedModel> Predictor::borrowed(std::string_view model, double 
   return prepared;
 }
 
-std::optional<PreparedModel> Predictor::of_family(std::string_view model, double batch,
+std::optional<PreparedModel> Predictor::of_another(std::string_view model, double batch,
+                                                   const GpuType& gpu_type,
+                                                   std::string_view family) const {
+  if (most_measured(profiles_, model) != nullptr) return std::nullopt;
+  const auto described = descriptors_.find(model);
+  const bool is_described = described != descriptors_.end();
+  if (family.empty() && is_described) family = described->second.family;
+  std::optional<PreparedModel> prepared;
+  if (!family.empty()) prepared = of_family(family_name(model, family), batch, gpu_type);
+  if (!prepared && is_described) prepared = of_nearest(described->second, batch, gpu_type);
+  if (!prepared && family.empty()) prepared = of_family(family_name(model, {}), batch, gpu_type);
+  if (!prepared) return std::nullopt;
+  prepared->source_ = PredictionSource::kFamily;
+  prepared->error_ += kFamilyError;
+  prepared->corrections_.clear();
+  return prepared;
+}
+
+std::optional<PreparedModel> Predictor::of_family(const std::string& family, double batch,
                                                   const GpuType& gpu_type) const {
-  const std::string_view family = family_of(model);
-  if (family.empty() || most_measured(profiles_, model) != nullptr) return std::nullopt;
   std::vector<std::tuple<double, std::string_view, const ProfileEntry*>> by_speed;
   for (const ProfileEntry& entry : profiles_.entries()) {
-    if (entry.gpu_type != gpu_type || family_name(entry) != family) continue;
+    if (entry.gpu_type != gpu_type || family.empty() || family_name(entry) != family) continue;
     const auto speed = predict_throughput(entry.coefficients, batch, Spread());
     if (speed) by_speed.emplace_back(*speed, entry.model, &entry);
   }
   if (by_speed.empty()) return std::nullopt;
   std::sort(by_speed.begin(), by_speed.end());
-  PreparedModel prepared(*std::get<2>(by_speed[(by_speed.size() - 1) / 2]), batch);
-  prepared.source_ = PredictionSource::kFamily;
-  prepared.error_ += kFamilyError;
-  prepared.corrections_.clear();
+  return PreparedModel(*std::get<2>(by_speed[(by_speed.size() - 1) / 2]), batch);
+}
+
+std::optional<PreparedModel> Predictor::of_nearest(const ModelDescriptor& model, double batch,
+                                                   const GpuType& gpu_type) const {
+  const ProfileEntry* nearest = nullptr;
+  double least = std::log(kFarthestDescription);
+  double factor = 1;
+  for (const ProfileEntry& entry : profiles_.entries()) {
+    const auto other = descriptors_.find(entry.model);
+    if (entry.gpu_type != gpu_type || other == descriptors_.end() ||
+        entry.model.ends_with(kInferenceSuffix) != model.model.ends_with(kInferenceSuffix) ||
+        !valid_coefficients(entry.coefficients))
+      continue;
+    const auto operations = ratio(other->second.flops_per_sample, model.flops_per_sample);
+    const auto size = operations ? operations : ratio(other->second.parameters, model.parameters);
+    if (!size || std::abs(std::log(*size)) > least) continue;
+    nearest = &entry;
+    least = std::abs(std::log(*size));
+    factor = operations.value_or(1);
+  }
+  if (nearest == nullptr) return std::nullopt;
+  PreparedModel prepared(*nearest, batch);
+  prepared.factor_ = factor;
   return prepared;
 }
 

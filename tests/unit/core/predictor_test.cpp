@@ -161,5 +161,60 @@ TEST(Predictor, TakesTheMedianOfTheFamilyForAModelNobodyKnows) {
   EXPECT_FALSE(Predictor(profiles).predict("7b", 64, kT4, Layout()));
 }
 
+// Speeds on a T4 at batch 64, in multiples of the slowest entry's; 0: nothing is known.
+double speed(const Predictor& predictor, const char* model, const char* family = "") {
+  const auto prepared = predictor.prepare(model, 64, kT4, family);
+  const auto found = prepared ? prepared->predict(Placement{1, 1}) : std::nullopt;
+  return found ? found->throughput_samples_per_s / (64 / 0.084) : 0;
+}
+
+TEST(Predictor, GoesByTheDeclaredFamilyAndNotByLetters) {
+  const WorkloadProfiles profiles({an_entry("resnet18", "T4", 4), an_entry("bert", "T4", 9)});
+  const std::vector<ModelDescriptor> described = {{"tinyvision", "resnet", {}, {}, ""},
+                                                  {"resnet999", "zebra", {}, {}, ""}};
+  const Predictor predictor(profiles, {}, described);
+  EXPECT_NEAR(speed(predictor, "tinyvision"), 4, 1e-9);
+  EXPECT_EQ(speed(predictor, "resnet999"), 0) << "declared a zebra, so no resnet";
+  EXPECT_NEAR(speed(predictor, "resnet999", "bert"), 9, 1e-9) << "the task's own word wins";
+  EXPECT_NEAR(speed(predictor, "anything", "resnet"), 4, 1e-9);
+}
+
+TEST(Predictor, TakesTheNearestDescriptionBeforeLetters) {
+  const WorkloadProfiles profiles({an_entry("bert-base", "T4", 9), an_entry("bert-large", "T4", 3),
+                                   an_entry("bert-huge", "T4", 1)});
+  std::vector<ModelDescriptor> described = {{"bert-base", "", {}, 1e9, ""},
+                                            {"bert-large", "", {}, 3e9, ""},
+                                            {"bert-mine", "", {}, 1.5e9, ""}};
+  EXPECT_NEAR(speed(Predictor(profiles, {}, described), "bert-mine"), 9 / 1.5, 1e-9);
+  described.back().flops_per_sample = 1e12;
+  EXPECT_NEAR(speed(Predictor(profiles, {}, described), "bert-mine"), 3, 1e-9)
+      << "too far from both: the median of its letters";
+  described = {{"bert-base", "", 110e6, {}, ""},
+               {"bert-large", "", 340e6, {}, ""},
+               {"bert-mine", "", 300e6, {}, ""}};
+  EXPECT_NEAR(speed(Predictor(profiles, {}, described), "bert-mine"), 3, 1e-9);
+}
+
+TEST(Predictor, KnowsServingAsAnotherWorkloadThanTraining) {
+  const WorkloadProfiles profiles({an_entry("resnet50", "T4", 4),
+                                   an_entry("resnet18:inference", "T4", 40),
+                                   an_entry("bert:inference", "T4", 7)});
+  const Predictor predictor(profiles);
+  TaskIntent serves;
+  serves.model = "resnet50";
+  serves.mode = WorkloadMode::kInference;
+  serves.batch_size = 64;
+  const auto predicted = predictor.prepare(serves, kT4);
+  ASSERT_TRUE(predicted);
+  EXPECT_NEAR(predicted->predict(Placement{1, 1})->throughput_samples_per_s, 40 * 64 / 0.084, 1e-6)
+      << "of the family's that serve";
+  serves.model = "bert";
+  EXPECT_EQ(*serves.workload(), "bert:inference");
+  EXPECT_TRUE(predictor.prepare(serves, kT4));
+  serves.mode = WorkloadMode::kTraining;
+  EXPECT_FALSE(predictor.prepare(serves, kT4)) << "only its serving is known";
+  EXPECT_NEAR(speed(predictor, "resnet101"), 4, 1e-9) << "training borrows from training";
+}
+
 }  // namespace
 }  // namespace slackline::core

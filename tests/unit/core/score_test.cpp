@@ -53,6 +53,31 @@ ClusterBuilder two_types() {
       .with(a_node("t1").of("T4", 4));
 }
 
+// An A100 is ten times as fast as a K80, for more than ten times the cost.
+std::vector<int> scores_by_deadline(double deadline_s) {
+  GpuCatalog catalog = default_gpu_catalog();
+  for (GpuTypeRule& rule : catalog.types)
+    if (rule.alias.str() == "A100") rule.cost = 40;
+  const Predictor predictor(known_models());
+  PodBuilder pod = a_pod("p").gpus(2).trains("bert", 64, 1000);
+  pod.intent().deadline_s = 1000 + deadline_s;
+  const auto request = request_of(pod, {"a1", "k1", "t1"});
+  std::vector<int> out;
+  for (const ScoredNode& node :
+       score_nodes(two_types().build(), request,
+                   {.catalog = &catalog, .predictor = &predictor, .now_wall_s = 1000})
+           .nodes)
+    out.push_back(node.score);
+  return out;
+}
+
+TEST(Score, PutsTypesThatMeetTheDeadlineBeforeCheaperOnesThatDoNot) {
+  EXPECT_THAT(scores_by_deadline(1e6), ElementsAre(7, 8, 6)) << "both meet it: the CER decides";
+  EXPECT_THAT(scores_by_deadline(600), ElementsAre(8, 6, 7))
+      << "only the A100 does; of the T4 nobody knows";
+  EXPECT_THAT(scores_by_deadline(1), ElementsAre(6, 7, 8)) << "both miss it";
+}
+
 TEST(Score, PutsTheHighestCerFirstAndUnknownSpeedLast) {
   const auto pod = a_pod("p").gpus(2).trains("bert", 64, 100);
   EXPECT_THAT(scores(two_types().build(), pod, {"t1", "k1", "a1", "a2"}), ElementsAre(6, 7, 8, 8));

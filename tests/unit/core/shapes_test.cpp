@@ -123,6 +123,20 @@ TEST_F(PlacementsOfATask, AreAllowedAsTheAnnotationsSay) {
   EXPECT_EQ(out.rows[0].model_source, "none: task names no model");
 }
 
+TEST_F(PlacementsOfATask, PredictNothingForPartsOfGpus) {
+  const std::string slice = "nvidia.com/mig-1g.5gb";
+  const auto cluster = a_cluster()
+                           .with(a_node("m1").of("A100", 1).resource(kGpu, 0).resource(slice, 7))
+                           .with(a_job("train").of(1).gpus(2, slice).trains("bert", 64, 1000));
+  const auto out = table(cluster);
+  ASSERT_FALSE(out.rows.empty());
+  EXPECT_EQ(out.deadline_s, std::nullopt) << "its class gives no deadline";
+  for (const PlacementRow& row : out.rows) {
+    EXPECT_EQ(row.lat_s, std::nullopt);
+    EXPECT_EQ(row.model_source, "none: only whole GPUs are modelled");
+  }
+}
+
 TEST_F(PlacementsOfATask, TakeAnExpectedDurationForTheWrittenShape) {
   JobBuilder job = a_job("train").of(1).gpus(2);
   job.intent().expected_duration_s = 600;

@@ -32,6 +32,32 @@ TEST(GpuCatalog, GivesAnUnconfiguredGpuItsOwnName) {
   EXPECT_TRUE(type_of("nvidia.com/gpu.product", "").empty());
 }
 
+TEST(GpuCatalog, TellsPartsOfGpusFromWholeOnes) {
+  EXPECT_EQ(type_of("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb").str(),
+            "A100-MIG-1g.5gb");
+  EXPECT_EQ(type_of("nvidia.com/gpu.product", "Tesla-T4-SHARED").str(), "T4-SHARED");
+  EXPECT_EQ(type_of("nvidia.com/gpu.product", "NVIDIA-L4-SHARED").str(), "L4-SHARED");
+  EXPECT_EQ(type_of("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3-MIG-3g.40gb-SHARED").str(),
+            "H100-MIG-3g.40gb-SHARED");
+  EXPECT_EQ(type_of("nvidia.com/gpu.product", "Quantum-9000-SHARED").str(), "Quantum-9000-SHARED");
+  const auto on_gke = [](const char* key, const char* value) {
+    return default_gpu_catalog()
+        .classify({{"cloud.google.com/gke-accelerator", "nvidia-tesla-a100"}, {key, value}})
+        .str();
+  };
+  EXPECT_EQ(on_gke("cloud.google.com/gke-gpu-partition-size", "1g.5gb"), "A100-MIG-1g.5gb");
+  EXPECT_EQ(on_gke("cloud.google.com/gke-gpu-sharing-strategy", "time-sharing"), "A100-SHARED");
+  EXPECT_EQ(on_gke("cloud.google.com/gke-nodepool", "pool-1"), "A100");
+}
+
+TEST(GpuCatalog, APatternMayNameParts) {
+  GpuCatalog catalog = default_gpu_catalog();
+  catalog.types.insert(catalog.types.begin(), {GpuType("slice"), {"*-MIG-1g.5gb"}, 0.2});
+  EXPECT_EQ(
+      catalog.classify({{"nvidia.com/gpu.product", "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}}).str(),
+      "slice");
+}
+
 TEST(GpuCatalog, LetsOurOwnLabelWin) {
   const Labels labels = {{"nvidia.com/gpu.product", "Tesla-T4"},
                          {"slackline.dev/gpu-type", "A100"}};
