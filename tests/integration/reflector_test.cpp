@@ -6,8 +6,11 @@
 #include <random>
 #include <thread>
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "cluster/kube_source.h"
 #include "slackline/base/text.h"
@@ -242,6 +245,32 @@ TEST_F(ReflectorTest, F18AHalfOpenWatchIsNoticedAndHealthTellsItsAge) {
   EXPECT_TRUE(eventually([&] { return restarts("pods", "silent") >= 1; }));
   EXPECT_EQ(describe(*source_->snapshot()), kAtStart);
   EXPECT_TRUE(follows());
+}
+
+// A server that vanishes without a word (a power cut, a dropped route) acknowledges nothing: TCP
+// itself finds out, long before the silence of a watch would be too long.
+TEST_F(ReflectorTest, F18APeerThatVanishesIsGivenUpByTcpWithin45Seconds) {
+  start();
+  ASSERT_TRUE(shows(kAtStart));
+  int connections = 0;
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) continue;
+    if (ntohs(peer.sin_port) != server_->port()) continue;
+    ++connections;
+    const auto option = [fd](int level, int name) {
+      int value = -1;
+      socklen_t length = sizeof value;
+      getsockopt(fd, level, name, &value, &length);
+      return value;
+    };
+    EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_LE(option(IPPROTO_TCP, TCP_KEEPIDLE) +
+                  option(IPPROTO_TCP, TCP_KEEPCNT) * option(IPPROTO_TCP, TCP_KEEPINTVL),
+              45);
+  }
+  EXPECT_GE(connections, 4) << "nodes, pods, Jobs, budgets";
 }
 
 // Requests that a dead server took and will never answer must not outlive its recovery.
