@@ -1,6 +1,9 @@
 """REST off loopback: the API server says who asks, and what they may see."""
 
+import contextlib
+import http.client
 import os
+import ssl
 import subprocess
 import unittest
 
@@ -45,6 +48,16 @@ class ApiRightsTest(unittest.TestCase):
         )  # fmt: skip
         return done.returncode == 0, done.stdout + done.stderr
 
+    def send(self, method, token, body=None):
+        """Of one model: the status of the answer and its text."""
+        trusting = ssl.create_default_context(cafile=self.cluster.pki.crt("ca"))
+        link = http.client.HTTPSConnection("localhost", self.daemon.api_port, timeout=10, context=trusting)
+        with contextlib.closing(link):
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+            link.request(method, "/v1/models/newnet", body, headers)
+            answer = link.getresponse()
+            return answer.status, answer.read().decode()
+
     def test_who_may_view_a_namespace_may_ask_about_it(self):
         # The controller manager adds our role to `view` by and by.
         self.cluster.wait(
@@ -54,6 +67,22 @@ class ApiRightsTest(unittest.TestCase):
         self.assertTrue(answered, said)
         self.assertIn(f"of-{TEAM}", said)
         self.assertNotIn(f"of-{OTHERS}", said)
+
+    def test_to_delete_what_was_learnt_is_a_right_of_its_own(self):
+        cluster = self.cluster
+        for who, role in (("reader", "slackline-view"), ("teacher", "slackline-teach")):
+            cluster.kubectl("create", "serviceaccount", who, "-n", TEAM)
+            cluster.kubectl("create", "clusterrolebinding", who, f"--clusterrole={role}",
+                            f"--serviceaccount={TEAM}:{who}")  # fmt: skip
+        reader, teacher = (cluster.service_account_token(TEAM, who) for who in ("reader", "teacher"))
+        self.assertEqual(self.send("PUT", teacher, "{}")[0], 200)
+        status, said = self.send("DELETE", reader)
+        self.assertEqual(status, 403)
+        self.assertIn("may not delete models.slackline.dev", said)
+        self.assertEqual(self.send("GET", reader)[0], 200, "it is still there")
+        status, said = self.send("DELETE", teacher)
+        self.assertEqual(status, 200, said)
+        self.assertEqual(self.send("GET", reader)[0], 404)
 
     def test_nobody_else_may(self):
         answered, said = self.ask("tasks", "-n", OTHERS, token=self.jane)

@@ -11,7 +11,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Every token but "stolen..." begins with its owner's name; jane may do anything in team-a.
+// Every token but "stolen..." begins with its owner's name; jane may do anything in team-a, joe may
+// delete models.
 class FakeReviewer final : public cluster::ApiReviewer {
  public:
   Result<std::optional<Requester>> who_is(const std::string& token) override {
@@ -22,6 +23,7 @@ class FakeReviewer final : public cluster::ApiReviewer {
         Requester{.name = token.substr(0, token.find('.')), .uid = {}, .groups = {}, .extra = {}});
   }
   Result<bool> may(const Requester& user, const ApiDemand& demand) override {
+    if (user.name == "joe") return demand.verb == "delete" && demand.resource == "models";
     return user.name == "jane" && demand.ns == "team-a";
   }
   bool down = false;
@@ -36,6 +38,7 @@ class ApiGuardTest : public testing::Test {
          {"/v1/queue", "/v1/tasks/{ns}/{name}", "/v1/scores", "/v1/nodes", "/livez"})
       router_.add({"GET", pattern, answer, 0, Pool::kThreads});
     router_.add({"POST", "/v1/models/{model}/samples", answer, 100, Pool::kThreads});
+    router_.add({"DELETE", "/v1/models/{model}", answer, 0, Pool::kThreads});
     router_.set_guard(make_api_guard(rights_));
   }
 
@@ -75,6 +78,14 @@ TEST_F(ApiGuardTest, ARefusalSaysWhatToDo) {
   EXPECT_EQ(nobody.status, 401);
   EXPECT_THAT(nobody.body, HasSubstr("kubectl create token"));
   EXPECT_EQ(nobody.headers.front().first, "WWW-Authenticate");
+}
+
+TEST_F(ApiGuardTest, ToDeleteAModelIsARightOfItsOwn) {
+  const Response refused = ask("/v1/models/m", "Bearer jane.b.c", "DELETE");
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_THAT(refused.body, HasSubstr("jane may not delete models.slackline.dev"));
+  EXPECT_EQ(ask("/v1/models/m", "Bearer joe.b.c", "DELETE").status, 200);
+  EXPECT_EQ(ask("/v1/models/m/samples", "Bearer joe.b.c", "POST").status, 403);
 }
 
 TEST_F(ApiGuardTest, OnlyATokenThatTheApiServerKnowsIsSomebody) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slackline/base/text.h"
+#include "store/database.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -16,14 +18,34 @@ using ::testing::HasSubstr;
 
 class ModelRoutesTest : public ::testing::Test {
  protected:
-  ModelRoutesTest() {
+  ModelRoutesTest() { open(); }
+
+  void open() {
     auto opened =
         control::Models::open({.path = folder_.file("m.db")}, WorkloadProfiles{}, metrics_, clock_);
     EXPECT_TRUE(opened) << opened.error().message;
     models_ = std::move(*opened);
     queries_ = std::make_unique<control::Queries>(options_, models_->board(), source_, nullptr,
                                                   clock_, "test");
+    router_ = Router();
     add_model_routes(router_, *queries_, *models_);
+  }
+
+  // Opens the database again with so many descriptions in it, written past everybody: one by one
+  // takes minutes.
+  void open_with_descriptions_of(int count) {
+    queries_.reset();
+    models_.reset();
+    for (const std::string file : {"m.db", "m.db.mirror"}) {
+      auto database = store::Database::open_reader(folder_.file(file), 1);
+      ASSERT_TRUE(database) << database.error().message;
+      ASSERT_TRUE(database->execute(format(
+          "PRAGMA query_only=OFF; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM "
+          "n WHERE i < {}) INSERT INTO descriptors SELECT 'net-' || i, '', NULL, NULL, '' "
+          "FROM n",
+          count)));
+    }
+    open();
   }
 
   Response send(const char* method, const char* target, const std::string& body = "",
@@ -109,6 +131,23 @@ TEST_F(ModelRoutesTest, AModelIsForgotten) {
   const Response again = send("DELETE", "/v1/models/newnet");
   EXPECT_EQ(again.status, 404);
   EXPECT_THAT(again.body, HasSubstr("no model is named newnet"));
+}
+
+TEST_F(ModelRoutesTest, OneModelTooManyIsToldWhatToDoAndTheOthersGoOnLearning) {
+  open_with_descriptions_of(2000);
+  const auto refused = [](const Response& answer) {
+    return answer.status == 403 && answer.body.find(
+                                       "2000 models are known, and no more are kept: "
+                                       "delete some") != std::string::npos;
+  };
+  EXPECT_TRUE(refused(send("POST", kPath, kSample)));
+  EXPECT_TRUE(refused(send("PUT", "/v1/models/newnet", "{}")));
+  EXPECT_EQ(send("GET", "/v1/models/newnet").status, 404);
+  EXPECT_EQ(send("POST", "/v1/models/net-7/samples", kSample).status, 200);
+  EXPECT_EQ(send("PUT", "/v1/models/net-2000", R"({"family":"a"})").status, 200);
+  EXPECT_EQ(send("DELETE", "/v1/models/net-8").status, 200);
+  EXPECT_EQ(send("POST", kPath, kSample).status, 200) << "there is room for one again";
+  EXPECT_TRUE(refused(send("PUT", "/v1/models/net-8", "{}")));
 }
 
 TEST_F(ModelRoutesTest, AbsurdNumbersAndHiddenCharactersAreRefusedWithTheRange) {
