@@ -99,6 +99,17 @@ TEST(ProfileCodec, CarriesWhatAnHonestPredictionNeeds) {
   }
 }
 
+// It is the batch of one GPU: 32 on 3 GPUs, and the fit writes what it saw.
+TEST(ProfileCodec, ABatchRangeMayHaveFractions) {
+  std::string text = kHonest;
+  text.replace(text.find("[20, 200]"), 9, "[10.666666666666666, 200.5]");
+  const auto entries = read_profile(text, "p.yaml");
+  ASSERT_TRUE(entries) << entries.error().message;
+  const auto again = read_profile(write_profile(*entries), "p.json");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->front().batch_range, (BatchRange{32.0 / 3, 200.5}));
+}
+
 TEST(ProfileCodec, AnOlderFileHasNoneOfThat) {
   const auto entries = read_profile(kProfile, "p.yaml");
   ASSERT_TRUE(entries) << entries.error().message;
