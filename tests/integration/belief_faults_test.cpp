@@ -1,14 +1,12 @@
 // Whom we believe, against an API server: from the list of namespaces to the write that takes away
 // what does not count.
-#include <chrono>
-#include <thread>
-
 #include <gtest/gtest.h>
 
 #include "cluster/kube_source.h"
 #include "cluster/kube_writer.h"
 #include "slackline/base/text.h"
 #include "slackline/core/disown.h"
+#include "support/eventually.h"
 #include "support/fake_api_server.h"
 #include "support/fake_mac.h"
 #include "support/kube_json.h"
@@ -18,6 +16,7 @@
 namespace slackline::cluster {
 namespace {
 
+using test::eventually;
 using test::FakeApiServer;
 using test::FakeConnection;
 using test::FakeRequest;
@@ -25,16 +24,6 @@ using test::FakeRequest;
 const std::string kNamespacesPath = "/api/v1/namespaces";
 const std::string kJobs = "initial " + test::kJobsPath;
 const std::string kJob = "PATCH /apis/batch/v1/namespaces/ml/jobs/train";
-
-template <class Condition>
-bool eventually(Condition condition, double limit_s = 20) {
-  const double until_s = system_clock().steady_s() + limit_s;
-  while (!condition()) {
-    if (system_clock().steady_s() > until_s) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
 
 class BeliefFaultsTest : public testing::Test {
  protected:

@@ -12,6 +12,7 @@
 #include "cluster/kubeconfig.h"
 #include "cluster/lease_watch.h"
 #include "slackline/base/text.h"
+#include "support/eventually.h"
 #include "support/fake_api_server.h"
 #include "support/temporary_folder.h"
 #include "wire/json_view.h"
@@ -19,6 +20,7 @@
 namespace slackline::cluster {
 namespace {
 
+using test::eventually;
 using test::FakeApiServer;
 using test::FakeConnection;
 using test::FakeRequest;
@@ -96,13 +98,6 @@ class LeaseTest : public testing::Test {
     return terms_;
   }
 
-  static bool wait_until(const std::function<bool()>& condition, double timeout_s = 5) {
-    const double until_s = system_clock().steady_s() + timeout_s;
-    while (!condition() && system_clock().steady_s() < until_s)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return condition();
-  }
-
   const test::TemporaryFolder temporary_;
   Mutex mutex_;
   std::string lease_ SLACKLINE_GUARDED_BY(mutex_);
@@ -114,7 +109,7 @@ class LeaseTest : public testing::Test {
 
 TEST_F(LeaseTest, OfTwoReplicasOneLeadsAndTheOtherFollowsWhenItStops) {
   auto a = replica("a");
-  ASSERT_TRUE(wait_until([&] { return a->term() == 1; }));
+  ASSERT_TRUE(eventually([&] { return a->term() == 1; }));
   auto b = replica("b");
   for (int i = 0; i < 30; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -123,7 +118,7 @@ TEST_F(LeaseTest, OfTwoReplicasOneLeadsAndTheOtherFollowsWhenItStops) {
   }
   a->stop();
   a->join();
-  EXPECT_TRUE(wait_until([&] { return b->term() == 2; }, 0.8)) << "a freed Lease is taken at once";
+  EXPECT_TRUE(eventually([&] { return b->term() == 2; }, 0.8)) << "a freed Lease is taken at once";
 }
 
 TEST_F(LeaseTest, ADeadLeaderIsFollowedOnceItsLeaseHasExpired) {
@@ -136,27 +131,27 @@ TEST_F(LeaseTest, ADeadLeaderIsFollowedOnceItsLeaseHasExpired) {
   }
   const double began_s = system_clock().steady_s();
   auto b = replica("b");
-  ASSERT_TRUE(wait_until([&] { return b->term() == 5; }));
+  ASSERT_TRUE(eventually([&] { return b->term() == 5; }));
   EXPECT_GE(system_clock().steady_s() - began_s, 1.0);
 }
 
 TEST_F(LeaseTest, ARestartedReplicaOfTheSameNameStartsAnotherTerm) {
   auto first = replica("a");
-  ASSERT_TRUE(wait_until([&] { return first->term() == 1; }));
+  ASSERT_TRUE(eventually([&] { return first->term() == 1; }));
   server_.always("PUT " + kItem, [](const FakeRequest&, FakeConnection& reply) { reply.close(); });
   first.reset();  // dies: it cannot free the Lease
   server_.always("PUT " + kItem,
                  [this](const FakeRequest& asked, FakeConnection& reply) { store(asked, reply); });
   auto second = replica("a");
-  EXPECT_TRUE(wait_until([&] { return second->term() == 2; }));
+  EXPECT_TRUE(eventually([&] { return second->term() == 2; }));
 }
 
 TEST_F(LeaseTest, ALeaderThatCannotRenewStopsLeadingBeforeOthersMayLead) {
   auto a = replica("a");
-  ASSERT_TRUE(wait_until([&] { return a->term().has_value(); }));
+  ASSERT_TRUE(eventually([&] { return a->term().has_value(); }));
   server_.always("GET " + kItem, [](const FakeRequest&, FakeConnection& reply) { reply.hang(); });
   const double cut_s = system_clock().steady_s();
-  ASSERT_TRUE(wait_until([&] { return !a->term(); }));
+  ASSERT_TRUE(eventually([&] { return !a->term(); }));
   EXPECT_LT(system_clock().steady_s() - cut_s, 0.9);
   server_.break_connections();
 }
@@ -175,7 +170,7 @@ TEST_F(LeaseTest, TakersThatRaceGetOneWinner) {
 TEST_F(LeaseTest, WallClocksThatJumpChangeNoLeader) {
   SkewedClock clocks[2];
   auto a = replica("a", clocks[0]);
-  ASSERT_TRUE(wait_until([&] { return a->term() == 1; }));
+  ASSERT_TRUE(eventually([&] { return a->term() == 1; }));
   auto b = replica("b", clocks[1]);
   for (const double of_a_s : kSkews_s)
     for (const double of_b_s : kSkews_s) {
@@ -205,7 +200,7 @@ TEST_F(LeaseTest, WallClocksThatJumpNeitherHastenNorDelayATakeover) {
     clock.skew_s = skew_s;
     const double began_s = system_clock().steady_s();
     auto b = replica("b", clock);
-    ASSERT_TRUE(wait_until([&] { return b->term() == 5; }));
+    ASSERT_TRUE(eventually([&] { return b->term() == 5; }));
     EXPECT_GE(system_clock().steady_s() - began_s, 1.0) << skew_s;
     EXPECT_LT(system_clock().steady_s() - began_s, 2.0) << skew_s;
   }
@@ -216,7 +211,7 @@ TEST_F(LeaseTest, WallClocksThatJumpNeitherHastenNorDelayATakeover) {
 TEST_F(LeaseTest, ALeaseThatIsRenewedIsNeverLostWhateverTheClocksSay) {
   SkewedClock clocks[2];
   auto leader = replica("a", clocks[0]);
-  ASSERT_TRUE(wait_until([&] { return leader->term() == 1; }));
+  ASSERT_TRUE(eventually([&] { return leader->term() == 1; }));
   LeaseWatch watch(endpoint(), {"slackline-system", "slackline"}, 1.0, clocks[1]);
   for (const double of_leader_s : kSkews_s)
     for (const double of_watch_s : kSkews_s) {
@@ -245,7 +240,7 @@ TEST_F(LeaseTest, ADeadLeadersLeaseIsLostOnceItWasSeenUnchangedForItsDuration) {
     LeaseWatch watch(endpoint(), {"slackline-system", "slackline"}, 0.5, clock);
     const double began_s = system_clock().steady_s();
     ASSERT_FALSE(watch.look()->lost()) << "one look tells nothing";
-    ASSERT_TRUE(wait_until([&] { return watch.look()->lost(); }, 3)) << skew_s;
+    ASSERT_TRUE(eventually([&] { return watch.look()->lost(); }, 3)) << skew_s;
     EXPECT_GE(system_clock().steady_s() - began_s, 1.0);
     EXPECT_LT(system_clock().steady_s() - began_s, 1.5);
   }
@@ -278,7 +273,7 @@ TEST_F(LeaseTest, NoLeaseIsARecordLikeAnyOther) {
   std::this_thread::sleep_for(std::chrono::milliseconds(250));
   EXPECT_TRUE(watch.look()->lost());
   auto leader = replica("a");
-  ASSERT_TRUE(wait_until([&] { return leader->term() == 1; }));
+  ASSERT_TRUE(eventually([&] { return leader->term() == 1; }));
   const auto sight = watch.look();
   EXPECT_TRUE(sight->changed);
   EXPECT_TRUE(sight->exists);

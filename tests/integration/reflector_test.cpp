@@ -14,6 +14,7 @@
 
 #include "cluster/kube_source.h"
 #include "slackline/base/text.h"
+#include "support/eventually.h"
 #include "support/fake_api_server.h"
 #include "support/kube_json.h"
 #include "support/temporary_folder.h"
@@ -21,6 +22,7 @@
 namespace slackline::cluster {
 namespace {
 
+using test::eventually;
 using test::FakeApiServer;
 using test::FakeConnection;
 using test::FakeRequest;
@@ -35,16 +37,6 @@ using test::pod_json;
 const std::string kWatchPods = "watch " + kPodsPath;
 const std::string kInitialPods = "initial " + kPodsPath;
 const std::string kListPods = "list " + kPodsPath;
-
-template <class Condition>
-bool eventually(Condition condition, double limit_s = 20) {
-  const double until_s = system_clock().steady_s() + limit_s;
-  while (!condition()) {
-    if (system_clock().steady_s() > until_s) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
 
 class ReflectorTest : public testing::Test {
  protected:

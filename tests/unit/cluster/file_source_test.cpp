@@ -10,10 +10,13 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "support/eventually.h"
 #include "support/temporary_folder.h"
 
 namespace slackline::cluster {
 namespace {
+
+using test::eventually;
 
 constexpr const char* kNode = R"({"apiVersion":"v1","kind":"Node",
   "metadata":{"name":"gpu-1","uid":"n1","labels":{"nvidia.com/gpu.product":"A100"}},
@@ -39,15 +42,6 @@ class FileSourceTest : public testing::Test {
   std::unique_ptr<ClusterSource> source() {
     return make_file_source({.path = path_.string(), .poll_s = 0.02}, default_gpu_catalog(),
                             metrics_, nullptr);
-  }
-
-  template <class Condition>
-  static bool eventually(Condition condition) {
-    for (int i = 0; i < 500; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
   }
 
   const test::TemporaryFolder temporary_;

@@ -2,7 +2,6 @@
 #include "control/query/book_keeper.h"
 
 #include <chrono>
-#include <functional>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -10,6 +9,7 @@
 
 #include "slackline/model/reason.h"
 #include "support/cluster_builder.h"
+#include "support/eventually.h"
 #include "support/fake_cluster.h"
 #include "support/planning_fixture.h"
 
@@ -19,6 +19,7 @@ namespace {
 using test::a_cluster;
 using test::a_job;
 using test::a_node;
+using test::eventually;
 using ::testing::HasSubstr;
 
 class BookKeeperTest : public test::PlanningFixture {
@@ -45,12 +46,6 @@ class BookKeeperTest : public test::PlanningFixture {
         metrics_, system_clock());
   }
 
-  static bool wait_for(const std::function<bool()>& done) {
-    for (int i = 0; i < 600 && !done(); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return done();
-  }
-
   std::vector<std::string> told() {
     MutexLock lock(mutex_);
     std::vector<std::string> told;
@@ -71,7 +66,7 @@ TEST_F(BookKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
   planner_.publish({.active = true, .leads = true, .leader = "me", .backoffs = {}});
   const auto keeps = keeper();
   keeps->start();
-  ASSERT_TRUE(wait_for([&] { return told().size() >= 3; }));
+  ASSERT_TRUE(eventually([&] { return told().size() >= 3; }));
   EXPECT_EQ(told(),
             (std::vector<std::string>{"first Queued", "second Queued", "second DeadlineAtRisk"}));
   const core::Forecast* second = books_.book().book->find(Uid("job:default/second"));
@@ -89,7 +84,7 @@ TEST_F(BookKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
 TEST_F(BookKeeperTest, WithoutAChangeTheBookStays) {
   const auto keeps = keeper();
   keeps->start();
-  ASSERT_TRUE(wait_for([&] { return books_.book().book->size() == 2; }));
+  ASSERT_TRUE(eventually([&] { return books_.book().book->size() == 2; }));
   const auto book = books_.book().book;
   std::this_thread::sleep_for(std::chrono::milliseconds(static_cast<int>(2500 * kLook_s)));
   EXPECT_EQ(books_.book().book, book);

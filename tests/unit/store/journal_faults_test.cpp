@@ -4,7 +4,6 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <functional>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -12,26 +11,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "slackline/base/clock.h"
 #include "store/database.h"
 #include "store/journal.h"
 #include "support/decisions.h"
+#include "support/eventually.h"
 #include "support/temporary_folder.h"
 
 namespace slackline::store {
 namespace {
 
 using test::decision;
+using test::eventually;
 using ::testing::HasSubstr;
-
-bool eventually(const std::function<bool()>& condition, double timeout_s = 15) {
-  const double deadline_s = system_clock().steady_s() + timeout_s;
-  while (!condition()) {
-    if (system_clock().steady_s() > deadline_s) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return true;
-}
 
 class JournalFaults : public ::testing::Test {
  protected:
