@@ -1,6 +1,7 @@
 // The pair that kube-scheduler waits for, filter then prioritize, on the real server over loopback,
-// beside an echo on the same server: the same request bytes in, as many answer bytes out, no work.
-// One run, medians of interleaved rounds. The cluster: 5,000 nodes x 8 GPUs of four types, half
+// beside an echo on the same server (the same request bytes in, as many answer bytes out, no work)
+// and beside the same pair over mutual TLS, as between hosts. One run, medians of interleaved
+// rounds. The cluster: 5,000 nodes x 8 GPUs of four types, half
 // full, 500 nominations; the journal writes to disk as in production.
 #include <algorithm>
 #include <chrono>
@@ -25,6 +26,7 @@
 #include "store/journal.h"
 #include "support/cluster_builder.h"
 #include "support/fake_cluster.h"
+#include "support/test_pki.h"
 
 namespace {
 
@@ -67,15 +69,23 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+// The median of the ratios, round by round.
+double median_ratio(const std::vector<double>& over, const std::vector<double>& under) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < over.size(); ++round)
+    ratios.push_back(over[round] / under[round]);
+  return median(std::move(ratios));
+}
+
 // Filter and prioritize pairs per second over some connections at once.
-Result<double> sustained_pairs(std::uint16_t port, const std::string& body, int calls) {
+Result<double> sustained_pairs(const bench::Target& target, const std::string& body, int calls) {
   std::vector<std::thread> threads;
   std::vector<Status> results(kConnections);
   const auto started = std::chrono::steady_clock::now();
   for (int i = 0; i < kConnections; ++i)
     threads.emplace_back([&, i] {
       for (const char* path : {bench::kFilterPath, bench::kPrioritizePath})
-        if (const auto done = bench::measure(port, path, body, calls); !done)
+        if (const auto done = bench::measure(target, path, body, calls); !done)
           results[static_cast<std::size_t>(i)] = fail(done.error());
     });
   for (std::thread& thread : threads)
@@ -87,25 +97,31 @@ Result<double> sustained_pairs(std::uint16_t port, const std::string& body, int 
 }
 
 struct Sample {
-  std::vector<double> pair_p50, pair_p99, echo_p50;
+  std::vector<double> pair_p50, pair_p99, echo_p50, tls_p50, tls_p99;
 };
 
-Result<Sample> measure_size(std::uint16_t port, int names, const std::string& body) {
+Result<Sample> measure_size(const bench::Target& plain, const bench::Target& mutual, int names,
+                            const std::string& body) {
   const int calls = names >= 5000 ? 400 : 1000;
   Sample sample;
   for (int round = 0; round < kRounds; ++round) {
-    double pair = 0, tail = 0, echo = 0;
+    double pair = 0, tail = 0, echo = 0, tls = 0, tls_tail = 0;
     for (const char* path : {bench::kFilterPath, bench::kPrioritizePath}) {
-      SLACKLINE_ASSIGN(const auto verb, bench::measure(port, path, body, calls));
+      SLACKLINE_ASSIGN(const auto verb, bench::measure(plain, path, body, calls));
       SLACKLINE_ASSIGN(const auto floor,
-                       bench::measure(port, format("/echo/{}{}", names, path), body, calls));
+                       bench::measure(plain, format("/echo/{}{}", names, path), body, calls));
+      SLACKLINE_ASSIGN(const auto sealed, bench::measure(mutual, path, body, calls));
       pair += verb.p50_us;
       tail += verb.p99_us;
       echo += floor.p50_us;
+      tls += sealed.p50_us;
+      tls_tail += sealed.p99_us;
     }
     sample.pair_p50.push_back(pair);
     sample.pair_p99.push_back(tail);
     sample.echo_p50.push_back(echo);
+    sample.tls_p50.push_back(tls);
+    sample.tls_p99.push_back(tls_tail);
   }
   return sample;
 }
@@ -135,28 +151,37 @@ Status run(const std::string& folder) {
     bodies.push_back(bench::scheduler_call(names, kNodes));
     for (const char* path : {bench::kFilterPath, bench::kPrioritizePath}) {
       SLACKLINE_ASSIGN(const auto once,
-                       bench::measure(probe.port("extender"), path, bodies.back(), 1));
+                       bench::measure({probe.port("extender")}, path, bodies.back(), 1));
       add_echo(echoing, format("/echo/{}{}", names, path), once.answer_bytes);
     }
   }
   listener.router = &echoing;
   http::Server server(metrics);
-  SLACKLINE_TRY(server.start({listener}));
-  const std::uint16_t port = server.port("extender");
+  test::TestPki pki;
+  pki.make_leaf("server", "slackline", "01");
+  pki.make_leaf("scheduler", "kube-scheduler", "02");
+  http::Listener sealed = listener;
+  sealed.name = "mutual";
+  sealed.tls = http::TlsOptions{pki.path("server.crt"), pki.path("server.key"), pki.path("ca.crt")};
+  SLACKLINE_TRY(server.start({listener, sealed}));
+  const bench::Target plain{server.port("extender")};
+  const bench::Target mutual{
+      server.port("mutual"),
+      bench::Identity{pki.path("ca.crt"), pki.path("scheduler.crt"), pki.path("scheduler.key")}};
 
   std::printf("filter + prioritize pair, %d nodes in the cluster, %d nominations\n", kNodes,
               kNominations);
-  std::printf("%8s %10s %12s %12s %12s %8s %12s\n", "names", "bytes in", "pair p50 us",
-              "pair p99 us", "echo p50 us", "ratio", "pairs/s");
+  std::printf("%8s %10s %12s %12s %12s %8s %12s %12s %12s %8s\n", "names", "bytes in",
+              "pair p50 us", "pair p99 us", "echo p50 us", "ratio", "pairs/s", "mTLS p50 us",
+              "mTLS p99 us", "ratio");
   for (std::size_t i = 0; i < bodies.size(); ++i) {
-    SLACKLINE_ASSIGN(const Sample sample, measure_size(port, kSizes[i], bodies[i]));
-    SLACKLINE_ASSIGN(const double rate, sustained_pairs(port, bodies[i], 1000));
-    std::vector<double> ratios;
-    for (std::size_t round = 0; round < sample.pair_p50.size(); ++round)
-      ratios.push_back(sample.pair_p50[round] / sample.echo_p50[round]);
-    std::printf("%8d %10zu %12.0f %12.0f %12.0f %8.2f %12.0f\n", kSizes[i], bodies[i].size(),
-                median(sample.pair_p50), median(sample.pair_p99), median(sample.echo_p50),
-                median(ratios), rate);
+    SLACKLINE_ASSIGN(const Sample sample, measure_size(plain, mutual, kSizes[i], bodies[i]));
+    SLACKLINE_ASSIGN(const double rate, sustained_pairs(plain, bodies[i], 1000));
+    std::printf("%8d %10zu %12.0f %12.0f %12.0f %8.2f %12.0f %12.0f %12.0f %8.2f\n", kSizes[i],
+                bodies[i].size(), median(sample.pair_p50), median(sample.pair_p99),
+                median(sample.echo_p50), median_ratio(sample.pair_p50, sample.echo_p50), rate,
+                median(sample.tls_p50), median(sample.tls_p99),
+                median_ratio(sample.tls_p50, sample.pair_p50));
   }
   return {};
 }
