@@ -8,7 +8,6 @@
 
 #include "http/answers.h"
 #include "obs/log.h"
-#include "obs/log_limit.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/sip_hash.h"
@@ -91,7 +90,6 @@ struct VerbMetrics {
   obs::Counter ok;
   obs::Counter refused;
   obs::Counter bad_request;
-  obs::LogLimit bad_lines;
 };
 
 // Counts a call as in flight while it lives, also when the answer throws.
@@ -171,10 +169,8 @@ Handler observed(std::shared_ptr<VerbMetrics> metrics, std::shared_ptr<LargeCall
       response.body = std::move(result->body);
     } else {
       metrics->bad_request.add();
-      if (const auto left_out = metrics->bad_lines.admit(received_s))
-        obs::log_warning("extender_bad_request", {{"verb", to_string(verb)},
-                                                  {"error", result.error().message},
-                                                  {"left_out", *left_out}});
+      obs::log_warning("extender_bad_request",
+                       {{"verb", to_string(verb)}, {"error", result.error().message}});
       response = failure(result.error());
     }
     metrics->duration.observe(system_clock().steady_s() - received_s);

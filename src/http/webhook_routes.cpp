@@ -7,7 +7,6 @@
 
 #include "http/answers.h"
 #include "obs/log.h"
-#include "obs/log_limit.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"
 #include "wire/admission_codec.h"
@@ -74,18 +73,15 @@ AdmissionDecision decide(control::Webhook& webhook, const AdmissionReview& revie
 Handler handler_of(AdmissionStage stage, control::Webhook& webhook, const GpuCatalog& catalog,
                    obs::MetricsRegistry& registry) {
   const auto metrics = std::make_shared<StageMetrics>(registry, stage);
-  const auto bad_lines = std::make_shared<obs::LogLimit>();
-  return [stage, &webhook, &catalog, metrics, bad_lines](const Request& request) {
+  return [stage, &webhook, &catalog, metrics](const Request& request) {
     const double started_s = system_clock().steady_s();
     Response response;
     if (const auto review = wire::decode_admission(request.body, catalog)) {
       response.body = wire::encode_admission(*review, decide(webhook, *review, stage, *metrics));
     } else {
       metrics->count("bad_request");
-      if (const auto left_out = bad_lines->admit(started_s))
-        obs::log_warning("webhook_bad_request", {{"stage", name_of(stage)},
-                                                 {"error", review.error().message},
-                                                 {"left_out", *left_out}});
+      obs::log_warning("webhook_bad_request",
+                       {{"stage", name_of(stage)}, {"error", review.error().message}});
       response = failure(review.error());
     }
     metrics->time(system_clock().steady_s() - started_s);

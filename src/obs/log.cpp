@@ -1,18 +1,48 @@
 #include "obs/log.h"
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include "obs/log_limit.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/mutex.h"
 #include "slackline/base/text.h"
 
 namespace slackline::obs {
 namespace {
 
+class EventLimits {
+ public:
+  explicit EventLimits(double period_s) : period_s_(period_s) {}
+
+  // As LogLimit::admit().
+  std::optional<std::int64_t> admit(std::string_view event) {
+    return of(event).admit(system_clock().steady_s());
+  }
+
+ private:
+  static constexpr int kLines = 10;
+
+  LogLimit& of(std::string_view event) {
+    MutexLock lock(mutex_);
+    const auto at = limits_.find(event);
+    if (at != limits_.end()) return at->second;
+    return limits_.try_emplace(std::string(event), kLines, period_s_).first->second;
+  }
+
+  const double period_s_;
+  Mutex mutex_;
+  std::map<std::string, LogLimit, std::less<>> limits_ SLACKLINE_GUARDED_BY(mutex_);
+};
+
 struct Sink {
   std::unique_ptr<spdlog::logger> logger;
+  std::unique_ptr<EventLimits> limits;
   bool json = false;
 };
 
@@ -30,7 +60,7 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   return spdlog::level::err;
 }
 
-Sink make_sink(LogLevel level, bool json) {
+Sink make_sink(LogLevel level, bool json, double period_s) {
   auto logger = std::make_unique<spdlog::logger>("slackline",
                                                  std::make_shared<spdlog::sinks::stderr_sink_mt>());
   const std::string_view pattern = json ? R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
@@ -38,11 +68,11 @@ Sink make_sink(LogLevel level, bool json) {
   logger->set_formatter(std::make_unique<spdlog::pattern_formatter>(
       std::string(pattern), spdlog::pattern_time_type::utc));
   logger->set_level(to_spdlog(level));
-  return Sink{std::move(logger), json};
+  return Sink{std::move(logger), std::make_unique<EventLimits>(period_s), json};
 }
 
 Sink& sink() {
-  static Sink instance = make_sink(LogLevel::kInfo, false);
+  static Sink instance = make_sink(LogLevel::kInfo, false, kLogPeriod_s);
   return instance;
 }
 
@@ -99,21 +129,28 @@ void append_field(std::string& out, const Field& field, bool json) {
 
 }  // namespace
 
-void configure_log(LogLevel level, bool json) {
-  sink() = make_sink(level, json);
+void configure_log(LogLevel level, bool json, double period_s) {
+  sink() = make_sink(level, json, period_s);
 }
 
 void set_log_level(LogLevel level) {
   sink().logger->set_level(to_spdlog(level));
 }
 
-void log(LogLevel level, std::string_view event, std::initializer_list<Field> fields) {
+void log(LogLevel level, std::string_view event, std::initializer_list<Field> fields,
+         std::int64_t left_out) {
   Sink& target = sink();
   if (!target.logger->should_log(to_spdlog(level))) return;
+  if (level >= LogLevel::kWarning) {
+    const auto admitted = target.limits->admit(event);
+    if (!admitted) return;
+    left_out += *admitted;
+  }
   std::string line;
   append_field(line, Field{"event", event}, target.json);
   for (const Field& field : fields)
     append_field(line, field, target.json);
+  if (left_out > 0) append_field(line, Field{"left_out", left_out}, target.json);
   target.logger->log(to_spdlog(level), line);
   target.logger->flush();
 }

@@ -1,5 +1,9 @@
 // Structured logs: one line per event, key=value, foreign text escaped and cut (F41).
 //
+// Of warnings and errors at most ten of an event are written in ten seconds, for somebody may cause
+// one with every request; the next one says how many were left out. Where each must be counted a
+// metric stands beside it.
+//
 // Thread-safe. Never logs request bodies or tokens. Configure once at start, before the threads.
 #pragma once
 
@@ -18,12 +22,16 @@ struct Field {
   std::variant<std::string_view, std::int64_t, double, bool> value;
 };
 
+inline constexpr double kLogPeriod_s = 10;
+
 // Lines go to stderr. json: one JSON object per line instead of key=value.
-void configure_log(LogLevel level, bool json);
+void configure_log(LogLevel level, bool json, double period_s = kLogPeriod_s);
 // At any time.
 void set_log_level(LogLevel level);
 
-void log(LogLevel level, std::string_view event, std::initializer_list<Field> fields = {});
+// `event` is one of few. `left_out`: lines before this one that the caller left out; told if any.
+void log(LogLevel level, std::string_view event, std::initializer_list<Field> fields = {},
+         std::int64_t left_out = 0);
 
 inline void log_info(std::string_view event, std::initializer_list<Field> fields = {}) {
   log(LogLevel::kInfo, event, fields);

@@ -3,8 +3,6 @@
 #include "obs/log.h"
 
 namespace slackline::control {
-PlanDoubts::PlanDoubts(obs::MetricsRegistry& metrics, const Clock& clock)
-    : metrics_(metrics), clock_(clock) {}
 
 void PlanDoubts::on_plan_doubted(const std::string& kind, const ObjectKey& carrier,
                                  PlanDoubt doubt) {
@@ -12,7 +10,6 @@ void PlanDoubts::on_plan_doubted(const std::string& kind, const ObjectKey& carri
       .counter("slackline_plans_disbelieved_total", "Plans that do not count, by what is wrong.",
                {{"reason", to_string(doubt)}})
       .add();
-  if (!lines_.admit(clock_.steady_s())) return;
   obs::log_warning("plan_disbelieved", {{"kind", kind},
                                         {"object", carrier.str()},
                                         {"reason", to_string(doubt)},

@@ -1,5 +1,4 @@
-// PlanDoubts: tells people of plans that nobody believes: a metric by reason, and a line in the log
-// at most every few seconds, whatever somebody writes.
+// PlanDoubts: tells people of plans that nobody believes: a metric by reason, and a warning.
 //
 // Thread-safe.
 #pragma once
@@ -7,23 +6,19 @@
 #include <string>
 
 #include "cluster/source.h"
-#include "obs/log_limit.h"
 #include "obs/metrics.h"
-#include "slackline/base/clock.h"
 
 namespace slackline::control {
 
 class PlanDoubts final : public cluster::ClusterObserver {
  public:
-  explicit PlanDoubts(obs::MetricsRegistry& metrics, const Clock& clock = system_clock());
+  explicit PlanDoubts(obs::MetricsRegistry& metrics) : metrics_(metrics) {}
 
   void on_pod_bound(const Pod&, double) override {}
   void on_plan_doubted(const std::string& kind, const ObjectKey& carrier, PlanDoubt doubt) override;
 
  private:
   obs::MetricsRegistry& metrics_;
-  const Clock& clock_;
-  obs::LogLimit lines_{1, 10};
 };
 
 }  // namespace slackline::control

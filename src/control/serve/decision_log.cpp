@@ -1,8 +1,10 @@
 #include "control/serve/decision_log.h"
 
+#include <optional>
 #include <utility>
 
 #include "obs/log.h"
+#include "slackline/base/clock.h"
 #include "slackline/model/extender.h"
 
 namespace slackline::control {
@@ -22,14 +24,16 @@ DecisionLog::DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics)
 
 namespace {
 
-// What changes the cluster is told; what is asked many times a second only on demand.
-obs::LogLevel level_of(Verb verb) {
-  return verb == Verb::kFilter || verb == Verb::kPrioritize ? obs::LogLevel::kDebug
-                                                            : obs::LogLevel::kInfo;
+// What changes the cluster is told; what is asked many times a second only on demand. A bind that
+// failed is tried again, as often as somebody likes.
+obs::LogLevel level_of(const DecisionRow& row) {
+  if (row.verb == Verb::kFilter || row.verb == Verb::kPrioritize) return obs::LogLevel::kDebug;
+  const bool failed = row.verb == Verb::kBind && !row.outcome;
+  return failed ? obs::LogLevel::kWarning : obs::LogLevel::kInfo;
 }
 
-void write_line(const DecisionRow& row) {
-  obs::log(level_of(row.verb), "decision",
+void write_line(const DecisionRow& row, std::int64_t left_out) {
+  obs::log(level_of(row), "decision",
            {{"verb", to_string(row.verb)},
             {"namespace", row.pod.ns},
             {"name", row.pod.name},
@@ -38,13 +42,17 @@ void write_line(const DecisionRow& row) {
             {"result", row.result},
             {"nodes_asked", static_cast<std::int64_t>(row.nodes_asked)},
             {"snapshot", static_cast<std::int64_t>(row.snapshot_version)},
-            {"duration_us", row.duration_us}});
+            {"duration_us", row.duration_us}},
+           left_out);
 }
 
 }  // namespace
 
 void DecisionLog::record(DecisionRow row) {
-  write_line(row);
+  // A pod that waits is asked about again and again.
+  const auto left_out = row.verb == Verb::kPreempt ? preempt_lines_.admit(system_clock().steady_s())
+                                                   : std::optional<std::int64_t>(0);
+  if (left_out) write_line(row, *left_out);
   if (row.verb == Verb::kFilter)
     for (const auto& [reason, nodes] : row.reasons)
       metrics_

@@ -1,5 +1,7 @@
 // DecisionLog: where every verb's decision goes: the journal, the metrics, and one line of the log
-// (info; debug for filter and prioritize) with the pod's uid and the time it took, never a body.
+// (info; debug for filter and prioritize, a warning for a bind that failed) with the pod's uid and
+// the time it took, never a body. Of preemptions and failed binds at most ten are told in ten
+// seconds; the journal has them all.
 //
 // record() never waits: the journal's queue is bounded and drops (and counts) when it is full. A
 // daemon without a journal (it could not be opened) still counts. Thread-safe.
@@ -10,6 +12,7 @@
 #include <string_view>
 
 #include "cluster/source.h"
+#include "obs/log_limit.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
 #include "slackline/model/decision.h"
@@ -42,6 +45,7 @@ class DecisionLog : public cluster::ClusterObserver {
  private:
   store::Journal* journal_;
   obs::MetricsRegistry& metrics_;
+  obs::LogLimit preempt_lines_;
   obs::Counter victims_;
   obs::Gauge written_;
   obs::Gauge dropped_;

@@ -1,9 +1,13 @@
 #include "control/serve/extender.h"
 
+#include <algorithm>
+#include <functional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "control/serve/decision_log.h"
+#include "obs/log.h"
 #include "obs/metrics.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
@@ -224,6 +228,24 @@ TEST_F(ExtenderTest, ABindThatIsLateIsAnErrorAndCounted) {
   EXPECT_THAT(extender().bind(kBind, now_s - 1.7).error, HasSubstr("no time was left"));
   EXPECT_EQ(writer.orders.size(), 1U);
   EXPECT_THAT(metrics.expose(), HasSubstr(std::string(kLate) + " 1"));
+}
+
+TEST_F(ExtenderTest, TheLogTellsEveryBindingAndCutsWhatIsAskedAgainAndAgain) {
+  const auto lines = [&](const std::function<void(Extender&)>& call) {
+    Extender asked = extender();
+    obs::configure_log(obs::LogLevel::kInfo, false);
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 100; ++i)
+      call(asked);
+    const std::string text = testing::internal::GetCapturedStderr();
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  PreemptRequest preempt;
+  preempt.pod = a_pod("p").gpus(4).priority(10).build();
+  EXPECT_EQ(lines([](Extender& asked) { asked.bind(kBind); }), 100);
+  EXPECT_EQ(lines([&](Extender& asked) { asked.preempt(preempt); }), 10);
+  writer.on_bind = [](const auto&) { return Status(fail(ErrorCode::kForbidden, "no")); };
+  EXPECT_EQ(lines([](Extender& asked) { asked.bind(kBind); }), 10);
 }
 
 TEST_F(ExtenderTest, AReadOnlySourceRefusesToBind) {

@@ -1,7 +1,10 @@
 #include "obs/log.h"
 
+#include <algorithm>
+#include <chrono>
 #include <limits>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +66,39 @@ TEST(Log, QuotesNumbersThatJsonDoesNotHave) {
                                   {{"x", std::numeric_limits<double>::infinity()},
                                    {"y", std::numeric_limits<double>::quiet_NaN()}});
   EXPECT_NE(line.find(R"("x":"inf","y":"nan")"), std::string::npos) << line;
+}
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(Log, AFloodOfOneWarningIsCutAndItsLengthTold) {
+  configure_log(LogLevel::kInfo, false, 0.2);
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 1000; ++i)
+    log_warning("bad_request", {{"number", std::int64_t{i}}});
+  EXPECT_EQ(lines(testing::internal::GetCapturedStderr()), 10U);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  testing::internal::CaptureStderr();
+  log_warning("bad_request");
+  log_warning("bad_request");
+  const std::string later = testing::internal::GetCapturedStderr();
+  EXPECT_NE(later.find("event=bad_request left_out=990\n"), std::string::npos) << later;
+  EXPECT_EQ(lines(later), 2U);
+  EXPECT_EQ(later.find("left_out"), later.rfind("left_out")) << "told once";
+}
+
+TEST(Log, AFloodHidesNoOtherEventAndNoInformation) {
+  configure_log(LogLevel::kInfo, false);
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 1000; ++i) {
+    log_error("flood");
+    log_info("bound");
+  }
+  log_error("disk_full");
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(lines(text), 1011U);
+  EXPECT_NE(text.find("event=disk_full"), std::string::npos);
 }
 
 TEST(Log, DropsWhatIsBelowTheLevel) {
