@@ -45,6 +45,14 @@ std::shared_ptr<const AdmittedNote> admitted_of(JsonView annotations) {
   return note ? std::make_shared<const AdmittedNote>(*std::move(note)) : nullptr;
 }
 
+// Slots that cannot be read are taken to be told by nobody.
+std::vector<DeviceSlots> device_slots_of(JsonView annotations) {
+  const std::string_view text = annotations[contract::kDeviceIds].text();
+  if (text.empty()) return {};
+  auto slots = parse_device_ids(text);
+  return slots ? *std::move(slots) : std::vector<DeviceSlots>();
+}
+
 std::shared_ptr<const TaskIntent> intent_of(JsonView metadata) {
   return read_intent(read_pairs(metadata["annotations"]), read_pairs(metadata["labels"]));
 }
@@ -125,6 +133,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   if (pod.requests.wants_gpus() || !pod.problems.empty()) {
     pod.labels = read_labels(metadata["labels"]);
     pod.constraints = read_constraints(spec);
+    pod.device_slots = device_slots_of(metadata["annotations"]);
   }
   return pod;
 }

@@ -1,8 +1,10 @@
-// Whatever API server and watch do, no node is ever given more shares than it has.
+// Whatever API server and watch do, no node is ever given more shares than it has, and no slot
+// twice.
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -47,11 +49,24 @@ class World {
     std::int64_t worst = 0;
     for (int node = 0; node < kNodes; ++node) {
       std::int64_t used = 0;
-      for (const auto& [pod, at] : bound_)
-        if (at == node) used += asked_[static_cast<std::size_t>(pod)];
+      for (const auto& [pod, order] : bound_)
+        if (order.node == node) used += asked_[static_cast<std::size_t>(pod)];
       worst = std::max(worst, used - capacity_[node]);
     }
     return worst;
+  }
+  // Whether all pods have slots, as many as they asked for, and each slot of a node one pod.
+  bool slots_are_disjoint() const {
+    std::set<std::pair<int, int>> taken;
+    for (const auto& [pod, order] : bound_) {
+      if (order.slots.size() != 1) return false;
+      const std::vector<int>& slots = order.slots.front().slots;
+      if (static_cast<std::int64_t>(slots.size()) != asked_[static_cast<std::size_t>(pod)])
+        return false;
+      for (const int slot : slots)
+        if (slot >= capacity_[order.node] || !taken.emplace(order.node, slot).second) return false;
+    }
+    return true;
   }
   std::size_t bound() const { return bound_.size(); }
 
@@ -61,6 +76,7 @@ class World {
     int node = 0;
     bool late = false;  // was answered with a timeout; may be committed yet
     double until_s = 0;
+    std::vector<DeviceSlots> slots{};
   };
 
   int draw(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random_); }
@@ -75,18 +91,27 @@ class World {
       cluster.with(test::a_node(name(node).str()).resource(kShare, capacity_[node]));
     for (int i = 0; i < kPods; ++i) {
       const auto at = bound_.find(i);
-      cluster.with(at == bound_.end() ? pod(i) : pod(i).on(name(at->second).str()));
+      if (at == bound_.end()) {
+        cluster.with(pod(i));
+        continue;
+      }
+      auto there = pod(i).on(name(at->second.node).str());
+      for (const DeviceSlots& one : at->second.slots)
+        there.slots(one.resource, one.slots);
+      cluster.with(there);
     }
     return cluster.build();
   }
 
   void order() {
-    const Order order{draw(kPods), draw(kNodes), false, 0};
-    if (binds_.book(shown_, pod(order.pod).build(), name(order.node), catalog_) == Booking::kBooked)
-      orders_.push_back(order);
+    Order order{draw(kPods), draw(kNodes)};
+    Booked booked = binds_.book(shown_, pod(order.pod).build(), name(order.node), catalog_);
+    if (booked.booking != Booking::kBooked) return;
+    order.slots = std::move(booked.slots);
+    orders_.push_back(std::move(order));
   }
 
-  void commit(const Order& order) { bound_.emplace(order.pod, order.node); }  // the first one wins
+  void commit(const Order& order) { bound_.emplace(order.pod, order); }  // the first one wins
 
   void answer() {
     if (orders_.empty()) return;
@@ -109,7 +134,7 @@ class World {
     }
     if (draw(5) > 0) commit(order);
     const auto is = bound_.find(order.pod);
-    if (is != bound_.end() && is->second == order.node)
+    if (is != bound_.end() && is->second.node == order.node)
       binds_.bound(uid, name(order.node), now_s_);
     else
       binds_.failed(uid, name(order.node));
@@ -119,20 +144,21 @@ class World {
   GpuCatalog catalog_;
   std::int64_t capacity_[kNodes] = {};
   std::vector<std::int64_t> asked_;
-  std::map<int, int> bound_;  // the API server's book
+  std::map<int, Order> bound_;  // the API server's book
   std::vector<Order> orders_;
   ClusterSnapshot shown_;
   BindsInFlight binds_;
   double now_s_ = 0;
 };
 
-TEST(BindsInFlightProperty, NoNodeIsEverOverbooked) {
+TEST(BindsInFlightProperty, NoNodeIsEverOverbookedAndNoSlotGivenTwice) {
   std::size_t bound = 0;
   for (unsigned seed = 0; seed < 150; ++seed) {
     World world(seed);
     for (int i = 0; i < 200; ++i) {
       world.step();
       ASSERT_LE(world.overbooked(), 0) << "seed " << seed << " step " << i;
+      ASSERT_TRUE(world.slots_are_disjoint()) << "seed " << seed << " step " << i;
     }
     bound += world.bound();
   }

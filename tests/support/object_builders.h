@@ -142,6 +142,9 @@ class PodBuilder {
     pod_.plan = a_plan(id, {static_cast<int>(nodes.size()), std::max(gpus, 1)}, nodes);
     return *this;
   }
+  PodBuilder& slots(const std::string& resource, std::vector<int> slots) {
+    return pod_.device_slots.push_back({resource, std::move(slots)}), *this;
+  }
   PodBuilder& problem(const std::string& why) { return pod_.problems.push_back(why), *this; }
   // What has no word of its own yet.
   TaskIntent& intent() { return intent_; }

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slackline/model/device_slots.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/snapshot.h"
@@ -35,6 +36,13 @@ struct TakenShares {
 
 enum class Booking : std::uint8_t { kBooked, kFull, kUnderWay };
 
+struct Booked {
+  Booking booking = Booking::kFull;
+  // Which of the node's slots the pod gets. Empty: it gets its shares, but the slots that others
+  // tell leave no choice; or it is on the node already.
+  std::vector<DeviceSlots> slots;
+};
+
 class BindsInFlight {
  public:
   // Lets go of what `snapshot` shows. Never one older than the last.
@@ -42,8 +50,9 @@ class BindsInFlight {
 
   // Books what the pod asks for, if it is free beside all that is booked. kUnderWay: a binding of
   // this very pod is not answered yet. `snapshot` is the one that was settled with last.
-  Booking book(const ClusterSnapshot& snapshot, const Pod& pod, const NodeName& node,
-               const GpuCatalog& catalog);
+  // A repeated order of a pod to a node has the same slots: the first may happen yet.
+  Booked book(const ClusterSnapshot& snapshot, const Pod& pod, const NodeName& node,
+              const GpuCatalog& catalog);
 
   void bound(const Uid& pod, const NodeName& node, double now_steady_s);
   // It did not happen and will not. An earlier one that is doubtful stays so.
@@ -61,7 +70,8 @@ class BindsInFlight {
     Uid pod;
     ObjectKey key;
     NodeName node;
-    Resources shares;
+    Resources shares{};
+    std::vector<DeviceSlots> slots{};
     State state = State::kInFlight;
     double until_s = 0;        // of kBound and kDoubtful
     double doubt_until_s = 0;  // an earlier order to this node may happen yet
@@ -73,6 +83,8 @@ class BindsInFlight {
   // On the node, for all pods but this one, beside what the snapshot shows.
   std::int64_t booked(const ClusterSnapshot& snapshot, const NodeName& node, const Uid& but_for,
                       std::string_view resource) const;
+  std::vector<DeviceSlots> choose(const ClusterSnapshot& snapshot, NodeIndex node,
+                                  const Entry& entry, const GpuCatalog& catalog) const;
 
   std::vector<Entry> entries_;
 };

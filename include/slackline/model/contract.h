@@ -25,6 +25,8 @@ inline constexpr std::string_view kDependsOn = "slackline.dev/depends-on";
 
 // What the webhook allowed, and the only proof of it: {submitter, class, queue, nonce, mac}.
 inline constexpr std::string_view kAdmitted = "slackline.dev/admitted";
+// On bound pods: which of the node's slots each has (model/device_slots.h).
+inline constexpr std::string_view kDeviceIds = "slackline.dev/device-ids";
 // On nodes the GPU type, on a pod the type it was bound to.
 inline constexpr std::string_view kGpuType = "slackline.dev/gpu-type";
 inline constexpr std::string_view kOriginal = "slackline.dev/original";
@@ -41,7 +43,7 @@ inline constexpr std::string_view kSuspendedByUs = "slackline";
 inline constexpr std::array<std::string_view, 12> kReserved = {
     kAdmitted,
     "slackline.dev/band",
-    "slackline.dev/device-ids",
+    kDeviceIds,
     kGpuType,
     kGpusPerNode,
     kNodes,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "slackline/model/admitted.h"
+#include "slackline/model/device_slots.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/node.h"
@@ -96,7 +97,8 @@ struct Pod {
   std::shared_ptr<const PlanNote> plan;                      // null = none
   PlanDoubt plan_doubt = PlanDoubt::kNone;       // not kNone: there is one, and `plan` is null
   std::shared_ptr<const AdmittedNote> admitted;  // null = none
-  bool unproven = false;  // nobody admitted it: no class and queue of its own
+  bool unproven = false;                  // nobody admitted it: no class and queue of its own
+  std::vector<DeviceSlots> device_slots;  // annotation device-ids; kept for GPU pods only
   std::vector<std::string>
       problems;  // unreadable quantities: the pod is ineligible, with the reason
 

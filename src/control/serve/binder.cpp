@@ -87,12 +87,12 @@ BindOutcome Binder::attempt(const BindRequest& request, double until_s) {
     return refused(good.error());
   if (left_s(until_s) < kLeastCall_s)
     return {{format("pod {} is not bound: no time was left", request.pod.str())}, "timeout"};
-  if (!shares_.concerns(**pod)) return perform(request, **pod, *snapshot, until_s);
+  if (!shares_.concerns(**pod)) return perform(request, **pod, *snapshot, {}, until_s);
   if (const std::string why = shares_.refusal(); !why.empty())
     return refused({ErrorCode::kUnavailable, why});
-  if (const Status booked = shares_.book(**pod, request.node); !booked)
-    return refused(booked.error());
-  return perform(request, **pod, *snapshot, until_s);
+  const auto slots = shares_.book(**pod, request.node);
+  if (!slots) return refused(slots.error());
+  return perform(request, **pod, *snapshot, *slots, until_s);
 }
 
 // kube-scheduler's watch may be ahead of ours, and the cache keeps no tolerations of pods without
@@ -124,12 +124,15 @@ Status Binder::judge(const Pod& pod, const NodeName& node, const ClusterSnapshot
 }
 
 BindOutcome Binder::perform(const BindRequest& request, const Pod& pod,
-                            const ClusterSnapshot& snapshot, double until_s) {
+                            const ClusterSnapshot& snapshot, const std::vector<DeviceSlots>& slots,
+                            double until_s) {
   cluster::BindingOrder order{request.pod, request.uid, request.node, {}};
   if (const auto node = snapshot.find_node(request.node.str());
       node && options_.mode == Mode::kActive) {
     const GpuType& type = snapshot.node(*node).node->gpu_type;
     if (!type.empty()) order.annotations.emplace_back(contract::kGpuType, type.str());
+    if (!slots.empty())
+      order.annotations.emplace_back(contract::kDeviceIds, device_ids_text(slots));
   }
   const Status bound =
       writer_->bind(order, std::min(kLongestBinding_s, kShareOfWrite * left_s(until_s)));

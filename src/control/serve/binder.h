@@ -55,7 +55,7 @@ class Binder {
                           double until_s);
   Status judge(const Pod& pod, const NodeName& node, const ClusterSnapshot& snapshot) const;
   BindOutcome perform(const BindRequest& request, const Pod& pod, const ClusterSnapshot& snapshot,
-                      double until_s);
+                      const std::vector<DeviceSlots>& slots, double until_s);
   BindOutcome settle_by_truth(const BindRequest& request, const Pod& pod, const Error& error,
                               double until_s);
   Result<cluster::PodTruth> read_pod(const ObjectKey& pod, double timeout_s);

@@ -70,17 +70,17 @@ ShareAccount::View ShareAccount::view(const Uid& pod) {
   return view;
 }
 
-Status ShareAccount::book(const Pod& pod, const NodeName& node) {
+Result<std::vector<DeviceSlots>> ShareAccount::book(const Pod& pod, const NodeName& node) {
   SnapshotPtr newest = source_.snapshot();
-  core::Booking booking;
+  core::Booked booked;
   {
     MutexLock lock(mutex_);
     const SnapshotPtr& snapshot = settle(std::move(newest));
-    booking = binds_.book(*snapshot, pod, node, catalog_);
+    booked = binds_.book(*snapshot, pod, node, catalog_);
   }
-  switch (booking) {
+  switch (booked.booking) {
     case core::Booking::kBooked:
-      return {};
+      return std::move(booked.slots);
     case core::Booking::kUnderWay:
       return fail(ErrorCode::kConflict,
                   format("another binding of pod {} is under way", pod.key.str()));

@@ -55,8 +55,8 @@ class ShareAccount {
   };
   View view(const Uid& pod);
 
-  // Books the pod's shares of the node, or says why not.
-  Status book(const Pod& pod, const NodeName& node);
+  // Books the pod's shares of the node, or says why not. Gives the slots, where there is a choice.
+  Result<std::vector<DeviceSlots>> book(const Pod& pod, const NodeName& node);
   // How a booked binding ended.
   enum class Ending { kBound, kFailed, kDoubtful };
   void ended(const Pod& pod, const NodeName& node, Ending ending);

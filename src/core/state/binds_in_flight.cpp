@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slackline/base/saturating.h"
+#include "slackline/core/slots.h"
 
 namespace slackline::core {
 namespace {
@@ -48,30 +49,37 @@ bool BindsInFlight::over(Entry& entry, const ClusterSnapshot& snapshot, double n
   return entry.seen;
 }
 
-Booking BindsInFlight::book(const ClusterSnapshot& snapshot, const Pod& pod, const NodeName& node,
-                            const GpuCatalog& catalog) {
+Booked BindsInFlight::book(const ClusterSnapshot& snapshot, const Pod& pod, const NodeName& node,
+                           const GpuCatalog& catalog) {
   const bool under_way = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     return entry.pod == pod.uid && entry.state == State::kInFlight;
   });
-  if (under_way) return Booking::kUnderWay;
-  Entry entry{pod.uid, pod.key, node, self_accounted_part(pod.requests, catalog), {}, 0, 0, false};
+  if (under_way) return {Booking::kUnderWay, {}};
+  Entry entry{.pod = pod.uid, .key = pod.key, .node = node};
+  entry.shares = self_accounted_part(pod.requests, catalog);
   entry.seen = shows_unbound(snapshot, pod.key, pod.uid);
+  const auto index = snapshot.find_node(node.str());
+  Entry* const again = find(pod.uid, node);
   if (!shows_bound(snapshot, node, pod.uid)) {
-    const auto index = snapshot.find_node(node.str());
     for (const GpuAmount& amount : entry.shares.gpus) {
       const std::vector<GpuCell>* cells = snapshot.node_table.cells(amount.resource);
       const std::int64_t free = index && cells != nullptr ? (*cells)[*index].free : 0;
       if (amount.count > saturating_sub(free, booked(snapshot, node, pod.uid, amount.resource)))
-        return Booking::kFull;
+        return {Booking::kFull, {}};
     }
+    if (again != nullptr && !again->slots.empty())
+      entry.slots = again->slots;
+    else if (index)
+      entry.slots = choose(snapshot, *index, entry, catalog);
   }
-  if (Entry* again = find(pod.uid, node)) {
+  Booked done{Booking::kBooked, entry.slots};
+  if (again != nullptr) {
     entry.doubt_until_s = again->doubt_until_s;
     *again = std::move(entry);
   } else {
     entries_.push_back(std::move(entry));
   }
-  return Booking::kBooked;
+  return done;
 }
 
 void BindsInFlight::bound(const Uid& pod, const NodeName& node, double now_steady_s) {
@@ -127,6 +135,28 @@ std::int64_t BindsInFlight::booked(const ClusterSnapshot& snapshot, const NodeNa
     if (entry.node == node && entry.pod != but_for && !shows_bound(snapshot, node, entry.pod))
       sum = saturating_add(sum, entry.shares.gpu_count(resource));
   return sum;
+}
+
+// One resource without a choice leaves the pod without any: half an answer would be read as whole.
+std::vector<DeviceSlots> BindsInFlight::choose(const ClusterSnapshot& snapshot, NodeIndex node,
+                                               const Entry& entry,
+                                               const GpuCatalog& catalog) const {
+  const NodeState& state = snapshot.node(node);
+  std::vector<DeviceSlots> chosen;
+  for (const GpuAmount& amount : entry.shares.gpus) {
+    SlotsInUse in_use;
+    for (const PodPtr& pod : state.pods)
+      in_use.add(amount.resource, pod->requests.gpu_count(amount.resource), pod->device_slots);
+    for (const Entry& other : entries_)
+      if (other.node == entry.node && other.pod != entry.pod &&
+          !shows_bound(snapshot, other.node, other.pod))
+        in_use.add(amount.resource, other.shares.gpu_count(amount.resource), other.slots);
+    auto slots =
+        choose_slots(slot_layout(*state.node, amount.resource, catalog), in_use, amount.count);
+    if (!slots) return {};
+    chosen.push_back({amount.resource, *std::move(slots)});
+  }
+  return chosen;
 }
 
 }  // namespace slackline::core

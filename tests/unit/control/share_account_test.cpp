@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -12,6 +13,7 @@
 #include "control/serve/decision_log.h"
 #include "control/serve/extender.h"
 #include "obs/metrics.h"
+#include "slackline/model/contract.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -70,6 +72,8 @@ class SlowWriter final : public cluster::ClusterWriter {
     if (delay != delays.end()) std::this_thread::sleep_for(delay->second);
     MutexLock lock(mutex_);
     ++bound_[order.node.str()];
+    for (const auto& [key, value] : order.annotations)
+      if (key == contract::kDeviceIds) slots_.insert(value);
     return {};
   }
   Result<cluster::PodTruth> read_pod(const ObjectKey&, double) override {
@@ -79,16 +83,23 @@ class SlowWriter final : public cluster::ClusterWriter {
     MutexLock lock(mutex_);
     return bound_;
   }
+  // The annotations device-ids.
+  std::set<std::string> slots() const {
+    MutexLock lock(mutex_);
+    return slots_;
+  }
   std::map<std::string, milliseconds> delays;
 
  private:
   mutable Mutex mutex_;
+  std::set<std::string> slots_ SLACKLINE_GUARDED_BY(mutex_);
   std::map<std::string, int> bound_ SLACKLINE_GUARDED_BY(mutex_);
 };
 
 class SharesTest : public testing::Test {
  protected:
   SharesTest() {
+    options_.mode = Mode::kActive;
     options_.catalog.resources = {{kShare, GpuSharing::kTimeslice, true},
                                   {"nvidia.com/gpu", GpuSharing::kWhole, false}};
   }
@@ -133,6 +144,33 @@ TEST_F(SharesTest, SixtyFourBindsAtOnceToEightShares) {
     thread.join();
   EXPECT_EQ(good, 8);
   EXPECT_EQ(writer_.bound()["n0"], 8);
+  std::set<std::string> all;
+  for (int slot = 0; slot < 8; ++slot)
+    all.insert(kShare + "=" + std::to_string(slot));
+  EXPECT_EQ(writer_.slots(), all) << "each slot once";
+}
+
+TEST_F(SharesTest, OnlyActiveModeWritesSlots) {
+  LiveSource source(cluster(1, 8, 1));
+  options_.mode = Mode::kAdvise;
+  Extender extender(options_, board_, source, &writer_, log_, system_clock());
+  EXPECT_THAT(bind(extender, 0, "n0").error, IsEmpty());
+  EXPECT_EQ(writer_.bound()["n0"], 1);
+  EXPECT_THAT(writer_.slots(), IsEmpty());
+}
+
+// A node whose pods tell one slot twice, as somebody may have written.
+TEST_F(SharesTest, WithoutAChoiceAPodIsBoundWithoutSlots) {
+  LiveSource source(a_cluster()
+                        .with(a_node("n0").resource(kShare, 4))
+                        .with(a_pod("one").gpus(1, kShare).on("n0").slots(kShare, {1}))
+                        .with(a_pod("two").gpus(1, kShare).on("n0").slots(kShare, {1}))
+                        .with(pod(0))
+                        .build());
+  Extender extender(options_, board_, source, &writer_, log_, system_clock());
+  EXPECT_THAT(bind(extender, 0, "n0").error, IsEmpty());
+  EXPECT_EQ(writer_.bound()["n0"], 1);
+  EXPECT_THAT(writer_.slots(), IsEmpty());
 }
 
 // Two kube-schedulers, each filter after the other's while binds of 30 ms are under way.

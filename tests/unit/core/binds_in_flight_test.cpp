@@ -36,7 +36,12 @@ class BindsInFlightTest : public testing::Test {
   static Uid uid(const std::string& name) { return asks(name).build().uid; }
 
   Booking book(const ClusterSnapshot& snapshot, const std::string& name, const NodeName& node) {
-    return binds_.book(snapshot, asks(name).build(), node, catalog_);
+    return binds_.book(snapshot, asks(name).build(), node, catalog_).booking;
+  }
+  // As the annotation has them.
+  std::string slots(const ClusterSnapshot& snapshot, const test::PodBuilder& pod,
+                    const NodeName& node = kNode) {
+    return device_ids_text(binds_.book(snapshot, pod.build(), node, catalog_).slots);
   }
 
   const GpuCatalog catalog_ = shares();
@@ -125,6 +130,57 @@ TEST_F(BindsInFlightTest, ASuccessThatTheWatchNeverShowsIsForgottenInTheEnd) {
 TEST_F(BindsInFlightTest, WhatKubeSchedulerCountsIsNotOurs) {
   EXPECT_TRUE(self_accounted_part(a_pod("p").gpus(4).build().requests, catalog_).gpus.empty());
   EXPECT_EQ(self_accounted_part(asks("p").build().requests, catalog_).gpu_count(kShare), 1);
+}
+
+TEST_F(BindsInFlightTest, SlotsAreThoseThatNobodyHas) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1").of("A100", 2).resource(kShare, 4))
+                            .with(asks("told").on("n1").slots(kShare, {2}))
+                            .with(asks("untold").on("n1"))
+                            .build();
+  EXPECT_EQ(slots(snapshot, asks("a")), "example.com/share=1") << "untold has the lowest";
+  EXPECT_EQ(slots(snapshot, asks("b")), "example.com/share=3") << "a is under way";
+  binds_.failed(uid("a"), kNode);
+  EXPECT_EQ(slots(snapshot, asks("c")), "example.com/share=1") << "what failed is free again";
+}
+
+TEST_F(BindsInFlightTest, ARepeatedOrderHasTheSameSlots) {
+  const auto snapshot = cluster({{"a", ""}, {"b", ""}});
+  EXPECT_EQ(slots(snapshot, asks("b")), "example.com/share=0");
+  EXPECT_EQ(slots(snapshot, asks("a")), "example.com/share=1");
+  binds_.doubtful(uid("a"), kNode, 1);
+  binds_.failed(uid("b"), kNode);
+  EXPECT_EQ(slots(snapshot, asks("a")), "example.com/share=1") << "the first may happen yet";
+}
+
+TEST_F(BindsInFlightTest, SlotsOfEveryResourceAreNamed) {
+  GpuCatalog catalog = catalog_;
+  catalog.resources.insert(catalog.resources.begin(), {"vgpu", GpuSharing::kVgpu, true});
+  const auto snapshot =
+      a_cluster().with(a_node("n1").resource(kShare, 2).resource("vgpu", 4)).build();
+  const Booked booked = binds_.book(snapshot, asks("a").gpus(2, "vgpu").build(), kNode, catalog);
+  EXPECT_EQ(device_ids_text(booked.slots), "example.com/share=0;vgpu=0,1");
+}
+
+TEST_F(BindsInFlightTest, WhereOneSlotIsToldTwiceThereIsNoChoice) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1").resource(kShare, 4))
+                            .with(asks("one").on("n1").slots(kShare, {2}))
+                            .with(asks("other").on("n1").slots(kShare, {2}))
+                            .build();
+  const Booked booked = binds_.book(snapshot, asks("a").build(), kNode, catalog_);
+  EXPECT_EQ(booked.booking, Booking::kBooked) << "it has its share";
+  EXPECT_TRUE(booked.slots.empty());
+}
+
+TEST_F(BindsInFlightTest, APodThatIsThereIsGivenNoOtherSlots) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1").resource(kShare, 4))
+                            .with(asks("a").on("n1").slots(kShare, {2}))
+                            .build();
+  const Booked booked = binds_.book(snapshot, asks("a").build(), kNode, catalog_);
+  EXPECT_EQ(booked.booking, Booking::kBooked);
+  EXPECT_TRUE(booked.slots.empty());
 }
 
 }  // namespace

@@ -137,6 +137,19 @@ constexpr const char* kGpuPod = R"({
                    "resources":{"limits":{"nvidia.com/gpu":"4"}}}]},
   "status":{"phase":"Running","startTime":"2026-11-21T10:00:05Z","nominatedNodeName":"gpu-2"}})";
 
+TEST(KubeDecode, SlotsOfAPodAreReadOrTakenToBeUntold) {
+  const auto slots = [](const std::string& text) {
+    return decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p","annotations":{
+      "slackline.dev/device-ids":")" + text +
+                                            R"("}},"spec":{"containers":[
+      {"resources":{"limits":{"nvidia.com/gpu":"2"}}}]}})")
+        .device_slots;
+  };
+  EXPECT_THAT(slots("nvidia.com/gpu=3,5"), ElementsAre(DeviceSlots{"nvidia.com/gpu", {3, 5}}));
+  EXPECT_THAT(slots("3,5"), IsEmpty());
+  EXPECT_THAT(slots(""), IsEmpty());
+}
+
 TEST(KubeDecode, APodIsReadWhole) {
   const Pod pod = decoded<Pod>(KubeKind::kPod, kGpuPod);
   EXPECT_EQ(pod.key, (ObjectKey{"team-a", "bert-0"}));

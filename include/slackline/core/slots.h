@@ -1,0 +1,46 @@
+// Which of a node's slots of a resource a pod gets (model/device_slots.h): as few GPUs as possible,
+// and of those that do, the fullest, so that whole GPUs stay free.
+//
+// Assumes that slot s of n lies on GPU floor(s * gpus / n), as a device plugin numbers them that
+// splits every GPU alike.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "slackline/model/device_slots.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/node.h"
+
+namespace slackline::core {
+
+struct SlotLayout {
+  int slots = 0;
+  int gpus = 1;
+  int gpu_of(int slot) const {
+    return static_cast<int>(static_cast<std::int64_t>(slot) * gpus / slots);
+  }
+};
+
+// The GPUs are those of the label nvidia.com/gpu.count, else the whole GPUs that are allocatable;
+// where neither tells, the slots lie on one.
+SlotLayout slot_layout(const Node& node, std::string_view resource, const GpuCatalog& catalog);
+
+// What others have of a node's slots of one resource.
+struct SlotsInUse {
+  std::vector<int> told;    // in any order; those beyond the node's last are of GPUs it has lost
+  std::int64_t untold = 0;  // so many more, of pods that tell none
+
+  // A pod that asks for `count` and has `of_pod`; a number of slots that it did not ask for counts
+  // as untold.
+  void add(std::string_view resource, std::int64_t count, const std::vector<DeviceSlots>& of_pod);
+};
+
+// `count` slots, ascending. Untold ones are taken to be the lowest that are free. nullopt: a slot
+// is told twice, or so many are not free.
+std::optional<std::vector<int>> choose_slots(const SlotLayout& layout, const SlotsInUse& in_use,
+                                             std::int64_t count);
+
+}  // namespace slackline::core
