@@ -18,31 +18,35 @@ namespace {
 
 class EventLimits {
  public:
-  explicit EventLimits(double period_s) : period_s_(period_s) {}
+  void begin_anew(double period_s) {
+    MutexLock lock(mutex_);
+    period_s_ = period_s;
+    limits_.clear();
+  }
 
   // As LogLimit::admit().
   std::optional<std::int64_t> admit(std::string_view event) {
-    return of(event).admit(system_clock().steady_s());
+    MutexLock lock(mutex_);
+    auto at = limits_.find(event);
+    if (at == limits_.end()) at = limits_.try_emplace(std::string(event), kLines, period_s_).first;
+    return at->second.admit(system_clock().steady_s());
   }
 
  private:
   static constexpr int kLines = 10;
 
-  LogLimit& of(std::string_view event) {
-    MutexLock lock(mutex_);
-    const auto at = limits_.find(event);
-    if (at != limits_.end()) return at->second;
-    return limits_.try_emplace(std::string(event), kLines, period_s_).first->second;
-  }
-
-  const double period_s_;
   Mutex mutex_;
+  double period_s_ SLACKLINE_GUARDED_BY(mutex_) = kLogPeriod_s;
   std::map<std::string, LogLimit, std::less<>> limits_ SLACKLINE_GUARDED_BY(mutex_);
 };
 
+EventLimits& limits() {
+  static EventLimits instance;
+  return instance;
+}
+
 struct Sink {
   std::unique_ptr<spdlog::logger> logger;
-  std::unique_ptr<EventLimits> limits;
   bool json = false;
 };
 
@@ -60,7 +64,7 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   return spdlog::level::err;
 }
 
-Sink make_sink(LogLevel level, bool json, double period_s) {
+Sink make_sink(LogLevel level, bool json) {
   auto logger = std::make_unique<spdlog::logger>("slackline",
                                                  std::make_shared<spdlog::sinks::stderr_sink_mt>());
   const std::string_view pattern = json ? R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
@@ -68,11 +72,11 @@ Sink make_sink(LogLevel level, bool json, double period_s) {
   logger->set_formatter(std::make_unique<spdlog::pattern_formatter>(
       std::string(pattern), spdlog::pattern_time_type::utc));
   logger->set_level(to_spdlog(level));
-  return Sink{std::move(logger), std::make_unique<EventLimits>(period_s), json};
+  return Sink{std::move(logger), json};
 }
 
 Sink& sink() {
-  static Sink instance = make_sink(LogLevel::kInfo, false, kLogPeriod_s);
+  static Sink instance = make_sink(LogLevel::kInfo, false);
   return instance;
 }
 
@@ -130,7 +134,8 @@ void append_field(std::string& out, const Field& field, bool json) {
 }  // namespace
 
 void configure_log(LogLevel level, bool json, double period_s) {
-  sink() = make_sink(level, json, period_s);
+  sink() = make_sink(level, json);
+  limits().begin_anew(period_s);
 }
 
 void set_log_level(LogLevel level) {
@@ -142,7 +147,7 @@ void log(LogLevel level, std::string_view event, std::initializer_list<Field> fi
   Sink& target = sink();
   if (!target.logger->should_log(to_spdlog(level))) return;
   if (level >= LogLevel::kWarning) {
-    const auto admitted = target.limits->admit(event);
+    const auto admitted = limits().admit(event);
     if (!admitted) return;
     left_out += *admitted;
   }
