@@ -79,6 +79,12 @@ class DumpTest(unittest.TestCase):
         self.assertEqual((status, answer["NodeNames"], answer["Error"]), (200, ["p100-1"], ""))
         self.assertIn("held", answer["FailedNodes"]["p100-2"])
 
+    def test_it_says_once_that_a_dump_is_taken_on_trust(self):
+        detail = self.get_json("/v1/cluster")["cache"]["detail"]
+        self.assertEqual(detail, "a dump: plans and rights in it are believed as they are")
+        table = self.daemon.get("/v1/cluster", accept="text/plain")[1]
+        self.assertEqual(table.count("believed as they are"), 1, table)
+
     def test_scores_follow_the_preference_before_the_model(self):
         scores = self.get_json("/v1/scores?pod=team-vision/resnet-any-type")["items"]
         types = [each["gpuType"] for each in scores if each["passes"]]

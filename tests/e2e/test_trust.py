@@ -5,6 +5,7 @@ import json
 import unittest
 
 from support.active_case import GPUS_PER_NODE, ActiveCase
+from support.daemon import Daemon
 from support.objects import MANAGED, name_of, waiting_job
 
 PLAN = "slackline.dev/plan"
@@ -56,6 +57,23 @@ class TrustTest(ActiveCase):
             lambda: "PlanDisbelieved" in {event["reason"] for event in self.events("evil")},
             10, "people to be told",
         )  # fmt: skip
+
+    def test_in_shadow_mode_it_holds_nothing_either_and_stays_as_it_is(self):
+        self.daemon.kill()  # which would take it away
+        nodes = [name_of(node) for node in self.cluster.list("node")]
+        self.cluster.apply([forged_job("evil", "default", nodes)])
+        shadow = Daemon(self.account, self.cluster.directory / "shadow", "shadow")
+        self.addCleanup(shadow.kill)
+        shadow.start()
+        self.cluster.wait(
+            lambda: any(task["name"] == "evil" for task in json.loads(shadow.get("/v1/tasks")[1])["items"]),
+            10, "it to be seen",
+        )  # fmt: skip
+        seen = json.loads(shadow.get("/v1/nodes")[1])["items"]
+        self.assertEqual([gpus["held"] for node in seen for gpus in node["gpus"]], [0] * NODES)
+        self.assertEqual(shadow.total("slackline_plans_disbelieved_total", reason="unsigned"), 1)
+        self.assertNotIn("believed as they are", shadow.get("/v1/cluster")[1])
+        self.assertIn(PLAN, self._annotations("evil"))
 
     def test_a_plan_of_ours_counts_on_no_other_job_and_not_again(self):
         self.cluster.apply([waiting_job("ours", gpus=GPUS_PER_NODE)])

@@ -54,6 +54,15 @@ TEST_F(QueriesTest, ANodeShowsUsedHeldAndFree) {
   EXPECT_EQ(nodes[0].gpus[0].free, 1);
 }
 
+TEST_F(QueriesTest, ADumpIsSaidToBeTakenOnTrust) {
+  EXPECT_EQ(queries.cluster().cache_detail, "") << "an API server's objects are proved";
+  ClusterSnapshot dump = a_cluster().with(a_node("k80-1")).build();
+  dump.taken_on_trust = true;
+  test::FakeSource followed{std::move(dump)};
+  const Queries of_dump{options, board, followed, nullptr, clock, "test"};
+  EXPECT_THAT(of_dump.cluster().cache_detail, HasSubstr("believed as they are"));
+}
+
 TEST_F(QueriesTest, ScoresShowEveryNodeOnceWithItsReason) {
   const auto scores = queries.scores({"team", "waiting"});
   ASSERT_TRUE(scores) << scores.error().message;
