@@ -38,7 +38,10 @@ class InstallTest(unittest.TestCase):
         cls.installed = install(cls.cluster)
 
     def test_every_manifest_is_accepted(self):
-        for folder in ("base", "kube-scheduler/beside", "remove", "rbac", "webhook", "api"):
+        folders = (
+            "base", "kube-scheduler/beside", "shares", "kube-scheduler/shares", "remove", "rbac", "webhook", "api",
+        )  # fmt: skip
+        for folder in folders:
             with self.subTest(folder):
                 said = self.cluster.kubectl(
                     "apply", "--dry-run=server", "--validate=strict", "-k", ROOT / "deploy" / folder
@@ -56,6 +59,29 @@ class InstallTest(unittest.TestCase):
             said = slackline("check", "--config", BASE / "slackline.yaml", "--scheduler", path)
             found = [line for line in said.splitlines() if "is not on this machine" not in line]
             self.assertEqual(found, [f"{BASE / 'slackline.yaml'}: no findings"], said)
+
+    def test_shares_are_counted_by_one_replica_and_by_nobody_else(self):
+        for kind, name, folder in (
+            ("StatefulSet", "slackline", "shares"),
+            ("Deployment", "gpu-scheduler", "kube-scheduler/shares"),
+        ):
+            found = documents(self.cluster, ROOT / "deploy" / folder)
+            (workload,) = [each for each in found if each["kind"] == kind]
+            if kind == "StatefulSet":
+                self.assertEqual(workload["spec"]["replicas"], 1)
+            named = [
+                each["configMap"]["name"]
+                for each in workload["spec"]["template"]["spec"]["volumes"]
+                if "configMap" in each and each["name"] == "configuration"
+            ]
+            maps = {name_of(each): each.get("data", {}) for each in found if each["kind"] == "ConfigMap"}
+            self.assertIn("example.com/share", "".join(maps[named[0]].values()))
+        said = slackline(
+            "check", "--config", ROOT / "deploy/shares/slackline.yaml",
+            "--scheduler", ROOT / "deploy/kube-scheduler/shares/configuration.yaml",
+        )  # fmt: skip
+        found = [line for line in said.splitlines() if "is not on this machine" not in line]
+        self.assertEqual(found, [f"{ROOT / 'deploy/shares/slackline.yaml'}: no findings"], said)
 
     def test_a_job_is_bound_through_what_was_installed(self):
         before = self.installed.daemon.requests("filter", result="ok")
