@@ -27,11 +27,18 @@ Response get_queue(control::QueueQuery& queue, const Request& request) {
   listing.rows = std::move(view.rows);
   listing.facts = {{"leader", view.leader},
                    {"forecastTime", forecast ? format_rfc3339(view.forecast_s) : ""},
-                   {"forecastAge", forecast ? format_duration(age_s) : ""}};
+                   {"forecastAge", forecast ? format_duration(age_s) : ""},
+                   {"unknownRuns", view.unknown_runs > 0 ? format("{}", view.unknown_runs) : ""}};
   const double now_s = view.now_s;
   listing.wide_table = [now_s](const auto& rows) { return wire::wide_table_of(rows, now_s); };
   // Above the table only what a person has to know.
   if (age_s > kOld_s) listing.preface = format("forecasts are {} old\n", format_duration(age_s));
+  if (view.unknown_runs > 0)
+    listing.preface += format(
+        "{} running pods name neither model and iterations nor expected-duration: when they end is "
+        "a "
+        "guess\n",
+        view.unknown_runs);
   if (!view.leads) listing.preface += leader_text(view) + "\n";
   return show_page(request, std::move(listing));
 }

@@ -34,6 +34,12 @@ std::string types_text(const QueueRow& row) {
   return names.empty() ? "any" : join(names, ",");
 }
 
+// What must not be overlooked.
+std::string note_of(const QueueRow& row) {
+  if (row.blocked) return "BLOCKED";
+  return row.predicted_late() ? "LATE" : "";
+}
+
 std::vector<std::string> cells_of(const QueueRow& row) {
   return {row.position > 0 ? std::to_string(row.position) : "",
           row.key.str(),
@@ -42,15 +48,17 @@ std::vector<std::string> cells_of(const QueueRow& row) {
           row.reason,
           time_text(row.deadline_s),
           signed_duration(row.slack_s),
+          signed_duration(row.margin_s),
+          note_of(row),
           predicted(row, row.start_s),
           predicted(row, row.finish_s),
           shape_text(row),
           types_text(row)};
 }
 
-const std::vector<std::string> kHeadings = {">POSITION", "NAME",     "CLASS",   "STATE",
-                                            "REASON",    "DEADLINE", ">SLACK",  "STARTS",
-                                            "FINISHES",  "SHAPE",    "GPU TYPE"};
+const std::vector<std::string> kHeadings = {">POSITION", "NAME",   "CLASS",   "STATE", "REASON",
+                                            "DEADLINE",  ">SLACK", ">MARGIN", "NOTE",  "STARTS",
+                                            "FINISHES",  "SHAPE",  "GPU TYPE"};
 
 void time_field(JsonWriter& out, std::string_view name, const std::optional<double>& epoch_s) {
   if (epoch_s) out.field(name, format_rfc3339(*epoch_s));
@@ -71,7 +79,11 @@ void encode(JsonWriter& out, const QueueRow& row) {
   time_field(out, "created", row.created_s);
   time_field(out, "deadline", row.deadline_s);
   if (row.slack_s) out.field("slackSeconds", *row.slack_s);
+  if (row.margin_s) out.field("marginSeconds", *row.margin_s);
+  if (row.deadline_s && row.finish_s) out.field("late", row.predicted_late());
+  out.field("blocked", row.blocked);
   time_field(out, "predictedStart", row.start_s);
+  time_field(out, "predictedStartP90", row.start_p90_s);
   time_field(out, "predictedFinish", row.finish_s);
   time_field(out, "predictedFinishP90", row.finish_p90_s);
   if (!row.forecast.empty()) out.field("forecast", row.forecast);

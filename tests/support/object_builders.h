@@ -194,6 +194,7 @@ class JobBuilder {
   JobBuilder& completed(double epoch_s) { return job_.completed_s = epoch_s, *this; }
   JobBuilder& resumed() { return job_.resumed = true, *this; }
   JobBuilder& succeeded(std::int64_t pods) { return job_.succeeded = pods, *this; }
+  JobBuilder& started(double epoch_s) { return job_.started_s = epoch_s, *this; }
   JobBuilder& created(double epoch_s) { return job_.created_s = epoch_s, *this; }
   JobBuilder& owned_by(const std::string& kind, const std::string& name) {
     job_.owner = OwnerRef{kind, name, Uid(kind + ":" + job_.key.ns + "/" + name)};

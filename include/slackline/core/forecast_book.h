@@ -15,9 +15,9 @@ namespace slackline::core {
 class ForecastBook {
  public:
   ForecastBook() = default;  // of nobody
-  // Of all tasks that wait or run in the state. names[task] is unique and outlives the task's
-  // index. The longer the queue, the coarser the times: at most a tenth of the time from now.
-  // Stopped (base/stop.h) it is empty.
+  // Of all tasks that wait or run in the state and have a name. names[task] is unique and outlives
+  // the task's index; tasks behind the last name are played, and not told. The longer the queue,
+  // the coarser the times: at most a tenth of the time from now. Stopped (base/stop.h) it is empty.
   ForecastBook(const PlanState& state, const std::vector<Uid>& names, double now_s,
                const Policy& policy, const StopAsked& stop = {});
 

@@ -34,6 +34,7 @@ struct Choice {
   double throughput_samples_per_s = 0;
   double work_s = 0;
   double startup_s = 0;
+  double error = 0;  // as Estimate::error
   double lat_s = 0;  // eq 4: work_s + startup_s
   double area = 0;   // GPU-seconds: m x lat_s x weight of the pool
   double cer = 0;    // eq 11

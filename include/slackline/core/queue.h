@@ -15,6 +15,10 @@
 // those of running tasks come back as their own. Predicates, and the CPU and memory of one pod,
 // decide which nodes a task may use.
 //
+// Asked to foresee, the state has the runs of everybody else's GPU pods as well (after the tasks of
+// the queue), with their CPU and memory coming free as they end: that is what forecasts are made
+// of.
+//
 // The state believes the error that the models claim for the placements on which the tasks are
 // fastest, the root mean square over all tasks; what people say of their own tasks counts as exact.
 //
@@ -47,6 +51,7 @@ struct QueueOptions {
   double now_wall_s = 0;
   double now_steady_s = 0;
   const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none
+  bool foresee = false;                               // everybody else's runs as well
   StopAsked stop{};                                   // asked for every Job, pod and task
 };
 
@@ -63,6 +68,7 @@ struct QueueTask {
   bool shape_is_free = false;
   double created_s = 0;
   std::optional<double> deadline_s;
+  bool length_known = true;              // false: nobody knows how long it takes
   std::shared_ptr<const PlanNote> plan;  // of a task that runs
   std::optional<Hindrance> hindrance;    // set: it waits, and is not planned
 
@@ -93,6 +99,8 @@ class Queue {
   const QueueTask& task(TaskIndex task) const { return tasks_[task]; }
   std::size_t size() const { return tasks_.size(); }
   const std::vector<QueuePool>& pools() const { return pools_; }
+  // Pods of everybody else that run for nobody knows how long; 0 where it does not foresee.
+  std::size_t runs_of_unknown_length() const { return runs_of_unknown_length_; }
   // Jobs to be unsuspended without a plan, because their pods queue one by one, or are to be let
   // go.
   const std::vector<JobPtr>& to_open() const { return to_open_; }
@@ -111,6 +119,7 @@ class Queue {
   PlanState state_;
   std::vector<JobPtr> to_open_;
   std::vector<PodPtr> to_let_go_;
+  std::size_t runs_of_unknown_length_ = 0;
   bool gave_up_ = false;
 };
 

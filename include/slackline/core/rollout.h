@@ -3,9 +3,10 @@
 // kScenarios futures are played with play(), each to the end of the tasks asked for. They are
 // fixed, not drawn: in scenario k every task runs exp(rms x z) times as long as predicted, where z
 // takes each of kScenarios normal quantiles once over the scenarios, in an order of the task's own;
-// rms is the state's measured error. A task that runs already is known to have lasted this long:
-// its quantiles are those of the times that are still possible. Tasks that are expected to come
-// arrive in every scenario, shifted within their window by k/kScenarios of it, again and again.
+// rms is the error that the placement's estimate claims (core/menu.h), else the state's measured
+// one. A task that runs already is known to have lasted this long: its quantiles are those of the
+// times that are still possible. Tasks that are expected to come arrive in every scenario, shifted
+// within their window by k/kScenarios of it, again and again.
 //
 // What a forecast does not know: failures, people who cancel, and a load that changes.
 #pragma once

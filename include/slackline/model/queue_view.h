@@ -24,11 +24,16 @@ struct QueueRow {
   std::string reason;  // why it waits; empty = it has a plan
   double created_s = 0;
   std::optional<double> deadline_s;
-  std::optional<double> slack_s;  // until the last moment to start on the fastest placement; signed
-  std::optional<double> retry_s;  // until when it backs off
+  // Until the last moment to start on the fastest placement; of a task that has a plan the margin.
+  // Signed.
+  std::optional<double> slack_s;
+  std::optional<double> margin_s;  // from the predicted finish to the deadline; signed
+  bool blocked = false;            // as things stand it never starts
+  std::optional<double> retry_s;   // until when it backs off
   // Medians over futures played with predicted run times, and the time by which nine futures in ten
   // have ended; where unset, `forecast` says why.
   std::optional<double> start_s;
+  std::optional<double> start_p90_s;
   std::optional<double> finish_s;
   std::optional<double> finish_p90_s;
   std::string forecast;
@@ -45,11 +50,12 @@ struct QueueRow {
 
 // GET /v1/queue
 struct QueueView {
-  std::vector<QueueRow> rows;  // with a plan first, then by position
-  double now_s = 0;            // epoch
-  double forecast_s = 0;       // the moment for which starts and finishes were forecast
-  bool leads = false;          // the replica that answers plans
-  std::string leader;          // who plans; empty: nobody
+  std::vector<QueueRow> rows;     // with a plan first, then by position
+  double now_s = 0;               // epoch
+  double forecast_s = 0;          // the moment for which starts and finishes were forecast
+  std::int64_t unknown_runs = 0;  // running pods without our plan whose end nobody knows
+  bool leads = false;             // the replica that answers plans
+  std::string leader;             // who plans; empty: nobody
 };
 
 }  // namespace slackline

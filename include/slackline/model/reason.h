@@ -38,6 +38,8 @@ inline constexpr std::string_view kDeadlineAtRisk = "DeadlineAtRisk";
 // Why no start and finish are predicted.
 inline constexpr std::string_view kNotInBook = "NotInBook";
 inline constexpr std::string_view kBeyondHorizon = "BeyondHorizon";
+inline constexpr std::string_view kLengthUnknown = "LengthUnknown";
+inline constexpr std::string_view kNever = "Never";
 
 }  // namespace reason
 
@@ -49,7 +51,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 24> kReasons = {{
+inline constexpr std::array<ReasonFact, 26> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -83,6 +85,9 @@ inline constexpr std::array<ReasonFact, 24> kReasons = {{
     {reason::kNotInBook, ReasonUse::kForecast, "it is newer than the book of forecasts"},
     {reason::kBeyondHorizon, ReasonUse::kForecast,
      "in most futures it does not start or end within two days"},
+    {reason::kLengthUnknown, ReasonUse::kForecast,
+     "nobody knows how long it runs: name model, batch-size and iterations, or expected-duration"},
+    {reason::kNever, ReasonUse::kForecast, "as things stand it cannot start"},
 }};
 
 // nullptr: no such code.

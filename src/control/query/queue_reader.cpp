@@ -20,10 +20,11 @@ QueueSight QueueReader::read(StopAsked stop) {
   SnapshotPtr snapshot = source_.snapshot();
   const SettingsPtr settings = options_.settings->settings();
   core::QueueOptions asked = options_.ask(*settings, *board_.known(), clock_);
+  asked.foresee = true;
   asked.stop = std::move(stop);
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
-  return {std::move(snapshot), std::move(queue), settings->policy, asked.now_wall_s,
-          asked.now_steady_s};
+  return {std::move(snapshot), std::move(queue),   settings->policy,
+          asked.now_wall_s,    asked.now_steady_s, asked.catalog};
 }
 
 }  // namespace slackline::control

@@ -18,6 +18,7 @@ struct QueueSight {
   core::Policy policy;      // by which it is served now
   double now_s = 0;         // epoch
   double now_steady_s = 0;  // the same moment
+  const GpuCatalog* catalog = nullptr;
 };
 
 // The name of a task that outlives a reading: its uid, or "namespace/name" of a labelled gang.

@@ -1,6 +1,7 @@
 #include "control/query/queue_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -8,6 +9,7 @@
 #include <unordered_set>
 
 #include "slackline/base/saturating.h"
+#include "slackline/core/gpu_types.h"
 #include "slackline/core/predicates.h"
 #include "slackline/model/reason.h"
 
@@ -64,7 +66,7 @@ class RowMaker {
     row.model = task.intent->model.value_or("");
     row.created_s = task.created_s;
     row.deadline_s = task.deadline_s;
-    if (task.deadline_s && !menu.empty())
+    if (task.deadline_s && task.length_known && !menu.empty())
       row.slack_s = *task.deadline_s - sight_.now_s - menu.fastest().lat_s;
     row.gpus = saturating_mul(task.request.pods, task.request.gpus);
     row.state = "waiting";
@@ -78,8 +80,19 @@ class RowMaker {
       describe_wish(task, row);
       row.reason = reason_of(index);
     }
+    row.blocked = never_starts(row.reason);
     forecast(index, row);
+    if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
+    if (task.plan) row.slack_s = row.margin_s;
     return row;
+  }
+
+  // Until somebody changes the task, the cluster or what it depends on.
+  static bool never_starts(std::string_view why) {
+    constexpr std::array kBlocking = {reason::kGpuTypeAbsent,    reason::kNoNodeFits,
+                                      reason::kDependencyFailed, reason::kDependencyMissing,
+                                      reason::kDependencyCycle,  reason::kGangCannotScaleUp};
+    return std::find(kBlocking.begin(), kBlocking.end(), why) != kBlocking.end();
   }
 
   static void describe_wish(const core::QueueTask& task, QueueRow& row) {
@@ -96,7 +109,7 @@ class RowMaker {
     const core::QueueTask& task = queue_.task(index);
     if (task.hindrance) return task.hindrance->reason;
     if (queue_.state().tasks()[index].menu->empty())
-      return type_is_absent(*task.intent) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
+      return type_is_absent(task) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
     if (no_node_may(index)) return reason::kNoNodeFits;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
     if (!planner_.active) return reason::kNotActive;
@@ -111,13 +124,12 @@ class RowMaker {
     return backs_off ? &at->second : nullptr;
   }
 
-  bool type_is_absent(const TaskIntent& intent) const {
-    if (intent.any_gpu_type || intent.gpu_types.empty()) return false;
-    return std::none_of(
-        queue_.pools().begin(), queue_.pools().end(), [&](const core::QueuePool& pool) {
-          return !pool.nodes.empty() && std::find(intent.gpu_types.begin(), intent.gpu_types.end(),
-                                                  pool.pool.type) != intent.gpu_types.end();
-        });
+  bool type_is_absent(const core::QueueTask& task) const {
+    const core::AcceptedTypes accepted(*task.intent, *sight_.catalog);
+    return std::none_of(queue_.pools().begin(), queue_.pools().end(),
+                        [&](const core::QueuePool& pool) {
+                          return !pool.nodes.empty() && accepted.preference(pool.pool.type);
+                        });
   }
 
   // Its own selectors, affinity and tolerations leave no node of the types it may use; one that is
@@ -139,16 +151,26 @@ class RowMaker {
 
   // Who waits for something else than GPUs is in no book.
   void forecast(core::TaskIndex index, QueueRow& row) const {
-    const core::Forecast* told = book_.find(name_of(queue_.task(index)));
+    const core::QueueTask& task = queue_.task(index);
+    if (row.blocked) {
+      row.forecast = reason::kNever;
+      return;
+    }
+    const core::Forecast* told = book_.find(name_of(task));
     if (told == nullptr) {
       const bool in_play = queue_.state().progress(index).phase == core::TaskPhase::kWaiting;
       if (in_play) row.forecast = reason::kNotInBook;
       return;
     }
     row.start_s = within_horizon(told->start_s.p50());
+    row.start_p90_s = within_horizon(told->start_s.p90());
     row.finish_s = within_horizon(told->finish_s.p50());
     row.finish_p90_s = within_horizon(told->finish_s.p90());
     if (!row.start_s || !row.finish_s) row.forecast = reason::kBeyondHorizon;
+    if (!task.length_known) {
+      row.finish_s = row.finish_p90_s = std::nullopt;
+      if (row.start_s) row.forecast = reason::kLengthUnknown;
+    }
     if (const auto* backoff = backoff_of(row.uid)) {
       row.retry_s = sight_.now_s + backoff->until_s - sight_.now_steady_s;
       postpone(row);
@@ -158,7 +180,7 @@ class RowMaker {
   static void postpone(QueueRow& row) {
     const double late_s = row.start_s ? *row.retry_s - *row.start_s : 0;
     if (late_s <= 0) return;
-    for (auto* time_s : {&row.start_s, &row.finish_s, &row.finish_p90_s})
+    for (auto* time_s : {&row.start_s, &row.start_p90_s, &row.finish_s, &row.finish_p90_s})
       if (*time_s) **time_s += late_s;
   }
 

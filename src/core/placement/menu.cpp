@@ -17,6 +17,7 @@ Choice choice_of(const Estimate& estimate, const Pool& pool, double theta) {
   choice.throughput_samples_per_s = estimate.throughput_samples_per_s;
   choice.work_s = estimate.work_s;
   choice.startup_s = estimate.startup_s;
+  choice.error = estimate.error;
   choice.lat_s = estimate.work_s + estimate.startup_s;
   choice.area = choice.gpus * choice.lat_s * pool.weight;
   choice.cer = cer(estimate.throughput_samples_per_s, placement_cost(pool, estimate.shape, theta));

@@ -45,6 +45,19 @@ std::vector<Placement> packings(const TaskRequest& request, const Pool& pool) {
 
 }  // namespace
 
+std::optional<Estimate> predicted_run(const PreparedModel& model, const TaskIntent& intent,
+                                      const Placement& shape) {
+  const auto prediction = model.predict(shape);
+  if (!prediction || !intent.iterations) return std::nullopt;
+  const double speed = prediction->throughput_samples_per_s;
+  return Estimate{0,
+                  shape,
+                  speed,
+                  model.batch() * static_cast<double>(*intent.iterations) / speed,
+                  model.startup_s(),
+                  std::log(speed / prediction->low) / kTwoSided90};
+}
+
 bool shape_is_free(const TaskIntent& intent, const TaskRequest& request) {
   return intent.model.has_value() && (intent.any_placement || !intent.placements.empty()) &&
          (request.nodes_may_change || request.gpus_may_change);
@@ -80,61 +93,53 @@ TaskMenu TaskMenus::make(const TaskIntent& intent, const TaskRequest& request) c
   TaskMenu menu;
   if (catalog_.is_whole(request.resource))
     menu.lat11_s = reference_lat_s(intent, *predictor_, types);
-  const std::vector<Estimate> known = estimates(pools, intent, request);
-  menu.menu = std::make_shared<const PlacementMenu>(make_menu(known, pools_, {.theta = theta_}));
-  const auto fastest =
-      std::min_element(known.begin(), known.end(), [](const Estimate& a, const Estimate& b) {
-        return a.startup_s + a.work_s < b.startup_s + b.work_s;
-      });
-  if (fastest != known.end()) menu.error = fastest->error;
+  std::vector<Estimate> estimates = by_model(pools, intent, request);
+  const bool modelled = !estimates.empty();
+  if (!modelled) estimates = by_word(pools, intent, request);
+  // make_menu wants pools in their order.
+  std::stable_sort(estimates.begin(), estimates.end(),
+                   [](const Estimate& a, const Estimate& b) { return a.pool < b.pool; });
+  menu.menu =
+      std::make_shared<const PlacementMenu>(make_menu(estimates, pools_, {.theta = theta_}));
+  menu.known = modelled || intent.expected_duration_s;
+  if (modelled) menu.error = menu.menu->fastest().error;
   if (!accepted.anything()) menu.preference = std::move(pools);
   return menu;
 }
 
-// `pools` by preference.
-std::vector<Estimate> TaskMenus::estimates(const std::vector<PoolIndex>& pools,
-                                           const TaskIntent& intent,
-                                           const TaskRequest& request) const {
+std::vector<Estimate> TaskMenus::by_model(const std::vector<PoolIndex>& pools,
+                                          const TaskIntent& intent,
+                                          const TaskRequest& request) const {
   std::vector<Estimate> estimates;
-  for (const PoolIndex pool : pools)
-    add_predicted(intent, request, pool, estimates);
-  const bool said_for_the_first_type =
-      intent.expected_duration_s && !intent.gpu_types.empty() && !intent.any_gpu_type;
-  if (estimates.empty()) {
-    for (const PoolIndex pool : pools) {
-      add_written(intent, request, pool, estimates);
-      if (said_for_the_first_type && !estimates.empty()) break;
-    }
+  if (!catalog_.is_whole(request.resource)) return estimates;
+  for (const PoolIndex pool : pools) {
+    const auto model = predictor_->prepare(intent, pools_[pool].type);
+    if (!model) continue;
+    for (const Placement& shape : shapes(intent, request, pools_[pool]))
+      if (auto estimate = predicted_run(*model, intent, shape)) {
+        estimate->pool = pool;
+        estimates.push_back(*estimate);
+      }
   }
-  // make_menu wants pools in their order.
-  std::stable_sort(estimates.begin(), estimates.end(),
-                   [](const Estimate& a, const Estimate& b) { return a.pool < b.pool; });
   return estimates;
 }
 
-void TaskMenus::add_predicted(const TaskIntent& intent, const TaskRequest& request, PoolIndex pool,
-                              std::vector<Estimate>& out) const {
-  if (!intent.model || !intent.batch_size || !intent.iterations) return;
-  if (!catalog_.is_whole(request.resource)) return;
-  const auto model = predictor_->prepare(intent, pools_[pool].type);
-  if (!model) return;
-  const double batch = model->batch();
-  for (const Placement& shape : shapes(intent, request, pools_[pool])) {
-    const auto prediction = model->predict(shape);
-    if (!prediction) continue;
-    const double speed = prediction->throughput_samples_per_s;
-    out.push_back({pool, shape, speed, batch * static_cast<double>(*intent.iterations) / speed,
-                   model->startup_s(), std::log(speed / prediction->low) / kTwoSided90});
-  }
-}
-
 // Without a model: how long it takes is said, or not known at all.
-void TaskMenus::add_written(const TaskIntent& intent, const TaskRequest& request, PoolIndex pool,
-                            std::vector<Estimate>& out) const {
+std::vector<Estimate> TaskMenus::by_word(const std::vector<PoolIndex>& pools,
+                                         const TaskIntent& intent,
+                                         const TaskRequest& request) const {
+  const bool said_for_the_first_type =
+      intent.expected_duration_s && !intent.gpu_types.empty() && !intent.any_gpu_type;
   const double work_s = intent.expected_duration_s.value_or(kUnknownRun_s);
-  for (const Placement& shape : packings(request, pools_[pool]))
-    if (!shape_is_free(intent, request) || shape.d_node == request.pods)
-      out.push_back({pool, shape, 1, work_s, 0});
+  const double error = intent.expected_duration_s ? kStatedError : kUnknownError;
+  std::vector<Estimate> estimates;
+  for (const PoolIndex pool : pools) {
+    for (const Placement& shape : packings(request, pools_[pool]))
+      if (!shape_is_free(intent, request) || shape.d_node == request.pods)
+        estimates.push_back({pool, shape, 1, work_s, 0, error});
+    if (said_for_the_first_type && !estimates.empty()) break;
+  }
+  return estimates;
 }
 
 std::vector<Placement> TaskMenus::shapes(const TaskIntent& intent, const TaskRequest& request,

@@ -14,7 +14,8 @@ ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names
                            const Policy& policy, const StopAsked& stop)
     : made_s_(now_s) {
   std::vector<TaskIndex> asked(state.waiting().begin(), state.waiting().end());
-  asked.insert(asked.end(), state.running().begin(), state.running().end());
+  for (const TaskIndex task : state.running())
+    if (task < names.size()) asked.push_back(task);
   RolloutOptions options;
   options.resolution = resolution_for(state.waiting().size());
   options.stop = stop;

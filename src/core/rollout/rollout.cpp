@@ -101,18 +101,20 @@ class Scenario {
 
   // How long the whole task takes on this placement, in this future.
   double work_s(const PlanState& future, TaskIndex task, const Run& run) {
-    const double predicted_s = future.choice(task, run.choice).work_s;
+    const Choice& choice = future.choice(task, run.choice);
+    const double predicted_s = choice.work_s;
+    const double rms = choice.error > 0 ? choice.error : rms_;
     const double elapsed_s = now_s_ - run.started_s - run.overhead_s;
-    if (rms_ == 0) {
+    if (rms == 0) {
       const bool overdue = elapsed_s >= predicted_s * run.left;
       return overdue ? elapsed_s / run.left + kOverrun * predicted_s : predicted_s;
     }
     double z = error_quantile(future, task, run);
     if (run.started_s < now_s_ && elapsed_s > 0) {
-      const double gone = normal_cdf(std::log(elapsed_s / (predicted_s * run.left)) / rms_);
+      const double gone = normal_cdf(std::log(elapsed_s / (predicted_s * run.left)) / rms);
       z = normal_quantile(std::min(gone + (1 - gone) * normal_cdf(z), kCertain));
     }
-    return std::max(predicted_s * std::exp(rms_ * z), elapsed_s / run.left);
+    return std::max(predicted_s * std::exp(rms * z), elapsed_s / run.left);
   }
 
   // Half of the variance is the task's own, half is shared by runs of the type in the placement: a
@@ -147,6 +149,15 @@ class Scenario {
   std::map<std::tuple<std::uint32_t, PoolIndex, int, int>, double> shared_;
 };
 
+bool any_claims_error(const PlanState& state) {
+  const auto claims = [&](TaskIndex task) {
+    const std::vector<Choice>& all = state.tasks()[task].menu->all;
+    return std::any_of(all.begin(), all.end(), [](const Choice& c) { return c.error > 0; });
+  };
+  return std::any_of(state.waiting().begin(), state.waiting().end(), claims) ||
+         std::any_of(state.running().begin(), state.running().end(), claims);
+}
+
 }  // namespace
 
 std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,
@@ -158,7 +169,8 @@ std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy
   std::vector<std::vector<double>> starts(tasks.size());
   std::vector<std::vector<double>> finishes(tasks.size());
   // Where predictions are exact and nobody comes, all futures are the same one.
-  const bool one_future = state.error().rms() == 0 && options.expected.empty();
+  const bool one_future =
+      state.error().rms() == 0 && options.expected.empty() && !any_claims_error(state);
   for (int number = 0; number < (one_future ? 1 : kScenarios); ++number) {
     Scenario scenario(planned, now_s, number, options);
     const auto times = scenario.play_for(planned, policy, wake_s, tasks);

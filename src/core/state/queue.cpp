@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "other_runs.h"
 #include "queue_limits.h"
 #include "queue_tasks.h"
 #include "quota_menu.h"
@@ -165,6 +166,7 @@ class QueueMaker {
                        std::tie(b.created_s, b.key, b.kind, b.uid);
               });
     hold_to_limits(queue_.tasks_, options_.queues);
+    if (options_.foresee) foresee_runs();
     describe_tasks();
     if (is_asked(options_.stop)) return given_up();
     find_runs();
@@ -195,13 +197,16 @@ class QueueMaker {
   }
 
   void describe_tasks() {
-    Eligibility eligibility(snapshot_, queue_.pools_, room_);
+    std::optional<RoomTable> later;
+    if (options_.foresee) later.emplace(later_room());
+    Eligibility eligibility(snapshot_, queue_.pools_, later ? *later : room_);
     std::vector<PlanTask> tasks;
-    tasks.reserve(queue_.tasks_.size());
+    tasks.reserve(queue_.tasks_.size() + other_runs_.size());
     for (QueueTask& task : queue_.tasks_) {
       if (is_asked(options_.stop)) return;
       const TaskMenu& menu = menus_.of(*task.intent, task.request);
       task.deadline_s = resolve_deadline(*task.intent, task.created_s, menu.lat11_s);
+      task.length_known = menu.known;
       PlanTask described;
       squared_errors_ += menu.error * menu.error;
       described.id = static_cast<std::int64_t>(tasks.size());
@@ -221,7 +226,38 @@ class QueueMaker {
         scale_up(static_cast<TaskIndex>(tasks.size()));
       tasks.push_back(std::move(described));
     }
+    for (const OtherRun& run : other_runs_)
+      tasks.push_back(described_run(run, static_cast<std::int64_t>(tasks.size())));
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
+  }
+
+  // Nobody asks where none waits.
+  void foresee_runs() {
+    const auto waits = [](const QueueTask& task) { return task.plan == nullptr; };
+    if (std::none_of(queue_.tasks_.begin(), queue_.tasks_.end(), waits)) return;
+    other_runs_ = find_other_runs(snapshot_, queue_.pools_, options_);
+    queue_.runs_of_unknown_length_ = static_cast<std::size_t>(std::count_if(
+        other_runs_.begin(), other_runs_.end(), [](const OtherRun& run) { return !run.known; }));
+  }
+
+  // What will be free of CPU and memory when the GPU pods of a node have ended.
+  RoomTable later_room() const {
+    RoomTable room = room_;
+    for (NodeIndex node = 0; node < snapshot_.nodes.size(); ++node)
+      for (const PodPtr& pod : snapshot_.node(node).pods)
+        if (pod->requests.wants_gpus() && !pod->terminal()) room.give_back(node, pod->requests);
+    return room;
+  }
+
+  PlanTask described_run(const OtherRun& run, std::int64_t id) const {
+    PlanTask described;
+    described.id = id;
+    described.submit_s = run.started_s;
+    described.request_gpus = run.gpus;
+    described.preemptible = false;
+    described.menu = std::make_shared<const PlacementMenu>(
+        make_menu({run.estimate}, menus_.pools(), {.theta = options_.theta}));
+    return described;
   }
 
   // A node that could run it has come: without a plan, tasks behind it would be given that node.
@@ -260,6 +296,8 @@ class QueueMaker {
       if (queue_.tasks_[t].plan)
         runs_[t] =
             planned_run(snapshot_, queue_.tasks_[t], *(*queue_.table_)[t].menu, queue_.pools_);
+    for (const OtherRun& run : other_runs_)
+      runs_.push_back(PlannedRun{0, {run.node}});
   }
 
   void lay_out_gpus() {
@@ -301,11 +339,15 @@ class QueueMaker {
       else if (!task.plan && !task.hindrance && !let_go_.contains(t))
         queue_.state_.arrive(t);
     }
+    for (std::size_t i = 0; i < other_runs_.size(); ++i) {
+      const auto t = static_cast<TaskIndex>(queue_.tasks_.size() + i);
+      if (runs_[t]) started.emplace_back(other_runs_[i].started_s, t);
+    }
     std::sort(started.begin(), started.end());
     for (const auto& [time_s, t] : started) {
       queue_.state_.arrive(t);
       Run run = queue_.state_.run_at(t, runs_[t]->choice, time_s, runs_[t]->nodes);
-      run.promoted = queue_.tasks_[t].plan->promoted;
+      run.promoted = t < queue_.tasks_.size() && queue_.tasks_[t].plan->promoted;
       queue_.state_.start(t, std::move(run));
     }
   }
@@ -318,6 +360,7 @@ class QueueMaker {
   PresentNodes present_;
   std::set<TaskIndex> let_go_;
   QuotaBook quotas_;
+  std::vector<OtherRun> other_runs_;             // behind the tasks of the queue
   std::vector<std::optional<PlannedRun>> runs_;  // by task; nullopt: not a run of the queue
   Queue queue_;
 };

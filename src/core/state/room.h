@@ -25,6 +25,9 @@ class RoomTable {
                const std::set<NodeIndex>& nodes) const;
   const Resources& free(NodeIndex node) const { return free_[node]; }
 
+  // From now on so much more is free of the node.
+  void give_back(NodeIndex node, const Resources& amount) { free_[node] += amount; }
+
   // What was taken of the room, beyond what its task held, is free for nobody from now on. What the
   // task gives back is not free yet.
   void claim(const Room& room);

@@ -118,6 +118,83 @@ TEST_F(QueueQueryTest, WhatDependsOnOthersSaysSoAndForecastsNothing) {
   EXPECT_EQ(row.forecast, "");
 }
 
+// Day one: everything that runs was started without us.
+TEST_F(QueueQueryTest, RunsOfEverybodyElseEndAndLetTheQueueMove) {
+  auto cluster = a_cluster();
+  for (int node = 0; node < 25; ++node)
+    cluster.with(a_node("n" + std::to_string(node)).of("A100", 8));
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "run-" + std::to_string(i);
+    auto pod = test::a_pod(name).gpus(1).cpus(8).on("n" + std::to_string(i / 8));
+    pod.started(clock_.wall_s() - 1800).intent().expected_duration_s = 3600 + 60 * i;
+    cluster.with(pod);
+  }
+  for (int i = 0; i < 50; ++i)
+    cluster.with(waiting("waits-" + std::to_string(i), 1 + i % 8, 48 * 3600.0));
+  const QueueView view = ask(cluster.build());
+  ASSERT_EQ(view.rows.size(), 50U) << "those that run are not ours to list";
+  for (const QueueRow& row : view.rows) {
+    ASSERT_TRUE(row.start_s && row.finish_s) << row.key.str() << " " << row.forecast;
+    EXPECT_GT(*row.start_s, clock_.wall_s() + 900) << "no GPU is free before the first run ends";
+    EXPECT_LT(*row.start_s, clock_.wall_s() + 24 * 3600);
+  }
+  EXPECT_EQ(view.unknown_runs, 0);
+}
+
+TEST_F(QueueQueryTest, WhatNobodyKnowsIsSaidAndNotInvented) {
+  auto unsaid = a_job("unsaid").gpus(4).waiting().created(clock_.wall_s());
+  unsaid.intent().deadline_s = clock_.wall_s() + 7200;
+  const QueueView view =
+      ask(a_cluster()
+              .with(a_node("n1"))
+              .with(test::a_pod("somebody").gpus(4).on("n1").started(clock_.wall_s() - 4 * 3600))
+              .with(unsaid)
+              .build());
+  EXPECT_EQ(view.unknown_runs, 1);
+  ASSERT_EQ(view.rows.size(), 1U);
+  const QueueRow& row = view.rows.front();
+  ASSERT_TRUE(row.start_s && row.start_p90_s);
+  EXPECT_GT(*row.start_p90_s - *row.start_s, 3600) << "the end of the run before it is a guess";
+  EXPECT_FALSE(row.finish_s || row.finish_p90_s || row.slack_s || row.margin_s);
+  EXPECT_EQ(row.forecast, reason::kLengthUnknown);
+}
+
+TEST_F(QueueQueryTest, WhatCannotStartIsBlockedAndIsNeverForecast) {
+  auto typed = waiting("typed", 1, 3600);
+  typed.intent().gpu_types = {GpuType("NVIDIA-H100-80GB-HBM3")};
+  const auto row_of = [&](const ClusterSnapshot& snapshot) { return ask(snapshot).rows.front(); };
+  const QueueRow absent = row_of(a_cluster().with(a_node("n1").of("A100", 8)).with(typed).build());
+  EXPECT_TRUE(absent.blocked);
+  EXPECT_EQ(absent.reason, reason::kGpuTypeAbsent);
+  EXPECT_EQ(absent.forecast, reason::kNever);
+  const QueueRow there = row_of(a_cluster().with(a_node("n1").of("H100", 8)).with(typed).build());
+  EXPECT_FALSE(there.blocked);
+  EXPECT_TRUE(there.start_s);
+  const QueueRow large =
+      row_of(a_cluster().with(a_node("n1").of("A100", 4)).with(waiting("wide", 8, 3600)).build());
+  EXPECT_EQ(large.reason, reason::kNoNodeFits);
+  EXPECT_EQ(large.forecast, reason::kNever);
+}
+
+TEST_F(QueueQueryTest, TheMarginIsFromTheFinishToTheDeadlineAlsoOfWhatRuns) {
+  auto runs = a_job("nearly-done").gpus(4).managed().planned({"n1"}).created(0);
+  runs.started(clock_.wall_s() - 7200).intent().expected_duration_s = 7200 + 1560;
+  runs.intent().deadline_s = clock_.wall_s() + 3600;
+  const QueueView view =
+      ask(a_cluster()
+              .with(a_node("n1"))
+              .with(runs)
+              .with(test::a_pod("nearly-done-0").of_job("nearly-done").gpus(4).on("n1"))
+              .with(waiting("late", 4, 900))
+              .build());
+  ASSERT_EQ(view.rows.size(), 2U);
+  EXPECT_NEAR(*view.rows[0].margin_s, 3600 - 1560, 700) << "34 minutes, give or take its own error";
+  EXPECT_EQ(view.rows[0].slack_s, view.rows[0].margin_s);
+  EXPECT_FALSE(view.rows[0].predicted_late());
+  EXPECT_LT(*view.rows[1].margin_s, 0);
+  EXPECT_TRUE(view.rows[1].predicted_late());
+}
+
 TEST_F(QueueQueryTest, AReplicaThatDoesNotPlanSaysSo) {
   const ClusterSnapshot snapshot =
       a_cluster().with(a_node("n1")).with(waiting("plain", 1, 3600)).build();
