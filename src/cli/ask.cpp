@@ -74,8 +74,16 @@ std::string with_query(std::string path, const AskOptions& options) {
   return path;
 }
 
-CLI::App* add_question(CLI::App& app, const std::string& name, const std::string& help,
-                       const std::shared_ptr<AskOptions>& options) {
+// Each question has options of its own: CLI11 gives a flag's environment variable to every command
+// that was not called as well, and would write it over what the one that was called got.
+struct Question {
+  CLI::App* command = nullptr;
+  std::shared_ptr<AskOptions> options;
+};
+
+Question add_question(CLI::App& app, const std::string& name, const std::string& help) {
+  const auto options = std::make_shared<AskOptions>();
+  options->server.url = "http://127.0.0.1:8180";
   CLI::App* command = app.add_subcommand(name, help);
   command->add_option("-s,--server", options->server.url, "Address of the daemon's REST API")
       ->envname("SLACKLINE_SERVER")
@@ -92,12 +100,12 @@ CLI::App* add_question(CLI::App& app, const std::string& name, const std::string
       ->add_option("-o,--output", options->output, "table, wide (all columns), json, yaml or csv")
       ->check(CLI::IsMember({"table", "wide", "json", "yaml", "csv"}))
       ->capture_default_str();
-  return command;
+  return {command, options};
 }
 
-void add_queue(CLI::App& app, int& exit_code, const std::shared_ptr<AskOptions>& options) {
-  CLI::App* queue = add_question(
-      app, "queue", "List tasks that wait or are planned, by predicted start", options);
+void add_queue(CLI::App& app, int& exit_code) {
+  const auto [queue, options] =
+      add_question(app, "queue", "List tasks that wait or are planned, by predicted start");
   queue->add_option("-n,--namespace", options->ns, "Only this namespace");
   queue->add_option("--limit", options->limit, "At most so many rows");
   queue->add_flag("-w,--watch", options->watch, "Show it again and again, until Ctrl-C");
@@ -105,80 +113,101 @@ void add_queue(CLI::App& app, int& exit_code, const std::shared_ptr<AskOptions>&
       ->check(in_range(0.2, 3600))
       ->capture_default_str();
   queue->callback(
-      [&exit_code, options] { exit_code = ask(*options, with_query("/v1/queue", *options)); });
+      [&exit_code, asked = options] { exit_code = ask(*asked, with_query("/v1/queue", *asked)); });
+}
+
+void add_cluster(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_question(app, "cluster", "Show the cluster as the daemon sees it");
+  command->callback([&exit_code, asked = options] { exit_code = ask(*asked, "/v1/cluster"); });
+}
+
+void add_nodes(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_question(app, "nodes", "List nodes with their GPUs: used, held, free");
+  command->add_option("--limit", options->limit, "At most so many rows");
+  command->callback(
+      [&exit_code, asked = options] { exit_code = ask(*asked, with_query("/v1/nodes", *asked)); });
+}
+
+void add_tasks(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_question(app, "tasks", "List GPU tasks: Jobs, gangs, pods");
+  command->add_option("-n,--namespace", options->ns, "Only this namespace");
+  command->add_option("--limit", options->limit, "At most so many rows");
+  command->callback(
+      [&exit_code, asked = options] { exit_code = ask(*asked, with_query("/v1/tasks", *asked)); });
+}
+
+void add_scores(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_question(
+      app, "scores", "Show how every node is judged for a pod of the cluster, and why");
+  command->add_option("pod", options->name, "NAMESPACE/NAME of the pod")->required();
+  command->callback([&exit_code, asked = options] {
+    exit_code = ask(*asked, "/v1/scores?pod=" + client::encode_query(qualified(asked->name)));
+  });
+}
+
+void add_placements(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_question(app, "placements", "Show what every shape and GPU type would give a task");
+  command->add_option("task", options->name, "NAMESPACE/NAME of the task")->required();
+  command->add_option("--limit", options->limit, "At most so many rows");
+  command->callback([&exit_code, asked = options] {
+    const std::string path = "/v1/tasks/" + client::encode_query(qualified(asked->name));
+    exit_code = ask(*asked, with_query(path + "/placements", *asked));
+  });
+}
+
+void add_models(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_question(
+      app, "models", "Show what is known about the speed of models, and where it comes from");
+  CLI::Option* model =
+      command->add_option("model", options->name, "Only this one, with its description");
+  command
+      ->add_flag("--delete", options->forget,
+                 "Forget what was learnt of it: samples, fits, description; profiles stay")
+      ->needs(model);
+  command->callback([&exit_code, asked = options] {
+    const std::string path = asked->name.empty()
+                                 ? "/v1/models?limit=1000"
+                                 : "/v1/models/" + client::encode_query(asked->name);
+    exit_code = asked->forget ? forget_model(*asked) : ask(*asked, path);
+  });
+}
+
+void add_decisions(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_question(app, "decisions", "Show the newest rows of the decision journal");
+  command->add_option("--pod", options->name, "Only NAMESPACE/NAME");
+  command->add_option("--verb", options->verb, format("Only one of {}", verb_names()));
+  command->add_option("--limit", options->limit, "At most so many rows");
+  command->callback([&exit_code, asked = options] {
+    std::string path = with_query("/v1/decisions", *asked);
+    if (!asked->name.empty())
+      path += (path.find('?') == std::string::npos ? "?pod=" : "&pod=") +
+              client::encode_query(qualified(asked->name));
+    exit_code = ask(*asked, path);
+  });
+}
+
+void add_ready(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_question(
+      app, "ready", "Ask whether the daemon is ready (exit code 0) and what it waits for");
+  command->callback([&exit_code, asked = options] { exit_code = ask(*asked, "/readyz?verbose"); });
 }
 
 }  // namespace
 
 void add_ask(CLI::App& app, int& exit_code) {
-  const auto options = std::make_shared<AskOptions>();
-  options->server.url = "http://127.0.0.1:8180";
-
-  add_question(app, "cluster", "Show the cluster as the daemon sees it", options)
-      ->callback([&exit_code, options] { exit_code = ask(*options, "/v1/cluster"); });
-
-  CLI::App* nodes =
-      add_question(app, "nodes", "List nodes with their GPUs: used, held, free", options);
-  nodes->add_option("--limit", options->limit, "At most so many rows");
-  nodes->callback(
-      [&exit_code, options] { exit_code = ask(*options, with_query("/v1/nodes", *options)); });
-
-  CLI::App* tasks = add_question(app, "tasks", "List GPU tasks: Jobs, gangs, pods", options);
-  tasks->add_option("-n,--namespace", options->ns, "Only this namespace");
-  tasks->add_option("--limit", options->limit, "At most so many rows");
-  tasks->callback(
-      [&exit_code, options] { exit_code = ask(*options, with_query("/v1/tasks", *options)); });
-
-  add_queue(app, exit_code, options);
-
-  CLI::App* scores = add_question(
-      app, "scores", "Show how every node is judged for a pod of the cluster, and why", options);
-  scores->add_option("pod", options->name, "NAMESPACE/NAME of the pod")->required();
-  scores->callback([&exit_code, options] {
-    exit_code = ask(*options, "/v1/scores?pod=" + client::encode_query(qualified(options->name)));
-  });
-
-  CLI::App* placements = add_question(
-      app, "placements", "Show what every shape and GPU type would give a task", options);
-  placements->add_option("task", options->name, "NAMESPACE/NAME of the task")->required();
-  placements->add_option("--limit", options->limit, "At most so many rows");
-  placements->callback([&exit_code, options] {
-    const std::string path = "/v1/tasks/" + client::encode_query(qualified(options->name));
-    exit_code = ask(*options, with_query(path + "/placements", *options));
-  });
-
-  CLI::App* models = add_question(
-      app, "models", "Show what is known about the speed of models, and where it comes from",
-      options);
-  CLI::Option* model =
-      models->add_option("model", options->name, "Only this one, with its description");
-  models
-      ->add_flag("--delete", options->forget,
-                 "Forget what was learnt of it: samples, fits, description; profiles stay")
-      ->needs(model);
-  models->callback([&exit_code, options] {
-    const std::string path = options->name.empty()
-                                 ? "/v1/models?limit=1000"
-                                 : "/v1/models/" + client::encode_query(options->name);
-    exit_code = options->forget ? forget_model(*options) : ask(*options, path);
-  });
-
-  CLI::App* decisions =
-      add_question(app, "decisions", "Show the newest rows of the decision journal", options);
-  decisions->add_option("--pod", options->name, "Only NAMESPACE/NAME");
-  decisions->add_option("--verb", options->verb, format("Only one of {}", verb_names()));
-  decisions->add_option("--limit", options->limit, "At most so many rows");
-  decisions->callback([&exit_code, options] {
-    std::string path = with_query("/v1/decisions", *options);
-    if (!options->name.empty())
-      path += (path.find('?') == std::string::npos ? "?pod=" : "&pod=") +
-              client::encode_query(qualified(options->name));
-    exit_code = ask(*options, path);
-  });
-
-  add_question(app, "ready", "Ask whether the daemon is ready (exit code 0) and what it waits for",
-               options)
-      ->callback([&exit_code, options] { exit_code = ask(*options, "/readyz?verbose"); });
+  add_cluster(app, exit_code);
+  add_nodes(app, exit_code);
+  add_tasks(app, exit_code);
+  add_queue(app, exit_code);
+  add_scores(app, exit_code);
+  add_placements(app, exit_code);
+  add_models(app, exit_code);
+  add_decisions(app, exit_code);
+  add_ready(app, exit_code);
 }
 
 }  // namespace slackline::cli

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "slackline/base/duration.h"
+#include "slackline/base/spelling.h"
 #include "slackline/base/text.h"
 #include "wire/json_view.h"
 #include "wire/sealed_text.h"
@@ -222,27 +223,19 @@ const KnownKey* known(std::string_view key) {
   return at == kKnownKeys.end() ? nullptr : at;
 }
 
-// The known key that shares the longest beginning, for "did you mean".
-std::string_view nearest(std::string_view key) {
-  std::string_view best = kKnownKeys.front().key;
-  std::size_t best_length = 0;
-  for (const KnownKey& candidate : kKnownKeys) {
-    const auto length = static_cast<std::size_t>(
-        std::mismatch(key.begin(), key.end(), candidate.key.begin(), candidate.key.end()).first -
-        key.begin());
-    if (length > best_length) {
-      best = candidate.key;
-      best_length = length;
-    }
-  }
-  return best;
+std::string did_you_mean(std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const KnownKey& candidate : kKnownKeys)
+    names.push_back(candidate.key);
+  const auto nearest = nearest_spelling(key, names);
+  return nearest ? format("; did you mean {}{}?", kPrefix, *nearest) : "";
 }
 
 // True when the key says something about the task, or wanted to.
 bool read_key(const Entry& entry, bool label) {
   const KnownKey* key = known(entry.key);
   if (key == nullptr) {
-    entry.complain(format("unknown key; did you mean {}{}?", kPrefix, nearest(entry.key)));
+    entry.complain(format("unknown key{}", did_you_mean(entry.key)));
     return true;
   }
   if (key->label != label && key->read != nullptr) {
