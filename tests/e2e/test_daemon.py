@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import os
 import pathlib
 import shutil
 import sqlite3
@@ -196,6 +197,23 @@ class DumpTest(unittest.TestCase):
                     "--extender", f"http://127.0.0.1:{self.daemon.extender_port}")  # fmt: skip
         self.assertRegex(tried, r"p100-2 +P100 +not now: free GPUs are held")
         self.assertRegex(run("version"), r"^slackline \d+\.\d+\.\d+\n$")
+
+    def test_a_flag_beats_the_environment(self):
+        def nodes(server, variable):
+            return subprocess.run([slackline_binary(), "nodes", "--server", server], text=True, capture_output=True,
+                                  env={**os.environ, "SLACKLINE_SERVER": variable})  # fmt: skip
+
+        nowhere = f"http://127.0.0.1:{free_ports(1)[0]}"
+        self.assertIn("a100-1", nodes(self.daemon.api_url, nowhere).stdout)
+        self.assertEqual(nodes(nowhere, self.daemon.api_url).returncode, 1)
+
+    def test_an_unknown_command_is_named_with_what_was_meant(self):
+        done = subprocess.run([slackline_binary(), "quque"], text=True, capture_output=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('unknown command "quque", did you mean queue?', done.stderr)
+        done = subprocess.run([slackline_binary()], text=True, capture_output=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("simulate", done.stderr)
 
     def test_no_daemon_is_said_with_the_remedy(self):
         port = free_ports(1)[0]
