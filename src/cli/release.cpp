@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/numbers.h"
@@ -22,6 +23,7 @@ struct ReleaseOptions {
   std::string lease = "slackline-system/slackline";
   std::optional<std::string> older_than;
   double timeout_s = 120;
+  bool dry_run = false;
 };
 
 constexpr double kLongestVigil_s = 24 * 3600;
@@ -48,6 +50,17 @@ Result<bool> planner_lives(const ReleaseOptions& options, const cluster::KubeAcc
   return !unled;
 }
 
+Status show_held_back(const cluster::ClusterSource& source, double timeout_s) {
+  SLACKLINE_ASSIGN(const std::vector<OwnWrite> writes,
+                   control::find_held_back(source, system_clock(), timeout_s));
+  for (const OwnWrite& write : writes)
+    std::printf("would release %s %s\n", writes_job(write.kind) ? "Job" : "pod",
+                printable(write.key.str()).c_str());
+  std::printf("%zu objects are held back; pods that their Jobs make later are not counted\n",
+              writes.size());
+  return {};
+}
+
 Status release(const ReleaseOptions& options) {
   const cluster::KubeAccess access{.kubeconfig = options.kubeconfig};
   SLACKLINE_ASSIGN(const bool lives, planner_lives(options, access));
@@ -60,6 +73,7 @@ Status release(const ReleaseOptions& options) {
   SLACKLINE_ASSIGN(const auto source,
                    cluster::make_kube_source(kube, default_gpu_catalog(), metrics, nullptr));
   SLACKLINE_TRY(source->start());
+  if (options.dry_run) return show_held_back(*source, options.timeout_s);
   SLACKLINE_ASSIGN(
       const control::Released done,
       control::release_all(*source, *writer, metrics, system_clock(), options.timeout_s));
@@ -82,6 +96,7 @@ void add_release(CLI::App& app, int& exit_code) {
       "(15 s); end without a write as soon as somebody renews it");
   command->add_option("--lease", options->lease, "NAMESPACE/NAME of that Lease")
       ->capture_default_str();
+  command->add_flag("--dry-run", options->dry_run, "Show what is held back, and write nothing");
   command->add_option("--timeout", options->timeout_s, "Seconds")
       ->check(in_range(1, 3600))
       ->capture_default_str();

@@ -107,6 +107,11 @@ class ActiveTest(ActiveCase):
         self.assertIn("somebody plans", slackline(*command, "1m"))
         self.daemon.kill()
         time.sleep(2)
+        before = [event["requestURI"] for event in self.writes()]
+        shown = slackline("release", "--kubeconfig", self.account, "--dry-run")
+        self.assertIn("would release Job default/held\n", shown)
+        self.assertIn("would release Job default/pair\n", shown)
+        self.assertEqual([event["requestURI"] for event in self.writes()], before)
         self.assertIn("released 2 Jobs and 3 pods", slackline(*command, "1s"))
         for job in self.cluster.list("job", "default"):
             self.assertFalse(job["spec"]["suspend"], name_of(job))

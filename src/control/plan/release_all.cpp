@@ -13,7 +13,26 @@ namespace {
 
 constexpr auto kRound = std::chrono::milliseconds(50);
 
+tl::unexpected<Error> not_listed(const cluster::ClusterSource& source, double timeout_s) {
+  const std::string detail = source.health().detail;
+  return fail(ErrorCode::kUnavailable,
+              format("the API server did not list what there is within {:.0f} s{}{}: nothing was "
+                     "released; check it, and run this again",
+                     timeout_s, detail.empty() ? "" : ": ", detail));
+}
+
 }  // namespace
+
+Result<std::vector<OwnWrite>> find_held_back(const cluster::ClusterSource& source,
+                                             const Clock& clock, double timeout_s) {
+  const double until_s = clock.steady_s() + timeout_s;
+  while (clock.steady_s() < until_s) {
+    const SnapshotPtr snapshot = source.snapshot();
+    if (snapshot->synced) return core::let_go(*snapshot);
+    std::this_thread::sleep_for(kRound);
+  }
+  return not_listed(source, timeout_s);
+}
 
 Result<Released> release_all(const cluster::ClusterSource& source, cluster::ClusterWriter& writer,
                              obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s) {
@@ -39,11 +58,11 @@ Result<Released> release_all(const cluster::ClusterSource& source, cluster::Clus
       (writes_job(write.kind) ? jobs : pods).insert(write.key);
     actuator.perform(std::move(writes));
   }
-  return fail(
-      ErrorCode::kTimeout,
-      format("after {:.0f} s {} objects are still held back{}; run it "
-             "again with a longer --timeout",
-             timeout_s, left, source.snapshot()->synced ? "" : ", the first list is not in"));
+  if (!source.snapshot()->synced) return not_listed(source, timeout_s);
+  return fail(ErrorCode::kTimeout,
+              format("after {:.0f} s {} objects are still held back; run it again with a longer "
+                     "--timeout",
+                     timeout_s, left));
 }
 
 }  // namespace slackline::control

@@ -5,6 +5,8 @@
 // were unsuspended may appear gated.
 #pragma once
 
+#include <vector>
+
 #include "cluster/source.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
@@ -19,7 +21,11 @@ struct Released {
   std::size_t pods = 0;
 };
 
-// `source` is started. kTimeout: not synced, or not done, in time; to be run again.
+// The writes that would begin it, none of which is made. kUnavailable: not synced in time.
+Result<std::vector<OwnWrite>> find_held_back(const cluster::ClusterSource& source,
+                                             const Clock& clock, double timeout_s);
+
+// `source` is started. kUnavailable: not synced in time; kTimeout: not done; to be run again.
 Result<Released> release_all(const cluster::ClusterSource& source, cluster::ClusterWriter& writer,
                              obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s);
 
