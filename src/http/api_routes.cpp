@@ -108,24 +108,28 @@ Response list_decisions(const control::Queries& queries, const Request& request)
 
 void add_api_routes(Router& router, const control::Queries& queries) {
   const auto get = [&router, &queries](
-                       const char* pattern,
+                       const char* pattern, std::vector<std::string> parameters,
                        Response (*handler)(const control::Queries&, const Request&)) {
-    router.add({"GET", pattern,
-                [handler, &queries](const Request& request) { return handler(queries, request); },
-                0, Pool::kThreads});
+    Route route{"GET", pattern,
+                [handler, &queries](const Request& request) { return handler(queries, request); }};
+    route.parameters = std::move(parameters);
+    router.add(std::move(route));
   };
-  get("/v1/cluster", get_cluster);
-  get("/v1/nodes", [](const control::Queries& q, const Request& r) { return list(r, q.nodes()); });
-  get("/v1/tasks", list_tasks);
-  get("/v1/tasks/{ns}/{name}", get_task);
-  get("/v1/tasks/{ns}/{name}/placements", list_placements);
-  get("/v1/scores", get_scores);
-  get("/v1/decisions", list_decisions);
+  get("/v1/cluster", {"output"}, get_cluster);
+  get("/v1/nodes", {"output", "limit", "continue"},
+      [](const control::Queries& q, const Request& r) { return list(r, q.nodes()); });
+  get("/v1/tasks", {"output", "limit", "continue", "namespace"}, list_tasks);
+  get("/v1/tasks/{ns}/{name}", {"output"}, get_task);
+  get("/v1/tasks/{ns}/{name}/placements", {"output", "limit", "continue"}, list_placements);
+  get("/v1/scores", {"output", "limit", "continue", "pod"}, get_scores);
+  get("/v1/decisions", {"output", "limit", "continue", "pod", "verb"}, list_decisions);
   router.add({"GET", "/openapi.json",
               [](const Request&) { return json(std::string(kOpenApi.front().second)); }, 0,
               Pool::kThreads});
   router.set_error_page([](int status, std::string_view message) {
-    Response response = json(wire::encode_status_error(status, reason_phrase(status), message));
+    std::string reason(reason_phrase(status));  // as Kubernetes writes it: "NotFound"
+    std::erase(reason, ' ');
+    Response response = json(wire::encode_status_error(status, reason, message));
     response.status = status;
     return response;
   });

@@ -63,14 +63,15 @@ Response delete_model(control::Models& models, const Request& request) {
 
 void add_model_routes(Router& router, const control::Queries& queries, control::Models& models,
                       std::size_t max_samples) {
-  router.add({"GET", "/v1/models",
-              [&queries](const Request& request) { return list(request, queries.models()); }, 0,
-              Pool::kThreads});
-  router.add({"GET", "/v1/models/{model}",
-              [&queries](const Request& request) {
-                return answer(request, queries.model(request.params.at("model")));
-              },
-              0, Pool::kThreads});
+  Route all{"GET", "/v1/models",
+            [&queries](const Request& request) { return list(request, queries.models()); }};
+  all.parameters = {"output", "limit", "continue"};
+  router.add(std::move(all));
+  Route one{"GET", "/v1/models/{model}", [&queries](const Request& request) {
+              return answer(request, queries.model(request.params.at("model")));
+            }};
+  one.parameters = {"output"};
+  router.add(std::move(one));
   router.add({"PUT", "/v1/models/{model}",
               [&models](const Request& request) { return put_model(models, request); },
               kMaxDescriptorBody, Pool::kThreads});

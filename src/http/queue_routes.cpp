@@ -46,9 +46,10 @@ Response get_queue(control::QueueQuery& queue, const Request& request) {
 }  // namespace
 
 void add_queue_routes(Router& router, control::QueueQuery& queue) {
-  router.add({"GET", "/v1/queue",
-              [&queue](const Request& request) { return get_queue(queue, request); }, 0,
-              Pool::kThreads});
+  Route route{"GET", "/v1/queue",
+              [&queue](const Request& request) { return get_queue(queue, request); }};
+  route.parameters = {"output", "limit", "continue", "namespace"};
+  router.add(std::move(route));
 }
 
 }  // namespace slackline::http

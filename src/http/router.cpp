@@ -106,6 +106,17 @@ std::optional<std::size_t> match(const std::vector<std::string>& pattern,
   return names;
 }
 
+// Empty: the route knows them all.
+std::string unknown_parameter(const Route& route, const Parameters& query) {
+  if (!route.parameters) return {};
+  const std::vector<std::string>& known = *route.parameters;
+  for (const auto& [name, value] : query)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return format("unknown parameter \"{}\"; {} takes {}", printable(name, 64), route.pattern,
+                    known.empty() ? "none" : join(known, ", "));
+  return {};
+}
+
 Response plain_error(int status, std::string_view message) {
   return Response{status, "text/plain; charset=utf-8", std::string(message) + "\n", {}};
 }
@@ -169,6 +180,8 @@ Router::Resolution Router::resolve(std::string_view method, std::string_view tar
     const std::string& segment = best->segments[i];
     if (is_name(segment)) found.params[segment.substr(1, segment.size() - 2)] = (*path)[i];
   }
+  if (const std::string problem = unknown_parameter(best->route, found.query); !problem.empty())
+    return refuse(400, problem);
   found.route = &best->route;
   return found;
 }

@@ -32,6 +32,8 @@ struct Route {
   Pool pool = Pool::kThreads;
   // Of kHot: a longer body is handled as by kThreads, for reading it alone takes too long.
   std::size_t hot_body = std::numeric_limits<std::size_t>::max();
+  // The query parameters it knows; another one is refused with 400. nullopt: any, unread.
+  std::optional<std::vector<std::string>> parameters = std::nullopt;
 
   Pool pool_for(std::size_t body_size) const {
     return pool == Pool::kHot && body_size <= hot_body ? Pool::kHot : Pool::kThreads;

@@ -115,7 +115,8 @@ class DumpTest(unittest.TestCase):
             ("/v1/nodes?limit=0", 400, "1 to 1000"),
             ("/v1/decisions?verb=guess", 400, "prioritize"),
             ("/v1/tasks/team-nlp/nobody", 404, "nobody"),
-            ("/v1/nothing", 404, ""),
+            ("/v1/nothing", 404, '"NotFound"'),
+            ("/v1/nodes?limt=3", 400, 'unknown parameter \\"limt\\"; /v1/nodes takes output, limit, continue'),
             ("/v1/../etc/passwd", (400, 404), ""),
             ("/v1/tasks/a%00b/c", (400, 404), ""),
             ("/v1/nodes?" + "x" * 20000, (400, 414, 431), ""),
@@ -206,6 +207,21 @@ class DumpTest(unittest.TestCase):
         nowhere = f"http://127.0.0.1:{free_ports(1)[0]}"
         self.assertIn("a100-1", nodes(self.daemon.api_url, nowhere).stdout)
         self.assertEqual(nodes(nowhere, self.daemon.api_url).returncode, 1)
+
+    def test_a_release_without_an_api_server_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kubeconfig = pathlib.Path(folder) / "config"
+            kubeconfig.write_text(json.dumps({
+                "apiVersion": "v1", "kind": "Config", "current-context": "c",
+                "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{free_ports(1)[0]}"}}],
+                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                "users": [{"name": "u", "user": {}}],
+            }))  # fmt: skip
+            done = subprocess.run([slackline_binary(), "release", "--kubeconfig", kubeconfig, "--timeout", "2"],
+                                  text=True, capture_output=True)  # fmt: skip
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("did not list what there is within 2 s", done.stderr)
+        self.assertNotIn("held back", done.stderr)
 
     def test_an_unknown_command_is_named_with_what_was_meant(self):
         done = subprocess.run([slackline_binary(), "quque"], text=True, capture_output=True)

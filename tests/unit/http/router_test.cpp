@@ -97,6 +97,17 @@ TEST_F(RouterTest, QueriesAreBounded) {
   EXPECT_EQ(status("/" + std::string(2'000, 'x')), 400);
 }
 
+TEST_F(RouterTest, AParameterThatTheRouteDoesNotKnowIsRefusedWhereItSaysWhichItKnows) {
+  Route lists{"GET", "/v1/nodes", describe};
+  lists.parameters = {"limit", "output"};
+  router_.add(std::move(lists));
+  EXPECT_EQ(status("/v1/nodes?limit=3"), 200);
+  const Response refused = ask("GET", "/v1/nodes?limt=3");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.body, "unknown parameter \"limt\"; /v1/nodes takes limit, output\n");
+  EXPECT_EQ(status("/v1/tasks?whatever=1"), 200) << "this one takes any";
+}
+
 TEST_F(RouterTest, AnExceptionIsA500ThatRepeatsNothing) {
   router_.add({"GET", "/throws",
                [](const Request&) -> Response { throw std::runtime_error("secret 4711"); }, 0,
