@@ -135,7 +135,7 @@ TextTable table_of(const std::vector<PlacementRow>& rows) {
                source_text(row.source, row.extrapolated),
                row.latency_s > 0 ? format_duration(row.latency_s) : "", figure(row.cost),
                figure(row.cer), std::string(yes_or_no(row.feasible)), row.fits_now ? "yes" : "no",
-               row.written ? "as submitted" : row.reason});
+               row.written && row.allowed ? "as submitted" : row.reason});
   return table;
 }
 

@@ -49,6 +49,7 @@ struct PlacementRow {
   std::optional<double> cer;
   // Started now it meets the deadline (eq 15); nullopt without a deadline or a prediction.
   std::optional<bool> feasible;
+  bool accepted = false;     // gpu-types permits the type
   bool fits_now = false;     // enough nodes have room now, holds and predicates respected
   bool allowed = false;      // gpu-types and placements (or the written shape) permit it
   bool written = false;      // the shape as submitted
@@ -56,6 +57,7 @@ struct PlacementRow {
 };
 
 struct PlacementTable {
+  std::vector<GpuType> absent;       // types of gpu-types that no usable node has
   std::optional<double> deadline_s;  // epoch seconds
   std::optional<double> lat11_s;     // Lat<1,1> on the reference type
   std::vector<PlacementRow> rows;    // by CER descending, then m, d_node, type, resource

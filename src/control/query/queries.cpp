@@ -82,6 +82,24 @@ std::string score_note(const core::ScoreSheet& sheet) {
   return format("shape {}; throughput model: {}", sheet.shape.str(), join(notes, "; "));
 }
 
+// Where the figures of a table come from, and which types it cannot show.
+std::string placements_note(const Task& task, const core::PlacementTable& table) {
+  std::string note;
+  if (const auto workload = task.intent.workload())
+    note = format(
+        "predicted by what is known about {}; 9 of 10 runs are expected between LOW and HIGH",
+        *workload);
+  else if (task.intent.expected_duration_s)
+    note = "expected-duration is for the shape as submitted, on the first type of gpu-types";
+  else
+    note = "the task names no model: no prediction";
+  std::vector<std::string> absent;
+  for (const GpuType& type : table.absent)
+    absent.push_back(type.str());
+  if (!absent.empty()) note += format("; no usable node has: {}", printable(join(absent, ", ")));
+  return note;
+}
+
 }  // namespace
 
 Queries::Queries(const DecisionOptions& options, const KnownBoard& board,
@@ -229,14 +247,10 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
     out.fits_now = row.fits_now;
     out.written = row.written;
     if (!row.cer) out.reason = row.model_source;
-    if (!row.allowed) out.reason = "not asked for";
+    if (!row.allowed) out.reason = row.accepted ? "not asked for" : "not in gpu-types";
     view.rows.push_back(std::move(out));
   }
-  view.note = view.model.empty() ? "the task names no model: no prediction"
-                                 : format(
-                                       "predicted by what is known about {}; 9 of 10 runs are "
-                                       "expected between LOW and HIGH",
-                                       view.model);
+  view.note = placements_note(*task, table);
   return view;
 }
 

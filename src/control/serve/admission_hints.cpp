@@ -66,6 +66,20 @@ void hint_at_model(const TaskIntent& intent, const AdmissionFacts& facts,
       some_models(facts.predictor->profiles())));
 }
 
+// With a model that is known, and not how much of it.
+void hint_at_length(const TaskIntent& intent, const AdmissionFacts& facts,
+                    std::vector<std::string>& hints) {
+  if (!intent.model || intent.expected_duration_s || !is_known(intent, *facts.predictor)) return;
+  if (intent.batch_size && intent.iterations) return;
+  hints.push_back(
+      format("{}: without {} nobody knows how long the task runs, and its class gives no deadline; "
+             "write it, or slackline.dev/expected-duration",
+             contract::kModel,
+             intent.batch_size   ? "iterations"
+             : intent.iterations ? "batch-size"
+                                 : "batch-size and iterations"));
+}
+
 void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
                       std::vector<std::string>& hints) {
   if (!task.intent.deadline_s && !task.intent.deadline_after_s) return;
@@ -122,6 +136,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   if (job == nullptr) return hints;
   const Task task = task_of(review, *job, facts);
   hint_at_model(task.intent, facts, hints);
+  hint_at_length(task.intent, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);
   return hints;

@@ -88,6 +88,8 @@ class TableMaker {
         table_.rows.back().fits_now = room[static_cast<std::size_t>(shape.d_gpn)] >= shape.d_node;
       }
     }
+    for (const GpuType& type : accepted_.types())
+      if (find_pool(pools_, type, task_.gpu_resource) == nullptr) table_.absent.push_back(type);
     std::sort(table_.rows.begin(), table_.rows.end(), before);
     return std::move(table_);
   }
@@ -118,7 +120,8 @@ class TableMaker {
     row.resource = pool.resource;
     row.cost = placement_cost(pool, shape, options_.theta);
     row.written = shape == task_.written_shape();
-    row.allowed = allowed(pool.type, shape, row.written);
+    row.accepted = accepted_.preference(pool.type).has_value();
+    row.allowed = row.accepted && allowed(shape, row.written);
     predict(model, row);
     if (row.lat_s && table_.deadline_s)
       row.feasible = options_.now_wall_s + *row.lat_s <= *table_.deadline_s + kDeadlineTolerance_s;
@@ -127,8 +130,7 @@ class TableMaker {
 
   bool is_modelled() const { return options_.catalog->is_whole(task_.gpu_resource); }
 
-  bool allowed(const GpuType& type, Placement shape, bool written) const {
-    if (!accepted_.preference(type)) return false;
+  bool allowed(Placement shape, bool written) const {
     const TaskIntent& intent = task_.intent;
     if (intent.expected_duration_s && !intent.model) return written;
     if (intent.any_placement) return true;

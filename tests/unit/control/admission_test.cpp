@@ -312,6 +312,16 @@ TEST_F(AdmissionTest, AnUnknownModelIsAWarning) {
   EXPECT_THAT(mutate(job(R"("slackline.dev/model":"foo")")).warnings, IsEmpty()) << "told once";
 }
 
+TEST_F(AdmissionTest, AModelWithoutItsLengthIsAWarning) {
+  const std::string model = R"("slackline.dev/model":"resnet50")";
+  EXPECT_THAT(validate(job(model)).warnings,
+              ElementsAre(HasSubstr("without batch-size and iterations nobody knows how long")));
+  EXPECT_THAT(validate(job(model + R"(,"slackline.dev/batch-size":"64")")).warnings,
+              ElementsAre(HasSubstr("without iterations")));
+  EXPECT_THAT(validate(job(model + R"(,"slackline.dev/expected-duration":"2h")")).warnings,
+              IsEmpty());
+}
+
 TEST_F(AdmissionTest, AnInfeasibleDeadlineNamesTheEarliestFinish) {
   const std::string what =
       R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64","slackline.dev/iterations":"1000000",)";

@@ -119,6 +119,9 @@ TEST_F(PlacementsOfATask, AreAllowedAsTheAnnotationsSay) {
   EXPECT_TRUE(row(out, {2, 2}, "A100").allowed);
   EXPECT_FALSE(row(out, {1, 2}, "A100").allowed);
   EXPECT_FALSE(row(out, {1, 2}, "K80").allowed);
+  EXPECT_FALSE(row(out, {1, 2}, "K80").accepted);
+  EXPECT_TRUE(row(out, {1, 2}, "A100").accepted);
+  EXPECT_TRUE(out.absent.empty());
   EXPECT_EQ(out.deadline_s, std::nullopt) << "no model, no deadline";
   EXPECT_EQ(out.rows[0].model_source, "none: task names no model");
 }
@@ -135,6 +138,12 @@ TEST_F(PlacementsOfATask, PredictNothingForPartsOfGpus) {
     EXPECT_EQ(row.lat_s, std::nullopt);
     EXPECT_EQ(row.model_source, "none: only whole GPUs are modelled");
   }
+}
+
+TEST_F(PlacementsOfATask, NameTheAcceptedTypesThatNoNodeHas) {
+  JobBuilder job = a_job("train").of(1).gpus(2);
+  job.intent().gpu_types = {GpuType("H100"), GpuType("A100")};
+  EXPECT_THAT(table(nodes_.with(job)).absent, ElementsAre(GpuType("H100")));
 }
 
 TEST_F(PlacementsOfATask, TakeAnExpectedDurationForTheWrittenShape) {
