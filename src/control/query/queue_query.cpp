@@ -27,7 +27,7 @@ struct QueueQuery::Impl {
     const WrittenBook written = books.book();
     const core::PlanState& state = sight.queue.state();
     if (written.snapshot_version == sight.snapshot->version ||
-        state.waiting().size() > kMostForecast)
+        state.waiting().size() > kMostForecast || state.running().size() > kMostPlayed)
       return written.book;
     return std::make_shared<const core::ForecastBook>(state, names_of(sight.queue), sight.now_s,
                                                       sight.policy);

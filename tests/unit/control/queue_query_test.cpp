@@ -207,6 +207,16 @@ TEST_F(QueueQueryTest, AReplicaThatDoesNotPlanSaysSo) {
   EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotActive);
 }
 
+TEST_F(QueueQueryTest, AmongManyRunsTheBookIsAskedToo) {
+  auto cluster = a_cluster().with(a_node("n1")).with(waiting("waits", 4, 36000));
+  for (std::size_t i = 0; i <= kMostPlayed; ++i) {
+    const std::string name = std::to_string(i);
+    cluster.with(a_node("busy-" + name).of("A100", 1))
+        .with(test::a_pod("run-" + name).gpus(1).on("busy-" + name));
+  }
+  EXPECT_EQ(ask(cluster.build()).rows.front().forecast, reason::kNotInBook);
+}
+
 TEST_F(QueueQueryTest, ALongQueueIsReadFromTheBookAndWhoIsNewerSaysSo) {
   auto cluster = a_cluster().with(a_node("n1"));
   for (std::size_t i = 0; i <= kMostForecast; ++i)
