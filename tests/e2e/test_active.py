@@ -31,7 +31,10 @@ class ActiveTest(ActiveCase):
         self.cluster.wait(lambda: self._reasons("train") >= {"Planned"}, 10, "the Event")
 
     def test_the_earlier_deadline_goes_first(self):
-        self.cluster.apply([gpu_pod(f"filler-{i}", gpus=4, duration="10s") for i in range(4)])
+        soon_over = {"slackline.dev/expected-duration": "10s"}  # else b-soon is predicted to be late
+        self.cluster.apply([
+            gpu_pod(f"filler-{i}", gpus=4, duration="10s", annotations=soon_over) for i in range(4)
+        ])  # fmt: skip
         self.cluster.wait(lambda: self.bound("filler") == 4, 30, "the cluster to be full")
         shape = {"pods": 4, "gpus": 4, "gang": True, "duration": "2s"}
         notes = {"slackline.dev/expected-duration": "10m"}
