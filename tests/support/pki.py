@@ -40,11 +40,13 @@ class Pki:
     def key(self, name):
         return self.directory / f"{name}.key"
 
-    def mutual_tls(self):
-        """The setting `tls` of a listener that asks its clients for certificates: YAML."""
+    def mutual_tls(self, names=("system:kube-scheduler",)):
+        """The setting `tls` of a listener that asks its clients for certificates: YAML. Without
+        names any client of the authority is served, which programs of any age understand."""
+        allowed = f", clientNames: [{', '.join(map(repr, names))}]" if names else ""
         return (
             f"{{certFile: {self.crt('extender')}, keyFile: {self.key('extender')},"
-            f" clientCAFile: {self.crt('ca')}, clientNames: ['system:kube-scheduler']}}"
+            f" clientCAFile: {self.crt('ca')}{allowed}}}"
         )
 
     def kubeconfig(self, path, server, user_lines):

@@ -9,7 +9,7 @@
 #include "sim/engine.h"
 #include "sim/report.h"
 #include "sim/trace_csv.h"
-#include "support/shared_files.h"
+#include "support/read_text.h"
 #include "wire/profile_codec.h"
 
 namespace slackline::sim {

@@ -1,6 +1,5 @@
 #include "wire/profile_codec.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -213,12 +212,8 @@ TEST(ProfileCodec, EveryShippedProfileIsRead) {
 }
 
 TEST(ProfileCodec, TheGoldenImportIsRead) {
-  const char* shared = std::getenv("SLACKLINE_SHARED");
   const std::filesystem::path path =
-      std::filesystem::path(shared != nullptr ? shared : SLACKLINE_SOURCE_DIR "/../shared") /
-      "golden/profile_k80.json";
-  if (!std::filesystem::exists(path))
-    GTEST_SKIP() << "SKIPPED: no " << path << "; set SLACKLINE_SHARED";
+      SLACKLINE_SOURCE_DIR "/tests/contract/golden/simulator/profile_k80.json";
   const auto entries = read_profile(read_file(path), path.string());
   ASSERT_TRUE(entries) << entries.error().message;
   EXPECT_EQ(entries->size(), 6U);
