@@ -126,6 +126,7 @@ class RowMaker {
 
   bool type_is_absent(const core::QueueTask& task) const {
     const core::AcceptedTypes accepted(*task.intent, *sight_.catalog);
+    if (accepted.anything()) return false;
     return std::none_of(queue_.pools().begin(), queue_.pools().end(),
                         [&](const core::QueuePool& pool) {
                           return !pool.nodes.empty() && accepted.preference(pool.pool.type);

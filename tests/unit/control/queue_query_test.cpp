@@ -174,6 +174,8 @@ TEST_F(QueueQueryTest, WhatCannotStartIsBlockedAndIsNeverForecast) {
       row_of(a_cluster().with(a_node("n1").of("A100", 4)).with(waiting("wide", 8, 3600)).build());
   EXPECT_EQ(large.reason, reason::kNoNodeFits);
   EXPECT_EQ(large.forecast, reason::kNever);
+  const QueueRow any = row_of(a_cluster().with(waiting("any", 1, 3600)).build());
+  EXPECT_EQ(any.reason, reason::kNoNodeFits) << "it accepts every type, and there is no node";
 }
 
 TEST_F(QueueQueryTest, TheMarginIsFromTheFinishToTheDeadlineAlsoOfWhatRuns) {
