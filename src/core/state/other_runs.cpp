@@ -40,17 +40,16 @@ class Finder {
     const Pool& of = pools_[pool].pool;
     if (pod.terminal() || is_planned(pod) || primary_gpu_resource(pod.requests) != of.resource)
       return;
+    const int gpus = countable_gpus(pod.requests.gpu_count(of.resource));
+    if (gpus > of.gpus_per_node) return;
     OtherRun run;
-    run.pool = pool;
     run.node = node;
-    run.gpus = countable_gpus(pod.requests.gpu_count(of.resource));
-    if (run.gpus > of.gpus_per_node) return;
     run.started_s = std::min(pod.started_s.value_or(options_.now_wall_s), options_.now_wall_s);
-    const Length& length = length_of(pod, of, run.gpus);
+    const Length& length = length_of(pod, of, gpus);
     run.known = length.work_s.has_value();
     const double elapsed_s = options_.now_wall_s - run.started_s;
     run.estimate = {pool,
-                    {1, run.gpus},
+                    {1, gpus},
                     1,
                     length.work_s.value_or(std::max(kUnknownRun_s, 2 * elapsed_s)),
                     length.startup_s,

@@ -14,11 +14,9 @@
 namespace slackline::core {
 
 struct OtherRun {
-  PoolIndex pool = 0;
   PoolNode node = 0;
-  int gpus = 0;
   double started_s = 0;  // epoch
-  Estimate estimate;     // of the whole run
+  Estimate estimate;     // of the whole run; tells the pool and the GPUs
   bool known = true;     // false: nobody knows how long it takes
 };
 

@@ -253,7 +253,7 @@ class QueueMaker {
     PlanTask described;
     described.id = id;
     described.submit_s = run.started_s;
-    described.request_gpus = run.gpus;
+    described.request_gpus = run.estimate.shape.gpus();
     described.preemptible = false;
     described.menu = std::make_shared<const PlacementMenu>(
         make_menu({run.estimate}, menus_.pools(), {.theta = options_.theta}));
