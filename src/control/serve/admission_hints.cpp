@@ -56,21 +56,17 @@ bool is_known(const TaskIntent& intent, const core::Predictor& predictor) {
   });
 }
 
+// What of model, batch-size and iterations leaves its run time open.
 void hint_at_model(const TaskIntent& intent, const AdmissionFacts& facts,
                    std::vector<std::string>& hints) {
-  if (!intent.model || is_known(intent, *facts.predictor)) return;
-  hints.push_back(format(
-      "{}: \"{}\" is unknown, so its run time cannot be predicted and its class gives no deadline; "
-      "known: {}; or write slackline.dev/expected-duration",
-      contract::kModel, printable(*intent.workload(), 48),
-      some_models(facts.predictor->profiles())));
-}
-
-// With a model that is known, and not how much of it.
-void hint_at_length(const TaskIntent& intent, const AdmissionFacts& facts,
-                    std::vector<std::string>& hints) {
-  if (!intent.model || intent.expected_duration_s || !is_known(intent, *facts.predictor)) return;
-  if (intent.batch_size && intent.iterations) return;
+  if (!intent.model) return;
+  if (!is_known(intent, *facts.predictor))
+    return hints.push_back(
+        format("{}: \"{}\" is unknown, so its run time cannot be predicted and its class gives no "
+               "deadline; known: {}; or write slackline.dev/expected-duration",
+               contract::kModel, printable(*intent.workload(), 48),
+               some_models(facts.predictor->profiles())));
+  if (intent.expected_duration_s || (intent.batch_size && intent.iterations)) return;
   hints.push_back(
       format("{}: without {} nobody knows how long the task runs, and its class gives no deadline; "
              "write it, or slackline.dev/expected-duration",
@@ -136,7 +132,6 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   if (job == nullptr) return hints;
   const Task task = task_of(review, *job, facts);
   hint_at_model(task.intent, facts, hints);
-  hint_at_length(task.intent, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);
   return hints;
