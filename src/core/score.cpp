@@ -93,8 +93,8 @@ class NodeScorer {
     const double created_s = job != nullptr ? job->created_s : pod_.created_s;
     std::vector<GpuType> types = fit_.accepted().types();
     if (types.empty()) types = snapshot_.node_table.types;
-    const auto lat11_s =
-        question_.whole_gpus ? reference_lat_s(intent_, *options_.predictor, types) : std::nullopt;
+    const auto lat11_s = reference_lat_s({intent_, question_.resource, *options_.catalog},
+                                         *options_.predictor, types);
     return resolve_deadline(intent_, created_s, lat11_s);
   }
 
@@ -193,9 +193,7 @@ class NodeScorer {
     if (!intent_.iterations) return;
     estimate.lat_s = lat_s(estimate.prediction->throughput_samples_per_s, model.batch(),
                            static_cast<double>(*intent_.iterations), model.startup_s());
-    if (estimate.lat_s && deadline_s_)
-      estimate.feasible =
-          options_.now_wall_s + *estimate.lat_s <= *deadline_s_ + kDeadlineTolerance_s;
+    estimate.feasible = meets_deadline(options_.now_wall_s, estimate.lat_s, deadline_s_);
   }
 
   // Types without a CER last; equal ones share a rank.

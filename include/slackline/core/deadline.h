@@ -2,8 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "slackline/core/predictor.h"
+#include "slackline/model/gpu_catalog.h"
 #include "slackline/model/task_intent.h"
 
 namespace slackline::core {
@@ -26,6 +29,10 @@ std::optional<double> resolve_deadline(const TaskIntent& intent, double created_
                                        std::optional<double> lat11_s,
                                        const DeadlineFactors& factors = {});
 
+// Whether a run of so long that starts now ends in time (000 eq 15); nullopt where one is unknown.
+std::optional<bool> meets_deadline(double now_s, std::optional<double> lat_s,
+                                   std::optional<double> deadline_s);
+
 // A run on one GPU of the reference type, as it is predicted now.
 struct ReferenceRun {
   double lat_s = 0;  // Lat<1,1>, start-up included
@@ -33,11 +40,18 @@ struct ReferenceRun {
   PredictionSource source = PredictionSource::kDefault;
 };
 
+// What a task asks for, as far as its reference run depends on it.
+struct ReferenceQuestion {
+  const TaskIntent& intent;
+  std::string_view resource;  // of its GPUs
+  const GpuCatalog& catalog;
+};
+
 // On the slowest of `types` for which the predictor knows anything; of equals the first. nullopt:
-// for none of them, or the intent names no model, batch or iterations.
-std::optional<ReferenceRun> reference_run(const TaskIntent& intent, const Predictor& predictor,
+// for none of them, the intent names no model, batch or iterations, or its GPUs are not whole ones.
+std::optional<ReferenceRun> reference_run(const ReferenceQuestion& task, const Predictor& predictor,
                                           const std::vector<GpuType>& types);
-std::optional<double> reference_lat_s(const TaskIntent& intent, const Predictor& predictor,
+std::optional<double> reference_lat_s(const ReferenceQuestion& task, const Predictor& predictor,
                                       const std::vector<GpuType>& types);
 
 }  // namespace slackline::core

@@ -28,9 +28,8 @@ std::vector<GpuType> types_of(const ClusterSnapshot& snapshot) {
 std::optional<double> deadline_of(const Task& task, const GpuCatalog& catalog,
                                   const core::Predictor& predictor,
                                   const std::vector<GpuType>& types) {
-  const auto lat_s = catalog.is_whole(task.gpu_resource)
-                         ? core::reference_lat_s(task.intent, predictor, types)
-                         : std::nullopt;
+  const auto lat_s =
+      core::reference_lat_s({task.intent, task.gpu_resource, catalog}, predictor, types);
   return core::resolve_deadline(task.intent, task.created_s, lat_s);
 }
 

@@ -46,12 +46,12 @@ bool shape_is_chosen(const TaskIntent& intent) {
 // On the slowest accepted type: of those listed, else of those of the cluster.
 std::optional<core::ReferenceRun> reference_run(const TaskIntent& intent, const Resources& of_pod,
                                                 const AdmissionFacts& facts) {
-  if (!facts.catalog->is_whole(core::primary_gpu_resource(of_pod))) return std::nullopt;
   std::vector<GpuType> types = core::AcceptedTypes(intent, *facts.catalog).types();
   if (types.empty() && facts.trusted)
     for (const core::Pool& pool : core::derive_pools(*facts.snapshot, *facts.catalog))
       types.push_back(pool.type);
-  return core::reference_run(intent, *facts.predictor, types);
+  const std::string resource = core::primary_gpu_resource(of_pod);
+  return core::reference_run({intent, resource, *facts.catalog}, *facts.predictor, types);
 }
 
 // The promise by delay or class, with what it is from.

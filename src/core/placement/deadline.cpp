@@ -25,9 +25,16 @@ std::optional<double> resolve_deadline(const TaskIntent& intent, double created_
   return created_s + factors.of(intent.qos_class.value_or(QosClass::kNormal)) * *lat11_s;
 }
 
-std::optional<ReferenceRun> reference_run(const TaskIntent& intent, const Predictor& predictor,
+std::optional<bool> meets_deadline(double now_s, std::optional<double> lat_s,
+                                   std::optional<double> deadline_s) {
+  if (!lat_s || !deadline_s) return std::nullopt;
+  return now_s + *lat_s <= *deadline_s + kDeadlineTolerance_s;
+}
+
+std::optional<ReferenceRun> reference_run(const ReferenceQuestion& task, const Predictor& predictor,
                                           const std::vector<GpuType>& types) {
-  if (!intent.model || !intent.batch_size || !intent.iterations) return std::nullopt;
+  const TaskIntent& intent = task.intent;
+  if (!intent.iterations || !task.catalog.is_whole(task.resource)) return std::nullopt;
   std::optional<ReferenceRun> slowest;
   for (const GpuType& type : types) {
     const auto model = predictor.prepare(intent, type);
@@ -41,9 +48,9 @@ std::optional<ReferenceRun> reference_run(const TaskIntent& intent, const Predic
   return slowest;
 }
 
-std::optional<double> reference_lat_s(const TaskIntent& intent, const Predictor& predictor,
+std::optional<double> reference_lat_s(const ReferenceQuestion& task, const Predictor& predictor,
                                       const std::vector<GpuType>& types) {
-  const auto run = reference_run(intent, predictor, types);
+  const auto run = reference_run(task, predictor, types);
   return run ? std::optional(run->lat_s) : std::nullopt;
 }
 

@@ -76,7 +76,8 @@ class TableMaker {
     if (types.empty())
       for (const Pool& pool : pools_)
         types.push_back(pool.type);
-    if (is_modelled()) table_.lat11_s = reference_lat_s(task_.intent, *options_.predictor, types);
+    table_.lat11_s = reference_lat_s({task_.intent, task_.gpu_resource, *options_.catalog},
+                                     *options_.predictor, types);
     table_.deadline_s = options_.deadline_s
                             ? options_.deadline_s
                             : resolve_deadline(task_.intent, task_.created_s, table_.lat11_s);
@@ -123,8 +124,7 @@ class TableMaker {
     row.accepted = accepted_.preference(pool.type).has_value();
     row.allowed = row.accepted && allowed(shape, row.written);
     predict(model, row);
-    if (row.lat_s && table_.deadline_s)
-      row.feasible = options_.now_wall_s + *row.lat_s <= *table_.deadline_s + kDeadlineTolerance_s;
+    row.feasible = meets_deadline(options_.now_wall_s, row.lat_s, table_.deadline_s);
     return row;
   }
 

@@ -91,8 +91,7 @@ TaskMenu TaskMenus::make(const TaskIntent& intent, const TaskRequest& request) c
   for (const auto& [preference, pool] : open)
     pools.push_back(pool);
   TaskMenu menu;
-  if (catalog_.is_whole(request.resource))
-    menu.lat11_s = reference_lat_s(intent, *predictor_, types);
+  menu.lat11_s = reference_lat_s({intent, request.resource, catalog_}, *predictor_, types);
   std::vector<Estimate> estimates = by_model(pools, intent, request);
   const bool modelled = !estimates.empty();
   if (!modelled) estimates = by_word(pools, intent, request);

@@ -24,6 +24,18 @@ Predictor predictor(std::vector<ThroughputSample> samples = {}) {
       samples);
 }
 
+std::optional<ReferenceRun> reference_run(const TaskIntent& intent, const Predictor& predictor,
+                                          const std::vector<GpuType>& types,
+                                          std::string_view resource = "nvidia.com/gpu") {
+  static const GpuCatalog kCatalog = default_gpu_catalog();
+  return core::reference_run({intent, resource, kCatalog}, predictor, types);
+}
+
+TEST(DeadlineTest, PartsOfGpusHaveNone) {
+  EXPECT_FALSE(
+      reference_run(trains("resnet50"), predictor(), {GpuType("K80")}, "nvidia.com/mig-1g.5gb"));
+}
+
 TEST(DeadlineTest, TheSlowestListedTypeIsTheReference) {
   const auto run =
       reference_run(trains("resnet50"), predictor(), {GpuType("V100"), GpuType("K80")});
