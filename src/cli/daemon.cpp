@@ -22,6 +22,7 @@
 #include "control/learn/runs.h"
 #include "control/plan/plan_doubts.h"
 #include "control/query/book_keeper.h"
+#include "control/query/gpu_meters.h"
 #include "control/query/health.h"
 #include "control/query/queries.h"
 #include "control/query/queue_query.h"
@@ -38,6 +39,7 @@
 #include "obs/clock_watch.h"
 #include "obs/log.h"
 #include "obs/metrics.h"
+#include "obs/process_meters.h"
 #include "slackline/base/text.h"
 #include "store/journal.h"
 
@@ -48,6 +50,8 @@ struct Daemon::Parts {
   config::Configuration configuration;
   obs::MetricsRegistry metrics;
   obs::ClockWatch clock_watch{metrics};
+  obs::ProcessMeters process{metrics};
+  control::GpuMeters gpus{metrics};
   control::SettingsBoard settings;
   control::DecisionOptions decisions;
   std::unique_ptr<store::Journal> journal;
@@ -173,6 +177,8 @@ Status Daemon::Parts::lay_routes() {
   const auto refresh = [this] {
     log->refresh_metrics();
     keeper->refresh_metrics();
+    gpus.show(queries->pools());
+    process.refresh();
   };
   http::add_health_routes(api_router, *health, metrics, refresh);
   http::add_health_routes(metrics_router, *health, metrics, refresh);
@@ -258,6 +264,10 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_ASSIGN(control::Settings settings, control::settings_of(configuration));
   parts->settings.publish(std::move(settings));
   parts->decisions.settings = &parts->settings;
+  parts->metrics
+      .gauge("slackline_build_info", "1: which build this is.",
+             {{"version", kVersion}, {"mode", to_string(configuration.mode)}})
+      .set(1);
   SLACKLINE_TRY(parts->open_history());
   SLACKLINE_TRY(parts->open_models());
   SLACKLINE_TRY(parts->connect_cluster());

@@ -17,8 +17,6 @@
 namespace slackline::obs {
 namespace {
 
-constexpr std::size_t kMaxSeries = 200;
-
 // Two instruments of different kinds under one name, or a name that Prometheus does not allow: a
 // bug of ours that no running daemon can repair.
 [[noreturn]] void die(std::string_view name, const char* why) {
@@ -34,9 +32,9 @@ class SeriesSet {
   void set_family(prometheus::Family<Metric>& family) { family_ = &family; }
 
   template <class... Args>
-  Metric* get(prometheus::Labels labels, const Args&... args) {
+  Metric* get(std::size_t max_series, prometheus::Labels labels, const Args&... args) {
     if (const auto found = series_.find(labels); found != series_.end()) return found->second;
-    if (series_.size() + 1 >= kMaxSeries) {
+    if (series_.size() + 1 >= max_series) {
       for (auto& [key, value] : labels)
         value = "other";
       if (const auto found = series_.find(labels); found != series_.end()) return found->second;
@@ -72,7 +70,7 @@ struct MetricsRegistry::Impl {
 
   template <class Metric, class Builder, class... Args>
   void* get(Families<Metric>& families, Builder builder, std::string_view name,
-            std::string_view help, LabelList labels, const Args&... args) {
+            std::string_view help, std::size_t max_series, LabelList labels, const Args&... args) {
     try {
       auto found = families.find(name);
       if (found == families.end()) found = families.try_emplace(std::string(name)).first;
@@ -80,7 +78,7 @@ struct MetricsRegistry::Impl {
       if (!series.is_registered())
         series.set_family(
             builder.Name(std::string(name)).Help(std::string(help)).Register(registry));
-      return series.get(to_labels(labels), args...);
+      return series.get(max_series, to_labels(labels), args...);
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {
@@ -108,21 +106,24 @@ void Histogram::observe(double value) const {
 MetricsRegistry::MetricsRegistry() : impl_(std::make_unique<Impl>()) {}
 MetricsRegistry::~MetricsRegistry() = default;
 
-Counter MetricsRegistry::counter(std::string_view name, std::string_view help, LabelList labels) {
+Counter MetricsRegistry::counter(std::string_view name, std::string_view help, LabelList labels,
+                                 std::size_t max_series) {
   const MutexLock lock(impl_->mutex);
-  return Counter(impl_->get(impl_->counters, prometheus::BuildCounter(), name, help, labels));
+  return Counter(
+      impl_->get(impl_->counters, prometheus::BuildCounter(), name, help, max_series, labels));
 }
 
 Gauge MetricsRegistry::gauge(std::string_view name, std::string_view help, LabelList labels) {
   const MutexLock lock(impl_->mutex);
-  return Gauge(impl_->get(impl_->gauges, prometheus::BuildGauge(), name, help, labels));
+  return Gauge(impl_->get(impl_->gauges, prometheus::BuildGauge(), name, help, kMaxSeries, labels));
 }
 
 Histogram MetricsRegistry::histogram(std::string_view name, std::string_view help,
-                                     const std::vector<double>& bounds, LabelList labels) {
+                                     const std::vector<double>& bounds, LabelList labels,
+                                     std::size_t max_series) {
   const MutexLock lock(impl_->mutex);
-  return Histogram(
-      impl_->get(impl_->histograms, prometheus::BuildHistogram(), name, help, labels, bounds));
+  return Histogram(impl_->get(impl_->histograms, prometheus::BuildHistogram(), name, help,
+                              max_series, labels, bounds));
 }
 
 std::string MetricsRegistry::expose() const {

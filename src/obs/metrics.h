@@ -4,6 +4,7 @@
 // Thread-safe. Instruments are cheap handles that stay valid as long as the registry.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace slackline::obs {
+
+inline constexpr std::size_t kMaxSeries = 200;  // of a family, unless it says otherwise
 
 using LabelList = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
@@ -53,12 +56,14 @@ class MetricsRegistry {
   MetricsRegistry(const MetricsRegistry&) = delete;
   MetricsRegistry& operator=(const MetricsRegistry&) = delete;
 
-  // The same name and labels give the same instrument. A family keeps at most 200 series: beyond
-  // that every further label set shares one series whose label values are "other".
-  Counter counter(std::string_view name, std::string_view help, LabelList labels = {});
+  // The same name and labels give the same instrument. A family keeps at most `max_series` series:
+  // beyond that every further label set shares one series whose label values are "other".
+  Counter counter(std::string_view name, std::string_view help, LabelList labels = {},
+                  std::size_t max_series = kMaxSeries);
   Gauge gauge(std::string_view name, std::string_view help, LabelList labels = {});
   Histogram histogram(std::string_view name, std::string_view help,
-                      const std::vector<double>& bounds, LabelList labels = {});
+                      const std::vector<double>& bounds, LabelList labels = {},
+                      std::size_t max_series = kMaxSeries);
 
   // The text exposition format, sorted by name; clean under `promtool check metrics`.
   std::string expose() const;

@@ -138,6 +138,10 @@ ClusterView Queries::cluster() const {
   return view;
 }
 
+std::vector<GpuPoolView> Queries::pools() const {
+  return pool_views(*source_.snapshot(), options_.catalog, clock_.steady_s());
+}
+
 std::vector<NodeView> Queries::nodes() const {
   const SnapshotPtr snapshot = source_.snapshot();
   const double now_s = clock_.steady_s();

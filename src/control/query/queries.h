@@ -30,6 +30,8 @@ class Queries {
           std::string version);
 
   ClusterView cluster() const;
+  // The pools of cluster().
+  std::vector<GpuPoolView> pools() const;
   std::vector<NodeView> nodes() const;
   // Of one namespace, or all where it is empty; sorted by (namespace, name, kind).
   std::vector<TaskView> tasks(const std::string& ns) const;

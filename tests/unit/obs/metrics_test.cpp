@@ -46,6 +46,13 @@ TEST(Metrics, TheCapHoldsForHistogramsAndEachFamilyHasItsOwn) {
   EXPECT_EQ(lines_starting_with(text, "slackline_b{"), 200U);
 }
 
+TEST(Metrics, AFamilyMaySayHowManySeriesItKeeps) {
+  MetricsRegistry registry;
+  for (int i = 0; i < 2'000; ++i)
+    registry.counter("slackline_wide_total", "W.", {{"name", std::to_string(i)}}, 901).add();
+  EXPECT_EQ(lines_starting_with(registry.expose(), "slackline_wide_total{"), 901U);
+}
+
 TEST(Metrics, EveryLineOfTheExpositionIsWellFormed) {
   MetricsRegistry registry;
   registry.counter("slackline_z_total", "Last by name.", {{"reason", "a\"b\\c\nd"}}).add();
