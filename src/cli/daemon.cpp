@@ -156,7 +156,7 @@ Status Daemon::Parts::lay_routes() {
   queries = std::make_unique<control::Queries>(decisions, board, *source, journal.get(),
                                                system_clock(), kVersion);
   const control::PlannerOptions planning{
-      .catalog = configuration.gpus, .settings = &settings, .leader = {}};
+      .catalog = configuration.gpus, .settings = &settings, .leader = {}, .stock_waits = !planner};
   const control::PlannerBoard& view = planner ? planner->view() : no_planner;
   const auto tell = [this](cluster::TaskEvent event) {
     return planner && planner->actuator().tell(std::move(event));

@@ -12,8 +12,13 @@ namespace slackline::http {
 namespace {
 
 constexpr double kOld_s = 30;
+constexpr const char* kNotRead = "the cluster is not read yet: ask again soon, readyz says why";
 
 std::string leader_text(const QueueView& view) {
+  if (!view.active)
+    return "this is what active mode would do: this replica releases nothing, kube-scheduler goes "
+           "its "
+           "own way";
   if (view.leader.empty()) return "nobody plans";
   return format("{} plans{}", view.leader, view.leads ? ", and answers" : ", another one answers");
 }
@@ -26,6 +31,7 @@ Response get_queue(control::QueueQuery& queue, const Request& request) {
   Listing<QueueRow> listing;
   listing.rows = std::move(view.rows);
   listing.facts = {{"leader", view.leader},
+                   {"problem", view.read ? "" : kNotRead},
                    {"forecastTime", forecast ? format_rfc3339(view.forecast_s) : ""},
                    {"forecastAge", forecast ? format_duration(age_s) : ""},
                    {"unknownRuns", view.unknown_runs > 0 ? format("{}", view.unknown_runs) : ""}};
@@ -39,7 +45,10 @@ Response get_queue(control::QueueQuery& queue, const Request& request) {
         "a "
         "guess\n",
         view.unknown_runs);
-  if (!view.leads) listing.preface += leader_text(view) + "\n";
+  if (!view.read)
+    listing.preface += format("{}\n", kNotRead);
+  else if (!view.leads)
+    listing.preface += leader_text(view) + "\n";
   return show_page(request, std::move(listing));
 }
 

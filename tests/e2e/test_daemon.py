@@ -13,7 +13,7 @@ import tempfile
 import unittest
 import urllib.parse
 
-from support.daemon import ROOT, Daemon, slackline_binary
+from support.daemon import ROOT, Daemon, slackline, slackline_binary
 from support.pki import Pki
 from support.process import Process, free_ports, wait
 
@@ -429,6 +429,21 @@ class StartTest(unittest.TestCase):
         dump.write_text("kind: List\nitems: [unclosed")
         with self.assertRaises(AssertionError):
             wait(lambda: '"a100-2"' not in names(), 2.5, "the broken content (it must be ignored)")
+
+    def test_the_queue_of_a_dump_is_what_the_planner_would_do(self):
+        daemon = self.started("--cluster", f"file:{DUMP}", mode="shadow")
+        rows = json.loads(daemon.get("/v1/queue")[1])["items"]
+        self.assertEqual({row["name"] for row in rows},
+                         {"translate-urgent", "inception-2x2", "resnet-any-type", "resnet-nightly"})  # fmt: skip
+        self.assertEqual([row["position"] for row in rows], [1, 2, 3, 4])
+        for row in rows:
+            self.assertIn(row["reason"], ("NotActive", "WaitsItsTurn"))
+            self.assertLessEqual(row["predictedStart"], row["predictedFinish"])
+            self.assertIn("marginSeconds", row)
+            self.assertTrue(row["late"], "its deadline was in the days of the dump")
+        table = slackline("queue", "-s", daemon.api_url)
+        self.assertIn("this replica releases nothing", table)
+        self.assertIn("LATE", table)
 
     def test_shadow_mode_passes_what_advise_refuses(self):
         daemon = self.started("--cluster", f"file:{DUMP}", mode="shadow")

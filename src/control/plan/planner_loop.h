@@ -39,6 +39,8 @@ struct PlannerOptions {
   GpuCatalog catalog;
   const SettingsBoard* settings = nullptr;  // required
   std::function<std::string()> leader;      // who holds the Lease, for people; null: nobody asks
+  // Where no planner runs: what waits for kube-scheduler is read as if it waited with us.
+  bool stock_waits = false;
 
   // Of the API server: 36 for 1.36. Asked once, may block; nullopt: not now.
   std::function<std::optional<int>()> server_minor = [] { return kTemplatesAreOpenSince; };

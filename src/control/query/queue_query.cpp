@@ -52,6 +52,8 @@ QueueView QueueQuery::ask(const std::string& ns) {
   view.now_s = sight.now_s;
   view.forecast_s = book->made_s();
   view.unknown_runs = static_cast<std::int64_t>(sight.queue.runs_of_unknown_length());
+  view.read = sight.snapshot->synced;
+  view.active = planner->active;
   view.leads = planner->leads;
   view.leader = planner->leader;
   if (!ns.empty()) std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.ns != ns; });

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "slackline/core/stock_queue.h"
+
 namespace slackline::control {
 
 Uid name_of(const core::QueueTask& task) {
@@ -22,6 +24,8 @@ QueueSight QueueReader::read(StopAsked stop) {
   core::QueueOptions asked = options_.ask(*settings, *board_.known(), clock_);
   asked.foresee = true;
   asked.stop = std::move(stop);
+  if (options_.stock_waits)
+    snapshot = std::make_shared<const ClusterSnapshot>(core::with_stock_queue(*snapshot));
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
   return {std::move(snapshot), std::move(queue),   settings->policy,
           asked.now_wall_s,    asked.now_steady_s, asked.catalog};

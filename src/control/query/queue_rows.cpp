@@ -112,9 +112,15 @@ class RowMaker {
       return type_is_absent(task) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
     if (no_node_may(index)) return reason::kNoNodeFits;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
-    if (!planner_.active) return reason::kNotActive;
+    if (!planner_.active) return starts_at_once(task) ? reason::kNotActive : reason::kWaitsItsTurn;
     if (planner_.leads) return reason::kWaitsItsTurn;
     return planner_.leader.empty() ? reason::kNotLed : reason::kNotKnownHere;
+  }
+
+  // The plan of now starts it: in no future it waits.
+  bool starts_at_once(const core::QueueTask& task) const {
+    const core::Forecast* told = book_.find(name_of(task));
+    return told != nullptr && told->start_s.p90() <= book_.made_s();
   }
 
   const PlannerView::Backoff* backoff_of(const Uid& uid) const {

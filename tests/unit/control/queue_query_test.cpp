@@ -71,6 +71,42 @@ TEST_F(QueueQueryTest, ShowsPlannedTasksThenWaitingOnesByPredictedStart) {
   EXPECT_EQ(others.rows[0].position, 3) << "positions count everybody";
 }
 
+// Shadow and advise mode, and a dump: nobody suspends Jobs there.
+TEST_F(QueueQueryTest, WithoutAPlannerWhatWaitsForKubeSchedulerIsPlannedAndNotReleased) {
+  options_.stock_waits = true;
+  planner_.publish({});
+  const auto stock = [&](const std::string& name, double deadline_in_s) {
+    auto job = a_job(name).gpus(4).created(clock_.wall_s());
+    job.intent().expected_duration_s = 600;
+    job.intent().deadline_s = clock_.wall_s() + deadline_in_s;
+    return job;
+  };
+  const QueueView view = ask(a_cluster()
+                                 .with(a_node("n1"))
+                                 .with(stock("a-late", 9000))
+                                 .with(test::a_pod("a-late-0").of_job("a-late").gpus(4))
+                                 .with(stock("b-first", 700))
+                                 .with(test::a_pod("b-first-0").of_job("b-first").gpus(4))
+                                 .with(stock("c-lost", 300))
+                                 .with(test::a_pod("c-lost-0").of_job("c-lost").gpus(4))
+                                 .build());
+  EXPECT_FALSE(view.active);
+  ASSERT_EQ(view.rows.size(), 3U);
+  EXPECT_EQ(view.rows[0].key.name, "b-first");
+  EXPECT_EQ(view.rows[0].reason, reason::kNotActive) << "its turn has come, nobody releases it";
+  EXPECT_EQ(view.rows[0].start_s, clock_.wall_s());
+  EXPECT_NEAR(*view.rows[0].margin_s, 100, 20);
+  for (const std::size_t later : {1U, 2U}) {
+    EXPECT_EQ(view.rows[later].reason, reason::kWaitsItsTurn) << view.rows[later].key.name;
+    EXPECT_EQ(view.rows[later].predicted_late(), view.rows[later].key.name == "c-lost");
+  }
+}
+
+TEST_F(QueueQueryTest, SaysThatTheClusterIsNotReadYet) {
+  EXPECT_FALSE(ask(ClusterSnapshot{}).read);
+  EXPECT_TRUE(ask(a_cluster().with(a_node("n1")).build()).read);
+}
+
 TEST_F(QueueQueryTest, AJobLargerThanAnyClusterWaitsAndSaysWhy) {
   auto job = waiting("absurd", 1'000'000'000'000, 3600).of(2'147'483'647).gang();
   const QueueView view = ask(a_cluster().with(a_node("n1")).with(job).build());

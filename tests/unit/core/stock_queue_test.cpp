@@ -1,0 +1,96 @@
+// What would wait with us in a cluster where nobody holds tasks back.
+#include "slackline/core/stock_queue.h"
+
+#include <gtest/gtest.h>
+
+#include "slackline/core/queue.h"
+#include "support/cluster_builder.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::a_pod;
+
+// "kind name pods" of what waits, in the order of the queue.
+std::vector<std::string> waiting(const ClusterSnapshot& snapshot) {
+  const GpuCatalog catalog = default_gpu_catalog();
+  QueueOptions options;
+  options.catalog = &catalog;
+  options.predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
+  TaskMenus menus;
+  const Queue queue = make_queue(snapshot, options, menus);
+  std::vector<std::string> names;
+  for (TaskIndex task = 0; task < queue.size(); ++task)
+    if (!queue.task(task).plan)
+      names.push_back(queue.task(task).kind + " " + queue.task(task).key.name + " " +
+                      std::to_string(queue.task(task).request.pods));
+  return names;
+}
+
+test::PodBuilder pod_of(const std::string& job, int number) {
+  return a_pod(job + "-" + std::to_string(number)).of_job(job).gpus(2);
+}
+
+TEST(StockQueueTest, AJobThatStartsAsAWholeWaitsAsOneTaskAndItsPodsAreNotThere) {
+  const ClusterSnapshot stock = a_cluster()
+                                    .with(a_node("n1"))
+                                    .with(a_job("gang").of(2).gang().gpus(2))
+                                    .with(pod_of("gang", 0))
+                                    .with(pod_of("gang", 1))
+                                    .with(a_job("alone").gpus(2))
+                                    .with(pod_of("alone", 0))
+                                    .build();
+  EXPECT_TRUE(waiting(stock).empty()) << "nobody holds them back";
+  const ClusterSnapshot queued = with_stock_queue(stock);
+  EXPECT_EQ(waiting(queued), (std::vector<std::string>{"Job alone 1", "Job gang 2"}));
+  EXPECT_TRUE(queued.unbound.empty());
+  EXPECT_EQ(stock.unbound.size(), 3U) << "the cluster itself is as it was";
+}
+
+TEST(StockQueueTest, OtherPodsWaitOneByOne) {
+  const ClusterSnapshot queued = with_stock_queue(a_cluster()
+                                                      .with(a_node("n1"))
+                                                      .with(a_job("sweep").of(2).gpus(2))
+                                                      .with(pod_of("sweep", 0))
+                                                      .with(pod_of("sweep", 1))
+                                                      .with(a_pod("bare").gpus(1))
+                                                      .build());
+  EXPECT_EQ(waiting(queued),
+            (std::vector<std::string>{"Pod bare 1", "Pod sweep-0 1", "Pod sweep-1 1"}));
+}
+
+TEST(StockQueueTest, WhatRunsOrSomebodyElseHoldsOrNamesNoKeyOfOursIsLeftAlone) {
+  Job foreign = a_job("foreign").gpus(2).build();
+  foreign.intent = nullptr;
+  Pod gated = a_pod("elsewhere").gpus(1).build();
+  gated.gated = gated.foreign_gate = true;
+  Pod plain = pod_of("foreign", 0).build();
+  plain.intent = nullptr;
+  const ClusterSnapshot queued =
+      with_stock_queue(a_cluster()
+                           .with(a_node("n1"))
+                           .with(a_job("begun").of(2).gang().gpus(2))
+                           .with(pod_of("begun", 0).on("n1"))
+                           .with(pod_of("begun", 1))
+                           .with(a_job("kueue").gpus(2).suspended())
+                           .with(a_job("child").gpus(2).owned_by("JobSet", "set"))
+                           .with(pod_of("child", 0))
+                           .with(a_job("over").gpus(2).finished())
+                           .add(foreign)
+                           .add(plain)
+                           .add(gated)
+                           .build());
+  EXPECT_TRUE(waiting(queued).empty());
+}
+
+TEST(StockQueueTest, WhatWaitsWithUsAlreadyWaitsOn) {
+  const ClusterSnapshot queued = with_stock_queue(
+      a_cluster().with(a_node("n1")).with(a_job("ours").gpus(2).waiting()).build());
+  EXPECT_EQ(waiting(queued), (std::vector<std::string>{"Job ours 1"}));
+}
+
+}  // namespace
+}  // namespace slackline::core
