@@ -83,19 +83,8 @@ struct Question {
 
 Question add_question(CLI::App& app, const std::string& name, const std::string& help) {
   const auto options = std::make_shared<AskOptions>();
-  options->server.url = "http://127.0.0.1:8180";
   CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("-s,--server", options->server.url, "Address of the daemon's REST API")
-      ->envname("SLACKLINE_SERVER")
-      ->capture_default_str();
-  command->add_option("--ca-file", options->server.ca_file, "CA of the server's certificate (PEM)");
-  command->add_option("--cert-file", options->server.cert_file, "Client certificate (PEM)");
-  command->add_option("--key-file", options->server.key_file,
-                      "Key of the client certificate (PEM)");
-  command
-      ->add_option("--token", options->server.token,
-                   "Bearer token of a ServiceAccount or user, where the daemon asks for one")
-      ->envname("SLACKLINE_TOKEN");
+  add_server_options(*command, options->server);
   command
       ->add_option("-o,--output", options->output, "table, wide (all columns), json, yaml or csv")
       ->check(CLI::IsMember({"table", "wide", "json", "yaml", "csv"}))
@@ -197,6 +186,20 @@ void add_ready(CLI::App& app, int& exit_code) {
 }
 
 }  // namespace
+
+void add_server_options(CLI::App& command, client::ClientOptions& server) {
+  server.url = "http://127.0.0.1:8180";
+  command.add_option("-s,--server", server.url, "Address of the daemon's REST API")
+      ->envname("SLACKLINE_SERVER")
+      ->capture_default_str();
+  command.add_option("--ca-file", server.ca_file, "CA of the server's certificate (PEM)");
+  command.add_option("--cert-file", server.cert_file, "Client certificate (PEM)");
+  command.add_option("--key-file", server.key_file, "Key of the client certificate (PEM)");
+  command
+      .add_option("--token", server.token,
+                  "Bearer token of a ServiceAccount or user, where the daemon asks for one")
+      ->envname("SLACKLINE_TOKEN");
+}
 
 void add_ask(CLI::App& app, int& exit_code) {
   add_cluster(app, exit_code);

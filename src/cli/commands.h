@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "client/client.h"
+
 namespace slackline::cli {
 
 // Exit codes: 0 success, 1 the work failed (the message is on stderr), 2 wrong usage.
@@ -20,5 +22,8 @@ void add_fit(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
 void add_release(CLI::App& app, int& exit_code);
+
+// --server and what proves who asks there.
+void add_server_options(CLI::App& command, client::ClientOptions& server);
 
 }  // namespace slackline::cli

@@ -1,6 +1,4 @@
-// `slackline try`: what the extender would answer kube-scheduler for a manifest, without creating
-// it.
-#include <algorithm>
+// `slackline try`: how every node would be judged for a manifest, without creating it.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -10,7 +8,7 @@
 #include "client/client.h"
 #include "config/load.h"
 #include "slackline/base/text.h"
-#include "wire/extender_args.h"
+#include "wire/manifest.h"
 #include "wire/text_table.h"
 
 namespace slackline::cli {
@@ -18,94 +16,76 @@ namespace {
 
 struct TryOptions {
   std::string manifest;
-  client::ClientOptions api;
-  client::ClientOptions extender;
+  std::string ns = "default";
+  client::ClientOptions server;
 };
 
-struct TryRow {
-  wire::NamedNode node;
-  std::string verdict;
-  int score = 0;
-};
-
-std::string verdict_of(const wire::FilterAnswer& answer, const std::string& node) {
-  if (const auto at = answer.unresolvable.find(node); at != answer.unresolvable.end())
-    return "never: " + at->second;
-  if (const auto at = answer.failed.find(node); at != answer.failed.end())
-    return "not now: " + at->second;
-  return "passes";
+void show(const wire::TriedManifest& tried) {
+  std::printf("%s: %s\n", printable(tried.pod).c_str(), printable(tried.note, 1000).c_str());
+  for (const std::string& problem : tried.problems)
+    std::printf("%s\n", printable(problem, 200).c_str());
+  wire::TextTable table({"NODE", "GPU TYPE", ">SCORE", "MEETS DEADLINE", "VERDICT"});
+  for (const wire::TriedNode& node : tried.nodes)
+    table.add({node.name, node.gpu_type, std::to_string(node.score), node.meets_deadline,
+               node.passes ? "passes" : node.message});
+  std::fputs(table.str().c_str(), stdout);
 }
 
-Result<std::vector<TryRow>> ask_both_verbs(const TryOptions& options, const std::string& manifest) {
-  SLACKLINE_ASSIGN(const std::string nodes_json,
-                   client::Client(options.api).get("/v1/nodes?limit=1000", "application/json"));
-  SLACKLINE_ASSIGN(const auto nodes, wire::decode_named_nodes(nodes_json));
-  std::vector<std::string> names;
-  for (const wire::NamedNode& node : nodes)
-    names.push_back(node.name);
+bool fits_somewhere(const wire::TriedManifest& tried) {
+  for (const wire::TriedNode& node : tried.nodes)
+    if (node.passes) return true;
+  return false;
+}
 
-  const client::Client extender(options.extender);
-  SLACKLINE_ASSIGN(const std::string filter_args, wire::encode_extender_args(manifest, names));
-  SLACKLINE_ASSIGN(const std::string filter_json,
-                   extender.post_json("/v1/extender/filter", filter_args));
-  SLACKLINE_ASSIGN(const auto answer, wire::decode_filter_answer(filter_json));
-  if (!answer.error.empty())
-    return fail(ErrorCode::kUnavailable, "filter answered: " + answer.error);
+Result<wire::TriedManifest> ask(const TryOptions& options, const wire::ManifestObject& object) {
+  const std::string& ns = object.ns.empty() ? options.ns : object.ns;
+  SLACKLINE_ASSIGN(
+      const std::string answer,
+      client::Client(options.server)
+          .post_json("/v1/scores?limit=1000&namespace=" + client::encode_query(ns), object.json));
+  return wire::decode_tried(answer);
+}
 
-  SLACKLINE_ASSIGN(const std::string score_args,
-                   wire::encode_extender_args(manifest, answer.passed));
-  SLACKLINE_ASSIGN(const std::string score_json,
-                   extender.post_json("/v1/extender/prioritize", score_args));
-  SLACKLINE_ASSIGN(const auto scores, wire::decode_scores(score_json));
-
-  std::vector<TryRow> rows;
-  for (const wire::NamedNode& node : nodes) {
-    const auto score = scores.find(node.name);
-    rows.push_back(
-        {node, verdict_of(answer, node.name), score == scores.end() ? 0 : score->second});
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const TryRow& a, const TryRow& b) { return a.score > b.score; });
-  return rows;
+Result<std::vector<wire::ManifestObject>> objects_of(const std::string& file) {
+  SLACKLINE_ASSIGN(const std::string text, config::read_text_file(file));
+  return wire::split_manifest(text);
 }
 
 int run(const TryOptions& options) {
-  const auto manifest = config::read_text_file(options.manifest);
-  const auto rows = manifest ? ask_both_verbs(options, *manifest)
-                             : Result<std::vector<TryRow>>(fail(manifest.error()));
-  if (!rows) {
-    std::fprintf(stderr, "slackline: %s\n", rows.error().message.c_str());
+  const auto objects = objects_of(options.manifest);
+  if (!objects) {
+    std::fprintf(stderr, "slackline: %s\n", objects.error().message.c_str());
     return kFailure;
   }
-  wire::TextTable table({"NODE", "GPU TYPE", "FILTER", "SCORE"});
-  for (const TryRow& row : *rows)
-    table.add({row.node.name, row.node.gpu_type, row.verdict,
-               row.score > 0 ? std::to_string(row.score) : "-"});
-  std::fputs(table.str().c_str(), stdout);
+  int exit_code = 0;
+  for (std::size_t i = 0; i < objects->size(); ++i) {
+    if (i > 0) std::fputs("\n", stdout);
+    const auto tried = ask(options, (*objects)[i]);
+    if (tried)
+      show(*tried);
+    else
+      std::fprintf(stderr, "slackline: %s\n", tried.error().message.c_str());
+    if (!tried || !fits_somewhere(*tried)) exit_code = kFailure;
+  }
   std::fputs(
-      "(kube-scheduler asks only about nodes that passed its own filters: room, taints, "
-      "selectors)\n",
+      "\nkube-scheduler asks only about nodes that passed its own filters: room, taints, "
+      "selectors.\n",
       stdout);
-  return 0;
+  return exit_code;
 }
 
 }  // namespace
 
 void add_try(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<TryOptions>();
-  options->api.url = "http://127.0.0.1:8180";
-  options->extender.url = "http://127.0.0.1:8181";
   CLI::App* command = app.add_subcommand(
-      "try", "Ask the extender about a manifest as kube-scheduler would; nothing is created");
-  command->add_option("manifest", options->manifest, "A Pod or Job (YAML or JSON)")
+      "try", "Judge every node for a manifest; nothing is created. Exit code 1: it fits nowhere");
+  command->add_option("manifest", options->manifest, "Pods and Jobs (YAML or JSON)")
       ->required()
       ->check(CLI::ExistingFile);
-  command->add_option("-s,--server", options->api.url, "Address of the daemon's REST API")
-      ->envname("SLACKLINE_SERVER")
+  command->add_option("-n,--namespace", options->ns, "Namespace of what names none in the manifest")
       ->capture_default_str();
-  command
-      ->add_option("--extender", options->extender.url, "Address of the daemon's extender listener")
-      ->capture_default_str();
+  add_server_options(*command, options->server);
   command->callback([&exit_code, options] { exit_code = run(*options); });
 }
 

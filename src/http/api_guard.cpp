@@ -34,18 +34,24 @@ std::string token_of(std::string_view authorization) {
 }
 
 // By what a query limits the answer to one namespace; a route that is not here answers for all.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLimits = {{
-    {"/v1/tasks", "namespace"},
-    {"/v1/queue", "namespace"},
-    {"/v1/scores", "pod"},  // NAMESPACE/NAME
-    {"/v1/decisions", "pod"},
+struct Limit {
+  std::string_view method;
+  std::string_view pattern;
+  std::string_view parameter;
+};
+constexpr std::array<Limit, 5> kLimits = {{
+    {"GET", "/v1/tasks", "namespace"},
+    {"GET", "/v1/queue", "namespace"},
+    {"GET", "/v1/scores", "pod"},  // NAMESPACE/NAME
+    {"GET", "/v1/decisions", "pod"},
+    {"POST", "/v1/scores", "namespace"},
 }};
 
 std::string namespace_of(const Route& route, const Request& request) {
   if (const auto ns = request.params.find("ns"); ns != request.params.end()) return ns->second;
-  for (const auto& [pattern, parameter] : kLimits) {
-    if (route.pattern != pattern) continue;
-    const auto given = request.query.find(parameter);
+  for (const Limit& limit : kLimits) {
+    if (route.method != limit.method || route.pattern != limit.pattern) continue;
+    const auto given = request.query.find(limit.parameter);
     return given == request.query.end() ? "" : given->second.substr(0, given->second.find('/'));
   }
   return {};

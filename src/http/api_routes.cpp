@@ -8,6 +8,7 @@
 
 #include "http/answers.h"
 #include "slackline/base/text.h"
+#include "wire/manifest.h"
 #include "wire/rest_encode.h"
 #include "wire/rest_text.h"
 #include "wire/status_codec.h"
@@ -19,6 +20,9 @@ extern const std::vector<std::pair<std::string_view, std::string_view>> kOpenApi
 
 namespace http {
 namespace {
+
+constexpr std::size_t kMaxManifest = std::size_t{1} << 20;
+constexpr std::size_t kMaxProblem = 200;
 
 Result<ObjectKey> object_key(std::string_view text, std::string_view field) {
   const std::size_t slash = text.find('/');
@@ -57,21 +61,36 @@ Response list_placements(const control::Queries& queries, const Request& request
               view->note + "\n");
 }
 
+Response show_scores(const Request& request, const Result<ScoresView>& view) {
+  if (!view) return failure(view.error());
+  std::string preface =
+      format("{} {}\n", view->model.empty() ? "no model" : view->model, view->note);
+  for (const std::string& problem : view->problems)
+    preface += printable(problem, kMaxProblem) + "\n";
+  return list(request, view->nodes,
+              {{"pod", view->pod.str()},
+               {"uid", view->uid.str()},
+               {"policy", view->policy},
+               {"model", view->model},
+               {"note", view->note},
+               {"problems", view->problems}},
+              preface);
+}
+
 Response get_scores(const control::Queries& queries, const Request& request) {
   const auto pod = request.query.find("pod");
   if (pod == request.query.end())
     return failure({ErrorCode::kInvalidArgument, "name the pod: /v1/scores?pod=NAMESPACE/NAME"});
   const auto key = object_key(pod->second, "pod");
   if (!key) return failure(key.error());
-  const auto view = queries.scores(*key);
-  if (!view) return failure(view.error());
-  return list(request, view->nodes,
-              {{"pod", view->pod.str()},
-               {"uid", view->uid.str()},
-               {"policy", view->policy},
-               {"model", view->model},
-               {"note", view->note}},
-              format("{} {}\n", view->model.empty() ? "no model" : view->model, view->note));
+  return show_scores(request, queries.scores(*key));
+}
+
+Response post_scores(const control::Queries& queries, const Request& request) {
+  const auto ns = request.query.find("namespace");
+  const auto pod = wire::read_manifest(
+      request.body, ns == request.query.end() ? "default" : ns->second, queries.catalog());
+  return show_scores(request, pod ? queries.scores(*pod) : fail(pod.error()));
 }
 
 Result<JournalQuery> journal_query(const Request& request) {
@@ -122,6 +141,11 @@ void add_api_routes(Router& router, const control::Queries& queries) {
   get("/v1/tasks/{ns}/{name}", {"output"}, get_task);
   get("/v1/tasks/{ns}/{name}/placements", {"output", "limit", "continue"}, list_placements);
   get("/v1/scores", {"output", "limit", "continue", "pod"}, get_scores);
+  Route tried{"POST", "/v1/scores",
+              [&queries](const Request& request) { return post_scores(queries, request); },
+              kMaxManifest};
+  tried.parameters = {"output", "limit", "continue", "namespace"};
+  router.add(std::move(tried));
   get("/v1/decisions", {"output", "limit", "continue", "pod", "verb"}, list_decisions);
   router.add({"GET", "/openapi.json",
               [](const Request&) { return json(std::string(kOpenApi.front().second)); }, 0,

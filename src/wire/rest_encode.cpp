@@ -130,6 +130,15 @@ void encode(JsonWriter& out, const TaskView& view) {
   out.end_object();
 }
 
+void encode_facts(JsonWriter& out, const ListFacts& facts) {
+  for (const auto& [name, fact] : facts) {
+    const auto* text = std::get_if<std::string>(&fact);
+    if (text != nullptr && !text->empty()) out.field(name, *text);
+    const auto* texts = std::get_if<std::vector<std::string>>(&fact);
+    if (texts != nullptr && !texts->empty()) strings(out, name, *texts);
+  }
+}
+
 void encode(JsonWriter& out, const ScoreView& view) {
   out.begin_object()
       .field("node", view.node.str())

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "slackline/model/decision.h"
@@ -20,8 +22,10 @@ void encode(JsonWriter& out, const ScoreView& view);
 void encode(JsonWriter& out, const PlacementRow& row);
 void encode(JsonWriter& out, const DecisionRow& row);
 
-// What stands beside the items of a list; empty values are left out.
-using ListFacts = std::vector<std::pair<std::string, std::string>>;
+// What stands beside the items of a list: a text or several. Empty ones are left out.
+using ListFact = std::variant<std::string, std::vector<std::string>>;
+using ListFacts = std::vector<std::pair<std::string, ListFact>>;
+void encode_facts(JsonWriter& out, const ListFacts& facts);
 
 template <class T>
 std::string encode_one(const T& value) {
@@ -35,8 +39,7 @@ std::string encode_list(Iterator first, Iterator last, const std::string& next,
                         const ListFacts& facts = {}) {
   JsonWriter out;
   out.begin_object();
-  for (const auto& [name, value] : facts)
-    if (!value.empty()) out.field(name, value);
+  encode_facts(out, facts);
   out.key("items").begin_array();
   for (; first != last; ++first)
     encode(out, *first);

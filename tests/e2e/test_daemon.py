@@ -92,6 +92,22 @@ class DumpTest(unittest.TestCase):
         self.assertEqual(types, ["P100", "P100", "K80", "K80"])
         self.assertEqual(scores[-1]["verdict"], "GpuTypeNotAccepted")
 
+    def test_a_manifest_is_judged_as_kube_scheduler_would_be_answered(self):
+        names = [each["name"] for each in self.get_json("/v1/nodes")["items"]]
+        args = json.loads(arguments(names, name="tried", gpus=2))
+        tried = {"kind": "Pod", **args["Pod"]}
+        path = "/v1/scores?namespace=" + tried["metadata"]["namespace"]
+        judged = json.loads(self.daemon.post(path, json.dumps(tried), port=self.daemon.api_port)[1])["items"]
+        answer = json.loads(self.daemon.post("/v1/extender/filter", arguments(names, name="tried", gpus=2))[1])
+        passed = answer["NodeNames"]
+        self.assertEqual({each["node"] for each in judged if each["passes"]}, set(passed))
+        self.assertNotEqual(set(passed), set(names), "a node that fails is part of the case")
+        scores = json.loads(self.daemon.post("/v1/extender/prioritize", arguments(passed, name="tried", gpus=2))[1])
+        self.assertEqual({each["node"]: each["score"] for each in judged if each["score"] > 0},
+                         {each["Host"]: each["Score"] for each in scores})  # fmt: skip
+        status, text = self.daemon.post("/v1/scores?namespace=elsewhere", json.dumps(tried), port=self.daemon.api_port)
+        self.assertEqual(status, 400, text)
+
     def test_a_pod_without_a_model_is_scored_and_says_so(self):
         scores = self.get_json("/v1/scores?pod=team-speech/mystery")
         self.assertIn("names no model", scores["note"])
@@ -194,9 +210,11 @@ class DumpTest(unittest.TestCase):
         self.assertIn("inception-2x2", run("tasks", *server, "-n", "team-vision"))
         self.assertIn("P100", run("scores", "team-vision/resnet-any-type", *server))
         self.assertIn("1x4", run("placements", "team-vision/resnet-nightly", *server))
-        tried = run("try", ROOT / "manifests/pods/resnet50.yaml", *server,
-                    "--extender", f"http://127.0.0.1:{self.daemon.extender_port}")  # fmt: skip
-        self.assertRegex(tried, r"p100-2 +P100 +not now: free GPUs are held")
+        before = self.get_json("/v1/decisions?limit=1")["items"]
+        tried = run("try", ROOT / "manifests/pods/resnet50.yaml", *server)
+        self.assertRegex(tried, r"p100-2 +P100 +0 +yes +free GPUs are held")
+        self.assertRegex(tried, r"a100-1 +A100 +8 +yes +passes")
+        self.assertEqual(self.get_json("/v1/decisions?limit=1")["items"], before)
         self.assertRegex(run("version"), r"^slackline \d+\.\d+\.\d+\n$")
 
     def test_a_flag_beats_the_environment(self):
@@ -474,9 +492,10 @@ class StartTest(unittest.TestCase):
 
     def test_what_it_refuses_to_start_with(self):
         dump = ["--cluster", f"file:{DUMP}"]
+        self.assertIn("missing.yaml", self.refusal("--cluster", "file:missing.yaml"))
+        self.assertEqual(list(self.directory.iterdir()), [], "files of a daemon that never ran")
         self.assertIn("TLS", self.refusal(*dump, "--listen-extender", "0.0.0.0:0"))
         self.assertIn("TLS", self.refusal(*dump, "--listen-api", "0.0.0.0:0"))
-        self.assertIn("missing.yaml", self.refusal("--cluster", "file:missing.yaml"))
         self.assertIn("kube, or file:DUMP", self.refusal("--cluster", "docker"))
         bad = self.directory / "bad.yaml"
         bad.write_text("apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\nmodus: advise\n")
@@ -495,6 +514,12 @@ class StartTest(unittest.TestCase):
         text = (ROOT / "deploy/kube-scheduler/gpu-scheduler.yaml").read_text()
         harmful = self.directory / "scheduler.yaml"
         harmful.write_text(text.replace("nodeCacheCapable: true", "nodeCacheCapable: false"))
+        (own := self.directory / "own.yaml").write_text(
+            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\nplanner:\n  policy: savable,headrom=0\n")
+        found = check("--config", own)
+        self.assertEqual(found.returncode, 1)
+        self.assertRegex(found.stdout, r'own\.yaml:4: error: planner\.policy: .*"headrom"')
+        self.assertNotIn("no findings", found.stdout)
         found = check("--scheduler", harmful)
         self.assertEqual(found.returncode, 1, found.stdout)
         self.assertRegex(found.stdout, r"scheduler\.yaml:\d+: error: .*nodeCacheCapable")

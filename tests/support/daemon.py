@@ -119,9 +119,9 @@ class Daemon:
         finally:
             link.close()
 
-    def post(self, path, body):
-        """POST to the extender listener: (status, text)."""
-        link = http.client.HTTPConnection("127.0.0.1", self.extender_port, timeout=5)
+    def post(self, path, body, port=None):
+        """POST to the extender listener (or another port): (status, text)."""
+        link = http.client.HTTPConnection("127.0.0.1", port or self.extender_port, timeout=5)
         try:
             link.request("POST", path, body, {"Content-Type": "application/json"})
             answer = link.getresponse()

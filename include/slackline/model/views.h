@@ -122,8 +122,9 @@ struct ScoresView {
   std::string policy;
   std::string
       model;  // workload type the scores were predicted for; empty = scored without the model
-  std::string note;              // "no model named: scored by fit alone"
-  std::vector<ScoreView> nodes;  // best first
+  std::string note;                   // "no model named: scored by fit alone"
+  std::vector<std::string> problems;  // annotations that could not be read, or that nobody reads
+  std::vector<ScoreView> nodes;       // best first
 };
 
 // GET /v1/tasks/{ns}/{name}/placements: one shape on one GPU type (000-14).

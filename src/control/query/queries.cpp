@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "cluster/source.h"
@@ -31,54 +30,6 @@ std::optional<double> deadline_of(const Task& task, const GpuCatalog& catalog,
   const auto lat_s =
       core::reference_lat_s({task.intent, task.gpu_resource, catalog}, predictor, types);
   return core::resolve_deadline(task.intent, task.created_s, lat_s);
-}
-
-ScoreView score_view(const ClusterSnapshot& snapshot, const NodesRequest& request,
-                     const core::ScoreSheet& sheet, std::uint32_t at, Verdict verdict) {
-  const core::ScoredNode& node = sheet.nodes[at];
-  ScoreView view;
-  view.node = NodeName(request.node_names[node.node]);
-  view.gpu_type = snapshot.node(*snapshot.find_node(view.node.str())).node->gpu_type;
-  view.passes = passes(verdict);
-  view.verdict = code(verdict);
-  view.message = message(verdict);
-  view.score = view.passes ? node.score : 0;
-  const core::TypeEstimate& type = sheet.types[node.type];
-  if (type.prediction) {
-    view.features.emplace_back("throughput_samples_per_s",
-                               type.prediction->throughput_samples_per_s);
-    view.features.emplace_back("throughput_low", type.prediction->low);
-    view.features.emplace_back("throughput_high", type.prediction->high);
-    view.source = type.model_source;
-    view.extrapolated = type.prediction->extrapolated;
-  }
-  if (type.cost) view.features.emplace_back("cost", *type.cost);
-  if (type.cer) view.features.emplace_back("cer", *type.cer);
-  if (type.lat_s) view.features.emplace_back("lat_s", *type.lat_s);
-  view.feasible = type.feasible;
-  view.features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
-  view.features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
-  return view;
-}
-
-// "A100 480..550 samples/s": the type, and what 9 of 10 runs are expected to do on it.
-std::string estimate_text(const core::TypeEstimate& estimate) {
-  std::string type = estimate.type.empty() ? "unknown type" : estimate.type.str();
-  if (!estimate.prediction) return type;
-  return format("{} {:.3g}..{:.3g} samples/s", type, estimate.prediction->low,
-                estimate.prediction->high);
-}
-
-// Why the scores are what they are, in words: where each type's figures come from.
-std::string score_note(const core::ScoreSheet& sheet) {
-  std::map<std::string, std::vector<std::string>> by_source;
-  for (const core::TypeEstimate& type : sheet.types)
-    by_source[type.model_source].push_back(estimate_text(type));
-  std::vector<std::string> notes;
-  for (const auto& [source, types] : by_source)
-    notes.push_back(source.starts_with("none") ? source
-                                               : format("{} ({})", source, join(types, ", ")));
-  return format("shape {}; throughput model: {}", sheet.shape.str(), join(notes, "; "));
 }
 
 // Where the figures of a table come from, and which types it cannot show.
@@ -177,41 +128,13 @@ Result<ScoresView> Queries::scores(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const PodPtr pod = snapshot->find_pod(key);
   if (!pod) return fail(ErrorCode::kNotFound, format("no pod {} in the cluster", key.str()));
-  NodesRequest request;
-  request.pod = *pod;
-  for (const NodeStatePtr& state : snapshot->nodes)
-    request.node_names.push_back(state->node->name.str());
+  return judge(*snapshot, *pod);
+}
 
-  core::FilterOptions filter;
-  filter.catalog = &options_.catalog;
-  filter.trusted = source_.health().trusted();
-  filter.now_steady_s = clock_.steady_s();
-  const FilterReply verdicts = core::filter_nodes(*snapshot, request, filter);
-  if (!verdicts.error.empty()) return fail(ErrorCode::kUnavailable, verdicts.error);
-  const KnownPtr known = board_.known();
-  core::ScoreOptions score;
-  score.catalog = &options_.catalog;
-  score.predictor = known->predictor.get();
-  score.theta = options_.theta();
-  score.now_wall_s = clock_.wall_s();
-  score.now_steady_s = filter.now_steady_s;
-  const core::ScoreSheet sheet = core::score_nodes(*snapshot, request, score);
-
-  ScoresView view;
-  view.pod = key;
-  view.uid = pod->uid;
-  view.snapshot_version = snapshot->version;
-  view.policy = "cer";
-  view.model = effective_intent(*snapshot, *pod).model.value_or("");
-  view.note = score_note(sheet);
-  for (const std::uint32_t at : sheet.best_first(request))
-    view.nodes.push_back(score_view(*snapshot, request, sheet, at, verdicts.verdicts[at]));
-  std::stable_partition(view.nodes.begin(), view.nodes.end(),
-                        [](const ScoreView& node) { return node.passes; });
-  int rank = 0;
-  for (ScoreView& node : view.nodes)
-    if (node.passes) node.rank = ++rank;
-  return view;
+Result<ScoresView> Queries::scores(const Pod& pod) const {
+  Pod created_now = pod;
+  if (created_now.created_s <= 0) created_now.created_s = clock_.wall_s();
+  return judge(*source_.snapshot(), created_now);
 }
 
 Result<PlacementsView> Queries::placements(const ObjectKey& key) const {

@@ -38,13 +38,19 @@ class Queries {
   Result<TaskView> task(const ObjectKey& key) const;
   // Every node as filter and prioritize would judge it for that pod now, best first.
   Result<ScoresView> scores(const ObjectKey& pod) const;
+  // The same for a pod that is not in the cluster; neither journal nor metrics learn of it.
+  Result<ScoresView> scores(const Pod& pod) const;
   Result<PlacementsView> placements(const ObjectKey& task) const;
   // Every model of which anything is known, by name.
   std::vector<ModelView> models() const { return board_.known()->models; }
   Result<ModelView> model(const std::string& name) const;
   Result<JournalPage> decisions(const JournalQuery& query) const;
 
+  const GpuCatalog& catalog() const { return options_.catalog; }
+
  private:
+  Result<ScoresView> judge(const ClusterSnapshot& snapshot, const Pod& pod) const;
+
   const DecisionOptions& options_;
   const KnownBoard& board_;
   const cluster::ClusterSource& source_;

@@ -38,6 +38,7 @@ class ApiGuardTest : public testing::Test {
          {"/v1/queue", "/v1/tasks/{ns}/{name}", "/v1/scores", "/v1/nodes", "/livez"})
       router_.add({"GET", pattern, answer, 0, Pool::kThreads});
     router_.add({"POST", "/v1/models/{model}/samples", answer, 100, Pool::kThreads});
+    router_.add({"POST", "/v1/scores", answer, 100, Pool::kThreads});
     router_.add({"DELETE", "/v1/models/{model}", answer, 0, Pool::kThreads});
     router_.set_guard(make_api_guard(rights_));
   }
@@ -67,6 +68,13 @@ TEST_F(ApiGuardTest, TheNamespaceIsThatOfThePathOrTheQuery) {
         "/v1/scores?pod=team-b%2Ftrain-0&namespace=team-a", "/v1/queue?pod=team-a%2Fx",
         "/v1/nodes?namespace=team-a", "/v1/tasks/team-b/train?namespace=team-a"})
     EXPECT_EQ(ask(target, "Bearer jane.b.c").status, 403) << target;
+}
+
+TEST_F(ApiGuardTest, AManifestIsJudgedInTheNamespaceOfTheQuery) {
+  EXPECT_EQ(ask("/v1/scores?namespace=team-a", "Bearer jane.b.c", "POST").status, 200);
+  for (const char* target :
+       {"/v1/scores", "/v1/scores?namespace=team-b", "/v1/scores?pod=team-a/x"})
+    EXPECT_EQ(ask(target, "Bearer jane.b.c", "POST").status, 403) << target;
 }
 
 TEST_F(ApiGuardTest, ARefusalSaysWhatToDo) {

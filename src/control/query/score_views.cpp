@@ -1,0 +1,130 @@
+// How every node is judged for a pod, as filter and prioritize do.
+#include <map>
+#include <set>
+#include <utility>
+
+#include "cluster/source.h"
+#include "control/query/queries.h"
+#include "slackline/base/text.h"
+#include "slackline/core/filter.h"
+#include "slackline/core/score.h"
+
+namespace slackline::control {
+namespace {
+
+// Some of the nodes that are asked about, with what filter says of each.
+struct JudgedNodes {
+  NodesRequest request;
+  std::vector<Verdict> verdicts;
+};
+
+// Those that pass, and the others.
+std::pair<JudgedNodes, JudgedNodes> split_by_verdict(const NodesRequest& request,
+                                                     const std::vector<Verdict>& verdicts) {
+  std::pair<JudgedNodes, JudgedNodes> parts;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    JudgedNodes& part = passes(verdicts[i]) ? parts.first : parts.second;
+    part.request.pod = request.pod;
+    part.request.node_names.push_back(request.node_names[i]);
+    part.verdicts.push_back(verdicts[i]);
+  }
+  return parts;
+}
+
+ScoreView score_view(const ClusterSnapshot& snapshot, const JudgedNodes& judged,
+                     const core::ScoreSheet& sheet, std::uint32_t at) {
+  const core::ScoredNode& node = sheet.nodes[at];
+  const Verdict verdict = judged.verdicts[at];
+  ScoreView view;
+  view.node = NodeName(judged.request.node_names[node.node]);
+  view.gpu_type = snapshot.node(*snapshot.find_node(view.node.str())).node->gpu_type;
+  view.passes = passes(verdict);
+  view.verdict = code(verdict);
+  view.message = message(verdict);
+  view.score = view.passes ? node.score : 0;
+  const core::TypeEstimate& type = sheet.types[node.type];
+  if (type.prediction) {
+    view.features.emplace_back("throughput_samples_per_s",
+                               type.prediction->throughput_samples_per_s);
+    view.features.emplace_back("throughput_low", type.prediction->low);
+    view.features.emplace_back("throughput_high", type.prediction->high);
+    view.source = type.model_source;
+    view.extrapolated = type.prediction->extrapolated;
+  }
+  if (type.cost) view.features.emplace_back("cost", *type.cost);
+  if (type.cer) view.features.emplace_back("cer", *type.cer);
+  if (type.lat_s) view.features.emplace_back("lat_s", *type.lat_s);
+  view.feasible = type.feasible;
+  view.features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
+  view.features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
+  return view;
+}
+
+// "A100 480..550 samples/s": the type, and what 9 of 10 runs are expected to do on it.
+std::string estimate_text(const core::TypeEstimate& estimate) {
+  std::string type = estimate.type.empty() ? "unknown type" : estimate.type.str();
+  if (!estimate.prediction) return type;
+  return format("{} {:.3g}..{:.3g} samples/s", type, estimate.prediction->low,
+                estimate.prediction->high);
+}
+
+// Why the scores are what they are, in words: where each type's figures come from.
+std::string score_note(const core::ScoreSheet& passing, const core::ScoreSheet& failing) {
+  std::map<std::string, std::set<std::string>> by_source;
+  for (const core::ScoreSheet* sheet : {&passing, &failing})
+    for (const core::TypeEstimate& type : sheet->types)
+      by_source[type.model_source].insert(estimate_text(type));
+  std::vector<std::string> notes;
+  for (const auto& [source, types] : by_source)
+    notes.push_back(source.starts_with("none")
+                        ? source
+                        : format("{} ({})", source, join({types.begin(), types.end()}, ", ")));
+  return format("shape {}; throughput model: {}", passing.shape.str(), join(notes, "; "));
+}
+
+}  // namespace
+
+Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& pod) const {
+  NodesRequest request;
+  request.pod = pod;
+  for (const NodeStatePtr& state : snapshot.nodes)
+    request.node_names.push_back(state->node->name.str());
+
+  core::FilterOptions filter;
+  filter.catalog = &options_.catalog;
+  filter.trusted = source_.health().trusted();
+  filter.now_steady_s = clock_.steady_s();
+  const FilterReply verdicts = core::filter_nodes(snapshot, request, filter);
+  if (!verdicts.error.empty()) return fail(ErrorCode::kUnavailable, verdicts.error);
+  const KnownPtr known = board_.known();
+  core::ScoreOptions score;
+  score.catalog = &options_.catalog;
+  score.predictor = known->predictor.get();
+  score.theta = options_.theta();
+  score.now_wall_s = clock_.wall_s();
+  score.now_steady_s = filter.now_steady_s;
+
+  ScoresView view;
+  const TaskIntent intent = effective_intent(snapshot, pod);
+  view.pod = pod.key;
+  view.uid = pod.uid;
+  view.snapshot_version = snapshot.version;
+  view.policy = "cer";
+  view.model = intent.model.value_or("");
+  view.problems = intent.problems;
+  // kube-scheduler asks prioritize about nodes that passed, and a score depends on who is asked
+  // about: the others come behind with figures only.
+  const auto [passing, failing] = split_by_verdict(request, verdicts.verdicts);
+  const core::ScoreSheet sheet = core::score_nodes(snapshot, passing.request, score);
+  for (const std::uint32_t at : sheet.best_first(passing.request)) {
+    view.nodes.push_back(score_view(snapshot, passing, sheet, at));
+    view.nodes.back().rank = static_cast<int>(view.nodes.size());
+  }
+  const core::ScoreSheet rest = core::score_nodes(snapshot, failing.request, score);
+  for (const std::uint32_t at : rest.best_first(failing.request))
+    view.nodes.push_back(score_view(snapshot, failing, rest, at));
+  view.note = score_note(sheet, rest);
+  return view;
+}
+
+}  // namespace slackline::control

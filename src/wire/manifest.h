@@ -1,0 +1,43 @@
+// Manifests of what is not in the cluster yet: what `slackline try` sends and POST /v1/scores
+// reads.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/pod.h"
+
+namespace slackline::wire {
+
+struct ManifestObject {
+  std::string ns;  // empty: it names none
+  std::string json;
+};
+// The Pods and Jobs of a file, whatever else stands in it; kInvalidArgument where it has none.
+Result<std::vector<ManifestObject>> split_manifest(std::string_view text);
+
+// The pod that one object asks for: a Pod, or a Job, whose template becomes the pod and whose
+// annotations of ours are inherited. A namespace of its own must be `ns`.
+Result<Pod> read_manifest(std::string_view text, const std::string& ns, const GpuCatalog& catalog);
+
+// What POST /v1/scores answers, as far as a person who has only a manifest asks.
+struct TriedNode {
+  std::string name;
+  std::string gpu_type;
+  std::string message;  // why not; empty where it passes
+  bool passes = false;
+  int score = 0;
+  std::string meets_deadline;  // "yes", "no", or "" where it is unknown
+};
+struct TriedManifest {
+  std::string pod;  // NAMESPACE/NAME
+  std::string note;
+  std::vector<std::string> problems;
+  std::vector<TriedNode> nodes;  // best first
+};
+Result<TriedManifest> decode_tried(std::string_view json);
+
+}  // namespace slackline::wire

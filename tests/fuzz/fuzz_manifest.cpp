@@ -1,0 +1,17 @@
+// `slackline try` and POST /v1/scores: a manifest becomes a pod or an error, and what `try` sends
+// of it is JSON; the answer of any daemon is read or refused.
+#include "fuzz/fuzz.h"
+#include "wire/manifest.h"
+
+using namespace slackline;
+using namespace slackline::fuzz;
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text = text_of(data, size);
+  if (const auto objects = wire::split_manifest(text))
+    for (const wire::ManifestObject& object : *objects)
+      require_json(object.json, "an object of a manifest is JSON");
+  (void)wire::read_manifest(text, "team", default_gpu_catalog()).has_value();
+  (void)wire::decode_tried(text).has_value();
+  return 0;
+}

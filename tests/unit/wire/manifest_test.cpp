@@ -1,0 +1,91 @@
+#include "wire/manifest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace slackline::wire {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kJob = R"(
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+  annotations: {slackline.dev/model: resnet50, slackline.dev/batch-size: "64", other/key: x}
+spec:
+  template:
+    metadata:
+      annotations: {slackline.dev/batch-size: "128"}
+    spec:
+      containers:
+        - resources: {limits: {nvidia.com/gpu: "2"}}
+)";
+
+Result<Pod> read(const char* text) {
+  return read_manifest(text, "team", default_gpu_catalog());
+}
+
+TEST(Manifest, AJobsTemplateBecomesThePodAndInheritsOurAnnotations) {
+  const auto pod = read(kJob);
+  ASSERT_TRUE(pod) << pod.error().message;
+  EXPECT_EQ(pod->key.str(), "team/train-0");
+  EXPECT_EQ(pod->requests.gpu_count("nvidia.com/gpu"), 2);
+  EXPECT_EQ(pod->intent->model, "resnet50");
+  EXPECT_EQ(pod->intent->batch_size, 128);  // the template's own wins
+}
+
+TEST(Manifest, WhatIsNoPodIsRefusedByItsKind) {
+  for (const char* manifest : {"kind: Service", "kind: [1, 2]", "[]", "kind: 3"}) {
+    const auto pod = read(manifest);
+    ASSERT_FALSE(pod) << manifest;
+    EXPECT_THAT(pod.error().message, HasSubstr("expected a Pod or a Job"));
+  }
+}
+
+TEST(Manifest, AnotherNamespaceIsRefused) {
+  const auto pod = read("{kind: Pod, metadata: {namespace: other}}");
+  ASSERT_FALSE(pod);
+  EXPECT_THAT(pod.error().message, HasSubstr("namespace other"));
+}
+
+TEST(Manifest, NeitherAnOwnerNorAPromiseCanBeClaimed) {
+  const auto pod = read(
+      R"({"kind": "Pod", "metadata": {"ownerReferences": [{"kind": "Job", "name": "other", "uid": "u-1",
+      "controller": true}], "annotations": {"slackline.dev/device-ids": "0"}},
+      "spec": {"nodeName": "", "containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"}}}]}})");
+  ASSERT_TRUE(pod) << pod.error().message;
+  EXPECT_TRUE(pod->owner == std::nullopt);
+  EXPECT_TRUE(pod->device_slots.empty());
+}
+
+TEST(Manifest, AFileIsSplitIntoItsObjects) {
+  const auto objects =
+      split_manifest("kind: Namespace\n---\nkind: Pod\nmetadata: {namespace: a}\n---\nkind: Job\n");
+  ASSERT_TRUE(objects);
+  ASSERT_EQ(objects->size(), 2U);
+  EXPECT_EQ(objects->front().ns, "a");
+  EXPECT_FALSE(split_manifest("kind: Namespace"));
+  const auto pod = read("kind: Pod\n---\nkind: Job\n");
+  ASSERT_FALSE(pod);
+  EXPECT_THAT(pod.error().message, HasSubstr("has 2 objects"));
+}
+
+TEST(Manifest, TheAnswerIsReadAsFarAsItIsShown) {
+  const auto tried = decode_tried(
+      R"({"pod":"team/a","note":"n","problems":["x"],"items":[{"node":"a","gpuType":"A100",)"
+      R"("passes":true,"score":8,"feasible":false},{"node":"b","message":"held"},7]})");
+  ASSERT_TRUE(tried);
+  EXPECT_EQ(tried->pod, "team/a");
+  EXPECT_EQ(tried->problems, std::vector<std::string>{"x"});
+  ASSERT_EQ(tried->nodes.size(), 2U);
+  EXPECT_EQ(tried->nodes[0].score, 8);
+  EXPECT_EQ(tried->nodes[0].meets_deadline, "no");
+  EXPECT_FALSE(tried->nodes[1].passes);
+  EXPECT_EQ(tried->nodes[1].message, "held");
+  EXPECT_FALSE(decode_tried("{}"));
+}
+
+}  // namespace
+}  // namespace slackline::wire
