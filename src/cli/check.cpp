@@ -1,7 +1,9 @@
 // `slackline check`: our configuration and a KubeSchedulerConfiguration, before they do harm.
 #include <cstdio>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cli/check_cluster.h"
@@ -11,6 +13,7 @@
 #include "config/load.h"
 #include "control/learn/profiles.h"
 #include "control/settings/settings.h"
+#include "wire/document.h"
 
 namespace slackline::cli {
 namespace {
@@ -29,11 +32,22 @@ bool report(const std::string& file, const config::Findings& findings) {
   return !config::has_errors(findings);
 }
 
+// The line of a value; 0 where the file does not have it.
+int line_of(const std::string& file, std::initializer_list<std::string_view> path) {
+  const auto text = config::read_text_file(file);
+  if (!text) return 0;
+  const auto document = wire::read_document(*text);
+  const wire::Document* value = document ? &*document : nullptr;
+  for (const std::string_view key : path)
+    if (value != nullptr) value = value->find(key);
+  return value == nullptr ? 0 : value->line;
+}
+
 bool check_ours(const std::string& file, config::Configuration& configuration) {
   const auto loaded = config::read_configuration(file);
   config::Findings findings;
-  const auto add_error = [&findings](const Error& error) {
-    findings.push_back({config::Severity::kError, 0, "", error.message, ""});
+  const auto add_error = [&findings](const Error& error, int line) {
+    findings.push_back({config::Severity::kError, line, "", error.message, ""});
   };
   if (!loaded) {
     std::printf("%s: error: %s\n", file.c_str(), loaded.error().message.c_str());
@@ -45,9 +59,10 @@ bool check_ours(const std::string& file, config::Configuration& configuration) {
     for (config::Finding& finding : config::check_files(configuration))
       findings.push_back(std::move(finding));
     if (const auto profiles = control::load_profiles(configuration.profiles); !profiles)
-      add_error(profiles.error());
+      add_error(profiles.error(), line_of(file, {"profiles"}));
     if (const auto settings = control::settings_of(configuration); !settings)
-      add_error(settings.error());
+      add_error(settings.error(), line_of(file, {"planner", "policy"}));
+    config::sort_by_line(findings);
   }
   return report(file, findings);
 }

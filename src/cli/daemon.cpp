@@ -268,6 +268,8 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
       .gauge("slackline_build_info", "1: which build this is.",
              {{"version", kVersion}, {"mode", to_string(configuration.mode)}})
       .set(1);
+  if (const std::string& dump = configuration.cluster.dump_file; !dump.empty())
+    SLACKLINE_TRY(cluster::check_dump(dump));  // before files are made that nobody will need
   SLACKLINE_TRY(parts->open_history());
   SLACKLINE_TRY(parts->open_models());
   SLACKLINE_TRY(parts->connect_cluster());

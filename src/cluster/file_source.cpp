@@ -55,11 +55,15 @@ Result<FileStamp> stamp_of(const std::string& path) {
   return FileStamp{info.st_dev, info.st_ino, size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
 }
 
-Result<std::string> read_file(const std::string& path) {
+Status check_readable(const std::string& path) {
   errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    return fail(ErrorCode::kNotFound, format("{}: cannot be read: {}", path, reason_of(errno)));
+  if (std::ifstream(path, std::ios::binary)) return {};
+  return fail(ErrorCode::kNotFound, format("{}: cannot be read: {}", path, reason_of(errno)));
+}
+
+Result<std::string> read_file(const std::string& path) {
+  SLACKLINE_TRY(check_readable(path));
+  const std::ifstream in(path, std::ios::binary);
   std::ostringstream content;
   content << in.rdbuf();
   return std::move(content).str();
@@ -239,6 +243,11 @@ void FileSource::tell_loaded(const wire::KubeList& dump, const std::string& rema
 }
 
 }  // namespace
+
+Status check_dump(const std::string& path) {
+  if (const auto stamp = stamp_of(path); !stamp) return fail(stamp.error());
+  return check_readable(path);
+}
 
 std::unique_ptr<ClusterSource> make_file_source(FileOptions options, GpuCatalog catalog,
                                                 obs::MetricsRegistry& metrics,

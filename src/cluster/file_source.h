@@ -22,6 +22,9 @@ struct FileOptions {
   double poll_s = 1.0;
 };
 
+// Whether there is such a file that can be read at all.
+Status check_dump(const std::string& path);
+
 // start() fails when the file cannot be read or is no dump. `observer` may be null; it, `metrics`
 // and `clock` outlive the source.
 std::unique_ptr<ClusterSource> make_file_source(FileOptions options, GpuCatalog catalog,
