@@ -34,6 +34,7 @@
 #include "http/extender_routes.h"
 #include "http/health_routes.h"
 #include "http/model_routes.h"
+#include "http/pages.h"
 #include "http/queue_routes.h"
 #include "http/server.h"
 #include "obs/clock_watch.h"
@@ -76,6 +77,7 @@ struct Daemon::Parts {
   std::unique_ptr<control::ApiRights> rights;
   std::unique_ptr<OwnAuthority> extender_authority;  // null: given, or none on loopback
   std::unique_ptr<WebhookService> webhook;           // null: no listener for it
+  http::Pages pages{system_clock()};
   http::Router extender_router;
   http::Router api_router;
   http::Router metrics_router;
@@ -170,9 +172,9 @@ Status Daemon::Parts::lay_routes() {
   http::add_extender_routes(
       extender_router, *extender, decisions.catalog, metrics,
       {.max_body = static_cast<std::size_t>(doors.extender.limits.max_body_bytes)});
-  http::add_api_routes(api_router, *queries);
-  http::add_queue_routes(api_router, *queue);
-  http::add_model_routes(api_router, *queries, *models,
+  http::add_api_routes(api_router, *queries, pages);
+  http::add_queue_routes(api_router, *queue, pages);
+  http::add_model_routes(api_router, *queries, *models, pages,
                          static_cast<std::size_t>(doors.api.limits.max_body_bytes));
   const auto refresh = [this] {
     log->refresh_metrics();
@@ -182,6 +184,9 @@ Status Daemon::Parts::lay_routes() {
   };
   http::add_health_routes(api_router, *health, metrics, refresh);
   http::add_health_routes(metrics_router, *health, metrics, refresh);
+  constexpr std::string_view kRest = "REST is served by listeners.api, by default 127.0.0.1:8180";
+  extender_router.set_about(format("this is the extender's listener; {}", kRest));
+  metrics_router.set_about(format("this is the listener of metrics and health; {}", kRest));
   return {};
 }
 

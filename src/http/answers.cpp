@@ -28,6 +28,8 @@ Response failure(const Error& error) {
         return {400, "BadRequest"};
       case ErrorCode::kForbidden:
         return {403, "Forbidden"};
+      case ErrorCode::kGone:
+        return {410, "Expired"};
       case ErrorCode::kUnavailable:
       case ErrorCode::kResourceExhausted:
         return {503, "ServiceUnavailable"};
@@ -99,13 +101,6 @@ Result<std::int64_t> number(const Request& request, std::string_view name, std::
   if (value && *value >= low && *value <= high) return *value;
   return fail(ErrorCode::kInvalidArgument, format("{}=\"{}\": expected a number from {} to {}",
                                                   name, printable(at->second, 64), low, high));
-}
-
-Result<Page> page_of(const Request& request) {
-  SLACKLINE_ASSIGN(const std::int64_t limit, number(request, "limit", kDefaultLimit, 1, kMaxLimit));
-  SLACKLINE_ASSIGN(const std::int64_t offset,
-                   number(request, "continue", 0, 0, std::int64_t{1} << 40));
-  return Page{static_cast<std::size_t>(offset), static_cast<std::size_t>(limit)};
 }
 
 }  // namespace slackline::http

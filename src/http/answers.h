@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "http/pages.h"
 #include "http/request.h"
 #include "slackline/base/result.h"
 #include "slackline/base/text.h"
@@ -19,7 +23,8 @@
 
 namespace slackline::http {
 
-// 404 NotFound, 400 BadRequest, 403 Forbidden, 503 ServiceUnavailable, else 500 InternalError.
+// 404 NotFound, 400 BadRequest, 403 Forbidden, 410 Expired, 503 ServiceUnavailable, else 500
+// InternalError.
 Response failure(const Error& error);
 Response json(std::string body);
 Response text(std::string body);
@@ -38,71 +43,108 @@ Response csv(std::string body);
 Result<std::int64_t> number(const Request& request, std::string_view name, std::int64_t otherwise,
                             std::int64_t low, std::int64_t high);
 
-inline constexpr std::int64_t kDefaultLimit = 500;
-inline constexpr std::int64_t kMaxLimit = 1000;
-
-// The window of a list that a request asks for.
-struct Page {
-  std::size_t offset = 0;
-  std::size_t limit = 0;
-};
-Result<Page> page_of(const Request& request);
-
-// Rows of a list and what stands beside them. `preface` stands above the table, `next` is where the
-// list goes on; empty: it ends. A list with a wider table for people has wide_table().
+// Rows of a list and what stands beside them. `preface` stands above the table. A list with a wider
+// table for people has wide_table(). `widths`: of the columns of the whole table, where it is shown
+// in parts.
 template <class T>
 struct Listing {
   std::vector<T> rows;
-  std::string next{};
-  std::string more{};  // "... 7 more"
   wire::ListFacts facts{};
   std::string preface{};
   std::function<wire::TextTable(const std::vector<T>&)> wide_table{};
+  std::map<Output, std::vector<std::size_t>> widths{};
+
+  wire::TextTable table(Output output) const {
+    return wide_table && output != Output::kTable ? wide_table(rows) : wire::table_of(rows);
+  }
+};
+
+// The header that says for every output what JSON says in metadata.continue.
+inline constexpr const char* kContinueHeader = "Slackline-Continue";
+
+// Where a list goes on.
+struct Rest {
+  std::string next;    // empty: it ends here
+  std::string more{};  // "... 7 more"
 };
 
 template <class T>
-Response show(const Request& request, const Listing<T>& listing) {
+Response show(const Request& request, const Listing<T>& listing, const Rest& rest) {
   const auto output = output_of(request);
   if (!output) return failure(output.error());
-  if (*output == Output::kTable || *output == Output::kWide || *output == Output::kCsv) {
-    const bool wide = listing.wide_table && *output != Output::kTable;
-    const wire::TextTable table =
-        wide ? listing.wide_table(listing.rows) : wire::table_of(listing.rows);
-    if (*output == Output::kCsv) return csv(table.csv());
+  Response response;
+  if (*output == Output::kCsv) {
+    response = csv(listing.table(*output).csv());
+  } else if (*output == Output::kTable || *output == Output::kWide) {
     std::string more;
-    if (!listing.next.empty()) more = format("...{}; continue={}\n", listing.more, listing.next);
-    return text(listing.preface + table.str() + more);
+    if (!rest.next.empty()) more = format("...{}; continue={}\n", rest.more, rest.next);
+    const auto known = listing.widths.find(*output);
+    const wire::TextTable table = listing.table(*output);
+    response =
+        text(listing.preface +
+             (known == listing.widths.end() ? table.str() : table.str(known->second)) + more);
+  } else {
+    std::string body =
+        wire::encode_list(listing.rows.begin(), listing.rows.end(), rest.next, listing.facts);
+    response = *output == Output::kYaml ? yaml(body) : json(std::move(body));
   }
-  std::string body =
-      wire::encode_list(listing.rows.begin(), listing.rows.end(), listing.next, listing.facts);
-  return *output == Output::kYaml ? yaml(body) : json(std::move(body));
+  if (!rest.next.empty()) response.headers.emplace_back(kContinueHeader, rest.next);
+  return response;
 }
 
-// The page of `listing`, which has all rows, that the request asks for.
+// The part [begin, end) of `whole`; the preface stands above the first part only.
 template <class T>
-Response show_page(const Request& request, Listing<T> listing) {
-  const auto page = page_of(request);
-  if (!page) return failure(page.error());
-  std::vector<T>& all = listing.rows;
-  const std::size_t begin = std::min(page->offset, all.size());
-  const std::size_t end = std::min(begin + page->limit, all.size());
-  if (end < all.size()) {
-    listing.next = std::to_string(end);
-    listing.more = format(" {} more", all.size() - end);
-  }
-  all.erase(all.begin() + static_cast<std::ptrdiff_t>(end), all.end());
-  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(begin));
-  return show(request, listing);
+Listing<T> part_of(const Listing<T>& whole, std::size_t begin, std::size_t end) {
+  const auto at = [&](std::size_t i) {
+    return whole.rows.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  return {{at(begin), at(end)},
+          whole.facts,
+          begin == 0 ? whole.preface : "",
+          whole.wide_table,
+          whole.widths};
 }
 
-template <class T>
-Response list(const Request& request, std::vector<T> all, wire::ListFacts facts = {},
-              std::string preface = {}) {
-  Listing<T> listing;
-  listing.rows = std::move(all);
-  listing.facts = std::move(facts);
-  listing.preface = std::move(preface);
-  return show_page(request, std::move(listing));
+// The part of a list that the request asks for. make() answers the whole of it, or an error; it is
+// not asked where the request goes on with a list that `pages` keeps.
+template <class Make>
+Response show_page(const Request& request, Pages& pages, const Make& make) {
+  using Whole = typename std::invoke_result_t<Make>::value_type;
+  Result<Window> window = window_of(request);
+  if (!window) return failure(window.error());
+  const auto output = output_of(request);
+  if (!output) return failure(output.error());
+  std::shared_ptr<const Whole> whole;
+  if (window->list.empty()) {
+    auto made = make();
+    if (!made) return failure(made.error());
+    if (made->rows.size() > window->limit &&
+        (*output == Output::kTable || *output == Output::kWide))
+      made->widths[*output] = made->table(*output).widths();
+    whole = std::make_shared<const Whole>(*std::move(made));
+  } else {
+    auto kept = pages.find<Whole>(request, window->list);
+    if (!kept) return failure(kept.error());
+    whole = *std::move(kept);
+  }
+  const std::size_t count = whole->rows.size();
+  const std::size_t begin = std::min(window->offset, count);
+  const std::size_t end = begin + std::min(window->limit, count - begin);
+  if (begin == 0 && end == count) return show(request, *whole, {});
+  Rest rest;
+  if (end < count) {
+    if (window->list.empty()) window->list = pages.keep(request, count, whole);
+    rest.next = continue_of(window->list, end);
+    rest.more = format(" {} more", count - end);
+  }
+  return show(request, part_of(*whole, begin, end), rest);
+}
+
+// A list whose rows are had without a failure.
+template <class Rows>
+Response list(const Request& request, Pages& pages, const Rows& rows) {
+  using Row = typename std::invoke_result_t<Rows>::value_type;
+  return show_page(request, pages, [&]() -> Result<Listing<Row>> { return Listing<Row>{rows()}; });
 }
 
 }  // namespace slackline::http

@@ -33,70 +33,73 @@ Result<ObjectKey> object_key(std::string_view text, std::string_view field) {
   return ObjectKey{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
 }
 
-Response get_cluster(const control::Queries& queries, const Request& request) {
+Response get_cluster(const control::Queries& queries, Pages&, const Request& request) {
   const ClusterView view = queries.cluster();
   return one(request, wire::encode_one(view), wire::text_of(view));
 }
 
-Response list_tasks(const control::Queries& queries, const Request& request) {
+Response list_tasks(const control::Queries& queries, Pages& pages, const Request& request) {
   const auto ns = request.query.find("namespace");
-  return list(request, queries.tasks(ns == request.query.end() ? "" : ns->second));
+  return list(request, pages,
+              [&] { return queries.tasks(ns == request.query.end() ? "" : ns->second); });
 }
 
 ObjectKey path_key(const Request& request) {
   return {request.params.at("ns"), request.params.at("name")};
 }
 
-Response get_task(const control::Queries& queries, const Request& request) {
+Response get_task(const control::Queries& queries, Pages&, const Request& request) {
   const auto view = queries.task(path_key(request));
   if (!view) return failure(view.error());
   return one(request, wire::encode_one(*view), wire::table_of(std::vector<TaskView>{*view}).str());
 }
 
-Response list_placements(const control::Queries& queries, const Request& request) {
-  const auto view = queries.placements(path_key(request));
-  if (!view) return failure(view.error());
-  return list(request, view->rows,
-              {{"task", view->task.str()}, {"model", view->model}, {"note", view->note}},
-              view->note + "\n");
+Response list_placements(const control::Queries& queries, Pages& pages, const Request& request) {
+  return show_page(request, pages, [&]() -> Result<Listing<PlacementRow>> {
+    SLACKLINE_ASSIGN(PlacementsView view, queries.placements(path_key(request)));
+    Listing<PlacementRow> listing{std::move(view.rows)};
+    listing.facts = {{"task", view.task.str()}, {"model", view.model}, {"note", view.note}};
+    listing.preface = view.note + "\n";
+    return listing;
+  });
 }
 
-Response show_scores(const Request& request, const Result<ScoresView>& view) {
-  if (!view) return failure(view.error());
-  std::string preface =
-      format("{} {}\n", view->model.empty() ? "no model" : view->model, view->note);
+Result<Listing<ScoreView>> listing_of(Result<ScoresView> view) {
+  if (!view) return fail(view.error());
+  Listing<ScoreView> listing{std::move(view->nodes)};
+  listing.facts = {{"pod", view->pod.str()}, {"uid", view->uid.str()},
+                   {"policy", view->policy}, {"model", view->model},
+                   {"note", view->note},     {"problems", view->problems}};
+  listing.preface = format("{} {}\n", view->model.empty() ? "no model" : view->model, view->note);
   for (const std::string& problem : view->problems)
-    preface += printable(problem, kMaxProblem) + "\n";
-  return list(request, view->nodes,
-              {{"pod", view->pod.str()},
-               {"uid", view->uid.str()},
-               {"policy", view->policy},
-               {"model", view->model},
-               {"note", view->note},
-               {"problems", view->problems}},
-              preface);
+    listing.preface += printable(problem, kMaxProblem) + "\n";
+  return listing;
 }
 
-Response get_scores(const control::Queries& queries, const Request& request) {
+Response get_scores(const control::Queries& queries, Pages& pages, const Request& request) {
   const auto pod = request.query.find("pod");
   if (pod == request.query.end())
     return failure({ErrorCode::kInvalidArgument, "name the pod: /v1/scores?pod=NAMESPACE/NAME"});
   const auto key = object_key(pod->second, "pod");
   if (!key) return failure(key.error());
-  return show_scores(request, queries.scores(*key));
+  return show_page(request, pages, [&] { return listing_of(queries.scores(*key)); });
 }
 
-Response post_scores(const control::Queries& queries, const Request& request) {
+Response post_scores(const control::Queries& queries, Pages& pages, const Request& request) {
   const auto ns = request.query.find("namespace");
   const auto pod = wire::read_manifest(
       request.body, ns == request.query.end() ? "default" : ns->second, queries.catalog());
-  return show_scores(request, pod ? queries.scores(*pod) : fail(pod.error()));
+  if (!pod) return failure(pod.error());
+  return show_page(request, pages, [&] { return listing_of(queries.scores(*pod)); });
 }
 
 Result<JournalQuery> journal_query(const Request& request) {
   JournalQuery query;
   SLACKLINE_ASSIGN(const std::int64_t limit, number(request, "limit", 100, 1, kMaxLimit));
-  SLACKLINE_ASSIGN(query.before_id, number(request, "continue", 0, 0, std::int64_t{1} << 62));
+  if (const auto from = request.query.find("continue");
+      from != request.query.end() && !from->second.empty()) {
+    SLACKLINE_ASSIGN(query.before_id, number(request, "continue", 0, 0, std::int64_t{1} << 62));
+  }
   query.limit = static_cast<std::size_t>(limit);
   if (const auto pod = request.query.find("pod"); pod != request.query.end()) {
     SLACKLINE_ASSIGN(const ObjectKey key, object_key(pod->second, "pod"));
@@ -112,38 +115,41 @@ Result<JournalQuery> journal_query(const Request& request) {
   return query;
 }
 
-Response list_decisions(const control::Queries& queries, const Request& request) {
+Response list_decisions(const control::Queries& queries, Pages&, const Request& request) {
   const auto query = journal_query(request);
   if (!query) return failure(query.error());
   const auto page = queries.decisions(*query);
   if (!page) return failure(page.error());
-  Listing<DecisionRow> listing;
-  if (page->next_before_id > 0) listing.next = std::to_string(page->next_before_id);
-  listing.rows = page->rows;
-  return show(request, listing);
+  // A row is never changed and a new one has a greater id, so an id is where the list goes on.
+  const std::string next = page->next_before_id > 0 ? std::to_string(page->next_before_id) : "";
+  return show(request, Listing<DecisionRow>{page->rows}, Rest{next});
 }
 
 }  // namespace
 
-void add_api_routes(Router& router, const control::Queries& queries) {
-  const auto get = [&router, &queries](
+void add_api_routes(Router& router, const control::Queries& queries, Pages& pages) {
+  const auto get = [&router, &queries, &pages](
                        const char* pattern, std::vector<std::string> parameters,
-                       Response (*handler)(const control::Queries&, const Request&)) {
-    Route route{"GET", pattern,
-                [handler, &queries](const Request& request) { return handler(queries, request); }};
+                       Response (*handler)(const control::Queries&, Pages&, const Request&)) {
+    Route route{"GET", pattern, [handler, &queries, &pages](const Request& request) {
+                  return handler(queries, pages, request);
+                }};
     route.parameters = std::move(parameters);
     router.add(std::move(route));
   };
   get("/v1/cluster", {"output"}, get_cluster);
   get("/v1/nodes", {"output", "limit", "continue"},
-      [](const control::Queries& q, const Request& r) { return list(r, q.nodes()); });
+      [](const control::Queries& queries_, Pages& pages_, const Request& request) {
+        return list(request, pages_, [&] { return queries_.nodes(); });
+      });
   get("/v1/tasks", {"output", "limit", "continue", "namespace"}, list_tasks);
   get("/v1/tasks/{ns}/{name}", {"output"}, get_task);
   get("/v1/tasks/{ns}/{name}/placements", {"output", "limit", "continue"}, list_placements);
   get("/v1/scores", {"output", "limit", "continue", "pod"}, get_scores);
-  Route tried{"POST", "/v1/scores",
-              [&queries](const Request& request) { return post_scores(queries, request); },
-              kMaxManifest};
+  Route tried{
+      "POST", "/v1/scores",
+      [&queries, &pages](const Request& request) { return post_scores(queries, pages, request); },
+      kMaxManifest};
   tried.parameters = {"output", "limit", "continue", "namespace"};
   router.add(std::move(tried));
   get("/v1/decisions", {"output", "limit", "continue", "pod", "verb"}, list_decisions);

@@ -62,9 +62,10 @@ Response delete_model(control::Models& models, const Request& request) {
 }  // namespace
 
 void add_model_routes(Router& router, const control::Queries& queries, control::Models& models,
-                      std::size_t max_samples) {
-  Route all{"GET", "/v1/models",
-            [&queries](const Request& request) { return list(request, queries.models()); }};
+                      Pages& pages, std::size_t max_samples) {
+  Route all{"GET", "/v1/models", [&queries, &pages](const Request& request) {
+              return list(request, pages, [&] { return queries.models(); });
+            }};
   all.parameters = {"output", "limit", "continue"};
   router.add(std::move(all));
   Route one{"GET", "/v1/models/{model}", [&queries](const Request& request) {

@@ -7,6 +7,7 @@
 
 #include "control/learn/models.h"
 #include "control/query/queries.h"
+#include "http/pages.h"
 #include "http/router.h"
 
 namespace slackline::http {
@@ -14,9 +15,9 @@ namespace slackline::http {
 inline constexpr std::size_t kMaxSamplesBody = std::size_t{2} << 20;
 inline constexpr std::size_t kMaxDescriptorBody = std::size_t{64} << 10;
 
-// Posted samples longer than `max_samples` bytes are answered with 413. `queries` and `models`
-// outlive the router.
+// Posted samples longer than `max_samples` bytes are answered with 413. `queries`, `models` and
+// `pages` outlive the router.
 void add_model_routes(Router& router, const control::Queries& queries, control::Models& models,
-                      std::size_t max_samples = kMaxSamplesBody);
+                      Pages& pages, std::size_t max_samples = kMaxSamplesBody);
 
 }  // namespace slackline::http

@@ -23,9 +23,7 @@ std::string leader_text(const QueueView& view) {
   return format("{} plans{}", view.leader, view.leads ? ", and answers" : ", another one answers");
 }
 
-Response get_queue(control::QueueQuery& queue, const Request& request) {
-  const auto ns = request.query.find("namespace");
-  QueueView view = queue.ask(ns == request.query.end() ? "" : ns->second);
+Listing<QueueRow> listing_of(QueueView view) {
   const bool forecast = view.forecast_s > 0;
   const double age_s = forecast ? view.now_s - view.forecast_s : 0;
   Listing<QueueRow> listing;
@@ -49,14 +47,22 @@ Response get_queue(control::QueueQuery& queue, const Request& request) {
     listing.preface += format("{}\n", kNotRead);
   else if (!view.leads)
     listing.preface += leader_text(view) + "\n";
-  return show_page(request, std::move(listing));
+  return listing;
+}
+
+Response get_queue(control::QueueQuery& queue, Pages& pages, const Request& request) {
+  const auto ns = request.query.find("namespace");
+  return show_page(request, pages, [&]() -> Result<Listing<QueueRow>> {
+    return listing_of(queue.ask(ns == request.query.end() ? "" : ns->second));
+  });
 }
 
 }  // namespace
 
-void add_queue_routes(Router& router, control::QueueQuery& queue) {
-  Route route{"GET", "/v1/queue",
-              [&queue](const Request& request) { return get_queue(queue, request); }};
+void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages) {
+  Route route{"GET", "/v1/queue", [&queue, &pages](const Request& request) {
+                return get_queue(queue, pages, request);
+              }};
   route.parameters = {"output", "limit", "continue", "namespace"};
   router.add(std::move(route));
 }

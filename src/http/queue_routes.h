@@ -1,6 +1,7 @@
 // GET /v1/queue
 #pragma once
 
+#include "http/pages.h"
 #include "http/router.h"
 
 namespace slackline::control {
@@ -9,7 +10,7 @@ class QueueQuery;
 
 namespace slackline::http {
 
-// `queue` outlives the router.
-void add_queue_routes(Router& router, control::QueueQuery& queue);
+// `queue` and `pages` outlive the router.
+void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages);
 
 }  // namespace slackline::http

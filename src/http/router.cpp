@@ -168,7 +168,8 @@ Router::Resolution Router::resolve(std::string_view method, std::string_view tar
     best = &entry;
     best_names = *names;
   }
-  if (allowed.empty()) return refuse(404, "no such path");
+  if (allowed.empty())
+    return refuse(404, about_.empty() ? "no such path" : "no such path: " + about_);
   if (best == nullptr) {
     std::sort(allowed.begin(), allowed.end());
     allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());

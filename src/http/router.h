@@ -63,6 +63,8 @@ class Router {
   // At most one route per method and pattern: a second one aborts. Fixed segments win over {names}.
   void add(Route route);
   void set_error_page(ErrorPage page) { error_page_ = std::move(page); }
+  // What a 404 says of this listener, for whoever took it for another one.
+  void set_about(std::string about) { about_ = std::move(about); }
   void set_guard(Guard guard) { guard_ = std::move(guard); }
   bool guarded() const { return guard_.has_value(); }
 
@@ -102,6 +104,7 @@ class Router {
   };
   std::vector<Entry> entries_;
   ErrorPage error_page_;
+  std::string about_;
   std::optional<Guard> guard_;
 };
 

@@ -18,6 +18,14 @@ std::size_t width(const std::string& text) {
   }));
 }
 
+std::vector<std::size_t> widths_of(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], width(row[i]));
+  return widths;
+}
+
 }  // namespace
 
 TextTable::TextTable(std::vector<std::string> headings) {
@@ -33,15 +41,23 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::str() const {
+std::vector<std::vector<std::string>> TextTable::shown() const {
   std::vector<std::vector<std::string>> shown = rows_;
   for (auto& row : shown)
     for (std::string& cell : row)
       cell = cell.empty() ? "-" : printable(cell, kMaxCell);
-  std::vector<std::size_t> widths(right_.size(), 0);
-  for (const auto& row : shown)
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], width(row[i]));
+  return shown;
+}
+
+std::vector<std::size_t> TextTable::widths() const {
+  return widths_of(shown());
+}
+
+std::string TextTable::str(const std::vector<std::size_t>& at_least) const {
+  const std::vector<std::vector<std::string>> shown = this->shown();
+  std::vector<std::size_t> widths = widths_of(shown);
+  for (std::size_t i = 0; i < std::min(widths.size(), at_least.size()); ++i)
+    widths[i] = std::max(widths[i], at_least[i]);
   std::string out;
   for (const auto& row : shown) {
     std::string line;

@@ -71,6 +71,26 @@ class DumpTest(unittest.TestCase):
         names = [each["name"] for each in first["items"] + rest["items"]]
         self.assertEqual(names, sorted(set(names)))
         self.assertEqual(len(names), 8)
+        whole = self.get_json("/v1/nodes?continue=")
+        self.assertEqual([each["name"] for each in whole["items"]], names)
+        self.assertEqual(self.daemon.get("/v1/decisions?continue=")[0], 200)
+
+    def test_the_command_line_says_what_is_wrong_with_a_call(self):
+        port = self.daemon.metrics_port
+        for words, status, said in [
+            (["nodes", "--limit", "0"], 2, "between 1 and"),
+            (["queue", "--limit", "-1"], 2, "between 1 and"),
+            (["nodes", "-s", f"http://127.0.0.1:{port}"], 1, "listener of metrics and health; REST is served by"),
+            (["nodes", "-s", f"http://127.0.0.1:{self.daemon.extender_port}"], 1, "this is the extender's listener"),
+            (["nodes", "-s", f"https://127.0.0.1:{port}"], 1, "this port speaks plain HTTP"),
+            (["nodes", "-s", "ftp://127.0.0.1"], 1, "neither http nor https"),
+        ]:
+            with self.subTest(words):
+                done = subprocess.run(
+                    [slackline_binary(), *words], text=True, capture_output=True, check=False
+                )
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(said, done.stdout + done.stderr)
 
     def test_a_hold_is_seen_and_kept(self):
         nodes = {each["name"]: each for each in self.get_json("/v1/nodes")["items"]}
@@ -129,6 +149,9 @@ class DumpTest(unittest.TestCase):
             ("/v1/scores?pod=x", 400, "NAMESPACE/NAME"),
             ("/v1/scores?pod=no/body", 404, "no/body"),
             ("/v1/nodes?limit=0", 400, "1 to 1000"),
+            ("/v1/nodes?continue=500", 400, "metadata.continue"),
+            ("/v1/nodes?continue=0123456789abcdef.500", 410, "ask again without continue"),
+            ("/v1/decisions?continue=x", 400, "expected a number"),
             ("/v1/decisions?verb=guess", 400, "prioritize"),
             ("/v1/tasks/team-nlp/nobody", 404, "nobody"),
             ("/v1/nothing", 404, '"NotFound"'),

@@ -28,7 +28,7 @@ class ModelRoutesTest : public ::testing::Test {
     queries_ = std::make_unique<control::Queries>(options_, models_->board(), source_, nullptr,
                                                   clock_, "test");
     router_ = Router();
-    add_model_routes(router_, *queries_, *models_);
+    add_model_routes(router_, *queries_, *models_, pages_);
   }
 
   // Opens the database again with so many descriptions in it, written past everybody: one by one
@@ -65,6 +65,7 @@ class ModelRoutesTest : public ::testing::Test {
   test::FakeSource source_{test::a_cluster().build()};
   std::unique_ptr<control::Models> models_;
   std::unique_ptr<control::Queries> queries_;
+  Pages pages_{clock_};
   Router router_;
 };
 
