@@ -1,5 +1,7 @@
 // The questions one asks a running daemon: they differ only in the path.
+#include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -7,11 +9,15 @@
 #include "cli/numbers.h"
 #include "cli/watch.h"
 #include "client/client.h"
+#include "client/list.h"
 #include "slackline/base/text.h"
 #include "slackline/model/extender.h"
 
 namespace slackline::cli {
 namespace {
+
+constexpr double kMostRows = 1e9;
+constexpr std::size_t kNewestDecisions = 100;
 
 struct AskOptions {
   client::ClientOptions server;
@@ -19,17 +25,14 @@ struct AskOptions {
   std::string name;  // the positional "namespace/name"
   std::string ns;
   std::string verb;
-  int limit = 0;
+  std::size_t limit = 0;  // rows; 0: all of them
   bool forget = false;
   bool watch = false;
   double interval_s = 2;
 };
 
-int ask(const AskOptions& options, const std::string& path) {
-  const std::string asked =
-      path + (path.find('?') == std::string::npos ? "?" : "&") + "output=" + options.output;
-  const client::Client client(options.server);
-  const auto get = [&] { return client.get(asked, "*/*"); };
+int show(const AskOptions& options, const std::string& path,
+         const std::function<Result<std::string>()>& get) {
   if (options.watch)
     return watch(
         {"slackline " + path.substr(4, path.find('?') - 4), options.output, options.interval_s},
@@ -42,6 +45,19 @@ int ask(const AskOptions& options, const std::string& path) {
   std::fputs(answer->c_str(), stdout);
   if (!answer->empty() && answer->back() != '\n') std::fputc('\n', stdout);
   return 0;
+}
+
+int ask(const AskOptions& options, const std::string& path) {
+  const std::string asked =
+      path + (path.find('?') == std::string::npos ? "?" : "&") + "output=" + options.output;
+  client::Client client(options.server);
+  return show(options, path, [&] { return client.get(asked, "*/*"); });
+}
+
+int ask_list(const AskOptions& options, const std::string& path) {
+  client::Client client(options.server);
+  return show(options, path,
+              [&] { return client::get_list(client, path, {options.output, options.limit}); });
 }
 
 int forget_model(const AskOptions& options) {
@@ -70,7 +86,6 @@ std::string with_query(std::string path, const AskOptions& options) {
   };
   add("namespace", options.ns);
   add("verb", options.verb);
-  if (options.limit > 0) add("limit", std::to_string(options.limit));
   return path;
 }
 
@@ -92,17 +107,23 @@ Question add_question(CLI::App& app, const std::string& name, const std::string&
   return {command, options};
 }
 
+CLI::Option* add_limit(CLI::App& command, AskOptions& options) {
+  return command.add_option("--limit", options.limit, "At most so many rows")
+      ->check(in_range(1, kMostRows));
+}
+
 void add_queue(CLI::App& app, int& exit_code) {
   const auto [queue, options] =
       add_question(app, "queue", "List tasks that wait or are planned, by predicted start");
   queue->add_option("-n,--namespace", options->ns, "Only this namespace");
-  queue->add_option("--limit", options->limit, "At most so many rows");
+  add_limit(*queue, *options);
   queue->add_flag("-w,--watch", options->watch, "Show it again and again, until Ctrl-C");
   queue->add_option("--interval", options->interval_s, "Seconds between two pictures, with --watch")
       ->check(in_range(0.2, 3600))
       ->capture_default_str();
-  queue->callback(
-      [&exit_code, asked = options] { exit_code = ask(*asked, with_query("/v1/queue", *asked)); });
+  queue->callback([&exit_code, asked = options] {
+    exit_code = ask_list(*asked, with_query("/v1/queue", *asked));
+  });
 }
 
 void add_cluster(CLI::App& app, int& exit_code) {
@@ -114,17 +135,19 @@ void add_cluster(CLI::App& app, int& exit_code) {
 void add_nodes(CLI::App& app, int& exit_code) {
   const auto [command, options] =
       add_question(app, "nodes", "List nodes with their GPUs: used, held, free");
-  command->add_option("--limit", options->limit, "At most so many rows");
-  command->callback(
-      [&exit_code, asked = options] { exit_code = ask(*asked, with_query("/v1/nodes", *asked)); });
+  add_limit(*command, *options);
+  command->callback([&exit_code, asked = options] {
+    exit_code = ask_list(*asked, with_query("/v1/nodes", *asked));
+  });
 }
 
 void add_tasks(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_question(app, "tasks", "List GPU tasks: Jobs, gangs, pods");
   command->add_option("-n,--namespace", options->ns, "Only this namespace");
-  command->add_option("--limit", options->limit, "At most so many rows");
-  command->callback(
-      [&exit_code, asked = options] { exit_code = ask(*asked, with_query("/v1/tasks", *asked)); });
+  add_limit(*command, *options);
+  command->callback([&exit_code, asked = options] {
+    exit_code = ask_list(*asked, with_query("/v1/tasks", *asked));
+  });
 }
 
 void add_scores(CLI::App& app, int& exit_code) {
@@ -132,7 +155,7 @@ void add_scores(CLI::App& app, int& exit_code) {
       app, "scores", "Show how every node is judged for a pod of the cluster, and why");
   command->add_option("pod", options->name, "NAMESPACE/NAME of the pod")->required();
   command->callback([&exit_code, asked = options] {
-    exit_code = ask(*asked, "/v1/scores?pod=" + client::encode_query(qualified(asked->name)));
+    exit_code = ask_list(*asked, "/v1/scores?pod=" + client::encode_query(qualified(asked->name)));
   });
 }
 
@@ -140,10 +163,10 @@ void add_placements(CLI::App& app, int& exit_code) {
   const auto [command, options] =
       add_question(app, "placements", "Show what every shape and GPU type would give a task");
   command->add_option("task", options->name, "NAMESPACE/NAME of the task")->required();
-  command->add_option("--limit", options->limit, "At most so many rows");
+  add_limit(*command, *options);
   command->callback([&exit_code, asked = options] {
     const std::string path = "/v1/tasks/" + client::encode_query(qualified(asked->name));
-    exit_code = ask(*asked, with_query(path + "/placements", *asked));
+    exit_code = ask_list(*asked, path + "/placements");
   });
 }
 
@@ -157,10 +180,12 @@ void add_models(CLI::App& app, int& exit_code) {
                  "Forget what was learnt of it: samples, fits, description; profiles stay")
       ->needs(model);
   command->callback([&exit_code, asked = options] {
-    const std::string path = asked->name.empty()
-                                 ? "/v1/models?limit=1000"
-                                 : "/v1/models/" + client::encode_query(asked->name);
-    exit_code = asked->forget ? forget_model(*asked) : ask(*asked, path);
+    if (asked->forget)
+      exit_code = forget_model(*asked);
+    else if (asked->name.empty())
+      exit_code = ask_list(*asked, "/v1/models");
+    else
+      exit_code = ask(*asked, "/v1/models/" + client::encode_query(asked->name));
   });
 }
 
@@ -169,13 +194,14 @@ void add_decisions(CLI::App& app, int& exit_code) {
       add_question(app, "decisions", "Show the newest rows of the decision journal");
   command->add_option("--pod", options->name, "Only NAMESPACE/NAME");
   command->add_option("--verb", options->verb, format("Only one of {}", verb_names()));
-  command->add_option("--limit", options->limit, "At most so many rows");
+  options->limit = kNewestDecisions;
+  add_limit(*command, *options)->capture_default_str();
   command->callback([&exit_code, asked = options] {
     std::string path = with_query("/v1/decisions", *asked);
     if (!asked->name.empty())
       path += (path.find('?') == std::string::npos ? "?pod=" : "&pod=") +
               client::encode_query(qualified(asked->name));
-    exit_code = ask(*asked, path);
+    exit_code = ask_list(*asked, path);
   });
 }
 

@@ -1,9 +1,13 @@
 #include "client/client.h"
 
-#include <memory>
+#include <cstdlib>
+#include <utility>
 
 #include <httplib.h>
 
+#include "client/address.h"
+#include "client/proxy.h"
+#include "client/trouble.h"
 #include "slackline/base/loopback.h"
 #include "slackline/base/text.h"
 #include "wire/kube_decode.h"
@@ -11,18 +15,12 @@
 namespace slackline::client {
 namespace {
 
-std::unique_ptr<httplib::Client> connect(const ClientOptions& options) {
-  auto http = options.cert_file.empty() ? std::make_unique<httplib::Client>(options.url)
-                                        : std::make_unique<httplib::Client>(
-                                              options.url, options.cert_file, options.key_file);
-  const auto timeout = static_cast<time_t>(options.timeout_s);
-  http->set_connection_timeout(timeout);
-  http->set_read_timeout(timeout);
-  http->set_tcp_nodelay(true);
-  if (!options.ca_file.empty()) http->set_ca_cert_path(options.ca_file);
-  http->enable_server_certificate_verification(true);
-  if (!options.token.empty()) http->set_bearer_token_auth(options.token);
-  return http;
+constexpr const char* kContinueHeader = "Slackline-Continue";
+constexpr std::size_t kMaxForeignText = 300;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 Status check_token(const ClientOptions& options) {
@@ -33,41 +31,99 @@ Status check_token(const ClientOptions& options) {
                      printable(options.url)));
 }
 
-Result<std::string> unwrap(const ClientOptions& options, const httplib::Result& result) {
+}  // namespace
+
+struct Client::Impl {
+  ClientOptions options;
+  Address address;
+  std::string through;  // "proxy:3128", or empty
+  std::unique_ptr<httplib::Client> http;
+
+  Status connect();
+  template <class Call>
+  Result<Page> call(const std::string& path, const Call& send);
+};
+
+Status Client::Impl::connect() {
+  SLACKLINE_TRY(check_token(options));
+  SLACKLINE_ASSIGN(address, parse_address(options.url));
+  SLACKLINE_ASSIGN(const auto proxy, proxy_for(address, environment));
+  auto made = options.cert_file.empty()
+                  ? std::make_unique<httplib::Client>(address.origin())
+                  : std::make_unique<httplib::Client>(address.origin(), options.cert_file,
+                                                      options.key_file);
+  if (!made->is_valid())
+    return fail(ErrorCode::kInvalidArgument,
+                format("the client certificate {} and key {} cannot be used: they must be PEM "
+                       "files that belong together",
+                       printable(options.cert_file), printable(options.key_file)));
+  const auto timeout = static_cast<time_t>(options.timeout_s);
+  made->set_connection_timeout(timeout);
+  made->set_read_timeout(timeout);
+  made->set_tcp_nodelay(true);
+  made->set_keep_alive(true);
+  if (!options.ca_file.empty()) made->set_ca_cert_path(options.ca_file);
+  made->enable_server_certificate_verification(true);
+  if (!options.token.empty()) made->set_bearer_token_auth(options.token);
+  if (proxy) {
+    made->set_proxy(proxy->host, proxy->port);
+    if (!proxy->user.empty()) made->set_proxy_basic_auth(proxy->user, proxy->password);
+    through = format("{}:{}", proxy->host, proxy->port);
+  }
+  http = std::move(made);
+  return {};
+}
+
+template <class Call>
+Result<Page> Client::Impl::call(const std::string& path, const Call& send) {
+  if (!http) SLACKLINE_TRY(connect());
+  const httplib::Result result = send(*http, address.prefix + path);
   if (!result)
-    return fail(
-        ErrorCode::kUnavailable,
-        format("no daemon answers at {} ({}); start one with `slackline serve`, or name its "
-               "address with --server",
-               options.url, httplib::to_string(result.error())));
-  if (result->status >= 200 && result->status < 300) return result->body;
+    return fail(ErrorCode::kUnavailable, trouble(address, options, through, *http, result.error()));
+  if (result->status >= 200 && result->status < 300)
+    return Page{result->body, result->get_header_value(kContinueHeader)};
   const auto status = wire::decode_status(result->body);
-  const std::string reason = status ? status->message : printable(result->body);
+  const std::string reason =
+      status ? status->message : printable(trim(result->body), kMaxForeignText);
   return fail(error_of_http_status(result->status), format("{} (HTTP {})", reason, result->status));
 }
 
-}  // namespace
+Client::Client(ClientOptions options) : impl_(std::make_unique<Impl>()) {
+  impl_->options = std::move(options);
+}
+Client::~Client() = default;
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
 
-Result<std::string> Client::get(const std::string& path, const std::string& accept) const {
-  SLACKLINE_TRY(check_token(options_));
-  const auto http = connect(options_);
-  return unwrap(options_, http->Get(path, httplib::Headers{{"Accept", accept}}));
+Result<Page> Client::get_page(const std::string& path, const std::string& accept) {
+  return impl_->call(path, [&](httplib::Client& http, const std::string& target) {
+    return http.Get(target, httplib::Headers{{"Accept", accept}});
+  });
 }
 
-Result<std::string> Client::post_json(const std::string& path, const std::string& body) const {
-  SLACKLINE_TRY(check_token(options_));
-  const auto http = connect(options_);
-  return unwrap(options_, http->Post(path, body, "application/json"));
+Result<std::string> Client::get(const std::string& path, const std::string& accept) {
+  SLACKLINE_ASSIGN(Page page, get_page(path, accept));
+  return std::move(page.body);
 }
 
-Result<std::string> Client::remove(const std::string& path) const {
-  SLACKLINE_TRY(check_token(options_));
-  const auto http = connect(options_);
-  return unwrap(options_, http->Delete(path));
+Result<std::string> Client::post_json(const std::string& path, const std::string& body) {
+  SLACKLINE_ASSIGN(Page page,
+                   impl_->call(path, [&](httplib::Client& http, const std::string& target) {
+                     return http.Post(target, body, "application/json");
+                   }));
+  return std::move(page.body);
+}
+
+Result<std::string> Client::remove(const std::string& path) {
+  SLACKLINE_ASSIGN(Page page,
+                   impl_->call(path, [&](httplib::Client& http, const std::string& target) {
+                     return http.Delete(target);
+                   }));
+  return std::move(page.body);
 }
 
 bool is_open_to_the_network(std::string_view url) {
-  return to_lower(url).starts_with("http://") && !is_loopback_url(url);
+  return !to_lower(url).starts_with("https://") && !is_loopback_url(url);
 }
 
 std::string encode_query(std::string_view value) {

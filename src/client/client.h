@@ -1,10 +1,12 @@
 // Client: what the command line asks of a running daemon (cpp-httplib behind it).
 //
-// Blocking, one call at a time; not thread-safe. An answer other than 2xx is an Error that carries
-// the daemon's own message; "cannot connect" names the address and how to start a daemon. A token
-// is never sent over plain HTTP, but to this machine.
+// Blocking, one call at a time; not thread-safe. The connection is kept: calls that follow each
+// other reach the same replica. An answer other than 2xx is an Error that carries the daemon's own
+// message; where nobody answers, the error says why. A token is sent to a server whose certificate
+// was verified, and over plain HTTP to this machine only. Proxies are those of the environment.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,25 +15,36 @@
 namespace slackline::client {
 
 struct ClientOptions {
-  std::string url;        // "http://127.0.0.1:8180" or https://...
-  std::string ca_file;    // for https; empty = the system's CAs
-  std::string cert_file;  // client certificate, with key_file
-  std::string key_file;
-  std::string token;  // bearer token; empty = none
+  std::string url;        // "http://127.0.0.1:8180" or https://..., with a path before ours or none
+  std::string ca_file{};  // for https; empty = the system's CAs
+  std::string cert_file{};  // client certificate, with key_file
+  std::string key_file{};
+  std::string token{};  // bearer token; empty = none
   double timeout_s = 10;
+};
+
+// A part of a list.
+struct Page {
+  std::string body;
+  std::string next;  // what `continue=` is to be for the next part; empty: this was the last
 };
 
 class Client {
  public:
-  explicit Client(ClientOptions options) : options_(std::move(options)) {}
+  explicit Client(ClientOptions options);
+  ~Client();
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
 
   // `accept`: "text/plain" for the table, "application/json".
-  Result<std::string> get(const std::string& path, const std::string& accept) const;
-  Result<std::string> remove(const std::string& path) const;  // DELETE
-  Result<std::string> post_json(const std::string& path, const std::string& body) const;
+  Result<std::string> get(const std::string& path, const std::string& accept);
+  Result<Page> get_page(const std::string& path, const std::string& accept);
+  Result<std::string> remove(const std::string& path);  // DELETE
+  Result<std::string> post_json(const std::string& path, const std::string& body);
 
  private:
-  ClientOptions options_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // Whether requests to this URL can be read on the network: http:// to another host than this one.
