@@ -12,6 +12,12 @@
 
 namespace slackline::core {
 
+// As RolloutOptions::expected and ::window_s.
+struct Expected {
+  std::vector<PlanTask> tasks{};
+  double window_s = 86400;
+};
+
 class ForecastBook {
  public:
   ForecastBook() = default;  // of nobody
@@ -19,7 +25,7 @@ class ForecastBook {
   // the task's index; tasks behind the last name are played, and not told. The longer the queue,
   // the coarser the times: at most a tenth of the time from now. Stopped (base/stop.h) it is empty.
   ForecastBook(const PlanState& state, const std::vector<Uid>& names, double now_s,
-               const Policy& policy, const StopAsked& stop = {});
+               const Policy& policy, const StopAsked& stop = {}, Expected expected = {});
 
   double made_s() const { return made_s_; }  // the `now_s` it was written for
   std::size_t size() const { return entries_.size(); }

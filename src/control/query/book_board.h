@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "slackline/base/mutex.h"
+#include "slackline/core/arrivals.h"
 #include "slackline/core/forecast_book.h"
 
 namespace slackline::control {
@@ -15,6 +16,8 @@ namespace slackline::control {
 struct WrittenBook {
   std::shared_ptr<const core::ForecastBook> book;  // never null
   std::uint64_t snapshot_version = 0;              // which it was made from
+  // Who is expected to come again, as the book was written; never null.
+  std::shared_ptr<const core::ArrivalList> arrivals = std::make_shared<const core::ArrivalList>();
 };
 
 class BookBoard {
@@ -31,8 +34,8 @@ class BookBoard {
 
  private:
   mutable Mutex mutex_;
-  WrittenBook written_ SLACKLINE_GUARDED_BY(mutex_){std::make_shared<const core::ForecastBook>(),
-                                                    0};
+  WrittenBook written_ SLACKLINE_GUARDED_BY(mutex_){
+      .book = std::make_shared<const core::ForecastBook>()};
 };
 
 }  // namespace slackline::control

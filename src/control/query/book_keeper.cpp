@@ -26,6 +26,7 @@ BookKeeper::BookKeeper(const PlannerOptions& options, const KnownBoard& board,
                                   obs::latency_bounds_s())),
       reader_(options_, board, source, clock),
       meters_(metrics),
+      scores_(metrics),
       holds_(metrics) {}
 
 void BookKeeper::start() {
@@ -63,15 +64,19 @@ void BookKeeper::renew() {
   known_version_ = known_.known()->version;
   const StopAsked stop = [this] { return worker_.is_stopping(); };
   const QueueSight sight = reader_.read(stop);
-  auto book = std::make_shared<const core::ForecastBook>(sight.queue.state(), names_of(sight.queue),
-                                                         sight.now_s, sight.policy, stop);
+  const std::vector<Uid> names = names_of(sight.queue);
+  arrivals_.note(sight.queue, names, sight.now_s);
+  const auto book = std::make_shared<const core::ForecastBook>(sight.queue.state(), names,
+                                                               sight.now_s, sight.policy, stop,
+                                                               reader_.expect(*arrivals_.list()));
   if (worker_.is_stopping()) return;  // queue and book may be empty
-  books_.publish({book, sight.snapshot->version});
+  books_.publish({book, sight.snapshot->version, arrivals_.list()});
   size_.set(static_cast<double>(book->size()));
   const auto planner = planner_.view();
   const std::vector<QueueRow> rows = queue_rows(sight, *planner, *book);
   somebody_waits_ = !sight.queue.state().waiting().empty();
   meters_.show(rows);
+  scores_.score(sight, *book);
   if (planner->leads)
     news_.tell(rows, tell_);
   else

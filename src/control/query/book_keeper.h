@@ -13,6 +13,7 @@
 
 #include "control/plan/planner_board.h"
 #include "control/query/book_board.h"
+#include "control/query/forecast_scores.h"
 #include "control/query/hold_meters.h"
 #include "control/query/queue_meters.h"
 #include "control/query/queue_news.h"
@@ -59,8 +60,10 @@ class BookKeeper {
 
   // Of the thread alone:
   QueueReader reader_;
+  core::Arrivals arrivals_;
   QueueNews news_;
   QueueMeters meters_;
+  ForecastScores scores_;
   const HoldMeters holds_;
   std::uint64_t known_version_ = 0;
   bool somebody_waits_ = false;

@@ -23,14 +23,17 @@ struct QueueQuery::Impl {
   QueueReader reader SLACKLINE_GUARDED_BY(mutex);
 
   // The last book, or a new one where that is quick.
-  std::shared_ptr<const core::ForecastBook> book_for(const QueueSight& sight) const {
+  std::shared_ptr<const core::ForecastBook> book_for(const QueueSight& sight)
+      SLACKLINE_REQUIRES(mutex) {
     const WrittenBook written = books.book();
     const core::PlanState& state = sight.queue.state();
     if (written.snapshot_version == sight.snapshot->version ||
-        state.waiting().size() > kMostForecast || state.running().size() > kMostPlayed)
+        state.waiting().size() > kMostForecast ||
+        state.running().size() + written.arrivals->tasks.size() > kMostPlayed)
       return written.book;
     return std::make_shared<const core::ForecastBook>(state, names_of(sight.queue), sight.now_s,
-                                                      sight.policy);
+                                                      sight.policy, StopAsked{},
+                                                      reader.expect(*written.arrivals));
   }
 };
 

@@ -2,8 +2,8 @@
 // plan it. Any replica answers.
 //
 // Starts and finishes are read from the book of forecasts, which is seconds old. A book of another
-// snapshot is not needed where at most kMostForecast tasks wait and kMostPlayed run: they are
-// forecast for the question.
+// snapshot is not needed where at most kMostForecast tasks wait and kMostPlayed run or are
+// expected: they are forecast for the question.
 //
 // Thread-safe: one question at a time.
 #pragma once

@@ -8,6 +8,7 @@
 #include "control/learn/known.h"
 #include "control/plan/planner_loop.h"
 #include "slackline/base/clock.h"
+#include "slackline/core/arrivals.h"
 #include "slackline/core/queue.h"
 
 namespace slackline::control {
@@ -34,6 +35,10 @@ class QueueReader {
 
   // Of a queue that gave up (core/queue.h) there is nothing to be read.
   QueueSight read(StopAsked stop = {});
+  // As the queue that was read last would have them.
+  core::Expected expect(const core::ArrivalList& arrivals) {
+    return core::expected_of(arrivals, menus_);
+  }
 
  private:
   const PlannerOptions& options_;

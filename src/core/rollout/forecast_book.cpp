@@ -1,5 +1,7 @@
 #include "slackline/core/forecast_book.h"
 
+#include <utility>
+
 namespace slackline::core {
 namespace {
 
@@ -11,7 +13,7 @@ double resolution_for(std::size_t waiting) {
 }  // namespace
 
 ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names, double now_s,
-                           const Policy& policy, const StopAsked& stop)
+                           const Policy& policy, const StopAsked& stop, Expected expected)
     : made_s_(now_s) {
   std::vector<TaskIndex> asked(state.waiting().begin(), state.waiting().end());
   for (const TaskIndex task : state.running())
@@ -19,6 +21,8 @@ ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names
   RolloutOptions options;
   options.resolution = resolution_for(state.waiting().size());
   options.stop = stop;
+  options.expected = std::move(expected.tasks);
+  options.window_s = expected.window_s;
   entries_.reserve(asked.size());
   for (const Forecast& told : rollout(state, now_s, policy, asked, options))
     entries_.emplace(names[told.task], told);

@@ -72,6 +72,7 @@ TEST_F(BookKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
   const core::Forecast* second = books_.book().book->find(Uid("job:default/second"));
   ASSERT_NE(second, nullptr);
   EXPECT_NEAR(second->start_s.p50(), system_clock().wall_s() + 3600, 60);
+  EXPECT_EQ(books_.book().arrivals->tasks.size(), 2U) << "both are expected to come again";
   keeps->refresh_metrics();
   keeps->stop();
   keeps->join();

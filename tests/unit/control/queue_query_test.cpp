@@ -102,6 +102,23 @@ TEST_F(QueueQueryTest, WithoutAPlannerWhatWaitsForKubeSchedulerIsPlannedAndNotRe
   }
 }
 
+TEST_F(QueueQueryTest, WhoIsExpectedToComeCountsInWhatIsForecastForTheQuestion) {
+  const ClusterSnapshot snapshot =
+      a_cluster().with(a_node("n1")).with(waiting("a", 4, 700)).with(waiting("b", 4, 1e6)).build();
+  const double alone_s = *ask(snapshot).rows[1].start_p90_s;
+  auto others = std::make_shared<core::ArrivalList>();
+  auto intent = std::make_shared<TaskIntent>();
+  intent->expected_duration_s = 7200;
+  for (int i = 0; i < 40; ++i)
+    others->tasks.push_back({Uid("other-" + std::to_string(i)),
+                             clock_.wall_s() - 1000.0 * i,
+                             clock_.wall_s() - 1000.0 * i + 7300,
+                             {"nvidia.com/gpu", 1, 4, false, false},
+                             intent});
+  books_.publish({std::make_shared<const core::ForecastBook>(), 0, others});
+  EXPECT_GT(*ask(snapshot).rows[1].start_p90_s, alone_s + 600);
+}
+
 TEST_F(QueueQueryTest, SaysThatTheClusterIsNotReadYet) {
   EXPECT_FALSE(ask(ClusterSnapshot{}).read);
   EXPECT_TRUE(ask(a_cluster().with(a_node("n1")).build()).read);

@@ -1,0 +1,65 @@
+#include "control/query/forecast_scores.h"
+
+#include <cmath>
+#include <vector>
+
+namespace slackline::control {
+namespace {
+
+std::vector<double> error_bounds_s() {
+  return {-86400, -21600, -7200, -3600, -1800, -600, -300, -60,   -10,
+          10,     60,     300,   600,   1800,  3600, 7200, 21600, 86400};
+}
+
+}  // namespace
+
+void ForecastScores::score(const QueueSight& sight, const core::ForecastBook& book) {
+  for (const core::RealEvent& event : runs_.observe(*sight.snapshot, sight.now_s)) {
+    const auto at = told_.find(event.job);
+    if (at == told_.end()) continue;
+    const Told& told = at->second;
+    const core::RealRun& run = *runs_.find(event.job);
+    if (event.change == core::RealChange::kStarted && told.start_s && !run.began_unseen)
+      compare(told.queue, "start", *told.start_s, *run.started_s);
+    if (event.change == core::RealChange::kEnded && told.finish_s && run.succeeded)
+      compare(told.queue, "finish", *told.finish_s, *run.ended_s);
+    if (event.change == core::RealChange::kEnded || event.change == core::RealChange::kGone)
+      told_.erase(at);
+  }
+  keep(sight, book);
+}
+
+void ForecastScores::keep(const QueueSight& sight, const core::ForecastBook& book) {
+  for (core::TaskIndex index = 0; index < sight.queue.size(); ++index) {
+    const core::QueueTask& task = sight.queue.task(index);
+    const core::RealRun* run = runs_.find(task.uid);
+    if (run == nullptr || run->ended_s) continue;
+    const core::Forecast* forecast = book.find(name_of(task));
+    if (forecast == nullptr) continue;
+    Told& told = told_[task.uid];
+    told.queue = queue_of(*task.intent, task.key.ns);
+    if (!told.start_s && !task.plan) told.start_s = forecast->start_s;
+    if (!told.finish_s && task.length_known) told.finish_s = forecast->finish_s;
+  }
+}
+
+void ForecastScores::compare(const std::string& queue, const char* of, const core::Quantiles& told,
+                             double happened_s) {
+  const std::string label = queues_.label_of(queue);
+  if (std::isfinite(told.p50()))
+    metrics_
+        .histogram("slackline_forecast_error_seconds",
+                   "What happened less the median that was forecast first.", error_bounds_s(),
+                   {{"queue", label}, {"of", of}})
+        .observe(happened_s - told.p50());
+  const bool held =
+      happened_s >= told.p10() - kForgiven_s && happened_s <= told.p90() + kForgiven_s;
+  metrics_
+      .counter("slackline_forecast_intervals_total",
+               "Intervals from p10 to p90 that were forecast first, by whether they held what "
+               "happened: four of five should.",
+               {{"queue", label}, {"of", of}, {"held", held ? "true" : "false"}})
+      .add();
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,120 @@
+// Who is expected to come again.
+#include "slackline/core/arrivals.h"
+
+#include <gtest/gtest.h>
+
+#include "support/cluster_builder.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+
+constexpr double kNow_s = 1'000'000;
+
+class ArrivalsTest : public testing::Test {
+ protected:
+  ArrivalsTest() {
+    options_.catalog = &catalog_;
+    options_.predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
+  }
+
+  static test::JobBuilder job(const std::string& name, double created_s) {
+    auto job = a_job(name).gpus(4).waiting().created(created_s);
+    job.intent().expected_duration_s = 3600;
+    return job;
+  }
+
+  Queue queue(const test::ClusterBuilder& cluster, double now_s = kNow_s) {
+    options_.now_wall_s = now_s;
+    return make_queue(cluster.build(), options_, menus_);
+  }
+
+  static std::vector<Uid> names(const Queue& queue) {
+    std::vector<Uid> names;
+    for (TaskIndex task = 0; task < queue.size(); ++task)
+      names.push_back(queue.task(task).uid);
+    return names;
+  }
+
+  void note(const test::ClusterBuilder& cluster, double now_s = kNow_s) {
+    const Queue seen = queue(cluster, now_s);
+    arrivals_.note(seen, names(seen), now_s);
+  }
+
+  std::vector<std::string> listed() const {
+    std::vector<std::string> names;
+    for (const Arrival& arrival : arrivals_.list()->tasks)
+      names.push_back(arrival.task.str());
+    return names;
+  }
+
+  const GpuCatalog catalog_ = default_gpu_catalog();
+  QueueOptions options_;
+  TaskMenus menus_;
+  Arrivals arrivals_;
+};
+
+TEST_F(ArrivalsTest, RemembersForADayWhoCameOnceEach) {
+  note(a_cluster().with(a_node("n1")).with(job("a", kNow_s - 90000)).with(job("b", kNow_s - 10)));
+  EXPECT_EQ(listed(), (std::vector<std::string>{"job:default/b"})) << "the other is too old";
+  note(a_cluster().with(a_node("n1")).with(job("b", kNow_s - 10)).with(job("c", kNow_s)));
+  note(a_cluster().with(a_node("n1")));
+  EXPECT_EQ(listed(), (std::vector<std::string>{"job:default/b", "job:default/c"}))
+      << "who has left will come again all the same";
+  note(a_cluster().with(a_node("n1")), kNow_s + 86395);
+  EXPECT_EQ(listed(), (std::vector<std::string>{"job:default/c"}));
+}
+
+TEST_F(ArrivalsTest, OfTooManyTheLatestCountWithTheirOwnWindow) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1"));
+  const int all = static_cast<int>(kMostArrivals) + 100;
+  for (int i = 0; i < all; ++i)
+    cluster.with(job("job-" + std::to_string(i), kNow_s - 7.0 * (all - i)));
+  note(cluster);
+  EXPECT_EQ(arrivals_.list()->tasks.size(), kMostArrivals);
+  EXPECT_NEAR(arrivals_.list()->window_s, 7.0 * kMostArrivals, 10);
+  EXPECT_EQ(expected_of(*arrivals_.list(), menus_).tasks.size(), kMostArrivals);
+  const auto before = arrivals_.list();
+  note(cluster);
+  EXPECT_EQ(arrivals_.list(), before) << "who was forgotten is not news";
+
+  Arrivals flooded;
+  auto flood = a_cluster();
+  flood.with(a_node("n1"));
+  for (int i = 0; i < all; ++i)
+    flood.with(job("job-" + std::to_string(i), kNow_s - 0.5 * (all - i)));
+  const Queue seen = queue(flood);
+  flooded.note(seen, names(seen), kNow_s);
+  EXPECT_TRUE(expected_of(*flooded.list(), menus_).tasks.empty());
+}
+
+// What a forecast owes to them: the GPUs that come free will not be this task's alone.
+TEST_F(ArrivalsTest, AForecastThatExpectsOthersIsLaterAndWider) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1"));
+  for (int i = 0; i < 20; ++i) {
+    auto promised = job("old-" + std::to_string(i), kNow_s - 80000 + 4000.0 * i);
+    promised.intent().deadline_after_s = 4000;
+    cluster.with(promised);
+  }
+  note(cluster);
+  auto late = job("asked", kNow_s);  // best effort: whoever comes with a deadline goes first
+  auto now = a_cluster();
+  now.with(a_node("n1")).with(job("first", kNow_s - 10)).with(late);
+  const Queue seen = queue(now);
+  const Policy policy = *parse_policy("savable,headroom=0,calm=0");
+  const ForecastBook alone(seen.state(), names(seen), kNow_s, policy);
+  const ForecastBook among(seen.state(), names(seen), kNow_s, policy, {},
+                           expected_of(*arrivals_.list(), menus_));
+  const Uid asked("job:default/asked");
+  EXPECT_GT(among.find(asked)->start_s.p90(), alone.find(asked)->start_s.p90() + 600);
+  EXPECT_GT(among.find(asked)->finish_s.p90() - among.find(asked)->finish_s.p10(),
+            alone.find(asked)->finish_s.p90() - alone.find(asked)->finish_s.p10());
+}
+
+}  // namespace
+}  // namespace slackline::core
