@@ -14,6 +14,12 @@
 
 namespace slackline::core {
 
+// Whether each of so many GPUs gets a whole number of the batch's samples (eq 6). An unknown batch
+// (0) does.
+constexpr bool divides(std::int64_t batch, std::int64_t gpus) {
+  return batch % gpus == 0;
+}
+
 struct ShapeOptions {
   std::int64_t batch = 0;        // only shapes with at most one GPU per sample; 0 = no such limit
   std::int64_t fixed_total = 0;  // only shapes of exactly so many GPUs; 0 = any
@@ -28,9 +34,9 @@ struct ShapeOptions {
 std::vector<Placement> enumerate_placements(const Pool& pool, const ShapeOptions& options);
 
 struct PlacementOptions {
-  const GpuCatalog* catalog = nullptr;   // required
-  const Predictor* predictor = nullptr;  // required
-  ShapeOptions shapes = {};              // batch is taken from the task
+  const GpuCatalog* catalog = nullptr;        // required
+  const Predictor* predictor = nullptr;       // required
+  ShapeOptions shapes = {.divisible = true};  // batch is taken from the task
   double theta = kDefaultTheta;
   double now_wall_s = 0;
   double now_steady_s = 0;

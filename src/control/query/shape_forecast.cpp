@@ -57,6 +57,7 @@ std::vector<ShapeForecast> forecast_shapes(const core::Predictor& predictor,
                                            const core::Pool& platform, double theta) {
   core::ShapeOptions options;
   options.batch = static_cast<std::int64_t>(std::min(question.batch, 1e9));
+  options.divisible = static_cast<double>(options.batch) == question.batch;
   std::vector<ShapeForecast> rows;
   for (const Placement shape : core::enumerate_placements(platform, options)) {
     auto forecast = forecast_layout(predictor, question, Layout(shape));

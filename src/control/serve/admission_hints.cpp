@@ -76,6 +76,19 @@ void hint_at_model(const TaskIntent& intent, const AdmissionFacts& facts,
                                  : "batch-size and iterations"));
 }
 
+// The shapes that the task names, or the one it is written in: `auto` chooses none of these.
+void hint_at_batch(const Task& task, std::vector<std::string>& hints) {
+  const std::int64_t batch = task.intent.batch_size.value_or(0);
+  std::vector<Placement> named = task.intent.placements;
+  if (named.empty() && !task.intent.any_placement) named.push_back(task.written_shape());
+  for (const Placement& shape : named)
+    if (shape.gpus() > 0 && !core::divides(batch, shape.gpus()))
+      hints.push_back(
+          format("{}batch-size: {} does not divide by the {} GPUs of {}: many frameworks drop the "
+                 "rest or refuse to start; the run time is predicted for the whole batch",
+                 contract::kPrefix, batch, shape.gpus(), shape.str()));
+}
+
 void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
                       std::vector<std::string>& hints) {
   if (!task.intent.deadline_s && !task.intent.deadline_after_s) return;
@@ -132,6 +145,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   if (job == nullptr) return hints;
   const Task task = task_of(review, *job, facts);
   hint_at_model(task.intent, facts, hints);
+  hint_at_batch(task, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);
   return hints;

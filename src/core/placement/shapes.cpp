@@ -223,7 +223,7 @@ std::vector<Placement> enumerate_placements(const Pool& pool, const ShapeOptions
       if (options.batch > 0 && m > options.batch) break;
       if (options.max_gpus > 0 && m > options.max_gpus) break;
       if (options.fixed_total > 0 && m != options.fixed_total) continue;
-      if (options.divisible && options.batch % m != 0) continue;
+      if (options.divisible && !divides(options.batch, m)) continue;
       if (compact && !power_of_two(d_gpn)) continue;
       if (compact && d_node > 1 && d_gpn < pool.gpus_per_node && m <= pool.gpus_per_node / 2)
         continue;

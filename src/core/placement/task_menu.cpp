@@ -146,7 +146,8 @@ std::vector<Placement> TaskMenus::shapes(const TaskIntent& intent, const TaskReq
   if (!shape_is_free(intent, request)) return packings(request, pool);
   std::vector<Placement> shapes = intent.placements;
   if (intent.any_placement) {
-    shapes = enumerate_placements(pool, {.batch = intent.batch_size.value_or(0)});
+    shapes =
+        enumerate_placements(pool, {.batch = intent.batch_size.value_or(0), .divisible = true});
     shapes.push_back(clamped_placement(request.pods, request.gpus));
   }
   std::sort(shapes.begin(), shapes.end());

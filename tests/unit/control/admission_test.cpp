@@ -322,6 +322,15 @@ TEST_F(AdmissionTest, AModelWithoutItsLengthIsAWarning) {
               IsEmpty());
 }
 
+TEST_F(AdmissionTest, ABatchThatDoesNotDivideIsAWarning) {
+  const std::string what = R"("slackline.dev/model":"resnet50","slackline.dev/iterations":"10",)";
+  EXPECT_THAT(validate(job(what + R"("slackline.dev/batch-size":"64")")).warnings, IsEmpty());
+  const std::string odd = what + R"("slackline.dev/batch-size":"250","slackline.dev/placements":)";
+  EXPECT_THAT(validate(job(odd + R"("1x2,1x4")")).warnings,
+              ElementsAre(HasSubstr("batch-size: 250 does not divide by the 4 GPUs of 1x4")));
+  EXPECT_THAT(validate(job(odd + R"("auto")")).warnings, IsEmpty());
+}
+
 TEST_F(AdmissionTest, AnInfeasibleDeadlineNamesTheEarliestFinish) {
   const std::string what =
       R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64","slackline.dev/iterations":"1000000",)";

@@ -219,6 +219,18 @@ TEST_F(HandOverTest, AShapeIsChosenWithinTheQuota) {
   EXPECT_LE(world_.job("auto").pod_requests.gpu_count(test::kGpu), 2);
 }
 
+TEST_F(HandOverTest, AutoChoosesOnlyShapesThatDivideTheBatch) {
+  world_.add(a_node("n1").of("K80", 4));
+  planner_.know(
+      WorkloadProfiles({{"bert", GpuType("K80"), {"S", {10, 1, 0, 0.1, 1.4}}, 30, 12, {}, ""}}));
+  auto job = a_job("auto").gpus(1).waiting().trains("bert", 250, 1000);
+  job.intent().any_placement = true;
+  world_.add(job);
+  settle(planner_);
+  ASSERT_EQ(bound("auto"), 1);
+  EXPECT_EQ(250 % world_.job("auto").pod_requests.gpu_count(test::kGpu), 0);
+}
+
 // API servers before 1.36. What the first release left in a template could never be taken back.
 TEST_F(HandOverTest, WhereTemplatesAreFixedGatedPodsKeepTheTypeOfTheirPlan) {
   world_.add(a_node("k1").of("K80", 4).label("nvidia.com/gpu.product", "Tesla-K80"));

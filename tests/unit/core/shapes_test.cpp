@@ -17,6 +17,7 @@ using namespace slackline::test;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 Pool pool_of(int nodes, int gpus) {
   return {GpuType("K80"), kGpu, nodes, gpus, 1.0};
@@ -75,7 +76,7 @@ class PlacementsOfATask : public ::testing::Test {
 
 TEST_F(PlacementsOfATask, ArePredictedPricedAndRankedByCer) {
   const auto out = table(nodes_.with(a_job("train").of(1).gpus(2).trains("bert", 64, 1000)));
-  ASSERT_EQ(out.rows.size(), 10U) << "2x4 on A100, 1x2 on K80";
+  ASSERT_EQ(out.rows.size(), 8U) << "2x4 on A100, 1x2 on K80, without those of three per node";
   for (std::size_t i = 1; i < out.rows.size(); ++i)
     EXPECT_GE(*out.rows[i - 1].cer, *out.rows[i].cer);
   const PlacementRow& written = row(out, {1, 2}, "A100");
@@ -85,6 +86,19 @@ TEST_F(PlacementsOfATask, ArePredictedPricedAndRankedByCer) {
   EXPECT_EQ(written.model_source, "fitted");
   EXPECT_EQ(row(out, {1, 2}, "K80").model_source, "default");
   EXPECT_FALSE(row(out, {1, 4}, "A100").allowed) << "the written shape only";
+}
+
+TEST_F(PlacementsOfATask, DivideTheBatchUnlessTheyAreNamed) {
+  const auto shapes = [this](JobBuilder job) {
+    std::vector<Placement> found;
+    for (const PlacementRow& row : table(ClusterBuilder(nodes_).with(job)).rows)
+      if (row.gpu_type == GpuType("A100")) found.push_back(row.shape);
+    return found;
+  };
+  EXPECT_THAT(shapes(a_job("train").of(1).gpus(1).trains("bert", 250, 1000)),
+              UnorderedElementsAre(Placement{1, 1}, Placement{1, 2}, Placement{2, 1}));
+  EXPECT_THAT(shapes(a_job("train").of(1).gpus(4).trains("bert", 250, 1000)),
+              Contains(Placement{1, 4}));
 }
 
 TEST_F(PlacementsOfATask, AreFeasibleWhereTheDeadlineCanBeMet) {
