@@ -18,6 +18,13 @@ bool is_success(int status) {
   return status >= 200 && status < 300;
 }
 
+template <class Request>
+void show(const Credentials::Credential& credential, Request& request) {
+  request.bearer_token = credential.token;
+  request.certificate_data = credential.certificate;
+  request.key_data = credential.key;
+}
+
 }  // namespace
 
 bool ApiFailure::too_large_version() const {
@@ -44,14 +51,16 @@ ApiFailure failure_of(int status, std::string_view body, double retry_after_s) {
 ApiClient::ApiClient(KubeEndpoint endpoint, const Clock& clock)
     : endpoint_(std::move(endpoint)),
       clock_(clock),
-      token_(endpoint_.token, endpoint_.token_file, clock),
+      credentials_(endpoint_, clock),
       http_(endpoint_.tls) {}
 
 ApiResult<net::HttpResponse> ApiClient::send(net::HttpRequest request) {
   request.url = endpoint_.server + request.url;
   const double until_s = clock_.steady_s() + request.timeout_s;
   for (bool again = false;; again = true) {
-    request.bearer_token = token_.current();
+    const auto credential = credentials_.current(until_s - clock_.steady_s());
+    if (!credential) return tl::unexpected(no_answer(credential.error()));
+    show(*credential, request);
     request.timeout_s = until_s - clock_.steady_s();
     auto response = http_.request(request);
     if (!response) return tl::unexpected(no_answer(response.error()));
@@ -59,7 +68,7 @@ ApiResult<net::HttpResponse> ApiClient::send(net::HttpRequest request) {
     if (response->status != kUnauthorized || again)
       return tl::unexpected(
           failure_of(response->status, response->body, response->retry_after_s.value_or(0)));
-    token_.refresh();
+    credentials_.refuse(*credential);
   }
 }
 
@@ -67,13 +76,15 @@ ApiResult<void> ApiClient::stream(net::HttpStream& stream, net::StreamRequest re
                                   const net::StreamHandlers& handlers) {
   request.url = endpoint_.server + request.url;
   for (bool again = false;; again = true) {
-    request.bearer_token = token_.current();
+    const auto credential = credentials_.current(request.head_timeout_s);
+    if (!credential) return tl::unexpected(no_answer(credential.error()));
+    show(*credential, request);
     const auto end = stream.run(request, handlers);
     if (!end) return tl::unexpected(no_answer(end.error()));
     if (is_success(end->status)) return {};
     if (end->status != kUnauthorized || again)
       return tl::unexpected(failure_of(end->status, end->body, end->retry_after_s.value_or(0)));
-    token_.refresh();
+    credentials_.refuse(*credential);
   }
 }
 

@@ -1,7 +1,7 @@
 // ApiClient: requests to one API server with our credentials, and its refusals as one type.
 //
-// A 401 makes the token be read again and the request be sent once more (F22), in the time that is
-// left of it.
+// A 401 makes the token be read, or a plug-in run, again and the request be sent once more (F22),
+// in the time that is left of it.
 //
 // Thread-safety: send() from any thread; stream() from any thread with a HttpStream of its own.
 #pragma once
@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "cluster/kube_token.h"
+#include "cluster/credentials.h"
 #include "cluster/kubeconfig.h"
 #include "net/http_client.h"
 #include "net/stream.h"
@@ -55,7 +55,7 @@ class ApiClient {
  private:
   const KubeEndpoint endpoint_;
   const Clock& clock_;
-  TokenSource token_;
+  Credentials credentials_;
   net::HttpClient http_;
 };
 

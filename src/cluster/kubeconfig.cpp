@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "cluster/exec_spec.h"
 #include "slackline/base/base64.h"
 #include "slackline/base/text.h"
 #include "wire/json_view.h"
@@ -45,7 +46,6 @@ Status refuse_unsupported(JsonView cluster, JsonView user, std::string_view user
     return fail(ErrorCode::kInvalidArgument, format("{} is not supported: {}", what, remedy));
   };
   const std::string who = format("user '{}': ", user_name);
-  if (user["exec"].present()) return refuse(who + "exec (a credential plug-in)", kTokenRemedy);
   if (user["auth-provider"].present()) return refuse(who + "auth-provider", kTokenRemedy);
   if (user["username"].present() || user["password"].present())
     return refuse(who + "username and password", kTokenRemedy);
@@ -149,6 +149,12 @@ Result<KubeEndpoint> parse_kubeconfig(std::string_view text, std::string_view co
   KubeEndpoint endpoint;
   SLACKLINE_TRY(read_server(cluster, folder, endpoint));
   SLACKLINE_TRY(read_user(user, folder, endpoint));
+  // As client-go: a token of the file goes before a plug-in.
+  if (user["exec"].present() && endpoint.token.empty() && endpoint.token_file.empty()) {
+    auto exec = read_exec(user["exec"], cluster, folder, endpoint);
+    if (!exec) return fail(exec.error().with_context(format("user '{}'", user_name)));
+    endpoint.exec = *std::move(exec);
+  }
   return endpoint;
 }
 

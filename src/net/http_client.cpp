@@ -51,6 +51,8 @@ Result<HttpResponse> HttpClient::request(const HttpRequest& request) {
                                      .url = request.url,
                                      .headers = request.headers,
                                      .bearer_token = request.bearer_token,
+                                     .certificate_data = request.certificate_data,
+                                     .key_data = request.key_data,
                                      .body = request.body,
                                      .connect_timeout_s = request.timeout_s,
                                      .total_timeout_s = request.timeout_s,

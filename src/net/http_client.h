@@ -29,6 +29,9 @@ struct HttpRequest {
   std::string url;
   Headers headers;
   std::string bearer_token;  // empty = none; never logged
+  // PEM, in place of the client's own certificate and key; empty = those of its TlsOptions.
+  std::string certificate_data{};
+  std::string key_data{};
   std::string body;
   double timeout_s = 10;  // connection, TLS and answer together
   std::size_t max_body_bytes = std::size_t{64} << 20;

@@ -80,6 +80,8 @@ Result<StreamEnd> HttpStream::run(const StreamRequest& request, const StreamHand
                                     .url = request.url,
                                     .headers = request.headers,
                                     .bearer_token = request.bearer_token,
+                                    .certificate_data = request.certificate_data,
+                                    .key_data = request.key_data,
                                     .body = kNoBody,
                                     .connect_timeout_s = request.connect_timeout_s,
                                     .total_timeout_s = request.total_timeout_s,

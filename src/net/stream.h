@@ -27,6 +27,9 @@ struct StreamRequest {
   std::string url;
   Headers headers;
   std::string bearer_token;
+  // PEM, in place of the client's own certificate and key; empty = those of its TlsOptions.
+  std::string certificate_data{};
+  std::string key_data{};
   double connect_timeout_s = 10;
   double head_timeout_s = 20;  // for connection and head together
   double silence_timeout_s = 180;

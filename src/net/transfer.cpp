@@ -157,6 +157,11 @@ void Transfer::configure(const Plan& plan, curl_slist* headers) {
   }
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers);
   apply_tls(easy_, tls_);
+  if (plan.certificate_data.empty()) return;
+  curl_blob certificate = blob_of(plan.certificate_data);
+  curl_easy_setopt(easy_, CURLOPT_SSLCERT_BLOB, &certificate);
+  curl_blob key = blob_of(plan.key_data);
+  curl_easy_setopt(easy_, CURLOPT_SSLKEY_BLOB, &key);
 }
 
 Status Transfer::run(const Plan& plan) {

@@ -34,6 +34,8 @@ class Transfer {
     const std::string& url;
     const Headers& headers;
     const std::string& bearer_token;
+    const std::string& certificate_data;  // these two: empty, or in place of those of TlsOptions
+    const std::string& key_data;
     const std::string& body;
     double connect_timeout_s = 0;
     double total_timeout_s = 0;

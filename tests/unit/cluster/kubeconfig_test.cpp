@@ -66,6 +66,25 @@ TEST(Kubeconfig, SkippingVerificationIsHonouredWithAWarning) {
   ASSERT_EQ(endpoint->warnings.size(), 1u);
 }
 
+TEST(Kubeconfig, ReadsACredentialPlugin) {
+  const std::string beta = "apiVersion: client.authentication.k8s.io/v1beta1";
+  const auto named = parse("", "exec: {command: aws, args: [eks, get-token], " + beta +
+                                   ", env: [{name: A, value: b}], installHint: get it}");
+  ASSERT_TRUE(named) << named.error().message;
+  ASSERT_TRUE(named->exec);
+  EXPECT_EQ(named->exec->command, "aws") << "it is looked for in PATH";
+  EXPECT_EQ(named->exec->arguments, (std::vector<std::string>{"eks", "get-token"}));
+  EXPECT_EQ(named->exec->environment[0].second, "b");
+  EXPECT_EQ(named->exec->install_hint, "get it");
+  EXPECT_EQ(named->exec->input, ExecInput::kIfAvailable);
+  EXPECT_EQ(named->exec->info.find("lab:6443"), std::string::npos) << "it was not asked for";
+  const auto relative = parse("", "exec: {command: bin/me, interactiveMode: Never, " + beta + "}");
+  EXPECT_EQ(relative->exec->command, "/etc/lab/bin/me");
+  EXPECT_EQ(relative->exec->input, ExecInput::kNever);
+  const auto beside = parse("", "token: t, exec: {command: aws, " + beta + "}");
+  EXPECT_FALSE(beside->exec) << "a token goes before it";
+}
+
 TEST(Kubeconfig, RefusesWhatItCannotDoWithARemedy) {
   struct Case {
     std::string cluster;
@@ -73,7 +92,14 @@ TEST(Kubeconfig, RefusesWhatItCannotDoWithARemedy) {
     std::string says;
   };
   const Case cases[] = {
-      {"", "exec: {command: aws}", "kubectl create token"},
+      {"", "exec: {command: aws}", "user 'me': exec.apiVersion"},
+      {"", "exec: {apiVersion: client.authentication.k8s.io/v1beta1}", "exec.command is missing"},
+      {"", "exec: {command: aws, apiVersion: client.authentication.k8s.io/v1alpha1}", "v1beta1"},
+      {"", "exec: {command: aws, apiVersion: client.authentication.k8s.io/v1}",
+       "exec.interactiveMode"},
+      {"",
+       "exec: {command: a, apiVersion: client.authentication.k8s.io/v1beta1, env: [{name: a=b}]}",
+       "exec.env"},
       {"", "auth-provider: {name: gcp}", "kubectl create token"},
       {"", "username: me, password: secret", "kubectl create token"},
       {"", "token: t, as: admin", "impersonation"},
