@@ -7,11 +7,14 @@
 
 #include "cli/commands.h"
 #include "cli/numbers.h"
+#include "cli/terminal.h"
 #include "cli/watch.h"
 #include "client/client.h"
 #include "client/list.h"
+#include "client/terminal_table.h"
 #include "slackline/base/text.h"
 #include "slackline/model/extender.h"
+#include "wire/cells.h"
 
 namespace slackline::cli {
 namespace {
@@ -54,10 +57,21 @@ int ask(const AskOptions& options, const std::string& path) {
   return show(options, path, [&] { return client.get(asked, "*/*"); });
 }
 
+// As the server draws it or, at a terminal, as it fits there.
+Result<std::string> get_table(client::Client& client, const AskOptions& options,
+                              const std::string& path) {
+  const bool table = options.output == "table" || options.output == "wide";
+  if (!table || !is_terminal())
+    return client::get_list(client, path, {options.output, options.limit});
+  SLACKLINE_ASSIGN(const std::string list,
+                   client::get_list(client, path, {"cells", options.limit}));
+  SLACKLINE_ASSIGN(const wire::Cells cells, wire::decode_cells(list));
+  return client::terminal_table(cells, terminal_style(options.output));
+}
+
 int ask_list(const AskOptions& options, const std::string& path) {
   client::Client client(options.server);
-  return show(options, path,
-              [&] { return client::get_list(client, path, {options.output, options.limit}); });
+  return show(options, path, [&] { return get_table(client, options, path); });
 }
 
 int forget_model(const AskOptions& options) {
@@ -74,6 +88,19 @@ int forget_model(const AskOptions& options) {
 // "ns/name", or "name" in the namespace "default".
 std::string qualified(const std::string& name) {
   return name.find('/') == std::string::npos ? "default/" + name : name;
+}
+
+// "ns/name" apart.
+AskOptions in_its_namespace(AskOptions options) {
+  if (options.name.empty()) return options;
+  const std::size_t slash = options.name.find('/');
+  if (slash != std::string::npos) {
+    options.ns = options.name.substr(0, slash);
+    options.name.erase(0, slash + 1);
+  } else if (options.ns.empty()) {
+    options.ns = "default";
+  }
+  return options;
 }
 
 std::string with_query(std::string path, const AskOptions& options) {
@@ -121,8 +148,12 @@ void add_queue(CLI::App& app, int& exit_code) {
   queue->add_option("--interval", options->interval_s, "Seconds between two pictures, with --watch")
       ->check(in_range(0.2, 3600))
       ->capture_default_str();
+  queue->add_option("task", options->name, "Only NAMESPACE/NAME, or NAME in --namespace");
   queue->callback([&exit_code, asked = options] {
-    exit_code = ask_list(*asked, with_query("/v1/queue", *asked));
+    const AskOptions one = in_its_namespace(*asked);
+    std::string path = with_query("/v1/queue", one);
+    if (!one.name.empty()) path += "&name=" + client::encode_query(one.name);
+    exit_code = ask_list(one, path);
   });
 }
 
@@ -145,8 +176,15 @@ void add_tasks(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_question(app, "tasks", "List GPU tasks: Jobs, gangs, pods");
   command->add_option("-n,--namespace", options->ns, "Only this namespace");
   add_limit(*command, *options);
+  command->add_option("task", options->name,
+                      "Only NAMESPACE/NAME, or NAME in --namespace, with its mistakes");
   command->callback([&exit_code, asked = options] {
-    exit_code = ask_list(*asked, with_query("/v1/tasks", *asked));
+    const AskOptions one = in_its_namespace(*asked);
+    if (one.name.empty())
+      exit_code = ask_list(*asked, with_query("/v1/tasks", *asked));
+    else
+      exit_code = ask(*asked, format("/v1/tasks/{}/{}", client::encode_query(one.ns),
+                                     client::encode_query(one.name)));
   });
 }
 

@@ -22,6 +22,7 @@ void add_fit(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
 void add_release(CLI::App& app, int& exit_code);
+void add_completion(CLI::App& app, int& exit_code);  // last: it completes the others
 
 // --server and what proves who asks there.
 void add_server_options(CLI::App& command, client::ClientOptions& server);

@@ -26,26 +26,73 @@ std::string wrong_command(const CLI::App& app, std::string_view word) {
                            meant ? slackline::format(", did you mean {}?", *meant) : "");
 }
 
+struct Help {
+  const char* command;
+  const char* group;
+  const char* examples;
+};
+
+constexpr const char* kAsk = "Ask a running daemon";
+constexpr const char* kSpeed = "How fast models train";
+constexpr const char* kRun = "Run the daemon";
+constexpr const char* kOther = "More";
+
+constexpr Help kHelp[] = {
+    {"queue", kAsk, "slackline queue --watch\n  slackline queue team-a/my-job -o json"},
+    {"tasks", kAsk, "slackline tasks -n team-a\n  slackline tasks team-a/my-job"},
+    {"nodes", kAsk, "slackline nodes -o csv"},
+    {"cluster", kAsk, "slackline cluster"},
+    {"try", kAsk, "slackline try my-job.yaml -n team-a"},
+    {"placements", kAsk, "slackline placements team-a/my-job"},
+    {"scores", kAsk, "slackline scores team-a/my-pod"},
+    {"decisions", kAsk, "slackline decisions --verb plan --limit 20"},
+    {"ready", kAsk, "slackline ready && echo synced"},
+    {"models", kSpeed, "slackline models resnet50"},
+    {"fit", kSpeed, nullptr},
+    {"predict", kSpeed, nullptr},
+    {"simulate", kSpeed, nullptr},
+    {"serve", kRun,
+     "slackline serve --cluster file:dump.yaml\n  slackline serve --config slackline.yaml"},
+    {"check", kRun, "slackline check --config slackline.yaml --scheduler scheduler.yaml"},
+    {"release", kRun, "slackline release --dry-run"},
+    {"completion", kOther, nullptr},
+    {"version", kOther, nullptr},
+};
+
+void sort_into_groups(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    for (const Help& help : kHelp) {
+      if (command->get_name() != help.command) continue;
+      command->group(help.group);
+      if (help.examples != nullptr)
+        command->footer(slackline::format("Examples:\n  {}", help.examples));
+    }
+  app.footer("`slackline COMMAND --help` shows the flags of a command, with examples.");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace slackline::cli;
-  CLI::App app{"Slackline: deadline-aware GPU scheduling for the stock kube-scheduler"};
+  CLI::App app{"Slackline: deadline-aware GPU scheduling for the stock kube-scheduler",
+               "slackline"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("slackline ") + kVersion);
   int exit_code = 0;
   try {
-    add_serve(app, exit_code);
-    add_check(app, exit_code);
     add_ask(app, exit_code);
     add_try(app, exit_code);
     add_fit(app, exit_code);
     add_predict(app, exit_code);
     add_simulate(app, exit_code);
+    add_serve(app, exit_code);
+    add_check(app, exit_code);
     add_release(app, exit_code);
     app.add_subcommand("version", "Print the version")->callback([] {
       std::printf("slackline %s\n", kVersion);
     });
+    add_completion(app, exit_code);
+    sort_into_groups(app);
     if (argc < 2) {
       std::fputs(app.help().c_str(), stderr);
       return kWrongUsage;
@@ -59,6 +106,10 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kWrongUsage;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "slackline: %s\n", error.what());
+    return kFailure;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fputs("slackline: the output could not be written\n", stderr);
     return kFailure;
   }
   return exit_code;

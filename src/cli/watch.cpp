@@ -7,10 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include "cli/commands.h"
+#include "cli/terminal.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -28,15 +26,9 @@ void put(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-std::size_t terminal_lines() {
-  winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 4;
-  return known ? size.ws_row : 24;
-}
-
 // Over what stands there: no flicker, and nothing of the last picture stays.
 void redraw(const std::string& heading, const std::string& body) {
-  const std::size_t room = terminal_lines() - 2;
+  const std::size_t room = terminal_size().lines - 2;
   std::string screen(kHome);
   screen += heading;
   screen += kEndOfLine;
@@ -82,7 +74,7 @@ int watch(const WatchOptions& options, const std::function<Result<std::string>()
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     sigaddset(&signals, signal);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
-  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  const bool terminal = is_terminal();
   bool first = true;
   do {
     const auto answer = ask();

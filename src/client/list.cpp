@@ -76,11 +76,13 @@ std::string join_tables(const Parts& parts) {
 }  // namespace
 
 Result<std::string> get_list(Client& client, const std::string& path, const ListOptions& options) {
-  const bool tree = options.output == "json" || options.output == "yaml";
-  auto parts = get_parts(client, path, tree ? "json" : options.output, options.limit);
+  const bool tree =
+      options.output == "json" || options.output == "yaml" || options.output == "cells";
+  const std::string asked = options.output == "yaml" ? "json" : options.output;
+  auto parts = get_parts(client, path, asked, options.limit);
   for (int attempt = 1; !parts && parts.error().code == ErrorCode::kGone && attempt < kAttempts;
        ++attempt)
-    parts = get_parts(client, path, tree ? "json" : options.output, options.limit);
+    parts = get_parts(client, path, asked, options.limit);
   if (!parts) return fail(parts.error());
   if (options.output == "csv") return join_csv(*parts);
   if (!tree) return join_tables(*parts);

@@ -46,15 +46,13 @@ Response failure(const Error& error) {
 
 Result<Output> output_of(const Request& request) {
   if (const auto asked = request.query.find("output"); asked != request.query.end()) {
-    constexpr std::pair<std::string_view, Output> kNames[] = {{"json", Output::kJson},
-                                                              {"table", Output::kTable},
-                                                              {"wide", Output::kWide},
-                                                              {"yaml", Output::kYaml},
-                                                              {"csv", Output::kCsv}};
+    constexpr std::pair<std::string_view, Output> kNames[] = {
+        {"json", Output::kJson}, {"table", Output::kTable}, {"wide", Output::kWide},
+        {"yaml", Output::kYaml}, {"csv", Output::kCsv},     {"cells", Output::kCells}};
     for (const auto& [name, output] : kNames)
       if (asked->second == name) return output;
     return fail(ErrorCode::kInvalidArgument,
-                format("output=\"{}\": expected table, wide, json, yaml or csv",
+                format("output=\"{}\": expected table, wide, json, yaml, csv or cells",
                        printable(asked->second, 64)));
   }
   const auto accepts = [&](std::string_view type) {

@@ -17,6 +17,7 @@
 #include "http/request.h"
 #include "slackline/base/result.h"
 #include "slackline/base/text.h"
+#include "wire/cells.h"
 #include "wire/model_codec.h"
 #include "wire/rest_encode.h"
 #include "wire/rest_text.h"
@@ -29,7 +30,7 @@ Response failure(const Error& error);
 Response json(std::string body);
 Response text(std::string body);
 
-enum class Output { kJson, kTable, kWide, kYaml, kCsv };
+enum class Output { kJson, kTable, kWide, kYaml, kCsv, kCells };
 
 // `?output=` decides (what goes through `kubectl get --raw` has no say in Accept), else Accept;
 // JSON where both are silent. kInvalidArgument names what there is.
@@ -75,6 +76,9 @@ Response show(const Request& request, const Listing<T>& listing, const Rest& res
   Response response;
   if (*output == Output::kCsv) {
     response = csv(listing.table(*output).csv());
+  } else if (*output == Output::kCells) {
+    const std::size_t narrow = wire::table_of(std::vector<T>()).columns().size();
+    response = json(wire::encode_cells(listing.table(*output), narrow, listing.preface, rest.next));
   } else if (*output == Output::kTable || *output == Output::kWide) {
     std::string more;
     if (!rest.next.empty()) more = format("...{}; continue={}\n", rest.more, rest.next);

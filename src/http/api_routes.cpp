@@ -44,6 +44,13 @@ Response list_tasks(const control::Queries& queries, Pages& pages, const Request
               [&] { return queries.tasks(ns == request.query.end() ? "" : ns->second); });
 }
 
+std::string task_text(const TaskView& view) {
+  std::string text = wire::table_of(std::vector<TaskView>{view}).str();
+  for (const std::string& problem : view.problems)
+    text += printable(problem, kMaxProblem) + "\n";
+  return text;
+}
+
 ObjectKey path_key(const Request& request) {
   return {request.params.at("ns"), request.params.at("name")};
 }
@@ -51,7 +58,7 @@ ObjectKey path_key(const Request& request) {
 Response get_task(const control::Queries& queries, Pages&, const Request& request) {
   const auto view = queries.task(path_key(request));
   if (!view) return failure(view.error());
-  return one(request, wire::encode_one(*view), wire::table_of(std::vector<TaskView>{*view}).str());
+  return one(request, wire::encode_one(*view), task_text(*view));
 }
 
 Response list_placements(const control::Queries& queries, Pages& pages, const Request& request) {

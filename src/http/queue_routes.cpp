@@ -23,6 +23,11 @@ std::string leader_text(const QueueView& view) {
   return format("{} plans{}", view.leader, view.leads ? ", and answers" : ", another one answers");
 }
 
+std::string text_of(const Request& request, std::string_view parameter) {
+  const auto given = request.query.find(parameter);
+  return given == request.query.end() ? "" : given->second;
+}
+
 Listing<QueueRow> listing_of(QueueView view) {
   const bool forecast = view.forecast_s > 0;
   const double age_s = forecast ? view.now_s - view.forecast_s : 0;
@@ -50,10 +55,26 @@ Listing<QueueRow> listing_of(QueueView view) {
   return listing;
 }
 
+// Where a task is named, its row alone.
+Result<QueueView> asked_view(control::QueueQuery& queue, const Request& request) {
+  const std::string ns = text_of(request, "namespace");
+  const std::string name = text_of(request, "name");
+  if (!name.empty() && ns.empty())
+    return fail(ErrorCode::kInvalidArgument, "name: say which namespace too: namespace=NAMESPACE");
+  QueueView view = queue.ask(ns);
+  if (name.empty() || !view.read) return view;
+  std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.name != name; });
+  if (view.rows.empty())
+    return fail(ErrorCode::kNotFound,
+                format("no task {}/{} waits or has a plan; /v1/tasks lists all of the cluster",
+                       printable(ns, 64), printable(name, 64)));
+  return view;
+}
+
 Response get_queue(control::QueueQuery& queue, Pages& pages, const Request& request) {
-  const auto ns = request.query.find("namespace");
   return show_page(request, pages, [&]() -> Result<Listing<QueueRow>> {
-    return listing_of(queue.ask(ns == request.query.end() ? "" : ns->second));
+    SLACKLINE_ASSIGN(QueueView view, asked_view(queue, request));
+    return listing_of(std::move(view));
   });
 }
 
@@ -63,7 +84,7 @@ void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages) 
   Route route{"GET", "/v1/queue", [&queue, &pages](const Request& request) {
                 return get_queue(queue, pages, request);
               }};
-  route.parameters = {"output", "limit", "continue", "namespace"};
+  route.parameters = {"output", "limit", "continue", "namespace", "name"};
   router.add(std::move(route));
 }
 

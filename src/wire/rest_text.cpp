@@ -104,7 +104,7 @@ TextTable table_of(const std::vector<NodeView>& nodes) {
 }
 
 TextTable table_of(const std::vector<TaskView>& tasks) {
-  TextTable table({"NAMESPACE", "NAME", "KIND", "STATE", "MODEL", "CLASS", "SHAPE", "GPU TYPES",
+  TextTable table({"NAMESPACE", "NAME", "~KIND", "STATE", "~MODEL", "~CLASS", "SHAPE", "GPU TYPES",
                    "DEADLINE", "NODES"});
   for (const TaskView& task : tasks)
     table.add({task.key.ns, task.key.name, task.kind, task.state, task.model, task.qos_class,
@@ -114,7 +114,7 @@ TextTable table_of(const std::vector<TaskView>& tasks) {
 }
 
 TextTable table_of(const std::vector<ScoreView>& nodes) {
-  TextTable table({">RANK", "NODE", "GPU TYPE", ">SCORE", ">SAMPLES/S", "SOURCE", ">CER",
+  TextTable table({">RANK", "NODE", "GPU TYPE", ">SCORE", ">SAMPLES/S", "~SOURCE", ">~CER",
                    "MEETS DEADLINE", ">FREE AFTER", "VERDICT"});
   for (const ScoreView& node : nodes)
     table.add({node.rank > 0 ? std::to_string(node.rank) : "", node.node.str(),
@@ -127,8 +127,8 @@ TextTable table_of(const std::vector<ScoreView>& nodes) {
 }
 
 TextTable table_of(const std::vector<PlacementRow>& rows) {
-  TextTable table({"GPU TYPE", "SHAPE", ">SAMPLES/S", ">LOW", ">HIGH", "SOURCE", ">RUN TIME",
-                   ">COST", ">CER", "MEETS DEADLINE", "FITS NOW", "NOTE"});
+  TextTable table({"GPU TYPE", "SHAPE", ">SAMPLES/S", ">~LOW", ">~HIGH", "~SOURCE", ">RUN TIME",
+                   ">~COST", ">~CER", "MEETS DEADLINE", "FITS NOW", "NOTE"});
   for (const PlacementRow& row : rows)
     table.add({type_text(row.gpu_type), row.shape.str(), figure(row.throughput_samples_per_s),
                figure(row.throughput_low), figure(row.throughput_high),
@@ -141,7 +141,7 @@ TextTable table_of(const std::vector<PlacementRow>& rows) {
 
 TextTable table_of(const std::vector<DecisionRow>& rows) {
   TextTable table(
-      {">ID", "TIME", "VERB", "POD", "RESULT", "CANDIDATES AND REASONS", "OUTCOME", ">US"});
+      {">~ID", "TIME", "VERB", "POD", "RESULT", "CANDIDATES AND REASONS", "OUTCOME", ">~US"});
   for (const DecisionRow& row : rows)
     table.add({std::to_string(row.id), format_rfc3339(row.time_s), std::string(to_string(row.verb)),
                row.pod.str(), row.result, candidates_text(row),

@@ -26,23 +26,38 @@ std::vector<std::size_t> widths_of(const std::vector<std::vector<std::string>>& 
   return widths;
 }
 
+std::string painted(const std::string& cell, const Paint& paint) {
+  const std::string_view colour = paint ? paint(cell) : std::string_view();
+  return colour.empty() ? cell : format("\x1b[{}m{}\x1b[0m", colour, cell);
+}
+
 }  // namespace
 
-TextTable::TextTable(std::vector<std::string> headings) {
-  for (std::string& heading : headings) {
-    right_.push_back(heading.starts_with('>'));
-    if (right_.back()) heading.erase(0, 1);
+TextTable::TextTable(const std::vector<std::string>& headings) {
+  for (const std::string& heading : headings) {
+    const std::size_t name = std::min(heading.find_first_not_of(">~"), heading.size());
+    const std::string_view marks = std::string_view(heading).substr(0, name);
+    columns_.push_back({heading.substr(name), marks.find('>') != std::string_view::npos,
+                        marks.find('~') != std::string_view::npos});
   }
-  rows_.push_back(std::move(headings));
+}
+
+TextTable TextTable::of(std::vector<TableColumn> columns) {
+  TextTable table;
+  table.columns_ = std::move(columns);
+  return table;
 }
 
 void TextTable::add(std::vector<std::string> cells) {
-  cells.resize(right_.size());
+  cells.resize(columns_.size());
   rows_.push_back(std::move(cells));
 }
 
 std::vector<std::vector<std::string>> TextTable::shown() const {
-  std::vector<std::vector<std::string>> shown = rows_;
+  std::vector<std::vector<std::string>> shown(1);
+  for (const TableColumn& column : columns_)
+    shown.front().push_back(column.name);
+  shown.insert(shown.end(), rows_.begin(), rows_.end());
   for (auto& row : shown)
     for (std::string& cell : row)
       cell = cell.empty() ? "-" : printable(cell, kMaxCell);
@@ -53,7 +68,7 @@ std::vector<std::size_t> TextTable::widths() const {
   return widths_of(shown());
 }
 
-std::string TextTable::str(const std::vector<std::size_t>& at_least) const {
+std::string TextTable::str(const std::vector<std::size_t>& at_least, const Paint& paint) const {
   const std::vector<std::vector<std::string>> shown = this->shown();
   std::vector<std::size_t> widths = widths_of(shown);
   for (std::size_t i = 0; i < std::min(widths.size(), at_least.size()); ++i)
@@ -64,7 +79,8 @@ std::string TextTable::str(const std::vector<std::size_t>& at_least) const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string gap(widths[i] - width(row[i]), ' ');
       if (i > 0) line += "  ";
-      line += right_[i] ? gap + row[i] : row[i] + gap;
+      const std::string cell = painted(row[i], paint);
+      line += columns_[i].right ? gap + cell : cell + gap;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
@@ -74,14 +90,14 @@ std::string TextTable::str(const std::vector<std::size_t>& at_least) const {
 
 std::string TextTable::csv() const {
   std::string out;
-  std::vector<std::string> names = rows_.front();
-  for (std::string& name : names) {
-    name = to_lower(name);
-    std::replace(name.begin(), name.end(), ' ', '_');
+  std::vector<std::string> names;
+  for (const TableColumn& column : columns_) {
+    names.push_back(to_lower(column.name));
+    std::replace(names.back().begin(), names.back().end(), ' ', '_');
   }
   append_csv_row(out, names);
-  for (std::size_t i = 1; i < rows_.size(); ++i)
-    append_csv_row(out, rows_[i]);
+  for (const std::vector<std::string>& row : rows_)
+    append_csv_row(out, row);
   return out;
 }
 

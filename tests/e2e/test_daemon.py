@@ -1,15 +1,18 @@
 """The daemon on a cluster dump: REST, metrics under a real Prometheus, TLS, the command line."""
 
 import contextlib
+import datetime
 import http.client
 import json
 import os
 import pathlib
+import pty
 import shutil
 import sqlite3
 import ssl
 import subprocess
 import tempfile
+import termios
 import unittest
 import urllib.parse
 
@@ -239,6 +242,68 @@ class DumpTest(unittest.TestCase):
         self.assertRegex(tried, r"a100-1 +A100 +8 +yes +passes")
         self.assertEqual(self.get_json("/v1/decisions?limit=1")["items"], before)
         self.assertRegex(run("version"), r"^slackline \d+\.\d+\.\d+\n$")
+
+    def at_a_terminal(self, *argv, columns=200, **env):
+        """What a person sees at a terminal so wide."""
+        ours, its = pty.openpty()
+        termios.tcsetwinsize(its, (40, columns))
+        asking = subprocess.Popen([slackline_binary(), *argv, "--server", self.daemon.api_url], stdout=its,
+                                  env={**os.environ, "TZ": "UTC-5:30", **env})  # fmt: skip
+        os.close(its)
+        text = b""
+        with contextlib.suppress(OSError):  # the end of a terminal is an error
+            while part := os.read(ours, 65536):
+                text += part
+        os.close(ours)
+        self.assertEqual(asking.wait(20), 0)
+        return text.decode().replace("\r\n", "\n")
+
+    def test_a_terminal_gets_what_fits_it_in_its_own_time(self):
+        deadlines = {each["deadline"] for each in self.get_json("/v1/tasks")["items"] if "deadline" in each}
+        piped = subprocess.run([slackline_binary(), "tasks", "--server", self.daemon.api_url],
+                               text=True, capture_output=True).stdout  # fmt: skip
+        for deadline in deadlines:
+            self.assertIn(deadline, piped)
+        wide = self.at_a_terminal("tasks")
+        for deadline in deadlines:
+            self.assertNotIn(deadline, wide)
+            there = datetime.datetime.fromisoformat(deadline) + datetime.timedelta(hours=5, minutes=30)
+            self.assertIn(there.strftime("%H:%M"), wide)
+        narrow = self.at_a_terminal("tasks", columns=70)
+        self.assertLessEqual(max(map(len, narrow.splitlines()[:-1])), 70)
+        self.assertRegex(narrow, r"not shown: .*CLASS.*; -o wide shows all\n$")
+        self.assertEqual(self.at_a_terminal("tasks", "-n", "nope"), "nothing to show\n")
+
+    def test_colours_are_for_those_who_want_them(self):
+        self.assertIn("\x1b[", self.at_a_terminal("queue", TERM="xterm"))
+        self.assertNotIn("\x1b[", self.at_a_terminal("queue", TERM="xterm", NO_COLOR="1"))
+        self.assertNotIn("\x1b[", self.at_a_terminal("queue", TERM="dumb"))
+
+    def test_one_task_can_be_asked_for(self):
+        def run(*argv, expect=0):
+            done = subprocess.run([slackline_binary(), *argv, "--server", self.daemon.api_url], text=True, capture_output=True)
+            self.assertEqual(done.returncode, expect, done.stderr)
+            return done.stdout + done.stderr
+
+        self.assertEqual([row["name"] for row in json.loads(run("queue", "team-vision/inception-2x2", "-o", "json"))["items"]],
+                         ["inception-2x2"])  # fmt: skip
+        self.assertIn("resnet-nightly", run("tasks", "resnet-nightly", "-n", "team-vision"))
+        self.assertIn("no task team-vision/nobody", run("queue", "team-vision/nobody", expect=1))
+        self.assertIn("namespace=", self.daemon.get("/v1/queue?name=x")[1])
+
+    def test_what_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([slackline_binary(), "nodes", "--server", self.daemon.api_url], stdout=full,
+                                  stderr=subprocess.PIPE, text=True)  # fmt: skip
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("could not be written", done.stderr)
+
+    def test_a_shell_completes_commands_and_flags(self):
+        script = subprocess.run([slackline_binary(), "completion", "bash"], text=True, capture_output=True, check=True).stdout
+        ask = 'COMP_WORDS=({}); COMP_CWORD={}; _slackline; echo "${{COMPREPLY[@]}}"'
+        for words, at, wanted in (("slackline que", 1, "queue"), ("slackline queue --wat", 2, "--watch")):
+            done = subprocess.run(["bash", "-c", script + ask.format(words, at)], text=True, capture_output=True)
+            self.assertEqual(done.stdout.strip(), wanted, done.stderr)
 
     def test_a_flag_beats_the_environment(self):
         def nodes(server, variable):

@@ -1,6 +1,7 @@
 // `slackline try` and POST /v1/scores: a manifest becomes a pod or an error, and what `try` sends
-// of it is JSON; the answer of any daemon is read or refused.
+// of it is JSON; the answers of any daemon, tables too, are read or refused.
 #include "fuzz/fuzz.h"
+#include "wire/cells.h"
 #include "wire/manifest.h"
 
 using namespace slackline;
@@ -13,5 +14,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       require_json(object.json, "an object of a manifest is JSON");
   (void)wire::read_manifest(text, "team", default_gpu_catalog()).has_value();
   (void)wire::decode_tried(text).has_value();
+  (void)wire::decode_cells(text).has_value();
   return 0;
 }
