@@ -33,9 +33,10 @@ std::string day(const std::tm& time) {
 std::string distance(double seconds) {
   if (std::abs(seconds) >= kDay_s) return {};
   if (std::abs(seconds) < kMinute_s) return " now";
-  const std::string minutes =
-      format_duration(kMinute_s * std::floor(std::abs(seconds) / kMinute_s));
-  return seconds > 0 ? " in " + minutes : " " + minutes + " ago";
+  const int minutes = static_cast<int>(std::abs(seconds) / kMinute_s);
+  const std::string away =
+      minutes < 60 ? format("{}m", minutes) : format("{}h{:02}m", minutes / 60, minutes % 60);
+  return seconds > 0 ? " in " + away : " " + away + " ago";
 }
 
 // One way to show the table; the columns by their places in it.

@@ -20,7 +20,7 @@ struct TerminalStyle {
   std::function<std::tm(double epoch_s)> local;
 };
 
-// "14:02 in 1h3m", "Tue 14:02", "2027-03-01 14:02". Relative where it is less than a day away and
+// "14:02 in 1h03m", "Tue 14:02", "2027-03-01 14:02". Relative where it is less than a day away and
 // `relative` is set.
 std::string local_time(double epoch_s, const TerminalStyle& style, bool relative);
 
