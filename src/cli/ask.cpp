@@ -20,7 +20,7 @@ namespace slackline::cli {
 namespace {
 
 constexpr double kMostRows = 1e9;
-constexpr std::size_t kNewestDecisions = 100;
+constexpr std::size_t kNewestRows = 100;
 
 struct AskOptions {
   client::ClientOptions server;
@@ -28,6 +28,8 @@ struct AskOptions {
   std::string name;  // the positional "namespace/name"
   std::string ns;
   std::string verb;
+  std::string queue;
+  std::string since;
   std::size_t limit = 0;  // rows; 0: all of them
   bool forget = false;
   bool watch = false;
@@ -113,6 +115,8 @@ std::string with_query(std::string path, const AskOptions& options) {
   };
   add("namespace", options.ns);
   add("verb", options.verb);
+  add("queue", options.queue);
+  add("since", options.since);
   return path;
 }
 
@@ -232,7 +236,7 @@ void add_decisions(CLI::App& app, int& exit_code) {
       add_question(app, "decisions", "Show the newest rows of the decision journal");
   command->add_option("--pod", options->name, "Only NAMESPACE/NAME");
   command->add_option("--verb", options->verb, format("Only one of {}", verb_names()));
-  options->limit = kNewestDecisions;
+  options->limit = kNewestRows;
   add_limit(*command, *options)->capture_default_str();
   command->callback([&exit_code, asked = options] {
     std::string path = with_query("/v1/decisions", *asked);
@@ -240,6 +244,20 @@ void add_decisions(CLI::App& app, int& exit_code) {
       path += (path.find('?') == std::string::npos ? "?pod=" : "&pod=") +
               client::encode_query(qualified(asked->name));
     exit_code = ask_list(*asked, path);
+  });
+}
+
+void add_history(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_question(
+      app, "history", "List Jobs that are over: deadline met or missed, predicted and real time");
+  command->add_option("-n,--namespace", options->ns, "Only this namespace");
+  command->add_option("--queue", options->queue, "Only this queue");
+  command->add_option("--since", options->since,
+                      "Only those that ended since then: 24h, or 2026-11-21T12:00:00Z");
+  options->limit = kNewestRows;
+  add_limit(*command, *options)->capture_default_str();
+  command->callback([&exit_code, asked = options] {
+    exit_code = ask_list(*asked, with_query("/v1/history", *asked));
   });
 }
 
@@ -274,6 +292,7 @@ void add_ask(CLI::App& app, int& exit_code) {
   add_placements(app, exit_code);
   add_models(app, exit_code);
   add_decisions(app, exit_code);
+  add_history(app, exit_code);
   add_ready(app, exit_code);
 }
 

@@ -18,6 +18,7 @@
 #include "cluster/observers.h"
 #include "config/files.h"
 #include "control/learn/models.h"
+#include "control/learn/outcomes.h"
 #include "control/learn/profiles.h"
 #include "control/learn/runs.h"
 #include "control/plan/plan_doubts.h"
@@ -33,6 +34,7 @@
 #include "http/api_routes.h"
 #include "http/extender_routes.h"
 #include "http/health_routes.h"
+#include "http/history_routes.h"
 #include "http/model_routes.h"
 #include "http/pages.h"
 #include "http/queue_routes.h"
@@ -55,6 +57,7 @@ struct Daemon::Parts {
   control::GpuMeters gpus{metrics};
   control::SettingsBoard settings;
   control::DecisionOptions decisions;
+  control::Outcomes outcomes{metrics};
   std::unique_ptr<store::Journal> journal;
   std::unique_ptr<control::DecisionLog> log;
   std::unique_ptr<control::Models> models;
@@ -87,6 +90,7 @@ struct Daemon::Parts {
   Status open_history();
   Status open_models();
   Status connect_cluster();
+  void follow_runs();
   Status lay_routes();
   std::function<std::string()> unled() const;
   Status guard_api();
@@ -104,6 +108,8 @@ Status Daemon::Parts::open_history() {
   store::JournalOptions options;
   options.path = configuration.store.path;
   options.keep_rows = configuration.store.keep_rows;
+  options.keep_history_s = configuration.store.keep_history_s;
+  options.finished = [this](const FinishedTask& task) { outcomes.count(task); };
   auto opened = store::Journal::open(options);
   if (!opened) return fail(opened.error());
   journal = std::move(*opened);
@@ -120,6 +126,7 @@ Status Daemon::Parts::open_models() {
   runs = std::make_unique<control::Runs>(
       decisions.catalog, models->board(),
       [to = models.get()](FinishedRun run) { to->record_run(std::move(run)); });
+  runs->tell(outcomes);
   observers = std::make_unique<cluster::Observers>(
       std::vector<cluster::ClusterObserver*>{log.get(), runs.get(), &doubts});
   return {};
@@ -130,7 +137,7 @@ Status Daemon::Parts::connect_cluster() {
   if (!wanted.dump_file.empty()) {
     source = cluster::make_file_source({.path = wanted.dump_file}, decisions.catalog, metrics,
                                        observers.get());
-    runs->follow(*source);
+    follow_runs();
     return source->start();
   }
   cluster::KubeOptions options;
@@ -143,11 +150,16 @@ Status Daemon::Parts::connect_cluster() {
                    cluster::make_kube_writer(options.access, decisions.catalog, &key->mac()));
   SLACKLINE_ASSIGN(source,
                    cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
-  runs->follow(*source);
+  follow_runs();
   SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, settings, models->board(), *source,
                                                  writer.get(), metrics, *log, key->mac()));
   SLACKLINE_ASSIGN(give_back, GiveBackService::make(configuration, *source, *writer, metrics));
   return source->start();
+}
+
+void Daemon::Parts::follow_runs() {
+  runs->follow(*source);
+  outcomes.follow(decisions.catalog, models->board(), *source, *journal);
 }
 
 Status Daemon::Parts::lay_routes() {
@@ -174,9 +186,11 @@ Status Daemon::Parts::lay_routes() {
       {.max_body = static_cast<std::size_t>(doors.extender.limits.max_body_bytes)});
   http::add_api_routes(api_router, *queries, pages);
   http::add_queue_routes(api_router, *queue, pages);
+  http::add_history_routes(api_router, *queries, system_clock(), [this] { runs->settle(); });
   http::add_model_routes(api_router, *queries, *models, pages,
                          static_cast<std::size_t>(doors.api.limits.max_body_bytes));
   const auto refresh = [this] {
+    runs->settle();
     log->refresh_metrics();
     keeper->refresh_metrics();
     gpus.show(queries->pools());
@@ -309,6 +323,7 @@ void Daemon::stop(double grace_s) {
   if (parts_->key) parts_->key->stop();
   parts_->source->stop();
   parts_->source->join();
+  parts_->runs->settle();
   parts_->models->stop();
   parts_->models->join();
   const bool flushed = parts_->journal->flush(5.0);

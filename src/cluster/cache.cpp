@@ -56,6 +56,8 @@ void Cache::tell(const News& news) const {
   if (observer_ == nullptr) return;
   if (news.bound) observer_->on_pod_bound(*news.bound, clock_.wall_s());
   if (news.running) observer_->on_pod_running(*news.running);
+  for (const PodPtr& pod : news.ended_pods)
+    observer_->on_pod_ended(*pod);
   for (const Uid& uid : news.gone_jobs)
     observer_->on_job_gone(uid);
   for (const JobPtr& job : news.jobs)
@@ -75,7 +77,7 @@ void Cache::remove(const KubeObject& object, News& news) {
   MutexLock lock(mutex_);
   if (const Pod* pod = std::get_if<Pod>(&object)) {
     const auto at = pods_.find(pod->key);
-    if (at != pods_.end() && same(at->second.pod->uid, pod->uid)) forget_pod(pod->key);
+    if (at != pods_.end() && same(at->second.pod->uid, pod->uid)) lose_pod(pod->key, news);
   } else if (const Node* node = std::get_if<Node>(&object)) {
     const auto at = nodes_.find(node->name.str());
     if (at != nodes_.end() && at->second.state->node &&
@@ -130,13 +132,17 @@ void Cache::put(Pod fresh, News& news) {
   if (newly_bound) news.bound = pod;
   if (newly_running) news.running = pod;
   if (pod->terminal()) {
+    if (pod->bound()) news.ended_pods.push_back(pod);
     if (old) forget_pod(pod->key);
     belief_.forget(pod->uid);
     return;
   }
   if (old) {
     detach(*old);
-    if (!same_pod) forget_carrier(old->uid);
+    if (!same_pod) {
+      if (old->bound()) news.ended_pods.push_back(old);
+      forget_carrier(old->uid);
+    }
   }
   pods_[pod->key] = PodEntry{seen, pod, generation(KubeKind::kPod)};
   give_up(given_up_pods_, seen, pod, due_for_news());
@@ -177,6 +183,13 @@ void Cache::forget_pod(const ObjectKey& key) {
   detach(*pod);
 }
 
+// It went without having come to its end.
+void Cache::lose_pod(const ObjectKey& key, News& news) {
+  const auto at = pods_.find(key);
+  if (at != pods_.end() && at->second.pod->bound()) news.ended_pods.push_back(at->second.pod);
+  forget_pod(key);
+}
+
 void Cache::forget_job(const ObjectKey& key, News& news) {
   const auto at = jobs_.entries.find(key);
   if (at == jobs_.entries.end()) return;
@@ -201,7 +214,7 @@ void Cache::sweep(KubeKind kind, News& news) {
       for (const auto& [key, entry] : pods_)
         if (entry.generation != current) gone.push_back(key);
       for (const ObjectKey& key : gone)
-        forget_pod(key);
+        lose_pod(key, news);
       break;
     case KubeKind::kJob:
       for (const ObjectKey& key : jobs_.older_than(current))

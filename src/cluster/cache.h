@@ -84,6 +84,7 @@ class Cache {
   struct News {
     PodPtr bound;
     PodPtr running;
+    std::vector<PodPtr> ended_pods;
     std::vector<JobPtr> jobs;
     std::vector<Uid> gone_jobs;
     std::vector<DoubtedPlan> doubted;
@@ -104,6 +105,7 @@ class Cache {
   double due_for_news() const { return clock_.steady_s() + kHeardWithin_s; }
   void forget_node(const std::string& name) SLACKLINE_REQUIRES(mutex_);
   void forget_pod(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
+  void lose_pod(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_job(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void sweep(wire::KubeKind kind, News& news) SLACKLINE_REQUIRES(mutex_);
   void tell(const News& news) const;

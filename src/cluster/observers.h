@@ -22,6 +22,10 @@ class Observers final : public ClusterObserver {
     for (ClusterObserver* observer : observers_)
       observer->on_pod_running(pod);
   }
+  void on_pod_ended(const Pod& pod) override {
+    for (ClusterObserver* observer : observers_)
+      observer->on_pod_ended(pod);
+  }
   void on_job(const Job& job) override {
     for (ClusterObserver* observer : observers_)
       observer->on_job(job);

@@ -25,6 +25,8 @@ class ClusterObserver {
   // A bound pod has its start time, or one of its containers was restarted. Of pods that had ended
   // before they were first seen nothing is told.
   virtual void on_pod_running(const Pod& /*pod*/) {}
+  // A bound pod has come to its end, or is gone; the first comes again with every list.
+  virtual void on_pod_ended(const Pod& /*pod*/) {}
   // A Job is new or has changed; comes again with every list.
   virtual void on_job(const Job& /*job*/) {}
   virtual void on_job_gone(const Uid& /*job*/) {}

@@ -142,8 +142,9 @@ struct ClusterSettings {
 
 struct StoreSettings {
   std::string path = "slackline.db";
-  std::string models_path;          // of the model database; empty = beside `path`
-  std::int64_t keep_rows = 300000;  // decisions of at most 1.5 kB; older ones are deleted
+  std::string models_path;               // of the model database; empty = beside `path`
+  std::int64_t keep_rows = 300000;       // decisions of at most 1.5 kB; older ones are deleted
+  double keep_history_s = 90 * 86400.0;  // finished tasks; at most 200,000 of them
 
   // "slackline.db" -> "slackline.models.db"
   std::string models_file() const;

@@ -315,6 +315,7 @@ void read_root(Section& root, Configuration& out) {
     s.text("path", out.store.path);
     s.text("modelsPath", out.store.models_path);
     s.integer("keepRows", out.store.keep_rows, 1);
+    s.duration("keepHistory", out.store.keep_history_s);
     if (out.store.path.empty()) s.problem("path", "is empty", "name a file");
   });
   root.section("log", [&](Section& s) { read_log(s, out.log); });

@@ -39,9 +39,10 @@ struct Limit {
   std::string_view pattern;
   std::string_view parameter;
 };
-constexpr std::array<Limit, 5> kLimits = {{
+constexpr std::array<Limit, 6> kLimits = {{
     {"GET", "/v1/tasks", "namespace"},
     {"GET", "/v1/queue", "namespace"},
+    {"GET", "/v1/history", "namespace"},
     {"GET", "/v1/scores", "pod"},  // NAMESPACE/NAME
     {"GET", "/v1/decisions", "pod"},
     {"POST", "/v1/scores", "namespace"},

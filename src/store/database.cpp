@@ -128,6 +128,12 @@ Statement& Statement::bind(int index, double value) {
   return *this;
 }
 
+Statement& Statement::bind(int index, const std::optional<double>& value) {
+  if (value) return bind(index, *value);
+  note(sqlite3_bind_null(statement_.get(), index));
+  return *this;
+}
+
 Statement& Statement::bind(int index, std::string_view value) {
   const char* data = value.empty() ? "" : value.data();
   note(sqlite3_bind_text64(statement_.get(), index, data, value.size(), SQLITE_TRANSIENT,

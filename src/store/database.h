@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,7 @@ class Statement {
   Statement& bind(int index, std::int64_t value);
   Statement& bind(int index, double value);
   Statement& bind(int index, std::string_view value);
+  Statement& bind(int index, const std::optional<double>& value);  // NULL where there is none
   // All parameters, from 1 on.
   template <class... Values>
   Statement& bind_all(const Values&... values) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "store/history_table.h"
 #include "wire/decision_codec.h"
 
 namespace slackline::store {
@@ -101,9 +102,10 @@ std::string select_sql(const JournalQuery& query) {
 DatabaseOptions decision_file(std::string path, double busy_timeout_s) {
   DatabaseOptions file;
   file.path = std::move(path);
-  file.migrations = {kCreate};
+  file.migrations = {std::string(kCreate), std::string(history_schema())};
   file.busy_timeout_s = busy_timeout_s;
-  file.probes = {format("SELECT id, {}, outcome_node, outcome_s FROM decisions LIMIT 1", kColumns)};
+  file.probes = {format("SELECT id, {}, outcome_node, outcome_s FROM decisions LIMIT 1", kColumns),
+                 history_probe()};
   return file;
 }
 

@@ -14,6 +14,7 @@
 #include "slackline/base/text.h"
 #include "store/database.h"
 #include "store/decision_table.h"
+#include "store/history_table.h"
 #include "store/store_lock.h"
 
 namespace slackline::store {
@@ -24,6 +25,7 @@ constexpr double kBatchWait_s = 0.2;
 constexpr std::int64_t kPruneSlice = 1000;
 constexpr double kFirstRetry_s = 0.1;
 constexpr double kLongestRetry_s = 2.0;
+constexpr double kPruneHistoryEvery_s = 60;
 constexpr std::size_t kMaxQueryLimit = 1000;
 constexpr std::string_view kRemedy =
     "free the disk or make it writable, or end the process that locks the file; until then rows "
@@ -33,7 +35,12 @@ struct OutcomeUpdate {
   Uid pod;
   DecisionOutcome outcome;
 };
-using Entry = std::variant<DecisionRow, OutcomeUpdate>;
+struct Prediction {
+  Uid task;
+  double predicted_s = 0;
+  double made_s = 0;
+};
+using Entry = std::variant<DecisionRow, OutcomeUpdate, FinishedTask, Prediction>;
 
 // Errors that pass by themselves: the batch is kept and tried again.
 bool passes_by_itself(ErrorCode code) {
@@ -63,21 +70,26 @@ class Journal::Impl {
     if (writer_.joinable()) writer_.join();
   }
 
+  // Finished tasks have room of their own: a flood of decisions does not drop them.
   bool enqueue(Entry entry);
   bool flush(double timeout_s);
   JournalStats stats() const;
-  const JournalOptions& options() const { return options_; }
+  // A connection for one question.
+  Result<Database> reader() const;
 
  private:
   struct File {
     Database database;
     DecisionTable table;
+    HistoryTable history;
   };
 
   void write_until_stopped();
   // Fills batch_ unless a failed one is still in it; false when it is time to end.
   bool next_batch();
   Status write_batch();
+  Status write(const Entry& entry);
+  void prune();
   // Accounts for batch_ after a try to write it.
   void settle(Status status);
   // Enters degraded mode; false when we are stopping and the batch must be given up.
@@ -89,7 +101,9 @@ class Journal::Impl {
   std::optional<StoreLock> lock_;
   std::optional<File> file_;  // none while it could not be opened yet
   std::vector<Entry> batch_;
+  std::vector<FinishedTask> recorded_;  // of batch_, once it is on disk
   bool prune_behind_ = false;
+  double prune_history_at_s_ = 0;  // steady
   double retry_s_ = kFirstRetry_s;
   double retry_at_s_ = 0;
 
@@ -109,7 +123,10 @@ class Journal::Impl {
 bool Journal::Impl::enqueue(Entry entry) {
   MutexLock lock(mutex_);
   // Rows in the writer's hands count too: the limit bounds memory, also while the disk refuses.
-  if (accepted_ - finished_ >= options_.queue_limit) {
+  const std::size_t limit =
+      options_.queue_limit +
+      (std::holds_alternative<FinishedTask>(entry) ? options_.history_queue_limit : 0);
+  if (accepted_ - finished_ >= limit) {
     ++stats_.dropped;
     return false;
   }
@@ -175,25 +192,47 @@ bool Journal::Impl::next_batch() {
 
 Status Journal::Impl::write_batch() {
   if (!file_ || !file_->database.still_in_place()) SLACKLINE_TRY(reopen());
+  recorded_.clear();
   if (!batch_.empty()) {
     SLACKLINE_ASSIGN(Transaction transaction, Transaction::begin(file_->database));
-    for (const Entry& entry : batch_) {
-      if (const auto* row = std::get_if<DecisionRow>(&entry)) {
-        SLACKLINE_TRY(file_->table.insert(*row));
-      } else {
-        const auto& update = std::get<OutcomeUpdate>(entry);
-        SLACKLINE_TRY(file_->table.set_outcome(update.pod, update.outcome));
-      }
-    }
+    for (const Entry& entry : batch_)
+      SLACKLINE_TRY(write(entry));
     SLACKLINE_TRY(transaction.commit());
   }
-  // The rows are on disk: a failure to prune must not make us write them again.
+  prune();
+  return {};
+}
+
+Status Journal::Impl::write(const Entry& entry) {
+  if (const auto* row = std::get_if<DecisionRow>(&entry)) return file_->table.insert(*row);
+  if (const auto* update = std::get_if<OutcomeUpdate>(&entry))
+    return file_->table.set_outcome(update->pod, update->outcome);
+  if (const auto* prediction = std::get_if<Prediction>(&entry))
+    return file_->history.predict(prediction->task, prediction->predicted_s, prediction->made_s);
+  const auto& task = std::get<FinishedTask>(entry);
+  if (task.finished_s < system_clock().wall_s() - options_.keep_history_s) return {};
+  SLACKLINE_ASSIGN(auto recorded, file_->history.insert(task));
+  if (recorded) recorded_.push_back(*std::move(recorded));
+  return {};
+}
+
+// The rows are on disk: a failure to prune must not make us write them again.
+void Journal::Impl::prune() {
+  const auto warn = [this](const Error& error) {
+    obs::log_warning("journal_prune_failed", {{"path", options_.path}, {"error", error.message}});
+  };
   Result<bool> more = file_->table.prune(options_.keep_rows, kPruneSlice);
   prune_behind_ = more.value_or(false);
-  if (!more)
-    obs::log_warning("journal_prune_failed",
-                     {{"path", options_.path}, {"error", more.error().message}});
-  return {};
+  if (!more) warn(more.error());
+  const double now_s = system_clock().steady_s();
+  if (now_s < prune_history_at_s_) return;
+  prune_history_at_s_ = now_s + kPruneHistoryEvery_s;
+  more = file_->history.prune(system_clock().wall_s() - options_.keep_history_s,
+                              options_.keep_history_rows, kPruneSlice);
+  if (!more) return warn(more.error());
+  if (!*more) return;
+  prune_behind_ = true;
+  prune_history_at_s_ = now_s;
 }
 
 Status Journal::Impl::open_file() {
@@ -213,12 +252,14 @@ Status Journal::Impl::open_file() {
   }
   SLACKLINE_ASSIGN(Database database, std::move(opened));
   SLACKLINE_ASSIGN(DecisionTable table, DecisionTable::prepare(database));
+  SLACKLINE_ASSIGN(HistoryTable history, HistoryTable::prepare(database));
   if (!file_) {
-    file_.emplace(File{std::move(database), std::move(table)});
+    file_.emplace(File{std::move(database), std::move(table), std::move(history)});
     return {};
   }
   // The old statements must go before their connection.
   file_->table = std::move(table);
+  file_->history = std::move(history);
   file_->database = std::move(database);
   return {};
 }
@@ -254,6 +295,10 @@ void Journal::Impl::settle(Status status) {
   const std::vector<Entry> done = std::exchange(batch_, {});
   const auto rows = static_cast<std::uint64_t>(std::count_if(
       done.begin(), done.end(), [](const Entry& entry) { return entry.index() == 0; }));
+  if (status && options_.finished)
+    for (const FinishedTask& task : recorded_)
+      options_.finished(task);
+  recorded_.clear();
   bool recovered = false;
   {
     MutexLock lock(mutex_);
@@ -317,15 +362,41 @@ bool Journal::record_outcome(const Uid& pod, DecisionOutcome outcome) {
   return impl_->enqueue(OutcomeUpdate{pod, std::move(outcome)});
 }
 
-Result<JournalPage> Journal::query(const JournalQuery& query) const {
-  if (query.limit < 1 || query.limit > kMaxQueryLimit)
-    return fail(ErrorCode::kInvalidArgument,
-                format("limit is {}; allowed are 1 to {}", query.limit, kMaxQueryLimit));
-  auto database = Database::open_reader(impl_->options().path, impl_->options().busy_timeout_s);
-  if (const std::string problem = impl_->stats().problem; !database && !problem.empty())
+bool Journal::append(FinishedTask task) {
+  return impl_->enqueue(std::move(task));
+}
+
+bool Journal::predict(const Uid& task, double predicted_s) {
+  return impl_->enqueue(Prediction{task, predicted_s, system_clock().wall_s()});
+}
+
+Result<Database> Journal::Impl::reader() const {
+  auto database = Database::open_reader(options_.path, options_.busy_timeout_s);
+  if (const std::string problem = stats().problem; !database && !problem.empty())
     return fail(ErrorCode::kUnavailable, problem);
-  if (!database) return fail(database.error());
-  return read_decisions(*database, query);
+  return database;
+}
+
+namespace {
+
+Status check_limit(std::size_t limit) {
+  if (limit >= 1 && limit <= kMaxQueryLimit) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              format("limit is {}; allowed are 1 to {}", limit, kMaxQueryLimit));
+}
+
+}  // namespace
+
+Result<JournalPage> Journal::query(const JournalQuery& query) const {
+  SLACKLINE_TRY(check_limit(query.limit));
+  SLACKLINE_ASSIGN(Database database, impl_->reader());
+  return read_decisions(database, query);
+}
+
+Result<HistoryPage> Journal::history(const HistoryQuery& query) const {
+  SLACKLINE_TRY(check_limit(query.limit));
+  SLACKLINE_ASSIGN(Database database, impl_->reader());
+  return read_history(database, query);
 }
 
 JournalStats Journal::stats() const {

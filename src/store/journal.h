@@ -1,15 +1,16 @@
-// Journal: the decision journal in SQLite. Only history lives here: it may be deleted at any time
-// without a scheduling decision changing.
+// Journal: the decision journal and the finished tasks, in SQLite. Only history lives here: it may
+// be deleted at any time without a scheduling decision changing.
 //
-// Threads: one writer thread owns the writing connection; append() and record_outcome() only
-// enqueue into a bounded queue and never wait (a full queue drops and counts). Each query opens its
-// own connection. Everything here is thread-safe. Durability: WAL, synchronous=FULL, batches of at
-// most 200 rows or 200 ms. While the disk is full or the file locked the journal is degraded: rows
-// wait in the queue and are dropped when it is full; it recovers by itself. It may begin so. A file
-// that is damaged or deleted at run time is begun anew.
+// Threads: one writer thread owns the writing connection; append(), predict() and record_outcome()
+// only enqueue into a bounded queue and never wait (a full queue drops and counts). Each query
+// opens its own connection. Everything here is thread-safe. Durability: WAL, synchronous=FULL,
+// batches of at most 200 rows or 200 ms. While the disk is full or the file locked the journal is
+// degraded: rows wait in the queue and are dropped when it is full; it recovers by itself. It may
+// begin so. A file that is damaged or deleted at run time is begun anew.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 
 #include "slackline/base/result.h"
 #include "slackline/model/decision.h"
+#include "slackline/model/finished_task.h"
 
 namespace slackline::store {
 
@@ -25,6 +27,12 @@ struct JournalOptions {
   std::size_t queue_limit = 10000;   // rows waiting for the writer
   std::int64_t keep_rows = 1000000;  // older ones are deleted in slices
   double busy_timeout_s = 5;
+  double keep_history_s = 90 * 86400.0;     // finished tasks; those that ended earlier go
+  std::int64_t keep_history_rows = 200000;  // and never more than these
+  std::size_t history_queue_limit = 50000;  // finished tasks waiting for the writer, beside rows
+  // Told of each finished task once in the life of the file, when it is on disk, with what was
+  // predicted of it; on the writer's thread, so it must not block. May be empty.
+  std::function<void(const FinishedTask&)> finished = {};
 };
 
 struct JournalStats {
@@ -46,10 +54,16 @@ class Journal {
 
   // False when the row was dropped.
   bool append(DecisionRow row);
+  // The same task again is no second one. One that ended before the time that is kept is left out.
+  // False when it was dropped: tell it again.
+  bool append(FinishedTask task);
+  // How long the task will run, as the plan said at its release; false when it was dropped.
+  bool predict(const Uid& task, double predicted_s);
   // The outcome goes to the newest bind (or else filter) row of that pod without one.
   bool record_outcome(const Uid& pod, DecisionOutcome outcome);
 
   Result<JournalPage> query(const JournalQuery& query) const;
+  Result<HistoryPage> history(const HistoryQuery& query) const;
   JournalStats stats() const;
   // Waits until everything enqueued before is on disk, or the time is over.
   bool flush(double timeout_s);

@@ -81,6 +81,26 @@ std::optional<double> read_optional_time_s(JsonView value) {
   return time_s > 0 ? std::optional(time_s) : std::nullopt;
 }
 
+// When the last of these containers ended; nullopt where none has.
+std::optional<double> last_end_s(JsonView container_statuses) {
+  std::optional<double> last_s;
+  for (const JsonView container : container_statuses.items()) {
+    const auto ended_s = read_optional_time_s(container["state"]["terminated"]["finishedAt"]);
+    if (ended_s) last_s = std::max(last_s.value_or(0), *ended_s);
+  }
+  return last_s;
+}
+
+// When the Job came to its end, one way or the other.
+std::optional<double> end_of_job_s(JsonView conditions) {
+  for (const JsonView condition : conditions.items()) {
+    const std::string_view type = condition["type"].text();
+    if ((type == "Complete" || type == "Failed") && condition["status"].text() == "True")
+      return read_optional_time_s(condition["lastTransitionTime"]);
+  }
+  return std::nullopt;
+}
+
 // The one container that asks for GPUs: the only one whose GPU count could be changed.
 std::string gpu_container_of(JsonView spec, const GpuCatalog& catalog) {
   std::string name;
@@ -123,6 +143,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.scheduler_name = std::string(spec["schedulerName"].text());
   pod.created_s = read_time_s(metadata["creationTimestamp"]);
   pod.started_s = read_optional_time_s(status["startTime"]);
+  if (pod.terminal()) pod.ended_s = last_end_s(status["containerStatuses"]);
   pod.restarted = restarted(status["containerStatuses"]);
   pod.requests = read_pod_requests(spec, catalog, pod.problems);
   pod.intent = intent_of(metadata);
@@ -178,6 +199,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.created_s = read_time_s(metadata["creationTimestamp"]);
   job.started_s = read_optional_time_s(status["startTime"]);
   job.completed_s = read_optional_time_s(status["completionTime"]);
+  if (job.finished) job.ended_s = job.completed_s ? job.completed_s : end_of_job_s(conditions);
   job.pod_requests = read_pod_requests(pod_template["spec"], catalog, job.problems);
   job.gpu_container = gpu_container_of(pod_template["spec"], catalog);
   if (job.pod_requests.wants_gpus()) job.constraints = read_constraints(pod_template["spec"]);

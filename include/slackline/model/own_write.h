@@ -70,6 +70,7 @@ struct OwnWrite {
   OwnerRef task;        // whom the reason is told of, if not this object
   std::string plan_id;  // of the plan that it carries out, replaces or ends
   std::shared_ptr<const DecisionStamp> decided{};  // null: by no planner
+  std::optional<double> predicted_s{};  // of a release: how long the run will take; unset: unknown
 };
 
 // A write of this very object, to be completed by what it says.

@@ -89,6 +89,7 @@ struct Pod {
   std::string scheduler_name;
   double created_s = 0;             // epoch seconds
   std::optional<double> started_s;  // status.startTime
+  std::optional<double> ended_s{};  // when the last of its containers ended; of a terminal pod
   bool restarted = false;           // one of its containers has ended and begun again
   Resources requests;               // init maximum, sidecars, overhead, pod-level; pods = 1
   Labels labels;                    // kept for GPU pods only
@@ -138,6 +139,7 @@ struct Job {
   double created_s = 0;
   std::optional<double> started_s;    // status.startTime: since the last resumption
   std::optional<double> completed_s;  // status.completionTime: only of a success
+  std::optional<double> ended_s{};    // when its condition Complete or Failed came
   Resources pod_requests;             // of one pod of the template
   std::string priority_class;         // that the template names
   std::int32_t priority = 0;          // what that class says; never a number in the template

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "obs/log.h"
 #include "slackline/base/text.h"
@@ -14,18 +15,12 @@ tl::unexpected<Error> none(std::string why) {
   return fail(ErrorCode::kInvalidArgument, std::move(why));
 }
 
-// The GPUs that a pod wants, where they are whole ones; else 0.
-int whole_gpus(const Pod& pod, const GpuCatalog& catalog) {
-  const std::string resource = core::primary_gpu_resource(pod.requests);
-  if (resource.empty() || !catalog.is_whole(resource)) return 0;
-  return static_cast<int>(
-      std::clamp<std::int64_t>(pod.requests.gpu_count(resource), 0, kMaxGpusPerNode));
-}
-
 Status check_kind(const Job& job, const RunSeen& seen) {
   if (!job.completed_s) return none("it failed");
   if (job.failed > 0) return none("pods of it failed");
   if (!seen.spoilt.empty()) return none(seen.spoilt);
+  for (const auto& [uid, member] : seen.pods)
+    if (!member.whole) return none("its GPUs are parts of GPUs");
   if (job.intent->mode == WorkloadMode::kInference) return none("it does not train");
   if (!job.intent->batch_size || !job.intent->iterations)
     return none("it does not say batch-size and iterations");
@@ -45,7 +40,8 @@ struct Place {
 Result<Place> place_of(const RunSeen& seen, const ClusterSnapshot& snapshot) {
   std::map<NodeName, int> gpus;
   for (const auto& [uid, member] : seen.pods)
-    gpus[member.node] += member.gpus;
+    gpus[member.node] +=
+        static_cast<int>(std::clamp<std::int64_t>(member.gpus, 0, kMaxGpusPerNode));
   Place place;
   std::vector<int> counts;
   for (const auto& [name, count] : gpus) {
@@ -61,12 +57,22 @@ Result<Place> place_of(const RunSeen& seen, const ClusterSnapshot& snapshot) {
   return place;
 }
 
+double last_start_s(const RunSeen& run) {
+  double last_s = 0;
+  for (const auto& [uid, member] : run.pods)
+    last_s = std::max(last_s, member.started_s);
+  return last_s;
+}
+
 // Seconds from the start of the last pod to the end.
 double duration_s(const Job& job, const RunSeen& seen) {
-  double started_s = job.started_s.value_or(0);
-  for (const auto& [uid, member] : seen.pods)
-    started_s = std::max(started_s, member.started_s);
-  return *job.completed_s - started_s;
+  return *job.completed_s - std::max(job.started_s.value_or(0), last_start_s(seen));
+}
+
+// What is to be told, once, when the last of its pods has started.
+std::optional<RunSeen::Waiting> take_wait(RunSeen& run) {
+  if (!run.waiting || run.pods.size() < run.waiting->pods) return std::nullopt;
+  return std::exchange(run.waiting, std::nullopt);
 }
 
 }  // namespace
@@ -96,8 +102,8 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
                           SampleOrigin::kRun};
 }
 
-Runs::Runs(const GpuCatalog& catalog, const KnownBoard& board, Record record)
-    : catalog_(catalog), board_(board), record_(std::move(record)) {}
+Runs::Runs(const GpuCatalog& catalog, const KnownBoard& board, Record record, const Clock& clock)
+    : catalog_(catalog), board_(board), record_(std::move(record)), clock_(clock) {}
 
 RunSeen& Runs::run_of(const Uid& job) {
   const auto [at, first] = runs_.try_emplace(job);
@@ -111,42 +117,132 @@ RunSeen& Runs::run_of(const Uid& job) {
   return runs_.at(job);
 }
 
-void Runs::on_pod_running(const Pod& pod) {
-  if (!pod.owner || pod.owner->kind != "Job") return;
-  const int gpus = whole_gpus(pod, catalog_);
-  if (gpus == 0) return;
-  MutexLock lock(mutex_);
+RunSeen* Runs::note_pod(const Pod& pod) {
+  if (!pod.owner || pod.owner->kind != "Job" || !pod.started_s) return nullptr;
+  const std::string resource = core::primary_gpu_resource(pod.requests);
+  if (resource.empty() || ended_.contains(pod.owner->uid)) return nullptr;
   RunSeen& run = run_of(pod.owner->uid);
-  run.pods[pod.uid] = {pod.node, gpus, pod.started_s.value_or(0)};
   if (pod.restarted) run.spoilt = "a container of it was restarted";
+  RunSeen::Member& member = run.pods[pod.uid];
+  member.node = pod.node;
+  member.gpus = pod.requests.gpu_count(resource);
+  member.whole = catalog_.is_whole(resource);
+  member.started_s = *pod.started_s;
+  return &run;
+}
+
+void Runs::tell_began(const RunSeen::Waiting& waited, double began_s) const {
+  if (listener_ != nullptr)
+    listener_->on_began(waited.queue, waited.qos_class, std::max(0.0, began_s - waited.since_s));
+}
+
+void Runs::on_pod_running(const Pod& pod) {
+  see_pod(pod, false);
+}
+
+void Runs::on_pod_ended(const Pod& pod) {
+  see_pod(pod, true);
+}
+
+void Runs::see_pod(const Pod& pod, bool ended) {
+  std::optional<RunSeen::Waiting> waited;
+  double began_s = 0;
+  {
+    MutexLock lock(mutex_);
+    RunSeen* run = note_pod(pod);
+    if (run == nullptr) return;
+    RunSeen::Member& member = run->pods[pod.uid];
+    if (ended && !member.ended_s) member.ended_s = pod.ended_s.value_or(clock_.wall_s());
+    waited = take_wait(*run);
+    began_s = last_start_s(*run);
+  }
+  if (waited) tell_began(*waited, began_s);
+  settle();
 }
 
 void Runs::on_job(const Job& job) {
-  if (!job.intent || !job.intent->model) return;
+  if (!job.pod_requests.wants_gpus()) return;
+  if (job.finished) {
+    end(job);
+  } else {
+    MutexLock lock(mutex_);
+    follow_job(job);
+  }
+  settle();
+}
+
+void Runs::follow_job(const Job& job) {
+  RunSeen& run = run_of(job.uid);
+  const bool began = job.started_s || !run.pods.empty();
+  if (!run.seen_before_start) run.seen_before_start = !began;
+  if (job.resumed && !*run.seen_before_start)
+    run.spoilt = "it was resumed before it was first seen";
+  if (job.suspended && !run.pods.empty()) run.spoilt = "it was suspended while it ran";
+  if (run.parallelism && *run.parallelism != job.parallelism) run.spoilt = "it was resized";
+  if (job.started_s) run.parallelism = job.parallelism;
+  if (!run.pods.empty() || !*run.seen_before_start) return;
+  static const TaskIntent kNothing;
+  const TaskIntent& intent = job.intent ? *job.intent : kNothing;
+  run.waiting =
+      RunSeen::Waiting{job.created_s, queue_of(intent, job.key.ns),
+                       std::string(to_string(intent.qos_class.value_or(QosClass::kNormal))),
+                       static_cast<std::size_t>(std::max<std::int64_t>(1, job.wanted_pods()))};
+}
+
+void Runs::end(const Job& job) {
+  const bool known = source_->snapshot()->synced;
   RunSeen seen;
   {
     MutexLock lock(mutex_);
-    if (job.finished && !runs_.contains(job.uid)) return;
-    RunSeen& run = run_of(job.uid);
-    if (!run.seen_before_start) run.seen_before_start = !job.started_s && run.pods.empty();
-    if (job.resumed && !*run.seen_before_start)
-      run.spoilt = "it was resumed before it was first seen";
-    if (job.suspended && !run.pods.empty()) run.spoilt = "it was suspended while it ran";
-    if (run.parallelism && *run.parallelism != job.parallelism) run.spoilt = "it was resized";
-    if (job.started_s) run.parallelism = job.parallelism;
-    if (!job.finished) return;
-    seen = std::move(run);
-    runs_.erase(job.uid);
+    if (ended_.contains(job.uid)) return;
+    if (!known) {  // its pods may be listed after it
+      early_.insert_or_assign(job.uid, job);
+      return;
+    }
+    early_.erase(job.uid);
+    ended_.insert(job.uid);
+    if (const auto run = runs_.find(job.uid); run != runs_.end()) {
+      if (run->second.seen_before_start) follow_job(job);
+      seen = std::move(run->second);
+      runs_.erase(run);
+    }
   }
   conclude(job, seen);
+}
+
+void Runs::settle() {
+  std::vector<Job> early;
+  {
+    MutexLock lock(mutex_);
+    if (early_.empty()) return;
+  }
+  if (!source_->snapshot()->synced) return;
+  {
+    MutexLock lock(mutex_);
+    for (auto& [uid, job] : early_)
+      early.push_back(std::move(job));
+    early_.clear();
+  }
+  std::sort(early.begin(), early.end(), [](const Job& a, const Job& b) { return a.key < b.key; });
+  for (const Job& job : early)
+    end(job);
 }
 
 void Runs::on_job_gone(const Uid& job) {
   MutexLock lock(mutex_);
   runs_.erase(job);
+  ended_.erase(job);
 }
 
-void Runs::conclude(const Job& job, const RunSeen& seen) const {
+void Runs::conclude(const Job& job, const RunSeen& seen) {
+  // Its end alone tells nothing of how it ran.
+  if (job.intent && job.intent->model && seen.seen_before_start) learn(job, seen);
+  if (listener_ == nullptr || listener_->on_ended(job, seen)) return;
+  MutexLock lock(mutex_);
+  ended_.erase(job.uid);
+}
+
+void Runs::learn(const Job& job, const RunSeen& seen) const {
   auto sample = sample_of(job, seen, *source_->snapshot(), board_.known()->profiles());
   if (!sample) {
     obs::log_info("run_not_learnt", {{"job", job.key.str()}, {"why", sample.error().message}});

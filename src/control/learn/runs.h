@@ -1,4 +1,6 @@
-// Runs: finished training Jobs become throughput samples (design: "Run time").
+// Runs: follows the runs of GPU Jobs from their first pod to their end. Whoever wants to know how
+// long a Job waited, or that it is over, is told from here, each once; and finished training Jobs
+// become throughput samples (design: "Run time").
 //
 // Learnt from is a Job that names model, batch-size and iterations, is a gang or a single pod, and
 // succeeded; whose pods were all seen running, on nodes of one GPU type, as many as it wanted; and
@@ -7,7 +9,13 @@
 // profile; at least 20 s, because the API server rounds both to seconds.
 //
 // A Job that was resumed before we first saw it is not learnt from: how much it had done is not
-// known. Memory: at most kMaxRuns Jobs; then the one seen first is forgotten.
+// known. Nor is one that had ended before.
+//
+// How long a Job waited is told of those that were seen before they began, when the last of their
+// pods has started. Jobs that are listed as finished before all pods are listed are concluded by
+// settle(), which every later event calls too.
+//
+// Memory: at most kMaxRuns Jobs; then the one seen first is forgotten.
 //
 // Thread-safe.
 #pragma once
@@ -19,9 +27,11 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "cluster/source.h"
 #include "control/learn/known.h"
+#include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/result.h"
 #include "slackline/model/gpu_catalog.h"
@@ -29,20 +39,30 @@
 namespace slackline::control {
 
 inline constexpr double kLeastTraining_s = 20;
-inline constexpr std::size_t kMaxRuns = 20000;
+inline constexpr std::size_t kMaxRuns = 50000;
 
 // What was seen of a Job while it ran.
 struct RunSeen {
   struct Member {
     NodeName node;
-    int gpus = 0;
+    std::int64_t gpus = 0;  // of the resource that counts for shapes
+    bool whole = false;     // they are whole ones
     double started_s = 0;
+    std::optional<double> ended_s;  // nullopt: it runs
+  };
+  // While it waits for its first start.
+  struct Waiting {
+    double since_s = 0;
+    std::string queue;
+    std::string qos_class;
+    std::size_t pods = 0;
   };
   std::map<Uid, Member> pods;
   std::optional<bool> seen_before_start;    // nothing was seen of the Job itself yet
   std::optional<std::int64_t> parallelism;  // since it started
-  std::string spoilt;                       // why its time is not training time; empty = it is
-  std::uint64_t order = 0;                  // grows from Job to Job
+  std::optional<Waiting> waiting;
+  std::string spoilt;       // why its time is not training time; empty = it is
+  std::uint64_t order = 0;  // grows from Job to Job
 };
 
 // The sample of a finished Job, or why there is none. Pure.
@@ -53,29 +73,57 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
 class Runs final : public cluster::ClusterObserver {
  public:
   using Record = std::function<void(FinishedRun)>;
+  // Who else is told; must not wait.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    // A Job began `waited_s` after its creation.
+    virtual void on_began(const std::string& queue, const std::string& qos_class,
+                          double waited_s) = 0;
+    // A Job is over. False: it cannot be taken now, and is told again with the next list.
+    virtual bool on_ended(const Job& job, const RunSeen& seen) = 0;
+  };
 
-  // `catalog` and `board` outlive it; `record` must not wait.
-  Runs(const GpuCatalog& catalog, const KnownBoard& board, Record record);
+  // `catalog`, `board` and `clock` outlive it; `record` must not wait.
+  Runs(const GpuCatalog& catalog, const KnownBoard& board, Record record,
+       const Clock& clock = system_clock());
+  // Before the source starts; it outlives this.
+  void tell(Listener& listener) { listener_ = &listener; }
   // Where node types are looked up. Before the source starts.
   void follow(const cluster::ClusterSource& source) { source_ = &source; }
 
   void on_pod_bound(const Pod& /*pod*/, double /*seen_s*/) override {}
   void on_pod_running(const Pod& pod) override;
+  void on_pod_ended(const Pod& pod) override;
   void on_job(const Job& job) override;
   void on_job_gone(const Uid& job) override;
 
+  // Concludes Jobs that were listed as finished before the cluster was known as a whole.
+  void settle();
+
  private:
   RunSeen& run_of(const Uid& job) SLACKLINE_REQUIRES(mutex_);
-  void conclude(const Job& job, const RunSeen& seen) const;
+  // Null where the pod is none of a Job's, or asks for no GPU.
+  RunSeen* note_pod(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  void tell_began(const RunSeen::Waiting& waited, double began_s) const;
+  void see_pod(const Pod& pod, bool ended);
+  void follow_job(const Job& job) SLACKLINE_REQUIRES(mutex_);
+  void end(const Job& job);
+  void conclude(const Job& job, const RunSeen& seen);
+  void learn(const Job& job, const RunSeen& seen) const;
 
   const GpuCatalog& catalog_;
   const KnownBoard& board_;
   const Record record_;
+  const Clock& clock_;
   const cluster::ClusterSource* source_ = nullptr;
+  Listener* listener_ = nullptr;
 
   Mutex mutex_;
   std::unordered_map<Uid, RunSeen> runs_ SLACKLINE_GUARDED_BY(mutex_);
   std::uint64_t next_order_ SLACKLINE_GUARDED_BY(mutex_) = 0;
+  std::unordered_set<Uid> ended_ SLACKLINE_GUARDED_BY(mutex_);       // that are still listed
+  std::unordered_map<Uid, Job> early_ SLACKLINE_GUARDED_BY(mutex_);  // to be concluded
 };
 
 }  // namespace slackline::control

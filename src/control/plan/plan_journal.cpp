@@ -76,6 +76,7 @@ std::optional<DecisionRow> row_of(const OwnWrite& write, double now_s) {
 }
 
 void PlanJournal::written(const OwnWrite& write) {
+  if (write.predicted_s) log_.predict(write.uid, *write.predicted_s);
   if (auto row = row_of(write, clock_.wall_s())) log_.record(*std::move(row));
 }
 

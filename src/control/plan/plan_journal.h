@@ -6,6 +6,8 @@
 //             one pod
 //   suspend   back into the queue, with its reason (core/hand_over.h)
 //
+// What a release predicts of its task is kept until the task is over (store/journal.h).
+//
 // The row is about the Job, or about the pod where no Job carries the plan; its candidates are the
 // nodes of the plan. Thread-safe; never waits (DecisionLog).
 #pragma once

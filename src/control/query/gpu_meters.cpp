@@ -1,6 +1,5 @@
 #include "control/query/gpu_meters.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -8,7 +7,6 @@ namespace slackline::control {
 namespace {
 
 constexpr std::string_view kUnknown = "unknown";
-constexpr std::string_view kOther = "other";
 
 }  // namespace
 
@@ -36,13 +34,8 @@ void GpuMeters::show(const std::vector<GpuPoolView>& pools) {
 }
 
 GpuMeters::Key GpuMeters::key_of(const GpuPoolView& pool, const GpuUseView& use) {
-  std::string type = pool.gpu_type.empty() ? std::string(kUnknown) : pool.gpu_type.str();
-  if (std::find(types_.begin(), types_.end(), type) == types_.end()) {
-    if (types_.size() < kMaxGpuTypes)
-      types_.push_back(type);
-    else
-      type = kOther;
-  }
+  std::string type =
+      types_.admit(pool.gpu_type.empty() ? std::string(kUnknown) : pool.gpu_type.str());
   const bool whole = use.sharing.empty() || use.sharing == to_string(GpuSharing::kWhole);
   return {std::move(type), whole ? "" : use.resource};
 }

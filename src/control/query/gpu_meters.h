@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "obs/bounded_names.h"
 #include "obs/metrics.h"
 #include "slackline/base/mutex.h"
 #include "slackline/model/gpu_catalog.h"
@@ -39,13 +40,13 @@ class GpuMeters {
   // GPU type and, of parts, their resource.
   using Key = std::tuple<std::string, std::string>;
 
-  Key key_of(const GpuPoolView& pool, const GpuUseView& use) SLACKLINE_REQUIRES(mutex_);
+  Key key_of(const GpuPoolView& pool, const GpuUseView& use);
   void set(const Key& key, const Units& units);
 
   obs::MetricsRegistry& metrics_;
+  obs::BoundedNames types_{kMaxGpuTypes};
   Mutex mutex_;
   std::map<Key, Units> shown_ SLACKLINE_GUARDED_BY(mutex_);
-  std::vector<std::string> types_ SLACKLINE_GUARDED_BY(mutex_);  // with series of their own
 };
 
 }  // namespace slackline::control

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "cluster/source.h"
+#include "control/query/deadlines.h"
 #include "control/query/node_views.h"
 #include "slackline/base/text.h"
-#include "slackline/core/deadline.h"
 #include "slackline/core/filter.h"
 #include "slackline/core/score.h"
 #include "slackline/core/shapes.h"
@@ -17,19 +17,10 @@
 namespace slackline::control {
 namespace {
 
-std::vector<GpuType> types_of(const ClusterSnapshot& snapshot) {
-  std::set<GpuType> types;
-  for (const NodeStatePtr& state : snapshot.nodes)
-    if (!state->node->gpu_type.empty()) types.insert(state->node->gpu_type);
-  return {types.begin(), types.end()};
-}
-
-std::optional<double> deadline_of(const Task& task, const GpuCatalog& catalog,
-                                  const core::Predictor& predictor,
-                                  const std::vector<GpuType>& types) {
-  const auto lat_s =
-      core::reference_lat_s({task.intent, task.gpu_resource, catalog}, predictor, types);
-  return core::resolve_deadline(task.intent, task.created_s, lat_s);
+std::optional<double> task_deadline(const Task& task, const GpuCatalog& catalog,
+                                    const core::Predictor& predictor,
+                                    const std::vector<GpuType>& types) {
+  return deadline_of({task.intent, task.gpu_resource, task.created_s}, catalog, predictor, types);
 }
 
 // Where the figures of a table come from, and which types it cannot show.
@@ -111,7 +102,7 @@ std::vector<TaskView> Queries::tasks(const std::string& ns) const {
   for (const Task& task : core::derive_tasks(*snapshot))
     if (ns.empty() || task.key.ns == ns)
       views.push_back(task_view(*snapshot, task,
-                                deadline_of(task, options_.catalog, *known->predictor, types)));
+                                task_deadline(task, options_.catalog, *known->predictor, types)));
   return views;
 }
 
@@ -121,7 +112,7 @@ Result<TaskView> Queries::task(const ObjectKey& key) const {
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
   return task_view(
       *snapshot, *task,
-      deadline_of(*task, options_.catalog, *board_.known()->predictor, types_of(*snapshot)));
+      task_deadline(*task, options_.catalog, *board_.known()->predictor, types_of(*snapshot)));
 }
 
 Result<ScoresView> Queries::scores(const ObjectKey& key) const {
@@ -194,6 +185,12 @@ Result<JournalPage> Queries::decisions(const JournalQuery& query) const {
   if (journal_ == nullptr)
     return fail(ErrorCode::kUnavailable, "the decision journal is not open; see the daemon's log");
   return journal_->query(query);
+}
+
+Result<HistoryPage> Queries::history(const HistoryQuery& query) const {
+  if (journal_ == nullptr)
+    return fail(ErrorCode::kUnavailable, "the history is not open; see the daemon's log");
+  return journal_->history(query);
 }
 
 }  // namespace slackline::control

@@ -11,6 +11,7 @@
 #include "slackline/base/clock.h"
 #include "slackline/base/result.h"
 #include "slackline/model/decision.h"
+#include "slackline/model/finished_task.h"
 #include "slackline/model/views.h"
 
 namespace slackline::cluster {
@@ -24,7 +25,7 @@ namespace slackline::control {
 
 class Queries {
  public:
-  // `journal` may be null: then decisions are answered with kUnavailable.
+  // `journal` may be null: then decisions and history are answered with kUnavailable.
   Queries(const DecisionOptions& options, const KnownBoard& board,
           const cluster::ClusterSource& source, const store::Journal* journal, const Clock& clock,
           std::string version);
@@ -45,6 +46,8 @@ class Queries {
   std::vector<ModelView> models() const { return board_.known()->models; }
   Result<ModelView> model(const std::string& name) const;
   Result<JournalPage> decisions(const JournalQuery& query) const;
+  // Finished tasks, newest first.
+  Result<HistoryPage> history(const HistoryQuery& query) const;
 
   const GpuCatalog& catalog() const { return options_.catalog; }
 

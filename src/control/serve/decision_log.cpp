@@ -62,6 +62,10 @@ void DecisionLog::record(DecisionRow row) {
   if (journal_ != nullptr) (void)journal_->append(std::move(row));
 }
 
+void DecisionLog::predict(const Uid& task, double predicted_s) {
+  if (journal_ != nullptr) (void)journal_->predict(task, predicted_s);
+}
+
 void DecisionLog::count_bind(std::string_view outcome) {
   metrics_.counter("slackline_binds_total", "Bind calls by how they ended", {{"outcome", outcome}})
       .add();

@@ -27,6 +27,8 @@ class DecisionLog : public cluster::ClusterObserver {
 
   // Nodes by verdict are counted for filter; `row` goes to the journal.
   void record(DecisionRow row);
+  // How long a released task will run; for the history.
+  void predict(const Uid& task, double predicted_s);
   // One bind and how it ended: "bound", "already_bound", "conflict", "not_found", "unavailable",
   // ...
   void count_bind(std::string_view outcome);

@@ -69,6 +69,8 @@ class StartWriter {
     const Job& job = *task.job;
     OwnWrite write = job_write(OwnWriteKind::kReleaseJob, job);
     write.plan = plan;
+    if (task.length_known)
+      write.predicted_s = queue_.state().lat_s(index, queue_.state().choice(index, run.choice));
     // A Job whose pods exist keeps its template.
     if (job.suspended && stamp_.pin_pods_by == nullptr) shape(index, run, write);
     if (job.suspended && stamp_.pin_pods_by != nullptr) shape_beside_template(index, run, write);

@@ -20,10 +20,12 @@ using wire::KubeKind;
 struct BoundPods final : ClusterObserver {
   void on_pod_bound(const Pod& pod, double) override { keys.push_back(pod.key.str()); }
   void on_pod_running(const Pod& pod) override { running.push_back(pod.key.name); }
+  void on_pod_ended(const Pod& pod) override { ended.push_back(pod.key.name); }
   void on_job(const Job& job) override { jobs.push_back(job.key.name); }
   void on_job_gone(const Uid& job) override { gone.push_back(job.str()); }
   std::vector<std::string> keys;
   std::vector<std::string> running;
+  std::vector<std::string> ended;
   std::vector<std::string> jobs;
   std::vector<std::string> gone;
 };
@@ -154,6 +156,22 @@ TEST_F(CacheTest, APodThatFinishedBeforeWeSawItBoundIsStillTold) {
   cache_.upsert(a_pod("quick").build());
   cache_.upsert(a_pod("quick").on("gpu-1").phase(PodPhase::kSucceeded).build());
   EXPECT_EQ(bound_.keys, std::vector<std::string>{"default/quick"});
+}
+
+TEST_F(CacheTest, TheObserverHearsOfTheEndOfBoundPods) {
+  sync();
+  for (const char* name : {"done", "deleted", "swept"})
+    cache_.upsert(a_pod(name).on("gpu-1").build());
+  cache_.upsert(a_pod("unbound").build());
+  cache_.upsert(a_pod("done").on("gpu-1").phase(PodPhase::kSucceeded).build());
+  cache_.remove(a_pod("deleted").build());
+  cache_.remove(a_pod("unbound").build());
+  EXPECT_EQ(bound_.ended, (std::vector<std::string>{"done", "deleted"}));
+  cache_.begin_relist(KubeKind::kPod);
+  cache_.upsert(a_pod("done").on("gpu-1").phase(PodPhase::kSucceeded).build());
+  cache_.finish_relist(KubeKind::kPod);
+  EXPECT_EQ(bound_.ended, (std::vector<std::string>{"done", "deleted", "done", "swept"}))
+      << "what has ended is told with every list";
 }
 
 TEST_F(CacheTest, APlanIsTimedFromItsFirstSightingAndByItsTasksProgress) {

@@ -35,7 +35,7 @@ class ApiGuardTest : public testing::Test {
   ApiGuardTest() {
     const auto answer = [](const Request&) { return Response{}; };
     for (const char* pattern :
-         {"/v1/queue", "/v1/tasks/{ns}/{name}", "/v1/scores", "/v1/nodes", "/livez"})
+         {"/v1/queue", "/v1/history", "/v1/tasks/{ns}/{name}", "/v1/scores", "/v1/nodes", "/livez"})
       router_.add({"GET", pattern, answer, 0, Pool::kThreads});
     router_.add({"POST", "/v1/models/{model}/samples", answer, 100, Pool::kThreads});
     router_.add({"POST", "/v1/scores", answer, 100, Pool::kThreads});
@@ -59,14 +59,15 @@ class ApiGuardTest : public testing::Test {
 };
 
 TEST_F(ApiGuardTest, TheNamespaceIsThatOfThePathOrTheQuery) {
-  for (const char* target :
-       {"/v1/queue?namespace=team-a", "/v1/tasks/team-a/train", "/v1/scores?pod=team-a%2Ftrain-0"})
+  for (const char* target : {"/v1/queue?namespace=team-a", "/v1/history?queue=x&namespace=team-a",
+                             "/v1/tasks/team-a/train", "/v1/scores?pod=team-a%2Ftrain-0"})
     EXPECT_EQ(ask(target, "Bearer jane.b.c").status, 200) << target;
   for (const char* target :
-       {"/v1/queue", "/v1/queue?namespace=team-b", "/v1/tasks/team-b/train", "/v1/nodes",
-        "/v1/scores?pod=team-b%2Ftrain-0", "/v1/queue?namespace=",
-        "/v1/scores?pod=team-b%2Ftrain-0&namespace=team-a", "/v1/queue?pod=team-a%2Fx",
-        "/v1/nodes?namespace=team-a", "/v1/tasks/team-b/train?namespace=team-a"})
+       {"/v1/queue", "/v1/queue?namespace=team-b", "/v1/history", "/v1/history?queue=team-a",
+        "/v1/tasks/team-b/train", "/v1/nodes", "/v1/scores?pod=team-b%2Ftrain-0",
+        "/v1/queue?namespace=", "/v1/scores?pod=team-b%2Ftrain-0&namespace=team-a",
+        "/v1/queue?pod=team-a%2Fx", "/v1/nodes?namespace=team-a",
+        "/v1/tasks/team-b/train?namespace=team-a"})
     EXPECT_EQ(ask(target, "Bearer jane.b.c").status, 403) << target;
 }
 

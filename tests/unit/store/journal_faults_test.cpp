@@ -182,7 +182,8 @@ TEST_F(JournalFaults, ASecondDaemonOnTheFileIsToldWhoHasIt) {
 // Somebody dropped the tables, or set the version back: history, which may be deleted at any time.
 TEST_F(JournalFaults, TablesThatAreMissingNeverRefuseTheStart) {
   for (const char* harm : {"DROP TABLE decisions", "PRAGMA user_version=0",
-                           "PRAGMA user_version=-5", "ALTER TABLE decisions DROP COLUMN reasons"}) {
+                           "PRAGMA user_version=-5", "ALTER TABLE decisions DROP COLUMN reasons",
+                           "DROP TABLE history", "DROP TABLE predictions"}) {
     open().reset();
     {
       Result<Database> database = Database::open_reader(options_.path, 1);

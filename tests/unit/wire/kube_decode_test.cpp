@@ -426,6 +426,19 @@ TEST(KubeDecode, AJobAndItsPodsTellTheirTimes) {
     "status":{"conditions":[{"type":"Suspended","status":"True"},{"type":"Failed","status":"True"}]}})");
   EXPECT_FALSE(failed.started_s || failed.completed_s || failed.resumed);
   EXPECT_TRUE(failed.finished);
+  EXPECT_EQ(done.ended_s, done.completed_s);
+  const Job broken = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},"spec":{},
+    "status":{"startTime":"2026-01-01T00:00:00Z","conditions":[{"type":"FailureTarget",
+      "status":"True","lastTransitionTime":"2026-01-01T00:01:00Z"},{"type":"Failed",
+      "status":"True","lastTransitionTime":"2026-01-01T00:01:40Z"}]}})");
+  ASSERT_TRUE(broken.ended_s);
+  EXPECT_EQ(*broken.ended_s - *broken.started_s, 100);
+  const Pod over = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p"},"spec":{},
+    "status":{"phase":"Failed","startTime":"2026-01-01T00:00:00Z","containerStatuses":[
+      {"state":{"terminated":{"finishedAt":"2026-01-01T00:00:09Z"}}},
+      {"state":{"terminated":{"finishedAt":"2026-01-01T00:00:07Z"}}},{"state":{}}]}})");
+  ASSERT_TRUE(over.started_s && over.ended_s);
+  EXPECT_EQ(*over.ended_s - *over.started_s, 9);
   const Pod restarted = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p"},"spec":{},
     "status":{"containerStatuses":[{"restartCount":0},{"restartCount":2}]}})");
   EXPECT_TRUE(restarted.restarted);

@@ -1,0 +1,117 @@
+#include "control/learn/outcomes.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "control/query/deadlines.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/saturating.h"
+#include "slackline/base/text.h"
+#include "slackline/core/gpu_types.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr double kHour_s = 3600;
+constexpr std::size_t kClasses = 3;
+constexpr std::size_t kResults = 3;
+// Every queue, "other" and the series beyond them.
+constexpr std::size_t kMaxByClass = (obs::kMaxQueues + 1) * kClasses + 1;
+constexpr std::size_t kMaxByResult = (obs::kMaxQueues + 1) * kClasses * kResults + 1;
+
+// A few seconds to a week.
+const std::vector<double>& wait_bounds_s() {
+  static const std::vector<double> bounds = {1,    5,    15,    60,    300,   900,    1800,
+                                             3600, 7200, 14400, 28800, 86400, 172800, 604800};
+  return bounds;
+}
+
+// Where it ran; where nobody saw that, where its plan put it.
+GpuType type_of(const Job& job, const RunSeen& seen, const ClusterSnapshot& snapshot) {
+  std::set<std::string> types;
+  for (const auto& [uid, member] : seen.pods)
+    if (const auto node = snapshot.find_node(member.node.str()))
+      if (const GpuType& type = snapshot.node(*node).node->gpu_type; !type.empty())
+        types.insert(type.str());
+  if (types.empty()) return job.plan ? job.plan->gpu_type : GpuType();
+  return GpuType(join(std::vector<std::string>(types.begin(), types.end()), "+"));
+}
+
+double gpu_hours_of(const FinishedTask& task, const RunSeen& seen) {
+  if (seen.pods.empty())
+    return static_cast<double>(task.gpus) * task.duration_s().value_or(0) / kHour_s;
+  double gpu_s = 0;
+  for (const auto& [uid, member] : seen.pods) {
+    const double ended_s = std::min(member.ended_s.value_or(task.finished_s), task.finished_s);
+    gpu_s += static_cast<double>(member.gpus) * std::max(0.0, ended_s - member.started_s);
+  }
+  return gpu_s / kHour_s;
+}
+
+}  // namespace
+
+FinishedTask finished_task(const Job& job, const RunSeen& seen, const OutcomeFacts& facts) {
+  static const TaskIntent kNothing;
+  const TaskIntent& intent = job.intent ? *job.intent : kNothing;
+  const std::string resource = core::primary_gpu_resource(job.pod_requests);
+  FinishedTask task;
+  task.key = job.key;
+  task.uid = job.uid;
+  task.queue = queue_of(intent, job.key.ns);
+  task.qos_class = to_string(intent.qos_class.value_or(QosClass::kNormal));
+  task.model = intent.workload().value_or("");
+  task.gpu_type = type_of(job, seen, facts.snapshot);
+  task.gpus = saturating_mul(job.parallelism, job.pod_requests.gpu_count(resource));
+  task.created_s = job.created_s;
+  task.started_s = seen.pods.empty() ? job.started_s : std::nullopt;
+  for (const auto& [uid, member] : seen.pods)
+    task.started_s = std::min(task.started_s.value_or(member.started_s), member.started_s);
+  task.finished_s = job.ended_s.value_or(facts.now_s);
+  task.succeeded = job.completed_s.has_value();
+  task.deadline_s = deadline_of({intent, resource, job.created_s}, facts.catalog, facts.predictor,
+                                types_of(facts.snapshot));
+  task.gpu_hours = gpu_hours_of(task, seen);
+  return task;
+}
+
+void Outcomes::follow(const GpuCatalog& catalog, const KnownBoard& board,
+                      const cluster::ClusterSource& source, store::Journal& journal) {
+  catalog_ = &catalog;
+  board_ = &board;
+  source_ = &source;
+  journal_ = &journal;
+}
+
+void Outcomes::on_began(const std::string& queue, const std::string& qos_class, double waited_s) {
+  metrics_
+      .histogram("slackline_admission_wait_time_seconds",
+                 "From the creation of a Job until all of its pods had started.", wait_bounds_s(),
+                 {{"queue", queues_.admit(queue)}, {"class", qos_class}}, kMaxByClass)
+      .observe(waited_s);
+}
+
+bool Outcomes::on_ended(const Job& job, const RunSeen& seen) {
+  return journal_->append(finished_task(
+      job, seen,
+      {*source_->snapshot(), *catalog_, *board_->known()->predictor, system_clock().wall_s()}));
+}
+
+void Outcomes::count(const FinishedTask& task) {
+  const std::string queue = queues_.admit(task.queue);
+  if (task.succeeded)
+    metrics_
+        .counter(
+            "slackline_jobs_completed_total",
+            "Jobs that succeeded, by whether they met their deadline.",
+            {{"queue", queue}, {"class", task.qos_class}, {"deadline", to_string(task.result())}},
+            kMaxByResult)
+        .add();
+  else
+    metrics_
+        .counter("slackline_jobs_failed_total", "Jobs that failed.",
+                 {{"queue", queue}, {"class", task.qos_class}}, kMaxByClass)
+        .add();
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,210 @@
+#include "store/history_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "slackline/base/text.h"
+
+namespace slackline::store {
+namespace {
+
+constexpr std::string_view kSchema = R"sql(
+CREATE TABLE history(
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,
+  ns TEXT NOT NULL,
+  name TEXT NOT NULL,
+  queue TEXT NOT NULL,
+  qos_class TEXT NOT NULL,
+  model TEXT NOT NULL,
+  gpu_type TEXT NOT NULL,
+  gpus INTEGER NOT NULL,
+  created_s REAL NOT NULL,
+  started_s REAL,
+  finished_ms INTEGER NOT NULL,
+  succeeded INTEGER NOT NULL,
+  deadline_s REAL,
+  predicted_s REAL,
+  gpu_hours REAL NOT NULL
+);
+CREATE INDEX history_by_end ON history(finished_ms, id);
+CREATE INDEX history_by_ns ON history(ns, finished_ms, id);
+CREATE INDEX history_by_queue ON history(queue, finished_ms, id);
+CREATE TABLE predictions(
+  uid TEXT PRIMARY KEY,
+  predicted_s REAL NOT NULL,
+  made_s REAL NOT NULL
+) WITHOUT ROWID;
+)sql";
+
+constexpr std::string_view kColumns =
+    "uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, started_s, finished_ms, "
+    "succeeded, deadline_s, predicted_s, gpu_hours";
+
+// A prediction that was made for the task stands above what it brings itself.
+constexpr std::string_view kInsert =
+    "INSERT INTO history(uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, "
+    "started_s, finished_ms, succeeded, deadline_s, predicted_s, gpu_hours) "
+    "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+    "coalesce((SELECT predicted_s FROM predictions WHERE uid = ?1), ?14), ?15) "
+    "ON CONFLICT(uid) DO NOTHING RETURNING predicted_s";
+
+std::int64_t to_ms(double time_s) {
+  return std::llround(time_s * 1000);
+}
+
+std::optional<double> real_or_null(const Statement& statement, int column) {
+  return statement.is_null(column) ? std::nullopt : std::optional(statement.real(column));
+}
+
+// Where a page goes on: behind the task that ended at this millisecond and has this id.
+struct Place {
+  std::int64_t finished_ms = 0;
+  std::int64_t id = 0;
+};
+
+Result<Place> read_place(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  if (dot != std::string_view::npos) {
+    const auto finished_ms = parse_int(text.substr(0, dot));
+    const auto id = parse_int(text.substr(dot + 1));
+    if (finished_ms && id) return Place{*finished_ms, *id};
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              format("continue=\"{}\": expected metadata.continue of the page before",
+                     printable(text, 64)));
+}
+
+FinishedTask read_row(const Statement& statement) {
+  FinishedTask task;
+  int column = 1;  // behind the id
+  task.uid = Uid(statement.text(column++));
+  task.key.ns = statement.text(column++);
+  task.key.name = statement.text(column++);
+  task.queue = statement.text(column++);
+  task.qos_class = statement.text(column++);
+  task.model = statement.text(column++);
+  task.gpu_type = GpuType(statement.text(column++));
+  task.gpus = statement.integer(column++);
+  task.created_s = statement.real(column++);
+  task.started_s = real_or_null(statement, column++);
+  task.finished_s = static_cast<double>(statement.integer(column++)) / 1000;
+  task.succeeded = statement.integer(column++) != 0;
+  task.deadline_s = real_or_null(statement, column++);
+  task.predicted_s = real_or_null(statement, column++);
+  task.gpu_hours = statement.real(column++);
+  return task;
+}
+
+std::string select_sql(const HistoryQuery& query) {
+  std::string where = "finished_ms >= ?1";
+  if (!query.ns.empty()) where += " AND ns = ?2";
+  if (!query.queue.empty()) where += " AND queue = ?3";
+  if (!query.continue_from.empty()) where += " AND (finished_ms, id) < (?4, ?5)";
+  return format("SELECT id, {} FROM history WHERE {} ORDER BY finished_ms DESC, id DESC LIMIT ?6",
+                kColumns, where);
+}
+
+}  // namespace
+
+std::string_view history_schema() {
+  return kSchema;
+}
+
+std::string history_probe() {
+  return format(
+      "SELECT id, {}, (SELECT max(predicted_s + made_s) FROM predictions WHERE uid = '') "
+      "FROM history LIMIT 1",
+      kColumns);
+}
+
+HistoryTable::HistoryTable(Statement predict, Statement insert, Statement settle, Statement beyond,
+                           Statement prune, Statement forget)
+    : predict_(std::move(predict)),
+      insert_(std::move(insert)),
+      settle_(std::move(settle)),
+      beyond_(std::move(beyond)),
+      prune_(std::move(prune)),
+      forget_(std::move(forget)) {}
+
+Result<HistoryTable> HistoryTable::prepare(Database& database) {
+  SLACKLINE_ASSIGN(
+      Statement predict,
+      database.prepare("INSERT INTO predictions(uid, predicted_s, made_s) VALUES(?1, ?2, ?3) "
+                       "ON CONFLICT(uid) DO UPDATE SET predicted_s = ?2, made_s = ?3"));
+  SLACKLINE_ASSIGN(Statement insert, database.prepare(kInsert));
+  SLACKLINE_ASSIGN(Statement settle, database.prepare("DELETE FROM predictions WHERE uid = ?1"));
+  SLACKLINE_ASSIGN(
+      Statement beyond,
+      database.prepare("SELECT finished_ms FROM history ORDER BY finished_ms DESC, id DESC "
+                       "LIMIT 1 OFFSET ?1"));
+  SLACKLINE_ASSIGN(Statement prune,
+                   database.prepare("DELETE FROM history WHERE id IN (SELECT id FROM history "
+                                    "WHERE finished_ms <= ?1 ORDER BY finished_ms, id LIMIT ?2) "
+                                    "RETURNING id"));
+  SLACKLINE_ASSIGN(Statement forget, database.prepare("DELETE FROM predictions WHERE made_s < ?1"));
+  return HistoryTable(std::move(predict), std::move(insert), std::move(settle), std::move(beyond),
+                      std::move(prune), std::move(forget));
+}
+
+Status HistoryTable::predict(const Uid& task, double predicted_s, double now_s) {
+  return predict_.bind_all(task.str(), predicted_s, now_s).run();
+}
+
+Result<std::optional<FinishedTask>> HistoryTable::insert(const FinishedTask& task) {
+  insert_.bind_all(task.uid.str(), task.key.ns, task.key.name, task.queue, task.qos_class,
+                   task.model, task.gpu_type.str(), task.gpus, task.created_s, task.started_s,
+                   to_ms(task.finished_s), std::int64_t{task.succeeded}, task.deadline_s,
+                   task.predicted_s, task.gpu_hours);
+  SLACKLINE_ASSIGN(const bool inserted, insert_.step());
+  if (!inserted) return std::optional<FinishedTask>();
+  FinishedTask kept = task;
+  kept.predicted_s = real_or_null(insert_, 0);
+  insert_.reset();
+  SLACKLINE_TRY(settle_.bind_all(task.uid.str()).run());
+  return std::optional(std::move(kept));
+}
+
+Result<bool> HistoryTable::prune(double before_s, std::int64_t keep_rows, std::int64_t slice) {
+  std::int64_t last_to_go_ms = to_ms(before_s) - 1;
+  SLACKLINE_ASSIGN(const bool too_many, beyond_.bind(1, keep_rows).step());
+  if (too_many) last_to_go_ms = std::max(last_to_go_ms, beyond_.integer(0));
+  beyond_.reset();
+  prune_.bind_all(last_to_go_ms, slice);
+  std::int64_t gone = 0;
+  for (;;) {
+    SLACKLINE_ASSIGN(const bool one_more, prune_.step());
+    if (!one_more) break;
+    ++gone;
+  }
+  SLACKLINE_TRY(forget_.bind(1, before_s).run());
+  return gone == slice;
+}
+
+Result<HistoryPage> read_history(Database& database, const HistoryQuery& query) {
+  Place place;
+  if (!query.continue_from.empty()) {
+    SLACKLINE_ASSIGN(place, read_place(query.continue_from));
+  }
+  SLACKLINE_ASSIGN(Statement statement, database.prepare(select_sql(query)));
+  statement.bind(1, to_ms(query.since_s));
+  if (!query.ns.empty()) statement.bind(2, query.ns);
+  if (!query.queue.empty()) statement.bind(3, query.queue);
+  if (!query.continue_from.empty()) statement.bind(4, place.finished_ms).bind(5, place.id);
+  // One more than asked for tells whether there is a next page.
+  statement.bind(6, static_cast<std::int64_t>(query.limit) + 1);
+  HistoryPage page;
+  for (;;) {
+    SLACKLINE_ASSIGN(const bool found, statement.step());
+    if (!found) return page;
+    if (page.rows.size() == query.limit) {
+      page.next = format("{}.{}", place.finished_ms, place.id);
+      return page;
+    }
+    page.rows.push_back(read_row(statement));
+    place = {to_ms(page.rows.back().finished_s), statement.integer(0)};
+  }
+}
+
+}  // namespace slackline::store

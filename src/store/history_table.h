@@ -1,0 +1,52 @@
+// HistoryTable: finished tasks, and what plans said about tasks that are not over yet.
+//
+// A task is kept once, whoever tells it again: its uid is the key. Rows go by the time
+// at which their task ended, the oldest first.
+// Threads: as its Database, one at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "slackline/base/result.h"
+#include "slackline/model/finished_task.h"
+#include "store/database.h"
+
+namespace slackline::store {
+
+inline constexpr std::int64_t kMaxHistoryRows = 200000;
+
+// The script that makes the tables, and what must be found in them.
+std::string_view history_schema();
+std::string history_probe();
+
+class HistoryTable {
+ public:
+  static Result<HistoryTable> prepare(Database& database);
+
+  // How long the task will run, as its plan says; the last word counts.
+  Status predict(const Uid& task, double predicted_s, double now_s);
+  // The task with what was predicted of it; nullopt where it is there already.
+  Result<std::optional<FinishedTask>> insert(const FinishedTask& task);
+  // Deletes at most `slice` rows that ended before `before_s`, or are older than the newest
+  // `keep_rows`; true when more are left to delete. Predictions made before then go too.
+  Result<bool> prune(double before_s, std::int64_t keep_rows, std::int64_t slice);
+
+ private:
+  HistoryTable(Statement predict, Statement insert, Statement settle, Statement beyond,
+               Statement prune, Statement forget);
+
+  Statement predict_;
+  Statement insert_;
+  Statement settle_;
+  Statement beyond_;
+  Statement prune_;
+  Statement forget_;
+};
+
+// `query` must have a limit in 1..1000. kInvalidArgument: `continue_from` is none of ours.
+Result<HistoryPage> read_history(Database& database, const HistoryQuery& query);
+
+}  // namespace slackline::store

@@ -1,0 +1,214 @@
+// What became of Jobs: rows of the history and the metrics, from what the watch tells.
+#include "control/learn/outcomes.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slackline/base/text.h"
+#include "support/cluster_builder.h"
+#include "support/fake_clock.h"
+#include "support/fake_cluster.h"
+#include "support/temporary_folder.h"
+
+namespace slackline::control {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::a_pod;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class OutcomesTest : public ::testing::Test {
+ protected:
+  OutcomesTest() { start(); }
+
+  void start() {
+    journal.reset();
+    store::JournalOptions options{.path = folder.file("journal.db")};
+    options.finished = [this](const FinishedTask& task) { outcomes->count(task); };
+    metrics = std::make_unique<obs::MetricsRegistry>();
+    outcomes = std::make_unique<Outcomes>(*metrics);
+    journal = *store::Journal::open(options);
+    outcomes->follow(catalog, board, source, *journal);
+    runs = std::make_unique<Runs>(catalog, board, [](const FinishedRun&) {}, clock);
+    runs->follow(source);
+    runs->tell(*outcomes);
+  }
+
+  // Two pods of four GPUs.
+  Job job(const char* name, double deadline_after_s = 0) const {
+    auto job = a_job(name).of(2).gang().gpus(4).created(begin_s);
+    job.intent().queue = "research";
+    job.intent().qos_class = QosClass::kPrior;
+    if (deadline_after_s > 0) job.intent().deadline_s = begin_s + deadline_after_s;
+    return job.build();
+  }
+  Job ended(Job job, double after_s, bool succeeded = true) const {
+    job.finished = true;
+    job.started_s = begin_s + 30;
+    job.ended_s = begin_s + after_s;
+    if (succeeded) job.completed_s = job.ended_s;
+    return job;
+  }
+  Pod pod(const std::string& name, const char* job, double started_after_s,
+          const char* node = "t4-1") const {
+    return a_pod(name).of_job(job).gpus(4).on(node).started(begin_s + started_after_s).build();
+  }
+  Pod done(Pod pod, double ended_after_s) const {
+    pod.phase = PodPhase::kSucceeded;
+    pod.ended_s = begin_s + ended_after_s;
+    return pod;
+  }
+  std::vector<FinishedTask> history() {
+    EXPECT_TRUE(journal->flush(10));
+    return journal->history({})->rows;
+  }
+  std::string text() {
+    EXPECT_TRUE(journal->flush(10));
+    return metrics->expose();
+  }
+
+  test::FakeClock clock;
+  const double begin_s = system_clock().wall_s() - 86400;
+  test::TemporaryFolder folder;
+  GpuCatalog catalog = default_gpu_catalog();
+  KnownBoard board;
+  test::FakeSource source{a_cluster()
+                              .with(a_node("t4-1").of("T4", 8))
+                              .with(a_node("t4-2").of("T4", 8))
+                              .with(a_node("k80-1").of("K80", 8))
+                              .build()};
+  std::unique_ptr<obs::MetricsRegistry> metrics;
+  std::unique_ptr<Outcomes> outcomes;
+  std::unique_ptr<store::Journal> journal;
+  std::unique_ptr<Runs> runs;
+};
+
+TEST_F(OutcomesTest, AFinishedJobIsInTheHistoryWithWhatItTook) {
+  runs->on_job(job("train", 4000));
+  runs->on_pod_running(pod("train-0", "train", 100));
+  runs->on_pod_running(pod("train-1", "train", 110, "t4-2"));
+  runs->on_pod_ended(done(pod("train-0", "train", 100), 3700));
+  runs->on_pod_ended(done(pod("train-1", "train", 110, "t4-2"), 1910));
+  runs->on_job(ended(job("train", 4000), 3701));
+  const auto rows = history();
+  ASSERT_EQ(rows.size(), 1U);
+  const FinishedTask& row = rows[0];
+  EXPECT_EQ(row.key.str(), "default/train");
+  EXPECT_EQ(row.queue, "research");
+  EXPECT_EQ(row.qos_class, "prior");
+  EXPECT_EQ(row.gpu_type, GpuType("T4"));
+  EXPECT_EQ(row.gpus, 8);
+  EXPECT_DOUBLE_EQ(*row.wait_s(), 100);
+  EXPECT_NEAR(*row.duration_s(), 3601, 0.01);
+  EXPECT_NEAR(row.gpu_hours, 4 * 3600 / 3600.0 + 4 * 1800 / 3600.0, 1e-6) << "each pod its own";
+  EXPECT_EQ(row.result(), DeadlineResult::kMet);
+  EXPECT_THAT(
+      text(),
+      HasSubstr(
+          R"(slackline_jobs_completed_total{class="prior",deadline="met",queue="research"} 1)"));
+}
+
+TEST_F(OutcomesTest, LateAndFailedOnesAreToldApart) {
+  runs->on_job(ended(job("late", 50), 60));
+  runs->on_job(ended(job("free"), 60));
+  runs->on_job(ended(job("broken", 500), 60, false));
+  const std::string shown = text();
+  EXPECT_THAT(shown, HasSubstr(R"({class="prior",deadline="missed",queue="research"} 1)"));
+  EXPECT_THAT(shown, HasSubstr(R"({class="prior",deadline="none",queue="research"} 1)"));
+  EXPECT_THAT(shown, HasSubstr(R"(slackline_jobs_failed_total{class="prior",queue="research"} 1)"));
+  for (const FinishedTask& row : history())
+    EXPECT_EQ(row.succeeded, row.key.name != "broken");
+}
+
+TEST_F(OutcomesTest, ARestartCountsNothingAnew) {
+  runs->on_job(ended(job("train"), 60));
+  runs->on_job(ended(job("train"), 60));  // a later list
+  EXPECT_EQ(history().size(), 1U);
+  start();
+  runs->on_job(ended(job("train"), 60));
+  runs->on_job(ended(job("meanwhile"), 70));
+  EXPECT_EQ(history().size(), 2U);
+  EXPECT_THAT(text(), HasSubstr(R"({class="prior",deadline="none",queue="research"} 1)"));
+}
+
+// Lists come in any order: the pods that tell where a Job ran may be listed after it.
+TEST_F(OutcomesTest, AJobThatEndedWhileNobodyLookedWaitsForItsPods) {
+  const ClusterSnapshot cluster = *source.snapshot();
+  source.show({});
+  runs->on_job(ended(job("train"), 3700));
+  runs->on_pod_ended(done(pod("train-0", "train", 100, "k80-1"), 3700));
+  runs->on_pod_ended(done(pod("train-1", "train", 100, "k80-1"), 3700));
+  EXPECT_TRUE(history().empty());
+  source.show(cluster);
+  runs->settle();
+  ASSERT_EQ(history().size(), 1U);
+  EXPECT_EQ(history()[0].gpu_type, GpuType("K80"));
+  EXPECT_NEAR(history()[0].gpu_hours, 8, 1e-6);
+}
+
+TEST_F(OutcomesTest, WhereNobodySawItRunThePlanSaysWhere) {
+  Job unseen = ended(job("train"), 3630);
+  auto plan = std::make_shared<PlanNote>();
+  plan->gpu_type = GpuType("K80");
+  unseen.plan = plan;
+  runs->on_job(unseen);
+  ASSERT_EQ(history().size(), 1U);
+  EXPECT_EQ(history()[0].gpu_type, GpuType("K80"));
+  EXPECT_NEAR(history()[0].gpu_hours, 8, 1e-6) << "from its start to its end";
+}
+
+TEST_F(OutcomesTest, APodThatVanishedCountsUntilThen) {
+  runs->on_job(job("train"));
+  runs->on_pod_running(pod("train-0", "train", 100));
+  clock.advance(begin_s + 1900 - clock.wall_s());
+  runs->on_pod_ended(pod("train-0", "train", 100));
+  runs->on_job(ended(job("train"), 3700));
+  ASSERT_EQ(history().size(), 1U);
+  EXPECT_NEAR(history()[0].gpu_hours, 2, 1e-6);
+}
+
+TEST_F(OutcomesTest, TheWaitEndsWhenTheLastPodStarts) {
+  const std::string name = "slackline_admission_wait_time_seconds";
+  const std::string series = R"({class="prior",queue="research"})";
+  runs->on_job(job("train"));
+  runs->on_pod_running(pod("train-0", "train", 100));
+  EXPECT_THAT(text(), Not(HasSubstr(name)));
+  runs->on_pod_running(pod("train-1", "train", 110));
+  EXPECT_THAT(text(), HasSubstr(name + "_count" + series + " 1"));
+  EXPECT_THAT(text(), HasSubstr(name + "_sum" + series + " 110"));
+  runs->on_pod_running(pod("train-2", "train", 500));
+  start();  // it runs already: this life of the daemon has not seen it wait
+  runs->on_pod_running(pod("train-0", "train", 100));
+  runs->on_pod_running(pod("train-1", "train", 110));
+  runs->on_job(job("train"));
+  EXPECT_THAT(text(), Not(HasSubstr(name)));
+}
+
+TEST_F(OutcomesTest, OfManyQueuesTheRestIsOther) {
+  for (std::size_t i = 0; i < obs::kMaxQueues + 5; ++i) {
+    FinishedTask task;
+    task.queue = format("queue-{}", i);
+    task.qos_class = "normal";
+    task.succeeded = true;
+    outcomes->count(task);
+  }
+  EXPECT_THAT(
+      text(),
+      HasSubstr(
+          R"(slackline_jobs_completed_total{class="normal",deadline="none",queue="other"} 5)"));
+}
+
+TEST_F(OutcomesTest, JobsWithoutGpusAreNoneOfOurs) {
+  runs->on_job(a_job("cpu").finished().build());
+  EXPECT_TRUE(history().empty());
+}
+
+}  // namespace
+}  // namespace slackline::control
