@@ -35,6 +35,7 @@ inline constexpr std::string_view kReleased = "Released";
 inline constexpr std::string_view kDeviated = "Deviated";
 inline constexpr std::string_view kPlanDisbelieved = "PlanDisbelieved";
 inline constexpr std::string_view kDeadlineAtRisk = "DeadlineAtRisk";
+inline constexpr std::string_view kOverloaded = "Overloaded";
 // Why no start and finish are predicted.
 inline constexpr std::string_view kNotInBook = "NotInBook";
 inline constexpr std::string_view kBeyondHorizon = "BeyondHorizon";
@@ -51,7 +52,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 26> kReasons = {{
+inline constexpr std::array<ReasonFact, 27> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -83,6 +84,8 @@ inline constexpr std::array<ReasonFact, 26> kReasons = {{
     {reason::kPlanDisbelieved, ReasonUse::kHappened,
      "it carried a plan that we did not write for it, or that was over: the plan was removed"},
     {reason::kDeadlineAtRisk, ReasonUse::kHappened, "it is predicted to end after its deadline"},
+    {reason::kOverloaded, ReasonUse::kHappened,
+     "nobody who waits in its queue can meet a deadline any more, though they could have"},
     {reason::kNotInBook, ReasonUse::kForecast, "it is newer than the book of forecasts"},
     {reason::kBeyondHorizon, ReasonUse::kForecast,
      "in most futures it does not start or end within two days"},

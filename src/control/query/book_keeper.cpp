@@ -25,6 +25,7 @@ BookKeeper::BookKeeper(const PlannerOptions& options, const KnownBoard& board,
                                   "Reading the queue and writing the book of forecasts.",
                                   obs::latency_bounds_s())),
       reader_(options_, board, source, clock),
+      overload_(metrics),
       meters_(metrics),
       scores_(metrics),
       holds_(metrics) {}
@@ -77,6 +78,7 @@ void BookKeeper::renew() {
   somebody_waits_ = !sight.queue.state().waiting().empty();
   meters_.show(rows);
   scores_.score(sight, *book);
+  overload_.look(queue_loads(rows, load_of(sight)), sight.now_s, planner->leads ? &tell_ : nullptr);
   if (planner->leads)
     news_.tell(rows, tell_);
   else

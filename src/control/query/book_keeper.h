@@ -15,6 +15,7 @@
 #include "control/query/book_board.h"
 #include "control/query/forecast_scores.h"
 #include "control/query/hold_meters.h"
+#include "control/query/overload_news.h"
 #include "control/query/queue_meters.h"
 #include "control/query/queue_news.h"
 #include "control/query/queue_reader.h"
@@ -62,6 +63,7 @@ class BookKeeper {
   QueueReader reader_;
   core::Arrivals arrivals_;
   QueueNews news_;
+  OverloadNews overload_;
   QueueMeters meters_;
   ForecastScores scores_;
   const HoldMeters holds_;

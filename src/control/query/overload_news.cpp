@@ -1,0 +1,83 @@
+#include "control/query/overload_news.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
+#include "slackline/model/reason.h"
+
+namespace slackline::control {
+namespace {
+
+std::string text_of(const QueueLoad& load) {
+  return format(
+      "queue {}: all {} tasks that wait with a deadline ahead will be late; until the last of "
+      "their "
+      "deadlines, {}, what runs and waits needs {:.1f} GPU-hours, and the cluster has {:.1f}",
+      printable(load.queue, 64), load.late.size(), format_rfc3339(load.until_s), load.demand_gpu_h,
+      load.capacity_gpu_h);
+}
+
+// On the first late one of each namespace; true once all of them are told.
+bool tell_all(const QueueLoad& load, const QueueNews::Tell& tell) {
+  std::set<std::string> namespaces;
+  for (const QueueRow* row : load.late) {
+    if (row->uid.empty() || namespaces.contains(row->key.ns)) continue;
+    if (namespaces.size() == kMostNamespaces) break;
+    cluster::TaskEvent event;
+    event.kind = row->kind;
+    event.object = row->key;
+    event.uid = row->uid;
+    event.reason = reason::kOverloaded;
+    event.message = text_of(load);
+    event.warning = true;
+    if (!tell(std::move(event))) return false;
+    namespaces.insert(row->key.ns);
+  }
+  return true;
+}
+
+}  // namespace
+
+void OverloadNews::look(const std::vector<QueueLoad>& loads, double now_s,
+                        const QueueNews::Tell* tell) {
+  std::set<std::string> judged;
+  for (const QueueLoad& load : loads) {
+    judged.insert(load.queue);
+    if (load.overloaded()) queues_[load.queue].overloaded = true;
+    const auto at = queues_.find(load.queue);
+    if (at == queues_.end()) continue;
+    Queue& queue = at->second;
+    if (load.well()) queue.overloaded = queue.told = false;
+    if (!load.overloaded() || queue.told || tell == nullptr || now_s < queue.quiet_until_s)
+      continue;
+    queue.told = tell_all(load, *tell);
+    if (queue.told) queue.quiet_until_s = now_s + kQuiet_s;
+  }
+  for (auto& [name, queue] : queues_)
+    if (!judged.contains(name)) queue.overloaded = queue.told = false;
+  std::erase_if(queues_, [now_s](const auto& each) {
+    return !each.second.overloaded && each.second.quiet_until_s <= now_s;
+  });
+  show();
+}
+
+void OverloadNews::show() {
+  std::map<std::string, double> now;
+  for (const auto& [name, queue] : queues_)
+    if (queue.overloaded) now[names_.admit(name)] = 1;
+  for (const auto& [name, gauge] : shown_)
+    gauge.set(now[name]);
+  for (const auto& [name, value] : now) {
+    if (shown_.contains(name)) continue;
+    const obs::Gauge gauge =
+        metrics_.gauge("slackline_queue_overloaded",
+                       "1 while nobody who waits in the queue can be in time.", {{"queue", name}});
+    gauge.set(value);
+    shown_.emplace(name, gauge);
+  }
+}
+
+}  // namespace slackline::control
