@@ -17,7 +17,8 @@ namespace {
 constexpr double kDay_s = 86400;
 constexpr double kMinute_s = 60;
 constexpr std::size_t kGap = 2;        // between columns
-constexpr std::size_t kShortest = 12;  // no cell is cut shorter
+constexpr std::size_t kEllipsis = 3;   // what printable() puts behind a cut text
+constexpr std::size_t kShortest = 20;  // no cell is cut shorter
 
 std::string_view colour_of(const std::string& cell) {
   if (cell == "LATE" || cell.starts_with("LATE ")) return "1;31";
@@ -76,7 +77,8 @@ class View {
       std::vector<std::string> texts;
       for (std::size_t i = 0; i < shown_.size(); ++i) {
         texts.push_back(cell(row[shown_[i]]));
-        if (i < longest_.size()) texts.back() = printable(texts.back(), longest_[i]);
+        if (i < longest_.size() && texts.back().size() > longest_[i])
+          texts.back() = printable(texts.back(), longest_[i] - kEllipsis);
       }
       table.add(std::move(texts));
     }

@@ -16,9 +16,8 @@ constexpr const char* kNotRead = "the cluster is not read yet: ask again soon, r
 
 std::string leader_text(const QueueView& view) {
   if (!view.active)
-    return "this is what active mode would do: this replica releases nothing, kube-scheduler goes "
-           "its "
-           "own way";
+    return "what active mode would do; in this mode nothing is released, and kube-scheduler starts "
+           "tasks in its own order";
   if (view.leader.empty()) return "nobody plans";
   return format("{} plans{}", view.leader, view.leads ? ", and answers" : ", another one answers");
 }
@@ -44,8 +43,7 @@ Listing<QueueRow> listing_of(QueueView view) {
   if (age_s > kOld_s) listing.preface = format("forecasts are {} old\n", format_duration(age_s));
   if (view.unknown_runs > 0)
     listing.preface += format(
-        "{} running pods name neither model and iterations nor expected-duration: when they end is "
-        "a "
+        "running pods without model and iterations, or expected-duration: {}; when they end is a "
         "guess\n",
         view.unknown_runs);
   if (!view.read)

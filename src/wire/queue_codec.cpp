@@ -56,9 +56,9 @@ std::vector<std::string> cells_of(const QueueRow& row) {
           types_text(row)};
 }
 
-const std::vector<std::string> kHeadings = {">POSITION", "NAME",    "~CLASS",  "~STATE", "REASON",
-                                            "DEADLINE",  ">~SLACK", ">MARGIN", "NOTE",   "STARTS",
-                                            "FINISHES",  "~SHAPE",  "GPU TYPE"};
+const std::vector<std::string> kHeadings = {">~POSITION", "NAME",    "~CLASS",  "~STATE", "REASON",
+                                            "DEADLINE",   ">~SLACK", ">MARGIN", "NOTE",   "STARTS",
+                                            "FINISHES",   "~SHAPE",  "GPU TYPE"};
 
 void time_field(JsonWriter& out, std::string_view name, const std::optional<double>& epoch_s) {
   if (epoch_s) out.field(name, format_rfc3339(*epoch_s));
