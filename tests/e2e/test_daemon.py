@@ -540,16 +540,22 @@ class StartTest(unittest.TestCase):
         daemon = self.started("--cluster", f"file:{DUMP}", mode="shadow")
         rows = json.loads(daemon.get("/v1/queue")[1])["items"]
         self.assertEqual({row["name"] for row in rows},
-                         {"translate-urgent", "inception-2x2", "resnet-any-type", "resnet-nightly"})  # fmt: skip
-        self.assertEqual([row["position"] for row in rows], [1, 2, 3, 4])
+                         {"translate-urgent", "inception-2x2", "resnet-any-type", "resnet-nightly",
+                          "bert-release", "detector-weekly", "h100-finetune"})  # fmt: skip
+        self.assertEqual([row["position"] for row in rows], list(range(1, 8)))
+        blocked = next(row for row in rows if row["blocked"])
+        self.assertEqual((blocked["name"], blocked["reason"], blocked["forecast"]), ("h100-finetune", "GpuTypeAbsent", "Never"))
         for row in rows:
+            if row is blocked:
+                continue
             self.assertIn(row["reason"], ("NotActive", "WaitsItsTurn"))
             self.assertLessEqual(row["predictedStart"], row["predictedFinish"])
             self.assertIn("marginSeconds", row)
             self.assertTrue(row["late"], "its deadline was in the days of the dump")
         table = slackline("queue", "-s", daemon.api_url)
-        self.assertIn("this replica releases nothing", table)
-        self.assertIn("LATE", table)
+        self.assertIn("nothing is released", table)
+        for word in ("LATE", "BLOCKED"):
+            self.assertIn(word, table)
 
     def test_shadow_mode_passes_what_advise_refuses(self):
         daemon = self.started("--cluster", f"file:{DUMP}", mode="shadow")
