@@ -9,6 +9,7 @@
 #include "cli/listeners.h"
 #include "cli/own_authority.h"
 #include "cli/planner_service.h"
+#include "cli/remote_api_service.h"
 #include "cli/version.h"
 #include "cli/webhook_service.h"
 #include "cluster/api_reviewer.h"
@@ -79,10 +80,12 @@ struct Daemon::Parts {
   std::unique_ptr<cluster::ApiReviewer> reviewer;  // both null where REST asks for no tokens
   std::unique_ptr<control::ApiRights> rights;
   std::unique_ptr<OwnAuthority> extender_authority;  // null: given, or none on loopback
-  std::unique_ptr<WebhookService> webhook;           // null: no listener for it
+  std::unique_ptr<WebhookService> webhook;           // these two null: no listener for it
+  std::unique_ptr<RemoteApiService> remote_api;
   http::Pages pages{system_clock()};
   http::Router extender_router;
   http::Router api_router;
+  http::Router proxy_router;
   http::Router metrics_router;
   std::unique_ptr<http::Server> server;
   std::unique_ptr<control::Reloader> reloader;  // null: there is no file
@@ -92,6 +95,8 @@ struct Daemon::Parts {
   Status connect_cluster();
   void follow_runs();
   Status lay_routes();
+  void lay_api_routes(http::Router& router, const config::ListenerSettings& door);
+  void refresh_metrics();
   std::function<std::string()> unled() const;
   Status guard_api();
   Status open_doors();
@@ -184,24 +189,30 @@ Status Daemon::Parts::lay_routes() {
   http::add_extender_routes(
       extender_router, *extender, decisions.catalog, metrics,
       {.max_body = static_cast<std::size_t>(doors.extender.limits.max_body_bytes)});
-  http::add_api_routes(api_router, *queries, pages);
-  http::add_queue_routes(api_router, *queue, pages);
-  http::add_history_routes(api_router, *queries, system_clock(), [this] { runs->settle(); });
-  http::add_model_routes(api_router, *queries, *models, pages,
-                         static_cast<std::size_t>(doors.api.limits.max_body_bytes));
-  const auto refresh = [this] {
-    runs->settle();
-    log->refresh_metrics();
-    keeper->refresh_metrics();
-    gpus.show(queries->pools());
-    process.refresh();
-  };
-  http::add_health_routes(api_router, *health, metrics, refresh);
-  http::add_health_routes(metrics_router, *health, metrics, refresh);
+  lay_api_routes(api_router, doors.api);
+  http::add_health_routes(metrics_router, *health, metrics, [this] { refresh_metrics(); });
   constexpr std::string_view kRest = "REST is served by listeners.api, by default 127.0.0.1:8180";
   extender_router.set_about(format("this is the extender's listener; {}", kRest));
   metrics_router.set_about(format("this is the listener of metrics and health; {}", kRest));
   return {};
+}
+
+void Daemon::Parts::refresh_metrics() {
+  runs->settle();
+  log->refresh_metrics();
+  keeper->refresh_metrics();
+  gpus.show(queries->pools());
+  process.refresh();
+}
+
+// REST, of whichever listener.
+void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerSettings& door) {
+  http::add_api_routes(router, *queries, pages);
+  http::add_queue_routes(router, *queue, pages);
+  http::add_history_routes(router, *queries, system_clock(), [this] { runs->settle(); });
+  http::add_model_routes(router, *queries, *models, pages,
+                         static_cast<std::size_t>(door.limits.max_body_bytes));
+  http::add_health_routes(router, *health, metrics, [this] { refresh_metrics(); });
 }
 
 // What waits while nobody leads; a dump has no leader.
@@ -244,6 +255,19 @@ Status Daemon::Parts::open_doors() {
       webhook, WebhookService::start(configuration, settings, decisions, models->board(), *source,
                                      key ? &key->mac() : nullptr, metrics));
   if (webhook) listeners.push_back(webhook->listener());
+  SLACKLINE_ASSIGN(remote_api, RemoteApiService::start(configuration, [this](http::Router& router) {
+                     lay_api_routes(router, configuration.listeners.remote_api);
+                   }));
+  if (remote_api) listeners.push_back(remote_api->listener());
+  if (!doors.proxy_api.address.empty()) {
+    lay_api_routes(proxy_router, doors.proxy_api);
+    proxy_router.drop_writes();
+    listeners.push_back(listener_of("proxy-api", doors.proxy_api, proxy_router));
+    listeners.back().plain_anywhere = true;
+  }
+  const auto named = [](const config::ListenerSettings& door) {
+    return std::string_view(door.address.empty() ? "none" : door.address.c_str());
+  };
   server = std::make_unique<http::Server>(metrics);
   SLACKLINE_TRY(server->start(listeners));
   obs::log_info("serving", {{"version", std::string_view(kVersion)},
@@ -251,7 +275,9 @@ Status Daemon::Parts::open_doors() {
                             {"extender", doors.extender.address},
                             {"api", doors.api.address},
                             {"metrics", doors.metrics.address},
-                            {"webhook", webhook ? doors.webhook.address : "none"}});
+                            {"webhook", named(doors.webhook)},
+                            {"remote_api", named(doors.remote_api)},
+                            {"proxy_api", named(doors.proxy_api)}});
   return {};
 }
 

@@ -5,27 +5,30 @@
 
 #include "cli/object_name.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/text.h"
 
 namespace slackline::cli {
 
 Result<std::unique_ptr<OwnCertificate>> OwnCertificate::start(
-    const config::Configuration& configuration) {
+    const config::Configuration& configuration, const OwnCertificateOptions& options) {
   if (!configuration.cluster.dump_file.empty())
     return fail(ErrorCode::kInvalidArgument,
-                "listeners.webhook: without an API server to share a certificate through it needs "
-                "TLS files: tls.certFile and tls.keyFile");
-  const config::WebhookSettings& settings = configuration.webhook;
+                format("listeners.{}: without an API server to share a certificate through it "
+                       "needs TLS files: tls.certFile and tls.keyFile",
+                       options.listener));
   std::unique_ptr<OwnCertificate> own(new OwnCertificate());
   own->file_ =
-      std::filesystem::path(configuration.store.path).replace_filename("webhook.pem").string();
+      std::filesystem::path(configuration.store.path).replace_filename(options.file).string();
+  cluster::CertificateStoreOptions shared{.secret = key_of(options.settings.secret),
+                                          .configuration = options.configuration};
+  if (!options.trust.empty()) shared.trust = key_of(options.trust);
   SLACKLINE_ASSIGN(own->store_,
                    cluster::make_certificate_store({.kubeconfig = configuration.cluster.kubeconfig},
-                                                   {.secret = key_of(settings.certificate.secret),
-                                                    .configuration = settings.configuration}));
+                                                   std::move(shared)));
   own->keeper_ = std::make_unique<control::CertificateKeeper>(
-      control::CertificateOptions{.listener = "webhook",
-                                  .names = settings.certificate.names,
-                                  .life_s = settings.certificate.life_s,
+      control::CertificateOptions{.listener = options.listener,
+                                  .names = options.settings.names,
+                                  .life_s = options.settings.life_s,
                                   .file = own->file_},
       *own->store_, own->maker_, system_clock());
   SLACKLINE_TRY(own->keeper_->start());
@@ -34,6 +37,20 @@ Result<std::unique_ptr<OwnCertificate>> OwnCertificate::start(
 
 http::TlsOptions OwnCertificate::tls() const {
   return {file_, file_, {}, {}};
+}
+
+Result<std::unique_ptr<OwnCertificate>> serve_own_certificate(
+    const config::Configuration& configuration, const OwnCertificateOptions& options,
+    http::Listener& listener) {
+  if (listener.tls && !listener.tls->cert_file.empty()) return std::unique_ptr<OwnCertificate>();
+  SLACKLINE_ASSIGN(auto own, OwnCertificate::start(configuration, options));
+  http::TlsOptions tls = own->tls();
+  if (listener.tls) {
+    tls.client_ca_file = listener.tls->client_ca_file;
+    tls.client_names = listener.tls->client_names;
+  }
+  listener.tls = std::move(tls);
+  return own;
 }
 
 }  // namespace slackline::cli

@@ -1,5 +1,5 @@
-// OwnCertificate: the certificate that the daemon makes itself for the webhook's listener, put
-// together: its Secret, its maker, its keeper.
+// OwnCertificate: the certificate that the daemon makes itself for a listener, put together: its
+// Secret, its maker, its keeper, and whom it tells whom to trust.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,20 @@
 
 namespace slackline::cli {
 
+struct OwnCertificateOptions {
+  std::string listener;  // as in the configuration: "webhook"
+  config::CertificateSettings settings;
+  std::string file;             // its name; it lies beside the store
+  std::string configuration{};  // of webhooks that are to trust it; empty: none
+  std::string trust{};          // NAMESPACE/NAME of the ConfigMap that tells people; empty: none
+};
+
 class OwnCertificate {
  public:
-  // The file is there when it returns: webhook.pem beside the store. kInvalidArgument: without an
-  // API server there is nothing to share it through.
-  static Result<std::unique_ptr<OwnCertificate>> start(const config::Configuration& configuration);
+  // The file is there when it returns. kInvalidArgument: without an API server there is nothing to
+  // share it through.
+  static Result<std::unique_ptr<OwnCertificate>> start(const config::Configuration& configuration,
+                                                       const OwnCertificateOptions& options);
 
   http::TlsOptions tls() const;
 
@@ -30,5 +39,11 @@ class OwnCertificate {
   std::unique_ptr<cluster::CertificateStore> store_;
   std::unique_ptr<control::CertificateKeeper> keeper_;  // last: its thread ends first
 };
+
+// Gives `listener` such a certificate where it was given none; its client CA stays. Null: it had
+// one.
+Result<std::unique_ptr<OwnCertificate>> serve_own_certificate(
+    const config::Configuration& configuration, const OwnCertificateOptions& options,
+    http::Listener& listener);
 
 }  // namespace slackline::cli

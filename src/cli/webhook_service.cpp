@@ -26,16 +26,14 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
       settings, decisions, board, source, service->reviewer_.get(), system_clock(), authenticator);
   http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics,
                            static_cast<std::size_t>(listening.limits.max_body_bytes));
-  http::Listener& listener = service->listener_;
-  listener = listener_of("webhook", listening, service->router_);
-  if (!listener.tls || listener.tls->cert_file.empty()) {
-    SLACKLINE_ASSIGN(service->certificate_, OwnCertificate::start(configuration));
-    listener.tls = service->certificate_->tls();
-    if (listening.tls) {
-      listener.tls->client_ca_file = listening.tls->client_ca_file;
-      listener.tls->client_names = listening.tls->client_names;
-    }
-  }
+  service->listener_ = listener_of("webhook", listening, service->router_);
+  SLACKLINE_ASSIGN(service->certificate_,
+                   serve_own_certificate(configuration,
+                                         {.listener = "webhook",
+                                          .settings = configuration.webhook.certificate,
+                                          .file = "webhook.pem",
+                                          .configuration = configuration.webhook.configuration},
+                                         service->listener_));
   return service;
 }
 

@@ -38,6 +38,8 @@ class KubeCertificateStore final : public CertificateStore {
   }
 
   Status publish(const std::string& authorities) override {
+    SLACKLINE_TRY(tell_people(authorities));
+    if (options_.configuration.empty()) return {};
     for (const std::string_view kind :
          {"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}) {
       SLACKLINE_ASSIGN(const std::string path,
@@ -53,6 +55,15 @@ class KubeCertificateStore final : public CertificateStore {
 
  private:
   Result<std::string> secret_path() const { return object_path(kCore, "secrets", options_.secret); }
+
+  Status tell_people(const std::string& authorities) {
+    if (!options_.trust) return {};
+    SLACKLINE_ASSIGN(const std::string path, object_path(kCore, "configmaps", *options_.trust));
+    SLACKLINE_ASSIGN(const std::string config_map, client_.get(path));
+    SLACKLINE_ASSIGN(std::string patch, wire::encode_trust_patch(config_map, authorities));
+    if (patch.empty()) return {};
+    return client_.put("PATCH", path, std::move(patch), "application/merge-patch+json");
+  }
 
   Status write(const std::string& method, const std::string& path, const CertificateSet& set,
                const std::string& resource_version) {

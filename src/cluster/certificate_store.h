@@ -1,5 +1,6 @@
-// CertificateStore: the Secret that keeps the webhook's certificate, and the configurations that
-// tell the API server to trust it. Every write of the Secret carries a precondition.
+// CertificateStore: the Secret that keeps a listener's certificate, and what tells others to trust
+// it: the API server by configurations of webhooks, people by a ConfigMap. Every write of the
+// Secret carries a precondition.
 //
 // Thread-safe.
 #pragma once
@@ -28,13 +29,15 @@ class CertificateStore {
   // kConflict: another replica was faster; read again.
   virtual Status create(const CertificateSet& set) = 0;
   virtual Status replace(const CertificateSet& set, const std::string& resource_version) = 0;
-  // Makes the API server trust these authorities. kNotFound: a configuration is missing.
+  // Makes others trust these authorities. kNotFound: an object that is to say so is missing.
   virtual Status publish(const std::string& authorities) = 0;
 };
 
 struct CertificateStoreOptions {
   ObjectKey secret;
-  std::string configuration;  // name of our Mutating- and ValidatingWebhookConfiguration
+  // Name of our Mutating- and ValidatingWebhookConfiguration; empty: none is told.
+  std::string configuration{};
+  std::optional<ObjectKey> trust{};  // the ConfigMap that gets them as ca.crt
 };
 
 // Fails when the kubeconfig cannot be used.

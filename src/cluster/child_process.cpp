@@ -18,7 +18,7 @@
 namespace slackline::cluster {
 namespace {
 
-constexpr int kLook_ms = 50;  // how often `stop` is asked
+constexpr int kLookMilliseconds = 50;  // how often `stop` is asked
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> out;
@@ -114,7 +114,7 @@ Result<std::string> run_child(const ChildCommand& command, const StopAsked& stop
     if (clock.steady_s() >= until_s)
       return fail(ErrorCode::kTimeout, format("it took longer than {:g} s", command.time_s));
     pollfd wait{open ? child.out() : -1, POLLIN, 0};
-    if (::poll(&wait, 1, open ? kLook_ms : 1) > 0) {
+    if (::poll(&wait, 1, open ? kLookMilliseconds : 1) > 0) {
       const ssize_t count = ::read(child.out(), piece.data(), piece.size());
       if (count < 0 && errno != EINTR)
         return fail(ErrorCode::kUnavailable, format("its output: {}", std::strerror(errno)));

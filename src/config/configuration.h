@@ -67,6 +67,13 @@ struct ListenersSettings {
       "127.0.0.1:8181", {}, {.memory_bytes = 256 * kMi, .max_body_bytes = 16 * kMi, .threads = 64}};
   ListenerSettings api{
       "127.0.0.1:8180", {}, {.memory_bytes = 64 * kMi, .max_body_bytes = 2 * kMi, .threads = 2}};
+  // REST for people of the cluster: TLS, by default with a certificate of our own, and tokens. No
+  // address: none.
+  ListenerSettings remote_api{
+      "", {}, {.memory_bytes = 64 * kMi, .max_body_bytes = 2 * kMi, .threads = 4}};
+  // REST for the API server's service proxy: reading only, plain, for whoever reaches it. No
+  // address: none.
+  ListenerSettings proxy_api{"", {}, {.memory_bytes = 64 * kMi, .threads = 2}};
   ListenerSettings metrics{"127.0.0.1:8182", {}, {.memory_bytes = 16 * kMi, .threads = 1}};
   // No address: none. Without tls Slackline makes its own certificate.
   ListenerSettings webhook{
@@ -103,6 +110,18 @@ struct WebhookSettings {
   std::string configuration = "slackline";  // of both webhook configurations
 
   friend bool operator==(const WebhookSettings&, const WebhookSettings&) = default;
+};
+
+// REST for people of the cluster.
+struct RemoteApiSettings {
+  CertificateSettings certificate{
+      {"slackline-api.slackline-system.svc", "slackline-api.slackline-system", "localhost"},
+      "slackline-system/slackline-api-tls",
+      90 * 86400.0};
+  // NAMESPACE/NAME of the ConfigMap that tells people whom to trust, as ca.crt.
+  std::string trust = "slackline-system/slackline-api-ca";
+
+  friend bool operator==(const RemoteApiSettings&, const RemoteApiSettings&) = default;
 };
 
 // How it is proved that a plan or an admission was written by us.
@@ -169,6 +188,7 @@ struct Configuration {
   ScoringSettings scoring;
   ListenersSettings listeners;
   ExtenderSettings extender;
+  RemoteApiSettings remote_api;
   WebhookSettings webhook;
   TrustSettings trust;
   QueueRulebook queues;

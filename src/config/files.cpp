@@ -28,9 +28,10 @@ std::vector<std::pair<std::string, const TlsSettings*>> given_tls(const Configur
   const ListenersSettings& listeners = from.listeners;
   std::vector<std::pair<std::string, const TlsSettings*>> given;
   for (const auto& [name, listener] :
-       std::array<std::pair<std::string_view, const ListenerSettings*>, 3>{
+       std::array<std::pair<std::string_view, const ListenerSettings*>, 4>{
            {{"extender", &listeners.extender},
             {"api", &listeners.api},
+            {"remoteApi", &listeners.remote_api},
             {"webhook", &listeners.webhook}}})
     if (listener->tls) given.emplace_back(format("listeners.{}.tls.", name), &*listener->tls);
   return given;

@@ -153,23 +153,25 @@ void read_listener(Section& section, ListenerSettings& listener, Security securi
                     "add tls with certFile and keyFile, or listen on 127.0.0.1");
 }
 
-void read_webhook_listener(Section& section, ListenerSettings& listener) {
+// One that need not be there: without an address there is none.
+void read_optional_listener(Section& section, ListenerSettings& listener, Security security) {
+  const bool plain = security == Security::kPlain;
   section.text("address", listener.address);
-  section.section("limits", [&](Section& limits) { read_limits(limits, listener.limits, false); });
-  section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace(), true); });
-  if (listener.address.empty()) return;  // no webhook
+  section.section("limits", [&](Section& limits) { read_limits(limits, listener.limits, plain); });
+  if (!plain)
+    section.section("tls", [&](Section& tls) { read_tls(tls, listener.tls.emplace(), true); });
+  if (listener.address.empty()) return;
   if (const auto address = parse_address(listener.address); !address)
     section.problem("address", format("is \"{}\"", printable(listener.address, 64)),
-                    address.error().message + "; empty for no webhook");
+                    address.error().message + "; empty for none");
 }
 
 // The defaults count too: a listener that is moved may meet one that is not.
 void check_clashes(Section& section, const ListenersSettings& listeners) {
   const std::pair<std::string_view, const std::string&> all[] = {
-      {"extender", listeners.extender.address},
-      {"api", listeners.api.address},
-      {"metrics", listeners.metrics.address},
-      {"webhook", listeners.webhook.address}};
+      {"extender", listeners.extender.address},    {"api", listeners.api.address},
+      {"remoteApi", listeners.remote_api.address}, {"proxyApi", listeners.proxy_api.address},
+      {"metrics", listeners.metrics.address},      {"webhook", listeners.webhook.address}};
   for (const auto& [name, text] : all)
     for (const auto& [earlier, other] : all) {
       if (name == earlier) break;
@@ -225,6 +227,11 @@ void read_webhook(Section& section, WebhookSettings& webhook) {
   read_object_name(section, "serviceAccount", webhook.service_account);
   section.text("configuration", webhook.configuration);
   section.section("certificate", [&](Section& s) { read_certificate(s, webhook.certificate); });
+}
+
+void read_remote_api(Section& section, RemoteApiSettings& api) {
+  section.section("certificate", [&](Section& s) { read_certificate(s, api.certificate); });
+  read_object_name(section, "trust", api.trust);
 }
 
 void read_trust(Section& section, TrustSettings& trust) {
@@ -301,10 +308,19 @@ void read_root(Section& root, Configuration& out) {
     s.section("api", [&](Section& l) { read_listener(l, out.listeners.api, Security::kGivenTls); });
     s.section("metrics",
               [&](Section& l) { read_listener(l, out.listeners.metrics, Security::kPlain); });
-    s.section("webhook", [&](Section& l) { read_webhook_listener(l, out.listeners.webhook); });
+    s.section("remoteApi", [&](Section& l) {
+      read_optional_listener(l, out.listeners.remote_api, Security::kGivenOrOwnTls);
+    });
+    s.section("proxyApi", [&](Section& l) {
+      read_optional_listener(l, out.listeners.proxy_api, Security::kPlain);
+    });
+    s.section("webhook", [&](Section& l) {
+      read_optional_listener(l, out.listeners.webhook, Security::kGivenOrOwnTls);
+    });
     check_clashes(s, out.listeners);
   });
   root.section("extender", [&](Section& s) { read_extender(s, out.extender); });
+  root.section("remoteApi", [&](Section& s) { read_remote_api(s, out.remote_api); });
   root.section("webhook", [&](Section& s) { read_webhook(s, out.webhook); });
   root.section("trust", [&](Section& s) { read_trust(s, out.trust); });
   root.section("queue", [&](Section& s) { read_rules(s, out.queues.defaults); });
@@ -329,7 +345,8 @@ void make_absolute(Configuration& configuration, const std::string& folder) {
   for (std::string& pattern : configuration.profiles)
     lift(pattern);
   ListenersSettings& listeners = configuration.listeners;
-  for (auto* listener : {&listeners.extender, &listeners.api, &listeners.webhook})
+  for (auto* listener :
+       {&listeners.extender, &listeners.api, &listeners.remote_api, &listeners.webhook})
     if (listener->tls)
       for (auto* file :
            {&listener->tls->cert_file, &listener->tls->key_file, &listener->tls->client_ca_file})

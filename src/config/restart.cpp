@@ -12,9 +12,12 @@ std::vector<std::string> needs_restart(const Configuration& started, const Confi
   note("profiles", started.profiles == now.profiles);
   note("listeners.extender", started.listeners.extender == now.listeners.extender);
   note("listeners.api", started.listeners.api == now.listeners.api);
+  note("listeners.remoteApi", started.listeners.remote_api == now.listeners.remote_api);
+  note("listeners.proxyApi", started.listeners.proxy_api == now.listeners.proxy_api);
   note("listeners.metrics", started.listeners.metrics == now.listeners.metrics);
   note("listeners.webhook", started.listeners.webhook == now.listeners.webhook);
   note("extender", started.extender == now.extender);
+  note("remoteApi", started.remote_api == now.remote_api);
   note("webhook.configuration", started.webhook.configuration == now.webhook.configuration);
   note("webhook.certificate", started.webhook.certificate == now.webhook.certificate);
   note("trust", started.trust == now.trust);

@@ -138,6 +138,10 @@ void Router::add(Route route) {
   entries_.push_back(Entry{std::move(route), std::move(segments)});
 }
 
+void Router::drop_writes() {
+  std::erase_if(entries_, [](const Entry& entry) { return entry.route.method != "GET"; });
+}
+
 Router::Resolution Router::resolve(std::string_view method, std::string_view target) const {
   Resolution found;
   const auto refuse = [&](int status, std::string_view message) {

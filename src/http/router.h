@@ -62,6 +62,8 @@ class Router {
 
   // At most one route per method and pattern: a second one aborts. Fixed segments win over {names}.
   void add(Route route);
+  // Leaves only what reads (GET): for a listener that does not know who asks.
+  void drop_writes();
   void set_error_page(ErrorPage page) { error_page_ = std::move(page); }
   // What a 404 says of this listener, for whoever took it for another one.
   void set_about(std::string about) { about_ = std::move(about); }

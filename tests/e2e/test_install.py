@@ -1,11 +1,13 @@
 """What `kubectl apply -k` installs: it is admitted, it works as it is, and it goes."""
 
 import json
+import os
 import re
+import subprocess
 import unittest
 
 from support.controlplane import DAEMON_USER, ROOT, ControlPlane
-from support.daemon import slackline
+from support.daemon import slackline, slackline_binary
 from support.installation import SYSTEM, Installation, documents
 from support.objects import MANAGED, TEAM, gpu_job, gpu_pod, name_of, node_of
 
@@ -40,6 +42,7 @@ class InstallTest(unittest.TestCase):
     def test_every_manifest_is_accepted(self):
         folders = (
             "base", "kube-scheduler/beside", "shares", "kube-scheduler/shares", "remove", "rbac", "webhook", "api",
+            "proxy",
         )  # fmt: skip
         for folder in folders:
             with self.subTest(folder):
@@ -98,7 +101,44 @@ class InstallTest(unittest.TestCase):
         self.assertNotIn("forbidden", log)
         self.assertNotIn("x509", log)
 
+    def ask(self, *question, token, ca):
+        """What the command line says of the listener for people, and whether it was answered."""
+        done = subprocess.run(
+            [slackline_binary(), *question, "--server", f"https://localhost:{self.installed.daemon.remote_port}",
+             "--ca-file", ca],
+            text=True, capture_output=True, check=False, env={**os.environ, "SLACKLINE_TOKEN": token},
+        )  # fmt: skip
+        return done.returncode == 0, done.stdout + done.stderr
+
+    def people_trust(self, token=None):
+        """The file of the authority that everybody whom the cluster knows is told of."""
+        path = f"/api/v1/namespaces/{SYSTEM}/configmaps/slackline-api-ca"
+        status, trust = self.cluster.request("GET", path, token=token)
+        self.assertEqual(status, 200)
+        ca = self.cluster.directory / "slackline-ca.crt"
+        ca.write_text(trust["data"]["ca.crt"])
+        return ca
+
+    def test_researchers_can_ask(self):
+        cluster = self.cluster
+        cluster.kubectl("create", "serviceaccount", "jane", "-n", TEAM)
+        cluster.kubectl("create", "rolebinding", "jane", "-n", TEAM, "--clusterrole=view",
+                        f"--serviceaccount={TEAM}:jane")  # fmt: skip
+        token = cluster.service_account_token(TEAM, "jane")
+        ca = self.people_trust(token)
+        cluster.apply([gpu_job("asked-about")])
+        cluster.wait(
+            lambda: "asked-about" in self.ask("queue", "-n", TEAM, token=token, ca=ca)[1], 20, "her queue"
+        )
+        answered, said = self.ask("queue", token=token, ca=ca)
+        self.assertFalse(answered)
+        self.assertIn("in all namespaces", said)
+        answered, said = self.ask("queue", "-n", TEAM, token=token, ca=cluster.pki.crt("ca"))
+        self.assertFalse(answered)
+        self.assertIn("cannot be verified", said)
+
     def test_the_rights_are_those_that_are_used(self):
+        self.ask("queue", token=self.cluster.service_account_token(SYSTEM, "slackline"), ca=self.people_trust())
         self.cluster.apply([gpu_job("again", annotations={"qos-class": "urgent"})])
         self.cluster.wait_bound("again", namespace=TEAM)
         seldom_done = {"create events", "list nodes", "list poddisruptionbudgets.policy"}
@@ -137,6 +177,7 @@ class InstallTest(unittest.TestCase):
     def test_network_policies_fit_what_they_protect(self):
         base = documents(self.cluster, BASE)
         policies = {name_of(each): each["spec"] for each in base if each["kind"] == "NetworkPolicy"}
+        remote = policies.pop("slackline-api")
         (daemons,) = [each["spec"]["template"] for each in base if each["kind"] == "StatefulSet"]
         (cron,) = [each["spec"]["jobTemplate"]["spec"] for each in base if each["kind"] == "CronJob"]
         (job,) = documents(self.cluster, REMOVE)
@@ -154,15 +195,18 @@ class InstallTest(unittest.TestCase):
             port["port"]: rule["from"] for rule in policies["slackline"]["ingress"] for port in rule["ports"]
         }
         served = {each["containerPort"] for each in daemons["spec"]["containers"][0]["ports"]}
-        self.assertEqual(opened.keys(), served | {8180})
+        self.assertEqual(opened.keys(), served - {8183})
         anybody = [{"ipBlock": {"cidr": "0.0.0.0/0"}}, {"ipBlock": {"cidr": "::/0"}}]
         for port, peers in opened.items():
             with self.subTest(port):
                 self.assertEqual(peers == anybody, port in (8181, 8443))
                 self.assertTrue(all(peers), "an empty peer or list would be everybody")
-        (api,) = [each for each in documents(self.cluster, ROOT / "deploy/api") if each["kind"] == "NetworkPolicy"]
-        self.assertEqual(api["spec"]["podSelector"], policies["slackline"]["podSelector"])
-        self.assertEqual(api["spec"]["ingress"][0]["ports"], [{"port": 8180, "protocol": "TCP"}])
+        policies["slackline-api"] = remote
+        proxy = documents(self.cluster, ROOT / "deploy/proxy")
+        policies |= {name_of(each): each["spec"] for each in proxy if each["kind"] == "NetworkPolicy"}
+        for name, port in (("slackline-api", 8183), ("slackline-view", 8184)):
+            self.assertEqual(policies[name]["podSelector"], policies["slackline"]["podSelector"])
+            self.assertEqual(policies[name]["ingress"][0]["ports"], [{"port": port, "protocol": "TCP"}])
 
     def test_what_must_run_is_not_evicted(self):
         base = documents(self.cluster, BASE)
@@ -182,13 +226,13 @@ class InstallTest(unittest.TestCase):
         others = cron["spec"]["jobTemplate"]["spec"]["template"]["metadata"]["labels"]
         ports = {each["name"] for each in daemons["spec"]["template"]["spec"]["containers"][0]["ports"]}
         services = [each for each in objects if each["kind"] == "Service"]
-        self.assertEqual(len(services), 3)
+        self.assertEqual(len(services), 4)
         for service in services:
             selector = service["spec"]["selector"].items()
             self.assertLessEqual(selector, labels.items(), name_of(service))
             self.assertFalse(selector <= others.items(), name_of(service))
             for port in service["spec"]["ports"]:
-                self.assertIn(port["targetPort"], ports | {8443})
+                self.assertIn(port["targetPort"], ports | {8443, 8183})
 
     # ---- words the tests are written in --------------------------------------------------------
 

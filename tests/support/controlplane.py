@@ -38,7 +38,7 @@ _CONTROLLERS = (
     "serviceaccount-controller,root-ca-certificate-publisher-controller,namespace-controller,"
     "garbage-collector-controller,pod-garbage-collector-controller,disruption-controller,"
     "job-controller,replicaset-controller,deployment-controller,resourcequota-controller,"
-    "clusterrole-aggregation-controller"
+    "clusterrole-aggregation-controller,endpoints-controller"
 )
 _NODE_CONTROLLERS = ",node-lifecycle-controller,taint-eviction-controller"  # they want heartbeats
 _WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"

@@ -102,7 +102,7 @@ class InstalledDaemon(Daemon):
     def __init__(self, cluster):
         super().__init__(None, cluster.directory)
         self.kubeconfig = cluster.service_account_kubeconfig(SYSTEM, "slackline")
-        (self.webhook_port,) = free_ports(1)
+        self.webhook_port, self.remote_port = free_ports(2)
         self.configure(cluster)
         self.process = Process(
             "slackline",
@@ -117,6 +117,7 @@ class InstalledDaemon(Daemon):
         for ours, here in {
             '":8181"': f"0.0.0.0:{self.extender_port}",
             '":8443"': f"127.0.0.1:{self.webhook_port}",
+            '":8183"': f"0.0.0.0:{self.remote_port}",
             '":8182"': f"127.0.0.1:{self.metrics_port}",
             "/var/lib/slackline": str(self.config.parent),
         }.items():

@@ -79,6 +79,9 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
   EXPECT_EQ(c.log.format, defaults.log.format);
   EXPECT_EQ(c.listeners, defaults.listeners);
   EXPECT_EQ(c.listeners.webhook.address, defaults.listeners.webhook.address);
+  EXPECT_EQ(c.listeners.remote_api, defaults.listeners.remote_api);
+  EXPECT_EQ(c.listeners.proxy_api, defaults.listeners.proxy_api);
+  EXPECT_EQ(c.remote_api, defaults.remote_api);
   EXPECT_EQ(c.webhook.scheduler_name, defaults.webhook.scheduler_name);
   EXPECT_EQ(c.webhook.service_account, defaults.webhook.service_account);
   EXPECT_EQ(c.webhook.configuration, defaults.webhook.configuration);
@@ -150,6 +153,28 @@ TEST(LoadTest, TheWebhookIsConfigured) {
   EXPECT_THAT(problems("webhook: {serviceAccount: slackline}\n"),
               ElementsAre(HasSubstr(
                   "webhook.serviceAccount: is \"slackline\"; it must be NAMESPACE/NAME")));
+}
+
+TEST(LoadTest, RestForPeopleMakesItsOwnCertificateAndTheProxysIsPlain) {
+  const Configuration defaults;
+  EXPECT_EQ(defaults.listeners.remote_api.address, "");
+  EXPECT_EQ(defaults.listeners.proxy_api.address, "") << "nobody sees all unasked";
+  const Loaded loaded = parse(
+      "listeners: {remoteApi: {address: ':8183'}, proxyApi: {address: ':8184'}}\n"
+      "remoteApi: {certificate: {names: [n], secret: d/e, life: 1h}, trust: f/g}\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  const Configuration& c = loaded.configuration;
+  EXPECT_EQ(c.listeners.remote_api.address, ":8183");
+  EXPECT_EQ(c.listeners.proxy_api.address, ":8184");
+  EXPECT_THAT(c.remote_api.certificate.names, ElementsAre("n"));
+  EXPECT_EQ(c.remote_api.trust, "f/g");
+  EXPECT_THAT(problems("listeners: {proxyApi: {address: ':8184', tls: {certFile: c}}}\n"),
+              ElementsAre(HasSubstr("listeners.proxyApi.tls")));
+  EXPECT_THAT(
+      problems("listeners: {remoteApi: {address: ':8184'}, proxyApi: {address: ':8184'}}\n"),
+      ElementsAre(HasSubstr("listeners.proxyApi")));
+  EXPECT_THAT(problems("listeners: {remoteApi: {address: nonsense}}\n"),
+              ElementsAre(HasSubstr("empty for none")));
 }
 
 TEST(LoadTest, TheWebhookMayKnowItsCallersAndMakeItsOwnCertificate) {

@@ -30,14 +30,17 @@ TEST(RestartTest, WhatIsMadeAtTheStartIsNamed) {
   EXPECT_THAT(from_defaults_to(
                   "mode: active\ngpus: {typeLabels: [pool]}\nprofiles: [p.json]\n"
                   "listeners: {extender: {address: 'localhost:1'}, api: {address: 'localhost:2'}, "
-                  "metrics: {address: 'localhost:3'}, webhook: {address: ':8443'}}\n"
-                  "extender: {trust: a/b}\nwebhook: {configuration: other, certificate: {life: "
+                  "metrics: {address: 'localhost:3'}, remoteApi: {address: ':4'}, "
+                  "proxyApi: {address: ':5'}, webhook: {address: ':8443'}}\n"
+                  "extender: {trust: a/b}\nremoteApi: {trust: a/b}\nwebhook: {configuration: "
+                  "other, certificate: {life: "
                   "1h}}\ntrust: {keyLife: 1h}\nplanner: {lease: a/b, giveBack: true}\n"
                   "cluster: {staleAfter: 90s}\nstore: {path: other.db}\nlog: {format: json}\n"),
               ElementsAre("mode", "gpus", "profiles", "listeners.extender", "listeners.api",
-                          "listeners.metrics", "listeners.webhook", "extender",
-                          "webhook.configuration", "webhook.certificate", "trust", "planner.lease",
-                          "planner.giveBack", "cluster", "store", "log.format"));
+                          "listeners.remoteApi", "listeners.proxyApi", "listeners.metrics",
+                          "listeners.webhook", "extender", "remoteApi", "webhook.configuration",
+                          "webhook.certificate", "trust", "planner.lease", "planner.giveBack",
+                          "cluster", "store", "log.format"));
 }
 
 }  // namespace

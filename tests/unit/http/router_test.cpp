@@ -131,5 +131,26 @@ TEST_F(RouterTest, TwoRoutesForOnePathAreABug) {
   EXPECT_DEATH(router_.add({"GET", "/", says("again"), 0, Pool::kThreads}), "two routes for GET /");
 }
 
+TEST(RouterAlone, WithoutWritesOnlyWhatReadsIsAnswered) {
+  Router router;
+  const auto yes = [](const Request&) { return Response(); };
+  router.add({"GET", "/v1/models/{model}", yes});
+  router.add({"PUT", "/v1/models/{model}", yes});
+  router.add({"POST", "/v1/models/{model}/samples", yes});
+  router.drop_writes();
+  EXPECT_NE(router.resolve("GET", "/v1/models/a").route, nullptr);
+  EXPECT_NE(router.resolve("HEAD", "/v1/models/a").route, nullptr);
+  EXPECT_EQ(router.resolve("PUT", "/v1/models/a").refusal.status, 405);
+  EXPECT_EQ(router.resolve("POST", "/v1/models/a/samples").refusal.status, 404);
+}
+
+TEST(RouterAlone, A404SaysWhatListenerItIs) {
+  Router router;
+  EXPECT_EQ(router.resolve("GET", "/v1/queue").refusal.body, "no such path\n");
+  router.set_about("this is another listener");
+  EXPECT_EQ(router.resolve("GET", "/v1/queue").refusal.body,
+            "no such path: this is another listener\n");
+}
+
 }  // namespace
 }  // namespace slackline::http

@@ -1,0 +1,132 @@
+"""REST read through the API server's own proxy, by people who have nothing but kubectl."""
+
+import re
+import socket
+import subprocess
+import unittest
+
+from support.controlplane import ROOT, ControlPlane
+from support.daemon import Daemon, slackline_binary
+from support.installation import SYSTEM
+from support.objects import TEAM, gpu_job
+from support.process import free_ports
+
+VIEWER = ("--as=jane", "--as-group=slackline:viewers", "--as-group=system:authenticated")
+PROXY = f"/api/v1/namespaces/{SYSTEM}/services/slackline-view/proxy"
+ADDRESS = "198.51.100.7"  # of the documentation's range; on lo, where the machine has no other
+
+
+def own_address():
+    """An address of this machine that is no loopback one: the API server's proxy asks no other."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent
+            return probe.getsockname()[0]
+        except OSError:
+            pass
+    done = subprocess.run(
+        ["ip", "address", "replace", f"{ADDRESS}/32", "dev", "lo"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise unittest.SkipTest(f"no address but loopback, and none can be added: {done.stderr}")
+    return ADDRESS
+
+
+def daemon_pod(address):
+    """What stands in for a replica's pod: only its address is asked for."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "slackline-0", "namespace": SYSTEM,
+            "labels": {"app.kubernetes.io/name": "slackline", "app.kubernetes.io/component": "daemon"},
+        },
+        "spec": {
+            "nodeName": "daemons",
+            "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [{
+                "name": "slackline", "image": "slackline",
+                "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+            }],
+        },
+    }, {
+        "status": {
+            "phase": "Running", "podIP": address, "podIPs": [{"ip": address}],
+            "conditions": [{"type": "Ready", "status": "True"}],
+        }
+    }  # fmt: skip
+
+
+class ViewProxyTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        address = own_address()
+        cls.cluster = cluster = ControlPlane(kubelets=False)
+        cls.addClassCleanup(cluster.close)
+        account = cluster.install_rbac()
+        cluster.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", ROOT / "deploy/proxy")
+        (port,) = free_ports(1)
+        cls.daemon = Daemon(
+            account, cluster.directory / "daemon", settings=f'listeners: {{proxyApi: {{address: ":{port}"}}}}\n'
+        )
+        cls.addClassCleanup(cls.daemon.kill)
+        cls.daemon.start()
+        cluster.kubectl("create", "namespace", TEAM)
+        cluster.apply([gpu_job("train", namespace=TEAM)])
+        # The Service calls the port that was free here.
+        cluster.kubectl("-n", SYSTEM, "patch", "service", "slackline-view", "--type=json",
+                        f'-p=[{{"op":"replace","path":"/spec/ports/0/targetPort","value":{port}}}]')  # fmt: skip
+        pod, running = daemon_pod(address)
+        cluster.apply([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "daemons"}}])
+        cluster.apply([pod])
+        path = f"/api/v1/namespaces/{SYSTEM}/pods/slackline-0/status"
+        assert cluster.request("PATCH", path, running)[0] == 200
+        cluster.wait(lambda: cls.get(f"{PROXY}/readyz")[0] == 0, 30, "the proxy to find the pod")
+
+    @classmethod
+    def get(cls, path, *who):
+        return cls.cluster.try_kubectl("get", "--raw", path, *(who or VIEWER))
+
+    def documented(self):
+        text = (ROOT / "docs/OPERATIONS.md").read_text()
+        (line,) = re.findall(r"^kubectl get --raw '(/api/v1/[^']*)'", text, re.MULTILINE)
+        return line
+
+    def test_the_documented_line_works(self):
+        failed, said = self.get(self.documented())
+        self.assertEqual(failed, 0, said)
+        self.assertIn("DEADLINE", said)
+        self.assertIn("train", self.get(f"{PROXY}/v1/tasks?output=table&namespace={TEAM}")[1])
+
+    def test_others_may_not(self):
+        failed, said = self.get(f"{PROXY}/v1/tasks", "--as=somebody", "--as-group=system:authenticated")
+        self.assertNotEqual(failed, 0)
+        self.assertIn("services/proxy", said)
+        other = f"/api/v1/namespaces/{SYSTEM}/services/slackline-metrics/proxy/metrics"
+        self.assertIn("orbidden", self.get(other)[1], "the right is to this Service alone")
+
+    def test_nothing_can_be_changed(self):
+        for method, what in (("PUT", "/v1/models/mine"), ("POST", "/v1/models/mine/samples"), ("DELETE", "/v1/models/mine")):
+            with self.subTest(method):
+                status, said = self.cluster.request(method, PROXY + what, {})
+                self.assertIn(status, (404, 405), said)
+        self.assertNotIn("mine", self.get(f"{PROXY}/v1/models")[1])
+
+    def test_the_command_line_goes_through_it_with_a_token_of_the_cluster(self):
+        cluster = self.cluster
+        cluster.kubectl("create", "serviceaccount", "jane", "-n", TEAM)
+        cluster.kubectl("create", "rolebinding", "jane", "-n", SYSTEM, "--role=slackline-view-proxy",
+                        f"--serviceaccount={TEAM}:jane")  # fmt: skip
+        token = cluster.service_account_token(TEAM, "jane")
+        done = subprocess.run(
+            [slackline_binary(), "tasks", "-n", TEAM, "--server", cluster.url + PROXY,
+             "--ca-file", cluster.pki.crt("ca"), "--token", token],
+            text=True, capture_output=True, check=False,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("train", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
