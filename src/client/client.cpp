@@ -1,6 +1,8 @@
 #include "client/client.h"
 
+#include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <utility>
 
 #include <httplib.h>
@@ -31,6 +33,29 @@ Status check_token(const ClientOptions& options) {
                      printable(options.url)));
 }
 
+// A server or proxy that hangs up must not end the program; a pipe that our own output goes into
+// still may.
+class NoBrokenPipe {
+ public:
+  NoBrokenPipe() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoBrokenPipe() {
+    const timespec at_once{};
+    while (sigtimedwait(&pipe_, nullptr, &at_once) == SIGPIPE) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoBrokenPipe(const NoBrokenPipe&) = delete;
+  NoBrokenPipe& operator=(const NoBrokenPipe&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+};
+
 }  // namespace
 
 struct Client::Impl {
@@ -40,6 +65,13 @@ struct Client::Impl {
   std::unique_ptr<httplib::Client> http;
 
   Status connect();
+  // Of every request of ours. The library's own setting for a token would send it to a proxy too,
+  // in the clear.
+  httplib::Headers headers() const {
+    httplib::Headers out;
+    if (!options.token.empty()) out.emplace("Authorization", "Bearer " + options.token);
+    return out;
+  }
   template <class Call>
   Result<Page> call(const std::string& path, const Call& send);
 };
@@ -64,7 +96,6 @@ Status Client::Impl::connect() {
   made->set_keep_alive(true);
   if (!options.ca_file.empty()) made->set_ca_cert_path(options.ca_file);
   made->enable_server_certificate_verification(true);
-  if (!options.token.empty()) made->set_bearer_token_auth(options.token);
   if (proxy) {
     made->set_proxy(proxy->host, proxy->port);
     if (!proxy->user.empty()) made->set_proxy_basic_auth(proxy->user, proxy->password);
@@ -77,6 +108,7 @@ Status Client::Impl::connect() {
 template <class Call>
 Result<Page> Client::Impl::call(const std::string& path, const Call& send) {
   if (!http) SLACKLINE_TRY(connect());
+  const NoBrokenPipe guard;
   const httplib::Result result = send(*http, address.prefix + path);
   if (!result)
     return fail(ErrorCode::kUnavailable, trouble(address, options, through, *http, result.error()));
@@ -97,7 +129,9 @@ Client& Client::operator=(Client&&) noexcept = default;
 
 Result<Page> Client::get_page(const std::string& path, const std::string& accept) {
   return impl_->call(path, [&](httplib::Client& http, const std::string& target) {
-    return http.Get(target, httplib::Headers{{"Accept", accept}});
+    httplib::Headers headers = impl_->headers();
+    headers.emplace("Accept", accept);
+    return http.Get(target, headers);
   });
 }
 
@@ -109,7 +143,7 @@ Result<std::string> Client::get(const std::string& path, const std::string& acce
 Result<std::string> Client::post_json(const std::string& path, const std::string& body) {
   SLACKLINE_ASSIGN(Page page,
                    impl_->call(path, [&](httplib::Client& http, const std::string& target) {
-                     return http.Post(target, body, "application/json");
+                     return http.Post(target, impl_->headers(), body, "application/json");
                    }));
   return std::move(page.body);
 }
@@ -117,7 +151,7 @@ Result<std::string> Client::post_json(const std::string& path, const std::string
 Result<std::string> Client::remove(const std::string& path) {
   SLACKLINE_ASSIGN(Page page,
                    impl_->call(path, [&](httplib::Client& http, const std::string& target) {
-                     return http.Delete(target);
+                     return http.Delete(target, impl_->headers());
                    }));
   return std::move(page.body);
 }

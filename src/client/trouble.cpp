@@ -90,7 +90,10 @@ std::string trouble(const Address& address, const ClientOptions& options,
     return format(
         "{} cannot be reached through the proxy {} ({}); name the server in NO_PROXY if "
         "it needs none",
-        url, through, httplib::to_string(error));
+        url, through,
+        error == Error::Connection      ? "it cannot be connected to"
+        : error == Error::SSLConnection ? "it refused, or the TLS handshake failed"
+                                        : "no whole answer came");
   if (error == Error::SSLConnection && answers(address, false))
     return format(
         "{}: this port speaks plain HTTP; write http:// (a token goes over plain HTTP to "

@@ -3,6 +3,7 @@
 #include "client/client.h"
 
 #include <atomic>
+#include <cstdlib>
 
 #include <gmock/gmock.h>
 
@@ -11,6 +12,7 @@
 #include "support/fake_clock.h"
 #include "support/http_fixture.h"
 #include "support/test_pki.h"
+#include "support/tunnel_proxy.h"
 #include "wire/json_view.h"
 
 namespace slackline::test {
@@ -116,6 +118,36 @@ TEST_F(ClientTest, AClientCertificateThatIsNoneIsNamed) {
   EXPECT_THAT(
       ask({.url = url("https"), .ca_file = "", .cert_file = "none.crt", .key_file = "none.key"}),
       HasSubstr("client certificate none.crt"));
+}
+
+// What the environment says of proxies, for one test.
+class ThroughAProxy : public ClientTest {
+ protected:
+  ~ThroughAProxy() override { unsetenv("https_proxy"); }
+  static void use(const TunnelProxy& proxy) {
+    setenv("https_proxy", format("http://me:pw@127.0.0.1:{}", proxy.port()).c_str(), 1);
+  }
+};
+
+TEST_F(ThroughAProxy, OnlyTheServerSeesTheToken) {
+  listener_.address = "0.0.0.0:0";  // one of loopback knows no other name
+  serve_tls("gpu.example");
+  const TunnelProxy proxy(port_);
+  use(proxy);
+  client::ClientOptions options = with_token("ca.crt");
+  options.url = "https://gpu.example/up";
+  EXPECT_EQ(ask(options), "below a path");
+  EXPECT_EQ(tokens_, 1);
+  EXPECT_THAT(proxy.heads(), AllOf(HasSubstr("CONNECT gpu.example:443"), HasSubstr("Proxy-Auth"),
+                                   Not(HasSubstr("secret"))));
+}
+
+TEST_F(ThroughAProxy, OneThatRefusesIsNamed) {
+  const TunnelProxy proxy(0);
+  use(proxy);
+  EXPECT_THAT(ask({.url = "https://gpu.example"}),
+              AllOf(HasSubstr(format("through the proxy 127.0.0.1:{}", proxy.port())),
+                    HasSubstr("it refused"), HasSubstr("NO_PROXY"), Not(HasSubstr("pw"))));
 }
 
 // A list that is another one every time it is made.
