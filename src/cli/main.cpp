@@ -46,6 +46,7 @@ constexpr Help kHelp[] = {
     {"placements", kAsk, "slackline placements team-a/my-job"},
     {"scores", kAsk, "slackline scores team-a/my-pod"},
     {"decisions", kAsk, "slackline decisions --verb plan --limit 20"},
+    {"history", kAsk, "slackline history --since 24h -n team-a"},
     {"ready", kAsk, "slackline ready && echo synced"},
     {"models", kSpeed, "slackline models resnet50"},
     {"fit", kSpeed, nullptr},

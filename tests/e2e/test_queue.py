@@ -97,6 +97,27 @@ class QueueTest(ActiveCase):
         self.assertEqual(self.daemon.total("slackline_queue_predicted_late"), 1)
         self.assertEqual(self.daemon.total("slackline_queue_waiting", reason="WaitsItsTurn"), 1)
 
+    def test_a_queue_in_which_nobody_can_be_in_time_says_so_once(self):
+        self.cluster.apply(
+            [waiting_job(f"hour-{i}", gpus=4, annotations={"slackline.dev/expected-duration": "1h"})
+             for i in range(2)]
+        )  # fmt: skip
+        self.cluster.wait(lambda: self.bound("hour") == 2, 30, "both nodes to be taken")
+        self.assertEqual(self.daemon.total("slackline_queue_overloaded"), 0)
+        names = ("hopeless-a", "hopeless-b")
+        self.cluster.apply([waiting_job(name, gpus=4, deadline_after="15m", annotations=LONG) for name in names])
+
+        def told():
+            return [each for name in names for each in self.events(name) if each["reason"] == "Overloaded"]
+
+        self.cluster.wait(told, 30, "the overload to be told")
+        (event,) = told()
+        self.assertEqual((event["type"], event.get("count")), ("Warning", 1))
+        # Two hours of four GPUs run and two times ten minutes wait; eight GPUs have a quarter of an hour.
+        self.assertRegex(event["message"], r"queue default: all 2 tasks .* needs 3\.[0-9] GPU-hours, and the "
+                                           r"cluster has (2\.0|1\.9)")  # fmt: skip
+        self.assertEqual(self.daemon.total("slackline_queue_overloaded", queue="default"), 1)
+
     def test_who_lost_its_nodes_backs_off_and_says_why(self):
         self._fill(1)
         self.cluster.kill("kube-scheduler")
