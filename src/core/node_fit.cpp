@@ -73,10 +73,10 @@ bool NodeFit::fits_beside_held(NodeIndex node) const {
   return true;
 }
 
-Room NodeFit::room(NodeIndex node) {
+NodeRoom NodeFit::room(NodeIndex node) {
   const NodeRow& row = table_.rows[node];
   const bool held = add_up_holds(node);
-  Room room;
+  NodeRoom room;
   room.cpu_milli = held ? saturating_sub(row.cpu_milli_free, held_.cpu_milli) : row.cpu_milli_free;
   room.memory_bytes =
       held ? saturating_sub(row.memory_bytes_free, held_.memory_bytes) : row.memory_bytes_free;

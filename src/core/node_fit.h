@@ -18,7 +18,7 @@
 namespace slackline::core {
 
 // What a node has left for the pod; negative where our cache says "full".
-struct Room {
+struct NodeRoom {
   std::int64_t gpus = 0;        // allocatable, of the resources that the pod asks for
   std::int64_t gpus_after = 0;  // of these, less pods, holds and the pod itself
   std::int64_t cpu_milli = 0;   // less pods and holds
@@ -50,7 +50,7 @@ class NodeFit {
   bool own_account_covers(NodeIndex node, std::span<const TakenShares> taken = {}) const;
   // What the pod asks for is free less the holds of others; true where there are none.
   bool fits_beside_holds(NodeIndex node) { return !add_up_holds(node) || fits_beside_held(node); }
-  Room room(NodeIndex node);
+  NodeRoom room(NodeIndex node);
 
  private:
   // One of the pod's GPU resources.

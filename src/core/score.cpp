@@ -116,7 +116,7 @@ class NodeScorer {
 
   void measure(NodeIndex index, ScoredNode& node) {
     const NodeRow& row = fit_.row(index);
-    const Room room = fit_.room(index);
+    const NodeRoom room = fit_.room(index);
     node.known = true;
     node.planned = std::binary_search(planned_.begin(), planned_.end(), index);
     node.type = row.type;
@@ -131,7 +131,7 @@ class NodeScorer {
 
   // A left GPU is stranded when the node's CPU or memory, shared evenly among its GPUs, has run
   // out.
-  std::int64_t stranded(const NodeRow& row, const Room& room) const {
+  std::int64_t stranded(const NodeRow& row, const NodeRoom& room) const {
     const std::int64_t free = room.gpus_after;
     if (free <= 0) return 0;
     const auto all = static_cast<double>(free);

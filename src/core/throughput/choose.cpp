@@ -77,13 +77,13 @@ bool surely_better(const SpreadErrors& challenger, const SpreadErrors& incumbent
   return sum / count > kSurely * std::sqrt(squares / (count - 1) / count);
 }
 
-Result<Choice> simplest(std::span<const Observation> observations) {
+Result<KindChoice> simplest(std::span<const Observation> observations) {
   for (const ThroughputKind* kind : kinds())
-    if (fittable(*kind, observations)) return Choice{kind, std::nullopt};
+    if (fittable(*kind, observations)) return KindChoice{kind, std::nullopt};
   return fail(fittable(kAdditive, observations).error());
 }
 
-Result<Choice> best_kind(std::span<const Observation> observations) {
+Result<KindChoice> best_kind(std::span<const Observation> observations) {
   const ThroughputKind* best = nullptr;
   SpreadErrors least;
   for (const ThroughputKind* kind : kinds() | std::views::reverse) {
@@ -93,7 +93,7 @@ Result<Choice> best_kind(std::span<const Observation> observations) {
     least = std::move(errors);
   }
   if (best == nullptr) return simplest(observations);
-  return Choice{best, summary_of_all(least)};
+  return KindChoice{best, summary_of_all(least)};
 }
 
 }  // namespace
@@ -120,12 +120,12 @@ Status fittable(const ThroughputKind& kind, std::span<const Observation> observa
   return {};
 }
 
-Result<Choice> choose_kind(std::span<const Observation> observations) {
+Result<KindChoice> choose_kind(std::span<const Observation> observations) {
   if (one_gpu_only(observations)) {
     const std::size_t batches = local_batches_of(observations).size();
     const ThroughputKind& kind = batches >= kLeastBatchesToInterpolate ? kInterpolation : kAdditive;
     SLACKLINE_TRY(fittable(kind, observations));
-    return Choice{&kind, std::nullopt};
+    return KindChoice{&kind, std::nullopt};
   }
   std::set<Spread> spreads;
   for (const Observation& seen : observations)

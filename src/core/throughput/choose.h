@@ -13,7 +13,7 @@ namespace slackline::core {
 // kInvalidArgument with the reason and the remedy where `kind` cannot be fitted.
 Status fittable(const ThroughputKind& kind, std::span<const Observation> observations);
 
-struct Choice {
+struct KindChoice {
   const ThroughputKind* kind = nullptr;
   std::optional<HeldOutError> held_out;  // absent where there was nothing to choose by
 };
@@ -23,7 +23,7 @@ struct Choice {
 // the error on left out spreads: the regularised hybrid, unless another kind is better by more than
 // the standard error of the difference - with few spreads the least error alone is mostly luck.
 // Beyond kMostFolds spreads every kMostFolds-th one is left out together.
-Result<Choice> choose_kind(std::span<const Observation> observations);
+Result<KindChoice> choose_kind(std::span<const Observation> observations);
 
 inline constexpr std::size_t kLeastBatchesToInterpolate = 4;
 inline constexpr std::size_t kMostFolds = 8;

@@ -11,7 +11,7 @@
 namespace slackline::core {
 namespace {
 
-Result<Choice> kind_for(std::span<const Observation> observations, const std::string& wanted) {
+Result<KindChoice> kind_for(std::span<const Observation> observations, const std::string& wanted) {
   if (wanted == kAutoKind) return choose_kind(observations);
   const ThroughputKind* kind = find_kind(wanted);
   if (kind == nullptr)
@@ -19,7 +19,7 @@ Result<Choice> kind_for(std::span<const Observation> observations, const std::st
                 format("unknown kind of throughput model \"{}\"; there are {} and {}",
                        printable(wanted, 64), fmt::join(fittable_kinds(), ", "), kAutoKind));
   SLACKLINE_TRY(fittable(*kind, observations));
-  return Choice{kind, std::nullopt};
+  return KindChoice{kind, std::nullopt};
 }
 
 template <class Range, class Number>
@@ -42,7 +42,7 @@ void set_ranges(std::span<const Observation> observations, Fit& fit) {
 
 Result<Fit> fit_throughput(std::span<const ThroughputSample> samples, const FitOptions& options) {
   SLACKLINE_ASSIGN(const std::vector<Observation> observations, observations_of(samples));
-  SLACKLINE_ASSIGN(const Choice choice, kind_for(observations, options.kind));
+  SLACKLINE_ASSIGN(const KindChoice choice, kind_for(observations, options.kind));
   Fit fit;
   fit.coefficients = {std::string(choice.kind->name),
                       choice.kind->fit(observations, Effort::kFull)};
