@@ -23,6 +23,7 @@
 #include "control/learn/profiles.h"
 #include "control/learn/runs.h"
 #include "control/plan/plan_doubts.h"
+#include "control/plan/shadow_planner.h"
 #include "control/query/book_keeper.h"
 #include "control/query/gpu_meters.h"
 #include "control/query/health.h"
@@ -75,6 +76,7 @@ struct Daemon::Parts {
   control::PlannerBoard no_planner;  // the view of nobody
   control::BookBoard books;
   std::unique_ptr<control::BookKeeper> keeper;
+  std::unique_ptr<control::ShadowPlanner> shadow;  // null in active mode
   std::unique_ptr<control::QueueQuery> queue;
   std::unique_ptr<control::Health> health;
   std::unique_ptr<cluster::ApiReviewer> reviewer;  // both null where REST asks for no tokens
@@ -182,6 +184,9 @@ Status Daemon::Parts::lay_routes() {
   };
   keeper = std::make_unique<control::BookKeeper>(planning, board, *source, view, books, tell,
                                                  metrics, system_clock());
+  if (!planner)
+    shadow = std::make_unique<control::ShadowPlanner>(planning, board, *source, *log, metrics,
+                                                      system_clock());
   queue =
       std::make_unique<control::QueueQuery>(planning, board, *source, view, books, system_clock());
   health = std::make_unique<control::Health>(*source, board, *log, unled());
@@ -325,6 +330,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   if (parts->planner) parts->planner->start();
   if (parts->give_back) parts->give_back->start();
   parts->keeper->start();
+  if (parts->shadow) parts->shadow->start();
   if (parts->key) parts->key->start([source = parts->source.get()] { source->keys_changed(); });
   parts->follow_configuration(std::move(again));
   return std::unique_ptr<Daemon>(new Daemon(std::move(parts)));
@@ -340,10 +346,12 @@ void Daemon::stop(double grace_s) {
   if (parts_->reloader) parts_->reloader->stop();
   parts_->health->begin_shutdown();
   parts_->keeper->stop();  // at once, whatever it is counting
+  if (parts_->shadow) parts_->shadow->stop();
   parts_->server->stop(milliseconds(static_cast<std::int64_t>(grace_s * 1000)));
   parts_->server->join();
   if (parts_->reloader) parts_->reloader->join();
   parts_->keeper->join();
+  if (parts_->shadow) parts_->shadow->join();
   if (parts_->planner) parts_->planner->stop();
   if (parts_->give_back) parts_->give_back->stop();
   if (parts_->key) parts_->key->stop();

@@ -557,6 +557,25 @@ class StartTest(unittest.TestCase):
         for word in ("LATE", "BLOCKED"):
             self.assertIn(word, table)
 
+    def test_the_starts_of_a_dump_are_in_the_journal(self):
+        dump = self.directory / "dump.yaml"
+        dump.write_text(DUMP.read_text())
+        daemon = self.started("--cluster", f"file:{dump}", mode="shadow")
+
+        def started():
+            rows = json.loads(daemon.get("/v1/decisions?verb=plan")[1])["items"]
+            return [(row["name"], row["podUid"][-3:]) for row in rows]
+
+        wait(lambda: ("inception-2x2", "201") in started(), 10, "the Job that would start")
+        self.assertIn('"result":"would start: 2x2 ', daemon.get("/v1/decisions?verb=plan")[1])
+        censored = {"queue": "team-vision", "real": "censored", "result": "censored"}
+        before = daemon.total("slackline_shadow_deadlines_total", **censored)
+        # Deleted, and made anew by the same name.
+        dump.write_text(DUMP.read_text().replace("000000000201", "000000000999"))
+        wait(lambda: daemon.total("slackline_shadow_deadlines_total", **censored) == before + 1, 10,
+             "the one that was deleted to be counted")  # fmt: skip
+        wait(lambda: ("inception-2x2", "999") in started(), 10, "the new one")
+
     def test_shadow_mode_passes_what_advise_refuses(self):
         daemon = self.started("--cluster", f"file:{DUMP}", mode="shadow")
         body = arguments(["p100-1", "p100-2"], name="a", gpus=2)

@@ -16,6 +16,7 @@ struct Taint {
   std::string key;
   std::string value;
   TaintEffect effect = TaintEffect::kNoSchedule;
+  friend bool operator==(const Taint&, const Taint&) = default;
 };
 
 struct Node {
@@ -30,6 +31,7 @@ struct Node {
   // What could not be read (a quantity that is none, F44): such a node is ineligible, with the
   // reason.
   std::vector<std::string> problems;
+  friend bool operator==(const Node&, const Node&) = default;
 };
 
 }  // namespace slackline

@@ -45,7 +45,7 @@ void ForecastScores::keep(const QueueSight& sight, const core::ForecastBook& boo
 
 void ForecastScores::compare(const std::string& queue, const char* of, const core::Quantiles& told,
                              double happened_s) {
-  const std::string label = queues_.label_of(queue);
+  const std::string label = queues_.admit(queue);
   if (std::isfinite(told.p50()))
     metrics_
         .histogram("slackline_forecast_error_seconds",

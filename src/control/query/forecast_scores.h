@@ -16,8 +16,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "control/query/queue_names.h"
 #include "control/query/queue_reader.h"
+#include "obs/bounded_names.h"
 #include "obs/metrics.h"
 #include "slackline/core/forecast_book.h"
 #include "slackline/core/real_runs.h"
@@ -47,7 +47,7 @@ class ForecastScores {
                double happened_s);
 
   obs::MetricsRegistry& metrics_;
-  QueueNames queues_;
+  obs::BoundedNames queues_;
   core::RealRuns runs_;
   std::unordered_map<Uid, Told> told_;  // of Jobs that have not ended
 };

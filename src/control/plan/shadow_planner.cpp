@@ -1,0 +1,108 @@
+#include "control/plan/shadow_planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "control/plan/plan_journal.h"
+#include "obs/log.h"
+#include "slackline/base/text.h"
+#include "slackline/model/reason.h"
+
+namespace slackline::control {
+namespace {
+
+std::string_view text_of(core::DeadlineVerdict verdict) {
+  switch (verdict) {
+    case core::DeadlineVerdict::kMet:
+      return "met";
+    case core::DeadlineVerdict::kMissed:
+      return "missed";
+    case core::DeadlineVerdict::kCensored:
+      break;
+  }
+  return "censored";
+}
+
+}  // namespace
+
+ShadowPlanner::ShadowPlanner(const PlannerOptions& options, const KnownBoard& board,
+                             const cluster::ClusterSource& source, DecisionLog& log,
+                             obs::MetricsRegistry& metrics, const Clock& clock)
+    : options_(options),
+      board_(board),
+      source_(source),
+      log_(log),
+      metrics_(metrics),
+      clock_(clock),
+      starts_(metrics.counter("slackline_shadow_starts_total",
+                              "Jobs that the planner would have released.")),
+      begun_anew_(metrics.counter("slackline_shadow_begun_anew_total",
+                                  "Times that the virtual cluster had too much to remember.")),
+      waiting_(metrics.gauge("slackline_shadow_waiting", "Jobs that wait in the virtual cluster.")),
+      running_(metrics.gauge("slackline_shadow_running", "Jobs that run in the virtual cluster.")),
+      lag_(metrics.gauge("slackline_shadow_lag_seconds",
+                         "How far virtual time is behind: lengths of runs are not known yet.")) {}
+
+void ShadowPlanner::start() {
+  worker_.start([this] {
+    double rest_s = kShadowLook_s;
+    while (worker_.wait(rest_s)) {
+      const double began_s = clock_.steady_s();
+      look();
+      rest_s = std::max(kShadowLook_s, kShadowRestRatio * (clock_.steady_s() - began_s));
+    }
+  });
+}
+
+void ShadowPlanner::look() {
+  const SnapshotPtr snapshot = source_.snapshot();
+  if (!snapshot->synced || !source_.health().trusted()) return;
+  const SettingsPtr settings = options_.settings->settings();
+  const auto known = board_.known();
+  core::QueueOptions asked = options_.ask(*settings, *known, clock_);
+  asked.stop = [this] { return worker_.is_stopping(); };
+  if (cluster_.is_full()) {
+    obs::log_warning("shadow_begun_anew",
+                     {{"waiting", static_cast<std::int64_t>(cluster_.waiting())},
+                      {"running", static_cast<std::int64_t>(cluster_.running())}});
+    begun_anew_.add();
+    cluster_ = core::VirtualCluster();
+    seen_version_ = 0;
+  }
+  if (snapshot->version != seen_version_) cluster_.look(*snapshot, asked.now_wall_s);
+  seen_version_ = snapshot->version;
+  core::VirtualNews news = cluster_.advance(asked, settings->policy, asked.now_wall_s);
+  for (core::VirtualStart& start : news.starts)
+    journal(std::move(start), *settings, *known, snapshot->version);
+  for (const core::VirtualEnd& end : news.ends)
+    count(end);
+  waiting_.set(static_cast<double>(cluster_.waiting()));
+  running_.set(static_cast<double>(cluster_.running()));
+  lag_.set(std::max(0.0, asked.now_wall_s - cluster_.time_s()));
+}
+
+void ShadowPlanner::journal(core::VirtualStart start, const Settings& settings, const Known& known,
+                            std::uint64_t snapshot_version) {
+  starts_.add();
+  start.write.decided = std::make_shared<const DecisionStamp>(
+      DecisionStamp{snapshot_version, settings.policy.name + "-shadow",
+                    format("{}-{}", options_.fingerprint(settings), known.fingerprint)});
+  auto row = row_of(start.write, start.at_s);
+  if (!row) return;
+  row->result = "would start: " + row->result;
+  row->reasons = {{std::string(reason::kNotActive), 1}};
+  log_.record(*std::move(row));
+}
+
+void ShadowPlanner::count(const core::VirtualEnd& end) {
+  metrics_
+      .counter("slackline_shadow_deadlines_total",
+               "Jobs with a deadline: whether the planner would have met it, and whether it was "
+               "met.",
+               {{"queue", queues_.admit(end.queue)},
+                {"result", text_of(end.planned)},
+                {"real", text_of(end.real)}})
+      .add();
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,70 @@
+// ShadowPlanner: what the planner would have done, where none runs: in shadow and advise mode, and
+// on a dump. It plays a virtual cluster (core/virtual_cluster.h) beside the real one and writes
+// nothing to Kubernetes.
+//
+//   every kShadowLook_s: look at the snapshot if it is new, play on as far as lengths are known;
+//     then rest kShadowRestRatio times as long as that took: at most a fifth of one core
+//
+// Told: a journal row (verb plan, reason NotActive, policy NAME-shadow) for every Job that would
+// have been released, at its virtual time, and for every Job with a deadline whether it would have
+// been met, beside whether it was. Every replica plays by itself; a restart begins anew.
+//
+// Thread-safety: start() once, then stop() and join(). All references outlive it.
+#pragma once
+
+#include <cstdint>
+
+#include "control/learn/known.h"
+#include "control/plan/planner_loop.h"
+#include "control/serve/decision_log.h"
+#include "obs/bounded_names.h"
+#include "obs/metrics.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/worker.h"
+#include "slackline/core/virtual_cluster.h"
+
+namespace slackline::control {
+
+inline constexpr double kShadowLook_s = 0.5;
+inline constexpr double kShadowRestRatio = 4;
+inline constexpr std::size_t kMostShadowQueues = 30;
+
+class ShadowPlanner {
+ public:
+  ShadowPlanner(const PlannerOptions& options, const KnownBoard& board,
+                const cluster::ClusterSource& source, DecisionLog& log,
+                obs::MetricsRegistry& metrics, const Clock& clock);
+
+  void start();
+  void stop() { worker_.stop(); }
+  void join() { worker_.join(); }
+
+  // One look; its thread calls it, or a test that has started none.
+  void look();
+
+ private:
+  void journal(core::VirtualStart start, const Settings& settings, const Known& known,
+               std::uint64_t snapshot_version);
+  void count(const core::VirtualEnd& end);
+
+  const PlannerOptions options_;
+  const KnownBoard& board_;
+  const cluster::ClusterSource& source_;
+  DecisionLog& log_;
+  obs::MetricsRegistry& metrics_;
+  const Clock& clock_;
+  obs::Counter starts_;
+  obs::Counter begun_anew_;
+  obs::Gauge waiting_;
+  obs::Gauge running_;
+  obs::Gauge lag_;
+
+  // Of the thread alone:
+  core::VirtualCluster cluster_;
+  std::uint64_t seen_version_ = 0;
+  obs::BoundedNames queues_{kMostShadowQueues};
+
+  Worker worker_;  // last: its thread ends first
+};
+
+}  // namespace slackline::control

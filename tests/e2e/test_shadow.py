@@ -1,0 +1,75 @@
+"""Shadow mode on a real control plane: kube-scheduler goes its own way, nothing is written, and the
+daemon says what the planner would have done and which deadlines it would have met."""
+
+import json
+
+from support.active import POLICY
+from support.active_case import GPUS_PER_NODE, ActiveCase
+from support.controlplane import DAEMON_USER, gpu_scheduler_config
+from support.daemon import Daemon, slackline
+from support.objects import gang, gpu_pod
+
+
+def stock_job(name, duration_s, deadline_s):
+    """A Job that nobody suspends: it takes the whole node."""
+    job = gang(name, 1, gpus=GPUS_PER_NODE, duration=f"{duration_s}s")
+    job["metadata"]["annotations"] = {
+        "slackline.dev/expected-duration": f"{duration_s}s",
+        "slackline.dev/deadline-after": f"{deadline_s}s",
+    }
+    return job
+
+
+class ShadowTest(ActiveCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.make_cluster(nodes=1)
+        cls.daemon = Daemon(cls.account, cls.cluster.directory / "shadow", "shadow",
+                            settings=f'planner: {{policy: "{POLICY}"}}\n')  # fmt: skip
+        cls.cluster.adopt(cls.daemon.process, "slackline")
+        cls.daemon.start()
+        cls.scheduler_config = gpu_scheduler_config(cls.cluster, cls.daemon.extender_url)
+        cls.cluster.start_scheduler(cls.scheduler_config)
+
+    def start_daemon(self):
+        """It leads nothing."""
+
+    def _deadlines(self, real, result):
+        return self.daemon.total("slackline_shadow_deadlines_total",
+                                 queue="default", real=real, result=result)  # fmt: skip
+
+    def test_it_tells_which_deadlines_it_would_have_met_and_writes_nothing(self):
+        self.cluster.apply([gpu_pod("filler", gpus=GPUS_PER_NODE, duration="6s")])
+        self.cluster.wait(lambda: self.bound("filler") == 1, 20, "the node to be full")
+        # kube-scheduler takes the one that came first; the other could be in time.
+        self.cluster.apply([stock_job("easy", 12, deadline_s=600)])
+        self.cluster.wait(lambda: "easy" in self.waiting(), 10, "it to be in the queue")
+        self.cluster.apply([stock_job("tight", 3, deadline_s=17)])
+        self.cluster.wait(
+            lambda: list(self.waiting().items())
+            == [("tight", "WaitsItsTurn"), ("easy", "WaitsItsTurn")],
+            10, "the queue that the planner would have",
+        )  # fmt: skip
+        self.assertIn("nothing is released", slackline("queue", "-s", self.daemon.api_url))
+
+        self.cluster.wait(lambda: self._deadlines("missed", "met") == 1, 60, "tight to be judged")
+        self.cluster.wait(lambda: self._deadlines("met", "met") == 1, 60, "easy to be judged")
+        rows = json.loads(self.daemon.get("/v1/decisions?verb=plan")[1])["items"]
+        self.assertEqual([row["name"] for row in rows], ["easy", "tight"], "the newest first")
+        for row in rows:
+            self.assertEqual(row["result"], "would start: 1x4 K80 on node-0")
+            self.assertTrue(row["policy"].endswith("-shadow"), row["policy"])
+        self.assertIn("would start", slackline("decisions", "--verb", "plan", "-s", self.daemon.api_url))
+        self.assertEqual(self.daemon.total("slackline_shadow_starts_total"), 2)
+        # Forecasts of that queue were scored against what happened.
+        self.assertEqual(self.daemon.total("slackline_forecast_error_seconds_count", of="finish"), 2)
+
+        self.assertEqual(self.writes(), [])
+        elected = [
+            event
+            for event in self.cluster.audit()
+            if event["user"]["username"] == DAEMON_USER
+            and event["objectRef"]["resource"] == "leases"
+            and event["verb"] in ("create", "update", "patch")
+        ]
+        self.assertEqual(elected, [])
