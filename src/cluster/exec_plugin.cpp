@@ -67,17 +67,17 @@ Result<ExecPlugin::Credential> ExecPlugin::current(double wait_s) {
   }
   if (!error_.message.empty() && clock_.steady_s() - ended_s_ < kFailureHolds_s)
     return tl::unexpected(error_);
-  want();
   const std::uint64_t before = runs_;
-  while (runs_ == before) {
+  while (!usable()) {
+    if (runs_ != before && !error_.message.empty()) return tl::unexpected(error_);
     const double left_s = until_s - clock_.steady_s();
     if (left_s <= 0)
       return fail(ErrorCode::kTimeout,
                   format("the credential plug-in {} has not answered yet", spec_.command));
+    want();  // again, where somebody refused what it has just said
     changed_.wait_for_s(mutex_, left_s);
   }
-  if (usable()) return credential_;
-  return tl::unexpected(error_);
+  return credential_;
 }
 
 void ExecPlugin::refuse(std::uint64_t serial) {

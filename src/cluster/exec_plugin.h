@@ -32,9 +32,11 @@ struct ExecSpec {
   std::string api_version{};
   std::string install_hint{};
   ExecInput input = ExecInput::kIfAvailable;
-  std::string info{};  // KUBERNETES_EXEC_INFO where nobody is at the terminal
+  // KUBERNETES_EXEC_INFO, and how long the program may take: alone, and where a person at the
+  // terminal may have to answer it.
+  std::string info{};
   std::string info_at_terminal{};
-  double time_s = 30;  // the same
+  double time_s = 30;
   double terminal_time_s = 300;
 
   friend bool operator==(const ExecSpec&, const ExecSpec&) = default;

@@ -38,7 +38,7 @@ std::vector<std::string> cells_of(const FinishedTask& task) {
 }
 
 const std::vector<std::string> kHeadings = {
-    "NAME",     "~QUEUE",     "~CLASS",    "OUTCOME",   "RESULT",  "FINISHED",  "~DEADLINE",
+    "NAME",     "~QUEUE",     "~CLASS",    "OUTCOME",   "RESULT", "FINISHED",  "~DEADLINE",
     ">~WAITED", ">PREDICTED", ">DURATION", "~GPU TYPE", ">~GPUS", ">GPU HOURS"};
 
 void time_field(JsonWriter& out, std::string_view name, const std::optional<double>& epoch_s) {

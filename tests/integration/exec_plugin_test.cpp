@@ -1,9 +1,12 @@
 // Credential plug-ins of a kubeconfig: real programs, that answer, fail, hang and say too much.
 #include "cluster/exec_plugin.h"
 
+#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -143,6 +146,23 @@ TEST_F(ExecPluginTest, ItRunsAgainWhenItsTokenIsRefused) {
   EXPECT_EQ(shown(), "Bearer t-2");
   EXPECT_EQ(ask(client), "ok");
   EXPECT_EQ(runs(), 2u);
+}
+
+TEST_F(ExecPluginTest, ARefusalAmongManyWaitersIsNoErrorWithoutWords) {
+  ExecPlugin plugin(spec(print(R"("token":"t-%s")") + "$N"), system_clock());
+  std::vector<std::thread> askers;
+  std::atomic<int> odd = 0;
+  for (int i = 0; i < 8; ++i)
+    askers.emplace_back([&] {
+      for (int round = 0; round < 5; ++round) {
+        const auto answer = plugin.current(20);
+        if (!answer || answer->token.empty()) ++odd;
+        if (answer) plugin.refuse(answer->serial);
+      }
+    });
+  for (std::thread& asker : askers)
+    asker.join();
+  EXPECT_EQ(odd, 0);
 }
 
 TEST_F(ExecPluginTest, ATokenThatTheServerNeverTakesIsAnError) {
