@@ -567,7 +567,7 @@ class StartTest(unittest.TestCase):
             return [(row["name"], row["podUid"][-3:]) for row in rows]
 
         wait(lambda: ("inception-2x2", "201") in started(), 10, "the Job that would start")
-        self.assertIn('"result":"would start: 2x2 ', daemon.get("/v1/decisions?verb=plan")[1])
+        self.assertRegex(daemon.get("/v1/decisions?verb=plan")[1], r'"result":"would start: \dx\d \w+ on \w+')
         censored = {"queue": "team-vision", "real": "censored", "result": "censored"}
         before = daemon.total("slackline_shadow_deadlines_total", **censored)
         # Deleted, and made anew by the same name.
