@@ -164,7 +164,7 @@ class NodeScorer {
   void predict(const GpuType& type, TypeEstimate& estimate) const {
     const TaskIntent& intent = intent_;
     std::string& source = estimate.model_source;
-    if (!intent.model) {
+    if (!intent.workload()) {
       source = "none: pod names no model";
     } else if (!intent.batch_size) {
       source = "none: pod gives no batch-size";

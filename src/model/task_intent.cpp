@@ -42,9 +42,10 @@ TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner) {
 }
 
 std::optional<std::string> TaskIntent::workload() const {
-  if (!model || mode != WorkloadMode::kInference || model->ends_with(kInferenceSuffix))
-    return model;
-  return format("{}{}", *model, kInferenceSuffix);
+  const bool by_family = !model && batch_size && iterations;
+  const std::optional<std::string>& name = by_family ? family : model;
+  if (!name || mode != WorkloadMode::kInference || name->ends_with(kInferenceSuffix)) return name;
+  return format("{}{}", *name, kInferenceSuffix);
 }
 
 std::string queue_of(const TaskIntent& intent, const std::string& ns) {

@@ -48,7 +48,9 @@ struct TaskIntent {
   std::vector<std::string> problems;        // "batch-size: ..." for REST and Events
 
   // As what its speed is known (row 000-02): serving a net is another workload type than training
-  // it, "resnet50:inference" beside "resnet50". nullopt: it names no model.
+  // it, "resnet50:inference" beside "resnet50". Trials of one search and fine-tunes that name no
+  // model share the speed of their family, where they say batch and iterations (row 000-22).
+  // nullopt: it names neither.
   std::optional<std::string> workload() const;
 };
 

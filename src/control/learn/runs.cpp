@@ -82,7 +82,7 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
                                    const WorkloadProfiles& profiles) {
   SLACKLINE_TRY(check_kind(job, seen));
   SLACKLINE_ASSIGN(const Place place, place_of(seen, snapshot));
-  const std::string& model = *job.intent->model;
+  const std::string model = *job.intent->workload();
   const auto batch = static_cast<double>(*job.intent->batch_size);
   if (batch < place.layout.spread().gpus) return none("its batch is less than its GPUs");
   const ProfileEntry* entry = profiles.find(model, place.gpu_type);
@@ -236,7 +236,7 @@ void Runs::on_job_gone(const Uid& job) {
 
 void Runs::conclude(const Job& job, const RunSeen& seen) {
   // Its end alone tells nothing of how it ran.
-  if (job.intent && job.intent->model && seen.seen_before_start) learn(job, seen);
+  if (job.intent && job.intent->workload() && seen.seen_before_start) learn(job, seen);
   if (listener_ == nullptr || listener_->on_ended(job, seen)) return;
   MutexLock lock(mutex_);
   ended_.erase(job.uid);

@@ -33,6 +33,8 @@ Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
   return task;
 }
 
+constexpr std::string_view kFamily = "slackline.dev/family";
+
 // A few names to choose from, not the whole catalogue.
 std::string some_models(const WorkloadProfiles& profiles) {
   constexpr std::size_t kShown = 6;
@@ -59,12 +61,12 @@ bool is_known(const TaskIntent& intent, const core::Predictor& predictor) {
 // What of model, batch-size and iterations leaves its run time open.
 void hint_at_model(const TaskIntent& intent, const AdmissionFacts& facts,
                    std::vector<std::string>& hints) {
-  if (!intent.model) return;
+  if (!intent.workload()) return;
   if (!is_known(intent, *facts.predictor))
     return hints.push_back(
         format("{}: \"{}\" is unknown, so its run time cannot be predicted and its class gives no "
                "deadline; known: {}; or write slackline.dev/expected-duration",
-               contract::kModel, printable(*intent.workload(), 48),
+               intent.model ? contract::kModel : kFamily, printable(*intent.workload(), 48),
                some_models(facts.predictor->profiles())));
   if (intent.expected_duration_s || (intent.batch_size && intent.iterations)) return;
   hints.push_back(

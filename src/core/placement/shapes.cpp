@@ -132,7 +132,7 @@ class TableMaker {
 
   bool allowed(Placement shape, bool written) const {
     const TaskIntent& intent = task_.intent;
-    if (intent.expected_duration_s && !intent.model) return written;
+    if (intent.expected_duration_s && !intent.workload()) return written;
     if (intent.any_placement) return true;
     if (intent.placements.empty()) return written;
     return std::find(intent.placements.begin(), intent.placements.end(), shape) !=
@@ -156,12 +156,12 @@ class TableMaker {
 
   void predict(const std::optional<PreparedModel>& model, PlacementRow& row) const {
     const TaskIntent& intent = task_.intent;
-    if (!intent.model && intent.expected_duration_s) {
+    if (!intent.workload() && intent.expected_duration_s) {
       // Said for the written shape on the first accepted type, and for nothing else.
       const bool first = accepted_.preference(row.gpu_type) == 0;
       if (row.written && first) row.lat_s = intent.expected_duration_s;
       row.model_source = row.lat_s ? "expected-duration" : "none: only the written shape is known";
-    } else if (!intent.model) {
+    } else if (!intent.workload()) {
       row.model_source = "none: task names no model";
     } else if (!is_modelled()) {
       row.model_source = "none: only whole GPUs are modelled";

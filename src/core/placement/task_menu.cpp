@@ -59,7 +59,7 @@ std::optional<Estimate> predicted_run(const PreparedModel& model, const TaskInte
 }
 
 bool shape_is_free(const TaskIntent& intent, const TaskRequest& request) {
-  return intent.model.has_value() && (intent.any_placement || !intent.placements.empty()) &&
+  return intent.workload().has_value() && (intent.any_placement || !intent.placements.empty()) &&
          (request.nodes_may_change || request.gpus_may_change);
 }
 

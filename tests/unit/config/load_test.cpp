@@ -256,7 +256,7 @@ TEST(LoadTest, EveryKeyReachesItsField) {
       "  metrics: {address: '0.0.0.0:9100'}\n"
       "extender: {certificate: {life: 1h}, authorityLife: 3h, trust: n/t, clientSecret: n/s}\n"
       "cluster: {source: 'file:dump.yaml', kubeconfig: kc, staleAfter: 90s, auditInterval: 1h30m}\n"
-      "store: {path: /var/lib/s.db, modelsPath: m.db, keepRows: 5}\n"
+      "store: {path: /var/lib/s.db, modelsPath: m.db, keepRows: 5, keepHistory: 36h}\n"
       "log: {level: debug, format: json}\n");
   EXPECT_EQ(to_string(loaded.findings, "f"), "");
   const Configuration& c = loaded.configuration;
@@ -282,6 +282,7 @@ TEST(LoadTest, EveryKeyReachesItsField) {
   EXPECT_EQ(c.cluster.stale_after_s, 90);
   EXPECT_EQ(c.cluster.audit_interval_s, 5400);
   EXPECT_EQ(c.store.keep_rows, 5);
+  EXPECT_EQ(c.store.keep_history_s, 36 * 3600);
   EXPECT_EQ(c.store.models_file(), "m.db");
   EXPECT_EQ(c.log.level, LogLevel::kDebug);
   EXPECT_EQ(c.log.format, LogFormat::kJson);

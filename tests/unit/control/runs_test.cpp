@@ -89,6 +89,39 @@ TEST_F(RunsTest, StartupOfTheProfileIsNotTraining) {
   EXPECT_DOUBLE_EQ(learnt.front().sample.throughput_samples_per_s, 64 * 1000 / 80.0);
 }
 
+struct FullOnce final : Runs::Listener {
+  void on_began(const std::string&, const std::string&, double) override {}
+  bool on_ended(const Job&, const RunSeen&) override { return ++told > 1; }
+  int told = 0;
+};
+
+TEST_F(RunsTest, AnEndThatCouldNotBeTakenIsToldWithTheNextList) {
+  FullOnce listener;
+  runs.tell(listener);
+  for (int i = 0; i < 4; ++i)
+    runs.on_job(finished());
+  EXPECT_EQ(listener.told, 2) << "refused, then taken, then known";
+  runs.on_job_gone(finished().uid);
+  EXPECT_EQ(listener.told, 2);
+}
+
+// Trials of one search name their family and no model: what one shows predicts the next.
+TEST_F(RunsTest, ATrialWithoutAModelIsLearntAsItsFamily) {
+  const auto trial = [](Job job) {
+    TaskIntent intent = *job.intent;
+    intent.model.reset();
+    intent.family = "ournet";
+    job.intent = std::make_shared<const TaskIntent>(intent);
+    return job;
+  };
+  runs.on_job(trial(started()));
+  run_pods();
+  runs.on_job(trial(finished()));
+  ASSERT_EQ(learnt.size(), 1U);
+  EXPECT_EQ(learnt.front().sample.model, "ournet");
+  EXPECT_EQ(trial(job()).intent->workload(), "ournet") << "as it is asked for";
+}
+
 TEST_F(RunsTest, TheSameEndAgainTellsNothing) {
   runs.on_job(started());
   run_pods();

@@ -38,6 +38,19 @@ TEST(TaskIntent, TreatsGpuTypesAndPlacementsAsOneKeyEach) {
   EXPECT_THAT(both.placements, ElementsAre(Placement{1, 4}));
 }
 
+TEST(TaskIntent, IsKnownByItsModelElseByItsFamily) {
+  TaskIntent trial;
+  trial.family = "resnet";
+  EXPECT_EQ(trial.workload(), std::nullopt) << "nothing can be predicted without a length";
+  trial.batch_size = 256;
+  trial.iterations = 1000;
+  EXPECT_EQ(trial.workload(), "resnet");
+  trial.mode = WorkloadMode::kInference;
+  EXPECT_EQ(trial.workload(), "resnet:inference");
+  trial.model = "resnet50";
+  EXPECT_EQ(trial.workload(), "resnet50:inference");
+}
+
 TEST(Placement, IsWrittenNodesTimesGpus) {
   EXPECT_EQ(parse_placement("2x4").value(), (Placement{2, 4}));
   EXPECT_EQ((Placement{2, 4}).str(), "2x4");
