@@ -82,7 +82,7 @@ TextTable wide_table_of(const std::vector<FinishedTask>& tasks) {
   std::vector<std::string> headings = kHeadings;
   for (const char* further : {"MODEL", "CREATED", "STARTED", "UID"})
     headings.emplace_back(further);
-  TextTable table(std::move(headings));
+  TextTable table(headings);
   for (const FinishedTask& task : tasks) {
     std::vector<std::string> cells = cells_of(task);
     for (std::string further :
