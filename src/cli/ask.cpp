@@ -83,7 +83,7 @@ int forget_model(const AskOptions& options) {
     std::fprintf(stderr, "slackline: %s\n", answer.error().message.c_str());
     return kFailure;
   }
-  std::printf("forgot what was learnt of %s\n", printable(options.name).c_str());
+  std::printf("removed the learned data of %s\n", printable(options.name).c_str());
   return 0;
 }
 
@@ -139,7 +139,7 @@ Question add_question(CLI::App& app, const std::string& name, const std::string&
 }
 
 CLI::Option* add_limit(CLI::App& command, AskOptions& options) {
-  return command.add_option("--limit", options.limit, "At most so many rows")
+  return command.add_option("--limit", options.limit, "Show at most this many rows")
       ->check(in_range(1, kMostRows));
 }
 
@@ -148,8 +148,8 @@ void add_queue(CLI::App& app, int& exit_code) {
       add_question(app, "queue", "List tasks that wait or are planned, by predicted start");
   queue->add_option("-n,--namespace", options->ns, "Only this namespace");
   add_limit(*queue, *options);
-  queue->add_flag("-w,--watch", options->watch, "Show it again and again, until Ctrl-C");
-  queue->add_option("--interval", options->interval_s, "Seconds between two pictures, with --watch")
+  queue->add_flag("-w,--watch", options->watch, "Repeat until Ctrl-C");
+  queue->add_option("--interval", options->interval_s, "Seconds between two updates, with --watch")
       ->check(in_range(0.2, 3600))
       ->capture_default_str();
   queue->add_option("task", options->name, "Only NAMESPACE/NAME, or NAME in --namespace");
@@ -180,8 +180,9 @@ void add_tasks(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_question(app, "tasks", "List GPU tasks: Jobs, gangs, pods");
   command->add_option("-n,--namespace", options->ns, "Only this namespace");
   add_limit(*command, *options);
-  command->add_option("task", options->name,
-                      "Only NAMESPACE/NAME, or NAME in --namespace, with its mistakes");
+  command->add_option(
+      "task", options->name,
+      "Only NAMESPACE/NAME, or NAME in --namespace, with the errors in its annotations");
   command->callback([&exit_code, asked = options] {
     const AskOptions one = in_its_namespace(*asked);
     if (one.name.empty())
@@ -202,8 +203,8 @@ void add_scores(CLI::App& app, int& exit_code) {
 }
 
 void add_placements(CLI::App& app, int& exit_code) {
-  const auto [command, options] =
-      add_question(app, "placements", "Show what every shape and GPU type would give a task");
+  const auto [command, options] = add_question(
+      app, "placements", "Show a task's run time and cost for every shape and GPU type");
   command->add_option("task", options->name, "NAMESPACE/NAME of the task")->required();
   add_limit(*command, *options);
   command->callback([&exit_code, asked = options] {
@@ -219,7 +220,7 @@ void add_models(CLI::App& app, int& exit_code) {
       command->add_option("model", options->name, "Only this one, with its description");
   command
       ->add_flag("--delete", options->forget,
-                 "Forget what was learnt of it: samples, fits, description; profiles stay")
+                 "Delete its learned data: samples, fits, description; profiles stay")
       ->needs(model);
   command->callback([&exit_code, asked = options] {
     if (asked->forget)
@@ -249,7 +250,7 @@ void add_decisions(CLI::App& app, int& exit_code) {
 
 void add_history(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_question(
-      app, "history", "List Jobs that are over: deadline met or missed, predicted and real time");
+      app, "history", "List finished Jobs: deadline met or missed, predicted and real time");
   command->add_option("-n,--namespace", options->ns, "Only this namespace");
   command->add_option("--queue", options->queue, "Only this queue");
   command->add_option("--since", options->since,
@@ -279,7 +280,7 @@ void add_server_options(CLI::App& command, client::ClientOptions& server) {
   command.add_option("--key-file", server.key_file, "Key of the client certificate (PEM)");
   command
       .add_option("--token", server.token,
-                  "Bearer token of a ServiceAccount or user, where the daemon asks for one")
+                  "Bearer token of a ServiceAccount or user, if the daemon requires one")
       ->envname("SLACKLINE_TOKEN");
 }
 

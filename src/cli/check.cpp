@@ -107,7 +107,7 @@ void add_check(CLI::App& app, int& exit_code) {
       ->check(CLI::ExistingFile);
   command
       ->add_option("--cluster", options->cluster,
-                   "kube: look whether tasks wait in the cluster while nobody leads")
+                   "kube: check whether tasks wait in the cluster while no replica leads")
       ->check(CLI::IsMember({"kube"}));
   command->add_option(
       "--kubeconfig", options->kubeconfig,

@@ -315,7 +315,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   parts->settings.publish(std::move(settings));
   parts->decisions.settings = &parts->settings;
   parts->metrics
-      .gauge("slackline_build_info", "1: which build this is.",
+      .gauge("slackline_build_info", "Always 1; the labels name the build.",
              {{"version", kVersion}, {"mode", to_string(configuration.mode)}})
       .set(1);
   if (const std::string& dump = configuration.cluster.dump_file; !dump.empty())

@@ -169,7 +169,7 @@ std::string check_kind(const std::string& kind) {
   const auto kinds = core::fittable_kinds();
   if (kind == core::kAutoKind || std::find(kinds.begin(), kinds.end(), kind) != kinds.end())
     return {};
-  return format("{} is no kind of model; there are {}, {}", kind, core::kAutoKind,
+  return format("{} is not a kind of model; allowed: {}, {}", kind, core::kAutoKind,
                 fmt::join(kinds, ", "));
 }
 
@@ -206,18 +206,20 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("--from", options->format, formats_help())
       ->check(one_of_the_formats())
       ->capture_default_str();
-  command->add_option("--model", options->names.model,
-                      "The model: its name where the files do not tell it, else only this one");
-  command->add_option("--gpu-type", options->names.gpu_type,
-                      "The GPU type: its name where the files do not tell it, else only this one");
+  command->add_option(
+      "--model", options->names.model,
+      "Name of the model if the files do not give it; otherwise fit only this model");
+  command->add_option(
+      "--gpu-type", options->names.gpu_type,
+      "Name of the GPU type if the files do not give it; otherwise fit only this type");
   command->add_option("--kind", options->kind, "Kind of model, or auto: the one that predicts best")
       ->check(check_kind)
       ->capture_default_str();
   command
       ->add_option("--holdout", options->hold_out,
-                   "What is predicted unseen: loo (each placement from all others), kfold:N, few "
-                   "(all from few: few:3+4x2, 3 single-GPU batches and 4 placements at 2 batches), "
-                   "batches (single-GPU ones in between) or none")
+                   "Samples to hold out and predict: loo (each placement from all others), "
+                   "kfold:N, few (all from few: few:3+4x2, 3 single-GPU batches and 4 placements "
+                   "at 2 batches), batches (single-GPU ones in between) or none")
       ->check(check_hold_out)
       ->capture_default_str();
   command->add_option("--startup", options->startup_s, "Seconds a run takes to start")

@@ -122,8 +122,8 @@ Status predict_file(const core::Predictor& predictor, const PredictCommand& comm
       command.out, wire::write_csv_with(*table, {"predicted", "low", "high", "source"}, cells)));
   if (unknown > 0)
     std::fprintf(stderr,
-                 "%zu of %zu rows have no prediction (source \"unknown\"): the profile does not "
-                 "lead to their model and GPU type\n",
+                 "%zu of %zu rows have no prediction (source \"unknown\"): the profile cannot "
+                 "predict their model on their GPU type\n",
                  unknown, cells.size());
   return {};
 }
@@ -173,13 +173,14 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->add_option("--placement", options->placement,
                    "Nodes x GPUs (2x4), or each node's GPUs (4+2+1)")
       ->check(check_layout);
-  command->add_option("--platform", options->platform, "Every shape of so many nodes x GPUs")
+  command->add_option("--platform", options->platform, "Every shape on this many nodes x GPUs")
       ->check(check_shape)
       ->capture_default_str();
   command
-      ->add_option("--iterations", options->iterations, "Tell the seconds from start to finish too")
+      ->add_option("--iterations", options->iterations,
+                   "Iterations of the run; also predicts its seconds from start to finish")
       ->check(in_range(0, 1e15));
-  command->add_option("--theta", options->theta, "What spreading over nodes costs (000 eq 10)")
+  command->add_option("--theta", options->theta, "Cost of spreading over nodes (000 eq 10)")
       ->check(in_range(0, 1e6))
       ->capture_default_str();
   CLI::Option* out = command->add_option(

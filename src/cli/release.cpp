@@ -45,7 +45,7 @@ Result<bool> planner_lives(const ReleaseOptions& options, const cluster::KubeAcc
   SLACKLINE_ASSIGN(const bool unled,
                    control::wait_until_unled([&] { return watch->look(); }, {.limit_s = *limit_s}));
   if (!unled)
-    std::printf("the Lease %s was just renewed: somebody plans, nothing to do\n",
+    std::printf("the Lease %s was just renewed: a planner is running, nothing to do\n",
                 options.lease.c_str());
   return !unled;
 }
@@ -56,7 +56,7 @@ Status show_held_back(const cluster::ClusterSource& source, double timeout_s) {
   for (const OwnWrite& write : writes)
     std::printf("would release %s %s\n", writes_job(write.kind) ? "Job" : "pod",
                 printable(write.key.str()).c_str());
-  std::printf("%zu objects are held back; pods that their Jobs make later are not counted\n",
+  std::printf("%zu objects wait for Slackline; pods that their Jobs create later are not counted\n",
               writes.size());
   return {};
 }
@@ -86,17 +86,18 @@ Status release(const ReleaseOptions& options) {
 void add_release(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<ReleaseOptions>();
   CLI::App* command = app.add_subcommand(
-      "release", "Unsuspend, ungate and forget every task of ours: the stock path takes over");
+      "release",
+      "Release every waiting task to kube-scheduler: unsuspend it, lift gates, remove plans");
   command->add_option(
       "--kubeconfig", options->kubeconfig,
       "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
-  command->add_option(
-      "--if-lease-older-than", options->older_than,
-      "Watch the planner's Lease for so long, e.g. 5m, at least for its own duration "
-      "(15 s); end without a write as soon as somebody renews it");
+  command->add_option("--if-lease-older-than", options->older_than,
+                      "Watch the planner's Lease for this long, e.g. 5m, at least for its own "
+                      "duration (15 s); end without a write as soon as a planner renews it");
   command->add_option("--lease", options->lease, "NAMESPACE/NAME of that Lease")
       ->capture_default_str();
-  command->add_flag("--dry-run", options->dry_run, "Show what is held back, and write nothing");
+  command->add_flag("--dry-run", options->dry_run,
+                    "Show what would be released, and write nothing");
   command->add_option("--timeout", options->timeout_s, "Seconds")
       ->check(in_range(1, 3600))
       ->capture_default_str();

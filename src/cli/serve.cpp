@@ -113,11 +113,11 @@ int wait_for_the_end(const sigset_t& signals, Daemon& daemon) {
   } catch (const std::bad_alloc&) {
     why =
         "level=error event=aborted error=\"out of memory\" remedy=\"give the daemon more memory; "
-        "what was decided is in the journal, and the next start goes on from there\"\n";
+        "decisions are in the journal, and the next start continues from there\"\n";
   } catch (const std::exception&) {
-    why = "level=error event=aborted error=\"an exception that nothing expected\"\n";
+    why = "level=error event=aborted error=\"an unexpected exception\"\n";
   } catch (...) {
-    why = "level=error event=aborted error=\"what nobody throws was thrown\"\n";
+    why = "level=error event=aborted error=\"an exception of unknown type\"\n";
   }
   static_cast<void>(::write(STDERR_FILENO, why.data(), why.size()) > 0);
   std::abort();
@@ -172,8 +172,9 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--listen-webhook", options->webhook,
                       "Address of the admission webhook, always TLS");
   command->add_flag("--give-back", options->give_back,
-                    "In shadow and advise mode: release what active mode has left, once nobody "
-                    "has renewed the planner's Lease for 30 s. Without it these modes never write");
+                    "In shadow and advise mode: release the tasks that active mode has left "
+                    "waiting, once no replica has renewed the planner's Lease for 30 s. Without it "
+                    "these modes write only bindings");
   command
       ->add_option("--grace", options->grace_s, "Seconds between unready and closed after SIGTERM")
       ->check(in_range(0, 60))

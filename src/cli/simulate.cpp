@@ -193,7 +193,8 @@ void add_platform_options(CLI::App& command, SimulateOptions& options) {
       ->capture_default_str();
   command
       .add_option("--checkpoint", platform.checkpoint_s,
-                  "A preemption loses what was done since; 0: nothing")
+                  "Seconds between checkpoints: a preemption loses the work since the last one; 0: "
+                  "it loses nothing")
       ->check(in_range(0, kMostSeconds))
       ->capture_default_str();
   command

@@ -95,17 +95,19 @@ Result<sim::Trace> make_trace(const TraceSource& source, const core::Pool& first
 
 void add_recording_options(CLI::App& command, TraceSource& source) {
   const char* const kGroup = "Recorded traces";
-  command.add_option("--format", source.format, "Of --trace; auto tells it by the header")
+  command
+      .add_option("--format", source.format, "Format of --trace; auto recognizes it by the header")
       ->check(CLI::IsMember(sim::trace_format_names()))
       ->group(kGroup)
       ->capture_default_str();
   command.add_option("--cluster", source.recorded.cluster, "Only jobs of this cluster, by suffix")
       ->group(kGroup);
   command
-      .add_option("--from-hours", source.from_h, "Only jobs submitted so long after the first one")
+      .add_option("--from-hours", source.from_h,
+                  "Only jobs submitted at least this many hours after the first one")
       ->check(in_range(0, kMostHours))
       ->group(kGroup);
-  command.add_option("--for-hours", source.for_h, "Only jobs submitted within so many hours")
+  command.add_option("--for-hours", source.for_h, "Only jobs submitted within this many hours")
       ->check(in_range(1e-6, kMostHours))
       ->group(kGroup);
   command.add_option("--every", source.recorded.every, "Only every n-th of those")
@@ -113,7 +115,7 @@ void add_recording_options(CLI::App& command, TraceSource& source) {
       ->group(kGroup);
   command
       .add_option("--least-duration", source.least_duration_s,
-                  "Only jobs that ran for so many seconds")
+                  "Only jobs that ran for at least this many seconds")
       ->check(in_range(0, kMostSeconds))
       ->group(kGroup);
   command.add_option("--most-duration-hours", source.most_duration_h, "Cuts longer jobs")
@@ -125,7 +127,7 @@ void add_recording_options(CLI::App& command, TraceSource& source) {
 
 void add_trace_options(CLI::App& command, TraceSource& source) {
   CLI::Option* file =
-      command.add_option("--trace", source.file, "Tasks: CSV, our own or a public trace")
+      command.add_option("--trace", source.file, "Tasks: CSV, Slackline's own or a public trace")
           ->check(CLI::ExistingFile);
   command
       .add_option("--profile", source.profiles,
@@ -144,7 +146,7 @@ void add_trace_options(CLI::App& command, TraceSource& source) {
       ->check(in_range(1e-6, 1e6))
       ->group(kGroup)
       ->capture_default_str();
-  command.add_option("--hours", source.generate.hours, "Arrivals for so long")
+  command.add_option("--hours", source.generate.hours, "Hours during which tasks arrive")
       ->check(in_range(1e-6, kMostHours))
       ->group(kGroup)
       ->capture_default_str();
@@ -158,11 +160,12 @@ void add_trace_options(CLI::App& command, TraceSource& source) {
                   "What every task accepts, in order of preference, as P100,K80; or any")
       ->group(kGroup)
       ->capture_default_str();
-  command.add_option("--seed", source.generate.seed, "Of everything that is drawn")
+  command.add_option("--seed", source.generate.seed, "Seed of everything that is drawn")
       ->capture_default_str();
   command.add_option("--mix", source.mix, "Urgent:Prior:Normal, where classes are drawn")
       ->capture_default_str();
-  command.add_option("--write-trace", source.write_to, "Write the tasks here (our own CSV)");
+  command.add_option("--write-trace", source.write_to,
+                     "Write the tasks here (Slackline's own CSV)");
   add_recording_options(command, source);
 }
 

@@ -65,7 +65,7 @@ Result<Address> parse_address(std::string_view url) {
   if (port.empty()) return out;
   const auto number = parse_int(port.substr(1));
   if (!number || *number < 1 || *number > 65535)
-    return bad(url, "its port is no number up to 65535");
+    return bad(url, "its port is not a number up to 65535");
   out.port = static_cast<int>(*number);
   return out;
 }

@@ -91,9 +91,9 @@ std::string trouble(const Address& address, const ClientOptions& options,
         "{} cannot be reached through the proxy {} ({}); name the server in NO_PROXY if "
         "it needs none",
         url, through,
-        error == Error::Connection      ? "it cannot be connected to"
+        error == Error::Connection      ? "connecting to it failed"
         : error == Error::SSLConnection ? "it refused, or the TLS handshake failed"
-                                        : "no whole answer came");
+                                        : "no complete answer came");
   if (error == Error::SSLConnection && answers(address, false))
     return format(
         "{}: this port speaks plain HTTP; write http:// (a token goes over plain HTTP to "
@@ -108,7 +108,7 @@ std::string trouble(const Address& address, const ClientOptions& options,
   else if (error == Error::SSLConnection)
     why = "the TLS handshake failed";
   else if (error == Error::Read || error == Error::Write)
-    why = format("connected, but no whole answer came within {:g} s", options.timeout_s);
+    why = format("connected, but no complete answer came within {:g} s", options.timeout_s);
   else
     why = httplib::to_string(error);
   return format(

@@ -4,10 +4,10 @@ namespace slackline::cluster {
 
 CacheMetrics::CacheMetrics(obs::MetricsRegistry& registry)
     : age_(registry.gauge("slackline_cache_age_seconds",
-                          "Time since the last sign of life of the slowest required watch.")) {
+                          "Time since the slowest required watch last received anything.")) {
   for (const ResourceSpec& resource : kResources)
     objects_.push_back(registry.gauge("slackline_cache_objects",
-                                      "Objects in the cache, terminal pods left out.",
+                                      "Objects in the cache, without terminal pods.",
                                       {{"resource", resource.name}}));
 }
 

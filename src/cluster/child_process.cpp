@@ -97,7 +97,7 @@ Status Child::start(const ChildCommand& command) {
 
 std::string how_it_failed(int status) {
   if (WIFSIGNALED(status)) return format("it was ended by signal {}", WTERMSIG(status));
-  return format("it ended with exit code {}; its own words are on stderr", WEXITSTATUS(status));
+  return format("it ended with exit code {}; its own message is on stderr", WEXITSTATUS(status));
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ Result<wire::ExecCredential> ExecPlugin::run() const {
   const bool talks = spec_.input != ExecInput::kNever && at_terminal();
   if (spec_.input == ExecInput::kAlways && !talks)
     return failed({ErrorCode::kUnavailable,
-                   "it needs a terminal (interactiveMode: Always), and stdin is none"});
+                   "it needs a terminal (interactiveMode: Always), and stdin is not a terminal"});
   ChildCommand command;
   command.program = spec_.command;
   command.arguments = spec_.arguments;

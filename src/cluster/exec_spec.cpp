@@ -89,8 +89,8 @@ Result<ExecSpec> read_exec(JsonView exec, JsonView cluster, std::string_view fol
   spec.api_version = exec["apiVersion"].text();
   if (!wire::is_exec_version(spec.api_version))
     return wrong(
-        format("apiVersion \"{}\": expected {} or v1beta1; let the plug-in's own tool "
-               "write the kubeconfig anew",
+        format("apiVersion \"{}\": expected {} or v1beta1; let the plug-in's own tool write the "
+               "kubeconfig again",
                printable(spec.api_version, 64), kVersion1));
   SLACKLINE_ASSIGN(spec.input, read_input(exec, spec.api_version));
   for (const JsonView argument : exec["args"].items())

@@ -94,11 +94,12 @@ class FileSource final : public ClusterSource {
         decoder_(std::move(catalog)),
         cache_(clock, observer),
         metrics_(metrics),
-        broken_(metrics.gauge("slackline_cluster_file_broken",
-                              "1 while the dump that is followed cannot be taken, 0 otherwise; the "
-                              "last good one serves on")),
-        skipped_(metrics.gauge("slackline_cluster_file_skipped_objects",
-                               "Objects of the dump that were left out, being none")) {}
+        broken_(metrics.gauge(
+            "slackline_cluster_file_broken",
+            "1 while the dump cannot be read, 0 otherwise; the last good one stays in use")),
+        skipped_(metrics.gauge(
+            "slackline_cluster_file_skipped_objects",
+            "Entries of the dump that were left out because they are not valid objects")) {}
 
   Status start() override {
     SLACKLINE_ASSIGN(const FileStamp stamp, stamp_of(options_.path));

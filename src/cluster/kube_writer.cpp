@@ -48,7 +48,7 @@ class KubeWriter final : public ClusterWriter {
     request.method = "POST";
     SLACKLINE_ASSIGN(const std::string pod, pod_path(order.pod));
     if (!is_dns_subdomain(order.node.str()))
-      return fail(ErrorCode::kInvalidArgument, "the node's name is no DNS subdomain");
+      return fail(ErrorCode::kInvalidArgument, "the node's name is not a DNS subdomain");
     request.url = pod + "/binding";
     request.headers = {{"Content-Type", "application/json"}};
     request.body = wire::encode_binding(order.pod, order.uid, order.node, order.annotations);
@@ -67,7 +67,7 @@ class KubeWriter final : public ClusterWriter {
 
   Result<std::string> write(const OwnWrite& write) override {
     if (write.plan && mac_ != nullptr && !mac_->ready())
-      return fail(ErrorCode::kInvalidArgument, "there is no key yet to prove a plan with");
+      return fail(ErrorCode::kInvalidArgument, "there is no key yet to sign a plan");
     auto version = patch(write);
     if (version || version.error().code != ErrorCode::kInvalidArgument) return version;
     // API servers before 1.36 do not let the template of a Job that ran have its first shape back.

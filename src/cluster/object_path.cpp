@@ -9,7 +9,7 @@ namespace {
 Status check_name(std::string_view name) {
   if (is_dns_subdomain(name)) return {};
   return fail(ErrorCode::kInvalidArgument,
-              format("\"{}\" is no name of an object: it must be a DNS subdomain (lower-case "
+              format("\"{}\" is not the name of an object: it must be a DNS subdomain (lower-case "
                      "letters, digits, '-' and '.', at most 253 characters)",
                      printable(name, 64)));
 }
@@ -20,8 +20,8 @@ Result<std::string> collection_path(std::string_view group, std::string_view res
                                     std::string_view ns) {
   if (!is_dns_label(ns))
     return fail(ErrorCode::kInvalidArgument,
-                format("\"{}\" is no namespace: it must be a DNS label (lower-case letters, digits "
-                       "and '-', at most 63 characters)",
+                format("\"{}\" is not a namespace: it must be a DNS label (lower-case letters, "
+                       "digits and '-', at most 63 characters)",
                        printable(ns, 64)));
   return format("{}/namespaces/{}/{}", group, ns, resource);
 }

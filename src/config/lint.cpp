@@ -70,10 +70,9 @@ void lint_lease(const Lint& root, bool second_scheduler) {
   const std::string lease = election.text("resourceName");
   if (lease.empty() || lease == "kube-scheduler")
     (root.has("leaderElection") ? election : root)
-        .error(
-            root.has("leaderElection") ? "resourceName" : "leaderElection",
-            "a second scheduler takes the Lease of the default one, and one of the two stands idle",
-            "set leaderElection.resourceName to a name of its own, e.g. gpu-scheduler");
+        .error(root.has("leaderElection") ? "resourceName" : "leaderElection",
+               "a second scheduler takes the Lease of the default one, and one of the two is idle",
+               "set leaderElection.resourceName to a name of its own, e.g. gpu-scheduler");
 }
 
 void lint_profiles(const Lint& root) {

@@ -43,7 +43,7 @@ std::vector<ManagedResource> managed_resources(const Lint& extender) {
 void lint_keys(const Lint& extender) {
   for (const auto& [key, value] : extender.map().fields)
     if (std::find(kExtenderKeys.begin(), kExtenderKeys.end(), key) == kExtenderKeys.end())
-      extender.error(key, "is no key of an extender, kube-scheduler will not start",
+      extender.error(key, "is not a key of an extender: kube-scheduler will not start",
                      format("allowed: {}", fmt::join(kExtenderKeys, ", ")));
 }
 
@@ -58,7 +58,7 @@ void lint_verbs(const Lint& extender, bool ours) {
       {{"filterVerb", "filter", "GPU types and held nodes are not respected"},
        {"prioritizeVerb", "prioritize", "nodes are not ranked by throughput and cost"},
        {"preemptVerb", "preempt", "preemption does not spare the work that would be lost"},
-       {"bindVerb", "bind", "bindings carry no uid precondition and no annotations of ours"}}};
+       {"bindVerb", "bind", "bindings carry no uid precondition and no Slackline annotations"}}};
   for (const VerbRule& verb : kVerbs) {
     const std::string value = extender.text(verb.key);
     if (value.empty())
@@ -131,7 +131,7 @@ void lint_tls(const Lint& extender) {
                      "set enableHTTPS: true and tlsConfig.caFile");
   if (!https && url.starts_with("http://") && !is_loopback_url(url))
     extender.error("urlPrefix",
-                   "is plain HTTP over the network: anybody there can answer for the extender",
+                   "is plain HTTP over the network: anybody there can impersonate the extender",
                    "use https with enableHTTPS: true, or 127.0.0.1");
 }
 
@@ -144,7 +144,7 @@ void lint_timeout(const Lint& extender, bool ours, double ours_s) {
   const std::string text = extender.text("httpTimeout");
   const Result<double> timeout_s = parse_duration_s(text);
   if (!timeout_s)
-    extender.error("httpTimeout", format("is \"{}\", no duration", printable(text, 64)),
+    extender.error("httpTimeout", format("is \"{}\", which is not a duration", printable(text, 64)),
                    "set httpTimeout: 2s");
   else if (*timeout_s == 0)
     extender.warning("httpTimeout", "is 0, which means 5 s", "set httpTimeout: 2s");
@@ -159,8 +159,8 @@ void lint_timeout(const Lint& extender, bool ours, double ours_s) {
         "set httpTimeout: 2s");
   else if (ours && *timeout_s != ours_s)
     extender.warning("httpTimeout",
-                     format("is {}, Slackline's configuration says {}s: it gives up a call at the "
-                            "wrong time",
+                     format("is {}, Slackline's configuration says {}s: Slackline gives up a call "
+                            "at the wrong time",
                             text, ours_s),
                      "set extender.httpTimeout in Slackline's configuration to the same");
 }
@@ -178,7 +178,7 @@ void lint_failing_open(const Lint& extender, const std::vector<ManagedResource>&
         "set ignorable: false, or count the resource in the scheduler");
   if (!ignorable && !ignored_resource)
     extender.warning("ignorable",
-                     "is not true: while the extender is away no managed pod is scheduled",
+                     "is not true: while the extender is down, no managed pod is scheduled",
                      "set ignorable: true; nothing is lost, the scheduler counts the GPUs itself");
 }
 
@@ -203,20 +203,19 @@ void lint_accounting(const ManagedResource& resource, const GpuCatalog& gpus, Fi
   };
   if (rule == nullptr)
     add(Severity::kWarning,
-        format("{} is no GPU resource in Slackline's configuration, its pods are passed unjudged",
-               printable(resource.name, 64)),
+        format(
+            "{} is not a GPU resource in Slackline's configuration: every node passes for its pods",
+            printable(resource.name, 64)),
         "add it to gpus.resources, or remove it here");
   else if (resource.ignored_by_scheduler && rule->sharing == GpuSharing::kWhole)
     add(Severity::kError,
-        format(
-            "ignoredByScheduler is true for whole GPUs ({}): nobody counts them while Slackline is "
-            "away, and preemption never happens",
-            resource.name),
+        format("ignoredByScheduler is true for whole GPUs ({}): nobody counts them while Slackline "
+               "is down, and preemption never happens",
+               resource.name),
         "set ignoredByScheduler: false");
   else if (resource.ignored_by_scheduler && !rule->self_accounted)
     add(Severity::kError,
-        format("ignoredByScheduler is true, but Slackline does not account {} either",
-               resource.name),
+        format("ignoredByScheduler is true, but Slackline does not count {} either", resource.name),
         "set selfAccounted: true in Slackline's gpus.resources, or ignoredByScheduler: false");
   else if (!resource.ignored_by_scheduler && rule->self_accounted)
     add(Severity::kWarning,

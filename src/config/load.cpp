@@ -115,8 +115,8 @@ void check_extender_clients(Section& section, const ListenerSettings& extender) 
                     "out: Slackline then makes both ends' certificates itself");
   else if (extender.tls->client_names.empty())
     section.problem("tls", "lacks clientNames: every certificate of clientCAFile could bind pods",
-                    "add clientNames, what kube-scheduler's client certificate names "
-                    "(subjectAltName; without any its common name)");
+                    "add clientNames: the names in kube-scheduler's client certificate "
+                    "(subjectAltName, or the common name if it has none)");
 }
 
 constexpr std::int64_t kKi = std::int64_t{1} << 10;
@@ -132,7 +132,7 @@ void read_limits(Section& section, ListenerLimits& limits, bool plain_reader) {
   section.integer("handshakesPerSecond", limits.handshakes_per_s, 1, 10000);
   if (limits.max_body_bytes > limits.memory_bytes / 2)
     section.problem("maxBody", "is more than half of memory",
-                    "give the listener more memory, or take smaller bodies");
+                    "give the listener more memory, or lower maxBody");
 }
 
 // The extender's listener makes itself a certificate where it must have one and was given none.
@@ -203,7 +203,7 @@ void read_certificate(Section& section, CertificateSettings& certificate) {
   read_object_name(section, "secret", certificate.secret);
   section.duration("life", certificate.life_s);
   if (certificate.names.empty())
-    section.problem("names", "names nothing", "name what the listener is called by");
+    section.problem("names", "names nothing", "add the names by which clients call the listener");
   for (const std::string& name : certificate.names)
     if (!is_certificate_name(name))
       section.problem("names", format("has \"{}\"", printable(name, 64)),

@@ -26,8 +26,8 @@ std::string scheduler_stanza(const Configuration& configuration) {
   out += format("    weight: {}\n    httpTimeout: {}\n    nodeCacheCapable: true\n",
                 kLeastExtenderWeight, format("{}s", configuration.extender.http_timeout_s));
   out += self_accounted
-             ? "    ignorable: false # we alone account some of the resources below\n"
-             : "    ignorable: true # without Slackline GPU pods schedule as they do today\n";
+             ? "    ignorable: false # Slackline alone counts some of the resources below\n"
+             : "    ignorable: true # without Slackline, GPU pods schedule as they do today\n";
   out += format("    enableHTTPS: {}\n", tls);
   if (tls) {
     out +=

@@ -53,7 +53,7 @@ FilterReply unjudged(FilterReply reply, bool ours_alone) {
   reply.gave_up = true;
   std::fill(reply.verdicts.begin(), reply.verdicts.end(), Verdict::kPass);
   if (ours_alone)
-    reply.error = "there was no time to judge, and the requested share is accounted here alone";
+    reply.error = "there was no time to judge, and only Slackline counts the requested share";
   return reply;
 }
 
@@ -72,7 +72,7 @@ FilterReply filter_nodes(const ClusterSnapshot& snapshot, const NodesRequest& re
   if (!options.trusted) {
     if (ours_alone)
       reply.error =
-          "the cluster cache is not synced, and the requested share is accounted here alone";
+          "the cluster cache is not synced, and only Slackline counts the requested share";
     return reply;
   }
   NodeFilter filter(snapshot, pod, options);

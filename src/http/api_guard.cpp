@@ -63,10 +63,9 @@ std::string how_to_grant(const ApiDemand& demand, const std::string& user) {
   const std::string account = printable(user, 128);
   if (demand.ns.empty())
     return format(
-        "{} may not {} in all namespaces; name one, or be granted the right by a "
-        "ClusterRoleBinding",
+        "{} may not {} in all namespaces; name one, or ask for the right by a ClusterRoleBinding",
         account, what);
-  return format("{} may not {} in the namespace {}; be granted the right by a RoleBinding there",
+  return format("{} may not {} in the namespace {}; ask for the right by a RoleBinding there",
                 account, what, printable(demand.ns, 64));
 }
 

@@ -205,8 +205,8 @@ Connection::Step Connection::take_head(std::size_t head_size) {
   if (head_.content_length > found_.route->max_body)
     return reject({413, found_.route->max_body == 0
                             ? "this path takes no body"
-                            : "the body is larger than this path takes; limits.maxBody of the "
-                              "listener, in the configuration, says how large"});
+                            : "the body is larger than this path accepts; the limit is "
+                              "limits.maxBody of the listener in the configuration"});
   request_ = Request();
   request_.method = head_.method;
   request_.path = found_.path;

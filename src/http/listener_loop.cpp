@@ -353,7 +353,7 @@ void ListenerLoop::look_at_certificate() {
       obs::log_error("tls_reload_failed",
                      {{"listener", std::string_view(name())},
                       {"error", std::string_view(tls_->refusal())},
-                      {"remedy", "the old certificate stays; mend the files"}});
+                      {"remedy", "the old certificate stays in use; fix the files"}});
       return;
     case LiveTls::Change::kTaken:
       env_.certificate_expiry.set(tls_->expires_s());

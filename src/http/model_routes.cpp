@@ -56,7 +56,7 @@ Response put_model(control::Models& models, const Request& request) {
 Response delete_model(control::Models& models, const Request& request) {
   const std::string& model = request.params.at("model");
   if (const Status done = models.forget(model); !done) return failure(done.error());
-  return json(wire::encode_status_success(format("forgot what was learnt of {}", model)));
+  return json(wire::encode_status_success(format("removed the learned data of {}", model)));
 }
 
 }  // namespace

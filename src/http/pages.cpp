@@ -38,7 +38,7 @@ Result<Window> window_of(const Request& request) {
       parse_int(dot == std::string::npos ? "" : std::string_view(given->second).substr(dot + 1));
   if (!offset || *offset < 0 || dot == 0)
     return fail(ErrorCode::kInvalidArgument,
-                format("continue=\"{}\": expected what the last answer said in metadata.continue",
+                format("continue=\"{}\": expected the metadata.continue of the last answer",
                        printable(given->second, 64)));
   window.list = given->second.substr(0, dot);
   window.offset = static_cast<std::size_t>(*offset);

@@ -57,7 +57,7 @@ class Pages {
     if (const auto* list = std::any_cast<std::shared_ptr<const T>>(&found)) return *list;
     return fail(ErrorCode::kGone,
                 "the list that `continue` names is not kept any more, was kept by another replica, "
-                "or answers another question; ask again without continue");
+                "or belongs to another query; ask again without continue");
   }
 
  private:

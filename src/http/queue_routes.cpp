@@ -12,14 +12,15 @@ namespace slackline::http {
 namespace {
 
 constexpr double kOld_s = 30;
-constexpr const char* kNotRead = "the cluster is not read yet: ask again soon, readyz says why";
+constexpr const char* kNotRead =
+    "the first list of the cluster is not complete yet: ask again soon; /readyz says why";
 
 std::string leader_text(const QueueView& view) {
   if (!view.active)
-    return "what active mode would do; in this mode nothing is released, and kube-scheduler starts "
-           "tasks in its own order";
-  if (view.leader.empty()) return "nobody plans";
-  return format("{} plans{}", view.leader, view.leads ? ", and answers" : ", another one answers");
+    return "this is what active mode would do; in this mode nothing is released, and "
+           "kube-scheduler starts tasks in its own order";
+  if (view.leader.empty()) return "no replica is the leader: no waiting task is started";
+  return format("{} is the leader{}", view.leader, view.leads ? "" : "; another replica answers");
 }
 
 std::string text_of(const Request& request, std::string_view parameter) {
@@ -43,8 +44,8 @@ Listing<QueueRow> listing_of(QueueView view) {
   if (age_s > kOld_s) listing.preface = format("forecasts are {} old\n", format_duration(age_s));
   if (view.unknown_runs > 0)
     listing.preface += format(
-        "running pods without model and iterations, or expected-duration: {}; when they end is a "
-        "guess\n",
+        "running pods without model and iterations, or expected-duration: {}; their ends are "
+        "guesses\n",
         view.unknown_runs);
   if (!view.read)
     listing.preface += format("{}\n", kNotRead);

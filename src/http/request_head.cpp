@@ -108,11 +108,11 @@ class HeadParser final : public beast::http::basic_parser<true> {
         if (!is_digits(value)) refuse(400, "Content-Length is not a number");
         break;
       case field::transfer_encoding:
-        refuse(411, "chunked bodies are not taken; send a Content-Length");
+        refuse(411, "chunked bodies are not accepted; send a Content-Length");
         break;
       case field::content_encoding:
         if (!beast::iequals(text, "identity"))
-          refuse(415, "compressed bodies are not taken; send it as it is");
+          refuse(415, "compressed bodies are not accepted; send it uncompressed");
         break;
       case field::expect:
         if (beast::iequals(text, "100-continue"))
@@ -164,7 +164,7 @@ Refusal check_start(std::string_view bytes) {
   line.remove_suffix(1);
   if (line.ends_with(" HTTP/1.1") || line.ends_with(" HTTP/1.0")) return {};
   if (line.find(" HTTP/") == std::string_view::npos) return kNotHttp;
-  return {505, "only HTTP/1.1 and HTTP/1.0 are spoken here"};
+  return {505, "only HTTP/1.1 and HTTP/1.0 are supported"};
 }
 
 Refusal parse_head(std::string_view head, std::size_t max_fields, RequestHead& out) {

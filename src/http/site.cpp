@@ -9,7 +9,7 @@ namespace slackline::http {
 Refusal check_site(const RequestHead& head) {
   if (!head.host.empty() && !is_loopback_host(head.host))
     return {421,
-            "this listener is on the loopback address and is not known by that Host; call it "
+            "this listener is on the loopback address and does not serve that Host; call it "
             "localhost, 127.0.0.1 or [::1]"};
   const bool writes = head.method != "GET" && head.method != "HEAD" && head.method != "OPTIONS";
   const std::size_t scheme_end = head.origin.find("://");

@@ -65,7 +65,7 @@ AdmissionDecision decide(control::Webhook& webhook, const AdmissionReview& revie
     obs::log_error("webhook_failed", {{"stage", name_of(stage)}, {"error", error.what()}});
     AdmissionDecision unchanged;
     unchanged.warnings.emplace_back(
-        "Slackline could not look at this object; it was admitted as it is");
+        "Slackline could not check this object; it was admitted unchanged");
     return unchanged;
   }
 }

@@ -15,9 +15,8 @@ constexpr double kJump_s = 1;  // NTP slews half a millisecond in a second
 
 ClockWatch::ClockWatch(MetricsRegistry& metrics, const Clock& clock)
     : clock_(clock),
-      jumps_(metrics.counter(
-          "slackline_clock_jumps_total",
-          "Times that the wall clock was found a second or more beside where it should be.")),
+      jumps_(metrics.counter("slackline_clock_jumps_total",
+                             "Times that the wall clock was found to be off by a second or more.")),
       offset_s_(offset_s()) {}
 
 void ClockWatch::start() {

@@ -44,8 +44,9 @@ std::vector<DrawRange> drawn_ranges(const std::vector<DrawRange>& ranges,
   std::vector<std::string> names;
   for (const DrawRange& range : drawn)
     names.push_back(range.type);
-  assumptions.push_back(format("The profiles do not know all six nets of paper 000; drawn are {}.",
-                               join(names, ", ")));
+  assumptions.push_back(
+      format("The profiles do not know all six networks of paper 000; drawn instead: {}.",
+             join(names, ", ")));
   return drawn;
 }
 

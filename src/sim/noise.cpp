@@ -69,8 +69,8 @@ Status Noise::check(const std::vector<core::Pool>& pools) const {
                                    [&](const auto& pool) { return pool.type.str() == row.pool; });
     if (!known)
       return fail(ErrorCode::kInvalidArgument,
-                  format("the noise is for pool \"{}\", which the platform has not; name the pool "
-                         "so: --platform 4x4:{}",
+                  format("the noise is for pool \"{}\", which the platform does not have; name the "
+                         "pool, as in --platform 4x4:{}",
                          printable(row.pool, 40), printable(row.pool, 40)));
   }
   return {};

@@ -30,7 +30,7 @@ Result<core::Pool> parse_pool(std::string_view text) {
   const std::string_view rest = text.substr(colon + 1);
   const std::size_t star = rest.find('*');
   pool.type = GpuType(trim(rest.substr(0, star)));
-  if (pool.type.empty()) return wrong("no type behind the colon");
+  if (pool.type.empty()) return wrong("no type after the colon");
   if (star == std::string_view::npos) return pool;
   const auto weight = parse_number(trim(rest.substr(star + 1)));
   if (!weight || !(*weight > 0)) return wrong("the weight must be a positive number");

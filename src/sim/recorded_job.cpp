@@ -149,13 +149,13 @@ std::vector<std::string> sentences(const MadeUp& made_up, const RecordedOptions&
   if (made_up.not_run > 0)
     said.push_back(format("{} jobs without a GPU or a duration are left out.", made_up.not_run));
   for (const auto& [name, count] : made_up.drawn_types)
-    say_if(count, name.empty() ? std::string("the type is drawn, the file tells none")
+    say_if(count, name.empty() ? std::string("the type is drawn, because the file has none")
                                : format("{} has no profile, the type is drawn", name));
   say_if(made_up.drawn_batches, "the batch is drawn");
   say_if(made_up.drawn_classes, "the class is drawn, deadline = submit + kappa x duration");
   say_if(made_up.best_effort, "best effort, deadline = submit + kappa of Normal x duration");
   say_if(made_up.rounded_gpus, "the GPU count is rounded down to a power of two");
-  say_if(made_up.fewer_gpus, "the profile predicts fewer GPUs only, they tell the speed");
+  say_if(made_up.fewer_gpus, "the profile predicts only fewer GPUs; the speed is that of those");
   say_if(made_up.cut, format("cut at {} h", options.most_duration_s / 3600));
   return said;
 }

@@ -52,9 +52,9 @@ Result<Trace> load_trace(std::string_view text, const std::string& file, std::st
   auto trace = load(text, format, options);
   if (!trace) return fail(trace.error().with_context(file));
   if (trace->tasks.empty())
-    return fail(
-        ErrorCode::kInvalidArgument,
-        slackline::format("{}: holds no tasks behind its header, or the options leave none", file));
+    return fail(ErrorCode::kInvalidArgument,
+                slackline::format(
+                    "{}: has no tasks after its header, or the options exclude all of them", file));
   return trace;
 }
 

@@ -28,7 +28,7 @@ Result<StoreLock> StoreLock::take(const std::string& path) {
   const std::string name = path + ".lock";
   const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0)
-    return fail(ErrorCode::kForbidden, format("the lock file {} cannot be made: {}", name,
+    return fail(ErrorCode::kForbidden, format("the lock file {} cannot be created: {}", name,
                                               std::generic_category().message(errno)));
   StoreLock lock(file);
   if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)

@@ -38,7 +38,8 @@ Result<bool> decode_access_review(std::string_view json) {
   SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
   const JsonView status = root["status"];
   if (!status.is_object())
-    return fail(ErrorCode::kUnavailable, "the answer is no SubjectAccessReview: status is missing");
+    return fail(ErrorCode::kUnavailable,
+                "the answer is not a SubjectAccessReview: status is missing");
   if (status["allowed"].is_true()) return true;
   // A denial beside an error may be one rule that could not be read: no answer at all.
   if (const std::string_view error = status["evaluationError"].text(); !error.empty())

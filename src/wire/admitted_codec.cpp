@@ -19,7 +19,9 @@ Result<AdmittedNote> read_admitted(std::string_view text) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView root, document.parse(text));
   const auto qos = qos_class_of(root["class"].text());
-  if (!qos) return fail(ErrorCode::kInvalidArgument, "class is none; only Slackline writes it");
+  if (!qos)
+    return fail(ErrorCode::kInvalidArgument,
+                "class is not a known class; only Slackline writes it");
   AdmittedNote note;
   note.submitter = std::string(root["submitter"].text());
   note.qos_class = *qos;

@@ -57,24 +57,24 @@ void read_gang_size(const Entry& entry) {
 
 // Part of the contract, and nobody acts on it yet: people are told, and of a wrong value that.
 void read_ahead(const Entry& entry, bool good, std::string_view remedy) {
-  entry.complain(good ? "nobody reads this key yet, it changes nothing; leave it out" : remedy);
+  entry.complain(good ? "this key has no effect yet; remove it" : remedy);
 }
 
 void read_replicas(const Entry& entry) {
   read_ahead(entry, is_count(entry.value, kMaxPods),
-             "write a whole number from 1 to 65536; nobody reads this key yet");
+             "write a whole number from 1 to 65536; this key has no effect yet");
 }
 
 void read_weight(const Entry& entry) {
   const auto value = parse_number(entry.value);
   read_ahead(entry, value && std::isfinite(*value) && *value > 0,
-             "write a number above zero, e.g. \"2\"; nobody reads this key yet");
+             "write a number above zero, e.g. \"2\"; this key has no effect yet");
 }
 
 void read_resize(const Entry& entry) {
   const std::string_view value = entry.value;
   read_ahead(entry, value == "off" || value == "advise" || value == "auto",
-             "write off, advise or auto; nobody reads this key yet");
+             "write off, advise or auto; this key has no effect yet");
 }
 
 void read_variants(const Entry& entry) {

@@ -35,7 +35,7 @@ Result<PodTruthDto> decode_pod_truth(std::string_view json) {
   SLACKLINE_ASSIGN(const JsonView pod, document.parse(json));
   const JsonView metadata = pod["metadata"];
   if (metadata["uid"].text().empty())
-    return fail(ErrorCode::kInvalidArgument, "the answer is no Pod: metadata.uid is missing");
+    return fail(ErrorCode::kInvalidArgument, "the answer is not a Pod: metadata.uid is missing");
   return PodTruthDto{Uid(metadata["uid"].text()), NodeName(pod["spec"]["nodeName"].text()),
                      metadata["deletionTimestamp"].present()};
 }

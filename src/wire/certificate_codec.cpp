@@ -35,7 +35,7 @@ Result<std::string> version_of(const JsonView& secret) {
   std::string version(secret["metadata"]["resourceVersion"].text());
   if (version.empty())
     return fail(ErrorCode::kInvalidArgument,
-                "the answer is no Secret: metadata.resourceVersion is missing");
+                "the answer is not a Secret: metadata.resourceVersion is missing");
   return version;
 }
 

@@ -84,7 +84,7 @@ class Scanner {
     } while (skip('"'));
     skip_spaces();
     if (at_ < text_.size() && kUnquotedEnd.find(text_[at_]) == std::string_view::npos)
-      return wrong("text behind a closing quote; write a quote inside a cell twice");
+      return wrong("text after a closing quote; write a quote inside a cell twice");
     return cell;
   }
 
@@ -124,7 +124,7 @@ Result<CsvTable> read_csv(std::string_view text) {
     return fail(ErrorCode::kResourceExhausted, format("more than {} MiB", kMaxBytes >> 20U));
   if (text.find('\0') != std::string_view::npos)
     return fail(ErrorCode::kInvalidArgument,
-                "holds zero bytes, so it is no text in UTF-8 (spreadsheets call UTF-16 "
+                "contains zero bytes, so it is not UTF-8 text (spreadsheets call UTF-16 "
                 "\"Unicode\"); save it as CSV UTF-8");
   Scanner scanner(text);
   CsvTable table;

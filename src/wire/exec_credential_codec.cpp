@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kKind = "ExecCredential";
 
 tl::unexpected<Error> wrong(std::string_view what) {
-  return fail(ErrorCode::kInvalidArgument, format("it printed no ExecCredential: {}", what));
+  return fail(ErrorCode::kInvalidArgument, format("it did not print an ExecCredential: {}", what));
 }
 
 // It becomes a line of a request's head.
@@ -50,7 +50,7 @@ Result<ExecCredential> decode_exec_credential(std::string_view json, std::string
   JsonDocument document;
   const auto root = document.parse(json);
   if (!root) return wrong("it is not JSON");
-  if ((*root)["kind"].text() != kKind) return wrong("kind is another one");
+  if ((*root)["kind"].text() != kKind) return wrong("kind is not ExecCredential");
   if ((*root)["apiVersion"].text() != api_version)
     return wrong(format("apiVersion is not {}, as the kubeconfig says", api_version));
   const JsonView status = (*root)["status"];
@@ -60,13 +60,13 @@ Result<ExecCredential> decode_exec_credential(std::string_view json, std::string
   out.certificate = status["clientCertificateData"].text();
   out.key = status["clientKeyData"].text();
   if (out.certificate.empty() != out.key.empty())
-    return wrong("clientCertificateData and clientKeyData: one is there without the other");
+    return wrong("clientCertificateData and clientKeyData: one is given without the other");
   if (out.token.empty() && out.certificate.empty())
     return wrong("status has neither a token nor a certificate");
   if (!is_token(out.token)) return wrong("the token has characters that no token has");
   if (const JsonView expires = status["expirationTimestamp"]; expires.present()) {
     const auto at = parse_rfc3339_s(expires.text());
-    if (!at) return wrong("expirationTimestamp is no RFC 3339 time");
+    if (!at) return wrong("expirationTimestamp is not an RFC 3339 time");
     out.expires_s = *at;
   }
   return out;

@@ -180,7 +180,7 @@ Result<Decoded<NodesRequest>> ExtenderCodec::decode_nodes(
   impl_->kept.clear();
   Decoded<NodesRequest> out;
   if (!root.is_object())
-    return fail(ErrorCode::kInvalidArgument, "the body is JSON, but no ExtenderArgs object");
+    return fail(ErrorCode::kInvalidArgument, "the body is JSON, but not an ExtenderArgs object");
   const JsonView pod = root.find_any_case("Pod");
   if (!pod.is_object()) {
     out.refusal = kPodMissing;
@@ -210,7 +210,7 @@ Result<Decoded<PreemptRequest>> ExtenderCodec::decode_preempt(
   SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(body));
   if (!root.is_object())
     return fail(ErrorCode::kInvalidArgument,
-                "the body is JSON, but no ExtenderPreemptionArgs object");
+                "the body is JSON, but not an ExtenderPreemptionArgs object");
   Decoded<PreemptRequest> out;
   const JsonView pod = root.find_any_case("Pod");
   if (!pod.is_object()) {
@@ -221,7 +221,7 @@ Result<Decoded<PreemptRequest>> ExtenderCodec::decode_preempt(
   const bool meta = metas.present();
   const JsonView map = meta ? metas : root.find_any_case("NodeNameToVictims");
   if (!map.is_object()) {
-    out.refusal = "NodeNameToVictims and NodeNameToMetaVictims are both null or no objects";
+    out.refusal = "neither NodeNameToVictims nor NodeNameToMetaVictims is an object";
     return out;
   }
   std::size_t count = 0;
@@ -244,7 +244,8 @@ Result<Decoded<PreemptRequest>> ExtenderCodec::decode_preempt(
 Result<Decoded<BindRequest>> ExtenderCodec::decode_bind(std::string_view body) {
   SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(body));
   if (!root.is_object())
-    return fail(ErrorCode::kInvalidArgument, "the body is JSON, but no ExtenderBindingArgs object");
+    return fail(ErrorCode::kInvalidArgument,
+                "the body is JSON, but not an ExtenderBindingArgs object");
   Decoded<BindRequest> out;
   const auto required = [&](std::string_view field) {
     const std::string_view value = root.find_any_case(field).text();

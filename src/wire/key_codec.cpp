@@ -29,7 +29,7 @@ Result<KeySecretDto> decode_key_secret(std::string_view json) {
   secret.resource_version = std::string(root["metadata"]["resourceVersion"].text());
   if (secret.resource_version.empty())
     return fail(ErrorCode::kInvalidArgument,
-                "the answer is no Secret: metadata.resourceVersion is missing");
+                "the answer is not a Secret: metadata.resourceVersion is missing");
   const std::string lines = decode_base64(root["data"]["keys"].text()).value_or("");
   for (const std::string_view line : split(lines, '\n')) {
     const std::size_t space = line.find(' ');

@@ -58,7 +58,7 @@ KubeObject read_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) 
 // An object without a name cannot be kept: it has no identity.
 Status check_named(KubeKind kind, JsonView json) {
   if (!json.is_object())
-    return fail(ErrorCode::kInvalidArgument, format("{} is no JSON object", kind_name(kind)));
+    return fail(ErrorCode::kInvalidArgument, format("{} is not a JSON object", kind_name(kind)));
   if (json["metadata"]["name"].text().empty())
     return fail(ErrorCode::kInvalidArgument,
                 format("{}: metadata.name is missing", kind_name(kind)));
@@ -129,12 +129,13 @@ Status check_dump(JsonView root) {
   constexpr std::string_view kRemedy =
       "a dump is what `kubectl get nodes,pods,jobs -A -o yaml` prints";
   if (!root.is_object())
-    return fail(ErrorCode::kInvalidArgument, format("it is no List; {}", kRemedy));
+    return fail(ErrorCode::kInvalidArgument, format("it is not a List; {}", kRemedy));
   const std::string_view kind = root["kind"].text();
   if (kind.empty())
-    return fail(ErrorCode::kInvalidArgument,
-                format("it has no kind, which kubectl writes last: it is cut short, or no dump; {}",
-                       kRemedy));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        format("it has no kind, which kubectl writes last: it is cut short, or not a dump; {}",
+               kRemedy));
   if (kind_of(kind)) return {};
   const std::string_view of_list = kind.ends_with("List") ? kind.substr(0, kind.size() - 4) : "-";
   if (!of_list.empty() && !kind_of(of_list))
@@ -172,7 +173,7 @@ Result<Pod> KubeDecoder::whole_pod(std::string_view json) {
 
 Result<KubeList> KubeDecoder::list(KubeKind kind, std::string_view json) {
   SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(json));
-  if (!root.is_object()) return fail(ErrorCode::kInvalidArgument, "a list is no JSON object");
+  if (!root.is_object()) return fail(ErrorCode::kInvalidArgument, "a list is not a JSON object");
   if (root["kind"].text() == "Status") {
     const KubeStatus status = read_status(root);
     return fail(error_of_http_status(status.code), format("{}: {}", status.reason, status.message));
@@ -183,7 +184,7 @@ Result<KubeList> KubeDecoder::list(KubeKind kind, std::string_view json) {
   list.continue_token = std::string(metadata["continue"].text());
   const JsonView items = root["items"];
   if (items.present() && !items.is_array())
-    return fail(ErrorCode::kInvalidArgument, "a list's items are no JSON array");
+    return fail(ErrorCode::kInvalidArgument, "a list's items are not a JSON array");
   list.items.reserve(items.items().count());
   for (const JsonView item : items.items()) {
     if (auto object = named_object(kind, item, impl_->catalog))
@@ -197,7 +198,7 @@ Result<KubeList> KubeDecoder::list(KubeKind kind, std::string_view json) {
 Result<WatchFrame> KubeDecoder::watch_frame(KubeKind kind, std::string_view line) {
   SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(line));
   if (!root.is_object())
-    return fail(ErrorCode::kInvalidArgument, "a watch frame is no JSON object");
+    return fail(ErrorCode::kInvalidArgument, "a watch frame is not a JSON object");
   const JsonView object = root["object"];
   const JsonView metadata = object["metadata"];
   WatchFrame frame;
@@ -237,7 +238,7 @@ Result<KubeStatus> decode_status(std::string_view json) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
   if (root["kind"].text() != "Status")
-    return fail(ErrorCode::kInvalidArgument, "the answer is no v1 Status");
+    return fail(ErrorCode::kInvalidArgument, "the answer is not a v1 Status");
   return read_status(root);
 }
 

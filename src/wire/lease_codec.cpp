@@ -25,7 +25,8 @@ Result<LeaseRecord> decode_lease(std::string_view json) {
   LeaseRecord lease;
   lease.resource_version = std::string(root["metadata"]["resourceVersion"].text());
   if (lease.resource_version.empty())
-    return fail(ErrorCode::kInvalidArgument, "the answer is no Lease: it has no resourceVersion");
+    return fail(ErrorCode::kInvalidArgument,
+                "the answer is not a Lease: it has no resourceVersion");
   lease.holder = std::string(spec["holderIdentity"].text());
   lease.duration_s = spec["leaseDurationSeconds"].number().value_or(lease.duration_s);
   lease.transitions = std::max<std::int64_t>(0, spec["leaseTransitions"].integer().value_or(0));

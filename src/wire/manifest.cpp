@@ -131,7 +131,7 @@ Result<Pod> read_manifest(std::string_view text, const std::string& ns, const Gp
 Result<TriedManifest> decode_tried(std::string_view text) {
   SLACKLINE_ASSIGN(const json answer, parse(text, "the answer"));
   if (!answer.is_object() || !answer.contains("items") || !answer["items"].is_array())
-    return fail(ErrorCode::kInvalidArgument, "the answer is no list of nodes");
+    return fail(ErrorCode::kInvalidArgument, "the answer is not a list of nodes");
   TriedManifest tried{text_member(answer, "pod"),
                       text_member(answer, "note"),
                       texts_member(answer, "problems"),

@@ -85,7 +85,7 @@ class Fields {
   std::string name(std::string_view key, std::size_t most, bool required) {
     std::string value = text(key, most, required);
     if (!has_unprintable(value)) return value;
-    problems_.add(path_of(key), "must not hold control characters or what cannot be seen");
+    problems_.add(path_of(key), "must not contain control characters or invisible characters");
     return {};
   }
 
@@ -207,7 +207,7 @@ Status check_model_name(std::string_view model) {
   if (plain && !model.empty() && model.size() <= kMaxName) return {};
   return fail(ErrorCode::kInvalidArgument,
               format("the model's name \"{}\" must have 1 to {} bytes, without slashes, control "
-                     "characters and characters that cannot be seen",
+                     "characters and invisible characters",
                      printable(model, 64), kMaxName));
 }
 

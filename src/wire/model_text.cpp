@@ -20,7 +20,7 @@ std::string origin_text(const ModelTypeView& type) {
 std::string note_text(const ModelTypeView& type) {
   if (!type.refusal.empty()) return "not fitted: " + type.refusal;
   if (type.version > 0 && !type.fitted_here)
-    return "fit not used: its error is not known, the profile's entry is";
+    return "fit not used: its error is unknown, that of the profile's entry is known";
   return type.entry ? type.entry->source : "";
 }
 

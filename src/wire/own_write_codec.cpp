@@ -263,12 +263,12 @@ Result<OriginalShape> read_original(std::string_view text) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView root, document.parse(text));
   if (!root.is_object())
-    return fail(ErrorCode::kInvalidArgument, "no JSON object; only Slackline writes it");
+    return fail(ErrorCode::kInvalidArgument, "not a JSON object; only Slackline writes it");
   OriginalShape original;
   original.parallelism = root["parallelism"].integer();
   original.gpus = root["gpus"].integer();
   if (original.parallelism.value_or(1) < 0 || original.parallelism.value_or(1) > kMaxPodCount)
-    return fail(ErrorCode::kInvalidArgument, "parallelism is none that a Job can have");
+    return fail(ErrorCode::kInvalidArgument, "parallelism is not possible for a Job");
   if (original.gpus.value_or(0) < 0 || original.gpus.value_or(0) > kMaxAmount)
     return fail(ErrorCode::kInvalidArgument, "gpus is larger than any machine, or negative");
   if (root["affinity"].is_array()) original.affinity_terms = read_term_list(root["affinity"]);

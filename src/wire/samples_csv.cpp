@@ -42,7 +42,8 @@ std::string read_name(const CsvTable& table, const CsvRow& row, std::size_t colu
   if (name.size() > kMaxName)
     problems.add(row.line, table.header[column], format("is longer than {} bytes", kMaxName));
   if (has_unprintable(name))
-    problems.add(row.line, table.header[column], "holds control characters or what cannot be seen");
+    problems.add(row.line, table.header[column],
+                 "contains control characters or invisible characters");
   return std::string(name);
 }
 
@@ -92,7 +93,7 @@ Result<std::vector<ThroughputSample>> read_samples(const CsvTable& table, Sample
   }
   if (!problems.empty()) return fail(problems.error());
   if (samples.empty())
-    return fail(ErrorCode::kInvalidArgument, "has no rows behind the header, so no samples");
+    return fail(ErrorCode::kInvalidArgument, "has no rows after the header, so no samples");
   return samples;
 }
 

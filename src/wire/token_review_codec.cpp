@@ -18,7 +18,7 @@ Result<std::optional<Requester>> decode_token_review(std::string_view json) {
   SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
   const JsonView status = root["status"];
   if (!status.is_object())
-    return fail(ErrorCode::kUnavailable, "the answer is no TokenReview: status is missing");
+    return fail(ErrorCode::kUnavailable, "the answer is not a TokenReview: status is missing");
   if (!status["authenticated"].is_true()) return std::optional<Requester>();
   return std::optional(read_requester(status["user"]));
 }

@@ -12,9 +12,10 @@ Result<int> decode_server_minor(std::string_view json) {
   const std::string_view text = root["minor"].text();
   const auto minor = parse_int(text.substr(0, text.find_first_not_of("0123456789")));
   if (!minor || root["major"].text() != "1")
-    return fail(ErrorCode::kInvalidArgument,
-                format("/version tells no version of Kubernetes 1: major \"{}\", minor \"{}\"",
-                       printable(root["major"].text(), 16), printable(text, 16)));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        format("/version does not give a version of Kubernetes 1: major \"{}\", minor \"{}\"",
+               printable(root["major"].text(), 16), printable(text, 16)));
   return saturating_int(*minor);
 }
 

@@ -107,7 +107,7 @@ class ActiveTest(ActiveCase):
         jobs = [waiting_job("held", gpus=2), waiting_job("pair", pods=2, gpus=4, gang=True)]
         self.cluster.apply(jobs)
         command = ["release", "--kubeconfig", self.account, "--if-lease-older-than"]
-        self.assertIn("somebody plans", slackline(*command, "1m"))
+        self.assertIn("a planner is running", slackline(*command, "1m"))
         self.daemon.kill()
         time.sleep(2)
         before = [event["requestURI"] for event in self.writes()]

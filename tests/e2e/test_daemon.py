@@ -105,9 +105,9 @@ class DumpTest(unittest.TestCase):
 
     def test_it_says_once_that_a_dump_is_taken_on_trust(self):
         detail = self.get_json("/v1/cluster")["cache"]["detail"]
-        self.assertEqual(detail, "a dump: plans and rights in it are believed as they are")
+        self.assertEqual(detail, "a dump: its plans and rights are accepted without checks")
         table = self.daemon.get("/v1/cluster", accept="text/plain")[1]
-        self.assertEqual(table.count("believed as they are"), 1, table)
+        self.assertEqual(table.count("accepted without checks"), 1, table)
 
     def test_scores_follow_the_preference_before_the_model(self):
         scores = self.get_json("/v1/scores?pod=team-vision/resnet-any-type")["items"]
@@ -326,8 +326,8 @@ class DumpTest(unittest.TestCase):
             done = subprocess.run([slackline_binary(), "release", "--kubeconfig", kubeconfig, "--timeout", "2"],
                                   text=True, capture_output=True)  # fmt: skip
         self.assertEqual(done.returncode, 1)
-        self.assertIn("did not list what there is within 2 s", done.stderr)
-        self.assertNotIn("held back", done.stderr)
+        self.assertIn("did not answer with complete lists within 2 s", done.stderr)
+        self.assertNotIn("objects still wait", done.stderr)
 
     def test_an_unknown_command_is_named_with_what_was_meant(self):
         done = subprocess.run([slackline_binary(), "quque"], text=True, capture_output=True)

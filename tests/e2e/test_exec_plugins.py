@@ -51,7 +51,7 @@ class ExecPluginTest(unittest.TestCase):
             {"clientCertificateData": pki.crt("admin").read_text(), "clientKeyData": pki.key("admin").read_text()},
         )  # fmt: skip
         said = slackline("release", "--dry-run", "--kubeconfig", kubeconfig)
-        self.assertIn("0 objects are held back", said)
+        self.assertIn("0 objects wait for Slackline", said)
         self.assertEqual(self.runs("certificate"), 1)
 
     def test_what_a_plugin_says_wrong_is_told(self):

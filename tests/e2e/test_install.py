@@ -158,7 +158,7 @@ class InstallTest(unittest.TestCase):
         pod = cron["spec"]["jobTemplate"]["spec"]["template"]["spec"]
         self.assertEqual(pod["serviceAccountName"], RELEASE)
         said = slackline(*pod["containers"][0]["args"], "--kubeconfig", self.installed.release_kubeconfig())
-        self.assertIn("somebody plans", said)
+        self.assertIn("a planner is running", said)
 
     def test_applying_again_keeps_what_slackline_wrote(self):
         trusted = self.installed.trust()

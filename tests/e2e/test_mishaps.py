@@ -184,7 +184,7 @@ class MishapsTest(unittest.TestCase):
                                  f"{daemon.api_url}/v1/models/net/samples"], capture_output=True)
         self.assertEqual(taught.returncode, 0, taught.stderr)
         forgotten = run("models", "net", "--delete", "--server", daemon.api_url)
-        self.assertEqual((forgotten.returncode, forgotten.stdout), (0, "forgot what was learnt of net\n"), forgotten.stderr)
+        self.assertEqual((forgotten.returncode, forgotten.stdout), (0, "removed the learned data of net\n"), forgotten.stderr)
         again = run("models", "net", "--delete", "--server", daemon.api_url)
         self.assertEqual(again.returncode, 1)
         self.assertIn("no model is named net", again.stderr)
@@ -214,7 +214,7 @@ class CommandLineTest(unittest.TestCase):
             trace.write("id,submit,type,batch,iters,klass,deadline,req\n")
             trace.flush()
             said = self.refusal("simulate", "--trace", trace.name, "--profile", "manifests/profiles/k80.json")
-        self.assertIn("holds no tasks", said)
+        self.assertIn("has no tasks", said)
 
     def test_a_token_never_goes_over_the_network_in_the_clear(self):
         said = self.refusal("nodes", "--server", "http://192.0.2.1:8180", "--token", "secret")
@@ -251,9 +251,9 @@ class CommandLineTest(unittest.TestCase):
                 {"model": "net", "gpuType": "T4", "coefficients": {"kind": "Z", "params": [1]}}]}, profile)
             profile.flush()
             said = self.refusal("predict", "--profile", profile.name, "--model", "net", "--batch", "8", "--gpu-type", "T4")
-            for part in (profile.name, "net on T4", '"Z" is no kind of model', "S/mean"):
+            for part in (profile.name, "net on T4", '"Z" is not a kind of model', "S/mean"):
                 self.assertIn(part, said)
-            self.assertIn("no kind of model", self.refusal("simulate", "--generate", "paper000", "--profile", profile.name))
+            self.assertIn("not a kind of model", self.refusal("simulate", "--generate", "paper000", "--profile", profile.name))
 
 
 if __name__ == "__main__":

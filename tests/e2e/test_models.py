@@ -101,7 +101,7 @@ class ModelsTest(unittest.TestCase):
         self.assertEqual(slackline("fit", self.samples, "--holdout", "kfold:x").returncode, 2)
         unknown = slackline("predict", "--model", "none", "--batch", 8, "--gpu-type", "T4")
         self.assertEqual(unknown.returncode, 1)
-        self.assertIn("it knows", unknown.stderr)
+        self.assertIn("it has", unknown.stderr)
 
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ class QueueTest(ActiveCase):
 
         theirs = self.cluster.wait(told, 20, "the other replica to say so")
         self.assertEqual(theirs["leader"], mine["leader"])
-        self.assertIn("another one answers", slackline("queue", "-s", other.api_url))
+        self.assertIn("another replica answers", slackline("queue", "-s", other.api_url))
         self.assertEqual(other.total("slackline_events_total"), 0)
 
     def test_a_type_that_is_not_there_is_named(self):

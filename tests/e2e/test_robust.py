@@ -304,7 +304,7 @@ class RobustTest(RobustCase):
         ])  # fmt: skip
         self.cluster.wait(lambda: len(self.waiting()) == 4, 20, "all others to wait")
         command = ["release", "--kubeconfig", self.account, "--if-lease-older-than"]
-        self.assertIn("somebody plans", slackline(*command, "5m"))
+        self.assertIn("a planner is running", slackline(*command, "5m"))
         self.assertTrue(self.cluster.get("job", "default", "held")["spec"]["suspend"])
         self.daemon.kill()
         time.sleep(2)

@@ -72,7 +72,7 @@ class TrustTest(ActiveCase):
         seen = json.loads(shadow.get("/v1/nodes")[1])["items"]
         self.assertEqual([gpus["held"] for node in seen for gpus in node["gpus"]], [0] * NODES)
         self.assertEqual(shadow.total("slackline_plans_disbelieved_total", reason="unsigned"), 1)
-        self.assertNotIn("believed as they are", shadow.get("/v1/cluster")[1])
+        self.assertNotIn("accepted without checks", shadow.get("/v1/cluster")[1])
         self.assertIn(PLAN, self._annotations("evil"))
 
     def test_a_plan_of_ours_counts_on_no_other_job_and_not_again(self):

@@ -7,7 +7,8 @@ constexpr const char* kFits = "slackline_model_fits_total";
 constexpr const char* kFitsHelp = "Throughput models fitted, and fits refused";
 constexpr const char* kDamage = "slackline_model_store_damaged";
 constexpr const char* kDamageHelp =
-    "Damage of the model database met since the start, by whether its mirror had everything";
+    "Times the model database was found damaged since the start, by whether its mirror had "
+    "everything";
 
 }  // namespace
 

@@ -106,10 +106,10 @@ void ModelWriter::tell_condition() {
         format("the model database {} cannot be written: {}; {}", path_, write_refusal_, kRemedy));
   if (!unreadable_.empty()) problems.push_back(unreadable_);
   if (damage.lost > 0)
-    problems.push_back(format(
-        "the model database {} was damaged and its mirror held nothing to restore it from; what "
-        "was learnt before is in {}",
-        path_, damage.moved_to));
+    problems.push_back(
+        format("the model database {} was damaged and its mirror held nothing to restore it from; "
+               "the data learned before is in {}",
+               path_, damage.moved_to));
   board_->set_store_problem(join(problems, "; "));
 }
 
@@ -168,9 +168,10 @@ Status ModelWriter::forget(const std::string& model) {
   publish();
   if (*found) return {};
   if (board_->known()->find(model) != nullptr)
-    return fail(ErrorCode::kNotFound,
-                format("nothing was learnt of {}: what is known of it comes from the profiles",
-                       printable(model, 64)));
+    return fail(
+        ErrorCode::kNotFound,
+        format("nothing was learned about {}: all that is known about it comes from the profiles",
+               printable(model, 64)));
   return fail(ErrorCode::kNotFound, format("no model is named {}", printable(model, 64)));
 }
 

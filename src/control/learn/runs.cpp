@@ -17,15 +17,15 @@ tl::unexpected<Error> none(std::string why) {
 
 Status check_kind(const Job& job, const RunSeen& seen) {
   if (!job.completed_s) return none("it failed");
-  if (job.failed > 0) return none("pods of it failed");
+  if (job.failed > 0) return none("some of its pods failed");
   if (!seen.spoilt.empty()) return none(seen.spoilt);
   for (const auto& [uid, member] : seen.pods)
-    if (!member.whole) return none("its GPUs are parts of GPUs");
+    if (!member.whole) return none("it uses parts of GPUs");
   if (job.intent->mode == WorkloadMode::kInference) return none("it does not train");
   if (!job.intent->batch_size || !job.intent->iterations)
-    return none("it does not say batch-size and iterations");
+    return none("it does not give batch-size and iterations");
   const bool alone = job.parallelism == 1 && job.completions.value_or(1) == 1;
-  if (!alone && !job.is_gang()) return none("each of its pods stands alone");
+  if (!alone && !job.is_gang()) return none("its pods are independent of each other");
   if (static_cast<std::int64_t>(seen.pods.size()) != job.parallelism)
     return none(
         format("{} pods were seen running, it wants {}", seen.pods.size(), job.parallelism));
@@ -46,7 +46,7 @@ Result<Place> place_of(const RunSeen& seen, const ClusterSnapshot& snapshot) {
   std::vector<int> counts;
   for (const auto& [name, count] : gpus) {
     const auto node = snapshot.find_node(name.str());
-    if (!node) return none(format("its node {} is gone", name.str()));
+    if (!node) return none(format("its node {} no longer exists", name.str()));
     const GpuType& type = snapshot.node(*node).node->gpu_type;
     if (type.empty()) return none(format("the GPU type of node {} is not known", name.str()));
     if (!counts.empty() && type != place.gpu_type) return none("it ran on several GPU types");
@@ -89,7 +89,7 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
   const double startup_s = entry == nullptr ? 0 : entry->startup_s;
   const double training_s = duration_s(job, seen) - startup_s;
   if (training_s < kLeastTraining_s)
-    return none(format("it trained for {:.0f} s; from {:.0f} s on a run tells something",
+    return none(format("it trained for {:.0f} s; a run of less than {:.0f} s says too little",
                        training_s, kLeastTraining_s));
   const double samples = batch * static_cast<double>(*job.intent->iterations);
   if (samples <= 0) return none("it says 0 iterations");

@@ -172,7 +172,7 @@ void Actuator::tell_of(const OwnWrite& write) {
   const bool known = find_reason(event->reason) != nullptr;
   metrics_
       .counter("slackline_task_moves_total",
-               "What our writes did to tasks: planned, released, moved, sent back, by reason.",
+               "Tasks that were planned, released, moved or sent back to the queue, by reason.",
                {{"reason", known ? std::string_view(event->reason) : "other"}})
       .add();
   events_.tell(*std::move(event));

@@ -37,8 +37,8 @@ std::size_t GiveBack::look() {
   if (failures_.is_news(sight))
     obs::log_warning("giving_back", {{"error", sight.error().message},
                                      {"remedy",
-                                      "tasks of ours wait, and it cannot be told whether "
-                                      "somebody plans; see `slackline release`"}});
+                                      "tasks wait for Slackline, and the Lease that tells whether "
+                                      "a planner runs cannot be read; see `slackline release`"}});
   if (!sight) return 0;
   tell(sight->lost() ? unled_text(held) : "");
   return give_back(*sight);
@@ -50,8 +50,9 @@ std::size_t GiveBack::give_back(const cluster::LeaseSight& sight) {
   std::vector<OwnWrite> writes = core::let_go(*actuator_->overlaid(source_.snapshot()).snapshot);
   if (writes.empty()) return 0;
   if (!std::exchange(giving_, true))
-    obs::log_info("giving_back", {{"because", "this mode queues nothing and nobody plans any more"},
-                                  {"objects", std::to_string(writes.size())}});
+    obs::log_info("giving_back",
+                  {{"because", "this mode queues nothing, and no planner runs any more"},
+                   {"objects", std::to_string(writes.size())}});
   return actuator_->perform(std::move(writes));
 }
 

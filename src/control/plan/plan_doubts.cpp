@@ -7,7 +7,7 @@ namespace slackline::control {
 void PlanDoubts::on_plan_doubted(const std::string& kind, const ObjectKey& carrier,
                                  PlanDoubt doubt) {
   metrics_
-      .counter("slackline_plans_disbelieved_total", "Plans that do not count, by what is wrong.",
+      .counter("slackline_plans_disbelieved_total", "Plans that do not count, by cause.",
                {{"reason", to_string(doubt)}})
       .add();
   obs::log_warning("plan_disbelieved", {{"kind", kind},

@@ -62,7 +62,7 @@ PlannerLoop::PlannerLoop(PlannerOptions options, const KnownBoard& board,
       refused_(metrics.counter("slackline_plan_refused_effects_total",
                                "Effects that cannot be carried out: stops and shrinks.")),
       leads_(metrics.gauge("slackline_leader", "1 while this replica plans.")),
-      running_(metrics.gauge("slackline_queue_running", "Tasks with a plan of ours.")) {}
+      running_(metrics.gauge("slackline_queue_running", "Tasks with a plan of Slackline.")) {}
 
 PlannerLoop::~PlannerLoop() {
   stop();

@@ -16,8 +16,8 @@ constexpr auto kRound = std::chrono::milliseconds(50);
 tl::unexpected<Error> not_listed(const cluster::ClusterSource& source, double timeout_s) {
   const std::string detail = source.health().detail;
   return fail(ErrorCode::kUnavailable,
-              format("the API server did not list what there is within {:.0f} s{}{}: nothing was "
-                     "released; check it, and run this again",
+              format("the API server did not answer with complete lists within {:.0f} s{}{}: "
+                     "nothing was released; check the API server, and run this again",
                      timeout_s, detail.empty() ? "" : ": ", detail));
 }
 
@@ -60,8 +60,7 @@ Result<Released> release_all(const cluster::ClusterSource& source, cluster::Clus
   }
   if (!source.snapshot()->synced) return not_listed(source, timeout_s);
   return fail(ErrorCode::kTimeout,
-              format("after {:.0f} s {} objects are still held back; run it again with a longer "
-                     "--timeout",
+              format("after {:.0f} s {} objects still wait; run it again with a longer --timeout",
                      timeout_s, left));
 }
 

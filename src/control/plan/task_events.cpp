@@ -44,8 +44,8 @@ std::optional<cluster::TaskEvent> event_of(const OwnWrite& write) {
   if (write.reason == reason::kPlanDisbelieved) {
     event.warning = true;
     event.message =
-        "the annotation slackline.dev/plan was removed: Slackline did not write it for "
-        "this object, or it was over";
+        "the annotation slackline.dev/plan was removed: Slackline did not write it for this "
+        "object, or the plan had ended";
     return event;
   }
   if (write.kind == OwnWriteKind::kLiftGate && write.reason == reason::kReleased) {

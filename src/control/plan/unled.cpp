@@ -11,8 +11,8 @@ namespace slackline::control {
 std::string unled_text(const core::HeldBack& held) {
   if (!held.any()) return "";
   return format(
-      "{} Jobs and {} pods wait for Slackline, and nobody leads: start it in active mode, or give "
-      "them back with `slackline release`",
+      "{} Jobs and {} pods wait for Slackline, and no planner runs: start Slackline in active "
+      "mode, or release them with `slackline release`",
       held.jobs, held.pods);
 }
 

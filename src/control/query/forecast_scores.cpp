@@ -49,15 +49,15 @@ void ForecastScores::compare(const std::string& queue, const char* of, const cor
   if (std::isfinite(told.p50()))
     metrics_
         .histogram("slackline_forecast_error_seconds",
-                   "What happened less the median that was forecast first.", error_bounds_s(),
+                   "Actual time minus the median of the first forecast.", error_bounds_s(),
                    {{"queue", label}, {"of", of}})
         .observe(happened_s - told.p50());
   const bool held =
       happened_s >= told.p10() - kForgiven_s && happened_s <= told.p90() + kForgiven_s;
   metrics_
       .counter("slackline_forecast_intervals_total",
-               "Intervals from p10 to p90 that were forecast first, by whether they held what "
-               "happened: four of five should.",
+               "Intervals from p10 to p90 of the first forecasts, by whether they contained the "
+               "actual time: four of five should.",
                {{"queue", label}, {"of", of}, {"held", held ? "true" : "false"}})
       .add();
 }

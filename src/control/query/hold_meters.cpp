@@ -5,14 +5,14 @@ namespace {
 
 constexpr const char* kHolds = "slackline_holds";
 constexpr const char* kHoldsHelp =
-    "Promises of capacity on nodes to unbound pods: active, or expired and still standing.";
+    "Capacity on nodes that is reserved for unbound pods: active, or expired and not removed yet.";
 
 }  // namespace
 
 HoldMeters::HoldMeters(obs::MetricsRegistry& metrics)
     : active_(metrics.gauge(kHolds, kHoldsHelp, {{"state", "active"}})),
       expired_(metrics.gauge(kHolds, kHoldsHelp, {{"state", "expired"}})),
-      gpus_(metrics.gauge("slackline_held_gpus", "GPUs that active holds promise.")) {}
+      gpus_(metrics.gauge("slackline_held_gpus", "GPUs reserved by active holds.")) {}
 
 void HoldMeters::show(const ClusterSnapshot& snapshot, double now_steady_s) const {
   double active = 0;

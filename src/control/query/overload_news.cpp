@@ -13,9 +13,8 @@ namespace {
 
 std::string text_of(const QueueLoad& load) {
   return format(
-      "queue {}: all {} tasks that wait with a deadline ahead will be late; until the last of "
-      "their "
-      "deadlines, {}, what runs and waits needs {:.1f} GPU-hours, and the cluster has {:.1f}",
+      "queue {}: all {} waiting tasks with a deadline ahead will be late; until the last of their "
+      "deadlines, {}, running and waiting tasks need {:.1f} GPU-hours, and the cluster has {:.1f}",
       printable(load.queue, 64), load.late.size(), format_rfc3339(load.until_s), load.demand_gpu_h,
       load.capacity_gpu_h);
 }
@@ -72,9 +71,9 @@ void OverloadNews::show() {
     gauge.set(now[name]);
   for (const auto& [name, value] : now) {
     if (shown_.contains(name)) continue;
-    const obs::Gauge gauge =
-        metrics_.gauge("slackline_queue_overloaded",
-                       "1 while nobody who waits in the queue can be in time.", {{"queue", name}});
+    const obs::Gauge gauge = metrics_.gauge(
+        "slackline_queue_overloaded", "1 while no waiting task of the queue can meet its deadline.",
+        {{"queue", name}});
     gauge.set(value);
     shown_.emplace(name, gauge);
   }

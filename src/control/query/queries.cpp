@@ -65,7 +65,7 @@ ClusterView Queries::cluster() const {
   view.cache_age_s = health.age_s;
   view.cache_detail = health.detail;
   if (view.cache_detail.empty() && snapshot->taken_on_trust)
-    view.cache_detail = "a dump: plans and rights in it are believed as they are";
+    view.cache_detail = "a dump: its plans and rights are accepted without checks";
   view.nodes = static_cast<std::int64_t>(snapshot->nodes.size());
   for (const NodeStatePtr& state : snapshot->nodes)
     view.pods_bound += static_cast<std::int64_t>(state->pods.size());
@@ -174,11 +174,10 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
 Result<ModelView> Queries::model(const std::string& name) const {
   const KnownPtr known = board_.known();
   if (const ModelView* view = known->find(name)) return *view;
-  return fail(
-      ErrorCode::kNotFound,
-      format("nothing is known about a model {}; GET /v1/models lists those that are known, "
-             "POST /v1/models/{}/samples teaches one",
-             printable(name, 64), printable(name, 64)));
+  return fail(ErrorCode::kNotFound,
+              format("nothing is known about a model {}; GET /v1/models lists the known models, "
+                     "POST /v1/models/{}/samples adds measurements",
+                     printable(name, 64), printable(name, 64)));
 }
 
 Result<JournalPage> Queries::decisions(const JournalQuery& query) const {

@@ -39,13 +39,12 @@ Error why_no_forecast(const core::Predictor& predictor, const WorkloadQuestion& 
     if (entry.model == question.model) types.insert(entry.gpu_type.str());
   }
   if (types.empty())
-    return {ErrorCode::kNotFound,
-            format("the profile knows no model {}; it knows {}", question.model,
-                   join({models.begin(), models.end()}, ", "))};
+    return {ErrorCode::kNotFound, format("the profile has no model {}; it has {}", question.model,
+                                         join({models.begin(), models.end()}, ", "))};
   if (!types.contains(question.gpu_type.str()))
     return {
         ErrorCode::kNotFound,
-        format("the profile knows {} on {}, and nothing that leads from there to {}",
+        format("the profile has {} on {}, and nothing from which to predict it on {}",
                question.model, join({types.begin(), types.end()}, ", "), question.gpu_type.str())};
   return {ErrorCode::kNotFound,
           format("the model of {} on {} predicts no progress at batch {} on {}", question.model,

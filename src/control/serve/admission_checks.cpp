@@ -59,7 +59,7 @@ Refusal reserved_key(std::string_view key) {
   const std::string_view hint =
       key == contract::kGpuType ? "; did you mean slackline.dev/gpu-types?" : "";
   return {"ReservedKey",
-          format("{}: only Slackline writes it; leave it out, or as it is{}", key, hint)};
+          format("{}: only Slackline writes it; remove it, or leave it unchanged{}", key, hint)};
 }
 
 class Checker {
@@ -160,10 +160,9 @@ class Checker {
                     format("{}: urgent needs the right to \"use\" qosclasses/urgent of the group "
                            "slackline.dev in namespace {}; ask for it, or write prior or normal",
                            contract::kQosClass, review_.ns));
-    refuse("UrgentNotAllowed",
-           format("{}: whether you may use urgent cannot be asked now ({}); try again, or write "
-                  "prior or normal",
-                  contract::kQosClass, printable(facts_.urgent_detail, 120)));
+    refuse("UrgentNotAllowed", format("{}: the API server could not be asked whether you may use "
+                                      "urgent ({}); try again, or write prior or normal",
+                                      contract::kQosClass, printable(facts_.urgent_detail, 120)));
   }
 
   // Of the Jobs that the cache shows; a cycle that comes about otherwise waits with that reason.
@@ -174,7 +173,7 @@ class Checker {
                                               intent_.depends_on);
     if (!cycle.empty())
       refuse(std::string(reason::kDependencyCycle),
-             format("{}: {} would wait for each other for ever; leave one of them out",
+             format("{}: {} would wait for each other forever; remove one of them",
                     contract::kDependsOn, printable(join(cycle, " -> "), 200)));
   }
 

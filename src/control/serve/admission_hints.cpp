@@ -70,7 +70,7 @@ void hint_at_model(const TaskIntent& intent, const AdmissionFacts& facts,
                some_models(facts.predictor->profiles())));
   if (intent.expected_duration_s || (intent.batch_size && intent.iterations)) return;
   hints.push_back(
-      format("{}: without {} nobody knows how long the task runs, and its class gives no deadline; "
+      format("{}: without {} the run time of the task is unknown, and its class gives no deadline; "
              "write it, or slackline.dev/expected-duration",
              contract::kModel,
              intent.batch_size   ? "iterations"
@@ -136,9 +136,8 @@ std::string stays_queued(const AdmissionReview& review) {
 }
 
 std::string stays_in_care() {
-  return format(
-      "{}: the task is in the care of Slackline until it runs or is deleted; label and gate stay",
-      contract::kManagedLabel);
+  return format("{}: Slackline manages the task until it runs or is deleted; label and gate stay",
+                contract::kManagedLabel);
 }
 
 std::vector<std::string> find_hints(const AdmissionReview& review, const AdmissionFacts& facts) {

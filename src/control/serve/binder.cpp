@@ -22,7 +22,7 @@ using Ending = ShareAccount::Ending;
 Status check_names(const BindRequest& request) {
   const auto bad = [](std::string_view what, std::string_view name, std::string_view rule) {
     return fail(ErrorCode::kInvalidArgument,
-                format("{} \"{}\" is no DNS {}", what, printable(name, 64), rule));
+                format("{} \"{}\" is not a DNS {}", what, printable(name, 64), rule));
   };
   if (!is_dns_label(request.pod.ns)) return bad("PodNamespace", request.pod.ns, "label");
   if (!is_dns_subdomain(request.pod.name)) return bad("PodName", request.pod.name, "subdomain");
@@ -104,7 +104,7 @@ Result<PodPtr> Binder::find_pod(const BindRequest& request, const ClusterSnapsho
   if (!truth) return fail(truth.error());
   if (truth->uid != request.uid)
     return fail(ErrorCode::kConflict,
-                format("pod {} is another one of that name by now", request.pod.str()));
+                format("pod {} was replaced by another pod of that name", request.pod.str()));
   if (truth->pod == nullptr)
     return fail(ErrorCode::kDataLoss, format("pod {} cannot be read", request.pod.str()));
   return truth->pod;
@@ -160,7 +160,8 @@ BindOutcome Binder::settle_by_truth(const BindRequest& request, const Pod& pod, 
   std::string text = error.message;
   if (error.code == ErrorCode::kConflict)
     text = format("binding {}: the API server refused: conflict", request.pod.str());
-  if (truth && gone) text = format("pod {} is another one of that name by now", request.pod.str());
+  if (truth && gone)
+    text = format("pod {} was replaced by another pod of that name", request.pod.str());
   if (elsewhere)
     text = format("pod {} is already bound to {}", request.pod.str(), truth->node.str());
   return {{std::move(text)}, to_lower(to_string(error.code))};

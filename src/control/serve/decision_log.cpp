@@ -78,7 +78,7 @@ void DecisionLog::count_victims(std::size_t victims) {
 std::string DecisionLog::count_late(Verb verb) {
   metrics_
       .counter("slackline_extender_deadline_exceeded_total",
-               "Verbs that ran out of time: what they answered stops nobody, a bind is tried again",
+               "Calls that ran out of time: their answers block no pod, and a bind is tried again",
                {{"verb", to_string(verb)}})
       .add();
   return "not judged: no time was left";

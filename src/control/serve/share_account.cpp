@@ -30,11 +30,10 @@ bool ShareAccount::has_rules() const {
 
 std::string ShareAccount::refusal() {
   if (!source_.health().trusted())
-    return "the cluster cache is not synced, and the requested share is accounted here alone";
+    return "the cluster cache is not synced, and only Slackline counts the requested share";
   if (!leads_since_) return "";
   const std::optional<double> since_s = leads_since_();
-  if (!since_s)
-    return "this replica does not hold the Lease, and shares are accounted by its holder alone";
+  if (!since_s) return "this replica does not hold the Lease, and only its holder counts shares";
   return refusal_of_term(*since_s);
 }
 
@@ -52,8 +51,8 @@ std::string ShareAccount::refusal_of_term(double since_s) {
     }
     if (ask) source_.list_pods_again();
   }
-  return "this replica has just taken the Lease: shares are given away again once the pods are "
-         "listed anew";
+  return "this replica has just taken the Lease: it assigns shares once it has listed the pods "
+         "again";
 }
 
 const SnapshotPtr& ShareAccount::settle(SnapshotPtr snapshot) {

@@ -45,7 +45,7 @@ Reloader::Reloader(ReloaderOptions options, SettingsBoard& board, obs::MetricsRe
       loaded_(metrics.counter(kReloads, kReloadsHelp, {{"result", "loaded"}})),
       refused_(metrics.counter(kReloads, kReloadsHelp, {{"result", "refused"}})),
       last_success_(metrics.gauge("slackline_config_last_success_timestamp_seconds",
-                                  "When a configuration was taken last, seconds since 1970.")),
+                                  "Time of the last accepted configuration, seconds since 1970.")),
       loaded_look_(look_at(options_.file)) {
   last_success_.set(clock_.wall_s());
 }

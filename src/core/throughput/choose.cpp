@@ -115,8 +115,8 @@ Status fittable(const ThroughputKind& kind, std::span<const Observation> observa
   const Spread& first = observations.front().spread;
   if (first.gpus > 1 && first == observations.back().spread)
     return refuse(
-        "every sample has the same layout of several GPUs, which leaves open what of its "
-        "time is communication: measure a single GPU too");
+        "every sample has the same layout of several GPUs, so the share of communication in its "
+        "time is unknown: measure a single GPU too");
   return {};
 }
 

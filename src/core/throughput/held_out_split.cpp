@@ -181,10 +181,12 @@ Result<HoldOut> parse_hold_out(std::string_view text) {
       return HoldOut{HoldOut::Kind::kKFold, *folds};
   if (text.starts_with(kFew))
     if (const auto few = parse_few(text.substr(kFew.size()))) return *few;
-  return fail(ErrorCode::kInvalidArgument,
-              format("\"{}\" is no way to hold out: write loo, kfold:N (2 to 1000), few, few:B+LxK "
-                     "(B batches on one GPU, L layouts at K batches; few is few:3+4x2) or batches",
-                     printable(text, 64)));
+  return fail(
+      ErrorCode::kInvalidArgument,
+      format(
+          "\"{}\" is not a way to hold samples out: write loo, kfold:N (2 to 1000), few, few:B+LxK "
+          "(B batches on one GPU, L layouts at K batches; few is few:3+4x2) or batches",
+          printable(text, 64)));
 }
 
 std::string to_string(const HoldOut& hold_out) {

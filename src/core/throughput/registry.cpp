@@ -94,7 +94,7 @@ std::string why_unusable(const Coefficients& coefficients) {
   for (const ThroughputKind* kind : kinds())
     names.push_back(kind->name);
   std::sort(names.begin(), names.end());
-  return format("\"{}\" is no kind of model; there are {}", printable(coefficients.kind, 64),
+  return format("\"{}\" is not a kind of model; allowed: {}", printable(coefficients.kind, 64),
                 fmt::join(names, ", "));
 }
 

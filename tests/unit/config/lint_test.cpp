@@ -197,7 +197,8 @@ TEST(LintTest, TheTimeoutMustBeThereAndFit) {
               ElementsAre(HasSubstr("one scheduling cycle waits")));
   EXPECT_THAT(after("httpTimeout: 2s", "httpTimeout: 0s"),
               ElementsAre(HasSubstr("which means 5 s")));
-  EXPECT_THAT(after("httpTimeout: 2s", "httpTimeout: soon"), ElementsAre(HasSubstr("no duration")));
+  EXPECT_THAT(after("httpTimeout: 2s", "httpTimeout: soon"),
+              ElementsAre(HasSubstr("not a duration")));
   EXPECT_THAT(after("httpTimeout: 2s", "httpTimeout: 3s"),
               ElementsAre(HasSubstr("is 3s, Slackline's configuration says 2s")));
 }
@@ -222,7 +223,7 @@ TEST(LintTest, ManagedResourcesMustFitTheConfiguration) {
   EXPECT_THAT(
       after("- name: nvidia.com/gpu\n", "- name: habana.ai/gaudi\n"),
       ElementsAre(HasSubstr("names none of the configured GPU resources"),
-                  HasSubstr("habana.ai/gaudi is no GPU resource in Slackline's configuration")));
+                  HasSubstr("habana.ai/gaudi is not a GPU resource in Slackline's configuration")));
   EXPECT_THAT(
       findings(kGood + "      - name: gpu.example.com/mem-mib\n", with_fractional_resource()),
       ElementsAre(HasSubstr("is counted twice")));
@@ -230,8 +231,9 @@ TEST(LintTest, ManagedResourcesMustFitTheConfiguration) {
               ElementsAre(HasSubstr("every pod of the cluster waits")));
   EXPECT_THAT(findings(kGood + "      - name: nvidia.com/mig-*\n"),
               ElementsAre(HasSubstr("is a pattern")));
-  EXPECT_THAT(findings(kGood + "      - name: cpu\n"),
-              ElementsAre(HasSubstr("cpu is no GPU resource"), HasSubstr("no extended resource")));
+  EXPECT_THAT(
+      findings(kGood + "      - name: cpu\n"),
+      ElementsAre(HasSubstr("cpu is not a GPU resource"), HasSubstr("no extended resource")));
 }
 
 TEST(LintTest, MissingAndMisspeltVerbsAreTold) {
@@ -243,7 +245,7 @@ TEST(LintTest, MissingAndMisspeltVerbsAreTold) {
               ElementsAre(HasSubstr("does not end in /v1/extender")));
   EXPECT_THAT(after("nodeCacheCapable", "nodeCachecapable"),
               ElementsAre(HasSubstr("nodeCacheCapable: is not true"),
-                          HasSubstr("is no key of an extender")));
+                          HasSubstr("is not a key of an extender")));
 }
 
 TEST(LintTest, TheWeightMustOutvoteTheInTreeScores) {

@@ -198,7 +198,7 @@ TEST_F(AdmissionTest, AnImpossibleGangIsRefusedAndAKeyThatNobodyReadsIsAWarning)
               HasSubstr("Unreadable: slackline.dev/gpu-types: \"any,A100\": any stands alone"));
   EXPECT_THAT(
       validate(job(R"("slackline.dev/weight":"NaN","slackline.dev/resize":"auto")")).warnings,
-      ElementsAre(HasSubstr("write a number above zero"), HasSubstr("nobody reads this key yet")));
+      ElementsAre(HasSubstr("write a number above zero"), HasSubstr("this key has no effect yet")));
 }
 
 TEST_F(AdmissionTest, AllMistakesAreToldAtOnce) {
@@ -315,7 +315,7 @@ TEST_F(AdmissionTest, AnUnknownModelIsAWarning) {
 TEST_F(AdmissionTest, AModelWithoutItsLengthIsAWarning) {
   const std::string model = R"("slackline.dev/model":"resnet50")";
   EXPECT_THAT(validate(job(model)).warnings,
-              ElementsAre(HasSubstr("without batch-size and iterations nobody knows how long")));
+              ElementsAre(HasSubstr("without batch-size and iterations the run time")));
   EXPECT_THAT(validate(job(model + R"(,"slackline.dev/batch-size":"64")")).warnings,
               ElementsAre(HasSubstr("without iterations")));
   EXPECT_THAT(validate(job(model + R"(,"slackline.dev/expected-duration":"2h")")).warnings,

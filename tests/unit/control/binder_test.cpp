@@ -117,7 +117,7 @@ TEST_F(BinderTest, AUidIsNeverTold) {
     return Result<cluster::PodTruth>(cluster::PodTruth{Uid("secret-uid"), NodeName(""), false});
   };
   const BindOutcome guessed = bind_request({{"default", "mine"}, Uid("guess"), NodeName("free")});
-  EXPECT_THAT(guessed.reply.error, HasSubstr("another one of that name"));
+  EXPECT_THAT(guessed.reply.error, HasSubstr("another pod of that name"));
   EXPECT_THAT(guessed.reply.error, Not(HasSubstr("secret-uid")));
   EXPECT_THAT(writer_.orders, IsEmpty());
   // The API server tells both uids of a failed precondition.

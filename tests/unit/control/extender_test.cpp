@@ -213,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(
         BindCase{"bound elsewhere", ErrorCode::kConflict, truth("p", "gpu-1"),
                  "already bound to gpu-1"},
         BindCase{"recreated", ErrorCode::kConflict, truth("other", "gpu-2"),
-                 "another one of that name"},
+                 "another pod of that name"},
         BindCase{"pod gone", ErrorCode::kNotFound,
                  Result<cluster::PodTruth>(fail(ErrorCode::kNotFound, "gone")), "the write failed"},
         BindCase{"nothing answers", ErrorCode::kUnavailable,

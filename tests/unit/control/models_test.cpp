@@ -108,7 +108,7 @@ TEST_F(Forecast, SaysWhatIsMissing) {
     EXPECT_FALSE(forecast_layout(known, question, layout));
     return why_no_forecast(known, question, layout).message;
   };
-  EXPECT_EQ(why({"b", 8, GpuType("T4"), {}}, Layout()), "the profile knows no model b; it knows a");
+  EXPECT_EQ(why({"b", 8, GpuType("T4"), {}}, Layout()), "the profile has no model b; it has a");
   EXPECT_NE(why({"a", 8, GpuType("A100"), {}}, Layout()).find("knows a on T4"), std::string::npos);
   EXPECT_NE(why({"a", 8, GpuType("T4"), {}}, Layout(Placement{4, 4})).find("16 GPUs of 4x4"),
             std::string::npos);
@@ -128,7 +128,7 @@ TEST(Profiles, AnEntryThatCannotBeUsedIsRefusedByFileAndName) {
   EXPECT_EQ(
       refusal("{kind: Z, params: [1]}"),
       folder.file("p.yaml") +
-          ": the entry of net on T4: coefficients: \"Z\" is no kind of model; there are A, H, "
+          ": the entry of net on T4: coefficients: \"Z\" is not a kind of model; allowed: A, H, "
           "L, P, P2, S, S/mean, table");
   EXPECT_NE(refusal("{kind: S, params: [1]}").find("the 1 params are not what kind S takes"),
             std::string::npos);

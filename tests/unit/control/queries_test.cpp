@@ -60,7 +60,7 @@ TEST_F(QueriesTest, ADumpIsSaidToBeTakenOnTrust) {
   dump.taken_on_trust = true;
   test::FakeSource followed{std::move(dump)};
   const Queries of_dump{options, board, followed, nullptr, clock, "test"};
-  EXPECT_THAT(of_dump.cluster().cache_detail, HasSubstr("believed as they are"));
+  EXPECT_THAT(of_dump.cluster().cache_detail, HasSubstr("accepted without checks"));
 }
 
 TEST_F(QueriesTest, ScoresShowEveryNodeOnceWithItsReason) {

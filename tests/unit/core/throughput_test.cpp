@@ -76,7 +76,7 @@ TEST(Throughput, IsUnknownWhereTheShapeMakesNoProgress) {
 TEST(Throughput, UnusableCoefficientsAreTold) {
   EXPECT_EQ(why_unusable(kResnet50), "");
   EXPECT_EQ(why_unusable({"Z", {1}}),
-            "\"Z\" is no kind of model; there are A, H, L, P, P2, S, S/mean, table");
+            "\"Z\" is not a kind of model; allowed: A, H, L, P, P2, S, S/mean, table");
   EXPECT_EQ(why_unusable({"S", {1}}),
             "the 1 params are not what kind S takes: k0, k1, k2, gamma, lambda");
   for (const std::string_view kind : fittable_kinds())

@@ -162,12 +162,12 @@ TEST_F(ModelRoutesTest, AbsurdNumbersAndHiddenCharactersAreRefusedWithTheRange) 
   EXPECT_THAT(refusal(R"("throughputSamplesPerS":1e308,)"),
               HasSubstr("samples[0].throughputSamplesPerS: must be a number from 1e-06 to 1e+12"));
   EXPECT_THAT(refusal(R"("throughputSamplesPerS":1,"source":"a\u001b[2J",)"),
-              HasSubstr("samples[0].source: must not hold control characters"));
+              HasSubstr("samples[0].source: must not contain control characters"));
   EXPECT_THAT(refusal(R"("throughputSamplesPerS":1,"source":"a\u202eb",)"),
               HasSubstr("samples[0].source"));
   const Response type = send("POST", kPath, R"({"samples":[{"gpuType":"A\n","batch":1e300,
       "placement":"1x2","throughputSamplesPerS":1}]})");
-  EXPECT_THAT(type.body, HasSubstr("samples[0].gpuType: must not hold control characters"));
+  EXPECT_THAT(type.body, HasSubstr("samples[0].gpuType: must not contain control characters"));
   EXPECT_THAT(type.body, HasSubstr("samples[0].batch: must be a number from 1 to 1e+09"));
   EXPECT_EQ(send("PUT", "/v1/models/new%c2%9bnet", "{}").status, 400);
   EXPECT_EQ(send("PUT", "/v1/models/newnet", R"({"parameters":1e308})").status, 400);

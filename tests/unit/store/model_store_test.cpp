@@ -193,7 +193,7 @@ TEST_F(ModelStoreTest, BeginsClosedWhereTheDiskRefusesAndOpensWithTheNextWrite) 
   fs::remove(path_ + ".lock");
   fs::create_directory(path_ + ".lock");
   ModelStore store = open();
-  EXPECT_THAT(store.closed(), HasSubstr("cannot be made"));
+  EXPECT_THAT(store.closed(), HasSubstr("cannot be created"));
   EXPECT_TRUE(store.samples(kResnet)->empty());
   EXPECT_FALSE(store.add_samples({sample(64, "1x1", 1)}, 1));
   fs::remove(path_ + ".lock");

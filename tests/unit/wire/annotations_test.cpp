@@ -118,12 +118,12 @@ INSTANTIATE_TEST_SUITE_P(EveryKey, Problems,
                                          Mistake{"gang", "g", "a label"},
                                          Mistake{"gang-size", "1000000000000", "from 1 to 65536"},
                                          Mistake{"weight", "NaN", "a number above zero"},
-                                         Mistake{"weight", "2", "nobody reads this key yet"},
+                                         Mistake{"weight", "2", "this key has no effect yet"},
                                          Mistake{"min-replicas", "-1", "from 1 to 65536"},
-                                         Mistake{"max-replicas", "4", "nobody reads this key yet"},
+                                         Mistake{"max-replicas", "4", "this key has no effect yet"},
                                          Mistake{"resize", "zz", "off, advise or auto"},
-                                         Mistake{"resize", "auto", "nobody reads this key yet"},
-                                         Mistake{"variants", "a", "nobody reads this key yet"},
+                                         Mistake{"resize", "auto", "this key has no effect yet"},
+                                         Mistake{"variants", "a", "this key has no effect yet"},
                                          Mistake{"gpu-type", "A100", "slackline.dev/gpu-types"}));
 
 TEST(Annotations, AHugeOrHostileValueMakesAShortProblem) {

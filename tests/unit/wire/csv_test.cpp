@@ -51,7 +51,7 @@ TEST(Csv, FindsColumnsByName) {
 TEST(Csv, RefusesWithTheLine) {
   EXPECT_EQ(error_of("a\n\"open\nfor ever"), "line 2: a quote opens here and never closes");
   EXPECT_EQ(error_of("a,b\n1,2\n\"x\"y,2"),
-            "line 3: text behind a closing quote; write a quote inside a cell twice");
+            "line 3: text after a closing quote; write a quote inside a cell twice");
   EXPECT_EQ(error_of("a,b,a\n"), "the header names \"a\" twice");
   EXPECT_EQ(error_of("\r\n\n"), "is empty; the first line names the columns");
   EXPECT_NE(error_of(std::string_view("a\0,\0", 4)).find("UTF-16"), std::string::npos);

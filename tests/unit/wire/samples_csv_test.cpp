@@ -47,7 +47,7 @@ TEST(SamplesCsv, NamesAMissingColumnAndAnEmptyFile) {
             "s.csv: the header has no column \"gpu_type\"; it names model, gpu, batch, placement, "
             "throughput_samples_per_s");
   EXPECT_EQ(error_of("model,gpu_type,batch,placement,throughput_samples_per_s\n"),
-            "s.csv: has no rows behind the header, so no samples");
+            "s.csv: has no rows after the header, so no samples");
   EXPECT_NE(error_of("").find("s.csv: is empty"), std::string::npos);
 }
 
