@@ -1,4 +1,4 @@
-// Belief: which of our keys on an object count (docs/OPERATIONS.md, "Whom we believe").
+// Belief: which of our keys on an object count (docs/OPERATIONS.md, "Which annotations count").
 //
 // They count in namespaces that carry the label slackline.dev/managed=true, and there a plan only
 // with a code of ours over this very object. What does not count is taken off the object before
