@@ -114,7 +114,7 @@ class QueueTest(ActiveCase):
         (event,) = told()
         self.assertEqual((event["type"], event.get("count")), ("Warning", 1))
         # Two hours of four GPUs run and two times ten minutes wait; eight GPUs have a quarter of an hour.
-        self.assertRegex(event["message"], r"queue default: all 2 tasks .* needs 3\.[0-9] GPU-hours, and the "
+        self.assertRegex(event["message"], r"queue default: all 2 waiting tasks .* need 3\.[0-9] GPU-hours, and the "
                                            r"cluster has (2\.0|1\.9)")  # fmt: skip
         self.assertEqual(self.daemon.total("slackline_queue_overloaded", queue="default"), 1)
 

@@ -68,9 +68,9 @@ TEST_F(OverloadTest, IsSaidOnceInEachNamespaceWithFigures) {
   const cluster::TaskEvent& event = events.front();
   EXPECT_EQ(event.reason, reason::kOverloaded);
   EXPECT_TRUE(event.warning);
-  EXPECT_THAT(event.message, HasSubstr("queue research: all 3 tasks"));
+  EXPECT_THAT(event.message, HasSubstr("queue research: all 3 waiting tasks"));
   // 8 GPUs run for an hour yet, three tasks of 4 GPU-hours wait; 8 GPUs for three hours.
-  EXPECT_THAT(event.message, HasSubstr("needs 20.0 GPU-hours, and the cluster has 24.0"));
+  EXPECT_THAT(event.message, HasSubstr("need 20.0 GPU-hours, and the cluster has 24.0"));
   EXPECT_EQ(gauge(1), "");
 }
 

@@ -173,7 +173,8 @@ TEST_F(ExtenderCodecTest, MetaVictimsAndVictimsGiveTheSameRequest) {
 }
 
 TEST_F(ExtenderCodecTest, PreemptAndBindRefuseWhatIsMissing) {
-  EXPECT_THAT(codec_.decode_preempt(R"({"Pod":{}})")->refusal, HasSubstr("null"));
+  EXPECT_THAT(codec_.decode_preempt(R"({"Pod":{}})")->refusal,
+              HasSubstr("neither NodeNameToVictims"));
   EXPECT_THAT(codec_.decode_preempt(R"({"NodeNameToMetaVictims":{}})")->refusal, HasSubstr("Pod"));
   EXPECT_THAT(
       codec_.decode_preempt(R"({"Pod":{},"NodeNameToMetaVictims":{"n":{"Pods":[{}]}}})")->refusal,
