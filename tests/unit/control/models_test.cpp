@@ -85,7 +85,7 @@ class Forecast : public ::testing::Test {
 TEST_F(Forecast, RanksTheShapesOfAPlatformByWhatAGpuBuys) {
   const core::Pool platform{GpuType("T4"), "", 4, 4, 1.0};
   const auto rows = forecast_shapes(predictor(), question_, platform, core::kDefaultTheta);
-  ASSERT_EQ(rows.size(), 16U);
+  ASSERT_EQ(rows.size(), 9U) << "those whose GPUs divide 128";
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const LayoutForecast& forecast = rows[i].forecast;
     EXPECT_LE(rows[i].cer, rows[i > 0 ? i - 1 : 0].cer);
@@ -95,11 +95,11 @@ TEST_F(Forecast, RanksTheShapesOfAPlatformByWhatAGpuBuys) {
   }
 }
 
-TEST_F(Forecast, LeavesOutShapesWithMoreGpusThanSamples) {
+TEST_F(Forecast, LeavesOutShapesThatDoNotDivideTheBatch) {
   WorkloadQuestion small = question_;
   small.batch = 3;
   const core::Pool platform{GpuType("T4"), "", 1, 8, 1.0};
-  EXPECT_EQ(forecast_shapes(predictor(), small, platform, 1).size(), 3U);
+  EXPECT_EQ(forecast_shapes(predictor(), small, platform, 1).size(), 2U) << "1 and 3 GPUs";
 }
 
 TEST_F(Forecast, SaysWhatIsMissing) {
