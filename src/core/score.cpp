@@ -91,10 +91,8 @@ class NodeScorer {
   std::optional<double> deadline() const {
     const Job* job = owning_job(snapshot_, pod_);
     const double created_s = job != nullptr ? job->created_s : pod_.created_s;
-    std::vector<GpuType> types = fit_.accepted().types();
-    if (types.empty()) types = snapshot_.node_table.types;
     const auto lat11_s = reference_lat_s({intent_, question_.resource, *options_.catalog},
-                                         *options_.predictor, types);
+                                         *options_.predictor, snapshot_.node_table.types);
     return resolve_deadline(intent_, created_s, lat11_s);
   }
 

@@ -47,11 +47,13 @@ struct ReferenceQuestion {
   const GpuCatalog& catalog;
 };
 
-// On the slowest of `types` for which the predictor knows anything; of equals the first. nullopt:
-// for none of them, the intent names no model, batch or iterations, or its GPUs are not whole ones.
+// On the slowest type for which the predictor knows anything: of those in gpu-types, whether the
+// cluster has them or not, else of `cluster_types` (NodeTable::types: a cordon moves no deadline).
+// nullopt: there is none, the intent names no model, batch or iterations, or its GPUs are not whole
+// ones.
 std::optional<ReferenceRun> reference_run(const ReferenceQuestion& task, const Predictor& predictor,
-                                          const std::vector<GpuType>& types);
+                                          const std::vector<GpuType>& cluster_types);
 std::optional<double> reference_lat_s(const ReferenceQuestion& task, const Predictor& predictor,
-                                      const std::vector<GpuType>& types);
+                                      const std::vector<GpuType>& cluster_types);
 
 }  // namespace slackline::core

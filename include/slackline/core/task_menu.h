@@ -61,14 +61,26 @@ std::optional<Estimate> predicted_run(const PreparedModel& model, const TaskInte
 class TaskMenus {
  public:
   TaskMenus() = default;
-  TaskMenus(std::vector<Pool> pools, GpuCatalog catalog, std::shared_ptr<const Predictor> predictor,
-            double theta);
+  // `cluster_types`: as reference_run() takes them.
+  TaskMenus(std::vector<Pool> pools, std::vector<GpuType> cluster_types, GpuCatalog catalog,
+            std::shared_ptr<const Predictor> predictor, double theta);
 
-  bool made_for(const std::vector<Pool>& pools, const Predictor* predictor, double theta) const {
-    return predictor_.get() == predictor && theta_ == theta && pools_ == pools;
+  bool made_for(const std::vector<Pool>& pools, const std::vector<GpuType>& cluster_types,
+                const Predictor* predictor, double theta) const {
+    return predictor_.get() == predictor && theta_ == theta && pools_ == pools &&
+           cluster_types_ == cluster_types;
   }
   const std::vector<Pool>& pools() const { return pools_; }
   const TaskMenu& of(const TaskIntent& intent, const TaskRequest& request);
+
+  // What a menu is made of: every placement that may be planned, by preference of its type.
+  struct Offers {
+    std::vector<Estimate> estimates;
+    bool modelled = false;         // by a throughput model; else by what people say, or by nothing
+    std::vector<PoolIndex> pools;  // that are accepted, by preference
+    bool any_type = false;
+  };
+  Offers offers(const TaskIntent& intent, const TaskRequest& request) const;
 
  private:
   TaskMenu make(const TaskIntent& intent, const TaskRequest& request) const;
@@ -81,6 +93,7 @@ class TaskMenus {
                                 const Pool& pool) const;
 
   std::vector<Pool> pools_;
+  std::vector<GpuType> cluster_types_;
   GpuCatalog catalog_;
   std::shared_ptr<const Predictor> predictor_;
   double theta_ = kDefaultTheta;

@@ -162,6 +162,9 @@ struct Job {
   }
   // All or nothing: Indexed with parallelism = completions (design: "Managed").
   bool is_gang() const { return indexed && completions == parallelism && parallelism > 1; }
+  // Whether as many pods as we like can do its work, and whether it is plain who gets more GPUs.
+  bool nodes_may_change() const { return indexed && completions == parallelism && succeeded == 0; }
+  bool gpus_may_change() const { return !gpu_container.empty(); }
 };
 
 // policy/v1 PodDisruptionBudget, as kube-scheduler's preemption reads it.

@@ -70,7 +70,7 @@ FinishedTask finished_task(const Job& job, const RunSeen& seen, const OutcomeFac
   task.finished_s = job.ended_s.value_or(facts.now_s);
   task.succeeded = job.completed_s.has_value();
   task.deadline_s = deadline_of({intent, resource, job.created_s}, facts.catalog, facts.predictor,
-                                types_of(facts.snapshot));
+                                facts.snapshot);
   task.gpu_hours = gpu_hours_of(task, seen);
   return task;
 }

@@ -12,9 +12,6 @@
 
 namespace slackline::control {
 
-// The GPU types of the cluster's nodes, sorted.
-std::vector<GpuType> types_of(const ClusterSnapshot& snapshot);
-
 // What a task asks for, as far as its deadline depends on it.
 struct DeadlineQuestion {
   const TaskIntent& intent;
@@ -24,6 +21,6 @@ struct DeadlineQuestion {
 
 std::optional<double> deadline_of(const DeadlineQuestion& task, const GpuCatalog& catalog,
                                   const core::Predictor& predictor,
-                                  const std::vector<GpuType>& types);
+                                  const ClusterSnapshot& snapshot);
 
 }  // namespace slackline::control

@@ -19,8 +19,9 @@ namespace {
 
 std::optional<double> task_deadline(const Task& task, const GpuCatalog& catalog,
                                     const core::Predictor& predictor,
-                                    const std::vector<GpuType>& types) {
-  return deadline_of({task.intent, task.gpu_resource, task.created_s}, catalog, predictor, types);
+                                    const ClusterSnapshot& snapshot) {
+  return deadline_of({task.intent, task.gpu_resource, task.created_s}, catalog, predictor,
+                     snapshot);
 }
 
 // Where the figures of a table come from, and which types it cannot show.
@@ -97,12 +98,11 @@ std::vector<NodeView> Queries::nodes() const {
 std::vector<TaskView> Queries::tasks(const std::string& ns) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = board_.known();
-  const std::vector<GpuType> types = types_of(*snapshot);
   std::vector<TaskView> views;
   for (const Task& task : core::derive_tasks(*snapshot))
     if (ns.empty() || task.key.ns == ns)
-      views.push_back(task_view(*snapshot, task,
-                                task_deadline(task, options_.catalog, *known->predictor, types)));
+      views.push_back(task_view(
+          *snapshot, task, task_deadline(task, options_.catalog, *known->predictor, *snapshot)));
   return views;
 }
 
@@ -110,9 +110,8 @@ Result<TaskView> Queries::task(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const std::optional<Task> task = core::find_task(*snapshot, key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
-  return task_view(
-      *snapshot, *task,
-      task_deadline(*task, options_.catalog, *board_.known()->predictor, types_of(*snapshot)));
+  return task_view(*snapshot, *task,
+                   task_deadline(*task, options_.catalog, *board_.known()->predictor, *snapshot));
 }
 
 Result<ScoresView> Queries::scores(const ObjectKey& key) const {

@@ -7,7 +7,6 @@
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
-#include "slackline/core/cost.h"
 #include "slackline/core/deadline.h"
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/predictor.h"
@@ -43,13 +42,10 @@ bool shape_is_chosen(const TaskIntent& intent) {
   return intent.any_placement || !intent.placements.empty();
 }
 
-// On the slowest accepted type: of those listed, else of those of the cluster.
 std::optional<core::ReferenceRun> reference_run(const TaskIntent& intent, const Resources& of_pod,
                                                 const AdmissionFacts& facts) {
-  std::vector<GpuType> types = core::AcceptedTypes(intent, *facts.catalog).types();
-  if (types.empty() && facts.trusted)
-    for (const core::Pool& pool : core::derive_pools(*facts.snapshot, *facts.catalog))
-      types.push_back(pool.type);
+  const std::vector<GpuType> types =
+      facts.trusted ? facts.snapshot->node_table.types : std::vector<GpuType>();
   const std::string resource = core::primary_gpu_resource(of_pod);
   return core::reference_run({intent, resource, *facts.catalog}, *facts.predictor, types);
 }

@@ -24,6 +24,8 @@ Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
   task.key = {review.ns, job.key.name};
   task.uid = Uid("admission/" + review.uid);
   task.gang = job.is_gang();
+  task.nodes_may_change = job.nodes_may_change();
+  task.gpus_may_change = job.gpus_may_change();
   task.pods_wanted = std::max<std::int64_t>(1, job.parallelism);
   task.gpu_resource = core::primary_gpu_resource(job.pod_requests);
   task.gpus_per_pod = job.pod_requests.gpu_count(task.gpu_resource);

@@ -1,5 +1,6 @@
 #include "slackline/core/deadline.h"
 
+#include "slackline/core/gpu_types.h"
 #include "slackline/core/throughput.h"
 
 namespace slackline::core {
@@ -32,11 +33,12 @@ std::optional<bool> meets_deadline(double now_s, std::optional<double> lat_s,
 }
 
 std::optional<ReferenceRun> reference_run(const ReferenceQuestion& task, const Predictor& predictor,
-                                          const std::vector<GpuType>& types) {
+                                          const std::vector<GpuType>& cluster_types) {
   const TaskIntent& intent = task.intent;
   if (!intent.iterations || !task.catalog.is_whole(task.resource)) return std::nullopt;
+  const AcceptedTypes accepted(intent, task.catalog);
   std::optional<ReferenceRun> slowest;
-  for (const GpuType& type : types) {
+  for (const GpuType& type : accepted.anything() ? cluster_types : accepted.types()) {
     const auto model = predictor.prepare(intent, type);
     const auto prediction = model ? model->predict(Placement{1, 1}) : std::nullopt;
     if (!prediction) continue;
@@ -49,8 +51,8 @@ std::optional<ReferenceRun> reference_run(const ReferenceQuestion& task, const P
 }
 
 std::optional<double> reference_lat_s(const ReferenceQuestion& task, const Predictor& predictor,
-                                      const std::vector<GpuType>& types) {
-  const auto run = reference_run(task, predictor, types);
+                                      const std::vector<GpuType>& cluster_types) {
+  const auto run = reference_run(task, predictor, cluster_types);
   return run ? std::optional(run->lat_s) : std::nullopt;
 }
 

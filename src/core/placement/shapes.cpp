@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <tuple>
 
 #include "slackline/core/deadline.h"
 #include "slackline/core/gpu_types.h"
 #include "slackline/core/holds.h"
 #include "slackline/core/predicates.h"
+#include "slackline/core/task_menu.h"
 #include "slackline/core/throughput.h"
 
 namespace slackline::core {
@@ -69,23 +71,27 @@ class TableMaker {
         open_(open_nodes(snapshot, member_, options.now_steady_s)) {
     for (Pool& pool : derive_pools(snapshot, *options.catalog))
       if (pool.resource == task.gpu_resource) pools_.push_back(std::move(pool));
+    // As the planner asks, so that a table and a plan tell the same (core/task_menu.h).
+    const std::shared_ptr<const Predictor> predictor(std::shared_ptr<void>(), options.predictor);
+    const TaskMenus menus(pools_, snapshot.node_table.types, *options.catalog, predictor,
+                          options.theta);
+    offers_ =
+        menus.offers(task.intent, {task.gpu_resource, task.gang ? task.pods_wanted : 1,
+                                   task.gpus_per_pod, task.nodes_may_change, task.gpus_may_change});
+    table_.lat11_s = reference_lat_s({task.intent, task.gpu_resource, *options.catalog},
+                                     *options.predictor, snapshot.node_table.types);
   }
 
   PlacementTable make() {
-    std::vector<GpuType> types = accepted_.types();
-    if (types.empty())
-      for (const Pool& pool : pools_)
-        types.push_back(pool.type);
-    table_.lat11_s = reference_lat_s({task_.intent, task_.gpu_resource, *options_.catalog},
-                                     *options_.predictor, types);
     table_.deadline_s = options_.deadline_s
                             ? options_.deadline_s
                             : resolve_deadline(task_.intent, task_.created_s, table_.lat11_s);
-    for (const Pool& pool : pools_) {
+    for (PoolIndex at = 0; at < pools_.size(); ++at) {
+      const Pool& pool = pools_[at];
       const std::vector<int> room = room_on(pool);
       const std::optional<PreparedModel> model = prepare(pool.type);
-      for (const Placement& shape : shapes_on(pool)) {
-        table_.rows.push_back(row(pool, shape, model));
+      for (const Placement& shape : shapes_on(at)) {
+        table_.rows.push_back(row(at, shape, model));
         table_.rows.back().fits_now = room[static_cast<std::size_t>(shape.d_gpn)] >= shape.d_node;
       }
     }
@@ -96,9 +102,10 @@ class TableMaker {
   }
 
  private:
-  // Every enumerated shape, and the ones that the task names even where the enumeration prunes
-  // them.
-  std::vector<Placement> shapes_on(const Pool& pool) const {
+  // Every enumerated shape, and the ones that the task names or may be planned in even where the
+  // enumeration prunes them.
+  std::vector<Placement> shapes_on(PoolIndex at) const {
+    const Pool& pool = pools_[at];
     ShapeOptions wanted = options_.shapes;
     if (wanted.batch == 0) wanted.batch = task_.intent.batch_size.value_or(0);
     std::vector<Placement> shapes = enumerate_placements(pool, wanted);
@@ -108,13 +115,15 @@ class TableMaker {
       if (shape.d_node >= 1 && shape.d_node <= pool.nodes && shape.d_gpn >= 1 &&
           shape.d_gpn <= pool.gpus_per_node)
         shapes.push_back(shape);
+    for (const Estimate& offer : offers_.estimates)
+      if (offer.pool == at) shapes.push_back(offer.shape);
     std::sort(shapes.begin(), shapes.end());
     shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
     return shapes;
   }
 
-  PlacementRow row(const Pool& pool, Placement shape,
-                   const std::optional<PreparedModel>& model) const {
+  PlacementRow row(PoolIndex at, Placement shape, const std::optional<PreparedModel>& model) const {
+    const Pool& pool = pools_[at];
     PlacementRow row;
     row.shape = shape;
     row.gpu_type = pool.type;
@@ -122,22 +131,23 @@ class TableMaker {
     row.cost = placement_cost(pool, shape, options_.theta);
     row.written = shape == task_.written_shape();
     row.accepted = accepted_.preference(pool.type).has_value();
-    row.allowed = row.accepted && allowed(shape, row.written);
-    predict(model, row);
+    const Estimate* offer = offer_of(at, shape);
+    row.allowed = offer != nullptr;
+    if (offers_.modelled || !task_.intent.expected_duration_s)
+      predict_by_model(model, row);
+    else
+      take_word(offer, row);
     row.feasible = meets_deadline(options_.now_wall_s, row.lat_s, table_.deadline_s);
     return row;
   }
 
-  bool is_modelled() const { return options_.catalog->is_whole(task_.gpu_resource); }
-
-  bool allowed(Placement shape, bool written) const {
-    const TaskIntent& intent = task_.intent;
-    if (intent.expected_duration_s && !intent.workload()) return written;
-    if (intent.any_placement) return true;
-    if (intent.placements.empty()) return written;
-    return std::find(intent.placements.begin(), intent.placements.end(), shape) !=
-           intent.placements.end();
+  const Estimate* offer_of(PoolIndex at, Placement shape) const {
+    for (const Estimate& offer : offers_.estimates)
+      if (offer.pool == at && offer.shape == shape) return &offer;
+    return nullptr;
   }
+
+  bool is_modelled() const { return options_.catalog->is_whole(task_.gpu_resource); }
 
   // By d_gpn: nodes of the pool that have room for a member with so many GPUs.
   std::vector<int> room_on(const Pool& pool) const {
@@ -154,22 +164,10 @@ class TableMaker {
     return room;
   }
 
-  void predict(const std::optional<PreparedModel>& model, PlacementRow& row) const {
-    const TaskIntent& intent = task_.intent;
-    if (!intent.workload() && intent.expected_duration_s) {
-      // Said for the written shape on the first accepted type, and for nothing else.
-      const bool first = accepted_.preference(row.gpu_type) == 0;
-      if (row.written && first) row.lat_s = intent.expected_duration_s;
-      row.model_source = row.lat_s ? "expected-duration" : "none: only the written shape is known";
-    } else if (!intent.workload()) {
-      row.model_source = "none: task names no model";
-    } else if (!is_modelled()) {
-      row.model_source = "none: only whole GPUs are modelled";
-    } else if (!intent.batch_size) {
-      row.model_source = "none: task gives no batch-size";
-    } else {
-      predict_by_model(model, row);
-    }
+  // What people say holds for the task as it is written, packed as its pods allow.
+  void take_word(const Estimate* offer, PlacementRow& row) const {
+    if (offer != nullptr) row.lat_s = task_.intent.expected_duration_s;
+    row.model_source = row.lat_s ? "expected-duration" : "none: only the written shape is known";
   }
 
   std::optional<PreparedModel> prepare(const GpuType& type) const {
@@ -177,7 +175,17 @@ class TableMaker {
     return options_.predictor->prepare(task_.intent, type);
   }
 
+  std::string why_unmodelled() const {
+    if (!task_.intent.workload()) return "none: task names no model";
+    if (!is_modelled()) return "none: only whole GPUs are modelled";
+    return task_.intent.batch_size ? "" : "none: task gives no batch-size";
+  }
+
   void predict_by_model(const std::optional<PreparedModel>& model, PlacementRow& row) const {
+    if (std::string none = why_unmodelled(); !none.empty()) {
+      row.model_source = std::move(none);
+      return;
+    }
     if (model) row.prediction = model->predict(row.shape);
     if (!row.prediction) {
       row.model_source = model ? "none: no progress is predicted in this shape"
@@ -207,6 +215,7 @@ class TableMaker {
   Pod member_;
   std::vector<OpenNode> open_;
   std::vector<Pool> pools_;
+  TaskMenus::Offers offers_;
   PlacementTable table_;
 };
 

@@ -63,9 +63,10 @@ bool shape_is_free(const TaskIntent& intent, const TaskRequest& request) {
          (request.nodes_may_change || request.gpus_may_change);
 }
 
-TaskMenus::TaskMenus(std::vector<Pool> pools, GpuCatalog catalog,
-                     std::shared_ptr<const Predictor> predictor, double theta)
+TaskMenus::TaskMenus(std::vector<Pool> pools, std::vector<GpuType> cluster_types,
+                     GpuCatalog catalog, std::shared_ptr<const Predictor> predictor, double theta)
     : pools_(std::move(pools)),
+      cluster_types_(std::move(cluster_types)),
       catalog_(std::move(catalog)),
       predictor_(std::move(predictor)),
       theta_(theta) {}
@@ -76,33 +77,37 @@ const TaskMenu& TaskMenus::of(const TaskIntent& intent, const TaskRequest& reque
   return at->second;
 }
 
-TaskMenu TaskMenus::make(const TaskIntent& intent, const TaskRequest& request) const {
+TaskMenus::Offers TaskMenus::offers(const TaskIntent& intent, const TaskRequest& request) const {
   const AcceptedTypes accepted(intent, catalog_);
   std::vector<std::pair<int, PoolIndex>> open;
-  std::vector<GpuType> types = accepted.types();
   for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
-    if (accepted.anything()) types.push_back(pools_[pool].type);
     const auto preference = accepted.preference(pools_[pool].type);
     if (preference && pools_[pool].resource == request.resource)
       open.emplace_back(*preference, pool);
   }
   std::sort(open.begin(), open.end());
-  std::vector<PoolIndex> pools;
+  Offers offers;
+  offers.any_type = accepted.anything();
   for (const auto& [preference, pool] : open)
-    pools.push_back(pool);
-  TaskMenu menu;
-  menu.lat11_s = reference_lat_s({intent, request.resource, catalog_}, *predictor_, types);
-  std::vector<Estimate> estimates = by_model(pools, intent, request);
-  const bool modelled = !estimates.empty();
-  if (!modelled) estimates = by_word(pools, intent, request);
+    offers.pools.push_back(pool);
+  offers.estimates = by_model(offers.pools, intent, request);
+  offers.modelled = !offers.estimates.empty();
+  if (!offers.modelled) offers.estimates = by_word(offers.pools, intent, request);
+  return offers;
+}
+
+TaskMenu TaskMenus::make(const TaskIntent& intent, const TaskRequest& request) const {
+  Offers offers = this->offers(intent, request);
   // make_menu wants pools in their order.
-  std::stable_sort(estimates.begin(), estimates.end(),
+  std::stable_sort(offers.estimates.begin(), offers.estimates.end(),
                    [](const Estimate& a, const Estimate& b) { return a.pool < b.pool; });
+  TaskMenu menu;
+  menu.lat11_s = reference_lat_s({intent, request.resource, catalog_}, *predictor_, cluster_types_);
   menu.menu =
-      std::make_shared<const PlacementMenu>(make_menu(estimates, pools_, {.theta = theta_}));
-  menu.known = modelled || intent.expected_duration_s;
-  if (modelled) menu.error = menu.menu->fastest().error;
-  if (!accepted.anything()) menu.preference = std::move(pools);
+      std::make_shared<const PlacementMenu>(make_menu(offers.estimates, pools_, {.theta = theta_}));
+  menu.known = offers.modelled || intent.expected_duration_s;
+  if (offers.modelled) menu.error = menu.menu->fastest().error;
+  if (!offers.any_type) menu.preference = std::move(offers.pools);
   return menu;
 }
 

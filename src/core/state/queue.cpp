@@ -192,8 +192,10 @@ class QueueMaker {
     std::vector<Pool> pools;
     for (const QueuePool& pool : queue_.pools_)
       pools.push_back(pool.pool);
-    if (!menus_.made_for(pools, options_.predictor.get(), options_.theta))
-      menus_ = TaskMenus(std::move(pools), *options_.catalog, options_.predictor, options_.theta);
+    const std::vector<GpuType>& types = snapshot_.node_table.types;
+    if (!menus_.made_for(pools, types, options_.predictor.get(), options_.theta))
+      menus_ =
+          TaskMenus(std::move(pools), types, *options_.catalog, options_.predictor, options_.theta);
   }
 
   void describe_tasks() {

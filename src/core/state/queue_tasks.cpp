@@ -19,7 +19,7 @@ struct WrittenJob {
       : resource(primary_gpu_resource(job.pod_requests)),
         gpus(job.pod_requests.gpu_count(resource)),
         parallelism(job.parallelism),
-        reshapable(job.indexed && job.completions == job.parallelism && job.succeeded == 0),
+        reshapable(job.nodes_may_change()),
         constraints(job.constraints) {
     if (!job.original) return;
     gpus = job.original->gpus.value_or(gpus);
@@ -59,7 +59,7 @@ QueueTask task_of_job(const JobPtr& job, const WrittenJob& written) {
   task.uid = job->uid;
   task.job = job;
   task.request = {written.resource, std::max<std::int64_t>(1, written.parallelism - job->succeeded),
-                  written.gpus, written.reshapable, !job->gpu_container.empty()};
+                  written.gpus, written.reshapable, job->gpus_may_change()};
   static const auto kNothingSaid = std::make_shared<const TaskIntent>();
   task.intent = job->intent ? job->intent : kNothingSaid;
   task.created_s = job->created_s;

@@ -93,6 +93,9 @@ class TaskDeriver {
     mine.all_suspended = mine.all_suspended && job.suspended;
     mine.pods_of_jobs += wanted_pods(job);
     mine.task.gang = mine.task.gang || job.is_gang() || mine.task.kind == "Gang";
+    if (mine.task.kind != "Job") return;
+    mine.task.nodes_may_change = job.nodes_may_change();
+    mine.task.gpus_may_change = job.gpus_may_change();
   }
 
   void add(const Pod& pod) {
@@ -115,6 +118,8 @@ class TaskDeriver {
     task.pods_wanted = std::max({draft.pods_seen, draft.pods_of_jobs, std::int64_t{1}});
     if (task.kind == "Gang" && task.intent.gang_size)
       task.pods_wanted = std::max(task.pods_wanted, std::min(*task.intent.gang_size, kMaxGang));
+    task.nodes_may_change = task.nodes_may_change && task.pods_bound == 0;
+    task.gpus_may_change = task.gpus_may_change && task.pods_bound == 0;
     if (task.pods_bound >= task.pods_wanted)
       task.state = TaskState::kRunning;
     else if (task.pods_bound > 0)

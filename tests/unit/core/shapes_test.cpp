@@ -126,7 +126,7 @@ TEST_F(PlacementsOfATask, FitNowWhereEnoughNodesHaveRoomBesideTheHolds) {
 }
 
 TEST_F(PlacementsOfATask, AreAllowedAsTheAnnotationsSay) {
-  JobBuilder job = a_job("train").of(1).gpus(2);
+  JobBuilder job = a_job("train").of(1).gang().gpus(2).waiting().trains("bert", 64, 1000);
   job.intent().placements = {{1, 4}, {2, 2}};
   job.intent().gpu_types = {GpuType("A100")};
   const auto out = table(nodes_.with(job));
@@ -136,8 +136,26 @@ TEST_F(PlacementsOfATask, AreAllowedAsTheAnnotationsSay) {
   EXPECT_FALSE(row(out, {1, 2}, "K80").accepted);
   EXPECT_TRUE(row(out, {1, 2}, "A100").accepted);
   EXPECT_TRUE(out.absent.empty());
+}
+
+TEST_F(PlacementsOfATask, WithoutAModelOnlyTheWrittenShapeIsAllowed) {
+  JobBuilder job = a_job("train").of(1).gang().gpus(2).waiting();
+  job.intent().any_placement = true;
+  const auto out = table(nodes_.with(job));
+  EXPECT_TRUE(row(out, {1, 2}, "A100").allowed);
+  EXPECT_FALSE(row(out, {1, 4}, "A100").allowed) << "the planner would not choose it";
   EXPECT_EQ(out.deadline_s, std::nullopt) << "no model, no deadline";
   EXPECT_EQ(out.rows[0].model_source, "none: task names no model");
+}
+
+TEST_F(PlacementsOfATask, TakeWhatIsSaidOnTheFirstTypeThatIsThere) {
+  JobBuilder job = a_job("train").of(2).gang().gpus(2).waiting();
+  job.intent().expected_duration_s = 600;
+  job.intent().gpu_types = {GpuType("H100"), GpuType("A100"), GpuType("K80")};
+  const auto out = table(nodes_.with(job));
+  EXPECT_EQ(row(out, {1, 4}, "A100").lat_s, 600) << "two pods on one node";
+  EXPECT_EQ(row(out, {2, 2}, "A100").lat_s, 600);
+  EXPECT_EQ(row(out, {1, 2}, "K80").lat_s, std::nullopt);
 }
 
 TEST_F(PlacementsOfATask, PredictNothingForPartsOfGpus) {
