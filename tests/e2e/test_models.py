@@ -77,7 +77,7 @@ class ModelsTest(unittest.TestCase):
         profile, _ = self.fit()
         question = ["predict", "--profile", profile, "--model", "net", "--batch", 128, "--gpu-type", "T4"]
         shapes = slackline(*question, "--platform", "2x4", "--iterations", 100)
-        self.assertEqual(len(shapes.stdout.splitlines()), 1 + 8, shapes.stdout)
+        self.assertEqual(len(shapes.stdout.splitlines()), 1 + 6, shapes.stdout)  # 1x3 and 2x3 do not divide 128
         one = slackline(*question, "--placement", "2+1")
         self.assertTrue(one.stdout.splitlines()[1].startswith("2+1 "), one.stdout)
 

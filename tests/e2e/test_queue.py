@@ -43,7 +43,7 @@ class QueueTest(ActiveCase):
         self.assertTrue(answer["forecastTime"])
         status, text = self.daemon.get("/v1/queue?output=xml")
         self.assertEqual(status, 400)
-        self.assertIn("expected table, wide, json, yaml or csv", text)
+        self.assertIn("expected table, wide, json, yaml, csv or cells", text)
 
     def test_watching_appends_where_there_is_no_terminal_and_redraws_where_there_is(self):
         self._fill(2)

@@ -89,7 +89,7 @@ class Trace:
         slackline(
             "simulate", "--trace", self.csv, "--profile", self.profile(startup_s),
             "--platform", f"{NODES}x{GPUS_PER_NODE}:{GPU_TYPE}", "--policy", self.policy,
-            "--report", report,
+            "--divisible", "--report", report,
         )  # fmt: skip
         return json.loads(report.read_text())
 

@@ -289,6 +289,7 @@ ClusterSnapshot VirtualCluster::snapshot() {
   if (names_ == nullptr) names_ = std::make_shared<const NodeNames>(virtually.nodes);
   virtually.node_names = names_;
   add_pods(virtually, pods);
+  virtually.node_table = make_node_table(virtually.nodes);
   return virtually;
 }
 
