@@ -45,7 +45,8 @@ class OneAnswerTest : public test::PlanningFixture {
       if (task.key == key) told.push_back(task.deadline_s);
     told.push_back(queries.task(key)->deadline_s);
     told.push_back(queries.placements(key)->deadline_s);
-    for (const QueueRow& row : queue.ask("").rows)
+    const QueueView view = queue.ask("");
+    for (const QueueRow& row : view.rows)
       if (row.key == key) told.push_back(row.deadline_s);
     return told;
   }
@@ -94,9 +95,10 @@ TEST_F(OneAnswerTest, PlacementsAllowWhatThePlannerChooses) {
                                     .with(job)
                                     .build());
   const Queries queries(decisions_, known_, source, nullptr, clock_, "test");
-  QueueQuery queue(options_, known_, source, planner_, books_, clock_);
   std::vector<std::string> allowed;
-  for (const PlacementRow& row : queries.placements({"team", "train"})->rows)
+  const auto table = queries.placements({"team", "train"});
+  ASSERT_TRUE(table);
+  for (const PlacementRow& row : table->rows)
     if (row.allowed) allowed.push_back(row.shape.str());
   EXPECT_THAT(allowed, testing::UnorderedElementsAre("1x8", "2x4"));
 }
