@@ -41,7 +41,8 @@ GpuMeters::Key GpuMeters::key_of(const GpuPoolView& pool, const GpuUseView& use)
 }
 
 void GpuMeters::set(const Key& key, const Units& units) {
-  const auto& [type, resource] = key;
+  const std::string& type = std::get<0>(key);
+  const std::string& resource = std::get<1>(key);
   const auto gauge = [&](std::string_view state) {
     if (resource.empty())
       return metrics_.gauge("slackline_gpus", "Whole GPUs, by type and state.",
