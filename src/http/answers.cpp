@@ -91,6 +91,11 @@ Response text(std::string body) {
   return as("text/plain; charset=utf-8", std::move(body));
 }
 
+std::string given(const Request& request, std::string_view name) {
+  const auto at = request.query.find(name);
+  return at == request.query.end() ? "" : at->second;
+}
+
 Result<std::int64_t> number(const Request& request, std::string_view name, std::int64_t otherwise,
                             std::int64_t low, std::int64_t high) {
   const auto at = request.query.find(name);

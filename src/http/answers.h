@@ -40,6 +40,9 @@ Response one(const Request& request, const std::string& json, const std::string&
 Response yaml(const std::string& json);
 Response csv(std::string body);
 
+// A parameter of the query; empty where it is not given.
+std::string given(const Request& request, std::string_view name);
+
 // A whole number of the query; kInvalidArgument names it and its limits.
 Result<std::int64_t> number(const Request& request, std::string_view name, std::int64_t otherwise,
                             std::int64_t low, std::int64_t high);

@@ -39,9 +39,7 @@ Response get_cluster(const control::Queries& queries, Pages&, const Request& req
 }
 
 Response list_tasks(const control::Queries& queries, Pages& pages, const Request& request) {
-  const auto ns = request.query.find("namespace");
-  return list(request, pages,
-              [&] { return queries.tasks(ns == request.query.end() ? "" : ns->second); });
+  return list(request, pages, [&] { return queries.tasks(given(request, "namespace")); });
 }
 
 std::string task_text(const TaskView& view) {

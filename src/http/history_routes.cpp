@@ -12,11 +12,6 @@
 namespace slackline::http {
 namespace {
 
-std::string given(const Request& request, std::string_view name) {
-  const auto at = request.query.find(name);
-  return at == request.query.end() ? "" : at->second;
-}
-
 // A point in time, or how long ago that was.
 Result<double> since_of(const std::string& text, double now_s) {
   if (text.empty()) return 0.0;

@@ -23,11 +23,6 @@ std::string leader_text(const QueueView& view) {
   return format("{} is the leader{}", view.leader, view.leads ? "" : "; another replica answers");
 }
 
-std::string text_of(const Request& request, std::string_view parameter) {
-  const auto given = request.query.find(parameter);
-  return given == request.query.end() ? "" : given->second;
-}
-
 Listing<QueueRow> listing_of(QueueView view) {
   const bool forecast = view.forecast_s > 0;
   const double age_s = forecast ? view.now_s - view.forecast_s : 0;
@@ -56,8 +51,8 @@ Listing<QueueRow> listing_of(QueueView view) {
 
 // Where a task is named, its row alone.
 Result<QueueView> asked_view(control::QueueQuery& queue, const Request& request) {
-  const std::string ns = text_of(request, "namespace");
-  const std::string name = text_of(request, "name");
+  const std::string ns = given(request, "namespace");
+  const std::string name = given(request, "name");
   if (!name.empty() && ns.empty())
     return fail(ErrorCode::kInvalidArgument, "name: say which namespace too: namespace=NAMESPACE");
   QueueView view = queue.ask(ns);

@@ -19,7 +19,6 @@ struct WrittenJob {
       : resource(primary_gpu_resource(job.pod_requests)),
         gpus(job.pod_requests.gpu_count(resource)),
         parallelism(job.parallelism),
-        reshapable(job.nodes_may_change()),
         constraints(job.constraints) {
     if (!job.original) return;
     gpus = job.original->gpus.value_or(gpus);
@@ -33,7 +32,6 @@ struct WrittenJob {
   std::string resource;
   std::int64_t gpus = 0;
   std::int64_t parallelism = 1;
-  bool reshapable = false;
   std::shared_ptr<const SchedulingConstraints> constraints;
 };
 
@@ -59,7 +57,7 @@ QueueTask task_of_job(const JobPtr& job, const WrittenJob& written) {
   task.uid = job->uid;
   task.job = job;
   task.request = {written.resource, std::max<std::int64_t>(1, written.parallelism - job->succeeded),
-                  written.gpus, written.reshapable, job->gpus_may_change()};
+                  written.gpus, job->nodes_may_change(), job->gpus_may_change()};
   static const auto kNothingSaid = std::make_shared<const TaskIntent>();
   task.intent = job->intent ? job->intent : kNothingSaid;
   task.created_s = job->created_s;
