@@ -94,7 +94,7 @@ class Trace:
         return json.loads(report.read_text())
 
 
-def make_trace(directory, tasks=60, rate_per_h=20, seed=6, squeeze=160):
+def make_trace(directory, tasks=60, rate_per_h=20, seed=1, squeeze=160):
     """The first `tasks` of a generated trace."""
     directory = pathlib.Path(directory)
     drawn = directory / "drawn.csv"
