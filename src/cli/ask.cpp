@@ -14,7 +14,7 @@
 #include "client/terminal_table.h"
 #include "slackline/base/text.h"
 #include "slackline/model/extender.h"
-#include "wire/cells.h"
+#include "wire/format/cells.h"
 
 namespace slackline::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "config/lint.h"
 #include "config/load.h"
 #include "control/learn/profiles.h"
-#include "control/settings/settings.h"
-#include "wire/document.h"
+#include "control/state/settings.h"
+#include "wire/format/document.h"
 
 namespace slackline::cli {
 namespace {

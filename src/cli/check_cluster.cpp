@@ -6,11 +6,11 @@
 #include <thread>
 
 #include "cli/object_name.h"
-#include "cluster/kube_source.h"
-#include "cluster/lease_watch.h"
+#include "cluster/lease/lease_watch.h"
+#include "cluster/watch/kube_source.h"
 #include "control/plan/unled.h"
 #include "obs/metrics.h"
-#include "slackline/core/let_go.h"
+#include "slackline/core/cluster/let_go.h"
 
 namespace slackline::cli {
 namespace {

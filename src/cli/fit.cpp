@@ -14,12 +14,12 @@
 #include "config/load.h"
 #include "control/learn/fit_models.h"
 #include "slackline/base/text.h"
-#include "slackline/core/throughput.h"
-#include "wire/fit_report.h"
-#include "wire/profile_codec.h"
-#include "wire/sample_import.h"
-#include "wire/samples_csv.h"
-#include "wire/scatter_svg.h"
+#include "slackline/core/throughput/throughput.h"
+#include "wire/format/scatter_svg.h"
+#include "wire/samples/fit_report.h"
+#include "wire/samples/profile_codec.h"
+#include "wire/samples/sample_import.h"
+#include "wire/samples/samples_csv.h"
 
 namespace slackline::cli {
 namespace {

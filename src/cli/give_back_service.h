@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "cluster/lease_watch.h"
-#include "cluster/source.h"
+#include "cluster/lease/lease_watch.h"
+#include "cluster/watch/source.h"
 #include "config/configuration.h"
 #include "control/plan/actuator.h"
 #include "control/plan/give_back.h"

@@ -5,10 +5,10 @@
 #include <functional>
 #include <memory>
 
-#include "cluster/key_store.h"
+#include "cluster/api/key_store.h"
 #include "config/configuration.h"
-#include "control/serve/key_keeper.h"
-#include "http/openssl_mac.h"
+#include "control/trust/key_keeper.h"
+#include "http/crypto/openssl_mac.h"
 #include "slackline/base/result.h"
 #include "slackline/model/mac.h"
 

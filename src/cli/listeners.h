@@ -4,7 +4,7 @@
 #include <string>
 
 #include "config/configuration.h"
-#include "http/server.h"
+#include "http/server/server.h"
 
 namespace slackline::cli {
 

@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "cluster/authority_store.h"
+#include "cluster/api/authority_store.h"
 #include "config/configuration.h"
-#include "control/serve/authority_keeper.h"
-#include "http/openssl_authority.h"
-#include "http/server.h"
+#include "control/trust/authority_keeper.h"
+#include "http/crypto/openssl_authority.h"
+#include "http/server/server.h"
 #include "obs/metrics.h"
 #include "slackline/base/result.h"
 

@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "cluster/certificate_store.h"
+#include "cluster/api/certificate_store.h"
 #include "config/configuration.h"
-#include "control/serve/certificate_keeper.h"
-#include "http/openssl_certificates.h"
-#include "http/server.h"
+#include "control/trust/certificate_keeper.h"
+#include "http/crypto/openssl_certificates.h"
+#include "http/server/server.h"
 #include "slackline/base/result.h"
 
 namespace slackline::cli {

@@ -1,6 +1,6 @@
 #include "cli/planner_service.h"
 
-#include "cluster/server_version.h"
+#include "cluster/api/server_version.h"
 #include "control/plan/unled.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "cluster/lease.h"
-#include "cluster/source.h"
+#include "cluster/lease/lease.h"
+#include "cluster/watch/source.h"
 #include "config/configuration.h"
 #include "control/plan/actuator.h"
 #include "control/plan/plan_journal.h"

@@ -12,9 +12,9 @@
 #include "control/learn/profiles.h"
 #include "control/query/shape_forecast.h"
 #include "slackline/base/text.h"
-#include "wire/profile_codec.h"
-#include "wire/samples_csv.h"
-#include "wire/text_table.h"
+#include "wire/format/text_table.h"
+#include "wire/samples/profile_codec.h"
+#include "wire/samples/samples_csv.h"
 
 namespace slackline::cli {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "cli/commands.h"
 #include "cli/numbers.h"
-#include "cluster/kube_source.h"
-#include "cluster/kube_writer.h"
-#include "cluster/lease_watch.h"
+#include "cluster/api/kube_writer.h"
+#include "cluster/lease/lease_watch.h"
+#include "cluster/watch/kube_source.h"
 #include "control/plan/release_all.h"
 #include "control/plan/unled.h"
 #include "slackline/base/duration.h"

@@ -1,7 +1,7 @@
 #include "cli/remote_api_service.h"
 
 #include "cli/listeners.h"
-#include "http/api_guard.h"
+#include "http/routes/api_guard.h"
 #include "slackline/base/clock.h"
 
 namespace slackline::cli {

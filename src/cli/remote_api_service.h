@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "cli/own_certificate.h"
-#include "cluster/api_reviewer.h"
+#include "cluster/api/api_reviewer.h"
 #include "config/configuration.h"
-#include "control/serve/api_rights.h"
-#include "http/server.h"
+#include "control/trust/api_rights.h"
+#include "http/server/server.h"
 #include "slackline/base/result.h"
 
 namespace slackline::cli {

@@ -15,7 +15,7 @@
 #include "cli/numbers.h"
 #include "config/load.h"
 #include "control/learn/profiles.h"
-#include "control/settings/reloader.h"
+#include "control/state/reloader.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
 

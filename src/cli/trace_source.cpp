@@ -11,7 +11,7 @@
 #include "sim/trace_csv.h"
 #include "sim/trace_format.h"
 #include "slackline/base/text.h"
-#include "wire/profile_codec.h"
+#include "wire/samples/profile_codec.h"
 
 namespace slackline::cli {
 namespace {

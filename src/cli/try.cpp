@@ -8,8 +8,8 @@
 #include "client/client.h"
 #include "config/load.h"
 #include "slackline/base/text.h"
-#include "wire/manifest.h"
-#include "wire/text_table.h"
+#include "wire/format/text_table.h"
+#include "wire/kube/manifest.h"
 
 namespace slackline::cli {
 namespace {

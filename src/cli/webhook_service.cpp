@@ -4,7 +4,7 @@
 
 #include "cli/listeners.h"
 #include "cli/object_name.h"
-#include "http/webhook_routes.h"
+#include "http/routes/webhook_routes.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"
 

@@ -5,12 +5,12 @@
 #include <memory>
 
 #include "cli/own_certificate.h"
-#include "cluster/access_reviewer.h"
-#include "cluster/source.h"
+#include "cluster/api/access_reviewer.h"
+#include "cluster/watch/source.h"
 #include "config/configuration.h"
 #include "control/serve/extender.h"
 #include "control/serve/webhook.h"
-#include "http/server.h"
+#include "http/server/server.h"
 #include "obs/metrics.h"
 #include "slackline/base/result.h"
 #include "slackline/model/mac.h"

@@ -12,7 +12,7 @@
 #include "client/trouble.h"
 #include "slackline/base/loopback.h"
 #include "slackline/base/text.h"
-#include "wire/kube_decode.h"
+#include "wire/kube/kube_decode.h"
 
 namespace slackline::client {
 namespace {

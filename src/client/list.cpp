@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "slackline/base/text.h"
-#include "wire/list_parts.h"
-#include "wire/yaml_writer.h"
+#include "wire/format/yaml_writer.h"
+#include "wire/rest/list_parts.h"
 
 namespace slackline::client {
 namespace {

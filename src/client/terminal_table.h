@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "wire/cells.h"
+#include "wire/format/cells.h"
 
 namespace slackline::client {
 

@@ -83,7 +83,7 @@ struct ListenersSettings {
 };
 
 // Off loopback and without tls files, the extender and kube-scheduler have certificates that we
-// make, of an authority that we keep (control/serve/authority_keeper.h).
+// make, of an authority that we keep (control/trust/authority_keeper.h).
 struct ExtenderSettings {
   CertificateSettings certificate{
       {"slackline.slackline-system.svc"}, "slackline-system/slackline-extender-tls", 30 * 86400.0};
@@ -141,7 +141,7 @@ struct ScoringSettings {
 
 // What decides and acts in active mode.
 struct PlannerSettings {
-  std::string policy = "savable";  // as core/policy.h names it
+  std::string policy = "savable";  // as core/planning/policy.h names it
   std::string lease =
       "slackline-system/slackline";  // NAMESPACE/NAME; of several replicas one plans
   // Outside of active mode: whether what active mode has left is given back (written to).

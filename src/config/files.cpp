@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "slackline/base/text.h"
-#include "wire/document.h"
+#include "wire/format/document.h"
 
 namespace slackline::config {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "config/configuration.h"
 #include "config/finding.h"
-#include "wire/document.h"
+#include "wire/format/document.h"
 
 namespace slackline::config {
 

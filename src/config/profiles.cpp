@@ -9,7 +9,7 @@
 
 #include "config/load.h"
 #include "slackline/base/text.h"
-#include "wire/profile_codec.h"
+#include "wire/samples/profile_codec.h"
 
 namespace slackline {
 

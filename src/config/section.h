@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "config/finding.h"
-#include "wire/document.h"
+#include "wire/format/document.h"
 
 namespace slackline::config {
 

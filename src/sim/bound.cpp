@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "slackline/core/deadline.h"
+#include "slackline/core/planning/deadline.h"
 
 namespace slackline::sim {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sim/noise.h"
-#include "slackline/core/plan_state.h"
+#include "slackline/core/planning/plan_state.h"
 
 namespace slackline::sim {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "slackline/base/text.h"
-#include "wire/csv.h"
-#include "wire/text_table.h"
+#include "wire/format/csv.h"
+#include "wire/format/text_table.h"
 
 namespace slackline::sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "slackline/base/text.h"
-#include "wire/svg.h"
+#include "wire/format/svg.h"
 
 namespace slackline::sim {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "slackline/base/text.h"
-#include "wire/csv.h"
+#include "wire/format/csv.h"
 
 namespace slackline::sim {
 

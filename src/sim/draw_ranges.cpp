@@ -5,8 +5,8 @@
 
 #include "sim/scaling_table.h"
 #include "slackline/base/text.h"
-#include "slackline/core/throughput.h"
-#include "wire/document.h"
+#include "slackline/core/throughput/throughput.h"
+#include "wire/format/document.h"
 
 namespace slackline::sim {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "sim/noise.h"
 #include "sim/platform.h"
-#include "slackline/core/play.h"
+#include "slackline/core/planning/play.h"
 
 namespace slackline::sim {
 

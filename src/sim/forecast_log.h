@@ -1,5 +1,5 @@
-// Forecasts made while a run is simulated, beside what then happened: how far core/rollout is to be
-// believed.
+// Forecasts made while a run is simulated, beside what then happened: how far core/planning/rollout
+// is to be believed.
 #pragma once
 
 #include <limits>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/engine.h"
-#include "slackline/core/rollout.h"
+#include "slackline/core/planning/rollout.h"
 
 namespace slackline::sim {
 

@@ -16,7 +16,7 @@
 #include "sim/random.h"
 #include "sim/trace.h"
 #include "slackline/base/result.h"
-#include "slackline/core/deadline.h"
+#include "slackline/core/planning/deadline.h"
 #include "slackline/model/workload.h"
 
 namespace slackline::sim {

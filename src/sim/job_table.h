@@ -10,7 +10,7 @@
 
 #include "sim/recorded_job.h"
 #include "slackline/base/result.h"
-#include "wire/csv.h"
+#include "wire/format/csv.h"
 
 namespace slackline::sim {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "slackline/base/result.h"
-#include "slackline/core/plan_state.h"
+#include "slackline/core/planning/plan_state.h"
 
 namespace slackline::sim {
 

@@ -6,7 +6,7 @@
 
 #include "sim/trace.h"
 #include "slackline/base/result.h"
-#include "slackline/core/plan_state.h"
+#include "slackline/core/planning/plan_state.h"
 #include "slackline/model/workload.h"
 
 namespace slackline::sim {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "slackline/base/text.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::sim {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "slackline/base/text.h"
-#include "slackline/core/deadline.h"
-#include "wire/json_writer.h"
+#include "slackline/core/planning/deadline.h"
+#include "wire/format/json_writer.h"
 
 namespace slackline::sim {
 namespace {

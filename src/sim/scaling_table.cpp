@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "slackline/base/text.h"
-#include "slackline/core/throughput.h"
-#include "wire/csv.h"
+#include "slackline/core/throughput/throughput.h"
+#include "wire/format/csv.h"
 
 namespace slackline::sim {
 namespace {

@@ -11,8 +11,9 @@
 
 namespace slackline::sim {
 
-// A profile of kind "table" (core/throughput.h): samples per second as measured, no start-up of its
-// own, since the recorded durations include theirs. kInvalidArgument with line and column.
+// A profile of kind "table" (core/throughput/throughput.h): samples per second as measured, no
+// start-up of its own, since the recorded durations include theirs. kInvalidArgument with line and
+// column.
 Result<ProfileEntry> read_scaling_table(std::string_view text, const std::string& model,
                                         const GpuType& gpu_type);
 

@@ -4,8 +4,8 @@
 
 #include "sim/time_axis.h"
 #include "slackline/base/text.h"
-#include "slackline/core/deadline.h"
-#include "wire/svg.h"
+#include "slackline/core/planning/deadline.h"
+#include "wire/format/svg.h"
 
 namespace slackline::sim {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "slackline/base/text.h"
 #include "store/history_table.h"
-#include "wire/decision_codec.h"
+#include "wire/rest/decision_codec.h"
 
 namespace slackline::store {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "obs/log.h"
 #include "slackline/base/text.h"
-#include "wire/profile_codec.h"
+#include "wire/samples/profile_codec.h"
 
 namespace slackline::store {
 namespace {

@@ -5,8 +5,9 @@
 #include <benchmark/benchmark.h>
 
 #include "slackline/base/text.h"
-#include "slackline/core/filter.h"
-#include "slackline/core/score.h"
+#include "slackline/core/cluster/pools.h"
+#include "slackline/core/verbs/filter.h"
+#include "slackline/core/verbs/score.h"
 #include "support/cluster_builder.h"
 
 namespace slackline {

@@ -17,7 +17,7 @@
 #include "sim/engine.h"
 #include "sim/generate.h"
 #include "slackline/base/text.h"
-#include "slackline/core/forecast_book.h"
+#include "slackline/core/planning/forecast_book.h"
 
 namespace slackline {
 namespace {

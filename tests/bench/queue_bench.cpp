@@ -3,10 +3,10 @@
 #include <benchmark/benchmark.h>
 
 #include "slackline/base/text.h"
-#include "slackline/core/hand_over.h"
-#include "slackline/core/own_writes.h"
-#include "slackline/core/predictor.h"
-#include "slackline/core/queue.h"
+#include "slackline/core/cluster/hand_over.h"
+#include "slackline/core/cluster/own_writes.h"
+#include "slackline/core/cluster/queue.h"
+#include "slackline/core/throughput/predictor.h"
 #include "support/cluster_builder.h"
 
 namespace slackline {

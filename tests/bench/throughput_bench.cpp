@@ -4,10 +4,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include "slackline/core/cost.h"
-#include "slackline/core/fit.h"
-#include "slackline/core/predictor.h"
-#include "slackline/core/shapes.h"
+#include "slackline/core/planning/cost.h"
+#include "slackline/core/planning/shapes.h"
+#include "slackline/core/throughput/fit.h"
+#include "slackline/core/throughput/predictor.h"
 #include "support/throughput_samples.h"
 
 namespace slackline {

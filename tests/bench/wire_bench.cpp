@@ -5,8 +5,8 @@
 
 #include "contract/wire/bodies.h"
 #include "support/node_names.h"
-#include "wire/extender_codec.h"
-#include "wire/kube_decode.h"
+#include "wire/extender/extender_codec.h"
+#include "wire/kube/kube_decode.h"
 
 namespace slackline::wire {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/json_view.h"
+#include "wire/format/json_view.h"
 
 namespace slackline::fuzz {
 

@@ -1,7 +1,7 @@
 // AdmissionReview: what is accepted has a uid, and every answer to it is valid JSON.
 #include "fuzz/fuzz.h"
-#include "wire/access_review_codec.h"
-#include "wire/admission_codec.h"
+#include "wire/admission/admission_codec.h"
+#include "wire/kube/access_review_codec.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

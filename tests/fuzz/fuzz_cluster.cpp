@@ -6,15 +6,16 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/random_dump.h"
-#include "slackline/core/filter.h"
-#include "slackline/core/hand_over.h"
-#include "slackline/core/rollout.h"
-#include "slackline/core/score.h"
-#include "slackline/core/shapes.h"
-#include "slackline/core/tasks.h"
-#include "slackline/core/victims.h"
+#include "slackline/core/cluster/hand_over.h"
+#include "slackline/core/cluster/placement_table.h"
+#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/planning/rollout.h"
+#include "slackline/core/planning/shapes.h"
+#include "slackline/core/verbs/filter.h"
+#include "slackline/core/verbs/score.h"
+#include "slackline/core/verbs/victims.h"
 #include "support/cluster_builder.h"
-#include "wire/kube_decode.h"
+#include "wire/kube/kube_decode.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

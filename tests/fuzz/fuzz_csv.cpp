@@ -1,6 +1,6 @@
 // CSV: what was read can be written and read again, cell for cell; lines only go up.
 #include "fuzz/fuzz.h"
-#include "wire/csv.h"
+#include "wire/format/csv.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

@@ -1,7 +1,7 @@
 // The journal's JSON columns: whatever lies on the disk is read or refused, and what was read can
 // be written and read again.
 #include "fuzz/fuzz.h"
-#include "wire/decision_codec.h"
+#include "wire/rest/decision_codec.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

@@ -1,6 +1,6 @@
 // Documents: every value knows its line, and can be found again by key.
 #include "fuzz/fuzz.h"
-#include "wire/document.h"
+#include "wire/format/document.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

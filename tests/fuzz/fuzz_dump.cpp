@@ -1,7 +1,7 @@
 // Dumps and kubeconfigs: YAML becomes valid JSON, which the decoder takes or refuses.
 #include "fuzz/fuzz.h"
-#include "wire/kube_decode.h"
-#include "wire/yaml.h"
+#include "wire/format/yaml.h"
+#include "wire/kube/kube_decode.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

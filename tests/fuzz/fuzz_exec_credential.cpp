@@ -1,6 +1,6 @@
 // What a kubeconfig's credential plug-in prints: what is taken fits into a request's head.
 #include "fuzz/fuzz.h"
-#include "wire/exec_credential_codec.h"
+#include "wire/kube/exec_credential_codec.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

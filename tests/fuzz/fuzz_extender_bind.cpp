@@ -1,7 +1,7 @@
 // ExtenderBindingArgs: what is accepted names pod, uid and node, and becomes a valid Binding.
 #include "fuzz/fuzz.h"
-#include "wire/binding_codec.h"
-#include "wire/extender_codec.h"
+#include "wire/extender/extender_codec.h"
+#include "wire/kube/binding_codec.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

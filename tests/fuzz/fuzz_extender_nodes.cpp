@@ -2,7 +2,7 @@
 // and with known names the same is read.
 #include "fuzz/fuzz.h"
 #include "support/node_names.h"
-#include "wire/extender_codec.h"
+#include "wire/extender/extender_codec.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

@@ -1,6 +1,6 @@
 // ExtenderPreemptionArgs: echoed, what decodes is JSON.
 #include "fuzz/fuzz.h"
-#include "wire/extender_codec.h"
+#include "wire/extender/extender_codec.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

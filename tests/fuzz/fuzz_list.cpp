@@ -1,6 +1,6 @@
 // Lists and single objects; the first byte chooses the kind. Amounts never leave their range.
 #include "fuzz/fuzz.h"
-#include "wire/kube_decode.h"
+#include "wire/kube/kube_decode.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

@@ -1,8 +1,8 @@
 // `slackline try` and POST /v1/scores: a manifest becomes a pod or an error, and what `try` sends
 // of it is JSON; the answers of any daemon, tables too, are read or refused.
 #include "fuzz/fuzz.h"
-#include "wire/cells.h"
-#include "wire/manifest.h"
+#include "wire/format/cells.h"
+#include "wire/kube/manifest.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "fuzz/fuzz.h"
-#include "wire/model_codec.h"
-#include "wire/rest_encode.h"
+#include "wire/rest/model_codec.h"
+#include "wire/rest/rest_encode.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

@@ -1,6 +1,6 @@
 // Profiles: what is read can be written and read again, unchanged.
 #include "fuzz/fuzz.h"
-#include "wire/profile_codec.h"
+#include "wire/samples/profile_codec.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

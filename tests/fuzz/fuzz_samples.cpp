@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "fuzz/fuzz.h"
-#include "wire/sample_import.h"
-#include "wire/samples_csv.h"
+#include "wire/samples/sample_import.h"
+#include "wire/samples/samples_csv.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

@@ -5,7 +5,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/quantity.h"
 #include "slackline/base/text.h"
-#include "wire/annotations.h"
+#include "wire/kube/annotations.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

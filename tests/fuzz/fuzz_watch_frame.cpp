@@ -1,6 +1,6 @@
 // Watch frames of every kind; the first byte chooses the kind.
 #include "fuzz/fuzz.h"
-#include "wire/kube_decode.h"
+#include "wire/kube/kube_decode.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

@@ -2,10 +2,10 @@
 // what does not count.
 #include <gtest/gtest.h>
 
-#include "cluster/kube_source.h"
-#include "cluster/kube_writer.h"
+#include "cluster/api/kube_writer.h"
+#include "cluster/watch/kube_source.h"
 #include "slackline/base/text.h"
-#include "slackline/core/disown.h"
+#include "slackline/core/cluster/disown.h"
 #include "support/eventually.h"
 #include "support/fake_api_server.h"
 #include "support/fake_mac.h"

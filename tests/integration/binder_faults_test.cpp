@@ -2,7 +2,7 @@
 // the pod's node decides (F39); a pod without GPUs is judged by what the API server has of it.
 #include <gtest/gtest.h>
 
-#include "cluster/kube_writer.h"
+#include "cluster/api/kube_writer.h"
 #include "control/serve/binder.h"
 #include "support/cluster_builder.h"
 #include "support/fake_api_server.h"

@@ -8,12 +8,12 @@
 #include <gmock/gmock.h>
 
 #include "client/list.h"
-#include "http/answers.h"
+#include "http/routes/answers.h"
 #include "support/fake_clock.h"
 #include "support/http_fixture.h"
 #include "support/test_pki.h"
 #include "support/tunnel_proxy.h"
-#include "wire/json_view.h"
+#include "wire/format/json_view.h"
 
 namespace slackline::test {
 namespace {

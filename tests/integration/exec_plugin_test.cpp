@@ -1,5 +1,5 @@
 // Credential plug-ins of a kubeconfig: real programs, that answer, fail, hang and say too much.
-#include "cluster/exec_plugin.h"
+#include "cluster/api/exec_plugin.h"
 
 #include <atomic>
 #include <cstdio>
@@ -11,8 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/api_client.h"
-#include "cluster/kubeconfig.h"
+#include "cluster/api/api_client.h"
+#include "cluster/api/kubeconfig.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "support/eventually.h"

@@ -10,13 +10,13 @@
 
 #include <sys/resource.h>
 
-#include "cluster/api_reviewer.h"
+#include "cluster/api/api_reviewer.h"
+#include "control/journal/decision_log.h"
 #include "control/query/health.h"
-#include "control/serve/decision_log.h"
 #include "control/serve/extender.h"
-#include "http/api_guard.h"
-#include "http/extender_routes.h"
-#include "http/health_routes.h"
+#include "http/routes/api_guard.h"
+#include "http/routes/extender_routes.h"
+#include "http/routes/health_routes.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"

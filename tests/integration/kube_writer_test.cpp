@@ -1,5 +1,5 @@
 // Bindings against an API server that refuses, fails and hangs (F39, the API's side of it).
-#include "cluster/kube_writer.h"
+#include "cluster/api/kube_writer.h"
 
 #include <filesystem>
 #include <thread>

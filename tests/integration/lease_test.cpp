@@ -1,6 +1,6 @@
 // Who plans: two replicas and one Lease on an API server that refuses, hangs and goes away (F27,
 // F28, F29). Times are a tenth of the real ones.
-#include "cluster/lease.h"
+#include "cluster/lease/lease.h"
 
 #include <atomic>
 #include <set>
@@ -9,13 +9,13 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/kubeconfig.h"
-#include "cluster/lease_watch.h"
+#include "cluster/api/kubeconfig.h"
+#include "cluster/lease/lease_watch.h"
 #include "slackline/base/text.h"
 #include "support/eventually.h"
 #include "support/fake_api_server.h"
 #include "support/temporary_folder.h"
-#include "wire/json_view.h"
+#include "wire/format/json_view.h"
 
 namespace slackline::cluster {
 namespace {

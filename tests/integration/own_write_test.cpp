@@ -1,8 +1,8 @@
 // The writes of the hand-over against an API server that refuses and hangs.
 #include <gtest/gtest.h>
 
-#include "cluster/kube_writer.h"
-#include "cluster/server_version.h"
+#include "cluster/api/kube_writer.h"
+#include "cluster/api/server_version.h"
 #include "support/fake_api_server.h"
 #include "support/temporary_folder.h"
 

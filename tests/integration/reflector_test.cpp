@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "cluster/kube_source.h"
+#include "cluster/watch/kube_source.h"
 #include "slackline/base/text.h"
 #include "support/eventually.h"
 #include "support/fake_api_server.h"

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/binds_in_flight.h"
+#include "slackline/core/cluster/binds_in_flight.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::core {

@@ -7,7 +7,7 @@
 
 #include "sim/forecast_log.h"
 #include "sim/generate.h"
-#include "wire/profile_codec.h"
+#include "wire/samples/profile_codec.h"
 
 namespace slackline::sim {
 namespace {

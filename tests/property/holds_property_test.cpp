@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/holds.h"
-#include "slackline/core/tasks.h"
+#include "slackline/core/cluster/holds.h"
+#include "slackline/core/cluster/tasks.h"
 #include "support/random_cluster.h"
 
 namespace slackline::core {

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/holds.h"
-#include "slackline/core/score.h"
+#include "slackline/core/cluster/holds.h"
+#include "slackline/core/verbs/score.h"
 #include "support/random_cluster.h"
 
 namespace slackline::core {

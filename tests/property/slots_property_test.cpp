@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/slots.h"
+#include "slackline/core/cluster/slots.h"
 
 namespace slackline::core {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/fit.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/fit.h"
+#include "slackline/core/throughput/throughput.h"
 #include "support/throughput_samples.h"
 
 namespace slackline::core {

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/holds.h"
-#include "slackline/core/victims.h"
+#include "slackline/core/cluster/holds.h"
+#include "slackline/core/verbs/victims.h"
 #include "support/random_cluster.h"
 
 namespace slackline::core {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "slackline/core/holds.h"
+#include "slackline/core/cluster/holds.h"
 #include "slackline/model/snapshot.h"
 #include "support/object_builders.h"
 

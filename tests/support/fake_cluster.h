@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 
 namespace slackline::test {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "slackline/core/hand_over.h"
-#include "slackline/core/own_writes.h"
-#include "slackline/core/quotas.h"
+#include "slackline/core/cluster/hand_over.h"
+#include "slackline/core/cluster/own_writes.h"
+#include "slackline/core/cluster/quotas.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::test {

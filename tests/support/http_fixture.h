@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "http/server.h"
+#include "http/server/server.h"
 #include "obs/metrics.h"
 #include "support/raw_client.h"
 

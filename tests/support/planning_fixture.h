@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "control/plan/planner_loop.h"
-#include "slackline/core/predictor.h"
+#include "slackline/core/throughput/predictor.h"
 
 namespace slackline::test {
 

@@ -9,9 +9,9 @@
 
 #include "slackline/model/mac.h"
 #include "slackline/model/pod.h"
-#include "wire/annotations.h"
-#include "wire/own_write_codec.h"
-#include "wire/sealed_text.h"
+#include "wire/kube/annotations.h"
+#include "wire/kube/own_write_codec.h"
+#include "wire/kube/sealed_text.h"
 
 namespace slackline::test {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 #include "slackline/model/sample.h"
 
 namespace slackline::test {

@@ -1,6 +1,6 @@
 // What the API server asks our webhook, and what it is told: an AdmissionReview of a Job or a Pod
-// as plain values, and the decision with its changes as values. wire/admission_codec.h reads and
-// writes them.
+// as plain values, and the decision with its changes as values. wire/admission/admission_codec.h
+// reads and writes them.
 #pragma once
 
 #include <cstddef>

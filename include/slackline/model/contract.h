@@ -1,6 +1,6 @@
 // The keys of the contract that more than one layer names (design: "Contract with Kubernetes").
 //
-// Reading them into an intent is wire/annotations.h.
+// Reading them into an intent is wire/kube/annotations.h.
 #pragma once
 
 #include <algorithm>

@@ -18,8 +18,8 @@
 
 namespace slackline {
 
-// What is decided: the extender's four verbs, and what the planner does (core/hand_over.h): it
-// plans a start, moves a planned task to other nodes, suspends one again. The journal keeps them
+// What is decided: the extender's four verbs, and what the planner does (core/cluster/hand_over.h):
+// it plans a start, moves a planned task to other nodes, suspends one again. The journal keeps them
 // all.
 enum class Verb : std::uint8_t { kFilter, kPrioritize, kPreempt, kBind, kPlan, kMove, kSuspend };
 std::string_view to_string(Verb verb);

@@ -1,5 +1,5 @@
 // MessageAuthenticator: proof that a value in an annotation was written by us (design: "Whom we
-// believe"). The seam to cryptography; http/openssl_mac.h implements it.
+// believe"). The seam to cryptography; http/crypto/openssl_mac.h implements it.
 //
 // A code is over a list of fields: lists that differ in any byte or in where one field ends have
 // different codes. Thread-safe.

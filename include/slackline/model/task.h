@@ -29,7 +29,7 @@ struct Task {
   double created_s = 0;
   std::int32_t priority = 0;
   bool gang = false;
-  // What of the shape the planner may change while nothing of it runs (core/task_menu.h).
+  // What of the shape the planner may change while nothing of it runs (core/planning/task_menu.h).
   bool nodes_may_change = false;
   bool gpus_may_change = false;
   std::vector<NodeName> nodes;  // of bound pods, sorted, each once

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::control {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "slackline/core/fit.h"
-#include "slackline/core/held_out.h"
+#include "slackline/core/throughput/fit.h"
+#include "slackline/core/throughput/held_out.h"
 
 namespace slackline::control {
 

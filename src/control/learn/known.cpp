@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "slackline/base/text.h"
-#include "slackline/core/correction.h"
-#include "slackline/core/predictor.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/correction.h"
+#include "slackline/core/throughput/predictor.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::control {
 namespace {

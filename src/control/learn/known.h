@@ -2,9 +2,9 @@
 //
 // Profiles that were shipped are the base. A fit made here replaces one only where it has earned
 // it, by a held-out error, or where there is none; otherwise the shipped coefficients stay and
-// finished runs correct them (core/correction.h). Runs say how long a task took from end to end,
-// calibrations and imports how fast it trained: only the latter count as measured where a model has
-// coefficients.
+// finished runs correct them (core/throughput/correction.h). Runs say how long a task took from end
+// to end, calibrations and imports how fast it trained: only the latter count as measured where a
+// model has coefficients.
 #pragma once
 
 #include <cstdint>

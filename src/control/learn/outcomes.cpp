@@ -8,7 +8,7 @@
 #include "slackline/base/clock.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
-#include "slackline/core/gpu_types.h"
+#include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::control {
 namespace {

@@ -15,7 +15,7 @@
 
 #include <string>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "control/learn/known.h"
 #include "control/learn/runs.h"
 #include "obs/bounded_names.h"

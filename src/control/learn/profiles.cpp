@@ -2,7 +2,7 @@
 
 #include "config/profiles.h"
 #include "slackline/base/text.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::control {
 

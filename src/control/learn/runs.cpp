@@ -6,7 +6,7 @@
 
 #include "obs/log.h"
 #include "slackline/base/text.h"
-#include "slackline/core/gpu_types.h"
+#include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::control {
 namespace {

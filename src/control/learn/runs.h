@@ -29,7 +29,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "control/learn/known.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"

@@ -19,12 +19,12 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "control/plan/event_post.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
-#include "slackline/core/own_writes.h"
+#include "slackline/core/cluster/own_writes.h"
 
 namespace slackline::control {
 

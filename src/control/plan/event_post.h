@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "obs/log.h"
-#include "slackline/core/let_go.h"
+#include "slackline/core/cluster/let_go.h"
 
 namespace slackline::control {
 namespace {

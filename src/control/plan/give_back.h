@@ -2,10 +2,10 @@
 // waiting.
 //
 // It always tells of them. Where it is asked to (`planner.giveBack`) it also gives them back to the
-// stock path (core/let_go.h), once the planner's Lease has not changed for kNobodyPlans_s of our
-// own steady clock. While a planner lives, or where there never was one (there is no Lease), it
-// writes nothing; where nothing waits, it asks nothing either. Several replicas may do it at once:
-// each write tests what it was decided on.
+// stock path (core/cluster/let_go.h), once the planner's Lease has not changed for kNobodyPlans_s
+// of our own steady clock. While a planner lives, or where there never was one (there is no Lease),
+// it writes nothing; where nothing waits, it asks nothing either. Several replicas may do it at
+// once: each write tests what it was decided on.
 //
 // Thread-safety: start() once, then stop() and join(), with one thread of its own between them;
 // told() at any time.
@@ -13,7 +13,7 @@
 
 #include <string>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "control/plan/actuator.h"
 #include "control/plan/unled.h"
 #include "obs/said_once.h"

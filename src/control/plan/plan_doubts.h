@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "obs/metrics.h"
 
 namespace slackline::control {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "slackline/base/text.h"
-#include "slackline/core/disown.h"
-#include "slackline/core/predictor.h"
+#include "slackline/core/cluster/disown.h"
+#include "slackline/core/throughput/predictor.h"
 
 namespace slackline::control {
 namespace {

@@ -1,7 +1,8 @@
 // PlannerLoop: the thread that decides. While this replica leads, every snapshot moves planned
-// tasks on (core/hand_over.h) at once, and the queue is planned (core/plan.h) when something
-// changed or the last plan asked for it. Moving on and planning keep a pace each (base/pace.h): a
-// change that comes alone is followed at once, a flood of them in turns that each serve many.
+// tasks on (core/cluster/hand_over.h) at once, and the queue is planned (core/planning/plan.h) when
+// something changed or the last plan asked for it. Moving on and planning keep a pace each
+// (base/pace.h): a change that comes alone is followed at once, a flood of them in turns that each
+// serve many.
 //
 //   watch event, answer, term, time -> wake -> snapshot + own writes -> hand_over -> writes
 //                                                                    -> plan     -> writes
@@ -23,10 +24,10 @@
 #include "control/learn/known.h"
 #include "control/plan/actuator.h"
 #include "control/plan/planner_board.h"
-#include "control/settings/settings.h"
+#include "control/state/settings.h"
 #include "obs/metrics.h"
 #include "slackline/base/pace.h"
-#include "slackline/core/hand_over.h"
+#include "slackline/core/cluster/hand_over.h"
 
 namespace slackline::control {
 
@@ -55,7 +56,7 @@ struct PlannerOptions {
 
 class PlannerLoop {
  public:
-  // `term` tells whether this replica leads, and since which election (cluster/lease.h).
+  // `term` tells whether this replica leads, and since which election (cluster/lease/lease.h).
   PlannerLoop(PlannerOptions options, const KnownBoard& board, const cluster::ClusterSource& source,
               Actuator& actuator, std::function<std::optional<std::int64_t>()> term,
               obs::MetricsRegistry& metrics, const Clock& clock);

@@ -6,7 +6,7 @@
 
 #include "control/plan/actuator.h"
 #include "slackline/base/text.h"
-#include "slackline/core/let_go.h"
+#include "slackline/core/cluster/let_go.h"
 
 namespace slackline::control {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/result.h"

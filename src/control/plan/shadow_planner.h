@@ -1,6 +1,6 @@
 // ShadowPlanner: what the planner would have done, where none runs: in shadow and advise mode, and
-// on a dump. It plays a virtual cluster (core/virtual_cluster.h) beside the real one and writes
-// nothing to Kubernetes.
+// on a dump. It plays a virtual cluster (core/cluster/virtual_cluster.h) beside the real one and
+// writes nothing to Kubernetes.
 //
 //   every kShadowLook_s: look at the snapshot if it is new, play on as far as lengths are known;
 //     then rest kShadowRestRatio times as long as that took: at most a fifth of one core
@@ -14,14 +14,14 @@
 
 #include <cstdint>
 
+#include "control/journal/decision_log.h"
 #include "control/learn/known.h"
 #include "control/plan/planner_loop.h"
-#include "control/serve/decision_log.h"
 #include "obs/bounded_names.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/worker.h"
-#include "slackline/core/virtual_cluster.h"
+#include "slackline/core/cluster/virtual_cluster.h"
 
 namespace slackline::control {
 

@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "slackline/model/own_write.h"
 
 namespace slackline::control {

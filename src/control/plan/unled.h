@@ -4,10 +4,10 @@
 #include <functional>
 #include <string>
 
-#include "cluster/lease_sight.h"
+#include "cluster/lease/lease_sight.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/result.h"
-#include "slackline/core/let_go.h"
+#include "slackline/core/cluster/let_go.h"
 
 namespace slackline::control {
 

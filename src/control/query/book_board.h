@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "slackline/base/mutex.h"
-#include "slackline/core/arrivals.h"
-#include "slackline/core/forecast_book.h"
+#include "slackline/core/cluster/arrivals.h"
+#include "slackline/core/planning/forecast_book.h"
 
 namespace slackline::control {
 

@@ -1,6 +1,6 @@
 #include "control/query/deadlines.h"
 
-#include "slackline/core/deadline.h"
+#include "slackline/core/planning/deadline.h"
 
 namespace slackline::control {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "slackline/core/predictor.h"
+#include "slackline/core/throughput/predictor.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
 #include "slackline/model/task_intent.h"

@@ -1,8 +1,8 @@
 #include "control/query/health.h"
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
+#include "control/journal/decision_log.h"
 #include "control/learn/known.h"
-#include "control/serve/decision_log.h"
 
 namespace slackline::control {
 

@@ -4,14 +4,15 @@
 #include <map>
 #include <utility>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "control/query/deadlines.h"
 #include "control/query/node_views.h"
 #include "slackline/base/text.h"
-#include "slackline/core/filter.h"
-#include "slackline/core/score.h"
-#include "slackline/core/shapes.h"
-#include "slackline/core/tasks.h"
+#include "slackline/core/cluster/placement_table.h"
+#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/planning/shapes.h"
+#include "slackline/core/verbs/filter.h"
+#include "slackline/core/verbs/score.h"
 #include "store/journal.h"
 
 namespace slackline::control {

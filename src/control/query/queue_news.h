@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "slackline/model/queue_view.h"
 
 namespace slackline::control {

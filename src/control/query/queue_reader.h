@@ -4,12 +4,12 @@
 // call.
 #pragma once
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "control/learn/known.h"
 #include "control/plan/planner_loop.h"
 #include "slackline/base/clock.h"
-#include "slackline/core/arrivals.h"
-#include "slackline/core/queue.h"
+#include "slackline/core/cluster/arrivals.h"
+#include "slackline/core/cluster/queue.h"
 
 namespace slackline::control {
 
@@ -33,7 +33,7 @@ class QueueReader {
               const cluster::ClusterSource& source, const Clock& clock)
       : options_(options), board_(board), source_(source), clock_(clock) {}
 
-  // Of a queue that gave up (core/queue.h) there is nothing to be read.
+  // Of a queue that gave up (core/cluster/queue.h) there is nothing to be read.
   QueueSight read(StopAsked stop = {});
   // As the queue that was read last would have them.
   core::Expected expect(const core::ArrivalList& arrivals) {

@@ -9,8 +9,8 @@
 #include <unordered_set>
 
 #include "slackline/base/saturating.h"
-#include "slackline/core/gpu_types.h"
-#include "slackline/core/predicates.h"
+#include "slackline/core/cluster/predicates.h"
+#include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::control {

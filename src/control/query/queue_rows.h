@@ -1,18 +1,18 @@
 // queue_rows: a reading of the queue, what the planner knows and what is forecast, as rows for
 // people. Pure.
 //
-// Why a task waits, the first that holds: its hindrance (core/hindrance.h), and then nothing is
-// forecast; its menu is empty (GpuTypeAbsent, NoNodeFits); it backs
-// off; this replica plans nothing (NotActive: its turn has come; else WaitsItsTurn) or cannot say
-// (NotLed, NotKnownHere); else it waits for its turn.
-// A task that backs off does not start before that is over.
+// Why a task waits, the first that holds: its hindrance (core/cluster/hindrance.h), and then
+// nothing is forecast; its menu is empty (GpuTypeAbsent, NoNodeFits); it backs off; this replica
+// plans nothing (NotActive: its turn has come; else WaitsItsTurn) or cannot say (NotLed,
+// NotKnownHere); else it waits for its turn. A task that backs off does not start before that is
+// over.
 #pragma once
 
 #include <vector>
 
 #include "control/plan/planner_board.h"
 #include "control/query/queue_reader.h"
-#include "slackline/core/forecast_book.h"
+#include "slackline/core/planning/forecast_book.h"
 #include "slackline/model/queue_view.h"
 
 namespace slackline::control {

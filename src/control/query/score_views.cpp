@@ -3,11 +3,11 @@
 #include <set>
 #include <utility>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "control/query/queries.h"
 #include "slackline/base/text.h"
-#include "slackline/core/filter.h"
-#include "slackline/core/score.h"
+#include "slackline/core/verbs/filter.h"
+#include "slackline/core/verbs/score.h"
 
 namespace slackline::control {
 namespace {

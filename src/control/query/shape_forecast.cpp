@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "slackline/base/text.h"
-#include "slackline/core/shapes.h"
+#include "slackline/core/planning/shapes.h"
 
 namespace slackline::control {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "slackline/base/result.h"
-#include "slackline/core/cost.h"
-#include "slackline/core/predictor.h"
+#include "slackline/core/planning/cost.h"
+#include "slackline/core/throughput/predictor.h"
 #include "slackline/model/placement.h"
 
 namespace slackline::control {

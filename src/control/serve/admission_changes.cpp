@@ -7,9 +7,9 @@
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
-#include "slackline/core/deadline.h"
-#include "slackline/core/gpu_types.h"
-#include "slackline/core/predictor.h"
+#include "slackline/core/planning/deadline.h"
+#include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/throughput/predictor.h"
 
 namespace slackline::control {
 namespace {

@@ -8,7 +8,7 @@
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
-#include "slackline/core/depends.h"
+#include "slackline/core/cluster/depends.h"
 
 namespace slackline::control {
 namespace {

@@ -7,10 +7,11 @@
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
-#include "slackline/core/depends.h"
-#include "slackline/core/gpu_types.h"
-#include "slackline/core/predictor.h"
-#include "slackline/core/shapes.h"
+#include "slackline/core/cluster/depends.h"
+#include "slackline/core/cluster/placement_table.h"
+#include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/shapes.h"
+#include "slackline/core/throughput/predictor.h"
 
 namespace slackline::control {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "slackline/base/dns_name.h"
 #include "slackline/base/text.h"
-#include "slackline/core/predicates.h"
+#include "slackline/core/cluster/predicates.h"
 #include "slackline/model/contract.h"
 
 namespace slackline::control {

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "control/serve/share_account.h"
 #include "slackline/base/clock.h"
 #include "slackline/model/extender.h"

@@ -4,17 +4,18 @@
 #include <array>
 #include <utility>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
+#include "control/journal/decision_log.h"
 #include "control/serve/binder.h"
-#include "control/serve/decision_log.h"
 #include "control/serve/share_account.h"
-#include "control/settings/settings.h"
+#include "control/state/settings.h"
 #include "slackline/base/text.h"
-#include "slackline/core/filter.h"
-#include "slackline/core/holds.h"
-#include "slackline/core/menu.h"
-#include "slackline/core/score.h"
-#include "slackline/core/victims.h"
+#include "slackline/core/cluster/holds.h"
+#include "slackline/core/cluster/pools.h"
+#include "slackline/core/planning/menu.h"
+#include "slackline/core/verbs/filter.h"
+#include "slackline/core/verbs/score.h"
+#include "slackline/core/verbs/victims.h"
 
 namespace slackline::control {
 namespace {

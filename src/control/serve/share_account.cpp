@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "slackline/base/text.h"
-#include "slackline/core/gpu_types.h"
+#include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::control {
 namespace {

@@ -1,6 +1,6 @@
 // ShareAccount: the account of GPU shares that nobody but us counts (selfAccounted), as filter and
 // bind ask it: what a snapshot shows, and the bindings of ours that it does not show yet
-// (core/binds_in_flight.h).
+// (core/cluster/binds_in_flight.h).
 //
 // The account lives in one process. Where a Lease says who leads (active mode), only its holder
 // gives shares away, and a new holder only once the pods were listed anew, one bind timeout after
@@ -18,7 +18,7 @@
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/result.h"
-#include "slackline/core/binds_in_flight.h"
+#include "slackline/core/cluster/binds_in_flight.h"
 
 namespace slackline::cluster {
 class ClusterSource;

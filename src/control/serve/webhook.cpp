@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "cluster/source.h"
+#include "cluster/watch/source.h"
 #include "control/serve/admission_proof.h"
 #include "control/serve/admission_scope.h"
-#include "control/settings/settings.h"
+#include "control/state/settings.h"
 #include "slackline/base/text.h"
 
 namespace slackline::control {

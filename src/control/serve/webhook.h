@@ -11,7 +11,7 @@
 #include "control/serve/admission.h"
 #include "control/serve/extender.h"
 #include "control/serve/recent_admissions.h"
-#include "control/serve/urgent_rights.h"
+#include "control/trust/urgent_rights.h"
 #include "slackline/base/clock.h"
 
 namespace slackline::cluster {

@@ -6,7 +6,7 @@
 
 #include "kinds.h"
 #include "slackline/base/result.h"
-#include "slackline/core/fit.h"
+#include "slackline/core/throughput/fit.h"
 
 namespace slackline::core {
 

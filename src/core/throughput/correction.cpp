@@ -1,4 +1,4 @@
-#include "slackline/core/correction.h"
+#include "slackline/core/throughput/correction.h"
 
 #include <algorithm>
 #include <cmath>

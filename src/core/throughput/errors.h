@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "slackline/core/fit.h"
+#include "slackline/core/throughput/fit.h"
 
 namespace slackline::core {
 

@@ -1,4 +1,4 @@
-#include "slackline/core/fit.h"
+#include "slackline/core/throughput/fit.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "errors.h"
 #include "kinds.h"
 #include "slackline/base/text.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::core {
 namespace {

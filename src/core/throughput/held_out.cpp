@@ -1,4 +1,4 @@
-#include "slackline/core/held_out.h"
+#include "slackline/core/throughput/held_out.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "errors.h"
 #include "held_out_split.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::core {
 namespace {

@@ -1,4 +1,4 @@
-// How samples are divided into those fitted to and those predicted; see core/held_out.h.
+// How samples are divided into those fitted to and those predicted; see core/throughput/held_out.h.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "slackline/base/result.h"
-#include "slackline/core/held_out.h"
+#include "slackline/core/throughput/held_out.h"
 
 namespace slackline::core {
 

@@ -1,11 +1,11 @@
-#include "slackline/core/prediction.h"
+#include "slackline/core/throughput/prediction.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "kinds.h"
-#include "slackline/core/correction.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/correction.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::core {
 namespace {

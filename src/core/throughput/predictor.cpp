@@ -1,11 +1,11 @@
-#include "slackline/core/predictor.h"
+#include "slackline/core/throughput/predictor.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <tuple>
 
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::core {
 namespace {

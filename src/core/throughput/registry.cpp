@@ -5,7 +5,7 @@
 
 #include "kinds.h"
 #include "slackline/base/text.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::core {
 namespace {

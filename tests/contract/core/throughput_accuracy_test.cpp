@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/base/text.h"
-#include "slackline/core/held_out.h"
+#include "slackline/core/throughput/held_out.h"
 
 namespace slackline::core {
 namespace {

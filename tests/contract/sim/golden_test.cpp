@@ -10,7 +10,7 @@
 #include "sim/report.h"
 #include "sim/trace_csv.h"
 #include "support/read_text.h"
-#include "wire/profile_codec.h"
+#include "wire/samples/profile_codec.h"
 
 namespace slackline::sim {
 namespace {

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "contract/wire/bodies.h"
-#include "wire/extender_codec.h"
-#include "wire/kube_decode.h"
+#include "wire/extender/extender_codec.h"
+#include "wire/kube/kube_decode.h"
 
 namespace slackline::wire {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "contract/wire/bodies.h"
-#include "wire/extender_codec.h"
+#include "wire/extender/extender_codec.h"
 
 namespace slackline::wire {
 namespace {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slackline/base/base64.h"
-#include "wire/admission_codec.h"
+#include "wire/admission/admission_codec.h"
 
 namespace slackline::wire {
 namespace {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "wire/extender_codec.h"
+#include "wire/extender/extender_codec.h"
 
 namespace slackline::wire {
 namespace {

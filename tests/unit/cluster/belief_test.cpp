@@ -1,9 +1,9 @@
 // Whom we believe: what of an object reaches a snapshot, and what becomes of the rest.
-#include "cluster/belief.h"
+#include "cluster/watch/belief.h"
 
 #include <gtest/gtest.h>
 
-#include "cluster/cache.h"
+#include "cluster/watch/cache.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_mac.h"

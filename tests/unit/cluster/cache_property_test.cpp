@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/cache.h"
+#include "cluster/watch/cache.h"
 #include "slackline/base/text.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"

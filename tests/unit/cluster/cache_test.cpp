@@ -1,10 +1,10 @@
-#include "cluster/cache.h"
+#include "cluster/watch/cache.h"
 
 #include <thread>
 
 #include <gtest/gtest.h>
 
-#include "cluster/publisher.h"
+#include "cluster/watch/publisher.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 

@@ -1,4 +1,4 @@
-#include "cluster/file_source.h"
+#include "cluster/watch/file_source.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "cluster/kubeconfig.h"
+#include "cluster/api/kubeconfig.h"
 
 #include <filesystem>
 #include <fstream>
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "cluster/kube_token.h"
+#include "cluster/api/kube_token.h"
 #include "slackline/base/text.h"
 #include "support/fake_clock.h"
 #include "support/temporary_folder.h"

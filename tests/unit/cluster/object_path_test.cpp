@@ -1,4 +1,4 @@
-#include "cluster/object_path.h"
+#include "cluster/api/object_path.h"
 
 #include <gtest/gtest.h>
 

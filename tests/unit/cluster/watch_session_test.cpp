@@ -1,10 +1,10 @@
-#include "cluster/watch_session.h"
+#include "cluster/watch/watch_session.h"
 
 #include <gtest/gtest.h>
 
-#include "cluster/backoff.h"
-#include "cluster/drift_audit.h"
-#include "cluster/stream_board.h"
+#include "cluster/watch/backoff.h"
+#include "cluster/watch/drift_audit.h"
+#include "cluster/watch/stream_board.h"
 #include "slackline/base/text.h"
 #include "support/fake_clock.h"
 #include "support/kube_json.h"

@@ -2,7 +2,7 @@
 #include "admission_case.h"
 #include "control/serve/admission_proof.h"
 #include "support/fake_mac.h"
-#include "wire/admitted_codec.h"
+#include "wire/kube/admitted_codec.h"
 
 namespace slackline::control {
 namespace {

@@ -9,11 +9,11 @@
 #include <gmock/gmock.h>
 
 #include "control/serve/admission.h"
-#include "slackline/core/predictor.h"
+#include "slackline/core/throughput/predictor.h"
 #include "support/admission_bodies.h"
 #include "support/cluster_builder.h"
 #include "support/profiles.h"
-#include "wire/admission_codec.h"
+#include "wire/admission/admission_codec.h"
 
 namespace slackline::control {
 

@@ -1,9 +1,9 @@
 // Who may ask REST for what, and for how long that is believed.
-#include "control/serve/api_rights.h"
+#include "control/trust/api_rights.h"
 
 #include <gtest/gtest.h>
 
-#include "cluster/api_reviewer.h"
+#include "cluster/api/api_reviewer.h"
 #include "support/fake_clock.h"
 
 namespace slackline::control {

@@ -1,4 +1,4 @@
-#include "control/serve/authority_keeper.h"
+#include "control/trust/authority_keeper.h"
 
 #include <filesystem>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/serve/private_file.h"
+#include "control/trust/private_file.h"
 #include "slackline/base/text.h"
 #include "support/fake_clock.h"
 #include "support/temporary_folder.h"

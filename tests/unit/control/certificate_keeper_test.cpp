@@ -1,4 +1,4 @@
-#include "control/serve/certificate_keeper.h"
+#include "control/trust/certificate_keeper.h"
 
 #include <fstream>
 #include <functional>

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "control/serve/decision_log.h"
+#include "control/journal/decision_log.h"
 #include "obs/log.h"
 #include "obs/metrics.h"
 #include "support/cluster_builder.h"

@@ -1,8 +1,8 @@
-#include "control/serve/key_keeper.h"
+#include "control/trust/key_keeper.h"
 
 #include <gtest/gtest.h>
 
-#include "control/serve/shared_secret.h"
+#include "control/trust/shared_secret.h"
 #include "slackline/base/text.h"
 
 namespace slackline::control {

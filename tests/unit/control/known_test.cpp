@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slackline/core/predictor.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/predictor.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::control {
 namespace {

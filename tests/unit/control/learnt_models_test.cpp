@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "control/learn/models.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 #include "store/database.h"
 #include "support/fake_clock.h"
 #include "support/temporary_folder.h"

@@ -5,7 +5,7 @@
 #include "control/query/book_board.h"
 #include "control/query/queries.h"
 #include "control/query/queue_query.h"
-#include "slackline/core/score.h"
+#include "slackline/core/verbs/score.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"

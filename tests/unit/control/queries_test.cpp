@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/journal/decision_log.h"
 #include "control/query/health.h"
-#include "control/serve/decision_log.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"

@@ -1,5 +1,5 @@
 // A configuration file that changes under a running daemon.
-#include "control/settings/reloader.h"
+#include "control/state/reloader.h"
 
 #include <chrono>
 #include <filesystem>

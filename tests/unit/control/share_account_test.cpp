@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "control/serve/decision_log.h"
+#include "control/journal/decision_log.h"
 #include "control/serve/extender.h"
 #include "obs/metrics.h"
 #include "slackline/model/contract.h"

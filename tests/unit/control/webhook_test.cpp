@@ -2,14 +2,14 @@
 
 #include <gmock/gmock.h>
 
-#include "cluster/access_reviewer.h"
-#include "control/settings/settings.h"
+#include "cluster/api/access_reviewer.h"
+#include "control/state/settings.h"
 #include "slackline/base/text.h"
 #include "support/admission_bodies.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
-#include "wire/admission_codec.h"
+#include "wire/admission/admission_codec.h"
 
 namespace slackline::control {
 namespace {

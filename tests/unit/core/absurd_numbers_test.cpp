@@ -1,9 +1,9 @@
 // Numbers that decode and mean nothing: whoever writes them costs neither memory nor time.
 #include <gtest/gtest.h>
 
-#include "slackline/core/filter.h"
-#include "slackline/core/score.h"
-#include "slackline/core/tasks.h"
+#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/verbs/filter.h"
+#include "slackline/core/verbs/score.h"
 #include "support/hand_over_world.h"
 
 namespace slackline::core {

@@ -1,5 +1,5 @@
 // Who is expected to come again.
-#include "slackline/core/arrivals.h"
+#include "slackline/core/cluster/arrivals.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "slackline/core/binds_in_flight.h"
+#include "slackline/core/cluster/binds_in_flight.h"
 
 #include <gtest/gtest.h>
 

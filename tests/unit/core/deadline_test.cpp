@@ -1,5 +1,5 @@
 // The promise of a class: by the slowest type, as well as anything is known of it.
-#include "slackline/core/deadline.h"
+#include "slackline/core/planning/deadline.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tasks that wait for others.
-#include "slackline/core/depends.h"
+#include "slackline/core/cluster/depends.h"
 
 #include <gtest/gtest.h>
 

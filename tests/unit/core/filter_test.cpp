@@ -1,4 +1,4 @@
-#include "slackline/core/filter.h"
+#include "slackline/core/verbs/filter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

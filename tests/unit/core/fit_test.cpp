@@ -1,4 +1,4 @@
-#include "slackline/core/fit.h"
+#include "slackline/core/throughput/fit.h"
 
 #include <cmath>
 #include <limits>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 #include "support/throughput_samples.h"
 
 namespace slackline::core {

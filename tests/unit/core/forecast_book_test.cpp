@@ -1,5 +1,5 @@
 // The book tells what the rollout tells, by name; and what the hand-over tells of its writes.
-#include "slackline/core/forecast_book.h"
+#include "slackline/core/planning/forecast_book.h"
 
 #include <gtest/gtest.h>
 

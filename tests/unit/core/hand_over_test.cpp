@@ -1,5 +1,5 @@
 // Planned tasks on their way through kube-scheduler: every hand-over rule, in a small world.
-#include "slackline/core/hand_over.h"
+#include "slackline/core/cluster/hand_over.h"
 
 #include <gtest/gtest.h>
 

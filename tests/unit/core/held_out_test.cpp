@@ -1,4 +1,4 @@
-#include "slackline/core/held_out.h"
+#include "slackline/core/throughput/held_out.h"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "slackline/core/holds.h"
+#include "slackline/core/cluster/holds.h"
 
 #include <gtest/gtest.h>
 

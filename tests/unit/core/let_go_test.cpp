@@ -1,5 +1,5 @@
 // Nothing of ours holds anything back any more; what is somebody else's stays.
-#include "slackline/core/let_go.h"
+#include "slackline/core/cluster/let_go.h"
 
 #include <gtest/gtest.h>
 

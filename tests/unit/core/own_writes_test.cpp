@@ -1,5 +1,5 @@
 // Own writes are part of what is planned on until the watch shows them (hand-over rule 1).
-#include "slackline/core/own_writes.h"
+#include "slackline/core/cluster/own_writes.h"
 
 #include <gtest/gtest.h>
 

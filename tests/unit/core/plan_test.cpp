@@ -1,5 +1,5 @@
 // Menus, free GPUs, the task states and one plan at a time; whole runs are in tests/contract/sim.
-#include "slackline/core/plan.h"
+#include "slackline/core/planning/plan.h"
 
 #include <cmath>
 #include <random>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slackline/core/rollout.h"
+#include "slackline/core/planning/rollout.h"
 
 namespace slackline::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "slackline/core/policy.h"
+#include "slackline/core/planning/policy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "slackline/core/predicates.h"
+#include "slackline/core/cluster/predicates.h"
 
 #include <gtest/gtest.h>
 

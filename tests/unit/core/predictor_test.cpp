@@ -1,11 +1,11 @@
-#include "slackline/core/predictor.h"
+#include "slackline/core/throughput/predictor.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/correction.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/correction.h"
+#include "slackline/core/throughput/throughput.h"
 #include "support/throughput_samples.h"
 
 namespace slackline::core {

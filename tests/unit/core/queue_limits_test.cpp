@@ -1,7 +1,7 @@
 // What no webhook admitted is counted by the planner itself.
 #include <gtest/gtest.h>
 
-#include "slackline/core/queue.h"
+#include "slackline/core/cluster/queue.h"
 #include "support/hand_over_world.h"
 
 namespace slackline::core {

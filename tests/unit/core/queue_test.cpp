@@ -1,5 +1,5 @@
 // The live cluster as the planner sees it, and what its plans write.
-#include "slackline/core/queue.h"
+#include "slackline/core/cluster/queue.h"
 
 #include <cmath>
 

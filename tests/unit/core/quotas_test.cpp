@@ -1,5 +1,5 @@
 // What ResourceQuotas leave, as the admission plug-in of the API server would see it.
-#include "slackline/core/quotas.h"
+#include "slackline/core/cluster/quotas.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "slackline/core/score.h"
+#include "slackline/core/verbs/score.h"
 
 #include <cmath>
 
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/base/text.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::core {

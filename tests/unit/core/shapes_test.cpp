@@ -1,13 +1,14 @@
-#include "slackline/core/shapes.h"
+#include "slackline/core/planning/shapes.h"
 
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slackline/core/deadline.h"
-#include "slackline/core/tasks.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/cluster/placement_table.h"
+#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/planning/deadline.h"
+#include "slackline/core/throughput/throughput.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::core {

@@ -1,4 +1,4 @@
-#include "slackline/core/slots.h"
+#include "slackline/core/cluster/slots.h"
 
 #include <gtest/gtest.h>
 

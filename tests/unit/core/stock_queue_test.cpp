@@ -1,9 +1,9 @@
 // What would wait with us in a cluster where nobody holds tasks back.
-#include "slackline/core/stock_queue.h"
+#include "slackline/core/cluster/stock_queue.h"
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/queue.h"
+#include "slackline/core/cluster/queue.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::core {

@@ -1,4 +1,4 @@
-#include "slackline/core/tasks.h"
+#include "slackline/core/cluster/tasks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

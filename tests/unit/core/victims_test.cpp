@@ -1,4 +1,4 @@
-#include "slackline/core/victims.h"
+#include "slackline/core/verbs/victims.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // REST off loopback: what a request demands, and what a caller without the right is told.
-#include "http/api_guard.h"
+#include "http/routes/api_guard.h"
 
 #include <gmock/gmock.h>
 
-#include "cluster/api_reviewer.h"
+#include "cluster/api/api_reviewer.h"
 #include "support/fake_clock.h"
 
 namespace slackline::http {

@@ -1,4 +1,4 @@
-#include "http/buffers.h"
+#include "http/server/buffers.h"
 
 #include <string>
 

@@ -1,11 +1,11 @@
-#include "http/client_names.h"
+#include "http/server/client_names.h"
 
 #include <ctime>
 
 #include <gmock/gmock.h>
 #include <openssl/x509v3.h>
 
-#include "http/openssl_x509.h"
+#include "http/crypto/openssl_x509.h"
 
 namespace slackline::http {
 namespace {

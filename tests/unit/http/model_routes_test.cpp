@@ -1,5 +1,5 @@
 // Teaching models over REST, without a socket: the routes on a real database.
-#include "http/model_routes.h"
+#include "http/routes/model_routes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // What is made is verified here by OpenSSL's own chain building, from either end.
-#include "http/openssl_authority.h"
+#include "http/crypto/openssl_authority.h"
 
 #include <ctime>
 
 #include <gmock/gmock.h>
 #include <openssl/x509v3.h>
 
-#include "http/openssl_x509.h"
+#include "http/crypto/openssl_x509.h"
 
 namespace slackline::http {
 namespace {

@@ -1,4 +1,4 @@
-#include "http/openssl_certificates.h"
+#include "http/crypto/openssl_certificates.h"
 
 #include <ctime>
 

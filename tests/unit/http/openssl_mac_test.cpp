@@ -1,4 +1,4 @@
-#include "http/openssl_mac.h"
+#include "http/crypto/openssl_mac.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "http/pages.h"
+#include "http/routes/pages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "http/answers.h"
+#include "http/routes/answers.h"
 #include "slackline/model/views.h"
 #include "support/fake_clock.h"
 

@@ -1,12 +1,12 @@
 // Who may have how much of a listener, and who gives it up for whom.
-#include "http/peers.h"
+#include "http/server/peers.h"
 
 #include <list>
 
 #include <gtest/gtest.h>
 
-#include "http/eviction.h"
-#include "http/turnstile.h"
+#include "http/server/eviction.h"
+#include "http/server/turnstile.h"
 
 namespace slackline::http {
 namespace {

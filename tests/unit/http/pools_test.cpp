@@ -1,4 +1,4 @@
-#include "http/pools.h"
+#include "http/server/pools.h"
 
 #include <atomic>
 #include <latch>

@@ -1,4 +1,4 @@
-#include "http/request_head.h"
+#include "http/server/request_head.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "http/router.h"
+#include "http/server/router.h"
 
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-#include "http/site.h"
+#include "http/server/site.h"
 
 #include <string>
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 #include "support/profiles.h"
 
 namespace slackline::sim {

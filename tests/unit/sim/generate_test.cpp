@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/trace_csv.h"
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 #include "support/profiles.h"
 
 namespace slackline::sim {

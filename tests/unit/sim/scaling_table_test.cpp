@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slackline/core/throughput.h"
+#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::sim {
 namespace {

@@ -1,12 +1,12 @@
-#include "wire/admission_codec.h"
+#include "wire/admission/admission_codec.h"
 
 #include <gmock/gmock.h>
 
 #include "slackline/base/base64.h"
 #include "slackline/model/contract.h"
 #include "support/admission_bodies.h"
-#include "wire/access_review_codec.h"
-#include "wire/json_view.h"
+#include "wire/format/json_view.h"
+#include "wire/kube/access_review_codec.h"
 
 namespace slackline::wire {
 namespace {

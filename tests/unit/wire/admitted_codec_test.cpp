@@ -1,4 +1,4 @@
-#include "wire/admitted_codec.h"
+#include "wire/kube/admitted_codec.h"
 
 #include <gtest/gtest.h>
 

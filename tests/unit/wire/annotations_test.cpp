@@ -1,4 +1,4 @@
-#include "wire/annotations.h"
+#include "wire/kube/annotations.h"
 
 #include <string>
 

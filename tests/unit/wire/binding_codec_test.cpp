@@ -1,4 +1,4 @@
-#include "wire/binding_codec.h"
+#include "wire/kube/binding_codec.h"
 
 #include <gtest/gtest.h>
 

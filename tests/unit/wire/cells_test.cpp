@@ -1,4 +1,4 @@
-#include "wire/cells.h"
+#include "wire/format/cells.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "wire/certificate_codec.h"
+#include "wire/kube/certificate_codec.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "wire/csv.h"
+#include "wire/format/csv.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "wire/exec_credential_codec.h"
+#include "wire/kube/exec_credential_codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

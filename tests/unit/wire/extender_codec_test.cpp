@@ -1,4 +1,4 @@
-#include "wire/extender_codec.h"
+#include "wire/extender/extender_codec.h"
 
 #include <chrono>
 #include <string>

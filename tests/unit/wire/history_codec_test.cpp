@@ -1,10 +1,10 @@
 // What a person and a program read of the history.
-#include "wire/history_codec.h"
+#include "wire/rest/history_codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/csv.h"
+#include "wire/format/csv.h"
 
 namespace slackline::wire {
 namespace {

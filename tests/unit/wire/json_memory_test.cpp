@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "wire/json_view.h"
+#include "wire/format/json_view.h"
 
 namespace slackline::wire {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/json_writer.h"
+#include "wire/format/json_writer.h"
 
 #include <cmath>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/json_view.h"
+#include "wire/format/json_view.h"
 
 namespace slackline::wire {
 namespace {

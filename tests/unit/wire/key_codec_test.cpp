@@ -1,4 +1,4 @@
-#include "wire/key_codec.h"
+#include "wire/kube/key_codec.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "slackline/base/text.h"
 #include "support/node_names.h"
-#include "wire/extender_codec.h"
+#include "wire/extender/extender_codec.h"
 
 namespace slackline::wire {
 namespace {

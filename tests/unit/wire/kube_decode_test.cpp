@@ -1,4 +1,4 @@
-#include "wire/kube_decode.h"
+#include "wire/kube/kube_decode.h"
 
 #include <string>
 

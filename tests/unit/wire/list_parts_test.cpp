@@ -1,4 +1,4 @@
-#include "wire/list_parts.h"
+#include "wire/rest/list_parts.h"
 
 #include <gtest/gtest.h>
 

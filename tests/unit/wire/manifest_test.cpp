@@ -1,4 +1,4 @@
-#include "wire/manifest.h"
+#include "wire/kube/manifest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

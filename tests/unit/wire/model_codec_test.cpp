@@ -1,5 +1,5 @@
 // Bodies that teach models: taken whole or refused whole, every wrong field named.
-#include "wire/model_codec.h"
+#include "wire/rest/model_codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
 // The bodies of our writes, and that what we write is what we read.
-#include "wire/own_write_codec.h"
+#include "wire/kube/own_write_codec.h"
 
 #include <gtest/gtest.h>
 
 #include "support/fake_mac.h"
-#include "wire/annotations.h"
-#include "wire/json_view.h"
-#include "wire/kube_decode.h"
-#include "wire/sealed_text.h"
+#include "wire/format/json_view.h"
+#include "wire/kube/annotations.h"
+#include "wire/kube/kube_decode.h"
+#include "wire/kube/sealed_text.h"
 
 namespace slackline::wire {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/kube_decode.h"
+#include "wire/kube/kube_decode.h"
 
 namespace slackline::wire {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/profile_codec.h"
+#include "wire/samples/profile_codec.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,13 +1,13 @@
 // What a person and a program read of the queue: table, CSV, YAML; and of its Events.
-#include "wire/queue_codec.h"
+#include "wire/rest/queue_codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/csv.h"
-#include "wire/event_codec.h"
-#include "wire/yaml.h"
-#include "wire/yaml_writer.h"
+#include "wire/format/csv.h"
+#include "wire/format/yaml.h"
+#include "wire/format/yaml_writer.h"
+#include "wire/kube/event_codec.h"
 
 namespace slackline::wire {
 namespace {

@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/decision_codec.h"
-#include "wire/rest_encode.h"
-#include "wire/rest_text.h"
-#include "wire/status_codec.h"
-#include "wire/text_table.h"
+#include "wire/format/text_table.h"
+#include "wire/rest/decision_codec.h"
+#include "wire/rest/rest_encode.h"
+#include "wire/rest/rest_text.h"
+#include "wire/rest/status_codec.h"
 
 namespace slackline::wire {
 namespace {

@@ -1,12 +1,12 @@
 // Every format on a tiny file made by hand: what comes out is what its authors measured.
-#include "wire/sample_import.h"
+#include "wire/samples/sample_import.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "slackline/base/text.h"
-#include "wire/import_formats.h"
+#include "wire/samples/import_formats.h"
 
 namespace slackline::wire {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/samples_csv.h"
+#include "wire/samples/samples_csv.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "wire/sealed_text.h"
+#include "wire/kube/sealed_text.h"
 
 #include <gtest/gtest.h>
 
 #include "support/fake_mac.h"
-#include "wire/annotations.h"
+#include "wire/kube/annotations.h"
 
 namespace slackline::wire {
 namespace {

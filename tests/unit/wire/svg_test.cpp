@@ -1,12 +1,12 @@
-#include "wire/svg.h"
+#include "wire/format/svg.h"
 
 #include <cstdio>
 
 #include <gtest/gtest.h>
 
-#include "wire/fit_report.h"
-#include "wire/json_view.h"
-#include "wire/scatter_svg.h"
+#include "wire/format/json_view.h"
+#include "wire/format/scatter_svg.h"
+#include "wire/samples/fit_report.h"
 
 namespace slackline::wire {
 namespace {

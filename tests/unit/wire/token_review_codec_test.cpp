@@ -1,4 +1,4 @@
-#include "wire/token_review_codec.h"
+#include "wire/kube/token_review_codec.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "wire/version_codec.h"
+#include "wire/kube/version_codec.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "wire/yaml.h"
+#include "wire/format/yaml.h"
 
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/document.h"
-#include "wire/kube_decode.h"
+#include "wire/format/document.h"
+#include "wire/kube/kube_decode.h"
 
 namespace slackline::wire {
 namespace {

@@ -1,0 +1,38 @@
+// depends-on: a task waits until every Job that it names has completed successfully (001-04).
+//
+// Jobs are named within the task's namespace, whether they ask for GPUs or not. A Job that failed
+// or is not there keeps the task waiting: one of that name may be made anew. Jobs that are over are
+// no part of a cycle.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "slackline/core/cluster/hindrance.h"
+#include "slackline/model/snapshot.h"
+
+namespace slackline::core {
+
+// The shortest way from the Job over what it depends on back to itself, as names, the Job first and
+// last; empty: there is none. `depends_on` counts in place of what the snapshot says of the Job.
+std::vector<std::string> dependency_cycle(const ClusterSnapshot& snapshot, const ObjectKey& job,
+                                          const std::vector<std::string>& depends_on);
+
+class Dependencies {
+ public:
+  // O(Jobs + dependencies). `snapshot` outlives it.
+  explicit Dependencies(const ClusterSnapshot& snapshot);
+
+  // nullopt: all that it depends on is done.
+  std::optional<Hindrance> of(const Job& job) const;
+  // Of pods, on which nothing can depend.
+  std::optional<Hindrance> of(const std::string& ns, const TaskIntent& intent) const;
+
+ private:
+  const ClusterSnapshot& snapshot_;
+  std::set<ObjectKey> entangled_;  // Jobs that are in a cycle or wait for one
+};
+
+}  // namespace slackline::core

@@ -1,0 +1,57 @@
+// The placement table of a task: every shape on every pool, what it would give, and whether the
+// task may run in it now (000 eq 3, 13-15).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slackline/core/planning/cost.h"
+#include "slackline/core/planning/shapes.h"
+#include "slackline/core/throughput/predictor.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/snapshot.h"
+#include "slackline/model/task.h"
+
+namespace slackline::core {
+
+struct PlacementOptions {
+  const GpuCatalog* catalog = nullptr;        // required
+  const Predictor* predictor = nullptr;       // required
+  ShapeOptions shapes = {.divisible = true};  // batch is taken from the task
+  double theta = kDefaultTheta;
+  double now_wall_s = 0;
+  double now_steady_s = 0;
+  std::optional<double> deadline_s =
+      std::nullopt;  // epoch seconds; absent: resolved from the intent
+};
+
+// One shape on one pool.
+struct PlacementRow {
+  Placement shape;
+  GpuType gpu_type;
+  std::string resource;
+  std::optional<double> lat_s;  // predicted, start to finish
+  std::optional<Prediction> prediction;
+  double cost = 0;
+  std::optional<double> cer;
+  // Started now it meets the deadline (eq 15); nullopt without a deadline or a prediction.
+  std::optional<bool> feasible;
+  bool accepted = false;     // gpu-types permits the type
+  bool fits_now = false;     // enough nodes have room now, holds and predicates respected
+  bool allowed = false;      // gpu-types and placements (or the written shape) permit it
+  bool written = false;      // the shape as submitted
+  std::string model_source;  // the prediction's source, or "none: " and why
+};
+
+struct PlacementTable {
+  std::vector<GpuType> absent;       // types of gpu-types that no usable node has
+  std::optional<double> deadline_s;  // epoch seconds
+  std::optional<double> lat11_s;     // Lat<1,1> on the reference type
+  std::vector<PlacementRow> rows;    // by CER descending, then m, d_node, type, resource
+};
+
+PlacementTable placement_table(const ClusterSnapshot& snapshot, const Task& task,
+                               const PlacementOptions& options);
+
+}  // namespace slackline::core

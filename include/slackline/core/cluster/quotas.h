@@ -1,0 +1,50 @@
+// QuotaBook: what the ResourceQuotas of a namespace leave to pods that do not exist yet.
+//
+// A quota leaves hard - used, where used is the larger of what the API server has counted and what
+// the pods of the snapshot ask for: either may be seen first. As the API server has it, only what a
+// pod asks for is looked at, and every quota of the namespace must agree. Quotas that may not be
+// about our pods (scopes other than NotBestEffort) and limits that we do not account are taken for
+// granted: where they refuse a pod, its task is found to be incomplete (core/cluster/hand_over.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/model/snapshot.h"
+
+namespace slackline::core {
+
+class QuotaBook {
+ public:
+  // O(quotas), and O(pods) where there are any.
+  explicit QuotaBook(const ClusterSnapshot& snapshot);
+
+  // The pods of released Jobs that are still to come count from now on.
+  void charge_released(const ClusterSnapshot& snapshot);
+
+  bool empty() const { return accounts_.empty(); }
+  // Whether so many more pods of this kind may be made.
+  bool admits(const std::string& ns, const Resources& pod, std::int64_t pods) const;
+  void charge(const std::string& ns, const Resources& pod, std::int64_t pods);
+
+ private:
+  struct Limit {
+    std::string resource;
+    std::int64_t left = 0;  // may be negative: a quota may be made smaller than what is there
+  };
+  struct Account {
+    bool needs_cpu_or_memory = false;
+    std::vector<Limit> limits;
+
+    bool covers(const Resources& pod) const;
+  };
+
+  std::map<std::string, std::vector<Account>> accounts_;  // by namespace
+  std::map<Uid, std::int64_t> pods_of_;                   // by owner, where there are quotas
+};
+
+}  // namespace slackline::core

@@ -1,0 +1,165 @@
+// VirtualCluster: how it would have gone if the planner had released the Jobs that arrive. Shadow
+// mode plays it beside the real cluster; nothing of it is ever written.
+//
+// Played are Jobs that start as a whole (core/cluster/stock_queue.h) and of which no pod ran at the
+// first look. Real are their arrivals, deletions and lengths, all nodes, and everybody else's pods:
+// these take their room before ours, and no run of ours is stopped for them. Planned is by
+// make_queue(), plan() and begin_starts(), the functions of active mode, on a snapshot in which
+// played Jobs wait or run as those functions say.
+//
+//            look             plan               length over
+//   (real) -------> waiting --------> running -----------------> over
+//                      ^                 |
+//                      +-- its node is --+     deleted in reality: over, from anywhere
+//                          gone
+//
+// A run takes as long as its Job really ran, times what the models say of the planned placement
+// over the real one (1 where they do not know both). So virtual time waits for reality: it never
+// passes a moment that depends on a length which nobody has seen yet.
+//
+//   time <= start of a run + (what its Job has really run so far) x ratio      while the Job runs
+//
+// Where it would be more than kMostLag_s behind, the runs that it waits for are taken to last as
+// predicted. Their verdict is `censored`, as of Jobs that ran at the first look, fail, are deleted,
+// or whose real start was not seen.
+//
+// Not played: ResourceQuotas, back-offs, an autoscaler, the seconds from a release to the start.
+// Dependencies on Jobs that are not played are looked up as they are now.
+//
+// Pure: no clock, no randomness. Not thread-safe. At most kMostVirtualJobs Jobs and kMostSteps
+// looks ahead of virtual time are kept; who exceeds that is begun anew by its owner (is_full()).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "slackline/core/cluster/queue.h"
+#include "slackline/core/cluster/real_runs.h"
+#include "slackline/core/planning/policy.h"
+
+namespace slackline::core {
+
+inline constexpr double kMostLag_s = 86400;
+inline constexpr std::size_t kMostVirtualJobs = 20000;
+inline constexpr std::size_t kMostSteps = 200000;  // changes of a node count too
+inline constexpr int kStepsPerAdvance = 50;
+
+enum class DeadlineVerdict : std::uint8_t { kMet, kMissed, kCensored };
+
+// What became of a Job with a deadline.
+struct VirtualEnd {
+  Uid job;
+  std::string queue;
+  DeadlineVerdict planned = DeadlineVerdict::kCensored;
+  DeadlineVerdict real = DeadlineVerdict::kCensored;  // censored where `planned` is
+};
+
+struct VirtualStart {
+  double at_s = 0;  // virtual time, epoch
+  OwnWrite write;   // what active mode would have written
+};
+
+struct VirtualNews {
+  std::vector<VirtualStart> starts;
+  std::vector<VirtualEnd> ends;
+};
+
+class VirtualCluster {
+ public:
+  // A snapshot of the real cluster, later than the last one.
+  void look(const ClusterSnapshot& real, double now_s);
+  // Plays on as far as is known now, at most kStepsPerAdvance plans. `asked` says how the queue is
+  // read; its times are not looked at.
+  VirtualNews advance(const QueueOptions& asked, const Policy& policy, double now_s);
+
+  double time_s() const { return time_s_; }  // 0 before the first look
+  std::size_t waiting() const { return count(Phase::kWaiting); }
+  std::size_t running() const { return count(Phase::kRunning); }
+  bool is_full() const { return played_.size() > kMostVirtualJobs || changes_ > kMostSteps; }
+
+ private:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+  enum class Phase : std::uint8_t { kComing, kWaiting, kRunning, kOver };
+
+  // Of a node: itself with everybody else's pods; null: it is gone.
+  using GroundChange = std::pair<std::string, NodeStatePtr>;
+
+  // What one look has brought.
+  struct Step {
+    double time_s = 0;
+    std::vector<GroundChange> ground;
+    std::vector<Uid> arrived;
+    std::vector<Uid> deleted;
+  };
+
+  struct SeenNode {
+    NodeStatePtr real;
+    NodeStatePtr ground;  // of it: without the pods of played Jobs
+  };
+
+  struct Played {
+    JobPtr job;  // as it waits or runs in the virtual cluster
+    Phase phase = Phase::kComing;
+    std::string queue;
+    std::optional<double> deadline_s;
+    // What really became of it.
+    RealRun real;
+    std::optional<double> deleted_s;
+    // Of the run.
+    double started_s = 0;
+    double predicted_s = 0;
+    bool guessed = false;  // it is taken to last as predicted
+    std::optional<double> ratio;
+    std::shared_ptr<const PlanNote> plan;
+    std::vector<PodPtr> pods;
+  };
+
+  bool is_played(const Uid& job) const { return played_.contains(job); }
+  std::size_t count(Phase phase) const;
+  void take(const RealEvent& event, Step& step, double now_s);
+  void watch_ground(const ClusterSnapshot& real, bool anew, Step& step);
+
+  double held_until_s(const QueueOptions& asked, double now_s);
+  double next_s(const QueueOptions& asked);
+  // When it ends as far as that is known; kNever: it is not.
+  double end_s(Played& played, const QueueOptions& asked) const;
+  double ratio(Played& played, const QueueOptions& asked) const;
+  // The first moment at which it may end, as far as is known; kNever: it is known when it ends.
+  double may_end_s(Played& played, const QueueOptions& asked, double now_s) const;
+  void guess(const QueueOptions& asked, double now_s);
+  void perform_steps();
+  void perform(Step& step);
+  void end_runs(const QueueOptions& asked, VirtualNews& news);
+  void end(Played& played, double ended_s, VirtualNews& news);
+  void stop_runs_on(const std::string& node);
+  void plan_starts(const QueueOptions& asked, const Policy& policy, VirtualNews& news);
+  void note_promises(const Queue& queue);
+  void start(const OwnWrite& write, const Queue& queue, TaskIndex index, const Run& run);
+  ClusterSnapshot snapshot();
+
+  RealRuns runs_;
+  bool looked_ = false;
+  std::map<Uid, Played> played_;
+  std::vector<VirtualEnd> censored_;            // at the first look, to be told
+  std::vector<JobPtr> others_;                  // as they are now
+  std::map<std::string, SeenNode> seen_;        // nodes at the last look
+  std::deque<Step> steps_;                      // that virtual time has not reached
+  std::size_t changes_ = 0;                     // in them
+  std::map<std::string, NodeStatePtr> ground_;  // at virtual time
+  std::shared_ptr<const NodeNames> names_;      // of it; null: to be made
+  double time_s_ = 0;
+  double wake_s_ = kNever;
+  TaskMenus menus_;
+  PlanStamp stamp_;
+};
+
+}  // namespace slackline::core

@@ -1,0 +1,59 @@
+// The QosDeadline of a task: a promise, resolved once (000 eq 9; design: "Deadlines").
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "slackline/core/throughput/predictor.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/task_intent.h"
+
+namespace slackline::core {
+
+// Added to a deadline wherever something is held against it: rounding is no lateness.
+inline constexpr double kDeadlineTolerance_s = 1e-3;
+
+// kappa of eq 9, in multiples of Lat<1,1>.
+struct DeadlineFactors {
+  double urgent = 0.0;
+  double prior = 1.0;
+  double normal = 2.0;
+
+  double of(QosClass qos) const;
+};
+
+// Epoch seconds. An explicit `deadline`, then `deadline-after`, win over the class; the class needs
+// lat11_s, else there is no deadline at all: best effort.
+std::optional<double> resolve_deadline(const TaskIntent& intent, double created_s,
+                                       std::optional<double> lat11_s,
+                                       const DeadlineFactors& factors = {});
+
+// Whether a run of so long that starts now ends in time (000 eq 15); nullopt where one is unknown.
+std::optional<bool> meets_deadline(double now_s, std::optional<double> lat_s,
+                                   std::optional<double> deadline_s);
+
+// A run on one GPU of the reference type, as it is predicted now.
+struct ReferenceRun {
+  double lat_s = 0;  // Lat<1,1>, start-up included
+  GpuType gpu_type;
+  PredictionSource source = PredictionSource::kDefault;
+};
+
+// What a task asks for, as far as its reference run depends on it.
+struct ReferenceQuestion {
+  const TaskIntent& intent;
+  std::string_view resource;  // of its GPUs
+  const GpuCatalog& catalog;
+};
+
+// On the slowest type for which the predictor knows anything: of those in gpu-types, whether the
+// cluster has them or not, else of `cluster_types` (NodeTable::types: a cordon moves no deadline).
+// nullopt: there is none, the intent names no model, batch or iterations, or its GPUs are not whole
+// ones.
+std::optional<ReferenceRun> reference_run(const ReferenceQuestion& task, const Predictor& predictor,
+                                          const std::vector<GpuType>& cluster_types);
+std::optional<double> reference_lat_s(const ReferenceQuestion& task, const Predictor& predictor,
+                                      const std::vector<GpuType>& cluster_types);
+
+}  // namespace slackline::core

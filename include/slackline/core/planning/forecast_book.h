@@ -1,0 +1,40 @@
+// ForecastBook: when every task of a queue will start and finish, written at once
+// (core/planning/rollout.h) and then looked up. For a long queue the forecast of one task costs
+// hardly less than that of all.
+//
+// An immutable value; finding a task is one look into a hash table.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "slackline/core/planning/rollout.h"
+#include "slackline/model/ids.h"
+
+namespace slackline::core {
+
+// As RolloutOptions::expected and ::window_s.
+struct Expected {
+  std::vector<PlanTask> tasks{};
+  double window_s = 86400;
+};
+
+class ForecastBook {
+ public:
+  ForecastBook() = default;  // of nobody
+  // Of all tasks that wait or run in the state and have a name. names[task] is unique and outlives
+  // the task's index; tasks behind the last name are played, and not told. The longer the queue,
+  // the coarser the times: at most a tenth of the time from now. Stopped (base/stop.h) it is empty.
+  ForecastBook(const PlanState& state, const std::vector<Uid>& names, double now_s,
+               const Policy& policy, const StopAsked& stop = {}, Expected expected = {});
+
+  double made_s() const { return made_s_; }  // the `now_s` it was written for
+  std::size_t size() const { return entries_.size(); }
+  const Forecast* find(const Uid& name) const;  // nullptr: not in the book
+
+ private:
+  double made_s_ = 0;
+  std::unordered_map<Uid, Forecast> entries_;
+};
+
+}  // namespace slackline::core

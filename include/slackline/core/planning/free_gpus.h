@@ -1,0 +1,75 @@
+// FreeGpus: free GPUs by pool and node, and the search for room in them.
+//
+// No GPU is given twice: taking more than is free, or giving back more than a node has, is a
+// programming error and aborts. So is a node with more than kMaxGpusPerNode: memory is a bit per
+// node for each GPU that the largest node has.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "slackline/core/planning/cost.h"
+#include "slackline/core/planning/node_set.h"
+#include "slackline/model/placement.h"
+
+namespace slackline::core {
+
+class FreeGpus {
+ public:
+  FreeGpus() = default;
+  // What planned tasks may use at most, by pool and node: nodes may differ.
+  explicit FreeGpus(const std::vector<std::vector<int>>& gpus);
+  // Every node of every pool, empty.
+  explicit FreeGpus(const std::vector<Pool>& pools);
+
+  // Of the pools with a free GPU: bit min(pool, 63).
+  std::uint64_t open_pools() const {
+    std::uint64_t open = 0;
+    for (PoolIndex pool = 0; pool < pools_.size(); ++pool)
+      if (may_fit(pool, {1, 1})) open |= pool_bit(pool);
+    return open;
+  }
+  std::int64_t total() const { return total_; }
+  std::int64_t idle() const { return idle_; }
+  int at(PoolIndex pool, PoolNode node) const { return free_[pools_[pool].first_node + node]; }
+
+  // Eligible nodes with at least so many GPUs free, counted no further than `most`.
+  int nodes_with(PoolIndex pool, int gpus, const EligibleNodes* eligible, int most) const;
+  // False: there is no such room, whoever asks. O(1).
+  bool may_fit(PoolIndex pool, Placement shape) const {
+    const std::vector<Level>& levels = pools_[pool].levels;
+    const auto gpus = static_cast<std::size_t>(shape.d_gpn);
+    return gpus < levels.size() && levels[gpus].count >= shape.d_node;
+  }
+  // Whether find() finds; `eligible` null: every node. O(1) where every node is eligible, else
+  // O(nodes / 64).
+  bool fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const;
+  // Best fit: of the eligible nodes with at least d_gpn free, the d_node ones with the fewest free
+  // GPUs, by (free, index), in that order; empty where there are not so many. O(nodes / 64 x G).
+  std::vector<PoolNode> find(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const;
+
+  // gpus on every node listed; a node listed twice counts twice.
+  void take(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus);
+  void give_back(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus);
+
+ private:
+  // Nodes of a pool with at least so many GPUs free.
+  struct Level {
+    NodeSet nodes;
+    int count = 0;
+  };
+  struct PoolRange {
+    std::size_t first_node = 0;  // in free_ and capacity_
+    std::vector<Level> levels;   // by GPUs, from 0 to one more than the largest node has
+    int most() const { return static_cast<int>(levels.size()) - 2; }  // at most kMaxGpusPerNode
+  };
+  void change(PoolIndex pool, PoolNode node, int by);
+
+  std::vector<PoolRange> pools_;
+  std::vector<int> free_;
+  std::vector<int> capacity_;
+  std::int64_t total_ = 0;
+  std::int64_t idle_ = 0;
+};
+
+}  // namespace slackline::core

@@ -1,0 +1,39 @@
+// plan: what to do now. The one function that the daemon's planner and the simulator call.
+//
+// Deterministic, no I/O: the same state, time and policy give the same effects. `state` is moved to
+// where the effects lead; who performs them for real plans on a state of its own making and throws
+// it away.
+//
+// Effects are in the order in which they are meant: room is made before it is taken. A stop or
+// shrink frees GPUs that a later start of the same plan uses: wait until they are free.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "slackline/core/planning/plan_state.h"
+#include "slackline/core/planning/policy.h"
+
+namespace slackline::core {
+
+// A start begins a run, a stop (preemption) ends one, a shrink does both.
+struct Effect {
+  TaskIndex task = 0;
+  std::optional<Run> ended;
+  std::optional<Run> begun;
+
+  bool is_start() const { return begun && !ended; }
+  bool is_stop() const { return ended && !begun; }
+  bool is_shrink() const { return ended && begun; }
+};
+
+struct Plan {
+  std::vector<Effect> effects;
+  // Call again at this time even if nothing happens; unset where an earlier request still stands
+  // (PlanState::next_wake_s) or none is needed.
+  std::optional<double> next_wake_s;
+};
+
+Plan plan(PlanState& state, double now_s, const Policy& policy);
+
+}  // namespace slackline::core

@@ -1,0 +1,194 @@
+// PlanState: what a plan is made on: tasks, where they stand, and the GPUs they hold. A policy
+// keeps no memory; what must be remembered lies here.
+//
+//            arrive            start            finish
+//   kFuture --------> kWaiting ------> kRunning ------> kFinished
+//                        ^                |
+//                        +----- stop -----+      (a preemption)
+//
+// A verb that the diagram does not show for the task's phase aborts. Task times are seconds on one
+// clock; work counts down in `left`, in whole checkpoints where a run is stopped.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slackline/core/planning/free_gpus.h"
+#include "slackline/core/planning/menu.h"
+#include "slackline/core/planning/task_list.h"
+#include "slackline/core/throughput/model_error.h"
+#include "slackline/model/queue_rules.h"
+#include "slackline/model/task_intent.h"
+
+namespace slackline::core {
+
+using slackline::kDefaultFallback_s;
+inline constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
+
+// What does not change about a task.
+struct PlanTask {
+  std::int64_t id = 0;  // unique; the last key of every order
+  double submit_s = 0;
+  double deadline_s = kNoDeadline;  // the promise (eq 9); none: best effort, served with late tasks
+  QosClass qos = QosClass::kNormal;
+  int request_gpus = 1;                       // what the user asked for
+  std::string type;                           // workload type
+  double restart_s = 60;                      // start-up after a stop
+  double checkpoint_s = 600;                  // a stop loses what was done since; 0 = nothing
+  bool preemptible = true;                    // may be stopped for others
+  std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
+  // GPU types in order of preference (002-19), as pools; empty: any, by predicted speed. A pool
+  // behind the first is open to the task once none before it would meet the deadline, or the task
+  // has waited for fallback_after_s. The menu has placements in these pools only.
+  std::vector<PoolIndex> preference{};
+  double fallback_after_s = kDefaultFallback_s;
+  EligibleNodesPtr eligible{};  // null: every node
+};
+
+// What a plan asks of every waiting task, side by side in memory: reaching each through its menu
+// would cost more than deciding.
+struct TaskDigest {
+  double submit_s = 0;
+  double deadline_s = kNoDeadline;
+  double base_s = 0;          // of the menu
+  double fastest_lat_s = 0;   // of the menu's fastest placement
+  double fastest_work_s = 0;  // the same
+  std::uint64_t pools = 0;    // that the menu has a placement in: bit min(pool, 63)
+  std::int64_t id = 0;
+  QosClass qos = QosClass::kNormal;
+};
+
+// The tasks of a plan, in order of arrival.
+class TaskTable {
+ public:
+  TaskTable() = default;
+  explicit TaskTable(std::vector<PlanTask> tasks);
+
+  std::size_t size() const { return tasks_.size(); }
+  const PlanTask& operator[](TaskIndex task) const { return tasks_[task]; }
+  const std::vector<PlanTask>& tasks() const { return tasks_; }
+  bool any_preference() const { return any_preference_; }
+  const TaskDigest& digest(TaskIndex task) const { return digests_[task]; }
+  const std::vector<std::string>& types() const { return types_; }        // sorted
+  std::uint32_t type_of(TaskIndex task) const { return type_of_[task]; }  // into types()
+
+ private:
+  std::vector<PlanTask> tasks_;
+  std::vector<TaskDigest> digests_;
+  bool any_preference_ = false;
+  std::vector<std::string> types_;
+  std::vector<std::uint32_t> type_of_;
+};
+
+enum class TaskPhase : std::uint8_t { kFuture, kWaiting, kRunning, kFinished };
+
+// A task on its GPUs, from one start to the finish or stop that ends it.
+struct Run {
+  ChoiceIndex choice = 0;
+  std::vector<PoolNode> nodes;  // d_gpn GPUs on each, in the order they were found
+  bool promoted = false;        // started out of the share of tasks that waited too long
+  double started_s = 0;
+  double overhead_s = 0;       // start-up, before any work is done
+  double left = 1;             // of the task's work, when it started
+  double predicted_end_s = 0;  // by the model, or by progress reports
+  // Work of the whole task here as the run itself shows it; the prediction where it shows nothing.
+  // What a stop leaves is counted by it; policies see it through PlanState::observed_work_s only.
+  double observed_work_s = 0;
+};
+
+// Where a task stands.
+struct TaskProgress {
+  TaskPhase phase = TaskPhase::kFuture;
+  int stops = 0;      // times preempted
+  double left = 1;    // share of the work still to do
+  double over_s = 0;  // extra start-up of the next run
+  std::optional<double> first_start_s;
+  double finished_s = 0;
+  Run run;  // while kRunning
+};
+
+class PlanState {
+ public:
+  // `tasks` must outlive the state.
+  PlanState(const TaskTable& tasks, FreeGpus free);
+
+  // The same state over a table that begins with the same tasks; the further ones are in the
+  // future.
+  PlanState with(const TaskTable& more) const;
+
+  // A task with an empty menu arrives, but never waits: nothing can be done for it.
+  void arrive(TaskIndex task);
+  // The run of a start now; nodes as given, else by FreeGpus::find, which must succeed.
+  Run run_at(TaskIndex task, ChoiceIndex choice, double now_s, std::vector<PoolNode> nodes) const;
+  void start(TaskIndex task, Run run);
+  // Keeps whole checkpoints; the task goes to the end of those waiting. Returns the run that ended.
+  Run stop(TaskIndex task, double now_s);
+  Run finish(TaskIndex task, double now_s);
+  // What a run shows to need; see Run::observed_work_s.
+  void observe(TaskIndex task, double work_s) { progress_[task].run.observed_work_s = work_s; }
+  // What an earlier plan or life of the planner knew of a task that has not started here.
+  void recall(TaskIndex task, int stops, double left, double over_s);
+  void set_next_wake(double next_wake_s) { next_wake_s_ = next_wake_s; }
+  void believe(const ModelError& error) { error_ = error; }
+
+  const TaskTable& tasks() const { return *tasks_; }
+  const TaskProgress& progress(TaskIndex task) const { return progress_[task]; }
+  const TaskList& waiting() const { return waiting_; }  // by arrival or last stop
+  const TaskList& running() const { return running_; }  // by start
+  const FreeGpus& free() const { return free_; }
+  double last_arrival_s() const { return last_arrival_s_; }  // 0 before the first
+  double next_wake_s() const { return next_wake_s_; }        // asked for last; -1 before that
+  const ModelError& error() const { return error_; }         // of the runs that finished
+
+  const Choice& choice(TaskIndex task, ChoiceIndex choice) const {
+    return (*tasks_)[task].menu->all[choice];
+  }
+  const Choice& running_choice(TaskIndex task) const {
+    return choice(task, progress_[task].run.choice);
+  }
+  // Predicted seconds from a start to the work's beginning, and to the finish (eq 4).
+  double overhead_s(TaskIndex task, const Choice& o) const {
+    return (o.lat_s - o.work_s) + progress_[task].over_s;
+  }
+  double lat_s(TaskIndex task, const Choice& o) const { return lat_s(task, o.lat_s, o.work_s); }
+  // On the menu's fastest placement.
+  double fastest_lat_s(TaskIndex task) const {
+    const TaskDigest& digest = tasks_->digest(task);
+    return lat_s(task, digest.fastest_lat_s, digest.fastest_work_s);
+  }
+  // Share of the work that stays if the run is stopped now and the whole task takes work_s there.
+  // When the pool opens to the task (PlanTask::preference); in the past: it is open.
+  double opens_s(TaskIndex task, PoolIndex pool) const;
+  double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
+  // A run that is overdue is expected to take another tenth of its predicted time.
+  double predicted_end_s(TaskIndex task, double now_s) const;
+  // The work of the whole task here, and the end, as the run itself shows them; in its first minute
+  // of work, which shows little, as predicted.
+  double observed_work_s(TaskIndex task, double now_s) const;
+  double observed_end_s(TaskIndex task, double now_s) const;
+
+ private:
+  double lat_s(TaskIndex task, double fresh_lat_s, double work_s) const {
+    const TaskProgress& progress = progress_[task];
+    if (progress.stops == 0) return fresh_lat_s;
+    return work_s * progress.left + (fresh_lat_s - work_s) + progress.over_s;
+  }
+  Run end_run(TaskIndex task);
+  bool shows_speed(TaskIndex task, double now_s) const;
+  double end_or_overrun_s(TaskIndex task, double end_s, double now_s) const;
+
+  const TaskTable* tasks_;
+  std::vector<TaskProgress> progress_;
+  TaskList waiting_;
+  TaskList running_;
+  FreeGpus free_;
+  double last_arrival_s_ = 0;
+  double next_wake_s_ = -1;
+  ModelError error_;
+};
+
+}  // namespace slackline::core

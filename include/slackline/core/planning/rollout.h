@@ -1,0 +1,56 @@
+// rollout: when waiting tasks will start and finish, by playing the policy forward.
+//
+// kScenarios futures are played with play(), each to the end of the tasks asked for. They are
+// fixed, not drawn: in scenario k every task runs exp(rms x z) times as long as predicted, where z
+// takes each of kScenarios normal quantiles once over the scenarios, in an order of the task's own;
+// rms is the error that the placement's estimate claims (core/planning/menu.h), else the state's
+// measured one. A task that runs already is known to have lasted this long: its quantiles are those
+// of the times that are still possible. Tasks that are expected to come arrive in every scenario,
+// shifted within their window by k/kScenarios of it, again and again.
+//
+// What a forecast does not know: failures, people who cancel, and a load that changes.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "slackline/base/stop.h"
+#include "slackline/core/planning/play.h"
+
+namespace slackline::core {
+
+inline constexpr int kScenarios = 17;  // a prime
+
+// Seconds on the clock of the state; infinity: not within the horizon, in so many scenarios.
+struct Quantiles {
+  std::array<double, 9> deciles{};  // 10 % to 90 %, ascending
+
+  double p10() const { return deciles[0]; }
+  double p50() const { return deciles[4]; }
+  double p90() const { return deciles[8]; }
+};
+
+struct Forecast {
+  TaskIndex task = 0;
+  Quantiles start_s;  // the next start; of a running task the one that was
+  Quantiles finish_s;
+};
+
+struct RolloutOptions {
+  // Tasks like those that are expected to arrive, over a window of window_s: mostly the arrivals of
+  // the last window_s. Only the differences of their submit times count. Empty: nobody comes.
+  std::vector<PlanTask> expected;
+  double window_s = 86400;
+  double horizon_s = 2 * 86400.0;
+  double resolution = 0;  // PlayOptions::resolution, of the time from now
+  StopAsked stop{};       // asked after every call of the policy
+};
+
+// One forecast for each task asked about, which must wait or run; tasks still in the future of the
+// state do not arrive. O(kScenarios x calls of the policy); of one scenario, where all are the
+// same: no error and nobody expected. Empty where it was stopped.
+std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,
+                              const std::vector<TaskIndex>& tasks,
+                              const RolloutOptions& options = {});
+
+}  // namespace slackline::core

@@ -1,0 +1,104 @@
+// TaskMenu: in which placements a task of the live cluster may run, and how long each would take.
+//
+// Shapes. As written a task is `pods` pods of `gpus` GPUs each; its pods may share nodes evenly, so
+// P pods of g GPUs offer the placements P/p x p g for every p that divides P. Where the task allows
+// `placements` and names a model, each of its pods gets a node of its own and the shape is chosen:
+// the node count only where the Job can change it (Indexed, parallelism = completions), the GPU
+// count only where one container asks for GPUs.
+//
+// Times. The predictor's, as far off as the model claims to be; where it knows nothing of the model
+// `expected-duration`, for the written shape on the first accepted type there is; else nobody
+// knows, and kUnknownRun_s, for the written shape, is what policies reckon with.
+//
+// Types. `gpu-types` in order of preference; a type without nodes is passed over.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slackline/core/planning/menu.h"
+#include "slackline/core/throughput/predictor.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/task_intent.h"
+
+namespace slackline::core {
+
+inline constexpr double kUnknownRun_s = 3600;
+// Standard deviations of ln(observed / said), assumed: of what people say, and of kUnknownRun_s.
+// 9 of 10 runs end within 0.7 to 1.4 times, and within a fifth to five times as long.
+inline constexpr double kStatedError = 0.2;
+inline constexpr double kUnknownError = 1;
+
+// What a task asks for, as it was written.
+struct TaskRequest {
+  std::string resource;  // of its GPUs
+  std::int64_t pods = 1;
+  std::int64_t gpus = 1;  // of one pod
+  bool nodes_may_change = false;
+  bool gpus_may_change = false;
+};
+
+// True where the shape is ours to choose.
+bool shape_is_free(const TaskIntent& intent, const TaskRequest& request);
+
+struct TaskMenu {
+  std::shared_ptr<const PlacementMenu> menu;  // never null; empty: there is no node for the task
+  std::vector<PoolIndex> preference;          // as PlanTask::preference
+  std::optional<double> lat11_s;              // on the reference type (eq 9)
+  double error = 0;   // of the fastest placement, as Estimate::error; 0 where no model predicts
+  bool known = true;  // false: nobody knows how long it takes
+};
+
+// What a model says of a run in this shape; nullopt: nothing, or the intent gives no iterations.
+// Its pool is left 0.
+std::optional<Estimate> predicted_run(const PreparedModel& model, const TaskIntent& intent,
+                                      const Placement& shape);
+
+// Menus made so far, for one set of pools and one predictor; equal questions share one answer.
+class TaskMenus {
+ public:
+  TaskMenus() = default;
+  // `cluster_types`: as reference_run() takes them.
+  TaskMenus(std::vector<Pool> pools, std::vector<GpuType> cluster_types, GpuCatalog catalog,
+            std::shared_ptr<const Predictor> predictor, double theta);
+
+  bool made_for(const std::vector<Pool>& pools, const std::vector<GpuType>& cluster_types,
+                const Predictor* predictor, double theta) const {
+    return predictor_.get() == predictor && theta_ == theta && pools_ == pools &&
+           cluster_types_ == cluster_types;
+  }
+  const std::vector<Pool>& pools() const { return pools_; }
+  const TaskMenu& of(const TaskIntent& intent, const TaskRequest& request);
+
+  // What a menu is made of: every placement that may be planned, by preference of its type.
+  struct Offers {
+    std::vector<Estimate> estimates;
+    bool modelled = false;         // by a throughput model; else by what people say, or by nothing
+    std::vector<PoolIndex> pools;  // that are accepted, by preference
+    bool any_type = false;
+  };
+  Offers offers(const TaskIntent& intent, const TaskRequest& request) const;
+
+ private:
+  TaskMenu make(const TaskIntent& intent, const TaskRequest& request) const;
+  // `pools` by preference.
+  std::vector<Estimate> by_model(const std::vector<PoolIndex>& pools, const TaskIntent& intent,
+                                 const TaskRequest& request) const;
+  std::vector<Estimate> by_word(const std::vector<PoolIndex>& pools, const TaskIntent& intent,
+                                const TaskRequest& request) const;
+  std::vector<Placement> shapes(const TaskIntent& intent, const TaskRequest& request,
+                                const Pool& pool) const;
+
+  std::vector<Pool> pools_;
+  std::vector<GpuType> cluster_types_;
+  GpuCatalog catalog_;
+  std::shared_ptr<const Predictor> predictor_;
+  double theta_ = kDefaultTheta;
+  std::map<std::string, TaskMenu> made_;
+};
+
+}  // namespace slackline::core

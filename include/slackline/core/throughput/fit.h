@@ -1,0 +1,60 @@
+// Fitting a throughput model to measurements of one model on one GPU type (rows 000-07, 000-08,
+// 000-20).
+//
+// Deterministic: the same samples in any order give the same bytes. Robust: residuals are relative
+// and an outlier counts linearly. Bounded: every kind keeps its own bounds
+// (core/throughput/throughput.h), so a prediction is positive, and never falls as the batch grows.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/model/sample.h"
+#include "slackline/model/workload.h"
+
+namespace slackline::core {
+
+inline constexpr std::string_view kAutoKind = "auto";
+inline constexpr int kLeastPointsToChoose = 8;  // below, "auto" takes the simplest kind
+
+struct FitOptions {
+  // A kind of fittable_kinds(), or "auto": the kind with the least leave-one-placement-out error
+  // where there are kLeastPointsToChoose samples or more on three layouts, else the simplest.
+  std::string kind{kAutoKind};
+};
+
+// Errors on samples that were not fitted to, in percent of the measured throughput.
+struct HeldOutError {
+  double mean = 0;
+  double median = 0;
+  double p90 = 0;
+  int samples = 0;
+  friend bool operator==(const HeldOutError&, const HeldOutError&) = default;
+};
+
+struct Fit {
+  Coefficients coefficients;
+  int points = 0;             // samples fitted to
+  double in_sample_mape = 0;  // percent
+  // Leave-one-placement-out; absent where "auto" had nothing to choose by, or a kind was given.
+  std::optional<HeldOutError> held_out;
+  BatchRange batch_range;  // of one GPU
+  CountRange gpus_range;
+  CountRange nodes_range;
+};
+
+// The samples' model and GPU type are taken to be one. kInvalidArgument, with the reason and the
+// remedy: an unknown kind, no samples, a sample that is not positive and finite or has more GPUs
+// than its batch, fewer points than the kind has to know, one batch only, or layouts that leave a
+// coefficient undetermined.
+Result<Fit> fit_throughput(std::span<const ThroughputSample> samples,
+                           const FitOptions& options = {});
+
+// The profile row of a fit. `held_out` goes in where the fit has none of its own.
+ProfileEntry to_profile_entry(const Fit& fit, std::string model, GpuType gpu_type, double startup_s,
+                              std::string source);
+
+}  // namespace slackline::core

@@ -1,0 +1,91 @@
+// Predictor: what is known about the speed of models, from profiles and measured samples (rows
+// 000-04, 000-21, 000-22, 001-15).
+//
+// The best source there is answers; PredictionSource (core/throughput/prediction.h) lists them from
+// the best on. A model without coefficients on a GPU type borrows, and never by one factor for all
+// models:
+//   similar  its entry on another type (the one with most points, then the least name) times
+//            measured / predicted of this model's samples on the type asked for, at the batch of
+//            one GPU nearest to the one asked for
+//   family   the same entry times the ratio of both types that other models of its family have at
+//            this batch on one GPU, geometric mean; or, where the model has no entry at all, an
+//            entry of another model on the type asked for
+//
+// Of which other model: of its declared family (by the task, else by its description) the one of
+// median speed; without such entries the one whose description is nearest, times the ratio of the
+// operations per sample where both state them; and only where nothing is declared, the one of
+// median speed among the models whose names begin with the same letters. Workload types that serve
+// borrow from such that serve.
+//
+// Immutable: safe to share between threads.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/core/throughput/prediction.h"
+#include "slackline/model/model_record.h"
+#include "slackline/model/placement.h"
+#include "slackline/model/sample.h"
+#include "slackline/model/task_intent.h"
+#include "slackline/model/workload.h"
+
+namespace slackline::core {
+
+// The letters that a model's name begins with: "resnet50" -> "resnet", "gpt2-xl" -> "gpt".
+std::string_view family_of(std::string_view model);
+
+class Predictor {
+ public:
+  // Samples that are not positive and finite are passed over.
+  // Of descriptors of one model the last counts.
+  explicit Predictor(WorkloadProfiles profiles, std::span<const ThroughputSample> samples = {},
+                     std::span<const ModelDescriptor> descriptors = {});
+
+  // nullopt: nothing is known that leads to this model on this GPU type. `family`: as the task
+  // declares it; empty: it does not.
+  std::optional<PreparedModel> prepare(std::string_view model, double batch,
+                                       const GpuType& gpu_type, std::string_view family = {}) const;
+  // Of the workload type, batch and family that the task names; nullopt also where it names none.
+  std::optional<PreparedModel> prepare(const TaskIntent& intent, const GpuType& gpu_type) const;
+
+  // One answer; to ask for many shapes prepare first. nullopt also where PreparedModel::predict is.
+  std::optional<Prediction> predict(std::string_view model, double batch, const GpuType& gpu_type,
+                                    const Layout& layout) const;
+
+  const WorkloadProfiles& profiles() const { return profiles_; }
+
+ private:
+  struct Measured {
+    std::string model;
+    GpuType gpu_type;
+    double batch = 0;
+    Spread spread;
+    double throughput_samples_per_s = 0;
+  };
+
+  std::span<const Measured> measured_of(std::string_view model, const GpuType& gpu_type) const;
+  std::optional<double> similar_ratio(const ProfileEntry& other, const GpuType& gpu_type,
+                                      double batch) const;
+  std::optional<double> family_ratio(const ProfileEntry& other, const GpuType& gpu_type,
+                                     double batch) const;
+  std::optional<PreparedModel> borrowed(std::string_view model, double batch,
+                                        const GpuType& gpu_type) const;
+  std::optional<PreparedModel> of_another(std::string_view model, double batch,
+                                          const GpuType& gpu_type, std::string_view family) const;
+  std::optional<PreparedModel> of_family(const std::string& family, double batch,
+                                         const GpuType& gpu_type) const;
+  std::optional<PreparedModel> of_nearest(const ModelDescriptor& model, double batch,
+                                          const GpuType& gpu_type) const;
+
+  WorkloadProfiles profiles_;
+  std::map<std::string, ModelDescriptor, std::less<>> descriptors_;
+  std::vector<Measured> measured_;  // by (model, type, batch, spread), each once
+};
+
+}  // namespace slackline::core

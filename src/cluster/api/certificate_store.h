@@ -1,0 +1,47 @@
+// CertificateStore: the Secret that keeps a listener's certificate, and what tells others to trust
+// it: the API server by configurations of webhooks, people by a ConfigMap. Every write of the
+// Secret carries a precondition.
+//
+// Thread-safe.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cluster/watch/kube_source.h"
+#include "slackline/base/result.h"
+#include "slackline/model/certificate.h"
+#include "slackline/model/ids.h"
+
+namespace slackline::cluster {
+
+struct StoredCertificates {
+  CertificateSet set;
+  std::string resource_version;
+};
+
+class CertificateStore {
+ public:
+  virtual ~CertificateStore() = default;
+  // nullopt: there is no Secret yet.
+  virtual Result<std::optional<StoredCertificates>> read() = 0;
+  // kConflict: another replica was faster; read again.
+  virtual Status create(const CertificateSet& set) = 0;
+  virtual Status replace(const CertificateSet& set, const std::string& resource_version) = 0;
+  // Makes others trust these authorities. kNotFound: an object that is to say so is missing.
+  virtual Status publish(const std::string& authorities) = 0;
+};
+
+struct CertificateStoreOptions {
+  ObjectKey secret;
+  // Name of our Mutating- and ValidatingWebhookConfiguration; empty: none is told.
+  std::string configuration{};
+  std::optional<ObjectKey> trust{};  // the ConfigMap that gets them as ca.crt
+};
+
+// Fails when the kubeconfig cannot be used.
+Result<std::unique_ptr<CertificateStore>> make_certificate_store(const KubeAccess& access,
+                                                                 CertificateStoreOptions options);
+
+}  // namespace slackline::cluster

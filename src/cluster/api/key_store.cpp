@@ -1,0 +1,57 @@
+#include "cluster/api/key_store.h"
+
+#include <utility>
+
+#include "cluster/api/object_client.h"
+#include "cluster/api/object_path.h"
+#include "wire/kube/key_codec.h"
+
+namespace slackline::cluster {
+namespace {
+
+constexpr std::string_view kCore = "/api/v1";
+
+class KubeKeyStore final : public KeyStore {
+ public:
+  KubeKeyStore(KubeEndpoint endpoint, ObjectKey secret)
+      : client_(std::move(endpoint)), secret_(std::move(secret)) {}
+
+  Result<std::optional<StoredKeys>> read() override {
+    SLACKLINE_ASSIGN(const std::string path, secret_path());
+    SLACKLINE_ASSIGN(const auto answer, client_.find(path));
+    if (!answer) return std::optional<StoredKeys>();
+    auto secret = wire::decode_key_secret(*answer);
+    if (!secret) return fail(secret.error().with_context(path));
+    return std::optional(StoredKeys{std::move(secret->keys), std::move(secret->resource_version)});
+  }
+
+  Status create(const std::vector<SharedKey>& keys) override {
+    SLACKLINE_ASSIGN(const std::string path, collection_path(kCore, "secrets", secret_.ns));
+    return write("POST", path, {"", keys});
+  }
+
+  Status replace(const StoredKeys& keys) override {
+    SLACKLINE_ASSIGN(const std::string path, secret_path());
+    return write("PUT", path, {keys.resource_version, keys.keys});
+  }
+
+ private:
+  Result<std::string> secret_path() const { return object_path(kCore, "secrets", secret_); }
+
+  Status write(const std::string& method, const std::string& path,
+               const wire::KeySecretDto& secret) {
+    return client_.put(method, path, wire::encode_key_secret(secret_, secret), "application/json");
+  }
+
+  ObjectClient client_;
+  const ObjectKey secret_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<KeyStore>> make_key_store(const KubeAccess& access, ObjectKey secret) {
+  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
+  return std::make_unique<KubeKeyStore>(std::move(endpoint), std::move(secret));
+}
+
+}  // namespace slackline::cluster

@@ -1,0 +1,166 @@
+#include "cluster/api/kube_writer.h"
+
+#include <memory>
+#include <utility>
+
+#include "cluster/api/api_client.h"
+#include "cluster/api/object_path.h"
+#include "slackline/base/dns_name.h"
+#include "slackline/base/text.h"
+#include "wire/kube/binding_codec.h"
+#include "wire/kube/event_codec.h"
+#include "wire/kube/kube_decode.h"
+#include "wire/kube/own_write_codec.h"
+
+namespace slackline::cluster {
+namespace {
+
+// Of what a write has made, only the version is read: nothing else is encoded and sent.
+constexpr std::string_view kMetadataOnly =
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
+constexpr std::string_view kCore = "/api/v1";
+
+Result<std::string> pod_path(const ObjectKey& pod) {
+  return object_path(kCore, "pods", pod);
+}
+
+Result<std::string> job_path(const ObjectKey& job) {
+  return object_path("/apis/batch/v1", "jobs", job);
+}
+
+// A JSON patch whose test fails is "invalid" to the API server; to us it is a precondition.
+Error meaning_of(const OwnWrite& write, const ApiFailure& failure) {
+  constexpr int kUnprocessable = 422;
+  Error error = failure.error();
+  if (write.kind == OwnWriteKind::kLiftGate && failure.status == kUnprocessable)
+    error.code = ErrorCode::kConflict;
+  return error.with_context(format("{} {}", to_string(write.kind), write.key.str()));
+}
+
+class KubeWriter final : public ClusterWriter {
+ public:
+  KubeWriter(KubeEndpoint endpoint, GpuCatalog catalog, const MessageAuthenticator* mac)
+      : client_(std::move(endpoint), system_clock()), catalog_(std::move(catalog)), mac_(mac) {}
+
+  Status bind(const BindingOrder& order, double timeout_s) override {
+    net::HttpRequest request;
+    request.method = "POST";
+    SLACKLINE_ASSIGN(const std::string pod, pod_path(order.pod));
+    if (!is_dns_subdomain(order.node.str()))
+      return fail(ErrorCode::kInvalidArgument, "the node's name is not a DNS subdomain");
+    request.url = pod + "/binding";
+    request.headers = {{"Content-Type", "application/json"}};
+    request.body = wire::encode_binding(order.pod, order.uid, order.node, order.annotations);
+    request.timeout_s = timeout_s;
+    const auto answer = client_.send(std::move(request));
+    if (!answer)
+      return fail(answer.error().error().with_context(format("binding {}", order.pod.str())));
+    // A proxy, or what else answers there, may say 200 to anything.
+    if (!wire::says_success(answer->body))
+      return fail(ErrorCode::kTimeout,
+                  format("binding {}: HTTP {} without kind Status and status Success: it may have "
+                         "happened",
+                         order.pod.str(), answer->status));
+    return {};
+  }
+
+  Result<std::string> write(const OwnWrite& write) override {
+    if (write.plan && mac_ != nullptr && !mac_->ready())
+      return fail(ErrorCode::kInvalidArgument, "there is no key yet to sign a plan");
+    auto version = patch(write);
+    if (version || version.error().code != ErrorCode::kInvalidArgument) return version;
+    // API servers before 1.36 do not let the template of a Job that ran have its first shape back.
+    const bool shaped = write.reshape || write.affinity_terms;
+    if (write.kind != OwnWriteKind::kOpenJob || !shaped) return version;
+    OwnWrite plain = write;
+    plain.reshape.reset();
+    plain.affinity_terms.reset();
+    plain.original = nullptr;
+    return patch(plain);
+  }
+
+  Status post(const TaskEvent& event) override {
+    const wire::EventDto dto{event.kind,   event.object,  event.uid,
+                             event.reason, event.message, event.warning,
+                             event.count,  event.first_s, event.last_s};
+    // It may be there though we never posted it: the last leader did. It may be gone though we did:
+    // API servers keep Events for an hour.
+    Status sent = event.count > 1 ? update_event(dto) : create_event(dto);
+    if (!sent && sent.error().code == ErrorCode::kConflict) sent = update_event(dto);
+    if (!sent && sent.error().code == ErrorCode::kNotFound) sent = create_event(dto);
+    if (!sent) return fail(sent.error().with_context(format("event on {}", event.object.str())));
+    return {};
+  }
+
+  Result<PodTruth> read_pod(const ObjectKey& pod, double timeout_s) override {
+    net::HttpRequest request;
+    SLACKLINE_ASSIGN(request.url, pod_path(pod));
+    request.timeout_s = timeout_s;
+    const auto answer = client_.send(std::move(request));
+    if (!answer) return fail(answer.error().error().with_context(format("reading {}", pod.str())));
+    SLACKLINE_ASSIGN(const wire::PodTruthDto found, wire::decode_pod_truth(answer->body));
+    PodTruth truth{.uid = found.uid, .node = found.node, .deleting = found.deleting};
+    if (auto whole = wire::KubeDecoder(catalog_).whole_pod(answer->body))
+      truth.pod = std::make_shared<const Pod>(*std::move(whole));
+    return truth;
+  }
+
+ private:
+  Result<std::string> patch(const OwnWrite& write) {
+    const wire::PatchBody encoded = wire::encode_own_write(write, mac_);
+    net::HttpRequest request;
+    request.method = "PATCH";
+    SLACKLINE_ASSIGN(request.url,
+                     writes_job(write.kind) ? job_path(write.key) : pod_path(write.key));
+    if (!encoded.subresource.empty()) request.url += format("/{}", encoded.subresource);
+    request.headers = {{"Content-Type", std::string(encoded.content_type)},
+                       {"Accept", std::string(kMetadataOnly)}};
+    request.body = encoded.body;
+    request.timeout_s = kOwnWriteTimeout_s;
+    const auto answer = client_.send(std::move(request));
+    if (!answer) return fail(meaning_of(write, answer.error()));
+    return wire::decode_written_version(answer->body);
+  }
+
+  Status create_event(const wire::EventDto& event) {
+    net::HttpRequest request;
+    request.method = "POST";
+    SLACKLINE_ASSIGN(request.url, collection_path(kCore, "events", event.object.ns));
+    request.headers = {{"Content-Type", "application/json"}};
+    request.body = wire::encode_event(event);
+    return send(std::move(request));
+  }
+
+  Status update_event(const wire::EventDto& event) {
+    net::HttpRequest request;
+    request.method = "PATCH";
+    SLACKLINE_ASSIGN(request.url,
+                     object_path(kCore, "events", {event.object.ns, wire::event_name(event)}));
+    request.headers = {{"Content-Type", "application/merge-patch+json"}};
+    request.body = wire::encode_event_update(event);
+    return send(std::move(request));
+  }
+
+  Status send(net::HttpRequest request) {
+    request.timeout_s = kOwnWriteTimeout_s;
+    if (const auto answer = client_.send(std::move(request)); !answer)
+      return fail(answer.error().error());
+    return {};
+  }
+
+  ApiClient client_;
+  const GpuCatalog catalog_;
+  const MessageAuthenticator* const mac_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access,
+                                                        GpuCatalog catalog,
+                                                        const MessageAuthenticator* mac) {
+  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
+  return std::make_unique<KubeWriter>(std::move(endpoint), std::move(catalog), mac);
+}
+
+}  // namespace slackline::cluster

@@ -1,0 +1,189 @@
+#include "cluster/api/kubeconfig.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "cluster/api/exec_spec.h"
+#include "slackline/base/base64.h"
+#include "slackline/base/text.h"
+#include "wire/format/json_view.h"
+#include "wire/format/yaml.h"
+
+namespace slackline::cluster {
+namespace {
+
+using wire::JsonView;
+
+constexpr std::string_view kTokenRemedy =
+    "use a ServiceAccount token: kubectl create token SERVICEACCOUNT -n NAMESPACE, put into a file "
+    "that the user's tokenFile names";
+
+Result<std::string> bytes_of(std::string_view text, std::string_view field) {
+  auto bytes = decode_base64(text);
+  if (!bytes) return fail(bytes.error().with_context(field));
+  return bytes;
+}
+
+// The entry of a kubeconfig list ("clusters") with that name, and in it the part ("cluster").
+Result<JsonView> entry(JsonView root, std::string_view list, std::string_view part,
+                       std::string_view name) {
+  for (const JsonView item : root[list].items())
+    if (item["name"].text() == name) return item[part];
+  return fail(ErrorCode::kInvalidArgument, format("{}: there is no entry named '{}'", list, name));
+}
+
+std::string path_in(std::string_view folder, std::string_view path) {
+  if (path.empty()) return {};
+  const std::filesystem::path given{path};
+  return given.is_absolute() ? given.string() : (std::filesystem::path(folder) / given).string();
+}
+
+Status refuse_unsupported(JsonView cluster, JsonView user, std::string_view user_name) {
+  const auto refuse = [&](std::string_view what, std::string_view remedy) {
+    return fail(ErrorCode::kInvalidArgument, format("{} is not supported: {}", what, remedy));
+  };
+  const std::string who = format("user '{}': ", user_name);
+  if (user["auth-provider"].present()) return refuse(who + "auth-provider", kTokenRemedy);
+  if (user["username"].present() || user["password"].present())
+    return refuse(who + "username and password", kTokenRemedy);
+  if (user["as"].present() || user["as-uid"].present())
+    return refuse(who + "impersonation (as)", kTokenRemedy);
+  if (cluster["proxy-url"].present()) return refuse("proxy-url", "set HTTPS_PROXY instead");
+  if (cluster["tls-server-name"].present())
+    return refuse("tls-server-name", "use a server address that the certificate names");
+  return {};
+}
+
+Status read_server(JsonView cluster, std::string_view folder, KubeEndpoint& endpoint) {
+  endpoint.server = cluster["server"].text();
+  while (endpoint.server.ends_with('/'))
+    endpoint.server.pop_back();
+  const bool plain = endpoint.server.starts_with("http://");
+  if (!plain && !endpoint.server.starts_with("https://"))
+    return fail(ErrorCode::kInvalidArgument,
+                format("server '{}': must start with https:// (or http://)", endpoint.server));
+  if (plain)
+    endpoint.warnings.push_back("server is plain http: tokens and answers travel unprotected");
+  endpoint.tls.ca_file = path_in(folder, cluster["certificate-authority"].text());
+  SLACKLINE_ASSIGN(endpoint.tls.ca_data, bytes_of(cluster["certificate-authority-data"].text(),
+                                                  "certificate-authority-data"));
+  if (cluster["insecure-skip-tls-verify"].is_true()) {
+    endpoint.tls.insecure_skip_verify = true;
+    endpoint.warnings.push_back(
+        "insecure-skip-tls-verify: the API server's identity is not checked; name its "
+        "certificate-authority instead");
+  }
+  return {};
+}
+
+Status read_user(JsonView user, std::string_view folder, KubeEndpoint& endpoint) {
+  endpoint.token = trim(user["token"].text());
+  endpoint.token_file = path_in(folder, user["tokenFile"].text());
+  if (!endpoint.token_file.empty()) endpoint.token.clear();  // as in client-go: the file wins
+  net::TlsOptions& tls = endpoint.tls;
+  tls.certificate_file = path_in(folder, user["client-certificate"].text());
+  tls.key_file = path_in(folder, user["client-key"].text());
+  SLACKLINE_ASSIGN(tls.certificate_data,
+                   bytes_of(user["client-certificate-data"].text(), "client-certificate-data"));
+  SLACKLINE_ASSIGN(tls.key_data, bytes_of(user["client-key-data"].text(), "client-key-data"));
+  const bool certificate = !tls.certificate_file.empty() || !tls.certificate_data.empty();
+  const bool key = !tls.key_file.empty() || !tls.key_data.empty();
+  if (certificate != key)
+    return fail(ErrorCode::kInvalidArgument,
+                "client-certificate and client-key: one is given without the other");
+  return {};
+}
+
+Result<std::string> read_whole(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream content;
+  content << in.rdbuf();
+  if (!in)
+    return fail(ErrorCode::kNotFound,
+                format("kubeconfig {} cannot be read: name one with --kubeconfig, or follow "
+                       "a dump with --cluster file:DUMP",
+                       path));
+  return std::move(content).str();
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Result<std::string> default_kubeconfig() {
+  std::string named = environment("KUBECONFIG");
+  if (named.find(':') != std::string::npos)
+    return fail(ErrorCode::kInvalidArgument,
+                "KUBECONFIG names several files, which are not merged: name one with --kubeconfig");
+  if (!named.empty()) return named;
+  const std::string home = environment("HOME");
+  if (home.empty())
+    return fail(ErrorCode::kInvalidArgument, "no kubeconfig: name one with --kubeconfig");
+  return home + "/.kube/config";
+}
+
+}  // namespace
+
+Result<KubeEndpoint> parse_kubeconfig(std::string_view text, std::string_view context,
+                                      std::string_view folder) {
+  SLACKLINE_ASSIGN(const std::string json, wire::yaml_to_json(text));  // YAML includes JSON
+  wire::JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
+  const std::string_view wanted = context.empty() ? root["current-context"].text() : context;
+  if (wanted.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                "current-context is not set: kubectl config use-context NAME");
+  SLACKLINE_ASSIGN(const JsonView chosen, entry(root, "contexts", "context", wanted));
+  SLACKLINE_ASSIGN(const JsonView cluster,
+                   entry(root, "clusters", "cluster", chosen["cluster"].text()));
+  JsonView user;
+  const std::string_view user_name = chosen["user"].text();
+  if (!user_name.empty()) {
+    SLACKLINE_ASSIGN(user, entry(root, "users", "user", user_name));
+  }
+  SLACKLINE_TRY(refuse_unsupported(cluster, user, user_name));
+  KubeEndpoint endpoint;
+  SLACKLINE_TRY(read_server(cluster, folder, endpoint));
+  SLACKLINE_TRY(read_user(user, folder, endpoint));
+  // As client-go: a token of the file goes before a plug-in.
+  if (user["exec"].present() && endpoint.token.empty() && endpoint.token_file.empty()) {
+    auto exec = read_exec(user["exec"], cluster, folder, endpoint);
+    if (!exec) return fail(exec.error().with_context(format("user '{}'", user_name)));
+    endpoint.exec = *std::move(exec);
+  }
+  return endpoint;
+}
+
+Result<KubeEndpoint> in_cluster_endpoint(const std::string& service_account_folder) {
+  std::string host = environment("KUBERNETES_SERVICE_HOST");
+  const std::string port = environment("KUBERNETES_SERVICE_PORT");
+  if (host.empty() || port.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  KubeEndpoint endpoint;
+  endpoint.server = format("https://{}:{}", host, port);
+  endpoint.tls.ca_file = service_account_folder + "/ca.crt";
+  endpoint.token_file = service_account_folder + "/token";
+  return endpoint;
+}
+
+Result<KubeEndpoint> find_endpoint(const KubeAccess& access) {
+  std::string path = access.kubeconfig;
+  if (path.empty() && !environment("KUBERNETES_SERVICE_HOST").empty())
+    return in_cluster_endpoint(access.service_account_folder);
+  if (path.empty()) {
+    SLACKLINE_ASSIGN(path, default_kubeconfig());
+  }
+  SLACKLINE_ASSIGN(const std::string text, read_whole(path));
+  auto endpoint =
+      parse_kubeconfig(text, access.context, std::filesystem::path(path).parent_path().string());
+  if (!endpoint) return fail(endpoint.error().with_context("kubeconfig " + path));
+  return endpoint;
+}
+
+}  // namespace slackline::cluster

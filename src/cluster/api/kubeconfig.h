@@ -1,0 +1,37 @@
+// Where the API server is and how to speak to it: from a kubeconfig, or from inside a pod.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/api/exec_plugin.h"
+#include "cluster/watch/kube_source.h"
+#include "net/tls.h"
+#include "slackline/base/result.h"
+
+namespace slackline::cluster {
+
+struct KubeEndpoint {
+  std::string server;  // "https://host:port", without a trailing slash
+  net::TlsOptions tls;
+  std::string token;             // fixed; empty when there is a file, or a client certificate only
+  std::string token_file;        // read again and again (kube_token.h)
+  std::optional<ExecSpec> exec;  // a plug-in that is asked who we are; not beside a token
+  std::vector<std::string> warnings;
+};
+
+// `folder` is the kubeconfig's own: relative paths start there. YAML or JSON. Refused with a
+// remedy: auth-provider plug-ins, user name and password, impersonation, proxy-url,
+// tls-server-name. Reading runs nothing: an exec plug-in runs when a request needs it.
+Result<KubeEndpoint> parse_kubeconfig(std::string_view text, std::string_view context,
+                                      std::string_view folder);
+
+// The ServiceAccount's folder with `token` and `ca.crt`, the address from the environment.
+Result<KubeEndpoint> in_cluster_endpoint(const std::string& service_account_folder);
+
+// As KubeAccess says.
+Result<KubeEndpoint> find_endpoint(const KubeAccess& access);
+
+}  // namespace slackline::cluster

@@ -1,0 +1,42 @@
+// LeaseWatch: whether anybody leads, asked by those who do not take part in the election.
+//
+// A look that failed, or that comes more than kMaxGap_s after the last one, begins the count anew:
+// an API server that cannot be reached keeps a living leader from renewing, too.
+//
+// Thread-safety: one call at a time.
+#pragma once
+
+#include <memory>
+
+#include "cluster/lease/lease_client.h"
+#include "cluster/lease/lease_sight.h"
+#include "cluster/lease/lease_sighting.h"
+#include "cluster/watch/kube_source.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/result.h"
+
+namespace slackline::cluster {
+
+class LeaseWatch {
+ public:
+  static constexpr double kMaxGap_s = 10;
+
+  LeaseWatch(KubeEndpoint endpoint, const ObjectKey& key, double at_least_s = kLeaseDuration_s,
+             const Clock& clock = system_clock());
+
+  Result<LeaseSight> look();
+
+ private:
+  const ObjectKey key_;
+  const double at_least_s_;
+  const Clock& clock_;
+  LeaseClient client_;
+  LeaseSighting sighting_;
+  double looked_s_ = 0;
+};
+
+// Fails when the kubeconfig cannot be used.
+Result<std::unique_ptr<LeaseWatch>> make_lease_watch(const KubeAccess& access,
+                                                     const ObjectKey& key);
+
+}  // namespace slackline::cluster

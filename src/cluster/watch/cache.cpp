@@ -1,0 +1,476 @@
+#include "cluster/watch/cache.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "slackline/core/cluster/holds.h"
+
+namespace slackline::cluster {
+
+using wire::KubeKind;
+using wire::KubeObject;
+
+std::size_t Cache::KeyHash::operator()(const ObjectKey& key) const noexcept {
+  const std::hash<std::string> hash;
+  return hash(key.ns) * 31 + hash(key.name);
+}
+
+Cache::Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac)
+    : clock_(clock),
+      observer_(observer),
+      belief_(mac),
+      snapshot_(std::make_shared<ClusterSnapshot>()) {}
+
+void Cache::begin_relist(KubeKind kind) {
+  MutexLock lock(mutex_);
+  ++generations_[index_of(kind)];
+}
+
+void Cache::upsert(KubeObject object) {
+  News news;
+  {
+    MutexLock lock(mutex_);
+    if (Pod* pod = std::get_if<Pod>(&object)) {
+      put(std::move(*pod), news);
+    } else if (Node* node = std::get_if<Node>(&object)) {
+      put(std::move(*node));
+    } else if (Job* job = std::get_if<Job>(&object)) {
+      put(std::move(*job), news);
+    } else if (DisruptionBudget* budget = std::get_if<DisruptionBudget>(&object)) {
+      budgets_.put(std::move(*budget), generation(KubeKind::kDisruptionBudget));
+    } else if (ResourceQuota* quota = std::get_if<ResourceQuota>(&object)) {
+      quotas_.put(std::move(*quota), generation(KubeKind::kResourceQuota));
+    } else if (Namespace* ns = std::get_if<Namespace>(&object)) {
+      put(*ns, news);
+    } else {
+      put(std::get<PriorityClass>(object), news);
+    }
+    changed();
+  }
+  tell(news);
+}
+
+void Cache::tell(const News& news) const {
+  if (observer_ == nullptr) return;
+  if (news.bound) observer_->on_pod_bound(*news.bound, clock_.wall_s());
+  if (news.running) observer_->on_pod_running(*news.running);
+  for (const PodPtr& pod : news.ended_pods)
+    observer_->on_pod_ended(*pod);
+  for (const Uid& uid : news.gone_jobs)
+    observer_->on_job_gone(uid);
+  for (const JobPtr& job : news.jobs)
+    observer_->on_job(*job);
+  for (const DoubtedPlan& plan : news.doubted)
+    observer_->on_plan_doubted(plan.kind, plan.carrier, plan.doubt);
+}
+
+void Cache::remove(const KubeObject& object) {
+  News news;
+  remove(object, news);
+  tell(news);
+}
+
+void Cache::remove(const KubeObject& object, News& news) {
+  const auto same = [](const Uid& kept, const Uid& gone) { return gone.empty() || kept == gone; };
+  MutexLock lock(mutex_);
+  if (const Pod* pod = std::get_if<Pod>(&object)) {
+    const auto at = pods_.find(pod->key);
+    if (at != pods_.end() && same(at->second.pod->uid, pod->uid)) lose_pod(pod->key, news);
+  } else if (const Node* node = std::get_if<Node>(&object)) {
+    const auto at = nodes_.find(node->name.str());
+    if (at != nodes_.end() && at->second.state->node &&
+        same(at->second.state->node->uid, node->uid))
+      forget_node(node->name.str());
+  } else if (const Job* job = std::get_if<Job>(&object)) {
+    if (jobs_.holds(job->key, job->uid)) forget_job(job->key, news);
+  } else if (const auto* budget = std::get_if<DisruptionBudget>(&object)) {
+    if (budgets_.holds(budget->key, budget->uid)) budgets_.forget(budget->key);
+  } else if (const auto* quota = std::get_if<ResourceQuota>(&object)) {
+    if (quotas_.holds(quota->key, quota->uid)) quotas_.forget(quota->key);
+  } else if (const auto* ns = std::get_if<Namespace>(&object)) {
+    if (namespaces_.holds(ns->key, ns->uid)) forget_namespace(ns->key.name, news);
+  } else {
+    const auto& gone = std::get<PriorityClass>(object);
+    if (priority_classes_.holds(gone.key, gone.uid)) forget_priority_class(gone.key.name, news);
+  }
+  changed();
+}
+
+void Cache::finish_relist(KubeKind kind) {
+  News news;
+  {
+    MutexLock lock(mutex_);
+    sweep(kind, news);
+    const bool first = !std::exchange(listed_[index_of(kind)], true);
+    if (first && kind == KubeKind::kNamespace) judge_anew("", due_for_news(), news);
+    if (first && kind == KubeKind::kPriorityClass) judge_jobs_anew("", due_for_news(), news);
+    changed();
+  }
+  tell(news);
+}
+
+void Cache::put(Node node) {
+  NodeSlot& slot = nodes_[node.name.str()];
+  if (!slot.state->node) membership_changed_ = true;
+  slot.generation = generation(KubeKind::kNode);
+  edit(slot).node = std::make_shared<const Node>(std::move(node));
+}
+
+void Cache::put(Pod fresh, News& news) {
+  const auto at = pods_.find(fresh.key);
+  const PodPtr old = at == pods_.end() ? nullptr : at->second.pod;
+  const bool same_pod = old && old->uid == fresh.uid;
+  const auto seen = std::make_shared<const Pod>(std::move(fresh));
+  const PodPtr pod = belief_.judge(seen, news.doubted);
+  // A terminal pod that we never saw unbound is old news: only the step to "bound" is told.
+  const bool newly_bound = pod->bound() && (same_pod ? !old->bound() : !pod->terminal());
+  const bool newly_running =
+      pod->bound() && pod->started_s &&
+      (same_pod ? !old->started_s || old->restarted != pod->restarted : !pod->terminal());
+  if (newly_bound) news.bound = pod;
+  if (newly_running) news.running = pod;
+  if (pod->terminal()) {
+    if (pod->bound()) news.ended_pods.push_back(pod);
+    if (old) forget_pod(pod->key);
+    belief_.forget(pod->uid);
+    return;
+  }
+  if (old) {
+    detach(*old);
+    if (!same_pod) {
+      if (old->bound()) news.ended_pods.push_back(old);
+      forget_carrier(old->uid);
+    }
+  }
+  pods_[pod->key] = PodEntry{seen, pod, generation(KubeKind::kPod)};
+  give_up(given_up_pods_, seen, pod, due_for_news());
+  attach(pod);
+  sight(pod->uid, pod->plan.get());
+  if (!same_pod || newly_bound) note_progress(*pod);
+}
+
+void Cache::put(Job job, News& news) {
+  const ObjectKey key = job.key;
+  const auto at = jobs_.entries.find(key);
+  if (at != jobs_.entries.end() && at->second.object->uid != job.uid) {
+    forget_carrier(at->second.object->uid);
+    news.gone_jobs.push_back(at->second.object->uid);
+  }
+  take_in(std::make_shared<const Job>(std::move(job)), due_for_news(), news);
+  jobs_.entries[key].generation = generation(KubeKind::kJob);
+}
+
+void Cache::forget_node(const std::string& name) {
+  const auto at = nodes_.find(name);
+  if (at == nodes_.end() || !at->second.state->node) return;
+  membership_changed_ = true;
+  if (at->second.state->pods.empty()) {
+    nodes_.erase(at);
+  } else {
+    edit(at->second).node = nullptr;  // its pods wait for it, or for their own deletion
+  }
+}
+
+void Cache::forget_pod(const ObjectKey& key) {
+  const auto at = pods_.find(key);
+  if (at == pods_.end()) return;
+  const PodPtr pod = at->second.pod;
+  pods_.erase(at);
+  given_up_pods_.erase(key);
+  forget_carrier(pod->uid);
+  detach(*pod);
+}
+
+// It went without having come to its end.
+void Cache::lose_pod(const ObjectKey& key, News& news) {
+  const auto at = pods_.find(key);
+  if (at != pods_.end() && at->second.pod->bound()) news.ended_pods.push_back(at->second.pod);
+  forget_pod(key);
+}
+
+void Cache::forget_job(const ObjectKey& key, News& news) {
+  const auto at = jobs_.entries.find(key);
+  if (at == jobs_.entries.end()) return;
+  news.gone_jobs.push_back(at->second.object->uid);
+  forget_carrier(at->second.object->uid);
+  seen_jobs_.erase(key);
+  given_up_jobs_.erase(key);
+  jobs_.forget(key);
+}
+
+void Cache::sweep(KubeKind kind, News& news) {
+  const std::uint64_t current = generation(kind);
+  std::vector<ObjectKey> gone;
+  switch (kind) {
+    case KubeKind::kNode:
+      for (const auto& [name, slot] : nodes_)
+        if (slot.generation != current) gone.push_back({"", name});
+      for (const ObjectKey& key : gone)
+        forget_node(key.name);
+      break;
+    case KubeKind::kPod:
+      for (const auto& [key, entry] : pods_)
+        if (entry.generation != current) gone.push_back(key);
+      for (const ObjectKey& key : gone)
+        lose_pod(key, news);
+      break;
+    case KubeKind::kJob:
+      for (const ObjectKey& key : jobs_.older_than(current))
+        forget_job(key, news);
+      break;
+    case KubeKind::kDisruptionBudget:
+      for (const ObjectKey& key : budgets_.older_than(current))
+        budgets_.forget(key);
+      break;
+    case KubeKind::kResourceQuota:
+      for (const ObjectKey& key : quotas_.older_than(current))
+        quotas_.forget(key);
+      break;
+    case KubeKind::kNamespace:
+      for (const ObjectKey& key : namespaces_.older_than(current))
+        forget_namespace(key.name, news);
+      break;
+    case KubeKind::kPriorityClass:
+      for (const ObjectKey& key : priority_classes_.older_than(current))
+        forget_priority_class(key.name, news);
+      break;
+  }
+}
+
+namespace {
+
+auto place_of(std::vector<PodPtr>& pods, const Uid& uid) {
+  return std::lower_bound(pods.begin(), pods.end(), uid,
+                          [](const PodPtr& pod, const Uid& wanted) { return pod->uid < wanted; });
+}
+
+// Summed anew, not adjusted: a rounding or a lost subtraction could never be seen again.
+Resources sum_of(const std::vector<PodPtr>& pods) {
+  Resources sum;
+  for (const PodPtr& pod : pods)
+    sum += pod->requests;
+  return sum;
+}
+
+}  // namespace
+
+void Cache::attach(const PodPtr& pod) {
+  if (!pod->bound()) {
+    unbound_[pod->key] = pod;
+    return;
+  }
+  NodeState& state = edit(nodes_[pod->node.str()]);
+  state.pods.insert(place_of(state.pods, pod->uid), pod);
+  state.used = sum_of(state.pods);
+}
+
+void Cache::detach(const Pod& pod) {
+  if (!pod.bound()) {
+    unbound_.erase(pod.key);
+    return;
+  }
+  const auto at = nodes_.find(pod.node.str());
+  if (at == nodes_.end()) return;
+  NodeState& state = edit(at->second);
+  const auto place = place_of(state.pods, pod.uid);
+  if (place != state.pods.end() && (*place)->uid == pod.uid) state.pods.erase(place);
+  state.used = sum_of(state.pods);
+  if (!state.node && state.pods.empty()) nodes_.erase(at);
+}
+
+// A record that only this version under construction owns: copied at the first change after a
+// publication.
+NodeState& Cache::edit(NodeSlot& slot) {
+  if (slot.owned_in != next_version_) {
+    slot.state = std::make_shared<NodeState>(*slot.state);
+    slot.owned_in = next_version_;
+    if (!membership_changed_ && slot.state->node) node_list_[slot.index] = slot.state;
+  }
+  return *slot.state;
+}
+
+// As a node's record: copied at the first change after a publication.
+Sightings& Cache::edit_sightings() {
+  if (sightings_owned_in_ != next_version_) {
+    sightings_ =
+        sightings_ ? std::make_shared<Sightings>(*sightings_) : std::make_shared<Sightings>();
+    sightings_owned_in_ = next_version_;
+  }
+  return *sightings_;
+}
+
+void Cache::forget_sighting(const Uid& uid) {
+  if (sightings_ && sightings_->contains(uid)) edit_sightings().erase(uid);
+}
+
+void Cache::forget_carrier(const Uid& uid) {
+  forget_sighting(uid);
+  belief_.forget(uid);
+}
+
+void Cache::sight(const Uid& uid, const PlanNote* plan) {
+  if (plan == nullptr) {
+    forget_sighting(uid);
+    return;
+  }
+  const double now_s = clock_.steady_s();
+  const auto [at, first] = edit_sightings().try_emplace(uid);
+  if (first || at->second.value_hash != plan->value_hash)
+    at->second = PlanSighting{plan->value_hash, now_s, now_s};
+}
+
+// A pod of a planned task appeared or was bound: the hand-over goes on. A hold that has expired
+// stays so: its GPUs may be somebody else's by now.
+void Cache::note_progress(const Pod& pod) {
+  const double now_s = clock_.steady_s();
+  Sightings& sightings = edit_sightings();
+  for (const Uid& uid : {pod.uid, pod.owner ? pod.owner->uid : Uid{}}) {
+    const auto at = sightings.find(uid);
+    if (at == sightings.end()) continue;
+    PlanSighting& sighting = at->second;
+    if (now_s < std::max(sighting.first_seen_s, sighting.last_progress_s) + core::kPlanHold_s)
+      sighting.last_progress_s = now_s;
+  }
+}
+
+void Cache::rebuild_nodes() {
+  node_list_.clear();
+  for (auto& [name, slot] : nodes_) {
+    if (!slot.state->node) continue;
+    slot.index = static_cast<NodeIndex>(node_list_.size());
+    node_list_.push_back(slot.state);
+  }
+  node_names_ = std::make_shared<const NodeNames>(node_list_, process_hash_key());
+  membership_changed_ = false;
+}
+
+std::shared_ptr<ClusterSnapshot> Cache::build() {
+  MutexLock lock(mutex_);
+  if (!changed_ || !all_listed()) {
+    changed_ = false;
+    return nullptr;
+  }
+  changed_ = false;
+  if (membership_changed_) rebuild_nodes();
+  auto next = std::make_shared<ClusterSnapshot>();
+  next->version = next_version_++;
+  next->synced = true;
+  next->nodes = node_list_;
+  next->node_names = node_names_;
+  next->unbound.reserve(unbound_.size());
+  for (const auto& [key, pod] : unbound_)
+    next->unbound.push_back(pod);
+  next->jobs = jobs_.sorted();
+  next->budgets = budgets_.sorted();
+  next->quotas = quotas_.sorted();
+  for (const auto& [key, each] : given_up_jobs_)
+    next->given_up_jobs.push_back(each);
+  for (const auto& [key, each] : given_up_pods_)
+    next->given_up_pods.push_back(each);
+  next->sightings = sightings_;
+  next->taken_on_trust = !belief_.proves();
+  return next;
+}
+
+SnapshotPtr Cache::publish() {
+  MutexLock order(publish_mutex_);
+  if (auto next = build()) {
+    next->node_table = make_node_table(next->nodes);
+    next->holds = core::derive_holds(*next);
+    SnapshotPtr other = std::move(next);  // then the old one, which dies outside the lock
+    MutexLock lock(snapshot_mutex_);
+    snapshot_.swap(other);
+  }
+  return snapshot();
+}
+
+SnapshotPtr Cache::snapshot() const {
+  MutexLock lock(snapshot_mutex_);
+  return snapshot_;
+}
+
+bool Cache::wait_for_change(double timeout_s) {
+  const double until_s = clock_.steady_s() + timeout_s;
+  MutexLock lock(mutex_);
+  for (double left_s = timeout_s; !changed_ && !woken_ && left_s > 0;
+       left_s = until_s - clock_.steady_s())
+    changed_cv_.wait_for_s(mutex_, left_s);
+  woken_ = false;
+  return changed_;
+}
+
+void Cache::wake() {
+  MutexLock lock(mutex_);
+  woken_ = true;
+  changed_cv_.notify_all();
+}
+
+void Cache::changed() {
+  changed_ = true;
+  changed_cv_.notify_all();
+}
+
+bool Cache::all_listed() const {
+  for (const ResourceSpec& resource : kResources)
+    if (resource.required && is_asked_for(resource.kind, !belief_.proves()) &&
+        !listed_[index_of(resource.kind)])
+      return false;
+  return true;
+}
+
+bool Cache::synced() const {
+  MutexLock lock(mutex_);
+  return all_listed();
+}
+
+std::size_t Cache::count(KubeKind kind) const {
+  MutexLock lock(mutex_);
+  switch (kind) {
+    case KubeKind::kNode:
+      return static_cast<std::size_t>(std::count_if(
+          nodes_.begin(), nodes_.end(), [](const auto& slot) { return slot.second.state->node; }));
+    case KubeKind::kPod:
+      return pods_.size();
+    case KubeKind::kJob:
+      return jobs_.entries.size();
+    case KubeKind::kDisruptionBudget:
+      return budgets_.entries.size();
+    case KubeKind::kResourceQuota:
+      return quotas_.entries.size();
+    case KubeKind::kNamespace:
+      return namespaces_.entries.size();
+    case KubeKind::kPriorityClass:
+      return priority_classes_.entries.size();
+  }
+  return 0;
+}
+
+Fingerprints Cache::fingerprints(KubeKind kind) const {
+  Fingerprints result;
+  MutexLock lock(mutex_);
+  switch (kind) {
+    case KubeKind::kNode:
+      for (const auto& [name, slot] : nodes_)
+        if (slot.state->node) result["/" + name] = fingerprint_of(*slot.state->node);
+      break;
+    case KubeKind::kPod:
+      for (const auto& [key, entry] : pods_)
+        result[key.str()] = fingerprint_of(*entry.pod);
+      break;
+    case KubeKind::kJob:
+      return jobs_.fingerprints();
+    case KubeKind::kDisruptionBudget:
+      return budgets_.fingerprints();
+    case KubeKind::kResourceQuota:
+      return quotas_.fingerprints();
+    case KubeKind::kNamespace:
+      return namespaces_.fingerprints();
+    case KubeKind::kPriorityClass:
+      return priority_classes_.fingerprints();
+  }
+  return result;
+}
+
+}  // namespace slackline::cluster

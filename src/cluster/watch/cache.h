@@ -1,0 +1,167 @@
+// Cache: the cluster as the watch tells it, compact, and the snapshots made of it.
+//
+// Fed by one feeder per kind (a reflector, or the file source), each in the order of the server.
+// A relist is mark and sweep: begin_relist(), an upsert() per object found, finish_relist() forgets
+// what was not found; a relist that is given up midway removes nothing. Terminal pods are dropped.
+// A pod bound to a node that is not known (yet) waits beside the snapshot until the node appears.
+// Jobs and pods enter as far as they count (cluster/watch/belief.h); when that changes for a
+// namespace, its objects are judged anew at once.
+//
+// Snapshots share what did not change: a node's record is copied once between two publications, and
+// only if one of its pods or the node itself changed. Before nodes, pods and Jobs, and where plans
+// have to prove themselves namespaces, are all listed once, snapshot() is empty with synced =
+// false.
+//
+// Thread-safety: all methods. The observer is called on the feeder's thread, outside any lock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/watch/belief.h"
+#include "cluster/watch/fingerprint.h"
+#include "cluster/watch/resource.h"
+#include "cluster/watch/shelf.h"
+#include "cluster/watch/source.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/mutex.h"
+#include "slackline/model/snapshot.h"
+#include "wire/kube/kube_decode.h"
+
+namespace slackline::cluster {
+
+// Within this time we have heard of a namespace's label what the webhook heard of it.
+inline constexpr double kHeardWithin_s = 10;
+
+class Cache {
+ public:
+  // `observer` may be null, and `mac` too: what comes from a dump proves nothing. All outlive the
+  // cache.
+  Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac = nullptr);
+
+  void begin_relist(wire::KubeKind kind);
+  void upsert(wire::KubeObject object);
+  // By key; an object of another uid under that key is a successor and stays.
+  void remove(const wire::KubeObject& object);
+  void finish_relist(wire::KubeKind kind);
+  // Other keys prove what we wrote.
+  void judge_anew();
+
+  // Makes the present state the snapshot that snapshot() returns, if anything changed.
+  SnapshotPtr publish();
+  SnapshotPtr snapshot() const;
+
+  // Waits until something changed since the last publish(), wake() is called, or the time is over.
+  // True when there is something to publish.
+  bool wait_for_change(double timeout_s);
+  void wake();
+
+  bool synced() const;
+  std::size_t count(wire::KubeKind kind) const;
+  Fingerprints fingerprints(wire::KubeKind kind) const;
+
+ private:
+  struct NodeSlot {
+    std::shared_ptr<NodeState> state = std::make_shared<NodeState>();  // node null = not known yet
+    std::uint64_t generation = 0;
+    std::uint64_t owned_in = 0;  // the version under construction for which `state` is our own copy
+    NodeIndex index = 0;         // in node_list_, while membership_changed_ is false
+  };
+  struct PodEntry {
+    PodPtr seen;  // as the watch told it
+    PodPtr pod;   // as far as it counts; the same where all of it does
+    std::uint64_t generation = 0;
+  };
+  struct KeyHash {
+    std::size_t operator()(const ObjectKey& key) const noexcept;
+  };
+  // What the observer is told once the lock is released.
+  struct News {
+    PodPtr bound;
+    PodPtr running;
+    std::vector<PodPtr> ended_pods;
+    std::vector<JobPtr> jobs;
+    std::vector<Uid> gone_jobs;
+    std::vector<DoubtedPlan> doubted;
+  };
+
+  void remove(const wire::KubeObject& object, News& news);
+  void put(Node node) SLACKLINE_REQUIRES(mutex_);
+  void put(Pod pod, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(Job job, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(const Namespace& ns, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(const PriorityClass& priority_class, News& news) SLACKLINE_REQUIRES(mutex_);
+  void take_in(const JobPtr& seen, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_namespace(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_priority_class(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
+  // Of this namespace; empty: of all. What is given up by that is due then (snapshot.h).
+  void judge_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
+  void judge_jobs_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
+  double due_for_news() const { return clock_.steady_s() + kHeardWithin_s; }
+  void forget_node(const std::string& name) SLACKLINE_REQUIRES(mutex_);
+  void forget_pod(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
+  void lose_pod(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_job(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
+  void sweep(wire::KubeKind kind, News& news) SLACKLINE_REQUIRES(mutex_);
+  void tell(const News& news) const;
+
+  void attach(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
+  void detach(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
+  void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
+  void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  void forget_carrier(const Uid& uid) SLACKLINE_REQUIRES(mutex_);
+  template <class T>
+  void give_up(std::map<ObjectKey, GivenUp<T>>& given_up, const std::shared_ptr<const T>& seen,
+               const std::shared_ptr<const T>& counted, double due_s) SLACKLINE_REQUIRES(mutex_);
+  void forget_sighting(const Uid& uid) SLACKLINE_REQUIRES(mutex_);
+  Sightings& edit_sightings() SLACKLINE_REQUIRES(mutex_);
+  void rebuild_nodes() SLACKLINE_REQUIRES(mutex_);
+  std::shared_ptr<ClusterSnapshot> build() SLACKLINE_EXCLUDES(mutex_);
+  std::uint64_t generation(wire::KubeKind kind) const SLACKLINE_REQUIRES(mutex_) {
+    return generations_[index_of(kind)];
+  }
+  bool all_listed() const SLACKLINE_REQUIRES(mutex_);
+  void changed() SLACKLINE_REQUIRES(mutex_);
+
+  const Clock& clock_;
+  ClusterObserver* const observer_;
+
+  mutable Mutex mutex_;
+  CondVar changed_cv_;
+  bool changed_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  bool woken_ SLACKLINE_GUARDED_BY(mutex_) = false;
+  std::array<std::uint64_t, kResources.size()> generations_ SLACKLINE_GUARDED_BY(mutex_){};
+  std::array<bool, kResources.size()> listed_ SLACKLINE_GUARDED_BY(mutex_){};
+  std::uint64_t next_version_ SLACKLINE_GUARDED_BY(mutex_) = 1;
+  std::map<std::string, NodeSlot, std::less<>> nodes_ SLACKLINE_GUARDED_BY(mutex_);
+  std::vector<NodeStatePtr> node_list_ SLACKLINE_GUARDED_BY(mutex_);  // known nodes, by name
+  std::shared_ptr<const NodeNames> node_names_ SLACKLINE_GUARDED_BY(mutex_);
+  bool membership_changed_ SLACKLINE_GUARDED_BY(mutex_) = true;
+  std::unordered_map<ObjectKey, PodEntry, KeyHash> pods_ SLACKLINE_GUARDED_BY(mutex_);
+  std::map<ObjectKey, PodPtr> unbound_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<Job> jobs_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<DisruptionBudget> budgets_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<ResourceQuota> quotas_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<Namespace> namespaces_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<PriorityClass> priority_classes_ SLACKLINE_GUARDED_BY(mutex_);
+  Belief belief_ SLACKLINE_GUARDED_BY(mutex_);
+  std::unordered_map<ObjectKey, JobPtr, KeyHash> seen_jobs_
+      SLACKLINE_GUARDED_BY(mutex_);  // of those that do not count as they are
+  std::map<ObjectKey, GivenUp<Job>> given_up_jobs_ SLACKLINE_GUARDED_BY(mutex_);
+  std::map<ObjectKey, GivenUp<Pod>> given_up_pods_ SLACKLINE_GUARDED_BY(mutex_);
+  std::shared_ptr<Sightings> sightings_ SLACKLINE_GUARDED_BY(mutex_);  // by edit_sightings()
+  std::uint64_t sightings_owned_in_ SLACKLINE_GUARDED_BY(mutex_) = 0;
+
+  // Held while a snapshot is made, so that they come out in order; never taken under mutex_.
+  Mutex publish_mutex_;
+  mutable Mutex snapshot_mutex_;
+  SnapshotPtr snapshot_ SLACKLINE_GUARDED_BY(snapshot_mutex_);
+};
+
+}  // namespace slackline::cluster

@@ -1,0 +1,20 @@
+#include "cluster/watch/cache_metrics.h"
+
+namespace slackline::cluster {
+
+CacheMetrics::CacheMetrics(obs::MetricsRegistry& registry)
+    : age_(registry.gauge("slackline_cache_age_seconds",
+                          "Time since the slowest required watch last received anything.")) {
+  for (const ResourceSpec& resource : kResources)
+    objects_.push_back(registry.gauge("slackline_cache_objects",
+                                      "Objects in the cache, without terminal pods.",
+                                      {{"resource", resource.name}}));
+}
+
+void CacheMetrics::update(const Cache& cache, double age_s) const {
+  for (const ResourceSpec& resource : kResources)
+    objects_[index_of(resource.kind)].set(static_cast<double>(cache.count(resource.kind)));
+  age_.set(age_s);
+}
+
+}  // namespace slackline::cluster

@@ -1,0 +1,68 @@
+#include "cluster/watch/fingerprint.h"
+
+#include <variant>
+
+#include "slackline/base/text.h"
+
+namespace slackline::cluster {
+namespace {
+
+std::string text_of(const Resources& amount) {
+  std::string text = format("{},{},{}", amount.cpu_milli, amount.memory_bytes, amount.pods);
+  for (const GpuAmount& gpu : amount.gpus)
+    text += format(",{}={}", gpu.resource, gpu.count);
+  return text;
+}
+
+std::string key_text(const Node& node) {
+  return "/" + node.name.str();
+}
+template <class T>
+std::string key_text(const T& object) {
+  return object.key.str();
+}
+
+}  // namespace
+
+std::uint64_t fingerprint_of(const Node& node) {
+  return fingerprint(format("{}|{}|{}|{}|{}", node.uid.str(), text_of(node.allocatable),
+                            node.unschedulable, node.ready, node.gpu_type.str()));
+}
+
+std::uint64_t fingerprint_of(const Pod& pod) {
+  return fingerprint(format("{}|{}|{}|{}|{}|{}|{}", pod.uid.str(), pod.node.str(),
+                            pod.nominated_node.str(), to_string(pod.phase), pod.deleting, pod.gated,
+                            pod.priority));
+}
+
+std::uint64_t fingerprint_of(const Job& job) {
+  return fingerprint(format("{}|{}|{}|{}|{}|{}|{}", job.uid.str(), job.parallelism, job.suspended,
+                            job.finished, job.active, job.succeeded, job.failed));
+}
+
+std::uint64_t fingerprint_of(const DisruptionBudget& budget) {
+  return fingerprint(format("{}|{}", budget.uid.str(), budget.disruptions_allowed));
+}
+
+std::uint64_t fingerprint_of(const ResourceQuota& quota) {
+  std::string text = quota.uid.str();
+  for (const QuotaLimit& limit : quota.limits)
+    text += format("|{}={}/{}", limit.resource, limit.used, limit.hard);
+  return fingerprint(text);
+}
+
+std::uint64_t fingerprint_of(const Namespace& ns) {
+  return fingerprint(format("{}|{}", ns.uid.str(), ns.managed));
+}
+
+std::uint64_t fingerprint_of(const PriorityClass& priority_class) {
+  return fingerprint(format("{}|{}|{}", priority_class.uid.str(), priority_class.value,
+                            priority_class.global_default));
+}
+
+void add_fingerprint(Fingerprints& into, const wire::KubeObject& object) {
+  if (const Pod* pod = std::get_if<Pod>(&object); pod != nullptr && pod->terminal()) return;
+  std::visit([&](const auto& value) { into[key_text(value)] = fingerprint_of(value); }, object);
+}
+
+}  // namespace slackline::cluster

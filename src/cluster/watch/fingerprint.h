@@ -1,0 +1,26 @@
+// What the drift audit compares of an object: its identity and the fields that decisions rest on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "wire/kube/kube_decode.h"
+
+namespace slackline::cluster {
+
+// By "namespace/name" ("/name" for nodes). Terminal pods are left out: the cache does not keep
+// them.
+using Fingerprints = std::unordered_map<std::string, std::uint64_t>;
+
+std::uint64_t fingerprint_of(const Node& node);
+std::uint64_t fingerprint_of(const Pod& pod);
+std::uint64_t fingerprint_of(const Job& job);
+std::uint64_t fingerprint_of(const DisruptionBudget& budget);
+std::uint64_t fingerprint_of(const ResourceQuota& quota);
+std::uint64_t fingerprint_of(const Namespace& ns);
+std::uint64_t fingerprint_of(const PriorityClass& priority_class);
+
+void add_fingerprint(Fingerprints& into, const wire::KubeObject& object);
+
+}  // namespace slackline::cluster

@@ -1,0 +1,103 @@
+#include "cluster/watch/kube_source.h"
+
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "cluster/api/api_client.h"
+#include "cluster/api/kubeconfig.h"
+#include "cluster/watch/cache.h"
+#include "cluster/watch/cache_metrics.h"
+#include "cluster/watch/drift_audit.h"
+#include "cluster/watch/publisher.h"
+#include "cluster/watch/reflector.h"
+#include "cluster/watch/stream_board.h"
+#include "obs/log.h"
+
+namespace slackline::cluster {
+namespace {
+
+class KubeSource final : public ClusterSource {
+ public:
+  KubeSource(KubeEndpoint endpoint, const KubeOptions& options, const GpuCatalog& catalog,
+             obs::MetricsRegistry& metrics, ClusterObserver* observer, const Clock& clock)
+      : client_(std::move(endpoint), clock),
+        cache_(clock, observer, options.mac),
+        believes_all_(options.mac == nullptr),
+        board_(clock, options.stale_after_s, believes_all_),
+        metrics_(metrics),
+        publisher_(cache_, [this] { metrics_.update(cache_, board_.health(true).age_s); }),
+        audit_(client_, cache_, metrics, options, catalog,
+               [this](wire::KubeKind kind) { reflectors_[index_of(kind)]->relist(); }) {
+    std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
+    for (const ResourceSpec& resource : kResources)
+      reflectors_.push_back(std::make_unique<Reflector>(
+          resource, Reflector::Parts{client_, cache_, board_, metrics, clock}, options, catalog,
+          seed++));
+  }
+
+  ~KubeSource() override {
+    KubeSource::stop();
+    KubeSource::join();
+  }
+
+  Status start() override {
+    publisher_.start();
+    for (const ResourceSpec& resource : kResources)
+      if (is_asked_for(resource.kind, believes_all_)) reflectors_[index_of(resource.kind)]->start();
+    audit_.start();
+    return {};
+  }
+
+  void stop() override {
+    audit_.stop();
+    for (const auto& reflector : reflectors_)
+      reflector->stop();
+    publisher_.stop();
+  }
+
+  void join() override {
+    audit_.join();
+    for (const auto& reflector : reflectors_)
+      reflector->join();
+    publisher_.join();
+  }
+
+  void on_publish(std::function<void()> told) override { publisher_.on_publish(std::move(told)); }
+  SnapshotPtr snapshot() const override { return cache_.snapshot(); }
+  std::optional<ListTimes> pods_listed() const override {
+    return reflectors_[index_of(wire::KubeKind::kPod)]->listed();
+  }
+  void list_pods_again() override { reflectors_[index_of(wire::KubeKind::kPod)]->relist(); }
+  void keys_changed() override { cache_.judge_anew(); }
+  // Ready means that questions are answered from it: all listed is not yet published.
+  CacheHealth health() const override { return board_.health(cache_.snapshot()->synced); }
+
+ private:
+  ApiClient client_;
+  Cache cache_;
+  const bool believes_all_;
+  StreamBoard board_;
+  const CacheMetrics metrics_;
+  Publisher publisher_;
+  std::vector<std::unique_ptr<Reflector>> reflectors_;  // in the order of kResources
+  DriftAudit audit_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ClusterSource>> make_kube_source(const KubeOptions& options,
+                                                        const GpuCatalog& catalog,
+                                                        obs::MetricsRegistry& metrics,
+                                                        ClusterObserver* observer,
+                                                        const Clock& clock) {
+  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(options.access));
+  for (const std::string& warning : endpoint.warnings)
+    obs::log_warning("kubeconfig", {{"warning", warning}});
+  obs::log_info("cluster", {{"server", endpoint.server}});
+  return std::make_unique<KubeSource>(std::move(endpoint), options, catalog, metrics, observer,
+                                      clock);
+}
+
+}  // namespace slackline::cluster

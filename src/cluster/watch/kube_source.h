@@ -1,0 +1,64 @@
+// The live cluster: list/watch of nodes, pods, Jobs, PodDisruptionBudgets, ResourceQuotas,
+// Namespaces and PriorityClasses from an API server.
+//
+// One thread per resource keeps the cache, one publishes snapshots, one audits the cache against
+// fresh lists now and then. A server that is down, slow or wrong never stops the source: health()
+// tells.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cluster/watch/source.h"
+#include "obs/metrics.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/result.h"
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/mac.h"
+
+namespace slackline::cluster {
+
+// Where the API server is and who we are: a kubeconfig, or the pod's ServiceAccount.
+struct KubeAccess {
+  // Empty: in a pod (KUBERNETES_SERVICE_HOST is set) its ServiceAccount, else $KUBECONFIG, else
+  // ~/.kube/config.
+  std::string kubeconfig = {};
+  std::string context = {};  // empty = current-context
+  std::string service_account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
+};
+
+// Defaults are client-go's; tests shorten them.
+struct WatchTimers {
+  double head_s = 20;        // a watch that was not even opened: half-open, or drowned
+  double silence_s = 180;    // no byte for three bookmark intervals: half-open
+  double watch_min_s = 300;  // timeoutSeconds of a watch, drawn from [min, max)
+  double watch_max_s = 600;
+  double backoff_min_s = 0.8;  // doubles up to max, with jitter
+  double backoff_max_s = 30;
+  double healthy_reset_s = 120;   // a stream that lived so long starts the backoff anew
+  double request_timeout_s = 30;  // of one page of a list
+};
+
+struct KubeOptions {
+  KubeAccess access;
+  // Proves plans and admissions (cluster/watch/belief.h), and outlives the source. Null: they are
+  // believed as they are, in every namespace; then neither Namespaces nor PriorityClasses are read.
+  const MessageAuthenticator* mac = nullptr;
+  WatchTimers timers;
+  double stale_after_s = 150;  // older than this the cache is not believed
+  double audit_every_s = 300;  // 0 = no audit
+  double audit_settle_s = 5;   // between the two looks that make a difference a drift
+  int page_size = 500;
+  std::uint64_t seed = 0;  // of the jitter; 0 = from the system
+};
+
+// Fails when the kubeconfig cannot be used. `observer` may be null; it, `metrics` and `clock`
+// outlive the source.
+Result<std::unique_ptr<ClusterSource>> make_kube_source(const KubeOptions& options,
+                                                        const GpuCatalog& catalog,
+                                                        obs::MetricsRegistry& metrics,
+                                                        ClusterObserver* observer,
+                                                        const Clock& clock = system_clock());
+
+}  // namespace slackline::cluster

@@ -1,0 +1,49 @@
+// The resources that the cache watches, and where the API server keeps them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "wire/kube/kube_decode.h"
+
+namespace slackline::cluster {
+
+struct ResourceSpec {
+  wire::KubeKind kind;
+  std::string_view name;  // plural: metrics, logs and RBAC rules
+  std::string_view path;  // across all namespaces
+  std::string_view api_group;
+  bool required;  // without it no snapshot can be believed
+};
+
+inline constexpr std::array<ResourceSpec, wire::kKubeKindCount> kResources{{
+    {wire::KubeKind::kNode, "nodes", "/api/v1/nodes", "", true},
+    {wire::KubeKind::kPod, "pods", "/api/v1/pods", "", true},
+    {wire::KubeKind::kJob, "jobs", "/apis/batch/v1/jobs", "batch", true},
+    {wire::KubeKind::kDisruptionBudget, "poddisruptionbudgets",
+     "/apis/policy/v1/poddisruptionbudgets", "policy", false},
+    {wire::KubeKind::kResourceQuota, "resourcequotas", "/api/v1/resourcequotas", "", false},
+    {wire::KubeKind::kNamespace, "namespaces", "/api/v1/namespaces", "", true},
+    {wire::KubeKind::kPriorityClass, "priorityclasses",
+     "/apis/scheduling.k8s.io/v1/priorityclasses", "scheduling.k8s.io", false},
+}};
+
+constexpr std::size_t index_of(wire::KubeKind kind) {
+  return static_cast<std::size_t>(kind);
+}
+// Who believes everybody (belief.h) does not ask whom to believe.
+constexpr bool is_asked_for(wire::KubeKind kind, bool believes_all) {
+  return !believes_all ||
+         (kind != wire::KubeKind::kNamespace && kind != wire::KubeKind::kPriorityClass);
+}
+constexpr const ResourceSpec& resource_of(wire::KubeKind kind) {
+  return kResources[index_of(kind)];
+}
+
+static_assert(kResources[index_of(wire::KubeKind::kNode)].name == "nodes");
+static_assert(kResources[index_of(wire::KubeKind::kDisruptionBudget)].api_group == "policy");
+static_assert(kResources[index_of(wire::KubeKind::kResourceQuota)].name == "resourcequotas");
+static_assert(kResources[index_of(wire::KubeKind::kPriorityClass)].name == "priorityclasses");
+
+}  // namespace slackline::cluster

@@ -1,0 +1,90 @@
+#include "control/state/reloader.h"
+
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "config/restart.h"
+#include "slackline/base/text.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr std::string_view kReloads = "slackline_config_reloads_total";
+constexpr std::string_view kReloadsHelp = "Configuration files read again, by result.";
+
+// What tells one content of the file from the next, through all symlinks.
+std::string look_at(const std::string& file) {
+  struct stat info{};
+  if (stat(file.c_str(), &info) != 0) return "absent";
+  return format("{}:{}:{}:{}.{}", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
+                info.st_mtim.tv_nsec);
+}
+
+}  // namespace
+
+obs::LogLevel log_level(const config::LogSettings& settings) {
+  switch (settings.level) {
+    case config::LogLevel::kDebug:
+      return obs::LogLevel::kDebug;
+    case config::LogLevel::kInfo:
+      return obs::LogLevel::kInfo;
+    case config::LogLevel::kWarning:
+      return obs::LogLevel::kWarning;
+    case config::LogLevel::kError:
+      break;
+  }
+  return obs::LogLevel::kError;
+}
+
+Reloader::Reloader(ReloaderOptions options, SettingsBoard& board, obs::MetricsRegistry& metrics,
+                   const Clock& clock)
+    : options_(std::move(options)),
+      board_(board),
+      clock_(clock),
+      loaded_(metrics.counter(kReloads, kReloadsHelp, {{"result", "loaded"}})),
+      refused_(metrics.counter(kReloads, kReloadsHelp, {{"result", "refused"}})),
+      last_success_(metrics.gauge("slackline_config_last_success_timestamp_seconds",
+                                  "Time of the last accepted configuration, seconds since 1970.")),
+      loaded_look_(look_at(options_.file)) {
+  last_success_.set(clock_.wall_s());
+}
+
+void Reloader::run() {
+  // It may have changed since the daemon read it.
+  if (const auto now = options_.read(); now && *now != options_.started) load();
+  std::string before = loaded_look_;
+  while (worker_.wait(options_.poll_s)) {
+    std::string now = look_at(options_.file);
+    if (now == before && (asked_.exchange(false) || now != loaded_look_)) {
+      loaded_look_ = now;
+      load();
+    }
+    before = std::move(now);
+  }
+}
+
+void Reloader::load() {
+  const auto configuration = options_.read();
+  if (!configuration) return refuse(configuration.error().message);
+  auto settings = settings_of(*configuration);
+  if (!settings) return refuse(settings.error().message);
+  obs::set_log_level(log_level(configuration->log));
+  board_.publish(*std::move(settings));
+  loaded_.add();
+  last_success_.set(clock_.wall_s());
+  obs::log_info("configuration_loaded", {{"file", options_.file}});
+  const auto keys = config::needs_restart(options_.started, *configuration);
+  if (!keys.empty())
+    obs::log_warning("configuration_needs_restart",
+                     {{"file", options_.file}, {"keys", slackline::join(keys, ", ")}});
+  options_.changed();
+}
+
+void Reloader::refuse(const std::string& error) {
+  refused_.add();
+  obs::log_error("configuration_refused",
+                 {{"file", options_.file}, {"error", error}, {"kept", "the last good one"}});
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,68 @@
+// Reloader: reads the configuration file again when it has changed, and hangs up what may change
+// while the daemon runs.
+//
+// Looks every poll_s; a file that was written or replaced (rename, a ConfigMap's symlink) is read
+// once it has looked the same twice. All or nothing: what cannot be read or is wrong is logged and
+// counted, and the settings stay. Keys that only a restart applies are named in the log.
+//
+// Metrics: slackline_config_reloads_total{result="loaded"|"refused"},
+// slackline_config_last_success_timestamp_seconds (the start counts).
+//
+// Thread-safety: start() once, then stop() and join().
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "config/configuration.h"
+#include "control/state/settings.h"
+#include "obs/log.h"
+#include "obs/metrics.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/worker.h"
+
+namespace slackline::control {
+
+obs::LogLevel log_level(const config::LogSettings& settings);
+
+struct ReloaderOptions {
+  std::string file;
+  config::Configuration started;  // what the daemon was started with
+  // The file's present content, with what wins over it.
+  std::function<Result<config::Configuration>()> read;
+  std::function<void()> changed;  // called after new settings were published; must not block
+  double poll_s = 1;
+};
+
+class Reloader {
+ public:
+  // The rest outlives it.
+  Reloader(ReloaderOptions options, SettingsBoard& board, obs::MetricsRegistry& metrics,
+           const Clock& clock);
+
+  void start() {
+    worker_.start([this] { run(); });
+  }
+  void stop() { worker_.stop(); }
+  void join() { worker_.join(); }
+  // Reads the file again at the next look, changed or not. From any thread.
+  void reload() { asked_ = true; }
+
+ private:
+  void run();
+  void load();
+  void refuse(const std::string& error);
+
+  const ReloaderOptions options_;
+  SettingsBoard& board_;
+  const Clock& clock_;
+  obs::Counter loaded_;
+  obs::Counter refused_;
+  obs::Gauge last_success_;
+  std::atomic<bool> asked_{false};
+  std::string loaded_look_;  // of the content tried last, good or not
+  Worker worker_;            // last: its thread ends first
+};
+
+}  // namespace slackline::control

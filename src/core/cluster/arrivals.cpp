@@ -1,0 +1,68 @@
+#include "slackline/core/cluster/arrivals.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "slackline/base/saturating.h"
+
+namespace slackline::core {
+namespace {
+
+bool earlier(const Arrival& a, const Arrival& b) {
+  return std::tie(a.created_s, a.task) < std::tie(b.created_s, b.task);
+}
+
+}  // namespace
+
+void Arrivals::note(const Queue& queue, const std::vector<Uid>& names, double now_s) {
+  const double since_s = std::max(now_s - kArrivalsWindow_s, floor_s_);
+  std::vector<Arrival> fresh;
+  for (TaskIndex index = 0; index < queue.size(); ++index) {
+    const QueueTask& task = queue.task(index);
+    if (task.created_s <= since_s || task.created_s > now_s) continue;
+    if (!known_.insert(names[index]).second) continue;
+    fresh.push_back({names[index], task.created_s, task.deadline_s, task.request, task.intent});
+  }
+  const bool some_are_old = !list_->tasks.empty() && list_->tasks.front().created_s <= since_s;
+  if (fresh.empty() && !some_are_old) return;
+  ArrivalList next;
+  for (const Arrival& arrival : list_->tasks)
+    if (arrival.created_s > since_s) next.tasks.push_back(arrival);
+  next.tasks.insert(next.tasks.end(), fresh.begin(), fresh.end());
+  std::sort(next.tasks.begin(), next.tasks.end(), earlier);
+  if (next.tasks.size() > kMostArrivals) {
+    const auto first_kept = next.tasks.end() - kMostArrivals;
+    floor_s_ = std::prev(first_kept)->created_s;
+    next.tasks.erase(next.tasks.begin(), first_kept);
+  }
+  next.window_s = std::min(kArrivalsWindow_s, now_s - floor_s_);
+  known_.clear();  // who is older than the window is not asked about
+  for (const Arrival& arrival : next.tasks)
+    known_.insert(arrival.task);
+  list_ = std::make_shared<const ArrivalList>(std::move(next));
+}
+
+Expected expected_of(const ArrivalList& arrivals, TaskMenus& menus) {
+  Expected expected{{}, arrivals.window_s};
+  if (arrivals.window_s < kShortest_s) return expected;
+  expected.tasks.reserve(arrivals.tasks.size());
+  for (const Arrival& arrival : arrivals.tasks) {
+    const TaskMenu& menu = menus.of(*arrival.intent, arrival.request);
+    if (menu.menu->empty()) continue;
+    PlanTask task;
+    task.submit_s = arrival.created_s;
+    task.deadline_s = arrival.deadline_s.value_or(kNoDeadline);
+    task.qos = arrival.intent->qos_class.value_or(QosClass::kNormal);
+    task.request_gpus = saturating_int(saturating_mul(arrival.request.pods, arrival.request.gpus));
+    task.type = arrival.intent->workload().value_or("");
+    task.preemptible = false;  // until live preemption exists
+    task.menu = menu.menu;
+    task.preference = menu.preference;
+    expected.tasks.push_back(std::move(task));
+  }
+  return expected;
+}
+
+}  // namespace slackline::core

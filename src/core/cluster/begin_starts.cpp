@@ -1,0 +1,158 @@
+#include <algorithm>
+
+#include "quota_menu.h"
+#include "slackline/base/text.h"
+#include "slackline/core/cluster/queue.h"
+#include "type_pin.h"
+
+namespace slackline::core {
+namespace {
+
+// One entry per pod; pods that share a node stand together.
+std::vector<NodeName> nodes_of(const ClusterSnapshot& snapshot, const QueuePool& pool,
+                               const Run& run, std::int64_t pods) {
+  const std::size_t per_node = static_cast<std::size_t>(pods) / run.nodes.size();
+  std::vector<NodeName> nodes;
+  for (const PoolNode node : run.nodes)
+    nodes.insert(nodes.end(), per_node, snapshot.node(pool.nodes[node]).node->name);
+  return nodes;
+}
+
+std::vector<NodeSelectorTerm> written_terms(const QueueTask& task) {
+  return task.member->constraints ? task.member->constraints->affinity_terms
+                                  : std::vector<NodeSelectorTerm>{};
+}
+
+bool offers_several_types(const PlacementMenu& menu) {
+  return std::any_of(menu.all.begin(), menu.all.end(),
+                     [&](const Choice& choice) { return choice.pool != menu.all.front().pool; });
+}
+
+class StartWriter {
+ public:
+  StartWriter(const ClusterSnapshot& snapshot, const Queue& queue, const GpuCatalog& catalog,
+              PlanStamp& stamp)
+      : snapshot_(snapshot), queue_(queue), catalog_(catalog), stamp_(stamp), quotas_(snapshot) {
+    quotas_.charge_released(snapshot);
+  }
+
+  void begin(TaskIndex index, const Run& run) {
+    const QueueTask& task = queue_.task(index);
+    if (!may_start(task)) return;  // its place is kept
+    const Choice& choice = queue_.state().choice(index, run.choice);
+    const QueuePool& pool = queue_.pools()[choice.pool];
+    const QuotaDemand demand = demand_of(task, choice.shape);
+    if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return;
+    quotas_.charge(task.key.ns, demand.pod, demand.pods);
+    PlanNote note;
+    note.id = stamp_.next_id();
+    note.epoch = stamp_.epoch;
+    note.shape = choice.shape;
+    note.gpu_type = pool.pool.type;
+    note.promoted = run.promoted;
+    note.nodes = nodes_of(snapshot_, pool, run, task.pods_in(choice.shape));
+    const auto plan = std::make_shared<const PlanNote>(std::move(note));
+    if (task.job)
+      release(index, run, plan);
+    else
+      for (const PodPtr& pod : task.pods) {
+        writes.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));
+        writes.back().plan = plan;
+      }
+  }
+
+  std::vector<OwnWrite> writes;
+
+ private:
+  void release(TaskIndex index, const Run& run, const std::shared_ptr<const PlanNote>& plan) {
+    const QueueTask& task = queue_.task(index);
+    const Job& job = *task.job;
+    OwnWrite write = job_write(OwnWriteKind::kReleaseJob, job);
+    write.plan = plan;
+    if (task.length_known)
+      write.predicted_s = queue_.state().lat_s(index, queue_.state().choice(index, run.choice));
+    // A Job whose pods exist keeps its template.
+    if (job.suspended && stamp_.pin_pods_by == nullptr) shape(index, run, write);
+    if (job.suspended && stamp_.pin_pods_by != nullptr) shape_beside_template(index, run, write);
+    writes.push_back(std::move(write));
+  }
+
+  // Fields are written where they differ from the Job's present ones; what was written first stays
+  // in `original`.
+  void shape(TaskIndex index, const Run& run, OwnWrite& write) const {
+    const QueueTask& task = queue_.task(index);
+    const Job& job = *task.job;
+    const Choice& choice = queue_.state().choice(index, run.choice);
+    OriginalShape original = job.original ? *job.original : OriginalShape{};
+    const std::int64_t pods = task.pods_in(choice.shape);
+    const std::int64_t gpus = task.gpus_per_pod_in(choice.shape);
+    const bool other_gpus = gpus != job.pod_requests.gpu_count(task.request.resource);
+    if (task.request.nodes_may_change && (pods != job.parallelism || other_gpus)) {
+      write.reshape = Reshape{pods, gpus, task.request.resource, ""};
+      if (!original.parallelism) original.parallelism = job.parallelism;
+    } else if (other_gpus) {
+      write.reshape = Reshape{job.parallelism, gpus, task.request.resource, ""};
+    }
+    if (other_gpus) {
+      write.reshape->container = job.gpu_container;
+      if (!original.gpus) original.gpus = job.pod_requests.gpu_count(task.request.resource);
+    }
+    pin_type(index, run, original, write);
+    if (original.changed())
+      write.original = std::make_shared<const OriginalShape>(std::move(original));
+  }
+
+  // The pods learn their GPU count from the plan, at their creation.
+  void shape_beside_template(TaskIndex index, const Run& run, OwnWrite& write) const {
+    const QueueTask& task = queue_.task(index);
+    const Job& job = *task.job;
+    const Choice& choice = queue_.state().choice(index, run.choice);
+    const std::int64_t pods = task.pods_in(choice.shape);
+    if (!task.request.nodes_may_change || pods == job.parallelism) return;
+    write.reshape = Reshape{pods, task.gpus_per_pod_in(choice.shape), task.request.resource, "",
+                            /*in_template=*/false};
+    OriginalShape original = job.original ? *job.original : OriginalShape{};
+    if (!original.parallelism) original.parallelism = job.parallelism;
+    write.original = std::make_shared<const OriginalShape>(std::move(original));
+  }
+
+  void pin_type(TaskIndex index, const Run& run, OriginalShape& original, OwnWrite& write) const {
+    const QueueTask& task = queue_.task(index);
+    const PlacementMenu& menu = *queue_.state().tasks()[index].menu;
+    const QueuePool& pool = queue_.pools()[menu.all[run.choice].pool];
+    if (!offers_several_types(menu) && !original.affinity_terms) return;
+    std::vector<NodeIndex> planned;
+    for (const PoolNode node : run.nodes)
+      planned.push_back(pool.nodes[node]);
+    const auto type = type_requirement(snapshot_, catalog_, pool.nodes, planned);
+    if (!type) return;
+    if (!original.affinity_terms) original.affinity_terms = written_terms(task);
+    write.affinity_terms = narrowed(*original.affinity_terms, *type);
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const Queue& queue_;
+  const GpuCatalog& catalog_;
+  PlanStamp& stamp_;
+  QuotaBook quotas_;
+};
+
+}  // namespace
+
+std::string PlanStamp::next_id() {
+  return format("p{}-{}", epoch, next_number++);
+}
+
+std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue& queue,
+                                   const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp) {
+  StartWriter writer(snapshot, queue, catalog, stamp);
+  for (const JobPtr& job : queue.to_open())
+    writer.writes.push_back(job_write(OwnWriteKind::kOpenJob, *job));
+  for (const PodPtr& pod : queue.to_let_go())
+    writer.writes.push_back(pod_write(OwnWriteKind::kLiftGate, *pod));
+  for (const Effect& effect : plan.effects)
+    if (effect.is_start()) writer.begin(effect.task, *effect.begun);
+  return std::move(writer.writes);
+}
+
+}  // namespace slackline::core

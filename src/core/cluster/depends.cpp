@@ -1,0 +1,96 @@
+#include "slackline/core/cluster/depends.h"
+
+#include <deque>
+#include <map>
+
+#include "slackline/base/text.h"
+
+namespace slackline::core {
+namespace {
+
+const std::vector<std::string>& dependencies_of(const Job* job) {
+  static const std::vector<std::string> kNone;
+  return job == nullptr || job->finished || !job->intent ? kNone : job->intent->depends_on;
+}
+
+bool succeeded(const Job& job) {
+  return job.finished && job.completed_s.has_value();
+}
+
+}  // namespace
+
+std::vector<std::string> dependency_cycle(const ClusterSnapshot& snapshot, const ObjectKey& job,
+                                          const std::vector<std::string>& depends_on) {
+  std::map<std::string, std::string> named_by;
+  std::deque<std::string> open;
+  const auto follow = [&](const std::string& from, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      if (named_by.try_emplace(name, from).second) open.push_back(name);
+  };
+  follow(job.name, depends_on);
+  while (!open.empty() && !named_by.contains(job.name)) {
+    const std::string name = std::move(open.front());
+    open.pop_front();
+    follow(name, dependencies_of(snapshot.find_job(job.ns, name)));
+  }
+  if (!named_by.contains(job.name)) return {};
+  std::vector<std::string> cycle = {job.name};
+  do
+    cycle.insert(cycle.begin(), named_by.at(cycle.front()));
+  while (cycle.front() != job.name);
+  return cycle;
+}
+
+// Takes away, again and again, the Jobs whose dependencies depend on nothing any more: what is left
+// cannot be ordered.
+Dependencies::Dependencies(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {
+  std::map<ObjectKey, std::size_t> left;
+  for (const JobPtr& job : snapshot.jobs)
+    if (!dependencies_of(job.get()).empty()) left.emplace(job->key, 0);
+  if (left.empty()) return;
+  std::map<ObjectKey, std::vector<ObjectKey>> users;
+  std::deque<ObjectKey> free;
+  for (auto& [key, count] : left) {
+    for (const std::string& name : dependencies_of(snapshot.find_job(key.ns, key.name))) {
+      if (!left.contains({key.ns, name})) continue;
+      users[{key.ns, name}].push_back(key);
+      ++count;
+    }
+    if (count == 0) free.push_back(key);
+  }
+  while (!free.empty()) {
+    const ObjectKey key = std::move(free.front());
+    free.pop_front();
+    for (const ObjectKey& user : users[key])
+      if (--left.at(user) == 0) free.push_back(user);
+  }
+  for (const auto& [key, count] : left)
+    if (count > 0) entangled_.insert(key);
+}
+
+std::optional<Hindrance> Dependencies::of(const Job& job) const {
+  if (entangled_.contains(job.key))
+    if (const auto cycle = dependency_cycle(snapshot_, job.key, dependencies_of(&job));
+        !cycle.empty())
+      return Hindrance{reason::kDependencyCycle, join(cycle, " -> ")};
+  return job.intent ? of(job.key.ns, *job.intent) : std::nullopt;
+}
+
+std::optional<Hindrance> Dependencies::of(const std::string& ns, const TaskIntent& intent) const {
+  std::vector<std::string> failed;
+  std::vector<std::string> missing;
+  std::vector<std::string> pending;
+  for (const std::string& name : intent.depends_on) {
+    const Job* job = snapshot_.find_job(ns, name);
+    if (job == nullptr)
+      missing.push_back(name);
+    else if (!succeeded(*job))
+      (job->finished ? failed : pending).push_back(name);
+  }
+  if (!failed.empty()) return Hindrance{reason::kDependencyFailed, join(failed, ", ")};
+  if (!missing.empty()) return Hindrance{reason::kDependencyMissing, join(missing, ", ")};
+  if (!pending.empty()) return Hindrance{reason::kDependencyPending, join(pending, ", ")};
+  return std::nullopt;
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,30 @@
+#include "slackline/core/cluster/disown.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "slackline/core/cluster/let_go.h"
+#include "slackline/model/reason.h"
+
+namespace slackline::core {
+
+std::vector<OwnWrite> disown(const ClusterSnapshot& snapshot, double now_steady_s,
+                             std::size_t at_most) {
+  std::vector<OwnWrite> writes = let_go_given_up(snapshot, now_steady_s);
+  const auto disbelieve = [&](OwnWrite write) {
+    write.reason = reason::kPlanDisbelieved;
+    writes.push_back(std::move(write));
+  };
+  for (const JobPtr& job : snapshot.jobs)
+    if (job->plan_doubt != PlanDoubt::kNone) disbelieve(job_write(OwnWriteKind::kClearPlan, *job));
+  for (const PodPtr& pod : snapshot.unbound)
+    if (pod->plan_doubt != PlanDoubt::kNone && !pod->deleting)
+      disbelieve(pod_write(OwnWriteKind::kPlanPod, *pod));
+  if (writes.size() <= at_most) return writes;
+  const auto first = static_cast<std::ptrdiff_t>(snapshot.version % writes.size());
+  std::rotate(writes.begin(), writes.begin() + first, writes.end());
+  writes.resize(at_most);
+  return writes;
+}
+
+}  // namespace slackline::core

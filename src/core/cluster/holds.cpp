@@ -1,0 +1,265 @@
+#include "slackline/core/cluster/holds.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+namespace slackline::core {
+namespace {
+
+// A Job that is not asking for pods now: its plan is void.
+bool idle_job(const Job* job) {
+  return job != nullptr && (job->suspended || job->finished);
+}
+
+// The plan of an unbound or bound pod, not looking at the time.
+const PlanNote* standing_plan(const ClusterSnapshot& snapshot, const Pod& pod) {
+  const PlanNote* plan = effective_plan(snapshot, pod);
+  if (plan == nullptr || plan->nodes.empty() || idle_job(owning_job(snapshot, pod))) return nullptr;
+  return plan;
+}
+
+double plan_expires_s(const ClusterSnapshot& snapshot, const Uid& carrier, const PlanNote& plan) {
+  const PlanSighting* seen = snapshot.sighting_of(carrier);
+  if (seen == nullptr || seen->value_hash != plan.value_hash)
+    return std::numeric_limits<double>::infinity();
+  return std::max(seen->first_seen_s, seen->last_progress_s) + kPlanHold_s;
+}
+
+double plan_expires_s(const ClusterSnapshot& snapshot, const Pod& pod, const PlanNote& plan) {
+  return plan_expires_s(snapshot, pod.plan ? pod.uid : pod.owner->uid, plan);
+}
+
+// Pods that the Job still wants to run at once.
+std::int64_t wanted_pods(const Job& job) {
+  const std::int64_t left = job.completions ? *job.completions - job.succeeded : job.parallelism;
+  return std::max<std::int64_t>(0, std::min(job.parallelism, left));
+}
+
+// One plan of one task while its holds are counted.
+struct PlanGroup {
+  const PlanNote* plan = nullptr;
+  std::vector<const NodeName*> taken;  // where members are bound or nominated
+  std::vector<const Pod*> waiting;     // unbound, not nominated; in the snapshot's order
+  const Job* job = nullptr;            // whose pods may not all exist yet
+  std::int64_t members = 0;            // live pods of that Job
+};
+
+// Groups stand in the order of the Jobs, then of the pods that brought a plan of their own. Nearly
+// every pod follows its Job's plan, and is found by its owner alone.
+class HoldDeriver {
+ public:
+  explicit HoldDeriver(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {}
+
+  HoldTable derive() {
+    of_job_.reserve(snapshot_.jobs.size());
+    for (const JobPtr& job : snapshot_.jobs) {
+      if (!job->plan || job->plan->nodes.empty() || idle_job(job.get())) continue;
+      PlanGroup& group = new_group(*job->plan);
+      group.job = job.get();
+      of_job_.emplace(job->uid.str(), &group);
+    }
+    for (const PodPtr& pod : snapshot_.unbound)
+      if (!pod->deleting && !pod->terminal() && !pod->bound()) add_unbound(*pod);
+    if (!groups_.empty())
+      for (const NodeStatePtr& state : snapshot_.nodes)
+        for (const PodPtr& pod : state->pods)
+          add_bound(*pod);
+    for (const PlanGroup& group : groups_)
+      hold_plan(group);
+    return {snapshot_.nodes.size(), nodes_, std::move(holds_)};
+  }
+
+ private:
+  PlanGroup& new_group(const PlanNote& plan) {
+    groups_.emplace_back().plan = &plan;
+    return groups_.back();
+  }
+
+  // Of the plan that the pod's Job carries; null where it carries none.
+  PlanGroup* group_of_job(const Pod& pod) const {
+    if (!pod.owner) return nullptr;
+    const auto at = of_job_.find(pod.owner->uid.str());
+    return at != of_job_.end() ? at->second : nullptr;
+  }
+
+  // Of the plan that the pod follows; null where it follows none. `jobs` is group_of_job().
+  PlanGroup* group_of(const Pod& pod, PlanGroup* jobs) {
+    if (!pod.plan) return jobs;
+    const PlanNote* plan = standing_plan(snapshot_, pod);
+    if (plan == nullptr) return nullptr;
+    if (jobs != nullptr && jobs->plan->id == plan->id) return jobs;
+    const HoldIdentity identity = hold_identity(snapshot_, pod);
+    const bool of_job = owning_job(snapshot_, pod) != nullptr;
+    const std::string& owner = of_job                  ? pod.owner->uid.str()
+                               : identity.gang.empty() ? identity.task.str()
+                                                       : identity.gang;
+    PlanGroup*& group = of_owner_[owner + "\n" + plan->id];
+    if (group == nullptr) group = &new_group(*plan);
+    return group;
+  }
+
+  void add_unbound(const Pod& pod) {
+    PlanGroup* jobs = group_of_job(pod);
+    if (jobs != nullptr) ++jobs->members;
+    const bool nominated = !pod.nominated_node.empty();
+    if (nominated) hold_nomination(pod, jobs);
+    PlanGroup* mine = group_of(pod, jobs);
+    if (mine == nullptr) return;
+    if (nominated)
+      mine->taken.push_back(&pod.nominated_node);
+    else
+      mine->waiting.push_back(&pod);
+  }
+
+  void add_bound(const Pod& pod) {
+    PlanGroup* jobs = group_of_job(pod);
+    if (jobs != nullptr) ++jobs->members;
+    if (PlanGroup* mine = group_of(pod, jobs)) mine->taken.push_back(&pod.node);
+  }
+
+  void hold_nomination(const Pod& pod, const PlanGroup* jobs) {
+    HoldIdentity self = identity_in(jobs, pod);
+    add(pod.nominated_node,
+        Hold{pod.requests, pod.priority, std::move(self.task), std::move(self.gang), pod.uid,
+             std::numeric_limits<double>::infinity()});
+  }
+
+  // `jobs` is group_of_job().
+  HoldIdentity identity_in(const PlanGroup* jobs, const Pod& pod) const {
+    return hold_identity(pod, jobs != nullptr ? jobs->job : owning_job(snapshot_, pod));
+  }
+
+  void hold_plan(const PlanGroup& group) {
+    const std::int64_t missing = missing_pods(group);
+    if (group.waiting.empty() && missing <= 0) return;
+    const std::vector<const NodeName*> left = nodes_left(group);
+    std::size_t next = 0;
+    for (const Pod* pod : group.waiting) {
+      if (next == left.size()) return;
+      HoldIdentity self = identity_in(group_of_job(*pod), *pod);
+      add(*left[next++],
+          Hold{pod->requests, pod->priority, std::move(self.task), std::move(self.gang), Uid{},
+               plan_expires_s(snapshot_, *pod, *group.plan)});
+    }
+    if (missing <= 0) return;
+    const Hold hold = missing_pod_hold(group);
+    for (std::int64_t i = 0; i < missing && next < left.size(); ++i)
+      add(*left[next++], hold);
+  }
+
+  // In the plan's order.
+  static std::vector<const NodeName*> nodes_left(const PlanGroup& group) {
+    std::vector<const NodeName*> left;
+    for (const NodeName& node : group.plan->nodes)
+      left.push_back(&node);
+    for (const NodeName* taken : group.taken) {
+      const auto at = std::find_if(left.begin(), left.end(),
+                                   [&](const NodeName* node) { return *node == *taken; });
+      if (at != left.end()) left.erase(at);
+    }
+    return left;
+  }
+
+  // Members that the Job controller has not created yet.
+  std::int64_t missing_pods(const PlanGroup& group) const {
+    if (group.job == nullptr) return 0;
+    const std::int64_t wanted = wanted_pods(*group.job);
+    if (wanted <= group.members) return 0;
+    return wanted - std::max(group.members, ended_or_live(*group.job));
+  }
+
+  // Pods that the controller has made: where one that we saw is gone, it has ended, and the Job's
+  // count follows a second later.
+  std::int64_t ended_or_live(const Job& job) const {
+    const PlanSighting* seen = snapshot_.sighting_of(job.uid);
+    const bool progressed = seen != nullptr && seen->value_hash == job.plan->value_hash &&
+                            seen->last_progress_s > seen->first_seen_s;
+    return progressed ? job.active : 0;
+  }
+
+  Hold missing_pod_hold(const PlanGroup& group) const {
+    Pod member;
+    member.key.ns = group.job->key.ns;
+    member.owner = OwnerRef{"Job", group.job->key.name, group.job->uid};
+    HoldIdentity self = hold_identity(member, group.job);
+    const bool known = !group.waiting.empty();
+    return Hold{group.job->pod_requests,
+                known ? group.waiting.front()->priority : group.job->priority,
+                std::move(self.task),
+                std::move(self.gang),
+                Uid{},
+                plan_expires_s(snapshot_, group.job->uid, *group.plan)};
+  }
+
+  void add(const NodeName& node, Hold hold) {
+    const auto index = snapshot_.find_node(node.str());
+    if (!index) return;
+    nodes_.push_back(*index);
+    holds_.push_back(std::move(hold));
+  }
+
+  const ClusterSnapshot& snapshot_;
+  std::deque<PlanGroup> groups_;
+  std::unordered_map<std::string_view, PlanGroup*> of_job_;  // by uid
+  std::unordered_map<std::string, PlanGroup*> of_owner_;     // by task or gang, and plan
+  std::vector<NodeIndex> nodes_;                             // of holds_
+  std::vector<Hold> holds_;
+};
+
+}  // namespace
+
+HoldTable derive_holds(const ClusterSnapshot& snapshot) {
+  return HoldDeriver(snapshot).derive();
+}
+
+const PlanNote* live_plan(const ClusterSnapshot& snapshot, const Pod& pod, double now_steady_s) {
+  const PlanNote* plan = standing_plan(snapshot, pod);
+  if (plan == nullptr || plan_expires_s(snapshot, pod, *plan) <= now_steady_s) return nullptr;
+  return plan;
+}
+
+HoldIdentity hold_identity(const ClusterSnapshot& snapshot, const Pod& pod) {
+  return hold_identity(pod, owning_job(snapshot, pod));
+}
+
+HoldIdentity hold_identity(const Pod& pod, const Job* job) {
+  HoldIdentity identity;
+  identity.task = pod.owner ? pod.owner->uid : pod.uid;
+  // A JobSet's Jobs are one task; a CronJob's are not.
+  if (job != nullptr && job->owner && job->owner->kind != "CronJob")
+    identity.task = job->owner->uid;
+  std::optional<std::string> gang;
+  if (pod.intent) gang = pod.intent->gang;
+  if (!gang && job != nullptr && job->intent) gang = job->intent->gang;
+  if (gang) identity.gang = pod.key.ns + "/" + *gang;
+  return identity;
+}
+
+HoldView::HoldView(const ClusterSnapshot& snapshot, const Pod& pod, double now_steady_s)
+    : snapshot_(snapshot),
+      pod_(pod),
+      now_steady_s_(now_steady_s),
+      self_(hold_identity(snapshot, pod)) {}
+
+bool HoldView::counts(const Hold& hold) const {
+  if (hold.rank < pod_.priority || hold.expires_s <= now_steady_s_) return false;
+  if (!hold.pod.empty() && hold.pod == pod_.uid) return false;
+  if (!hold.task.empty() && hold.task == self_.task) return false;
+  return hold.gang.empty() || hold.gang != self_.gang;
+}
+
+Resources HoldView::against(NodeIndex node) const {
+  Resources sum;
+  for (const Hold& hold : on(node))
+    if (counts(hold)) sum += hold.amount;
+  return sum;
+}
+
+Resources held_against(const ClusterSnapshot& snapshot, NodeIndex node, const Pod& pod,
+                       double now_steady_s) {
+  return HoldView(snapshot, pod, now_steady_s).against(node);
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,95 @@
+#include "slackline/core/cluster/let_go.h"
+
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "slackline/core/planning/gpu_types.h"
+
+namespace slackline::core {
+namespace {
+
+// A shape that we chose goes with the plan it was chosen for.
+void restore_shape(const Job& job, OwnWrite& write) {
+  if (!job.original || !job.original->changed()) return;
+  const OriginalShape& first = *job.original;
+  const std::string resource = primary_gpu_resource(job.pod_requests);
+  if (first.parallelism || first.gpus)
+    write.reshape = Reshape{first.parallelism.value_or(job.parallelism),
+                            first.gpus.value_or(job.pod_requests.gpu_count(resource)), resource,
+                            first.gpus ? job.gpu_container : ""};
+  write.affinity_terms = first.affinity_terms;
+  write.original = std::make_shared<const OriginalShape>();
+}
+
+std::map<Uid, std::int64_t> bound_by_owner(const ClusterSnapshot& snapshot) {
+  std::map<Uid, std::int64_t> bound;
+  for (const NodeStatePtr& state : snapshot.nodes)
+    for (const PodPtr& pod : state->pods)
+      if (pod->owner) ++bound[pod->owner->uid];
+  return bound;
+}
+
+void let_jobs_go(const ClusterSnapshot& snapshot, const std::vector<JobPtr>& jobs,
+                 std::vector<OwnWrite>& writes) {
+  if (jobs.empty()) return;
+  std::map<Uid, std::int64_t> bound = bound_by_owner(snapshot);
+  for (const JobPtr& job : jobs) {
+    if (job->finished) continue;
+    const bool waits = job->waits_with_us();
+    const bool on_its_way =
+        !job->suspended && job->plan && job->managed && bound[job->uid] < job->wanted_pods();
+    if (!waits && !on_its_way) continue;
+    writes.push_back(job_write(OwnWriteKind::kOpenJob, *job));
+    if (waits) restore_shape(*job, writes.back());
+  }
+}
+
+template <class T>
+std::vector<std::shared_ptr<const T>> due(const std::vector<GivenUp<T>>& given_up, double now_s) {
+  std::vector<std::shared_ptr<const T>> objects;
+  for (const GivenUp<T>& each : given_up)
+    if (each.due_s <= now_s) objects.push_back(each.object);
+  return objects;
+}
+
+void let_pods_go(const std::vector<PodPtr>& pods, std::vector<OwnWrite>& writes) {
+  for (const PodPtr& pod : pods) {
+    if (pod->deleting) continue;
+    if (pod->our_gate && !pod->nominated_node.empty())
+      writes.push_back(pod_write(OwnWriteKind::kClearNomination, *pod));
+    else if (pod->plan && pod->managed)
+      writes.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));
+    else if (pod->our_gate && !pod->foreign_gate)
+      writes.push_back(pod_write(OwnWriteKind::kLiftGate, *pod));
+  }
+}
+
+}  // namespace
+
+std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot) {
+  std::vector<OwnWrite> writes;
+  let_jobs_go(snapshot, snapshot.jobs, writes);
+  let_pods_go(snapshot.unbound, writes);
+  for (OwnWrite& write : let_go_given_up(snapshot, std::numeric_limits<double>::infinity()))
+    writes.push_back(std::move(write));
+  return writes;
+}
+
+std::vector<OwnWrite> let_go_given_up(const ClusterSnapshot& snapshot, double now_steady_s) {
+  std::vector<OwnWrite> writes;
+  let_jobs_go(snapshot, due(snapshot.given_up_jobs, now_steady_s), writes);
+  let_pods_go(due(snapshot.given_up_pods, now_steady_s), writes);
+  return writes;
+}
+
+HeldBack held_back(const ClusterSnapshot& snapshot) {
+  HeldBack held;
+  for (const JobPtr& job : snapshot.jobs)
+    if (job->waits_with_us()) ++held.jobs;
+  for (const PodPtr& pod : snapshot.unbound)
+    if (!pod->deleting && pod->our_gate) ++held.pods;
+  return held;
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,99 @@
+#include "other_runs.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/throughput/prediction.h"
+#include "slackline/core/throughput/throughput.h"
+
+namespace slackline::core {
+namespace {
+
+// Of pods of one owner on one GPU type.
+struct Length {
+  std::optional<double> work_s;  // nullopt: nobody knows
+  double startup_s = 0;
+  double error = 0;
+};
+
+class Finder {
+ public:
+  Finder(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
+         const QueueOptions& options)
+      : snapshot_(snapshot), pools_(pools), options_(options) {}
+
+  std::vector<OtherRun> find() {
+    for (PoolIndex pool = 0; pool < pools_.size(); ++pool)
+      for (PoolNode node = 0; node < pools_[pool].nodes.size(); ++node) {
+        if (is_asked(options_.stop)) return std::move(runs_);
+        for (const PodPtr& pod : snapshot_.node(pools_[pool].nodes[node]).pods)
+          add(*pod, pool, node);
+      }
+    return std::move(runs_);
+  }
+
+ private:
+  void add(const Pod& pod, PoolIndex pool, PoolNode node) {
+    const Pool& of = pools_[pool].pool;
+    if (pod.terminal() || is_planned(pod) || primary_gpu_resource(pod.requests) != of.resource)
+      return;
+    const int gpus = countable_gpus(pod.requests.gpu_count(of.resource));
+    if (gpus > of.gpus_per_node) return;
+    OtherRun run;
+    run.node = node;
+    run.started_s = std::min(pod.started_s.value_or(options_.now_wall_s), options_.now_wall_s);
+    const Length& length = length_of(pod, of, gpus);
+    run.known = length.work_s.has_value();
+    const double elapsed_s = options_.now_wall_s - run.started_s;
+    run.estimate = {pool,
+                    {1, gpus},
+                    1,
+                    length.work_s.value_or(std::max(kUnknownRun_s, 2 * elapsed_s)),
+                    length.startup_s,
+                    length.error};
+    runs_.push_back(run);
+  }
+
+  bool is_planned(const Pod& pod) const {
+    const Job* job = owning_job(snapshot_, pod);
+    return pod.plan != nullptr || (job != nullptr && job->plan != nullptr);
+  }
+
+  const Length& length_of(const Pod& pod, const Pool& pool, int gpus) {
+    const Uid& owner = pod.owner ? pod.owner->uid : pod.uid;
+    const auto [at, first] = lengths_.try_emplace({owner, pool.type});
+    if (first) at->second = find_length(pod, pool, gpus);
+    return at->second;
+  }
+
+  Length find_length(const Pod& pod, const Pool& pool, int gpus) const {
+    const TaskIntent intent = effective_intent(snapshot_, pod);
+    const Placement shape = clamped_placement(gang_pods(snapshot_, pod, intent), gpus);
+    const auto model = options_.catalog->is_whole(pool.resource)
+                           ? options_.predictor->prepare(intent, pool.type)
+                           : std::nullopt;
+    if (const auto estimate = model ? predicted_run(*model, intent, shape) : std::nullopt)
+      return {estimate->work_s, estimate->startup_s, estimate->error};
+    if (intent.expected_duration_s) return {intent.expected_duration_s, 0, kStatedError};
+    return {std::nullopt, 0, kUnknownError};
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const std::vector<QueuePool>& pools_;
+  const QueueOptions& options_;
+  std::map<std::pair<Uid, GpuType>, Length> lengths_;
+  std::vector<OtherRun> runs_;
+};
+
+}  // namespace
+
+std::vector<OtherRun> find_other_runs(const ClusterSnapshot& snapshot,
+                                      const std::vector<QueuePool>& pools,
+                                      const QueueOptions& options) {
+  return Finder(snapshot, pools, options).find();
+}
+
+}  // namespace slackline::core

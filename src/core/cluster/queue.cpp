@@ -1,0 +1,375 @@
+#include "slackline/core/cluster/queue.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "other_runs.h"
+#include "queue_limits.h"
+#include "queue_tasks.h"
+#include "quota_menu.h"
+#include "room.h"
+#include "scale_up.h"
+#include "slackline/base/saturating.h"
+#include "slackline/base/text.h"
+#include "slackline/core/cluster/pools.h"
+#include "slackline/core/cluster/predicates.h"
+#include "slackline/core/planning/deadline.h"
+#include "slackline/model/reason.h"
+
+namespace slackline::core {
+namespace {
+
+std::vector<QueuePool> find_pools(const ClusterSnapshot& snapshot, const GpuCatalog& catalog) {
+  std::vector<QueuePool> pools;
+  for (Pool& pool : derive_pools(snapshot, catalog))
+    pools.push_back({std::move(pool), {}});
+  for (NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
+    const Node& node = *snapshot.node(i).node;
+    if (node.unschedulable || !node.ready || !node.problems.empty()) continue;
+    for (QueuePool& pool : pools)
+      if (pool.pool.type == node.gpu_type && node.allocatable.gpu_count(pool.pool.resource) > 0)
+        pool.nodes.push_back(i);
+  }
+  return pools;
+}
+
+// All that eligibility depends on, as a key.
+std::string eligibility_key(const Pod& member) {
+  std::string key = format("{}|{}", member.requests.cpu_milli, member.requests.memory_bytes);
+  if (!member.constraints) return key;
+  for (const auto& [name, value] : member.constraints->node_selector)
+    key += format("|s {}={}", name, value);
+  for (const NodeSelectorTerm& term : member.constraints->affinity_terms) {
+    key += "|a";
+    for (const MatchExpression& expression : term)
+      key += format(" {} {} {}", expression.key, static_cast<int>(expression.op),
+                    join(expression.values, ","));
+  }
+  for (const Toleration& toleration : member.constraints->tolerations)
+    key += format("|t {} {} {} {}", toleration.key, toleration.exists, toleration.value,
+                  toleration.effect ? static_cast<int>(*toleration.effect) : -1);
+  return key;
+}
+
+// Which nodes one member may use, asked once for all tasks alike.
+class Eligibility {
+ public:
+  Eligibility(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
+              const RoomTable& room)
+      : snapshot_(snapshot), pools_(pools), room_(room) {}
+
+  const EligibleNodesPtr& of(const Pod& member) {
+    const auto [at, first] = known_.try_emplace(eligibility_key(member));
+    if (first) at->second = find(member);
+    return at->second;
+  }
+
+ private:
+  // Null: every node.
+  EligibleNodesPtr find(const Pod& member) const {
+    Resources rest = member.requests;
+    rest.gpus.clear();  // FreeGpus knows them
+    auto eligible = std::make_shared<EligibleNodes>();
+    bool every = true;
+    for (const QueuePool& pool : pools_) {
+      NodeSet nodes(pool.nodes.size());
+      for (PoolNode i = 0; i < pool.nodes.size(); ++i) {
+        const NodeIndex node = pool.nodes[i];
+        if (!misfit(member, *snapshot_.node(node).node) && fits(rest, room_.free(node)))
+          nodes.insert(i);
+        else
+          every = false;
+      }
+      eligible->by_pool.push_back(std::move(nodes));
+    }
+    return every ? nullptr : EligibleNodesPtr(std::move(eligible));
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const std::vector<QueuePool>& pools_;
+  const RoomTable& room_;
+  std::map<std::string, EligibleNodesPtr> known_;
+};
+
+// A task's plan in terms of its menu; nullopt where the plan fits none of its choices.
+struct PlannedRun {
+  ChoiceIndex choice = 0;
+  std::vector<PoolNode> nodes;  // each once
+};
+
+std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const QueueTask& task,
+                                      const PlacementMenu& menu,
+                                      const std::vector<QueuePool>& pools) {
+  std::vector<NodeName> names = task.plan->nodes;
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  for (ChoiceIndex i = 0; i < menu.all.size(); ++i) {
+    const Choice& choice = menu.all[i];
+    const QueuePool& pool = pools[choice.pool];
+    if (choice.shape != task.plan->shape || pool.pool.type != task.plan->gpu_type ||
+        names.size() != static_cast<std::size_t>(choice.shape.d_node))
+      continue;
+    PlannedRun run{i, {}};
+    for (const NodeName& name : names) {
+      const auto index = snapshot.find_node(name.str());
+      if (!index) return std::nullopt;
+      const auto at = std::lower_bound(pool.nodes.begin(), pool.nodes.end(), *index);
+      if (at == pool.nodes.end() || *at != *index) return std::nullopt;
+      run.nodes.push_back(static_cast<PoolNode>(at - pool.nodes.begin()));
+    }
+    return run;
+  }
+  return std::nullopt;
+}
+
+// How long a new Job keeps its place while its controller has not said Suspended=True: otherwise
+// the younger of two would start where the controller comes to it first.
+constexpr double kHaltsWithin_s = 10;
+
+double started_s(const QueueTask& task, double now_s) {
+  if (task.job) return task.job->started_s.value_or(now_s);
+  return task.member->started_s.value_or(now_s);
+}
+
+}  // namespace
+
+class QueueMaker {
+ public:
+  QueueMaker(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus)
+      : snapshot_(snapshot),
+        options_(options),
+        menus_(menus),
+        room_(snapshot, options.now_steady_s),
+        present_(snapshot, *options.catalog),
+        quotas_(snapshot) {
+    quotas_.charge_released(snapshot);
+  }
+
+  Queue make() {
+    queue_.pools_ = find_pools(snapshot_, *options_.catalog);
+    renew_menus();
+    FoundTasks found = find_queue_tasks(snapshot_, options_.held_off, options_.stop);
+    queue_.to_open_ = std::move(found.to_open);
+    queue_.tasks_ = std::move(found.waiting);
+    std::erase_if(queue_.tasks_, [&](const QueueTask& task) {
+      return !may_start(task) && options_.now_wall_s > task.created_s + kHaltsWithin_s;
+    });
+    for (QueueTask& task : found.running)
+      queue_.tasks_.push_back(std::move(task));
+    for (QueueTask& task : found.let_go)
+      if (may_come_back(task)) queue_.tasks_.push_back(std::move(task));
+    std::sort(queue_.tasks_.begin(), queue_.tasks_.end(),
+              [](const QueueTask& a, const QueueTask& b) {
+                return std::tie(a.created_s, a.key, a.kind, a.uid) <
+                       std::tie(b.created_s, b.key, b.kind, b.uid);
+              });
+    hold_to_limits(queue_.tasks_, options_.queues);
+    if (options_.foresee) foresee_runs();
+    describe_tasks();
+    if (is_asked(options_.stop)) return given_up();
+    find_runs();
+    lay_out_gpus();
+    start_runs();
+    return std::move(queue_);
+  }
+
+ private:
+  static Queue given_up() {
+    Queue nothing;
+    nothing.gave_up_ = true;
+    return nothing;
+  }
+
+  const QueueRules& rules_of(const QueueTask& task) const {
+    static const QueueRules kDefaults;
+    if (options_.queues == nullptr) return kDefaults;
+    return options_.queues->of(queue_of(*task.intent, task.key.ns));
+  }
+
+  void renew_menus() {
+    std::vector<Pool> pools;
+    for (const QueuePool& pool : queue_.pools_)
+      pools.push_back(pool.pool);
+    const std::vector<GpuType>& types = snapshot_.node_table.types;
+    if (!menus_.made_for(pools, types, options_.predictor.get(), options_.theta))
+      menus_ =
+          TaskMenus(std::move(pools), types, *options_.catalog, options_.predictor, options_.theta);
+  }
+
+  void describe_tasks() {
+    std::optional<RoomTable> later;
+    if (options_.foresee) later.emplace(later_room());
+    Eligibility eligibility(snapshot_, queue_.pools_, later ? *later : room_);
+    std::vector<PlanTask> tasks;
+    tasks.reserve(queue_.tasks_.size() + other_runs_.size());
+    for (QueueTask& task : queue_.tasks_) {
+      if (is_asked(options_.stop)) return;
+      const TaskMenu& menu = menus_.of(*task.intent, task.request);
+      task.deadline_s = resolve_deadline(*task.intent, task.created_s, menu.lat11_s);
+      task.length_known = menu.known;
+      PlanTask described;
+      squared_errors_ += menu.error * menu.error;
+      described.id = static_cast<std::int64_t>(tasks.size());
+      described.submit_s = task.created_s;
+      described.deadline_s = task.deadline_s.value_or(kNoDeadline);
+      described.qos = task.intent->qos_class.value_or(QosClass::kNormal);
+      described.request_gpus = saturating_int(saturating_mul(task.request.pods, task.request.gpus));
+      described.type = task.intent->workload().value_or("");
+      described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(described.checkpoint_s);
+      described.preemptible = false;  // until live preemption exists
+      described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);
+      described.preference = menu.preference;
+      described.fallback_after_s = rules_of(task).fallback_after_s;
+      if (!task.plan) described.eligible = eligibility.of(*task.member);
+      if (!task.plan && !task.hindrance && rules_of(task).scale_up &&
+          !present_.could_run(task, eligibility_key(*task.member)))
+        scale_up(static_cast<TaskIndex>(tasks.size()));
+      tasks.push_back(std::move(described));
+    }
+    for (const OtherRun& run : other_runs_)
+      tasks.push_back(described_run(run, static_cast<std::int64_t>(tasks.size())));
+    queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
+  }
+
+  // Nobody asks where none waits.
+  void foresee_runs() {
+    const auto waits = [](const QueueTask& task) { return task.plan == nullptr; };
+    if (std::none_of(queue_.tasks_.begin(), queue_.tasks_.end(), waits)) return;
+    other_runs_ = find_other_runs(snapshot_, queue_.pools_, options_);
+    queue_.runs_of_unknown_length_ = static_cast<std::size_t>(std::count_if(
+        other_runs_.begin(), other_runs_.end(), [](const OtherRun& run) { return !run.known; }));
+  }
+
+  // What will be free of CPU and memory when the GPU pods of a node have ended.
+  RoomTable later_room() const {
+    RoomTable room = room_;
+    for (NodeIndex node = 0; node < snapshot_.nodes.size(); ++node)
+      for (const PodPtr& pod : snapshot_.node(node).pods)
+        if (pod->requests.wants_gpus() && !pod->terminal()) room.give_back(node, pod->requests);
+    return room;
+  }
+
+  PlanTask described_run(const OtherRun& run, std::int64_t id) const {
+    PlanTask described;
+    described.id = id;
+    described.submit_s = run.started_s;
+    described.request_gpus = run.estimate.shape.gpus();
+    described.preemptible = false;
+    described.menu = std::make_shared<const PlacementMenu>(
+        make_menu({run.estimate}, menus_.pools(), {.theta = options_.theta}));
+    return described;
+  }
+
+  // A node that could run it has come: without a plan, tasks behind it would be given that node.
+  bool may_come_back(const QueueTask& task) {
+    return rules_of(task).scale_up && present_.could_run(task, eligibility_key(*task.member));
+  }
+
+  void scale_up(TaskIndex index) {
+    QueueTask& task = queue_.tasks_[index];
+    if (task.request.pods > 1) {
+      task.hindrance =
+          Hindrance{reason::kGangCannotScaleUp,
+                    format("{} pods of {} GPUs", task.request.pods, task.request.gpus)};
+      return;
+    }
+    let_go_.insert(index);
+    if (!may_start(task)) return;
+    if (task.job && task.job->suspended)
+      queue_.to_open_.push_back(task.job);
+    else
+      queue_.to_let_go_.insert(queue_.to_let_go_.end(), task.pods.begin(), task.pods.end());
+  }
+
+  std::shared_ptr<const PlacementMenu> within_quotas(
+      QueueTask& task, const std::shared_ptr<const PlacementMenu>& menu) const {
+    if (quotas_.empty() || menu->empty()) return menu;
+    auto admitted = admitted_menu(quotas_, task, menu, menus_.pools(), options_.theta);
+    if (!admitted->empty()) return admitted;
+    task.hindrance = Hindrance{reason::kQuotaExceeded, task.key.ns};
+    return menu;
+  }
+
+  void find_runs() {
+    runs_.resize(queue_.tasks_.size());
+    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t)
+      if (queue_.tasks_[t].plan)
+        runs_[t] =
+            planned_run(snapshot_, queue_.tasks_[t], *(*queue_.table_)[t].menu, queue_.pools_);
+    for (const OtherRun& run : other_runs_)
+      runs_.push_back(PlannedRun{0, {run.node}});
+  }
+
+  void lay_out_gpus() {
+    std::vector<std::vector<int>> gpus;
+    for (const QueuePool& pool : queue_.pools_) {
+      gpus.emplace_back();
+      for (const NodeIndex node : pool.nodes)
+        gpus.back().push_back(countable_gpus(room_.free(node).gpu_count(pool.pool.resource)));
+    }
+    for (TaskIndex t = 0; t < runs_.size(); ++t) {
+      if (!runs_[t]) continue;
+      const Choice& choice = (*queue_.table_)[t].menu->all[runs_[t]->choice];
+      std::vector<int>& of_pool = gpus[choice.pool];
+      if (has_room_beside(of_pool, *runs_[t], choice.shape.d_gpn))
+        for (const PoolNode node : runs_[t]->nodes)
+          of_pool[node] += choice.shape.d_gpn;
+      else
+        runs_[t].reset();
+    }
+    queue_.state_ = PlanState(*queue_.table_, FreeGpus(gpus));
+    if (!queue_.tasks_.empty())
+      queue_.state_.believe(
+          ModelError(std::sqrt(squared_errors_ / static_cast<double>(queue_.tasks_.size()))));
+  }
+
+  // Plans for more GPUs than a node can have are not ours, and must not cost memory.
+  static bool has_room_beside(const std::vector<int>& gpus, const PlannedRun& run, int d_gpn) {
+    return std::all_of(run.nodes.begin(), run.nodes.end(),
+                       [&](PoolNode node) { return gpus[node] + d_gpn <= kMaxGpusPerNode; });
+  }
+
+  // In the order in which they started.
+  void start_runs() {
+    std::vector<std::pair<double, TaskIndex>> started;
+    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
+      const QueueTask& task = queue_.tasks_[t];
+      if (task.plan && runs_[t])
+        started.emplace_back(started_s(task, options_.now_wall_s), t);
+      else if (!task.plan && !task.hindrance && !let_go_.contains(t))
+        queue_.state_.arrive(t);
+    }
+    for (std::size_t i = 0; i < other_runs_.size(); ++i) {
+      const auto t = static_cast<TaskIndex>(queue_.tasks_.size() + i);
+      if (runs_[t]) started.emplace_back(other_runs_[i].started_s, t);
+    }
+    std::sort(started.begin(), started.end());
+    for (const auto& [time_s, t] : started) {
+      queue_.state_.arrive(t);
+      Run run = queue_.state_.run_at(t, runs_[t]->choice, time_s, runs_[t]->nodes);
+      run.promoted = t < queue_.tasks_.size() && queue_.tasks_[t].plan->promoted;
+      queue_.state_.start(t, std::move(run));
+    }
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const QueueOptions& options_;
+  TaskMenus& menus_;
+  const RoomTable room_;
+  double squared_errors_ = 0;  // of what is predicted of the tasks
+  PresentNodes present_;
+  std::set<TaskIndex> let_go_;
+  QuotaBook quotas_;
+  std::vector<OtherRun> other_runs_;             // behind the tasks of the queue
+  std::vector<std::optional<PlannedRun>> runs_;  // by task; nullopt: not a run of the queue
+  Queue queue_;
+};
+
+Queue make_queue(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus) {
+  return QueueMaker(snapshot, options, menus).make();
+}
+
+}  // namespace slackline::core

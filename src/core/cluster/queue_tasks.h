@@ -1,0 +1,22 @@
+// The tasks of a queue, found in a snapshot: what queue.h says of waiting and running.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "slackline/core/cluster/queue.h"
+
+namespace slackline::core {
+
+struct FoundTasks {
+  std::vector<QueueTask> waiting;
+  std::vector<QueueTask> running;
+  std::vector<JobPtr> to_open;
+  std::vector<QueueTask> let_go;  // single pods without gate, plan and nomination
+};
+
+// Some of them only, once `stop` says yes.
+FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
+                            const std::unordered_set<Uid>* held_off, const StopAsked& stop);
+
+}  // namespace slackline::core

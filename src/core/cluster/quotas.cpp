@@ -1,0 +1,90 @@
+#include "slackline/core/cluster/quotas.h"
+
+#include <algorithm>
+
+#include "slackline/base/saturating.h"
+
+namespace slackline::core {
+namespace {
+
+std::int64_t amount_of(const Resources& pod, std::string_view resource) {
+  if (resource == "pods") return pod.pods;
+  if (resource == "cpu") return pod.cpu_milli;
+  if (resource == "memory") return pod.memory_bytes;
+  return pod.gpu_count(resource);
+}
+
+template <class Look>
+void each_pod(const ClusterSnapshot& snapshot, const Look& look) {
+  for (const PodPtr& pod : snapshot.unbound)
+    look(*pod);
+  for (const NodeStatePtr& state : snapshot.nodes)
+    for (const PodPtr& pod : state->pods)
+      look(*pod);
+}
+
+}  // namespace
+
+bool QuotaBook::Account::covers(const Resources& pod) const {
+  return !needs_cpu_or_memory || pod.cpu_milli > 0 || pod.memory_bytes > 0;
+}
+
+QuotaBook::QuotaBook(const ClusterSnapshot& snapshot) {
+  std::map<std::string, std::vector<const ResourceQuota*>> quotas;
+  for (const auto& quota : snapshot.quotas) {
+    if (quota->other_scopes || quota->limits.empty()) continue;
+    quotas[quota->key.ns].push_back(quota.get());
+    Account account{quota->needs_cpu_or_memory, {}};
+    for (const QuotaLimit& limit : quota->limits)
+      account.limits.push_back({limit.resource, limit.hard});
+    accounts_[quota->key.ns].push_back(std::move(account));
+  }
+  if (accounts_.empty()) return;
+  each_pod(snapshot, [&](const Pod& pod) {
+    if (pod.terminal() || !accounts_.contains(pod.key.ns)) return;
+    charge(pod.key.ns, pod.requests, 1);
+    if (pod.owner) ++pods_of_[pod.owner->uid];
+  });
+  for (auto& [ns, accounts] : accounts_)
+    for (std::size_t i = 0; i < accounts.size(); ++i)
+      for (std::size_t j = 0; j < accounts[i].limits.size(); ++j) {
+        const QuotaLimit& limit = quotas[ns][i]->limits[j];
+        std::int64_t& left = accounts[i].limits[j].left;
+        left = std::min(left, saturating_sub(limit.hard, limit.used));
+      }
+}
+
+void QuotaBook::charge_released(const ClusterSnapshot& snapshot) {
+  if (accounts_.empty()) return;
+  for (const JobPtr& job : snapshot.jobs) {
+    if (job->suspended || job->finished || !job->plan || !accounts_.contains(job->key.ns)) continue;
+    const auto at = pods_of_.find(job->uid);
+    const std::int64_t there = at == pods_of_.end() ? 0 : at->second;
+    if (there < job->wanted_pods())
+      charge(job->key.ns, job->pod_requests, job->wanted_pods() - there);
+  }
+}
+
+bool QuotaBook::admits(const std::string& ns, const Resources& pod, std::int64_t pods) const {
+  const auto at = accounts_.find(ns);
+  if (at == accounts_.end()) return true;
+  return std::all_of(at->second.begin(), at->second.end(), [&](const Account& account) {
+    return !account.covers(pod) ||
+           std::all_of(account.limits.begin(), account.limits.end(), [&](const Limit& limit) {
+             const std::int64_t wanted = saturating_mul(amount_of(pod, limit.resource), pods);
+             return wanted <= 0 || wanted <= limit.left;
+           });
+  });
+}
+
+void QuotaBook::charge(const std::string& ns, const Resources& pod, std::int64_t pods) {
+  const auto at = accounts_.find(ns);
+  if (at == accounts_.end()) return;
+  for (Account& account : at->second) {
+    if (!account.covers(pod)) continue;
+    for (Limit& limit : account.limits)
+      limit.left = saturating_sub(limit.left, saturating_mul(amount_of(pod, limit.resource), pods));
+  }
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,92 @@
+#include "slackline/core/cluster/real_runs.h"
+
+#include <algorithm>
+
+#include "slackline/core/cluster/stock_queue.h"
+#include "slackline/core/planning/gpu_types.h"
+
+namespace slackline::core {
+namespace {
+
+void add_member(RealRun& run, const Pod& pod, const Node& node) {
+  const auto same = [&](const RealRun::Member& member) { return member.pod == pod.uid; };
+  if (std::any_of(run.members.begin(), run.members.end(), same)) return;
+  // Others take the place of those that a restart has ended.
+  if (static_cast<std::int64_t>(run.members.size()) >= run.job->parallelism)
+    run.members.erase(run.members.begin());
+  run.members.push_back({pod.uid, NodeName(pod.node), node.gpu_type,
+                         pod.requests.gpu_count(primary_gpu_resource(pod.requests)),
+                         *pod.started_s});
+}
+
+// True where it is news.
+bool start(RealRun& run) {
+  if (static_cast<std::int64_t>(run.members.size()) < run.job->parallelism) return false;
+  const bool first = !run.started_s;
+  for (const RealRun::Member& member : run.members)
+    run.started_s = std::max(run.started_s.value_or(member.started_s), member.started_s);
+  return first;
+}
+
+}  // namespace
+
+std::vector<RealEvent> RealRuns::observe(const ClusterSnapshot& snapshot, double now_s) {
+  std::erase_if(runs_, [&](const auto& each) { return each.second.look < look_; });
+  ++look_;
+  std::vector<RealEvent> events;
+  observe_jobs(snapshot, events);
+  observe_pods(snapshot);
+  std::vector<RealEvent> ended;
+  for (const JobPtr& job : snapshot.jobs) {
+    const auto at = runs_.find(job->uid);
+    if (at == runs_.end() || !at->second.told) continue;
+    RealRun& run = at->second.run;
+    if (!run.ended_s && start(run)) events.push_back({RealChange::kStarted, job->uid});
+    if (run.ended_s || !job->finished) continue;
+    run.succeeded = job->completed_s.has_value();
+    run.ended_s = job->completed_s.value_or(now_s);
+    ended.push_back({RealChange::kEnded, job->uid});
+  }
+  events.insert(events.end(), ended.begin(), ended.end());
+  std::vector<RealEvent> gone;
+  for (const auto& [uid, entry] : runs_)
+    if (entry.look < look_ && entry.told && !entry.run.ended_s)
+      gone.push_back({RealChange::kGone, uid});
+  std::sort(gone.begin(), gone.end(),
+            [](const RealEvent& a, const RealEvent& b) { return a.job < b.job; });
+  events.insert(events.end(), gone.begin(), gone.end());
+  return events;
+}
+
+void RealRuns::observe_jobs(const ClusterSnapshot& snapshot, std::vector<RealEvent>& events) {
+  for (const JobPtr& job : snapshot.jobs) {
+    const auto at = runs_.find(job->uid);
+    if (at == runs_.end() && !queues_as_one(*job)) continue;
+    Entry& entry = at == runs_.end() ? runs_[job->uid] : at->second;
+    const bool first = entry.run.job == nullptr;
+    entry.run.job = job;
+    entry.look = look_;
+    if (!first || job->finished) continue;
+    entry.told = true;
+    events.push_back({RealChange::kArrived, job->uid});
+  }
+}
+
+void RealRuns::observe_pods(const ClusterSnapshot& snapshot) {
+  for (const NodeStatePtr& state : snapshot.nodes)
+    for (const PodPtr& pod : state->pods) {
+      if (!pod->owner) continue;
+      const auto at = runs_.find(pod->owner->uid);
+      if (at == runs_.end()) continue;
+      RealRun& run = at->second.run;
+      if (look_ == 1) run.began_unseen = true;
+      if (pod->started_s) add_member(run, *pod, *state->node);
+    }
+}
+
+const RealRun* RealRuns::find(const Uid& job) const {
+  const auto at = runs_.find(job);
+  return at == runs_.end() ? nullptr : &at->second.run;
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,33 @@
+// Tasks that no present node could ever run (hand-over rule 8). Where their queue has scaleUp,
+// those of one pod go to the stock path without a nomination, because a cluster autoscaler passes
+// over nominated pods; a gang that an autoscaler served pod by pod would only be half there.
+//
+// Present is every node of the cluster, full, cordoned or unready ones too: those may come back.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "slackline/core/cluster/queue.h"
+
+namespace slackline::core {
+
+class PresentNodes {
+ public:
+  // Both outlive it.
+  PresentNodes(const ClusterSnapshot& snapshot, const GpuCatalog& catalog)
+      : snapshot_(snapshot), catalog_(catalog) {}
+
+  // Whether they could run the task in a shape that it allows, if they were empty. Asked once for
+  // all tasks of the same `kind`, which names what their members may use.
+  bool could_run(const QueueTask& task, const std::string& kind);
+
+ private:
+  bool find(const QueueTask& task) const;
+
+  const ClusterSnapshot& snapshot_;
+  const GpuCatalog& catalog_;
+  std::map<std::string, bool> known_;
+};
+
+}  // namespace slackline::core

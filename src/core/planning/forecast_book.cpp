@@ -1,0 +1,36 @@
+#include "slackline/core/planning/forecast_book.h"
+
+#include <utility>
+
+namespace slackline::core {
+namespace {
+
+double resolution_for(std::size_t waiting) {
+  if (waiting <= 200) return 0.01;
+  return waiting <= 1000 ? 0.03 : 0.1;
+}
+
+}  // namespace
+
+ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names, double now_s,
+                           const Policy& policy, const StopAsked& stop, Expected expected)
+    : made_s_(now_s) {
+  std::vector<TaskIndex> asked(state.waiting().begin(), state.waiting().end());
+  for (const TaskIndex task : state.running())
+    if (task < names.size()) asked.push_back(task);
+  RolloutOptions options;
+  options.resolution = resolution_for(state.waiting().size());
+  options.stop = stop;
+  options.expected = std::move(expected.tasks);
+  options.window_s = expected.window_s;
+  entries_.reserve(asked.size());
+  for (const Forecast& told : rollout(state, now_s, policy, asked, options))
+    entries_.emplace(names[told.task], told);
+}
+
+const Forecast* ForecastBook::find(const Uid& name) const {
+  const auto at = entries_.find(name);
+  return at == entries_.end() ? nullptr : &at->second;
+}
+
+}  // namespace slackline::core

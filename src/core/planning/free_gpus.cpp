@@ -1,0 +1,129 @@
+#include "slackline/core/planning/free_gpus.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+namespace slackline::core {
+namespace {
+
+constexpr std::uint64_t kEveryNode = ~std::uint64_t{0};
+
+std::vector<std::vector<int>> whole_nodes(const std::vector<Pool>& pools) {
+  std::vector<std::vector<int>> gpus;
+  for (const Pool& pool : pools)
+    gpus.emplace_back(static_cast<std::size_t>(pool.nodes), pool.gpus_per_node);
+  return gpus;
+}
+
+// The words of the set, or of every node.
+class Mask {
+ public:
+  Mask(const EligibleNodes* eligible, PoolIndex pool)
+      : words_(eligible == nullptr || eligible->all(pool) ? nullptr
+                                                          : &eligible->by_pool[pool].words()) {}
+  bool everything() const { return words_ == nullptr; }
+  std::uint64_t operator[](std::size_t word) const {
+    return words_ == nullptr ? kEveryNode : (*words_)[word];
+  }
+
+ private:
+  const std::vector<std::uint64_t>* words_;
+};
+
+}  // namespace
+
+FreeGpus::FreeGpus(const std::vector<Pool>& pools) : FreeGpus(whole_nodes(pools)) {}
+
+FreeGpus::FreeGpus(const std::vector<std::vector<int>>& gpus) {
+  for (const std::vector<int>& nodes : gpus) {
+    PoolRange pool;
+    pool.first_node = free_.size();
+    const int most = nodes.empty() ? 0 : *std::max_element(nodes.begin(), nodes.end());
+    if (most > kMaxGpusPerNode ||
+        std::any_of(nodes.begin(), nodes.end(), [](int count) { return count < 0; }))
+      std::abort();
+    pool.levels.assign(static_cast<std::size_t>(most) + 2, {NodeSet(nodes.size()), 0});
+    for (PoolNode node = 0; node < nodes.size(); ++node)
+      for (int g = 0; g <= nodes[node]; ++g) {
+        Level& level = pool.levels[static_cast<std::size_t>(g)];
+        level.nodes.insert(node);
+        ++level.count;
+      }
+    free_.insert(free_.end(), nodes.begin(), nodes.end());
+    for (const int count : nodes)
+      total_ += count;
+    pools_.push_back(std::move(pool));
+  }
+  capacity_ = free_;
+  idle_ = total_;
+}
+
+int FreeGpus::nodes_with(PoolIndex pool, int gpus, const EligibleNodes* eligible, int most) const {
+  const PoolRange& range = pools_[pool];
+  if (gpus > range.most()) return 0;
+  const Level& level = range.levels[static_cast<std::size_t>(gpus)];
+  const Mask mask(eligible, pool);
+  if (mask.everything()) return std::min(level.count, most);
+  const std::vector<std::uint64_t>& words = level.nodes.words();
+  int found = 0;
+  for (std::size_t i = 0; i < words.size() && found < most; ++i)
+    found += std::popcount(words[i] & mask[i]);
+  return std::min(found, most);
+}
+
+bool FreeGpus::fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const {
+  return may_fit(pool, shape) &&
+         nodes_with(pool, shape.d_gpn, eligible, shape.d_node) == shape.d_node;
+}
+
+std::vector<PoolNode> FreeGpus::find(PoolIndex pool, Placement shape,
+                                     const EligibleNodes* eligible) const {
+  std::vector<PoolNode> nodes;
+  if (!fits(pool, shape, eligible)) return nodes;
+  const auto wanted = static_cast<std::size_t>(shape.d_node);
+  nodes.reserve(wanted);
+  const PoolRange& range = pools_[pool];
+  const Mask mask(eligible, pool);
+  for (auto free = static_cast<std::size_t>(shape.d_gpn); free + 1 < range.levels.size(); ++free) {
+    if (range.levels[free].count == range.levels[free + 1].count) continue;  // nobody has just that
+    const std::vector<std::uint64_t>& enough = range.levels[free].nodes.words();
+    const std::vector<std::uint64_t>& more = range.levels[free + 1].nodes.words();
+    for (std::size_t i = 0; i < enough.size(); ++i)
+      for (std::uint64_t left = enough[i] & ~more[i] & mask[i]; left != 0; left &= left - 1) {
+        nodes.push_back(static_cast<PoolNode>(i * 64) +
+                        static_cast<PoolNode>(std::countr_zero(left)));
+        if (nodes.size() == wanted) return nodes;
+      }
+  }
+  return nodes;
+}
+
+void FreeGpus::take(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus) {
+  for (const PoolNode node : nodes)
+    change(pool, node, -gpus);
+}
+
+void FreeGpus::give_back(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus) {
+  for (const PoolNode node : nodes)
+    change(pool, node, gpus);
+}
+
+void FreeGpus::change(PoolIndex pool, PoolNode node, int by) {
+  PoolRange& range = pools_[pool];
+  int& free = free_[range.first_node + node];
+  const int after = free + by;
+  if (after < 0 || after > capacity_[range.first_node + node]) std::abort();
+  for (int g = std::min(free, after) + 1; g <= std::max(free, after); ++g) {
+    Level& level = range.levels[static_cast<std::size_t>(g)];
+    level.count += by > 0 ? 1 : -1;
+    if (by > 0)
+      level.nodes.insert(node);
+    else
+      level.nodes.erase(node);
+  }
+  free = after;
+  idle_ += by;
+}
+
+}  // namespace slackline::core

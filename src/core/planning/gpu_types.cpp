@@ -1,0 +1,54 @@
+#include "slackline/core/planning/gpu_types.h"
+
+#include <algorithm>
+
+#include "slackline/base/text.h"
+
+namespace slackline::core {
+namespace {
+
+// The alias that a person's word for a GPU type means; the word itself where no rule knows it.
+GpuType resolve(const GpuType& word, const GpuCatalog& catalog) {
+  if (catalog.type(word) != nullptr) return word;
+  const std::string lower = to_lower(word.str());
+  for (const GpuTypeRule& rule : catalog.types)
+    if (to_lower(rule.alias.str()) == lower) return rule.alias;
+  for (const GpuTypeRule& rule : catalog.types)
+    for (const std::string& pattern : rule.label_values)
+      if (glob_matches(pattern, word.str())) return rule.alias;
+  return word;
+}
+
+}  // namespace
+
+AcceptedTypes::AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog) {
+  if (intent.any_gpu_type) return;
+  for (const GpuType& word : intent.gpu_types) {
+    GpuType alias = resolve(word, catalog);
+    if (std::find(types_.begin(), types_.end(), alias) == types_.end())
+      types_.push_back(std::move(alias));
+  }
+}
+
+std::optional<int> AcceptedTypes::preference(const GpuType& type) const {
+  if (types_.empty()) return 0;
+  for (std::size_t i = 0; i < types_.size(); ++i)
+    if (types_[i] == type) return static_cast<int>(i);
+  return std::nullopt;
+}
+
+std::string primary_gpu_resource(const Resources& request) {
+  const GpuAmount* best = nullptr;
+  for (const GpuAmount& amount : request.gpus)
+    if (amount.count > 0 && (best == nullptr || amount.count > best->count)) best = &amount;
+  return best == nullptr ? std::string{} : best->resource;
+}
+
+bool wants_self_accounted(const Resources& request, const GpuCatalog& catalog) {
+  return std::any_of(request.gpus.begin(), request.gpus.end(), [&](const GpuAmount& amount) {
+    const GpuResourceRule* rule = catalog.resource(amount.resource);
+    return amount.count > 0 && rule != nullptr && rule->self_accounted;
+  });
+}
+
+}  // namespace slackline::core

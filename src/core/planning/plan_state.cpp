@@ -1,0 +1,179 @@
+#include "slackline/core/planning/plan_state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "slackline/core/planning/deadline.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr double kLeastLeft = 0.001;  // a stopped task always has something left to do
+constexpr double kOverrun = 0.1;      // of the predicted time, once that has passed
+constexpr double kShows_s = 60;       // of work, before the speed of a run is believed
+
+void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+TaskDigest digest_of(const PlanTask& task) {
+  TaskDigest digest{task.submit_s, task.deadline_s, task.menu->base_s, 0, 0, 0, task.id, task.qos};
+  if (task.menu->empty()) return digest;
+  digest.fastest_lat_s = task.menu->fastest().lat_s;
+  digest.fastest_work_s = task.menu->fastest().work_s;
+  for (const Choice& choice : task.menu->all)
+    digest.pools |= pool_bit(choice.pool);
+  return digest;
+}
+
+}  // namespace
+
+TaskTable::TaskTable(std::vector<PlanTask> tasks) : tasks_(std::move(tasks)) {
+  digests_.reserve(tasks_.size());
+  for (const PlanTask& task : tasks_) {
+    digests_.push_back(digest_of(task));
+    any_preference_ = any_preference_ || !task.preference.empty();
+  }
+  for (const PlanTask& task : tasks_)
+    types_.push_back(task.type);
+  std::sort(types_.begin(), types_.end());
+  types_.erase(std::unique(types_.begin(), types_.end()), types_.end());
+  for (const PlanTask& task : tasks_)
+    type_of_.push_back(static_cast<std::uint32_t>(
+        std::lower_bound(types_.begin(), types_.end(), task.type) - types_.begin()));
+}
+
+PlanState::PlanState(const TaskTable& tasks, FreeGpus free)
+    : tasks_(&tasks), progress_(tasks.size()), free_(std::move(free)) {}
+
+PlanState PlanState::with(const TaskTable& more) const {
+  PlanState state = *this;
+  state.tasks_ = &more;
+  state.progress_.resize(more.size());
+  return state;
+}
+
+void PlanState::arrive(TaskIndex task) {
+  must(progress_[task].phase == TaskPhase::kFuture);
+  progress_[task].phase = TaskPhase::kWaiting;
+  last_arrival_s_ = std::max(last_arrival_s_, (*tasks_)[task].submit_s);
+  if (!(*tasks_)[task].menu->empty()) waiting_.push_back(task);
+}
+
+Run PlanState::run_at(TaskIndex task, ChoiceIndex index, double now_s,
+                      std::vector<PoolNode> nodes) const {
+  const Choice& o = choice(task, index);
+  Run run;
+  run.choice = index;
+  run.nodes = nodes.empty() ? free_.find(o.pool, o.shape, (*tasks_)[task].eligible.get())
+                            : std::move(nodes);
+  must(!run.nodes.empty());
+  run.started_s = now_s;
+  run.overhead_s = overhead_s(task, o);
+  run.left = progress_[task].left;
+  run.predicted_end_s = now_s + lat_s(task, o);
+  run.observed_work_s = o.work_s;
+  return run;
+}
+
+void PlanState::start(TaskIndex task, Run run) {
+  TaskProgress& progress = progress_[task];
+  must(progress.phase == TaskPhase::kWaiting);
+  const Choice& o = choice(task, run.choice);
+  free_.take(o.pool, run.nodes, o.shape.d_gpn);
+  waiting_.remove(task);
+  running_.push_back(task);
+  progress.phase = TaskPhase::kRunning;
+  if (!progress.first_start_s) progress.first_start_s = run.started_s;
+  progress.run = std::move(run);
+}
+
+Run PlanState::end_run(TaskIndex task) {
+  TaskProgress& progress = progress_[task];
+  must(progress.phase == TaskPhase::kRunning);
+  const Choice& o = choice(task, progress.run.choice);
+  free_.give_back(o.pool, progress.run.nodes, o.shape.d_gpn);
+  running_.remove(task);
+  return std::move(progress.run);
+}
+
+Run PlanState::stop(TaskIndex task, double now_s) {
+  TaskProgress& progress = progress_[task];
+  must(progress.phase == TaskPhase::kRunning);
+  const double left = left_if_stopped(task, progress.run.observed_work_s, now_s);
+  const double startup_s = running_choice(task).startup_s;
+  Run run = end_run(task);
+  progress.left = std::max(kLeastLeft, left);
+  progress.over_s = (*tasks_)[task].restart_s - startup_s;
+  progress.stops += 1;
+  progress.phase = TaskPhase::kWaiting;
+  waiting_.push_back(task);
+  return run;
+}
+
+Run PlanState::finish(TaskIndex task, double now_s) {
+  TaskProgress& progress = progress_[task];
+  Run run = end_run(task);
+  progress.phase = TaskPhase::kFinished;
+  progress.finished_s = now_s;
+  progress.left = 0;
+  error_.add(now_s - run.started_s - run.overhead_s, choice(task, run.choice).work_s * run.left);
+  return run;
+}
+
+void PlanState::recall(TaskIndex task, int stops, double left, double over_s) {
+  TaskProgress& progress = progress_[task];
+  must(progress.phase == TaskPhase::kFuture || progress.phase == TaskPhase::kWaiting);
+  progress.stops = stops;
+  progress.left = left;
+  progress.over_s = over_s;
+}
+
+double PlanState::opens_s(TaskIndex task, PoolIndex pool) const {
+  const PlanTask& t = (*tasks_)[task];
+  const auto own = std::find(t.preference.begin(), t.preference.end(), pool);
+  if (own == t.preference.begin()) return -kNoDeadline;
+  double fastest_s = kNoDeadline;  // on the pools before it
+  for (const Choice& o : t.menu->all)
+    if (std::find(t.preference.begin(), own, o.pool) != own)
+      fastest_s = std::min(fastest_s, lat_s(task, o));
+  const double beyond_rescue_s = t.deadline_s + kDeadlineTolerance_s - fastest_s;
+  const bool none_before = fastest_s == kNoDeadline;
+  return none_before ? -kNoDeadline : std::min(beyond_rescue_s, t.submit_s + t.fallback_after_s);
+}
+
+double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) const {
+  const Run& run = progress_[task].run;
+  const double checkpoint_s = (*tasks_)[task].checkpoint_s;
+  double done_s = std::max(0.0, now_s - run.started_s - run.overhead_s);
+  if (checkpoint_s > 0) done_s -= std::fmod(done_s, checkpoint_s);
+  return std::max(0.0, run.left - done_s / work_s);
+}
+
+double PlanState::predicted_end_s(TaskIndex task, double now_s) const {
+  return end_or_overrun_s(task, progress_[task].run.predicted_end_s, now_s);
+}
+
+double PlanState::end_or_overrun_s(TaskIndex task, double end_s, double now_s) const {
+  return end_s > now_s ? end_s : now_s + kOverrun * lat_s(task, running_choice(task));
+}
+
+bool PlanState::shows_speed(TaskIndex task, double now_s) const {
+  const Run& run = progress_[task].run;
+  return now_s - run.started_s - run.overhead_s >= kShows_s;
+}
+
+double PlanState::observed_work_s(TaskIndex task, double now_s) const {
+  return shows_speed(task, now_s) ? progress_[task].run.observed_work_s
+                                  : running_choice(task).work_s;
+}
+
+double PlanState::observed_end_s(TaskIndex task, double now_s) const {
+  if (!shows_speed(task, now_s)) return predicted_end_s(task, now_s);
+  const Run& run = progress_[task].run;
+  const double end_s = run.started_s + run.overhead_s + run.observed_work_s * run.left;
+  return end_or_overrun_s(task, end_s, now_s);
+}
+
+}  // namespace slackline::core

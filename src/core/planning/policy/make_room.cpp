@@ -1,0 +1,249 @@
+#include "make_room.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "slackline/core/planning/deadline.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr double kLeastRun_s = 60;
+constexpr std::size_t kTrades = 16;  // tried for one asker
+
+}  // namespace
+
+RoomMaker::RoomMaker(Planning& planning, const SavableOptions& options, double margin)
+    : planning_(planning), state_(planning.state()), options_(options), margin_(margin) {}
+
+std::optional<ChoiceIndex> RoomMaker::make(TaskIndex asker, double limit_s) {
+  const double needed_s =
+      options_.gap * std::min(limit_s, planning_.menu(asker).base_s) + options_.protect_s;
+  if (const auto choice = first_cleared(asker, limit_s, needed_s, nullptr)) return choice;
+  for (const Victim& traded : trades(asker, limit_s, needed_s))
+    if (const auto choice = first_cleared(asker, limit_s, needed_s, &traded)) return choice;
+  return std::nullopt;
+}
+
+// The first placement that victims, with the traded one if there is one, make fit.
+std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limit_s,
+                                                    double needed_s, const Victim* traded) {
+  const PlanTask& task = planning_.task(asker);
+  const bool urgent = task.qos == QosClass::kUrgent;
+  const VictimsByPool& known = victims(urgent);
+  const PlacementMenu& menu = planning_.menu(asker);
+  for (const ChoiceIndex choice : urgent ? menu.by_cer : menu.by_area) {
+    const Choice& wanted = menu.all[choice];
+    if (wanted.pool >= known.size() || planning_.lat_s(asker, wanted) > limit_s) continue;
+    if (traded != nullptr && state_.running_choice(traded->task).pool != wanted.pool) continue;
+    if (!planning_.open(asker, wanted.pool)) continue;
+    const auto off = enough(wanted, task.eligible.get(), known[wanted.pool], needed_s, traded);
+    if (!off) continue;
+    clear(wanted, task.eligible.get(), *off);
+    return choice;
+  }
+  return std::nullopt;
+}
+
+// Runs that would meet their deadline, but hold more than the asker needs; best first.
+RoomMaker::Victims RoomMaker::trades(TaskIndex asker, double limit_s, double needed_s) {
+  Victims found;
+  if (!options_.trade || planning_.task(asker).qos == QosClass::kUrgent) return found;
+  const double least_gpu_s = cheapest_gpu_s(asker, limit_s);
+  for (const Victims& each : victims(false))
+    for (const Victim& victim : each) {
+      const int gpus = state_.running_choice(victim.task).gpus;
+      const double held_gpu_s = gpus * (end_s(victim.task) - planning_.now_s());
+      if (can_resume(victim, needed_s) || held_gpu_s <= least_gpu_s) continue;
+      found.push_back(victim);
+      found.back().key = lost_gpu_s(victim.task) - held_gpu_s;
+    }
+  const std::size_t few = std::min(found.size(), kTrades);
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(few), found.end(),
+                    [&](const Victim& a, const Victim& b) {
+                      return std::tuple(a.key, planning_.task(a.task).id) <
+                             std::tuple(b.key, planning_.task(b.task).id);
+                    });
+  found.resize(few);
+  return found;
+}
+
+double RoomMaker::cheapest_gpu_s(TaskIndex asker, double limit_s) const {
+  const PlacementMenu& menu = planning_.menu(asker);
+  for (const ChoiceIndex choice : menu.by_area) {
+    const double lat_s = planning_.lat_s(asker, menu.all[choice]);
+    if (lat_s <= limit_s) return menu.all[choice].gpus * lat_s;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+const RoomMaker::VictimsByPool& RoomMaker::victims(bool urgent) {
+  const double protect_s = urgent || options_.trade ? kLeastRun_s : options_.protect_s;
+  std::optional<VictimsByPool>& known = known_[urgent ? 1 : 0];
+  // Without protection whoever was started a moment ago may be stopped again.
+  if (!known || protect_s <= 0) known = gather(protect_s);
+  return *known;
+}
+
+RoomMaker::VictimsByPool RoomMaker::gather(double protect_s) const {
+  VictimsByPool victims;
+  for (const TaskIndex task : state_.running()) {
+    if (!stoppable(task, protect_s)) continue;
+    const auto victim = victim_of(task);
+    if (!victim) continue;
+    const PoolIndex pool = state_.running_choice(task).pool;
+    if (pool >= victims.size()) victims.resize(pool + std::size_t{1});
+    victims[pool].push_back(*victim);
+  }
+  for (Victims& each : victims)
+    std::sort(each.begin(), each.end(), [&](const Victim& a, const Victim& b) {
+      return std::tuple(a.group, a.key, planning_.task(a.task).id) <
+             std::tuple(b.group, b.key, planning_.task(b.task).id);
+    });
+  return victims;
+}
+
+bool RoomMaker::stoppable(TaskIndex v, double protect_s) const {
+  const TaskProgress& progress = state_.progress(v);
+  return planning_.task(v).preemptible && planning_.task(v).qos != QosClass::kUrgent &&
+         !progress.run.promoted && progress.stops < options_.max_preempts &&
+         planning_.now_s() - progress.run.started_s >= protect_s;
+}
+
+std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex v) const {
+  const PlanTask& task = planning_.task(v);
+  const Choice& o = state_.running_choice(v);
+  const double now_s = planning_.now_s();
+  if (end_s(v) > task.deadline_s + kDeadlineTolerance_s) {
+    const double used_gpu_s = o.gpus * (now_s - state_.progress(v).run.started_s);
+    return Victim{v, Group::kLate, options_.trade ? lost_gpu_s(v) : used_gpu_s};
+  }
+  if (options_.preempt != SavableOptions::Preempt::kResumableVictims) return std::nullopt;
+  const double left = state_.left_if_stopped(v, work_s(v), now_s);
+  if (const auto smaller = smaller_choice(v, left)) {
+    const int given_up = o.gpus - planning_.menu(v).all[*smaller].gpus;
+    return Victim{v, Group::kShrinkable, -static_cast<double>(given_up), 0, smaller};
+  }
+  const Choice& slow = planning_.menu(v).all[planning_.menu(v).slow];
+  const double spare_s = task.deadline_s - now_s - task.restart_s - slow.work_s * left;
+  return Victim{v, Group::kResumable, options_.trade ? lost_gpu_s(v) : -spare_s, spare_s};
+}
+
+// Of the whole task where it runs.
+double RoomMaker::work_s(TaskIndex v) const {
+  return options_.learn ? state_.observed_work_s(v, planning_.now_s())
+                        : state_.running_choice(v).work_s;
+}
+
+double RoomMaker::end_s(TaskIndex v) const {
+  return options_.learn ? state_.observed_end_s(v, planning_.now_s())
+                        : state_.predicted_end_s(v, planning_.now_s());
+}
+
+// What a stop throws away: the work since the last checkpoint, and a restart.
+double RoomMaker::lost_gpu_s(TaskIndex v) const {
+  const Run& run = state_.progress(v).run;
+  const double left = state_.left_if_stopped(v, work_s(v), planning_.now_s());
+  const double worked_s = std::max(0.0, planning_.now_s() - run.started_s - run.overhead_s);
+  const double kept_s = (run.left - left) * work_s(v);
+  return state_.running_choice(v).gpus * (worked_s - kept_s + planning_.task(v).restart_s);
+}
+
+bool RoomMaker::can_resume(const Victim& victim, double needed_s) const {
+  return victim.group != Group::kResumable || victim.spare_s > needed_s;
+}
+
+// On the first node of its list, with fewer GPUs, and still in time.
+std::optional<ChoiceIndex> RoomMaker::smaller_choice(TaskIndex v, double left) const {
+  if (!options_.shrink) return std::nullopt;
+  const PlanTask& task = planning_.task(v);
+  const Choice& o = state_.running_choice(v);
+  const double room_s = task.deadline_s - planning_.now_s() - task.restart_s;
+  for (const ChoiceIndex choice : planning_.menu(v).by_area) {
+    const Choice& q = planning_.menu(v).all[choice];
+    if (q.shape.d_node == 1 && q.gpus < o.gpus && q.pool == o.pool &&
+        q.shape.d_gpn <= o.shape.d_gpn &&
+        q.work_s * left * (1 + margin_) + options_.protect_s < room_s)
+      return choice;
+  }
+  return std::nullopt;
+}
+
+// GPUs that the victim leaves on a node of its own.
+int RoomMaker::freed(const Victim& victim, PoolNode node) const {
+  const int gpus = state_.running_choice(victim.task).shape.d_gpn;
+  const bool stays = victim.shrunk && node == state_.progress(victim.task).run.nodes.front();
+  return stays ? gpus - state_.choice(victim.task, *victim.shrunk).shape.d_gpn : gpus;
+}
+
+// The victims, in order after the traded one, that make `wanted` fit; nullopt where all do not.
+std::optional<RoomMaker::Victims> RoomMaker::enough(const Choice& wanted,
+                                                    const EligibleNodes* eligible,
+                                                    const Victims& among, double needed_s,
+                                                    const Victim* traded) {
+  const int gpus = wanted.shape.d_gpn;
+  int wide = state_.free().nodes_with(wanted.pool, gpus, eligible, wanted.shape.d_node);
+  Victims off;
+  const auto ask = [&](const Victim& victim) {
+    off.push_back(victim);
+    for (const PoolNode node : state_.progress(victim.task).run.nodes) {
+      if (node >= given_.size()) given_.resize(node + std::size_t{1}, 0);
+      const int before = state_.free().at(wanted.pool, node) + given_[node];
+      given_[node] += freed(victim, node);
+      const int after = state_.free().at(wanted.pool, node) + given_[node];
+      if (before < gpus && gpus <= after &&
+          (eligible == nullptr || eligible->contains(wanted.pool, node)))
+        ++wide;
+    }
+    return wide >= wanted.shape.d_node;
+  };
+  bool fits = traded != nullptr && ask(*traded);
+  for (std::size_t i = 0; !fits && i < among.size(); ++i) {
+    if (can_resume(among[i], needed_s))
+      fits = ask(among[i]);
+    else if (!options_.trade)
+      break;  // the most spare comes first: nobody behind has enough
+  }
+  for (const Victim& victim : off)
+    for (const PoolNode node : state_.progress(victim.task).run.nodes)
+      given_[node] = 0;
+  if (!fits) return std::nullopt;
+  return off;
+}
+
+// Stops those that stand where `wanted` will.
+void RoomMaker::clear(const Choice& wanted, const EligibleNodes* eligible, const Victims& off) {
+  FreeGpus trial = state_.free();
+  for (const Victim& victim : off)
+    for (const PoolNode node : state_.progress(victim.task).run.nodes)
+      trial.give_back(wanted.pool, {node}, freed(victim, node));
+  const std::vector<PoolNode> found = trial.find(wanted.pool, wanted.shape, eligible);
+  for (const Victim& victim : off)
+    if (stands_on(victim.task, found)) send_off(victim);
+  forget_stopped(wanted.pool);
+}
+
+// What was shrunk runs again since now, and is protected.
+void RoomMaker::forget_stopped(PoolIndex pool) {
+  const auto gone = [&](const Victim& victim) {
+    const TaskProgress& progress = state_.progress(victim.task);
+    return progress.phase != TaskPhase::kRunning || progress.run.started_s >= planning_.now_s();
+  };
+  for (std::optional<VictimsByPool>& known : known_)
+    if (known && pool < known->size()) std::erase_if((*known)[pool], gone);
+}
+
+bool RoomMaker::stands_on(TaskIndex v, const std::vector<PoolNode>& found) const {
+  const std::vector<PoolNode>& nodes = state_.progress(v).run.nodes;
+  return std::find_first_of(nodes.begin(), nodes.end(), found.begin(), found.end()) != nodes.end();
+}
+
+void RoomMaker::send_off(const Victim& victim) {
+  if (victim.shrunk)
+    planning_.shrink(victim.task, *victim.shrunk);
+  else
+    planning_.stop(victim.task);
+}
+
+}  // namespace slackline::core

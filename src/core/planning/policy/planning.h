@@ -1,0 +1,47 @@
+// Planning: one call of a policy: what it may ask of the state, and the verbs by which it acts.
+// Each verb changes the state at once and records the effect.
+#pragma once
+
+#include "slackline/core/planning/plan.h"
+
+namespace slackline::core {
+
+class Planning {
+ public:
+  Planning(PlanState& state, double now_s) : state_(state), now_s_(now_s) {}
+
+  const PlanState& state() const { return state_; }
+  double now_s() const { return now_s_; }
+  const PlanTask& task(TaskIndex task) const { return state_.tasks()[task]; }
+  const PlacementMenu& menu(TaskIndex task) const { return *state_.tasks()[task].menu; }
+  double lat_s(TaskIndex task, const Choice& choice) const { return state_.lat_s(task, choice); }
+  std::int64_t total() const { return state_.free().total(); }
+  std::int64_t idle() const { return state_.free().idle(); }
+  // There is room now, and the pool is open to the task.
+  bool fits(TaskIndex task, const Choice& choice) const;
+  bool open(TaskIndex task, PoolIndex pool) const;
+  // It accepts some pools before others, and still waits for those.
+  bool holds_out(TaskIndex task) const;
+
+  // On the nodes that FreeGpus::find gives; it must fit.
+  void start(TaskIndex task, ChoiceIndex choice, bool promoted = false);
+  // Preempts.
+  void stop(TaskIndex task);
+  // Stops the task and starts it again at once on the first of its nodes.
+  void shrink(TaskIndex task, ChoiceIndex choice);
+  // Asks to be called again.
+  void wake_at(double wake_s);
+
+  int stops() const { return stops_; }  // of this call, shrinks not counted
+  // Asks to be called when the next pool opens to a waiting task.
+  void wake_when_pools_open();
+  Plan take() { return std::move(plan_); }
+
+ private:
+  PlanState& state_;
+  double now_s_;
+  Plan plan_;
+  int stops_ = 0;
+};
+
+}  // namespace slackline::core

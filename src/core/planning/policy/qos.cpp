@@ -1,0 +1,61 @@
+// qos: the policy of 000 section 4.2, to the letter, for comparison.
+//
+//   o(t)  = the best CER among the placements that meet the deadline (eq 15), else of all
+//   w(t)  = deadline - now - Lat(t, o)                                    (eq 16)
+//   order = w ascending, then submit, id; the first that does not fit ends the call
+//
+// /skip goes on behind a task that does not fit. /yield does too, and tasks that no placement saves
+// go last, Urgent ones excepted: the literal order serves them first and lets everybody else be
+// late.
+#include <algorithm>
+#include <tuple>
+
+#include "policies.h"
+#include "slackline/core/planning/deadline.h"
+
+namespace slackline::core {
+namespace {
+
+struct Queued {
+  TaskIndex task;
+  ChoiceIndex choice;
+  bool last;       // beyond rescue, and yields
+  double slack_s;  // w
+};
+
+Queued queued(const Planning& planning, TaskIndex t, Blocked blocked) {
+  const PlanTask& task = planning.task(t);
+  const PlacementMenu& menu = planning.menu(t);
+  const double room_s = task.deadline_s - planning.now_s() + kDeadlineTolerance_s;
+  const auto met = std::find_if(menu.by_cer.begin(), menu.by_cer.end(), [&](ChoiceIndex choice) {
+    return planning.lat_s(t, menu.all[choice]) <= room_s;
+  });
+  const bool late = met == menu.by_cer.end();
+  const ChoiceIndex choice = late ? menu.by_cer.front() : *met;
+  const double slack_s = task.deadline_s - planning.now_s() - planning.lat_s(t, menu.all[choice]);
+  const bool yields = blocked == Blocked::kYields && task.qos != QosClass::kUrgent;
+  return {t, choice, late && yields, slack_s};
+}
+
+}  // namespace
+
+void serve_qos(Planning& planning, const PolicyOptions& options) {
+  if (planning.idle() == 0) return;
+  std::vector<Queued> queue;
+  for (const TaskIndex task : planning.state().waiting())
+    queue.push_back(queued(planning, task, options.blocked));
+  const auto key = [&](const Queued& entry) {
+    const PlanTask& task = planning.task(entry.task);
+    return std::tuple(entry.last, entry.slack_s, task.submit_s, task.id);
+  };
+  std::sort(queue.begin(), queue.end(),
+            [&](const Queued& a, const Queued& b) { return key(a) < key(b); });
+  for (const Queued& entry : queue) {
+    if (planning.fits(entry.task, planning.menu(entry.task).all[entry.choice]))
+      planning.start(entry.task, entry.choice);
+    else if (options.blocked == Blocked::kEnds)
+      return;
+  }
+}
+
+}  // namespace slackline::core

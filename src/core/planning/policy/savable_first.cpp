@@ -1,0 +1,265 @@
+// SavableFirst: urgent tasks, then those that can still meet their deadline, then the late ones by
+// response ratio with a small guaranteed share. GPU counts follow a price that rises with the
+// queue; with preemption, a task that is about to be lost may make room for itself.
+//
+//   tiers   0 urgent   by submit
+//           1 promoted late, waiting since age x base + floor; out of `share` of the GPUs
+//           2 savable  Lat(t, fastest) <= room; by deadline
+//           3 late     by (now - submit)/base descending; promoted ones once more behind them
+//   price   Lat(t, o) x (1 + (p0 total + waiting)/total x m(o)): the cheapest that fits is taken
+//
+// Up to three rounds a call: victims that were stopped are queued again in the next one. Orders and
+// slack are those of the start of a round; a round that stops nobody is the last.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "make_room.h"
+#include "policies.h"
+#include "slackline/core/planning/deadline.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr int kRounds = 3;
+constexpr double kRecent_s = 3600;  // headroom and calm hold this long after an arrival
+constexpr double kCalm_s = 3600;    // slack above which a savable task can wait
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+// One and a half times the error, so that about nine runs in ten end within it; more than 0.3 costs
+// more deadlines than it saves.
+double margin_of(const ModelError& error) {
+  return std::min(0.3, 1.5 * error.rms());
+}
+
+enum class Tier { kUrgent, kPromoted, kSavable, kLate };
+
+struct Queued {
+  TaskIndex task = 0;
+  double limit_s = kUnlimited;     // run time that still meets the deadline
+  std::array<double, 2> key = {};  // order within the tier, before the id
+};
+
+class SavableFirst {
+ public:
+  SavableFirst(Planning& planning, const SavableOptions& options)
+      : planning_(planning),
+        options_(options),
+        margin_(options.follow_error ? margin_of(planning.state().error()) : options.margin),
+        room_(planning, options, margin_) {}
+
+  void call() {
+    for (int round = 0; round < kRounds; ++round) {
+      if (planning_.state().waiting().empty()) break;
+      if (planning_.idle() == 0 && !options_.preempts()) break;
+      const int stops = planning_.stops();
+      serve_round();
+      if (planning_.stops() == stops) break;
+    }
+    const bool due = planning_.state().next_wake_s() <= planning_.now_s();
+    if (options_.tick_s > 0 && !planning_.state().waiting().empty() && due)
+      planning_.wake_at(planning_.now_s() + options_.tick_s);
+  }
+
+ private:
+  void serve_round() {
+    sort_into_tiers();
+    pressure_ =
+        options_.p0 * total_gpus() + static_cast<double>(planning_.state().waiting().size());
+    quota_ = options_.share * total_gpus() - static_cast<double>(promoted_gpus());
+    open_pools_ = planning_.state().free().open_pools();
+    recent_ = planning_.now_s() - planning_.state().last_arrival_s() < kRecent_s;
+    serve(urgent_, Tier::kUrgent);
+    serve(promoted_, Tier::kPromoted);
+    serve(savable_, Tier::kSavable);
+    serve(late_, Tier::kLate);
+    serve(promoted_, Tier::kLate);
+  }
+
+  double total_gpus() const { return static_cast<double>(planning_.total()); }
+
+  std::int64_t promoted_gpus() const {
+    std::int64_t gpus = 0;
+    for (const TaskIndex task : planning_.state().running())
+      if (planning_.state().progress(task).run.promoted)
+        gpus += planning_.state().running_choice(task).gpus;
+    return gpus;
+  }
+
+  void sort_into_tiers() {
+    for (auto* tier : {&urgent_, &promoted_, &savable_, &late_})
+      tier->clear();
+    for (const TaskIndex t : planning_.state().waiting()) {
+      const TaskDigest& task = planning_.state().tasks().digest(t);
+      const double room_s = task.deadline_s - planning_.now_s() + kDeadlineTolerance_s;
+      const double waited_s = planning_.now_s() - task.submit_s;
+      const double base_s = task.base_s;
+      if (task.qos == QosClass::kUrgent)
+        urgent_.push_back({t, kUnlimited, {task.submit_s, 0}});
+      else if (std::isfinite(room_s) && planning_.state().fastest_lat_s(t) <= room_s)
+        savable_.push_back(savable(t, room_s));
+      else if (waited_s >= options_.age * base_s + options_.floor_s)
+        promoted_.push_back(late(t, waited_s / base_s));
+      else
+        late_.push_back(late(t, waited_s / base_s));
+    }
+    // Urgent ones keep their order of waiting where submits are equal.
+    std::stable_sort(urgent_.begin(), urgent_.end(),
+                     [](const Queued& a, const Queued& b) { return a.key < b.key; });
+    for (auto* tier : {&promoted_, &savable_, &late_})
+      std::sort(tier->begin(), tier->end(), [&](const Queued& a, const Queued& b) {
+        const TaskTable& tasks = planning_.state().tasks();
+        return std::tuple(a.key, tasks.digest(a.task).id) <
+               std::tuple(b.key, tasks.digest(b.task).id);
+      });
+  }
+
+  Queued savable(TaskIndex t, double room_s) const {
+    const TaskDigest& task = planning_.state().tasks().digest(t);
+    Queued entry{t, room_s, {}};
+    const double careful_s = room_s / (1 + margin_);
+    if (planning_.state().fastest_lat_s(t) <= careful_s) entry.limit_s = careful_s;
+    const auto gpu_s = [&] {
+      const Choice& o = cheapest(entry);
+      return planning_.lat_s(t, o) * o.gpus;
+    };
+    switch (options_.order) {
+      case SavableOptions::Order::kDeadline:
+        entry.key = {task.deadline_s, 0};
+        break;
+      case SavableOptions::Order::kArea:
+        entry.key = {gpu_s(), 0};
+        break;
+      case SavableOptions::Order::kSlack:
+        entry.key = {slack_s(entry), 0};
+        break;
+      case SavableOptions::Order::kClass:
+        entry.key = {task.qos == QosClass::kPrior ? 0.0 : 1.0, gpu_s()};
+        break;
+    }
+    return entry;
+  }
+
+  // The least area within the limit; there is one, for the fastest placement is.
+  const Choice& cheapest(const Queued& entry) const {
+    const PlacementMenu& menu = planning_.menu(entry.task);
+    return menu
+        .all[*std::find_if(menu.by_area.begin(), menu.by_area.end(), [&](ChoiceIndex choice) {
+          return planning_.lat_s(entry.task, menu.all[choice]) <= entry.limit_s;
+        })];
+  }
+
+  double slack_s(const Queued& entry) const {
+    return entry.limit_s - planning_.lat_s(entry.task, cheapest(entry));
+  }
+
+  Queued late(TaskIndex t, double response_ratio) const {
+    Queued entry{t, kUnlimited, {-response_ratio, 0}};
+    if (options_.rest == SavableOptions::Rest::kFifo) entry.key = {planning_.task(t).submit_s, 0};
+    if (options_.rest == SavableOptions::Rest::kArea) {
+      const PlacementMenu& menu = planning_.menu(t);
+      entry.key = {menu.all[menu.by_area.front()].area * planning_.state().progress(t).left, 0};
+    }
+    return entry;
+  }
+
+  void serve(const std::vector<Queued>& queue, Tier tier) {
+    for (const Queued& entry : queue) {
+      if (tier == Tier::kPromoted && quota_ < 1) return;
+      // Promoted tasks come up twice.
+      if (planning_.state().progress(entry.task).phase != TaskPhase::kWaiting) continue;
+      auto choice = cheapest_fit(entry, tier);
+      if (!choice && may_make_room(entry, tier)) choice = room_.make(entry.task, entry.limit_s);
+      if (!choice) continue;
+      if (tier == Tier::kPromoted) quota_ -= planning_.menu(entry.task).all[*choice].gpus;
+      planning_.start(entry.task, *choice, tier == Tier::kPromoted);
+      open_pools_ = planning_.state().free().open_pools();
+      pressure_ -= 1;
+    }
+  }
+
+  bool may_make_room(const Queued& entry, Tier tier) const {
+    if (!options_.preempts()) return false;
+    return tier == Tier::kUrgent ||
+           (tier == Tier::kSavable && slack_s(entry) < options_.patience_s);
+  }
+
+  // GPUs that stay free for those who may still come.
+  std::int64_t kept(const Queued& entry, Tier tier) const {
+    double share = 0;
+    if (recent_ && tier == Tier::kLate) share = options_.headroom;
+    if (recent_ && tier == Tier::kSavable && options_.calm > 0 && slack_s(entry) > kCalm_s)
+      share = options_.calm;
+    return static_cast<std::int64_t>(std::floor(share * total_gpus()));
+  }
+
+  std::optional<ChoiceIndex> cheapest_fit(const Queued& entry, Tier tier) const {
+    const bool closed = (planning_.state().tasks().digest(entry.task).pools & open_pools_) == 0;
+    if (closed) return std::nullopt;
+    const std::int64_t room = planning_.idle() - kept(entry, tier);
+    if (room <= 0) return std::nullopt;
+    const PlacementMenu& menu = planning_.menu(entry.task);
+    if (tier == Tier::kUrgent) return first_fit(menu.by_cer, entry, room);
+    if (tier == Tier::kSavable) switch (options_.place) {
+        case SavableOptions::Place::kCer:
+          return first_fit(menu.by_cer, entry, room);
+        case SavableOptions::Place::kArea:
+          return first_fit(menu.by_area, entry, room);
+        case SavableOptions::Place::kPerf:
+          return first_fit(menu.by_lat, entry, room);
+        case SavableOptions::Place::kPrice:
+          break;
+      }
+    return best_price(menu, entry, room);
+  }
+
+  bool acceptable(const Queued& entry, const Choice& o, std::int64_t room) const {
+    return o.gpus <= room && planning_.lat_s(entry.task, o) <= entry.limit_s &&
+           planning_.fits(entry.task, o);
+  }
+
+  std::optional<ChoiceIndex> first_fit(const std::vector<ChoiceIndex>& order, const Queued& entry,
+                                       std::int64_t room) const {
+    const std::vector<Choice>& all = planning_.menu(entry.task).all;
+    for (const ChoiceIndex choice : order)
+      if (acceptable(entry, all[choice], room)) return choice;
+    return std::nullopt;
+  }
+
+  // Equal prices: the smaller area.
+  std::optional<ChoiceIndex> best_price(const PlacementMenu& menu, const Queued& entry,
+                                        std::int64_t room) const {
+    std::optional<ChoiceIndex> best;
+    double best_price = kUnlimited;
+    for (const ChoiceIndex choice : menu.by_area) {
+      const Choice& o = menu.all[choice];
+      if (!planning_.state().free().may_fit(o.pool, o.shape)) continue;
+      const double price =
+          planning_.lat_s(entry.task, o) * (1 + (pressure_ / total_gpus()) * o.gpus);
+      if (price >= best_price || !acceptable(entry, o, room)) continue;
+      best = choice;
+      best_price = price;
+    }
+    return best;
+  }
+
+  Planning& planning_;
+  const SavableOptions& options_;
+  double margin_;
+  RoomMaker room_;
+  std::vector<Queued> urgent_, promoted_, savable_, late_;
+  std::uint64_t open_pools_ = 0;
+  double pressure_ = 0;
+  double quota_ = 0;  // GPUs that promoted tasks may still take
+  bool recent_ = false;
+};
+
+}  // namespace
+
+void serve_savable_first(Planning& planning, const PolicyOptions& options) {
+  SavableFirst(planning, options.savable).call();
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,57 @@
+#include "budgets.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "slackline/core/cluster/predicates.h"
+
+namespace slackline::core {
+namespace {
+
+// An empty selector selects nothing here, as in kube-scheduler.
+bool selects(const DisruptionBudget& budget, const Pod& pod) {
+  if (budget.key.ns != pod.key.ns || budget.selects_nothing || pod.labels.empty()) return false;
+  if (budget.match_labels.empty() && budget.match_expressions.empty()) return false;
+  const bool labels =
+      std::all_of(budget.match_labels.begin(), budget.match_labels.end(), [&](const auto& wanted) {
+        const std::string* value = find_label(pod.labels, wanted.first);
+        return value != nullptr && *value == wanted.second;
+      });
+  return labels && std::all_of(budget.match_expressions.begin(), budget.match_expressions.end(),
+                               [&](const MatchExpression& expression) {
+                                 return matches(expression, pod.labels, "");
+                               });
+}
+
+bool already_counted(const DisruptionBudget& budget, const Pod& pod) {
+  return std::find(budget.disrupted_pods.begin(), budget.disrupted_pods.end(), pod.key.name) !=
+         budget.disrupted_pods.end();
+}
+
+double start_of(const Pod& pod) {
+  return pod.started_s.value_or(std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+
+bool more_important(const Pod& a, const Pod& b) {
+  if (a.priority != b.priority) return a.priority > b.priority;
+  return std::tuple(start_of(a), std::cref(a.uid)) < std::tuple(start_of(b), std::cref(b.uid));
+}
+
+std::vector<bool> violations(const ClusterSnapshot& snapshot,
+                             const std::vector<const Pod*>& potential_victims) {
+  std::vector<bool> violating(potential_victims.size(), false);
+  for (const auto& budget : snapshot.budgets) {
+    std::int64_t allowed = budget->disruptions_allowed;
+    for (std::size_t i = 0; i < potential_victims.size(); ++i) {
+      const Pod& pod = *potential_victims[i];
+      if (!selects(*budget, pod) || already_counted(*budget, pod)) continue;
+      if (allowed-- <= 0) violating[i] = true;
+    }
+  }
+  return violating;
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,19 @@
+// PodDisruptionBudgets as kube-scheduler's preemption counts them. Private to this folder.
+#pragma once
+
+#include <vector>
+
+#include "slackline/model/snapshot.h"
+
+namespace slackline::core {
+
+// Whether a is the more important of two pods: higher priority, then longer running, then uid.
+bool more_important(const Pod& a, const Pod& b);
+
+// For each pod, whether evicting it violates a budget when all of `potential_victims` (by
+// importance, the most important first) go: each allowed disruption is used up by the more
+// important ones.
+std::vector<bool> violations(const ClusterSnapshot& snapshot,
+                             const std::vector<const Pod*>& potential_victims);
+
+}  // namespace slackline::core

@@ -1,0 +1,157 @@
+// What REST routes have in common: JSON, YAML, CSV or a text table, pages, and errors as Status
+// documents.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "http/routes/pages.h"
+#include "http/server/request.h"
+#include "slackline/base/result.h"
+#include "slackline/base/text.h"
+#include "wire/format/cells.h"
+#include "wire/rest/model_codec.h"
+#include "wire/rest/rest_encode.h"
+#include "wire/rest/rest_text.h"
+
+namespace slackline::http {
+
+// 404 NotFound, 400 BadRequest, 403 Forbidden, 410 Expired, 503 ServiceUnavailable, else 500
+// InternalError.
+Response failure(const Error& error);
+Response json(std::string body);
+Response text(std::string body);
+
+enum class Output { kJson, kTable, kWide, kYaml, kCsv, kCells };
+
+// `?output=` decides (what goes through `kubectl get --raw` has no say in Accept), else Accept;
+// JSON where both are silent. kInvalidArgument names what there is.
+Result<Output> output_of(const Request& request);
+// One value, which has no columns: JSON, YAML, or text for all others.
+Response one(const Request& request, const std::string& json, const std::string& text);
+Response yaml(const std::string& json);
+Response csv(std::string body);
+
+// A parameter of the query; empty where it is not given.
+std::string given(const Request& request, std::string_view name);
+
+// A whole number of the query; kInvalidArgument names it and its limits.
+Result<std::int64_t> number(const Request& request, std::string_view name, std::int64_t otherwise,
+                            std::int64_t low, std::int64_t high);
+
+// Rows of a list and what stands beside them. `preface` stands above the table. A list with a wider
+// table for people has wide_table(). `widths`: of the columns of the whole table, where it is shown
+// in parts.
+template <class T>
+struct Listing {
+  std::vector<T> rows;
+  wire::ListFacts facts{};
+  std::string preface{};
+  std::function<wire::TextTable(const std::vector<T>&)> wide_table{};
+  std::map<Output, std::vector<std::size_t>> widths{};
+
+  wire::TextTable table(Output output) const {
+    return wide_table && output != Output::kTable ? wide_table(rows) : wire::table_of(rows);
+  }
+};
+
+// The header that says for every output what JSON says in metadata.continue.
+inline constexpr const char* kContinueHeader = "Slackline-Continue";
+
+// Where a list goes on.
+struct Rest {
+  std::string next;    // empty: it ends here
+  std::string more{};  // "... 7 more"
+};
+
+template <class T>
+Response show(const Request& request, const Listing<T>& listing, const Rest& rest) {
+  const auto output = output_of(request);
+  if (!output) return failure(output.error());
+  Response response;
+  if (*output == Output::kCsv) {
+    response = csv(listing.table(*output).csv());
+  } else if (*output == Output::kCells) {
+    const std::size_t narrow = wire::table_of(std::vector<T>()).columns().size();
+    response = json(wire::encode_cells(listing.table(*output), narrow, listing.preface, rest.next));
+  } else if (*output == Output::kTable || *output == Output::kWide) {
+    std::string more;
+    if (!rest.next.empty()) more = format("...{}; continue={}\n", rest.more, rest.next);
+    const auto known = listing.widths.find(*output);
+    const wire::TextTable table = listing.table(*output);
+    response =
+        text(listing.preface +
+             (known == listing.widths.end() ? table.str() : table.str(known->second)) + more);
+  } else {
+    std::string body =
+        wire::encode_list(listing.rows.begin(), listing.rows.end(), rest.next, listing.facts);
+    response = *output == Output::kYaml ? yaml(body) : json(std::move(body));
+  }
+  if (!rest.next.empty()) response.headers.emplace_back(kContinueHeader, rest.next);
+  return response;
+}
+
+// The part [begin, end) of `whole`; the preface stands above the first part only.
+template <class T>
+Listing<T> part_of(const Listing<T>& whole, std::size_t begin, std::size_t end) {
+  const auto at = [&](std::size_t i) {
+    return whole.rows.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  return {{at(begin), at(end)},
+          whole.facts,
+          begin == 0 ? whole.preface : "",
+          whole.wide_table,
+          whole.widths};
+}
+
+// The part of a list that the request asks for. make() answers the whole of it, or an error; it is
+// not asked where the request goes on with a list that `pages` keeps.
+template <class Make>
+Response show_page(const Request& request, Pages& pages, const Make& make) {
+  using Whole = typename std::invoke_result_t<Make>::value_type;
+  Result<Window> window = window_of(request);
+  if (!window) return failure(window.error());
+  const auto output = output_of(request);
+  if (!output) return failure(output.error());
+  std::shared_ptr<const Whole> whole;
+  if (window->list.empty()) {
+    auto made = make();
+    if (!made) return failure(made.error());
+    if (made->rows.size() > window->limit &&
+        (*output == Output::kTable || *output == Output::kWide))
+      made->widths[*output] = made->table(*output).widths();
+    whole = std::make_shared<const Whole>(*std::move(made));
+  } else {
+    auto kept = pages.find<Whole>(request, window->list);
+    if (!kept) return failure(kept.error());
+    whole = *std::move(kept);
+  }
+  const std::size_t count = whole->rows.size();
+  const std::size_t begin = std::min(window->offset, count);
+  const std::size_t end = begin + std::min(window->limit, count - begin);
+  if (begin == 0 && end == count) return show(request, *whole, {});
+  Rest rest;
+  if (end < count) {
+    if (window->list.empty()) window->list = pages.keep(request, count, whole);
+    rest.next = continue_of(window->list, end);
+    rest.more = format(" {} more", count - end);
+  }
+  return show(request, part_of(*whole, begin, end), rest);
+}
+
+// A list whose rows are had without a failure.
+template <class Rows>
+Response list(const Request& request, Pages& pages, const Rows& rows) {
+  using Row = typename std::invoke_result_t<Rows>::value_type;
+  return show_page(request, pages, [&]() -> Result<Listing<Row>> { return Listing<Row>{rows()}; });
+}
+
+}  // namespace slackline::http

@@ -1,0 +1,48 @@
+// Addresses and listening sockets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "http/server/server.h"
+#include "slackline/base/result.h"
+
+namespace slackline::http {
+
+// A file descriptor that closes itself.
+class OwnedFd {
+ public:
+  OwnedFd() = default;
+  explicit OwnedFd(int fd) : fd_(fd) {}
+  OwnedFd(OwnedFd&& other) noexcept : fd_(other.release()) {}
+  OwnedFd& operator=(OwnedFd&& other) noexcept;
+  ~OwnedFd();
+
+  int get() const { return fd_; }
+  int release();
+
+ private:
+  int fd_ = -1;
+};
+
+// Bound and listening, non-blocking. An address in use is an error that names it and the listener.
+Result<OwnedFd> open_listener(const Listener& listener);
+
+// Its address is a loopback one: nobody on another machine reaches it.
+bool is_loopback(const Listener& listener);
+
+// Nobody new can begin to connect; who has begun still can, and is accepted as before. To be called
+// a moment before the socket is closed, which would reset whoever waits in its queue. A kernel that
+// cannot do this is no error.
+void refuse_newcomers(int listening_socket);
+
+std::uint16_t local_port(int socket);
+
+struct Accepted {
+  OwnedFd socket;    // non-blocking, without Nagle's delay; empty where accepting failed
+  std::string peer;  // the peer's IP address
+  int error = 0;     // errno where the socket is empty; EAGAIN: nobody is waiting
+};
+Accepted accept_one(int listening_socket);
+
+}  // namespace slackline::http

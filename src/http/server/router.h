@@ -1,0 +1,116 @@
+// Which handler answers a method and a path.
+//
+// Immutable once a server uses it, hence thread-safe. Handlers run concurrently.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "http/server/request.h"
+
+namespace slackline::http {
+
+// Where a handler runs.
+enum class Pool {
+  kHot,      // on the listener's io thread: pure and short. A slow one stops the whole listener
+  kThreads,  // on the listener's own threads, where it may wait; 503 when too many already do
+};
+
+using Handler = std::function<Response(const Request&)>;
+
+struct Route {
+  std::string method;   // "GET", "POST", "PUT" ...; GET answers HEAD too
+  std::string pattern;  // "/v1/tasks/{ns}/{name}": each {name} takes exactly one path segment
+  Handler handler;
+  std::size_t max_body = 0;  // bytes; a longer body is refused with 413 before it is read
+  Pool pool = Pool::kThreads;
+  // Of kHot: a longer body is handled as by kThreads, for reading it alone takes too long.
+  std::size_t hot_body = std::numeric_limits<std::size_t>::max();
+  // The query parameters it knows; another one is refused with 400. nullopt: any, unread.
+  std::optional<std::vector<std::string>> parameters = std::nullopt;
+
+  Pool pool_for(std::size_t body_size) const {
+    return pool == Pool::kHot && body_size <= hot_body ? Pool::kHot : Pool::kThreads;
+  }
+};
+
+// What a guard says: the answer instead of the handler's, or nothing where the request may go on.
+struct GuardAnswer {
+  std::optional<Response> refusal;
+};
+
+// Asked once the head of a request is known, before its body is read or any memory is lent to it.
+struct Guard {
+  // What can be said without waiting; nothing where ask() has to. On the io thread.
+  std::function<std::optional<GuardAnswer>(const Route&, const Request&)> recall;
+  // May wait. On a thread of its own.
+  std::function<GuardAnswer(const Route&, const Request&)> ask;
+};
+
+// Renders what the server itself refuses; the message is for people and never foreign text.
+using ErrorPage = std::function<Response(int status, std::string_view message)>;
+
+class Router {
+ public:
+  Router();
+
+  // At most one route per method and pattern: a second one aborts. Fixed segments win over {names}.
+  void add(Route route);
+  // Leaves only what reads (GET): for a listener that does not know who asks.
+  void drop_writes();
+  void set_error_page(ErrorPage page) { error_page_ = std::move(page); }
+  // What a 404 says of this listener, for whoever took it for another one.
+  void set_about(std::string about) { about_ = std::move(about); }
+  void set_guard(Guard guard) { guard_ = std::move(guard); }
+  bool guarded() const { return guard_.has_value(); }
+
+  // The answer to method and target alone: a route, or the response that refuses.
+  struct Resolution {
+    const Route* route = nullptr;
+    Parameters params;
+    Parameters query;
+    std::string_view path;
+    Response refusal;  // where route is null: 400, 404, or 405 with Allow
+  };
+  // target: the origin form of the request line ("/v1/tasks?limit=10"), undecoded.
+  Resolution resolve(std::string_view method, std::string_view target) const;
+
+  // What the guard says, which is nothing to refuse where there is none. recall() answers nothing
+  // where ask() has to. An exception is logged and refused with a 500 that repeats none of it.
+  std::optional<GuardAnswer> recall(const Route& route, const Request& request) const;
+  GuardAnswer ask(const Route& route, const Request& request) const;
+
+  // Runs the handler, for whom the guard has let pass; exceptions as above.
+  Response run(const Route& route, const Request& request) const;
+
+  // All of it in one, for tests and for callers without a socket.
+  Response dispatch(Request request, std::string_view target) const;
+
+  Response error(int status, std::string_view message) const {
+    return error_page_(status, message);
+  }
+
+ private:
+  template <class F>
+  std::invoke_result_t<F> without_exceptions(const Route& route, const F& call) const;
+
+  struct Entry {
+    Route route;
+    std::vector<std::string> segments;
+  };
+  std::vector<Entry> entries_;
+  ErrorPage error_page_;
+  std::string about_;
+  std::optional<Guard> guard_;
+};
+
+// "Not Found" for 404.
+std::string_view reason_phrase(int status);
+
+}  // namespace slackline::http

@@ -1,0 +1,151 @@
+#include "wire/admission/admission_codec.h"
+
+#include <algorithm>
+
+#include "slackline/base/base64.h"
+#include "slackline/base/text.h"
+#include "slackline/model/contract.h"
+#include "wire/format/json_view.h"
+#include "wire/format/json_writer.h"
+#include "wire/kube/kube_common.h"
+#include "wire/kube/object_decode.h"
+#include "wire/kube/requester_codec.h"
+
+namespace slackline::wire {
+namespace {
+
+constexpr std::string_view kVersion = "admission.k8s.io/v1";
+constexpr std::size_t kMaxContainers = 1024;
+
+Labels keys_of_ours(JsonView map) {
+  Labels keys = read_labels(map);
+  std::erase_if(keys, [](const auto& key) { return !key.first.starts_with(contract::kPrefix); });
+  return keys;
+}
+
+ContractKeys read_keys(JsonView metadata) {
+  return {metadata["annotations"].is_object(), metadata["labels"].is_object(),
+          keys_of_ours(metadata["annotations"]), keys_of_ours(metadata["labels"])};
+}
+
+ContainerFacts read_container(JsonView container, const GpuCatalog& catalog) {
+  ContainerFacts facts;
+  facts.has_env = container["env"].is_array();
+  for (const JsonView variable : container["env"].items())
+    facts.env.emplace_back(variable["name"].text());
+  std::vector<std::string> unreadable;  // the Job's and the pod's own requests report these
+  Resources limits;
+  ResourceReader(catalog, unreadable).apply(container["resources"]["limits"], "limits", limits);
+  facts.gpus = std::move(limits.gpus);
+  return facts;
+}
+
+PodFacts read_facts(JsonView metadata, JsonView spec, const GpuCatalog& catalog) {
+  PodFacts facts;
+  facts.keys = read_keys(metadata);
+  facts.scheduler_name = std::string(spec["schedulerName"].text());
+  for (const JsonView container : spec["containers"].items())
+    if (facts.containers.size() < kMaxContainers)
+      facts.containers.push_back(read_container(container, catalog));
+  for (const JsonView gate : spec["schedulingGates"].items())
+    facts.gates.emplace_back(gate["name"].text());
+  facts.has_scheduling_group = spec["schedulingGroup"].present();
+  return facts;
+}
+
+bool queued_by_kueue(JsonView metadata) {
+  return metadata["labels"][kKueueQueueLabel].present();
+}
+
+ReviewedJob read_reviewed_job(JsonView json, const GpuCatalog& catalog) {
+  ReviewedJob out;
+  out.job = read_job(json, catalog);
+  out.keys = read_keys(json["metadata"]);
+  const JsonView pod_template = json["spec"]["template"];
+  out.pod = read_facts(pod_template["metadata"], pod_template["spec"], catalog);
+  out.kueue = queued_by_kueue(json["metadata"]);
+  out.started = json["status"]["startTime"].present();
+  return out;
+}
+
+ReviewedPod read_reviewed_pod(JsonView json, const GpuCatalog& catalog) {
+  return {read_pod(json, catalog), read_facts(json["metadata"], json["spec"], catalog),
+          queued_by_kueue(json["metadata"])};
+}
+
+using Object = decltype(AdmissionReview::object);
+
+Object read_object(JsonView request, JsonView object, const GpuCatalog& catalog) {
+  if (!object.is_object()) return std::monostate();
+  // `kind` is what the object is; under matchPolicy Equivalent it may differ from what was asked.
+  const JsonView kind = request["kind"];
+  const auto is = [&](std::string_view group, std::string_view name) {
+    return kind["group"].text() == group && kind["version"].text() == "v1" &&
+           kind["kind"].text() == name && request["subResource"].text().empty();
+  };
+  if (is("batch", "Job")) return read_reviewed_job(object, catalog);
+  if (is("", "Pod")) return read_reviewed_pod(object, catalog);
+  return std::monostate();
+}
+
+AdmissionOperation read_operation(std::string_view text) {
+  if (text == "CREATE") return AdmissionOperation::kCreate;
+  if (text == "UPDATE") return AdmissionOperation::kUpdate;
+  return AdmissionOperation::kOther;
+}
+
+void write_response(JsonWriter& out, const AdmissionReview& review,
+                    const AdmissionDecision& decision) {
+  constexpr std::size_t kMaxWarnings = 16;
+  constexpr std::size_t kMaxWarningBytes = 250;
+  out.field("uid", review.uid).field("allowed", !decision.refusal.has_value());
+  if (decision.refusal) {
+    out.key("status").begin_object();
+    out.field("code", 403).field("reason", "Forbidden");
+    out.field("message", format("{} ({})", decision.refusal->message, decision.refusal->reason));
+    out.end_object();
+  } else if (const std::string patch = encode_json_patch(review, decision.changes);
+             !patch.empty()) {
+    out.field("patchType", "JSONPatch").field("patch", encode_base64(patch));
+  }
+  if (decision.warnings.empty()) return;
+  out.key("warnings").begin_array();
+  for (std::size_t i = 0; i < std::min(decision.warnings.size(), kMaxWarnings); ++i)
+    out.string(printable(decision.warnings[i], kMaxWarningBytes));
+  out.end_array();
+}
+
+}  // namespace
+
+Result<AdmissionReview> decode_admission(std::string_view json, const GpuCatalog& catalog) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
+  if (root["kind"].text() != "AdmissionReview" || root["apiVersion"].text() != kVersion)
+    return fail(ErrorCode::kInvalidArgument,
+                format("this is \"{}\" of \"{}\", expected an AdmissionReview of {}; set "
+                       "admissionReviewVersions: [v1] in the webhook configuration",
+                       printable(root["kind"].text(), 64), printable(root["apiVersion"].text(), 64),
+                       kVersion));
+  const JsonView request = root["request"];
+  AdmissionReview review;
+  review.uid = std::string(request["uid"].text());
+  if (review.uid.empty()) return fail(ErrorCode::kInvalidArgument, "request.uid is missing");
+  review.operation = read_operation(request["operation"].text());
+  review.ns = std::string(request["namespace"].text());
+  review.dry_run = request["dryRun"].is_true();
+  review.user = read_requester(request["userInfo"]);
+  review.object = read_object(request, request["object"], catalog);
+  review.old_object = read_object(request, request["oldObject"], catalog);
+  return review;
+}
+
+std::string encode_admission(const AdmissionReview& review, const AdmissionDecision& decision) {
+  JsonWriter out(512);
+  out.begin_object().field("apiVersion", kVersion).field("kind", "AdmissionReview");
+  out.key("response").begin_object();
+  write_response(out, review, decision);
+  out.end_object().end_object();
+  return out.take();
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,162 @@
+// The changes of an admission as an RFC 6902 patch. A map or list that the object lacks is added
+// whole, because `add` to a member of what is absent fails.
+#include <algorithm>
+
+#include "slackline/base/text.h"
+#include "slackline/model/contract.h"
+#include "wire/admission/admission_codec.h"
+#include "wire/format/json_writer.h"
+#include "wire/kube/admitted_codec.h"
+
+namespace slackline::wire {
+namespace {
+
+// A key as one segment of a JSON Pointer.
+std::string pointer_segment(std::string_view key) {
+  std::string out;
+  for (const char c : key) {
+    if (c == '~')
+      out += "~0";
+    else if (c == '/')
+      out += "~1";
+    else
+      out += c;
+  }
+  return out;
+}
+
+class PatchWriter {
+ public:
+  PatchWriter() { out_.begin_array(); }
+
+  // `add` also replaces where the member is there.
+  JsonWriter& add(std::string_view path) {
+    any_ = true;
+    return out_.begin_object().field("op", "add").field("path", path).key("value");
+  }
+  void end() { out_.end_object(); }
+
+  void text(std::string_view path, std::string_view value) {
+    add(path).string(value);
+    end();
+  }
+  void truth(std::string_view path) {
+    add(path).boolean(true);
+    end();
+  }
+  void pairs(const std::string& path, bool there, const Labels& pairs) {
+    if (pairs.empty()) return;
+    if (there) {
+      for (const auto& [key, value] : pairs)
+        text(format("{}/{}", path, pointer_segment(key)), value);
+      return;
+    }
+    JsonWriter& out = add(path);
+    out.begin_object();
+    for (const auto& [key, value] : pairs)
+      out.field(key, value);
+    out.end_object();
+    end();
+  }
+
+  std::string take() {
+    if (!any_) return {};
+    out_.end_array();
+    return out_.take();
+  }
+
+ private:
+  JsonWriter out_;
+  bool any_ = false;
+};
+
+void write_variable(JsonWriter& out, const EnvFromAnnotation& variable) {
+  out.begin_object().field("name", variable.name);
+  out.key("valueFrom").begin_object().key("fieldRef").begin_object();
+  out.field("apiVersion", "v1");
+  out.field("fieldPath", format("metadata.annotations['{}']", variable.annotation));
+  out.end_object().end_object().end_object();
+}
+
+void write_env(PatchWriter& patch, const std::string& spec, const PodFacts& pod,
+               const std::vector<EnvFromAnnotation>& env) {
+  for (std::size_t i = 0; i < pod.containers.size(); ++i) {
+    const ContainerFacts& container = pod.containers[i];
+    if (container.gpus.empty()) continue;
+    std::vector<EnvFromAnnotation> missing;
+    for (const EnvFromAnnotation& variable : env)
+      if (std::find(container.env.begin(), container.env.end(), variable.name) ==
+          container.env.end())
+        missing.push_back(variable);
+    if (missing.empty()) continue;
+    const std::string path = format("{}/containers/{}/env", spec, i);
+    if (container.has_env) {
+      for (const EnvFromAnnotation& variable : missing) {
+        write_variable(patch.add(path + "/-"), variable);
+        patch.end();
+      }
+      continue;
+    }
+    JsonWriter& out = patch.add(path);
+    out.begin_array();
+    for (const EnvFromAnnotation& variable : missing)
+      write_variable(out, variable);
+    out.end_array();
+    patch.end();
+  }
+}
+
+void write_gate(PatchWriter& patch, const PodFacts& pod) {
+  const bool there = !pod.gates.empty();
+  JsonWriter& out = patch.add(there ? "/spec/schedulingGates/-" : "/spec/schedulingGates");
+  if (!there) out.begin_array();
+  out.begin_object().field("name", contract::kGate).end_object();
+  if (!there) out.end_array();
+  patch.end();
+}
+
+// Requests of an extended resource equal its limits; the API server has filled in both.
+void write_gpus(PatchWriter& patch, const GpuCountChange& change) {
+  for (const std::string_view list : {"limits", "requests"})
+    patch.text(format("/spec/containers/{}/resources/{}/{}", change.container, list,
+                      pointer_segment(change.resource)),
+               format("{}", change.count));
+}
+
+void write_pod_spec(PatchWriter& patch, const std::string& spec, const PodFacts& pod,
+                    const AdmissionChanges& changes) {
+  if (!changes.scheduler_name.empty()) patch.text(spec + "/schedulerName", changes.scheduler_name);
+  write_env(patch, spec, pod, changes.env);
+}
+
+Labels annotations_of(const AdmissionChanges& changes) {
+  Labels annotations = changes.annotations;
+  if (changes.admitted)
+    annotations.emplace_back(contract::kAdmitted, encode_admitted(*changes.admitted));
+  return annotations;
+}
+
+}  // namespace
+
+std::string encode_json_patch(const AdmissionReview& review, const AdmissionChanges& changes) {
+  PatchWriter patch;
+  if (const auto* job = std::get_if<ReviewedJob>(&review.object)) {
+    if (changes.suspend) patch.truth("/spec/suspend");
+    patch.pairs("/metadata/annotations", job->keys.has_annotations, annotations_of(changes));
+    const ContractKeys& keys = job->pod.keys;
+    const std::string metadata = "/spec/template/metadata";
+    patch.pairs(metadata + "/labels", keys.has_labels, changes.template_labels);
+    patch.pairs(metadata + "/annotations", keys.has_annotations, changes.template_annotations);
+    write_pod_spec(patch, "/spec/template/spec", job->pod, changes);
+  } else if (const auto* pod = std::get_if<ReviewedPod>(&review.object)) {
+    const ContractKeys& keys = pod->facts.keys;
+    patch.pairs("/metadata/annotations", keys.has_annotations, annotations_of(changes));
+    patch.pairs("/metadata/labels", keys.has_labels, changes.labels);
+    if (changes.gate) write_gate(patch, pod->facts);
+    write_pod_spec(patch, "/spec", pod->facts, changes);
+    if (changes.gpus) write_gpus(patch, *changes.gpus);
+  }
+  return patch.take();
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,143 @@
+#include "wire/format/yaml_events.h"
+
+#include <istream>
+#include <streambuf>
+#include <vector>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include "slackline/base/text.h"
+
+namespace slackline::wire {
+namespace {
+
+// Reads a text in place: a dump is too long to be copied into a string stream first.
+class ViewBuffer : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* begin = const_cast<char*>(text.data());  // NOLINT: the get area is never written to
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+// Turns yaml-cpp's events into ours: tells keys from values and watches the depth.
+class Adapter : public YAML::EventHandler {
+ public:
+  Adapter(YamlSink& sink, int max_depth) : sink_(sink), max_depth_(max_depth) {}
+
+  // On a stray "," yaml-cpp reports empty documents for ever without moving on.
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (mark.pos <= last_start_)
+      throw YamlProblem{line(mark), "not YAML: a document cannot begin here"};
+    last_start_ = mark.pos;
+    sink_.begin_document();
+  }
+  void OnDocumentEnd() override { sink_.end_document(); }
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (takes_key()) return sink_.key(line(mark), "null");
+    sink_.null(line(mark), anchor);
+    value_done();
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    if (takes_key()) return sink_.key(line(mark), value);
+    // yaml-cpp: "?" is plain, "!" is quoted, anything else an explicit tag.
+    const bool text = tag == "!" || tag == "tag:yaml.org,2002:str";
+    sink_.scalar(line(mark), anchor, value, !text);
+    value_done();
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    refuse_as_key(mark);
+    sink_.alias(line(mark), anchor);
+    value_done();
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    refuse_as_key(mark);
+    open(mark, Level::kList);
+    sink_.begin_list(line(mark), anchor);
+  }
+
+  void OnSequenceEnd() override {
+    levels_.pop_back();
+    sink_.end_list();
+    value_done();
+  }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    refuse_as_key(mark);
+    open(mark, Level::kKey);
+    sink_.begin_map(line(mark), anchor);
+  }
+
+  void OnMapEnd() override {
+    levels_.pop_back();
+    sink_.end_map();
+    value_done();
+  }
+
+ private:
+  enum class Level { kList, kKey, kValue };
+
+  static int line(const YAML::Mark& mark) { return mark.line + 1; }
+
+  // True when the map around is waiting for a key; then the value comes next.
+  bool takes_key() {
+    if (levels_.empty() || levels_.back() != Level::kKey) return false;
+    levels_.back() = Level::kValue;
+    return true;
+  }
+
+  void value_done() {
+    if (!levels_.empty() && levels_.back() == Level::kValue) levels_.back() = Level::kKey;
+  }
+
+  void refuse_as_key(const YAML::Mark& mark) {
+    if (!levels_.empty() && levels_.back() == Level::kKey)
+      throw YamlProblem{line(mark), "a key must be a plain name"};
+  }
+
+  void open(const YAML::Mark& mark, Level level) {
+    if (static_cast<int>(levels_.size()) >= max_depth_)
+      throw YamlProblem{line(mark), format("nested deeper than {} levels", max_depth_)};
+    levels_.push_back(level);
+  }
+
+  YamlSink& sink_;
+  const int max_depth_;
+  int last_start_ = -1;
+  std::vector<Level> levels_;
+};
+
+}  // namespace
+
+std::optional<YamlProblem> read_yaml(std::string_view text, const YamlLimits& limits,
+                                     YamlSink& sink) {
+  if (text.size() > limits.max_bytes)
+    return YamlProblem{1,
+                       format("{} bytes long; at most {} are read", text.size(), limits.max_bytes)};
+  try {
+    ViewBuffer buffer(text);
+    std::istream stream(&buffer);
+    YAML::Parser parser(stream);
+    Adapter adapter(sink, limits.max_depth);
+    while (parser.HandleNextDocument(adapter)) {
+    }
+  } catch (const YamlProblem& problem) {
+    return problem;
+  } catch (const YAML::Exception& error) {
+    return YamlProblem{error.mark.is_null() ? 1 : error.mark.line + 1,
+                       format("not YAML: {}", error.msg)};
+  } catch (const std::exception& error) {
+    return YamlProblem{1, format("not YAML: {}", error.what())};
+  }
+  return std::nullopt;
+}
+
+}  // namespace slackline::wire

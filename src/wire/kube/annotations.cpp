@@ -1,0 +1,307 @@
+#include "wire/kube/annotations.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "slackline/base/duration.h"
+#include "slackline/base/spelling.h"
+#include "slackline/base/text.h"
+#include "wire/format/json_view.h"
+#include "wire/kube/sealed_text.h"
+
+namespace slackline::wire {
+namespace {
+
+constexpr std::size_t kMaxName = 253;
+constexpr std::size_t kMaxListed = 64;
+constexpr std::size_t kMaxProblems = 32;
+
+// One key under the microscope: its value, and where to complain.
+struct Entry {
+  std::string_view key;  // without the prefix
+  std::string_view value;
+  TaskIntent& intent;
+
+  void complain(std::string_view remedy) const {
+    if (intent.problems.size() >= kMaxProblems) return;
+    intent.problems.push_back(
+        format("{}{}: \"{}\": {}", kPrefix, key, printable(value, 64), remedy));
+  }
+};
+
+void read_name(const Entry& entry, std::optional<std::string>& out) {
+  const bool clean = std::all_of(entry.value.begin(), entry.value.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
+  });
+  if (entry.value.empty() || entry.value.size() > kMaxName || !clean)
+    return entry.complain("write a name of 1 to 253 printable characters");
+  out = std::string(entry.value);
+}
+
+bool is_count(std::string_view text, std::int64_t most) {
+  const auto value = parse_int(text);
+  return value && *value >= 1 && *value <= most;
+}
+
+// No gang is larger (core/cluster/tasks.h), nor has a Job more pods at once.
+constexpr std::int64_t kMaxPods = 65536;
+
+void read_gang_size(const Entry& entry) {
+  if (!is_count(entry.value, kMaxPods))
+    return entry.complain("write how many pods the gang has, from 1 to 65536, e.g. \"8\"");
+  entry.intent.gang_size = *parse_int(entry.value);
+}
+
+// Part of the contract, and nobody acts on it yet: people are told, and of a wrong value that.
+void read_ahead(const Entry& entry, bool good, std::string_view remedy) {
+  entry.complain(good ? "this key has no effect yet; remove it" : remedy);
+}
+
+void read_replicas(const Entry& entry) {
+  read_ahead(entry, is_count(entry.value, kMaxPods),
+             "write a whole number from 1 to 65536; this key has no effect yet");
+}
+
+void read_weight(const Entry& entry) {
+  const auto value = parse_number(entry.value);
+  read_ahead(entry, value && std::isfinite(*value) && *value > 0,
+             "write a number above zero, e.g. \"2\"; this key has no effect yet");
+}
+
+void read_resize(const Entry& entry) {
+  const std::string_view value = entry.value;
+  read_ahead(entry, value == "off" || value == "advise" || value == "auto",
+             "write off, advise or auto; this key has no effect yet");
+}
+
+void read_variants(const Entry& entry) {
+  read_ahead(entry, true, "");
+}
+
+void read_count(const Entry& entry, std::optional<std::int64_t>& out) {
+  constexpr std::int64_t kMax = 1'000'000'000'000;
+  const auto value = parse_int(entry.value);
+  if (!value || *value < 1 || *value > kMax)
+    return entry.complain("write a whole number from 1 to 1000000000000, e.g. \"256\"");
+  out = *value;
+}
+
+void read_duration(const Entry& entry, std::optional<double>& out) {
+  const auto value = parse_duration_s(entry.value);
+  if (!value || *value <= 0) return entry.complain("write a duration above zero, e.g. \"3h30m\"");
+  out = *value;
+}
+
+void read_time(const Entry& entry, std::optional<double>& out) {
+  const auto value = parse_rfc3339_s(entry.value);
+  if (!value) return entry.complain("write an RFC 3339 time, e.g. \"2026-11-21T12:00:00Z\"");
+  out = *value;
+}
+
+void read_mode(const Entry& entry) {
+  if (entry.value == "training")
+    entry.intent.mode = WorkloadMode::kTraining;
+  else if (entry.value == "inference")
+    entry.intent.mode = WorkloadMode::kInference;
+  else
+    entry.complain("write training or inference");
+}
+
+void read_qos(const Entry& entry) {
+  const auto qos = qos_class_of(entry.value);
+  if (!qos) return entry.complain("write urgent, prior or normal");
+  entry.intent.qos_class = qos;
+}
+
+void read_gpu_types(const Entry& entry) {
+  if (entry.value == "any") {
+    entry.intent.any_gpu_type = true;
+    return;
+  }
+  std::vector<GpuType> types;
+  for (const std::string_view piece : split(entry.value, ',')) {
+    const GpuType type(piece);
+    if (piece == "any")
+      return entry.complain("any stands alone; list GPU types, or write any and nothing else");
+    if (piece.empty() || piece.size() > kMaxName || types.size() == kMaxListed)
+      return entry.complain("list GPU types in order of preference, e.g. \"A100,V100\", or any");
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  }
+  entry.intent.gpu_types = std::move(types);
+}
+
+void read_placements(const Entry& entry) {
+  if (entry.value == "auto") {
+    entry.intent.any_placement = true;
+    return;
+  }
+  std::vector<Placement> shapes;
+  for (const std::string_view piece : split(entry.value, ',')) {
+    const auto shape = parse_placement(piece);
+    if (!shape || shapes.size() == kMaxListed)
+      return entry.complain("list shapes as nodes x GPUs per node, e.g. \"1x4,2x2\", or auto");
+    if (std::find(shapes.begin(), shapes.end(), *shape) == shapes.end()) shapes.push_back(*shape);
+  }
+  entry.intent.placements = std::move(shapes);
+}
+
+bool is_object_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxName &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+         });
+}
+
+void read_depends_on(const Entry& entry) {
+  std::vector<std::string> jobs;
+  for (const std::string_view piece : split(entry.value, ',')) {
+    const std::string_view name = trim(piece);
+    if (!is_object_name(name) || jobs.size() == kMaxListed)
+      return entry.complain("list at most 64 Jobs of this namespace by name, e.g. \"prep,clean\"");
+    if (std::find(jobs.begin(), jobs.end(), name) == jobs.end()) jobs.emplace_back(name);
+  }
+  entry.intent.depends_on = std::move(jobs);
+}
+
+using Reader = void (*)(const Entry&);
+
+struct KnownKey {
+  std::string_view key;
+  bool label = false;
+  Reader read = nullptr;  // null: part of the contract, but not of the intent
+};
+
+constexpr std::array kKnownKeys = {
+    KnownKey{"model", false, [](const Entry& e) { read_name(e, e.intent.model); }},
+    KnownKey{"mode", false, read_mode},
+    KnownKey{"batch-size", false, [](const Entry& e) { read_count(e, e.intent.batch_size); }},
+    KnownKey{"iterations", false, [](const Entry& e) { read_count(e, e.intent.iterations); }},
+    KnownKey{"expected-duration", false,
+             [](const Entry& e) { read_duration(e, e.intent.expected_duration_s); }},
+    KnownKey{"qos-class", false, read_qos},
+    KnownKey{"deadline", false, [](const Entry& e) { read_time(e, e.intent.deadline_s); }},
+    KnownKey{"deadline-after", false,
+             [](const Entry& e) { read_duration(e, e.intent.deadline_after_s); }},
+    KnownKey{"gpu-types", false, read_gpu_types},
+    KnownKey{"placements", false, read_placements},
+    KnownKey{"gang", true, [](const Entry& e) { read_name(e, e.intent.gang); }},
+    KnownKey{"gang-size", false, read_gang_size},
+    KnownKey{"family", false, [](const Entry& e) { read_name(e, e.intent.family); }},
+    KnownKey{"queue", true, [](const Entry& e) { read_name(e, e.intent.queue); }},
+    KnownKey{"depends-on", false, read_depends_on},
+    KnownKey{"checkpoint-interval", false,
+             [](const Entry& e) { read_duration(e, e.intent.checkpoint_interval_s); }},
+    KnownKey{"last-checkpoint-time", false,
+             [](const Entry& e) { read_time(e, e.intent.last_checkpoint_s); }},
+    // Read elsewhere, or by nobody yet.
+    KnownKey{"managed", true},
+    KnownKey{"resize", false, read_resize},
+    KnownKey{"weight", false, read_weight},
+    KnownKey{"min-replicas", false, read_replicas},
+    KnownKey{"max-replicas", false, read_replicas},
+    KnownKey{"variants", false, read_variants},
+    KnownKey{"nodes"},
+    KnownKey{"deadline-basis"},
+    KnownKey{"gpus-per-node"},
+    KnownKey{"admitted"},
+    KnownKey{"plan"},
+    KnownKey{"progress"},
+    KnownKey{"original"},
+    KnownKey{"suspended-by"},
+    KnownKey{"preemptions"},
+    KnownKey{"variant"},
+    KnownKey{"device-ids"},
+    KnownKey{"band"},
+};
+
+const KnownKey* known(std::string_view key) {
+  const auto* at = std::find_if(kKnownKeys.begin(), kKnownKeys.end(),
+                                [&](const KnownKey& candidate) { return candidate.key == key; });
+  return at == kKnownKeys.end() ? nullptr : at;
+}
+
+std::string did_you_mean(std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const KnownKey& candidate : kKnownKeys)
+    names.push_back(candidate.key);
+  const auto nearest = nearest_spelling(key, names);
+  return nearest ? format("; did you mean {}{}?", kPrefix, *nearest) : "";
+}
+
+// True when the key says something about the task, or wanted to.
+bool read_key(const Entry& entry, bool label) {
+  const KnownKey* key = known(entry.key);
+  if (key == nullptr) {
+    entry.complain(format("unknown key{}", did_you_mean(entry.key)));
+    return true;
+  }
+  if (key->label != label && key->read != nullptr) {
+    entry.complain(format("write it as {}", key->label ? "a label" : "an annotation"));
+    return true;
+  }
+  if (key->read == nullptr) return false;
+  key->read(entry);
+  return true;
+}
+
+bool read_all(const TextPairs& pairs, bool label, TaskIntent& intent) {
+  bool any = false;
+  for (const auto& [key, value] : pairs)
+    if (key.starts_with(kPrefix))
+      any |= read_key(Entry{key.substr(kPrefix.size()), value, intent}, label);
+  return any;
+}
+
+}  // namespace
+
+std::shared_ptr<const TaskIntent> read_intent(const TextPairs& annotations,
+                                              const TextPairs& labels) {
+  TaskIntent intent;
+  bool any = read_all(annotations, false, intent);
+  any |= read_all(labels, true, intent);
+  for (const auto& [key, value] : labels) {
+    if (key != kKueueQueueLabel || intent.queue || value.empty()) continue;
+    intent.queue = std::string(value);
+    any = true;
+  }
+  for (const auto& [key, value] : annotations) {
+    if (key != contract::kPlan) continue;
+    if (const auto plan = read_plan(value); !plan) {
+      intent.problems.push_back(format("{}: {}", contract::kPlan, plan.error().message));
+      any = true;
+    }
+  }
+  return any ? std::make_shared<const TaskIntent>(std::move(intent)) : nullptr;
+}
+
+Result<PlanNote> read_plan(std::string_view text) {
+  constexpr std::size_t kMaxPlanBytes = std::size_t{256} << 10;
+  if (text.size() > kMaxPlanBytes)
+    return fail(ErrorCode::kInvalidArgument, "longer than 256 KiB; only Slackline writes it");
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(text));
+  PlanNote plan;
+  plan.id = std::string(root["id"].text());
+  if (plan.id.empty())
+    return fail(ErrorCode::kInvalidArgument, "id is missing; only Slackline writes it");
+  const auto shape = parse_placement(root["shape"].text());
+  if (!shape) return fail(shape.error().with_context("shape"));
+  plan.shape = *shape;
+  plan.epoch = root["epoch"].integer().value_or(0);
+  plan.gpu_type = GpuType(root["type"].text());
+  for (const JsonView node : root["nodes"].items())
+    if (!node.text().empty()) plan.nodes.emplace_back(node.text());
+  if (plan.nodes.empty()) return fail(ErrorCode::kInvalidArgument, "nodes names no node");
+  plan.promoted = root["promoted"].is_true();
+  plan.generation = root["generation"].integer();
+  plan.value_hash = fingerprint(text);
+  SealedText sealed = split_seal(text);
+  plan.text = std::move(sealed.text);
+  plan.code = std::move(sealed.code);
+  return plan;
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,40 @@
+#include "wire/kube/event_codec.h"
+
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
+#include "wire/format/json_writer.h"
+
+namespace slackline::wire {
+
+std::string event_name(const EventDto& event) {
+  return format("{}.{:016x}", event.object.name.substr(0, 230),
+                fingerprint(format("{} {}", event.uid.str(), event.reason)));
+}
+
+std::string encode_event(const EventDto& event) {
+  JsonWriter out;
+  out.begin_object().field("apiVersion", "v1").field("kind", "Event");
+  out.key("metadata").begin_object();
+  out.field("name", event_name(event));
+  out.field("namespace", event.object.ns).end_object();
+  out.key("involvedObject").begin_object();
+  out.field("apiVersion", event.kind == "Job" ? "batch/v1" : "v1").field("kind", event.kind);
+  out.field("namespace", event.object.ns).field("name", event.object.name);
+  out.field("uid", event.uid.str()).end_object();
+  out.field("reason", event.reason).field("message", event.message);
+  out.field("type", event.warning ? "Warning" : "Normal");
+  out.field("firstTimestamp", format_rfc3339(event.first_s));
+  out.field("lastTimestamp", format_rfc3339(event.last_s)).field("count", event.count);
+  out.key("source").begin_object().field("component", "slackline").end_object();
+  out.end_object();
+  return out.take();
+}
+
+std::string encode_event_update(const EventDto& event) {
+  JsonWriter out;
+  out.begin_object().field("message", event.message).field("count", event.count);
+  out.field("lastTimestamp", format_rfc3339(event.last_s)).end_object();
+  return out.take();
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,78 @@
+// What all Kubernetes objects share: metadata, labels, selectors, resource lists.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/ids.h"
+#include "slackline/model/pod.h"
+#include "slackline/model/resources.h"
+#include "wire/format/json_view.h"
+#include "wire/kube/annotations.h"
+
+namespace slackline::wire {
+
+ObjectKey read_key(JsonView metadata);
+Uid read_uid(JsonView metadata);
+
+// Epoch seconds; 0 where absent or unreadable.
+double read_time_s(JsonView value);
+
+// Sorted by key; values that are no strings are left out.
+Labels read_labels(JsonView map);
+TextPairs read_pairs(JsonView map);  // views into the document, in its order
+
+// ownerReferences with controller: true.
+std::optional<OwnerRef> read_owner(JsonView metadata);
+
+// An operator we do not know becomes a requirement that nothing meets.
+std::vector<MatchExpression> read_match_expressions(JsonView list);
+MatchExpression never_matches();
+
+// Appends, up to a limit: a broken object must not cost more than a good one.
+void add_problem(std::vector<std::string>& problems, std::string problem);
+
+// Reads a resource list (name -> quantity) into the amounts we account: cpu, memory, pods and GPU
+// resources by the catalogue. A quantity that is none, or above kMaxAmount, becomes a problem and
+// counts as 0 (F44).
+class ResourceReader {
+ public:
+  ResourceReader(const GpuCatalog& catalog, std::vector<std::string>& problems)
+      : catalog_(catalog), problems_(problems) {}
+
+  // For what is there, not asked for: half a GPU is none, and no node has more than
+  // kMaxGpusPerNode of one resource. One that says so has a problem, and none of them.
+  ResourceReader& of_capacity() {
+    capacity_ = true;
+    return *this;
+  }
+
+  enum class Existing { kReplace, kKeep };
+  // Sets what the list names; with kKeep only what is still 0.
+  void apply(JsonView list, std::string_view path, Resources& out,
+             Existing existing = Existing::kReplace);
+
+ private:
+  enum class Unit { kThousandths, kWhole, kGpus };
+  std::int64_t amount(const JsonField& field, Unit unit, std::string_view path);
+
+  const GpuCatalog& catalog_;
+  std::vector<std::string>& problems_;
+  bool capacity_ = false;
+};
+
+// 2^50: no sum of a cluster's amounts can overflow.
+inline constexpr std::int64_t kMaxAmount = std::int64_t{1} << 50;
+
+// Of pods: an int32 in the API.
+inline constexpr std::int64_t kMaxPodCount = std::numeric_limits<std::int32_t>::max();
+
+// a + b, each amount at most kMaxAmount.
+Resources add_capped(const Resources& a, const Resources& b);
+
+}  // namespace slackline::wire

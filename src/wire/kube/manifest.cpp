@@ -1,0 +1,154 @@
+#include "wire/kube/manifest.h"
+
+#include <nlohmann/json.hpp>
+
+#include "slackline/base/text.h"
+#include "slackline/model/contract.h"
+#include "wire/format/yaml.h"
+#include "wire/kube/kube_decode.h"
+
+namespace slackline::wire {
+namespace {
+
+using nlohmann::json;
+
+Result<json> parse(std::string_view text, std::string_view what) {
+  json value = json::parse(text, nullptr, false);
+  if (value.is_discarded())
+    return fail(ErrorCode::kInvalidArgument, format("{} is not JSON", what));
+  return value;
+}
+
+// An object's member, or an empty object where it is absent or something else.
+json member(const json& object, const char* key) {
+  if (object.is_object() && object.contains(key) && object[key].is_object()) return object[key];
+  return json::object();
+}
+
+// A member that is text, or `otherwise` where it is absent or something else.
+std::string text_member(const json& object, const char* key, const std::string& otherwise = {}) {
+  if (object.is_object() && object.contains(key) && object[key].is_string())
+    return object[key].get<std::string>();
+  return otherwise;
+}
+
+std::vector<std::string> texts_member(const json& object, const char* key) {
+  std::vector<std::string> texts;
+  if (object.contains(key) && object[key].is_array())
+    for (const json& text : object[key])
+      if (text.is_string()) texts.push_back(text.get<std::string>());
+  return texts;
+}
+
+bool true_member(const json& object, const char* key) {
+  return object.contains(key) && object[key].is_boolean() && object[key].get<bool>();
+}
+
+// Bytes that are no UTF-8 are replaced, so that this cannot fail.
+std::string written(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool is_list(const json& object) {
+  return text_member(object, "kind").ends_with("List") && object.contains("items") &&
+         object["items"].is_array();
+}
+
+bool is_task(const json& object) {
+  const std::string kind = text_member(object, "kind");
+  return kind == "Pod" || kind == "Job";
+}
+
+Error no_task(const json& object) {
+  return {ErrorCode::kInvalidArgument, format("the manifest is a \"{}\"; expected a Pod or a Job",
+                                              printable(text_member(object, "kind"), 64))};
+}
+
+Result<json> parse_manifest(std::string_view text) {
+  SLACKLINE_ASSIGN(const std::string as_json, yaml_to_json(text));
+  return parse(as_json, "the manifest");
+}
+
+json pod_of_job(const json& job) {
+  json pod = member(member(job, "spec"), "template");
+  json metadata = member(pod, "metadata");
+  json annotations = member(metadata, "annotations");
+  const json inherited = member(member(job, "metadata"), "annotations");
+  for (const auto& [key, value] : inherited.items())
+    if (key.starts_with(contract::kPrefix) && !annotations.contains(key)) annotations[key] = value;
+  metadata["annotations"] = annotations;
+  metadata["name"] = text_member(member(job, "metadata"), "name", "job") + "-0";
+  metadata["namespace"] = text_member(member(job, "metadata"), "namespace");
+  pod["metadata"] = metadata;
+  return pod;
+}
+
+// "yes", "no", or "" where it is not said.
+std::string answer_of(const json& object, const char* key) {
+  if (!object.contains(key) || !object[key].is_boolean()) return {};
+  return object[key].get<bool>() ? "yes" : "no";
+}
+
+}  // namespace
+
+Result<std::vector<ManifestObject>> split_manifest(std::string_view text) {
+  SLACKLINE_ASSIGN(const json file, parse_manifest(text));
+  const json all = is_list(file) ? file["items"] : json::array({file});
+  std::vector<ManifestObject> objects;
+  for (const json& object : all)
+    if (is_task(object))
+      objects.push_back({text_member(member(object, "metadata"), "namespace"), written(object)});
+  if (objects.empty()) return fail(no_task(all.empty() ? json() : all.front()));
+  return objects;
+}
+
+Result<Pod> read_manifest(std::string_view text, const std::string& ns, const GpuCatalog& catalog) {
+  SLACKLINE_ASSIGN(json object, parse_manifest(text));
+  if (is_list(object))
+    return fail(ErrorCode::kInvalidArgument,
+                format("the manifest has {} objects; send one", object["items"].size()));
+  if (!is_task(object)) return fail(no_task(object));
+  json pod = text_member(object, "kind") == "Job" ? pod_of_job(object) : object;
+  json metadata = member(pod, "metadata");
+  if (const std::string own = text_member(metadata, "namespace", ns); !own.empty() && own != ns)
+    return fail(ErrorCode::kInvalidArgument,
+                format("the manifest is of the namespace {}, but {} was asked for: "
+                       "?namespace={}",
+                       printable(own, 64), printable(ns, 64), printable(own, 64)));
+  // A pod that is not there belongs to nobody and was promised nothing.
+  metadata.erase("ownerReferences");
+  if (metadata.contains("annotations") && metadata["annotations"].is_object())
+    for (const std::string_view key : contract::kReserved)
+      metadata["annotations"].erase(std::string(key));
+  metadata["namespace"] = ns;
+  metadata["name"] = text_member(metadata, "name", "unnamed");
+  metadata["uid"] = "00000000-0000-4000-8000-000000000000";
+  pod["metadata"] = metadata;
+  pod["status"] = {{"phase", "Pending"}};
+  return KubeDecoder(catalog).whole_pod(written(pod));
+}
+
+Result<TriedManifest> decode_tried(std::string_view text) {
+  SLACKLINE_ASSIGN(const json answer, parse(text, "the answer"));
+  if (!answer.is_object() || !answer.contains("items") || !answer["items"].is_array())
+    return fail(ErrorCode::kInvalidArgument, "the answer is not a list of nodes");
+  TriedManifest tried{text_member(answer, "pod"),
+                      text_member(answer, "note"),
+                      texts_member(answer, "problems"),
+                      {}};
+  for (const json& item : answer["items"]) {
+    if (!item.is_object()) continue;
+    TriedNode node;
+    node.name = text_member(item, "node");
+    node.gpu_type = text_member(item, "gpuType");
+    node.message = text_member(item, "message");
+    node.passes = true_member(item, "passes");
+    if (item.contains("score") && item["score"].is_number_integer())
+      node.score = item["score"].get<int>();
+    node.meets_deadline = answer_of(item, "feasible");
+    tried.nodes.push_back(std::move(node));
+  }
+  return tried;
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,43 @@
+#include "slackline/base/text.h"
+#include "wire/kube/kube_common.h"
+#include "wire/kube/object_decode.h"
+
+namespace slackline::wire {
+namespace {
+
+TaintEffect read_effect(std::string_view text) {
+  if (text == "PreferNoSchedule") return TaintEffect::kPreferNoSchedule;
+  if (text == "NoExecute") return TaintEffect::kNoExecute;
+  return TaintEffect::kNoSchedule;  // also for effects we do not know: keep away
+}
+
+// A node without a Ready condition has not reported yet, except in dumps written by hand.
+bool read_ready(JsonView status) {
+  for (const JsonView condition : status["conditions"].items())
+    if (condition["type"].text() == "Ready") return condition["status"].text() == "True";
+  return true;
+}
+
+}  // namespace
+
+Node read_node(JsonView json, const GpuCatalog& catalog) {
+  const JsonView metadata = json["metadata"];
+  const JsonView spec = json["spec"];
+  const JsonView status = json["status"];
+  Node node;
+  node.name = NodeName(metadata["name"].text());
+  node.uid = read_uid(metadata);
+  node.labels = read_labels(metadata["labels"]);
+  node.gpu_type = catalog.classify(node.labels);
+  ResourceReader(catalog, node.problems)
+      .of_capacity()
+      .apply(status["allocatable"], "status.allocatable", node.allocatable);
+  for (const JsonView taint : spec["taints"].items())
+    node.taints.push_back({std::string(taint["key"].text()), std::string(taint["value"].text()),
+                           read_effect(taint["effect"].text())});
+  node.unschedulable = spec["unschedulable"].is_true();
+  node.ready = read_ready(status);
+  return node;
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,37 @@
+// One Kubernetes object each, from a parsed document to its plain value. Names may be empty here:
+// who needs one checks it.
+#pragma once
+
+#include "slackline/model/gpu_catalog.h"
+#include "slackline/model/namespace.h"
+#include "slackline/model/node.h"
+#include "slackline/model/pod.h"
+#include "slackline/model/quota.h"
+#include "wire/format/json_view.h"
+
+namespace slackline::wire {
+
+Node read_node(JsonView node, const GpuCatalog& catalog);
+// Of a pod without GPUs neither labels nor constraints.
+Pod read_pod(JsonView pod, const GpuCatalog& catalog);
+Pod read_whole_pod(JsonView pod, const GpuCatalog& catalog);
+Job read_job(JsonView job, const GpuCatalog& catalog);
+DisruptionBudget read_budget(JsonView budget);
+Namespace read_namespace(JsonView ns);
+PriorityClass read_priority_class(JsonView priority_class);
+
+// Limits of what we do not account are left out, as are quantities that are none
+// (quota_decode.cpp).
+ResourceQuota read_quota(JsonView quota);
+
+// What one pod of this spec requests, as kube-scheduler counts it (pod_resources.cpp).
+Resources read_pod_requests(JsonView spec, const GpuCatalog& catalog,
+                            std::vector<std::string>& problems);
+
+// Null when the spec constrains nothing that we repeat (pod_constraints.cpp).
+std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView spec);
+
+// nodeSelectorTerms; the matchFields of a term stand behind its matchExpressions, by their path.
+std::vector<NodeSelectorTerm> read_term_list(JsonView list);
+
+}  // namespace slackline::wire

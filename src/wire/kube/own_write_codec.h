@@ -1,0 +1,37 @@
+// What we write to the API server (model/own_write.h), and what of it is read back.
+//
+// Jobs and pods are PATCHed as merge patches; a Job whose container gets another GPU count as a
+// strategic one, so that the other containers stay; a gate as a JSON patch whose tests make it a
+// no-op on any other pod. metadata.uid and metadata.resourceVersion are preconditions: 409 where
+// they differ.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "slackline/base/result.h"
+#include "slackline/model/mac.h"
+#include "slackline/model/own_write.h"
+
+namespace slackline::wire {
+
+struct PatchBody {
+  std::string_view content_type;
+  std::string_view subresource;  // "status", or empty
+  std::string body;
+};
+
+// A plan proves with `mac` whose it is (wire/kube/sealed_text.h); null: it proves nothing.
+PatchBody encode_own_write(const OwnWrite& write, const MessageAuthenticator* mac = nullptr);
+
+// The `plan` annotation, as read_plan() reads it.
+std::string encode_plan(const PlanNote& plan);
+
+// The `original` annotation: {"parallelism","gpus","affinity":[terms]}.
+std::string encode_original(const OriginalShape& original);
+Result<OriginalShape> read_original(std::string_view text);
+
+// metadata.resourceVersion of the object that a write was answered with.
+Result<std::string> decode_written_version(std::string_view json);
+
+}  // namespace slackline::wire

@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <limits>
+
+#include "wire/kube/admitted_codec.h"
+#include "wire/kube/annotations.h"
+#include "wire/kube/kube_common.h"
+#include "wire/kube/object_decode.h"
+#include "wire/kube/own_write_codec.h"
+#include "wire/kube/sealed_text.h"
+
+namespace slackline::wire {
+namespace {
+
+PodPhase read_phase(std::string_view text) {
+  for (const PodPhase phase :
+       {PodPhase::kPending, PodPhase::kRunning, PodPhase::kSucceeded, PodPhase::kFailed})
+    if (text == to_string(phase)) return phase;
+  return text.empty() ? PodPhase::kPending : PodPhase::kUnknown;
+}
+
+std::int32_t read_priority(JsonView value) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(
+      value.integer().value_or(0), std::numeric_limits<std::int32_t>::min(),
+      std::numeric_limits<std::int32_t>::max()));
+}
+
+// As large as the API lets it be, whatever a dump says: sums of them do not overflow.
+std::int64_t count_or(JsonView value, std::int64_t otherwise) {
+  return std::clamp<std::int64_t>(value.integer().value_or(otherwise), 0, kMaxPodCount);
+}
+
+// A plan that cannot be read is no plan; read_intent() reports it.
+std::shared_ptr<const PlanNote> plan_of(JsonView annotations) {
+  const std::string_view text = annotations[contract::kPlan].text();
+  if (text.empty()) return nullptr;
+  auto plan = read_plan(text);
+  return plan ? std::make_shared<const PlanNote>(*std::move(plan)) : nullptr;
+}
+
+// One that cannot be read proves nothing, like none.
+std::shared_ptr<const AdmittedNote> admitted_of(JsonView annotations) {
+  const std::string_view text = annotations[contract::kAdmitted].text();
+  if (text.empty()) return nullptr;
+  auto note = read_admitted(text);
+  return note ? std::make_shared<const AdmittedNote>(*std::move(note)) : nullptr;
+}
+
+// Slots that cannot be read are taken to be told by nobody.
+std::vector<DeviceSlots> device_slots_of(JsonView annotations) {
+  const std::string_view text = annotations[contract::kDeviceIds].text();
+  if (text.empty()) return {};
+  auto slots = parse_device_ids(text);
+  return slots ? *std::move(slots) : std::vector<DeviceSlots>();
+}
+
+std::shared_ptr<const TaskIntent> intent_of(JsonView metadata) {
+  return read_intent(read_pairs(metadata["annotations"]), read_pairs(metadata["labels"]));
+}
+
+void read_gates(JsonView gates, Pod& pod) {
+  for (const JsonView gate : gates.items()) {
+    pod.gated = true;
+    (gate["name"].text() == kGate ? pod.our_gate : pod.foreign_gate) = true;
+  }
+}
+
+bool has_condition(JsonView conditions, std::string_view type, std::string_view value) {
+  for (const JsonView condition : conditions.items())
+    if (condition["type"].text() == type && condition["status"].text() == value) return true;
+  return false;
+}
+
+bool restarted(JsonView container_statuses) {
+  for (const JsonView container : container_statuses.items())
+    if (container["restartCount"].integer().value_or(0) > 0) return true;
+  return false;
+}
+
+std::optional<double> read_optional_time_s(JsonView value) {
+  const double time_s = read_time_s(value);
+  return time_s > 0 ? std::optional(time_s) : std::nullopt;
+}
+
+// When the last of these containers ended; nullopt where none has.
+std::optional<double> last_end_s(JsonView container_statuses) {
+  std::optional<double> last_s;
+  for (const JsonView container : container_statuses.items()) {
+    const auto ended_s = read_optional_time_s(container["state"]["terminated"]["finishedAt"]);
+    if (ended_s) last_s = std::max(last_s.value_or(0), *ended_s);
+  }
+  return last_s;
+}
+
+// When the Job came to its end, one way or the other.
+std::optional<double> end_of_job_s(JsonView conditions) {
+  for (const JsonView condition : conditions.items()) {
+    const std::string_view type = condition["type"].text();
+    if ((type == "Complete" || type == "Failed") && condition["status"].text() == "True")
+      return read_optional_time_s(condition["lastTransitionTime"]);
+  }
+  return std::nullopt;
+}
+
+// The one container that asks for GPUs: the only one whose GPU count could be changed.
+std::string gpu_container_of(JsonView spec, const GpuCatalog& catalog) {
+  std::string name;
+  for (const std::string_view list : {"containers", "initContainers"})
+    for (const JsonView container : spec[list].items())
+      for (const auto& [resource, amount] : container["resources"]["limits"].fields()) {
+        if (catalog.resource(resource) == nullptr) continue;
+        if (!name.empty() || list != "containers") return {};
+        name = std::string(container["name"].text());
+      }
+  return name;
+}
+
+std::shared_ptr<const OriginalShape> original_of(JsonView annotations) {
+  const std::string_view text = annotations[contract::kOriginal].text();
+  if (text.empty()) return nullptr;
+  auto original = read_original(text);
+  return original ? std::make_shared<const OriginalShape>(*std::move(original)) : nullptr;
+}
+
+}  // namespace
+
+Pod read_pod(JsonView json, const GpuCatalog& catalog) {
+  const JsonView metadata = json["metadata"];
+  const JsonView spec = json["spec"];
+  const JsonView status = json["status"];
+  Pod pod;
+  pod.uid = read_uid(metadata);
+  pod.resource_version = std::string(metadata["resourceVersion"].text());
+  pod.key = read_key(metadata);
+  pod.owner = read_owner(metadata);
+  pod.node = NodeName(spec["nodeName"].text());
+  pod.nominated_node = NodeName(status["nominatedNodeName"].text());
+  pod.phase = read_phase(status["phase"].text());
+  pod.deleting = metadata["deletionTimestamp"].present();
+  read_gates(spec["schedulingGates"], pod);
+  pod.in_pod_group = spec["schedulingGroup"].present();
+  pod.managed = metadata["labels"][kManagedLabel].text() == "true";
+  pod.priority = read_priority(spec["priority"]);
+  pod.scheduler_name = std::string(spec["schedulerName"].text());
+  pod.created_s = read_time_s(metadata["creationTimestamp"]);
+  pod.started_s = read_optional_time_s(status["startTime"]);
+  if (pod.terminal()) pod.ended_s = last_end_s(status["containerStatuses"]);
+  pod.restarted = restarted(status["containerStatuses"]);
+  pod.requests = read_pod_requests(spec, catalog, pod.problems);
+  pod.intent = intent_of(metadata);
+  pod.plan = plan_of(metadata["annotations"]);
+  pod.admitted = admitted_of(metadata["annotations"]);
+  // Most pods of a cluster want no GPU: only their amounts matter, so only those are kept. An
+  // unreadable pod might have wanted one.
+  if (pod.requests.wants_gpus() || !pod.problems.empty()) {
+    pod.labels = read_labels(metadata["labels"]);
+    pod.constraints = read_constraints(spec);
+    pod.device_slots = device_slots_of(metadata["annotations"]);
+  }
+  return pod;
+}
+
+Pod read_whole_pod(JsonView json, const GpuCatalog& catalog) {
+  Pod pod = read_pod(json, catalog);
+  pod.labels = read_labels(json["metadata"]["labels"]);
+  pod.constraints = read_constraints(json["spec"]);
+  return pod;
+}
+
+Job read_job(JsonView json, const GpuCatalog& catalog) {
+  const JsonView metadata = json["metadata"];
+  const JsonView spec = json["spec"];
+  const JsonView status = json["status"];
+  const JsonView pod_template = spec["template"];
+  Job job;
+  job.uid = read_uid(metadata);
+  job.resource_version = std::string(metadata["resourceVersion"].text());
+  job.generation = metadata["generation"].integer().value_or(0);
+  job.key = read_key(metadata);
+  job.owner = read_owner(metadata);
+  job.parallelism = count_or(spec["parallelism"], 1);
+  if (spec["completions"].present()) job.completions = count_or(spec["completions"], 1);
+  job.indexed = spec["completionMode"].text() == "Indexed";
+  job.suspended = spec["suspend"].is_true();
+  const JsonView annotations = metadata["annotations"];
+  const JsonView conditions = status["conditions"];
+  job.suspended_by_us = annotations[contract::kSuspendedBy].text() == contract::kSuspendedByUs;
+  job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
+  job.halted = has_condition(conditions, "Suspended", "True");
+  job.finished =
+      has_condition(conditions, "Complete", "True") || has_condition(conditions, "Failed", "True");
+  job.resumed = has_condition(conditions, "Suspended", "False");
+  job.active = count_or(status["active"], 0);
+  // Pods that have ended are no longer active, but counted only one update later.
+  const JsonView uncounted = status["uncountedTerminatedPods"];
+  job.succeeded = count_or(status["succeeded"], 0) +
+                  static_cast<std::int64_t>(uncounted["succeeded"].items().count());
+  job.failed = count_or(status["failed"], 0) +
+               static_cast<std::int64_t>(uncounted["failed"].items().count());
+  job.created_s = read_time_s(metadata["creationTimestamp"]);
+  job.started_s = read_optional_time_s(status["startTime"]);
+  job.completed_s = read_optional_time_s(status["completionTime"]);
+  if (job.finished) job.ended_s = job.completed_s ? job.completed_s : end_of_job_s(conditions);
+  job.pod_requests = read_pod_requests(pod_template["spec"], catalog, job.problems);
+  job.gpu_container = gpu_container_of(pod_template["spec"], catalog);
+  if (job.pod_requests.wants_gpus()) job.constraints = read_constraints(pod_template["spec"]);
+  // Only the pods' own admission resolves a rank: a number in the template is anybody's.
+  job.priority_class = std::string(pod_template["spec"]["priorityClassName"].text());
+  const auto own = intent_of(metadata);
+  const auto inherited = intent_of(pod_template["metadata"]);
+  if (own != nullptr && inherited != nullptr)
+    job.intent = std::make_shared<const TaskIntent>(merge(*inherited, *own));
+  else
+    job.intent = own != nullptr ? own : inherited;
+  job.plan = plan_of(annotations);
+  job.admitted = admitted_of(annotations);
+  job.original = original_of(annotations);
+  return job;
+}
+
+Namespace read_namespace(JsonView json) {
+  const JsonView metadata = json["metadata"];
+  Namespace ns;
+  ns.uid = read_uid(metadata);
+  ns.key = read_key(metadata);
+  ns.managed = metadata["labels"][kManagedLabel].text() == "true";
+  return ns;
+}
+
+PriorityClass read_priority_class(JsonView json) {
+  PriorityClass priority_class;
+  priority_class.uid = read_uid(json["metadata"]);
+  priority_class.key = read_key(json["metadata"]);
+  priority_class.value = read_priority(json["value"]);
+  priority_class.global_default = json["globalDefault"].is_true();
+  return priority_class;
+}
+
+DisruptionBudget read_budget(JsonView json) {
+  const JsonView metadata = json["metadata"];
+  const JsonView selector = json["spec"]["selector"];
+  const JsonView status = json["status"];
+  DisruptionBudget budget;
+  budget.uid = read_uid(metadata);
+  budget.key = read_key(metadata);
+  budget.selects_nothing = !selector.is_object();
+  budget.match_labels = read_labels(selector["matchLabels"]);
+  budget.match_expressions = read_match_expressions(selector["matchExpressions"]);
+  budget.disruptions_allowed = count_or(status["disruptionsAllowed"], 0);
+  for (const auto& [name, when] : status["disruptedPods"].fields())
+    budget.disrupted_pods.emplace_back(name);
+  return budget;
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,59 @@
+#include <algorithm>
+#include <tuple>
+
+#include "slackline/base/quantity.h"
+#include "wire/kube/kube_common.h"
+#include "wire/kube/object_decode.h"
+
+namespace slackline::wire {
+namespace {
+
+// How we name what this key limits; empty: we do not account it.
+std::string_view accounted(std::string_view key) {
+  constexpr std::string_view kRequests = "requests.";
+  if (key == "count/pods") return "pods";
+  if (key == "pods" || key == "cpu" || key == "memory") return key;
+  if (!key.starts_with(kRequests)) return {};
+  const std::string_view name = key.substr(kRequests.size());
+  const bool known = name == "cpu" || name == "memory" || name.find('/') != name.npos;
+  return known ? name : std::string_view();
+}
+
+std::optional<std::int64_t> amount(JsonView value, std::string_view resource) {
+  const auto parsed =
+      resource == "cpu" ? parse_quantity_milli(value.text()) : parse_quantity(value.text());
+  return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+void read_scope(std::string_view scope, ResourceQuota& quota) {
+  (scope == "NotBestEffort" ? quota.needs_cpu_or_memory : quota.other_scopes) = true;
+}
+
+}  // namespace
+
+ResourceQuota read_quota(JsonView json) {
+  const JsonView spec = json["spec"];
+  const JsonView used = json["status"]["used"];
+  ResourceQuota quota;
+  quota.uid = read_uid(json["metadata"]);
+  quota.key = read_key(json["metadata"]);
+  for (const auto& [key, value] : spec["hard"].fields()) {
+    const std::string_view resource = accounted(key);
+    const auto hard = amount(value, resource);
+    if (resource.empty() || !hard) continue;
+    quota.limits.push_back({std::string(resource), *hard, amount(used[key], resource).value_or(0)});
+  }
+  const auto order = [](const QuotaLimit& limit) {
+    return std::tie(limit.resource, limit.hard, limit.used);
+  };
+  std::sort(quota.limits.begin(), quota.limits.end(),
+            [&](const QuotaLimit& a, const QuotaLimit& b) { return order(a) < order(b); });
+  for (const JsonView scope : spec["scopes"].items())
+    read_scope(scope.text(), quota);
+  // NotBestEffort takes no operator but Exists.
+  for (const JsonView scope : spec["scopeSelector"]["matchExpressions"].items())
+    read_scope(scope["scopeName"].text(), quota);
+  return quota;
+}
+
+}  // namespace slackline::wire

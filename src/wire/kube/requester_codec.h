@@ -1,0 +1,12 @@
+// userInfo of the authentication API: who asks, as admission and token reviews tell it.
+#pragma once
+
+#include "slackline/model/admission.h"
+#include "wire/format/json_view.h"
+
+namespace slackline::wire {
+
+// At most 1024 groups, values and keys are read.
+Requester read_requester(JsonView user_info);
+
+}  // namespace slackline::wire

@@ -1,0 +1,70 @@
+#include "wire/rest/decision_codec.h"
+
+#include <nlohmann/json.hpp>
+
+#include "wire/format/json_writer.h"
+
+namespace slackline::wire {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+tl::unexpected<Error> damaged(std::string_view what) {
+  return fail(ErrorCode::kDataLoss,
+              "stored " + std::string(what) + " are not as they were written");
+}
+
+}  // namespace
+
+std::string encode_candidates(const std::vector<DecisionCandidate>& candidates) {
+  JsonWriter out;
+  out.begin_array();
+  for (const DecisionCandidate& candidate : candidates) {
+    out.begin_object().field("node", candidate.node).field("score", candidate.score);
+    out.key("features").begin_object();
+    for (const auto& [name, value] : candidate.features)
+      out.field(name, value);
+    out.end_object().end_object();
+  }
+  out.end_array();
+  return out.take();
+}
+
+Result<std::vector<DecisionCandidate>> decode_candidates(std::string_view json) {
+  const Json list = Json::parse(json, nullptr, false);
+  if (!list.is_array()) return damaged("candidates");
+  std::vector<DecisionCandidate> candidates;
+  for (const Json& item : list) {
+    if (!item.is_object() || !item.contains("node") || !item["node"].is_string() ||
+        !item.contains("score") || !item["score"].is_number_integer())
+      return damaged("candidates");
+    DecisionCandidate candidate{item["node"].get<std::string>(), item["score"].get<int>(), {}};
+    if (item.contains("features") && item["features"].is_object())
+      for (const auto& [name, value] : item["features"].items())
+        if (value.is_number()) candidate.features.emplace_back(name, value.get<double>());
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+std::string encode_reasons(const ReasonCounts& reasons) {
+  JsonWriter out;
+  out.begin_object();
+  for (const auto& [reason, nodes] : reasons)
+    out.field(reason, std::int64_t{nodes});
+  out.end_object();
+  return out.take();
+}
+
+Result<ReasonCounts> decode_reasons(std::string_view json) {
+  const Json object = Json::parse(json, nullptr, false);
+  if (!object.is_object()) return damaged("reasons");
+  ReasonCounts reasons;
+  for (const auto& [reason, nodes] : object.items()) {
+    if (!nodes.is_number_unsigned()) return damaged("reasons");
+    reasons.emplace_back(reason, nodes.get<std::uint32_t>());
+  }
+  return reasons;
+}
+
+}  // namespace slackline::wire

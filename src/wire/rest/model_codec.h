@@ -1,0 +1,43 @@
+// Throughput models over REST: samples and descriptions in, what is known out (JSON and tables).
+//
+// A body with something wrong is refused whole: kInvalidArgument names every wrong field with its
+// path ("samples[3].batch"), at most 20 of them. Unknown keys and keys given twice are wrong.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/model/model_views.h"
+#include "slackline/model/sample.h"
+#include "wire/format/json_writer.h"
+#include "wire/format/text_table.h"
+
+namespace slackline::wire {
+
+inline constexpr std::size_t kMaxPostedSamples = 5000;
+
+// 1 to 253 bytes without control characters or '/': it is a segment of a path.
+Status check_model_name(std::string_view model);
+
+// {"samples": [{"gpuType", "batch", "placement", "throughputSamplesPerS", "source"?, "origin"?}]}
+Result<std::vector<ThroughputSample>> read_posted_samples(std::string_view json,
+                                                          const std::string& model);
+// The format of samples_csv.h; every row must be of `model`.
+Result<std::vector<ThroughputSample>> read_posted_csv(std::string_view text,
+                                                      const std::string& model);
+// {"family"?, "parameters"?, "flopsPerSample"?, "description"?}
+Result<ModelDescriptor> read_posted_descriptor(std::string_view json, const std::string& model);
+
+void encode(JsonWriter& out, const ModelView& view);
+void encode(JsonWriter& out, const SamplesAccepted& accepted);
+
+// One row for each GPU type of each model.
+TextTable table_of(const std::vector<ModelView>& models);
+// The description above the rows.
+std::string text_of(const ModelView& model);
+std::string text_of(const SamplesAccepted& accepted);
+
+}  // namespace slackline::wire

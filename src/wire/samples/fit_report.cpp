@@ -1,0 +1,62 @@
+#include "wire/samples/fit_report.h"
+
+#include "slackline/base/text.h"
+#include "wire/format/json_writer.h"
+#include "wire/format/text_table.h"
+
+namespace slackline::wire {
+namespace {
+
+void field(JsonWriter& out, std::string_view name, const std::optional<double>& value) {
+  out.key(name);
+  if (value)
+    out.number(*value);
+  else
+    out.null();
+}
+
+std::string percent(const std::optional<double>& value) {
+  return value ? format("{:.1f}", *value) : "";
+}
+
+std::string row_json(const FitReportRow& row) {
+  JsonWriter out;
+  out.begin_object();
+  out.field("model", row.model).field("gpu_type", row.gpu_type).field("points", row.points);
+  out.key("kind");
+  if (row.kind.empty())
+    out.null();
+  else
+    out.string(row.kind);
+  field(out, "in_sample_mape", row.in_sample_mape);
+  field(out, "held_out_mape", row.held_out_mape);
+  field(out, "held_out_median_ape", row.held_out_median_ape);
+  field(out, "held_out_p90_ape", row.held_out_p90_ape);
+  field(out, "noise_floor", row.noise_floor);
+  field(out, "chosen_within_5pct", row.chosen_within_5pct);
+  out.end_object();
+  return out.take();
+}
+
+}  // namespace
+
+std::string fit_report_json(const std::vector<FitReportRow>& rows) {
+  std::vector<std::string> lines;
+  for (const FitReportRow& row : rows)
+    lines.push_back(row_json(row));
+  return "{\"models\":[\n" + join(lines, ",\n") + "\n]}\n";
+}
+
+std::string fit_report_table(const std::vector<FitReportRow>& rows) {
+  TextTable table({"MODEL", "GPU TYPE", ">POINTS", "KIND", ">IN-SAMPLE %", ">HELD-OUT %",
+                   ">MEDIAN %", ">P90 %", ">NOISE %", ">CHOSE WITHIN 5 %"});
+  for (const FitReportRow& row : rows)
+    table.add({row.model, row.gpu_type, std::to_string(row.points), row.kind,
+               percent(row.in_sample_mape), percent(row.held_out_mape),
+               percent(row.held_out_median_ape), percent(row.held_out_p90_ape),
+               percent(row.noise_floor),
+               row.chosen_within_5pct ? format("{:.0f} %", *row.chosen_within_5pct) : ""});
+  return table.str();
+}
+
+}  // namespace slackline::wire

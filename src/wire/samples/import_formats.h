@@ -1,0 +1,56 @@
+// The public data sets of throughput, each read as its authors publish it. Behind
+// wire/samples/sample_import.h; here stands what each reading assumes.
+//
+// A model has our name where it is the same network (Gavel's LM is our lstm), else the data set's.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/samples/sample_import.h"
+
+namespace slackline::wire {
+
+// Our own form, wire/samples/samples_csv.h.
+Result<SampleImport> import_csv(const SampleFile& file, const SampleNames& names);
+
+// ElasticFlow (ASPLOS'23), throughputs_A100/MODEL.csv: iterations per second by global batch (rows)
+// and GPUs (columns). Assumed: up to 8 GPUs are one server, more are whole servers of 8; the GPU is
+// an A100. Empty and 0 did not run.
+Result<SampleImport> import_elasticflow(const SampleFile& file, const SampleNames& names);
+
+// Gavel (OSDI'20), *_throughputs.json: {"k80": {"('ResNet-50 (batch size 64)', 2)": {"null":
+// steps/s of the job alone, summed over its workers}}}. The batch is one worker's (weak scaling):
+// samples/s = steps/s x batch, global batch = batch x workers. Assumed: the workers of a table lie
+// in one server, those of "k80_unconsolidated" in a server each. Jobs without a batch in their name
+// are left out, as are 0 (did not run) and the measurements of two jobs on one GPU.
+Result<SampleImport> import_gavel(const SampleFile& file, const SampleNames& names);
+
+// Pollux (OSDI'21), MODEL/placements.csv and MODEL/scalability.csv: seconds per step by the batch
+// of one GPU. A placement has one digit per node, its GPUs; scalability tells nodes and GPUs, which
+// are assumed to be spread as evenly as they can. The model is the folder's; the GPU is a T4.
+Result<SampleImport> import_pollux(const SampleFile& file, const SampleNames& names);
+
+// Zeus (NSDI'23), summary_power_GPU.csv: seconds per epoch on one GPU by network, batch and power
+// limit. Only the highest power limit of the file counts. Samples/s needs the samples of an epoch:
+// known for CIFAR-100 (50,000) and ImageNet (1,281,167), other data sets are left out. The GPU type
+// is the file name's.
+Result<SampleImport> import_zeus(const SampleFile& file, const SampleNames& names);
+
+// "a/imagenet/placements.csv": "placements", and "imagenet"; empty where the path has none.
+std::string stem_of(std::string_view path);
+std::string folder_of(std::string_view path);
+
+// Rows passed over, counted by reason.
+class LeftOut {
+ public:
+  void add(std::string reason) { ++rows_[std::move(reason)]; }
+  std::vector<std::string> list() const;  // "12 rows: REASON", by reason
+
+ private:
+  std::map<std::string, int> rows_;
+};
+
+}  // namespace slackline::wire

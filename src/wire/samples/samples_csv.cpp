@@ -1,0 +1,120 @@
+#include "wire/samples/samples_csv.h"
+
+#include <array>
+#include <charconv>
+
+#include "slackline/base/text.h"
+#include "slackline/base/visible.h"
+
+namespace slackline::wire {
+namespace {
+
+constexpr std::string_view kThroughput = "throughput_samples_per_s";
+constexpr std::size_t kMaxName = 253;
+constexpr std::size_t kMaxSource = 256;
+
+struct Columns {
+  std::size_t model = 0;
+  std::size_t gpu_type = 0;
+  std::size_t batch = 0;
+  std::size_t placement = 0;
+  std::optional<std::size_t> throughput;  // absent from questions
+  std::optional<std::size_t> source;
+};
+
+Result<Columns> find_columns(const CsvTable& table, SampleRows rows) {
+  Columns columns;
+  SLACKLINE_ASSIGN(columns.model, table.require("model"));
+  SLACKLINE_ASSIGN(columns.gpu_type, table.require("gpu_type"));
+  SLACKLINE_ASSIGN(columns.batch, table.require("batch"));
+  SLACKLINE_ASSIGN(columns.placement, table.require("placement"));
+  if (rows == SampleRows::kMeasured) {
+    SLACKLINE_ASSIGN(columns.throughput, table.require(kThroughput));
+  }
+  columns.source = table.column("source");
+  return columns;
+}
+
+std::string read_name(const CsvTable& table, const CsvRow& row, std::size_t column,
+                      RowProblems& problems) {
+  const std::string_view name = row.cell(column);
+  if (name.empty()) problems.add(row.line, table.header[column], "is missing");
+  if (name.size() > kMaxName)
+    problems.add(row.line, table.header[column], format("is longer than {} bytes", kMaxName));
+  if (has_unprintable(name))
+    problems.add(row.line, table.header[column],
+                 "contains control characters or invisible characters");
+  return std::string(name);
+}
+
+ThroughputSample read_row(const CsvTable& table, const CsvRow& row, const Columns& columns,
+                          RowProblems& problems) {
+  ThroughputSample sample;
+  sample.model = read_name(table, row, columns.model, problems);
+  sample.gpu_type = GpuType(read_name(table, row, columns.gpu_type, problems));
+  const auto batch = read_positive(table, row, columns.batch, problems, kBatches);
+  sample.batch = batch.value_or(0);
+  const auto layout = parse_layout(row.cell(columns.placement));
+  if (layout)
+    sample.layout = *layout;
+  else
+    problems.add(row.line, "placement", layout.error().message);
+  if (batch && layout && *batch < layout->spread().gpus)
+    problems.add(row.line, "batch",
+                 format("{} is less than the {} GPUs of {}; it is the global batch, of all GPUs "
+                        "together",
+                        *batch, layout->spread().gpus, layout->str()));
+  if (columns.throughput)
+    sample.throughput_samples_per_s =
+        read_positive(table, row, *columns.throughput, problems, kThroughputs).value_or(0);
+  if (columns.source) sample.source = row.cell(*columns.source).substr(0, kMaxSource);
+  return sample;
+}
+
+// The shortest form that reads back as the same value.
+std::string exact(double number) {
+  std::array<char, 32> buffer{};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr};
+}
+
+}  // namespace
+
+Result<std::vector<ThroughputSample>> read_samples(const CsvTable& table, SampleRows rows) {
+  SLACKLINE_ASSIGN(const Columns columns, find_columns(table, rows));
+  RowProblems problems;
+  std::vector<ThroughputSample> samples;
+  for (const CsvRow& row : table.rows) {
+    if (row.cells.size() > table.header.size())
+      problems.add(row.line, "row",
+                   format("has {} cells, the header names {}; quote a cell that holds a comma",
+                          row.cells.size(), table.header.size()));
+    else
+      samples.push_back(read_row(table, row, columns, problems));
+  }
+  if (!problems.empty()) return fail(problems.error());
+  if (samples.empty())
+    return fail(ErrorCode::kInvalidArgument, "has no rows after the header, so no samples");
+  return samples;
+}
+
+Result<std::vector<ThroughputSample>> read_samples_csv(std::string_view text,
+                                                       const std::string& file) {
+  const auto table = read_csv(text);
+  if (!table) return fail(table.error().with_context(file));
+  auto samples = read_samples(*table, SampleRows::kMeasured);
+  if (!samples) return fail(samples.error().with_context(file));
+  return samples;
+}
+
+std::string write_samples_csv(const std::vector<ThroughputSample>& samples) {
+  std::string out;
+  append_csv_row(out,
+                 {"model", "gpu_type", "batch", "placement", std::string(kThroughput), "source"});
+  for (const ThroughputSample& sample : samples)
+    append_csv_row(out,
+                   {sample.model, sample.gpu_type.str(), exact(sample.batch), sample.layout.str(),
+                    exact(sample.throughput_samples_per_s), sample.source});
+  return out;
+}
+
+}  // namespace slackline::wire

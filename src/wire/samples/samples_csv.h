@@ -1,0 +1,39 @@
+// Throughput samples as CSV, one measurement a row:
+//
+//   model,gpu_type,batch,placement,throughput_samples_per_s,source
+//   resnet50,A100,256,2x4,5120.5,nightly run 17
+//   bert,A100,64,4+2+1,610,
+//
+// `batch` is the global batch, `placement` nodes x GPUs per node or the GPUs of each node; `source`
+// may be missing. Columns stand in any order; those with other names are passed over. All wrong
+// values are listed with line and field, and then nothing is read.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/base/result.h"
+#include "slackline/model/sample.h"
+#include "wire/format/csv.h"
+
+namespace slackline::wire {
+
+// What is believed of a measurement: far beyond any machine, near enough that sums stay finite.
+inline constexpr NumberRange kBatches{1, 1e9};
+inline constexpr NumberRange kThroughputs{1e-6, 1e12};
+
+// Questions to a model look like samples whose throughput, 0, is not known.
+enum class SampleRows { kMeasured, kQuestions };
+
+// One sample per row, in the order of the rows.
+Result<std::vector<ThroughputSample>> read_samples(const CsvTable& table, SampleRows rows);
+
+// The same from the text of a file; the error begins with its name.
+Result<std::vector<ThroughputSample>> read_samples_csv(std::string_view text,
+                                                       const std::string& file);
+
+// read_samples_csv() gives the same samples back, but for their origin.
+std::string write_samples_csv(const std::vector<ThroughputSample>& samples);
+
+}  // namespace slackline::wire
