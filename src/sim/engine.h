@@ -1,4 +1,4 @@
-// The simulator: a trace played against a policy (slackline/core/play.h) with true run times, and
+// The simulator: a trace played against a policy (core/planning/play.h) with true run times, and
 // what came of it.
 #pragma once
 

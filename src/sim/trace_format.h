@@ -1,5 +1,5 @@
 // The formats of traces, and the one way to load any of them. A further format is one file,
-// sim/trace_NAME.cpp, and one line in the registry.
+// trace_NAME.cpp, and one line in the registry.
 //
 //   golden       our own: sim/trace_csv.h
 //   elasticflow  job_id, submission_time|submit_time, model_name, num_gpu, duration; optional

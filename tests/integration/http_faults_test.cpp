@@ -1,5 +1,5 @@
-// How the server behaves with clients that do not (F07-F13 of the fault list, the connection cap,
-// running out of file descriptors).
+// How the server behaves with clients that do not (docs/RELIABILITY.md, F07-F13; the connection
+// cap, running out of file descriptors).
 #include <algorithm>
 #include <functional>
 #include <memory>

@@ -1,8 +1,8 @@
 // AdmittedNote: the `admitted` annotation: what the webhook allowed, and the only proof of it
-// (design: "Whom we believe").
+// (docs/decisions/0017-proof-of-admission.md).
 //
-// The code is over ("admitted", namespace, submitter, class, queue, nonce). Whom a copy on another
-// object would serve, the code does not say: whoever reads it believes a nonce of one object only.
+// The code is over ("admitted", namespace, submitter, class, queue, nonce). It does
+// not name the object, so a reader believes a nonce of one object only: a copy proves nothing.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The keys of the contract that more than one layer names (design: "Contract with Kubernetes").
+// The keys of the contract that more than one layer names (docs/OPERATIONS.md, "What people
+// write").
 //
 // Reading them into an intent is wire/kube/annotations.h.
 #pragma once

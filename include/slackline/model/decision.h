@@ -1,4 +1,4 @@
-// DecisionRow: one row of the decision journal (design: "State and replicas").
+// DecisionRow: one row of the decision journal (docs/OPERATIONS.md, "The journal").
 #pragma once
 
 #include <cstdint>

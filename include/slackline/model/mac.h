@@ -1,5 +1,6 @@
-// MessageAuthenticator: proof that a value in an annotation was written by us (design: "Whom we
-// believe"). The seam to cryptography; http/crypto/openssl_mac.h implements it.
+// MessageAuthenticator: proof that a value in an annotation was written by Slackline
+// (docs/decisions/0015-plans-prove-whose-they-are.md). The seam to cryptography;
+// http/crypto/openssl_mac.h implements it.
 //
 // A code is over a list of fields: lists that differ in any byte or in where one field ends have
 // different codes. Thread-safe.

@@ -1,4 +1,4 @@
-// Mode: how much of what Slackline decides becomes true (design: "Modes").
+// Mode: how much of what Slackline decides takes effect (docs/ACTIVE-MODE.md).
 #pragma once
 
 #include <string_view>

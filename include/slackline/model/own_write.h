@@ -1,6 +1,6 @@
-// OwnWrite: one write of ours to the API server, as a value: decided purely (core/handover.h),
-// performed by the cluster writer, and laid over snapshots until the watch shows it
-// (core/cluster/own_writes.h).
+// OwnWrite: one write of ours to the API server, as a value: decided purely
+// (core/cluster/hand_over.h), performed by the cluster writer, and laid over snapshots until the
+// watch shows it (core/cluster/own_writes.h).
 //
 // Every write is idempotent and carries its precondition: those of Jobs the resourceVersion on
 // which they were decided, those of pods the uid, and lifting the gate's name too.

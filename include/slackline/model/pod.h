@@ -160,7 +160,7 @@ struct Job {
     const std::int64_t left = completions ? *completions - succeeded : parallelism;
     return std::max<std::int64_t>(0, std::min(parallelism, left));
   }
-  // All or nothing: Indexed with parallelism = completions (design: "Managed").
+  // All or nothing: Indexed with parallelism = completions.
   bool is_gang() const { return indexed && completions == parallelism && parallelism > 1; }
   // Whether as many pods as we like can do its work, and whether it is plain who gets more GPUs.
   bool nodes_may_change() const { return indexed && completions == parallelism && succeeded == 0; }

@@ -1,5 +1,5 @@
 // Reasons: the one vocabulary of codes that say why a task waits and what happened to it. Events,
-// metric labels, REST and docs/reasons/CODE.md use these codes and no others; they never change.
+// metric labels, REST and docs/reasons use these codes and no others; they never change.
 //
 // Why the extender refuses a node is model/verdict.h: it speaks of nodes, to kube-scheduler.
 #pragma once

@@ -44,7 +44,7 @@ struct GivenUp {
   double due_s = 0;
 };
 
-// GPUs of a node that are promised to a task's unbound pods (design: "A hold").
+// GPUs of a node that are promised to a task's unbound pods (core/cluster/holds.h).
 struct Hold {
   Resources amount;
   std::int32_t rank = 0;  // spec.priority: counts for pods of equal or lower rank

@@ -1,5 +1,5 @@
-// Task: what a researcher submitted, as one thing: a Job, a labelled gang, a bare Pod (design:
-// "Managed").
+// Task: what a researcher submitted, as one thing: a Job, a labelled gang, a bare Pod
+// (docs/HOW-A-TASK-TRAVELS.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// TaskIntent: the annotations of the contract (design: "Contract with Kubernetes"), read.
+// TaskIntent: the annotations that people write (docs/OPERATIONS.md), decoded.
 //
 // On a Pod, a Pod template or the owning Job; the Pod wins, key by key. What cannot be read is left
 // unset and named in `problems`: it never blocks a pod.
@@ -47,10 +47,10 @@ struct TaskIntent {
   std::optional<double> last_checkpoint_s;  // epoch seconds
   std::vector<std::string> problems;        // "batch-size: ..." for REST and Events
 
-  // As what its speed is known (row 000-02): serving a net is another workload type than training
-  // it, "resnet50:inference" beside "resnet50". Trials of one search and fine-tunes that name no
-  // model share the speed of their family, where they say batch and iterations (row 000-22).
-  // nullopt: it names neither.
+  // The workload type under which its speed is known: serving a net is another workload type than
+  // training it, "resnet50:inference" next to "resnet50". Trials of one search and fine-tunes that
+  // name no model share the speed of their family, where they say batch and iterations. nullopt: it
+  // names neither.
   std::optional<std::string> workload() const;
 };
 

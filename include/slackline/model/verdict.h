@@ -1,8 +1,8 @@
 // Verdict: whether a node can take a pod, and why not. "Cannot be scheduled" is a value, not an
 // error.
 //
-// The vocabulary is fixed and free of numbers, because kube-scheduler aggregates by identical text
-// (extender protocol 1.4); what differs per node is told by REST.
+// The vocabulary is fixed and free of numbers, because kube-scheduler counts nodes by identical
+// text; REST reports what differs per node.
 #pragma once
 
 #include <array>

@@ -127,7 +127,7 @@ struct ScoresView {
   std::vector<ScoreView> nodes;       // best first
 };
 
-// GET /v1/tasks/{ns}/{name}/placements: one shape on one GPU type (000-14).
+// GET /v1/tasks/{ns}/{name}/placements: one shape on one GPU type.
 struct PlacementRow {
   GpuType gpu_type;
   Placement shape;

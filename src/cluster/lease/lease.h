@@ -4,7 +4,8 @@
 // free, or that has not changed for its duration (at least duration_s) on the taker's own steady
 // clock: no time in the Lease is compared with a clock. A write carries the resourceVersion it was
 // decided on, so of two takers one gets a conflict. The term is leaseTransitions, which grows with
-// every taking, also by the same replica after a restart; every plan carries it (hand-over rule 2).
+// every taking, also by the same replica after a restart; every plan carries it
+// (docs/RELIABILITY.md, rule 2).
 //
 // A leader that could not renew within renew_within_s of its last renewal leads no more, though
 // nobody may have noticed: before the Lease expires for others. A stopped leader frees the Lease.

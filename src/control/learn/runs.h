@@ -1,6 +1,6 @@
 // Runs: follows the runs of GPU Jobs from their first pod to their end. Whoever wants to know how
 // long a Job waited, or that it is over, is told from here, each once; and finished training Jobs
-// become throughput samples (design: "Run time").
+// become throughput samples.
 //
 // Learnt from is a Job that names model, batch-size and iterations, is a gang or a single pod, and
 // succeeded; whose pods were all seen running, on nodes of one GPU type, as many as it wanted; and

@@ -1,5 +1,5 @@
-// What the webhook answers, as a pure function of the review and what is known (design: "Contract
-// with Kubernetes", "Holding back").
+// What the webhook answers, as a pure function of the review and what is known
+// (docs/OPERATIONS.md, "The admission webhook").
 //
 // Two stages see a request, as the API server has them. *Mutate* comes first and makes the changes;
 // it refuses what must not get so far. *Validate* sees the object as it will be stored: it refuses

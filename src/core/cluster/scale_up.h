@@ -1,6 +1,6 @@
-// Tasks that no present node could ever run (hand-over rule 8). Where their queue has scaleUp,
-// those of one pod go to the stock path without a nomination, because a cluster autoscaler passes
-// over nominated pods; a gang that an autoscaler served pod by pod would only be half there.
+// Tasks that no present node could ever run (docs/RELIABILITY.md, rule 8). Where their queue has
+// scaleUp, those of one pod go to the stock path without a nomination, because a cluster autoscaler
+// passes over nominated pods; a gang that an autoscaler served pod by pod would only be half there.
 //
 // Present is every node of the cluster, full, cordoned or unready ones too: those may come back.
 #pragma once

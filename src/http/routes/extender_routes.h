@@ -1,7 +1,7 @@
 // The extender listener: POST /v1/extender/{filter,prioritize,preempt,bind}.
 //
 // Undecodable JSON is 400 with the reason; what decodes but cannot be answered is 200 with `Error`,
-// because kube-scheduler never reads the body of another status (extender protocol 1.2).
+// because kube-scheduler never reads the body of another status.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The annotations and labels of the contract (design: "Contract with Kubernetes"), read.
+// Reads the annotations and labels that people write (docs/OPERATIONS.md).
 //
 // What cannot be read is left unset and named in TaskIntent::problems: key, value and remedy. An
 // unknown key of our prefix is such a problem, because it is a typing error more often than not.

@@ -1,4 +1,5 @@
-// Planned tasks on their way through kube-scheduler: every hand-over rule, in a small world.
+// Planned tasks on their way through kube-scheduler: every rule of docs/RELIABILITY.md, in a small
+// world.
 #include "slackline/core/cluster/hand_over.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Own writes are part of what is planned on until the watch shows them (hand-over rule 1).
+// Own writes are part of what is planned on until the watch shows them (docs/RELIABILITY.md, rule
+// 1).
 #include "slackline/core/cluster/own_writes.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// depends-on: a task waits until every Job that it names has completed successfully (001-04).
+// depends-on: a task waits until every Job that it names has completed successfully.
 //
 // Jobs are named within the task's namespace, whether they ask for GPUs or not. A Job that failed
 // or is not there keeps the task waiting: one of that name may be made anew. Jobs that are over are

@@ -11,7 +11,7 @@
 //      ^                                     unbound for 30 s: moved          v
 //      +---------- third miss --------------------------------------------  Lifted ---> Bound
 //
-// Numbers in brackets are the design's hand-over rules.
+// Numbers in brackets are the rules of docs/RELIABILITY.md.
 //   - Nothing is lifted before all pods of a task exist that has none bound [3]; not complete in 30
 //     s: suspended again, 30 s of backoff doubling to 10 min. The reason tells whether a quota is
 //     full.

@@ -1,5 +1,4 @@
-// Holds: GPUs that are promised to unbound pods (design: "A hold"). A pure function of the
-// snapshot.
+// Holds: GPUs that are promised to unbound pods. A pure function of the snapshot.
 //
 // A pod's nomination holds its requests on the nominated node, gated or not, for as long as it
 // stands: kube-scheduler reserves for it too. A plan holds, for every further unbound member of its

@@ -1,5 +1,5 @@
-// OwnWrites: the writes of ours that the watch does not show yet, laid over a snapshot (hand-over
-// rule 1, "own writes first"). Who plans without them gives the same GPUs out twice.
+// OwnWrites: Slackline's writes that the watch does not show yet, laid over a snapshot
+// (docs/RELIABILITY.md, rule 1). Planning without them would hand out the same GPUs twice.
 //
 //   sent --- written(resourceVersion) ---> written --- the watch shows it, or a later one ---> gone
 //     |------ failed ---------------------------------------------------------------------> gone

@@ -126,7 +126,8 @@ class Queue {
 // changed.
 Queue make_queue(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus);
 
-// Who plans: in every plan, so that nobody overwrites a later planner's (hand-over rule 2).
+// Identifies the planner in every plan, so that nobody overwrites the plan of a later one
+// (docs/RELIABILITY.md, rule 2).
 struct PlanStamp {
   std::int64_t epoch = 0;
   std::int64_t next_number = 1;  // of the next plan; counts up

@@ -1,4 +1,4 @@
-// The tasks of a cluster, derived from its pods and Jobs (design: "Managed").
+// The tasks of a cluster, derived from its pods and Jobs.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The QosDeadline of a task: a promise, resolved once (000 eq 9; design: "Deadlines").
+// The QosDeadline of a task: a promise, resolved once (000 eq 9).
 #pragma once
 
 #include <optional>

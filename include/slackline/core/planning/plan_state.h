@@ -41,7 +41,7 @@ struct PlanTask {
   double checkpoint_s = 600;                  // a stop loses what was done since; 0 = nothing
   bool preemptible = true;                    // may be stopped for others
   std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
-  // GPU types in order of preference (002-19), as pools; empty: any, by predicted speed. A pool
+  // GPU types in order of preference, as pools; empty: any, by predicted speed. A pool
   // behind the first is open to the task once none before it would meet the deadline, or the task
   // has waited for fallback_after_s. The menu has placements in these pools only.
   std::vector<PoolIndex> preference{};

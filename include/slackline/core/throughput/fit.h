@@ -1,5 +1,4 @@
-// Fitting a throughput model to measurements of one model on one GPU type (rows 000-07, 000-08,
-// 000-20).
+// Fitting a throughput model to measurements of one model on one GPU type.
 //
 // Deterministic: the same samples in any order give the same bytes. Robust: residuals are relative
 // and an outlier counts linearly. Bounded: every kind keeps its own bounds

@@ -1,5 +1,4 @@
-// Predictor: what is known about the speed of models, from profiles and measured samples (rows
-// 000-04, 000-21, 000-22, 001-15).
+// Predictor: what is known about the speed of models, from profiles and measured samples.
 //
 // The best source there is answers; PredictionSource (core/throughput/prediction.h) lists them from
 // the best on. A model without coefficients on a GPU type borrows, and never by one factor for all

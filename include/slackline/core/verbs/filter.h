@@ -1,5 +1,4 @@
-// filter_nodes: which of the nodes that passed kube-scheduler's own filters may take the pod
-// (design: "Verbs"; extender protocol 1.4).
+// filter_nodes: which of the nodes that passed kube-scheduler's own filters may take the pod.
 //
 // Per node, first rule that applies:
 //   1. not in our cache: pass; for resources that we alone account, kNotYetObserved.

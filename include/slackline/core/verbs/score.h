@@ -1,4 +1,4 @@
-// score_nodes: the rank of each node for a pod, and why (design: "Verbs"; 000 eq 10-11).
+// score_nodes: the rank of each node for a pod, and why (000 eq 10-11).
 //
 // Rank key, best first: whether the task, started now, meets its deadline on the node's GPU type
 // (yes; it has none, or nobody knows; no: eq 15); place in gpu-types; CER of its shape on

@@ -1,4 +1,4 @@
-// choose_victims: the preempt verb (design: "Verbs"; extender protocol 1.6).
+// choose_victims: the preempt verb of the extender.
 //
 // Of each offered node, the victims that lose the least work and are no more than needed.
 // Candidates are the pods on the node with a lower priority than the preemptor's that are not
