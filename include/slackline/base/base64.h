@@ -10,7 +10,7 @@ namespace slackline {
 
 std::string encode_base64(std::string_view bytes);
 
-// Spaces and line ends are passed over; missing padding is forgiven.
+// Spaces and line ends are ignored; padding may be missing.
 Result<std::string> decode_base64(std::string_view text);
 
 }  // namespace slackline

@@ -1,4 +1,4 @@
-// What names this machine and no other.
+// Tells names of this machine from names of others.
 #pragma once
 
 #include <string_view>

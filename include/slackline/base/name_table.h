@@ -18,7 +18,7 @@ class NameTable {
  public:
   explicit NameTable(const HashKey& key = {}) : key_(key) {}
 
-  // Forgets everything and makes room for so many names; more must not be inserted.
+  // Forgets everything and makes room for this many names; the caller must not insert more.
   void reset(std::size_t names);
 
   // False when the name is there already.

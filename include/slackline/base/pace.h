@@ -1,8 +1,8 @@
-// Pace: how soon a thread repeats its work, by what the work took. Over time it takes at most its
-// share of a core. What it leaves is saved, up to a limit, and is spent without waiting: after a
-// quiet moment one change after the other is followed at once, a flood of them in turns that each
-// serve many. Where one turn takes so long that its share would keep it waiting, it waits as long
-// as is bearable and no longer.
+// Pace: how soon a thread repeats its work, by what the work took. Over time the thread takes at
+// most its share of a core. It saves the share that it does not use, up to a limit, and may spend
+// it without waiting: after a quiet moment it follows single changes at once, and a flood of them
+// in turns that each serve many. After a turn so long that its share would keep it waiting, it
+// waits a bearable time and no longer.
 //
 // Pure. Not thread-safe.
 #pragma once
@@ -17,17 +17,17 @@ struct PaceLimits {
 
 class Pace {
  public:
-  // Begins with all that can be saved.
+  // Begins with the most that can be saved.
   explicit Pace(const PaceLimits& limits) : limits_(limits), saved_s_(limits.most_saved_s) {}
 
-  // Something was done between two moments of one clock, which never goes back; returns when to
-  // begin again at the earliest.
+  // Work was done between two moments of one clock, which never goes back. Returns the earliest
+  // time to begin again.
   double worked(double began_s, double ended_s);
 
  private:
   PaceLimits limits_;
-  double saved_s_;      // below 0: owed
-  double since_s_ = 0;  // when it was
+  double saved_s_;      // below 0: debt
+  double since_s_ = 0;  // when saved_s_ was last updated
 };
 
 }  // namespace slackline

@@ -1,9 +1,9 @@
 // Kubernetes quantities ("500m", "1.5Gi", "4", "2e3") as integers.
 //
-// Grammar: resource.Quantity of apimachinery. Values are exact and rounded to the asked unit: what
-// is asked for up, as Quantity.Value() and MilliValue() do, what is there down. What does not fit
-// into int64 or is not a quantity is an error with the text in it, never a wrapped or saturated
-// number.
+// Grammar: resource.Quantity of apimachinery. Values are exact and rounded to the requested unit:
+// requests are rounded up, as Quantity.Value() and MilliValue() do, capacities down. A text that
+// does not fit into int64, or is not a quantity, is an error that repeats it, never a wrapped or
+// saturated number.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ enum class ErrorCode {
 
 std::string_view to_string(ErrorCode code);
 
-// What an HTTP status other than success says, as Kubernetes uses them; unknown ones are
+// The meaning of an HTTP status other than success, as Kubernetes uses it; an unknown one is
 // kUnavailable.
 ErrorCode error_of_http_status(int status);
 

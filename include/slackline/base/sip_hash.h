@@ -1,5 +1,5 @@
-// SipHash (Aumasson and Bernstein, 2012): a hash whose values nobody can foresee without the key,
-// so that nobody can send thousands of names that collide. A seed alone would not do: names that
+// SipHash (Aumasson and Bernstein, 2012): a hash whose values nobody can predict without the key,
+// so that nobody can send thousands of names that collide. A seed alone is not enough: names that
 // collide under a hash that is only seeded collide under every seed.
 #pragma once
 
@@ -19,7 +19,7 @@ struct HashKey {
 // Drawn from the system's randomness by the first call; the same for the life of the process.
 const HashKey& process_hash_key();
 
-// SipHash-c-d: c rounds for every eight bytes, d rounds at the end. 1-3 is what hash tables take.
+// SipHash-c-d: c rounds for every eight bytes, d rounds at the end. Hash tables use 1-3.
 template <int c = 1, int d = 3>
 std::uint64_t sip_hash(const HashKey& key, std::string_view text) {
   std::uint64_t v0 = key.first ^ 0x736f6d6570736575ULL;
@@ -51,7 +51,7 @@ std::uint64_t sip_hash(const HashKey& key, std::string_view text) {
   std::uint64_t last = static_cast<std::uint64_t>(text.size()) << 56U;
   const std::size_t rest = text.size() - at;
   if (rest > 0 && at > 0) {
-    // The last eight bytes, less those that were taken: no name costs a byte loop.
+    // The last eight bytes, less those already read: no name needs a loop over bytes.
     last |= word_at(text.data() + text.size() - 8) >> (8 * (8 - rest));
   } else {
     for (std::size_t i = 0; i < rest; ++i)

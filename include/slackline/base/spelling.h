@@ -1,4 +1,4 @@
-// nearest_spelling: what somebody who mistyped a word probably meant.
+// nearest_spelling: the word that a mistyped one was probably meant to be.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace slackline {
 
-// The word that takes the fewest insertions, deletions and replacements of a character, of equals
-// the first; nullopt where all take more than a third of the longer one's length. O(words x
-// length^2) for words of at most 64 bytes; longer ones are like nothing.
+// The word that needs the fewest insertions, deletions and replacements of a character; the first
+// of equals; nullopt if every word needs more than a third of the longer one's length. O(words x
+// length^2) for words of at most 64 bytes; longer words match nothing.
 std::optional<std::string_view> nearest_spelling(std::string_view typed,
                                                  std::span<const std::string_view> words);
 

@@ -1,8 +1,6 @@
-// StopAsked: how somebody who wants an end reaches work that takes long. It is asked now and then,
-// on the worker's thread, and must be cheap; once it says yes it goes on saying so. Empty: nobody
-// ever asks.
-//
-// Code that must not look at the time is bounded by it too: the question may look at a clock.
+// StopAsked: asks long work to stop. The work calls it now and then, on its own thread, so it must
+// be cheap. Once it is true it stays true. Empty: never. It also limits the time of code that may
+// not read a clock: the function itself may.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// TokenBucket: so many at once, and so many more a second.
+// TokenBucket: allows a burst, then a rate per second.
 //
 // Not thread-safe.
 #pragma once

@@ -1,4 +1,4 @@
-// What can be seen of foreign text: printable() of text.h escapes the rest of it.
+// Which characters of foreign text are visible; printable() of text.h escapes the others.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace slackline {
 
-// The length of the UTF-8 sequence that the text begins with, or 0 where its bytes are not one.
+// The length of the UTF-8 sequence that the text begins with, or 0 if its bytes are not one.
 std::size_t utf8_length(std::string_view text);
 
-// Whether it holds what a terminal obeys or a reader cannot see: control characters (C0, DEL, C1),
-// marks without width, changes of direction; or bytes that are no UTF-8.
+// Whether the text has characters that a terminal obeys or a reader cannot see: control characters
+// (C0, DEL, C1), marks without width, changes of direction; or bytes that are not UTF-8.
 bool has_unprintable(std::string_view text);
 
 }  // namespace slackline

@@ -1,5 +1,5 @@
-// Text eight bytes at a time. For names of 8 to 64 bytes, thousands of them per request, a call of
-// memcmp costs more than comparing does.
+// Text eight bytes at a time. For names of 8 to 64 bytes, thousands of them per request, calling
+// memcmp costs more than the comparison.
 #pragma once
 
 #include <cstddef>

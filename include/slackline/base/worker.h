@@ -3,7 +3,8 @@
 //   worker_.start([this] { while (worker_.wait(kLook_s)) look(); });  // first after kLook_s
 //   worker_.start([this] { do look(); while (worker_.wait(kLook_s)); });  // first at once
 //
-// The last member of its owner: its thread has then ended before what it works on goes.
+// Declare it as the last member of its owner, so that its thread has ended before the members it
+// uses are destroyed.
 //
 // Thread-safety: start() once and join() from the owner's thread, stop() from any, wait() from the
 // worker's own.
@@ -23,16 +24,17 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // `work` ends soon after a wait() of its own was false.
+  // `work` must return soon after its wait() returned false.
   void start(std::function<void()> work);
-  // Ends the wait under way and every later one; what is being done is finished. Never blocks.
+  // Ends the present wait and every later one; work in progress is finished. Never blocks.
   void stop();
   void join();
 
-  // For long work that ends early where it is asked to (base/stop.h). From any thread.
+  // For long work that can stop early (base/stop.h). From any thread.
   bool is_stopping() const;
 
-  // True after so many seconds of steady time; false as soon as it is stopped, also for 0 s.
+  // True after this many seconds of steady time; false as soon as the worker is stopped, also for 0
+  // s.
   [[nodiscard]] bool wait(double seconds);
 
  private:

@@ -1,6 +1,5 @@
-// What the API server asks our webhook, and what it is told: an AdmissionReview of a Job or a Pod
-// as plain values, and the decision with its changes as values. wire/admission/admission_codec.h
-// reads and writes them.
+// The webhook's request and answer: an AdmissionReview of a Job or a Pod, and the decision with its
+// changes, as plain values. wire/admission/admission_codec.h reads and writes them.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,7 @@ namespace slackline {
 
 enum class AdmissionOperation { kCreate, kUpdate, kOther };
 
-// userInfo, as a SubjectAccessReview takes it again.
+// userInfo, in the form of a SubjectAccessReview.
 struct Requester {
   std::string name;
   std::string uid;
@@ -27,8 +26,8 @@ struct Requester {
   std::vector<std::pair<std::string, std::vector<std::string>>> extra;  // sorted by key
 };
 
-// The annotations and labels of our prefix, and whether the maps are there at all: a JSON Patch can
-// add to a map, but not to what is absent.
+// The annotations and labels with Slackline's prefix, and whether the maps exist: a JSON Patch can
+// add to a map, but not to one that is absent.
 struct ContractKeys {
   bool has_annotations = false;
   bool has_labels = false;
@@ -45,7 +44,7 @@ struct ContainerFacts {
   std::vector<GpuAmount> gpus;  // configured GPU resources of its limits
 };
 
-// The parts of a pod or a pod template that we may change, or that forbid it.
+// The parts of a pod or a pod template that Slackline may change, or that forbid a change.
 struct PodFacts {
   ContractKeys keys;
   std::string scheduler_name;
@@ -74,7 +73,7 @@ struct AdmissionReview {
   std::string ns;
   bool dry_run = false;
   Requester user;
-  // monostate: something else, or nothing; it is none of our business.
+  // monostate: another kind, or nothing; not Slackline's concern.
   std::variant<std::monostate, ReviewedJob, ReviewedPod> object;
   std::variant<std::monostate, ReviewedJob, ReviewedPod> old_object;  // on UPDATE
 };
@@ -92,7 +91,7 @@ struct GpuCountChange {
   friend bool operator==(const GpuCountChange&, const GpuCountChange&) = default;
 };
 
-// What is to be different. For a Job `template_*`, `scheduler_name` and `env` are of its template.
+// The changes. For a Job, `template_*`, `scheduler_name` and `env` belong to its template.
 struct AdmissionChanges {
   bool suspend = false;
   bool gate = false;  // contract::kGate
@@ -108,7 +107,7 @@ struct AdmissionChanges {
   friend bool operator==(const AdmissionChanges&, const AdmissionChanges&) = default;
 };
 
-// Why a request is refused. The code is stable: metrics and documentation name it.
+// Why a request is refused. The code is stable: metrics and documentation use it.
 struct Refusal {
   std::string reason;   // "QueueFull"
   std::string message;  // field and remedy

@@ -27,7 +27,7 @@ AdmittedNote sign_admission(const MessageAuthenticator& authenticator, const std
                             std::string submitter, QosClass qos_class, std::string queue,
                             std::string nonce);
 
-// True where we wrote it, for an object of that namespace.
+// True if Slackline wrote it, for an object of that namespace.
 bool is_authentic(const AdmittedNote& note, const std::string& ns,
                   const MessageAuthenticator& authenticator);
 

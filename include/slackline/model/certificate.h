@@ -1,4 +1,4 @@
-// Certificates of our own and what vouches for them, as PEM.
+// Slackline's certificates and the authorities that sign them, as PEM.
 #pragma once
 
 #include <string>
@@ -18,11 +18,11 @@ struct Validity {
   double until_s = 0;
 };
 
-// An authority whose key is kept: it signs as often as is needed.
+// An authority whose key is kept, so that it can sign again.
 struct Authority {
-  std::string certificates;  // the newest first, then the one before it while that is trusted
+  std::string certificates;  // the newest first, then its predecessor while that is trusted
   std::string key;           // of the newest
-  std::string cross;         // the newest as the one before vouches for it; empty: none was before
+  std::string cross;         // the newest, signed by its predecessor; empty: there was none
 };
 
 struct CertifiedKey {

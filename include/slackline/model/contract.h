@@ -12,7 +12,7 @@ namespace slackline::contract {
 
 inline constexpr std::string_view kPrefix = "slackline.dev/";
 
-// On namespaces, Pods and Pod templates: "true" puts them in our care.
+// On namespaces, Pods and Pod templates: "true" lets Slackline manage them.
 inline constexpr std::string_view kManagedLabel = "slackline.dev/managed";
 inline constexpr std::string_view kGate = "slackline.dev/queue";
 
@@ -20,15 +20,16 @@ inline constexpr std::string_view kModel = "slackline.dev/model";
 inline constexpr std::string_view kQosClass = "slackline.dev/qos-class";
 inline constexpr std::string_view kDeadline = "slackline.dev/deadline";
 inline constexpr std::string_view kDeadlineAfter = "slackline.dev/deadline-after";
-// What a deadline was resolved from: "prior: 1 x 3h12m on K80 (fitted)". Absent: people wrote it.
+// What a deadline was resolved from: "prior: 1 x 3h12m on K80 (fitted)". Absent if a person wrote
+// the deadline.
 inline constexpr std::string_view kDeadlineBasis = "slackline.dev/deadline-basis";
 inline constexpr std::string_view kDependsOn = "slackline.dev/depends-on";
 
-// What the webhook allowed, and the only proof of it: {submitter, class, queue, nonce, mac}.
+// What the webhook allowed, with the only proof of it: {submitter, class, queue, nonce, mac}.
 inline constexpr std::string_view kAdmitted = "slackline.dev/admitted";
 // On bound pods: which of the node's slots each has (model/device_slots.h).
 inline constexpr std::string_view kDeviceIds = "slackline.dev/device-ids";
-// On nodes the GPU type, on a pod the type it was bound to.
+// On a node its GPU type, on a pod the type that it was bound to.
 inline constexpr std::string_view kGpuType = "slackline.dev/gpu-type";
 inline constexpr std::string_view kOriginal = "slackline.dev/original";
 inline constexpr std::string_view kPlan = "slackline.dev/plan";
@@ -40,7 +41,7 @@ inline constexpr std::string_view kGpusPerNode = "slackline.dev/gpus-per-node";
 // The value of suspended-by where a Job was suspended to queue it.
 inline constexpr std::string_view kSuspendedByUs = "slackline";
 
-// Written by us and by nobody else. `deadline` is ours once a Job is admitted.
+// Only Slackline writes these; `deadline` too, once a Job is admitted.
 inline constexpr std::array<std::string_view, 12> kReserved = {
     kAdmitted,
     "slackline.dev/band",

@@ -22,7 +22,7 @@ struct DecisionCandidate {
   std::vector<std::pair<std::string, double>> features;
 };
 
-// What became of the pod, filled in by the watch.
+// The pod's outcome, filled in by the watch.
 struct DecisionOutcome {
   std::string node;
   double bound_s = 0;  // epoch seconds
@@ -33,7 +33,7 @@ struct DecisionRow {
   int schema_version = kDecisionSchemaVersion;
   double time_s = 0;  // epoch seconds
   Verb verb = Verb::kFilter;
-  Uid pod_uid;               // what was decided about: a pod, or the Job that carries the plan
+  Uid pod_uid;               // the object of the decision: a pod, or the Job that carries the plan
   ObjectKey pod;             // the same
   std::string plan_id;       // empty = no plan
   std::string policy;        // name of the scoring or scheduling policy
@@ -47,7 +47,7 @@ struct DecisionRow {
   std::optional<DecisionOutcome> outcome;
 };
 
-// Which rows of the journal a reader wants. Empty = all; limit 1..1000.
+// Selects rows of the journal. Empty = all; limit 1..1000.
 struct JournalQuery {
   std::string ns{};   // empty = all
   std::string pod{};  // name; empty = all

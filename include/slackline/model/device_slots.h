@@ -1,4 +1,4 @@
-// DeviceSlots: which of a node's slots a pod has, of a resource that we alone account
+// DeviceSlots: which of a node's slots a pod has, of a resource that only Slackline counts
 // (GpuResourceRule::self_accounted). A node with allocatable n of it has the slots 0 .. n - 1.
 //
 // As text, in the annotation `device-ids`: "example.com/share=0,1", several resources behind each

@@ -1,7 +1,7 @@
 // Requests and answers of the extender protocol as plain values (extender/v1 of kube-scheduler).
 //
 // Views point into the decoder's buffer: a request lives as long as the document it came from.
-// Answers refer to nodes by their index in the request, so that names are written back exactly as
+// Answers refer to nodes by their index in the request, so that the names are returned exactly as
 // they came.
 #pragma once
 
@@ -18,9 +18,9 @@
 
 namespace slackline {
 
-// What is decided: the extender's four verbs, and what the planner does (core/cluster/hand_over.h):
-// it plans a start, moves a planned task to other nodes, suspends one again. The journal keeps them
-// all.
+// The decisions: the extender's four verbs, and what the planner does (core/cluster/hand_over.h):
+// plan a start, move a planned task to other nodes, suspend it again. The journal keeps all of
+// them.
 enum class Verb : std::uint8_t { kFilter, kPrioritize, kPreempt, kBind, kPlan, kMove, kSuspend };
 std::string_view to_string(Verb verb);
 std::optional<Verb> parse_verb(std::string_view text);
@@ -30,16 +30,16 @@ std::string verb_names();  // "filter, prioritize, ...", for messages
 struct NodesRequest {
   Pod pod;
   std::vector<std::string_view> node_names;
-  // The index of each name in `known`, where the decoder was given the names of a snapshot and
-  // every one of the request is among them; else none, and null.
+  // The index of each name in `known`, if the decoder was given the names of a snapshot and they
+  // include every name of the request; else empty, and null.
   std::vector<NodeIndex> nodes;
   std::shared_ptr<const NodeNames> known;
-  bool full_objects = false;  // the request carried Node objects, so must a filter answer
+  bool full_objects = false;  // the request carried Node objects, so the answer of filter must, too
 };
 
 struct FilterReply {
   std::vector<Verdict> verdicts;  // by index of the request: every node exactly once
-  std::string error;              // only when we cannot answer at all
+  std::string error;              // only when there is no answer at all
   bool gave_up = false;           // there was no time to judge: every node passes, or an error
 };
 

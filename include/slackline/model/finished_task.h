@@ -1,4 +1,4 @@
-// FinishedTask: a Job that is over, as history keeps it: what was promised, predicted and true.
+// FinishedTask: a Job that has ended, as history keeps it: what was promised, predicted and true.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace slackline {
 
-// How a deadline ended. What failed has not met its deadline, however early it failed.
+// How a deadline ended. A failed Job has missed its deadline, however early it failed.
 enum class DeadlineResult : std::uint8_t { kNone, kMet, kMissed };
 
 std::string_view to_string(DeadlineResult result);  // "none", "met", "missed"
@@ -30,7 +30,7 @@ struct FinishedTask {
   double finished_s = 0;
   bool succeeded = false;
   std::optional<double> deadline_s;
-  std::optional<double> predicted_s;  // how long it would run, as the plan said at its release
+  std::optional<double> predicted_s;  // predicted run time, as the plan said at the release
   double gpu_hours = 0;
 
   DeadlineResult result() const;
@@ -38,7 +38,7 @@ struct FinishedTask {
   std::optional<double> duration_s() const;
 };
 
-// Which finished tasks a reader wants. Empty = all.
+// Selects finished tasks. Empty = all.
 struct HistoryQuery {
   std::string ns{};
   std::string queue{};

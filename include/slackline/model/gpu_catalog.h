@@ -21,7 +21,7 @@ std::string_view to_string(GpuSharing sharing);
 struct GpuResourceRule {
   std::string pattern;
   GpuSharing sharing = GpuSharing::kWhole;
-  // True where the scheduler ignores the resource (ignoredByScheduler) and we alone account it;
+  // True if kube-scheduler ignores the resource (ignoredByScheduler) and only Slackline counts it;
   // then an unsynced cache answers Error instead of passing everything.
   bool self_accounted = false;
 
@@ -50,8 +50,8 @@ struct GpuCatalog {
   const GpuResourceRule* resource(std::string_view name) const;
   const GpuTypeRule* type(const GpuType& alias) const;
 
-  // Whether a unit of the resource is a whole GPU: what no rule names is taken for one. Speeds are
-  // known of whole GPUs only.
+  // Whether a unit of the resource is a whole GPU; a resource without a rule is. Speeds are known
+  // of whole GPUs only.
   bool is_whole(std::string_view resource) const;
 
   // The type of a node with these labels; a label value that no rule names is its own alias, so an

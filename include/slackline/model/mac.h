@@ -20,7 +20,7 @@ class MessageAuthenticator {
   virtual bool ready() const = 0;
   // HMAC-SHA-256 under the newest key, as base64 of 44 characters; empty while not ready.
   virtual std::string sign(std::initializer_list<std::string_view> fields) const = 0;
-  // Under any key in force. Takes as long whether the code is right or wrong.
+  // Under any key in force. Takes the same time for right and wrong codes.
   virtual bool verify(std::initializer_list<std::string_view> fields,
                       std::string_view code) const = 0;
   // 128 random bits as 32 hexadecimal characters, to tell two equal values apart.

@@ -1,4 +1,4 @@
-// What the model database keeps beside samples: descriptions of models, and fits with their
+// What the model database keeps besides samples: descriptions of models, and fits with their
 // history.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace slackline {
 
-// What a model is, for people and for finding its relatives.
+// The description of a model, for people and to find similar models.
 struct ModelDescriptor {
   std::string model;
   std::string family;  // models that run alike ("resnet"); empty = its own

@@ -1,4 +1,4 @@
-// What a person sees of the throughput models over REST, as plain values (as in views.h).
+// The throughput models over REST, as plain values (as in views.h).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ModelTypeView {
 
 // GET /v1/models/{model}
 struct ModelView {
-  ModelDescriptor descriptor;        // empty but for the name where nobody described it
+  ModelDescriptor descriptor;        // empty except for the name if nobody described it
   std::vector<ModelTypeView> types;  // by GPU type
 };
 

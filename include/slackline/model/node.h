@@ -23,13 +23,12 @@ struct Node {
   NodeName name;
   Uid uid;
   Resources allocatable;
-  GpuType gpu_type;  // by GpuCatalog::classify; empty where no label tells
+  GpuType gpu_type;  // by GpuCatalog::classify; empty if no label names it
   Labels labels;     // sorted by key
   std::vector<Taint> taints;
   bool unschedulable = false;  // cordoned
   bool ready = true;           // the Ready condition
-  // What could not be read (a quantity that is none, F44): such a node is ineligible, with the
-  // reason.
+  // What could not be read (a malformed quantity, F44): such a node is ineligible, with the reason.
   std::vector<std::string> problems;
   friend bool operator==(const Node&, const Node&) = default;
 };

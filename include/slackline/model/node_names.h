@@ -1,5 +1,5 @@
-// NodeNames: the snapshot's nodes by name, and their names as one text that kube-scheduler may have
-// sent and gets back. Immutable, and shared by successive snapshots while no node comes or goes.
+// NodeNames: the snapshot's nodes by name, and their names as one text, as kube-scheduler may send
+// it and gets it back. Immutable, and shared by successive snapshots while no node comes or goes.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ class NodeNames {
     const char* begin = at(first).data() - 1;
     return {begin, static_cast<std::size_t>(at(last).data() + at(last).size() + 1 - begin)};
   }
-  // No name needs an escape within quotes. True of all that an API server accepts (RFC 1123).
+  // No name needs an escape within quotes. True of all names that an API server accepts (RFC 1123).
   bool plain() const { return plain_; }
 
  private:

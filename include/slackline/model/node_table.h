@@ -1,5 +1,6 @@
-// NodeTable: what filter and score ask of every node, side by side in memory. A request meets
-// thousands of nodes, and reaching each through its pointers would cost more than deciding.
+// NodeTable: the columns that filter and score read of every node, side by side in memory. A
+// request covers thousands of nodes, and following pointers to each would cost more than the
+// decision.
 //
 // Derived from the nodes of a snapshot whenever one is published, O(nodes).
 #pragma once

@@ -12,11 +12,12 @@
 
 namespace slackline {
 
-// No node has more GPUs of one resource, shares of GPUs included: one that says so is not believed.
+// No node has more GPUs of one resource, shares of GPUs included: a node that claims more is not
+// believed.
 inline constexpr int kMaxGpusPerNode = 4096;
 inline constexpr int kMaxNodesOfShape = 65536;
 
-// What is planned with of a number of GPUs that somebody wrote: 0..kMaxGpusPerNode.
+// The GPUs to plan with when somebody wrote this number: 0..kMaxGpusPerNode.
 constexpr int countable_gpus(std::int64_t gpus) {
   if (gpus < 0) return 0;
   return gpus < kMaxGpusPerNode ? static_cast<int>(gpus) : kMaxGpusPerNode;
@@ -35,11 +36,11 @@ struct Placement {
 // "2x4".
 Result<Placement> parse_placement(std::string_view text);
 
-// Of numbers that somebody wrote. What is beyond the invariant becomes its nearest end: such a
-// shape is as large as there can be, and fits nowhere.
+// For numbers that somebody wrote. Numbers beyond the invariant become its nearest bound: such a
+// shape is as large as possible, and fits nowhere.
 Placement clamped_placement(std::int64_t d_node, std::int64_t d_gpn);
 
-// What a throughput model sees of a layout. Equal spreads are predicted equally.
+// The properties of a layout that a throughput model uses. Equal spreads have equal predictions.
 struct Spread {
   int gpus = 1;           // M
   int nodes = 1;          // N

@@ -22,13 +22,13 @@ enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
 std::string_view to_string(PodPhase phase);
 
-// Why a `plan` annotation is there and does not count. It holds nothing, and the leader removes it.
+// Why a `plan` annotation does not count. It holds nothing, and the leader removes it.
 enum class PlanDoubt : std::uint8_t {
   kNone,
   kUnsigned,  // no code: of an older version, or by somebody else
   kForged,    // its code is not over this plan and this object
-  kEnded,     // it was withdrawn or its Job was suspended: nobody brings it back
-  kOutdated,  // the Job has changed since it was given this plan, and we did not see it follow it
+  kEnded,     // it was withdrawn or its Job was suspended: it never counts again
+  kOutdated,  // the Job has changed since it got this plan, and this daemon did not see the change
 };
 inline constexpr std::size_t kPlanDoubtCount = 5;
 
@@ -60,8 +60,8 @@ struct Toleration {
   std::optional<TaintEffect> effect;  // absent = all effects
 };
 
-// Where a pod may go, as far as we repeat kube-scheduler's predicates. Volumes, inter-pod affinity
-// and spread stay the scheduler's; the flags only say that they are there.
+// Where a pod may go, as far as Slackline repeats kube-scheduler's predicates. Volumes, inter-pod
+// affinity and spread stay kube-scheduler's; the flags only say that they are set.
 struct SchedulingConstraints {
   Labels node_selector;
   std::vector<NodeSelectorTerm> affinity_terms;  // requiredDuringScheduling; empty = none
@@ -82,7 +82,7 @@ struct Pod {
   bool deleting = false;      // deletionTimestamp is set
   bool gated = false;         // any scheduling gate
   bool our_gate = false;      // slackline.dev/queue among them
-  bool foreign_gate = false;  // any other gate: somebody else holds it back too
+  bool foreign_gate = false;  // any other gate: somebody else holds the pod back, too
   bool in_pod_group = false;  // spec.schedulingGroup: only filtered and scored
   bool managed = false;       // label slackline.dev/managed=true
   std::int32_t priority = 0;  // spec.priority: the rank in kube-scheduler
@@ -90,13 +90,13 @@ struct Pod {
   double created_s = 0;             // epoch seconds
   std::optional<double> started_s;  // status.startTime
   std::optional<double> ended_s{};  // when the last of its containers ended; of a terminal pod
-  bool restarted = false;           // one of its containers has ended and begun again
+  bool restarted = false;           // one of its containers has been restarted
   Resources requests;               // init maximum, sidecars, overhead, pod-level; pods = 1
   Labels labels;                    // kept for GPU pods only
   std::shared_ptr<const SchedulingConstraints> constraints;  // null = none
-  std::shared_ptr<const TaskIntent> intent;                  // null = no annotation of ours
+  std::shared_ptr<const TaskIntent> intent;                  // null = no annotation of Slackline
   std::shared_ptr<const PlanNote> plan;                      // null = none
-  PlanDoubt plan_doubt = PlanDoubt::kNone;       // not kNone: there is one, and `plan` is null
+  PlanDoubt plan_doubt = PlanDoubt::kNone;  // not kNone: there is an annotation, and `plan` is null
   std::shared_ptr<const AdmittedNote> admitted;  // null = none
   bool unproven = false;                  // nobody admitted it: no class and queue of its own
   std::vector<DeviceSlots> device_slots;  // annotation device-ids; kept for GPU pods only
@@ -108,8 +108,8 @@ struct Pod {
   bool terminal() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
 };
 
-// What a Job said before we changed its shape (annotation `original`): what it asks for is read
-// from here, and a shape that is released writes every field anew. Unset fields were never changed.
+// The shape of a Job before Slackline changed it (annotation `original`). Its requests are read
+// from here, and every release writes every field again. Unset fields were never changed.
 struct OriginalShape {
   std::optional<std::int64_t> parallelism;  // and completions
   std::optional<std::int64_t> gpus;         // of one pod
@@ -128,8 +128,8 @@ struct Job {
   std::optional<std::int64_t> completions;
   bool indexed = false;
   bool suspended = false;
-  bool suspended_by_us = false;  // the annotation `suspended-by` names us
-  bool halted = false;           // Suspended condition: the Job controller has let go of its pods
+  bool suspended_by_us = false;  // the annotation `suspended-by` names Slackline
+  bool halted = false;           // Suspended condition: the Job controller has removed its pods
   bool managed = false;          // the template's label slackline.dev/managed=true
   bool finished = false;         // Complete or Failed condition
   bool resumed = false;          // it was suspended once, if only at its creation, and is no longer
@@ -147,22 +147,22 @@ struct Job {
   std::shared_ptr<const SchedulingConstraints> constraints;  // of the template; null = none
   std::shared_ptr<const TaskIntent> intent;
   std::shared_ptr<const PlanNote> plan;
-  PlanDoubt plan_doubt = PlanDoubt::kNone;        // not kNone: there is one, and `plan` is null
+  PlanDoubt plan_doubt = PlanDoubt::kNone;  // not kNone: there is an annotation, and `plan` is null
   std::shared_ptr<const AdmittedNote> admitted;   // null = none
   bool unproven = false;                          // nobody admitted it: no class and queue
   std::shared_ptr<const OriginalShape> original;  // null: the shape was never changed
   std::vector<std::string> problems;  // unreadable quantities of the template: never planned
 
-  // It was suspended to be queued, and its turn has not come.
+  // It was suspended to be queued, and has not been released.
   bool waits_with_us() const { return !finished && suspended && suspended_by_us; }
-  // How many pods should be there while it runs.
+  // The number of pods while it runs.
   std::int64_t wanted_pods() const {
     const std::int64_t left = completions ? *completions - succeeded : parallelism;
     return std::max<std::int64_t>(0, std::min(parallelism, left));
   }
   // All or nothing: Indexed with parallelism = completions.
   bool is_gang() const { return indexed && completions == parallelism && parallelism > 1; }
-  // Whether as many pods as we like can do its work, and whether it is plain who gets more GPUs.
+  // Whether any number of pods can do its work.
   bool nodes_may_change() const { return indexed && completions == parallelism && succeeded == 0; }
   bool gpus_may_change() const { return !gpu_container.empty(); }
 };

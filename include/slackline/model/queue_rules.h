@@ -1,4 +1,4 @@
-// QueueRules: what an administrator says of a queue (configuration: `queue`, `queues`).
+// QueueRules: what an administrator configures for a queue ( `queue`, `queues`).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr double kDefaultFallback_s = 1800;
 struct QueueRules {
   std::int64_t max_pending = 0;                  // Jobs that may wait; 0 = no limit
   double fallback_after_s = kDefaultFallback_s;  // before a less preferred GPU type is taken
-  bool scale_up = false;  // what no present node could ever run is left to an autoscaler
+  bool scale_up = false;  // tasks that no present node could ever run are left to an autoscaler
 
   friend bool operator==(const QueueRules&, const QueueRules&) = default;
 };

@@ -1,4 +1,4 @@
-// What a person sees of the queue over REST, as plain values (as in views.h).
+// The queue over REST, as plain values (as in views.h).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct QueueRow {
   // Signed.
   std::optional<double> slack_s;
   std::optional<double> margin_s;  // from the predicted finish to the deadline; signed
-  bool blocked = false;            // as things stand it never starts
+  bool blocked = false;            // with the present nodes it never starts
   std::optional<double> retry_s;   // until when it backs off
   // Medians over futures played with predicted run times, and the time by which nine futures in ten
   // have ended; where unset, `forecast` says why.
@@ -37,7 +37,7 @@ struct QueueRow {
   std::optional<double> finish_s;
   std::optional<double> finish_p90_s;
   std::string forecast;
-  // Of the plan; of a task that waits pods x GPUs of each as written, unset: ours to choose.
+  // Of the plan; of a task that waits, pods x GPUs of each as written; unset: Slackline chooses.
   std::optional<Placement> shape;
   std::int64_t gpus = 0;                // of the plan, else as written
   GpuType gpu_type;                     // of the plan
@@ -53,8 +53,8 @@ struct QueueView {
   std::vector<QueueRow> rows;     // with a plan first, then by position
   double now_s = 0;               // epoch
   double forecast_s = 0;          // the moment for which starts and finishes were forecast
-  std::int64_t unknown_runs = 0;  // running pods without our plan whose end nobody knows
-  bool read = true;               // false: the cluster is not read yet, and nothing is known
+  std::int64_t unknown_runs = 0;  // running pods without a plan whose end is unknown
+  bool read = true;               // false: the cluster has not been read yet
   bool active = true;             // false: the replica that answers releases nothing
   bool leads = false;             // the replica that answers plans
   std::string leader;             // who plans; empty: nobody

@@ -1,5 +1,5 @@
 // ResourceQuota: what the pods of a namespace may ask for together (core/v1), as far as it concerns
-// pods that we plan. Immutable in a snapshot.
+// pods that Slackline plans. Immutable in a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ResourceQuota {
   ObjectKey key;
   std::vector<QuotaLimit> limits;    // sorted by resource; one may stand there twice
   bool needs_cpu_or_memory = false;  // scope NotBestEffort: pods that request one of them
-  bool other_scopes = false;         // it may not be about our pods: never planned against
+  bool other_scopes = false;         // it may not apply to Slackline's pods: never planned against
 };
 
 }  // namespace slackline

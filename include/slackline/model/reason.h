@@ -1,7 +1,7 @@
 // Reasons: the one vocabulary of codes that say why a task waits and what happened to it. Events,
 // metric labels, REST and docs/reasons use these codes and no others; they never change.
 //
-// Why the extender refuses a node is model/verdict.h: it speaks of nodes, to kube-scheduler.
+// The reasons why the extender refuses a node are in model/verdict.h.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace slackline {
 
 namespace reason {
 
-// Why it waits. Those that NodesLost begins were released once, came back, and back off.
+// Why it waits. From NodesLost on: the task was released once, came back, and backs off.
 inline constexpr std::string_view kWaitsItsTurn = "WaitsItsTurn";
 inline constexpr std::string_view kGpuTypeAbsent = "GpuTypeAbsent";
 inline constexpr std::string_view kNoNodeFits = "NoNodeFits";
@@ -95,7 +95,7 @@ inline constexpr std::array<ReasonFact, 27> kReasons = {{
      "it cannot start unless the task or the cluster changes"},
 }};
 
-// nullptr: no such code.
+// nullptr if there is no such code.
 constexpr const ReasonFact* find_reason(std::string_view code) {
   for (const ReasonFact& fact : kReasons)
     if (fact.code == code) return &fact;

@@ -39,8 +39,8 @@ struct Resources {
 // The larger of each resource: an init container's request against the sum of the others.
 Resources max_of(const Resources& a, const Resources& b);
 
-// True when every resource that `request` asks for is there; what it does not ask for is not looked
-// at, so a GPU pod may land on a node that is over-committed in something else.
+// True if every resource that `request` asks for is there. Other resources are ignored, so a GPU
+// pod may land on a node that is over-committed in one of them.
 bool fits(const Resources& request, const Resources& available);
 
 }  // namespace slackline

@@ -10,7 +10,8 @@
 
 namespace slackline {
 
-// Who measured it: a calibration Job of ours, a finished run, or a file somebody brought.
+// Where it was measured: in a calibration Job, in a finished run, or in a file that somebody
+// imported.
 enum class SampleOrigin { kCalibration, kRun, kImport };
 std::string_view to_string(SampleOrigin origin);  // "calibration", "run", "import"
 
@@ -25,7 +26,7 @@ struct ThroughputSample {
   friend bool operator==(const ThroughputSample&, const ThroughputSample&) = default;
 };
 
-// The sample of a run that ended well. A run has at most one, whoever tells of it how often.
+// The sample of a run that succeeded. A run has at most one, however often it is reported.
 struct FinishedRun {
   ThroughputSample sample;
   Uid run;  // of its Job

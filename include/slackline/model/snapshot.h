@@ -26,8 +26,8 @@ namespace slackline {
 
 using JobPtr = std::shared_ptr<const Job>;
 
-// When we first saw a plan value and when its task last progressed, on the steady clock: a plan's
-// hold expires by what we saw, never by a timestamp in an annotation.
+// When this daemon first saw a plan value and when its task last progressed, on the steady clock: a
+// plan's hold expires by these times, never by a timestamp in an annotation.
 struct PlanSighting {
   std::uint64_t value_hash = 0;
   double first_seen_s = 0;
@@ -35,12 +35,13 @@ struct PlanSighting {
 };
 using Sightings = std::unordered_map<Uid, PlanSighting>;  // by uid of the object with the plan
 
-// An object with marks of ours that hold it back, in a namespace that is not in our care.
+// An object with marks of Slackline that hold it back, in a namespace that Slackline does not
+// manage.
 template <class T>
 struct GivenUp {
   std::shared_ptr<const T> object;  // as it is
-  // Steady: not to be let go before. Its namespace may have been given the label a moment before
-  // the object was made, and we hear of the two in any order.
+  // Steady: not returned to the scheduler before. Its namespace may have got the label a moment
+  // before the object was created, and the two are seen in any order.
   double due_s = 0;
 };
 
@@ -58,7 +59,7 @@ struct Hold {
 class HoldTable {
  public:
   HoldTable() = default;  // no node has any
-  // `nodes[i]` is where `holds[i]` is, of so many nodes; a node's holds keep their order.
+  // `nodes[i]` is the node of `holds[i]`; a node's holds keep their order.
   HoldTable(std::size_t node_count, const std::vector<NodeIndex>& nodes, std::vector<Hold> holds);
 
   std::span<const Hold> on(NodeIndex node) const {
@@ -93,7 +94,7 @@ struct ClusterSnapshot {
   std::vector<GivenUp<Pod>> given_up_pods;     // of `unbound`
   std::shared_ptr<const Sightings> sightings;  // null: none
   HoldTable holds;
-  bool taken_on_trust = false;  // a dump: nothing in it can be proved, all of it is believed
+  bool taken_on_trust = false;  // a dump: nothing in it can be proved, so all of it is believed
 
   std::optional<NodeIndex> find_node(std::string_view name) const;
   const NodeState& node(NodeIndex index) const { return *nodes[index]; }
@@ -102,7 +103,7 @@ struct ClusterSnapshot {
   const Job* find_job(const std::string& ns, const std::string& name) const;  // O(log jobs)
   PodPtr find_pod(const ObjectKey& key) const;                                // O(pods)
   PodPtr find_unbound(const ObjectKey& key) const;                            // O(log pods)
-  // Of the plan on the Job or pod with this uid; null where it has none.
+  // The sighting of the plan on the Job or pod with this uid; null if it has none.
   const PlanSighting* sighting_of(const Uid& carrier) const;
 };
 
@@ -118,7 +119,7 @@ struct CacheHealth {
   bool trusted() const { return synced && !stale; }
 };
 
-// The Job that controls the pod, if it is the very one (a recreated Job has another uid).
+// The Job that controls the pod, if it is the same one (a recreated Job has another uid).
 const Job* owning_job(const ClusterSnapshot& snapshot, const Pod& pod);
 
 // The pod's own intent, completed by its Job's; a default one when neither has any.

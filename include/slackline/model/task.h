@@ -29,7 +29,8 @@ struct Task {
   double created_s = 0;
   std::int32_t priority = 0;
   bool gang = false;
-  // What of the shape the planner may change while nothing of it runs (core/planning/task_menu.h).
+  // The parts of the shape that the planner may change while no pod of it runs
+  // (core/planning/task_menu.h).
   bool nodes_may_change = false;
   bool gpus_may_change = false;
   std::vector<NodeName> nodes;  // of bound pods, sorted, each once

@@ -18,11 +18,11 @@ namespace slackline {
 enum class QosClass { kNormal, kPrior, kUrgent };
 enum class WorkloadMode { kTraining, kInference };
 
-// Ends the name of a workload type that serves.
+// The suffix of a workload type that serves.
 inline constexpr std::string_view kInferenceSuffix = ":inference";
 
 std::string_view to_string(QosClass qos);
-std::optional<QosClass> qos_class_of(std::string_view name);  // nullopt: none is named so
+std::optional<QosClass> qos_class_of(std::string_view name);  // nullopt: no such class
 std::string_view to_string(WorkloadMode mode);
 
 struct TaskIntent {
@@ -57,22 +57,23 @@ struct TaskIntent {
 // Every field of `pod` where set, else of `owner`; problems of both.
 TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner);
 
-// The queue a task of the namespace waits in: the one it names, else the namespace.
+// The queue in which a task of the namespace waits: the one it names, else the namespace.
 std::string queue_of(const TaskIntent& intent, const std::string& ns);
 
-// PlanNote: the `plan` annotation, a decision handed over through the API. Only we write it.
+// PlanNote: the `plan` annotation, a decision handed over through the API. Only Slackline writes
+// it.
 struct PlanNote {
   std::string id;
   std::int64_t epoch = 0;
   Placement shape;
   GpuType gpu_type;
-  std::vector<NodeName> nodes;  // one entry per pod; where pods share a node it stands repeatedly
+  std::vector<NodeName> nodes;  // one entry per pod; a node that pods share is repeated
   bool promoted = false;
   std::uint64_t value_hash = 0;  // of the annotation's text: another value is another plan
-  // Of the Job, once it has this plan: what an old plan is known by after a failover.
+  // Of the Job, once it has this plan: identifies an old plan after a failover.
   std::optional<std::int64_t> generation{};
 
-  // As it was read: what the code is over, and the code. Empty: it was not read, or has none.
+  // As it was read: the signed text, and the code. Empty: it was not read, or has none.
   std::string text{};
   std::string code{};
 };

@@ -15,12 +15,12 @@ enum class Verdict : std::uint8_t {
   kPass,
   // Preemption or time may help (FailedNodes):
   kHeldForOthers,     // free minus holds of equal or higher rank is too small
-  kInsufficientGpus,  // a resource that we alone account is used up
+  kInsufficientGpus,  // a resource that only Slackline counts is used up
   kNotPlanned,        // the pod's live plan names other nodes
-  kNotYetObserved,    // the node is not in our cache and we alone account the resource
+  kNotYetObserved,    // the node is not in the cache, and only Slackline counts the resource
   // Nothing on that node will help (FailedAndUnresolvableNodes):
   kGpuTypeNotAccepted,  // gpu-types does not list the node's type
-  kGpuTypeUnknown,      // gpu-types is given and the node tells no type
+  kGpuTypeUnknown,      // gpu-types is given and the node has no known type
   kNodeTooSmall,        // fewer GPUs in all than one pod asks for
   kNodeUnreadable,      // the node's resources could not be parsed
 };

@@ -15,7 +15,7 @@
 
 namespace slackline {
 
-// How much of one GPU resource there is: of a node, or of all nodes of a type.
+// The amounts of one GPU resource, of a node or of all nodes of a type.
 struct GpuUseView {
   std::string resource;  // "nvidia.com/gpu"
   std::string sharing;   // "whole", "mig" ...: what one unit is
@@ -27,7 +27,7 @@ struct GpuUseView {
 
 // All nodes of one GPU type.
 struct GpuPoolView {
-  GpuType gpu_type;  // empty: the nodes tell no type
+  GpuType gpu_type;  // empty: the nodes have no known type
   std::int64_t nodes = 0;
   std::int64_t nodes_usable = 0;  // ready, schedulable and readable
   double cost = 1.0;
@@ -123,7 +123,7 @@ struct ScoresView {
   std::string
       model;  // workload type the scores were predicted for; empty = scored without the model
   std::string note;                   // "no model named: scored by fit alone"
-  std::vector<std::string> problems;  // annotations that could not be read, or that nobody reads
+  std::vector<std::string> problems;  // annotations that are unreadable or unknown
   std::vector<ScoreView> nodes;       // best first
 };
 

@@ -19,7 +19,7 @@ struct Coefficients {
   friend bool operator==(const Coefficients&, const Coefficients&) = default;
 };
 
-// The batches of one GPU for which coefficients were measured or meant; outside it they
+// The batches per GPU for which coefficients were measured or meant; outside this range they
 // extrapolate.
 struct BatchRange {
   double least = 0;
@@ -27,14 +27,14 @@ struct BatchRange {
   friend bool operator==(const BatchRange&, const BatchRange&) = default;
 };
 
-// The least and the most of a whole number that was seen.
+// The least and the greatest whole number seen.
 struct CountRange {
   int least = 0;
   int most = 0;
   friend bool operator==(const CountRange&, const CountRange&) = default;
 };
 
-// What finished runs on so many nodes and GPUs said about the coefficients.
+// How finished runs on this many nodes and GPUs compare with the coefficients.
 struct Correction {
   int nodes = 1;
   int gpus = 1;

@@ -1,11 +1,10 @@
-// Arrivals: who has come into the queue within the last day. As somebody would who looks back,
-// forecasts expect the like of them to come again (core/planning/rollout.h), at the same distances;
-// whose shift within the day nobody knows.
+// Arrivals: the tasks that came into the queue within the last day. Forecasts expect similar ones
+// to come again (core/planning/rollout.h), at the same distances, shifted by an unknown part of the
+// day.
 //
-// What came before the first look counts as far as it is still in the queue, so a planner that has
-// just begun expects too few. At most kMostArrivals are kept, the latest, and the window is theirs
-// then; while it is less than kShortest_s nobody is expected: too many tasks would have to be
-// played.
+// Tasks that came before the first snapshot count if they are still in the queue, so a new planner
+// expects too few. Only the latest kMostArrivals are kept, and the window shrinks to theirs; while
+// it is shorter than kShortest_s none are expected: too many tasks would have to be played.
 //
 // Not thread-safe; its list is an immutable value.
 #pragma once
@@ -37,20 +36,20 @@ struct ArrivalList {
   double window_s = kArrivalsWindow_s;
 };
 
-// As a forecast plays them: on every node of the types they accept. `menus` are those of the queue
-// that is forecast.
+// In the form that a forecast plays: on every node of the types they accept. `menus` are those of
+// the queue that is forecast.
 Expected expected_of(const ArrivalList& arrivals, TaskMenus& menus);
 
 class Arrivals {
  public:
-  // `names[task]` as in a book of forecasts; labelled gangs have one as well.
+  // `names[task]` as in ForecastBook; labelled gangs have one, too.
   void note(const Queue& queue, const std::vector<Uid>& names, double now_s);
   // Never null.
   const std::shared_ptr<const ArrivalList>& list() const { return list_; }
 
  private:
   std::unordered_set<Uid> known_;  // of the list
-  double floor_s_ = 0;             // created until then: forgotten, for others had to be kept
+  double floor_s_ = 0;             // created until then: forgotten in favour of later ones
   std::shared_ptr<const ArrivalList> list_ = std::make_shared<const ArrivalList>();
 };
 

@@ -1,8 +1,8 @@
 // depends-on: a task waits until every Job that it names has completed successfully.
 //
 // Jobs are named within the task's namespace, whether they ask for GPUs or not. A Job that failed
-// or is not there keeps the task waiting: one of that name may be made anew. Jobs that are over are
-// no part of a cycle.
+// or is not there keeps the task waiting: one of that name may be created again. Jobs that have
+// ended are not part of a cycle.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@
 
 namespace slackline::core {
 
-// The shortest way from the Job over what it depends on back to itself, as names, the Job first and
-// last; empty: there is none. `depends_on` counts in place of what the snapshot says of the Job.
+// The shortest cycle from the Job over its dependencies back to itself, as names, the Job first and
+// last; empty if there is none. `depends_on` replaces what the snapshot says about the Job.
 std::vector<std::string> dependency_cycle(const ClusterSnapshot& snapshot, const ObjectKey& job,
                                           const std::vector<std::string>& depends_on);
 
@@ -25,9 +25,9 @@ class Dependencies {
   // O(Jobs + dependencies). `snapshot` outlives it.
   explicit Dependencies(const ClusterSnapshot& snapshot);
 
-  // nullopt: all that it depends on is done.
+  // nullopt: all of its dependencies are done.
   std::optional<Hindrance> of(const Job& job) const;
-  // Of pods, on which nothing can depend.
+  // For pods, on which nothing can depend.
   std::optional<Hindrance> of(const std::string& ns, const TaskIntent& intent) const;
 
  private:

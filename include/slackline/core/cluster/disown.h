@@ -1,10 +1,10 @@
-// disown: the writes that end what does not count. Plans that nobody believes (PlanDoubt) are taken
-// away, whether their Jobs run or not. What is held back in a namespace that is not in our care
-// (any more) is let go, as by core/cluster/let_go.h.
+// disown: the writes that remove what does not count. Plans that nobody believes (PlanDoubt) are
+// taken away, whether their Jobs run or not. What is held back in a namespace that is not in our
+// care (any more) is let go, as by core/cluster/let_go.h.
 //
-// Not more than `at_most` at once: whoever makes many such objects does not keep the planner from
-// its own. Which ones it is moves on with the snapshot's version, so that one that is refused again
-// and again holds nobody up. Pure.
+// At most `at_most` at once, so that many such objects do not keep the planner from its work. The
+// choice moves on with the snapshot's version, so that one that is refused again and again does not
+// hold up the others. Pure.
 #pragma once
 
 #include <cstddef>

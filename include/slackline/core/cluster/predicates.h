@@ -1,6 +1,5 @@
-// kube-scheduler's predicates that we repeat for planning and for what people ask: cordon,
-// readiness, taints, node selector, required node affinity. Filter does not use them: in-tree
-// filters ran before.
+// kube-scheduler's predicates, repeated for planning and for queries: cordon, readiness, taints,
+// node selector, required node affinity. Filter does not use them: in-tree filters ran before.
 #pragma once
 
 #include <cstdint>

@@ -1,27 +1,27 @@
-// Queue: the live cluster as the planner sees it: pools, tasks, and where they stand.
+// Queue: the live cluster as the planner sees it: pools, tasks and their phases.
 //
-// Waiting are the Jobs that we suspended, and the managed pods behind our gate: a labelled gang
-// once all of its pods exist, a Job's pods where the Job is a gang, any other pod by itself. Not
-// waiting is a Job that still has pods, or whose controller has not said Suspended=True (hand-over
-// rule 5; a new one keeps its place meanwhile), and whoever is held off. What waits with a
-// hindrance (core/cluster/hindrance.h) is not planned; what nobody admitted is counted against its
-// queue's maxPending. A task that no present node could ever run is, where its queue has scaleUp,
-// let go without a plan, and waits again once a node that could run it is there; a gang of that
-// kind is hindered. Running are the tasks that have a plan, bound or on their way.
+// The waiting tasks are the Jobs that Slackline suspended, and the managed pods behind its gate: a
+// labelled gang once all of its pods exist, a Job's pods if the Job is a gang, any other pod by
+// itself. A Job does not wait while it still has pods, while its controller has not noted
+// Suspended=True (docs/RELIABILITY.md, rule 5; a new Job keeps its place meanwhile), or while it is
+// held off. A task with a hindrance (core/cluster/hindrance.h) is not planned; one that nobody
+// admitted counts against its queue's maxPending. If no present node could ever run a task and its
+// queue has scaleUp, it is released without a plan, and waits again once a node could run it; a
+// gang of that kind is hindered. The running tasks are those that have a plan, bound or on their
+// way.
 //
 // A pool is a GPU type under one resource name (core/planning/cost.h); cordoned, unready and
 // unreadable nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and
 // live holds; those of running tasks come back as their own. Predicates, and the CPU and memory of
 // one pod, decide which nodes a task may use.
 //
-// Asked to foresee, the state has the runs of everybody else's GPU pods as well (after the tasks of
-// the queue), with their CPU and memory coming free as they end: that is what forecasts are made
-// of.
+// With `foresee`, the state also has the runs of everybody else's GPU pods (after the tasks of the
+// queue), and their CPU and memory come free as they end. Forecasts need them.
 //
-// The state believes the error that the models claim for the placements on which the tasks are
-// fastest, the root mean square over all tasks; what people say of their own tasks counts as exact.
+// The state's error is the one that the models claim for the placements on which the tasks are
+// fastest, the root mean square over all tasks; times that people state count as exact.
 //
-// Times are epoch seconds but for the steady clock, by which holds expire. Tasks are in order of
+// Times are epoch seconds, except that holds expire by the steady clock. Tasks are in order of
 // (created, key, kind, uid). Pure: the same cluster gives the same queue.
 #pragma once
 
@@ -61,17 +61,17 @@ struct QueueTask {
   Uid uid;                   // of the Job or the pod; empty for a labelled gang
   JobPtr job;                // null: pods carry the plan
   std::vector<PodPtr> pods;  // members that are not bound, in the snapshot's order
-  PodPtr member;             // what one member asks for, before any change of shape; never null
+  PodPtr member;             // the request of one member, before any change of shape; never null
   TaskRequest request;
   std::shared_ptr<const TaskIntent> intent;  // never null
   bool shape_is_free = false;
   double created_s = 0;
   std::optional<double> deadline_s;
-  bool length_known = true;              // false: nobody knows how long it takes
+  bool length_known = true;              // false: its run time is unknown
   std::shared_ptr<const PlanNote> plan;  // of a task that runs
   std::optional<Hindrance> hindrance;    // set: it waits, and is not planned
 
-  // In which pods it runs when it is served in this shape.
+  // The pods in which it runs in this shape.
   std::int64_t pods_in(const Placement& shape) const {
     return shape_is_free ? shape.d_node : request.pods;
   }
@@ -98,14 +98,14 @@ class Queue {
   const QueueTask& task(TaskIndex task) const { return tasks_[task]; }
   std::size_t size() const { return tasks_.size(); }
   const std::vector<QueuePool>& pools() const { return pools_; }
-  // Pods of everybody else that run for nobody knows how long; 0 where it does not foresee.
+  // Pods of others whose run time is unknown; 0 without `foresee`.
   std::size_t runs_of_unknown_length() const { return runs_of_unknown_length_; }
-  // Jobs to be unsuspended without a plan, because their pods queue one by one, or are to be let
-  // go.
+  // Jobs to be unsuspended without a plan, because their pods queue one by one, or are to be
+  // released.
   const std::vector<JobPtr>& to_open() const { return to_open_; }
-  // Pods to be let go without a plan, for a cluster autoscaler to see.
+  // Pods to be released without a plan, so that a cluster autoscaler sees them.
   const std::vector<PodPtr>& to_let_go() const { return to_let_go_; }
-  // It was stopped before it was whole, and nothing is in it.
+  // make_queue was stopped; the queue is empty.
   bool gave_up() const { return gave_up_; }
 
  private:
@@ -122,7 +122,7 @@ class Queue {
   bool gave_up_ = false;
 };
 
-// `menus` keeps what was predicted from call to call; it is begun anew when pools, models or theta
+// `menus` keeps predictions from call to call; it starts again when pools, models or theta have
 // changed.
 Queue make_queue(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus);
 
@@ -140,9 +140,9 @@ struct PlanStamp {
   std::string next_id();
 };
 
-// The writes that begin the starts of a plan, and open and let go what is to be. Of starts that
-// together exceed a quota the later ones are left out: the next plan finds them hindered. Stops and
-// shrinks are left out: without live preemption they cannot be done.
+// The writes that begin the starts of a plan, and those that open and release without a plan. If
+// starts together exceed a quota, the later ones are left out: the next plan finds them hindered.
+// Stops and shrinks are left out: there is no live preemption yet.
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue& queue,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp);
 

@@ -1,13 +1,13 @@
-// RealRuns: what really becomes of the Jobs that queue as one (core/cluster/stock_queue.h), told by
-// what changes from one snapshot to the next.
+// RealRuns: what really happens to the Jobs that queue as one task (core/cluster/stock_queue.h),
+// derived from the changes between snapshots.
 //
 //   arrived --> started --> ended
 //      |           |
 //      +-----------+------> gone    (deleted before it ended)
 //
 // A Job has started when as many of its pods as it wants have a start time: at that of the last. It
-// has ended where its conditions say so. What begins and ends between two looks is seen without a
-// start. Times of events are those of the look; runs have the API server's.
+// has ended where its conditions say so. A Job that begins and ends between two snapshots is seen
+// without a start. Events have the time of the snapshot; runs have the API server's times.
 //
 // Pure: no clock. One entry for every Job that is there; not thread-safe.
 #pragma once
@@ -32,7 +32,7 @@ struct RealRun {
   };
 
   JobPtr job;                   // as it was last seen
-  bool began_unseen = false;    // some of its pods were on nodes before anybody looked
+  bool began_unseen = false;    // some of its pods were on nodes before the first snapshot
   std::vector<Member> members;  // that have started, at most as many as it wants: the last ones
   std::optional<double> started_s;
   std::optional<double> ended_s;
@@ -55,11 +55,12 @@ struct RealEvent {
 
 class RealRuns {
  public:
-  // In the order of the diagram; of one kind in the order of the snapshot. Of Jobs that had ended
-  // before they were first seen nothing is told.
+  // In the order of the diagram; of one kind in the order of the snapshot. Jobs that had ended
+  // before they were first seen are not reported.
   std::vector<RealEvent> observe(const ClusterSnapshot& snapshot, double now_s);
 
-  // nullptr: no such Job, or it is gone; what kGone tells of can be found until the next look.
+  // nullptr: no such Job, or it is gone; a Job of a kGone event can be found until the next
+  // snapshot.
   const RealRun* find(const Uid& job) const;
 
  private:

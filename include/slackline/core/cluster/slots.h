@@ -25,21 +25,21 @@ struct SlotLayout {
 };
 
 // The GPUs are those of the label nvidia.com/gpu.count, else the whole GPUs that are allocatable;
-// where neither tells, the slots lie on one.
+// without either, the slots lie on one.
 SlotLayout slot_layout(const Node& node, std::string_view resource, const GpuCatalog& catalog);
 
 // What others have of a node's slots of one resource.
 struct SlotsInUse {
   std::vector<int> told;    // in any order; those beyond the node's last are of GPUs it has lost
-  std::int64_t untold = 0;  // so many more, of pods that tell none
+  std::int64_t untold = 0;  // this many more, of pods that name none
 
-  // A pod that asks for `count` and has `of_pod`; a number of slots that it did not ask for counts
-  // as untold.
+  // A pod that asks for `count` and has `of_pod`; if their numbers differ, its slots count as
+  // unnamed.
   void add(std::string_view resource, std::int64_t count, const std::vector<DeviceSlots>& of_pod);
 };
 
-// `count` slots, ascending. Untold ones are taken to be the lowest that are free. nullopt: a slot
-// is told twice, or so many are not free.
+// `count` slots, ascending. Unnamed ones are assumed to be the lowest that are free. nullopt: a
+// slot is named twice, or fewer are free.
 std::optional<std::vector<int>> choose_slots(const SlotLayout& layout, const SlotsInUse& in_use,
                                              std::int64_t count);
 

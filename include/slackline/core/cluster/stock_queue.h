@@ -1,13 +1,14 @@
-// The queue of a cluster in which nobody holds tasks back: what waits for kube-scheduler, as if it
-// waited with us. So shadow mode, and a dump, show what the planner would do.
+// The queue of a cluster in which nobody holds tasks back: the tasks that wait for kube-scheduler,
+// as if they waited for Slackline's planner. So shadow mode and dumps show what the planner would
+// do.
 //
-// Looked at is what names a key of ours (an annotation, the queue label) or carries our label: with
-// the webhook inert nothing else tells what active mode would look after. Held by nobody else: no
-// plan, no foreign gate, no controller but a CronJob.
+// It considers objects with a key of Slackline (an annotation, the queue label) or with its label:
+// while the webhook is inert, nothing else shows which objects active mode would manage. Nobody
+// else may hold them: no plan, no foreign gate, no controller but a CronJob.
 //   a Job that starts as a whole (a gang, or one pod), none of whose pods is bound: it is suspended
 //     by us, and its pods are not there yet
 //   any other pod that waits: it is behind our gate
-// What is suspended or gated already, and what runs, stays as it is.
+// Objects that are suspended or gated already, or run, stay as they are.
 #pragma once
 
 #include "slackline/model/snapshot.h"

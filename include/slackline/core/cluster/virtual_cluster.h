@@ -1,11 +1,11 @@
-// VirtualCluster: how it would have gone if the planner had released the Jobs that arrive. Shadow
-// mode plays it beside the real cluster; nothing of it is ever written.
+// VirtualCluster: what would have happened if the planner had released the arriving Jobs. Shadow
+// mode plays it next to the real cluster; nothing of it is ever written.
 //
-// Played are Jobs that start as a whole (core/cluster/stock_queue.h) and of which no pod ran at the
-// first look. Real are their arrivals, deletions and lengths, all nodes, and everybody else's pods:
-// these take their room before ours, and no run of ours is stopped for them. Planned is by
-// make_queue(), plan() and begin_starts(), the functions of active mode, on a snapshot in which
-// played Jobs wait or run as those functions say.
+// It plays the Jobs that start as a whole (core/cluster/stock_queue.h) and of which no pod ran at
+// the first snapshot. Their arrivals, deletions and lengths are real, as are all nodes and all
+// other pods: these take their room first, and no played run is stopped for them. The planning
+// functions are those of active mode, make_queue(), plan() and begin_starts(), on a snapshot in
+// which played Jobs wait or run as those functions say.
 //
 //            look             plan               length over
 //   (real) -------> waiting --------> running -----------------> over
@@ -15,7 +15,7 @@
 //
 // A run takes as long as its Job really ran, times what the models say of the planned placement
 // over the real one (1 where they do not know both). So virtual time waits for reality: it never
-// passes a moment that depends on a length which nobody has seen yet.
+// passes a moment that depends on a length that is not known yet.
 //
 //   time <= start of a run + (what its Job has really run so far) x ratio      while the Job runs
 //
@@ -27,7 +27,7 @@
 // Dependencies on Jobs that are not played are looked up as they are now.
 //
 // Pure: no clock, no randomness. Not thread-safe. At most kMostVirtualJobs Jobs and kMostSteps
-// looks ahead of virtual time are kept; who exceeds that is begun anew by its owner (is_full()).
+// snapshots ahead of virtual time are kept; beyond that the owner starts again (is_full()).
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ inline constexpr int kStepsPerAdvance = 50;
 
 enum class DeadlineVerdict : std::uint8_t { kMet, kMissed, kCensored };
 
-// What became of a Job with a deadline.
+// The outcome of a Job with a deadline.
 struct VirtualEnd {
   Uid job;
   std::string queue;
@@ -78,7 +78,7 @@ class VirtualCluster {
   // A snapshot of the real cluster, later than the last one.
   void look(const ClusterSnapshot& real, double now_s);
   // Plays on as far as is known now, at most kStepsPerAdvance plans. `asked` says how the queue is
-  // read; its times are not looked at.
+  // read; its times are ignored.
   VirtualNews advance(const QueueOptions& asked, const Policy& policy, double now_s);
 
   double time_s() const { return time_s_; }  // 0 before the first look
@@ -90,10 +90,10 @@ class VirtualCluster {
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   enum class Phase : std::uint8_t { kComing, kWaiting, kRunning, kOver };
 
-  // Of a node: itself with everybody else's pods; null: it is gone.
+  // A node with everybody else's pods; null: it is gone.
   using GroundChange = std::pair<std::string, NodeStatePtr>;
 
-  // What one look has brought.
+  // The changes of one snapshot.
   struct Step {
     double time_s = 0;
     std::vector<GroundChange> ground;
@@ -111,7 +111,7 @@ class VirtualCluster {
     Phase phase = Phase::kComing;
     std::string queue;
     std::optional<double> deadline_s;
-    // What really became of it.
+    // Its real outcome.
     RealRun real;
     std::optional<double> deleted_s;
     // Of the run.

@@ -1,4 +1,4 @@
-// What a placement costs and how much throughput it buys for it: CER (000 eq 1, 10, 11).
+// The cost of a placement, and the throughput per cost: CER (000 eq 1, 10, 11).
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct Pool {
   friend bool operator==(const Pool&, const Pool&) = default;
 };
 
-// weight x (m/(N G) + theta d_node/N). +inf for an empty pool: nothing is bought there.
+// weight x (m/(N G) + theta d_node/N). +inf for an empty pool.
 double placement_cost(const Pool& pool, Placement shape, double theta);
 
 // Throughput per cost; 0 where the cost is not a positive finite number.

@@ -11,7 +11,7 @@
 
 namespace slackline::core {
 
-// Added to a deadline wherever something is held against it: rounding is no lateness.
+// Added to a deadline in every comparison, so that rounding does not count as late.
 inline constexpr double kDeadlineTolerance_s = 1e-3;
 
 // kappa of eq 9, in multiples of Lat<1,1>.
@@ -29,28 +29,29 @@ std::optional<double> resolve_deadline(const TaskIntent& intent, double created_
                                        std::optional<double> lat11_s,
                                        const DeadlineFactors& factors = {});
 
-// Whether a run of so long that starts now ends in time (000 eq 15); nullopt where one is unknown.
+// Whether a run of this length that starts now ends in time (000 eq 15); nullopt if one of the two
+// is unknown.
 std::optional<bool> meets_deadline(double now_s, std::optional<double> lat_s,
                                    std::optional<double> deadline_s);
 
-// A run on one GPU of the reference type, as it is predicted now.
+// The predicted run on one GPU of the reference type.
 struct ReferenceRun {
   double lat_s = 0;  // Lat<1,1>, start-up included
   GpuType gpu_type;
   PredictionSource source = PredictionSource::kDefault;
 };
 
-// What a task asks for, as far as its reference run depends on it.
+// The part of a task's request that its reference run depends on.
 struct ReferenceQuestion {
   const TaskIntent& intent;
   std::string_view resource;  // of its GPUs
   const GpuCatalog& catalog;
 };
 
-// On the slowest type for which the predictor knows anything: of those in gpu-types, whether the
-// cluster has them or not, else of `cluster_types` (NodeTable::types: a cordon moves no deadline).
-// nullopt: there is none, the intent names no model, batch or iterations, or its GPUs are not whole
-// ones.
+// On the slowest type that the predictor knows, among those in gpu-types, whether the cluster has
+// them or not, else among `cluster_types` (NodeTable::types: a cordon does not move a deadline).
+// nullopt: there is no such type, the intent names no model, batch or iterations, or its GPUs are
+// not whole.
 std::optional<ReferenceRun> reference_run(const ReferenceQuestion& task, const Predictor& predictor,
                                           const std::vector<GpuType>& cluster_types);
 std::optional<double> reference_lat_s(const ReferenceQuestion& task, const Predictor& predictor,

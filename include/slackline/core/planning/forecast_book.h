@@ -1,8 +1,8 @@
-// ForecastBook: when every task of a queue will start and finish, written at once
+// ForecastBook: when every task of a queue will start and finish, computed together
 // (core/planning/rollout.h) and then looked up. For a long queue the forecast of one task costs
 // hardly less than that of all.
 //
-// An immutable value; finding a task is one look into a hash table.
+// An immutable value; finding a task is one lookup in a hash table.
 #pragma once
 
 #include <unordered_map>
@@ -22,13 +22,14 @@ struct Expected {
 class ForecastBook {
  public:
   ForecastBook() = default;  // of nobody
-  // Of all tasks that wait or run in the state and have a name. names[task] is unique and outlives
-  // the task's index; tasks behind the last name are played, and not told. The longer the queue,
-  // the coarser the times: at most a tenth of the time from now. Stopped (base/stop.h) it is empty.
+  // Forecasts all tasks that wait or run in the state and have a name. names[task] is unique and
+  // outlives the task's index; tasks without a name are played but not reported. The longer the
+  // queue, the coarser the times: at most a tenth of the time from now. Empty if it was stopped
+  // (base/stop.h).
   ForecastBook(const PlanState& state, const std::vector<Uid>& names, double now_s,
                const Policy& policy, const StopAsked& stop = {}, Expected expected = {});
 
-  double made_s() const { return made_s_; }  // the `now_s` it was written for
+  double made_s() const { return made_s_; }  // the `now_s` that it was computed for
   std::size_t size() const { return entries_.size(); }
   const Forecast* find(const Uid& name) const;  // nullptr: not in the book
 

@@ -17,7 +17,7 @@ namespace slackline::core {
 class FreeGpus {
  public:
   FreeGpus() = default;
-  // What planned tasks may use at most, by pool and node: nodes may differ.
+  // The most that planned tasks may use, by pool and node: nodes may differ.
   explicit FreeGpus(const std::vector<std::vector<int>>& gpus);
   // Every node of every pool, empty.
   explicit FreeGpus(const std::vector<Pool>& pools);
@@ -33,9 +33,9 @@ class FreeGpus {
   std::int64_t idle() const { return idle_; }
   int at(PoolIndex pool, PoolNode node) const { return free_[pools_[pool].first_node + node]; }
 
-  // Eligible nodes with at least so many GPUs free, counted no further than `most`.
+  // Eligible nodes with at least this many GPUs free, counted no further than `most`.
   int nodes_with(PoolIndex pool, int gpus, const EligibleNodes* eligible, int most) const;
-  // False: there is no such room, whoever asks. O(1).
+  // False: no task can find such room. O(1).
   bool may_fit(PoolIndex pool, Placement shape) const {
     const std::vector<Level>& levels = pools_[pool].levels;
     const auto gpus = static_cast<std::size_t>(shape.d_gpn);
@@ -45,7 +45,7 @@ class FreeGpus {
   // O(nodes / 64).
   bool fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const;
   // Best fit: of the eligible nodes with at least d_gpn free, the d_node ones with the fewest free
-  // GPUs, by (free, index), in that order; empty where there are not so many. O(nodes / 64 x G).
+  // GPUs, by (free, index), in that order; empty if there are fewer. O(nodes / 64 x G).
   std::vector<PoolNode> find(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const;
 
   // gpus on every node listed; a node listed twice counts twice.
@@ -53,7 +53,7 @@ class FreeGpus {
   void give_back(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus);
 
  private:
-  // Nodes of a pool with at least so many GPUs free.
+  // Nodes of a pool with at least this many GPUs free.
   struct Level {
     NodeSet nodes;
     int count = 0;

@@ -18,10 +18,10 @@ class AcceptedTypes {
   AcceptedTypes() = default;  // everything
   AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog);
 
-  // No gpu-types, or `any` among them: the model chooses.
+  // True without gpu-types, or with `any` among them: the model chooses.
   bool anything() const { return types_.empty(); }
-  // Place in the order of preference, 0 the best; 0 for every type where anything goes; nullopt
-  // where the type is not accepted (an unknown type never is, unless anything goes).
+  // Place in the order of preference, 0 the best; 0 for every type if all are accepted; nullopt if
+  // the type is not accepted (an unknown type only is if all are).
   std::optional<int> preference(const GpuType& type) const;
   const std::vector<GpuType>& types() const { return types_; }
 
@@ -29,11 +29,11 @@ class AcceptedTypes {
   std::vector<GpuType> types_;
 };
 
-// The GPU resource that counts for shapes: the one the request asks most of, by name on a tie.
-// Empty where none is asked for.
+// The GPU resource that counts for shapes: the one with the largest request, by name on a tie.
+// Empty if there is none.
 std::string primary_gpu_resource(const Resources& request);
 
-// True where the request asks for a resource that we alone account (gpu_catalog.h).
+// True if the request asks for a resource that only Slackline counts (gpu_catalog.h).
 bool wants_self_accounted(const Resources& request, const GpuCatalog& catalog);
 
 }  // namespace slackline::core

@@ -1,7 +1,7 @@
 // PlacementMenu: every placement a task may be served in, predicted once for the whole task, and
 // the orders in which policies go through them (000 eq 4, 10, 11, 14).
 //
-// A menu is made when the task is met first and never re-sorted when part of its work is done.
+// A menu is made when the task is first seen, and not sorted again when part of its work is done.
 // Predictions come from a profile (estimate_placements) or from a table of measured latencies: only
 // the estimates differ.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace slackline::core {
 
-// A placement and what is known of the task's run in it.
+// A placement and the estimate of the task's run in it.
 struct Estimate {
   PoolIndex pool = 0;
   Placement shape;
@@ -57,7 +57,7 @@ struct PlacementMenu {
 
 struct MenuOptions {
   double theta = kDefaultTheta;
-  int fixed_gpus = 0;  // > 0: only placements of so many GPUs; where there is none, of one
+  int fixed_gpus = 0;  // > 0: only placements of this many GPUs; if there is none, of one
 };
 
 // Dominated: another placement of the pool with no more nodes and GPUs per node is strictly faster.
@@ -65,7 +65,7 @@ struct MenuOptions {
 PlacementMenu make_menu(const std::vector<Estimate>& estimates, const std::vector<Pool>& pools,
                         const MenuOptions& options);
 
-// What the profiles say of a workload on every pool and shape; no estimate where they say nothing.
+// Estimates of a workload on every pool and shape, from the profiles; none where they say nothing.
 // The batch limits the shapes: at most one GPU per sample.
 std::vector<Estimate> estimate_placements(const std::vector<Pool>& pools,
                                           const WorkloadProfiles& profiles, std::string_view model,

@@ -1,4 +1,4 @@
-// NodeSet: some nodes of a pool, a bit each, so that thousands are asked sixty-four at a time.
+// NodeSet: some nodes of a pool, a bit each, so that 64 of thousands are tested at a time.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ constexpr std::uint64_t pool_bit(PoolIndex pool) {
 class NodeSet {
  public:
   NodeSet() = default;
-  // Of a pool of so many nodes; none of them at first.
+  // For a pool of this many nodes; empty at first.
   explicit NodeSet(std::size_t nodes) : words_((nodes + 63) / 64, 0) {}
 
   // Those marked true.
@@ -32,7 +32,7 @@ class NodeSet {
   void insert(PoolNode node) { words_[node / 64] |= bit(node); }
   void erase(PoolNode node) { words_[node / 64] &= ~bit(node); }
 
-  // Of no pool at all, which EligibleNodes takes for no restriction.
+  // For no pool, which EligibleNodes treats as no restriction.
   bool unset() const { return words_.empty(); }
   // Node n is bit n % 64 of word n / 64.
   const std::vector<std::uint64_t>& words() const { return words_; }

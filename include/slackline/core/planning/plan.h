@@ -1,11 +1,11 @@
 // plan: what to do now. The one function that the daemon's planner and the simulator call.
 //
-// Deterministic, no I/O: the same state, time and policy give the same effects. `state` is moved to
-// where the effects lead; who performs them for real plans on a state of its own making and throws
-// it away.
+// Deterministic, no I/O: the same state, time and policy give the same effects. `state` is changed
+// as if the effects had happened. A caller that carries the effects out therefore plans on a copy
+// of the state.
 //
-// Effects are in the order in which they are meant: room is made before it is taken. A stop or
-// shrink frees GPUs that a later start of the same plan uses: wait until they are free.
+// Effects are in the order in which they apply: room is made before it is taken. A stop or shrink
+// frees GPUs that a later start of the same plan uses: wait until they are free.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// PlanState: what a plan is made on: tasks, where they stand, and the GPUs they hold. A policy
-// keeps no memory; what must be remembered lies here.
+// PlanState: the input of a plan: tasks, their phases, and the GPUs they hold. A policy keeps no
+// memory; everything that must be remembered is here.
 //
 //            arrive            start            finish
 //   kFuture --------> kWaiting ------> kRunning ------> kFinished
@@ -29,7 +29,7 @@ namespace slackline::core {
 using slackline::kDefaultFallback_s;
 inline constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
-// What does not change about a task.
+// The properties of a task that do not change.
 struct PlanTask {
   std::int64_t id = 0;  // unique; the last key of every order
   double submit_s = 0;
@@ -38,7 +38,7 @@ struct PlanTask {
   int request_gpus = 1;                       // what the user asked for
   std::string type;                           // workload type
   double restart_s = 60;                      // start-up after a stop
-  double checkpoint_s = 600;                  // a stop loses what was done since; 0 = nothing
+  double checkpoint_s = 600;                  // a stop loses the work done since; 0 = nothing
   bool preemptible = true;                    // may be stopped for others
   std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
   // GPU types in order of preference, as pools; empty: any, by predicted speed. A pool
@@ -49,8 +49,8 @@ struct PlanTask {
   EligibleNodesPtr eligible{};  // null: every node
 };
 
-// What a plan asks of every waiting task, side by side in memory: reaching each through its menu
-// would cost more than deciding.
+// The columns that a plan reads of every waiting task, side by side in memory: following each menu
+// would cost more than the decision.
 struct TaskDigest {
   double submit_s = 0;
   double deadline_s = kNoDeadline;
@@ -94,9 +94,9 @@ struct Run {
   double started_s = 0;
   double overhead_s = 0;       // start-up, before any work is done
   double left = 1;             // of the task's work, when it started
-  double predicted_end_s = 0;  // by the model, or by progress reports
-  // Work of the whole task here as the run itself shows it; the prediction where it shows nothing.
-  // What a stop leaves is counted by it; policies see it through PlanState::observed_work_s only.
+  double predicted_end_s = 0;  // from the model, or from progress reports
+  // The work of the whole task here, as the run itself shows it, else the prediction. The work left
+  // by a stop is computed from it; policies only see it through PlanState::observed_work_s.
   double observed_work_s = 0;
 };
 
@@ -116,21 +116,20 @@ class PlanState {
   // `tasks` must outlive the state.
   PlanState(const TaskTable& tasks, FreeGpus free);
 
-  // The same state over a table that begins with the same tasks; the further ones are in the
-  // future.
+  // The same state over a table that begins with the same tasks; additional ones are in the future.
   PlanState with(const TaskTable& more) const;
 
-  // A task with an empty menu arrives, but never waits: nothing can be done for it.
+  // A task with an empty menu arrives, but never waits: it cannot be served.
   void arrive(TaskIndex task);
-  // The run of a start now; nodes as given, else by FreeGpus::find, which must succeed.
+  // The run that a start now begins; nodes as given, else by FreeGpus::find, which must succeed.
   Run run_at(TaskIndex task, ChoiceIndex choice, double now_s, std::vector<PoolNode> nodes) const;
   void start(TaskIndex task, Run run);
   // Keeps whole checkpoints; the task goes to the end of those waiting. Returns the run that ended.
   Run stop(TaskIndex task, double now_s);
   Run finish(TaskIndex task, double now_s);
-  // What a run shows to need; see Run::observed_work_s.
+  // The work that a run is observed to need; see Run::observed_work_s.
   void observe(TaskIndex task, double work_s) { progress_[task].run.observed_work_s = work_s; }
-  // What an earlier plan or life of the planner knew of a task that has not started here.
+  // Restores what an earlier plan or planner knew about a task that has not started here.
   void recall(TaskIndex task, int stops, double left, double over_s);
   void set_next_wake(double next_wake_s) { next_wake_s_ = next_wake_s; }
   void believe(const ModelError& error) { error_ = error; }
@@ -166,8 +165,8 @@ class PlanState {
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
   // A run that is overdue is expected to take another tenth of its predicted time.
   double predicted_end_s(TaskIndex task, double now_s) const;
-  // The work of the whole task here, and the end, as the run itself shows them; in its first minute
-  // of work, which shows little, as predicted.
+  // The work of the whole task here, and its end, as the run itself shows them; as predicted in its
+  // first minute of work, which shows little.
   double observed_work_s(TaskIndex task, double now_s) const;
   double observed_end_s(TaskIndex task, double now_s) const;
 

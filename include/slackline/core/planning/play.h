@@ -1,4 +1,4 @@
-// play: the event loop in which plan() lives, for the simulator and for forecasts.
+// play: the event loop around plan(), for the simulator and for forecasts.
 //
 //   queue of (time, kind, seq): arrival, finish, wake-up; arrivals first, in the order given
 //   while it is not empty:
@@ -7,8 +7,8 @@
 //      call the policy once
 //
 // The finish of a run that was preempted stays queued; the policy is called at its time too. The
-// queue is drained, but for wake-ups of a policy that has done nothing on an empty cluster for a
-// day: what still waits then can never be served.
+// queue is drained, except for wake-ups of a policy that has done nothing on an empty cluster for a
+// day: tasks that still wait then can never be served.
 #pragma once
 
 #include <functional>
@@ -21,19 +21,19 @@ namespace slackline::core {
 enum class RunEvent { kStart, kFinish, kPreempt };
 
 struct PlayHooks {
-  // How long the whole task really works in this placement; required. Plans do not see it.
+  // The true work time of the whole task in this placement; required. Plans do not see it.
   std::function<double(TaskIndex task, const Run& run)> work_s;
-  // What happens to runs, in order: finishes of a batch, then what the plan does.
+  // Called for everything that happens to runs, in order: finishes of a batch, then the plan's
+  // effects.
   std::function<void(double now_s, RunEvent event, TaskIndex task, const Run& run)> on_event;
-  // Asked after every call of the policy; false ends the play.
+  // Called after every call of the policy; false ends the play.
   std::function<bool(double now_s)> go_on;
 };
 
 struct PlayOptions {
   std::optional<double> plan_at_s{};  // the policy is called then, before anything else
   // Above 0: events within this share of the time since the play began are one batch, at the time
-  // of the last of them. Far ahead nobody asks for the minute, and a long queue is planned less
-  // often.
+  // of the last of them. Times far ahead need no minutes, and a long queue is planned less often.
   double resolution = 0;
 };
 

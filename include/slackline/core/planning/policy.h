@@ -22,17 +22,17 @@
 
 namespace slackline::core {
 
-// How many GPUs a baseline gives to a task that asked for some.
+// How many GPUs a baseline gives to a task that names a number.
 enum class Counting { kAsAsked, kShrink, kIdle };
 
 // What happens when the next task in order cannot start.
 enum class Blocked {
-  kEnds,   // nobody behind it is served
+  kEnds,   // no task behind it is served
   kSkips,  // the next one is tried
   kYields  // as kSkips, and tasks beyond rescue go last
 };
 
-// SavableFirst (scheduling study, 2.4); in brackets how the option is written.
+// SavableFirst (docs/study/policies.md); in brackets the option's name.
 struct SavableOptions {
   enum class Preempt { kNever, kLateVictims, kResumableVictims };  // 0, 1, 2
   enum class Place { kPrice, kCer, kArea, kPerf };                 // of savable tasks
@@ -49,13 +49,13 @@ struct SavableOptions {
   bool follow_error = false;  // [margin=auto] 1.5 x the model's measured error, at most 0.3
   Preempt preempt = Preempt::kNever;
   double patience_s = 300;  // [patience] a savable task asks for room when its slack is below
-  double gap = 0.75;        // what a victim must have in reserve, in run times of the asker
+  double gap = 0.75;        // what a victim must have in reserve, in run times of the preemptor
   double protect_s = 600;   // [protect] no run is stopped before, and a victim's extra reserve
   int max_preempts = 3;     // of one task
-  double tick_s = 60;       // [tick] planned again while somebody waits; 0 = not
+  double tick_s = 60;       // [tick] planned again while a task waits; 0 = not
   bool shrink = false;      // shrink victims rather than stop them
-  bool learn = false;       // the speed seen of a run corrects when it will end
-  bool trade = false;       // stop who loses least work, and one deadline for a cheaper one
+  bool learn = false;       // the observed speed of a run corrects its predicted end
+  bool trade = false;  // stop the run that loses least work, and one deadline for a cheaper one
   Place place = Place::kPrice;
   Order order = Order::kDeadline;
   Rest rest = Rest::kRatio;
@@ -74,7 +74,7 @@ class Planning;
 
 struct Policy {
   std::string name;         // as written
-  std::string_view family;  // as reports name it: without variants, "savable-first"
+  std::string_view family;  // its name in reports: without variants, "savable-first"
   void (*serve)(Planning& planning, const PolicyOptions& options) = nullptr;
   PolicyOptions options;
 
@@ -85,7 +85,7 @@ struct Policy {
 // kInvalidArgument names what is unknown and what is allowed.
 Result<Policy> parse_policy(std::string_view text);
 
-// Every NAME and NAME/VARIANT, in the order of the table above.
+// Every NAME and NAME/VARIANT, in the order of the above table.
 std::vector<std::string> policy_names();
 
 }  // namespace slackline::core

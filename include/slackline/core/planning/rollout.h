@@ -21,7 +21,7 @@ namespace slackline::core {
 
 inline constexpr int kScenarios = 17;  // a prime
 
-// Seconds on the clock of the state; infinity: not within the horizon, in so many scenarios.
+// Seconds on the clock of the state; infinity: beyond the horizon in this share of scenarios.
 struct Quantiles {
   std::array<double, 9> deciles{};  // 10 % to 90 %, ascending
 
@@ -32,13 +32,13 @@ struct Quantiles {
 
 struct Forecast {
   TaskIndex task = 0;
-  Quantiles start_s;  // the next start; of a running task the one that was
+  Quantiles start_s;  // the next start; of a running task its last one
   Quantiles finish_s;
 };
 
 struct RolloutOptions {
   // Tasks like those that are expected to arrive, over a window of window_s: mostly the arrivals of
-  // the last window_s. Only the differences of their submit times count. Empty: nobody comes.
+  // the last window_s. Only the differences of their submit times count. Empty: no arrivals.
   std::vector<PlanTask> expected;
   double window_s = 86400;
   double horizon_s = 2 * 86400.0;
@@ -47,8 +47,8 @@ struct RolloutOptions {
 };
 
 // One forecast for each task asked about, which must wait or run; tasks still in the future of the
-// state do not arrive. O(kScenarios x calls of the policy); of one scenario, where all are the
-// same: no error and nobody expected. Empty where it was stopped.
+// state do not arrive. O(kScenarios x calls of the policy); of one scenario if all are the same: no
+// error and no expected arrivals. Empty if it was stopped.
 std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,
                               const std::vector<TaskIndex>& tasks,
                               const RolloutOptions& options = {});

@@ -8,20 +8,20 @@
 
 namespace slackline::core {
 
-// Whether each of so many GPUs gets a whole number of the batch's samples (eq 6). An unknown batch
-// (0) does.
+// Whether each of this many GPUs gets a whole number of the batch's samples (eq 6). True for an
+// unknown batch (0).
 constexpr bool divides(std::int64_t batch, std::int64_t gpus) {
   return batch % gpus == 0;
 }
 
 struct ShapeOptions {
   std::int64_t batch = 0;        // only shapes with at most one GPU per sample; 0 = no such limit
-  std::int64_t fixed_total = 0;  // only shapes of exactly so many GPUs; 0 = any
+  std::int64_t fixed_total = 0;  // only shapes of exactly this many GPUs; 0 = any
   bool divisible = false;        // only shapes that divide the batch (eq 6)
-  // In a pool of more than 16 GPUs leave out factors that are no power of two, and small shapes
+  // In a pool of more than 16 GPUs, leave out factors that are not a power of two, and small shapes
   // spread over nodes (d_node > 1, d_gpn < G, m <= G/2): dominated, and thousands of them.
   bool compact = true;
-  std::int64_t max_gpus = 0;  // only shapes of at most so many GPUs; 0 = any
+  std::int64_t max_gpus = 0;  // only shapes of at most this many GPUs; 0 = any
 };
 
 // Shapes of the pool by (d_node, d_gpn) ascending.

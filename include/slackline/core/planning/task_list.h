@@ -1,5 +1,5 @@
-// TaskList: tasks in the order in which they were added. Taking one out of the middle costs as
-// little as at an end: a plan may start ten thousand of them.
+// TaskList: tasks in the order in which they were added. Removing one from the middle costs as
+// little as from an end: a plan may start ten thousand of them.
 #pragma once
 
 #include <cstddef>

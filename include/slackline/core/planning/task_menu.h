@@ -1,16 +1,13 @@
-// TaskMenu: in which placements a task of the live cluster may run, and how long each would take.
-//
-// Shapes. As written a task is `pods` pods of `gpus` GPUs each; its pods may share nodes evenly, so
+// TaskMenu: the placements in which a task of the live cluster may run, with their run times.
+// Shapes. A task as written is `pods` pods of `gpus` GPUs each; its pods may share nodes evenly, so
 // P pods of g GPUs offer the placements P/p x p g for every p that divides P. Where the task allows
 // `placements` and names a model, each of its pods gets a node of its own and the shape is chosen:
 // the node count only where the Job can change it (Indexed, parallelism = completions), the GPU
-// count only where one container asks for GPUs.
-//
-// Times. The predictor's, as far off as the model claims to be; where it knows nothing of the model
-// `expected-duration`, for the written shape on the first accepted type there is; else nobody
-// knows, and kUnknownRun_s, for the written shape, is what policies reckon with.
-//
-// Types. `gpu-types` in order of preference; a type without nodes is passed over.
+// count only where one container asks for GPUs. Times. They come from the predictor, with the error
+// that the model claims. If it does not know the model: `expected-duration`, for the written shape
+// on the first accepted type that the cluster has. Else the time is unknown, and policies use
+// kUnknownRun_s, for the written shape. Types. `gpu-types` in order of preference; a type without
+// nodes is skipped.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +25,13 @@
 namespace slackline::core {
 
 inline constexpr double kUnknownRun_s = 3600;
-// Standard deviations of ln(observed / said), assumed: of what people say, and of kUnknownRun_s.
-// 9 of 10 runs end within 0.7 to 1.4 times, and within a fifth to five times as long.
+// Assumed standard deviations of ln(observed / stated): of times that people state, and of
+// kUnknownRun_s. 9 of 10 runs end within 0.7 to 1.4 times, and within a fifth to five times as
+// long.
 inline constexpr double kStatedError = 0.2;
 inline constexpr double kUnknownError = 1;
 
-// What a task asks for, as it was written.
+// The request of a task, as it was written.
 struct TaskRequest {
   std::string resource;  // of its GPUs
   std::int64_t pods = 1;
@@ -42,23 +40,23 @@ struct TaskRequest {
   bool gpus_may_change = false;
 };
 
-// True where the shape is ours to choose.
+// True if Slackline chooses the shape.
 bool shape_is_free(const TaskIntent& intent, const TaskRequest& request);
 
 struct TaskMenu {
   std::shared_ptr<const PlacementMenu> menu;  // never null; empty: there is no node for the task
   std::vector<PoolIndex> preference;          // as PlanTask::preference
   std::optional<double> lat11_s;              // on the reference type (eq 9)
-  double error = 0;   // of the fastest placement, as Estimate::error; 0 where no model predicts
-  bool known = true;  // false: nobody knows how long it takes
+  double error = 0;   // of the fastest placement, as Estimate::error; 0 without a model
+  bool known = true;  // false: its run time is unknown
 };
 
-// What a model says of a run in this shape; nullopt: nothing, or the intent gives no iterations.
-// Its pool is left 0.
+// The model's estimate of a run in this shape; nullopt if it has none, or the intent gives no
+// iterations. Its pool is 0.
 std::optional<Estimate> predicted_run(const PreparedModel& model, const TaskIntent& intent,
                                       const Placement& shape);
 
-// Menus made so far, for one set of pools and one predictor; equal questions share one answer.
+// Menus made so far, for one set of pools and one predictor; equal requests share one menu.
 class TaskMenus {
  public:
   TaskMenus() = default;
@@ -74,10 +72,10 @@ class TaskMenus {
   const std::vector<Pool>& pools() const { return pools_; }
   const TaskMenu& of(const TaskIntent& intent, const TaskRequest& request);
 
-  // What a menu is made of: every placement that may be planned, by preference of its type.
+  // The content of a menu: every placement that may be planned, by preference of its type.
   struct Offers {
     std::vector<Estimate> estimates;
-    bool modelled = false;         // by a throughput model; else by what people say, or by nothing
+    bool modelled = false;  // from a throughput model; else from what people state, or unknown
     std::vector<PoolIndex> pools;  // that are accepted, by preference
     bool any_type = false;
   };

@@ -1,5 +1,5 @@
-// Corrections: what finished runs say about a model's coefficients, by nodes and GPUs. A placement
-// that ran once is predicted with the ratio observed / predicted, shrunk while runs are few.
+// Corrections of a model's coefficients by finished runs, by nodes and GPUs. A placement that ran
+// once is predicted with the ratio observed / predicted, shrunk while runs are few.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace slackline::core {
 // ratio^(runs / (runs + 1)), within 0.5 .. 2; 1 without runs.
 double shrunk_ratio(const Correction& correction);
 
-// For that many nodes and GPUs; not known where no run said anything.
+// For this many nodes and GPUs; unknown without a run.
 struct AppliedCorrection {
   double ratio = 1;
   bool known = false;

@@ -38,16 +38,16 @@ struct Fit {
   Coefficients coefficients;
   int points = 0;             // samples fitted to
   double in_sample_mape = 0;  // percent
-  // Leave-one-placement-out; absent where "auto" had nothing to choose by, or a kind was given.
+  // Leave-one-placement-out; absent if "auto" had too few samples to choose, or a kind was given.
   std::optional<HeldOutError> held_out;
   BatchRange batch_range;  // of one GPU
   CountRange gpus_range;
   CountRange nodes_range;
 };
 
-// The samples' model and GPU type are taken to be one. kInvalidArgument, with the reason and the
-// remedy: an unknown kind, no samples, a sample that is not positive and finite or has more GPUs
-// than its batch, fewer points than the kind has to know, one batch only, or layouts that leave a
+// All samples must be of one model and GPU type. kInvalidArgument, with the reason and the remedy:
+// an unknown kind, no samples, a sample that is not positive and finite or has more GPUs than its
+// batch, fewer points than the kind has parameters, one batch only, or layouts that leave a
 // coefficient undetermined.
 Result<Fit> fit_throughput(std::span<const ThroughputSample> samples,
                            const FitOptions& options = {});

@@ -1,4 +1,5 @@
-// How well a fit predicts what it was not fitted to: the honest error of a throughput model.
+// How well a fit predicts samples that it was not fitted to: the honest error of a throughput
+// model.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace slackline::core {
 
-// Which samples are predicted from which.
+// Which samples are predicted from which others.
 //   loo      every layout with all its batches from all other layouts
 //   kfold:N  every N-th layout, in the order of layouts, from the others; 2 <= N <= layouts
 //   few      everything else from three single-GPU batches (least, middle, most) and at most four
@@ -26,7 +27,7 @@ struct HoldOut {
   Kind kind = Kind::kLeaveOneOut;
   int folds = 0;           // of kKFold
   int batches = 3;         // of kFew: on one GPU, at least 2
-  int layouts = 4;         // of kFew: of several GPUs, at most so many, at least 2
+  int layouts = 4;         // of kFew: of several GPUs, at most this many, at least 2
   int layout_batches = 2;  // of kFew: of each of these, at least 1
   friend bool operator==(const HoldOut&, const HoldOut&) = default;
 };
@@ -45,17 +46,17 @@ struct HoldOutReport {
   // Mean error between measurements of one batch and one layout, percent; absent where nothing was
   // measured twice. No model can be better.
   std::optional<double> noise_floor;
-  // For each global batch with held-out predictions of two symmetric layouts (the shapes that we
-  // choose among) or more: whether the one with the highest prediction, measured, is within 5 % of
-  // the fastest. Repeated measurements count with their mean; of equal predictions the least layout
-  // is chosen.
+  // For each global batch with held-out predictions of two symmetric layouts (the shapes that the
+  // planner chooses among) or more: whether the one with the highest prediction, measured, is
+  // within 5 % of the fastest. Repeated measurements count with their mean; of equal predictions
+  // the least layout is chosen.
   int choices = 0;
   int choices_within_5_percent = 0;
   std::vector<HeldOutPrediction> predictions;  // by sample; only those held out
 };
 
 // As fit_throughput(), and: too few layouts to hold any out. A fold that cannot be fitted fails the
-// whole: an error without its hard cases would flatter.
+// whole: an error without the hard cases would look too good.
 Result<HoldOutReport> evaluate(std::span<const ThroughputSample> samples, const FitOptions& options,
                                const HoldOut& hold_out);
 

@@ -1,7 +1,7 @@
-// ModelError: how far predicted run times were off, from the runs that finished.
+// ModelError: the error of predicted run times, from finished runs.
 //
 // The error of a run is ln(observed / predicted); rms() is the root of the mean square. A model
-// that has not been tried yet counts with what its profile claims (held_out_mape), or as exact.
+// without finished runs counts with the error that its profile claims (held_out_mape), or as exact.
 #pragma once
 
 #include <cmath>
@@ -11,11 +11,11 @@ namespace slackline::core {
 class ModelError {
  public:
   ModelError() = default;
-  // As if kPriorRuns runs had been off by so much.
+  // As if kPriorRuns runs had had this error.
   explicit ModelError(double claimed_rms)
       : sum_of_squares_(kPriorRuns * claimed_rms * claimed_rms) {}
 
-  // Anything that is not two positive times says nothing.
+  // Ignored unless both times are positive.
   void add(double observed_s, double predicted_s) {
     if (!(observed_s > 0) || !(predicted_s > 0)) return;
     const double error = std::log(observed_s / predicted_s);

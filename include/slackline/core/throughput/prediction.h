@@ -1,4 +1,4 @@
-// Prediction: a throughput that says where it comes from and how far it can be trusted.
+// Prediction: a throughput with its source and its error.
 //
 // PreparedModel: everything known about one model and batch on one GPU type, ready for many shapes.
 // A call looks up what was measured, else evaluates the coefficients: about 0.1 us, no allocation.
@@ -22,7 +22,7 @@ enum class PredictionSource {
   kFitted,     // coefficients with measurements behind them
   kSimilar,    // this model's coefficients on another GPU type, times what was measured on this one
   kFamily,     // the ratio of both types, or the speed, taken from other models of the family
-  kDefault,    // coefficients that somebody assumed: no measurement is behind them
+  kDefault,    // assumed coefficients, without a measurement
 };
 std::string_view to_string(PredictionSource source);  // "measured" ... "default"
 
@@ -38,7 +38,7 @@ struct Prediction {
 
 class PreparedModel {
  public:
-  // The entry's coefficients as they are. A kind that is unknown predicts nothing.
+  // The entry's coefficients as they are. An unknown kind predicts nothing.
   PreparedModel(const ProfileEntry& entry, double batch);
 
   // nullopt: more GPUs than samples in the batch, or no progress predicted.
@@ -59,7 +59,7 @@ class PreparedModel {
   double startup_s_ = 0;
   const ThroughputKind* kind_ = nullptr;
   std::vector<double> params_;
-  double factor_ = 1;  // on what the coefficients say
+  double factor_ = 1;  // over the coefficients
   PredictionSource source_ = PredictionSource::kDefault;
   double error_ = 0;  // of 9 in 10, as a share
   std::optional<BatchRange> batch_range_;

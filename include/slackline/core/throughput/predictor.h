@@ -1,8 +1,8 @@
-// Predictor: what is known about the speed of models, from profiles and measured samples.
+// Predictor: the speed of models, from profiles and measured samples.
 //
-// The best source there is answers; PredictionSource (core/throughput/prediction.h) lists them from
-// the best on. A model without coefficients on a GPU type borrows, and never by one factor for all
-// models:
+// The best source available answers; PredictionSource (core/throughput/prediction.h) lists them,
+// best first. A model without coefficients on a GPU type borrows from others, never by one factor
+// for all models:
 //   similar  its entry on another type (the one with most points, then the least name) times
 //            measured / predicted of this model's samples on the type asked for, at the batch of
 //            one GPU nearest to the one asked for
@@ -13,8 +13,8 @@
 // Of which other model: of its declared family (by the task, else by its description) the one of
 // median speed; without such entries the one whose description is nearest, times the ratio of the
 // operations per sample where both state them; and only where nothing is declared, the one of
-// median speed among the models whose names begin with the same letters. Workload types that serve
-// borrow from such that serve.
+// median speed among the models whose names begin with the same letters. Workload types for
+// inference borrow from others for inference.
 //
 // Immutable: safe to share between threads.
 #pragma once
@@ -41,19 +41,19 @@ std::string_view family_of(std::string_view model);
 
 class Predictor {
  public:
-  // Samples that are not positive and finite are passed over.
-  // Of descriptors of one model the last counts.
+  // Samples that are not positive and finite are ignored. The last descriptor of a model counts.
   explicit Predictor(WorkloadProfiles profiles, std::span<const ThroughputSample> samples = {},
                      std::span<const ModelDescriptor> descriptors = {});
 
-  // nullopt: nothing is known that leads to this model on this GPU type. `family`: as the task
-  // declares it; empty: it does not.
+  // nullopt: no source covers this model on this GPU type. `family`: as the task declares it; may
+  // be empty.
   std::optional<PreparedModel> prepare(std::string_view model, double batch,
                                        const GpuType& gpu_type, std::string_view family = {}) const;
-  // Of the workload type, batch and family that the task names; nullopt also where it names none.
+  // For the workload type, batch and family that the task names; nullopt also if it names none.
   std::optional<PreparedModel> prepare(const TaskIntent& intent, const GpuType& gpu_type) const;
 
-  // One answer; to ask for many shapes prepare first. nullopt also where PreparedModel::predict is.
+  // One prediction; for many shapes, prepare first. nullopt also where PreparedModel::predict
+  // returns it.
   std::optional<Prediction> predict(std::string_view model, double batch, const GpuType& gpu_type,
                                     const Layout& layout) const;
 

@@ -16,8 +16,8 @@
 //
 // Bounds: all times, rates and sync terms are >= 0, and one GPU has no communication term. S keeps
 // 0 <= Comm < M on every layout fitted to, gamma >= 0, 1 <= lambda <= 20. The throughput of one GPU
-// is positive, and with S, A, P, P2 never falls as the batch grows; L and H follow a GPU whose
-// does.
+// is positive, and with S, A, P, P2 never falls as the batch grows; L and H follow the measured GPU
+// even where it falls.
 #pragma once
 
 #include <cstddef>
@@ -43,17 +43,17 @@ std::optional<double> predict_throughput(const Coefficients& coefficients, doubl
 std::optional<double> lat_s(double throughput_samples_per_s, double batch, double iterations,
                             double startup_s);
 
-// The same of a predicted throughput; nullopt where that is.
+// The same for a predicted throughput; nullopt if that is.
 std::optional<double> predict_lat_s(const Coefficients& coefficients, double batch,
                                     double iterations, Spread spread, double startup_s);
 
 // The kinds that can be fitted, sorted: all but "table".
 std::vector<std::string_view> fittable_kinds();
 
-// Whether a profile entry can be used at all: its kind is known and takes these params.
+// Whether a profile entry can be used: its kind is known and takes these params.
 bool valid_coefficients(const Coefficients& coefficients);
 
-// Why it cannot, for people, with what would be allowed; empty where it can.
+// Why it cannot, for people, with what is allowed; empty if it can.
 std::string why_unusable(const Coefficients& coefficients);
 
 }  // namespace slackline::core

@@ -1,11 +1,11 @@
 // score_nodes: the rank of each node for a pod, and why (000 eq 10-11).
 //
 // Rank key, best first: whether the task, started now, meets its deadline on the node's GPU type
-// (yes; it has none, or nobody knows; no: eq 15); place in gpu-types; CER of its shape on
-// that type (descending, types without a prediction last); fewest free GPUs left; fewest stranded
-// GPUs; name. Nodes that differ in the name only share a rank. Scores: 10 for a planned node of a
-// live plan, then 8, 7 ... by rank, 1 from the eighth rank on. 0 for nodes we do not know or whose
-// type is not accepted.
+// (yes; no deadline, or unknown; no: eq 15); place in gpu-types; CER of its shape on that type
+// (descending, types without a prediction last); fewest free GPUs left; fewest stranded GPUs; name.
+// Nodes that differ only in their name share a rank. Scores: 10 for a planned node of a live plan,
+// then 8, 7 ... by rank, 1 from the eighth rank on. 0 for nodes that the cache does not know or
+// whose type is not accepted.
 //
 // The shape: a gang's pods x GPUs per pod, otherwise 1 x GPUs. A pod that names no model is ranked
 // without CER, and model_source says so. Predictions that are not finite count as none.
@@ -42,7 +42,7 @@ struct ScoreOptions {
   StopAsked stop{};  // asked every kNodesPerAsk nodes or types
 };
 
-// What is the same for every node of one GPU type.
+// The features that all nodes of a GPU type share.
 struct TypeEstimate {
   GpuType type;
   std::optional<int> preference;  // place in gpu-types; nullopt = not accepted
@@ -59,17 +59,16 @@ struct TypeEstimate {
 struct ScoredNode {
   std::uint32_t node = 0;  // index of the request
   int score = 0;
-  bool known = false;  // the node is in our cache; the rest is unset if not
+  bool known = false;  // the node is in the cache; the rest is unset if not
   bool planned = false;
   std::uint32_t type = 0;  // index into ScoreSheet::types
-  // Of the pod's GPU resources, less holds and the pod itself; negative where our cache says
-  // "full".
+  // Of the pod's GPU resources, less holds and the pod itself; negative if the cache says "full".
   std::int64_t free_gpus_after = 0;
   std::int64_t stranded_gpus = 0;  // of these, GPUs left without their share of CPU or memory
   std::uint64_t order = 0;         // the rank key as a number, smaller is better, unique if known
 };
 
-// Of a request that was stopped: nodes and best are empty.
+// If the request was stopped, nodes and best are empty.
 struct ScoreSheet {
   bool gave_up = false;
   Placement shape;

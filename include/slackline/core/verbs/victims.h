@@ -10,13 +10,13 @@
 // Lost GPU-seconds: work since the last checkpoint (last-checkpoint-time, else checkpoint-interval,
 // else since the start), times GPUs; evicting a member of a gang loses the whole gang's.
 //
-// The offered set stays as it came, without what is already terminating, where GPUs are not the
-// whole story: the preemptor has host ports, inter-pod affinity or volume claims, an offered victim
-// holds no GPU, our cache shows room without any eviction, or the cache is not trusted.
+// The offered set stays as it came, without pods that terminate already, if the preemption is not
+// only about GPUs: the preemptor has host ports, inter-pod affinity or volume claims, an offered
+// victim holds no GPU, the cache shows room without any eviction, or the cache is not trusted.
 //
 // A node is left out when it is unknown or unreadable, when its GPU type is not accepted, or when
-// no sensible set remains. A pod with a live plan gets the empty answer: the planner alone makes
-// its room. A choice that is asked to stop gives every node back as it was offered.
+// no sensible set remains. A pod with a live plan gets the empty answer: only the planner makes
+// room for it. If asked to stop, choose_victims returns every node as it was offered.
 #pragma once
 
 #include "slackline/base/stop.h"
