@@ -57,7 +57,7 @@ struct Daemon::Parts {
   obs::ClockWatch clock_watch{metrics};
   obs::ProcessMeters process{metrics};
   control::GpuMeters gpus{metrics};
-  control::SettingsBoard settings;
+  Published<control::Settings> settings;
   control::DecisionOptions decisions;
   control::Outcomes outcomes{metrics};
   std::unique_ptr<store::Journal> journal;
@@ -73,8 +73,8 @@ struct Daemon::Parts {
   std::unique_ptr<GiveBackService> give_back;  // null in active mode, and on a file
   std::unique_ptr<control::Extender> extender;
   std::unique_ptr<control::Queries> queries;
-  control::PlannerBoard no_planner;  // the view of nobody
-  control::BookBoard books;
+  Published<control::PlannerView> no_planner;  // the view of nobody
+  Published<control::WrittenBook> books;
   std::unique_ptr<control::BookKeeper> keeper;
   std::unique_ptr<control::ShadowPlanner> shadow;  // null in active mode
   std::unique_ptr<control::QueueQuery> queue;
@@ -131,7 +131,7 @@ Status Daemon::Parts::open_models() {
   SLACKLINE_ASSIGN(models,
                    control::Models::open(options, std::move(base), metrics, system_clock()));
   runs = std::make_unique<control::Runs>(
-      decisions.catalog, models->board(),
+      decisions.catalog, models->known(),
       [to = models.get()](FinishedRun run) { to->record_run(std::move(run)); });
   runs->tell(outcomes);
   observers = std::make_unique<cluster::Observers>(
@@ -158,7 +158,7 @@ Status Daemon::Parts::connect_cluster() {
   SLACKLINE_ASSIGN(source,
                    cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
   follow_runs();
-  SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, settings, models->board(), *source,
+  SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, settings, models->known(), *source,
                                                  writer.get(), metrics, *log, key->mac()));
   SLACKLINE_ASSIGN(give_back, GiveBackService::make(configuration, *source, *writer, metrics));
   return source->start();
@@ -166,30 +166,30 @@ Status Daemon::Parts::connect_cluster() {
 
 void Daemon::Parts::follow_runs() {
   runs->follow(*source);
-  outcomes.follow(decisions.catalog, models->board(), *source, *journal);
+  outcomes.follow(decisions.catalog, models->known(), *source, *journal);
 }
 
 Status Daemon::Parts::lay_routes() {
-  const control::KnownBoard& board = models->board();
+  const Published<control::Known>& known = models->known();
   if (planner) decisions.leads_since = [this] { return planner->leads_since(); };
-  extender = std::make_unique<control::Extender>(decisions, board, *source, writer.get(), *log,
+  extender = std::make_unique<control::Extender>(decisions, known, *source, writer.get(), *log,
                                                  system_clock());
-  queries = std::make_unique<control::Queries>(decisions, board, *source, journal.get(),
+  queries = std::make_unique<control::Queries>(decisions, known, *source, journal.get(),
                                                system_clock(), kVersion);
   const control::PlannerOptions planning{
       .catalog = configuration.gpus, .settings = &settings, .leader = {}, .stock_waits = !planner};
-  const control::PlannerBoard& view = planner ? planner->view() : no_planner;
+  const Published<control::PlannerView>& view = planner ? planner->view() : no_planner;
   const auto tell = [this](cluster::TaskEvent event) {
     return planner && planner->actuator().tell(std::move(event));
   };
-  keeper = std::make_unique<control::BookKeeper>(planning, board, *source, view, books, tell,
+  keeper = std::make_unique<control::BookKeeper>(planning, known, *source, view, books, tell,
                                                  metrics, system_clock());
   if (!planner)
-    shadow = std::make_unique<control::ShadowPlanner>(planning, board, *source, *log, metrics,
+    shadow = std::make_unique<control::ShadowPlanner>(planning, known, *source, *log, metrics,
                                                       system_clock());
   queue =
-      std::make_unique<control::QueueQuery>(planning, board, *source, view, books, system_clock());
-  health = std::make_unique<control::Health>(*source, board, *log, unled());
+      std::make_unique<control::QueueQuery>(planning, known, *source, view, books, system_clock());
+  health = std::make_unique<control::Health>(*source, models->problem(), *log, unled());
   const config::ListenersSettings& doors = configuration.listeners;
   http::add_extender_routes(
       extender_router, *extender, decisions.catalog, metrics,
@@ -257,7 +257,7 @@ Status Daemon::Parts::open_doors() {
     listeners[reader].limits.queue = kReadersQueue;
   listeners[2].plain_anywhere = true;
   SLACKLINE_ASSIGN(
-      webhook, WebhookService::start(configuration, settings, decisions, models->board(), *source,
+      webhook, WebhookService::start(configuration, settings, decisions, models->known(), *source,
                                      key ? &key->mac() : nullptr, metrics));
   if (webhook) listeners.push_back(webhook->listener());
   SLACKLINE_ASSIGN(remote_api, RemoteApiService::start(configuration, [this](http::Router& router) {
@@ -312,7 +312,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   parts->decisions.scheduler_names = configuration.extender.scheduler_names;
   parts->decisions.verb_time_s = control::kShareOfTimeout * configuration.extender.http_timeout_s;
   SLACKLINE_ASSIGN(control::Settings settings, control::settings_of(configuration));
-  parts->settings.publish(std::move(settings));
+  parts->settings.set(std::move(settings));
   parts->decisions.settings = &parts->settings;
   parts->metrics
       .gauge("slackline_build_info", "Always 1; the labels name the build.",

@@ -18,8 +18,8 @@ cluster::LeaseOptions lease_options(const config::PlannerSettings& planner) {
 }  // namespace
 
 Result<std::unique_ptr<PlannerService>> PlannerService::make(
-    const config::Configuration& configuration, const control::SettingsBoard& settings,
-    const control::KnownBoard& board, cluster::ClusterSource& source,
+    const config::Configuration& configuration, const Published<control::Settings>& settings,
+    const Published<control::Known>& known, cluster::ClusterSource& source,
     cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics, control::DecisionLog& log,
     const MessageAuthenticator& mac) {
   if (configuration.mode != Mode::kActive || writer == nullptr)
@@ -44,7 +44,7 @@ Result<std::unique_ptr<PlannerService>> PlannerService::make(
   parts.journal_ = std::make_unique<control::PlanJournal>(log, system_clock());
   parts.actuator_->on_written([&parts](const OwnWrite& write) { parts.journal_->written(write); });
   parts.loop_ = std::make_unique<control::PlannerLoop>(
-      std::move(options), board, source, *parts.actuator_,
+      std::move(options), known, source, *parts.actuator_,
       [&parts] { return parts.election_->term(); }, metrics, system_clock());
   source.on_publish(wake);
   return service;

@@ -12,6 +12,7 @@
 #include "control/plan/actuator.h"
 #include "control/plan/plan_journal.h"
 #include "control/plan/planner_loop.h"
+#include "slackline/base/published.h"
 #include "slackline/model/mac.h"
 
 namespace slackline::cli {
@@ -21,13 +22,13 @@ class PlannerService {
   // Null where the mode is not active, or the cluster is a file. To be made before `source` starts;
   // all references outlive it.
   static Result<std::unique_ptr<PlannerService>> make(
-      const config::Configuration& configuration, const control::SettingsBoard& settings,
-      const control::KnownBoard& board, cluster::ClusterSource& source,
+      const config::Configuration& configuration, const Published<control::Settings>& settings,
+      const Published<control::Known>& known, cluster::ClusterSource& source,
       cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics, control::DecisionLog& log,
       const MessageAuthenticator& mac);
 
   // What the planner alone knows, and who posts Events.
-  const control::PlannerBoard& view() const { return loop_->view(); }
+  const Published<control::PlannerView>& view() const { return loop_->view(); }
   control::Actuator& actuator() { return *actuator_; }
 
   // Since when this replica leads, on the steady clock; nullopt: it does not.

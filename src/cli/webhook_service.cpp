@@ -11,8 +11,8 @@
 namespace slackline::cli {
 
 Result<std::unique_ptr<WebhookService>> WebhookService::start(
-    const config::Configuration& configuration, const control::SettingsBoard& settings,
-    const control::DecisionOptions& decisions, const control::KnownBoard& board,
+    const config::Configuration& configuration, const Published<control::Settings>& settings,
+    const control::DecisionOptions& decisions, const Published<control::Known>& known,
     const cluster::ClusterSource& source, const MessageAuthenticator* authenticator,
     obs::MetricsRegistry& metrics) {
   const config::ListenerSettings& listening = configuration.listeners.webhook;
@@ -23,7 +23,7 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
                                              {.kubeconfig = configuration.cluster.kubeconfig}));
   }
   service->webhook_ = std::make_unique<control::Webhook>(
-      settings, decisions, board, source, service->reviewer_.get(), system_clock(), authenticator);
+      settings, decisions, known, source, service->reviewer_.get(), system_clock(), authenticator);
   http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics,
                            static_cast<std::size_t>(listening.limits.max_body_bytes));
   service->listener_ = listener_of("webhook", listening, service->router_);

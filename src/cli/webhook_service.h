@@ -12,6 +12,7 @@
 #include "control/serve/webhook.h"
 #include "http/server/server.h"
 #include "obs/metrics.h"
+#include "slackline/base/published.h"
 #include "slackline/base/result.h"
 #include "slackline/model/mac.h"
 
@@ -22,9 +23,9 @@ class WebhookService {
   // Null where the configuration names no listener for it. The certificate's file is there when it
   // returns. `authenticator` signs what is admitted; null: nothing is.
   static Result<std::unique_ptr<WebhookService>> start(const config::Configuration& configuration,
-                                                       const control::SettingsBoard& settings,
+                                                       const Published<control::Settings>& settings,
                                                        const control::DecisionOptions& decisions,
-                                                       const control::KnownBoard& board,
+                                                       const Published<control::Known>& known,
                                                        const cluster::ClusterSource& source,
                                                        const MessageAuthenticator* authenticator,
                                                        obs::MetricsRegistry& metrics);

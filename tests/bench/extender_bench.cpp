@@ -130,12 +130,12 @@ Status run(const std::string& folder) {
   control::DecisionOptions options;
   options.catalog = default_gpu_catalog();
   SLACKLINE_ASSIGN(const WorkloadProfiles profiles, config::load_profiles({}));
-  const control::KnownBoard board(profiles);
+  const Published<control::Known> known(control::make_known(profiles));
   test::FakeSource source(a_large_cluster());
   obs::MetricsRegistry metrics;
   SLACKLINE_ASSIGN(const auto journal, store::Journal::open({.path = folder + "/journal.db"}));
   control::DecisionLog log(journal.get(), metrics);
-  control::Extender extender(options, board, source, nullptr, log, system_clock());
+  control::Extender extender(options, known, source, nullptr, log, system_clock());
   http::Router router;
   http::add_extender_routes(router, extender, options.catalog, metrics);
 

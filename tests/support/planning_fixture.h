@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "control/plan/planner_loop.h"
+#include "slackline/base/published.h"
 #include "slackline/core/throughput/predictor.h"
 
 namespace slackline::test {
@@ -14,13 +15,13 @@ class PlanningFixture : public testing::Test {
   PlanningFixture() {
     control::Settings settings;
     settings.policy = *core::parse_policy("savable,headroom=0,calm=0");
-    settings_.publish(settings);
+    settings_.set(settings);
     options_.catalog = default_gpu_catalog();
     options_.settings = &settings_;
   }
 
-  const control::KnownBoard board_;
-  control::SettingsBoard settings_;
+  const Published<control::Known> known_{control::make_known({})};
+  Published<control::Settings> settings_;
   control::PlannerOptions options_;
 };
 

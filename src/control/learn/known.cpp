@@ -135,24 +135,4 @@ Known make_known(const WorkloadProfiles& base, const Learnt& learnt, std::uint64
           std::move(models), std::move(fingerprint), version};
 }
 
-KnownPtr KnownBoard::known() const {
-  MutexLock lock(mutex_);
-  return known_;
-}
-
-void KnownBoard::publish(KnownPtr known) {
-  MutexLock lock(mutex_);
-  known_.swap(known);
-}
-
-std::string KnownBoard::store_problem() const {
-  MutexLock lock(mutex_);
-  return store_problem_;
-}
-
-void KnownBoard::set_store_problem(std::string problem) {
-  MutexLock lock(mutex_);
-  store_problem_.swap(problem);
-}
-
 }  // namespace slackline::control

@@ -1,4 +1,4 @@
-// Known: what the daemon knows about the speed of models at one moment, and where to find it.
+// Known: what the daemon knows about the speed of models at one moment.
 //
 // Profiles that were shipped are the base. A fit made here replaces one only where it has earned
 // it, by a held-out error, or where there is none; otherwise the shipped coefficients stay and
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "slackline/base/mutex.h"
+#include "slackline/base/published.h"
 #include "slackline/model/model_views.h"
 #include "slackline/model/sample.h"
 
@@ -48,26 +48,7 @@ struct Learnt {
 };
 
 // Pure.
-Known make_known(const WorkloadProfiles& base, const Learnt& learnt, std::uint64_t version);
-
-// The board where the present knowledge hangs. Thread-safe; known() never waits for I/O.
-class KnownBoard {
- public:
-  KnownBoard() : KnownBoard(WorkloadProfiles{}) {}
-  explicit KnownBoard(const WorkloadProfiles& base)
-      : known_(std::make_shared<const Known>(make_known(base, {}, 0))) {}
-
-  KnownPtr known() const;  // never null
-  void publish(KnownPtr known);
-
-  // What is wrong with keeping it, for people; empty = nothing.
-  std::string store_problem() const;
-  void set_store_problem(std::string problem);
-
- private:
-  mutable Mutex mutex_;
-  KnownPtr known_ SLACKLINE_GUARDED_BY(mutex_);
-  std::string store_problem_ SLACKLINE_GUARDED_BY(mutex_);
-};
+Known make_known(const WorkloadProfiles& base, const Learnt& learnt = {},
+                 std::uint64_t version = 0);
 
 }  // namespace slackline::control

@@ -26,26 +26,28 @@ bool same_entry(const ProfileEntry& a, const ProfileEntry& b) {
 }  // namespace
 
 ModelWriter::ModelWriter(std::string path, store::ModelStore store, WorkloadProfiles base,
-                         KnownBoard& board, const ModelMeters& meters, const Clock& clock)
+                         const ModelMeters& meters, const Clock& clock)
     : path_(std::move(path)),
       store_(std::move(store)),
       base_(std::move(base)),
-      board_(&board),
+      known_(make_known(base_)),
       meters_(meters),
-      clock_(&clock) {}
+      clock_(clock) {}
 
-Result<ModelWriter> ModelWriter::open(const std::string& path, WorkloadProfiles base,
-                                      KnownBoard& board, obs::MetricsRegistry& metrics,
-                                      const Clock& clock, double busy_timeout_s) {
+Result<std::unique_ptr<ModelWriter>> ModelWriter::open(const std::string& path,
+                                                       WorkloadProfiles base,
+                                                       obs::MetricsRegistry& metrics,
+                                                       const Clock& clock, double busy_timeout_s) {
   auto store = store::ModelStore::open(path, busy_timeout_s);
   if (!store) return fail(store.error().with_context("the model database " + path));
-  ModelWriter writer(path, std::move(*store), std::move(base), board, ModelMeters(metrics), clock);
-  writer.write_refusal_ = writer.store_.closed();
-  if (writer.closed())
+  std::unique_ptr<ModelWriter> writer(
+      new ModelWriter(path, std::move(*store), std::move(base), ModelMeters(metrics), clock));
+  writer->write_refusal_ = writer->store_.closed();
+  if (writer->closed())
     obs::log_error("model_store_degraded",
-                   {{"path", path}, {"error", writer.store_.closed()}, {"remedy", kRemedy}});
-  writer.load();
-  writer.publish();
+                   {{"path", path}, {"error", writer->store_.closed()}, {"remedy", kRemedy}});
+  writer->load();
+  writer->publish();
   return writer;
 }
 
@@ -110,7 +112,7 @@ void ModelWriter::tell_condition() {
         format("the model database {} was damaged and its mirror held nothing to restore it from; "
                "the data learned before is in {}",
                path_, damage.moved_to));
-  board_->set_store_problem(join(problems, "; "));
+  problem_.set(join(problems, "; "));
 }
 
 // Passes the outcome of a write on, with the remedy, and notes whether the database can be written.
@@ -134,7 +136,7 @@ Status ModelWriter::write(const Status& status, std::string_view what) {
 Result<SamplesAccepted> ModelWriter::add_samples(const std::vector<ThroughputSample>& samples) {
   if (closed()) open_again();
   SLACKLINE_TRY(check_room(samples.front().model));
-  SLACKLINE_TRY(write(store_.add_samples(samples, clock_->wall_s()), "the samples were"));
+  SLACKLINE_TRY(write(store_.add_samples(samples, clock_.wall_s()), "the samples were"));
   std::set<store::ModelKey> touched;
   for (const ThroughputSample& sample : samples) {
     touched.insert({sample.model, sample.gpu_type});
@@ -143,7 +145,7 @@ Result<SamplesAccepted> ModelWriter::add_samples(const std::vector<ThroughputSam
   refit(touched);
   SamplesAccepted accepted;
   accepted.accepted = static_cast<std::int64_t>(samples.size());
-  if (const ModelView* view = board_->known()->find(samples.front().model)) accepted.model = *view;
+  if (const ModelView* view = known_.get()->find(samples.front().model)) accepted.model = *view;
   std::erase_if(accepted.model.types, [&](const ModelTypeView& type) {
     return !touched.contains({accepted.model.descriptor.model, type.gpu_type});
   });
@@ -156,7 +158,7 @@ Result<ModelView> ModelWriter::describe(const ModelDescriptor& descriptor) {
   SLACKLINE_TRY(write(store_.put_descriptor(descriptor), "the description was"));
   learnt_.descriptors[descriptor.model] = descriptor;
   publish();
-  return *board_->known()->find(descriptor.model);
+  return *known_.get()->find(descriptor.model);
 }
 
 Status ModelWriter::forget(const std::string& model) {
@@ -167,7 +169,7 @@ Status ModelWriter::forget(const std::string& model) {
   std::erase_if(learnt_.pairs, [&](const auto& pair) { return pair.first.first == model; });
   publish();
   if (*found) return {};
-  if (board_->known()->find(model) != nullptr)
+  if (known_.get()->find(model) != nullptr)
     return fail(
         ErrorCode::kNotFound,
         format("nothing was learned about {}: all that is known about it comes from the profiles",
@@ -187,7 +189,7 @@ Status ModelWriter::add_runs(std::vector<FinishedRun>& runs) {
       runs.erase(runs.begin());
       continue;
     }
-    const auto added = store_.add_run(run.sample, run.run, clock_->wall_s());
+    const auto added = store_.add_run(run.sample, run.run, clock_.wall_s());
     status = write(added ? Status() : Status(fail(added.error())), "a finished run was");
     if (!added && passes_by_itself(added.error())) break;
     if (!added)
@@ -226,9 +228,9 @@ void ModelWriter::refit(const store::ModelKey& key) {
   if (pair.samples.empty()) return;
   FitModelsOptions options;
   options.hold_out.reset();  // "auto" holds out by itself where there are enough samples
-  const double begun_s = clock_->steady_s();
+  const double begun_s = clock_.steady_s();
   const FittedModel model = fit_models(pair.samples, options).front();
-  const double duration_s = clock_->steady_s() - begun_s;
+  const double duration_s = clock_.steady_s() - begun_s;
   pair.refusal = model.problem;
   if (!model.fit) return meters_.count_refused_fit(duration_s);
   const ProfileEntry* shipped = base_.find(key.model, key.gpu_type);
@@ -239,7 +241,7 @@ void ModelWriter::refit(const store::ModelKey& key) {
 
 void ModelWriter::keep(const ProfileEntry& entry, LearntPair& pair) {
   if (pair.fit && same_entry(pair.fit->entry, entry)) return;
-  auto record = store_.put_fit(entry, clock_->wall_s());
+  auto record = store_.put_fit(entry, clock_.wall_s());
   if (record) {
     pair.fit = std::move(*record);
     return;
@@ -247,12 +249,11 @@ void ModelWriter::keep(const ProfileEntry& entry, LearntPair& pair) {
   meters_.count_failed_write();
   // Its samples are on disk: the fit is used now, and made again by the next start.
   obs::log_error("fit_not_stored", {{"model", entry.model}, {"error", record.error().message}});
-  pair.fit = FitRecord{entry, pair.fit ? pair.fit->version + 1 : 1, clock_->wall_s()};
+  pair.fit = FitRecord{entry, pair.fit ? pair.fit->version + 1 : 1, clock_.wall_s()};
 }
 
 void ModelWriter::publish() {
-  board_->publish(
-      std::make_shared<const Known>(make_known(base_, learnt_, board_->known()->version + 1)));
+  known_.set(make_known(base_, learnt_, known_.get()->version + 1));
   tell_condition();
 }
 

@@ -1,15 +1,16 @@
-// ModelWriter: what is learnt goes to disk first, then into a new fit, then onto the board.
+// ModelWriter: what is learnt goes to disk first, then into a new fit, then it is published.
 //
 // Only the (model, GPU type) pairs that got samples are fitted again, with kind "auto". A fit that
 // says what the last one said is no new version. What cannot be read back, and a database that was
 // damaged beyond its mirror, cost what was learnt and nothing else: the base serves on, and log,
-// metrics and the board say so; so does one that cannot be opened yet. At most kMaxLearntModels are
+// metrics and problem() say so; so does one that cannot be opened yet. At most kMaxLearntModels are
 // learnt or described; a run of a further one is left out and logged. Threads: one.
 //
 // Errors: kUnavailable with the remedy where the database is locked, full or not writable; then
 // nothing of the call was stored.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "control/learn/known.h"
 #include "control/learn/model_meters.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/published.h"
 #include "slackline/base/stop.h"
 #include "store/model_store.h"
 
@@ -27,10 +29,14 @@ inline constexpr std::size_t kMaxLearntModels = 2000;
 
 class ModelWriter {
  public:
-  // Reads what is known so far and publishes it. `board`, `metrics` and `clock` outlive the writer.
-  static Result<ModelWriter> open(const std::string& path, WorkloadProfiles base, KnownBoard& board,
-                                  obs::MetricsRegistry& metrics, const Clock& clock,
-                                  double busy_timeout_s = 5);
+  // Reads what is known so far and publishes it. `metrics` and `clock` outlive the writer.
+  static Result<std::unique_ptr<ModelWriter>> open(const std::string& path, WorkloadProfiles base,
+                                                   obs::MetricsRegistry& metrics,
+                                                   const Clock& clock, double busy_timeout_s = 5);
+
+  const Published<Known>& known() const { return known_; }
+  // What is wrong with the database, for people; empty = nothing.
+  const Published<std::string>& problem() const { return problem_; }
 
   // The samples of one model.
   Result<SamplesAccepted> add_samples(const std::vector<ThroughputSample>& samples);
@@ -49,7 +55,7 @@ class ModelWriter {
   void catch_up(const StopAsked& stop = {});
 
  private:
-  ModelWriter(std::string path, store::ModelStore store, WorkloadProfiles base, KnownBoard& board,
+  ModelWriter(std::string path, store::ModelStore store, WorkloadProfiles base,
               const ModelMeters& meters, const Clock& clock);
   void load();
   template <class T>
@@ -66,9 +72,10 @@ class ModelWriter {
   store::ModelStore store_;
   WorkloadProfiles base_;
   Learnt learnt_;
-  KnownBoard* board_;
+  Published<Known> known_;
+  Published<std::string> problem_;
   ModelMeters meters_;
-  const Clock* clock_;
+  const Clock& clock_;
   std::string unreadable_;     // the last thing that could not be read; empty = all could
   std::string write_refusal_;  // why the database cannot be written now; empty = it can
 };

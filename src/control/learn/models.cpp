@@ -14,10 +14,9 @@ constexpr double kRetry_s = 1;  // what could not be stored, and a database that
 
 }  // namespace
 
-Models::Models(const ModelsOptions& options, std::unique_ptr<KnownBoard> board,
-               std::unique_ptr<ModelWriter> writer, obs::MetricsRegistry& metrics)
+Models::Models(const ModelsOptions& options, std::unique_ptr<ModelWriter> writer,
+               obs::MetricsRegistry& metrics)
     : queue_limit_(options.queue_limit),
-      board_(std::move(board)),
       writer_(std::move(writer)),
       dropped_runs_(metrics.counter(
           "slackline_model_runs_dropped_total",
@@ -26,16 +25,22 @@ Models::Models(const ModelsOptions& options, std::unique_ptr<KnownBoard> board,
 
 Result<std::unique_ptr<Models>> Models::open(const ModelsOptions& options, WorkloadProfiles base,
                                              obs::MetricsRegistry& metrics, const Clock& clock) {
-  auto board = std::make_unique<KnownBoard>(base);
-  SLACKLINE_ASSIGN(ModelWriter writer, ModelWriter::open(options.path, std::move(base), *board,
-                                                         metrics, clock, options.busy_timeout_s));
-  return std::unique_ptr<Models>(new Models(
-      options, std::move(board), std::make_unique<ModelWriter>(std::move(writer)), metrics));
+  SLACKLINE_ASSIGN(auto writer, ModelWriter::open(options.path, std::move(base), metrics, clock,
+                                                  options.busy_timeout_s));
+  return std::unique_ptr<Models>(new Models(options, std::move(writer), metrics));
 }
 
 Models::~Models() {
   stop();
   join();
+}
+
+const Published<Known>& Models::known() const {
+  return writer_->known();
+}
+
+const Published<std::string>& Models::problem() const {
+  return writer_->problem();
 }
 
 void Models::stop() {

@@ -17,6 +17,7 @@
 #include "control/learn/known.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/published.h"
 #include "slackline/base/result.h"
 
 namespace slackline::control {
@@ -39,8 +40,9 @@ class Models {
   Models(const Models&) = delete;
   Models& operator=(const Models&) = delete;
 
-  const KnownBoard& board() const { return *board_; }
-  KnownPtr known() const { return board_->known(); }
+  const Published<Known>& known() const;
+  // What is wrong with keeping it, for people; empty = nothing.
+  const Published<std::string>& problem() const;
 
   // At least one sample, all of one model.
   Result<SamplesAccepted> add_samples(std::vector<ThroughputSample> samples);
@@ -56,15 +58,14 @@ class Models {
  private:
   using Task = std::function<void()>;
 
-  Models(const ModelsOptions& options, std::unique_ptr<KnownBoard> board,
-         std::unique_ptr<ModelWriter> writer, obs::MetricsRegistry& metrics);
+  Models(const ModelsOptions& options, std::unique_ptr<ModelWriter> writer,
+         obs::MetricsRegistry& metrics);
   template <class T>
   Result<T> ask(std::function<Result<T>()> work);
   void run();
   void write_runs(std::vector<FinishedRun>& waiting);
 
   const std::size_t queue_limit_;
-  std::unique_ptr<KnownBoard> board_;
   std::unique_ptr<ModelWriter> writer_;  // of the thread
   obs::Counter dropped_runs_;
 

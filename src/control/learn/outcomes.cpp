@@ -75,10 +75,10 @@ FinishedTask finished_task(const Job& job, const RunSeen& seen, const OutcomeFac
   return task;
 }
 
-void Outcomes::follow(const GpuCatalog& catalog, const KnownBoard& board,
+void Outcomes::follow(const GpuCatalog& catalog, const Published<Known>& known,
                       const cluster::ClusterSource& source, store::Journal& journal) {
   catalog_ = &catalog;
-  board_ = &board;
+  known_ = &known;
   source_ = &source;
   journal_ = &journal;
 }
@@ -94,7 +94,7 @@ void Outcomes::on_began(const std::string& queue, const std::string& qos_class, 
 bool Outcomes::on_ended(const Job& job, const RunSeen& seen) {
   return journal_->append(finished_task(
       job, seen,
-      {*source_->snapshot(), *catalog_, *board_->known()->predictor, system_clock().wall_s()}));
+      {*source_->snapshot(), *catalog_, *known_->get()->predictor, system_clock().wall_s()}));
 }
 
 void Outcomes::count(const FinishedTask& task) {

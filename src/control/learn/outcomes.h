@@ -20,6 +20,7 @@
 #include "control/learn/runs.h"
 #include "obs/bounded_names.h"
 #include "obs/metrics.h"
+#include "slackline/base/published.h"
 #include "slackline/model/finished_task.h"
 #include "slackline/model/gpu_catalog.h"
 #include "store/journal.h"
@@ -41,7 +42,7 @@ class Outcomes final : public Runs::Listener {
  public:
   explicit Outcomes(obs::MetricsRegistry& metrics) : metrics_(metrics) {}
   // Before the source starts; all outlive it.
-  void follow(const GpuCatalog& catalog, const KnownBoard& board,
+  void follow(const GpuCatalog& catalog, const Published<Known>& known,
               const cluster::ClusterSource& source, store::Journal& journal);
 
   void on_began(const std::string& queue, const std::string& qos_class, double waited_s) override;
@@ -53,7 +54,7 @@ class Outcomes final : public Runs::Listener {
   obs::MetricsRegistry& metrics_;
   obs::BoundedNames queues_{obs::kMaxQueues};
   const GpuCatalog* catalog_ = nullptr;
-  const KnownBoard* board_ = nullptr;
+  const Published<Known>* known_ = nullptr;
   const cluster::ClusterSource* source_ = nullptr;
   store::Journal* journal_ = nullptr;
 };

@@ -102,8 +102,9 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
                           SampleOrigin::kRun};
 }
 
-Runs::Runs(const GpuCatalog& catalog, const KnownBoard& board, Record record, const Clock& clock)
-    : catalog_(catalog), board_(board), record_(std::move(record)), clock_(clock) {}
+Runs::Runs(const GpuCatalog& catalog, const Published<Known>& known, Record record,
+           const Clock& clock)
+    : catalog_(catalog), known_(known), record_(std::move(record)), clock_(clock) {}
 
 RunSeen& Runs::run_of(const Uid& job) {
   const auto [at, first] = runs_.try_emplace(job);
@@ -243,7 +244,7 @@ void Runs::conclude(const Job& job, const RunSeen& seen) {
 }
 
 void Runs::learn(const Job& job, const RunSeen& seen) const {
-  auto sample = sample_of(job, seen, *source_->snapshot(), board_.known()->profiles());
+  auto sample = sample_of(job, seen, *source_->snapshot(), known_.get()->profiles());
   if (!sample) {
     obs::log_info("run_not_learnt", {{"job", job.key.str()}, {"why", sample.error().message}});
     return;

@@ -33,6 +33,7 @@
 #include "control/learn/known.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
+#include "slackline/base/published.h"
 #include "slackline/base/result.h"
 #include "slackline/model/gpu_catalog.h"
 
@@ -84,8 +85,8 @@ class Runs final : public cluster::ClusterObserver {
     virtual bool on_ended(const Job& job, const RunSeen& seen) = 0;
   };
 
-  // `catalog`, `board` and `clock` outlive it; `record` must not wait.
-  Runs(const GpuCatalog& catalog, const KnownBoard& board, Record record,
+  // `catalog`, `known` and `clock` outlive it; `record` must not wait.
+  Runs(const GpuCatalog& catalog, const Published<Known>& known, Record record,
        const Clock& clock = system_clock());
   // Before the source starts; it outlives this.
   void tell(Listener& listener) { listener_ = &listener; }
@@ -113,7 +114,7 @@ class Runs final : public cluster::ClusterObserver {
   void learn(const Job& job, const RunSeen& seen) const;
 
   const GpuCatalog& catalog_;
-  const KnownBoard& board_;
+  const Published<Known>& known_;
   const Record record_;
   const Clock& clock_;
   const cluster::ClusterSource* source_ = nullptr;

@@ -41,12 +41,12 @@ std::string PlannerOptions::fingerprint(const Settings& now) const {
   return format("{:016x}", slackline::fingerprint(text));
 }
 
-PlannerLoop::PlannerLoop(PlannerOptions options, const KnownBoard& board,
+PlannerLoop::PlannerLoop(PlannerOptions options, const Published<Known>& known,
                          const cluster::ClusterSource& source, Actuator& actuator,
                          std::function<std::optional<std::int64_t>()> term,
                          obs::MetricsRegistry& metrics, const Clock& clock)
     : options_(std::move(options)),
-      board_(board),
+      known_(known),
       source_(source),
       actuator_(actuator),
       term_of_(std::move(term)),
@@ -168,9 +168,9 @@ void PlannerLoop::begin_term(std::int64_t term) {
 
 void PlannerLoop::plan(const SnapshotPtr& snapshot, double changed_s) {
   const double began_s = clock_.steady_s();
-  const SettingsPtr settings = options_.settings->settings();
+  const SettingsPtr settings = options_.settings->get();
   const auto held_off = memory_.held_off(began_s);
-  core::QueueOptions asked = options_.ask(*settings, *board_.known(), clock_);
+  core::QueueOptions asked = options_.ask(*settings, *known_.get(), clock_);
   asked.held_off = &held_off;
   asked.stop = [this] { return is_stopping(); };
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
@@ -202,10 +202,9 @@ bool PlannerLoop::write(std::vector<OwnWrite> writes, const ClusterSnapshot& sna
                         double woken_s) {
   if (writes.empty()) return true;
   if (is_stopping()) return false;  // who leads next decides it again
-  const SettingsPtr settings = options_.settings->settings();
+  const SettingsPtr settings = options_.settings->get();
   DecisionStamp stamp{snapshot.version, settings->policy.name, {}};
-  stamp.options_hash =
-      format("{}-{}", options_.fingerprint(*settings), board_.known()->fingerprint);
+  stamp.options_hash = format("{}-{}", options_.fingerprint(*settings), known_.get()->fingerprint);
   const auto decided = std::make_shared<const DecisionStamp>(std::move(stamp));
   for (OwnWrite& each : writes)
     each.decided = decided;
@@ -246,7 +245,7 @@ void PlannerLoop::show_view() {
   if (term_)
     for (const auto& [uid, backoff] : memory_.backoff)
       view.backoffs[uid] = {backoff.until_s, backoff.reason};
-  if (view != *view_.view()) view_.publish(std::move(view));
+  if (view != *view_.get()) view_.set(std::move(view));
 }
 
 }  // namespace slackline::control

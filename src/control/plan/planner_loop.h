@@ -23,10 +23,11 @@
 
 #include "control/learn/known.h"
 #include "control/plan/actuator.h"
-#include "control/plan/planner_board.h"
+#include "control/state/planner_view.h"
 #include "control/state/settings.h"
 #include "obs/metrics.h"
 #include "slackline/base/pace.h"
+#include "slackline/base/published.h"
 #include "slackline/core/cluster/hand_over.h"
 
 namespace slackline::control {
@@ -38,8 +39,8 @@ inline constexpr int kTemplatesAreOpenSince = 36;
 
 struct PlannerOptions {
   GpuCatalog catalog;
-  const SettingsBoard* settings = nullptr;  // required
-  std::function<std::string()> leader;      // who holds the Lease, for people; null: nobody asks
+  const Published<Settings>* settings = nullptr;  // required
+  std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
   // Where no planner runs: what waits for kube-scheduler is read as if it waited with us.
   bool stock_waits = false;
 
@@ -57,9 +58,10 @@ struct PlannerOptions {
 class PlannerLoop {
  public:
   // `term` tells whether this replica leads, and since which election (cluster/lease/lease.h).
-  PlannerLoop(PlannerOptions options, const KnownBoard& board, const cluster::ClusterSource& source,
-              Actuator& actuator, std::function<std::optional<std::int64_t>()> term,
-              obs::MetricsRegistry& metrics, const Clock& clock);
+  PlannerLoop(PlannerOptions options, const Published<Known>& known,
+              const cluster::ClusterSource& source, Actuator& actuator,
+              std::function<std::optional<std::int64_t>()> term, obs::MetricsRegistry& metrics,
+              const Clock& clock);
   ~PlannerLoop();
   PlannerLoop(const PlannerLoop&) = delete;
   PlannerLoop& operator=(const PlannerLoop&) = delete;
@@ -70,7 +72,7 @@ class PlannerLoop {
   void wake();
 
   // What it alone knows, renewed with every turn.
-  const PlannerBoard& view() const { return view_; }
+  const Published<PlannerView>& view() const { return view_; }
 
  private:
   void run();
@@ -88,7 +90,7 @@ class PlannerLoop {
   void show_view();
 
   const PlannerOptions options_;
-  const KnownBoard& board_;
+  const Published<Known>& known_;
   const cluster::ClusterSource& source_;
   Actuator& actuator_;
   const std::function<std::optional<std::int64_t>()> term_of_;
@@ -100,7 +102,7 @@ class PlannerLoop {
   obs::Counter refused_;
   obs::Gauge leads_;
   obs::Gauge running_;
-  PlannerBoard view_;
+  Published<PlannerView> view_;
   std::thread thread_;
 
   // Of the thread alone:

@@ -25,11 +25,11 @@ std::string_view text_of(core::DeadlineVerdict verdict) {
 
 }  // namespace
 
-ShadowPlanner::ShadowPlanner(const PlannerOptions& options, const KnownBoard& board,
+ShadowPlanner::ShadowPlanner(const PlannerOptions& options, const Published<Known>& known,
                              const cluster::ClusterSource& source, DecisionLog& log,
                              obs::MetricsRegistry& metrics, const Clock& clock)
     : options_(options),
-      board_(board),
+      known_(known),
       source_(source),
       log_(log),
       metrics_(metrics),
@@ -57,8 +57,8 @@ void ShadowPlanner::start() {
 void ShadowPlanner::look() {
   const SnapshotPtr snapshot = source_.snapshot();
   if (!snapshot->synced || !source_.health().trusted()) return;
-  const SettingsPtr settings = options_.settings->settings();
-  const auto known = board_.known();
+  const SettingsPtr settings = options_.settings->get();
+  const auto known = known_.get();
   core::QueueOptions asked = options_.ask(*settings, *known, clock_);
   asked.stop = [this] { return worker_.is_stopping(); };
   if (cluster_.is_full()) {

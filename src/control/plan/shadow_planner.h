@@ -20,6 +20,7 @@
 #include "obs/bounded_names.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/published.h"
 #include "slackline/base/worker.h"
 #include "slackline/core/cluster/virtual_cluster.h"
 
@@ -31,7 +32,7 @@ inline constexpr std::size_t kMostShadowQueues = 30;
 
 class ShadowPlanner {
  public:
-  ShadowPlanner(const PlannerOptions& options, const KnownBoard& board,
+  ShadowPlanner(const PlannerOptions& options, const Published<Known>& known,
                 const cluster::ClusterSource& source, DecisionLog& log,
                 obs::MetricsRegistry& metrics, const Clock& clock);
 
@@ -48,7 +49,7 @@ class ShadowPlanner {
   void count(const core::VirtualEnd& end);
 
   const PlannerOptions options_;
-  const KnownBoard& board_;
+  const Published<Known>& known_;
   const cluster::ClusterSource& source_;
   DecisionLog& log_;
   obs::MetricsRegistry& metrics_;

@@ -7,12 +7,12 @@
 
 namespace slackline::control {
 
-BookKeeper::BookKeeper(const PlannerOptions& options, const KnownBoard& board,
-                       const cluster::ClusterSource& source, const PlannerBoard& planner,
-                       BookBoard& books, QueueNews::Tell tell, obs::MetricsRegistry& metrics,
-                       const Clock& clock)
+BookKeeper::BookKeeper(const PlannerOptions& options, const Published<Known>& known,
+                       const cluster::ClusterSource& source, const Published<PlannerView>& planner,
+                       Published<WrittenBook>& books, QueueNews::Tell tell,
+                       obs::MetricsRegistry& metrics, const Clock& clock)
     : options_(options),
-      known_(board),
+      known_(known),
       source_(source),
       planner_(planner),
       books_(books),
@@ -23,7 +23,7 @@ BookKeeper::BookKeeper(const PlannerOptions& options, const KnownBoard& board,
       duration_(metrics.histogram("slackline_forecast_book_duration_seconds",
                                   "Time to read the queue and to forecast it.",
                                   obs::latency_bounds_s())),
-      reader_(options_, board, source, clock),
+      reader_(options_, known, source, clock),
       overload_(metrics),
       meters_(metrics),
       scores_(metrics),
@@ -38,8 +38,8 @@ void BookKeeper::start() {
 
 void BookKeeper::refresh_metrics() const {
   holds_.show(*source_.snapshot(), clock_.steady_s());
-  const WrittenBook written = books_.book();
-  age_.set(written.snapshot_version == 0 ? 0 : clock_.wall_s() - written.book->made_s());
+  const auto written = books_.get();
+  age_.set(written->snapshot_version == 0 ? 0 : clock_.wall_s() - written->book->made_s());
 }
 
 double BookKeeper::look() {
@@ -54,14 +54,14 @@ double BookKeeper::look() {
 bool BookKeeper::due() const {
   const SnapshotPtr snapshot = source_.snapshot();
   if (!snapshot->synced) return false;
-  const WrittenBook written = books_.book();
-  if (snapshot->version != written.snapshot_version) return true;
-  if (known_.known()->version != known_version_) return true;
-  return somebody_waits_ && clock_.wall_s() - written.book->made_s() > kStale_s;
+  const auto written = books_.get();
+  if (snapshot->version != written->snapshot_version) return true;
+  if (known_.get()->version != known_version_) return true;
+  return somebody_waits_ && clock_.wall_s() - written->book->made_s() > kStale_s;
 }
 
 void BookKeeper::renew() {
-  known_version_ = known_.known()->version;
+  known_version_ = known_.get()->version;
   const StopAsked stop = [this] { return worker_.is_stopping(); };
   const QueueSight sight = reader_.read(stop);
   const std::vector<Uid> names = names_of(sight.queue);
@@ -70,9 +70,9 @@ void BookKeeper::renew() {
                                                                sight.now_s, sight.policy, stop,
                                                                reader_.expect(*arrivals_.list()));
   if (worker_.is_stopping()) return;  // queue and book may be empty
-  books_.publish({book, sight.snapshot->version, arrivals_.list()});
+  books_.set({book, sight.snapshot->version, arrivals_.list()});
   size_.set(static_cast<double>(book->size()));
-  const auto planner = planner_.view();
+  const auto planner = planner_.get();
   const std::vector<QueueRow> rows = queue_rows(sight, *planner, *book);
   somebody_waits_ = !sight.queue.state().waiting().empty();
   meters_.show(rows);

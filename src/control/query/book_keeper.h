@@ -11,15 +11,16 @@
 
 #include <functional>
 
-#include "control/plan/planner_board.h"
-#include "control/query/book_board.h"
 #include "control/query/forecast_scores.h"
 #include "control/query/hold_meters.h"
 #include "control/query/overload_news.h"
 #include "control/query/queue_meters.h"
 #include "control/query/queue_news.h"
 #include "control/query/queue_reader.h"
+#include "control/query/written_book.h"
+#include "control/state/planner_view.h"
 #include "obs/metrics.h"
+#include "slackline/base/published.h"
 #include "slackline/base/worker.h"
 
 namespace slackline::control {
@@ -31,9 +32,10 @@ inline constexpr double kRestRatio = 4;
 class BookKeeper {
  public:
   // `tell` takes an Event to be posted, or refuses it for now. All references outlive it.
-  BookKeeper(const PlannerOptions& options, const KnownBoard& board,
-             const cluster::ClusterSource& source, const PlannerBoard& planner, BookBoard& books,
-             QueueNews::Tell tell, obs::MetricsRegistry& metrics, const Clock& clock);
+  BookKeeper(const PlannerOptions& options, const Published<Known>& known,
+             const cluster::ClusterSource& source, const Published<PlannerView>& planner,
+             Published<WrittenBook>& books, QueueNews::Tell tell, obs::MetricsRegistry& metrics,
+             const Clock& clock);
 
   void start();
   void stop() { worker_.stop(); }
@@ -49,10 +51,10 @@ class BookKeeper {
   void renew();
 
   const PlannerOptions options_;
-  const KnownBoard& known_;
+  const Published<Known>& known_;
   const cluster::ClusterSource& source_;
-  const PlannerBoard& planner_;
-  BookBoard& books_;
+  const Published<PlannerView>& planner_;
+  Published<WrittenBook>& books_;
   const QueueNews::Tell tell_;
   const Clock& clock_;
   obs::Gauge age_;

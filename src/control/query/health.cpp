@@ -2,7 +2,6 @@
 
 #include "cluster/watch/source.h"
 #include "control/journal/decision_log.h"
-#include "control/learn/known.h"
 
 namespace slackline::control {
 
@@ -12,7 +11,7 @@ std::vector<HealthCheck> Health::checks() const {
       {"cache-synced", cache.synced, cache.synced ? "" : cache.detail},
       {"cache-fresh", !cache.stale, cache.synced ? cache.detail : ""},
       {"journal-written", true, log_.journal_problem()},
-      {"models-stored", true, board_.store_problem()},
+      {"models-stored", true, *models_problem_.get()},
       {"not-stopping", !stopping_, stopping_ ? "shutting down" : ""},
   };
   if (unled_) checks.push_back({"tasks-led", true, unled_()});

@@ -12,13 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "slackline/base/published.h"
+
 namespace slackline::cluster {
 class ClusterSource;
 }
 
 namespace slackline::control {
 
-class KnownBoard;
 class DecisionLog;
 
 struct HealthCheck {
@@ -30,16 +31,16 @@ struct HealthCheck {
 class Health {
  public:
   // `unled` tells what waits while nobody leads, empty where all is well; null: nobody could lead.
-  Health(const cluster::ClusterSource& source, const KnownBoard& board, const DecisionLog& log,
-         std::function<std::string()> unled = {})
-      : source_(source), board_(board), log_(log), unled_(std::move(unled)) {}
+  Health(const cluster::ClusterSource& source, const Published<std::string>& models_problem,
+         const DecisionLog& log, std::function<std::string()> unled = {})
+      : source_(source), models_problem_(models_problem), log_(log), unled_(std::move(unled)) {}
 
   std::vector<HealthCheck> checks() const;
   void begin_shutdown() { stopping_ = true; }
 
  private:
   const cluster::ClusterSource& source_;
-  const KnownBoard& board_;
+  const Published<std::string>& models_problem_;
   const DecisionLog& log_;
   const std::function<std::string()> unled_;
   std::atomic<bool> stopping_{false};

@@ -45,11 +45,11 @@ std::string placements_note(const Task& task, const core::PlacementTable& table)
 
 }  // namespace
 
-Queries::Queries(const DecisionOptions& options, const KnownBoard& board,
+Queries::Queries(const DecisionOptions& options, const Published<Known>& known,
                  const cluster::ClusterSource& source, const store::Journal* journal,
                  const Clock& clock, std::string version)
     : options_(options),
-      board_(board),
+      known_(known),
       source_(source),
       journal_(journal),
       clock_(clock),
@@ -73,7 +73,7 @@ ClusterView Queries::cluster() const {
     view.pods_bound += static_cast<std::int64_t>(state->pods.size());
   view.pods_unbound = static_cast<std::int64_t>(snapshot->unbound.size());
   view.jobs = static_cast<std::int64_t>(snapshot->jobs.size());
-  view.models = static_cast<std::int64_t>(board_.known()->models.size());
+  view.models = static_cast<std::int64_t>(known_.get()->models.size());
   std::map<std::string, std::int64_t> states;
   for (const Task& task : core::derive_tasks(*snapshot))
     ++states[std::string(to_string(task.state))];
@@ -98,7 +98,7 @@ std::vector<NodeView> Queries::nodes() const {
 
 std::vector<TaskView> Queries::tasks(const std::string& ns) const {
   const SnapshotPtr snapshot = source_.snapshot();
-  const KnownPtr known = board_.known();
+  const KnownPtr known = known_.get();
   std::vector<TaskView> views;
   for (const Task& task : core::derive_tasks(*snapshot))
     if (ns.empty() || task.key.ns == ns)
@@ -112,7 +112,7 @@ Result<TaskView> Queries::task(const ObjectKey& key) const {
   const std::optional<Task> task = core::find_task(*snapshot, key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
   return task_view(*snapshot, *task,
-                   task_deadline(*task, options_.catalog, *board_.known()->predictor, *snapshot));
+                   task_deadline(*task, options_.catalog, *known_.get()->predictor, *snapshot));
 }
 
 Result<ScoresView> Queries::scores(const ObjectKey& key) const {
@@ -132,7 +132,7 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const std::optional<Task> task = core::find_task(*snapshot, key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
-  const KnownPtr known = board_.known();
+  const KnownPtr known = known_.get();
   core::PlacementOptions options;
   options.catalog = &options_.catalog;
   options.predictor = known->predictor.get();
@@ -172,7 +172,7 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
 }
 
 Result<ModelView> Queries::model(const std::string& name) const {
-  const KnownPtr known = board_.known();
+  const KnownPtr known = known_.get();
   if (const ModelView* view = known->find(name)) return *view;
   return fail(ErrorCode::kNotFound,
               format("nothing is known about a model {}; GET /v1/models lists the known models, "

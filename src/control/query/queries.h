@@ -9,6 +9,7 @@
 
 #include "control/serve/extender.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/published.h"
 #include "slackline/base/result.h"
 #include "slackline/model/decision.h"
 #include "slackline/model/finished_task.h"
@@ -26,7 +27,7 @@ namespace slackline::control {
 class Queries {
  public:
   // `journal` may be null: then decisions and history are answered with kUnavailable.
-  Queries(const DecisionOptions& options, const KnownBoard& board,
+  Queries(const DecisionOptions& options, const Published<Known>& known,
           const cluster::ClusterSource& source, const store::Journal* journal, const Clock& clock,
           std::string version);
 
@@ -43,7 +44,7 @@ class Queries {
   Result<ScoresView> scores(const Pod& pod) const;
   Result<PlacementsView> placements(const ObjectKey& task) const;
   // Every model of which anything is known, by name.
-  std::vector<ModelView> models() const { return board_.known()->models; }
+  std::vector<ModelView> models() const { return known_.get()->models; }
   Result<ModelView> model(const std::string& name) const;
   Result<JournalPage> decisions(const JournalQuery& query) const;
   // Finished tasks, newest first.
@@ -55,7 +56,7 @@ class Queries {
   Result<ScoresView> judge(const ClusterSnapshot& snapshot, const Pod& pod) const;
 
   const DecisionOptions& options_;
-  const KnownBoard& board_;
+  const Published<Known>& known_;
   const cluster::ClusterSource& source_;
   const store::Journal* journal_;
   const Clock& clock_;

@@ -1,46 +1,46 @@
 #include "control/query/queue_query.h"
 
-#include "control/query/book_board.h"
 #include "control/query/queue_reader.h"
 #include "control/query/queue_rows.h"
+#include "control/query/written_book.h"
 #include "slackline/base/mutex.h"
 
 namespace slackline::control {
 
 struct QueueQuery::Impl {
-  Impl(const PlannerOptions& planning, const KnownBoard& board,
-       const cluster::ClusterSource& source, const PlannerBoard& planner_board,
-       const BookBoard& book_board, const Clock& clock)
+  Impl(const PlannerOptions& planning, const Published<Known>& known,
+       const cluster::ClusterSource& source, const Published<PlannerView>& planner_view,
+       const Published<WrittenBook>& written_books, const Clock& clock)
       : options(planning),
-        planner(planner_board),
-        books(book_board),
-        reader(options, board, source, clock) {}
+        planner(planner_view),
+        books(written_books),
+        reader(options, known, source, clock) {}
 
   const PlannerOptions options;
-  const PlannerBoard& planner;
-  const BookBoard& books;
+  const Published<PlannerView>& planner;
+  const Published<WrittenBook>& books;
   Mutex mutex;
   QueueReader reader SLACKLINE_GUARDED_BY(mutex);
 
   // The last book, or a new one where that is quick.
   std::shared_ptr<const core::ForecastBook> book_for(const QueueSight& sight)
       SLACKLINE_REQUIRES(mutex) {
-    const WrittenBook written = books.book();
+    const auto written = books.get();
     const core::PlanState& state = sight.queue.state();
-    if (written.snapshot_version == sight.snapshot->version ||
+    if (written->snapshot_version == sight.snapshot->version ||
         state.waiting().size() > kMostForecast ||
-        state.running().size() + written.arrivals->tasks.size() > kMostPlayed)
-      return written.book;
+        state.running().size() + written->arrivals->tasks.size() > kMostPlayed)
+      return written->book;
     return std::make_shared<const core::ForecastBook>(state, names_of(sight.queue), sight.now_s,
                                                       sight.policy, StopAsked{},
-                                                      reader.expect(*written.arrivals));
+                                                      reader.expect(*written->arrivals));
   }
 };
 
-QueueQuery::QueueQuery(const PlannerOptions& options, const KnownBoard& board,
-                       const cluster::ClusterSource& source, const PlannerBoard& planner,
-                       const BookBoard& books, const Clock& clock)
-    : impl_(new Impl(options, board, source, planner, books, clock)) {}
+QueueQuery::QueueQuery(const PlannerOptions& options, const Published<Known>& known,
+                       const cluster::ClusterSource& source, const Published<PlannerView>& planner,
+                       const Published<WrittenBook>& books, const Clock& clock)
+    : impl_(new Impl(options, known, source, planner, books, clock)) {}
 
 QueueQuery::~QueueQuery() = default;
 
@@ -49,7 +49,7 @@ QueueView QueueQuery::ask(const std::string& ns) {
   MutexLock lock(my.mutex);
   const QueueSight sight = my.reader.read();
   const auto book = my.book_for(sight);
-  const auto planner = my.planner.view();
+  const auto planner = my.planner.get();
   QueueView view;
   view.rows = queue_rows(sight, *planner, *book);
   view.now_s = sight.now_s;

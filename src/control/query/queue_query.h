@@ -12,6 +12,7 @@
 #include <string>
 
 #include "slackline/base/clock.h"
+#include "slackline/base/published.h"
 #include "slackline/model/queue_view.h"
 
 namespace slackline::cluster {
@@ -20,10 +21,10 @@ class ClusterSource;
 
 namespace slackline::control {
 
-class BookBoard;
-class KnownBoard;
-class PlannerBoard;
+struct Known;
 struct PlannerOptions;
+struct PlannerView;
+struct WrittenBook;
 
 inline constexpr std::size_t kMostForecast = 50;
 inline constexpr std::size_t kMostPlayed = 1000;  // some 50 ms; everybody's runs count
@@ -31,9 +32,9 @@ inline constexpr std::size_t kMostPlayed = 1000;  // some 50 ms; everybody's run
 class QueueQuery {
  public:
   // All references outlive it.
-  QueueQuery(const PlannerOptions& options, const KnownBoard& board,
-             const cluster::ClusterSource& source, const PlannerBoard& planner,
-             const BookBoard& books, const Clock& clock);
+  QueueQuery(const PlannerOptions& options, const Published<Known>& known,
+             const cluster::ClusterSource& source, const Published<PlannerView>& planner,
+             const Published<WrittenBook>& books, const Clock& clock);
   ~QueueQuery();
 
   // `ns`: only rows of this namespace; empty = of all. Positions count everybody.

@@ -20,8 +20,8 @@ std::vector<Uid> names_of(const core::Queue& queue) {
 
 QueueSight QueueReader::read(StopAsked stop) {
   SnapshotPtr snapshot = source_.snapshot();
-  const SettingsPtr settings = options_.settings->settings();
-  core::QueueOptions asked = options_.ask(*settings, *board_.known(), clock_);
+  const SettingsPtr settings = options_.settings->get();
+  core::QueueOptions asked = options_.ask(*settings, *known_.get(), clock_);
   asked.foresee = true;
   asked.stop = std::move(stop);
   if (options_.stock_waits)

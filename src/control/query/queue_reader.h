@@ -8,6 +8,7 @@
 #include "control/learn/known.h"
 #include "control/plan/planner_loop.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/published.h"
 #include "slackline/core/cluster/arrivals.h"
 #include "slackline/core/cluster/queue.h"
 
@@ -29,9 +30,9 @@ std::vector<Uid> names_of(const core::Queue& queue);
 class QueueReader {
  public:
   // All references outlive it.
-  QueueReader(const PlannerOptions& options, const KnownBoard& board,
+  QueueReader(const PlannerOptions& options, const Published<Known>& known,
               const cluster::ClusterSource& source, const Clock& clock)
-      : options_(options), board_(board), source_(source), clock_(clock) {}
+      : options_(options), known_(known), source_(source), clock_(clock) {}
 
   // Of a queue that gave up (core/cluster/queue.h) there is nothing to be read.
   QueueSight read(StopAsked stop = {});
@@ -42,7 +43,7 @@ class QueueReader {
 
  private:
   const PlannerOptions& options_;
-  const KnownBoard& board_;
+  const Published<Known>& known_;
   const cluster::ClusterSource& source_;
   const Clock& clock_;
   core::TaskMenus menus_;

@@ -10,8 +10,8 @@
 
 #include <vector>
 
-#include "control/plan/planner_board.h"
 #include "control/query/queue_reader.h"
+#include "control/state/planner_view.h"
 #include "slackline/core/planning/forecast_book.h"
 #include "slackline/model/queue_view.h"
 

@@ -96,7 +96,7 @@ Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& po
   filter.now_steady_s = clock_.steady_s();
   const FilterReply verdicts = core::filter_nodes(snapshot, request, filter);
   if (!verdicts.error.empty()) return fail(ErrorCode::kUnavailable, verdicts.error);
-  const KnownPtr known = board_.known();
+  const KnownPtr known = known_.get();
   core::ScoreOptions score;
   score.catalog = &options_.catalog;
   score.predictor = known->predictor.get();

@@ -77,7 +77,7 @@ std::vector<DecisionCandidate> top_candidates(const NodesRequest& request,
 }  // namespace
 
 double DecisionOptions::theta() const {
-  return settings == nullptr ? core::kDefaultTheta : settings->settings()->theta;
+  return settings == nullptr ? core::kDefaultTheta : settings->get()->theta;
 }
 
 std::string DecisionOptions::fingerprint() const {
@@ -87,12 +87,12 @@ std::string DecisionOptions::fingerprint() const {
   return format("{:016x}", slackline::fingerprint(text));
 }
 
-Extender::Extender(const DecisionOptions& options, const KnownBoard& board,
+Extender::Extender(const DecisionOptions& options, const Published<Known>& known,
                    cluster::ClusterSource& source, cluster::ClusterWriter* writer, DecisionLog& log,
                    const Clock& clock)
     : options_(options),
       options_hash_(options.fingerprint()),
-      board_(board),
+      known_(known),
       source_(source),
       log_(log),
       clock_(clock),
@@ -162,7 +162,7 @@ FilterReply Extender::filter(const NodesRequest& request, std::optional<double> 
     reply.verdicts.assign(request.node_names.size(), Verdict::kPass);
 
   DecisionRow row =
-      row_for(Verb::kFilter, *snapshot, *board_.known(), request.pod, request.node_names.size());
+      row_for(Verb::kFilter, *snapshot, *known_.get(), request.pod, request.node_names.size());
   VerdictCounts counts = count_verdicts(reply);
   row.reasons = reasons(counts);
   row.result = reply.error.empty()
@@ -179,7 +179,7 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request,
                                      std::optional<double> received_s) {
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
-  const KnownPtr known = board_.known();
+  const KnownPtr known = known_.get();
   core::ScoreOptions options;
   options.catalog = &options_.catalog;
   options.predictor = known->predictor.get();
@@ -221,7 +221,7 @@ PreemptReply Extender::preempt(const PreemptRequest& request, std::optional<doub
   for (const NodeVictims& node : reply.nodes)
     victims += node.victims.size();
   DecisionRow row =
-      row_for(Verb::kPreempt, *snapshot, *board_.known(), request.pod, request.candidates.size());
+      row_for(Verb::kPreempt, *snapshot, *known_.get(), request.pod, request.candidates.size());
   row.result = format("{} of {} nodes, {} victims named", reply.nodes.size(),
                       request.candidates.size(), victims);
   if (reply.gave_up) row.result = log_.count_late(Verb::kPreempt);
@@ -244,7 +244,7 @@ BindReply Extender::bind(const BindRequest& request, std::optional<double> recei
   Pod pod;
   pod.uid = request.uid;
   pod.key = request.pod;
-  DecisionRow row = row_for(Verb::kBind, *snapshot, *board_.known(), pod, 1);
+  DecisionRow row = row_for(Verb::kBind, *snapshot, *known_.get(), pod, 1);
   row.result = reply.error.empty() ? format("bound to {}", request.node.str()) : reply.error;
   // The watch may have told the journal before this row is in it.
   if (reply.error.empty()) row.outcome = DecisionOutcome{request.node.str(), clock_.wall_s()};

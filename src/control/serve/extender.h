@@ -25,6 +25,7 @@
 #include "control/learn/known.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
+#include "slackline/base/published.h"
 #include "slackline/base/stop.h"
 #include "slackline/model/decision.h"
 #include "slackline/model/extender.h"
@@ -44,9 +45,8 @@ namespace slackline::control {
 
 class Binder;
 class DecisionLog;
-
-class SettingsBoard;
 class ShareAccount;
+struct Settings;
 
 // Of the extender's httpTimeout, a verb's own time: the rest is for the way there and back.
 inline constexpr double kShareOfTimeout = 0.8;
@@ -55,8 +55,8 @@ inline constexpr double kShareOfTimeout = 0.8;
 struct DecisionOptions {
   Mode mode = Mode::kAdvise;
   GpuCatalog catalog;
-  const SettingsBoard* settings = nullptr;   // what may change; null: the defaults
-  std::vector<std::string> scheduler_names;  // whose pods are bound; empty: anybody's
+  const Published<Settings>* settings = nullptr;  // what may change; null: the defaults
+  std::vector<std::string> scheduler_names;       // whose pods are bound; empty: anybody's
   // Since when this replica leads (share_account.h); null: no Lease says who counts shares.
   std::function<std::optional<double>()> leads_since;
   double verb_time_s = 1.6;  // for each verb, waiting for a thread and decoding included
@@ -68,8 +68,9 @@ struct DecisionOptions {
 class Extender {
  public:
   // `writer` is null where the cluster source is read-only: then bind answers an error.
-  Extender(const DecisionOptions& options, const KnownBoard& board, cluster::ClusterSource& source,
-           cluster::ClusterWriter* writer, DecisionLog& log, const Clock& clock);
+  Extender(const DecisionOptions& options, const Published<Known>& known,
+           cluster::ClusterSource& source, cluster::ClusterWriter* writer, DecisionLog& log,
+           const Clock& clock);
   ~Extender();
 
   // For decoding: a request that was read by them is answered without looking its nodes up.
@@ -91,7 +92,7 @@ class Extender {
 
   const DecisionOptions& options_;
   const std::string options_hash_;
-  const KnownBoard& board_;
+  const Published<Known>& known_;
   const cluster::ClusterSource& source_;
   DecisionLog& log_;
   const Clock& clock_;

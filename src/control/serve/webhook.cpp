@@ -34,13 +34,13 @@ WaitingTask task_in(const AdmissionReview& review) {
 
 }  // namespace
 
-Webhook::Webhook(const SettingsBoard& settings, const DecisionOptions& decisions,
-                 const KnownBoard& board, const cluster::ClusterSource& source,
+Webhook::Webhook(const Published<Settings>& settings, const DecisionOptions& decisions,
+                 const Published<Known>& known, const cluster::ClusterSource& source,
                  cluster::AccessReviewer* reviewer, const Clock& clock,
                  const MessageAuthenticator* authenticator)
     : settings_(settings),
       decisions_(decisions),
-      board_(board),
+      known_(known),
       source_(source),
       clock_(clock),
       authenticator_(authenticator),
@@ -76,8 +76,8 @@ AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage 
   const bool mutates = stage == AdmissionStage::kMutate;
   if (mode == Mode::kShadow || (mode == Mode::kAdvise && mutates)) return {};
   const SnapshotPtr snapshot = source_.snapshot();
-  const KnownPtr known = board_.known();
-  const AdmissionFacts facts = gather(review, *snapshot, *known, *settings_.settings());
+  const KnownPtr known = known_.get();
+  const AdmissionFacts facts = gather(review, *snapshot, *known, *settings_.get());
   AdmissionDecision decision = decide_admission(review, stage, facts);
   if (mode == Mode::kAdvise) return only_advice(std::move(decision));
   // Validation is the last word before the object is stored.

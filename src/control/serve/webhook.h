@@ -13,6 +13,7 @@
 #include "control/serve/recent_admissions.h"
 #include "control/trust/urgent_rights.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/published.h"
 
 namespace slackline::cluster {
 class AccessReviewer;
@@ -21,16 +22,16 @@ class ClusterSource;
 
 namespace slackline::control {
 
-class SettingsBoard;
 struct Settings;
 
 class Webhook {
  public:
   // `reviewer` is null where the cluster source is read-only: then urgent is refused. Without an
   // authenticator nothing is proven. All references outlive it.
-  Webhook(const SettingsBoard& settings, const DecisionOptions& decisions, const KnownBoard& board,
-          const cluster::ClusterSource& source, cluster::AccessReviewer* reviewer,
-          const Clock& clock, const MessageAuthenticator* authenticator = nullptr);
+  Webhook(const Published<Settings>& settings, const DecisionOptions& decisions,
+          const Published<Known>& known, const cluster::ClusterSource& source,
+          cluster::AccessReviewer* reviewer, const Clock& clock,
+          const MessageAuthenticator* authenticator = nullptr);
 
   AdmissionDecision answer(const AdmissionReview& review, AdmissionStage stage);
 
@@ -38,9 +39,9 @@ class Webhook {
   AdmissionFacts gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
                         const Known& known, const Settings& settings);
 
-  const SettingsBoard& settings_;
+  const Published<Settings>& settings_;
   const DecisionOptions& decisions_;
-  const KnownBoard& board_;
+  const Published<Known>& known_;
   const cluster::ClusterSource& source_;
   const Clock& clock_;
   const MessageAuthenticator* const authenticator_;

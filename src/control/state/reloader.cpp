@@ -37,10 +37,10 @@ obs::LogLevel log_level(const config::LogSettings& settings) {
   return obs::LogLevel::kError;
 }
 
-Reloader::Reloader(ReloaderOptions options, SettingsBoard& board, obs::MetricsRegistry& metrics,
-                   const Clock& clock)
+Reloader::Reloader(ReloaderOptions options, Published<Settings>& settings,
+                   obs::MetricsRegistry& metrics, const Clock& clock)
     : options_(std::move(options)),
-      board_(board),
+      settings_(settings),
       clock_(clock),
       loaded_(metrics.counter(kReloads, kReloadsHelp, {{"result", "loaded"}})),
       refused_(metrics.counter(kReloads, kReloadsHelp, {{"result", "refused"}})),
@@ -70,7 +70,7 @@ void Reloader::load() {
   auto settings = settings_of(*configuration);
   if (!settings) return refuse(settings.error().message);
   obs::set_log_level(log_level(configuration->log));
-  board_.publish(*std::move(settings));
+  settings_.set(*std::move(settings));
   loaded_.add();
   last_success_.set(clock_.wall_s());
   obs::log_info("configuration_loaded", {{"file", options_.file}});

@@ -20,6 +20,7 @@
 #include "obs/log.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/published.h"
 #include "slackline/base/worker.h"
 
 namespace slackline::control {
@@ -38,7 +39,7 @@ struct ReloaderOptions {
 class Reloader {
  public:
   // The rest outlives it.
-  Reloader(ReloaderOptions options, SettingsBoard& board, obs::MetricsRegistry& metrics,
+  Reloader(ReloaderOptions options, Published<Settings>& settings, obs::MetricsRegistry& metrics,
            const Clock& clock);
 
   void start() {
@@ -55,7 +56,7 @@ class Reloader {
   void refuse(const std::string& error);
 
   const ReloaderOptions options_;
-  SettingsBoard& board_;
+  Published<Settings>& settings_;
   const Clock& clock_;
   obs::Counter loaded_;
   obs::Counter refused_;

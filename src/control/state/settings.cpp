@@ -21,15 +21,4 @@ Result<Settings> settings_of(const config::Configuration& configuration) {
   return settings;
 }
 
-SettingsPtr SettingsBoard::settings() const {
-  MutexLock lock(mutex_);
-  return settings_;
-}
-
-void SettingsBoard::publish(Settings settings) {
-  auto next = std::make_shared<const Settings>(std::move(settings));
-  MutexLock lock(mutex_);
-  settings_.swap(next);
-}
-
 }  // namespace slackline::control

@@ -1,11 +1,11 @@
-// Settings: what of the configuration may change while the daemon runs, and the board where its
-// present state hangs. Whoever decides takes the pointer once and decides by it to the end.
+// Settings: what of the configuration may change while the daemon runs. They are published: read
+// the pointer once per decision.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "slackline/base/mutex.h"
+#include "slackline/base/published.h"
 #include "slackline/base/result.h"
 #include "slackline/core/planning/policy.h"
 #include "slackline/model/queue_rules.h"
@@ -28,19 +28,5 @@ using SettingsPtr = std::shared_ptr<const Settings>;
 
 // kInvalidArgument: planner.policy names no policy.
 Result<Settings> settings_of(const config::Configuration& configuration);
-
-// Thread-safe; settings() never waits for I/O.
-class SettingsBoard {
- public:
-  SettingsBoard() : SettingsBoard(Settings{}) {}
-  explicit SettingsBoard(Settings settings) { publish(std::move(settings)); }
-
-  SettingsPtr settings() const;  // never null
-  void publish(Settings settings);
-
- private:
-  mutable Mutex mutex_;
-  SettingsPtr settings_ SLACKLINE_GUARDED_BY(mutex_);
-};
 
 }  // namespace slackline::control

@@ -37,7 +37,7 @@ class BookKeeperTest : public test::PlanningFixture {
 
   std::unique_ptr<BookKeeper> keeper() {
     return std::make_unique<BookKeeper>(
-        options_, board_, source_, planner_, books_,
+        options_, known_, source_, planner_, books_,
         [this](cluster::TaskEvent event) {
           MutexLock lock(mutex_);
           events_.push_back(std::move(event));
@@ -55,24 +55,24 @@ class BookKeeperTest : public test::PlanningFixture {
   }
 
   test::FakeSource source_{two_that_wait()};
-  PlannerBoard planner_;
-  BookBoard books_;
+  Published<PlannerView> planner_;
+  Published<WrittenBook> books_;
   obs::MetricsRegistry metrics_;
   Mutex mutex_;
   std::vector<cluster::TaskEvent> events_ SLACKLINE_GUARDED_BY(mutex_);
 };
 
 TEST_F(BookKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
-  planner_.publish({.active = true, .leads = true, .leader = "me", .backoffs = {}});
+  planner_.set({.active = true, .leads = true, .leader = "me", .backoffs = {}});
   const auto keeps = keeper();
   keeps->start();
   ASSERT_TRUE(eventually([&] { return told().size() >= 3; }));
   EXPECT_EQ(told(),
             (std::vector<std::string>{"first Queued", "second Queued", "second DeadlineAtRisk"}));
-  const core::Forecast* second = books_.book().book->find(Uid("job:default/second"));
+  const core::Forecast* second = books_.get()->book->find(Uid("job:default/second"));
   ASSERT_NE(second, nullptr);
   EXPECT_NEAR(second->start_s.p50(), system_clock().wall_s() + 3600, 60);
-  EXPECT_EQ(books_.book().arrivals->tasks.size(), 2U) << "both are expected to come again";
+  EXPECT_EQ(books_.get()->arrivals->tasks.size(), 2U) << "both are expected to come again";
   keeps->refresh_metrics();
   keeps->stop();
   keeps->join();
@@ -85,10 +85,10 @@ TEST_F(BookKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
 TEST_F(BookKeeperTest, WithoutAChangeTheBookStays) {
   const auto keeps = keeper();
   keeps->start();
-  ASSERT_TRUE(eventually([&] { return books_.book().book->size() == 2; }));
-  const auto book = books_.book().book;
+  ASSERT_TRUE(eventually([&] { return books_.get()->book->size() == 2; }));
+  const auto book = books_.get()->book;
   std::this_thread::sleep_for(std::chrono::milliseconds(static_cast<int>(2500 * kLook_s)));
-  EXPECT_EQ(books_.book().book, book);
+  EXPECT_EQ(books_.get()->book, book);
   EXPECT_TRUE(told().empty()) << "only the leader tells";
 }
 
@@ -129,7 +129,7 @@ TEST_F(BookKeeperTest, ABookThatIsBeingWrittenIsLeftWhenItIsStopped) {
   keeps->stop();
   keeps->join();
   EXPECT_LT(system_clock().steady_s() - stopped_s, 1.5);
-  EXPECT_EQ(books_.book().snapshot_version, 0U) << "there was no time to write it";
+  EXPECT_EQ(books_.get()->snapshot_version, 0U) << "there was no time to write it";
 }
 
 }  // namespace

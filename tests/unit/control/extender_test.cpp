@@ -35,10 +35,10 @@ class ExtenderTest : public ::testing::Test {
  protected:
   ExtenderTest() { options.catalog = default_gpu_catalog(); }
 
-  Extender extender() { return {options, board, source, &writer, log, clock}; }
+  Extender extender() { return {options, known, source, &writer, log, clock}; }
 
   DecisionOptions options;
-  KnownBoard board;
+  Published<Known> known{make_known({})};
   test::FakeClock clock;
   test::FakeSource source{a_cluster()
                               .with(a_node("gpu-1").of("K80", 4))
@@ -98,7 +98,7 @@ class LateExtenderTest : public ExtenderTest {
       names_.push_back("n" + std::to_string(i));
     names_.emplace_back("gpu-1");
   }
-  Extender extender(const Clock& watch) { return {options, board, source, &writer, log, watch}; }
+  Extender extender(const Clock& watch) { return {options, known, source, &writer, log, watch}; }
   NodesRequest request() const {
     return asking(a_pod("late").gpus(4).priority(5).managed(), {names_.begin(), names_.end()});
   }
@@ -249,7 +249,7 @@ TEST_F(ExtenderTest, TheLogTellsEveryBindingAndCutsWhatIsAskedAgainAndAgain) {
 }
 
 TEST_F(ExtenderTest, AReadOnlySourceRefusesToBind) {
-  Extender read_only(options, board, source, nullptr, log, clock);
+  Extender read_only(options, known, source, nullptr, log, clock);
   EXPECT_THAT(read_only.bind(kBind).error, HasSubstr("cannot bind"));
 }
 

@@ -29,7 +29,7 @@ class ForecastScoresTest : public test::PlanningFixture {
 
   void look(const test::ClusterBuilder& cluster) {
     const test::FakeSource source(cluster.build());
-    QueueReader reader(options_, board_, source, clock_);
+    QueueReader reader(options_, known_, source, clock_);
     const QueueSight sight = reader.read();
     scores_.score(sight, core::ForecastBook(sight.queue.state(), names_of(sight.queue), sight.now_s,
                                             sight.policy));

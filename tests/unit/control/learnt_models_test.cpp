@@ -67,11 +67,11 @@ TEST_F(ModelsTest, SamplesAreFittedPublishedAndThereAfterARestart) {
     EXPECT_EQ(type.fitted_s, clock_.wall_s());
   }
   const auto again = open();
-  const ModelView* view = again->known()->find("newnet");
+  const ModelView* view = again->known().get()->find("newnet");
   ASSERT_NE(view, nullptr);
   EXPECT_EQ(view->types.front().version, 1) << "the same samples are no new fit";
   EXPECT_EQ(view->types.front().samples, 15);
-  EXPECT_TRUE(again->known()->profiles().find("newnet", kT4)->held_out_p90);
+  EXPECT_TRUE(again->known().get()->profiles().find("newnet", kT4)->held_out_p90);
 }
 
 TEST_F(ModelsTest, OnlyTheTouchedPairIsFittedAgain) {
@@ -118,17 +118,17 @@ TEST_F(ModelsTest, ALockedDatabaseIsA503WithTheRemedyAndEverythingElseGoesOn) {
     EXPECT_THAT(refused.error().message, HasSubstr("send the same again"));
     EXPECT_THAT(metrics_.expose(), AllOf(HasSubstr("slackline_model_store_degraded 1"),
                                          HasSubstr("slackline_model_store_failures_total 1")));
-    EXPECT_THAT(models->board().store_problem(), HasSubstr("cannot be written"));
-    EXPECT_EQ(models->known()->find("newnet")->types.front().samples, 15);
+    EXPECT_THAT(*models->problem().get(), HasSubstr("cannot be written"));
+    EXPECT_EQ(models->known().get()->find("newnet")->types.front().samples, 15);
     models->record_run({sample(64, "2x2", 100), Uid("run-1")});
   }
   // The run waited in memory.
   ASSERT_TRUE(models->describe({"newnet", "nets", {}, {}, "a test"}));
-  for (int i = 0; i < 400 && models->known()->find("newnet")->types.front().samples < 16; ++i)
+  for (int i = 0; i < 400 && models->known().get()->find("newnet")->types.front().samples < 16; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(models->known()->find("newnet")->types.front().samples, 16);
+  EXPECT_EQ(models->known().get()->find("newnet")->types.front().samples, 16);
   EXPECT_THAT(metrics_.expose(), HasSubstr("slackline_model_store_degraded 0"));
-  EXPECT_THAT(models->board().store_problem(), IsEmpty());
+  EXPECT_THAT(*models->problem().get(), IsEmpty());
 }
 
 TEST_F(ModelsTest, DamageBeyondTheMirrorCostsWhatWasLearntAndIsTold) {
@@ -136,8 +136,8 @@ TEST_F(ModelsTest, DamageBeyondTheMirrorCostsWhatWasLearntAndIsTold) {
   for (const std::string& path : {path_, path_ + ".mirror"})
     std::ofstream(path, std::ios::binary) << std::string(8192, 'x');
   const auto models = open();
-  EXPECT_EQ(models->known()->find("newnet"), nullptr);
-  EXPECT_THAT(models->board().store_problem(),
+  EXPECT_EQ(models->known().get()->find("newnet"), nullptr);
+  EXPECT_THAT(*models->problem().get(),
               AllOf(HasSubstr("was damaged"), HasSubstr("slackline.models.db.damaged-")));
   EXPECT_THAT(metrics_.expose(), HasSubstr("slackline_model_store_damaged{outcome=\"lost\"} 1"));
   EXPECT_TRUE(models->add_samples(a_calibration()));
@@ -147,8 +147,8 @@ TEST_F(ModelsTest, DamageThatTheMirrorMendsCostsNothing) {
   ASSERT_TRUE(open()->add_samples(a_calibration()));
   std::ofstream(path_, std::ios::binary) << std::string(8192, 'x');
   const auto models = open();
-  EXPECT_EQ(models->known()->find("newnet")->types.front().samples, 15);
-  EXPECT_THAT(models->board().store_problem(), IsEmpty());
+  EXPECT_EQ(models->known().get()->find("newnet")->types.front().samples, 15);
+  EXPECT_THAT(*models->problem().get(), IsEmpty());
   EXPECT_THAT(metrics_.expose(),
               HasSubstr("slackline_model_store_damaged{outcome=\"restored\"} 1"));
 }
@@ -161,8 +161,8 @@ TEST_F(ModelsTest, RowsThatCannotBeReadLeaveTheFitsInUse) {
     ASSERT_TRUE(database->execute("PRAGMA query_only=OFF; UPDATE samples SET layout = '?'"));
   }
   const auto models = open();
-  EXPECT_THAT(models->board().store_problem(), HasSubstr("samples of the model database"));
-  EXPECT_NE(models->known()->profiles().find("newnet", kT4), nullptr);
+  EXPECT_THAT(*models->problem().get(), HasSubstr("samples of the model database"));
+  EXPECT_NE(models->known().get()->profiles().find("newnet", kT4), nullptr);
 }
 
 TEST_F(ModelsTest, ARunIsLearntOnceHoweverOftenItIsTold) {
@@ -176,7 +176,7 @@ TEST_F(ModelsTest, ARunIsLearntOnceHoweverOftenItIsTold) {
   again->record_run({sample(64, "2x2", 120), Uid("run-2")});
   again->stop();
   again->join();
-  EXPECT_EQ(again->known()->find("newnet")->types.front().samples, 2);
+  EXPECT_EQ(again->known().get()->find("newnet")->types.front().samples, 2);
 }
 
 TEST_F(ModelsTest, AfterStopNothingIsTaken) {

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "control/query/book_board.h"
 #include "control/query/queries.h"
 #include "control/query/queue_query.h"
+#include "control/query/written_book.h"
 #include "slackline/core/verbs/score.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
@@ -29,8 +29,8 @@ WorkloadProfiles profiles() {
 class OneAnswerTest : public test::PlanningFixture {
  protected:
   OneAnswerTest() {
-    known_.publish(std::make_shared<const Known>(make_known(profiles(), Learnt{}, 1)));
-    planner_.publish({.active = true, .leads = true, .leader = "me", .backoffs = {}});
+    known_.set(make_known(profiles(), Learnt{}, 1));
+    planner_.set({.active = true, .leads = true, .leader = "me", .backoffs = {}});
     decisions_.catalog = default_gpu_catalog();
   }
 
@@ -59,9 +59,9 @@ class OneAnswerTest : public test::PlanningFixture {
   }
 
   test::FakeClock clock_;
-  KnownBoard known_;
-  PlannerBoard planner_;
-  BookBoard books_;
+  Published<Known> known_{make_known({})};
+  Published<PlannerView> planner_;
+  Published<WrittenBook> books_;
   DecisionOptions decisions_;
 };
 

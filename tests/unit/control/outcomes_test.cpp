@@ -35,8 +35,8 @@ class OutcomesTest : public ::testing::Test {
     metrics = std::make_unique<obs::MetricsRegistry>();
     outcomes = std::make_unique<Outcomes>(*metrics);
     journal = *store::Journal::open(options);
-    outcomes->follow(catalog, board, source, *journal);
-    runs = std::make_unique<Runs>(catalog, board, [](const FinishedRun&) {}, clock);
+    outcomes->follow(catalog, known, source, *journal);
+    runs = std::make_unique<Runs>(catalog, known, [](const FinishedRun&) {}, clock);
     runs->follow(source);
     runs->tell(*outcomes);
   }
@@ -78,7 +78,7 @@ class OutcomesTest : public ::testing::Test {
   const double begin_s = system_clock().wall_s() - 86400;
   test::TemporaryFolder folder;
   GpuCatalog catalog = default_gpu_catalog();
-  KnownBoard board;
+  Published<Known> known{make_known({})};
   test::FakeSource source{a_cluster()
                               .with(a_node("t4-1").of("T4", 8))
                               .with(a_node("t4-2").of("T4", 8))

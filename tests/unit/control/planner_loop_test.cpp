@@ -45,7 +45,7 @@ class PlannerLoopTest : public test::PlanningFixture {
       return minor > 0 ? std::optional(minor) : std::nullopt;
     };
     loop_ = std::make_unique<PlannerLoop>(
-        options_, board_, source_, *actuator_,
+        options_, known_, source_, *actuator_,
         [this]() -> std::optional<std::int64_t> {
           const std::int64_t term = term_;
           return term > 0 ? std::optional(term) : std::nullopt;
@@ -259,8 +259,8 @@ class LongTurnTest : public PlannerLoopTest {
 TEST_F(LongTurnTest, IsStoppedInside) {
   core::TaskMenus menus;
   double began_s = clock_.steady_s();
-  core::make_queue(*source_.snapshot(),
-                   options_.ask(*settings_.settings(), *board_.known(), clock_), menus);
+  core::make_queue(*source_.snapshot(), options_.ask(*settings_.get(), *known_.get(), clock_),
+                   menus);
   const double whole_s = clock_.steady_s() - began_s;
   term_ = 1;
   loop_->wake();

@@ -26,12 +26,12 @@ class QueriesTest : public ::testing::Test {
     entry.gpu_type = GpuType("K80");
     entry.coefficients = {"S", {24, 0.42, -0.0021, 0.12, 1.4}};
     entry.startup_s = 30;
-    board.publish(
-        std::make_shared<const Known>(make_known(WorkloadProfiles({entry}), Learnt{}, 1)));
+    known.set(make_known(WorkloadProfiles({entry}), Learnt{}, 1));
   }
 
   DecisionOptions options;
-  KnownBoard board;
+  Published<Known> known{make_known({})};
+  Published<std::string> models_problem;
   test::FakeClock clock;
   test::FakeSource source{
       a_cluster()
@@ -40,7 +40,7 @@ class QueriesTest : public ::testing::Test {
           .with(a_pod("team/running").gpus(3).on("k80-1"))
           .with(a_pod("team/waiting").gpus(2).trains("resnet50", 64, 1000).accepts({"K80"}))
           .build()};
-  Queries queries{options, board, source, nullptr, clock, "test"};
+  Queries queries{options, known, source, nullptr, clock, "test"};
   obs::MetricsRegistry metrics;
   DecisionLog log{nullptr, metrics};
 };
@@ -59,7 +59,7 @@ TEST_F(QueriesTest, ADumpIsSaidToBeTakenOnTrust) {
   ClusterSnapshot dump = a_cluster().with(a_node("k80-1")).build();
   dump.taken_on_trust = true;
   test::FakeSource followed{std::move(dump)};
-  const Queries of_dump{options, board, followed, nullptr, clock, "test"};
+  const Queries of_dump{options, known, followed, nullptr, clock, "test"};
   EXPECT_THAT(of_dump.cluster().cache_detail, HasSubstr("accepted without checks"));
 }
 
@@ -105,7 +105,7 @@ TEST_F(QueriesTest, WhatIsNotThereIsNamed) {
 
 TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {
   source.be({.synced = false, .age_s = 3, .stale = false, .detail = "pods: first list not done"});
-  Health health(source, board, log);
+  Health health(source, models_problem, log);
   const auto checks = health.checks();
   EXPECT_FALSE(checks[0].ok);
   EXPECT_EQ(checks[0].detail, "pods: first list not done");
@@ -116,14 +116,14 @@ TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {
 // The last good dump serves on: ready, but not without a word.
 TEST_F(QueriesTest, TroubleWithAFollowedDumpIsToldAndLeavesItReady) {
   source.be({.synced = true, .age_s = 0, .stale = false, .detail = "dump.yaml: cut short"});
-  const HealthCheck check = Health(source, board, log).checks()[1];
+  const HealthCheck check = Health(source, models_problem, log).checks()[1];
   EXPECT_TRUE(check.ok);
   EXPECT_EQ(check.detail, "dump.yaml: cut short");
 }
 
 TEST_F(QueriesTest, TroubleWithTheModelDatabaseIsToldAndLeavesItReady) {
-  board.set_store_problem("the disk is full");
-  const HealthCheck check = Health(source, board, log).checks()[3];
+  models_problem.set("the disk is full");
+  const HealthCheck check = Health(source, models_problem, log).checks()[3];
   EXPECT_EQ(check.name, "models-stored");
   EXPECT_TRUE(check.ok);
   EXPECT_EQ(check.detail, "the disk is full");

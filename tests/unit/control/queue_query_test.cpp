@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "control/query/book_board.h"
+#include "control/query/written_book.h"
 #include "slackline/model/reason.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
@@ -20,7 +20,7 @@ using test::a_node;
 class QueueQueryTest : public test::PlanningFixture {
  protected:
   QueueQueryTest() {
-    planner_.publish({.active = true, .leads = true, .leader = "me", .backoffs = {}});
+    planner_.set({.active = true, .leads = true, .leader = "me", .backoffs = {}});
   }
 
   test::JobBuilder waiting(const std::string& name, std::int64_t gpus, double deadline_in_s) {
@@ -32,13 +32,13 @@ class QueueQueryTest : public test::PlanningFixture {
 
   QueueView ask(const ClusterSnapshot& snapshot, const std::string& ns = "") {
     const test::FakeSource source(snapshot);
-    QueueQuery query(options_, board_, source, planner_, books_, clock_);
+    QueueQuery query(options_, known_, source, planner_, books_, clock_);
     return query.ask(ns);
   }
 
   test::FakeClock clock_;
-  PlannerBoard planner_;
-  BookBoard books_;
+  Published<PlannerView> planner_;
+  Published<WrittenBook> books_;
 };
 
 TEST_F(QueueQueryTest, ShowsPlannedTasksThenWaitingOnesByPredictedStart) {
@@ -74,7 +74,7 @@ TEST_F(QueueQueryTest, ShowsPlannedTasksThenWaitingOnesByPredictedStart) {
 // Shadow and advise mode, and a dump: nobody suspends Jobs there.
 TEST_F(QueueQueryTest, WithoutAPlannerWhatWaitsForKubeSchedulerIsPlannedAndNotReleased) {
   options_.stock_waits = true;
-  planner_.publish({});
+  planner_.set({});
   const auto stock = [&](const std::string& name, double deadline_in_s) {
     auto job = a_job(name).gpus(4).created(clock_.wall_s());
     job.intent().expected_duration_s = 600;
@@ -115,7 +115,7 @@ TEST_F(QueueQueryTest, WhoIsExpectedToComeCountsInWhatIsForecastForTheQuestion) 
                              clock_.wall_s() - 1000.0 * i + 7300,
                              {"nvidia.com/gpu", 1, 4, false, false},
                              intent});
-  books_.publish({std::make_shared<const core::ForecastBook>(), 0, others});
+  books_.set({std::make_shared<const core::ForecastBook>(), 0, others});
   EXPECT_GT(*ask(snapshot).rows[1].start_p90_s, alone_s + 600);
 }
 
@@ -149,7 +149,7 @@ TEST_F(QueueQueryTest, SaysWhyATaskWaits) {
   PlannerView view{.active = true, .leads = true, .leader = "me", .backoffs = {}};
   view.backoffs[Uid("job:default/plain")] = {clock_.steady_s() + 90,
                                              std::string(reason::kNodesLost)};
-  planner_.publish(view);
+  planner_.set(view);
   EXPECT_EQ(reason_of("plain"), reason::kNodesLost);
   const QueueRow backs_off = ask(snapshot).rows.front();
   ASSERT_EQ(backs_off.key.name, "plain");
@@ -253,12 +253,12 @@ TEST_F(QueueQueryTest, TheMarginIsFromTheFinishToTheDeadlineAlsoOfWhatRuns) {
 TEST_F(QueueQueryTest, AReplicaThatDoesNotPlanSaysSo) {
   const ClusterSnapshot snapshot =
       a_cluster().with(a_node("n1")).with(waiting("plain", 1, 3600)).build();
-  planner_.publish({.active = true, .leads = false, .leader = "other", .backoffs = {}});
+  planner_.set({.active = true, .leads = false, .leader = "other", .backoffs = {}});
   EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotKnownHere);
   EXPECT_EQ(ask(snapshot).leader, "other");
-  planner_.publish({.active = true, .leads = false, .leader = "", .backoffs = {}});
+  planner_.set({.active = true, .leads = false, .leader = "", .backoffs = {}});
   EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotLed);
-  planner_.publish({});
+  planner_.set({});
   EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotActive);
 }
 

@@ -29,8 +29,8 @@ class ReloaderTest : public ::testing::Test {
     options.read = [this] { return config::load_configuration(file_); };
     options.changed = [this] { ++changes_; };
     options.poll_s = 0.01;
-    board_.publish(settings_of(options.started).value());
-    reloader_ = std::make_unique<Reloader>(std::move(options), board_, metrics_, system_clock());
+    settings_.set(settings_of(options.started).value());
+    reloader_ = std::make_unique<Reloader>(std::move(options), settings_, metrics_, system_clock());
     reloader_->start();
   }
   // As editors and kubectl do it: beside the file, then renamed over it.
@@ -40,7 +40,7 @@ class ReloaderTest : public ::testing::Test {
     std::filesystem::rename(beside, file_);
   }
   std::int64_t max_pending(const std::string& queue) const {
-    return board_.settings()->queues.of(queue).max_pending;
+    return settings_.get()->queues.of(queue).max_pending;
   }
   bool counts(const std::string& sample) const {
     for (int i = 0; i < 500; ++i) {
@@ -57,23 +57,23 @@ class ReloaderTest : public ::testing::Test {
   test::TemporaryFolder folder_;
   const std::string file_ = folder_.file("slackline.yaml");
   obs::MetricsRegistry metrics_;
-  SettingsBoard board_;
+  Published<Settings> settings_;
   std::atomic<int> changes_ = 0;
   std::unique_ptr<Reloader> reloader_;
 };
 
 TEST_F(ReloaderTest, AChangedFileIsObeyed) {
   follow("queue: {maxPending: 3}\n");
-  const SettingsPtr before = board_.settings();
+  const SettingsPtr before = settings_.get();
   replace(
       "queue: {maxPending: 5}\nplanner: {policy: fifo}\nscoring: {theta: 2}\n"
       "queues: [{name: a, maxPending: 1}]\nwebhook: {schedulerName: other}\n");
   ASSERT_TRUE(counts(reloads("loaded", 1)));
   EXPECT_EQ(max_pending("a"), 1);
   EXPECT_EQ(max_pending("b"), 5);
-  EXPECT_EQ(board_.settings()->theta, 2);
-  EXPECT_EQ(board_.settings()->policy.name, "fifo");
-  EXPECT_EQ(board_.settings()->scheduler_name, "other");
+  EXPECT_EQ(settings_.get()->theta, 2);
+  EXPECT_EQ(settings_.get()->policy.name, "fifo");
+  EXPECT_EQ(settings_.get()->scheduler_name, "other");
   EXPECT_EQ(before->queues.defaults.max_pending, 3) << "who reads it keeps what they took";
 }
 
@@ -106,7 +106,7 @@ TEST_F(ReloaderTest, AConfigMapSwapsASymlink) {
   options.read = [this] { return config::load_configuration(file_); };
   options.changed = [this] { ++changes_; };
   options.poll_s = 0.01;
-  Reloader reloader(std::move(options), board_, metrics_, system_clock());
+  Reloader reloader(std::move(options), settings_, metrics_, system_clock());
   reloader.start();
   std::filesystem::create_directory_symlink("v2", folder_.file("data-new"));
   std::filesystem::rename(folder_.file("data-new"), folder_.file("data"));
@@ -122,7 +122,7 @@ TEST_F(ReloaderTest, AChangeBetweenTheStartAndTheFirstLookIsSeen) {
   options.read = [this] { return config::load_configuration(file_); };
   options.changed = [this] { ++changes_; };
   replace("queue: {maxPending: 5}\n");
-  Reloader reloader(std::move(options), board_, metrics_, system_clock());
+  Reloader reloader(std::move(options), settings_, metrics_, system_clock());
   reloader.start();
   ASSERT_TRUE(counts(reloads("loaded", 1)));
   EXPECT_EQ(max_pending("a"), 5);

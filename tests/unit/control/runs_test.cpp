@@ -49,9 +49,9 @@ class RunsTest : public ::testing::Test {
   }
 
   GpuCatalog catalog = default_gpu_catalog();
-  KnownBoard board;
+  Published<Known> known{make_known({})};
   std::vector<FinishedRun> learnt;
-  Runs runs{catalog, board, [this](FinishedRun run) { learnt.push_back(std::move(run)); }};
+  Runs runs{catalog, known, [this](FinishedRun run) { learnt.push_back(std::move(run)); }};
   test::FakeSource source{a_cluster()
                               .with(a_node("t4-1").of("T4", 4))
                               .with(a_node("t4-2").of("T4", 4))
@@ -81,7 +81,7 @@ TEST_F(RunsTest, StartupOfTheProfileIsNotTraining) {
   entry.gpu_type = GpuType("T4");
   entry.coefficients = {"S", {24, 0.42, -0.0021, 0.12, 1.4}};
   entry.startup_s = 20;
-  board.publish(std::make_shared<const Known>(make_known(WorkloadProfiles({entry}), {}, 1)));
+  known.set(make_known(WorkloadProfiles({entry}), {}, 1));
   run_pods();
   runs.on_job(started());
   runs.on_job(finished());

@@ -27,7 +27,7 @@ class ShadowPlannerTest : public test::PlanningFixture {
     options.path = folder_.path() + "/journal.db";
     journal_ = std::move(*store::Journal::open(options));
     log_ = std::make_unique<DecisionLog>(journal_.get(), metrics_);
-    shadow_ = std::make_unique<ShadowPlanner>(options_, board_, source_, *log_, metrics_, clock_);
+    shadow_ = std::make_unique<ShadowPlanner>(options_, known_, source_, *log_, metrics_, clock_);
   }
 
   test::JobBuilder job(const std::string& name, double deadline_in_s) const {
@@ -77,7 +77,7 @@ TEST_F(ShadowPlannerTest, JournalsWhatItWouldHaveReleasedAndCountsDeadlinesBesid
   const DecisionRow row = rows().front();
   EXPECT_EQ(row.pod.name, "tight");
   EXPECT_EQ(row.result, "would start: 1x4 K80 on n1");
-  EXPECT_EQ(row.policy, settings_.settings()->policy.name + "-shadow");
+  EXPECT_EQ(row.policy, settings_.get()->policy.name + "-shadow");
   EXPECT_EQ(row.reasons.front().first, "NotActive");
   EXPECT_FALSE(row.options_hash.empty());
 

@@ -126,7 +126,7 @@ class SharesTest : public testing::Test {
   }
 
   DecisionOptions options_;
-  KnownBoard board_;
+  Published<Known> known_{make_known({})};
   SlowWriter writer_;
   obs::MetricsRegistry metrics_;
   DecisionLog log_{nullptr, metrics_};
@@ -135,7 +135,7 @@ class SharesTest : public testing::Test {
 TEST_F(SharesTest, SixtyFourBindsAtOnceToEightShares) {
   LiveSource source(cluster(1, 8, 64));
   writer_.delays["n0"] = milliseconds(30);
-  Extender extender(options_, board_, source, &writer_, log_, system_clock());
+  Extender extender(options_, known_, source, &writer_, log_, system_clock());
   std::atomic<int> good = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 64; ++i)
@@ -153,7 +153,7 @@ TEST_F(SharesTest, SixtyFourBindsAtOnceToEightShares) {
 TEST_F(SharesTest, OnlyActiveModeWritesSlots) {
   LiveSource source(cluster(1, 8, 1));
   options_.mode = Mode::kAdvise;
-  Extender extender(options_, board_, source, &writer_, log_, system_clock());
+  Extender extender(options_, known_, source, &writer_, log_, system_clock());
   EXPECT_THAT(bind(extender, 0, "n0").error, IsEmpty());
   EXPECT_EQ(writer_.bound()["n0"], 1);
   EXPECT_THAT(writer_.slots(), IsEmpty());
@@ -167,7 +167,7 @@ TEST_F(SharesTest, WithoutAChoiceAPodIsBoundWithoutSlots) {
                         .with(a_pod("two").gpus(1, kShare).on("n0").slots(kShare, {1}))
                         .with(pod(0))
                         .build());
-  Extender extender(options_, board_, source, &writer_, log_, system_clock());
+  Extender extender(options_, known_, source, &writer_, log_, system_clock());
   EXPECT_THAT(bind(extender, 0, "n0").error, IsEmpty());
   EXPECT_EQ(writer_.bound()["n0"], 1);
   EXPECT_THAT(writer_.slots(), IsEmpty());
@@ -178,7 +178,7 @@ TEST_F(SharesTest, TwoSchedulersNeverOverbookANode) {
   LiveSource source(cluster(4, 2, 16));
   for (int i = 0; i < 4; ++i)
     writer_.delays["n" + std::to_string(i)] = milliseconds(30);
-  Extender extender(options_, board_, source, &writer_, log_, system_clock());
+  Extender extender(options_, known_, source, &writer_, log_, system_clock());
   const std::vector<std::string_view> names = {"n0", "n1", "n2", "n3"};
   std::vector<std::thread> binds;
   std::atomic<int> good = 0;
@@ -210,7 +210,7 @@ TEST_F(SharesTest, TwoSchedulersNeverOverbookANode) {
 TEST_F(SharesTest, ASlowApiServerDelaysNeitherOtherBindsNorFilters) {
   LiveSource source(cluster(2, 8, 8));
   writer_.delays["n0"] = milliseconds(2000);
-  Extender extender(options_, board_, source, &writer_, log_, system_clock());
+  Extender extender(options_, known_, source, &writer_, log_, system_clock());
   std::vector<std::thread> slow;
   for (int i = 0; i < 4; ++i)
     slow.emplace_back([&, i] { bind(extender, i, "n0"); });
@@ -238,7 +238,7 @@ TEST_F(SharesTest, ASlowApiServerDelaysNeitherOtherBindsNorFilters) {
 
 TEST_F(SharesTest, FilterSeesBindsThatTheWatchDoesNotShowYet) {
   LiveSource source(cluster(2, 1, 3));
-  Extender extender(options_, board_, source, &writer_, log_, system_clock());
+  Extender extender(options_, known_, source, &writer_, log_, system_clock());
   EXPECT_THAT(bind(extender, 0, "n0").error, IsEmpty());
   EXPECT_THAT(filter(extender, 1, {"n0", "n1"}).verdicts,
               testing::ElementsAre(Verdict::kInsufficientGpus, Verdict::kPass));
@@ -250,7 +250,7 @@ TEST_F(SharesTest, WithoutTheLeaseNoShareIsGivenAway) {
   test::FakeClock clock;
   std::optional<double> since_s;
   options_.leads_since = [&] { return since_s; };
-  Extender extender(options_, board_, source, &writer_, log_, clock);
+  Extender extender(options_, known_, source, &writer_, log_, clock);
   EXPECT_THAT(filter(extender, 0, {"n0"}).error, HasSubstr("does not hold the Lease"));
   EXPECT_THAT(bind(extender, 0, "n0").error, HasSubstr("does not hold the Lease"));
 
@@ -274,7 +274,7 @@ TEST_F(SharesTest, WithoutTheLeaseNoShareIsGivenAway) {
 TEST_F(SharesTest, WholeGpusAreNobodysConcernHere) {
   LiveSource source(a_cluster().with(a_node("n0")).with(a_pod("p0").gpus(1)).build());
   options_.leads_since = [] { return std::optional<double>(); };
-  Extender extender(options_, board_, source, &writer_, log_, system_clock());
+  Extender extender(options_, known_, source, &writer_, log_, system_clock());
   EXPECT_THAT(bind(extender, 0, "n0").error, IsEmpty());
 }
 

@@ -41,7 +41,7 @@ class WebhookTest : public ::testing::Test {
     Settings now;
     now.own_user = "us";
     now.queues.defaults.max_pending = max_pending;
-    settings.publish(now);
+    settings.set(now);
   }
 
   static AdmissionReview urgent() {
@@ -63,13 +63,13 @@ class WebhookTest : public ::testing::Test {
     return decision.refusal ? decision.refusal->reason : "";
   }
 
-  SettingsBoard settings;
+  Published<Settings> settings;
   DecisionOptions decisions;
-  KnownBoard board;
+  Published<Known> known{make_known({})};
   test::FakeClock clock;
   test::FakeSource source{test::a_cluster().build()};
   FakeReviewer reviewer;
-  Webhook webhook{settings, decisions, board, source, &reviewer, clock};
+  Webhook webhook{settings, decisions, known, source, &reviewer, clock};
 };
 
 TEST_F(WebhookTest, ShadowModeIsInert) {
@@ -131,7 +131,7 @@ TEST_F(WebhookTest, EachQueueHasItsOwnLimit) {
   Settings now;
   now.queues.defaults.max_pending = 1;
   now.queues.named["vision"].max_pending = 2;
-  settings.publish(now);
+  settings.set(now);
   const auto in_vision = [](const std::string& name) {
     ReviewText text;
     text.metadata = R"("labels":{"slackline.dev/queue":"vision"})";

@@ -25,7 +25,7 @@ class ModelRoutesTest : public ::testing::Test {
         control::Models::open({.path = folder_.file("m.db")}, WorkloadProfiles{}, metrics_, clock_);
     EXPECT_TRUE(opened) << opened.error().message;
     models_ = std::move(*opened);
-    queries_ = std::make_unique<control::Queries>(options_, models_->board(), source_, nullptr,
+    queries_ = std::make_unique<control::Queries>(options_, models_->known(), source_, nullptr,
                                                   clock_, "test");
     router_ = Router();
     add_model_routes(router_, *queries_, *models_, pages_);

@@ -1,0 +1,20 @@
+// WrittenBook: the book of forecasts as it was last written, published for queries.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "slackline/core/cluster/arrivals.h"
+#include "slackline/core/planning/forecast_book.h"
+
+namespace slackline::control {
+
+struct WrittenBook {
+  // Never null.
+  std::shared_ptr<const core::ForecastBook> book = std::make_shared<const core::ForecastBook>();
+  std::uint64_t snapshot_version = 0;  // which it was made from
+  // Who is expected to come again, as the book was written; never null.
+  std::shared_ptr<const core::ArrivalList> arrivals = std::make_shared<const core::ArrivalList>();
+};
+
+}  // namespace slackline::control
