@@ -1,7 +1,7 @@
 // Where listeners listen: HOST:PORT, [IPv6]:PORT or :PORT.
 //
-// Private to this layer. HOST is an IP address or localhost: a name would be looked up once, by
-// somebody, and might be another machine tomorrow.
+// Private to this layer. HOST is an IP address or localhost: a name would be looked up once and
+// might mean another machine tomorrow.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct Address {
   int port = 0;      // 0: any free one
 };
 
-// The error says what is wrong and what it may be.
+// The error says what is wrong and what is allowed.
 Result<Address> parse_address(const std::string& text);
 
-// Whether both cannot be listened on at once.
+// Whether the two exclude each other.
 bool clash(const Address& a, const Address& b);
 
 }  // namespace slackline::config

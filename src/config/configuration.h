@@ -20,20 +20,20 @@ inline constexpr std::string_view kApiVersion = "config.slackline.dev/v1alpha1";
 inline constexpr std::string_view kKind = "SlacklineConfiguration";
 
 struct TlsSettings {
-  std::string cert_file;  // PEM, leaf first; empty, of the webhook: one that we make ourselves
+  std::string cert_file;  // PEM, leaf first; empty for the webhook: Slackline makes its own
   std::string key_file;
-  std::string client_ca_file;                  // set: clients must present a certificate of this CA
-  std::vector<std::string> client_names = {};  // not empty: that names one of these
+  std::string client_ca_file;  // if set, clients must present a certificate of this CA
+  std::vector<std::string> client_names = {};  // if not empty, one that names one of these
 
   friend bool operator==(const TlsSettings&, const TlsSettings&) = default;
 };
 
-// What one listener may use; listeners share nothing.
+// The limits of one listener; listeners share nothing.
 struct ListenerLimits {
   std::int64_t connections = 1024;
-  std::int64_t memory_bytes = 0;    // of requests and of answers that are not read yet, together
-  std::int64_t max_body_bytes = 0;  // of one request
-  std::int64_t threads = 0;         // for handlers that may wait
+  std::int64_t memory_bytes = 0;        // of requests and unread answers together
+  std::int64_t max_body_bytes = 0;      // of one request
+  std::int64_t threads = 0;             // for handlers that may wait
   std::int64_t handshakes_per_s = 100;  // TLS, of one client address
 
   friend bool operator==(const ListenerLimits&, const ListenerLimits&) = default;
@@ -49,9 +49,9 @@ struct ListenerSettings {
 
 bool is_loopback(const ListenerSettings& listener);
 
-// A certificate that we make ourselves and that all replicas share.
+// A certificate that Slackline makes itself and that all replicas share.
 struct CertificateSettings {
-  std::vector<std::string> names;  // what the listener is called by; DNS names and IP addresses
+  std::vector<std::string> names;  // the listener's DNS names and IP addresses
   std::string secret;              // NAMESPACE/NAME of the Secret that keeps it
   double life_s = 0;
 
@@ -67,31 +67,31 @@ struct ListenersSettings {
       "127.0.0.1:8181", {}, {.memory_bytes = 256 * kMi, .max_body_bytes = 16 * kMi, .threads = 64}};
   ListenerSettings api{
       "127.0.0.1:8180", {}, {.memory_bytes = 64 * kMi, .max_body_bytes = 2 * kMi, .threads = 2}};
-  // REST for people of the cluster: TLS, by default with a certificate of our own, and tokens. No
-  // address: none.
+  // REST for people of the cluster: TLS, by default with Slackline's own certificate, and tokens.
+  // Without an address: off.
   ListenerSettings remote_api{
       "", {}, {.memory_bytes = 64 * kMi, .max_body_bytes = 2 * kMi, .threads = 4}};
-  // REST for the API server's service proxy: reading only, plain, for whoever reaches it. No
-  // address: none.
+  // REST for the API server's service proxy: read-only, plain, for everybody who reaches it.
+  // Without an address: off.
   ListenerSettings proxy_api{"", {}, {.memory_bytes = 64 * kMi, .threads = 2}};
   ListenerSettings metrics{"127.0.0.1:8182", {}, {.memory_bytes = 16 * kMi, .threads = 1}};
-  // No address: none. Without tls Slackline makes its own certificate.
+  // Without an address: off. Without tls Slackline makes its own certificate.
   ListenerSettings webhook{
       "", {}, {.memory_bytes = 128 * kMi, .max_body_bytes = 8 * kMi, .threads = 64}};
 
   friend bool operator==(const ListenersSettings&, const ListenersSettings&) = default;
 };
 
-// Off loopback and without tls files, the extender and kube-scheduler have certificates that we
-// make, of an authority that we keep (control/trust/authority_keeper.h).
+// Off loopback and without tls files, Slackline makes the certificates of extender and
+// kube-scheduler, by an authority that it keeps (control/trust/authority_keeper.h).
 struct ExtenderSettings {
   CertificateSettings certificate{
       {"slackline.slackline-system.svc"}, "slackline-system/slackline-extender-tls", 30 * 86400.0};
-  // Long, because kube-scheduler reads the authority that it trusts only when it starts.
+  // Long, because kube-scheduler reads the authority that it trusts only at its start.
   double authority_life_s = 3650 * 86400.0;
-  // Of the kube-schedulers that call it: bind refuses the pods of others. Empty: anybody's.
+  // The kube-schedulers that call it: bind refuses the pods of others. Empty: all pods.
   std::vector<std::string> scheduler_names = {"gpu-scheduler"};
-  // NAMESPACE/NAME of the ConfigMap that tells kube-scheduler whom to trust, as ca.crt.
+  // NAMESPACE/NAME of the ConfigMap with the authorities that kube-scheduler trusts, as ca.crt.
   std::string trust = "kube-system/slackline-extender-ca";
   // NAMESPACE/NAME of the Secret with kube-scheduler's own certificate, as tls.crt and tls.key.
   std::string client_secret = "kube-system/slackline-extender-client";
@@ -103,7 +103,7 @@ struct ExtenderSettings {
 // The admission webhook. Names of objects are NAMESPACE/NAME.
 struct WebhookSettings {
   std::string scheduler_name = "gpu-scheduler";  // replaces default-scheduler; empty = never
-  std::string service_account = "slackline-system/slackline";  // ours: who may write our keys
+  std::string service_account = "slackline-system/slackline";  // may write Slackline's keys
   CertificateSettings certificate{{"slackline-webhook.slackline-system.svc"},
                                   "slackline-system/slackline-webhook-tls",
                                   90 * 86400.0};
@@ -118,13 +118,13 @@ struct RemoteApiSettings {
       {"slackline-api.slackline-system.svc", "slackline-api.slackline-system", "localhost"},
       "slackline-system/slackline-api-tls",
       90 * 86400.0};
-  // NAMESPACE/NAME of the ConfigMap that tells people whom to trust, as ca.crt.
+  // NAMESPACE/NAME of the ConfigMap with the authorities that people trust, as ca.crt.
   std::string trust = "slackline-system/slackline-api-ca";
 
   friend bool operator==(const RemoteApiSettings&, const RemoteApiSettings&) = default;
 };
 
-// How it is proved that a plan or an admission was written by us.
+// The proof that Slackline wrote a plan or an admission.
 struct TrustSettings {
   std::string key_secret = "slackline-system/slackline-plan-key";  // NAMESPACE/NAME of the Secret
   double key_life_s =
@@ -144,7 +144,8 @@ struct PlannerSettings {
   std::string policy = "savable";  // as core/planning/policy.h names it
   std::string lease =
       "slackline-system/slackline";  // NAMESPACE/NAME; of several replicas one plans
-  // Outside of active mode: whether what active mode has left is given back (written to).
+  // Outside of active mode: whether Jobs and pods that active mode held back are returned to the
+  // scheduler.
   bool give_back = false;
 
   friend bool operator==(const PlannerSettings&, const PlannerSettings&) = default;
@@ -153,7 +154,7 @@ struct PlannerSettings {
 struct ClusterSettings {
   std::string dump_file;          // source file:DUMP; empty = the API server
   std::string kubeconfig;         // empty = in-cluster, else the default kubeconfig
-  double stale_after_s = 150;     // an older cache judges nothing, everything passes
+  double stale_after_s = 150;     // an older cache is not used: everything passes
   double audit_interval_s = 600;  // how often the cache is compared with a fresh list
 
   friend bool operator==(const ClusterSettings&, const ClusterSettings&) = default;
@@ -161,7 +162,7 @@ struct ClusterSettings {
 
 struct StoreSettings {
   std::string path = "slackline.db";
-  std::string models_path;               // of the model database; empty = beside `path`
+  std::string models_path;               // of the model database; empty = next to `path`
   std::int64_t keep_rows = 300000;       // decisions of at most 1.5 kB; older ones are deleted
   double keep_history_s = 90 * 86400.0;  // finished tasks; at most 200,000 of them
 
@@ -184,7 +185,7 @@ struct LogSettings {
 struct Configuration {
   Mode mode = Mode::kAdvise;
   GpuCatalog gpus = default_gpu_catalog();
-  std::vector<std::string> profiles;  // files or globs of WorkloadProfiles, beside those shipped
+  std::vector<std::string> profiles;  // files or globs of WorkloadProfiles, besides those shipped
   ScoringSettings scoring;
   ListenersSettings listeners;
   ExtenderSettings extender;

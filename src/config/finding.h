@@ -23,7 +23,7 @@ using Findings = std::vector<Finding>;
 
 bool has_errors(const Findings& findings);
 
-// By line, then path and text; doubles go.
+// Sorts by line, path and text; removes duplicates.
 void sort_by_line(Findings& findings);
 
 // "slackline.yaml:12: error: scoring.theta: is -1; it must be >= 0", as compilers write it.

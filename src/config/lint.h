@@ -3,10 +3,10 @@
 //
 // It knows what kube-scheduler 1.25 to 1.37 accept and what their releases do with it: errors are
 // what the scheduler refuses to start with or what binds pods wrongly or without protection;
-// warnings cost placement quality or availability. Which extender is ours: the only one; among
-// several those whose urlPrefix ends in /v1/extender.
+// warnings cost placement quality or availability. Slackline's extender is the only one, or, among
+// several, those whose urlPrefix ends in /v1/extender.
 //
-// scheduler_stanza: the `extenders:` block that fits our configuration; it lints clean.
+// scheduler_stanza: the `extenders:` block that fits Slackline's configuration; it has no findings.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@
 
 namespace slackline::config {
 
-// Findings by line. Shortest and longest httpTimeout that pass without a warning, in seconds: a
-// bind waits for the API server, and a scheduling cycle waits for a dead extender.
+// Shortest and longest httpTimeout that pass without a warning, in seconds: a bind waits for the
+// API server, and a scheduling cycle waits for a dead extender.
 inline constexpr double kShortestHttpTimeout_s = 1;
 inline constexpr double kLongestHttpTimeout_s = 5;
 // In-tree scores add up to about this many weights; a smaller one cannot outvote them.

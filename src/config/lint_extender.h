@@ -21,7 +21,7 @@ class Lint {
   bool has(std::string_view key) const;
   // Empty where absent.
   std::string text(std::string_view key) const;
-  // What kube-scheduler takes an absent flag for.
+  // kube-scheduler's default of the flag.
   bool flag(std::string_view key) const { return text(key) == "true"; }
   const wire::Document* find(std::string_view key) const { return map_.find(key); }
   Lint inside(std::string_view key) const;
@@ -42,7 +42,7 @@ class Lint {
   Findings& findings_;
 };
 
-// Rules that hold for every extender, and for `ours` those that fit our configuration.
+// Rules for every extender, and for `ours` those that depend on Slackline's configuration.
 void lint_extender(const Lint& extender, bool ours, const Configuration& configuration);
 
 }  // namespace slackline::config

@@ -1,8 +1,8 @@
 // Reading a SlacklineConfiguration (F37).
 //
-// Every problem of a file is told at once, not only the first: an unknown or doubled key with the
-// allowed ones, a wrong type, a value out of range, a doubled GPU type. A key left out has its
-// default; a list given replaces the default list as a whole.
+// All problems of a file are reported together: an unknown key with the allowed ones, a duplicate
+// key, a wrong type, a value out of range, a duplicate GPU type. A missing key has its default; a
+// list replaces the default list as a whole.
 #pragma once
 
 #include <string>

@@ -10,11 +10,11 @@
 
 namespace slackline::config {
 
-// What else is asked of the entries of a file; its error names the file.
+// An additional check of a file's entries; its error names the file.
 using CheckEntries = Status (*)(const std::vector<ProfileEntry>& entries, const std::string& file);
 
 // `patterns`: files or globs; one that matches nothing is an error that names it. control's
-// load_profiles() knows what coefficients may be.
+// load_profiles() knows which coefficients are valid.
 Result<WorkloadProfiles> load_profiles(const std::vector<std::string>& patterns,
                                        CheckEntries check = nullptr);
 

@@ -1,4 +1,5 @@
-// Section: one mapping of a YAML document, read key by key; what nobody read is an unknown key.
+// Section: one mapping of a YAML document, read key by key; a key that was not read is an unknown
+// key.
 //
 // Private to this layer. Each reader leaves its target as it is when the key is absent, and notes a
 // finding when the value is wrong. Path and line of the mapping name it in findings.
@@ -17,14 +18,14 @@
 
 namespace slackline::config {
 
-// The finding for a text that is no YAML document.
+// The finding for a text that is not a YAML document.
 Finding unreadable(const wire::YamlProblem& problem);
 
 class Section {
  public:
-  // A tree that is no mapping is itself a finding; then every key is absent.
+  // A tree that is not a mapping is itself a finding; then every key is absent.
   Section(const wire::Document& tree, std::string path, Findings& findings);
-  // Notes the keys that nobody asked for.
+  // Reports the keys that were not read.
   ~Section();
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
@@ -42,7 +43,7 @@ class Section {
   void duration(std::string_view key, double& target_s);
   void texts(std::string_view key, std::vector<std::string>& target);
   void section(std::string_view key, const std::function<void(Section&)>& read);
-  // Calls `read` for each item, which must be mappings; false where there is no list.
+  // Calls `read` for each item, which must be mappings; false if there is no list.
   bool sections(std::string_view key, const std::function<void(Section&)>& read);
 
   template <class Enum>

@@ -1,9 +1,9 @@
-// HttpStream: an answer without an end, delivered line by line (Kubernetes watches).
+// HttpStream: an endless answer, delivered line by line (Kubernetes watches).
 //
 // Lines are separated by '\n' and given without it; a last line that was cut off is not delivered.
 // A line beyond the limit ends the stream with kResourceExhausted. A stream that stays silent for
-// `silence_timeout_s`, or has no head within `head_timeout_s`, ends with kTimeout. A peer that is
-// gone without a word is noticed by TCP's keepalive before (net/transfer.h).
+// `silence_timeout_s`, or has no head within `head_timeout_s`, ends with kTimeout. TCP's keepalive
+// notices a vanished peer earlier (net/transfer.h).
 //
 // Thread-safety: one run() at a time; the connection is reused by the next. Handlers run on the
 // caller's thread.
@@ -43,7 +43,7 @@ struct StreamHandlers {
   std::function<bool(std::string_view)> on_line;  // false ends the stream
 };
 
-// How a stream ended in good order: closed by the peer or by on_line.
+// How a stream ended without an error: closed by the peer or by on_line.
 struct StreamEnd {
   int status = 0;
   std::string body;  // only of statuses other than 2xx; at most 64 KiB

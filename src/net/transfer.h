@@ -2,10 +2,10 @@
 // layer.
 //
 // The multi interface is used for one handle at a time because only it can be woken from another
-// thread; the easy interface would look at an interrupt once a second.
+// thread; the easy interface would check for an interrupt once a second.
 //
 // TCP asks a silent peer for a sign of life after 15 s and gives it up 30 s later: a half-open
-// connection (the other machine was restarted, a NAT forgot it) ends within 45 s.
+// connection (the peer was restarted, a NAT dropped it) ends within 45 s.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // BoundedNames: label values that people choose (queues, GPU types), bounded in number: the first
-// `most` names stand for themselves, every further one is "other".
+// `most` names are kept, every further one becomes "other".
 //
 // Thread-safe.
 #pragma once

@@ -1,7 +1,7 @@
 // ClockWatch: counts jumps of the wall clock (slackline_clock_jumps_total) and logs each.
 //
-// Nothing that decides depends on the wall clock but deadlines, which are dates; a jump explains
-// why those look odd. What NTP slews is no jump; a machine that was suspended is one.
+// No decision depends on the wall clock except by deadlines, which are dates; a jump explains why
+// those look odd. NTP slewing is not a jump; a suspended machine is.
 //
 // Thread-safety: start() once; the destructor ends its thread.
 #pragma once
@@ -19,8 +19,8 @@ class ClockWatch {
 
   void start();
 
-  // One look, as the thread takes it each second. Returns how far the wall clock has jumped since
-  // the last look, in seconds; 0: it has not.
+  // One check; the thread makes one each second. Returns how far the wall clock has jumped since
+  // the last check, in seconds.
   double look();
 
  private:

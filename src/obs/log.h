@@ -1,8 +1,8 @@
 // Structured logs: one line per event, key=value, foreign text escaped and cut (F41).
 //
-// Of warnings and errors at most ten of an event are written in ten seconds, for somebody may cause
-// one with every request; the next one says how many were left out. Where each must be counted a
-// metric stands beside it.
+// At most ten warnings and errors of one event are written in ten seconds, because a client may
+// cause one with every request; the next line says how many were left out. Where each one must be
+// counted there is a metric, too.
 //
 // Thread-safe. Never logs request bodies or tokens. Configure once at start, before the threads.
 #pragma once
@@ -29,7 +29,8 @@ void configure_log(LogLevel level, bool json, double period_s = kLogPeriod_s);
 // At any time.
 void set_log_level(LogLevel level);
 
-// `event` is one of few. `left_out`: lines before this one that the caller left out; told if any.
+// `event` is one of few. `left_out`: lines before this one that the caller left out; written if
+// any.
 void log(LogLevel level, std::string_view event, std::initializer_list<Field> fields = {},
          std::int64_t left_out = 0);
 

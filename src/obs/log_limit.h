@@ -1,10 +1,10 @@
-// LogLimit: lines that strangers can cause, at most so many in a period.
+// LogLimit: limits the rate of log lines that strangers can cause.
 //
 //   if (const auto left_out = limit_.admit(system_clock().steady_s()))
 //     log_warning("bad_request", {{"error", text}, {"left_out", *left_out}});
 //
-// Thread-safe. What is left out is counted, and told by the next line that is let through; a metric
-// beside it counts them all.
+// Thread-safe. Lines left out are counted, and the next line that passes reports their number; a
+// metric counts all of them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class LogLimit {
  public:
   explicit LogLimit(int lines = 10, double period_s = 10) : lines_(lines), period_s_(period_s) {}
 
-  // How many were left out since the last line; nothing: leave this one out too.
+  // The number of lines left out since the last one; nullopt: leave this one out, too.
   std::optional<std::int64_t> admit(double now_s);
 
  private:

@@ -1,7 +1,6 @@
-// ProcessMeters: what Prometheus clients tell of every process, under the names they all use:
-// process_cpu_seconds_total, process_resident_memory_bytes, process_virtual_memory_bytes,
-// process_open_fds, process_max_fds, process_start_time_seconds. Read from /proc; what cannot be
-// read keeps its last value.
+// ProcessMeters: the process metrics that all Prometheus clients export: process_cpu_seconds_total,
+// process_resident_memory_bytes, process_virtual_memory_bytes, process_open_fds, process_max_fds,
+// process_start_time_seconds. Read from /proc; what cannot be read keeps its last value.
 //
 // Thread-safe. refresh() before each scrape.
 #pragma once

@@ -1,4 +1,4 @@
-// SaidOnce: what goes on failing for the same reason is said once.
+// SaidOnce: reports a failure that repeats for the same reason only once.
 //
 // Not thread-safe.
 #pragma once
@@ -10,7 +10,7 @@ namespace slackline::obs {
 
 class SaidOnce {
  public:
-  // True where `outcome` (a Result or Status) is a failure, and another one than the last time.
+  // True if `outcome` (a Result or Status) is a failure that differs from the last one.
   template <class Outcome>
   bool is_news(const Outcome& outcome) {
     std::string failure = outcome ? std::string() : outcome.error().message;

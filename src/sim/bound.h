@@ -1,12 +1,12 @@
-// What no policy can beat: upper bound on Q, least load, lower bound on the makespan.
+// Bounds for every policy: upper bound on Q, least load, lower bound on the makespan.
 //
 // Relaxation for Q: preemption is free, a task may change its placement at any instant and run in
 // several by turns, and the future is known. A task that is to be done within a window of L seconds
 // then needs at least the GPU-seconds of the lower convex envelope of its placements' (latency,
-// GPU-seconds) at L. Of the tasks whose windows lie within [a, b], no more can be done than
-// gpus x (b - a) GPU-seconds allow. Those two are all that is asked; they make a polymatroid, so
-// taking the tasks by need, smallest first, each as far as there is room, is optimal, where a part
-// of a task counts as that part. The bound is exact for the relaxation and loose for the truth: it
+// GPU-seconds) at L. Of the tasks whose windows lie within [a, b], no more can be done than gpus x
+// (b - a) GPU-seconds allow. These are the only constraints; they form a polymatroid, so the greedy
+// choice is optimal: take the tasks by need, smallest first, each as far as there is room; a part
+// of a task counts as that part. The bound is exact for the relaxation and loose for reality: it
 // assumes that every task could have the fastest pool, and knows nothing of nodes.
 #pragma once
 
@@ -40,12 +40,12 @@ struct Bounds {
 // O(n^2 log n) in the number of tasks. No tasks: all 0.
 Bounds bounds_of(const std::vector<BoundTask>& tasks, int gpus);
 
-// The tasks of a table as the bound sees them: every placement of their menus with the time that
-// it truly takes, weights of pools left out.
+// The tasks of a table as the bound sees them: every placement of their menus with its true time,
+// without the weights of pools.
 std::vector<BoundTask> bound_tasks(const core::TaskTable& tasks,
                                    const std::vector<core::Pool>& pools, const Noise& noise);
 
-// The least GPU-seconds in which the task can be done within `window_s`; infinity where it cannot.
+// The least GPU-seconds in which the task can be done within `window_s`; infinity if it cannot.
 double least_gpu_seconds(const std::vector<BoundChoice>& choices, double window_s);
 
 }  // namespace slackline::sim

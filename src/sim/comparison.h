@@ -11,9 +11,9 @@
 
 namespace slackline::sim {
 
-// One row per policy, named as it was written; the best figure of every column carries a '*' (ties:
-// all of them), where there are several rows. Policies that leave tasks unserved say so. A line
-// below tells what no policy can beat.
+// One row per policy, named as written. With several rows the best figure of every column has a '*'
+// (ties: all of them). Policies that leave tasks unserved say so. The line below has the bounds of
+// every policy.
 std::string format_comparison(const std::vector<std::pair<std::string, Report>>& rows,
                               const Bounds& bounds);
 

@@ -1,5 +1,5 @@
-// Completion times of several runs as a drawing: the share of all tasks that were done within so
-// much time after their submission (000 section 5). Time is logarithmic; a task that was never
+// Completion times of several runs as a drawing: the share of all tasks that were done within a
+// given time after their submission (000 section 5). Time is logarithmic; a task that was never
 // served keeps its curve below 100 %.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace slackline::sim {
 
-// Name of the policy and what became of its tasks; at most eight curves can be told apart.
+// Name of the policy and the outcome of its tasks; at most eight curves can be distinguished.
 std::string completion_svg(const core::TaskTable& tasks,
                            const std::vector<std::pair<std::string, Outcome>>& runs,
                            std::string_view title);

@@ -1,5 +1,5 @@
-// The CSV of our own formats (traces, noise): wire's CSV with exactly the columns of the format,
-// and typed cells.
+// The CSV of Slackline's own formats (traces, noise): wire's CSV with exactly the columns of the
+// format, and typed cells.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct CsvRow {
   Result<std::int64_t> integer(std::size_t column, std::int64_t least) const;
 };
 
-// Rows look at `columns`, which must outlive them.
+// Rows refer to `columns`, which must outlive them.
 Result<std::vector<CsvRow>> parse_csv(std::string_view text,
                                       const std::vector<std::string>& columns);
 

@@ -1,5 +1,5 @@
 // The simulator: a trace played against a policy (core/planning/play.h) with true run times, and
-// what came of it.
+// its outcome.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,7 @@ struct Outcome {
 
 struct SimulationOptions {
   bool keep_events = false;
-  // Told the simulated time and the tasks finished, now and then; may be empty.
+  // Called now and then with the simulated time and the number of finished tasks; may be empty.
   std::function<void(double now_s, std::size_t finished)> progress{};
   // Sees the state after every call of the policy; false ends the run. May be empty.
   std::function<bool(const core::PlanState& state, double now_s)> watch{};

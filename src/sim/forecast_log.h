@@ -1,5 +1,5 @@
-// Forecasts made while a run is simulated, beside what then happened: how far core/planning/rollout
-// is to be believed.
+// Forecasts made while a run is simulated, with what then happened: the accuracy of
+// core/planning/rollout.
 #pragma once
 
 #include <limits>
@@ -23,9 +23,9 @@ struct ForecastRow {
   core::Forecast forecast;
 };
 
-// Asks about everything that waits or runs, at the first call of the policy at or after each of the
-// times. As somebody would who looks back: what arrived within the last day, or since the run
-// began, is expected to arrive again.
+// Forecasts everything that waits or runs, at the first call of the policy at or after each of the
+// times. Tasks like those that arrived within the last day, or since the run began, are expected to
+// arrive again.
 class ForecastLog {
  public:
   // `tasks` and `policy` must outlive the log.
@@ -45,10 +45,9 @@ class ForecastLog {
   std::vector<ForecastRow> rows_;
 };
 
-// made_s,task,phase,start_p10,...,start_p90,start_s,finish_p10,...,finish_p90,finish_s
-// phase: waiting or running; start_s: the next start, of a running task the one that was; inf, in
-// forecasts and in what happened: not within the horizon of forecasts. `outcome` must have its
-// events.
+// made_s,task,phase,start_p10,...,start_p90,start_s,finish_p10,...,finish_p90,finish_s phase:
+// waiting or running; start_s: the next start, of a running task its last one; inf, in forecasts
+// and outcomes: beyond the horizon of forecasts. `outcome` must have its events.
 std::string format_forecasts_csv(const core::TaskTable& tasks, const Outcome& outcome,
                                  const std::vector<ForecastRow>& rows);
 

@@ -1,6 +1,6 @@
 // The paper's load (000 section 5): Poisson arrivals of tasks with random type, size and class. The
-// types are the six nets of the paper, as far as there are ranges for them; ranges for none of them
-// are all drawn from.
+// types are the paper's six networks, as far as there are ranges for them; if there are none for
+// any of them, all ranges are used.
 //
 // Per task, in this order, one draw each: the gap to the task before it (exponential), type, batch,
 // iterations (whole number), class, GPUs asked for. The first task whose arrival is not before the

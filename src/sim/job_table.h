@@ -1,6 +1,6 @@
-// A recording read by column names: what the readers of the trace formats share.
+// A recording read by column names: the common part of the readers of trace formats.
 //
-// Every wrong cell is noted with line and column; finish() tells them at once.
+// Every wrong cell is noted with line and column; finish() reports them together.
 #pragma once
 
 #include <initializer_list>
@@ -25,11 +25,11 @@ class JobTable {
 
   // A finite number of at least `least` (and at most kMostSeconds); 0 and a problem otherwise.
   double number(const wire::CsvRow& row, std::size_t column, double least);
-  // Empty cells are nullopt, and so is a column that is not there.
+  // Empty cells and missing columns are nullopt.
   std::optional<double> optional_number(const wire::CsvRow& row, std::optional<std::size_t> column,
                                         double least);
-  // Epoch seconds of "2017-10-03 07:10:26" (a 'T' between, fractions and what follows the seconds
-  // are read over), or a number of seconds.
+  // Epoch seconds of "2017-10-03 07:10:26" (a 'T' between, fractions and suffixes of the seconds
+  // are ignored), or a number of seconds.
   double time(const wire::CsvRow& row, std::size_t column);
   std::string_view text(const wire::CsvRow& row, std::optional<std::size_t> column) const;
   void problem(const wire::CsvRow& row, std::size_t column, std::string_view what);

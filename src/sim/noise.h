@@ -16,7 +16,7 @@
 
 namespace slackline::sim {
 
-// One statement; what is left open (nullopt, empty, 0) matches everything.
+// One row; an open field (nullopt, empty, 0) matches everything.
 struct NoiseRow {
   std::optional<std::int64_t> task;
   std::string type;
@@ -33,10 +33,10 @@ class Noise {
   void add(NoiseRow row);
   // The product of the rows that match: those that name no task first, then those of the task.
   double factor(const core::PlanTask& task, const std::string& pool, Placement shape) const;
-  // How long the work takes in truth.
+  // The true time of the work.
   double true_work_s(const core::PlanTask& task, const std::vector<core::Pool>& pools,
                      const core::Choice& choice) const;
-  // kInvalidArgument where a row names a pool that the platform has not: it would never match.
+  // kInvalidArgument if a row names a pool that the platform does not have: it would never match.
   Status check(const std::vector<core::Pool>& pools) const;
 
  private:

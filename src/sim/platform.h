@@ -1,4 +1,4 @@
-// The platform of an experiment, and how a trace meets it: every task with its menu of placements.
+// The platform of an experiment, and a trace on it: every task with its menu of placements.
 #pragma once
 
 #include <string_view>
@@ -15,9 +15,9 @@ struct Platform {
   std::vector<core::Pool> pools;
   double theta = core::kDefaultTheta;
   double restart_s = 60;      // start-up after a preemption
-  double checkpoint_s = 600;  // a preemption loses what was done since; 0 = nothing
+  double checkpoint_s = 600;  // a preemption loses the work done since; 0 = nothing
   int max_gpus = 16;          // of one task
-  bool fixed = false;         // the GPU count that was asked for is binding
+  bool fixed = false;         // the requested GPU count is binding
   bool divisible = false;     // only shapes that divide the batch
   double fallback_after_s = core::kDefaultFallback_s;  // core::PlanTask
 
@@ -38,7 +38,7 @@ Status match_types(std::vector<core::Pool>& pools, std::vector<ProfileEntry>& en
 Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& profiles,
                                 const Platform& platform);
 
-// One task of a table, from whatever estimates there are of it.
+// One task of a table, from its estimates.
 core::PlanTask prepare_task(const TraceTask& task, const std::vector<core::Estimate>& estimates,
                             const Platform& platform);
 

@@ -1,7 +1,7 @@
 // Random numbers that are the same on every platform: SplitMix64, and distributions made of IEEE
 // additions, multiplications, divisions and square roots alone (libm may differ in the last bit).
 //
-// One generator is one stream: who draws what in which order is part of the caller's contract.
+// One generator is one stream: the order of draws is part of the caller's contract.
 #pragma once
 
 #include <cstdint>

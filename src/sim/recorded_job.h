@@ -1,5 +1,5 @@
-// From jobs that ran on somebody's cluster to tasks of a trace. What a recording does not tell is
-// made up here, the same for every format, and said in Trace::assumptions.
+// Turns jobs recorded on a real cluster into tasks of a trace. Data that a recording lacks are made
+// up here, in the same way for every format, and listed in Trace::assumptions.
 //
 //   selection    jobs of the cluster asked for, submitted in [from_s, from_s + for_s) after the
 //                first job of the file, in order of submission (ties: of the file), every n-th of
@@ -32,11 +32,11 @@ struct RecordedJob {
   double submit_s = 0;
   double duration_s = 0;             // on `gpus` GPUs
   std::int64_t gpus = 1;             // 0: it did not use any
-  std::string type;                  // empty: not told
+  std::string type;                  // empty: unknown
   std::optional<double> batch;       // global
   std::optional<double> deadline_s;  // the clock of submit_s
   bool best_effort = false;
-  std::string cluster;  // empty: not told
+  std::string cluster;  // empty: unknown
 };
 
 struct RecordedOptions {
@@ -47,7 +47,7 @@ struct RecordedOptions {
   ClassMix mix;
   core::DeadlineFactors kappa;
   std::uint64_t seed = 0;
-  std::string cluster;  // only jobs of the cluster of this name, or whose name ends so; empty = all
+  std::string cluster;  // only jobs of the cluster with this name or suffix; empty = all
   double from_s = 0;
   double for_s = std::numeric_limits<double>::infinity();
   std::size_t every = 1;
@@ -55,8 +55,8 @@ struct RecordedOptions {
   double most_duration_s = std::numeric_limits<double>::infinity();
 };
 
-// `assumptions` are those of the format, said first. kInvalidArgument: nothing is left to simulate,
-// or no profile predicts a job (the error names line and type).
+// `assumptions` are those of the format, listed first. kInvalidArgument: nothing is left to
+// simulate, or no profile predicts a job (the error names line and type).
 Result<Trace> trace_of(std::vector<RecordedJob> jobs, const RecordedOptions& options,
                        std::vector<std::string> assumptions);
 

@@ -1,4 +1,4 @@
-// What a simulated run achieved: one report, and the log of its events.
+// The result of a simulated run: one report, and the log of its events.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Report {
   double util_arrivals = 0;   // the same until the last submit
   double gpu_hours = 0;       // held, start-up and lost work included
   std::int64_t preemptions = 0;
-  std::int64_t resizes = 0;  // running tasks grown
+  std::int64_t resizes = 0;  // running tasks that grew
   std::int64_t events = 0;   // calls of the policy
 };
 

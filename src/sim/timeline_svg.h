@@ -2,9 +2,9 @@
 //
 // Class: colour and pattern (Urgent hatched, Prior dotted, Normal plain), so that it reads without
 // colours too. A deadline is a tick on the first GPU of the task's last run; runs of tasks that
-// missed it have a dark frame. A preemption is a cross at the end of the run. Every bar tells task,
-// times and deadline when it is pointed at. A log tells nodes, not GPUs: a run gets the lowest free
-// GPUs of its nodes, as it would without fragmentation within a node.
+// missed it have a dark frame. A preemption is a cross at the end of the run. Pointing at a bar
+// shows task, times and deadline. A log has nodes, not GPUs: a run gets the lowest free GPUs of its
+// nodes, as it would without fragmentation within a node.
 #pragma once
 
 #include <string>

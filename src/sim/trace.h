@@ -1,5 +1,5 @@
-// A trace: the tasks of an experiment, in order of arrival. What every loader and generator makes
-// and the engine plays.
+// A trace: the tasks of an experiment, in order of arrival. Every loader and generator makes one,
+// and the engine plays it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct TraceTask {
 
 struct Trace {
   std::vector<TraceTask> tasks;          // by submit_s; ties keep the order of the source
-  std::vector<std::string> assumptions;  // what a loader made up, one sentence each
+  std::vector<std::string> assumptions;  // what a loader assumed, one sentence each
 };
 
 }  // namespace slackline::sim

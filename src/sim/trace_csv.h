@@ -17,8 +17,8 @@ namespace slackline::sim {
 // "P100, K80" or "any", which is empty.
 Result<std::vector<GpuType>> parse_gpu_types(std::string_view text);
 
-// kInvalidArgument with the line and column that is wrong. Ids must be unique, numbers finite,
-// batch, iters and req positive.
+// kInvalidArgument with line and column of the mistake. Ids must be unique, numbers finite, batch,
+// iters and req positive.
 Result<Trace> parse_trace_csv(std::string_view text);
 
 // The same format, CRLF line ends, submit and deadline with 9 decimals.

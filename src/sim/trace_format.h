@@ -1,4 +1,4 @@
-// The formats of traces, and the one way to load any of them. A further format is one file,
+// The formats of traces, and the one way to load any of them. Another format is one file,
 // trace_NAME.cpp, and one line in the registry.
 //
 //   golden       our own: sim/trace_csv.h
@@ -38,11 +38,11 @@ struct TraceFormat {
 
 std::span<const TraceFormat> trace_formats();  // of recordings: all but "golden"
 
-// What --format may say: "auto", "golden" and those.
+// The values of --format: "auto", "golden" and those.
 std::vector<std::string> trace_format_names();
 
-// kInvalidArgument with file, line and column: a name that is no format, a header that none (auto)
-// or not the named one has, wrong cells (all of them at once), nothing to simulate.
+// kInvalidArgument with file, line and column: an unknown format, a header of no format (auto) or
+// not of the named one, wrong cells (all of them together), nothing to simulate.
 Result<Trace> load_trace(std::string_view text, const std::string& file, std::string_view format,
                          const RecordedOptions& options);
 

@@ -2,13 +2,13 @@
 //
 // Open rules (F33): WAL, synchronous=FULL, quick_check before use. A damaged file is moved aside
 // together with its -wal and -shm as NAME.damaged-<UTC time>, and a new one begun. A file written
-// by a newer schema, or by another program, is refused and left untouched. A file of ours that
-// lacks its tables is damaged. New files are for their owner only (0600); what others may do with
-// an old one is taken away.
+// by a newer schema, or by another program, is refused and left untouched. A file of Slackline that
+// lacks its tables is damaged. New files are for their owner only (0600); the rights of others to
+// an old one are removed.
 //
 // Threads: a Database and its statements belong to one thread at a time.
 // Errors: kUnavailable = locked or the disk fails, kResourceExhausted = disk full, kForbidden = not
-// writable; these three pass by themselves. kDataLoss = damaged. Others are faults of ours.
+// writable; these three may pass without action. kDataLoss = damaged. Others are bugs.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Statement {
   Statement& bind(int index, std::int64_t value);
   Statement& bind(int index, double value);
   Statement& bind(int index, std::string_view value);
-  Statement& bind(int index, const std::optional<double>& value);  // NULL where there is none
+  Statement& bind(int index, const std::optional<double>& value);  // NULL if there is none
   // All parameters, from 1 on.
   template <class... Values>
   Statement& bind_all(const Values&... values) {

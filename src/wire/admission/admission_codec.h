@@ -1,8 +1,8 @@
 // AdmissionReview v1 of Jobs (batch/v1) and Pods: from JSON to plain values, and the answer back.
 //
-// Kinds, versions and operations that are not ours decode as "none of our business"
-// (std::monostate, kOther), never as an error: such a request must be allowed. An error means that
-// there is no request to answer: no JSON, no AdmissionReview of v1, no request.uid.
+// Kinds, versions and operations that do not concern Slackline decode as std::monostate or kOther,
+// never as an error: such a request must be allowed. An error means that there is no request to
+// answer: not JSON, not an AdmissionReview of v1, no request.uid.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@
 
 namespace slackline::wire {
 
-// Two objects of at most 1.5 MB each (etcd's limit), and what surrounds them.
+// Two objects of at most 1.5 MB each (etcd's limit), and their envelope.
 inline constexpr std::size_t kMaxAdmissionBytes = std::size_t{8} << 20;
 
 Result<AdmissionReview> decode_admission(std::string_view json, const GpuCatalog& catalog);
 
-// Refused: status.code 403 and the reason in the message. Allowed: the changes as a JSON Patch,
-// where there are any. At most 16 warnings of at most 250 bytes each, which is what kubectl shows.
+// Refused: status.code 403 and the reason in the message. Allowed: the changes as a JSON Patch, if
+// there are any. At most 16 warnings of at most 250 bytes each, which is what kubectl shows.
 std::string encode_admission(const AdmissionReview& review, const AdmissionDecision& decision);
 
 // The changes as an RFC 6902 patch of the reviewed object; empty where nothing changes. Paths that

@@ -1,11 +1,10 @@
 // The extender protocol's bodies (extender/v1 of kube-scheduler; CamelCase out, any case in).
 //
 // Requests are validated whole (simdjson DOM): truncated JSON, invalid UTF-8, depth beyond 1024 are
-// errors with kInvalidArgument that name the byte offset where known (F01, F06, F07). What decodes
-// but cannot be answered ("Pod is missing") comes back as a request error to be put into a 200
-// reply.
+// errors with kInvalidArgument that name the byte offset where known (F01, F06, F07). A request
+// that decodes but cannot be answered ("Pod is missing") is a refusal, to be put into a 200 reply.
 //
-// A request may name so many nodes as name_limit() says; one that names more is not answered.
+// A request may name at most name_limit() nodes; one that names more is refused.
 //
 // Thread-safety: one codec per thread. A decoded request's views live until the codec's next
 // decode.
@@ -30,8 +29,8 @@ struct Decoded {
   bool too_many = false;  // nodes; refused for that
 };
 
-// Twice the nodes there are, so that a cache that lags behind judges still, but at least 50,000.
-// `known` null: none are known.
+// Twice the number of nodes, so that a cache that lags behind can still answer, but at least
+// 50,000. `known` may be null.
 std::size_t name_limit(const NodeNames* known);
 
 class ExtenderCodec {
@@ -40,7 +39,7 @@ class ExtenderCodec {
   explicit ExtenderCodec(GpuCatalog catalog, const HashKey& key = {});
   ~ExtenderCodec();
 
-  // `known`, where there is one, makes reading its names quick; what is read is the same.
+  // `known` makes reading its names fast; the result is the same without it.
   Result<Decoded<NodesRequest>> decode_nodes(std::string_view body,
                                              const std::shared_ptr<const NodeNames>& known = {});
   Result<Decoded<PreemptRequest>> decode_preempt(
@@ -48,7 +47,7 @@ class ExtenderCodec {
   Result<Decoded<BindRequest>> decode_bind(std::string_view body);
 
   // Answers to the request decoded last by this codec. Names (or, for full_objects, Node documents)
-  // are written back as they came; every requested node occurs exactly once.
+  // are written as they came; every requested node occurs exactly once.
   std::string encode_filter(const NodesRequest& request, const FilterReply& reply) const;
   std::string encode_prioritize(const NodesRequest& request, const PrioritizeReply& reply) const;
 

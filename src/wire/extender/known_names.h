@@ -1,5 +1,5 @@
-// NodeNames of a request, read by what is known: kube-scheduler lists most nodes, mostly in the
-// order of their names, so that thousands of names need neither be parsed nor looked up.
+// NodeNames of a request, compared with the known nodes: kube-scheduler lists most nodes, mostly in
+// the order of their names, so that thousands of names need neither parsing nor lookups.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct NamesLast {
 std::optional<NamesLast> split_names(std::string_view body);
 
 // Fills the request's names and indices, each node once, with views into `known`, whose names are
-// plain. False at the first item that is not known or not written as Go writes it, and where there
-// are more than `most` items.
+// plain. False at the first item that is unknown or not written as Go writes it, and if there are
+// more than `most` items.
 bool read_known_names(std::string_view items, const NodeNames& known, std::size_t most,
                       NodesRequest& request);
 

@@ -1,5 +1,5 @@
-// The Node documents of a full-object request as raw slices, so that a filter answers with the very
-// bytes it was sent. The JSON must have been validated already: this only counts brackets.
+// The Node documents of a full-object request as raw slices, so that filter answers with the same
+// bytes that it was sent. The JSON must have been validated already: this only counts brackets.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace slackline::wire {
 
 struct NodeListSlices {
-  // What the NodeList holds besides its items ("metadata", "kind"), as raw key and value.
+  // The members of the NodeList besides its items ("metadata", "kind"), as raw key and value.
   std::vector<std::pair<std::string_view, std::string_view>> others;
   std::vector<std::string_view> items;  // in order
 };

@@ -1,4 +1,4 @@
-// A table as JSON, for programs that draw it themselves: `output=cells` of a list.
+// A table as JSON, for programs that render it themselves: `output=cells` of a list.
 //
 // {"preface": "...", "columns": [{"name", "right", "lesser", "wide"}], "items": [["cell", ...]],
 // "metadata": {"continue": "..."}}. Cells are as in CSV: times in RFC 3339, UTC.

@@ -1,9 +1,9 @@
 // CSV (RFC 4180) with a header row: sample files, public data sets, traces.
 //
 // Tolerated: a UTF-8 byte order mark, CRLF, blank lines, spaces around cells without quotes, quoted
-// cells with commas, line breaks and doubled quotes, an unnamed column. Refused, with the line: a
+// cells with commas, line breaks and escaped quotes, an unnamed column. Refused, with the line: a
 // quote that never closes, text behind a closing quote, a column name given twice, no header, bytes
-// that are no text. A row may have more or fewer cells than the header: the reader of the format
+// that are not text. A row may have more or fewer cells than the header: the reader of the format
 // says what that means.
 //
 // Limits: 64 MiB, 1,000,000 rows, 1,024 columns.
@@ -33,7 +33,7 @@ struct CsvTable {
   std::vector<CsvRow> rows;
 
   std::optional<std::size_t> column(std::string_view name) const;
-  // The column that must be there; the error names it and lists those that are.
+  // A required column; the error names it and lists those of the file.
   Result<std::size_t> require(std::string_view name) const;
 };
 
@@ -48,7 +48,7 @@ void append_csv_row(std::string& out, const std::vector<std::string>& cells);
 std::string write_csv_with(const CsvTable& table, const std::vector<std::string>& names,
                            const std::vector<std::vector<std::string>>& cells);
 
-// What is wrong with the rows of a file, told at once, so that one repair suffices.
+// The problems of a file's rows, reported together, so that one repair suffices.
 class RowProblems {
  public:
   void add(int line, std::string_view field, std::string_view what);
@@ -61,7 +61,7 @@ class RowProblems {
   std::string listed_;
 };
 
-// What a number may be, both ends included.
+// The range of a number, both ends included.
 struct NumberRange {
   double least;
   double most;

@@ -1,5 +1,5 @@
 // Document: a YAML (hence JSON) file as a tree that remembers its lines, for configurations and
-// profiles, whose mistakes are told by file, line and path.
+// profiles, whose mistakes are reported with file, line and path.
 //
 // Limits: 1 MB, 32 levels, 100,000 values, those that aliases repeat included. One document per
 // file.
@@ -25,7 +25,7 @@ struct Document {
   std::string scalar;   // without its quotes
   bool quoted = false;  // a string, whatever it looks like
   std::vector<Document> items;
-  std::vector<DocumentField> fields;  // in the order of the file, doubles included
+  std::vector<DocumentField> fields;  // in file order; duplicate keys are kept
 
   // The first value of that key, or nullptr.
   const Document* find(std::string_view key) const;
@@ -36,8 +36,8 @@ struct DocumentField {
   Document value;
 };
 
-// An empty text is a kNull document. The error tells line and problem: no YAML, several documents,
-// a limit.
+// An empty text is a kNull document. The error has line and problem: not YAML, several documents, a
+// limit.
 tl::expected<Document, YamlProblem> read_document(std::string_view text);
 
 }  // namespace slackline::wire

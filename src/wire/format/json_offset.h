@@ -1,4 +1,4 @@
-// Where a text stops being JSON. simdjson tells only that it does; people want the place.
+// The place where a text stops being JSON, which simdjson does not report.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace slackline::wire {
 
-// The byte offset of the first error, if this finds one. Looks at 4 MB at most: it runs on bad
-// input only and must not cost more than reading it did.
+// The byte offset of the first error, if found. Reads at most 4 MB: it runs on bad input only and
+// must not cost more than decoding did.
 std::optional<std::size_t> json_error_offset(std::string_view json);
 
 }  // namespace slackline::wire

@@ -1,8 +1,9 @@
 // JsonDocument and JsonView: reading JSON, with simdjson kept behind one translation unit.
 //
-// A document is validated whole (UTF-8, syntax, at most 1024 levels) before anything is looked at.
-// A view is a cheap handle on one value of it; looking up what is not there, or in what is no
-// object, gives an absent view, so that a chain of look-ups needs no checks. Null counts as absent.
+// A document is validated whole (UTF-8, syntax, at most 1024 levels) before anything is read from
+// it. A view is a cheap handle on one value of it; looking up a key that is not there, or in a
+// value that is not an object, gives an absent view, so that a chain of lookups needs no checks.
+// Null counts as absent.
 //
 // Thread-safety: one document per thread. Views and their strings live until the next parse().
 #pragma once
@@ -39,7 +40,7 @@ class JsonView {
   bool is_string() const;
   bool is_number() const;
 
-  std::string_view text() const;                // empty when it is no string
+  std::string_view text() const;                // empty if it is not a string
   bool is_true() const;                         // the literal true
   std::optional<std::int64_t> integer() const;  // whole numbers in range only
   std::optional<double> number() const;
@@ -47,11 +48,11 @@ class JsonView {
   JsonView operator[](std::string_view key) const;
   JsonView find_any_case(std::string_view key) const;
 
-  // Appends the strings of an array in one go; false at the first item that is none.
+  // Appends the strings of an array at once; false at the first item that is not a string.
   bool read_texts(std::vector<std::string_view>& out) const;
 
-  JsonItems items() const;    // empty when it is no array
-  JsonFields fields() const;  // empty when it is no object
+  JsonItems items() const;    // empty if it is not an array
+  JsonFields fields() const;  // empty if it is not an object
 
  private:
   Ref ref_;

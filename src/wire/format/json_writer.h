@@ -1,8 +1,8 @@
-// JsonWriter: appends JSON to one string. Nothing is built in between, so a reply with thousands of
-// names costs about what copying them costs.
+// JsonWriter: appends JSON to one string. There is no tree in between, so a reply with thousands of
+// names costs about as much as copying them.
 //
 // Commas are placed by the writer; the caller opens and closes what it opened. Strings are escaped,
-// and bytes that are no UTF-8 become U+FFFD, so the output is always valid JSON. Not-a-number and
+// and bytes that are not UTF-8 become U+FFFD, so the output is always valid JSON. Not-a-number and
 // infinities are written as null.
 //
 // Thread-safety: one writer per thread.
@@ -56,7 +56,7 @@ class JsonWriter {
  private:
   static constexpr std::size_t kMargin = 128;
 
-  // So many characters more, for the caller to fill.
+  // Appends this many characters for the caller to fill.
   char* grow(std::size_t count) {
     if (out_.size() - used_ < count)
       out_.resize(std::max(out_.size() * 2, used_ + count + kMargin));

@@ -23,7 +23,7 @@ struct ScatterPlot {
   std::vector<ScatterSeries> series;
 };
 
-// Points that are not positive and finite are passed over; without any the axes reach from 1 to 10.
+// Points that are not positive and finite are ignored; without any, the axes reach from 1 to 10.
 std::string scatter_svg(const ScatterPlot& plot);
 
 }  // namespace slackline::wire

@@ -2,8 +2,8 @@
 // calls give the same bytes.
 //
 // Coordinates are pixels from the top left, written to 0.01. Text is escaped. Elements carry a
-// class; what a class looks like is said once, in style(). The title and the description are read
-// by screen readers.
+// class; style() defines the look of each class once. The title and the description are read by
+// screen readers.
 #pragma once
 
 #include <string>

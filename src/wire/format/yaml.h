@@ -14,8 +14,8 @@
 namespace slackline::wire {
 
 // One document becomes itself; several become the items of one v1 List; empty ones are left out.
-// Text that is JSON already comes back as it is. kInvalidArgument with the line: no YAML, no
-// document at all, or aliases that blow it up.
+// Text that is JSON already comes back as it is. kInvalidArgument with the line: not YAML, no
+// document, or aliases that expand too far.
 Result<std::string> yaml_to_json(std::string_view yaml, const YamlLimits& limits = {});
 
 }  // namespace slackline::wire

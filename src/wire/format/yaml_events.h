@@ -1,8 +1,8 @@
 // YAML as a stream of events, with yaml-cpp kept behind one translation unit.
 //
-// JSON is YAML, so JSON files come through here as well. What is refused as YAML: texts beyond a
-// limit, nesting beyond a limit, maps or lists as keys, an alias before its anchor. Sinks may
-// refuse more by throwing YamlProblem; nothing else is thrown out of read_yaml().
+// JSON is YAML, so JSON files come through here as well. Refused as YAML: texts beyond a limit,
+// nesting beyond a limit, maps or lists as keys, an alias before its anchor. Sinks may refuse more
+// by throwing YamlProblem; nothing else is thrown out of read_yaml().
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 namespace slackline::wire {
 
 // One document with the same keys in the same order; read as YAML it is the same value. Strings are
-// quoted wherever they could be taken for something else. kInvalidArgument: no JSON.
+// quoted wherever they could be read as something else. kInvalidArgument: not JSON.
 Result<std::string> json_to_yaml(std::string_view json);
 
 }  // namespace slackline::wire

@@ -11,7 +11,7 @@ namespace slackline::wire {
 
 std::string encode_admitted(const AdmittedNote& note);
 
-// Only its form is judged: whether we wrote it, is_authentic() says.
+// Decoding checks the form only; is_authentic() checks whether Slackline wrote it.
 Result<AdmittedNote> read_admitted(std::string_view text);
 
 }  // namespace slackline::wire

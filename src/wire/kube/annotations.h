@@ -1,7 +1,7 @@
 // Reads the annotations and labels that people write (docs/OPERATIONS.md).
 //
 // What cannot be read is left unset and named in TaskIntent::problems: key, value and remedy. An
-// unknown key of our prefix is such a problem, because it is a typing error more often than not.
+// unknown key with Slackline's prefix is such a problem, because it usually is a typing error.
 // Pure.
 #pragma once
 
@@ -23,8 +23,8 @@ inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name"
 
 using TextPairs = std::vector<std::pair<std::string_view, std::string_view>>;
 
-// Null where neither map has a key of the contract that an intent is made of. `gang` and `queue`
-// are labels, the rest annotations; Kueue's queue label is read where ours is absent.
+// Null if neither map has a key that belongs to an intent. `gang` and `queue` are labels, the rest
+// annotations; Kueue's queue label is read if Slackline's is absent.
 std::shared_ptr<const TaskIntent> read_intent(const TextPairs& annotations,
                                               const TextPairs& labels);
 

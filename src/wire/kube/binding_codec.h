@@ -1,5 +1,4 @@
-// What the cluster writer says to the API server and reads back: a Binding, and the truth about a
-// pod.
+// A Binding as the cluster writer sends it, and a pod as it is read back.
 #pragma once
 
 #include <string>
@@ -17,7 +16,7 @@ namespace slackline::wire {
 std::string encode_binding(const ObjectKey& pod, const Uid& uid, const NodeName& node,
                            const std::vector<std::pair<std::string, std::string>>& annotations);
 
-// The answer of an API server that has done it: v1 Status, status Success.
+// The answer of an API server that has bound the pod: v1 Status, status Success.
 bool says_success(std::string_view json);
 
 struct PodTruthDto {
@@ -26,7 +25,7 @@ struct PodTruthDto {
   bool deleting = false;  // deletionTimestamp is set
 };
 
-// Of a Pod as the API server answers it; anything else is kInvalidArgument.
+// Reads a Pod as the API server answers it; anything else is kInvalidArgument.
 Result<PodTruthDto> decode_pod_truth(std::string_view json);
 
 }  // namespace slackline::wire

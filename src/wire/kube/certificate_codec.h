@@ -1,5 +1,6 @@
-// The Secrets of certificates that we made, and what tells others to trust them: the caBundles of
-// webhook configurations, the ConfigMap and the Secret that kube-scheduler reads; as JSON.
+// The Secrets of Slackline's own certificates, and the objects that tell others to trust them: the
+// caBundles of webhook configurations, the ConfigMap and the Secret that kube-scheduler reads; as
+// JSON.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace slackline::wire {
 
-// Of type kubernetes.io/tls, with the authorities beside the pair.
+// Of type kubernetes.io/tls, with the authorities next to the pair.
 struct CertificateSecretDto {
   std::string resource_version;  // empty: to be created
   std::string authorities;       // ca.crt
@@ -21,7 +22,7 @@ struct CertificateSecretDto {
 
 std::string encode_certificate_secret(const ObjectKey& name, const CertificateSecretDto& secret);
 
-// Members that are absent or no base64 are empty: such a Secret is to be replaced.
+// Members that are absent or not base64 are empty: such a Secret must be replaced.
 Result<CertificateSecretDto> decode_certificate_secret(std::string_view json);
 
 // Both ends of mutual TLS under one authority, in one Secret: ca.crt, ca.key, cross.crt, the
@@ -33,20 +34,19 @@ struct MutualSecretDto {
 
 std::string encode_mutual_secret(const ObjectKey& name, const MutualSecretDto& secret);
 
-// As above, what is absent or no base64 is empty.
+// As above, a member that is absent or not base64 is empty.
 Result<MutualSecretDto> decode_mutual_secret(std::string_view json);
 
 // A JSON Patch that gives every webhook of the configuration this caBundle; each change tests the
-// webhook's name first. Empty where all have it already.
+// webhook's name first. Empty if all have it already.
 Result<std::string> encode_ca_bundle_patch(std::string_view configuration_json,
                                            std::string_view authorities_pem);
 
-// A merge patch that lets the ConfigMap say these authorities as ca.crt. Empty where it does.
+// A merge patch that sets ca.crt of the ConfigMap to these authorities. Empty if it has them.
 Result<std::string> encode_trust_patch(std::string_view config_map_json,
                                        std::string_view authorities_pem);
 
-// A merge patch that lets a Secret hold this certificate as tls.crt and tls.key. Empty where it
-// does.
+// A merge patch that sets tls.crt and tls.key of a Secret to this certificate. Empty if it has it.
 Result<std::string> encode_client_patch(std::string_view secret_json, const CertifiedKey& client);
 
 }  // namespace slackline::wire

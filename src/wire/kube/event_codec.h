@@ -24,7 +24,7 @@ std::string event_name(const EventDto& event);
 
 // POST to the object's namespace.
 std::string encode_event(const EventDto& event);
-// PATCH (merge) of the Event that is there: count, last time, message.
+// PATCH (merge) of an existing Event: count, last time, message.
 std::string encode_event_update(const EventDto& event);
 
 }  // namespace slackline::wire

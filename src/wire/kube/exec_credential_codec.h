@@ -1,5 +1,5 @@
-// ExecCredential of client.authentication.k8s.io, v1 and v1beta1: what a kubeconfig's credential
-// plug-in is told, and what it answers
+// ExecCredential of client.authentication.k8s.io, v1 and v1beta1: the input and output of a
+// kubeconfig's credential plug-in
 // (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace slackline::wire {
 
-// The API server as a plug-in is told of it, where the kubeconfig asks for that.
+// The API server, for plug-ins whose kubeconfig entry asks for it.
 struct ExecCluster {
   std::string server;
   std::string ca_data;  // PEM
@@ -22,17 +22,17 @@ struct ExecCredential {
   std::string token;        // or
   std::string certificate;  // PEM, with its key
   std::string key;
-  double expires_s = 0;  // since the epoch; 0: it is not said
+  double expires_s = 0;  // since the epoch; 0: not given
 };
 
-// Whether it is one of the two that are understood.
+// Whether it is one of the two supported versions.
 bool is_exec_version(std::string_view api_version);
 
 // For the environment variable KUBERNETES_EXEC_INFO. `cluster` may be null.
 std::string encode_exec_info(std::string_view api_version, bool interactive,
                              const ExecCluster* cluster);
 
-// Demands the same version, and a token or a certificate with its key. Errors repeat none of it.
+// Requires the same version, and a token or a certificate with its key. Errors repeat none of them.
 Result<ExecCredential> decode_exec_credential(std::string_view json, std::string_view api_version);
 
 }  // namespace slackline::wire

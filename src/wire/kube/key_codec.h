@@ -1,4 +1,4 @@
-// The Secret of the keys that our replicas share, as JSON.
+// The Secret of the keys that Slackline's replicas share, as JSON.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct KeySecretDto {
 
 std::string encode_key_secret(const ObjectKey& name, const KeySecretDto& secret);
 
-// Lines that cannot be read are left out: a Secret without keys is to be replaced.
+// Lines that cannot be read are left out: a Secret without keys must be replaced.
 Result<KeySecretDto> decode_key_secret(std::string_view json);
 
 }  // namespace slackline::wire

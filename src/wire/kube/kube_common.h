@@ -1,4 +1,4 @@
-// What all Kubernetes objects share: metadata, labels, selectors, resource lists.
+// The common parts of Kubernetes objects: metadata, labels, selectors, resource lists.
 #pragma once
 
 #include <cstdint>
@@ -23,30 +23,30 @@ Uid read_uid(JsonView metadata);
 // Epoch seconds; 0 where absent or unreadable.
 double read_time_s(JsonView value);
 
-// Sorted by key; values that are no strings are left out.
+// Sorted by key; values that are not strings are left out.
 Labels read_labels(JsonView map);
 TextPairs read_pairs(JsonView map);  // views into the document, in its order
 
 // ownerReferences with controller: true.
 std::optional<OwnerRef> read_owner(JsonView metadata);
 
-// An operator we do not know becomes a requirement that nothing meets.
+// An unknown operator becomes a requirement that nothing meets.
 std::vector<MatchExpression> read_match_expressions(JsonView list);
 MatchExpression never_matches();
 
 // Appends, up to a limit: a broken object must not cost more than a good one.
 void add_problem(std::vector<std::string>& problems, std::string problem);
 
-// Reads a resource list (name -> quantity) into the amounts we account: cpu, memory, pods and GPU
-// resources by the catalogue. A quantity that is none, or above kMaxAmount, becomes a problem and
-// counts as 0 (F44).
+// Reads a resource list (name -> quantity) into the amounts that Slackline counts: cpu, memory,
+// pods and GPU resources by the catalogue. A malformed quantity, or one above kMaxAmount, becomes a
+// problem and counts as 0 (F44).
 class ResourceReader {
  public:
   ResourceReader(const GpuCatalog& catalog, std::vector<std::string>& problems)
       : catalog_(catalog), problems_(problems) {}
 
-  // For what is there, not asked for: half a GPU is none, and no node has more than
-  // kMaxGpusPerNode of one resource. One that says so has a problem, and none of them.
+  // For capacities, not requests: half a GPU counts as none, and no node has more than
+  // kMaxGpusPerNode of one resource. A node that claims more has a problem, and none of them.
   ResourceReader& of_capacity() {
     capacity_ = true;
     return *this;

@@ -44,13 +44,13 @@ struct KubeStatus {
   double retry_after_s = 0;  // details.retryAfterSeconds
 };
 
-// A page of a list: items in order, and where it goes on.
+// A page of a list: items in order, and the token of the next page.
 struct KubeList {
   std::vector<KubeObject> items;
   std::string resource_version;
   std::string continue_token;
-  std::size_t skipped = 0;  // items that were no objects at all
-  // The first few of them, where a dump has them: "items[3]: Node: metadata.name is missing".
+  std::size_t skipped = 0;  // items that were not objects
+  // The first few of them, in a dump: "items[3]: Node: metadata.name is missing".
   std::vector<std::string> skipped_examples{};
 };
 
@@ -71,14 +71,14 @@ class KubeDecoder {
   KubeDecoder& operator=(KubeDecoder&&) noexcept;
 
   Result<KubeObject> object(KubeKind kind, std::string_view json);
-  // With labels and constraints, which are left out elsewhere of a pod that asks for no GPU.
+  // With labels and constraints, which are otherwise left out of a pod that asks for no GPU.
   Result<Pod> whole_pod(std::string_view json);
   Result<KubeList> list(KubeKind kind, std::string_view json);
   Result<WatchFrame> watch_frame(KubeKind kind, std::string_view line);
 
   // A dump of `kubectl get nodes,pods,jobs -A -o json`: a List of any kinds, others are left out.
-  // Refused: what has no kind or no items (error texts, halves of a dump). An empty cluster is
-  // `items: []`.
+  // Refused: text without kind or items (error messages, half a dump). An empty cluster is `items:
+  // []`.
   Result<KubeList> dump(std::string_view json);
 
  private:

@@ -1,5 +1,5 @@
-// Manifests of what is not in the cluster yet: what `slackline try` sends and POST /v1/scores
-// reads.
+// Manifests of objects that are not in the cluster yet: `slackline try` sends them, POST /v1/scores
+// reads them.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ struct ManifestObject {
   std::string ns;  // empty: it names none
   std::string json;
 };
-// The Pods and Jobs of a file, whatever else stands in it; kInvalidArgument where it has none.
+// The Pods and Jobs of a file, which may have other objects; kInvalidArgument if it has none.
 Result<std::vector<ManifestObject>> split_manifest(std::string_view text);
 
 // The pod that one object asks for: a Pod, or a Job, whose template becomes the pod and whose
 // annotations of ours are inherited. A namespace of its own must be `ns`.
 Result<Pod> read_manifest(std::string_view text, const std::string& ns, const GpuCatalog& catalog);
 
-// What POST /v1/scores answers, as far as a person who has only a manifest asks.
+// The answer of POST /v1/scores, for a person who has only a manifest.
 struct TriedNode {
   std::string name;
   std::string gpu_type;

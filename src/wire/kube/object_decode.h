@@ -1,5 +1,5 @@
 // One Kubernetes object each, from a parsed document to its plain value. Names may be empty here:
-// who needs one checks it.
+// the caller checks them.
 #pragma once
 
 #include "slackline/model/gpu_catalog.h"
@@ -12,7 +12,7 @@
 namespace slackline::wire {
 
 Node read_node(JsonView node, const GpuCatalog& catalog);
-// Of a pod without GPUs neither labels nor constraints.
+// A pod without GPUs has neither labels nor constraints.
 Pod read_pod(JsonView pod, const GpuCatalog& catalog);
 Pod read_whole_pod(JsonView pod, const GpuCatalog& catalog);
 Job read_job(JsonView job, const GpuCatalog& catalog);
@@ -20,15 +20,15 @@ DisruptionBudget read_budget(JsonView budget);
 Namespace read_namespace(JsonView ns);
 PriorityClass read_priority_class(JsonView priority_class);
 
-// Limits of what we do not account are left out, as are quantities that are none
+// Limits of resources that Slackline does not count are left out, as are malformed quantities
 // (quota_decode.cpp).
 ResourceQuota read_quota(JsonView quota);
 
-// What one pod of this spec requests, as kube-scheduler counts it (pod_resources.cpp).
+// The requests of one pod of this spec, as kube-scheduler counts them (pod_resources.cpp).
 Resources read_pod_requests(JsonView spec, const GpuCatalog& catalog,
                             std::vector<std::string>& problems);
 
-// Null when the spec constrains nothing that we repeat (pod_constraints.cpp).
+// Null if the spec has no constraint that Slackline repeats (pod_constraints.cpp).
 std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView spec);
 
 // nodeSelectorTerms; the matchFields of a term stand behind its matchExpressions, by their path.

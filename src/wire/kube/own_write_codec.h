@@ -1,4 +1,5 @@
-// What we write to the API server (model/own_write.h), and what of it is read back.
+// Slackline's writes to the API server (model/own_write.h), and the parts of them that are read
+// back.
 //
 // Jobs and pods are PATCHed as merge patches; a Job whose container gets another GPU count as a
 // strategic one, so that the other containers stay; a gate as a JSON patch whose tests make it a
@@ -21,7 +22,7 @@ struct PatchBody {
   std::string body;
 };
 
-// A plan proves with `mac` whose it is (wire/kube/sealed_text.h); null: it proves nothing.
+// `mac` signs the plan (wire/kube/sealed_text.h); null: it is not signed.
 PatchBody encode_own_write(const OwnWrite& write, const MessageAuthenticator* mac = nullptr);
 
 // The `plan` annotation, as read_plan() reads it.

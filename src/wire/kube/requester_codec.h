@@ -1,4 +1,4 @@
-// userInfo of the authentication API: who asks, as admission and token reviews tell it.
+// userInfo of the authentication API: the user of admission and token reviews.
 #pragma once
 
 #include "slackline/model/admission.h"

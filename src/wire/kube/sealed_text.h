@@ -1,8 +1,8 @@
-// Annotations that prove that we wrote them: a JSON object whose last member, `mac`, is a code
-// (model/mac.h) over the object without it and over the object it belongs to.
+// Annotations that prove that Slackline wrote them: a JSON object whose last member, `mac`, is a
+// code (model/mac.h) over the object without it and over the object it belongs to.
 //
-// The code is over the very text, so any change of it, a space even, is another text. Pure. The
-// proof of an admission is wire/kube/admitted_codec.h.
+// The code is over the exact text, so even another space makes it invalid. Pure. The proof of an
+// admission is wire/kube/admitted_codec.h.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ namespace slackline::wire {
 
 struct SealedText {
   std::string text;  // the object without its code
-  std::string code;  // empty: there is none in its place
+  std::string code;  // empty: there is none
 };
 SealedText split_seal(std::string_view annotation);
 // `text` is a JSON object with at least one member. Without a code it stays as it is.
 std::string with_seal(std::string_view text, std::string_view code);
 
-// A plan counts only on the object it was written to.
+// A plan counts only on the object that it was written to.
 struct PlanCarrier {
   const ObjectKey& key;
   const Uid& uid;

@@ -12,7 +12,7 @@ namespace slackline::wire {
 
 std::string encode_token_review(std::string_view token);
 
-// nullopt: the API server does not take it for anybody's. kUnavailable: it could not tell.
+// nullopt: the API server knows no user of this token. kUnavailable: it could not say.
 Result<std::optional<Requester>> decode_token_review(std::string_view json);
 
 }  // namespace slackline::wire

@@ -1,4 +1,4 @@
-// What kube-apiserver says of itself at /version.
+// The answer of kube-apiserver's /version.
 #pragma once
 
 #include <string_view>

@@ -11,7 +11,7 @@ namespace slackline::wire {
 
 void encode(JsonWriter& out, const FinishedTask& task);
 
-// What a person looks at, and with everything that is known.
+// The short table, and the wide one with all columns.
 TextTable table_of(const std::vector<FinishedTask>& tasks);
 TextTable wide_table_of(const std::vector<FinishedTask>& tasks);
 

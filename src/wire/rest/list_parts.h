@@ -1,4 +1,4 @@
-// The parts of a list of REST put together to one document.
+// Joins the parts of a list of REST into one document.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace slackline::wire {
 
-// JSON documents of rest_encode.h, in order: the first one's facts, everybody's items, the last
-// one's metadata. A single part stays as it is. kInvalidArgument: one of them is no such list.
+// JSON documents of rest_encode.h, in order: the facts of the first, the items of all, the metadata
+// of the last. A single part stays as it is. kInvalidArgument: one of them is not such a list.
 Result<std::string> join_list_parts(std::vector<std::string> parts);
 
 }  // namespace slackline::wire

@@ -1,4 +1,5 @@
-// Throughput models over REST: samples and descriptions in, what is known out (JSON and tables).
+// Throughput models over REST: decodes samples and descriptions, encodes the models (JSON and
+// tables).
 //
 // A body with something wrong is refused whole: kInvalidArgument names every wrong field with its
 // path ("samples[3].batch"), at most 20 of them. Unknown keys and keys given twice are wrong.

@@ -11,7 +11,7 @@ namespace slackline::wire {
 
 void encode(JsonWriter& out, const QueueRow& row);
 
-// What a person looks at, and with everything that is known at `now_s` (epoch seconds).
+// The short table, and the wide one with all columns, at `now_s` (epoch seconds).
 TextTable table_of(const std::vector<QueueRow>& rows);
 TextTable wide_table_of(const std::vector<QueueRow>& rows, double now_s);
 

@@ -22,7 +22,7 @@ void encode(JsonWriter& out, const ScoreView& view);
 void encode(JsonWriter& out, const PlacementRow& row);
 void encode(JsonWriter& out, const DecisionRow& row);
 
-// What stands beside the items of a list: a text or several. Empty ones are left out.
+// A member of a list besides its items: one text or several. Empty ones are left out.
 using ListFact = std::variant<std::string, std::vector<std::string>>;
 using ListFacts = std::vector<std::pair<std::string, ListFact>>;
 void encode_facts(JsonWriter& out, const ListFacts& facts);

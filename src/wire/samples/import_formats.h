@@ -1,7 +1,8 @@
-// The public data sets of throughput, each read as its authors publish it. Behind
-// wire/samples/sample_import.h; here stands what each reading assumes.
+// The public data sets of throughput, each read as its authors publish it. Used by
+// wire/samples/sample_import.h; the comments say what each reader assumes.
 //
-// A model has our name where it is the same network (Gavel's LM is our lstm), else the data set's.
+// A model has Slackline's name if it is the same network (Gavel's LM is Slackline's lstm), else the
+// data set's.
 #pragma once
 
 #include <map>
@@ -13,7 +14,7 @@
 
 namespace slackline::wire {
 
-// Our own form, wire/samples/samples_csv.h.
+// Slackline's own form, wire/samples/samples_csv.h.
 Result<SampleImport> import_csv(const SampleFile& file, const SampleNames& names);
 
 // ElasticFlow (ASPLOS'23), throughputs_A100/MODEL.csv: iterations per second by global batch (rows)
@@ -29,8 +30,8 @@ Result<SampleImport> import_elasticflow(const SampleFile& file, const SampleName
 Result<SampleImport> import_gavel(const SampleFile& file, const SampleNames& names);
 
 // Pollux (OSDI'21), MODEL/placements.csv and MODEL/scalability.csv: seconds per step by the batch
-// of one GPU. A placement has one digit per node, its GPUs; scalability tells nodes and GPUs, which
-// are assumed to be spread as evenly as they can. The model is the folder's; the GPU is a T4.
+// of one GPU. A placement has one digit per node, its GPUs; scalability has nodes and GPUs, which
+// are assumed to be spread as evenly as possible. The model is the folder's; the GPU is a T4.
 Result<SampleImport> import_pollux(const SampleFile& file, const SampleNames& names);
 
 // Zeus (NSDI'23), summary_power_GPU.csv: seconds per epoch on one GPU by network, batch and power
@@ -43,7 +44,7 @@ Result<SampleImport> import_zeus(const SampleFile& file, const SampleNames& name
 std::string stem_of(std::string_view path);
 std::string folder_of(std::string_view path);
 
-// Rows passed over, counted by reason.
+// Skipped rows, counted by reason.
 class LeftOut {
  public:
   void add(std::string reason) { ++rows_[std::move(reason)]; }

@@ -6,11 +6,11 @@
 //     held_out_p90, batch_range, gpus_range, nodes_range, family, corrections: [{nodes, gpus,
 //     ratio, runs}], source}]
 //
-// Ranges are [smallest, largest]. Only model, gpuType and coefficients must be there.
+// Ranges are [smallest, largest]. Only model, gpuType and coefficients are required.
 //
-// Also read is the import form of one GPU type, {"kind": "seed", "comm": "sum", "types": {model:
-// {k: [k0, k1, k2], gamma, lam, batch, iters}}}, as kind "S" with params [k0, k1, k2, gamma,
-// lambda]; `batch` and `iters` describe traces and are not kept.
+// The decoder also reads the import form of one GPU type, {"kind": "seed", "comm": "sum", "types":
+// {model: {k: [k0, k1, k2], gamma, lam, batch, iters}}}, as kind "S" with params [k0, k1, k2,
+// gamma, lambda]; `batch` and `iters` describe traces and are not kept.
 //
 // An unknown key or a wrong value is kInvalidArgument: file, line, path, and what is allowed.
 #pragma once

@@ -1,8 +1,8 @@
-// The formats in which `slackline fit --from FORMAT` reads throughput samples: our own CSV and the
-// public data sets as their authors publish them.
+// The formats in which `slackline fit --from FORMAT` reads throughput samples: Slackline's own CSV
+// and the public data sets as their authors publish them.
 //
-// A format is one function from the text of one file to samples and one line in the table; what it
-// assumes about the data stands at its declaration in wire/samples/import_formats.h.
+// A format is one function from the text of one file to samples and one line in the table; its
+// declaration in wire/samples/import_formats.h says what it assumes about the data.
 #pragma once
 
 #include <span>
@@ -16,12 +16,13 @@
 namespace slackline::wire {
 
 struct SampleFile {
-  std::string path;  // tells the model or the GPU type where a format keeps them there
+  std::string path;  // names the model or the GPU type in some formats
   std::string_view text;
 };
 
-// What the samples are of. Where a file tells models or GPU types itself, only those samples are
-// taken; else they get these names, or where these are empty, those of path or format.
+// The model and GPU type of the samples. If a file names models or GPU types itself, only the
+// samples of these are taken; else they get these names, or, if these are empty, those of path or
+// format.
 struct SampleNames {
   std::string model;
   std::string gpu_type;
@@ -38,11 +39,11 @@ struct SampleFormat {
   Result<SampleImport> (*read)(const SampleFile& file, const SampleNames& names);
 };
 
-// By name; "csv" is ours.
+// By name; "csv" is Slackline's.
 std::span<const SampleFormat> sample_formats();
 
-// The error, beginning with the file's name: what the format cannot read, by line and field, or
-// nothing of these names (with those there are). An unknown format is an error too.
+// The error, beginning with the file's name: what the format cannot read, by line and field, or no
+// sample of these names (with the names of the file). An unknown format is an error, too.
 Result<SampleImport> import_samples(std::string_view format, const SampleFile& file,
                                     const SampleNames& names = {});
 

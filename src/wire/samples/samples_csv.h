@@ -5,8 +5,8 @@
 //   bert,A100,64,4+2+1,610,
 //
 // `batch` is the global batch, `placement` nodes x GPUs per node or the GPUs of each node; `source`
-// may be missing. Columns stand in any order; those with other names are passed over. All wrong
-// values are listed with line and field, and then nothing is read.
+// may be missing. Columns may be in any order; those with other names are ignored. If a value is
+// wrong nothing is read, and the error lists all wrong values with line and field.
 #pragma once
 
 #include <string>
@@ -19,11 +19,11 @@
 
 namespace slackline::wire {
 
-// What is believed of a measurement: far beyond any machine, near enough that sums stay finite.
+// The accepted range of a measurement: far beyond any machine, but sums stay finite.
 inline constexpr NumberRange kBatches{1, 1e9};
 inline constexpr NumberRange kThroughputs{1e-6, 1e12};
 
-// Questions to a model look like samples whose throughput, 0, is not known.
+// Queries to a model look like samples whose throughput, 0, is unknown.
 enum class SampleRows { kMeasured, kQuestions };
 
 // One sample per row, in the order of the rows.
@@ -33,7 +33,7 @@ Result<std::vector<ThroughputSample>> read_samples(const CsvTable& table, Sample
 Result<std::vector<ThroughputSample>> read_samples_csv(std::string_view text,
                                                        const std::string& file);
 
-// read_samples_csv() gives the same samples back, but for their origin.
+// read_samples_csv() gives the same samples back, except for their origin.
 std::string write_samples_csv(const std::vector<ThroughputSample>& samples);
 
 }  // namespace slackline::wire
