@@ -27,7 +27,7 @@ bool is_loopback_url(std::string_view url) {
   if (const std::size_t scheme = url.find("://"); scheme != std::string_view::npos)
     url.remove_prefix(scheme + 3);
   url = url.substr(0, url.find_first_of("/?#"));
-  // What stands before an '@' is a user.
+  // The part before an '@' is a user.
   return is_loopback_host(url.substr(url.rfind('@') + 1));
 }
 

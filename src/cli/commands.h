@@ -24,7 +24,7 @@ void add_simulate(CLI::App& app, int& exit_code);
 void add_release(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);  // last: it completes the others
 
-// --server and what proves who asks there.
+// --server and its credentials.
 void add_server_options(CLI::App& command, client::ClientOptions& server);
 
 }  // namespace slackline::cli

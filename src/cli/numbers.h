@@ -1,4 +1,4 @@
-// Numbers of the command line: finite, in a range that is said in few digits.
+// Numbers of the command line: finite, in a range that is printed with few digits.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace slackline::cli {
 inline constexpr double kMostSeconds = 1e9;  // 30 years
 inline constexpr double kMostHours = 1e6;    // a century
 
-// CLI::Range takes nan for a number in every range, and tells the greatest double in 309 digits.
+// CLI::Range accepts nan in every range, and prints the greatest double with 309 digits.
 inline CLI::Validator in_range(double least, double most) {
   const auto check = [least, most](const std::string& text) -> std::string {
     const auto number = parse_number(text);

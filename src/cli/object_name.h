@@ -7,7 +7,7 @@
 
 namespace slackline::cli {
 
-// "NAMESPACE/NAME", as the configuration was checked to be. Empty where `text` is.
+// "NAMESPACE/NAME", as the configuration was checked. Empty if `text` is.
 inline ObjectKey key_of(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos) return {};

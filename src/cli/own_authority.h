@@ -17,7 +17,7 @@ namespace slackline::cli {
 
 class OwnAuthority {
  public:
-  // extender.pem and extender-clients.pem lie beside the store when it returns. kInvalidArgument:
+  // extender.pem and extender-clients.pem are next to the store when it returns. kInvalidArgument:
   // without an API server there is nothing to share them through.
   static Result<std::unique_ptr<OwnAuthority>> start(const config::Configuration& configuration,
                                                      obs::MetricsRegistry& metrics);

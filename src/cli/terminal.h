@@ -1,4 +1,4 @@
-// What the terminal is that standard output goes to.
+// The terminal of standard output.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ struct TerminalSize {
 };
 TerminalSize terminal_size();
 
-// Colours where NO_COLOR is unset or empty and the terminal knows some; the zone is that of TZ.
+// Colours if NO_COLOR is unset or empty and the terminal supports them; the time zone is that of
+// TZ.
 client::TerminalStyle terminal_style(std::string_view output);
 
 }  // namespace slackline::cli

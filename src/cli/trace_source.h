@@ -40,8 +40,8 @@ struct Workload {
   WorkloadProfiles profiles;
 };
 
-// Gives the pools the types that the profiles name (sim::match_types); writes the trace where that
-// was asked for.
+// Gives the pools the types that the profiles name (sim::match_types); writes the trace if
+// requested.
 Result<Workload> load_workload(const TraceSource& source, std::vector<core::Pool>& pools);
 
 }  // namespace slackline::cli

@@ -1,4 +1,4 @@
-// The version of this build, as `slackline version`, REST and the user agent tell it.
+// The version of this build, for `slackline version`, REST and the user agent.
 #pragma once
 
 namespace slackline::cli {

@@ -1,4 +1,4 @@
-// watch: asks again and again and shows each answer, until Ctrl-C.
+// watch: repeats a request and shows each answer, until Ctrl-C.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 namespace slackline::cli {
 
 struct WatchOptions {
-  std::string title;   // stands above, with the time
+  std::string title;   // the title, with the time
   std::string output;  // "table", "wide", "csv", "json" or "yaml"
   double interval_s = 2;
 };
 
 // A terminal is redrawn, and cut at its height; anything else gets one block after another: tables
-// under a line with the time, YAML as documents, JSON a line each, CSV after an empty line. A
-// daemon that cannot be reached is waited for, but not at the first call. Returns the exit code.
+// under a line with the time, YAML as documents, JSON a line each, CSV after an empty line. It
+// waits for a daemon that cannot be reached, but not at the first call. Returns the exit code.
 int watch(const WatchOptions& options, const std::function<Result<std::string>()>& ask);
 
 }  // namespace slackline::cli

@@ -1,4 +1,4 @@
-// Address: the parts of an http or https URL that a server is named by.
+// Address: the parts of a server's http or https URL.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct Address {
   bool tls = false;
   std::string host;  // an IPv6 address without its brackets
   int port = 0;
-  std::string prefix;  // "/slackline" stands before every path; empty for none
+  std::string prefix;  // "/slackline", the prefix of every path; may be empty
 
   // "https://host:8180", without the prefix.
   std::string origin() const;

@@ -1,9 +1,9 @@
-// Client: what the command line asks of a running daemon (cpp-httplib behind it).
+// Client: the requests of the command line to a running daemon (cpp-httplib behind it).
 //
 // Blocking, one call at a time; not thread-safe. The connection is kept: calls that follow each
 // other reach the same replica. An answer other than 2xx is an Error that carries the daemon's own
-// message; where nobody answers, the error says why. A token is sent to a server whose certificate
-// was verified, and over plain HTTP to this machine only. Proxies are those of the environment.
+// message; if nobody answers, the error says why. A token is sent to a server whose certificate was
+// verified, and over plain HTTP to this machine only. Proxies are those of the environment.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 namespace slackline::client {
 
 struct ClientOptions {
-  std::string url;        // "http://127.0.0.1:8180" or https://..., with a path before ours or none
-  std::string ca_file{};  // for https; empty = the system's CAs
+  std::string url;          // "http://127.0.0.1:8180" or https://..., with or without a path prefix
+  std::string ca_file{};    // for https; empty = the system's CAs
   std::string cert_file{};  // client certificate, with key_file
   std::string key_file{};
   std::string token{};  // bearer token; empty = none

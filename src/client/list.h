@@ -1,4 +1,4 @@
-// Whole lists: asks for one part after the other, as `continue` says, and puts them together.
+// Whole lists: requests one part after the other, by `continue`, and joins them.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ struct ListOptions {
   std::size_t limit = 0;        // rows; 0 = all of them
 };
 
-// What the server would answer if it answered all at once: one heading, columns below each other,
-// items in one list. Where `limit` cuts it, JSON says in metadata.continue where it goes on and a
-// table how many rows are left. The server keeps a list while it is read; one that was given up
-// meanwhile is asked for anew, three times at most.
+// The answer that the server would give in one part: one heading, columns below each other, items
+// in one list. If `limit` cuts it, JSON has metadata.continue and a table says how many rows are
+// left. The server keeps a list while it is read; if it has dropped the list meanwhile, the client
+// requests it again, three times at most.
 Result<std::string> get_list(Client& client, const std::string& path, const ListOptions& options);
 
 }  // namespace slackline::client

@@ -1,7 +1,7 @@
-// Why a server could not be asked, in words. Private to this layer.
+// Why a request to a server failed, in words. Private to this layer.
 //
-// cpp-httplib only says at which step it gave up; what the port speaks is found out by asking it
-// once more, without a token or a certificate.
+// cpp-httplib only reports the step at which it gave up; another request, without a token or a
+// certificate, finds out what the port speaks.
 #pragma once
 
 #include <string>

@@ -11,14 +11,14 @@ namespace {
 constexpr std::string_view kMigPart = "-MIG-";
 constexpr std::string_view kSharedPart = "-SHARED";
 
-// What NVIDIA's feature discovery appends to a product whose units are parts of a GPU:
+// The suffix that NVIDIA's feature discovery appends to a product whose units are parts of a GPU:
 // "-MIG-1g.5gb", "-SHARED", both. Empty: they are whole.
 std::string_view part_of(std::string_view product) {
   const std::size_t at = std::min(product.find(kMigPart), product.find(kSharedPart));
   return at == std::string_view::npos ? std::string_view() : product.substr(at);
 }
 
-// GKE names the product alone, and says beside it how it is divided.
+// GKE only names the product, and another label says how it is divided.
 std::string gke_part(const Labels& labels) {
   std::string part;
   if (const std::string* size = find_label(labels, "cloud.google.com/gke-gpu-partition-size"))

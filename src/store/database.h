@@ -64,7 +64,7 @@ class Statement {
   int bind_error_ = 0;
 };
 
-// Tells our files from those of other programs, and of our own the journal ("SLKL") from the
+// Distinguishes Slackline's files from those of other programs, and the journal ("SLKL") from the
 // models.
 inline constexpr std::int64_t kJournalFile = 0x534c4b4c;
 inline constexpr std::int64_t kModelFile = 0x534c4b4d;
@@ -75,7 +75,7 @@ struct DatabaseOptions {
   std::vector<std::string> migrations;
   double busy_timeout_s = 5;
   std::int64_t application_id = kJournalFile;
-  // Statements that the newest schema must understand; else somebody dropped its tables.
+  // Statements that the newest schema must support; else somebody dropped its tables.
   std::vector<std::string> probes{};
 };
 
@@ -87,7 +87,7 @@ class Database {
   static Result<Database> open_reader(const std::string& path, double busy_timeout_s);
 
   Status execute(const std::string& sql);
-  // Replaces everything in this database by what is in `source`, in one transaction.
+  // Replaces the content of this database with that of `source`, in one transaction.
   Status copy_from(Database& source);
   Result<Statement> prepare(std::string_view sql);
   Result<std::int64_t> query_integer(std::string_view sql);
@@ -114,9 +114,9 @@ class Database {
   std::uint64_t inode_ = 0;
 };
 
-// Errors of opening that only a person can end: the file is a newer Slackline's or another
-// program's, its folder is missing, or another daemon has it. Whoever can do without a store goes
-// on after all others, and tries again.
+// Errors of opening that need a person: the file is a newer Slackline's or another program's, its
+// folder is missing, or another daemon has it. After all other errors the caller goes on without
+// the store, and tries again.
 bool needs_a_person(ErrorCode code);
 
 // Takes the write lock at begin, rolls back unless committed.

@@ -15,7 +15,7 @@
 
 namespace slackline::store {
 
-// The journal's file: its schema, and what must be found in it.
+// The journal's file: its schema, and the required tables.
 DatabaseOptions decision_file(std::string path, double busy_timeout_s);
 
 class DecisionTable {
@@ -23,10 +23,11 @@ class DecisionTable {
   static Result<DecisionTable> prepare(Database& database);
 
   Status insert(const DecisionRow& row);
-  // No row that could take the outcome is not an error: the pod was decided before our time.
+  // It is not an error if no row can take the outcome: the pod was decided before this journal
+  // began.
   Status set_outcome(const Uid& pod, const DecisionOutcome& outcome);
   // Deletes at most `slice` rows beyond the newest `keep_rows`; true when more are left to delete.
-  // Freed pages are used again by later rows: the file stops growing, it does not shrink.
+  // Later rows reuse freed pages: the file stops growing, it does not shrink.
   Result<bool> prune(std::int64_t keep_rows, std::int64_t slice);
 
  private:

@@ -1,8 +1,7 @@
-// HistoryTable: finished tasks, and what plans said about tasks that are not over yet.
+// HistoryTable: finished tasks, and the predictions of plans for tasks that have not ended.
 //
-// A task is kept once, whoever tells it again: its uid is the key. Rows go by the time
-// at which their task ended, the oldest first.
-// Threads: as its Database, one at a time.
+// A task is kept once, however often it is reported: its uid is the key. Rows are deleted by the
+// end of their task, the oldest first. Threads: as its Database, one at a time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace slackline::store {
 
 inline constexpr std::int64_t kMaxHistoryRows = 200000;
 
-// The script that makes the tables, and what must be found in them.
+// The script that creates the tables, and the required ones.
 std::string_view history_schema();
 std::string history_probe();
 
@@ -26,12 +25,12 @@ class HistoryTable {
  public:
   static Result<HistoryTable> prepare(Database& database);
 
-  // How long the task will run, as its plan says; the last word counts.
+  // The predicted run time of the task, by its plan; the last one counts.
   Status predict(const Uid& task, double predicted_s, double now_s);
-  // The task with what was predicted of it; nullopt where it is there already.
+  // The task with its predictions; nullopt if it is there already.
   Result<std::optional<FinishedTask>> insert(const FinishedTask& task);
   // Deletes at most `slice` rows that ended before `before_s`, or are older than the newest
-  // `keep_rows`; true when more are left to delete. Predictions made before then go too.
+  // `keep_rows`; true when more are left to delete. Predictions made before then are deleted, too.
   Result<bool> prune(double before_s, std::int64_t keep_rows, std::int64_t slice);
 
  private:
@@ -46,7 +45,8 @@ class HistoryTable {
   Statement forget_;
 };
 
-// `query` must have a limit in 1..1000. kInvalidArgument: `continue_from` is none of ours.
+// `query` must have a limit in 1..1000. kInvalidArgument: `continue_from` was not made by this
+// table.
 Result<HistoryPage> read_history(Database& database, const HistoryQuery& query);
 
 }  // namespace slackline::store

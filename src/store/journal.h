@@ -6,7 +6,7 @@
 // opens its own connection. Everything here is thread-safe. Durability: WAL, synchronous=FULL,
 // batches of at most 200 rows or 200 ms. While the disk is full or the file locked the journal is
 // degraded: rows wait in the queue and are dropped when it is full; it recovers by itself. It may
-// begin so. A file that is damaged or deleted at run time is begun anew.
+// start degraded. A file that is damaged or deleted at run time is replaced by a new one.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct JournalOptions {
   std::size_t queue_limit = 10000;   // rows waiting for the writer
   std::int64_t keep_rows = 1000000;  // older ones are deleted in slices
   double busy_timeout_s = 5;
-  double keep_history_s = 90 * 86400.0;     // finished tasks; those that ended earlier go
+  double keep_history_s = 90 * 86400.0;     // finished tasks; those that ended earlier are deleted
   std::int64_t keep_history_rows = 200000;  // and never more than these
-  std::size_t history_queue_limit = 50000;  // finished tasks waiting for the writer, beside rows
-  // Told of each finished task once in the life of the file, when it is on disk, with what was
-  // predicted of it; on the writer's thread, so it must not block. May be empty.
+  std::size_t history_queue_limit = 50000;  // finished tasks waiting for the writer, besides rows
+  // Called for each finished task once in the life of the file, when it is on disk, with its
+  // predictions; on the writer's thread, so it must not block. May be empty.
   std::function<void(const FinishedTask&)> finished = {};
 };
 
@@ -47,17 +47,17 @@ struct JournalStats {
 class Journal {
  public:
   // Opens or creates the file, checks it (quick_check; a damaged one is moved aside with a
-  // timestamp), starts the writer. What the disk refuses leaves it degraded. Errors: a newer schema
-  // or another program's file (left untouched), no folder, another daemon on the same file.
+  // timestamp), starts the writer. If the disk refuses, the journal is degraded. Errors: a newer
+  // schema or another program's file (left untouched), no folder, another daemon on the same file.
   static Result<std::unique_ptr<Journal>> open(const JournalOptions& options);
   ~Journal();  // flushes and stops
 
   // False when the row was dropped.
   bool append(DecisionRow row);
-  // The same task again is no second one. One that ended before the time that is kept is left out.
-  // False when it was dropped: tell it again.
+  // A repeated task is ignored. One that ended before the kept time is left out. False if it was
+  // dropped: report it again.
   bool append(FinishedTask task);
-  // How long the task will run, as the plan said at its release; false when it was dropped.
+  // The predicted run time of the task, by its plan at the release; false if it was dropped.
   bool predict(const Uid& task, double predicted_s);
   // The outcome goes to the newest bind (or else filter) row of that pod without one.
   bool record_outcome(const Uid& pod, DecisionOutcome outcome);

@@ -1,10 +1,10 @@
-// MirroredDatabase: two SQLite files that hold the same, so that damage to one of them loses
+// MirroredDatabase: two SQLite files with the same content, so that damage to one of them loses
 // nothing that was acknowledged (F30-F33).
 //
 // Every change is one transaction on each file and raises a revision in both; write() returns when
-// both are on disk. Opening moves a damaged file aside and makes the file of the lower revision
-// anew from the other. A change that failed on one file only is carried over before the next one:
-// it was not acknowledged, yet may be found later.
+// both are on disk. Opening moves a damaged file aside and copies the file of the higher revision
+// over the other. A change that failed on one file only is copied before the next one: it was not
+// acknowledged, but may be found later.
 //
 // Threads: one at a time. Errors as in database.h.
 #pragma once
@@ -20,8 +20,8 @@ namespace slackline::store {
 class MirroredDatabase {
  public:
   // `options.path` is the primary, the one that readers open; the mirror is PATH.mirror.
-  // `moved_aside` gets the new names of damaged files; `restored` is true if one of them was made
-  // anew from the other.
+  // `moved_aside` gets the new names of damaged files; `restored` is true if one of them was copied
+  // from the other.
   struct Recovery {
     std::vector<std::string> moved_aside;
     bool restored = false;
@@ -30,7 +30,7 @@ class MirroredDatabase {
 
   Status write(const std::function<Status(Database&)>& change);
   Database& primary() { return primary_; }
-  // False once one of the files was deleted or replaced under us.
+  // False once one of the files was deleted or replaced while open.
   bool still_in_place() const { return primary_.still_in_place() && mirror_.still_in_place(); }
 
  private:

@@ -2,8 +2,8 @@
 //
 // What a call has acknowledged is on disk twice (mirrored_database.h): a damaged file loses
 // nothing. Readers of the file elsewhere never wait (WAL). A file that is damaged or deleted at run
-// time is made anew from its twin and the call repeated. Where the disk refuses the file at the
-// start the store is closed: reads find nothing, writes try to open it and say why they cannot.
+// time is restored from its twin, and the call is repeated. If the disk refuses the file at the
+// start, the store is closed: reads find nothing, writes try to open it and report why they cannot.
 //
 // Threads: one at a time. Errors as in database.h.
 #pragma once
@@ -23,11 +23,11 @@ namespace slackline::store {
 // Of one (model, GPU type); older ones are forgotten.
 inline constexpr std::int64_t kMaxSamplesPerPair = 5000;
 
-// Damage that was met since open(), by whether the twin of the damaged file had everything.
+// Damage found since open(), by whether the twin of the damaged file had everything.
 struct StoreDamage {
   int restored = 0;
   int lost = 0;
-  std::string moved_to;  // where the lost ones lie now: "a.damaged-1, b.damaged-1"
+  std::string moved_to;  // the lost files' new names: "a.damaged-1, b.damaged-1"
 };
 
 struct ModelKey {
@@ -49,7 +49,7 @@ class ModelStore {
 
   // All or none.
   Status add_samples(const std::vector<ThroughputSample>& samples, double now_s);
-  // The sample of a finished run; false, and nothing changes, where that run has one already.
+  // The sample of a finished run; false, and nothing changes, if that run has one already.
   Result<bool> add_run(const ThroughputSample& sample, const Uid& run, double now_s);
   Status put_descriptor(const ModelDescriptor& descriptor);
   // The record with the version it got.
@@ -62,7 +62,7 @@ class ModelStore {
   Result<std::vector<ModelDescriptor>> descriptors();  // by model
   Result<std::vector<FitRecord>> fits();               // by (model, GPU type)
 
-  // Everything about a model, samples and all; false where there was nothing.
+  // Deletes everything about a model, samples included; false if there was nothing.
   Result<bool> forget(const std::string& model);
 
   const StoreDamage& damage() const { return damage_; }

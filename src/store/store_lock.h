@@ -1,7 +1,7 @@
-// StoreLock: one daemon to a store. Two of them would each believe what it remembers of the file.
+// StoreLock: at most one daemon per store. Each of two would trust its own memory of the file.
 //
-// An OS lock (flock) on PATH.lock beside the database, in which the holder's pid is written; it
-// goes with the process, however that ends. Where the file system knows no locks nothing is locked.
+// An OS lock (flock) on PATH.lock next to the database, with the holder's pid in the file; it ends
+// with the process, however that ends. On a file system without locks nothing is locked.
 #pragma once
 
 #include <string>
@@ -12,8 +12,9 @@ namespace slackline::store {
 
 class StoreLock {
  public:
-  // Never waits. kConflict: somebody has it; the message names the store, the pid and the remedy.
-  // kForbidden: the lock file cannot be made (full or read-only disk); the message says why.
+  // Never waits. kConflict: another process has it; the message names the store, the pid and the
+  // remedy. kForbidden: the lock file cannot be made (full or read-only disk); the message says
+  // why.
   static Result<StoreLock> take(const std::string& path);
 
   StoreLock(StoreLock&& other) noexcept;

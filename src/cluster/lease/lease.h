@@ -7,8 +7,8 @@
 // every taking, also by the same replica after a restart; every plan carries it
 // (docs/RELIABILITY.md, rule 2).
 //
-// A leader that could not renew within renew_within_s of its last renewal leads no more, though
-// nobody may have noticed: before the Lease expires for others. A stopped leader frees the Lease.
+// A leader that could not renew within renew_within_s of its last renewal stops leading, even if
+// nobody has noticed: before the Lease expires for others. A stopped leader frees the Lease.
 //
 // Thread-safety: start() once, then stop() and join(); term() at any time.
 #pragma once
@@ -39,7 +39,7 @@ struct LeaseOptions {
   double retry_s = 2;
 };
 
-// That this replica leads: in which term, and since when on the own steady clock.
+// The leadership of this replica: its term, and since when on its own steady clock.
 struct Leadership {
   std::int64_t term = 0;
   double since_s = 0;
@@ -47,7 +47,7 @@ struct Leadership {
 
 class LeaderElection {
  public:
-  // `changed` is told, on the election's thread, when this replica begins or ceases to lead; it
+  // `changed` is called, on the election's thread, when this replica begins or ceases to lead; it
   // must not block.
   LeaderElection(KubeEndpoint endpoint, LeaseOptions options, std::function<void()> changed,
                  const Clock& clock = system_clock());
@@ -58,14 +58,14 @@ class LeaderElection {
   void stop() { worker_.stop(); }
   void join() { worker_.join(); }
 
-  // One look, as the thread takes it; and what it does at its end: frees the Lease if it is ours.
+  // One check by the thread; and its last act: freeing the Lease if this replica holds it.
   void look();
   void step_down();
 
   // The term in which this replica leads now; nullopt: it does not.
   std::optional<std::int64_t> term() const;
   std::optional<Leadership> leadership() const;
-  // Who held the Lease when it was seen last; empty: nobody, or it has expired.
+  // The holder of the Lease when it was last seen; empty: nobody, or it has expired.
   std::string holder() const;
 
  private:
@@ -78,7 +78,7 @@ class LeaderElection {
   const std::function<void()> changed_;
   const Clock& clock_;
 
-  // Of the thread alone:
+  // Used by the thread only:
   LeaseClient client_;
   LeaseSighting sighting_;
   bool told_leading_ = false;

@@ -18,9 +18,8 @@ class LeaseClient {
 
   // kNotFound: there is none.
   Result<wire::LeaseRecord> read();
-  // Makes the Lease where `lease` has no resourceVersion, else replaces the one that has it.
-  // Returns what is stored now. kConflict: somebody else was first. Whatever else it is: it may
-  // have happened.
+  // Creates the Lease if `lease` has no resourceVersion, else replaces the one that has it. Returns
+  // the stored one. kConflict: somebody else was first. After any other error it may have happened.
   Result<wire::LeaseRecord> write(wire::LeaseRecord lease);
 
  private:

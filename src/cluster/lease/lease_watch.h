@@ -1,7 +1,7 @@
-// LeaseWatch: whether anybody leads, asked by those who do not take part in the election.
+// LeaseWatch: whether a replica leads, for those who do not take part in the election.
 //
-// A look that failed, or that comes more than kMaxGap_s after the last one, begins the count anew:
-// an API server that cannot be reached keeps a living leader from renewing, too.
+// A check that failed, or that comes more than kMaxGap_s after the last one, starts the count
+// again: an API server that cannot be reached keeps a living leader from renewing, too.
 //
 // Thread-safety: one call at a time.
 #pragma once

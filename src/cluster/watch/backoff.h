@@ -1,7 +1,7 @@
 // Backoff: how long to wait before the next try, as client-go's reflector does.
 //
 // Doubles from min to max; each wait is stretched by a random factor in [1, 2), so that restarted
-// clients do not come in step. A try that lived for `healthy_reset_s` starts anew.
+// clients do not come in step. After a try that lived for `healthy_reset_s` it starts again.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Backoff {
   Backoff(const WatchTimers& timers, std::uint64_t seed)
       : timers_(timers), random_(seed), step_s_(timers.backoff_min_s) {}
 
-  // After a try that lasted lived_s. `urgent`: the first one costs no wait.
+  // After a try that lasted lived_s. `urgent`: the first one does not wait.
   double next_s(double lived_s, bool urgent) {
     if (lived_s >= timers_.healthy_reset_s) {
       step_s_ = timers_.backoff_min_s;

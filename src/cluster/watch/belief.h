@@ -1,15 +1,16 @@
-// Belief: which of our keys on an object count (docs/OPERATIONS.md, "Which annotations count").
+// Belief: which of Slackline's keys on an object count (docs/OPERATIONS.md, "Which annotations
+// count").
 //
 // They count in namespaces that carry the label slackline.dev/managed=true, and there a plan only
-// with a code of ours over this very object. What does not count is taken off the object before
-// anybody decides by it; requests, bindings and nominations stay, as they are the API server's.
+// with Slackline's code over this object. Keys that do not count are removed from the object before
+// any decision; requests, bindings and nominations stay, because they are the API server's.
 //
 //   seen first -- its code is right, and of a Job the generation too --> believed
 //   believed -- another plan, none, its Job is suspended, its namespace lost the label --> ended
 //
-// What has ended is remembered with its object, the last kRememberedPlans of each, and is not
-// believed again. Without an authenticator (a dump) nothing can be proved: plans are believed as
-// they are, and so are all namespaces where none is known.
+// A plan that has ended is remembered with its object, the last kRememberedPlans of each, and is
+// not believed again. Without an authenticator (a dump) nothing can be proved: plans are believed
+// as they are, and so are all namespaces where none is known.
 //
 // A class and a queue count as the annotation `admitted` proves them, which counts for the first
 // object that shows its nonce; without it the class is normal and the queue the namespace's. The
@@ -51,16 +52,16 @@ class Belief {
 
   bool proves() const { return mac_ != nullptr; }
 
-  // True where it changes whom we believe: its objects are to be judged anew.
+  // True if it changes which keys count: its objects must be judged again.
   bool put(const Namespace& ns);
   bool forget_namespace(const std::string& name);
   bool counts(const std::string& ns) const;
 
-  // True where a rank changes.
+  // True if a rank changes.
   bool put(const PriorityClass& priority_class);
   bool forget_priority_class(const std::string& name);
 
-  // As it counts: itself where all of it does. `doubted` is added to.
+  // The part that counts: itself if all of it does. Appends to `doubted`.
   JobPtr judge(const JobPtr& seen, std::vector<DoubtedPlan>& doubted);
   PodPtr judge(const PodPtr& seen, std::vector<DoubtedPlan>& doubted);
   // The object is gone.
@@ -88,11 +89,12 @@ class Belief {
   };
   using Plan = std::shared_ptr<const PlanNote>;
 
-  // What becomes of the plan; kNone: it counts, or there is none, or no key to tell by.
+  // The verdict on the plan; kNone: it counts, or there is none, or no key to check it.
   PlanDoubt judge_plan(const Carrier& carrier, Plan& plan, std::vector<DoubtedPlan>& doubted);
   PlanDoubt doubt_of(const Carrier& carrier, const PlanNote& plan, Record& record) const;
   static void end(Record& record);
-  // Sets `intent` to what of it counts. False where it waits with us and nobody admitted it.
+  // Sets `intent` to the part that counts. False if it waits in Slackline's queue and nobody
+  // admitted it.
   bool judge_rights(const Claimant& claimant, std::shared_ptr<const TaskIntent>& intent);
   bool admits(const Claimant& claimant);
   std::int32_t rank_of(const Job& job) const;
@@ -100,9 +102,9 @@ class Belief {
   const MessageAuthenticator* const mac_;
   std::map<std::string, bool> namespaces_;  // whether they carry the label
   std::map<std::string, std::int32_t> ranks_;
-  std::map<std::string, std::int32_t> default_ranks_;  // by class; the greatest counts
+  std::map<std::string, std::int32_t> default_ranks_;  // by class; the highest counts
   std::unordered_map<Uid, Record> records_;
-  std::unordered_map<std::string, Uid> nonces_;  // who showed each first
+  std::unordered_map<std::string, Uid> nonces_;  // the first object that showed each
   std::deque<std::string> nonces_in_order_;      // at most kRememberedNonces, the oldest first
 };
 

@@ -1,11 +1,11 @@
-// Cache: the cluster as the watch tells it, compact, and the snapshots made of it.
+// Cache: the cluster as the watch reports it, compact, and the snapshots made of it.
 //
 // Fed by one feeder per kind (a reflector, or the file source), each in the order of the server.
 // A relist is mark and sweep: begin_relist(), an upsert() per object found, finish_relist() forgets
-// what was not found; a relist that is given up midway removes nothing. Terminal pods are dropped.
-// A pod bound to a node that is not known (yet) waits beside the snapshot until the node appears.
-// Jobs and pods enter as far as they count (cluster/watch/belief.h); when that changes for a
-// namespace, its objects are judged anew at once.
+// what was not found; an abandoned relist removes nothing. Terminal pods are dropped. A pod bound
+// to a node that is not known (yet) waits outside of the snapshot until the node appears. Jobs and
+// pods enter as far as they count (cluster/watch/belief.h); when that changes for a namespace, its
+// objects are judged anew at once.
 //
 // Snapshots share what did not change: a node's record is copied once between two publications, and
 // only if one of its pods or the node itself changed. Before nodes, pods and Jobs, and where plans
@@ -40,8 +40,7 @@ inline constexpr double kHeardWithin_s = 10;
 
 class Cache {
  public:
-  // `observer` may be null, and `mac` too: what comes from a dump proves nothing. All outlive the
-  // cache.
+  // `observer` may be null, and `mac`, too: a dump proves nothing. All outlive the cache.
   Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac = nullptr);
 
   void begin_relist(wire::KubeKind kind);
@@ -49,7 +48,7 @@ class Cache {
   // By key; an object of another uid under that key is a successor and stays.
   void remove(const wire::KubeObject& object);
   void finish_relist(wire::KubeKind kind);
-  // Other keys prove what we wrote.
+  // The keys of proofs have changed.
   void judge_anew();
 
   // Makes the present state the snapshot that snapshot() returns, if anything changed.
@@ -69,18 +68,18 @@ class Cache {
   struct NodeSlot {
     std::shared_ptr<NodeState> state = std::make_shared<NodeState>();  // node null = not known yet
     std::uint64_t generation = 0;
-    std::uint64_t owned_in = 0;  // the version under construction for which `state` is our own copy
+    std::uint64_t owned_in = 0;  // the version for which `state` is the cache's own copy
     NodeIndex index = 0;         // in node_list_, while membership_changed_ is false
   };
   struct PodEntry {
-    PodPtr seen;  // as the watch told it
-    PodPtr pod;   // as far as it counts; the same where all of it does
+    PodPtr seen;  // as the watch reported it
+    PodPtr pod;   // the part that counts; the same if all of it does
     std::uint64_t generation = 0;
   };
   struct KeyHash {
     std::size_t operator()(const ObjectKey& key) const noexcept;
   };
-  // What the observer is told once the lock is released.
+  // The observer's calls once the lock is released.
   struct News {
     PodPtr bound;
     PodPtr running;

@@ -1,9 +1,9 @@
-// DriftAudit: compares the cache with fresh lists now and then, because a cache that is wrong for
-// ever would look healthy.
+// DriftAudit: compares the cache with fresh lists now and then, because a cache that is wrong
+// forever would look healthy.
 //
-// Two looks, `settle` apart: only what differs in the same way in both is a drift; anything in
-// flight changes on one side in between. A drift is counted (slackline_cache_drift_total), logged
-// with one example, and healed by a relist.
+// Two comparisons, `settle` apart: only a difference that is the same in both is a drift; anything
+// in flight changes on one side in between. A drift is counted (slackline_cache_drift_total),
+// logged with one example, and healed by a relist.
 //
 // Thread-safety: start() once, then stop() and join().
 #pragma once
@@ -26,7 +26,7 @@ namespace slackline::cluster {
 
 class DriftAudit {
  public:
-  // `relist` makes the reflector of a kind list anew.
+  // `relist` makes the reflector of a kind list again.
   DriftAudit(ApiClient& client, const Cache& cache, obs::MetricsRegistry& metrics,
              const KubeOptions& options, const GpuCatalog& catalog,
              std::function<void(wire::KubeKind)> relist);

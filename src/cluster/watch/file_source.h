@@ -1,10 +1,10 @@
 // The file source: a cluster read from what `kubectl get nodes,pods,jobs -A -o yaml|json` prints.
 //
-// Read-only, followed for changes: looked at once a second, read when it looks the same a moment
-// later. The last good snapshot stays, and log, health and slackline_cluster_file_broken say why,
-// when the file is gone or cannot be read (tried again), is no dump or a half of one, or names no
-// Node where there were some: a followed dump never becomes an empty cluster by accident. At start
-// an empty cluster is `items: []`. PodDisruptionBudgets in the dump are read too.
+// Read-only, followed for changes: checked once a second, read once it has stopped changing. If the
+// file is gone or cannot be read (tried again), is not a whole dump, or names no Node while there
+// were some, the last good snapshot stays, and log, health and slackline_cluster_file_broken say
+// why: a followed dump never becomes an empty cluster by accident. At start an empty cluster is
+// `items: []`. PodDisruptionBudgets in the dump are read too.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,10 @@ struct FileOptions {
   double poll_s = 1.0;
 };
 
-// Whether there is such a file that can be read at all.
+// Whether the file exists and can be read.
 Status check_dump(const std::string& path);
 
-// start() fails when the file cannot be read or is no dump. `observer` may be null; it, `metrics`
+// start() fails if the file cannot be read or is not a dump. `observer` may be null; it, `metrics`
 // and `clock` outlive the source.
 std::unique_ptr<ClusterSource> make_file_source(FileOptions options, GpuCatalog catalog,
                                                 obs::MetricsRegistry& metrics,

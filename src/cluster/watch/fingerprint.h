@@ -1,4 +1,5 @@
-// What the drift audit compares of an object: its identity and the fields that decisions rest on.
+// The parts of an object that the drift audit compares: its identity and the fields that decisions
+// use.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 //
 // One thread per resource keeps the cache, one publishes snapshots, one audits the cache against
 // fresh lists now and then. A server that is down, slow or wrong never stops the source: health()
-// tells.
+// reports it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace slackline::cluster {
 
-// Where the API server is and who we are: a kubeconfig, or the pod's ServiceAccount.
+// The API server's address and Slackline's credentials: a kubeconfig, or the pod's ServiceAccount.
 struct KubeAccess {
   // Empty: in a pod (KUBERNETES_SERVICE_HOST is set) its ServiceAccount, else $KUBECONFIG, else
   // ~/.kube/config.
@@ -30,13 +30,13 @@ struct KubeAccess {
 
 // Defaults are client-go's; tests shorten them.
 struct WatchTimers {
-  double head_s = 20;        // a watch that was not even opened: half-open, or drowned
+  double head_s = 20;        // for a watch to open; longer: half-open, or overloaded
   double silence_s = 180;    // no byte for three bookmark intervals: half-open
   double watch_min_s = 300;  // timeoutSeconds of a watch, drawn from [min, max)
   double watch_max_s = 600;
   double backoff_min_s = 0.8;  // doubles up to max, with jitter
   double backoff_max_s = 30;
-  double healthy_reset_s = 120;   // a stream that lived so long starts the backoff anew
+  double healthy_reset_s = 120;   // a stream that lived this long resets the backoff
   double request_timeout_s = 30;  // of one page of a list
 };
 
@@ -46,9 +46,9 @@ struct KubeOptions {
   // believed as they are, in every namespace; then neither Namespaces nor PriorityClasses are read.
   const MessageAuthenticator* mac = nullptr;
   WatchTimers timers;
-  double stale_after_s = 150;  // older than this the cache is not believed
+  double stale_after_s = 150;  // older than this the cache is not trusted
   double audit_every_s = 300;  // 0 = no audit
-  double audit_settle_s = 5;   // between the two looks that make a difference a drift
+  double audit_settle_s = 5;   // between the two comparisons that find a drift
   int page_size = 500;
   std::uint64_t seed = 0;  // of the jitter; 0 = from the system
 };

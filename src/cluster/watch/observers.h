@@ -1,4 +1,4 @@
-// Observers: one observer that tells several, in their order.
+// Observers: one observer that calls several, in their order.
 //
 // Thread-safety: as theirs; they outlive it.
 #pragma once

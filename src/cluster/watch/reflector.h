@@ -2,7 +2,7 @@
 // does.
 //
 //   list (streaming where offered, else pages) -> watch from its resourceVersion -> watch again ...
-//   410 or a version from the future -> list anew, the first time at once
+//   410 or a version from the future -> list again, the first time at once
 //   anything else that ends a watch early -> the same watch again, after a backoff
 //
 // A list replaces: what it does not name is forgotten. A 403 names verb and resource and is tried
@@ -53,14 +53,14 @@ class Reflector {
   void stop();
   void join() { worker_.join(); }
 
-  // Gives up the watch and lists anew: the cache was found to differ from the server.
+  // Ends the watch and lists again: the cache was found to differ from the server.
   void relist();
 
   // Of the last complete list; nullopt: there was none yet. From any thread.
   std::optional<ClusterSource::ListTimes> listed() const;
 
  private:
-  // How a list or a watch ended. An empty reason: in good order, go on at once.
+  // How a list or a watch ended. An empty reason: without an error, go on at once.
   struct Outcome {
     std::string_view reason;  // the label of slackline_watch_restarts_total
     bool list_anew = false;
@@ -86,9 +86,9 @@ class Reflector {
   Backoff backoff_;
   std::unique_ptr<net::HttpStream> stream_;
 
-  // Of the thread alone:
+  // Used by the thread only:
   std::string resource_version_;
-  std::string bad_version_ = "-";  // where a frame could not be read; "-" = nowhere
+  std::string bad_version_ = "-";  // the version at which a frame could not be read; "-" = none
   bool listed_ = false;
   double list_began_s_ = 0;
   bool streaming_ = true;  // how the next list is asked for; false: in pages

@@ -32,7 +32,8 @@ inline constexpr std::array<ResourceSpec, wire::kKubeKindCount> kResources{{
 constexpr std::size_t index_of(wire::KubeKind kind) {
   return static_cast<std::size_t>(kind);
 }
-// Who believes everybody (belief.h) does not ask whom to believe.
+// Watched only to decide whose keys count (belief.h): a source that trusts everything does not need
+// it.
 constexpr bool is_asked_for(wire::KubeKind kind, bool believes_all) {
   return !believes_all ||
          (kind != wire::KubeKind::kNamespace && kind != wire::KubeKind::kPriorityClass);

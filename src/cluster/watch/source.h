@@ -16,18 +16,18 @@
 
 namespace slackline::cluster {
 
-// Told what the watch saw, on the source's thread; must not block.
+// Called with what the watch saw, on the source's thread; must not block.
 class ClusterObserver {
  public:
   virtual ~ClusterObserver() = default;
   // A pod became bound (also during the first list). Times are epoch seconds.
   virtual void on_pod_bound(const Pod& pod, double seen_s) = 0;
-  // A bound pod has its start time, or one of its containers was restarted. Of pods that had ended
-  // before they were first seen nothing is told.
+  // A bound pod has its start time, or one of its containers was restarted. Pods that had ended
+  // before they were first seen are not reported.
   virtual void on_pod_running(const Pod& /*pod*/) {}
-  // A bound pod has come to its end, or is gone; the first comes again with every list.
+  // A bound pod has ended, or is gone; the former is repeated with every list.
   virtual void on_pod_ended(const Pod& /*pod*/) {}
-  // A Job is new or has changed; comes again with every list.
+  // A Job is new or has changed; repeated with every list.
   virtual void on_job(const Job& /*job*/) {}
   virtual void on_job_gone(const Uid& /*job*/) {}
   // A plan that does not count appeared on a Job or pod (`kind`).
@@ -42,15 +42,15 @@ class ClusterSource {
   virtual Status start() = 0;
   virtual void stop() = 0;
   virtual void join() = 0;
-  // Reads what it follows again, soon, whether or not it has changed; a watch needs no asking.
+  // Reads its file again soon, whether or not it has changed; no effect on a watch.
   virtual void reload() {}
   // Called on the source's thread after each publication; must not block. Before start().
   virtual void on_publish(std::function<void()> /*told*/) {}
   // Never null: before the first sync an empty snapshot with synced = false.
   virtual SnapshotPtr snapshot() const = 0;
   virtual CacheHealth health() const = 0;
-  // Of the list that the pods in the snapshot stand on, on the steady clock: when it was asked for
-  // and when it was complete; the snapshot with it follows at once. nullopt: there was none yet.
+  // The times of the list behind the snapshot's pods, on the steady clock: when it was requested
+  // and when it was complete; its snapshot follows at once. nullopt: there was none yet.
   struct ListTimes {
     double began_s = 0;
     double ended_s = 0;
@@ -58,27 +58,27 @@ class ClusterSource {
   virtual std::optional<ListTimes> pods_listed() const { return std::nullopt; }
   // Lists the pods anew, whatever the watch says. Returns at once.
   virtual void list_pods_again() {}
-  // Other keys prove what we wrote: all of it is judged anew.
+  // The keys of proofs have changed: everything is judged again.
   virtual void keys_changed() {}
 };
 
 struct BindingOrder {
   ObjectKey pod;
-  Uid uid;  // precondition: the very pod
+  Uid uid;  // precondition: this pod
   NodeName node;
   std::vector<std::pair<std::string, std::string>>
       annotations;  // merged atomically with the binding
 };
 
-// What the API server holds of a pod right now.
+// The API server's present state of a pod.
 struct PodTruth {
   Uid uid;
   NodeName node;
   bool deleting = false;
-  PodPtr pod = nullptr;  // with its constraints, whatever it asks for; null where it cannot be read
+  PodPtr pod = nullptr;  // with its constraints, even without GPUs; null if it cannot be read
 };
 
-// What a person reads of a task in `kubectl describe`.
+// An Event of a task, for `kubectl describe`.
 struct TaskEvent {
   std::string kind;  // "Job" or "Pod"
   ObjectKey object;
@@ -86,8 +86,8 @@ struct TaskEvent {
   std::string reason;  // a code of model/reason.h
   std::string message;
   bool warning = false;
-  // How often this has been told of the object, and since when (epoch seconds): the same reason on
-  // the same object is one Event that counts.
+  // How often this was reported for the object, and since when (epoch seconds): the same reason on
+  // the same object is one Event with a count.
   int count = 1;
   double first_s = 0;
   double last_s = 0;
@@ -96,15 +96,15 @@ struct TaskEvent {
 class ClusterWriter {
  public:
   virtual ~ClusterWriter() = default;
-  // Performs one write of ours and returns the object's new resourceVersion. kConflict: the
+  // Performs one of Slackline's writes and returns the object's new resourceVersion. kConflict: the
   // precondition did not hold. kTimeout, kUnavailable: it may have happened.
   virtual Result<std::string> write(const OwnWrite& write) = 0;
-  // Makes the Event of (object, reason), or brings it up to date.
+  // Creates the Event of (object, reason), or updates it.
   virtual Status post(const TaskEvent& event) = 0;
-  // POST pods/binding, for so long at most. kConflict: uid mismatch, already bound, gated.
+  // POST pods/binding, for at most this time. kConflict: uid mismatch, already bound, gated.
   // kTimeout: may have happened.
   virtual Status bind(const BindingOrder& order, double timeout_s) = 0;
-  // GET the pod, uncached, for so long at most. kNotFound when it is gone.
+  // GET the pod, uncached, for at most this time. kNotFound when it is gone.
   virtual Result<PodTruth> read_pod(const ObjectKey& pod, double timeout_s) = 0;
 };
 

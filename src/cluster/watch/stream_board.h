@@ -1,4 +1,4 @@
-// StreamBoard: the signs of life of the watches, and what ails them, for health().
+// StreamBoard: the last sign of life and the last error of each watch, for health().
 //
 // Thread-safety: all methods.
 #pragma once
@@ -15,15 +15,15 @@ namespace slackline::cluster {
 
 class StreamBoard {
  public:
-  // `believes_all`: what tells whom to believe is not watched.
+  // `believes_all`: the resources that decide whose keys count are not watched.
   StreamBoard(const Clock& clock, double stale_after_s, bool believes_all = false);
 
-  // The server spoke: an answer, a frame, a bookmark. Ends the trouble.
+  // A sign of life: an answer, a frame, a bookmark. Ends the trouble.
   void alive(wire::KubeKind kind);
-  // True when this is news: a trouble of another kind than the one already known.
+  // True if this trouble is of another kind than the known one.
   bool trouble(wire::KubeKind kind, std::string_view reason, std::string detail);
 
-  // Of the required resources; a trouble of an optional one is not told here.
+  // Of the required resources; not of optional ones.
   CacheHealth health(bool synced) const;
 
  private:

@@ -1,10 +1,10 @@
-// WatchSession: what the lines of one watch mean to the cache. No I/O of its own.
+// WatchSession: applies the lines of one watch to the cache. No I/O.
 //
 // A streaming list (kInitialEvents) is a relist made of ADDED frames, complete at the bookmark that
 // is annotated k8s.io/initial-events-end; from there it is an ordinary watch. The resourceVersion
 // moves only on valid frames of an ordinary watch. Frames of unknown type are ignored. A frame that
 // cannot be read ends the session; a resourceVersion that goes backwards means that the server's
-// history was replaced (restored from a backup), and only a new list tells the truth (F20).
+// history was replaced (restored from a backup), and only a new list is right (F20).
 //
 // Thread-safety: none; it belongs to its reflector's thread.
 #pragma once

@@ -86,7 +86,7 @@ std::vector<PoolNode> FreeGpus::find(PoolIndex pool, Placement shape,
   const PoolRange& range = pools_[pool];
   const Mask mask(eligible, pool);
   for (auto free = static_cast<std::size_t>(shape.d_gpn); free + 1 < range.levels.size(); ++free) {
-    if (range.levels[free].count == range.levels[free + 1].count) continue;  // nobody has just that
+    if (range.levels[free].count == range.levels[free + 1].count) continue;  // no node has it
     const std::vector<std::uint64_t>& enough = range.levels[free].nodes.words();
     const std::vector<std::uint64_t>& more = range.levels[free + 1].nodes.words();
     for (std::size_t i = 0; i < enough.size(); ++i)

@@ -7,7 +7,7 @@
 namespace slackline::core {
 namespace {
 
-// The alias that a person's word for a GPU type means; the word itself where no rule knows it.
+// The alias of a GPU type that a person wrote; the word itself if no rule knows it.
 GpuType resolve(const GpuType& word, const GpuCatalog& catalog) {
   if (catalog.type(word) != nullptr) return word;
   const std::string lower = to_lower(word.str());

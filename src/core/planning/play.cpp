@@ -17,7 +17,7 @@ struct Entry {
   EntryKind kind;
   std::uint64_t seq;
   TaskIndex task = 0;
-  int run = 0;  // the how-manieth of its task
+  int run = 0;  // which run of the task this is, from 1
 
   friend bool operator>(const Entry& a, const Entry& b) {
     return std::tie(a.time_s, a.kind, a.seq) > std::tie(b.time_s, b.kind, b.seq);
@@ -97,7 +97,7 @@ class Player {
   std::vector<int> runs_;  // started so far, by task
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
   std::uint64_t seq_ = 0;
-  double active_s_ = 0;  // when something last ran, was done or was to come
+  double active_s_ = 0;  // when something last ran, was done or was expected
 };
 
 }  // namespace

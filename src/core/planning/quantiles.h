@@ -8,7 +8,7 @@
 namespace slackline::core {
 
 double normal_cdf(double z);
-// The inverse, 1e-12 < p < 1 - 1e-9, to 1e-8: bisection until Newton's steps can be trusted.
+// The inverse, 1e-12 < p < 1 - 1e-9, to 1e-8: bisection until Newton's method converges.
 double normal_quantile(double p);
 
 // Of scenario k for the task with this id: the normal quantile of (its rank + 1/2) / kScenarios.

@@ -40,7 +40,7 @@ class Scenario {
     future.set_next_wake(wake_s.value_or(-1));
     std::unordered_map<TaskIndex, Times> times;
     std::size_t open = asked.size();
-    // Nobody stops a run of a policy that does not preempt: its finish is known when it starts.
+    // A policy that does not preempt never stops a run: its finish is known when it starts.
     const auto start = [&](TaskIndex task, const Run& run, double needed_s) {
       const auto found = times.find(task);
       if (found == times.end()) return;
@@ -118,7 +118,7 @@ class Scenario {
   }
 
   // Half of the variance is the task's own, half is shared by runs of the type in the placement: a
-  // model that is wrong about one of them is wrong about all.
+  // model that is wrong about one of them is wrong about all of them.
   double error_quantile(const PlanState& future, TaskIndex task, const Run& run) {
     const double own = stratum_quantile(future.tasks()[task].id, number_);
     return (own + shared_quantile(future.tasks(), task, future.choice(task, run.choice))) /
@@ -168,7 +168,7 @@ std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy
   const std::optional<double> wake_s = plan(planned, now_s, policy).next_wake_s;
   std::vector<std::vector<double>> starts(tasks.size());
   std::vector<std::vector<double>> finishes(tasks.size());
-  // Where predictions are exact and nobody comes, all futures are the same one.
+  // With exact predictions and no arrivals all futures are the same.
   const bool one_future =
       state.error().rms() == 0 && options.expected.empty() && !any_claims_error(state);
   for (int number = 0; number < (one_future ? 1 : kScenarios); ++number) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTwoSided90 = 1.645;  // 9 of 10 draws of a normal are within so many deviations
 
-// All that a menu depends on, as a key.
+// Everything that a menu depends on, as a key.
 std::string question(const TaskIntent& intent, const TaskRequest& request) {
   std::string text = format("{}|{}|{}|{}{}", request.resource, request.pods, request.gpus,
                             request.nodes_may_change, request.gpus_may_change);
@@ -27,7 +27,7 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
   return text;
 }
 
-// P/p x p g, fewest nodes first. Only those p are tried that a node has the GPUs for: P is whatever
+// P/p x p g, fewest nodes first. Only p for which a node has the GPUs are tried: P is whatever
 // somebody wrote.
 std::vector<Placement> packings(const TaskRequest& request, const Pool& pool) {
   std::vector<Placement> shapes;
@@ -128,7 +128,7 @@ std::vector<Estimate> TaskMenus::by_model(const std::vector<PoolIndex>& pools,
   return estimates;
 }
 
-// Without a model: how long it takes is said, or not known at all.
+// Without a model: the run time is stated, or unknown.
 std::vector<Estimate> TaskMenus::by_word(const std::vector<PoolIndex>& pools,
                                          const TaskIntent& intent,
                                          const TaskRequest& request) const {

@@ -19,10 +19,10 @@ double sync_s(std::span<const double> params, Spread spread);
 // Params of the right count, none negative, computation > 0.
 bool takes_additive(std::span<const double> params, std::size_t count);
 
-// With the sync terms fixed that the observations say nothing about.
+// With those sync terms fixed that the observations do not determine.
 std::vector<TimeCoefficient> additive_coefficients(std::span<const Observation> observations);
 
-// Where only one of "in a node" and "across nodes" was seen the other one counts the same: the
+// If only one of "in a node" and "across nodes" was observed, the other one counts the same: the
 // least that crossing nodes can cost, the most that staying can.
 std::vector<double> with_unseen_sync(std::vector<double> params,
                                      std::span<const Observation> observations);

@@ -7,7 +7,7 @@
 
 namespace slackline::core {
 
-// |predicted - measured| / measured, percent; a prediction that there is none (0) is off by 100 %.
+// |predicted - measured| / measured, percent; a missing prediction (0) counts as 100 % error.
 double absolute_percentage_error(double predicted, double measured);
 
 // Mean, median and 90th percentile (linear between ranks); all 0 without errors.

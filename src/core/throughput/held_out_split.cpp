@@ -79,7 +79,7 @@ Result<std::vector<HoldOutFold>> batch_folds(Samples samples) {
   return folds;
 }
 
-// Up to so many symmetric layouts of several GPUs, the most different ones first: all GPUs of a
+// Up to `most` symmetric layouts of several GPUs, the most different ones first: all GPUs of a
 // node, all nodes with all of theirs, one GPU on each of most nodes, all of two nodes, and again.
 std::vector<Layout> few_layouts(Samples samples, std::size_t most) {
   std::set<Layout, LayoutOrder> shapes;

@@ -27,7 +27,7 @@ enum Param : std::size_t { kA, kC, kS1, kR1, kS2, kR2, kR3, kP, kContention, kTw
 constexpr std::size_t kMostKnots = 6;
 constexpr double kMaxP = 10;
 
-// Looked up: a third of the time of a prediction would go into these logarithms.
+// A table: these logarithms would take a third of a prediction's time.
 double log2_of(int count) {
   constexpr int kKnown = 256;
   static const auto kLog2 = [] {
@@ -85,7 +85,7 @@ std::vector<TimeCoefficient> coefficients_of(std::span<const Observation> observ
   return all;
 }
 
-// As with_unseen_sync() of the additive terms: what was not seen counts as what was.
+// As with_unseen_sync() of the additive terms: an unseen term counts as the seen one.
 std::vector<double> fit(std::span<const Observation> observations, Effort effort) {
   const TimeModel model{coefficients_of(observations),
                         {{{kP, 1.2}}, {{kP, 4}}, {{kP, 1.5}, {kS2, 0.6}}, {{kP, 3}, {kS2, 0.6}}},

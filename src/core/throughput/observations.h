@@ -1,4 +1,4 @@
-// What a fit sees of samples: checked, sorted, and repeated measurements merged.
+// The input of a fit: samples checked, sorted, and repeated measurements merged.
 #pragma once
 
 #include <span>

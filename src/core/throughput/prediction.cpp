@@ -10,7 +10,7 @@
 namespace slackline::core {
 namespace {
 
-// Shares by which 9 of 10 runs differ where no evaluation has said it.
+// Shares by which 9 of 10 runs differ, without an evaluation.
 constexpr double kMeasuredError = 0.10;  // repeated measurements differ as much
 constexpr double kFittedError = 0.30;
 constexpr double kAssumedError = 0.50;

@@ -17,7 +17,7 @@ constexpr double kSameBatch = 1.001;
 // How far apart descriptions of models that still resemble each other are, as a factor.
 constexpr double kFarthestDescription = 4;
 
-// The declared family, else the letters of the name, of what trains or of what serves.
+// The declared family, else the letters of the name; training and inference apart.
 std::string family_name(std::string_view model, std::string_view declared) {
   std::string family(declared.empty() ? family_of(model) : declared);
   if (!family.empty() && model.ends_with(kInferenceSuffix)) family += kInferenceSuffix;
@@ -33,7 +33,7 @@ double local_batch_in_range(const ProfileEntry& entry, double local_batch) {
   return std::clamp(local_batch, entry.batch_range->least, entry.batch_range->most);
 }
 
-// Of a model's entries the one to borrow from; nullptr where it has none.
+// The entry of a model to borrow from; nullptr if it has none.
 const ProfileEntry* most_measured(const WorkloadProfiles& profiles, std::string_view model) {
   const ProfileEntry* best = nullptr;
   for (const ProfileEntry& entry : profiles.entries())
@@ -49,7 +49,7 @@ std::optional<double> ratio(const std::optional<double>& a, const std::optional<
   return *a / *b;
 }
 
-// Geometric mean of what is added; nullopt of nothing.
+// Geometric mean of the values added; nullopt without any.
 class GeometricMean {
  public:
   void add(double value) {

@@ -21,7 +21,7 @@ const ThroughputKind* usable_kind(const Coefficients& coefficients) {
   return usable ? kind : nullptr;
 }
 
-// For messages; the file of each kind says what they are and what they may be.
+// For messages; the file of each kind documents them and their ranges.
 std::string_view params_of(std::string_view kind) {
   constexpr std::pair<std::string_view, std::string_view> kParams[] = {
       {"A", "a, c, s1, s2, s3, s4, all >= 0"},

@@ -1,4 +1,4 @@
-// Kind "table": what was measured, read off; a straight line between neighbours.
+// Kind "table": the measured values; a straight line between neighbours.
 #include <optional>
 
 #include "kinds.h"

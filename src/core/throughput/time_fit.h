@@ -1,4 +1,4 @@
-// What the kinds that model the time of an iteration share: their fit in units of the data.
+// The common part of the kinds that model the time of an iteration: their fit in units of the data.
 //
 // Residuals are log(predicted / measured), robust beyond 10 %. The optimiser works on times in
 // units of the median iteration and batches in units of the largest one, so bounds, starts and
@@ -44,7 +44,7 @@ struct TimeModel {
 std::vector<double> fit_time(const TimeModel& model, std::span<const Observation> observations,
                              Effort effort);
 
-// What the observations can say nothing about is fixed at `value`.
+// A coefficient that the observations do not determine is fixed at `value`.
 void fix(TimeCoefficient& coefficient, double value);
 
 // The largest batch of one GPU: the unit of batches.

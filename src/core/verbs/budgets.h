@@ -7,7 +7,7 @@
 
 namespace slackline::core {
 
-// Whether a is the more important of two pods: higher priority, then longer running, then uid.
+// Whether `a` is the more important of two pods: higher priority, then longer running, then uid.
 bool more_important(const Pod& a, const Pod& b);
 
 // For each pod, whether evicting it violates a budget when all of `potential_victims` (by

@@ -43,7 +43,7 @@ class NodeFilter {
   std::vector<std::string_view> planned_;  // the plan's nodes, sorted
 };
 
-// An unmanaged pod yields to holds only while somewhere else remains for it.
+// An unmanaged pod yields to holds only while another node remains for it.
 void yield_to_unmanaged(std::vector<Verdict>& verdicts) {
   if (std::any_of(verdicts.begin(), verdicts.end(), passes)) return;
   std::replace(verdicts.begin(), verdicts.end(), Verdict::kHeldForOthers, Verdict::kPass);

@@ -1,4 +1,4 @@
-// What an eviction throws away, in GPU-seconds. Private to this folder.
+// The loss of an eviction, in GPU-seconds. Private to this folder.
 #pragma once
 
 #include <map>
@@ -15,9 +15,9 @@ class LostWork {
 
   // Names the all-or-nothing group of the pod; empty where it stands alone.
   std::string gang_of(const Pod& pod) const;
-  // Of the pod alone: work since its last checkpoint times its GPUs; never negative.
+  // For one pod: work since its last checkpoint times its GPUs; never negative.
   double of_pod(const Pod& pod) const;
-  // Of all running pods of the gang; the whole cluster is read once, at the first question.
+  // Of all running pods of the gang; the whole cluster is read once, at the first call.
   double of_gang(const std::string& gang);
 
  private:

@@ -1,7 +1,7 @@
 // NodeFit: one pod against the rows of the snapshot's node table. Private to src/core.
 //
 // Built once per request, asked per node without an allocation; keeps references to the snapshot
-// and the pod. Not a node's index out of range. Not thread-safe.
+// and the pod. The node's index must be valid. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace slackline::core {
 
-// What a node has left for the pod; negative where our cache says "full".
+// What a node has left for the pod; negative if the cache says "full".
 struct NodeRoom {
   std::int64_t gpus = 0;        // allocatable, of the resources that the pod asks for
   std::int64_t gpus_after = 0;  // of these, less pods, holds and the pod itself
@@ -34,7 +34,7 @@ class NodeFit {
   const HoldView& holds() const { return holds_; }
   const NodeRow& row(NodeIndex node) const { return table_.rows[node]; }
 
-  // kPass, or why nothing that happens on the node will ever make room for the pod.
+  // kPass, or why nothing on the node can ever make room for the pod.
   Verdict lasting(NodeIndex node) const {
     const NodeRow& row = table_.rows[node];
     if (!row.readable) return Verdict::kNodeUnreadable;
@@ -44,7 +44,8 @@ class NodeFit {
         return Verdict::kNodeTooSmall;
     return Verdict::kPass;
   }
-  // Whether the pod asks for a resource that nobody but us counts, and whether that is there.
+  // Whether the pod asks for a resource that only Slackline counts, and whether enough of it is
+  // free.
   bool self_accounted() const { return self_accounted_; }
   // Less what is `taken` beside the snapshot, sorted by node.
   bool own_account_covers(NodeIndex node, std::span<const TakenShares> taken = {}) const;

@@ -11,9 +11,9 @@ namespace slackline::core {
 
 inline constexpr NodeIndex kUnknownNode = std::numeric_limits<NodeIndex>::max();
 
-// The index of each name, kUnknownNode where the snapshot has no such node; what the decoder found
-// in the names of this very snapshot is believed. A pass of its own, because look-ups that do not
-// wait for each other overlap their cache misses.
+// The index of each name, kUnknownNode where the snapshot has no such node; indices that the
+// decoder found in the names of the same snapshot are used. A pass of its own, because independent
+// lookups overlap their cache misses.
 std::vector<NodeIndex> find_nodes(const ClusterSnapshot& snapshot, const NodesRequest& request);
 
 }  // namespace slackline::core

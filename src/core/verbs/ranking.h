@@ -1,4 +1,4 @@
-// What score_nodes() keeps of the nodes it has measured. Private to src/core.
+// The part of the measured nodes that score_nodes() keeps. Private to src/core.
 #pragma once
 
 #include <algorithm>

@@ -27,11 +27,11 @@ constexpr int kFreeBit = 44;
 constexpr int kStrandedBit = 32;
 
 std::uint64_t clamp_gpus(std::int64_t count) {
-  // Negative: our cache says the node is full. It goes last, not first.
+  // Negative: the cache says the node is full. It goes last, not first.
   return static_cast<std::uint64_t>(count < 0 ? kMaxGpus : std::min(count, kMaxGpus));
 }
 
-// What one type's estimate is made from; the same for all types of a request.
+// The input of one type's estimate; the same for all types of a request.
 struct ShapeQuestion {
   Placement shape;
   std::string resource;
@@ -134,7 +134,7 @@ class NodeScorer {
     const std::int64_t free = room.gpus_after;
     if (free <= 0) return 0;
     const auto all = static_cast<double>(free);
-    // Mostly all are served, and then there is nothing to divide.
+    // Usually all are served, and there is nothing to divide.
     const auto served = [&](std::int64_t left, std::int64_t asked, std::int64_t capacity) {
       const auto rest = static_cast<double>(std::max<std::int64_t>(0, saturating_sub(left, asked)));
       const double shares = rest * static_cast<double>(room.gpus);

@@ -16,10 +16,10 @@ namespace slackline::core {
 namespace {
 
 constexpr std::size_t kExactCandidates = 12;
-// A node's pods that our cache may lack; an offer of more is none.
+// The pods of a node that the cache may lack; an offer with more is ignored.
 constexpr std::size_t kMostUnknown = 1000;
 
-// One pod that could be evicted, with what that costs and gives.
+// One pod that could be evicted, with the cost and gain.
 struct Candidate {
   const Pod* pod = nullptr;
   bool violates_budget = false;
@@ -65,7 +65,7 @@ SetKey key_of(const Chosen& chosen) {
   return key;
 }
 
-// What the preemptor asks for and the node lacks, one entry per resource that is short.
+// The part of the preemptor's request that the node lacks, one entry per resource.
 struct Shortage {
   bool cpu = false;
   bool memory = false;
@@ -181,7 +181,7 @@ class VictimChooser {
              options.now_steady_s),
         lost_work_(snapshot, options.now_wall_s) {}
 
-  // nullopt: the node is no place for the preemptor.
+  // nullopt: the preemptor cannot use the node.
   std::optional<NodeVictims> choose(const NodeVictims& offered) {
     const auto index = snapshot_.find_node(offered.node);
     if (!index) return std::nullopt;
@@ -194,7 +194,7 @@ class VictimChooser {
     Resources available = state.free() - fit_.holds().against(*index);
     const bool roomy = shortage_of(preemptor_.requests, available).empty();
     if (roomy) return keep(state, offered);
-    // What terminates anyway needs no eviction; where that is enough, waiting is better.
+    // Terminating pods free their room without eviction; if that suffices, choose no victims.
     for (const PodPtr& pod : state.pods)
       if (pod->deleting) available += pod->requests;
     const Shortage shortage = shortage_of(preemptor_.requests, available);
@@ -227,8 +227,8 @@ class VictimChooser {
     return std::find(offered.victims.begin(), offered.victims.end(), uid) != offered.victims.end();
   }
 
-  // The offered set without what terminates already; nullopt where it is not all on this node, not
-  // all of lower priority, or nothing is left.
+  // The offered set without terminating pods; nullopt if not all are on this node and of lower
+  // priority, or none is left.
   std::optional<NodeVictims> keep(const NodeState& state, const NodeVictims& offered) const {
     NodeVictims kept{offered.node, {}, 0};
     std::size_t known = 0;

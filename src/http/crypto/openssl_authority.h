@@ -1,7 +1,7 @@
 // AuthorityMaker with OpenSSL: ECDSA P-256 keys. Stateless, hence thread-safe.
 //
-// Every authority has a name of its own, so that nobody takes one for another. A new one is signed
-// twice: by itself, and by the one before (a cross certificate), which goes with every chain.
+// Every authority has a name of its own, so that they cannot be confused. A new one is signed
+// twice: by itself, and by its predecessor (a cross certificate), which is part of every chain.
 #pragma once
 
 #include "control/trust/authority_maker.h"

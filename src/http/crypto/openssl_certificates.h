@@ -1,4 +1,4 @@
-// CertificateMaker with OpenSSL: ECDSA P-256 keys, an authority for each pair whose key is
+// CertificateMaker with OpenSSL: ECDSA P-256 keys, an authority for each pair, whose key is then
 // forgotten. Stateless, hence thread-safe.
 #pragma once
 

@@ -17,7 +17,7 @@ class OpenSslMac final : public MessageAuthenticator {
  public:
   static constexpr std::size_t kKeyBytes = 32;
 
-  // The newest first: it signs, all of them verify. None: not ready.
+  // The newest first: it signs, all of them verify. Empty: not ready.
   void use(std::vector<std::string> keys);
   static Result<std::string> make_key();  // kKeyBytes random bytes
 

@@ -26,14 +26,14 @@ tl::unexpected<Error> openssl_failure(std::string_view what);
 
 Result<X509Key> new_p256_key();
 
-// Signed by `issuer`, or by itself where that is null.
+// Signed by `issuer`, or by itself if that is null.
 Result<X509Certificate> sign_certificate(EVP_PKEY* key, const std::string& common_name,
                                          const Validity& validity, X509* issuer,
                                          EVP_PKEY* issuer_key, const X509Extensions& extensions);
 
 Result<std::string> pem_of(X509* certificate);
 Result<std::string> pem_of(EVP_PKEY* key);
-// The first one of the text; null where there is none that can be read.
+// The first one of the text; null if none can be read.
 X509Certificate read_certificate(const std::string& pem);
 X509Key read_key(const std::string& pem);
 

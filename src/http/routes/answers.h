@@ -1,4 +1,4 @@
-// What REST routes have in common: JSON, YAML, CSV or a text table, pages, and errors as Status
+// The common parts of REST routes: JSON, YAML, CSV or a text table, pages, and errors as Status
 // documents.
 #pragma once
 
@@ -32,24 +32,24 @@ Response text(std::string body);
 
 enum class Output { kJson, kTable, kWide, kYaml, kCsv, kCells };
 
-// `?output=` decides (what goes through `kubectl get --raw` has no say in Accept), else Accept;
-// JSON where both are silent. kInvalidArgument names what there is.
+// `?output=` decides (`kubectl get --raw` cannot set Accept), else Accept; JSON without both.
+// kInvalidArgument names the allowed values.
 Result<Output> output_of(const Request& request);
-// One value, which has no columns: JSON, YAML, or text for all others.
+// One value, without columns: JSON, YAML, or text for all others.
 Response one(const Request& request, const std::string& json, const std::string& text);
 Response yaml(const std::string& json);
 Response csv(std::string body);
 
-// A parameter of the query; empty where it is not given.
+// A parameter of the query; empty if it is not given.
 std::string given(const Request& request, std::string_view name);
 
 // A whole number of the query; kInvalidArgument names it and its limits.
 Result<std::int64_t> number(const Request& request, std::string_view name, std::int64_t otherwise,
                             std::int64_t low, std::int64_t high);
 
-// Rows of a list and what stands beside them. `preface` stands above the table. A list with a wider
-// table for people has wide_table(). `widths`: of the columns of the whole table, where it is shown
-// in parts.
+// The rows of a list and its other members. `preface` is printed above the table. A list with a
+// wider table for people has wide_table(). `widths`: of the columns of the whole table, if it is
+// shown in parts.
 template <class T>
 struct Listing {
   std::vector<T> rows;
@@ -63,10 +63,10 @@ struct Listing {
   }
 };
 
-// The header that says for every output what JSON says in metadata.continue.
+// The header with the value of JSON's metadata.continue, for every output.
 inline constexpr const char* kContinueHeader = "Slackline-Continue";
 
-// Where a list goes on.
+// The continuation of a list.
 struct Rest {
   std::string next;    // empty: it ends here
   std::string more{};  // "... 7 more"
@@ -99,7 +99,7 @@ Response show(const Request& request, const Listing<T>& listing, const Rest& res
   return response;
 }
 
-// The part [begin, end) of `whole`; the preface stands above the first part only.
+// The part [begin, end) of `whole`; the preface is only part of the first.
 template <class T>
 Listing<T> part_of(const Listing<T>& whole, std::size_t begin, std::size_t end) {
   const auto at = [&](std::size_t i) {
@@ -112,8 +112,8 @@ Listing<T> part_of(const Listing<T>& whole, std::size_t begin, std::size_t end) 
           whole.widths};
 }
 
-// The part of a list that the request asks for. make() answers the whole of it, or an error; it is
-// not asked where the request goes on with a list that `pages` keeps.
+// The requested part of a list. make() returns the whole list, or an error; it is not called if the
+// request continues a list that `pages` keeps.
 template <class Make>
 Response show_page(const Request& request, Pages& pages, const Make& make) {
   using Whole = typename std::invoke_result_t<Make>::value_type;
@@ -147,7 +147,7 @@ Response show_page(const Request& request, Pages& pages, const Make& make) {
   return show(request, part_of(*whole, begin, end), rest);
 }
 
-// A list whose rows are had without a failure.
+// A list whose rows cannot fail.
 template <class Rows>
 Response list(const Request& request, Pages& pages, const Rows& rows) {
   using Row = typename std::invoke_result_t<Rows>::value_type;

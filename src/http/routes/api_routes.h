@@ -1,8 +1,8 @@
 // The REST API, read-only: /v1/{cluster,nodes,tasks,scores,decisions}, placements, /openapi.json.
 //
 // JSON, or a text table where the client accepts text/plain. Lists take `limit` (1..1000, default
-// 500) and `continue`, which goes on with the very list that was begun (pages.h). Errors are
-// Kubernetes Status documents with a stable reason.
+// 500) and `continue`, which continues the same list (pages.h). Errors are Kubernetes Status
+// documents with a stable reason.
 #pragma once
 
 #include "control/query/queries.h"

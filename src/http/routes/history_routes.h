@@ -9,7 +9,7 @@
 
 namespace slackline::http {
 
-// `before` is called before each answer: what has ended is to be in it. `queries` and `clock`
+// `before` is called before each answer, so that it includes all ended tasks. `queries` and `clock`
 // outlive the router.
 void add_history_routes(Router& router, const control::Queries& queries, const Clock& clock,
                         std::function<void()> before);

@@ -1,9 +1,9 @@
-// Pages: lists that were answered in part, kept so that the rest is of the same moment.
+// Pages: lists that were answered in part, kept so that the rest shows the same moment.
 //
-// What `continue=` names is one list of one question: path and filters must be the same, so whoever
-// may not ask the question cannot read on in somebody else's answer. A list is kept for a minute
-// after it was last asked for. The oldest are given up first where there are too many rows; the
-// newest always stays, it is no larger than the answer it was made for.
+// `continue=` names one list of one query: path and filters must be the same, so that a client
+// without the right to the query cannot read on in another client's answer. A list is kept for a
+// minute after its last request. With too many rows the oldest lists are dropped first; the newest
+// always stays, because it is no larger than the answer it was made for.
 //
 // Thread-safe.
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace slackline::http {
 
-// The part of a list that a request asks for.
+// The requested part of a list.
 struct Window {
   std::string list;  // id of a kept list; empty: from the beginning, of a new one
   std::size_t offset = 0;
@@ -36,7 +36,7 @@ inline constexpr std::int64_t kMaxLimit = 1000;
 // From `limit` and `continue`, which may be empty; kInvalidArgument names what is wrong.
 Result<Window> window_of(const Request& request);
 
-// What `continue` is to be for the rest of a kept list.
+// The value of `continue` for the rest of a kept list.
 std::string continue_of(std::string_view list, std::size_t offset);
 
 class Pages {
@@ -47,10 +47,10 @@ class Pages {
 
   explicit Pages(const Clock& clock) : clock_(clock) {}
 
-  // Keeps the answer to the question of `request`, with so many rows; its id.
+  // Keeps the answer to the query of `request`, with this many rows; returns its id.
   std::string keep(const Request& request, std::size_t rows, std::any list);
 
-  // The list of that id and question; kGone where it is not kept any more.
+  // The list of that id and query; kGone if it is no longer kept.
   template <class T>
   Result<std::shared_ptr<const T>> find(const Request& request, const std::string& id) {
     const std::any found = look_up(request, id);

@@ -1,8 +1,8 @@
 // The webhook listener: POST /v1/webhook/{mutate,validate}, AdmissionReview in and out.
 //
-// What cannot be decoded as a review is 400, which the API server counts as our failure: with
-// failurePolicy Ignore the object is admitted as it is. An exception while deciding is answered
-// "allowed, unchanged" with a warning.
+// A body that cannot be decoded as a review is 400, which the API server counts as a failure of the
+// webhook: with failurePolicy Ignore the object is admitted as it is. After an exception while
+// deciding, the answer is "allowed, unchanged" with a warning.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// Input buffers that are lent while a request is being read. Idle connections hold none.
+// Input buffers that are lent while a request is read. Idle connections hold none.
 //
-// A buffer grows with what has arrived, never with what was announced: it has at most twice the
-// room. Who may keep how much is decided elsewhere (peers.h). One thread.
+// A buffer grows with the bytes that have arrived, never with the announced length: it is at most
+// twice as large. peers.h decides how much each peer may keep. One thread.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +41,8 @@ class BufferPool {
 
   BufferPool() { spare_.reserve(kSpare); }  // giving back needs no memory
 
-  // Room for at least one more byte, with what is in it kept: at first a warm buffer if one is
-  // there, later twice the room, but no more than `most` where that is less.
+  // Makes room for at least one more byte and keeps the content: at first a warm buffer if there is
+  // one, later twice the room, but at most `most`.
   void make_room(InputBuffer& buffer, std::size_t most) {
     if (buffer.capacity_ == 0) return borrow(buffer);
     if (buffer.free_size() > 0) return;

@@ -1,4 +1,4 @@
-// Which client certificates a TLS listener takes: those of its client CA that name one of a few
+// Which client certificates a TLS listener accepts: those of its client CA that name one of a few
 // names.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace slackline::http {
 std::vector<std::string> names_of(const X509* certificate);
 
 // From now on a handshake fails unless the certificate names one of `names`, exactly (no
-// wildcards). Empty: every verified certificate will do. Verification itself is set up already.
+// wildcards). Empty: every verified certificate is accepted. Verification itself is set up already.
 Status allow_only(SSL_CTX* context, const std::vector<std::string>& names);
 
 }  // namespace slackline::http

@@ -1,5 +1,5 @@
 // One HTTP/1.1 connection as a state machine that never waits: handshake, head, guard, body,
-// handler, answer, and again. What it waits for is its result; the listener's loop waits.
+// handler, answer, and again. It returns what it waits for; the listener's loop waits.
 //
 // Everything runs on the io thread, except run() between kGuard or kHandler and finish().
 #pragma once
@@ -30,7 +30,7 @@ namespace slackline::http {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// What the connections of one listener share.
+// The state that the connections of one listener share.
 struct ConnectionEnv {
   ConnectionEnv(obs::MetricsRegistry& registry, const Listener& from);
 
@@ -39,10 +39,10 @@ struct ConnectionEnv {
   void count_refusal(std::string_view reason, const std::string& peer);
 
   const Listener listener;
-  const bool loopback;  // reached from this machine only, which browsers on it are too
+  const bool loopback;  // reached from this machine only, but also by its browsers
   Peers peers;
   BufferPool buffers;
-  // Closes connections of greedier peers until this one may keep so many bytes more.
+  // Closes connections of peers that hold more, until this one may keep this many bytes more.
   std::function<bool(const Peers::Seat&, std::size_t)> free_bytes;
   bool draining = false;
   obs::Gauge connections;
@@ -70,16 +70,16 @@ class Connection {
   Want advance();
   // deadline() has passed.
   Want expire();
-  // Answers now, without reading, and closes (the listener is full).
+  // Answers at once, without reading, and closes (the listener is full).
   Want refuse(int status, std::string_view reason, std::string_view message);
 
-  // After kGuard and kHandler: what may wait, on any thread, and then its answer. Meanwhile the
-  // request stays as it is, even if the connection is closed.
+  // After kGuard and kHandler: the part that may wait, on any thread, and then its answer.
+  // Meanwhile the request stays as it is, even if the connection is closed.
   Ran run() const;
   Want finish(Ran answer);
   Want finish_overloaded();
-  // No more requests after the one that is being answered, and an orderly end now where there is
-  // none: the client sees the end of the stream, not a reset.
+  // Accepts no requests after the present one, and closes in order now if there is none: the client
+  // sees the end of the stream, not a reset.
   Want say_goodbye();
 
   // Counts it as closed and drops its buffer; the socket is the caller's.
@@ -129,7 +129,7 @@ class Connection {
   std::uint64_t answered_ = 0;
 
   InputBuffer in_;
-  std::size_t scanned_ = 0;  // bytes of the head in which its end was not found
+  std::size_t scanned_ = 0;  // bytes of the head already searched for its end
   std::size_t head_size_ = 0;
   RequestHead head_;
   Router::Resolution found_;

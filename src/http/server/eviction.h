@@ -1,9 +1,9 @@
-// Whose connection is closed when a listener has no room. Pure.
+// Chooses the connection to close when a listener has no room. Pure.
 //
-// Whatever is not inside a handler may go: half a handshake, head or body, an answer that nobody
-// reads, an idle keep-alive. Who holds most goes first, whoever has shown a certificate last, and
-// never one that holds no more than the peer that room is made for: the long idle connection of
-// kube-scheduler does not give way to a flood.
+// Any connection outside of a handler may be closed: half a handshake, head or body, an answer that
+// nobody reads, an idle keep-alive. The peer that holds most loses one first, peers with a
+// certificate last, and never one that holds no more than the peer that needs the room: the long
+// idle connection of kube-scheduler does not give way to a flood.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace slackline::http {
 
-// What a connection is doing, in the order in which connections of one peer are closed.
+// The stage of a connection, in the order in which connections of one peer are closed.
 enum class Stage {
   kUnproven,   // has had no answer yet: a handshake, half a request, or silence
   kPartial,    // half a request after others, an answer that is not read

@@ -28,20 +28,20 @@ class OwnedFd {
 // Bound and listening, non-blocking. An address in use is an error that names it and the listener.
 Result<OwnedFd> open_listener(const Listener& listener);
 
-// Its address is a loopback one: nobody on another machine reaches it.
+// Its address is a loopback one: other machines cannot reach it.
 bool is_loopback(const Listener& listener);
 
-// Nobody new can begin to connect; who has begun still can, and is accepted as before. To be called
-// a moment before the socket is closed, which would reset whoever waits in its queue. A kernel that
-// cannot do this is no error.
+// No new client can begin to connect; those that have begun are accepted as before. Call it a
+// moment before closing the socket, which would reset the clients in its queue. A kernel that
+// cannot do this is not an error.
 void refuse_newcomers(int listening_socket);
 
 std::uint16_t local_port(int socket);
 
 struct Accepted {
-  OwnedFd socket;    // non-blocking, without Nagle's delay; empty where accepting failed
+  OwnedFd socket;    // non-blocking, without Nagle's delay; empty if accepting failed
   std::string peer;  // the peer's IP address
-  int error = 0;     // errno where the socket is empty; EAGAIN: nobody is waiting
+  int error = 0;     // errno if the socket is empty; EAGAIN: no client waits
 };
 Accepted accept_one(int listening_socket);
 

@@ -1,9 +1,8 @@
 // One listener with all its connections, on a thread of its own.
 //
-// It accepts, waits, gives handlers to its threads, closes what is late, makes room where it is
-// full, follows its certificate and drains. Where there is no memory for what a connection asks,
-// that connection is closed. Everything runs on the io thread but open(), start(), stop() and
-// join().
+// It accepts, waits, gives handlers to its threads, closes late connections, makes room when it is
+// full, follows its certificate and drains. If there is no memory for a connection, that connection
+// is closed. Everything runs on the io thread, except open(), start(), stop() and join().
 #pragma once
 
 #include <cstdint>
@@ -56,8 +55,8 @@ class ListenerLoop {
     Descriptor descriptor;
     Connection connection;
     std::list<std::shared_ptr<Session>>::iterator position;
-    // While a thread of a pool has it: itself, for it must end on the io thread. Then what came of
-    // it; nothing where memory ran out.
+    // While a thread of a pool has it: itself, because it must end on the io thread. Then its
+    // result; nothing if memory ran out.
     std::shared_ptr<Session> elsewhere;
     std::optional<Connection::Ran> ran;
     std::uint64_t wait =
@@ -116,7 +115,7 @@ class ListenerLoop {
   OwnedFd spare_;
   SteadyTime next_look_;
   std::optional<SteadyTime> close_idle_at_;  // set while draining
-  std::optional<SteadyTime> listen_until_;   // nobody new may come any more
+  std::optional<SteadyTime> listen_until_;   // no new clients
   SteadyTime cut_at_ = SteadyTime::max();
   std::thread thread_;
   // Last: their threads end before what they refer to.

@@ -1,4 +1,4 @@
-// Who holds how much of a listener: connections, and bytes of requests and answers.
+// How much of a listener each peer holds: connections, and bytes of requests and answers.
 //
 // A peer is a client's address, or the subject of the certificate that it has shown and that was
 // verified. Bytes are charged as they arrive, never as they are announced. One thread.
@@ -24,7 +24,7 @@ class Peers {
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
 
-  // What one connection holds, charged to its peer while it lives. The Peers outlive it.
+  // The share of one connection, charged to its peer while it lives. The Peers outlive it.
   class Seat {
    public:
     Seat(Peers& peers, const std::string& address);
@@ -32,10 +32,10 @@ class Peers {
     Seat(const Seat&) = delete;
     Seat& operator=(const Seat&) = delete;
 
-    // The peer has shown who it is.
+    // The peer has identified itself.
     void identify(const std::string& subject);
-    // The connection keeps so many bytes from now on. False, and nothing changes, where that is
-    // more than the listener has left for this peer.
+    // The connection keeps this many bytes from now on. False, and nothing changes, if that is more
+    // than the listener has left for this peer.
     bool keep(std::size_t bytes);
     // The connection is closed, but may keep its bytes for a handler that still reads them.
     void leave();
@@ -57,7 +57,7 @@ class Peers {
 
   // Whether this address may have one more connection.
   bool may_connect(const std::string& address) const;
-  // Whether `seat` may keep so many bytes more.
+  // Whether `seat` may keep this many bytes more.
   bool may_keep(const Seat& seat, std::size_t more) const;
   // Null where it holds nothing.
   const Peer* find(const std::string& address) const;

@@ -1,5 +1,5 @@
 // A thread pool that starts threads as they are needed, bounds both threads and queue, and lets
-// peers take turns: what one of them queues up does not keep the others waiting.
+// peers take turns: the queue of one does not keep the others waiting.
 //
 // Thread-safe. Tasks must not throw.
 #pragma once

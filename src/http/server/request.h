@@ -1,4 +1,4 @@
-// What a handler sees and answers. Plain values: a handler is tested without a socket.
+// The input and output of a handler. Plain values: a handler is tested without a socket.
 //
 // Every view in a Request lives until the handler returns, on whatever thread it runs.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace slackline::http {
 
-// Decoded; a key that comes twice was refused before.
+// Decoded; a duplicate key was refused before.
 using Parameters = std::map<std::string, std::string, std::less<>>;
 
 struct Request {
@@ -25,10 +25,10 @@ struct Request {
   std::string_view content_type;
   std::string_view authorization;
   std::string_view peer;  // the client's address, or "CN=" and its certificate's common name
-  // The common name in the client's certificate, which was verified; empty without mutual TLS. The
-  // only identity there is: no header is ever believed (F42).
+  // The common name in the client's certificate, which was verified; empty without mutual TLS. It
+  // is the only identity: no header is ever believed (F42).
   std::string_view tls_peer;
-  // When all of it was there, on the steady clock: it may have waited for a thread since.
+  // When it was complete, on the steady clock: it may have waited for a thread since.
   std::optional<double> received_s;
 };
 

@@ -1,8 +1,8 @@
 // Request line and fields of one HTTP/1.1 request, checked. No I/O: a fuzz target.
 //
-// Boost.Beast's parser decides what is well formed (RFC 9112); on top of it we refuse what
-// smuggling and floods are made of: two hosts or none, folded fields, a Content-Length that is not
-// plain digits.
+// Boost.Beast's parser decides what is well formed (RFC 9112); in addition, the parts of smuggling
+// and floods are refused: two hosts or none, folded fields, a Content-Length that is not plain
+// digits.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,9 @@ namespace slackline::http {
 struct RequestHead {
   std::string method;
   std::string
-      target;        // as sent; of an absolute one ("http://host/path?query") what follows the host
-  std::string host;  // of an absolute target, else of the Host field; may be empty in HTTP/1.0
-  std::string
-      origin;  // which site's page sends it; empty: no browser, or the page asks its own site
+      target;  // as sent; of an absolute one ("http://host/path?query") the part after the host
+  std::string host;    // of an absolute target, else of the Host field; may be empty in HTTP/1.0
+  std::string origin;  // the site whose page sends it; empty: no browser, or the page's own site
   std::string accept;
   std::string content_type;
   std::string authorization;
@@ -38,7 +37,7 @@ struct Refusal {
 // Where the head ends (after the empty line), or npos. `scanned` bytes were looked at before.
 std::size_t find_head_end(std::string_view bytes, std::size_t scanned);
 
-// What can be said before the head is complete: not HTTP at all, or a version we do not speak.
+// Errors that are known before the head is complete: not HTTP, or an unsupported version.
 Refusal check_start(std::string_view bytes);
 
 // head: all of it, with the empty line.

@@ -1,4 +1,4 @@
-// Which handler answers a method and a path.
+// Finds the handler of a method and a path.
 //
 // Immutable once a server uses it, hence thread-safe. Handlers run concurrently.
 #pragma once
@@ -18,7 +18,7 @@ namespace slackline::http {
 
 // Where a handler runs.
 enum class Pool {
-  kHot,      // on the listener's io thread: pure and short. A slow one stops the whole listener
+  kHot,  // on the listener's io thread: pure and short, because a slow one stops the whole listener
   kThreads,  // on the listener's own threads, where it may wait; 503 when too many already do
 };
 
@@ -30,9 +30,9 @@ struct Route {
   Handler handler;
   std::size_t max_body = 0;  // bytes; a longer body is refused with 413 before it is read
   Pool pool = Pool::kThreads;
-  // Of kHot: a longer body is handled as by kThreads, for reading it alone takes too long.
+  // Of kHot: a longer body is handled as by kThreads, because reading it takes too long.
   std::size_t hot_body = std::numeric_limits<std::size_t>::max();
-  // The query parameters it knows; another one is refused with 400. nullopt: any, unread.
+  // Its query parameters; others are refused with 400. nullopt: any, ignored.
   std::optional<std::vector<std::string>> parameters = std::nullopt;
 
   Pool pool_for(std::size_t body_size) const {
@@ -40,20 +40,20 @@ struct Route {
   }
 };
 
-// What a guard says: the answer instead of the handler's, or nothing where the request may go on.
+// A guard's verdict: the answer instead of the handler's, or nothing if the request may go on.
 struct GuardAnswer {
   std::optional<Response> refusal;
 };
 
-// Asked once the head of a request is known, before its body is read or any memory is lent to it.
+// Called once the head of a request is known, before its body is read or memory is lent to it.
 struct Guard {
-  // What can be said without waiting; nothing where ask() has to. On the io thread.
+  // The verdict, if it needs no waiting; nothing if ask() is needed. On the io thread.
   std::function<std::optional<GuardAnswer>(const Route&, const Request&)> recall;
   // May wait. On a thread of its own.
   std::function<GuardAnswer(const Route&, const Request&)> ask;
 };
 
-// Renders what the server itself refuses; the message is for people and never foreign text.
+// Renders the server's own refusals; the message is for people and never foreign text.
 using ErrorPage = std::function<Response(int status, std::string_view message)>;
 
 class Router {
@@ -62,10 +62,10 @@ class Router {
 
   // At most one route per method and pattern: a second one aborts. Fixed segments win over {names}.
   void add(Route route);
-  // Leaves only what reads (GET): for a listener that does not know who asks.
+  // Keeps only GET: for a listener that does not know its callers.
   void drop_writes();
   void set_error_page(ErrorPage page) { error_page_ = std::move(page); }
-  // What a 404 says of this listener, for whoever took it for another one.
+  // The text of a 404 about this listener, for clients that meant another one.
   void set_about(std::string about) { about_ = std::move(about); }
   void set_guard(Guard guard) { guard_ = std::move(guard); }
   bool guarded() const { return guard_.has_value(); }
@@ -81,12 +81,12 @@ class Router {
   // target: the origin form of the request line ("/v1/tasks?limit=10"), undecoded.
   Resolution resolve(std::string_view method, std::string_view target) const;
 
-  // What the guard says, which is nothing to refuse where there is none. recall() answers nothing
-  // where ask() has to. An exception is logged and refused with a 500 that repeats none of it.
+  // The guard's verdict; without a guard, nothing is refused. recall() returns nothing if ask() is
+  // needed. An exception is logged and refused with a 500 that repeats none of it.
   std::optional<GuardAnswer> recall(const Route& route, const Request& request) const;
   GuardAnswer ask(const Route& route, const Request& request) const;
 
-  // Runs the handler, for whom the guard has let pass; exceptions as above.
+  // Runs the handler after the guard has passed the request; exceptions as above.
   Response run(const Route& route, const Request& request) const;
 
   // All of it in one, for tests and for callers without a socket.

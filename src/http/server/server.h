@@ -1,7 +1,7 @@
 // The HTTP/1.1 server: many listeners, an io thread for each, no thread per connection.
 //
-// Listeners share nothing: what floods one of them, or keeps its threads busy, leaves the others
-// alone (decision 0021).
+// Listeners share nothing: a flood of one, or its busy threads, does not affect the others
+// (decision 0021).
 //
 // Boost.Beast parses, Boost.Asio waits, OpenSSL encrypts; none of them is visible here.
 // Requirements and measured faults F07-F13, F35, F36: docs/decisions/0001. Every method is
@@ -25,17 +25,17 @@ namespace slackline::http {
 
 using std::chrono::milliseconds;
 
-// PEM files, looked at every two seconds: a new certificate serves new connections, a broken,
-// expired or mismatched one is refused, logged and counted, and the old one stays.
+// PEM files, checked every two seconds: a new certificate serves new connections, a broken, expired
+// or mismatched one is refused, logged and counted, and the old one stays.
 struct TlsOptions {
   std::string cert_file;  // the chain, leaf first
   std::string key_file;
-  std::string client_ca_file;  // given: every client must present a certificate of this CA
-  // Given: one that names one of these (subjectAltName; without any its common name).
+  std::string client_ca_file;  // if given, every client must present a certificate of this CA
+  // If given, one that names one of these (subjectAltName; without any its common name).
   std::vector<std::string> client_names = {};
 };
 
-// Of one listener. Who of several peers may have how much of it: share.h, eviction.h.
+// Of one listener. share.h and eviction.h divide it between peers.
 struct Limits {
   std::size_t head = std::size_t{64} << 10;  // request line and fields, bytes
   std::size_t fields = 100;
@@ -47,7 +47,7 @@ struct Limits {
   double handshakes_per_s = 100;    // TLS, for each peer; the burst of three seconds passes at once
   milliseconds head_time{5'000};    // from the first byte of a request to the end of its head
   milliseconds body_time{5'000};    // absolute, not per read
-  milliseconds write_time{10'000};  // a client that does not read its answer
+  milliseconds write_time{10'000};  // for a client that does not read its answer
   milliseconds handshake_time{5'000};  // TLS
   milliseconds idle_time{120'000};     // longer than the 90 s after which Go drops its side
 };
@@ -60,7 +60,7 @@ struct Listener {
   std::optional<TlsOptions> tls;
   Limits limits;
   bool plain_anywhere = false;  // may listen off loopback without TLS: holds no secret (metrics)
-  // Off loopback a client CA, or a router that is guarded, is demanded: it shows and does what only
+  // Off loopback it requires a client CA or a guarded router, because it shows and does what only
   // known peers may (decisions 0010, 0023).
   bool known_peers_only = false;
 };

@@ -1,4 +1,4 @@
-// How much of something scarce one peer may take.
+// How much of a scarce resource one peer may take.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +6,9 @@
 
 namespace slackline::http {
 
-// Nobody is limited while there is room: the API server, kube-scheduler and everybody behind one
-// NAT are one peer each. What is beyond three quarters of the capacity is for peers that would hold
-// no more than a quarter with it, so that the first one cannot leave the others nothing.
+// No peer is limited while there is room: the API server, kube-scheduler and everybody behind one
+// NAT are one peer each. The last quarter of the capacity is for peers that would hold no more than
+// a quarter with it, so that one peer cannot take everything.
 constexpr bool may_take(std::size_t capacity, std::size_t taken_by_all, std::size_t held_by_peer,
                         std::size_t wanted) {
   const std::size_t after = taken_by_all + wanted;

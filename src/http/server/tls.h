@@ -20,7 +20,7 @@ class TlsContext {
   // Reads and checks the files: the key must match, the certificate must not be expired.
   static Result<TlsContext> load(const TlsOptions& options);
 
-  // What the files looked like (inode, size, time through all symlinks), to notice a replacement.
+  // The fingerprint of the files (inode, size, time through all symlinks), to notice a replacement.
   static std::string fingerprint(const TlsOptions& options);
 
   SSL_CTX* get() const { return context_.get(); }
@@ -41,12 +41,12 @@ class LiveTls {
   static Result<LiveTls> load(const TlsOptions& options);
 
   enum class Change { kNone, kTaken, kRefused };
-  // Looks at the files. Refused: they changed and cannot be served; the old context stays in use.
+  // Checks the files. Refused: they changed and cannot be served; the old context stays in use.
   Change look();
 
   SSL_CTX* get() const { return context_.get(); }
   double expires_s() const { return context_.expires_s(); }
-  const std::string& refusal() const { return refusal_; }  // of the last look
+  const std::string& refusal() const { return refusal_; }  // of the last check
 
  private:
   LiveTls(TlsOptions options, std::string files, TlsContext context)

@@ -1,6 +1,7 @@
 // Bytes over a non-blocking socket, plain or TLS, behind one interface.
 //
-// No call waits: what would block says what to wait for. The socket stays its owner's. One thread.
+// No call waits: one that would block returns what to wait for. The socket still belongs to its
+// owner. One thread.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +25,9 @@ class Transport {
   virtual ~Transport() = default;
   virtual IoResult handshake() = 0;
   virtual IoResult read(char* data, std::size_t size) = 0;
-  // Part of `first` followed by `second`, in one call where the transport can.
+  // Sends part of `first` followed by `second`, in one call if the transport can.
   virtual IoResult write(std::string_view first, std::string_view second) = 0;
-  // No more bytes from us; the peer sees an orderly end.
+  // Ends the server's side; the peer sees an orderly end.
   virtual void shutdown_write() = 0;
   // Reads and drops raw bytes, after shutdown_write().
   virtual IoResult discard() = 0;

@@ -1,5 +1,5 @@
-// So many a second for each name, and as many at once as three seconds would let through. The rest
-// waits: nobody is refused for coming all at once. One thread.
+// Turnstile: a rate per second for each name, with bursts of three seconds' worth. The rest waits:
+// nobody is refused because of a burst. One thread.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class Turnstile {
 
   explicit Turnstile(double per_second) : per_second_(per_second) {}
 
-  // True: one more of `name` may pass now, and is counted.
+  // True if one more of `name` may pass now; it is counted.
   bool pass(const std::string& name, Time now) {
     return buckets_[name].take(seconds(now), per_second_ * kBurst_s, per_second_);
   }

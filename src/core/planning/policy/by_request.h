@@ -1,5 +1,6 @@
-// Placements for a task that asked for a number of GPUs, as FIFO, Min-Min, Weighted Fair and
-// Capacity give them; and service in an order in which the first that gets none blocks the rest.
+// Placements for a task with a requested number of GPUs, as FIFO, Min-Min, Weighted Fair and
+// Capacity give them; and service in an order in which the first task without a placement blocks
+// the rest.
 #pragma once
 
 #include <algorithm>

@@ -46,7 +46,7 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
   return std::nullopt;
 }
 
-// Runs that would meet their deadline, but hold more than the asker needs; best first.
+// Runs that would meet their deadline, but hold more than the preemptor needs; best first.
 RoomMaker::Victims RoomMaker::trades(TaskIndex asker, double limit_s, double needed_s) {
   Victims found;
   if (!options_.trade || planning_.task(asker).qos == QosClass::kUrgent) return found;
@@ -81,7 +81,7 @@ double RoomMaker::cheapest_gpu_s(TaskIndex asker, double limit_s) const {
 const RoomMaker::VictimsByPool& RoomMaker::victims(bool urgent) {
   const double protect_s = urgent || options_.trade ? kLeastRun_s : options_.protect_s;
   std::optional<VictimsByPool>& known = known_[urgent ? 1 : 0];
-  // Without protection whoever was started a moment ago may be stopped again.
+  // Without protection a run that was started a moment ago may be stopped again.
   if (!known || protect_s <= 0) known = gather(protect_s);
   return *known;
 }
@@ -141,7 +141,7 @@ double RoomMaker::end_s(TaskIndex v) const {
                         : state_.predicted_end_s(v, planning_.now_s());
 }
 
-// What a stop throws away: the work since the last checkpoint, and a restart.
+// The loss of a stop: the work since the last checkpoint, and a restart.
 double RoomMaker::lost_gpu_s(TaskIndex v) const {
   const Run& run = state_.progress(v).run;
   const double left = state_.left_if_stopped(v, work_s(v), planning_.now_s());
@@ -203,7 +203,7 @@ std::optional<RoomMaker::Victims> RoomMaker::enough(const Choice& wanted,
     if (can_resume(among[i], needed_s))
       fits = ask(among[i]);
     else if (!options_.trade)
-      break;  // the most spare comes first: nobody behind has enough
+      break;  // the most spare comes first: none of the rest has enough
   }
   for (const Victim& victim : off)
     for (const PoolNode node : state_.progress(victim.task).run.nodes)
@@ -212,7 +212,7 @@ std::optional<RoomMaker::Victims> RoomMaker::enough(const Choice& wanted,
   return off;
 }
 
-// Stops those that stand where `wanted` will.
+// Stops the runs on the nodes of `wanted`.
 void RoomMaker::clear(const Choice& wanted, const EligibleNodes* eligible, const Victims& off) {
   FreeGpus trial = state_.free();
   for (const Victim& victim : off)
@@ -224,7 +224,7 @@ void RoomMaker::clear(const Choice& wanted, const EligibleNodes* eligible, const
   forget_stopped(wanted.pool);
 }
 
-// What was shrunk runs again since now, and is protected.
+// A shrunk run starts again now, and is protected.
 void RoomMaker::forget_stopped(PoolIndex pool) {
   const auto gone = [&](const Victim& victim) {
     const TaskProgress& progress = state_.progress(victim.task);

@@ -2,7 +2,7 @@
 // (SavableFirst).
 //
 // Victims: runs that are not urgent, not promoted, may be preempted, have been so fewer than
-// max_preempts times, and are protected no longer (protect; 60 s against an urgent asker). In
+// max_preempts times, and are protected no longer (protect; 60 s against an urgent preemptor). In
 // order:
 //
 //   late        predicted to miss the deadline        by m x time since the start, least first
@@ -12,17 +12,17 @@
 //               deadline after a restart on its slowest placement
 //                                                     most spare first
 //
-// then by id. For each placement of the asker in order of area (urgent: CER) within `limit`,
+// then by id. For each placement of the preemptor in order of area (urgent: CER) within `limit`,
 // victims are given back one by one until it fits; of those, the ones on its nodes are stopped or
 // shrunk.
 //
-// Option `learn`: when a run ends and what it keeps follow the speed that it shows, after its first
+// Option `learn`: the end of a run and the work it keeps follow its observed speed, after its first
 // minute, in place of the predicted one.
 //
-// Option `trade`: what a stop throws away decides, in GPU-seconds: work since the last checkpoint,
-// and a restart. Late and resumable runs go by it, least first, and are protected for 60 s only.
-// Where they make no room for a task that is not urgent, one more victim is tried, and as many of
-// them with it as it takes:
+// Option `trade`: the loss of a stop decides, in GPU-seconds: work since the last checkpoint, and a
+// restart. Late and resumable runs are ordered by it, least first, and are protected for 60 s only.
+// If they make no room for a task that is not urgent, one more victim is tried, with as many of
+// them as needed:
 //
 //   traded      would meet its deadline, but still holds more GPU-seconds than the asker's cheapest
 //               run needs: one deadline is given up for another, and GPU time is won
@@ -37,15 +37,15 @@
 
 namespace slackline::core {
 
-// For one call of the policy. Who may be a victim hardly depends on the asker: the list is made
-// when it is asked for first.
+// For one call of the policy. The possible victims hardly depend on the preemptor: the list is made
+// at its first use.
 class RoomMaker {
  public:
   // Both must outlive it.
   RoomMaker(Planning& planning, const SavableOptions& options, double margin);
 
-  // The placement that fits now, after its victims were stopped; nullopt, with nobody stopped,
-  // where there is none. O(placements x victims).
+  // The placement that fits now, after its victims were stopped; nullopt, with no run stopped, if
+  // there is none. O(placements x victims).
   std::optional<ChoiceIndex> make(TaskIndex asker, double limit_s);
 
  private:
@@ -60,7 +60,7 @@ class RoomMaker {
   };
   using Victims = std::vector<Victim>;
 
-  // By pool, each in the order of victims: nobody makes room in another pool.
+  // By pool, each in the order of victims: a run only makes room in its own pool.
   using VictimsByPool = std::vector<Victims>;
 
   std::optional<ChoiceIndex> first_cleared(TaskIndex asker, double limit_s, double needed_s,
@@ -88,7 +88,7 @@ class RoomMaker {
   const PlanState& state_;
   const SavableOptions& options_;
   double margin_;
-  std::array<std::optional<VictimsByPool>, 2> known_;  // against others, against urgent askers
+  std::array<std::optional<VictimsByPool>, 2> known_;  // against others, against urgent preemptors
   std::vector<int> given_;                             // by node; all 0 between calls
 };
 

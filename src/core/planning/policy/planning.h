@@ -1,5 +1,5 @@
-// Planning: one call of a policy: what it may ask of the state, and the verbs by which it acts.
-// Each verb changes the state at once and records the effect.
+// Planning: one call of a policy: its view of the state, and the verbs by which it acts. Each verb
+// changes the state at once and records the effect.
 #pragma once
 
 #include "slackline/core/planning/plan.h"
@@ -20,7 +20,7 @@ class Planning {
   // There is room now, and the pool is open to the task.
   bool fits(TaskIndex task, const Choice& choice) const;
   bool open(TaskIndex task, PoolIndex pool) const;
-  // It accepts some pools before others, and still waits for those.
+  // It prefers some pools, and still waits for them.
   bool holds_out(TaskIndex task) const;
 
   // On the nodes that FreeGpus::find gives; it must fit.

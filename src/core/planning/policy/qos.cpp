@@ -5,8 +5,7 @@
 //   order = w ascending, then submit, id; the first that does not fit ends the call
 //
 // /skip goes on behind a task that does not fit. /yield does too, and tasks that no placement saves
-// go last, Urgent ones excepted: the literal order serves them first and lets everybody else be
-// late.
+// go last, except Urgent ones: the literal order serves them first and makes all others late.
 #include <algorithm>
 #include <tuple>
 

@@ -1,4 +1,4 @@
-// The policies by name, and how a name is read.
+// The policies by name, and the parser of names.
 #include <algorithm>
 #include <span>
 

@@ -105,7 +105,7 @@ class SavableFirst {
       else
         late_.push_back(late(t, waited_s / base_s));
     }
-    // Urgent ones keep their order of waiting where submits are equal.
+    // Urgent ones with equal submit times keep their order of waiting.
     std::stable_sort(urgent_.begin(), urgent_.end(),
                      [](const Queued& a, const Queued& b) { return a.key < b.key; });
     for (auto* tier : {&promoted_, &savable_, &late_})
@@ -142,7 +142,7 @@ class SavableFirst {
     return entry;
   }
 
-  // The least area within the limit; there is one, for the fastest placement is.
+  // The least area within the limit; the fastest placement always is within it.
   const Choice& cheapest(const Queued& entry) const {
     const PlacementMenu& menu = planning_.menu(entry.task);
     return menu
@@ -186,7 +186,7 @@ class SavableFirst {
            (tier == Tier::kSavable && slack_s(entry) < options_.patience_s);
   }
 
-  // GPUs that stay free for those who may still come.
+  // GPUs that stay free for tasks that may still come.
   std::int64_t kept(const Queued& entry, Tier tier) const {
     double share = 0;
     if (recent_ && tier == Tier::kLate) share = options_.headroom;
