@@ -1,4 +1,5 @@
-// `slackline check`: our configuration and a KubeSchedulerConfiguration, before they do harm.
+// `slackline check`: checks Slackline's configuration and a KubeSchedulerConfiguration before they
+// do harm.
 #include <cstdio>
 #include <initializer_list>
 #include <memory>

@@ -100,7 +100,7 @@ wire::ScatterPlot scatter_of(const std::vector<control::FittedModel>& models,
   return plot;
 }
 
-// What the file has already and what was fitted; a model fitted again is replaced where it stands.
+// The entries of the file and the fitted ones; a model fitted again is replaced in place.
 Result<std::string> profile_of(const std::vector<control::FittedModel>& models,
                                const FitCommand& command) {
   std::vector<ProfileEntry> entries;

@@ -144,7 +144,7 @@ std::string check_layout(const std::string& text) {
 }
 
 std::string check_shape(const std::string& text) {
-  // Each shape of so many nodes and GPUs is predicted and listed.
+  // Each shape within these nodes and GPUs is predicted and listed.
   constexpr int kMostShapes = 65536;
   const auto shape = parse_placement(text);
   if (!shape) return shape.error().message;

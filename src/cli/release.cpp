@@ -1,4 +1,4 @@
-// `slackline release`: nothing of ours holds anything back any more.
+// `slackline release`: returns everything that Slackline holds back to the scheduler.
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -28,7 +28,7 @@ struct ReleaseOptions {
 
 constexpr double kLongestVigil_s = 24 * 3600;
 
-// Whether somebody still plans: then there is nothing to do. Watches the Lease for so long.
+// Whether another replica leads: then there is nothing to do. Watches the Lease for this long.
 Result<bool> planner_lives(const ReleaseOptions& options, const cluster::KubeAccess& access) {
   if (!options.older_than) return false;
   const auto limit_s = parse_duration_s(*options.older_than);

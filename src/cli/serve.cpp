@@ -105,7 +105,7 @@ int wait_for_the_end(const sigset_t& signals, Daemon& daemon) {
   }
 }
 
-// What no part of the daemon could deal with. No memory is taken to say it.
+// Reports errors that no part of the daemon handled. It allocates no memory.
 [[noreturn]] void end_with_a_word() {
   std::string_view why = "level=error event=aborted error=\"an impossible state\"\n";
   try {

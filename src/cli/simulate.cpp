@@ -42,7 +42,7 @@ struct SimulateOptions {
   bool keep_events() const { return !events.empty() || !timeline.empty() || !forecasts.empty(); }
 };
 
-// What is simulated, once per policy.
+// The simulation, once per policy.
 struct Experiment {
   core::TaskTable tasks;
   sim::Platform platform;
@@ -126,7 +126,7 @@ Played play(const Experiment& experiment, const core::Policy& policy,
   return played;
 }
 
-// The files that tell of one run.
+// The files about one run.
 Status write_run(const SimulateOptions& options, const Experiment& experiment,
                  const core::Policy& policy, const Played& played) {
   if (!options.events.empty())

@@ -52,7 +52,7 @@ Status read_tables(const std::vector<std::string>& files, const GpuType& gpu_typ
   return {};
 }
 
-// What the files state, and defaults for the types of the first pool that they say nothing of.
+// The ranges of the files, and defaults for types of the first pool that the files lack.
 std::vector<sim::DrawRange> draw_ranges(const Profiles& profiles, const GpuType& gpu_type) {
   std::vector<sim::DrawRange> ranges;
   const auto add = [&](const std::vector<sim::DrawRange>& more) {

@@ -58,7 +58,7 @@ void append(const WatchOptions& options, const std::string& heading, const std::
   if (!body.ends_with('\n')) put("\n");
 }
 
-// False: told to stop.
+// False: asked to stop.
 bool rest(const sigset_t& signals, double seconds) {
   timespec time{};
   time.tv_sec = static_cast<time_t>(seconds);

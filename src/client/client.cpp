@@ -33,8 +33,7 @@ Status check_token(const ClientOptions& options) {
                      printable(options.url)));
 }
 
-// A server or proxy that hangs up must not end the program; a pipe that our own output goes into
-// still may.
+// A server or proxy that hangs up must not end the program; a pipe that reads the output still may.
 class NoBrokenPipe {
  public:
   NoBrokenPipe() {
@@ -65,8 +64,8 @@ struct Client::Impl {
   std::unique_ptr<httplib::Client> http;
 
   Status connect();
-  // Of every request of ours. The library's own setting for a token would send it to a proxy too,
-  // in the clear.
+  // For every request. The library's own setting for a token would send it to a proxy too, in the
+  // clear.
   httplib::Headers headers() const {
     httplib::Headers out;
     if (!options.token.empty()) out.emplace("Authorization", "Bearer " + options.token);

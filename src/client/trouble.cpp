@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kProbe_s = 2;
 
-// What connecting to one address fails with; 0 where it does not.
+// The error of connecting to one address; 0 without one.
 int connect_error(const addrinfo& to) {
   const int fd = ::socket(to.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return errno;
@@ -51,7 +51,7 @@ std::string why_no_connection(const std::string& host, int port) {
   return error == 0 ? "the connection ended at once" : std::strerror(error);
 }
 
-// An answer to a bare GET / there: `tls` unverified, for nothing of ours is sent.
+// An answer to a bare GET / there: `tls` unverified, because the request carries no secret.
 bool answers(const Address& address, bool tls) {
   Address other = address;
   other.tls = tls;

@@ -139,7 +139,7 @@ struct ScoringSettings {
   friend bool operator==(const ScoringSettings&, const ScoringSettings&) = default;
 };
 
-// What decides and acts in active mode.
+// The planner of active mode.
 struct PlannerSettings {
   std::string policy = "savable";  // as core/planning/policy.h names it
   std::string lease =

@@ -92,7 +92,7 @@ void lint_profiles(const Lint& root) {
   lint_lease(root, second_scheduler);
 }
 
-// bind refuses the pods of a scheduler that it was not told of: they would never run.
+// bind refuses the pods of schedulers that are not configured: they would never run.
 void lint_scheduler_names(const Lint& root, const std::vector<std::string>& ours) {
   const Document* profiles = root.find("profiles");
   if (profiles == nullptr || ours.empty()) return;
@@ -109,7 +109,7 @@ void lint_scheduler_names(const Lint& root, const std::vector<std::string>& ours
   }
 }
 
-// What kube-scheduler checks over all extenders before it starts.
+// The checks of kube-scheduler over all extenders before it starts.
 void lint_together(const std::vector<Lint>& extenders) {
   std::string binder;
   std::map<std::string, std::string> managed_by;

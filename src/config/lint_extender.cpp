@@ -91,7 +91,7 @@ void lint_weight(const Lint& extender, bool ours) {
         format("set weight: {}", kLeastExtenderWeight));
 }
 
-// What kube-scheduler shows of itself. Off loopback Slackline serves nobody without a certificate.
+// kube-scheduler's own certificate. Off loopback Slackline requires one.
 void lint_client_certificate(const Lint& extender, bool ours, const Configuration& configuration) {
   const Lint tls = extender.inside("tlsConfig");
   const bool certificate = tls.has("certFile") || tls.has("certData");
@@ -194,7 +194,7 @@ void lint_name(const ManagedResource& resource, Findings& findings) {
          "name extended resources one by one, e.g. nvidia.com/gpu"});
 }
 
-// What each managed resource means to our configuration.
+// The meaning of each managed resource in Slackline's configuration.
 void lint_accounting(const ManagedResource& resource, const GpuCatalog& gpus, Findings& findings) {
   const GpuResourceRule* rule = gpus.resource(resource.name);
   const auto add = [&](Severity severity, std::string problem, std::string remedy) {

@@ -105,7 +105,7 @@ void read_tls(Section& section, TlsSettings& tls, bool own = false) {
                     "name the CA whose certificates clients must present");
 }
 
-// Who calls the extender may bind every pod: off loopback a certificate of a CA that signs for
+// A caller of the extender may bind every pod: off loopback a certificate of a CA that signs for
 // others too is not enough.
 void check_extender_clients(Section& section, const ListenerSettings& extender) {
   if (!extender.tls || is_loopback(extender)) return;
@@ -245,7 +245,7 @@ void read_rules(Section& section, QueueRules& rules) {
   section.flag("scaleUp", rules.scale_up);
 }
 
-// What a queue does not say is as in `queue`.
+// Keys that a queue leaves out are as in `queue`.
 void read_queue(Section& item, QueueRulebook& queues) {
   std::string name;
   item.text("name", name);

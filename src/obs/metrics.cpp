@@ -18,7 +18,7 @@ namespace slackline::obs {
 namespace {
 
 // Two instruments of different kinds under one name, or a name that Prometheus does not allow: a
-// bug of ours that no running daemon can repair.
+// bug that no running daemon can repair.
 [[noreturn]] void die(std::string_view name, const char* why) {
   std::fprintf(stderr, "metric %.*s: %s\n", static_cast<int>(name.size()), name.data(), why);
   std::abort();

@@ -17,7 +17,7 @@ class ProcessMeters {
 
  private:
   Mutex mutex_;
-  double cpu_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;  // as told so far
+  double cpu_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;  // as reported so far
   const Counter cpu_;
   const Gauge resident_;
   const Gauge virtual_;

@@ -153,7 +153,7 @@ class Polymatroid {
     double gpu_seconds;
   };
 
-  // Whether all of them together leave room in every [a, b]: the case of light load, told without
+  // Whether all of them together leave room in every [a, b]: the case of light load, found without
   // going through them one by one.
   bool all_fit() const {
     std::vector<std::vector<const Need*>> by_submit(submits_.size());

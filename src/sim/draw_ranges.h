@@ -1,4 +1,4 @@
-// What a generator may draw for each workload type: batches and numbers of iterations.
+// The ranges of a generator for each workload type: batches and numbers of iterations.
 //
 // The import form of a profile ({"kind": "seed", "types": {...}}) states them in `batch` and
 // `iters`; a WorkloadProfile does not, so they are derived: the batches of a measured

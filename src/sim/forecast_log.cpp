@@ -16,7 +16,7 @@ std::string heads(std::string_view name) {
   return columns + format(",{}_s", name);
 }
 
-// What happened, in the language of forecasts.
+// The outcome, in the terms of forecasts.
 double within_horizon(double time_s, double made_s) {
   return time_s <= made_s + core::RolloutOptions().horizon_s ? time_s : kNever;
 }
@@ -64,7 +64,7 @@ std::string format_forecasts_csv(const core::TaskTable& tasks, const Outcome& ou
   std::string out = "made_s,task,phase" + heads("start") + heads("finish") + "\r\n";
   for (const ForecastRow& row : rows) {
     const core::TaskIndex task = row.forecast.task;
-    // What the policy started in the call before the forecast runs already.
+    // Tasks that the policy started in the call before the forecast already run.
     const auto next = std::upper_bound(starts[task].begin(), starts[task].end(), row.made_s);
     double start_s = next == starts[task].end() ? kNever : *next;
     if (row.runs) start_s = *std::prev(next);

@@ -32,7 +32,7 @@ Status check(const GenerateOptions& options, const std::vector<DrawRange>& range
 constexpr std::array<std::string_view, 6> kPaperNets = {"alexnet", "googlenet", "inception3",
                                                         "lstm",    "resnet50",  "seq2seq"};
 
-// What is drawn from, in the order of `ranges`; says where that is not the paper's.
+// The types to draw, in the order of `ranges`; notes where they are not the paper's.
 std::vector<DrawRange> drawn_ranges(const std::vector<DrawRange>& ranges,
                                     std::vector<std::string>& assumptions) {
   std::vector<DrawRange> drawn;

@@ -8,7 +8,7 @@
 namespace slackline::sim {
 namespace {
 
-constexpr double kMostSeconds = 1e11;  // some thousand years: beyond it is no time but a mistake
+constexpr double kMostSeconds = 1e11;  // about 3,000 years; anything longer is a mistake
 
 // The two or four digits at `at`, or -1.
 int digits(std::string_view text, std::size_t at, std::size_t count) {

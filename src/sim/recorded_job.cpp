@@ -13,7 +13,7 @@ namespace {
 
 // Counts of what was made up, for the sentences that say so.
 struct MadeUp {
-  std::map<std::string, int> drawn_types;  // by recorded name; "" = the file tells none
+  std::map<std::string, int> drawn_types;  // by recorded name; "" = the file has none
   int drawn_batches = 0;
   int drawn_classes = 0;
   int rounded_gpus = 0;
@@ -52,7 +52,7 @@ Placement packed(int gpus, int gpus_per_node) {
   return {gpus / gpus_per_node, gpus_per_node};
 }
 
-// Draws what the recording does not tell; converts the rest.
+// Draws the data that the recording lacks; converts the rest.
 class Converter {
  public:
   explicit Converter(const RecordedOptions& options) : options_(options), random_(options.seed) {}
@@ -97,7 +97,7 @@ class Converter {
     if (task.request_gpus != job.gpus) ++made_up.rounded_gpus;
   }
 
-  // The largest count up to the recorded one that the profile predicts tells the speed.
+  // The speed is that of the largest count, up to the recorded one, that the profile predicts.
   Status choose_iterations(const RecordedJob& job, TraceTask& task) {
     const ProfileEntry* entry = options_.profiles->find(task.type, options_.gpu_type);
     for (int gpus = task.request_gpus; entry != nullptr && gpus >= 1; gpus /= 2) {

@@ -1,7 +1,7 @@
 // The formats of traces, and the one way to load any of them. Another format is one file,
 // trace_NAME.cpp, and one line in the registry.
 //
-//   golden       our own: sim/trace_csv.h
+//   golden       Slackline's own: sim/trace_csv.h
 //   elasticflow  job_id, submission_time|submit_time, model_name, num_gpu, duration; optional
 //                batch_size, deadline|ddl (absolute), best_effort. Seconds.
 //   philly       timestamp|submitted_time|submit_time (date and time, or seconds),

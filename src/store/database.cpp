@@ -62,8 +62,8 @@ Status check_folder(const std::string& path) {
   return {};
 }
 
-// -wal and -shm first: if we die in between, the database still looks damaged and is moved next
-// time.
+// -wal and -shm first: if the process dies in between, the database still looks damaged and is
+// moved next time.
 Result<std::string> move_aside(const std::string& path) {
   const std::time_t now = static_cast<std::time_t>(system_clock().wall_s());
   std::tm utc{};
@@ -96,7 +96,7 @@ void make_private(const std::string& path) {
     fs::permissions(path + suffix, fs::perms::others_all, fs::perm_options::remove, error);
 }
 
-// What could not be begun, on a full disk, must not look like a damaged file the next time.
+// A file that could not be created on a full disk must not look damaged the next time.
 void remove_beginnings(const std::string& path) {
   for (const char* suffix : {"-wal", "-shm", ""})
     static_cast<void>(::unlink((path + suffix).c_str()));
@@ -204,7 +204,7 @@ Result<Database> Database::open_checked(const DatabaseOptions& options) {
   SLACKLINE_ASSIGN(
       Database database,
       connect(options.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options.busy_timeout_s));
-  // Until the file is known to be ours, closing must not checkpoint into it.
+  // Until the file is known to be Slackline's, closing must not checkpoint into it.
   sqlite3* connection = database.connection_.get();
   sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   SLACKLINE_TRY(database.check_origin(options));

@@ -167,7 +167,7 @@ Result<JournalPage> read_decisions(Database& database, const JournalQuery& query
   if (!query.pod.empty()) statement.bind(2, query.pod);
   if (!query.verb.empty()) statement.bind(3, query.verb);
   if (query.before_id > 0) statement.bind(4, query.before_id);
-  // One more than asked for tells whether there is a next page.
+  // One more row than requested shows whether there is a next page.
   statement.bind(5, static_cast<std::int64_t>(query.limit) + 1);
   JournalPage page;
   for (;;) {

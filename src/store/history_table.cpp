@@ -192,7 +192,7 @@ Result<HistoryPage> read_history(Database& database, const HistoryQuery& query) 
   if (!query.ns.empty()) statement.bind(2, query.ns);
   if (!query.queue.empty()) statement.bind(3, query.queue);
   if (!query.continue_from.empty()) statement.bind(4, place.finished_ms).bind(5, place.id);
-  // One more than asked for tells whether there is a next page.
+  // One more row than requested shows whether there is a next page.
   statement.bind(6, static_cast<std::int64_t>(query.limit) + 1);
   HistoryPage page;
   for (;;) {

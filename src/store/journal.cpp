@@ -50,7 +50,7 @@ bool passes_by_itself(ErrorCode code) {
 
 }  // namespace
 
-// What the writer alone touches has no lock; the rest is guarded by mutex_.
+// Members that only the writer uses have no lock; the rest is guarded by mutex_.
 class Journal::Impl {
  public:
   explicit Impl(const JournalOptions& options) : options_(options) {}
@@ -92,7 +92,7 @@ class Journal::Impl {
   void prune();
   // Accounts for batch_ after a try to write it.
   void settle(Status status);
-  // Enters degraded mode; false when we are stopping and the batch must be given up.
+  // Enters degraded mode; false if the journal stops and the batch must be dropped.
   bool keep_for_retry(const Error& error);
   Status open_file();
   Status reopen();
@@ -216,7 +216,7 @@ Status Journal::Impl::write(const Entry& entry) {
   return {};
 }
 
-// The rows are on disk: a failure to prune must not make us write them again.
+// The rows are on disk: a failure to prune must not repeat the write.
 void Journal::Impl::prune() {
   const auto warn = [this](const Error& error) {
     obs::log_warning("journal_prune_failed", {{"path", options_.path}, {"error", error.message}});

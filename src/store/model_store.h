@@ -1,9 +1,10 @@
 // ModelStore: the model database in SQLite: throughput samples, descriptors, fitted coefficients.
 //
-// What a call has acknowledged is on disk twice (mirrored_database.h): a damaged file loses
-// nothing. Readers of the file elsewhere never wait (WAL). A file that is damaged or deleted at run
-// time is restored from its twin, and the call is repeated. If the disk refuses the file at the
-// start, the store is closed: reads find nothing, writes try to open it and report why they cannot.
+// Everything that a call has acknowledged is on disk twice (mirrored_database.h): a damaged file
+// loses nothing. Readers of the file elsewhere never wait (WAL). A file that is damaged or deleted
+// at run time is restored from its twin, and the call is repeated. If the disk refuses the file at
+// the start, the store is closed: reads find nothing, writes try to open it and report why they
+// cannot.
 //
 // Threads: one at a time. Errors as in database.h.
 #pragma once
@@ -20,7 +21,7 @@
 
 namespace slackline::store {
 
-// Of one (model, GPU type); older ones are forgotten.
+// For one (model, GPU type); older ones are deleted.
 inline constexpr std::int64_t kMaxSamplesPerPair = 5000;
 
 // Damage found since open(), by whether the twin of the damaged file had everything.

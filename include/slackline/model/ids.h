@@ -10,7 +10,7 @@ namespace slackline {
 
 using NodeName = StrongId<struct NodeNameTag>;
 using Uid = StrongId<struct UidTag>;          // metadata.uid of any object
-using GpuType = StrongId<struct GpuTypeTag>;  // our alias, e.g. "A100"; empty = unknown
+using GpuType = StrongId<struct GpuTypeTag>;  // Slackline's alias, e.g. "A100"; empty = unknown
 
 // Namespace and name; how people and REST paths name pods, Jobs and tasks.
 struct ObjectKey {

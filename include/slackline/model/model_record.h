@@ -1,4 +1,4 @@
-// What the model database keeps besides samples: descriptions of models, and fits with their
+// The data of the model database besides samples: descriptions of models, and fits with their
 // history.
 #pragma once
 

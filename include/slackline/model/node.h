@@ -28,7 +28,7 @@ struct Node {
   std::vector<Taint> taints;
   bool unschedulable = false;  // cordoned
   bool ready = true;           // the Ready condition
-  // What could not be read (a malformed quantity, F44): such a node is ineligible, with the reason.
+  // Unreadable values (a malformed quantity, F44): such a node is ineligible, with the reason.
   std::vector<std::string> problems;
   friend bool operator==(const Node&, const Node&) = default;
 };

@@ -37,7 +37,7 @@ struct QueueRow {
   std::optional<double> finish_s;
   std::optional<double> finish_p90_s;
   std::string forecast;
-  // Of the plan; of a task that waits, pods x GPUs of each as written; unset: Slackline chooses.
+  // The plan's; of a task that waits, pods x GPUs of each as written; unset: Slackline chooses.
   std::optional<Placement> shape;
   std::int64_t gpus = 0;                // of the plan, else as written
   GpuType gpu_type;                     // of the plan

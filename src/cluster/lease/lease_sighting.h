@@ -20,8 +20,8 @@ double lease_duration_s(const wire::LeaseRecord& lease, double at_least_s);
 
 class LeaseSighting {
  public:
-  // What was read between `asked_s` and `answered_s`; nullopt: there is no Lease, which is a record
-  // like any other. True if it differs from the last one.
+  // The record that was read between `asked_s` and `answered_s`; nullopt: there is no Lease, which
+  // is a record like any other. True if it differs from the last one.
   bool see(const std::optional<wire::LeaseRecord>& lease, double asked_s, double answered_s);
   // This replica wrote it, or could not read it: the count starts again.
   void forget() { seen_ = false; }

@@ -142,7 +142,7 @@ PlanDoubt Belief::judge_plan(const Carrier& carrier, Plan& plan,
     if (at != records_.end()) end(at->second);
     return PlanDoubt::kNone;
   }
-  if (!mac_->ready()) {  // nobody can tell: it holds nothing, and nobody takes it away
+  if (!mac_->ready()) {  // cannot be judged: it holds nothing, and is not removed
     plan = nullptr;
     return PlanDoubt::kNone;
   }

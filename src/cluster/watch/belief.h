@@ -84,7 +84,7 @@ class Belief {
     const ObjectKey& key;
     const Uid& uid;
     const AdmittedNote* note;  // null: none
-    bool waits = false;        // with us
+    bool waits = false;        // in Slackline's queue
     bool of_job = false;       // a pod: its Job carries the proof
   };
   using Plan = std::shared_ptr<const PlanNote>;

@@ -124,7 +124,7 @@ void Cache::put(Pod fresh, News& news) {
   const bool same_pod = old && old->uid == fresh.uid;
   const auto seen = std::make_shared<const Pod>(std::move(fresh));
   const PodPtr pod = belief_.judge(seen, news.doubted);
-  // A terminal pod that we never saw unbound is old news: only the step to "bound" is told.
+  // A terminal pod that was never seen unbound is not news: only the step to "bound" is reported.
   const bool newly_bound = pod->bound() && (same_pod ? !old->bound() : !pod->terminal());
   const bool newly_running =
       pod->bound() && pod->started_s &&
@@ -246,7 +246,7 @@ auto place_of(std::vector<PodPtr>& pods, const Uid& uid) {
                           [](const PodPtr& pod, const Uid& wanted) { return pod->uid < wanted; });
 }
 
-// Summed anew, not adjusted: a rounding or a lost subtraction could never be seen again.
+// Summed again, not adjusted: nobody would notice a rounding error or a lost subtraction.
 Resources sum_of(const std::vector<PodPtr>& pods) {
   Resources sum;
   for (const PodPtr& pod : pods)

@@ -5,7 +5,7 @@
 // what was not found; an abandoned relist removes nothing. Terminal pods are dropped. A pod bound
 // to a node that is not known (yet) waits outside of the snapshot until the node appears. Jobs and
 // pods enter as far as they count (cluster/watch/belief.h); when that changes for a namespace, its
-// objects are judged anew at once.
+// objects are judged again at once.
 //
 // Snapshots share what did not change: a node's record is copied once between two publications, and
 // only if one of its pods or the node itself changed. Before nodes, pods and Jobs, and where plans
@@ -35,7 +35,7 @@
 
 namespace slackline::cluster {
 
-// Within this time we have heard of a namespace's label what the webhook heard of it.
+// Within this time the watch shows the label of a namespace that the webhook saw.
 inline constexpr double kHeardWithin_s = 10;
 
 class Cache {
@@ -98,7 +98,8 @@ class Cache {
   void take_in(const JobPtr& seen, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_namespace(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_priority_class(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
-  // Of this namespace; empty: of all. What is given up by that is due then (snapshot.h).
+  // For this namespace; empty: for all. Objects that are given up by that are due then
+  // (snapshot.h).
   void judge_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   void judge_jobs_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   double due_for_news() const { return clock_.steady_s() + kHeardWithin_s; }

@@ -1,4 +1,4 @@
-// What of an object enters the cache, and what becomes of it when we believe otherwise.
+// The part of an object that enters the cache, and its change when other keys count.
 #include <algorithm>
 #include <utility>
 
@@ -21,7 +21,7 @@ void Cache::take_in(const JobPtr& seen, double due_s, News& news) {
   jobs_.list_outdated = true;
 }
 
-// Beside the snapshot's own lists where it waits for us and does not count.
+// In separate lists if it waits for Slackline and does not count.
 template <class T>
 void Cache::give_up(std::map<ObjectKey, GivenUp<T>>& given_up, const std::shared_ptr<const T>& seen,
                     const std::shared_ptr<const T>& counted, double due_s) {

@@ -26,10 +26,10 @@ namespace slackline::cluster {
 namespace {
 
 constexpr std::uint64_t kMaxDumpBytes = std::uint64_t{2} << 30;
-// Short, for a loop in a shell may write it anew every second or two.
+// Short, because a shell loop may rewrite it every second or two.
 constexpr double kSettle_s = 0.25;
 
-// What tells one content of the file from the next, through all symlinks.
+// The fingerprint of the file's content, through all symlinks.
 struct FileStamp {
   dev_t device = 0;
   ino_t inode = 0;
@@ -75,7 +75,7 @@ std::size_t nodes_of(const wire::KubeList& dump) {
       [](const wire::KubeObject& object) { return std::holds_alternative<Node>(object); }));
 }
 
-// What a person should know of a dump that was taken; empty: nothing.
+// Remarks on a dump that was accepted; may be empty.
 std::string remark_on(const wire::KubeList& dump) {
   if (dump.skipped > 0)
     return format("{} objects of the dump were left out: {}{}", dump.skipped,

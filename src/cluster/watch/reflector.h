@@ -56,7 +56,7 @@ class Reflector {
   // Ends the watch and lists again: the cache was found to differ from the server.
   void relist();
 
-  // Of the last complete list; nullopt: there was none yet. From any thread.
+  // The times of the last complete list; nullopt: there was none yet. From any thread.
   std::optional<ClusterSource::ListTimes> listed() const;
 
  private:

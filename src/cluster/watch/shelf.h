@@ -30,7 +30,7 @@ struct Shelf {
   }
   void put(std::shared_ptr<const T> object, std::uint64_t generation);
   void forget(const ObjectKey& key) { list_outdated |= entries.erase(key) > 0; }
-  // Of any uid where `uid` is empty.
+  // Any uid if `uid` is empty.
   bool holds(const ObjectKey& key, const Uid& uid) const;
   std::vector<ObjectKey> older_than(std::uint64_t generation) const;
   Fingerprints fingerprints() const;

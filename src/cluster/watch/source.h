@@ -56,7 +56,7 @@ class ClusterSource {
     double ended_s = 0;
   };
   virtual std::optional<ListTimes> pods_listed() const { return std::nullopt; }
-  // Lists the pods anew, whatever the watch says. Returns at once.
+  // Lists the pods again, whatever the watch says. Returns at once.
   virtual void list_pods_again() {}
   // The keys of proofs have changed: everything is judged again.
   virtual void keys_changed() {}

@@ -98,7 +98,7 @@ bool WatchSession::on_bookmark(const wire::WatchFrame& frame) {
   return advance(frame.resource_version) || stop(End::kVersionRegressed);
 }
 
-// False when the version lies before the one we have. Initial events come in any order.
+// False if the version lies before the present one. Initial events come in any order.
 bool WatchSession::advance(const std::string& version) {
   if (mode_ == Mode::kInitialEvents || version.empty()) return true;
   if (is_older(version, resource_version_)) return false;

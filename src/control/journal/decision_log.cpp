@@ -24,8 +24,8 @@ DecisionLog::DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics)
 
 namespace {
 
-// What changes the cluster is told; what is asked many times a second only on demand. A bind that
-// failed is tried again, as often as somebody likes.
+// Changes of the cluster are logged; calls that come many times a second only on demand. A bind
+// that failed is tried again, as often as somebody likes.
 obs::LogLevel level_of(const DecisionRow& row) {
   if (row.verb == Verb::kFilter || row.verb == Verb::kPrioritize) return obs::LogLevel::kDebug;
   const bool failed = row.verb == Verb::kBind && !row.outcome;

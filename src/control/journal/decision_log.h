@@ -1,7 +1,7 @@
-// DecisionLog: where every verb's decision goes: the journal, the metrics, and one line of the log
+// DecisionLog: writes every verb's decision to the journal, the metrics, and one line of the log
 // (info; debug for filter and prioritize, a warning for a bind that failed) with the pod's uid and
-// the time it took, never a body. Of preemptions and failed binds at most ten are told in ten
-// seconds; the journal has them all.
+// the time it took, never a body. At most ten preemptions and failed binds are logged in ten
+// seconds; the journal has all of them.
 //
 // record() never waits: the journal's queue is bounded and drops (and counts) when it is full. A
 // daemon without a journal (it could not be opened) still counts. Thread-safe.

@@ -24,7 +24,7 @@ Refusal joined(const std::vector<Refusal>& refusals) {
   return {refusals.front().reason, join(messages, "; ")};
 }
 
-// Before this update, and in our care then: whoever takes it in anew asks anew.
+// Urgent before this update, while Slackline managed it: otherwise the right is checked again.
 bool was_urgent_with_us(const AdmissionReview& review) {
   const ReviewedJob* job = old_job_in(review);
   const ReviewedPod* pod = old_pod_in(review);
@@ -32,7 +32,7 @@ bool was_urgent_with_us(const AdmissionReview& review) {
          class_of(old_intent_of(review)) == QosClass::kUrgent;
 }
 
-// What it was given is put back.
+// The update removed a mark of Slackline, which is restored.
 bool was_leaving(const AdmissionChanges& changes) {
   return changes.gate || !changes.labels.empty() || !changes.template_labels.empty();
 }
@@ -60,7 +60,7 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
   const bool mutates = stage == AdmissionStage::kMutate;
   AdmissionChanges wishes = wishes_for(review, facts);
   if (!mutates || carries_proof(review, facts)) wishes.admitted.reset();
-  // An update is judged as it will be stored, after our own change of it.
+  // An update is judged as it will be stored, after Slackline's own change of it.
   if (creates(review) || !mutates) {
     const std::vector<Refusal> refusals = find_refusals(review, facts, wishes);
     if (!refusals.empty()) {

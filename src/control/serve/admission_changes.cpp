@@ -102,8 +102,8 @@ bool moves_promise(const ReviewedJob& job, const ReviewedJob& old) {
   return now.qos_class != before.qos_class && !written;
 }
 
-// A manifest can be applied again: the scheduler that we gave stays, our label, and the place in
-// the queue.
+// A manifest can be applied again: the scheduler that Slackline set stays, its label, and the place
+// in the queue.
 AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& old,
                                     const AdmissionFacts& facts) {
   AdmissionChanges wishes;
@@ -117,7 +117,7 @@ AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& o
   return wishes;
 }
 
-// What each pod of a task gets, where its shape was ours to choose.
+// The values for each pod of a task whose shape Slackline chose.
 struct PodShape {
   std::int64_t pods = 1;
   std::int64_t gpus = 1;
@@ -171,7 +171,7 @@ AdmissionChanges wishes_for_new(const ReviewedPod& pod, bool annotations_are_our
   return wishes;
 }
 
-// It stays where it waits until we lift its gate, or it is deleted.
+// It keeps its place until Slackline lifts its gate, or it is deleted.
 AdmissionChanges wishes_for_changed(const ReviewedPod& old) {
   AdmissionChanges wishes;
   if (!old.pod.managed || old.pod.bound()) return wishes;

@@ -74,7 +74,7 @@ class Checker {
 
   std::vector<Refusal> check(const AdmissionChanges& wishes) {
     check_reserved(wishes);
-    // What we never queue is judged by nobody but kube-scheduler.
+    // Objects that Slackline never queues are only judged by kube-scheduler.
     if (!is_judged(review_)) return std::move(refusals_);
     check_readable();
     check_deadline();
@@ -165,7 +165,7 @@ class Checker {
                                       contract::kQosClass, printable(facts_.urgent_detail, 120)));
   }
 
-  // Of the Jobs that the cache shows; a cycle that comes about otherwise waits with that reason.
+  // Only among the Jobs in the cache; a cycle that arises otherwise waits with that reason.
   void check_dependencies() {
     const ReviewedJob* job = job_in(review_);
     if (job == nullptr || !facts_.trusted || !(creates_ || changed(contract::kDependsOn))) return;

@@ -61,7 +61,7 @@ bool is_known(const TaskIntent& intent, const core::Predictor& predictor) {
   });
 }
 
-// What of model, batch-size and iterations leaves its run time open.
+// Which of model, batch-size and iterations leave the run time unknown.
 void hint_at_model(const TaskIntent& intent, const AdmissionFacts& facts,
                    std::vector<std::string>& hints) {
   if (!intent.workload()) return;

@@ -19,7 +19,7 @@ bool was_proven_urgent(const AdmissionReview& review, const AdmissionFacts& fact
 // run: it would be a proof without an object.
 bool needs_proof(const AdmissionReview& review);
 
-// What to write; nothing where none is needed, where urgent was not granted, or without a key.
+// The proof to write; nothing if none is needed, if urgent was not granted, or without a key.
 std::optional<AdmittedNote> proof_for(const AdmissionReview& review, const AdmissionFacts& facts);
 
 }  // namespace slackline::control

@@ -1,5 +1,4 @@
-// Who is who in a review: which objects are in our care, and whose word is taken. Private to
-// serve/.
+// Which objects of a review Slackline manages, and whose writes it accepts. Private to serve/.
 #pragma once
 
 #include <string>
@@ -27,32 +26,32 @@ inline const ReviewedPod* old_pod_in(const AdmissionReview& review) {
 // True where a Job of this kind is suspended at its creation to queue it.
 bool is_queued(const ReviewedJob& job);
 
-// True where a pod of this kind is gated at its creation: one that carries our label, or that
+// True if a pod of this kind is gated at its creation: one that carries Slackline's label, or that
 // nothing controls; which namespaces are managed, the webhook configuration's selectors have seen
 // to.
 bool is_gated(const ReviewedPod& pod);
 
-// A Job that was admitted before: its template carries our label.
+// A Job that was admitted before: its template carries Slackline's label.
 bool was_admitted(const ReviewedJob& job);
 
-// A Job that we suspended and that has not had its turn.
+// A Job that Slackline suspended and has not released.
 bool waits_with_us(const ReviewedJob& job);
 
-// In our care: admitted before, or waiting with us.
+// Managed: admitted before, or waiting in the queue.
 bool is_in_care(const ReviewedJob& job);
 
-// True where the rules of our queues are held against the object: what is queued or gated at its
-// creation, a Job whose template carries our label, and on an update what was in our care before or
-// is afterwards.
+// True if the rules of Slackline's queues apply to the object: if it is queued or gated at its
+// creation, is a Job whose template carries Slackline's label, or, on an update, was managed before
+// or is afterwards.
 bool is_judged(const AdmissionReview& review);
 
-// A Job that waits with us, or a bare pod at our gate: now, or once it is created.
+// A Job in Slackline's queue, or a bare pod behind its gate: now, or once it is created.
 bool waits_in_queue(const AdmissionReview& review);
 
 // We ourselves; for pods also the controllers that copy a template, which was checked.
 bool may_write_our_keys(const AdmissionReview& review, const AdmissionFacts& facts);
 
-// What people wrote about the object, or nothing; and what they had written before this update.
+// The intent that people wrote for the object, if any; and the one before this update.
 TaskIntent intent_of(const AdmissionReview& review);
 TaskIntent old_intent_of(const AdmissionReview& review);
 

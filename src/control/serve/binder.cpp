@@ -11,8 +11,8 @@
 namespace slackline::control {
 namespace {
 
-// Of the time that is left: for the read that comes before the write, and for the write. What
-// remains is for the read that tells what became of it.
+// Shares of the remaining time: for the read before the write, and for the write. The rest is for
+// the read that shows its outcome.
 constexpr double kShareOfRead = 1.0 / 3;
 constexpr double kShareOfWrite = 2.0 / 3;
 constexpr double kLeastCall_s = 0.005;  // nothing is asked that must be answered sooner
@@ -95,8 +95,8 @@ BindOutcome Binder::attempt(const BindRequest& request, double until_s) {
   return perform(request, **pod, *snapshot, *slots, until_s);
 }
 
-// kube-scheduler's watch may be ahead of ours, and the cache keeps no tolerations of pods without
-// GPUs. Where managedResources is set nobody asks for those.
+// kube-scheduler's watch may be ahead of this one, and the cache keeps no tolerations of pods
+// without GPUs. Where managedResources is set nobody asks for those.
 Result<PodPtr> Binder::find_pod(const BindRequest& request, const ClusterSnapshot& snapshot,
                                 double until_s) {
   if (PodPtr pod = pod_in(snapshot, request); pod && pod->requests.wants_gpus()) return pod;

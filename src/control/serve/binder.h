@@ -1,17 +1,17 @@
 // Binder: binds a pod to a node for kube-scheduler, and answers success only when the pod is there.
 //
-// It binds only what one of the configured schedulers may ask for: a pod that names that scheduler,
-// of the very uid, on a node that is there, has the GPUs the pod asks for, is not cordoned and has
-// no taint that the pod does not tolerate. What the cache does not know of the pod is read from the
-// API server: all of a new one, the tolerations of one without GPUs. While the cache may not be
-// believed, nodes are not judged: kube-scheduler did. Shares that we alone count are booked first
+// It binds only pods that name one of the configured schedulers and have the same uid, to a node
+// that exists, has the GPUs that the pod asks for, is not cordoned and has no taint that the pod
+// does not tolerate. Data of the pod that the cache lacks are read from the API server: everything
+// of a new pod, the tolerations of one without GPUs. While the cache is not trusted, nodes are not
+// judged: kube-scheduler did that. Shares that only Slackline counts are booked first
 // (share_account.h).
 //
-// What the API server answered to the Binding decides only where it is a plain success; else the
-// pod is read, and its node and uid decide. No answer tells a uid.
+// The API server's answer to the Binding decides only if it is a plain success; else the pod is
+// read, and its node and uid decide. No answer reveals a uid.
 //
-// Each call to the API server has a share of the time that is left, so that a write which hangs
-// leaves time to see whether the pod is bound. Once the time is over nothing more is asked.
+// Each call to the API server has a share of the time that is left, so that a hanging write leaves
+// time to check whether the pod is bound. Once the time is over there are no further calls.
 //
 // Thread-safe: blocks for as long as the API server does, until its time is over.
 #pragma once
@@ -29,7 +29,7 @@ namespace slackline::control {
 
 struct BinderOptions {
   Mode mode = Mode::kAdvise;
-  std::vector<std::string> scheduler_names;  // of our kube-schedulers; empty: any
+  std::vector<std::string> scheduler_names;  // of the kube-schedulers that call it; empty: any
 };
 
 // How a call ended, and under which name it is counted.

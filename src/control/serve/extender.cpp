@@ -20,7 +20,7 @@
 namespace slackline::control {
 namespace {
 
-// What filter answers where it may not interfere: every node passes.
+// The answer of filter where it must not interfere: every node passes.
 FilterReply pass_all(std::size_t nodes) {
   return FilterReply{std::vector<Verdict>(nodes, Verdict::kPass), {}};
 }
@@ -246,7 +246,7 @@ BindReply Extender::bind(const BindRequest& request, std::optional<double> recei
   pod.key = request.pod;
   DecisionRow row = row_for(Verb::kBind, *snapshot, *known_.get(), pod, 1);
   row.result = reply.error.empty() ? format("bound to {}", request.node.str()) : reply.error;
-  // The watch may have told the journal before this row is in it.
+  // The watch may have reported the outcome before this row is in the journal.
   if (reply.error.empty()) row.outcome = DecisionOutcome{request.node.str(), clock_.wall_s()};
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
   log_.record(std::move(row));

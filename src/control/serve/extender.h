@@ -9,7 +9,7 @@
 // passes all, prioritize scores nothing, preempt echoes its input, bind is performed.
 //
 // A verb whose time is over (DecisionOptions::verb_time_s) answers what stops nobody: filter passes
-// all, or answers an error where we alone account what the pod asks for; prioritize scores nothing;
+// all, or answers an error for resources that only Slackline counts; prioritize scores nothing;
 // preempt echoes its input; bind, unless the pod was seen bound, an error. It is counted.
 //
 // Thread-safe: any verb from any thread.
@@ -48,10 +48,10 @@ class DecisionLog;
 class ShareAccount;
 struct Settings;
 
-// Of the extender's httpTimeout, a verb's own time: the rest is for the way there and back.
+// The share of httpTimeout for the verb itself; the rest is for the network.
 inline constexpr double kShareOfTimeout = 0.8;
 
-// What the verbs decide with, beside what is known of models.
+// The input of the verbs, besides the known models.
 struct DecisionOptions {
   Mode mode = Mode::kAdvise;
   GpuCatalog catalog;

@@ -42,7 +42,7 @@ WaitingTask task_of_bare_pod(const Pod& pod) {
   return {"Pod", pod.key};
 }
 
-// A gang's other members may have been there before: only its place in the queue tells.
+// Other members of the gang may have been there before: only its place in the queue shows it.
 bool RecentAdmissions::is_shown(const Admitted& admitted, const ClusterSnapshot& snapshot) {
   const auto& [kind, key] = admitted.task;
   if (kind == "Job") {

@@ -1,11 +1,11 @@
 // RecentAdmissions: tasks that were admitted and are not in the snapshot yet, so that a burst
-// cannot slip past a queue's limit. What the snapshot shows, or what kForgotten_s have passed over,
-// is forgotten.
+// cannot slip past a queue's limit. A task is forgotten once the snapshot shows it, or after
+// kForgotten_s.
 //
-// Whoever can reach the listener could keep a queue full with reviews of objects that never come.
-// So a namespace one of whose admissions was never seen has no such credit for kDistrusted_s: its
-// tasks count once the snapshot shows them. With kMostDistrusted of them nobody has. Memory is
-// bounded by kMostKept.
+// A client of the listener could keep a queue full with reviews of objects that never appear. So
+// after an admission that never appeared, its namespace gets no such credit for kDistrusted_s: its
+// tasks count once the snapshot shows them. With kMostDistrusted such namespaces none gets it.
+// Memory is bounded by kMostKept.
 //
 // Thread-safe.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace slackline::control {
 
-// What waits in a queue as one: a Job, a bare pod, or a labelled gang of bare pods.
+// A task that waits in a queue: a Job, a bare pod, or a labelled gang of bare pods.
 struct WaitingTask {
   std::string kind;  // "Job", "Pod" or "Gang"
   ObjectKey key;
@@ -28,7 +28,7 @@ struct WaitingTask {
   friend auto operator<=>(const WaitingTask&, const WaitingTask&) = default;
 };
 
-// Of a pod without a controller.
+// For a pod without a controller.
 WaitingTask task_of_bare_pod(const Pod& pod);
 
 class RecentAdmissions {
@@ -38,8 +38,8 @@ class RecentAdmissions {
   static constexpr std::size_t kMostDistrusted = 16;
   static constexpr std::size_t kMostKept = 4096;
 
-  // Tasks that wait in the queue: Jobs with GPUs that we suspended, and bare pods behind our gate,
-  // in the snapshot, and what was admitted since. `except` is not counted.
+  // Tasks that wait in the queue: Jobs with GPUs that Slackline suspended, and bare pods behind its
+  // gate, in the snapshot, and what was admitted since. `except` is not counted.
   std::int64_t waiting_in(const std::string& queue, const ClusterSnapshot& snapshot,
                           const WaitingTask& except, double now_steady_s);
 

@@ -1,13 +1,13 @@
-// ShareAccount: the account of GPU shares that nobody but us counts (selfAccounted), as filter and
-// bind ask it: what a snapshot shows, and the bindings of ours that it does not show yet
+// ShareAccount: the account of GPU shares that only Slackline counts (selfAccounted), for filter
+// and bind: those in a snapshot, and Slackline's bindings that it does not show yet
 // (core/cluster/binds_in_flight.h).
 //
-// The account lives in one process. Where a Lease says who leads (active mode), only its holder
-// gives shares away, and a new holder only once the pods were listed anew, one bind timeout after
-// it took the Lease: what the last holder had under way is then in that list. In the other modes
-// one daemon alone serves such a profile.
+// The account is part of one process. With a Lease (active mode) only its holder assigns shares,
+// and a new holder only after it has listed the pods again, one bind timeout after it took the
+// Lease: this list has the last holder's bindings. In the other modes a single daemon serves such a
+// profile.
 //
-// Thread-safe. The lock is held for the book-keeping alone, never over a call to the API server.
+// Thread-safe. The lock is held for the account only, never over a call to the API server.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class ClusterSource;
 
 namespace slackline::control {
 
-// How long we wait for the answer to a Binding, whatever the httpTimeout is.
+// The longest wait for the answer to a Binding, whatever the httpTimeout is.
 inline constexpr double kLongestBinding_s = 2;
 // That, and what the API server may do after it.
 inline constexpr double kBindTimeout_s = 5;
@@ -48,7 +48,7 @@ class ShareAccount {
   // Why this process may give no share away now; empty: it may.
   std::string refusal();
 
-  // What a filter decides by: a snapshot, and what is given away beside it to others than the pod.
+  // The input of a filter: a snapshot, and the shares assigned to other pods that it does not show.
   struct View {
     SnapshotPtr snapshot;
     std::vector<core::TakenShares> taken;

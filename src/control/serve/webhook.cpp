@@ -11,7 +11,7 @@
 namespace slackline::control {
 namespace {
 
-// In advise mode people are told, and nothing happens.
+// In advise mode there are only warnings.
 AdmissionDecision only_advice(AdmissionDecision decision) {
   if (decision.refusal)
     decision.warnings.push_back(format("in active mode this would be refused: {} ({})",

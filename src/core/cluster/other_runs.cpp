@@ -12,7 +12,7 @@
 namespace slackline::core {
 namespace {
 
-// Of pods of one owner on one GPU type.
+// For pods of one owner on one GPU type.
 struct Length {
   std::optional<double> work_s;  // nullopt: nobody knows
   double startup_s = 0;

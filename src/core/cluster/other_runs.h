@@ -1,10 +1,10 @@
-// The runs of GPU pods that no plan of ours placed: started before us, by other schedulers, in
-// other namespaces. Forecasts know by them when GPUs become free; plans do not ask.
+// The runs of GPU pods that no plan placed: started before Slackline, by other schedulers, in other
+// namespaces. Forecasts use them to know when GPUs become free; plans do not.
 //
-// A pod is a run of its own on its node. How long it takes in all is predicted for its gang's shape
-// on the node's GPU type, else it is what its `expected-duration` says; both counted from its
-// start. Where it says neither nobody knows: it is taken to run as long again as it has,
-// kUnknownRun_s in all at the least, with an error to match.
+// A pod is a run of its own on its node. Its run time is predicted for its gang's shape on the
+// node's GPU type, else it is its `expected-duration`; both count from its start. Without either it
+// is unknown: the pod is expected to run as long again as it has, at least kUnknownRun_s in all,
+// with an error to match.
 #pragma once
 
 #include <vector>
@@ -16,12 +16,12 @@ namespace slackline::core {
 struct OtherRun {
   PoolNode node = 0;
   double started_s = 0;  // epoch
-  Estimate estimate;     // of the whole run; tells the pool and the GPUs
-  bool known = true;     // false: nobody knows how long it takes
+  Estimate estimate;     // of the whole run; with its pool and GPUs
+  bool known = true;     // false: its run time is unknown
 };
 
-// Of pods on nodes of the pools, in the order of the snapshot. Some only, once options.stop says
-// yes.
+// The runs of pods on nodes of the pools, in the order of the snapshot. Some only, once
+// options.stop says yes.
 std::vector<OtherRun> find_other_runs(const ClusterSnapshot& snapshot,
                                       const std::vector<QueuePool>& pools,
                                       const QueueOptions& options);

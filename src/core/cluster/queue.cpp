@@ -243,7 +243,7 @@ class QueueMaker {
         other_runs_.begin(), other_runs_.end(), [](const OtherRun& run) { return !run.known; }));
   }
 
-  // What will be free of CPU and memory when the GPU pods of a node have ended.
+  // The CPU and memory that are free once the GPU pods of a node have ended.
   RoomTable later_room() const {
     RoomTable room = room_;
     for (NodeIndex node = 0; node < snapshot_.nodes.size(); ++node)
@@ -326,7 +326,7 @@ class QueueMaker {
           ModelError(std::sqrt(squared_errors_ / static_cast<double>(queue_.tasks_.size()))));
   }
 
-  // Plans for more GPUs than a node can have are not ours, and must not cost memory.
+  // Plans for more GPUs than a node can have are not Slackline's, and must not cost memory.
   static bool has_room_beside(const std::vector<int>& gpus, const PlannedRun& run, int d_gpn) {
     return std::all_of(run.nodes.begin(), run.nodes.end(),
                        [&](PoolNode node) { return gpus[node] + d_gpn <= kMaxGpusPerNode; });

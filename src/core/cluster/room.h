@@ -1,6 +1,7 @@
-// RoomTable and Room: what is free of every node for one task: allocatable, less all bound pods and
+// RoomTable and Room: what is free on every node for one task: allocatable, less all bound pods and
 // the live holds of others. Made once per snapshot; a Room costs what its task's holds and takes
-// cost. Who decides for one task after the other claims each Room before asking for the next.
+// cost. A caller that decides for one task after another claims each Room before it asks for the
+// next.
 #pragma once
 
 #include <map>
@@ -19,17 +20,17 @@ class RoomTable {
  public:
   RoomTable(const ClusterSnapshot& snapshot, double now_steady_s);
 
-  // As the task sees it that holds as `self` and has these pods: its own holds are its room. They
-  // are looked for on `nodes` only. The table outlives it.
+  // The room of the task that holds as `self` and has these pods: its own holds count as free. They
+  // are searched on `nodes` only. The table outlives it.
   Room without(const HoldIdentity& self, const std::unordered_set<Uid>& pods,
                const std::set<NodeIndex>& nodes) const;
   const Resources& free(NodeIndex node) const { return free_[node]; }
 
-  // From now on so much more is free of the node.
+  // From now on this amount more is free on the node.
   void give_back(NodeIndex node, const Resources& amount) { free_[node] += amount; }
 
-  // What was taken of the room, beyond what its task held, is free for nobody from now on. What the
-  // task gives back is not free yet.
+  // The part taken from the room beyond the task's own holds is free for no other task from now on.
+  // Amounts that the task gives back are not free yet.
   void claim(const Room& room);
 
  private:

@@ -10,7 +10,7 @@
 namespace slackline::core {
 namespace {
 
-// What the node controller says of nodes that may come back.
+// Taints of the node controller on nodes that may come back.
 constexpr std::array<std::string_view, 3> kPassing = {"node.kubernetes.io/not-ready",
                                                       "node.kubernetes.io/unreachable",
                                                       "node.kubernetes.io/unschedulable"};
@@ -25,7 +25,7 @@ Node in_service(const Node& node) {
   return healthy;
 }
 
-// A shape as its pods: so many, each of so many GPUs.
+// A shape as a number of pods and GPUs per pod.
 struct Members {
   std::int64_t pods = 1;
   std::int64_t gpus = 1;

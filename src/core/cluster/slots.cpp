@@ -28,7 +28,7 @@ struct Gpu {
   bool in_use = false;
 };
 
-// Which slots are free, by slot; nullopt where one is told twice.
+// Which slots are free, by slot; nullopt if one is named twice.
 std::optional<std::vector<bool>> free_slots(const SlotLayout& layout, const SlotsInUse& in_use) {
   std::vector<int> told = in_use.told;
   std::sort(told.begin(), told.end());

@@ -9,7 +9,7 @@
 
 namespace slackline::core {
 
-// What all nodes of the type have in common, by the label that tells the type of the planned ones;
+// The common label of all nodes of the type, by the key that names the type of the planned ones;
 // nullopt where the planned nodes do not share such a label.
 std::optional<MatchExpression> type_requirement(const ClusterSnapshot& snapshot,
                                                 const GpuCatalog& catalog,

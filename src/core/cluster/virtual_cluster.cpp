@@ -144,7 +144,7 @@ double VirtualCluster::ratio(Played& played, const QueueOptions& asked) const {
   return *played.ratio;
 }
 
-// Who has waited for a day for the length of a run goes on with what is predicted.
+// After a day of waiting for the length of a run, the predicted one is used.
 void VirtualCluster::guess(const QueueOptions& asked, double now_s) {
   for (auto& [uid, played] : played_)
     if (played.phase == Phase::kRunning && may_end_s(played, asked, now_s) < now_s - kMostLag_s)

@@ -11,8 +11,8 @@ double normal_cdf(double z);
 // The inverse, 1e-12 < p < 1 - 1e-9, to 1e-8: bisection until Newton's method converges.
 double normal_quantile(double p);
 
-// Of scenario k for the task with this id: the normal quantile of (its rank + 1/2) / kScenarios.
-// Over all k every rank once.
+// The draw of scenario k for the task with this id: the normal quantile of (its rank + 1/2) /
+// kScenarios. Over all k every rank once.
 double stratum_quantile(std::int64_t id, int scenario);
 
 // The deciles of the values, between order statistics where needed.

@@ -10,7 +10,7 @@
 namespace slackline::core {
 namespace {
 
-constexpr double kTwoSided90 = 1.645;  // 9 of 10 draws of a normal are within so many deviations
+constexpr double kTwoSided90 = 1.645;  // 9 of 10 draws of a normal are within this many deviations
 
 // Everything that a menu depends on, as a key.
 std::string question(const TaskIntent& intent, const TaskRequest& request) {

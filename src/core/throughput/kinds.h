@@ -35,7 +35,7 @@ extern const ThroughputKind kTable;          // "table"
 // From the simplest to the richest: of equally good ones "auto" takes the first.
 std::span<const ThroughputKind* const> kinds();
 
-// nullptr where there is no such kind.
+// nullptr: there is no such kind.
 const ThroughputKind* find_kind(std::string_view name);
 
 }  // namespace slackline::core

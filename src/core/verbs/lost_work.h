@@ -17,7 +17,7 @@ class LostWork {
   std::string gang_of(const Pod& pod) const;
   // For one pod: work since its last checkpoint times its GPUs; never negative.
   double of_pod(const Pod& pod) const;
-  // Of all running pods of the gang; the whole cluster is read once, at the first call.
+  // For all running pods of the gang; the whole cluster is read once, at the first call.
   double of_gang(const std::string& gang);
 
  private:

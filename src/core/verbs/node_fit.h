@@ -47,9 +47,9 @@ class NodeFit {
   // Whether the pod asks for a resource that only Slackline counts, and whether enough of it is
   // free.
   bool self_accounted() const { return self_accounted_; }
-  // Less what is `taken` beside the snapshot, sorted by node.
+  // Less `taken`, which the snapshot does not show, sorted by node.
   bool own_account_covers(NodeIndex node, std::span<const TakenShares> taken = {}) const;
-  // What the pod asks for is free less the holds of others; true where there are none.
+  // Whether the pod's request is free, less the holds of others; true without holds.
   bool fits_beside_holds(NodeIndex node) { return !add_up_holds(node) || fits_beside_held(node); }
   NodeRoom room(NodeIndex node);
 
@@ -81,7 +81,7 @@ class NodeFit {
   std::vector<Verdict> by_type_;  // by NodeRow::type
   bool self_accounted_ = false;
 
-  // Of the node that add_up_holds() was called for last.
+  // For the node of the last call of add_up_holds().
   Resources held_;                       // without `gpus`
   std::vector<std::int64_t> held_gpus_;  // as asked_
 };

@@ -102,7 +102,7 @@ GuardAnswer answer_of(const control::ApiRights::Answer& answer, const ApiDemand&
                   "the API server could not be asked who you are; try again")};
 }
 
-// What is refused without asking anybody.
+// Refusals without asking the API server.
 std::optional<GuardAnswer> refuse_token(const std::string& token) {
   if (token.empty())
     return GuardAnswer{

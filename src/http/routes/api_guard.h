@@ -15,7 +15,7 @@
 
 namespace slackline::http {
 
-// What a request demands; nullopt: nothing.
+// The right that a request needs; nullopt: none.
 std::optional<ApiDemand> demand_of(const Route& route, const Request& request);
 
 // `rights` outlives the router that uses it.

@@ -65,7 +65,7 @@ class CodecPool {
   std::vector<std::unique_ptr<wire::ExtenderCodec>> idle_ SLACKLINE_GUARDED_BY(mutex_);
 };
 
-// What one verb reports: latency, results, how many are in flight.
+// The metrics of one verb: latency, results, calls in flight.
 struct VerbMetrics {
   VerbMetrics(obs::MetricsRegistry& metrics, std::string_view verb)
       : duration(metrics.histogram("slackline_extender_request_duration_seconds",
@@ -144,7 +144,7 @@ struct Call {
   double received_s = 0;
 };
 
-// A status other than 200 is how kube-scheduler is told to go on without us.
+// A status other than 200 makes kube-scheduler go on without the extender.
 Answer too_many_large() {
   return {wire::encode_status_error(503, "ServiceUnavailable",
                                     "two requests of more than 1 MiB are being judged; try again"),
@@ -208,8 +208,8 @@ Result<Answer> answer_prioritize(CodecPool& codecs, control::Extender& extender,
 Result<Answer> answer_preempt(CodecPool& codecs, control::Extender& extender, const Call& call) {
   auto codec = codecs.lend();
   SLACKLINE_ASSIGN(const auto decoded, codec->decode_preempt(call.body, extender.node_names()));
-  // This answer has no Error, and an empty one stops every preemption: a status other than 200 is
-  // how kube-scheduler is told to go on without us.
+  // This answer has no Error, and an empty one stops every preemption: a status other than 200
+  // makes kube-scheduler go on without the extender.
   if (decoded.too_many)
     return Answer{wire::encode_status_error(413, "RequestEntityTooLarge", decoded.refusal), true,
                   413};

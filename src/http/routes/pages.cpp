@@ -10,7 +10,7 @@
 namespace slackline::http {
 namespace {
 
-// What the answer depends on, whichever part and form of it is shown.
+// The parameters that the answer depends on, whichever part and form of it is shown.
 std::string question_of(const Request& request) {
   std::string question =
       format("{} {} {}", request.method, request.path, std::hash<std::string_view>{}(request.body));

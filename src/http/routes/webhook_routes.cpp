@@ -20,8 +20,8 @@ std::string_view name_of(AdmissionStage stage) {
   return stage == AdmissionStage::kMutate ? "mutate" : "validate";
 }
 
-// What one stage reports. Results: changed, warned, unchanged, BadRequest, Failed, or the reason of
-// a refusal.
+// The metrics of one stage. Results: changed, warned, unchanged, BadRequest, Failed, or the reason
+// of a refusal.
 class StageMetrics {
  public:
   StageMetrics(obs::MetricsRegistry& metrics, AdmissionStage stage)

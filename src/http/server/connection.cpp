@@ -220,7 +220,7 @@ Connection::Step Connection::take_head(std::size_t head_size) {
   return ask_guard();
 }
 
-// Who may not ask is told so before the body is read.
+// A caller without the right is refused before the body is read.
 Connection::Step Connection::ask_guard() {
   if (auto known = env_.listener.router->recall(*found_.route, request_))
     return pass_guard(*std::move(known));
@@ -315,7 +315,7 @@ Connection::Step Connection::write_answer() {
     const std::size_t head_done = std::min(written_, head.size());
     const IoResult result =
         transport_->write(head.substr(head_done), body.substr(written_ - head_done));
-    // What its reader does not take at once is memory that it holds.
+    // An answer that its reader does not take at once is memory that the peer holds.
     if (result.status == IoStatus::kWantWrite && !keep(in_.size() + total)) {
       env_.count_refusal("answers", seat_.name());
       return Want::kClose;
@@ -431,7 +431,7 @@ void Connection::close() {
   if (state_ == State::kClosed) return;
   env_.connections.add(-1);
   seat_.leave();
-  // What still runs reads the buffer; then it goes with the connection.
+  // A running handler still reads the buffer, which is then freed with the connection.
   if (state_ != State::kHandling && state_ != State::kGuarding) {
     env_.buffers.give_back(in_);
     seat_.keep(0);

@@ -22,7 +22,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kTick{100};  // how late a deadline may be noticed
 constexpr milliseconds kTlsCheck{2'000};
 constexpr std::size_t kMaxAcceptsPerTurn = 64;
-constexpr std::size_t kMaxRefusing = 64;  // connections beyond the cap that are being told 503
+constexpr std::size_t kMaxRefusing = 64;  // connections beyond the cap that are answered with 503
 constexpr std::size_t kGuardThreads = 16;
 constexpr std::size_t kGuardQueue = 64;
 // How long a client that has begun to connect has to get through, once nobody new may come.
@@ -132,8 +132,8 @@ void ListenerLoop::accept_clients() {
   }
 }
 
-// Without a free descriptor the client would stay in the queue and wake us for ever: give up the
-// spare one to accept and close it.
+// Without a free descriptor the client would stay in the queue and wake this thread forever: give
+// up the spare one to accept and close it.
 void ListenerLoop::shed_for_lack_of_files() {
   spare_ = OwnedFd();
   const Accepted shed = accept_one(descriptor_.native_handle());
@@ -228,7 +228,7 @@ bool ListenerLoop::free_bytes(const Peers::Seat& asking, std::size_t bytes) {
 
 // --- connections ---
 
-// Takes a step of one connection, which alone ends where there is no memory for it.
+// Takes a step of one connection; without memory for it, only this connection ends.
 template <class Step>
 void ListenerLoop::go_on(const SessionPtr& session, const Step& step) {
   try {

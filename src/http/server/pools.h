@@ -23,9 +23,8 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // False when the peer may not have one more (share.h), where there is no thread or memory for it,
-  // and after stop(). The threads work on one task of each peer that waits, then on the next of
-  // each.
+  // False if the peer may not have one more (share.h), if there is no thread or memory for it, and
+  // after stop(). The threads work on one task of each peer that waits, then on the next of each.
   bool submit(const std::string& peer, std::function<void()> task);
 
   // Runs what is queued, then joins the threads. Not from a task.

@@ -31,7 +31,7 @@ bool is_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Keeps the few fields we use and the first reason to refuse.
+// Keeps the few fields in use and the first reason to refuse.
 class HeadParser final : public beast::http::basic_parser<true> {
  public:
   HeadParser(std::size_t max_fields, RequestHead& out) : max_fields_(max_fields), out_(out) {
@@ -170,7 +170,7 @@ Refusal check_start(std::string_view bytes) {
 Refusal parse_head(std::string_view head, std::size_t max_fields, RequestHead& out) {
   out = RequestHead();
   head.remove_prefix(empty_line(head));
-  // A folded field means one thing to us and another to a proxy.
+  // A folded field means one thing here and another to a proxy.
   if (head.find("\r\n ") != std::string_view::npos || head.find("\r\n\t") != std::string_view::npos)
     return {400, "folded header fields are obsolete"};
   HeadParser parser(max_fields, out);

@@ -24,7 +24,7 @@ std::optional<unsigned> hex_digit(char c) {
   return std::nullopt;
 }
 
-// Nothing for a broken escape and for control characters, which no name or value of ours contains.
+// Nothing for a broken escape and for control characters, which no valid name or value contains.
 std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -30,7 +30,7 @@ struct Route {
   Handler handler;
   std::size_t max_body = 0;  // bytes; a longer body is refused with 413 before it is read
   Pool pool = Pool::kThreads;
-  // Of kHot: a longer body is handled as by kThreads, because reading it takes too long.
+  // For kHot: a longer body is handled as by kThreads, because reading it takes too long.
   std::size_t hot_body = std::numeric_limits<std::size_t>::max();
   // Its query parameters; others are refused with 400. nullopt: any, ignored.
   std::optional<std::vector<std::string>> parameters = std::nullopt;

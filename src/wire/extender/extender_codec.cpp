@@ -133,7 +133,7 @@ struct ExtenderCodec::Impl {
     return body_size + kReason * static_cast<std::size_t>(failed + 1);
   }
 
-  // Of a request as kube-scheduler writes it, where every node is known; nullopt of any other.
+  // For a request as kube-scheduler writes it, if every node is known; nullopt for any other.
   std::optional<Decoded<NodesRequest>> decode_known(std::string_view body,
                                                     const std::shared_ptr<const NodeNames>& known) {
     const auto parts = split_names(body);

@@ -14,7 +14,7 @@ struct NodeListSlices {
   std::vector<std::string_view> items;  // in order
 };
 
-// Of the member "nodes" (any case) of the root object; empty where there is none.
+// The slices of the member "nodes" (any case) of the root object; empty if there is none.
 NodeListSlices slice_nodes(std::string_view valid_json);
 
 }  // namespace slackline::wire

@@ -41,7 +41,8 @@ std::optional<std::size_t> json_error_offset(std::string_view json) {
   } catch (const std::exception&) {
     return std::nullopt;
   }
-  // The position counts the byte read last, from one; cut by our own limit it tells nothing.
+  // The position counts the byte read last, from one; it means nothing at this function's own
+  // limit.
   if (finder.offset > looked.size() && looked.size() < json.size()) return std::nullopt;
   return finder.offset == 0 ? 0 : finder.offset - 1;
 }

@@ -21,7 +21,7 @@ constexpr double kBand = 0.10;
 constexpr std::size_t kColours = 7;
 constexpr std::size_t kShapes = 5;
 
-// Okabe and Ito's palette: told apart by the colour-blind, on white and on black.
+// Okabe and Ito's palette: the colour-blind can tell them apart, on white and on black.
 constexpr std::string_view kStyle =
     "text{font:12px system-ui,sans-serif;fill:#333}"
     ".h{font-size:15px;font-weight:600}.m{text-anchor:middle}.e{text-anchor:end}"

@@ -13,7 +13,7 @@ namespace slackline::wire {
 struct TableColumn {
   std::string name;
   bool right = false;   // aligned to the right
-  bool lesser = false;  // the first to be left out where there is no room
+  bool lesser = false;  // left out first if there is no room
 };
 
 // How a cell is painted: the parameters of SGR ("1;31"), or nothing.

@@ -21,12 +21,12 @@ class ViewBuffer : public std::streambuf {
   }
 };
 
-// Turns yaml-cpp's events into ours: tells keys from values and watches the depth.
+// Turns yaml-cpp's events into YamlSink's: distinguishes keys from values and limits the depth.
 class Adapter : public YAML::EventHandler {
  public:
   Adapter(YamlSink& sink, int max_depth) : sink_(sink), max_depth_(max_depth) {}
 
-  // On a stray "," yaml-cpp reports empty documents for ever without moving on.
+  // On a stray "," yaml-cpp reports empty documents forever without moving on.
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (mark.pos <= last_start_)
       throw YamlProblem{line(mark), "not YAML: a document cannot begin here"};

@@ -41,7 +41,7 @@ Result<bool> decode_access_review(std::string_view json) {
     return fail(ErrorCode::kUnavailable,
                 "the answer is not a SubjectAccessReview: status is missing");
   if (status["allowed"].is_true()) return true;
-  // A denial beside an error may be one rule that could not be read: no answer at all.
+  // A denial with an error may come from a rule that could not be read: it is not an answer.
   if (const std::string_view error = status["evaluationError"].text(); !error.empty())
     return fail(ErrorCode::kUnavailable, printable(error));
   return false;

@@ -55,7 +55,7 @@ void read_gang_size(const Entry& entry) {
   entry.intent.gang_size = *parse_int(entry.value);
 }
 
-// Part of the contract, and nobody acts on it yet: people are told, and of a wrong value that.
+// A documented key without an effect yet: people are told so, or that its value is wrong.
 void read_ahead(const Entry& entry, bool good, std::string_view remedy) {
   entry.complain(good ? "this key has no effect yet; remove it" : remedy);
 }

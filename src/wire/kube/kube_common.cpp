@@ -35,7 +35,7 @@ double read_time_s(JsonView value) {
 
 Labels read_labels(JsonView map) {
   TextPairs pairs = read_pairs(map);
-  // Of a key given twice the last value wins, as for encoding/json.
+  // The last value of a duplicate key wins, as in encoding/json.
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   Labels labels;

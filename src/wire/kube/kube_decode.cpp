@@ -124,7 +124,7 @@ void collect(JsonView json, std::string_view kind, const std::string& path, int 
     skip(path, object.error().message, out);
 }
 
-// What is no dump must not be taken for an empty cluster.
+// A text that is not a dump must not be taken for an empty cluster.
 Status check_dump(JsonView root) {
   constexpr std::string_view kRemedy =
       "a dump is what `kubectl get nodes,pods,jobs -A -o yaml` prints";

@@ -8,7 +8,7 @@ namespace {
 TaintEffect read_effect(std::string_view text) {
   if (text == "PreferNoSchedule") return TaintEffect::kPreferNoSchedule;
   if (text == "NoExecute") return TaintEffect::kNoExecute;
-  return TaintEffect::kNoSchedule;  // also for effects we do not know: keep away
+  return TaintEffect::kNoSchedule;  // also for unknown effects: keep away
 }
 
 // A node without a Ready condition has not reported yet, except in dumps written by hand.

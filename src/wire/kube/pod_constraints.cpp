@@ -6,7 +6,7 @@
 namespace slackline::wire {
 namespace {
 
-// False for tolerations that we cannot judge; leaving one out only makes us more careful.
+// False for tolerations that cannot be judged; leaving one out is only more careful.
 bool read_toleration(JsonView item, Toleration& out) {
   const std::string_view op = item["operator"].text();
   if (!op.empty() && op != "Equal" && op != "Exists") return false;

@@ -29,7 +29,7 @@ std::int64_t count_or(JsonView value, std::int64_t otherwise) {
   return std::clamp<std::int64_t>(value.integer().value_or(otherwise), 0, kMaxPodCount);
 }
 
-// A plan that cannot be read is no plan; read_intent() reports it.
+// An unreadable plan does not count; read_intent() reports it.
 std::shared_ptr<const PlanNote> plan_of(JsonView annotations) {
   const std::string_view text = annotations[contract::kPlan].text();
   if (text.empty()) return nullptr;
@@ -45,7 +45,7 @@ std::shared_ptr<const AdmittedNote> admitted_of(JsonView annotations) {
   return note ? std::make_shared<const AdmittedNote>(*std::move(note)) : nullptr;
 }
 
-// Slots that cannot be read are taken to be told by nobody.
+// Unreadable slots count as unnamed.
 std::vector<DeviceSlots> device_slots_of(JsonView annotations) {
   const std::string_view text = annotations[contract::kDeviceIds].text();
   if (text.empty()) return {};

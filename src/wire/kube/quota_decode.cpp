@@ -8,7 +8,7 @@
 namespace slackline::wire {
 namespace {
 
-// How we name what this key limits; empty: we do not account it.
+// The name of the limited resource; empty: Slackline does not count it.
 std::string_view accounted(std::string_view key) {
   constexpr std::string_view kRequests = "requests.";
   if (key == "count/pods") return "pods";

@@ -48,7 +48,7 @@ std::string source_text(const std::string& source, bool extrapolated) {
   return extrapolated ? source + ", extrapolated" : source;
 }
 
-// "" where nobody can tell.
+// "" if unknown.
 std::string_view yes_or_no(const std::optional<bool>& value) {
   if (!value) return "";
   return *value ? "yes" : "no";

@@ -37,7 +37,7 @@ std::optional<Job> read_job(std::string_view key) {
   return job;
 }
 
-// The same networks under the names of our workload types.
+// The same networks under Slackline's names of workload types.
 std::string model_of(std::string_view name) {
   if (name == "LM") return "lstm";
   if (name == "Transformer") return "seq2seq";

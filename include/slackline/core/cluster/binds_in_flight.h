@@ -60,7 +60,7 @@ class BindsInFlight {
   // It may have happened, or may still happen.
   void doubtful(const Uid& pod, const NodeName& node, double now_steady_s);
 
-  // What is booked for all pods but this one, sorted by node; a node may come more than once.
+  // The shares booked for all other pods, sorted by node; a node may occur more than once.
   std::vector<TakenShares> taken(const ClusterSnapshot& snapshot, const Uid& but_for) const;
   std::size_t size() const { return entries_.size(); }
 

@@ -28,7 +28,7 @@ struct SlotLayout {
 // without either, the slots lie on one.
 SlotLayout slot_layout(const Node& node, std::string_view resource, const GpuCatalog& catalog);
 
-// What others have of a node's slots of one resource.
+// The slots of one resource that other pods have on a node.
 struct SlotsInUse {
   std::vector<int> told;    // in any order; those beyond the node's last are of GPUs it has lost
   std::int64_t untold = 0;  // this many more, of pods that name none

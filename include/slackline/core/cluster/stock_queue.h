@@ -5,9 +5,9 @@
 // It considers objects with a key of Slackline (an annotation, the queue label) or with its label:
 // while the webhook is inert, nothing else shows which objects active mode would manage. Nobody
 // else may hold them: no plan, no foreign gate, no controller but a CronJob.
-//   a Job that starts as a whole (a gang, or one pod), none of whose pods is bound: it is suspended
-//     by us, and its pods are not there yet
-//   any other pod that waits: it is behind our gate
+//   a Job that starts as a whole (a gang, or one pod), none of whose pods is bound: it counts as
+//     suspended by Slackline, without pods
+//   any other pod that waits: it counts as gated
 // Objects that are suspended or gated already, or run, stay as they are.
 #pragma once
 

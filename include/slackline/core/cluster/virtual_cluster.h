@@ -149,7 +149,7 @@ class VirtualCluster {
   RealRuns runs_;
   bool looked_ = false;
   std::map<Uid, Played> played_;
-  std::vector<VirtualEnd> censored_;            // at the first look, to be told
+  std::vector<VirtualEnd> censored_;            // at the first snapshot, to be reported
   std::vector<JobPtr> others_;                  // as they are now
   std::map<std::string, SeenNode> seen_;        // nodes at the last look
   std::deque<Step> steps_;                      // that virtual time has not reached

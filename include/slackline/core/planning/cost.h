@@ -28,7 +28,7 @@ double placement_cost(const Pool& pool, Placement shape, double theta);
 // Throughput per cost; 0 where the cost is not a positive finite number.
 double cer(double throughput_samples_per_s, double cost);
 
-// nullptr where there is no such pool. O(pools).
+// nullptr: there is no such pool. O(pools).
 const Pool* find_pool(const std::vector<Pool>& pools, const GpuType& type,
                       std::string_view resource);
 

@@ -8,7 +8,7 @@
 // of the times that are still possible. Tasks that are expected to come arrive in every scenario,
 // shifted within their window by k/kScenarios of it, again and again.
 //
-// What a forecast does not know: failures, people who cancel, and a load that changes.
+// A forecast does not know failures, cancelled tasks, or a changing load.
 #pragma once
 
 #include <array>

@@ -130,7 +130,7 @@ std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex v) const {
   return Victim{v, Group::kResumable, options_.trade ? lost_gpu_s(v) : -spare_s, spare_s};
 }
 
-// Of the whole task where it runs.
+// For the whole task on its present placement.
 double RoomMaker::work_s(TaskIndex v) const {
   return options_.learn ? state_.observed_work_s(v, planning_.now_s())
                         : state_.running_choice(v).work_s;
