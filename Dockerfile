@@ -16,7 +16,7 @@ RUN apt-get update -q && /tmp/setup runtime && rm -rf /tmp/setup /var/lib/apt/li
   && install -d -o 65532 -g 65532 /var/lib/slackline
 COPY --from=build /src/build/release/slackline /usr/local/bin/slackline
 USER 65532:65532
-# The root file system may be read-only: only history and our own certificates are written, beside the store.
+# The root file system may be read-only: only history and Slackline's own certificates are written, next to the store.
 VOLUME /var/lib/slackline
 EXPOSE 8180 8181 8182 8443
 ENTRYPOINT ["/usr/local/bin/slackline"]

@@ -17,7 +17,7 @@ run: build       ## start the daemon on the embedded cluster, ask it, keep servi
 test:            ## everything: unit to real control plane
 	scripts/test
 
-demo: build      ## a real control plane: 60 Jobs with deadlines, with and without us (JOBS=20, KEEP=1)
+demo: build      ## a real control plane: 60 Jobs with deadlines, with and without Slackline (JOBS=20, KEEP=1)
 	scripts/demo
 
 bench:           ## latencies against a loopback echo, then rates on the real control plane

@@ -1,8 +1,8 @@
 // The pair that kube-scheduler waits for, filter then prioritize, on the real server over loopback,
-// beside an echo on the same server (the same request bytes in, as many answer bytes out, no work)
-// and beside the same pair over mutual TLS, as between hosts. One run, medians of interleaved
-// rounds. The cluster: 5,000 nodes x 8 GPUs of four types, half
-// full, 500 nominations; the journal writes to disk as in production.
+// next to an echo on the same server (the same request bytes in, as many answer bytes out, no work)
+// and next to the same pair over mutual TLS, as between hosts. One run, medians of interleaved
+// rounds. The cluster: 5,000 nodes x 8 GPUs of four types, half full, 500 nominations; the journal
+// writes to disk as in production.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

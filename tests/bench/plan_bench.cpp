@@ -1,4 +1,4 @@
-// The planner: one plan of a long queue beside a plain sort-and-first-fit of the same tasks, how
+// The planner: one plan of a long queue next to a plain sort-and-first-fit of the same tasks, how
 // the cost grows, a simulated day, and forecasts. Medians, in one run.
 #include <algorithm>
 #include <cmath>
@@ -31,7 +31,7 @@ const std::vector<std::string> kTypes = {"K80", "P100", "T4", "A100"};
 using core::EligibleNodes;
 using core::PlanTask;
 
-// Of the processor: other load on the machine does not count.
+// CPU time: other load on the machine does not count.
 double thread_ms() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -236,7 +236,7 @@ struct Asked {
   double error = 0;  // measured, of the model; 0: all futures are the same and one is played
 };
 
-// Of a queue that waits for GPUs which others hold: asked of core for one task, for all, and
+// For a queue that waits for GPUs which others hold: asked of core for one task, for all, and
 // through the book in which the daemon looks them up.
 void forecasts(const WorkloadProfiles& profiles, const core::Policy& policy) {
   std::printf("\nforecast, start and finish with an interval, by %s, CPU time\n",

@@ -37,7 +37,7 @@ void filter_by_names(benchmark::State& state) {
   FilterReply reply;
   for (auto _ : state) {
     const auto decoded = codec.decode_nodes(body, known);
-    // Every tenth node fails, half of these for ever.
+    // Every tenth node fails, half of these forever.
     reply.verdicts.resize(decoded->request.node_names.size());
     for (std::size_t i = 0; i < reply.verdicts.size(); ++i)
       reply.verdicts[i] = i % 10 != 0   ? Verdict::kPass

@@ -1,5 +1,5 @@
 """Active mode on a real control plane: Jobs wait suspended, are planned, and start through the stock
-kube-scheduler. The Jobs come as the webhook leaves them: suspended by us, their pods gated."""
+kube-scheduler. The Jobs come as the webhook leaves them: suspended by Slackline, their pods gated."""
 
 import time
 import unittest

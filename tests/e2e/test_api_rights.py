@@ -59,7 +59,7 @@ class ApiRightsTest(unittest.TestCase):
             return answer.status, answer.read().decode()
 
     def test_who_may_view_a_namespace_may_ask_about_it(self):
-        # The controller manager adds our role to `view` by and by.
+        # The controller manager adds Slackline's role to `view` after a while.
         self.cluster.wait(
             lambda: self.ask("tasks", "-n", TEAM, token=self.jane)[0], 20, "the right to be seen"
         )

@@ -570,7 +570,7 @@ class StartTest(unittest.TestCase):
         self.assertRegex(daemon.get("/v1/decisions?verb=plan")[1], r'"result":"would start: \dx\d \w+ on \w+')
         censored = {"queue": "team-vision", "real": "censored", "result": "censored"}
         before = daemon.total("slackline_shadow_deadlines_total", **censored)
-        # Deleted, and made anew by the same name.
+        # Deleted, and created again by the same name.
         dump.write_text(DUMP.read_text().replace("000000000201", "000000000999"))
         wait(lambda: daemon.total("slackline_shadow_deadlines_total", **censored) == before + 1, 10,
              "the one that was deleted to be counted")  # fmt: skip

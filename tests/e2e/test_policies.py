@@ -42,7 +42,7 @@ class PolicyTest(unittest.TestCase):
                 or cls.create(name, ELSEWHERE, {"plan": FORGED}, dry=True)[0] == 403,
                 30, f"the policy of {name}s to hold",
             )  # fmt: skip
-        # The policies of our own writes are read at the same time; one question each makes sure.
+        # The policies of Slackline's own writes are read at the same time; one question each makes sure.
         job = cls.make(waiting_job("first", namespace=TEAM))
         cls.cluster.wait(lambda: cls.patch(job, {"spec": {"backoffLimit": 3}})[0] != 200, 30, "it")
         pod = cls.make(cls.gated("first"))

@@ -311,12 +311,12 @@ class RobustTest(RobustCase):
         self.assertIn("released 4 Jobs and 5 pods", slackline(*command, "1s"))
         self._assert_free_of_us()
         self.assertIn("released 0 Jobs and 0 pods", slackline(*command, "1s"))
-        # The stock scheduler, without us, runs them all.
+        # The stock scheduler, without Slackline, runs them all.
         self.cluster.start_scheduler(stock_scheduler_config(self.cluster))
         self.cluster.kubectl("delete", "pods", "wall-0", "wall-1", "wall-2", "--grace-period=0")
         self.cluster.wait(lambda: all(map(node_of, self.pods())), 60, "all pods to be bound")
         self.assertEqual(len(self.pods()), 6)
-        # Who is installed anew finds nothing to do.
+        # A fresh installation finds nothing to do.
         written = len(self.writes())
         self.start_daemon()
         time.sleep(5)

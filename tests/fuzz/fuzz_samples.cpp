@@ -1,5 +1,5 @@
 // Sample formats: every format takes a text or refuses it; samples have a batch for every GPU and a
-// positive, finite throughput, and our own form gives them back.
+// positive, finite throughput, and Slackline's own form gives them back.
 #include <cmath>
 
 #include "fuzz/fuzz.h"

@@ -92,7 +92,7 @@ class RandomDump {
         name("n"), coin() ? "A100" : "T4", quantity(), quantity(), quantity());
   }
 
-  // What a task of ours says of itself.
+  // The annotations of a managed task.
   std::string wishes() {
     std::string text = R"("slackline.dev/x":"")";
     const auto add = [&](std::string_view key, std::string_view value) {

@@ -1,4 +1,4 @@
-// Whom we believe, against an API server: from the list of namespaces to the write that takes away
+// Whose keys count, against an API server: from the list of namespaces to the write that takes away
 // what does not count.
 #include <gtest/gtest.h>
 

@@ -69,7 +69,7 @@ class ExecPluginTest : public testing::Test {
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   }
 
-  // Of a server whose kubeconfig names the program.
+  // A server whose kubeconfig names the program.
   KubeEndpoint endpoint(const std::string& more = "") {
     const std::string path = folder_.file("kubeconfig");
     std::ofstream(path) << format(

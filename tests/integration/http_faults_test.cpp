@@ -250,7 +250,7 @@ TEST_F(HttpFaults, AnswersThatNobodyReadsAreBoundedToo) {
   EXPECT_EQ(client("127.0.0.2").call(get("/big"))->body.size(), 5'200'000U);
 }
 
-// F42: who asks is told by the connection alone, and a browser is not made to speak for others.
+// F42: only the connection identifies the caller, and a browser cannot be made to write for others.
 TEST_F(HttpFaults, OnLoopbackOnlyLoopbackNamesAreServed) {
   start();
   const auto named = [&](const std::string& host) {

@@ -258,7 +258,7 @@ TEST_F(HttpFlood, StalledHandshakesShutNobodyOut) {
 
 TEST_F(HttpFlood, HandshakesOfOneAddressArePaced) {
   for (http::Listener& listener : listeners_)
-    listener.limits.handshakes_per_s = 20;  // less than any build of ours brings about
+    listener.limits.handshakes_per_s = 20;  // less than any build of Slackline handles
   start();
   const Attack handshakes(2, [this] {
     RawClient one = client("webhook", kAttacker);

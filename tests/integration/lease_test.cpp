@@ -1,4 +1,4 @@
-// Who plans: two replicas and one Lease on an API server that refuses, hangs and goes away (F27,
+// The election: two replicas and one Lease on an API server that refuses, hangs and goes away (F27,
 // F28, F29). Times are a tenth of the real ones.
 #include "cluster/lease/lease.h"
 
@@ -280,8 +280,8 @@ TEST_F(LeaseTest, NoLeaseIsARecordLikeAnyOther) {
   EXPECT_FALSE(sight->lost());
 }
 
-// F27: two writers that take and free one Lease as fast as they can. What a writer believes to have
-// written stands in the server's book, once.
+// F27: two writers that take and free one Lease as fast as they can. Everything that a writer
+// believes to have written stands in the server's book, once.
 TEST_F(LeaseTest, TwoWritersLoseNoUpdateInTenThousandRounds) {
   constexpr std::int64_t kTakings = 10'000;
   std::atomic<std::int64_t> takings = 0;

@@ -175,7 +175,7 @@ class Life {
       }
   }
 
-  // Bound pods never exceed a node, and neither do they with what is nominated by us.
+  // Bound pods never exceed a node, not even together with Slackline's nominations.
   void check_no_gpu_is_promised_twice() {
     const ClusterSnapshot now = world_.snapshot();
     for (NodeIndex i = 0; i < now.nodes.size(); ++i) {

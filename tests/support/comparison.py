@@ -49,7 +49,7 @@ class Run:
     busy: float  # GPUs taken, of all until the last Job finished
     busy_while_waiting: float  # the same, while some Job waited for GPUs
     freed_to_bound_s: list  # see freed_to_bound()
-    startup_s: float  # what a Job costs beside its run time: binding, starting, ending
+    startup_s: float  # what a Job costs besides its run time: binding, starting, ending
     overcommitted: list
     logs: dict  # {Job: JobLog}
 

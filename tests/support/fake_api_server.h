@@ -1,4 +1,4 @@
-// FakeApiServer: a small API server over plain HTTP that can be told to misbehave.
+// FakeApiServer: a small API server over plain HTTP that can be made to misbehave.
 //
 // Left alone it behaves: paged lists, streaming lists, watches from a resourceVersion, 410 for
 // versions it has forgotten, chunked frames. next() replaces the answer to one coming request,
@@ -60,7 +60,7 @@ class FakeConnection {
 
   // From now on every byte goes out by itself.
   void split_every_byte() { piece_ = 1; }
-  // Closes the connection once so many bytes have been sent.
+  // Closes the connection once this many bytes have been sent.
   void cut_after(std::size_t bytes) { left_ = bytes; }
   bool open() const { return !closed_; }
 

@@ -1,6 +1,6 @@
-// A world for the hand-over: an API server that performs our writes, a Job controller that makes
-// pods, a pod webhook that gates them, and a kube-scheduler that binds what is nominated and not
-// gated. Time moves when a test says so; everything can be made to fail. Needs layer core.
+// A world for the hand-over: an API server that performs Slackline's writes, a Job controller that
+// makes pods, a pod webhook that gates them, and a kube-scheduler that binds what is nominated and
+// not gated. Time moves when a test says so; everything can be made to fail. Needs layer core.
 #pragma once
 
 #include <map>

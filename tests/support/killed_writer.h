@@ -1,4 +1,4 @@
-// A process that writes numbered things for ever and is killed with SIGKILL at a random moment.
+// A process that writes numbered things forever and is killed with SIGKILL at a random moment.
 #pragma once
 
 #include <chrono>

@@ -182,7 +182,7 @@ class JobBuilder {
   JobBuilder& priority(std::int32_t rank) { return job_.priority = rank, *this; }
   JobBuilder& suspended() { return job_.suspended = true, *this; }
   JobBuilder& managed() { return job_.managed = true, *this; }
-  // As the Job webhook leaves it: suspended by us, to wait in the queue.
+  // As the Job webhook leaves it: suspended by Slackline, to wait in the queue.
   JobBuilder& waiting() {
     job_.suspended_by_us = true;
     job_.gpu_container = "train";

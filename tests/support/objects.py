@@ -130,7 +130,7 @@ def gpus_by_node(pods):
 
 def waiting_job(name, pods=1, gpus=1, gang=False, namespace="default", scheduler="gpu-scheduler",
                 duration=None, deadline_after=None, annotations=None, resource=GPU):  # fmt: skip
-    """A Job as the webhook leaves it: suspended by us, its pods behind our gate."""
+    """A Job as the webhook leaves it: suspended by Slackline, its pods gated."""
     notes = {"slackline.dev/suspended-by": "slackline", **(annotations or {})}
     if deadline_after:
         notes["slackline.dev/deadline-after"] = deadline_after

@@ -13,7 +13,7 @@
 
 namespace slackline::test {
 
-inline constexpr const char* kShare = "gpu.example.com/mem-mib";  // accounted by us alone
+inline constexpr const char* kShare = "gpu.example.com/mem-mib";  // counted by Slackline alone
 
 inline GpuCatalog random_catalog() {
   GpuCatalog catalog = default_gpu_catalog();
@@ -126,8 +126,8 @@ class RandomCluster {
   std::int64_t nodes_ = 1;
 };
 
-// What filter and prioritize are asked: a pod, and all nodes of a cluster with one that we do not
-// know, in random order.
+// A request of filter and prioritize: a pod, and all nodes of a cluster with one that the cache
+// does not know, in random order.
 struct RandomQuestion {
   explicit RandomQuestion(std::uint64_t seed) {
     RandomCluster random(seed);

@@ -83,7 +83,7 @@ bool RawClient::start_tls(const ClientTls& tls) {
   context_.reset(SSL_CTX_new(TLS_client_method()));
   SSL_CTX* context = context_.get();
   if (tls.max_version != 0) {
-    SSL_CTX_set_security_level(context, 0);  // else our own library refuses the old version first
+    SSL_CTX_set_security_level(context, 0);  // else the client's library refuses it first
     SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
     SSL_CTX_set_max_proto_version(context, tls.max_version);
   }
@@ -130,7 +130,8 @@ bool RawClient::wait_readable(steady_clock::time_point until) const {
 long RawClient::read_some(steady_clock::time_point until) {
   if (socket_ < 0) return 0;
   if (!wait_readable(until)) return -1;
-  // A TLS record may carry no data of ours (session tickets): then a blocking read would wait on.
+  // A TLS record may carry no application data (session tickets): then a blocking read would wait
+  // on.
   const timeval patience{10, 0};
   setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   std::array<char, 65536> chunk;

@@ -1,5 +1,5 @@
-// A client that sends exactly the bytes it is told to, over TCP or TLS: for faults that no
-// well-behaved client commits. Blocking, one thread.
+// A client that sends exactly the given bytes, over TCP or TLS: for faults that no well-behaved
+// client commits. Blocking, one thread.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ class RawClient {
   RawClient& operator=(RawClient&&) = delete;
 
   bool connected() const { return socket_ >= 0; }
-  // False where the server, or we, refuse the handshake.
+  // False if the server or this client refuses the handshake.
   bool start_tls(const ClientTls& tls);
   // The serial number of the server's certificate, in hexadecimal.
   std::string server_serial() const;

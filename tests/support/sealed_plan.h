@@ -1,4 +1,4 @@
-// Plans as they come from an API server: with a code of ours, or of somebody else.
+// Plans as they come from an API server: with Slackline's code, or somebody else's.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline Job with_plan(Job job, const std::string& annotation) {
   return job;
 }
 
-// The object with its plan as the API server has it after we wrote it.
+// The object with its plan as the API server has it after Slackline's write.
 inline Job sealed(const MessageAuthenticator& mac, const Job& job) {
   return with_plan(job, sealed_plan(mac, job.key, job.uid, *job.plan, job.generation));
 }

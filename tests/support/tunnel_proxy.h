@@ -1,5 +1,5 @@
 // TunnelProxy: an HTTP proxy that answers one CONNECT after the other: it tunnels to a port of this
-// machine, whatever was asked for, or refuses. It keeps what it was told in the clear.
+// machine, whatever was asked for, or refuses. It keeps everything that it received in the clear.
 #pragma once
 
 #include <array>

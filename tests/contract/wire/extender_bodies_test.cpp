@@ -1,5 +1,5 @@
 // The four verbs with bodies as kube-scheduler writes them: Go's field names, nulls for what is
-// unset, and replies compared byte for byte. What a real kube-scheduler sent:
+// unset, and replies compared byte for byte. Bodies of a real kube-scheduler:
 // recorded_bodies_test.cpp.
 #include <string>
 

@@ -70,7 +70,7 @@ TEST(RecordedAdmissionsTest, TheUpdateOfAJobBringsBothOfThem) {
   EXPECT_GT(job->job.created_s, 0);
 }
 
-// What we answer is what the API server reads: a patch that an RFC 6902 implementation applies.
+// The API server reads the answer: a patch that an RFC 6902 implementation applies.
 TEST(RecordedAdmissionsTest, OurPatchApplies) {
   const std::string path =
       SLACKLINE_SOURCE_DIR "/tests/contract/golden/kube-apiserver-1.36.3/mutate-job-create.json";

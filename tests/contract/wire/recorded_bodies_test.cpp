@@ -23,8 +23,8 @@ struct Recorded {
   std::string body;
 };
 
-// Of one verb, sorted by name. Golden files come with the repository: none is a failure, not a
-// skip.
+// The bodies of one verb, sorted by name. Golden files come with the repository: none is a failure,
+// not a skip.
 std::vector<Recorded> recorded(const std::string& verb) {
   std::vector<Recorded> bodies;
   const std::filesystem::path golden = SLACKLINE_SOURCE_DIR "/tests/contract/golden";

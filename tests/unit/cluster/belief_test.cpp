@@ -1,4 +1,4 @@
-// Whom we believe: what of an object reaches a snapshot, and what becomes of the rest.
+// Whose keys count: the part of an object that reaches a snapshot, and the fate of the rest.
 #include "cluster/watch/belief.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct Heard final : ClusterObserver {
   std::vector<std::string> doubts;
 };
 
-// As on an API server: the namespace "default" is in our care, "playground" is not.
+// As on an API server: the namespace "default" is managed, "playground" is not.
 class BeliefTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class BeliefTest : public testing::Test {
     cache_.upsert(a_node("gpu-2").of("A100", 4).build());
   }
 
-  // Released by us: it runs, at the generation that was signed.
+  // Released by Slackline: it runs, at the generation that was signed.
   Job released(const std::string& name, const std::string& plan = "plan-1") {
     Job job = a_job(name).of(2).gang().gpus(4).managed().planned({"gpu-1", "gpu-2"}, plan).build();
     job.generation = 2;
@@ -103,7 +103,7 @@ TEST_F(BeliefTest, APodsOwnPlanIsJudgedToo) {
   EXPECT_TRUE(cache_.snapshot()->unbound[0]->our_gate);
 }
 
-// One PATCH a minute kept GPUs held for ever.
+// One PATCH a minute kept GPUs held forever.
 TEST_F(BeliefTest, APlanThatWasWithdrawnNeverComesBack) {
   const Job first = released("train", "plan-1");
   const Job second = released("train", "plan-2");

@@ -211,7 +211,7 @@ TEST(LintTest, TheStanzaSaysTheConfiguredTimeout) {
 }
 
 TEST(LintTest, WholeGpusMustBeCountedByTheScheduler) {
-  // ignorable and bind make it worse, so both are told.
+  // ignorable and bind make it worse, so both are reported.
   EXPECT_THAT(
       after("ignoredByScheduler: false", "ignoredByScheduler: true"),
       ElementsAre(HasSubstr("when the extender fails, pods are bound without"),

@@ -218,7 +218,7 @@ TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
               ElementsAre(HasSubstr("queue.scaleUp: is \"maybe\"; allowed: true, false")));
 }
 
-// The parser tells what it knows when it meets a key that it does not; the reference must say each.
+// The parser lists its keys when it meets an unknown one; the reference must document each.
 TEST(LoadTest, TheReferenceFileDocumentsEveryKey) {
   const std::string text = read_text_file(kReference).value_or("");
   const std::string probes =

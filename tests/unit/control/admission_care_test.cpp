@@ -1,4 +1,4 @@
-// Who is in our care stays so, and what was allowed is proven.
+// Managed objects stay managed, and what was allowed is proven.
 #include "admission_case.h"
 #include "control/serve/admission_proof.h"
 #include "support/fake_mac.h"
@@ -22,7 +22,7 @@ class AdmissionCareTest : public AdmissionTest {
     facts.nonce = "nonce-0";
   }
 
-  // A Job that waits with us, without our label in its template where `labelled` is false.
+  // A Job in Slackline's queue; without the label in its template if `labelled` is false.
   static ReviewText waiting(const std::string& pairs, bool labelled = true) {
     ReviewText text = job(std::string(kOurs) + (pairs.empty() ? "" : "," + pairs));
     text.spec = R"("suspend":true)";
@@ -34,7 +34,7 @@ class AdmissionCareTest : public AdmissionTest {
     after.old_object = test::job_text(old);
     return after;
   }
-  // A pod at our gate.
+  // A pod behind Slackline's gate.
   static ReviewText gated(const std::string& pairs) {
     ReviewText text;
     text.metadata = std::string(kAdmitted) + "," + annotations(pairs);

@@ -130,7 +130,7 @@ TEST_F(AdmissionTest, ADependencyThatIsNotThereIsAWarning) {
 
 // ---- a Job that waits --------------------------------------------------------------------------
 
-// A Job that waits with us, applied again as it was written.
+// A Job in Slackline's queue, applied again as it was written.
 ReviewText applied_again(const std::string& spec) {
   const std::string ours = R"("slackline.dev/suspended-by":"slackline")";
   ReviewText text = update(ours, ours);

@@ -1,4 +1,4 @@
-// Who may ask REST for what, and for how long that is believed.
+// The rights of REST's callers, and how long they are cached.
 #include "control/trust/api_rights.h"
 
 #include <gtest/gtest.h>

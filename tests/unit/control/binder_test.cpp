@@ -120,7 +120,7 @@ TEST_F(BinderTest, AUidIsNeverTold) {
   EXPECT_THAT(guessed.reply.error, HasSubstr("another pod of that name"));
   EXPECT_THAT(guessed.reply.error, Not(HasSubstr("secret-uid")));
   EXPECT_THAT(writer_.orders, IsEmpty());
-  // The API server tells both uids of a failed precondition.
+  // The API server's message of a failed precondition has both uids.
   writer_.on_bind = [](const auto&) {
     return Status(fail(ErrorCode::kConflict, "UID in object meta: secret-uid"));
   };
@@ -130,7 +130,7 @@ TEST_F(BinderTest, AUidIsNeverTold) {
   }
 }
 
-// kube-scheduler's watch may be ahead of ours.
+// kube-scheduler's watch may be ahead of this one.
 TEST_F(BinderTest, APodThatTheCacheDoesNotKnowIsRead) {
   int reads = 0;
   const auto as_read = [&](const test::PodBuilder& pod) {
@@ -227,7 +227,7 @@ TEST_F(BinderTest, NothingIsWrittenOnceTheTimeIsOver) {
   EXPECT_THAT(writer_.timeouts_s, IsEmpty());
 }
 
-// What bind takes beside the API server, which answers at once here: 99 of 100 within 1 ms, of a
+// The time of bind without the API server, which answers at once here: 99 of 100 within 1 ms, of a
 // large cluster. The best of some rounds: another program may have the core for a moment.
 TEST_F(BinderTest, ItTakesLessThanAMillisecondBesideTheApiServer) {
   constexpr int kNodes = 3000;

@@ -1,4 +1,4 @@
-// One question, one answer: what several lists tell of a task is the same.
+// One question, one answer: several lists say the same about a task.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What became of Jobs: rows of the history and the metrics, from what the watch tells.
+// The outcomes of Jobs: rows of the history and the metrics, from the watch.
 #include "control/learn/outcomes.h"
 
 #include <memory>
@@ -138,7 +138,7 @@ TEST_F(OutcomesTest, ARestartCountsNothingAnew) {
   EXPECT_THAT(text(), HasSubstr(R"({class="prior",deadline="none",queue="research"} 1)"));
 }
 
-// Lists come in any order: the pods that tell where a Job ran may be listed after it.
+// Lists come in any order: the pods that show where a Job ran may be listed after it.
 TEST_F(OutcomesTest, AJobThatEndedWhileNobodyLookedWaitsForItsPods) {
   const ClusterSnapshot cluster = *source.snapshot();
   source.show({});

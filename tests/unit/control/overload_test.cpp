@@ -17,7 +17,7 @@ constexpr double kHour_s = 3600;
 
 class OverloadTest : public ::testing::Test {
  protected:
-  // Waits since now for 4 GPUs, an hour long, and is predicted to end after so many hours.
+  // Waits from now on for 4 GPUs, runs an hour, and is predicted to end after this many hours.
   static QueueRow row(const std::string& name, double deadline_h, double finish_h,
                       const std::string& ns = "team-a") {
     QueueRow row;

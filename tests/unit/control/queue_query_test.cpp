@@ -171,7 +171,7 @@ TEST_F(QueueQueryTest, WhatDependsOnOthersSaysSoAndForecastsNothing) {
   EXPECT_EQ(row.forecast, "");
 }
 
-// Day one: everything that runs was started without us.
+// Day one: everything that runs was started without Slackline.
 TEST_F(QueueQueryTest, RunsOfEverybodyElseEndAndLetTheQueueMove) {
   auto cluster = a_cluster();
   for (int node = 0; node < 25; ++node)

@@ -33,7 +33,7 @@ class ReloaderTest : public ::testing::Test {
     reloader_ = std::make_unique<Reloader>(std::move(options), settings_, metrics_, system_clock());
     reloader_->start();
   }
-  // As editors and kubectl do it: beside the file, then renamed over it.
+  // As editors and kubectl do it: next to the file, then renamed over it.
   void replace(const std::string& body) {
     const std::string beside = folder_.file("new.yaml");
     std::ofstream(beside) << kHeader << body;

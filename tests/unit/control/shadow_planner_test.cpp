@@ -1,4 +1,4 @@
-// What shadow mode tells of what the planner would have done.
+// Shadow mode reports what the planner would have done.
 #include "control/plan/shadow_planner.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// Shares that we alone count, with many binds at once, a slow API server and leaders that change.
+// Shares that only Slackline counts, with many binds at once, a slow API server and leaders that
+// change.
 #include "control/serve/share_account.h"
 
 #include <atomic>
@@ -159,7 +160,7 @@ TEST_F(SharesTest, OnlyActiveModeWritesSlots) {
   EXPECT_THAT(writer_.slots(), IsEmpty());
 }
 
-// A node whose pods tell one slot twice, as somebody may have written.
+// A node whose pods name one slot twice, as somebody may have written.
 TEST_F(SharesTest, WithoutAChoiceAPodIsBoundWithoutSlots) {
   LiveSource source(a_cluster()
                         .with(a_node("n0").resource(kShare, 4))

@@ -1,4 +1,4 @@
-// Who is expected to come again.
+// Which tasks are expected to arrive again.
 #include "slackline/core/cluster/arrivals.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The book tells what the rollout tells, by name; and what the hand-over tells of its writes.
+// The book has the rollout's forecasts, by name.
 #include "slackline/core/planning/forecast_book.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What would wait with us in a cluster where nobody holds tasks back.
+// The tasks that would wait for Slackline in a cluster where nobody holds tasks back.
 #include "slackline/core/cluster/stock_queue.h"
 
 #include <gtest/gtest.h>

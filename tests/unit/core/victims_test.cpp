@@ -19,7 +19,7 @@ PodBuilder urgent(std::int64_t gpus) {
   return a_pod("urgent").gpus(gpus).priority(10);
 }
 
-// A pod that has run for so many seconds.
+// A pod that has run for this many seconds.
 PodBuilder running(const std::string& name, std::int64_t gpus, double for_s = 1000) {
   return a_pod(name).gpus(gpus).on("a").started(kNow_s - for_s);
 }

@@ -1,4 +1,4 @@
-// REST off loopback: what a request demands, and what a caller without the right is told.
+// REST off loopback: the right that a request needs, and the answer to a caller without it.
 #include "http/routes/api_guard.h"
 
 #include <gmock/gmock.h>

@@ -31,7 +31,7 @@ class ModelRoutesTest : public ::testing::Test {
     add_model_routes(router_, *queries_, *models_, pages_);
   }
 
-  // Opens the database again with so many descriptions in it, written past everybody: one by one
+  // Opens the database again with this many descriptions in it, written past everybody: one by one
   // takes minutes.
   void open_with_descriptions_of(int count) {
     queries_.reset();

@@ -1,4 +1,4 @@
-// Who may have how much of a listener, and who gives it up for whom.
+// How much of a listener each peer may have, and which one gives way to which.
 #include "http/server/peers.h"
 
 #include <list>
@@ -144,7 +144,7 @@ TEST_F(EvictionTest, WhoHasShownNoCertificateGivesWayToAnyNewcomer) {
           add(strangers[i < first ? 0 : 1], Stage::kUnproven, 1);
         for (const Peer* newcomer :
              {static_cast<const Peer*>(nullptr), &strangers[0], &strangers[1]}) {
-          if (newcomer != nullptr && newcomer->connections == 0) continue;  // it is no peer yet
+          if (newcomer != nullptr && newcomer->connections == 0) continue;  // it is not a peer yet
           const auto victim = evict_for_connection(candidates_, newcomer);
           ASSERT_TRUE(victim) << first << " and " << second;
           EXPECT_GT(*victim, 0U) << "not the one with a certificate";

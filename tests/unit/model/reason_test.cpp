@@ -1,5 +1,4 @@
-// Every code has a page that tells its meaning, how to see it and what to do, and every page a
-// code.
+// Every code has a page with its meaning, how to see it and what to do, and every page a code.
 #include "slackline/model/reason.h"
 
 #include <filesystem>

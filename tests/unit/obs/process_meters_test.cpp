@@ -1,4 +1,4 @@
-// What Prometheus is told of the process itself.
+// The metrics of the process itself.
 #include "obs/process_meters.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Finished tasks in the journal's file: each once, whatever is told again.
+// Finished tasks in the journal's file: each once, however often it is reported.
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -103,7 +103,7 @@ TEST_F(HistoryTest, ATaskThatIsToldAgainIsCountedOnce) {
   journal_->append(task(1));
   journal_->append(task(1));
   ASSERT_EQ(page().rows.size(), 1U);
-  open();  // after a restart the list tells it again
+  open();  // after a restart the list reports it again
   journal_->append(task(1));
   journal_->append(task(2));
   EXPECT_THAT(names({}), ElementsAre("train-2", "train-1"));

@@ -1,4 +1,4 @@
-// JSON that there is no memory for: neither "too large" nor the end of the process.
+// JSON that does not fit into memory: neither "too large" nor the end of the process.
 #include <fstream>
 #include <string>
 

@@ -1,4 +1,4 @@
-// The bodies of our writes, and that what we write is what we read.
+// The bodies of Slackline's writes; what it writes it reads back.
 #include "wire/kube/own_write_codec.h"
 
 #include <gtest/gtest.h>

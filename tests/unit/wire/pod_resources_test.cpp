@@ -44,8 +44,8 @@ TEST(PodResources, TheLargestInitContainerCountsWhenItIsLargerThanTheSum) {
 }
 
 TEST(PodResources, SidecarsRunBesideTheContainersAndBesideLaterInitContainers) {
-  // Running: 2 + 1 + 1 = 4. Init: 2 alone, sidecar 1, then 3 beside the one sidecar before it = 4,
-  // sidecars 1 + 1 = 2; then 4 beside two sidecars = 6.
+  // Running: 2 + 1 + 1 = 4. Init: 2 alone, sidecar 1, then 3 next to the one sidecar before it = 4,
+  // sidecars 1 + 1 = 2; then 4 next to two sidecars = 6.
   const Pod pod = pod_with_spec(R"({
       "initContainers":[{"resources":{"requests":{"cpu":"2"}}},
                         {"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},
