@@ -162,7 +162,8 @@ struct Job {
   }
   // All or nothing: Indexed with parallelism = completions.
   bool is_gang() const { return indexed && completions == parallelism && parallelism > 1; }
-  // Whether any number of pods can do its work.
+  // Whether the planner may change the number of pods: any number can do the work, and all are
+  // alike.
   bool nodes_may_change() const { return indexed && completions == parallelism && succeeded == 0; }
   bool gpus_may_change() const { return !gpu_container.empty(); }
 };

@@ -1,4 +1,4 @@
-// QueueRules: what an administrator configures for a queue ( `queue`, `queues`).
+// QueueRules: what an administrator configures for a queue (`queue`, `queues`).
 #pragma once
 
 #include <cstdint>

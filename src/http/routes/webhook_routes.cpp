@@ -20,7 +20,7 @@ std::string_view name_of(AdmissionStage stage) {
   return stage == AdmissionStage::kMutate ? "mutate" : "validate";
 }
 
-// The metrics of one stage. Results: changed, warned, unchanged, BadRequest, Failed, or the reason
+// The metrics of one stage. Results: changed, warned, unchanged, bad_request, failed, or the reason
 // of a refusal.
 class StageMetrics {
  public:

@@ -6,8 +6,8 @@
 //                 +------ doubtful ------> doubtful --+--- or the time is over -----------> gone
 //                 +------ failed -----------------------------------------------------------> gone
 //
-// Only resources that only Slackline counts are booked (GpuResourceRule::self_accounted);
-// kube-scheduler knows more about all others. A pod is in flight to one node at a time.
+// It books only self-accounted resources (GpuResourceRule::self_accounted); kube-scheduler knows
+// more about all others. A pod is in flight to one node at a time.
 //
 // Pure; the owner locks. Calls take O(entries) and a few look-ups in the snapshot for each.
 #pragma once

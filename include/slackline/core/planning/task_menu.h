@@ -1,13 +1,16 @@
 // TaskMenu: the placements in which a task of the live cluster may run, with their run times.
+//
 // Shapes. A task as written is `pods` pods of `gpus` GPUs each; its pods may share nodes evenly, so
 // P pods of g GPUs offer the placements P/p x p g for every p that divides P. Where the task allows
 // `placements` and names a model, each of its pods gets a node of its own and the shape is chosen:
 // the node count only where the Job can change it (Indexed, parallelism = completions), the GPU
-// count only where one container asks for GPUs. Times. They come from the predictor, with the error
-// that the model claims. If it does not know the model: `expected-duration`, for the written shape
-// on the first accepted type that the cluster has. Else the time is unknown, and policies use
-// kUnknownRun_s, for the written shape. Types. `gpu-types` in order of preference; a type without
-// nodes is skipped.
+// count only where one container asks for GPUs.
+//
+// Times. They come from the predictor, with the error that the model claims. If it does not know
+// the model: `expected-duration`, for the written shape on the first accepted type that the cluster
+// has. Else the time is unknown, and policies use kUnknownRun_s, for the written shape.
+//
+// Types. `gpu-types` in order of preference; a type without nodes is skipped.
 #pragma once
 
 #include <cstdint>
