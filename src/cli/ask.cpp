@@ -1,4 +1,4 @@
-// The questions one asks a running daemon: they differ only in the path.
+// The queries to a running daemon: they differ only in the path.
 #include <cstddef>
 #include <cstdio>
 #include <functional>
@@ -59,7 +59,7 @@ int ask(const AskOptions& options, const std::string& path) {
   return show(options, path, [&] { return client.get(asked, "*/*"); });
 }
 
-// As the server draws it or, at a terminal, as it fits there.
+// As the server renders it or, at a terminal, fitted to it.
 Result<std::string> get_table(client::Client& client, const AskOptions& options,
                               const std::string& path) {
   const bool table = options.output == "table" || options.output == "wide";
@@ -120,8 +120,8 @@ std::string with_query(std::string path, const AskOptions& options) {
   return path;
 }
 
-// Each question has options of its own: CLI11 gives a flag's environment variable to every command
-// that was not called as well, and would write it over what the one that was called got.
+// Each query has options of its own: CLI11 applies a flag's environment variable to commands that
+// were not called, too, and would overwrite the flags of the one that was called.
 struct Question {
   CLI::App* command = nullptr;
   std::shared_ptr<AskOptions> options;

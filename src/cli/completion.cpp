@@ -33,7 +33,7 @@ std::string names_of(const CLI::App& app) {
   return join(names, " ");
 }
 
-// Files are completed where no flag is being written.
+// Files are completed unless a flag is being typed.
 std::string bash(const CLI::App& app) {
   std::string out =
       "_slackline() {\n"
@@ -57,7 +57,7 @@ std::string zsh(const CLI::App& app) {
   return "autoload -U +X bashcompinit && bashcompinit\n" + bash(app);
 }
 
-// Single quotes as fish wants them.
+// Single quotes in fish's syntax.
 std::string quoted(std::string text) {
   for (std::size_t at = 0; (at = text.find_first_of("'\\", at)) != std::string::npos; at += 2)
     text.insert(at, "\\");

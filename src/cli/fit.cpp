@@ -1,5 +1,5 @@
-// `slackline fit`: throughput models from measured samples, with the error they make on samples
-// they have not seen.
+// `slackline fit`: throughput models from measured samples, with their error on samples they have
+// not seen.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -58,7 +58,7 @@ Result<std::vector<ThroughputSample>> read_samples(const FitCommand& command) {
   return samples;
 }
 
-// One line that moves, where a person watches; fits of hundreds of samples take seconds.
+// A progress line for a person at a terminal; fits of hundreds of samples take seconds.
 void show_progress(const control::FittedModel& model, std::size_t number, std::size_t count) {
   std::fprintf(stderr, "\r\033[Kfitting %zu of %zu: %s on %s, %zu samples", number + 1, count,
                printable(model.model, 64).c_str(), printable(model.gpu_type.str(), 64).c_str(),

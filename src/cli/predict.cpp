@@ -38,7 +38,7 @@ struct PredictCommand {
   std::string samples, out;
 };
 
-// Those given; the ones that are built in where none is.
+// Those given, else the built-in ones.
 Result<WorkloadProfiles> load(const PredictCommand& command) {
   if (command.profiles.empty()) return control::load_profiles({});
   std::vector<ProfileEntry> entries;

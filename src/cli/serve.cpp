@@ -73,7 +73,7 @@ Result<config::Configuration> configure(const ServeOptions& options) {
   return configuration;
 }
 
-// For the running daemon: what it would refuse to start with must not seem to be accepted.
+// For the running daemon: a value that it would refuse at the start must not seem accepted.
 Result<config::Configuration> configure_again(const ServeOptions& options) {
   SLACKLINE_ASSIGN(config::Configuration configuration, configure(options));
   if (const auto profiles = control::load_profiles(configuration.profiles); !profiles)
@@ -81,8 +81,8 @@ Result<config::Configuration> configure_again(const ServeOptions& options) {
   return configuration;
 }
 
-// Those that end the daemon or make it read its files again are blocked before any thread starts,
-// so that only sigwait() takes them; of the rest none may end it without a drain.
+// Signals that end the daemon or make it read its files again are blocked before any thread starts,
+// so that only sigwait() takes them; none of the rest may end it without a drain.
 sigset_t take_signals() {
   for (const int ignored : {SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPIPE, SIGXFSZ})
     std::signal(ignored, SIG_IGN);
@@ -94,7 +94,7 @@ sigset_t take_signals() {
   return signals;
 }
 
-// A closed terminal and `kill -HUP` ask for the files to be read again.
+// A closed terminal and `kill -HUP` make the daemon read its files again.
 int wait_for_the_end(const sigset_t& signals, Daemon& daemon) {
   for (;;) {
     int signal = 0;
@@ -140,7 +140,8 @@ int run(const ServeOptions& options) {
     return kFailure;
   }
   const int signal = wait_for_the_end(signals, **daemon);
-  // Ctrl-C is a person who waits; SIGTERM is a rollout, where kube-scheduler may be in mid-call.
+  // Ctrl-C is a person who waits; SIGTERM is a rollout, where kube-scheduler may be in the middle
+  // of a call.
   (*daemon)->stop(signal == SIGINT ? 0 : options.grace_s);
   return 0;
 }

@@ -1,4 +1,4 @@
-// `slackline try`: how every node would be judged for a manifest, without creating it.
+// `slackline try`: judges every node for a manifest, without creating it.
 #include <cstdio>
 #include <memory>
 #include <string>

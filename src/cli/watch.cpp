@@ -26,7 +26,7 @@ void put(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// Over what stands there: no flicker, and nothing of the last picture stays.
+// Overwrites the screen: no flicker, and nothing of the last picture remains.
 void redraw(const std::string& heading, const std::string& body) {
   const std::size_t room = terminal_size().lines - 2;
   std::string screen(kHome);

@@ -30,7 +30,8 @@ bool lint_header(const Lint& root) {
   return true;
 }
 
-// A profile without a percentage takes the global one, and without that a sample of the nodes.
+// A profile without a percentage takes the global one; without that kube-scheduler samples the
+// nodes.
 void lint_sample(const Lint& root, const Lint& profile, bool has_profile) {
   const bool own = has_profile && profile.has("percentageOfNodesToScore");
   const Lint& where = own || has_profile ? profile : root;

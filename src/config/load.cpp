@@ -91,7 +91,7 @@ void read_gpus(Section& gpus, GpuCatalog& catalog) {
   }
 }
 
-// `own`: the listener makes itself a certificate where it was given none.
+// `own`: the listener makes its own certificate if it was given none.
 void read_tls(Section& section, TlsSettings& tls, bool own = false) {
   section.text("certFile", tls.cert_file);
   section.text("keyFile", tls.key_file);
@@ -135,7 +135,7 @@ void read_limits(Section& section, ListenerLimits& limits, bool plain_reader) {
                     "give the listener more memory, or lower maxBody");
 }
 
-// The extender's listener makes itself a certificate where it must have one and was given none.
+// The extender's listener makes its own certificate if it needs one and was given none.
 enum class Security { kPlain, kGivenTls, kGivenOrOwnTls };
 
 void read_listener(Section& section, ListenerSettings& listener, Security security) {
@@ -153,7 +153,7 @@ void read_listener(Section& section, ListenerSettings& listener, Security securi
                     "add tls with certFile and keyFile, or listen on 127.0.0.1");
 }
 
-// One that need not be there: without an address there is none.
+// An optional one: without an address there is none.
 void read_optional_listener(Section& section, ListenerSettings& listener, Security security) {
   const bool plain = security == Security::kPlain;
   section.text("address", listener.address);
@@ -166,7 +166,7 @@ void read_optional_listener(Section& section, ListenerSettings& listener, Securi
                     address.error().message + "; empty for none");
 }
 
-// The defaults count too: a listener that is moved may meet one that is not.
+// The defaults count, too: a moved listener may collide with one that is not.
 void check_clashes(Section& section, const ListenersSettings& listeners) {
   const std::pair<std::string_view, const std::string&> all[] = {
       {"extender", listeners.extender.address},    {"api", listeners.api.address},

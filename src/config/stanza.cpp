@@ -14,7 +14,7 @@ std::string scheduler_stanza(const Configuration& configuration) {
   const std::vector<GpuResourceRule>& resources = configuration.gpus.resources;
   const bool self_accounted = std::any_of(resources.begin(), resources.end(),
                                           [](const auto& rule) { return rule.self_accounted; });
-  // An address for every interface (":8181") is not one to call; the Service's name is.
+  // An address of every interface (":8181") cannot be called; the Service's name can.
   const std::string host =
       listener.address.starts_with(':') ? "slackline.slackline-system.svc" : "";
   std::string out = "extenders:\n";

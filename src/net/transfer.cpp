@@ -39,7 +39,7 @@ void start_library() {
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
 }
 
-// As Go's client: a proxy of the environment is never asked for this very machine.
+// Like Go's client: a proxy of the environment is never used for this machine.
 bool is_loopback(std::string_view url) {
   const auto start = url.find("://");
   if (start == std::string_view::npos) return false;

@@ -153,8 +153,8 @@ class Polymatroid {
     double gpu_seconds;
   };
 
-  // Whether all of them together leave room in every [a, b]: the case of light load, found without
-  // going through them one by one.
+  // Whether all of them together leave room in every [a, b]: the case of light load, without going
+  // through them one by one.
   bool all_fit() const {
     std::vector<std::vector<const Need*>> by_submit(submits_.size());
     for (const Need& need : needs_)

@@ -15,7 +15,7 @@ constexpr double kWidth = 640;
 constexpr double kHeight = 400;
 constexpr double kBottom = 60;
 constexpr double kLegend = 200;
-constexpr double kLeast_h = 1.0 / 60;  // whatever is done within a minute begins the curve
+constexpr double kLeast_h = 1.0 / 60;  // tasks that are done within a minute begin the curve
 constexpr int kLooks = 8;
 
 constexpr std::string_view kStyle =

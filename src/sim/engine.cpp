@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kProgressEvery = 1024;  // calls of the policy
 
-// Keeps the books of a run.
+// Records a run.
 class Recorder {
  public:
   Recorder(const core::TaskTable& tasks, const SimulationOptions& options)

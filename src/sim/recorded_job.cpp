@@ -11,7 +11,7 @@
 namespace slackline::sim {
 namespace {
 
-// Counts of what was made up, for the sentences that say so.
+// Counts of assumptions, for the sentences that report them.
 struct MadeUp {
   std::map<std::string, int> drawn_types;  // by recorded name; "" = the file has none
   int drawn_batches = 0;

@@ -6,7 +6,7 @@
 namespace slackline::sim {
 namespace {
 
-// Chronus and ElasticFlow share most names: the telltale that is rarer comes first.
+// Chronus and ElasticFlow share most names: the format with the rarer column comes first.
 constexpr TraceFormat kFormats[] = {
     {"chronus", "expect_time_list", read_chronus},
     {"pollux", "application", read_pollux},

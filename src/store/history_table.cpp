@@ -42,7 +42,7 @@ constexpr std::string_view kColumns =
     "uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, started_s, finished_ms, "
     "succeeded, deadline_s, predicted_s, gpu_hours";
 
-// A prediction that was made for the task stands above what it brings itself.
+// A recorded prediction of the task wins over the task's own.
 constexpr std::string_view kInsert =
     "INSERT INTO history(uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, "
     "started_s, finished_ms, succeeded, deadline_s, predicted_s, gpu_hours) "

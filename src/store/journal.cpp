@@ -42,7 +42,7 @@ struct Prediction {
 };
 using Entry = std::variant<DecisionRow, OutcomeUpdate, FinishedTask, Prediction>;
 
-// Errors that pass by themselves: the batch is kept and tried again.
+// Errors that may pass without action: the batch is kept and tried again.
 bool passes_by_itself(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kResourceExhausted ||
          code == ErrorCode::kForbidden || code == ErrorCode::kNotFound;
@@ -55,7 +55,8 @@ class Journal::Impl {
  public:
   explicit Impl(const JournalOptions& options) : options_(options) {}
 
-  // Before start(). An error that passes by itself leaves the journal degraded and is none.
+  // Before start(). After an error that may pass without action the journal is degraded, and it is
+  // no error.
   Status open_first();
   void start() {
     writer_ = std::thread([this] { write_until_stopped(); });
@@ -90,7 +91,7 @@ class Journal::Impl {
   Status write_batch();
   Status write(const Entry& entry);
   void prune();
-  // Accounts for batch_ after a try to write it.
+  // Accounts for batch_ after an attempt to write it.
   void settle(Status status);
   // Enters degraded mode; false if the journal stops and the batch must be dropped.
   bool keep_for_retry(const Error& error);
@@ -273,7 +274,7 @@ Status Journal::Impl::open_first() {
 }
 
 // After damage at run time, when somebody deleted the file, or when it could not be opened before:
-// the history is lost, we go on.
+// the history is lost, the journal goes on.
 Status Journal::Impl::reopen() {
   const bool begun_anew = file_.has_value();
   SLACKLINE_TRY(open_file());
@@ -328,7 +329,7 @@ bool Journal::Impl::keep_for_retry(const Error& error) {
     stats_.problem = format("the decision journal {} cannot be written: {}; {}", options_.path,
                             error.message, kRemedy);
     if (stopping_) {
-      // Nobody will be there to try again: everything that waits goes with this batch.
+      // There will be no other attempt: everything that waits is part of this batch.
       batch_.insert(batch_.end(), std::make_move_iterator(queue_.begin()),
                     std::make_move_iterator(queue_.end()));
       queue_.clear();

@@ -153,7 +153,7 @@ Status ModelStore::reopen() {
     if (!recovery.restored) damage_.moved_to = moved_to;
   }
   if (!opened) return closed(opened.error());
-  database_.reset();  // before its files are looked at through the new one
+  database_.reset();  // before its files are opened by the new one
   database_.emplace(std::move(*opened));
   closed_.clear();
   return {};

@@ -100,7 +100,7 @@ void LeaderElection::write(wire::LeaseRecord lease, double asked_s) {
   const std::int64_t term = lease.transitions;
   const auto written = client_.write(std::move(lease));
   if (!written) {
-    // A conflict: somebody else was first. Whatever else it is, the last renewal still counts.
+    // A conflict: somebody else was first. After any other error the last renewal still counts.
     if (written.error().code != ErrorCode::kConflict)
       obs::log_warning("lease_not_written", {{"error", written.error().message}});
     return;

@@ -27,7 +27,7 @@ void take_off(Job& job) {
   job.original = nullptr;
 }
 
-// Our gate holds the pod like anybody's.
+// Slackline's gate holds the pod like any other.
 void take_off(Pod& pod) {
   pod.foreign_gate |= std::exchange(pod.our_gate, false);
   pod.managed = false;

@@ -183,7 +183,7 @@ void Cache::forget_pod(const ObjectKey& key) {
   detach(*pod);
 }
 
-// It went without having come to its end.
+// It was deleted before its end.
 void Cache::lose_pod(const ObjectKey& key, News& news) {
   const auto at = pods_.find(key);
   if (at != pods_.end() && at->second.pod->bound()) news.ended_pods.push_back(at->second.pod);
@@ -321,8 +321,8 @@ void Cache::sight(const Uid& uid, const PlanNote* plan) {
     at->second = PlanSighting{plan->value_hash, now_s, now_s};
 }
 
-// A pod of a planned task appeared or was bound: the hand-over goes on. A hold that has expired
-// stays so: its GPUs may be somebody else's by now.
+// A pod of a planned task appeared or was bound: the hand-over goes on. An expired hold stays
+// expired: its GPUs may be in use by others.
 void Cache::note_progress(const Pod& pod) {
   const double now_s = clock_.steady_s();
   Sightings& sightings = edit_sightings();

@@ -72,7 +72,7 @@ std::optional<DriftAudit::Look> DriftAudit::look(const ResourceSpec& resource) {
        .timeout_s = options_.timers.request_timeout_s,
        .interrupt = &interrupt_},
       [&](const wire::KubeObject& object) { add_fingerprint(look.truth, object); }, [] {});
-  if (!listed) return std::nullopt;  // the reflector reports what ails the server
+  if (!listed) return std::nullopt;  // the reflector reports the error
   look.cached = cache_.fingerprints(resource.kind);
   return look;
 }

@@ -115,7 +115,7 @@ class FileSource final : public ClusterSource {
 
   SnapshotPtr snapshot() const override { return cache_.snapshot(); }
 
-  // A file does not age: what it says counts until it says something else.
+  // A file does not age: its content counts until it changes.
   CacheHealth health() const override {
     const bool synced = cache_.snapshot()->synced;
     MutexLock lock(mutex_);
@@ -129,8 +129,8 @@ class FileSource final : public ClusterSource {
 
  private:
   void follow();
-  // Reads the file, whose stamp was seen twice; what fails for want of files or memory is tried
-  // again at the next look.
+  // Reads the file, whose stamp was seen twice; errors for lack of file descriptors or memory are
+  // tried again at the next check.
   void take(const FileStamp& stamp);
   // Logs a new problem once; an empty text means that all is well.
   void note_problem(const std::string& problem);
@@ -149,7 +149,7 @@ class FileSource final : public ClusterSource {
   std::atomic<bool> asked_{false};  // to read it again, changed or not
 
   mutable Mutex mutex_;
-  std::string problem_ SLACKLINE_GUARDED_BY(mutex_);  // why the file is not what is served
+  std::string problem_ SLACKLINE_GUARDED_BY(mutex_);  // why the snapshot is not the file's
   std::string remark_ SLACKLINE_GUARDED_BY(mutex_);   // of what is served
 
   Worker worker_;  // last: its thread ends first
@@ -164,7 +164,7 @@ void FileSource::follow() {
       continue;
     }
     if (tried_ == *stamp && !asked_) continue;
-    // Whoever writes it slowly is let finish: a half of a dump may look like a whole one.
+    // A slow writer is given time: half a dump may look like a whole one.
     if (!worker_.wait(std::min(kSettle_s, options_.poll_s))) return;
     const auto again = stamp_of(options_.path);
     if (!again || *again != *stamp) continue;
@@ -209,7 +209,8 @@ Result<wire::KubeList> FileSource::decode(const std::string& text) {
 Status FileSource::load(const std::string& text) {
   auto dump = decode(text);
   if (!dump) return fail(dump.error().with_context(options_.path));
-  // A cluster does not lose all its nodes between two looks, but a refused `kubectl get` does.
+  // A cluster does not lose all its nodes between two checks, but a refused `kubectl get` prints
+  // none.
   if (const std::size_t had = cache_.snapshot()->nodes.size(); had > 0 && nodes_of(*dump) == 0)
     return fail(ErrorCode::kInvalidArgument,
                 format("{}: it names no Node any more, {} were there; if the cluster is empty now, "

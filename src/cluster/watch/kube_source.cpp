@@ -71,7 +71,7 @@ class KubeSource final : public ClusterSource {
   }
   void list_pods_again() override { reflectors_[index_of(wire::KubeKind::kPod)]->relist(); }
   void keys_changed() override { cache_.judge_anew(); }
-  // Ready means that questions are answered from it: all listed is not yet published.
+  // Ready means that queries are answered from it: being listed is not being published.
   CacheHealth health() const override { return board_.health(cache_.snapshot()->synced); }
 
  private:

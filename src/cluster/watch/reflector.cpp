@@ -140,8 +140,8 @@ Reflector::Outcome Reflector::watch(Mode mode) {
 }
 
 // Servers without streaming lists refuse them (400, 422) or serve an ordinary watch, and proxies
-// may cut them: whatever opened and did not complete is tried page by page. An ERROR frame speaks
-// for itself.
+// may cut them: a list that opened and did not complete is tried page by page. An ERROR frame
+// speaks for itself.
 bool Reflector::streaming_list_failed(const WatchSession& session, bool opened, int status) const {
   if (session.listed() || session.end() == WatchSession::End::kError) return false;
   if (interrupt_.interrupted()) return false;
@@ -161,7 +161,7 @@ Reflector::Outcome Reflector::judge(const WatchSession& session, bool frame_repe
     case WatchSession::End::kNotStreaming:
       break;
   }
-  // Asking for the same frame once more may help; a third time it will not.
+  // Requesting the same frame once more may help; a third time will not.
   return {.reason = "bad_frame", .list_anew = frame_repeats, .detail = session.failure().message};
 }
 

@@ -16,7 +16,7 @@ bool creates(const AdmissionReview& review) {
   return review.operation == AdmissionOperation::kCreate;
 }
 
-// One answer for all that is wrong, under the first reason.
+// One answer for all problems, under the first reason.
 Refusal joined(const std::vector<Refusal>& refusals) {
   std::vector<std::string> messages;
   for (const Refusal& refusal : refusals)
@@ -37,7 +37,7 @@ bool was_leaving(const AdmissionChanges& changes) {
   return changes.gate || !changes.labels.empty() || !changes.template_labels.empty();
 }
 
-// Whether this update touches the promise, so that it is worth being held against the prediction.
+// Whether this update changes the promise, so that it must be compared with the prediction.
 bool moves_deadline(const AdmissionReview& review) {
   const ReviewedJob* job = job_in(review);
   const ReviewedJob* old = old_job_in(review);

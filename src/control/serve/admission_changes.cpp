@@ -50,7 +50,7 @@ std::optional<core::ReferenceRun> reference_run(const TaskIntent& intent, const 
   return core::reference_run({intent, resource, *facts.catalog}, *facts.predictor, types);
 }
 
-// The promise by delay or class, with what it is from.
+// The promise by delay or class, with its origin.
 void wish_promise(Labels& annotations, TaskIntent intent, const Resources& of_pod, double created_s,
                   const AdmissionFacts& facts) {
   intent.deadline_s.reset();
@@ -91,7 +91,7 @@ AdmissionChanges wishes_for_new(const ReviewedJob& job, const AdmissionFacts& fa
 }
 
 // A deadline follows its class or its delay when those are changed. One that people wrote wins over
-// the class: what it was resolved from is not said.
+// the class: its origin is not noted.
 bool moves_promise(const ReviewedJob& job, const ReviewedJob& old) {
   if (!job.job.intent) return false;
   const TaskIntent& now = *job.job.intent;
@@ -142,7 +142,7 @@ std::optional<PodShape> planned_shape(const ReviewedPod& pod, bool annotations_a
   return PodShape{*pods, *count};
 }
 
-// Only where a single container has the GPUs is it clear whose count is meant.
+// The count is only clear if a single container has the GPUs.
 std::optional<GpuCountChange> gpu_count(const ReviewedPod& pod, std::int64_t wanted) {
   const std::string resource = core::primary_gpu_resource(pod.pod.requests);
   std::optional<GpuCountChange> change;
@@ -201,7 +201,7 @@ AdmissionChanges wishes_for_creation(const AdmissionReview& review, const Admiss
   return {};
 }
 
-// The pairs that are not there with that very value.
+// The pairs that are absent or have another value.
 Labels missing(const Labels& wished, const Labels& there) {
   Labels out;
   for (const auto& [key, value] : wished) {

@@ -144,7 +144,7 @@ class Checker {
   }
 
   void check_deadline() {
-    // An urgent task is due at its creation: its own deadline is always over.
+    // An urgent task is due at its creation: its own deadline has always passed.
     if (!intent_.deadline_s || intent_.qos_class == QosClass::kUrgent) return;
     if (!creates_ && !changed(contract::kDeadline)) return;
     if (*intent_.deadline_s > facts_.now_s) return;

@@ -16,7 +16,7 @@
 namespace slackline::control {
 namespace {
 
-// The task that this Job would be. Nothing of it exists yet.
+// The task that this Job would be. None of its pods exists yet.
 Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
              const AdmissionFacts& facts) {
   const Job& job = reviewed.job;

@@ -34,7 +34,7 @@ bool shown_by_another(const AdmittedNote& note, const Uid& uid, const ClusterSna
          std::any_of(snapshot.unbound.begin(), snapshot.unbound.end(), shows);
 }
 
-// A Job says it for its pods.
+// A Job's proof covers its pods.
 bool may_carry_proof(const AdmissionReview& review) {
   if (job_in(review) != nullptr) return true;
   const ReviewedPod* pod = pod_in(review);

@@ -15,7 +15,7 @@ namespace {
 // the read that shows its outcome.
 constexpr double kShareOfRead = 1.0 / 3;
 constexpr double kShareOfWrite = 2.0 / 3;
-constexpr double kLeastCall_s = 0.005;  // nothing is asked that must be answered sooner
+constexpr double kLeastCall_s = 0.005;  // no call with less time is made
 
 using Ending = ShareAccount::Ending;
 
@@ -141,7 +141,7 @@ BindOutcome Binder::perform(const BindRequest& request, const Pod& pod,
   return {{}, "bound"};
 }
 
-// The write was refused or its fate is unknown: only what the API server holds of the pod decides.
+// The write was refused or its outcome is unknown: only the API server's state of the pod decides.
 BindOutcome Binder::settle_by_truth(const BindRequest& request, const Pod& pod, const Error& error,
                                     double until_s) {
   const Result<cluster::PodTruth> truth = read_pod(request.pod, left_s(until_s));

@@ -80,7 +80,7 @@ AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage 
   const AdmissionFacts facts = gather(review, *snapshot, *known, *settings_.get());
   AdmissionDecision decision = decide_admission(review, stage, facts);
   if (mode == Mode::kAdvise) return only_advice(std::move(decision));
-  // Validation is the last word before the object is stored.
+  // Validation is the last step before the object is stored.
   if (const std::string queue = queue_to_count(review, facts);
       !queue.empty() && !mutates && !decision.refusal && !review.dry_run)
     recent_.note(queue, task_in(review), review.operation == AdmissionOperation::kUpdate,

@@ -15,7 +15,7 @@
 namespace slackline::http {
 namespace {
 
-// Each field behind its length: ("ab", "c") is another message than ("a", "bc").
+// Each field is preceded by its length: ("ab", "c") and ("a", "bc") are different messages.
 std::string framed(std::initializer_list<std::string_view> fields) {
   std::string message;
   for (const std::string_view field : fields) {

@@ -24,7 +24,7 @@ Response refusal(int status, std::string_view reason, const std::string& message
   return response;
 }
 
-// "Bearer abc" is "abc"; empty where there is none.
+// "Bearer abc" is "abc"; empty if there is none.
 std::string token_of(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
   if (authorization.size() <= kScheme.size() || authorization.size() > kMaxToken ||

@@ -125,7 +125,7 @@ Response list_decisions(const control::Queries& queries, Pages&, const Request& 
   if (!query) return failure(query.error());
   const auto page = queries.decisions(*query);
   if (!page) return failure(page.error());
-  // A row is never changed and a new one has a greater id, so an id is where the list goes on.
+  // Rows never change and a new one has a greater id, so an id marks where the list continues.
   const std::string next = page->next_before_id > 0 ? std::to_string(page->next_before_id) : "";
   return show(request, Listing<DecisionRow>{page->rows}, Rest{next});
 }

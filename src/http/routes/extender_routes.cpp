@@ -18,7 +18,7 @@
 namespace slackline::http {
 namespace {
 
-// Bytes. 15,000 names of 60 letters are less; the worst body of this size is read within 50 ms.
+// Bytes. 15,000 names of 60 letters need less; the worst body of this size is read within 50 ms.
 constexpr std::size_t kHotBody = std::size_t{1} << 20;
 
 // Codecs keep their parser's buffers, so they are lent, not made, per request.
@@ -110,7 +110,7 @@ class LargeCalls {
  public:
   class Place {
    public:
-    // Holds nothing where the body is small, or too many large ones are there.
+    // Empty if the body is small, or too many large ones are in progress.
     Place(LargeCalls& calls, std::size_t body_size) : calls_(calls), large_(body_size > kHotBody) {
       refused_ = large_ && calls_.count_.fetch_add(1) >= kMost;
     }
@@ -138,7 +138,7 @@ struct Answer {
   int status = 200;
 };
 
-// A request, and when it was there.
+// A request, and when it was complete.
 struct Call {
   std::string_view body;
   double received_s = 0;

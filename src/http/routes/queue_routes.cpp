@@ -35,7 +35,7 @@ Listing<QueueRow> listing_of(QueueView view) {
                    {"unknownRuns", view.unknown_runs > 0 ? format("{}", view.unknown_runs) : ""}};
   const double now_s = view.now_s;
   listing.wide_table = [now_s](const auto& rows) { return wire::wide_table_of(rows, now_s); };
-  // Above the table only what a person has to know.
+  // The preface only has what a person needs to know.
   if (age_s > kOld_s) listing.preface = format("forecasts are {} old\n", format_duration(age_s));
   if (view.unknown_runs > 0)
     listing.preface += format(
@@ -49,7 +49,7 @@ Listing<QueueRow> listing_of(QueueView view) {
   return listing;
 }
 
-// Where a task is named, its row alone.
+// Only its row if a task is named.
 Result<QueueView> asked_view(control::QueueQuery& queue, const Request& request) {
   const std::string ns = given(request, "namespace");
   const std::string name = given(request, "name");

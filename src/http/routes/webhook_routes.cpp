@@ -53,7 +53,7 @@ std::string_view result_of(const AdmissionDecision& decision) {
   return decision.warnings.empty() ? "unchanged" : "warned";
 }
 
-// In doubt nobody is held up.
+// On failure, admit the object unchanged.
 AdmissionDecision decide(control::Webhook& webhook, const AdmissionReview& review,
                          AdmissionStage stage, const StageMetrics& metrics) {
   try {

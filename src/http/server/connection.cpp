@@ -158,8 +158,8 @@ Connection::Step Connection::handshake() {
   }
   tls_peer_ = transport_->peer_name();
   if (!tls_peer_.empty()) seat_.identify(tls_peer_);
-  // A connection that says nothing yet is cheap and may be one that Go opened ahead of need: it is
-  // first to go when the listener is full, but has the whole idle time until then.
+  // A silent new connection is cheap and may be one that Go opened in advance: it is closed first
+  // when the listener is full, but has the whole idle time until then.
   enter(State::kHead, env_.listener.limits.idle_time);
   return std::nullopt;
 }

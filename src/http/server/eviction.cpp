@@ -5,7 +5,7 @@
 namespace slackline::http {
 namespace {
 
-// The best of those that may go, by what `rank` says; the least is first.
+// The best of those that may be closed, by `rank`; the least is first.
 template <class MayGo, class Rank>
 std::optional<std::size_t> least(const std::vector<Candidate>& candidates, const MayGo& may_go,
                                  const Rank& rank) {

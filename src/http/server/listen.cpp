@@ -159,7 +159,7 @@ Result<OwnedFd> open_listener(const Listener& listener) {
   return socket;
 }
 
-// A filter sees the segment from its TCP header on: byte 13 holds the flags. What begins a
+// A filter sees the segment from its TCP header on: byte 13 holds the flags. The beginning of a
 // connection (SYN without ACK) is dropped, so that the client tries again and is then refused.
 void refuse_newcomers(int listening_socket) {
   constexpr std::uint32_t kFlags = 13;
@@ -177,7 +177,7 @@ std::uint16_t local_port(int socket) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  sockaddr_in v4{};  // the port lies at the same place in both families
+  sockaddr_in v4{};  // the port is at the same place in both families
   std::memcpy(&v4, &address, sizeof v4);
   return ntohs(v4.sin_port);
 }

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxAcceptsPerTurn = 64;
 constexpr std::size_t kMaxRefusing = 64;  // connections beyond the cap that are answered with 503
 constexpr std::size_t kGuardThreads = 16;
 constexpr std::size_t kGuardQueue = 64;
-// How long a client that has begun to connect has to get through, once nobody new may come.
+// How long a client that has begun to connect may take once there are no new ones.
 constexpr milliseconds kLastCall{200};
 // How long a client has to send its first request before a drain closes it.
 constexpr milliseconds kFirstWord{1'000};
@@ -76,8 +76,8 @@ void ListenerLoop::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-// Where memory runs out in a step of one connection, that one is closed (go_on). Where it runs out
-// in the listener's own, what was begun is lost, and the listener goes on.
+// If memory runs out in a step of one connection, that one is closed (go_on). If it runs out in a
+// step of the listener, that step is lost, and the listener goes on.
 void ListenerLoop::run() {
   for (;;) {
     try {
@@ -94,7 +94,7 @@ void ListenerLoop::run() {
 void ListenerLoop::count_lack_of_memory(const std::string& peer) {
   try {
     env_.count_refusal("no_memory", peer);
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): not even for saying so
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): not even memory for a message
   }
 }
 
@@ -107,7 +107,7 @@ void ListenerLoop::join() {
   handlers_.stop();
   guards_.stop();
   io_.restart();
-  io_.poll();  // what they gave back since: connections that were cut
+  io_.poll();  // what they freed since: connections that were cut
 }
 
 // --- accepting ---
@@ -272,7 +272,7 @@ void ListenerLoop::run_elsewhere(const SessionPtr& session, ThreadPool& pool) {
     try {
       one->ran = one->connection.run();
     } catch (const std::bad_alloc&) {
-      one->ran.reset();  // not even for an answer that says so
+      one->ran.reset();  // not even memory for an answer
     }
     hand_back(one);
   });
@@ -371,9 +371,9 @@ void ListenerLoop::begin_drain(milliseconds grace, milliseconds hard) {
   continue_drain(now);
 }
 
-// A socket that is closed resets whoever waits in its queue, and a connection that is closed may
-// meet a request on its way. So first nobody new may come, then who has come has time to speak,
-// and who is idle gets an orderly end.
+// Closing a socket resets the clients in its queue, and a closed connection may meet a request on
+// its way. So first no new clients may come, then those that came have time to send, and idle ones
+// get an orderly end.
 void ListenerLoop::continue_drain(SteadyTime now) {
   if (now < *close_idle_at_) return;
   if (!listen_until_) {

@@ -35,7 +35,7 @@ bool ThreadPool::submit(const std::string& peer, std::function<void()> task) {
   return true;
 }
 
-// The first after the last one served that has something waiting; there is one.
+// The first peer after the last one served that has a task waiting; there is one.
 ThreadPool::Peers::iterator ThreadPool::next_peer() {
   auto next = peers_.upper_bound(served_);
   for (;;) {

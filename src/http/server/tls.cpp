@@ -12,7 +12,7 @@
 namespace slackline::http {
 namespace {
 
-// TLS 1.3 has no other ones.
+// TLS 1.3 has no others.
 constexpr const char* kTls12Ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 // The newest reason in OpenSSL's queue, which is emptied.
@@ -95,7 +95,7 @@ std::string TlsContext::fingerprint(const TlsOptions& options) {
 }
 
 Result<LiveTls> LiveTls::load(const TlsOptions& options) {
-  std::string files = TlsContext::fingerprint(options);  // first: a change in between is seen later
+  std::string files = TlsContext::fingerprint(options);  // first, to notice a later change
   SLACKLINE_ASSIGN(TlsContext context, TlsContext::load(options));
   return LiveTls(options, std::move(files), std::move(context));
 }

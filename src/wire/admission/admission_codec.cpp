@@ -77,7 +77,7 @@ using Object = decltype(AdmissionReview::object);
 
 Object read_object(JsonView request, JsonView object, const GpuCatalog& catalog) {
   if (!object.is_object()) return std::monostate();
-  // `kind` is what the object is; under matchPolicy Equivalent it may differ from what was asked.
+  // `kind` is the object's; under matchPolicy Equivalent it may differ from the requested one.
   const JsonView kind = request["kind"];
   const auto is = [&](std::string_view group, std::string_view name) {
     return kind["group"].text() == group && kind["version"].text() == "v1" &&

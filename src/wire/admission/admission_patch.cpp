@@ -29,7 +29,7 @@ class PatchWriter {
  public:
   PatchWriter() { out_.begin_array(); }
 
-  // `add` also replaces where the member is there.
+  // `add` also replaces an existing member.
   JsonWriter& add(std::string_view path) {
     any_ = true;
     return out_.begin_object().field("op", "add").field("path", path).key("value");

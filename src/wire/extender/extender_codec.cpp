@@ -72,7 +72,7 @@ std::string read_victims(std::string_view node, JsonView victims, bool meta, Nod
   return {};
 }
 
-// Writes the nodes that fail and are (not) beyond help, as {"node":"why"}.
+// Writes the nodes that fail and are (not) unresolvable, as {"node":"why"}.
 void write_failed(const NodesRequest& request, const FilterReply& reply, bool beyond_help,
                   JsonWriter& out) {
   out.begin_object();
@@ -103,7 +103,7 @@ void write_passing(const NodesRequest& request, const FilterReply& reply, JsonWr
   out.end_array();
 }
 
-// Nothing but the names, which come as its last field, is left out of such a request.
+// Only the names, its last field, are left out of such a request.
 bool ends_with_no_names(JsonView root) {
   std::size_t named = 0;
   bool none = false;

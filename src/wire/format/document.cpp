@@ -30,7 +30,7 @@ std::size_t values_in(const Document& node) {
   return count;
 }
 
-// What YAML has to say of JSON that is cut short helps nobody.
+// A YAML error about truncated JSON would not help.
 bool looks_like_json(std::string_view text) {
   const std::string_view start = trim(text);
   return start.starts_with('{') && trim(start.substr(1)).starts_with('"');
@@ -85,7 +85,7 @@ class Builder : public YamlSink {
   struct Open {
     Document node;
     std::size_t anchor = 0;
-    std::string key;  // of the value that comes next
+    std::string key;  // of the next value
     int key_line = 0;
   };
 
@@ -129,7 +129,7 @@ class Builder : public YamlSink {
 
   void add(Document node, std::size_t anchor) {
     if (anchor != 0) {
-      // A copy is a value too: a chain of anchors inside anchors must not multiply unseen.
+      // Copies count as values, too: nested anchors must not multiply unnoticed.
       count(values_in(node), last_line_);
       anchors_[anchor] = node;
     }

@@ -17,7 +17,7 @@ namespace {
 namespace dom = simdjson::dom;
 using Ref = JsonView::Ref;
 
-// simdjson's handles are a document pointer and a tape index; ours are the same two words.
+// simdjson's handles are a document pointer and a tape index; JsonView's are the same two words.
 template <class Handle>
 Handle as(Ref ref) {
   static_assert(sizeof(Handle) == sizeof(Ref) && std::is_trivially_copyable_v<Handle>);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLeft = 84;
 constexpr double kTop = 48;
-constexpr double kSide = 480;  // of the square where points lie
+constexpr double kSide = 480;  // of the square with the points
 constexpr double kBottom = 64;
 constexpr double kLegend = 220;
 constexpr double kLegendStep = 20;

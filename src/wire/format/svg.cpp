@@ -24,7 +24,7 @@ std::string escaped(std::string_view text) {
         out += "&quot;";
         break;
       default:
-        // XML knows no control characters, escaped or not.
+        // XML allows no control characters, escaped or not.
         out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     }
   }

@@ -111,7 +111,7 @@ class JsonEmitter : public YamlSink {
     std::size_t anchor = 0;
     std::size_t start = 0;           // where its JSON begins
     bool strings_only = false;       // its scalars are strings: a map of labels
-    bool next_strings_only = false;  // so are those of the value that comes next
+    bool next_strings_only = false;  // so are those of the next value
   };
 
   bool strings_only() const { return !levels_.empty() && levels_.back().strings_only; }

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxName = 253;
 constexpr std::size_t kMaxListed = 64;
 constexpr std::size_t kMaxProblems = 32;
 
-// One key under the microscope: its value, and where to complain.
+// One key: its value, and where to report problems.
 struct Entry {
   std::string_view key;  // without the prefix
   std::string_view value;
@@ -46,7 +46,7 @@ bool is_count(std::string_view text, std::int64_t most) {
   return value && *value >= 1 && *value <= most;
 }
 
-// No gang is larger (core/cluster/tasks.h), nor has a Job more pods at once.
+// The largest gang (core/cluster/tasks.h), and the most pods of a Job at once.
 constexpr std::int64_t kMaxPods = 65536;
 
 void read_gang_size(const Entry& entry) {
@@ -171,7 +171,7 @@ using Reader = void (*)(const Entry&);
 struct KnownKey {
   std::string_view key;
   bool label = false;
-  Reader read = nullptr;  // null: part of the contract, but not of the intent
+  Reader read = nullptr;  // null: documented, but not part of the intent
 };
 
 constexpr std::array kKnownKeys = {
@@ -196,7 +196,7 @@ constexpr std::array kKnownKeys = {
              [](const Entry& e) { read_duration(e, e.intent.checkpoint_interval_s); }},
     KnownKey{"last-checkpoint-time", false,
              [](const Entry& e) { read_time(e, e.intent.last_checkpoint_s); }},
-    // Read elsewhere, or by nobody yet.
+    // Read elsewhere, or not used yet.
     KnownKey{"managed", true},
     KnownKey{"resize", false, read_resize},
     KnownKey{"weight", false, read_weight},
@@ -231,7 +231,7 @@ std::string did_you_mean(std::string_view key) {
   return nearest ? format("; did you mean {}{}?", kPrefix, *nearest) : "";
 }
 
-// True when the key says something about the task, or wanted to.
+// True if the key says something about the task, or was meant to.
 bool read_key(const Entry& entry, bool label) {
   const KnownKey* key = known(entry.key);
   if (key == nullptr) {

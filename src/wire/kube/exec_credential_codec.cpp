@@ -17,7 +17,7 @@ tl::unexpected<Error> wrong(std::string_view what) {
   return fail(ErrorCode::kInvalidArgument, format("it did not print an ExecCredential: {}", what));
 }
 
-// It becomes a line of a request's head.
+// The token becomes a line of a request's head.
 bool is_token(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }

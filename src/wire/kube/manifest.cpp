@@ -44,7 +44,7 @@ bool true_member(const json& object, const char* key) {
   return object.contains(key) && object[key].is_boolean() && object[key].get<bool>();
 }
 
-// Bytes that are no UTF-8 are replaced, so that this cannot fail.
+// Bytes that are not UTF-8 are replaced, so that this cannot fail.
 std::string written(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -83,7 +83,7 @@ json pod_of_job(const json& job) {
   return pod;
 }
 
-// "yes", "no", or "" where it is not said.
+// "yes", "no", or "" if unknown.
 std::string answer_of(const json& object, const char* key) {
   if (!object.contains(key) || !object[key].is_boolean()) return {};
   return object[key].get<bool>() ? "yes" : "no";
@@ -115,7 +115,7 @@ Result<Pod> read_manifest(std::string_view text, const std::string& ns, const Gp
                 format("the manifest is of the namespace {}, but {} was asked for: "
                        "?namespace={}",
                        printable(own, 64), printable(ns, 64), printable(own, 64)));
-  // A pod that is not there belongs to nobody and was promised nothing.
+  // A pod that does not exist has no owner and no hold.
   metadata.erase("ownerReferences");
   if (metadata.contains("annotations") && metadata["annotations"].is_object())
     for (const std::string_view key : contract::kReserved)

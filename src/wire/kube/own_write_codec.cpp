@@ -191,7 +191,7 @@ std::string nomination_patch(const OwnWrite& write) {
   return out.take();
 }
 
-// Only pods without any other gate are lifted, so ours is the first.
+// Only pods without any other gate are lifted, so Slackline's is the first.
 std::string lift_patch(const OwnWrite& write) {
   constexpr std::string_view kOurGate = "/spec/schedulingGates/0";
   JsonWriter out;

@@ -24,7 +24,7 @@ std::int32_t read_priority(JsonView value) {
       std::numeric_limits<std::int32_t>::max()));
 }
 
-// As large as the API lets it be, whatever a dump says: sums of them do not overflow.
+// At most the API's limit, whatever a dump says, so that sums do not overflow.
 std::int64_t count_or(JsonView value, std::int64_t otherwise) {
   return std::clamp<std::int64_t>(value.integer().value_or(otherwise), 0, kMaxPodCount);
 }
@@ -37,7 +37,7 @@ std::shared_ptr<const PlanNote> plan_of(JsonView annotations) {
   return plan ? std::make_shared<const PlanNote>(*std::move(plan)) : nullptr;
 }
 
-// One that cannot be read proves nothing, like none.
+// An unreadable one proves nothing, like an absent one.
 std::shared_ptr<const AdmittedNote> admitted_of(JsonView annotations) {
   const std::string_view text = annotations[contract::kAdmitted].text();
   if (text.empty()) return nullptr;
@@ -81,7 +81,7 @@ std::optional<double> read_optional_time_s(JsonView value) {
   return time_s > 0 ? std::optional(time_s) : std::nullopt;
 }
 
-// When the last of these containers ended; nullopt where none has.
+// When the last of these containers ended; nullopt if none has.
 std::optional<double> last_end_s(JsonView container_statuses) {
   std::optional<double> last_s;
   for (const JsonView container : container_statuses.items()) {
@@ -91,7 +91,7 @@ std::optional<double> last_end_s(JsonView container_statuses) {
   return last_s;
 }
 
-// When the Job came to its end, one way or the other.
+// When the Job ended, by success or failure.
 std::optional<double> end_of_job_s(JsonView conditions) {
   for (const JsonView condition : conditions.items()) {
     const std::string_view type = condition["type"].text();
@@ -149,8 +149,8 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.intent = intent_of(metadata);
   pod.plan = plan_of(metadata["annotations"]);
   pod.admitted = admitted_of(metadata["annotations"]);
-  // Most pods of a cluster want no GPU: only their amounts matter, so only those are kept. An
-  // unreadable pod might have wanted one.
+  // Most pods of a cluster need no GPU: only their amounts matter, so only those are kept. An
+  // unreadable pod might need one.
   if (pod.requests.wants_gpus() || !pod.problems.empty()) {
     pod.labels = read_labels(metadata["labels"]);
     pod.constraints = read_constraints(spec);
@@ -203,7 +203,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.pod_requests = read_pod_requests(pod_template["spec"], catalog, job.problems);
   job.gpu_container = gpu_container_of(pod_template["spec"], catalog);
   if (job.pod_requests.wants_gpus()) job.constraints = read_constraints(pod_template["spec"]);
-  // Only the pods' own admission resolves a rank: a number in the template is anybody's.
+  // Only the admission of pods resolves a rank: anybody may write a number into the template.
   job.priority_class = std::string(pod_template["spec"]["priorityClassName"].text());
   const auto own = intent_of(metadata);
   const auto inherited = intent_of(pod_template["metadata"]);

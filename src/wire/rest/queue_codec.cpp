@@ -17,7 +17,7 @@ std::string signed_duration(const std::optional<double>& seconds) {
   return (*seconds < 0 ? "-" : "") + format_duration(*seconds < 0 ? -*seconds : *seconds);
 }
 
-// A forecast that there is not says why.
+// Where there is no forecast, the cell says why.
 std::string predicted(const QueueRow& row, const std::optional<double>& epoch_s) {
   return epoch_s ? format_rfc3339(*epoch_s) : row.forecast;
 }
@@ -34,7 +34,7 @@ std::string types_text(const QueueRow& row) {
   return names.empty() ? "any" : join(names, ",");
 }
 
-// What must not be overlooked.
+// Marks what a reader must not overlook.
 std::string note_of(const QueueRow& row) {
   if (row.blocked) return "BLOCKED";
   return row.predicted_late() ? "LATE" : "";

@@ -14,7 +14,7 @@ std::string type_text(const GpuType& type) {
   return type.empty() ? "unknown" : type.str();
 }
 
-// Three significant digits, without exponents for what people meet.
+// Three significant digits, without exponents for usual numbers.
 std::string figure(double value) {
   if (value == 0 || !std::isfinite(value)) return "-";
   const double size = std::fabs(value);

@@ -38,7 +38,7 @@ Status check_keys(const Document& map, Keys allowed) {
   return {};
 }
 
-// The value of a key that must be there.
+// The value of a required key.
 Result<const Document*> required(const Document& map, std::string_view key) {
   const Document* value = map.find(key);
   if (value == nullptr || value->kind == Document::Kind::kNull)
@@ -64,7 +64,7 @@ Result<double> read_number(const Document& value, double least) {
 
 constexpr double kAnyNumber = std::numeric_limits<double>::lowest();
 
-// Null or absent keeps what is there.
+// Null or absent keeps the old value.
 template <class T>
 Status read_optional(const Document& map, std::string_view key, double least, T& out) {
   const Document* value = map.find(key);
@@ -92,7 +92,7 @@ Status check_whole(const Document& at, double number) {
   return wrong(at, "must be a whole number");
 }
 
-// [smallest, largest]; null or absent keeps what is there.
+// [smallest, largest]; null or absent keeps the old value.
 template <class Range>
 Status read_range(const Document& map, std::string_view key, std::optional<Range>& out) {
   const Document* range = map.find(key);
