@@ -18,6 +18,9 @@ target_compile_options(slackline_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  # Several sources of a layer in one translation unit, as the sanitizer presets build: their unnamed
+  # namespaces are one, which is what this warns of.
+  $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-subobject-linkage>
   # libstdc++ 12 calls what it deprecates itself, inside std::stable_sort.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
@@ -36,3 +39,6 @@ find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
+
+# Sources a unit where CMAKE_UNITY_BUILD is on. Two names that clash there get names that say which is which.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)

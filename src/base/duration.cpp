@@ -62,10 +62,6 @@ CivilDate civil_from_days(std::int64_t days) {
   return {year_of_era + era * 400 + (month <= 2 ? 1 : 0), month, day};
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // Reads exactly `count` digits at `at`, or -1.
 int digits(std::string_view text, std::size_t at, std::size_t count) {
   if (at + count > text.size()) return -1;

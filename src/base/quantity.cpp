@@ -38,10 +38,6 @@ tl::unexpected<Error> bad(std::string_view text, std::string_view why) {
       format("\"{}\" is not a quantity: {} (examples: 4, 500m, 1.5Gi)", printable(text, 64), why));
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 Result<Decimal> parse_suffix(std::string_view text, std::string_view rest, Decimal value) {
   // Suffixes first: "1E" and "1Ei" are suffixes, "1E3" is an exponent.
   for (const Suffix& suffix : kSuffixes) {

@@ -17,7 +17,7 @@ struct Column {
   enum { kNone, kLow, kHigh } best;
 };
 
-const Column kColumns[] = {
+const Column kReportColumns[] = {
     {">Q %", "q", [](const Report& r) { return r.q; }, 1, Column::kHigh},
     {">PRIOR %", "q_prior", [](const Report& r) { return r.q_prior; }, 1, Column::kHigh},
     {">NORMAL %", "q_normal", [](const Report& r) { return r.q_normal; }, 1, Column::kHigh},
@@ -56,7 +56,7 @@ std::string format_comparison(const std::vector<std::pair<std::string, Report>>&
                               const Bounds& bounds) {
   std::vector<std::string> headings = {"POLICY"};
   std::vector<std::string> best;
-  for (const Column& column : kColumns) {
+  for (const Column& column : kReportColumns) {
     headings.emplace_back(column.heading);
     best.push_back(best_of(column, rows));
   }
@@ -64,7 +64,7 @@ std::string format_comparison(const std::vector<std::pair<std::string, Report>>&
   for (const auto& [name, report] : rows) {
     std::vector<std::string> cells = {name};
     for (std::size_t i = 0; i < best.size(); ++i) {
-      const std::string text = cell(kColumns[i], kColumns[i].value(report));
+      const std::string text = cell(kReportColumns[i], kReportColumns[i].value(report));
       cells.push_back(text == best[i] ? "*" + text : text);
     }
     table.add(std::move(cells));
@@ -79,19 +79,19 @@ std::string format_comparison_csv(const std::vector<std::pair<std::string, Repor
                                   const Bounds& bounds) {
   std::string out;
   std::vector<std::string> cells = {"policy"};
-  for (const Column& column : kColumns)
+  for (const Column& column : kReportColumns)
     cells.emplace_back(column.field);
   cells.insert(cells.end(), {"load", "feasible_alone"});
   wire::append_csv_row(out, cells);
   for (const auto& [name, report] : rows) {
     cells = {name};
-    for (const Column& column : kColumns)
+    for (const Column& column : kReportColumns)
       cells.push_back(format("{}", column.value(report)));
     cells.insert(cells.end(), {"", ""});
     wire::append_csv_row(out, cells);
   }
   cells = {"bound"};
-  for (const Column& column : kColumns) {
+  for (const Column& column : kReportColumns) {
     const std::string_view field = column.field;
     cells.push_back(field == "q"            ? format("{}", bounds.q)
                     : field == "makespan_h" ? format("{}", bounds.makespan_s / 3600)

@@ -11,7 +11,7 @@
 namespace slackline::sim {
 namespace {
 
-const std::vector<std::string> kColumns = {"task", "type", "pool", "d_node", "d_gn", "factor"};
+const std::vector<std::string> kNoiseColumns = {"task", "type", "pool", "d_node", "d_gn", "factor"};
 
 // 0 where the field is empty.
 Result<int> read_side(const CsvRow& row, std::size_t column) {
@@ -77,7 +77,7 @@ Status Noise::check(const std::vector<core::Pool>& pools) const {
 }
 
 Result<Noise> parse_noise_csv(std::string_view text) {
-  SLACKLINE_ASSIGN(const std::vector<CsvRow> rows, parse_csv(text, kColumns));
+  SLACKLINE_ASSIGN(const std::vector<CsvRow> rows, parse_csv(text, kNoiseColumns));
   Noise noise;
   for (const CsvRow& cells : rows) {
     SLACKLINE_ASSIGN(NoiseRow row, read_row(cells));

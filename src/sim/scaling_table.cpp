@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kBatchColumn = "global_batch_size";
 constexpr std::string_view kKind = "table";
-constexpr std::size_t kColumns = 3;  // of the params: batch, GPUs, samples per second
+constexpr std::size_t kParamsPerCell = 3;  // of the params: batch, GPUs, samples per second
 
 Result<double> positive(std::string_view cell, int line, std::string_view column) {
   const auto number = parse_number(cell);
@@ -30,7 +30,7 @@ Result<ProfileEntry> read_scaling_table(std::string_view text, const std::string
                                         const GpuType& gpu_type) {
   SLACKLINE_ASSIGN(const wire::CsvTable table, wire::read_csv(text));
   SLACKLINE_ASSIGN(const std::size_t batch_column, table.require(kBatchColumn));
-  std::vector<std::array<double, kColumns>> cells;
+  std::vector<std::array<double, kParamsPerCell>> cells;
   for (const wire::CsvRow& row : table.rows) {
     SLACKLINE_ASSIGN(const double batch, positive(row.cell(batch_column), row.line, kBatchColumn));
     for (std::size_t column = 0; column < table.header.size(); ++column) {
@@ -60,7 +60,7 @@ Result<ProfileEntry> read_scaling_table(std::string_view text, const std::string
 std::vector<double> measured_batches(const Coefficients& coefficients) {
   std::vector<double> batches;
   if (coefficients.kind != kKind) return batches;
-  for (std::size_t i = 0; i + 2 < coefficients.params.size(); i += kColumns)
+  for (std::size_t i = 0; i + 2 < coefficients.params.size(); i += kParamsPerCell)
     if (batches.empty() || batches.back() != coefficients.params[i])
       batches.push_back(coefficients.params[i]);
   return batches;

@@ -10,11 +10,11 @@
 namespace slackline::sim {
 namespace {
 
-const std::vector<std::string> kColumns = {"id",    "submit", "type",     "batch",
-                                           "iters", "klass",  "deadline", "req"};
+const std::vector<std::string> kTraceColumns = {"id",    "submit", "type",     "batch",
+                                                "iters", "klass",  "deadline", "req"};
 constexpr std::string_view kTypes = "gpu_types";
 const std::vector<std::string> kTypedColumns = [] {
-  std::vector<std::string> columns = kColumns;
+  std::vector<std::string> columns = kTraceColumns;
   columns.emplace_back(kTypes);
   return columns;
 }();
@@ -42,7 +42,7 @@ std::string_view name_of(QosClass qos) {
 }
 
 Result<std::vector<GpuType>> read_types(const CsvRow& row) {
-  const std::size_t column = kColumns.size();
+  const std::size_t column = kTraceColumns.size();
   auto types = parse_gpu_types(row.cells[column]);
   if (!types) return row.wrong(column, types.error().message);
   return types;
@@ -61,7 +61,7 @@ Result<TraceTask> read_task(const CsvRow& row) {
   SLACKLINE_ASSIGN(const std::int64_t request, row.integer(7, 1));
   if (request > std::numeric_limits<int>::max()) return row.wrong(7, "is too large");
   task.request_gpus = static_cast<int>(request);
-  if (row.cells.size() > kColumns.size()) {
+  if (row.cells.size() > kTraceColumns.size()) {
     SLACKLINE_ASSIGN(task.gpu_types, read_types(row));
   }
   return task;
@@ -72,7 +72,7 @@ Result<TraceTask> read_task(const CsvRow& row) {
 Result<Trace> parse_trace_csv(std::string_view text) {
   const bool typed = text.substr(0, text.find('\n')).find(kTypes) != std::string_view::npos;
   SLACKLINE_ASSIGN(const std::vector<CsvRow> rows,
-                   parse_csv(text, typed ? kTypedColumns : kColumns));
+                   parse_csv(text, typed ? kTypedColumns : kTraceColumns));
   Trace trace;
   std::unordered_set<std::int64_t> ids;
   for (const CsvRow& row : rows) {
@@ -101,7 +101,7 @@ Result<std::vector<GpuType>> parse_gpu_types(std::string_view text) {
 std::string format_trace_csv(const Trace& trace) {
   const bool typed = std::any_of(trace.tasks.begin(), trace.tasks.end(),
                                  [](const TraceTask& task) { return !task.gpu_types.empty(); });
-  std::string out = format("{}\r\n", join(typed ? kTypedColumns : kColumns, ","));
+  std::string out = format("{}\r\n", join(typed ? kTypedColumns : kTraceColumns, ","));
   for (const TraceTask& task : trace.tasks) {
     out += format("{},{:.9f},{},{},{},{},{:.9f},{}", task.id, task.submit_s, task.type, task.batch,
                   task.iterations, name_of(task.qos), task.deadline_s, task.request_gpus);

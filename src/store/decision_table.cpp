@@ -13,12 +13,12 @@ namespace {
 constexpr std::size_t kMaxTextBytes = 1024;
 
 // The order of these columns is the order in insert() and read_row().
-constexpr std::string_view kColumns =
+constexpr std::string_view kDecisionColumns =
     "schema_version, time_s, verb, pod_uid, ns, pod, plan_id, policy, options_hash, "
     "snapshot_version, nodes_asked, result, reasons, candidates, duration_us";
 
 // by_pod and by_ns end in the rowid, hence in the order of the answer.
-constexpr const char* kCreate = R"sql(
+constexpr const char* kCreateDecisions = R"sql(
 CREATE TABLE decisions(
   id INTEGER PRIMARY KEY,
   schema_version INTEGER NOT NULL,
@@ -94,7 +94,7 @@ std::string select_sql(const JournalQuery& query) {
   add(!query.verb.empty(), "verb = ?3");
   add(query.before_id > 0, "id < ?4");
   return format("SELECT id, {}, outcome_node, outcome_s FROM decisions{} ORDER BY id DESC LIMIT ?5",
-                kColumns, where);
+                kDecisionColumns, where);
 }
 
 }  // namespace
@@ -102,10 +102,11 @@ std::string select_sql(const JournalQuery& query) {
 DatabaseOptions decision_file(std::string path, double busy_timeout_s) {
   DatabaseOptions file;
   file.path = std::move(path);
-  file.migrations = {std::string(kCreate), std::string(history_schema())};
+  file.migrations = {std::string(kCreateDecisions), std::string(history_schema())};
   file.busy_timeout_s = busy_timeout_s;
-  file.probes = {format("SELECT id, {}, outcome_node, outcome_s FROM decisions LIMIT 1", kColumns),
-                 history_probe()};
+  file.probes = {
+      format("SELECT id, {}, outcome_node, outcome_s FROM decisions LIMIT 1", kDecisionColumns),
+      history_probe()};
   return file;
 }
 
@@ -118,7 +119,7 @@ DecisionTable::DecisionTable(Statement insert, Statement outcome, Statement exte
 Result<DecisionTable> DecisionTable::prepare(Database& database) {
   SLACKLINE_ASSIGN(Statement insert, database.prepare(format("INSERT INTO decisions({}) VALUES"
                                                              "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                                                             kColumns)));
+                                                             kDecisionColumns)));
   SLACKLINE_ASSIGN(Statement outcome, database.prepare(kSetOutcome));
   SLACKLINE_ASSIGN(Statement extent, database.prepare("SELECT (SELECT min(id) FROM decisions), "
                                                       "(SELECT max(id) FROM decisions)"));

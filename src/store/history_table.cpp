@@ -38,7 +38,7 @@ CREATE TABLE predictions(
 ) WITHOUT ROWID;
 )sql";
 
-constexpr std::string_view kColumns =
+constexpr std::string_view kHistoryColumns =
     "uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, started_s, finished_ms, "
     "succeeded, deadline_s, predicted_s, gpu_hours";
 
@@ -76,7 +76,7 @@ Result<Place> read_place(std::string_view text) {
                      printable(text, 64)));
 }
 
-FinishedTask read_row(const Statement& statement) {
+FinishedTask read_finished(const Statement& statement) {
   FinishedTask task;
   int column = 1;  // behind the id
   task.uid = Uid(statement.text(column++));
@@ -103,7 +103,7 @@ std::string select_sql(const HistoryQuery& query) {
   if (!query.queue.empty()) where += " AND queue = ?3";
   if (!query.continue_from.empty()) where += " AND (finished_ms, id) < (?4, ?5)";
   return format("SELECT id, {} FROM history WHERE {} ORDER BY finished_ms DESC, id DESC LIMIT ?6",
-                kColumns, where);
+                kHistoryColumns, where);
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ std::string history_probe() {
   return format(
       "SELECT id, {}, (SELECT max(predicted_s + made_s) FROM predictions WHERE uid = '') "
       "FROM history LIMIT 1",
-      kColumns);
+      kHistoryColumns);
 }
 
 HistoryTable::HistoryTable(Statement predict, Statement insert, Statement settle, Statement beyond,
@@ -202,7 +202,7 @@ Result<HistoryPage> read_history(Database& database, const HistoryQuery& query) 
       page.next = format("{}.{}", place.finished_ms, place.id);
       return page;
     }
-    page.rows.push_back(read_row(statement));
+    page.rows.push_back(read_finished(statement));
     place = {to_ms(page.rows.back().finished_s), statement.integer(0)};
   }
 }

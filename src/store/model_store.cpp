@@ -10,7 +10,7 @@
 namespace slackline::store {
 namespace {
 
-constexpr const char* kCreate = R"sql(
+constexpr const char* kCreateModels = R"sql(
 CREATE TABLE samples(
   id INTEGER PRIMARY KEY,
   model TEXT NOT NULL,
@@ -117,7 +117,7 @@ Status each_row(Statement& query, const std::function<Status(const Statement&)>&
 Result<ModelStore> ModelStore::open(const std::string& path, double busy_timeout_s) {
   DatabaseOptions options;
   options.path = path;
-  options.migrations = {kCreate, kNameRuns};
+  options.migrations = {kCreateModels, kNameRuns};
   options.busy_timeout_s = busy_timeout_s;
   options.application_id = kModelFile;
   options.probes = {

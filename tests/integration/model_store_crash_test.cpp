@@ -9,7 +9,7 @@
 namespace slackline::store {
 namespace {
 
-constexpr int kRounds = 20;
+constexpr int kModelRounds = 20;
 const ModelKey kKey{"resnet50", GpuType("T4")};
 
 // The batch is the sample's number.
@@ -35,7 +35,7 @@ TEST(ModelStoreCrash, WhatWasAcknowledgedSurvivesKillDashNineAndDamage) {
   const std::string path = folder.file("models.db");
   std::mt19937 random(20240301);
   int next = 1;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kModelRounds; ++round) {
     SCOPED_TRACE(round);
     const int acknowledged = test::kill_while_writing(
         [&](const test::Acknowledge& done) { write_for_ever(path, next, done); }, random);

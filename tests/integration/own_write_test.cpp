@@ -13,8 +13,8 @@ using test::FakeApiServer;
 using test::FakeConnection;
 using test::FakeRequest;
 
-const std::string kPod = "PATCH /api/v1/namespaces/ml/pods/train-0";
-const std::string kJob = "PATCH /apis/batch/v1/namespaces/ml/jobs/train";
+const std::string kPodPatch = "PATCH /api/v1/namespaces/ml/pods/train-0";
+const std::string kJobPatch = "PATCH /apis/batch/v1/namespaces/ml/jobs/train";
 
 class OwnWriteTest : public testing::Test {
  protected:
@@ -51,13 +51,14 @@ TEST_F(OwnWriteTest, AJobIsLetGoEvenIfItsTemplateMayNotBeChanged) {
   OwnWrite open = suspend_;
   open.kind = OwnWriteKind::kOpenJob;
   open.affinity_terms.emplace();
-  answer(kJob, 422, R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
-  answer(kJob, 200, R"({"metadata":{"resourceVersion":"43"}})");
+  answer(kJobPatch, 422,
+         R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
+  answer(kJobPatch, 200, R"({"metadata":{"resourceVersion":"43"}})");
   const auto version = writer_->write(open);
   ASSERT_TRUE(version) << version.error().message;
   EXPECT_EQ(*version, "43");
-  EXPECT_NE(server_.requests(kJob).at(0).body.find("template"), std::string::npos);
-  EXPECT_EQ(server_.requests(kJob).at(1).body.find("template"), std::string::npos);
+  EXPECT_NE(server_.requests(kJobPatch).at(0).body.find("template"), std::string::npos);
+  EXPECT_EQ(server_.requests(kJobPatch).at(1).body.find("template"), std::string::npos);
 }
 
 TEST_F(OwnWriteTest, TheServerIsAskedForItsVersion) {
@@ -73,9 +74,9 @@ TEST_F(OwnWriteTest, TheServerIsAskedForItsVersion) {
 TEST_F(OwnWriteTest, EachGoesWhereItBelongsAndTellsTheNewVersion) {
   const std::string written = R"({"metadata":{"resourceVersion":"42"}})";
   for (const auto& [name, write, type] :
-       {std::tuple(kPod, lift_, "application/json-patch+json"),
-        std::tuple(kPod + "/status", nominate_, "application/merge-patch+json"),
-        std::tuple(kJob, suspend_, "application/merge-patch+json")}) {
+       {std::tuple(kPodPatch, lift_, "application/json-patch+json"),
+        std::tuple(kPodPatch + "/status", nominate_, "application/merge-patch+json"),
+        std::tuple(kJobPatch, suspend_, "application/merge-patch+json")}) {
     answer(name, 200, written);
     const auto version = writer_->write(write);
     ASSERT_TRUE(version) << version.error().message;
@@ -85,11 +86,14 @@ TEST_F(OwnWriteTest, EachGoesWhereItBelongsAndTellsTheNewVersion) {
 }
 
 TEST_F(OwnWriteTest, APreconditionThatDoesNotHoldIsAConflict) {
-  answer(kPod, 422, R"({"kind":"Status","code":422,"reason":"Invalid","message":"test failed"})");
+  answer(kPodPatch, 422,
+         R"({"kind":"Status","code":422,"reason":"Invalid","message":"test failed"})");
   EXPECT_EQ(writer_->write(lift_).error().code, ErrorCode::kConflict);
-  answer(kJob, 409, R"({"kind":"Status","code":409,"reason":"Conflict","message":"modified"})");
+  answer(kJobPatch, 409,
+         R"({"kind":"Status","code":409,"reason":"Conflict","message":"modified"})");
   EXPECT_EQ(writer_->write(suspend_).error().code, ErrorCode::kConflict);
-  answer(kJob, 422, R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
+  answer(kJobPatch, 422,
+         R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
   EXPECT_EQ(writer_->write(suspend_).error().code, ErrorCode::kInvalidArgument);
 }
 

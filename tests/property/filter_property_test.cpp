@@ -21,7 +21,7 @@ struct {
   std::size_t beside_a_hold = 0;
 } seen;
 
-struct Question : RandomQuestion {
+struct FilterQuestion : RandomQuestion {
   using RandomQuestion::RandomQuestion;
 
   std::vector<Verdict> ask() const {
@@ -41,13 +41,13 @@ Resources foreign_holds(const ClusterSnapshot& cluster, NodeIndex node, const Po
   return sum;
 }
 
-void answers_every_node_once_and_the_same_twice(Question question) {
+void answers_every_node_once_and_the_same_twice(FilterQuestion question) {
   const auto first = question.ask();
   ASSERT_EQ(first.size(), question.names.size());
   ASSERT_EQ(first, question.ask());
 }
 
-void does_not_depend_on_the_order_of_the_request(Question question) {
+void does_not_depend_on_the_order_of_the_request(FilterQuestion question) {
   std::map<std::string, Verdict> by_name;
   const auto first = question.ask();
   for (std::size_t i = 0; i < first.size(); ++i)
@@ -58,7 +58,7 @@ void does_not_depend_on_the_order_of_the_request(Question question) {
     ASSERT_EQ(again[i], by_name[std::string(question.request.node_names[i])]);
 }
 
-void gives_a_held_gpu_to_nobody_of_equal_or_lower_rank(Question question) {
+void gives_a_held_gpu_to_nobody_of_equal_or_lower_rank(FilterQuestion question) {
   question.request.pod.managed = true;
   const Pod& pod = question.request.pod;
   const auto verdicts = question.ask();
@@ -76,13 +76,13 @@ void gives_a_held_gpu_to_nobody_of_equal_or_lower_rank(Question question) {
   }
 }
 
-void lets_a_higher_rank_take_what_is_held(Question question) {
+void lets_a_higher_rank_take_what_is_held(FilterQuestion question) {
   question.request.pod.priority = 1000;
   for (const Verdict verdict : question.ask())
     ASSERT_NE(verdict, Verdict::kHeldForOthers);
 }
 
-void never_lets_a_gang_collide_with_itself(Question question) {
+void never_lets_a_gang_collide_with_itself(FilterQuestion question) {
   Pod& pod = question.request.pod;
   TaskIntent intent = *pod.intent;
   intent.gang = "ours";
@@ -100,7 +100,7 @@ void never_lets_a_gang_collide_with_itself(Question question) {
     ASSERT_NE(verdict, Verdict::kHeldForOthers);
 }
 
-void turns_an_unmanaged_pod_away_from_a_hold_only_if_a_node_remains(Question question) {
+void turns_an_unmanaged_pod_away_from_a_hold_only_if_a_node_remains(FilterQuestion question) {
   question.request.pod.managed = false;
   const auto verdicts = question.ask();
   const bool held = std::count(verdicts.begin(), verdicts.end(), Verdict::kHeldForOthers) > 0;
@@ -108,7 +108,7 @@ void turns_an_unmanaged_pod_away_from_a_hold_only_if_a_node_remains(Question que
 }
 
 TEST(FilterProperty, HoldsInEveryCluster) {
-  constexpr void (*kChecks[])(Question) = {
+  constexpr void (*kChecks[])(FilterQuestion) = {
       answers_every_node_once_and_the_same_twice,
       does_not_depend_on_the_order_of_the_request,
       gives_a_held_gpu_to_nobody_of_equal_or_lower_rank,
@@ -116,7 +116,7 @@ TEST(FilterProperty, HoldsInEveryCluster) {
       never_lets_a_gang_collide_with_itself,
       turns_an_unmanaged_pod_away_from_a_hold_only_if_a_node_remains};
   for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
-    const Question question(seed);
+    const FilterQuestion question(seed);
     for (const auto check : kChecks)
       check(question);
     if (HasFatalFailure()) FAIL() << "in the cluster of seed " << seed;

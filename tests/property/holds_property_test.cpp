@@ -13,7 +13,7 @@ namespace {
 
 using namespace slackline::test;
 
-constexpr std::uint64_t kClusters = 10000;
+constexpr std::uint64_t kHeldClusters = 10000;
 
 std::size_t jobs_with_holds = 0;  // that the generator makes some
 
@@ -70,7 +70,7 @@ void never_exceed_the_tasks_own_unbound_request(const ClusterSnapshot& cluster) 
 }
 
 TEST(TasksProperty, HoldEveryGpuPodExactlyOnce) {
-  for (std::uint64_t seed = 1; seed <= kClusters / 10; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kHeldClusters / 10; ++seed) {
     const ClusterSnapshot cluster = RandomCluster(seed).make();
     std::int64_t pods = 0;
     for (const PodPtr& pod : cluster.unbound)
@@ -92,7 +92,7 @@ TEST(HoldsProperty, HoldsInEveryCluster) {
   constexpr void (*kChecks[])(const ClusterSnapshot&) = {
       are_the_same_for_the_same_snapshot, count_every_nomination_once,
       never_exceed_the_tasks_own_unbound_request};
-  for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kHeldClusters; ++seed) {
     const ClusterSnapshot cluster = RandomCluster(seed).make();
     for (const auto check : kChecks)
       check(cluster);

@@ -16,9 +16,9 @@ namespace {
 
 using namespace slackline::test;
 
-constexpr std::uint64_t kClusters = 10000;
+constexpr std::uint64_t kScoredClusters = 10000;
 
-struct Question : RandomQuestion {
+struct ScoreQuestion : RandomQuestion {
   using RandomQuestion::RandomQuestion;
   Predictor predictor{random_profiles()};
 
@@ -37,7 +37,7 @@ auto rank_key(const ScoreSheet& sheet, const ScoredNode& node) {
                     node.free_gpus_after < 0 ? last : node.free_gpus_after, node.stranded_gpus);
 }
 
-void is_monotone_in_the_rank_key(Question question) {
+void is_monotone_in_the_rank_key(ScoreQuestion question) {
   const ScoreSheet sheet = question.ask();
   for (const ScoredNode& a : sheet.nodes) {
     ASSERT_TRUE(a.score >= 0 && a.score <= kPlannedScore);
@@ -54,7 +54,7 @@ void is_monotone_in_the_rank_key(Question question) {
   }
 }
 
-void is_zero_exactly_where_the_node_is_unknown_or_its_type_not_accepted(Question question) {
+void is_zero_exactly_where_the_node_is_unknown_or_its_type_not_accepted(ScoreQuestion question) {
   const ScoreSheet sheet = question.ask();
   for (const ScoredNode& node : sheet.nodes) {
     const bool accepted = node.known && sheet.types[node.type].preference.has_value();
@@ -62,7 +62,7 @@ void is_zero_exactly_where_the_node_is_unknown_or_its_type_not_accepted(Question
   }
 }
 
-void counts_what_is_left_after_holds_and_the_pod(Question question) {
+void counts_what_is_left_after_holds_and_the_pod(ScoreQuestion question) {
   const Pod& pod = question.request.pod;
   for (const ScoredNode& node : question.ask().nodes) {
     if (!node.known) continue;
@@ -78,7 +78,7 @@ void counts_what_is_left_after_holds_and_the_pod(Question question) {
   }
 }
 
-void never_shows_a_number_that_is_none(Question question) {
+void never_shows_a_number_that_is_none(ScoreQuestion question) {
   for (const TypeEstimate& type : question.ask().types) {
     for (const auto& value : {type.cer, type.cost})
       ASSERT_TRUE(!value || std::isfinite(*value));
@@ -89,7 +89,7 @@ void never_shows_a_number_that_is_none(Question question) {
   }
 }
 
-void does_not_depend_on_the_order_of_the_request(Question question) {
+void scores_in_any_order_of_the_request(ScoreQuestion question) {
   const auto answer = [&] {
     std::vector<std::pair<std::string, int>> out;
     for (const HostScore& host : to_reply(question.ask()).scores)
@@ -103,13 +103,13 @@ void does_not_depend_on_the_order_of_the_request(Question question) {
 }
 
 TEST(ScoreProperty, HoldsInEveryCluster) {
-  constexpr void (*kChecks[])(Question) = {
+  constexpr void (*kChecks[])(ScoreQuestion) = {
       is_monotone_in_the_rank_key,
       is_zero_exactly_where_the_node_is_unknown_or_its_type_not_accepted,
       counts_what_is_left_after_holds_and_the_pod, never_shows_a_number_that_is_none,
-      does_not_depend_on_the_order_of_the_request};
-  for (std::uint64_t seed = 1; seed <= kClusters; ++seed) {
-    const Question question(seed);
+      scores_in_any_order_of_the_request};
+  for (std::uint64_t seed = 1; seed <= kScoredClusters; ++seed) {
+    const ScoreQuestion question(seed);
     for (const auto check : kChecks)
       check(question);
     if (HasFatalFailure()) FAIL() << "in the cluster of seed " << seed;

@@ -16,7 +16,7 @@ namespace {
 
 using namespace slackline::test;
 
-constexpr std::uint64_t kNodes = 10000;
+constexpr std::uint64_t kRounds = 10000;
 constexpr double kNow_s = 10000;
 
 // One crowded node, a second one with the rest of its gangs, and a preemptor.
@@ -155,7 +155,7 @@ class BruteForce {
 TEST(VictimsProperty, EqualBruteForceOnUpToTwelvePods) {
   const GpuCatalog catalog = default_gpu_catalog();
   std::size_t preempted = 0;
-  for (std::uint64_t seed = 1; seed <= kNodes; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kRounds; ++seed) {
     const Scene scene = random_scene(seed);
     const BruteForce oracle(scene);
     if (!oracle.full()) continue;  // the scheduler would not have asked
@@ -173,7 +173,7 @@ TEST(VictimsProperty, EqualBruteForceOnUpToTwelvePods) {
 
 TEST(VictimsProperty, AreASubsetOfTheOfferedNodesWithOnlyLowerRanks) {
   const GpuCatalog catalog = random_catalog();
-  for (std::uint64_t seed = 1; seed <= kNodes; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kRounds; ++seed) {
     RandomCluster random(seed);
     const ClusterSnapshot cluster = random.make();
     PreemptRequest request;

@@ -22,6 +22,10 @@ std::string_view trim(std::string_view text);
 
 std::string join(const std::vector<std::string>& pieces, std::string_view separator);
 
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 // ASCII letters only.
 std::string to_lower(std::string_view text);
 std::string to_upper(std::string_view text);

@@ -10,7 +10,6 @@
 namespace slackline::cluster {
 namespace {
 
-constexpr std::string_view kCore = "/api/v1";
 constexpr const char* kMergePatch = "application/merge-patch+json";
 
 class KubeAuthorityStore final : public AuthorityStore {
@@ -29,7 +28,8 @@ class KubeAuthorityStore final : public AuthorityStore {
   }
 
   Status create(const MutualCertificates& certificates) override {
-    SLACKLINE_ASSIGN(const std::string path, collection_path(kCore, "secrets", options_.secret.ns));
+    SLACKLINE_ASSIGN(const std::string path,
+                     collection_path(kCoreGroup, "secrets", options_.secret.ns));
     return client_.put("POST", path,
                        wire::encode_mutual_secret(options_.secret, {"", certificates}),
                        "application/json");
@@ -44,14 +44,15 @@ class KubeAuthorityStore final : public AuthorityStore {
   }
 
   Status publish(const MutualCertificates& certificates) override {
-    SLACKLINE_ASSIGN(const std::string trust, object_path(kCore, "configmaps", options_.trust));
+    SLACKLINE_ASSIGN(const std::string trust,
+                     object_path(kCoreGroup, "configmaps", options_.trust));
     SLACKLINE_ASSIGN(const std::string config_map, client_.get(trust));
     SLACKLINE_ASSIGN(std::string trusted,
                      wire::encode_trust_patch(config_map, certificates.authority.certificates));
     if (!trusted.empty())
       SLACKLINE_TRY(client_.put("PATCH", trust, std::move(trusted), kMergePatch));
     SLACKLINE_ASSIGN(const std::string client,
-                     object_path(kCore, "secrets", options_.client_secret));
+                     object_path(kCoreGroup, "secrets", options_.client_secret));
     SLACKLINE_ASSIGN(const std::string secret, client_.get(client));
     SLACKLINE_ASSIGN(std::string shown, wire::encode_client_patch(secret, certificates.client));
     if (shown.empty()) return {};
@@ -59,7 +60,9 @@ class KubeAuthorityStore final : public AuthorityStore {
   }
 
  private:
-  Result<std::string> secret_path() const { return object_path(kCore, "secrets", options_.secret); }
+  Result<std::string> secret_path() const {
+    return object_path(kCoreGroup, "secrets", options_.secret);
+  }
 
   ObjectClient client_;
   const AuthorityStoreOptions options_;

@@ -9,8 +9,6 @@
 namespace slackline::cluster {
 namespace {
 
-constexpr std::string_view kCore = "/api/v1";
-
 class KubeCertificateStore final : public CertificateStore {
  public:
   KubeCertificateStore(KubeEndpoint endpoint, CertificateStoreOptions options)
@@ -28,7 +26,8 @@ class KubeCertificateStore final : public CertificateStore {
   }
 
   Status create(const CertificateSet& set) override {
-    SLACKLINE_ASSIGN(const std::string path, collection_path(kCore, "secrets", options_.secret.ns));
+    SLACKLINE_ASSIGN(const std::string path,
+                     collection_path(kCoreGroup, "secrets", options_.secret.ns));
     return write("POST", path, set, "");
   }
 
@@ -54,11 +53,14 @@ class KubeCertificateStore final : public CertificateStore {
   }
 
  private:
-  Result<std::string> secret_path() const { return object_path(kCore, "secrets", options_.secret); }
+  Result<std::string> secret_path() const {
+    return object_path(kCoreGroup, "secrets", options_.secret);
+  }
 
   Status tell_people(const std::string& authorities) {
     if (!options_.trust) return {};
-    SLACKLINE_ASSIGN(const std::string path, object_path(kCore, "configmaps", *options_.trust));
+    SLACKLINE_ASSIGN(const std::string path,
+                     object_path(kCoreGroup, "configmaps", *options_.trust));
     SLACKLINE_ASSIGN(const std::string config_map, client_.get(path));
     SLACKLINE_ASSIGN(std::string patch, wire::encode_trust_patch(config_map, authorities));
     if (patch.empty()) return {};

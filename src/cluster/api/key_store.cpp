@@ -9,8 +9,6 @@
 namespace slackline::cluster {
 namespace {
 
-constexpr std::string_view kCore = "/api/v1";
-
 class KubeKeyStore final : public KeyStore {
  public:
   KubeKeyStore(KubeEndpoint endpoint, ObjectKey secret)
@@ -26,7 +24,7 @@ class KubeKeyStore final : public KeyStore {
   }
 
   Status create(const std::vector<SharedKey>& keys) override {
-    SLACKLINE_ASSIGN(const std::string path, collection_path(kCore, "secrets", secret_.ns));
+    SLACKLINE_ASSIGN(const std::string path, collection_path(kCoreGroup, "secrets", secret_.ns));
     return write("POST", path, {"", keys});
   }
 
@@ -36,7 +34,7 @@ class KubeKeyStore final : public KeyStore {
   }
 
  private:
-  Result<std::string> secret_path() const { return object_path(kCore, "secrets", secret_); }
+  Result<std::string> secret_path() const { return object_path(kCoreGroup, "secrets", secret_); }
 
   Status write(const std::string& method, const std::string& path,
                const wire::KeySecretDto& secret) {

@@ -19,10 +19,8 @@ namespace {
 constexpr std::string_view kMetadataOnly =
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
-constexpr std::string_view kCore = "/api/v1";
-
 Result<std::string> pod_path(const ObjectKey& pod) {
-  return object_path(kCore, "pods", pod);
+  return object_path(kCoreGroup, "pods", pod);
 }
 
 Result<std::string> job_path(const ObjectKey& job) {
@@ -126,7 +124,7 @@ class KubeWriter final : public ClusterWriter {
   Status create_event(const wire::EventDto& event) {
     net::HttpRequest request;
     request.method = "POST";
-    SLACKLINE_ASSIGN(request.url, collection_path(kCore, "events", event.object.ns));
+    SLACKLINE_ASSIGN(request.url, collection_path(kCoreGroup, "events", event.object.ns));
     request.headers = {{"Content-Type", "application/json"}};
     request.body = wire::encode_event(event);
     return send(std::move(request));
@@ -136,7 +134,7 @@ class KubeWriter final : public ClusterWriter {
     net::HttpRequest request;
     request.method = "PATCH";
     SLACKLINE_ASSIGN(request.url,
-                     object_path(kCore, "events", {event.object.ns, wire::event_name(event)}));
+                     object_path(kCoreGroup, "events", {event.object.ns, wire::event_name(event)}));
     request.headers = {{"Content-Type", "application/merge-patch+json"}};
     request.body = wire::encode_event_update(event);
     return send(std::move(request));

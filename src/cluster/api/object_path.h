@@ -12,6 +12,8 @@
 
 namespace slackline::cluster {
 
+inline constexpr std::string_view kCoreGroup = "/api/v1";
+
 // `group` is "/api/v1" or "/apis/batch/v1"; `resource` is plural and may name no tenant's text.
 // kInvalidArgument: the namespace is no DNS label, or the name no DNS subdomain (RFC 1123).
 Result<std::string> object_path(std::string_view group, std::string_view resource,

@@ -10,7 +10,7 @@
 namespace slackline::control {
 namespace {
 
-constexpr double kLook_s = 2;
+constexpr double kIdleLook_s = 2;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ GiveBack::GiveBack(const cluster::ClusterSource& source, Actuator* actuator, Lea
 
 void GiveBack::start() {
   worker_.start([this] {
-    while (worker_.wait(kLook_s))
+    while (worker_.wait(kIdleLook_s))
       look();
   });
 }

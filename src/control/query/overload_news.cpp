@@ -53,7 +53,7 @@ void OverloadNews::look(const std::vector<QueueLoad>& loads, double now_s,
     if (!load.overloaded() || queue.told || tell == nullptr || now_s < queue.quiet_until_s)
       continue;
     queue.told = tell_all(load, *tell);
-    if (queue.told) queue.quiet_until_s = now_s + kQuiet_s;
+    if (queue.told) queue.quiet_until_s = now_s + kOverloadQuiet_s;
   }
   for (auto& [name, queue] : queues_)
     if (!judged.contains(name)) queue.overloaded = queue.told = false;

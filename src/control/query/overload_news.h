@@ -2,7 +2,7 @@
 //
 //   Overloaded   Warning   on the first late Job or pod of each namespace in the queue, at most
 //                          kMostNamespaces of them; once for each time that the queue becomes
-//                          overloaded, and not again within kQuiet_s
+//                          overloaded, and not again within kOverloadQuiet_s
 //   slackline_queue_overloaded{queue}   1 while it is
 //
 // Not thread-safe.
@@ -19,7 +19,7 @@
 
 namespace slackline::control {
 
-inline constexpr double kQuiet_s = 600;
+inline constexpr double kOverloadQuiet_s = 600;
 inline constexpr std::size_t kMostNamespaces = 10;
 
 class OverloadNews {

@@ -31,7 +31,7 @@ Status check_names(const BindRequest& request) {
 }
 
 // The pod as the snapshot has it, waiting or on the node that is asked for; null: not so.
-PodPtr pod_in(const ClusterSnapshot& snapshot, const BindRequest& request) {
+PodPtr requested_pod(const ClusterSnapshot& snapshot, const BindRequest& request) {
   if (PodPtr waiting = snapshot.find_unbound(request.pod))
     return waiting->uid == request.uid ? waiting : nullptr;
   const auto node = snapshot.find_node(request.node.str());
@@ -99,7 +99,7 @@ BindOutcome Binder::attempt(const BindRequest& request, double until_s) {
 // without GPUs. Where managedResources is set nobody asks for those.
 Result<PodPtr> Binder::find_pod(const BindRequest& request, const ClusterSnapshot& snapshot,
                                 double until_s) {
-  if (PodPtr pod = pod_in(snapshot, request); pod && pod->requests.wants_gpus()) return pod;
+  if (PodPtr pod = requested_pod(snapshot, request); pod && pod->requests.wants_gpus()) return pod;
   const auto truth = read_pod(request.pod, kShareOfRead * left_s(until_s));
   if (!truth) return fail(truth.error());
   if (truth->uid != request.uid)

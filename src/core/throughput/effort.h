@@ -1,4 +1,4 @@
-// Effort: how long a fit may search. Private to src/core/throughput/throughput.
+// Effort: how long a fit may search. Private to src/core/throughput.
 #pragma once
 
 namespace slackline::core {

@@ -1,4 +1,4 @@
-// The registry's row: one kind of throughput model. Private to src/core/throughput/throughput.
+// The registry's row: one kind of throughput model. Private to src/core/throughput.
 #pragma once
 
 #include <span>

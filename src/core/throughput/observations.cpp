@@ -9,8 +9,6 @@
 namespace slackline::core {
 namespace {
 
-constexpr double kSameBatch = 1.001;
-
 Status check(const ThroughputSample& sample) {
   const int gpus = sample.layout.spread().gpus;
   const double throughput = sample.throughput_samples_per_s;

@@ -25,6 +25,9 @@ struct Observation {
 // samples, or one that is not positive and finite or has fewer samples in the batch than GPUs.
 Result<std::vector<Observation>> observations_of(std::span<const ThroughputSample> samples);
 
+// Batches within this factor of each other count as the same.
+inline constexpr double kSameBatch = 1.001;
+
 // Different batches of one GPU, ascending; those within 0.1 % are one.
 std::vector<double> local_batches_of(std::span<const Observation> observations);
 

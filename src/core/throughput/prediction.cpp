@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kinds.h"
+#include "observations.h"
 #include "slackline/core/throughput/correction.h"
 #include "slackline/core/throughput/throughput.h"
 
@@ -16,7 +17,6 @@ constexpr double kFittedError = 0.30;
 constexpr double kAssumedError = 0.50;
 constexpr double kMapeToP90 = 2.0;  // where only the mean error is known
 constexpr double kExtrapolation = 2.0;
-constexpr double kSameBatch = 1.001;
 
 double error_of(const ProfileEntry& entry) {
   if (entry.held_out_p90) return *entry.held_out_p90 / 100;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "observations.h"
 #include "slackline/core/throughput/throughput.h"
 
 namespace slackline::core {
@@ -13,7 +14,6 @@ namespace {
 // Shares that borrowing adds to the error of 9 in 10 runs.
 constexpr double kSimilarError = 0.2;
 constexpr double kFamilyError = 0.6;
-constexpr double kSameBatch = 1.001;
 // How far apart descriptions of models that still resemble each other are, as a factor.
 constexpr double kFarthestDescription = 4;
 

@@ -18,7 +18,9 @@
 #include "slackline/base/result.h"
 #include "slackline/base/text.h"
 #include "wire/format/cells.h"
+#include "wire/rest/history_codec.h"
 #include "wire/rest/model_codec.h"
+#include "wire/rest/queue_codec.h"
 #include "wire/rest/rest_encode.h"
 #include "wire/rest/rest_text.h"
 

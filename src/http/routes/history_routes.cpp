@@ -3,11 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "http/routes/answers.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "wire/rest/history_codec.h"
-// After the codec: its show() is to find encode() and table_of() of the history.
-#include "http/routes/answers.h"
 
 namespace slackline::http {
 namespace {

@@ -3,10 +3,9 @@
 #include <utility>
 
 #include "control/query/queue_query.h"
+#include "http/routes/answers.h"
 #include "slackline/base/duration.h"
 #include "wire/rest/queue_codec.h"
-// After the codec: its show() is to find encode() and table_of() of the queue.
-#include "http/routes/answers.h"
 
 namespace slackline::http {
 namespace {

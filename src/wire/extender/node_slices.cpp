@@ -8,9 +8,9 @@ namespace slackline::wire {
 namespace {
 
 // Walks JSON that is known to be valid; every step stays inside the text nevertheless.
-class Scanner {
+class SliceScanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit SliceScanner(std::string_view text) : text_(text) {}
 
   char peek() {
     while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]) != nullptr)
@@ -98,7 +98,7 @@ class Scanner {
 
 NodeListSlices slice_nodes(std::string_view valid_json) {
   NodeListSlices out;
-  Scanner scanner(valid_json);
+  SliceScanner scanner(valid_json);
   bool found = false;
   scanner.each_member([&](std::string_view key) {
     if (found || to_lower(key) != "nodes" || scanner.peek() != '{') {

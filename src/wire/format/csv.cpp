@@ -15,9 +15,9 @@ constexpr std::int64_t kMaxCount = 1'000'000'000;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kUnquotedEnd = ",\r\n";
 
-class Scanner {
+class CsvScanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {
+  explicit CsvScanner(std::string_view text) : text_(text) {
     if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
   }
 
@@ -126,7 +126,7 @@ Result<CsvTable> read_csv(std::string_view text) {
     return fail(ErrorCode::kInvalidArgument,
                 "contains zero bytes, so it is not UTF-8 text (spreadsheets call UTF-16 "
                 "\"Unicode\"); save it as CSV UTF-8");
-  Scanner scanner(text);
+  CsvScanner scanner(text);
   CsvTable table;
   CsvRow row;
   SLACKLINE_ASSIGN(bool more, scanner.next(row));

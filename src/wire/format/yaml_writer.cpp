@@ -24,7 +24,7 @@ bool plain(std::string_view text) {
   return harmless;
 }
 
-std::string quoted(std::string_view text) {
+std::string as_json_string(std::string_view text) {
   JsonWriter out;
   out.string(text);
   return out.take();
@@ -32,7 +32,7 @@ std::string quoted(std::string_view text) {
 
 std::string scalar(JsonView value) {
   if (value.is_string())
-    return plain(value.text()) ? std::string(value.text()) : quoted(value.text());
+    return plain(value.text()) ? std::string(value.text()) : as_json_string(value.text());
   if (!value.present()) return "null";
   if (!value.is_number()) return value.is_true() ? "true" : "false";
   JsonWriter out;
@@ -66,7 +66,7 @@ class Writer {
     const auto begin = [&] { return std::exchange(lead, margin); };
     if (lead.empty()) lead = margin;
     for (const JsonField& field : value.fields()) {
-      const std::string key = plain(field.key) ? std::string(field.key) : quoted(field.key);
+      const std::string key = plain(field.key) ? std::string(field.key) : as_json_string(field.key);
       member(begin() + key + ":", field.value, indent);
     }
     for (const JsonView item : value.items())

@@ -5,13 +5,10 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "wire/rest/optional_cells.h"
 
 namespace slackline::wire {
 namespace {
-
-std::string time_text(const std::optional<double>& epoch_s) {
-  return epoch_s ? format_rfc3339(*epoch_s) : "";
-}
 
 std::string duration_text(const std::optional<double>& seconds) {
   return seconds ? format_duration(*seconds) : "";
@@ -37,13 +34,9 @@ std::vector<std::string> cells_of(const FinishedTask& task) {
           format("{:.2f}", task.gpu_hours)};
 }
 
-const std::vector<std::string> kHeadings = {
+const std::vector<std::string> kHistoryHeadings = {
     "NAME",     "~QUEUE",     "~CLASS",    "OUTCOME",   "RESULT", "FINISHED",  "~DEADLINE",
     ">~WAITED", ">PREDICTED", ">DURATION", "~GPU TYPE", ">~GPUS", ">GPU HOURS"};
-
-void time_field(JsonWriter& out, std::string_view name, const std::optional<double>& epoch_s) {
-  if (epoch_s) out.field(name, format_rfc3339(*epoch_s));
-}
 
 void number_field(JsonWriter& out, std::string_view name, const std::optional<double>& value) {
   if (value) out.field(name, *value);
@@ -72,14 +65,14 @@ void encode(JsonWriter& out, const FinishedTask& task) {
 }
 
 TextTable table_of(const std::vector<FinishedTask>& tasks) {
-  TextTable table(kHeadings);
+  TextTable table(kHistoryHeadings);
   for (const FinishedTask& task : tasks)
     table.add(cells_of(task));
   return table;
 }
 
 TextTable wide_table_of(const std::vector<FinishedTask>& tasks) {
-  std::vector<std::string> headings = kHeadings;
+  std::vector<std::string> headings = kHistoryHeadings;
   for (const char* further : {"MODEL", "CREATED", "STARTED", "UID"})
     headings.emplace_back(further);
   TextTable table(headings);

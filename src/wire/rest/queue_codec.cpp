@@ -4,13 +4,10 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "wire/rest/optional_cells.h"
 
 namespace slackline::wire {
 namespace {
-
-std::string time_text(const std::optional<double>& epoch_s) {
-  return epoch_s ? format_rfc3339(*epoch_s) : "";
-}
 
 std::string signed_duration(const std::optional<double>& seconds) {
   if (!seconds) return "";
@@ -56,13 +53,9 @@ std::vector<std::string> cells_of(const QueueRow& row) {
           types_text(row)};
 }
 
-const std::vector<std::string> kHeadings = {">~POSITION", "NAME",    "~CLASS",  "~STATE", "REASON",
-                                            "DEADLINE",   ">~SLACK", ">MARGIN", "NOTE",   "STARTS",
-                                            "FINISHES",   "~SHAPE",  "GPU TYPE"};
-
-void time_field(JsonWriter& out, std::string_view name, const std::optional<double>& epoch_s) {
-  if (epoch_s) out.field(name, format_rfc3339(*epoch_s));
-}
+const std::vector<std::string> kQueueHeadings = {
+    ">~POSITION", "NAME", "~CLASS", "~STATE",   "REASON", "DEADLINE", ">~SLACK",
+    ">MARGIN",    "NOTE", "STARTS", "FINISHES", "~SHAPE", "GPU TYPE"};
 
 }  // namespace
 
@@ -100,14 +93,14 @@ void encode(JsonWriter& out, const QueueRow& row) {
 }
 
 TextTable table_of(const std::vector<QueueRow>& rows) {
-  TextTable table(kHeadings);
+  TextTable table(kQueueHeadings);
   for (const QueueRow& row : rows)
     table.add(cells_of(row));
   return table;
 }
 
 TextTable wide_table_of(const std::vector<QueueRow>& rows, double now_s) {
-  std::vector<std::string> headings = kHeadings;
+  std::vector<std::string> headings = kQueueHeadings;
   for (const char* further : {"QUEUE", "KIND", ">GPUS", "MODEL", "PLAN", ">AGE", "RETRIED AFTER"})
     headings.emplace_back(further);
   TextTable table(std::move(headings));

@@ -15,7 +15,7 @@ void field(JsonWriter& out, std::string_view name, const std::optional<double>& 
     out.null();
 }
 
-std::string percent(const std::optional<double>& value) {
+std::string one_decimal(const std::optional<double>& value) {
   return value ? format("{:.1f}", *value) : "";
 }
 
@@ -52,9 +52,9 @@ std::string fit_report_table(const std::vector<FitReportRow>& rows) {
                    ">MEDIAN %", ">P90 %", ">NOISE %", ">CHOSE WITHIN 5 %"});
   for (const FitReportRow& row : rows)
     table.add({row.model, row.gpu_type, std::to_string(row.points), row.kind,
-               percent(row.in_sample_mape), percent(row.held_out_mape),
-               percent(row.held_out_median_ape), percent(row.held_out_p90_ape),
-               percent(row.noise_floor),
+               one_decimal(row.in_sample_mape), one_decimal(row.held_out_mape),
+               one_decimal(row.held_out_median_ape), one_decimal(row.held_out_p90_ape),
+               one_decimal(row.noise_floor),
                row.chosen_within_5pct ? format("{:.0f} %", *row.chosen_within_5pct) : ""});
   return table.str();
 }

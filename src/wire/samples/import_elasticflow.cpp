@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kGpusPerServer = 8;
 constexpr std::string_view kBatch = "global_batch_size";
-constexpr std::string_view kSource = "ElasticFlow (ASPLOS'23), A100 in servers of 8";
+constexpr std::string_view kElasticFlowSource = "ElasticFlow (ASPLOS'23), A100 in servers of 8";
 
 // The GPU counts that head the columns, one layout each.
 Result<std::vector<Layout>> read_layouts(const CsvTable& table, std::size_t batch_column) {
@@ -37,7 +37,7 @@ Result<SampleImport> import_elasticflow(const SampleFile& file, const SampleName
   ThroughputSample sample;
   sample.model = names.model.empty() ? stem_of(file.path) : names.model;
   sample.gpu_type = GpuType(names.gpu_type.empty() ? "A100" : names.gpu_type);
-  sample.source = kSource;
+  sample.source = kElasticFlowSource;
   SampleImport import;
   LeftOut left_out;
   RowProblems problems;

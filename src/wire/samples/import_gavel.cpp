@@ -7,7 +7,7 @@
 namespace slackline::wire {
 namespace {
 
-constexpr std::string_view kSource = "Gavel (OSDI'20), one server or one GPU per server";
+constexpr std::string_view kGavelSource = "Gavel (OSDI'20), one server or one GPU per server";
 constexpr std::string_view kSpread = "_unconsolidated";
 constexpr std::string_view kAlone = "null";
 
@@ -80,7 +80,7 @@ Status Reading::add(std::string_view table, std::string_view key, JsonView speed
   sample.batch = *job->batch * job->workers;
   sample.layout = Layout(spread ? Placement{job->workers, 1} : Placement{1, job->workers});
   sample.throughput_samples_per_s = *steps_per_s * *job->batch;
-  sample.source = kSource;
+  sample.source = kGavelSource;
   import.samples.push_back(std::move(sample));
   return {};
 }

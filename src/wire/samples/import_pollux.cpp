@@ -7,7 +7,7 @@
 namespace slackline::wire {
 namespace {
 
-constexpr std::string_view kSource = "Pollux (OSDI'21), AWS g4dn.12xlarge, 4 T4 per node";
+constexpr std::string_view kPolluxSource = "Pollux (OSDI'21), AWS g4dn.12xlarge, 4 T4 per node";
 
 std::string model_of(const std::string& path) {
   std::string folder = folder_of(path);
@@ -72,7 +72,7 @@ Result<SampleImport> import_pollux(const SampleFile& file, const SampleNames& na
                 "the folder of a Pollux file names its model; give a path with a folder, or the "
                 "model");
   sample.gpu_type = GpuType(names.gpu_type.empty() ? "T4" : names.gpu_type);
-  sample.source = kSource;
+  sample.source = kPolluxSource;
   SampleImport import;
   RowProblems problems;
   for (const CsvRow& row : table.rows) {

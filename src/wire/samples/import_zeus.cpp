@@ -7,7 +7,7 @@
 namespace slackline::wire {
 namespace {
 
-constexpr std::string_view kSource = "Zeus (NSDI'23), one GPU at its full power limit";
+constexpr std::string_view kZeusSource = "Zeus (NSDI'23), one GPU at its full power limit";
 
 struct DataSet {
   std::string_view name;
@@ -22,12 +22,12 @@ std::optional<double> samples_per_epoch(std::string_view data_set) {
 }
 
 // "summary_power_v100.csv" -> V100
-std::string type_of_file(const std::string& path) {
+std::string type_in_path(const std::string& path) {
   const std::string name = stem_of(path);
   return to_upper(std::string_view(name).substr(name.find_last_of('_') + 1));
 }
 
-struct Columns {
+struct ZeusColumns {
   std::size_t data_set = 0;
   std::size_t network = 0;
   std::size_t batch = 0;
@@ -35,8 +35,8 @@ struct Columns {
   std::size_t time = 0;
 };
 
-Result<Columns> find_columns(const CsvTable& table) {
-  Columns columns;
+Result<ZeusColumns> find_columns(const CsvTable& table) {
+  ZeusColumns columns;
   SLACKLINE_ASSIGN(columns.data_set, table.require("dataset"));
   SLACKLINE_ASSIGN(columns.network, table.require("network"));
   SLACKLINE_ASSIGN(columns.batch, table.require("batch_size"));
@@ -49,14 +49,14 @@ Result<Columns> find_columns(const CsvTable& table) {
 
 Result<SampleImport> import_zeus(const SampleFile& file, const SampleNames& names) {
   SLACKLINE_ASSIGN(const CsvTable table, read_csv(file.text));
-  SLACKLINE_ASSIGN(const Columns columns, find_columns(table));
+  SLACKLINE_ASSIGN(const ZeusColumns columns, find_columns(table));
   RowProblems problems;
   int full_power = 0;
   for (const CsvRow& row : table.rows)
     full_power = std::max(full_power, read_count(table, row, columns.power, problems).value_or(0));
   ThroughputSample sample;
-  sample.gpu_type = GpuType(names.gpu_type.empty() ? type_of_file(file.path) : names.gpu_type);
-  sample.source = kSource;
+  sample.gpu_type = GpuType(names.gpu_type.empty() ? type_in_path(file.path) : names.gpu_type);
+  sample.source = kZeusSource;
   SampleImport import;
   LeftOut left_out;
   for (const CsvRow& row : table.rows) {

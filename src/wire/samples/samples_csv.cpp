@@ -13,7 +13,7 @@ constexpr std::string_view kThroughput = "throughput_samples_per_s";
 constexpr std::size_t kMaxName = 253;
 constexpr std::size_t kMaxSource = 256;
 
-struct Columns {
+struct SampleColumns {
   std::size_t model = 0;
   std::size_t gpu_type = 0;
   std::size_t batch = 0;
@@ -22,8 +22,8 @@ struct Columns {
   std::optional<std::size_t> source;
 };
 
-Result<Columns> find_columns(const CsvTable& table, SampleRows rows) {
-  Columns columns;
+Result<SampleColumns> find_columns(const CsvTable& table, SampleRows rows) {
+  SampleColumns columns;
   SLACKLINE_ASSIGN(columns.model, table.require("model"));
   SLACKLINE_ASSIGN(columns.gpu_type, table.require("gpu_type"));
   SLACKLINE_ASSIGN(columns.batch, table.require("batch"));
@@ -47,7 +47,7 @@ std::string read_name(const CsvTable& table, const CsvRow& row, std::size_t colu
   return std::string(name);
 }
 
-ThroughputSample read_row(const CsvTable& table, const CsvRow& row, const Columns& columns,
+ThroughputSample read_row(const CsvTable& table, const CsvRow& row, const SampleColumns& columns,
                           RowProblems& problems) {
   ThroughputSample sample;
   sample.model = read_name(table, row, columns.model, problems);
@@ -80,7 +80,7 @@ std::string exact(double number) {
 }  // namespace
 
 Result<std::vector<ThroughputSample>> read_samples(const CsvTable& table, SampleRows rows) {
-  SLACKLINE_ASSIGN(const Columns columns, find_columns(table, rows));
+  SLACKLINE_ASSIGN(const SampleColumns columns, find_columns(table, rows));
   RowProblems problems;
   std::vector<ThroughputSample> samples;
   for (const CsvRow& row : table.rows) {

@@ -22,7 +22,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 // Numbered; validity and names are written as text: "ca 1 0 900", "server 2 of ca 1 0 90 name".
-class FakeMaker final : public AuthorityMaker {
+class FakeAuthorityMaker final : public AuthorityMaker {
  public:
   Result<Authority> make_authority(const Validity& validity,
                                    const Authority* before) const override {
@@ -66,7 +66,7 @@ class FakeMaker final : public AuthorityMaker {
   static double number(std::string_view text) { return parse_number(text).value(); }
 };
 
-class FakeStore final : public cluster::AuthorityStore {
+class FakeAuthorityStore final : public cluster::AuthorityStore {
  public:
   using Stored = std::optional<cluster::StoredAuthority>;
   Result<Stored> read() override {
@@ -131,8 +131,8 @@ class AuthorityKeeperTest : public ::testing::Test {
   test::TemporaryFolder folder;
   test::FakeClock clock;
   obs::MetricsRegistry metrics;
-  FakeMaker maker;
-  FakeStore store;
+  FakeAuthorityMaker maker;
+  FakeAuthorityStore store;
 };
 
 TEST_F(AuthorityKeeperTest, TheFirstOneMakesEverythingAndGivesTheClientItsShare) {

@@ -23,7 +23,7 @@ std::string pem(const std::string& what) {
 }
 
 // Numbered certificates that carry their validity as text.
-class FakeMaker final : public CertificateMaker {
+class FakeCertificateMaker final : public CertificateMaker {
  public:
   Result<CertificateSet> make(const std::vector<std::string>& names,
                               const Validity& validity) const override {
@@ -44,7 +44,7 @@ class FakeMaker final : public CertificateMaker {
 };
 
 // The API server's Secret and configurations.
-class FakeStore final : public cluster::CertificateStore {
+class FakeCertificateStore final : public cluster::CertificateStore {
  public:
   using Stored = std::optional<cluster::StoredCertificates>;
   Result<Stored> read() override {
@@ -93,8 +93,8 @@ class CertificateKeeperTest : public ::testing::Test {
 
   test::TemporaryFolder folder;
   test::FakeClock clock;
-  FakeMaker maker;
-  FakeStore store;
+  FakeCertificateMaker maker;
+  FakeCertificateStore store;
 };
 
 TEST_F(CertificateKeeperTest, TheFirstOneMakesThePairAndPublishesItsAuthority) {

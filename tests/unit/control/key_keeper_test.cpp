@@ -27,7 +27,7 @@ class JumpyClock final : public Clock {
 };
 
 // The API server's Secret.
-class FakeStore final : public cluster::KeyStore {
+class FakeKeyStore final : public cluster::KeyStore {
  public:
   Result<std::optional<cluster::StoredKeys>> read() override {
     if (down) return fail(ErrorCode::kUnavailable, "connection refused");
@@ -63,7 +63,7 @@ class KeyKeeperTest : public ::testing::Test {
   }
 
   JumpyClock clock;
-  FakeStore store;
+  FakeKeyStore store;
   int made = 0;
   Keys used, others;
 };

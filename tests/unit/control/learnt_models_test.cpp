@@ -19,10 +19,11 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const GpuType kT4("T4");
+const GpuType kLearntType("T4");
 
 ThroughputSample sample(double batch, const char* layout, double throughput) {
-  return {"newnet", kT4, batch, *parse_layout(layout), throughput, "a test", SampleOrigin::kImport};
+  return {"newnet", kLearntType,          batch, *parse_layout(layout), throughput,
+          "a test", SampleOrigin::kImport};
 }
 
 // Twelve points on five layouts, of one law.
@@ -71,7 +72,7 @@ TEST_F(ModelsTest, SamplesAreFittedPublishedAndThereAfterARestart) {
   ASSERT_NE(view, nullptr);
   EXPECT_EQ(view->types.front().version, 1) << "the same samples are no new fit";
   EXPECT_EQ(view->types.front().samples, 15);
-  EXPECT_TRUE(again->known().get()->profiles().find("newnet", kT4)->held_out_p90);
+  EXPECT_TRUE(again->known().get()->profiles().find("newnet", kLearntType)->held_out_p90);
 }
 
 TEST_F(ModelsTest, OnlyTheTouchedPairIsFittedAgain) {
@@ -162,7 +163,7 @@ TEST_F(ModelsTest, RowsThatCannotBeReadLeaveTheFitsInUse) {
   }
   const auto models = open();
   EXPECT_THAT(*models->problem().get(), HasSubstr("samples of the model database"));
-  EXPECT_NE(models->known().get()->profiles().find("newnet", kT4), nullptr);
+  EXPECT_NE(models->known().get()->profiles().find("newnet", kLearntType), nullptr);
 }
 
 TEST_F(ModelsTest, ARunIsLearntOnceHoweverOftenItIsTold) {

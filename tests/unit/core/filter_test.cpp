@@ -12,11 +12,11 @@ using namespace slackline::test;
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-constexpr const char* kShare = "gpu.example.com/mem-mib";
+constexpr const char* kMemoryShare = "gpu.example.com/mem-mib";
 
 GpuCatalog catalog() {
   GpuCatalog catalog = default_gpu_catalog();
-  catalog.resources.push_back({kShare, GpuSharing::kVgpu, true});
+  catalog.resources.push_back({kMemoryShare, GpuSharing::kVgpu, true});
   return catalog;
 }
 
@@ -118,23 +118,23 @@ TEST(Filter, KeepsAPlannedPodOnItsNodesWhileThePlanLives) {
 }
 
 TEST(Filter, PassesUnknownNodesForWholeGpusOnly) {
-  const auto cluster = a_cluster().with(a_node("a").resource(kShare, 1000)).build();
+  const auto cluster = a_cluster().with(a_node("a").resource(kMemoryShare, 1000)).build();
   EXPECT_THAT(verdicts(cluster, a_pod("p").gpus(1), {"new"}), Each(Verdict::kPass));
-  EXPECT_THAT(verdicts(cluster, a_pod("p").gpus(500, kShare), {"a", "new"}),
+  EXPECT_THAT(verdicts(cluster, a_pod("p").gpus(500, kMemoryShare), {"a", "new"}),
               ElementsAre(Verdict::kPass, Verdict::kNotYetObserved));
 }
 
 TEST(Filter, AccountsItsOwnResourcesOnEveryNode) {
   const auto cluster = a_cluster()
-                           .with(a_node("a").resource(kShare, 1000))
-                           .with(a_node("b").resource(kShare, 1000))
-                           .with(a_pod("running").gpus(600, kShare).on("a"))
-                           .with(a_pod("next").gpus(600, kShare).nominated("b"))
+                           .with(a_node("a").resource(kMemoryShare, 1000))
+                           .with(a_node("b").resource(kMemoryShare, 1000))
+                           .with(a_pod("running").gpus(600, kMemoryShare).on("a"))
+                           .with(a_pod("next").gpus(600, kMemoryShare).nominated("b"))
                            .build();
-  const auto pod = a_pod("p").managed().gpus(500, kShare);
+  const auto pod = a_pod("p").managed().gpus(500, kMemoryShare);
   EXPECT_THAT(verdicts(cluster, pod, {"a", "b"}),
               ElementsAre(Verdict::kInsufficientGpus, Verdict::kHeldForOthers));
-  EXPECT_THAT(verdicts(cluster, PodBuilder(pod).gpus(400, kShare), {"a", "b"}),
+  EXPECT_THAT(verdicts(cluster, PodBuilder(pod).gpus(400, kMemoryShare), {"a", "b"}),
               Each(Verdict::kPass));
 }
 
@@ -144,7 +144,7 @@ TEST(Filter, FailsOpenWhileTheCacheIsNotTrusted) {
   const auto whole = reply(cluster, a_pod("p").gpus(3).accepts({"T4"}), {"a100", "k80"}, untrusted);
   EXPECT_THAT(whole.verdicts, Each(Verdict::kPass));
   EXPECT_EQ(whole.error, "");
-  EXPECT_NE(reply(cluster, a_pod("p").gpus(500, kShare), {"a100"}, untrusted).error, "");
+  EXPECT_NE(reply(cluster, a_pod("p").gpus(500, kMemoryShare), {"a100"}, untrusted).error, "");
 }
 
 TEST(Filter, CannotAnswerForAPodItCannotRead) {

@@ -10,11 +10,11 @@ namespace {
 using test::a_node;
 using Slots = std::vector<int>;
 
-const std::string kShare = "example.com/share";
+const std::string kSlotShare = "example.com/share";
 
 GpuCatalog shares() {
   GpuCatalog catalog;
-  catalog.resources = {{kShare, GpuSharing::kTimeslice, true},
+  catalog.resources = {{kSlotShare, GpuSharing::kTimeslice, true},
                        {"nvidia.com/gpu", GpuSharing::kWhole, false}};
   return catalog;
 }
@@ -27,16 +27,17 @@ std::optional<Slots> choose(int slots, int gpus, Slots told, std::int64_t count,
 TEST(SlotLayout, IsReadFromTheNode) {
   const GpuCatalog catalog = shares();
   const auto layout = [&](const test::NodeBuilder& node) {
-    return slot_layout(node.build(), kShare, catalog);
+    return slot_layout(node.build(), kSlotShare, catalog);
   };
   const SlotLayout labelled =
-      layout(a_node("n").of("A100", 0).resource(kShare, 16).label("nvidia.com/gpu.count", "8"));
+      layout(a_node("n").of("A100", 0).resource(kSlotShare, 16).label("nvidia.com/gpu.count", "8"));
   EXPECT_EQ(labelled.slots, 16);
   EXPECT_EQ(labelled.gpus, 8);
-  EXPECT_EQ(layout(a_node("n").of("A100", 4).resource(kShare, 16)).gpus, 4) << "its whole GPUs";
-  EXPECT_EQ(layout(a_node("n").of("A100", 0).resource(kShare, 16)).gpus, 1) << "nobody tells";
+  EXPECT_EQ(layout(a_node("n").of("A100", 4).resource(kSlotShare, 16)).gpus, 4) << "its whole GPUs";
+  EXPECT_EQ(layout(a_node("n").of("A100", 0).resource(kSlotShare, 16)).gpus, 1) << "nobody tells";
   EXPECT_EQ(
-      layout(a_node("n").of("A100", 2).resource(kShare, 4).label("nvidia.com/gpu.count", "x")).gpus,
+      layout(a_node("n").of("A100", 2).resource(kSlotShare, 4).label("nvidia.com/gpu.count", "x"))
+          .gpus,
       2);
   EXPECT_EQ(layout(a_node("n").of("A100", 2)).slots, 0);
 }
@@ -82,10 +83,10 @@ TEST(ChooseSlots, SaysWhenThereIsNoChoice) {
 
 TEST(SlotsInUse, CountWhatAPodDidNotAskForAsUntold) {
   SlotsInUse in_use;
-  in_use.add(kShare, 2, {{"other", {5}}, {kShare, {3, 4}}});
-  in_use.add(kShare, 1, {{kShare, {0, 1, 2}}});
-  in_use.add(kShare, 1, {});
-  in_use.add(kShare, 0, {{kShare, {7}}});
+  in_use.add(kSlotShare, 2, {{"other", {5}}, {kSlotShare, {3, 4}}});
+  in_use.add(kSlotShare, 1, {{kSlotShare, {0, 1, 2}}});
+  in_use.add(kSlotShare, 1, {});
+  in_use.add(kSlotShare, 0, {{kSlotShare, {7}}});
   EXPECT_EQ(in_use.told, (Slots{3, 4}));
   EXPECT_EQ(in_use.untold, 2);
 }

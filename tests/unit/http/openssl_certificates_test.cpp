@@ -9,28 +9,29 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::vector<std::string> kNames = {"webhook.ns.svc", "127.0.0.1", "::1"};
+const std::vector<std::string> kWebhookNames = {"webhook.ns.svc", "127.0.0.1", "::1"};
 
 double now_s() {
   return static_cast<double>(std::time(nullptr));
 }
 
 CertificateSet made() {
-  auto set = OpenSslCertificates().make(kNames, {now_s() - 60, now_s() + 3600});
+  auto set = OpenSslCertificates().make(kWebhookNames, {now_s() - 60, now_s() + 3600});
   EXPECT_TRUE(set) << (set ? "" : set.error().message);
   return set.value_or(CertificateSet());
 }
 
-std::string problem(const CertificateSet& set, const std::vector<std::string>& names = kNames) {
+std::string problem(const CertificateSet& set,
+                    const std::vector<std::string>& names = kWebhookNames) {
   const auto validity = OpenSslCertificates().inspect(set, names);
   return validity ? "none" : validity.error().message;
 }
 
 TEST(OpenSslCertificatesTest, WhatIsMadeIsFoundInOrder) {
   const double from_s = now_s() - 60;
-  const auto set = OpenSslCertificates().make(kNames, {from_s, from_s + 7200});
+  const auto set = OpenSslCertificates().make(kWebhookNames, {from_s, from_s + 7200});
   ASSERT_TRUE(set);
-  const auto validity = OpenSslCertificates().inspect(*set, kNames);
+  const auto validity = OpenSslCertificates().inspect(*set, kWebhookNames);
   ASSERT_TRUE(validity) << validity.error().message;
   EXPECT_EQ(validity->from_s, from_s);
   EXPECT_EQ(validity->until_s, from_s + 7200);

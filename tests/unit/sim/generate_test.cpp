@@ -18,12 +18,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const GpuType kK80("K80");
+const GpuType kDrawnType("K80");
 
 WorkloadProfiles profiles() {
   return WorkloadProfiles(
-      {test::a_profile("alexnet", kK80, {"S", {180, 2, -0.00213, 0.18, 1.8}}, 30),
-       test::a_profile("lstm", kK80, {"S", {80, 13.5, -0.107, 0.6, 1.35}}, 30)});
+      {test::a_profile("alexnet", kDrawnType, {"S", {180, 2, -0.00213, 0.18, 1.8}}, 30),
+       test::a_profile("lstm", kDrawnType, {"S", {80, 13.5, -0.107, 0.6, 1.35}}, 30)});
 }
 
 std::vector<DrawRange> ranges() {
@@ -33,7 +33,7 @@ std::vector<DrawRange> ranges() {
 GenerateOptions options(std::uint64_t seed) {
   GenerateOptions options;
   options.seed = seed;
-  options.gpu_type = kK80;
+  options.gpu_type = kDrawnType;
   return options;
 }
 
@@ -104,14 +104,15 @@ TEST(Generate, TheNetsAreThoseOfThePaperWhateverElseIsKnown) {
   std::vector<ProfileEntry> known;
   std::vector<DrawRange> ranges;
   for (const std::string& net : nets) {
-    known.push_back(test::a_profile(net, kK80, {"S", {180, 2, -0.00213, 0.18, 1.8}}, 30));
+    known.push_back(test::a_profile(net, kDrawnType, {"S", {180, 2, -0.00213, 0.18, 1.8}}, 30));
     ranges.push_back({net, {64}, 1000, 2000});
   }
   const auto as_published = generate_paper000(options(1), ranges, WorkloadProfiles(known));
   ASSERT_TRUE(as_published);
   EXPECT_EQ(types_of(*as_published), nets);
   EXPECT_THAT(as_published->assumptions, Not(Contains(HasSubstr("six networks"))));
-  known.push_back(test::a_profile("resnet18", kK80, {"S", {180, 2, -0.00213, 0.18, 1.8}}, 30));
+  known.push_back(
+      test::a_profile("resnet18", kDrawnType, {"S", {180, 2, -0.00213, 0.18, 1.8}}, 30));
   ranges.push_back({"resnet18", {64}, 1000, 2000});
   const auto with_one_more = generate_paper000(options(1), ranges, WorkloadProfiles(known));
   ASSERT_TRUE(with_one_more);
@@ -119,7 +120,8 @@ TEST(Generate, TheNetsAreThoseOfThePaperWhateverElseIsKnown) {
 }
 
 TEST(Generate, OtherNetsAreDrawnWhereThePapersAreUnknownAndThatIsSaid) {
-  const WorkloadProfiles bert({test::a_profile("bert", kK80, {"S", {9, 2, 0, 0.18, 1.8}}, 30)});
+  const WorkloadProfiles bert(
+      {test::a_profile("bert", kDrawnType, {"S", {9, 2, 0, 0.18, 1.8}}, 30)});
   const auto trace = generate_paper000(options(1), {{"bert", {64}, 1000, 2000}}, bert);
   ASSERT_TRUE(trace);
   EXPECT_THAT(types_of(*trace), ElementsAre("bert"));
@@ -134,7 +136,7 @@ TEST(Generate, DeadlinesAreKappaTimesLat11) {
   ASSERT_TRUE(trace);
   const WorkloadProfiles known = profiles();
   for (const TraceTask& task : trace->tasks) {
-    const ProfileEntry& entry = *known.find(task.type, kK80);
+    const ProfileEntry& entry = *known.find(task.type, kDrawnType);
     const double lat11_s = *core::predict_lat_s(entry.coefficients, task.batch, task.iterations,
                                                 Placement{1, 1}, entry.startup_s);
     EXPECT_NEAR(task.deadline_s - task.submit_s, kappa_of(task.qos, {}) * lat11_s, 1e-6);

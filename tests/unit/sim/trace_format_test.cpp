@@ -13,16 +13,17 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-const GpuType kA100("A100");
+const GpuType kTracedType("A100");
 
 class TraceFormats : public ::testing::Test {
  protected:
   TraceFormats()
-      : profiles_({test::a_profile("bert", kA100, {"table", {64, 1, 100, 64, 2, 150, 64, 4, 200}}),
-                   test::a_profile("vgg16", kA100, {"table", {64, 1, 50, 64, 2, 90}})}) {
+      : profiles_(
+            {test::a_profile("bert", kTracedType, {"table", {64, 1, 100, 64, 2, 150, 64, 4, 200}}),
+             test::a_profile("vgg16", kTracedType, {"table", {64, 1, 50, 64, 2, 90}})}) {
     options_.profiles = &profiles_;
-    options_.gpu_type = kA100;
-    options_.ranges = default_draw_ranges(profiles_, kA100);
+    options_.gpu_type = kTracedType;
+    options_.ranges = default_draw_ranges(profiles_, kTracedType);
   }
 
   Trace load(std::string_view text, std::string_view format = "auto") {

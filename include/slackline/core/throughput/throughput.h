@@ -1,6 +1,6 @@
 // How fast a workload trains, and how long it runs (000 eq 4-8).
 //
-// A kind of model is one file in src/core/throughput/throughput and one line in its registry;
+// A kind of model is one file in src/core/throughput and one line in its registry;
 // everything else carries `Coefficients{kind, params}` without knowing the formula. Evaluated left
 // to right in IEEE doubles, without fused multiply-add: the same numbers on every machine.
 //

@@ -15,14 +15,14 @@
 namespace slackline::core {
 namespace {
 
-struct Queued {
+struct RankedTask {
   TaskIndex task;
   ChoiceIndex choice;
   bool last;       // beyond rescue, and yields
   double slack_s;  // w
 };
 
-Queued queued(const Planning& planning, TaskIndex t, Blocked blocked) {
+RankedTask queued(const Planning& planning, TaskIndex t, Blocked blocked) {
   const PlanTask& task = planning.task(t);
   const PlacementMenu& menu = planning.menu(t);
   const double room_s = task.deadline_s - planning.now_s() + kDeadlineTolerance_s;
@@ -40,16 +40,16 @@ Queued queued(const Planning& planning, TaskIndex t, Blocked blocked) {
 
 void serve_qos(Planning& planning, const PolicyOptions& options) {
   if (planning.idle() == 0) return;
-  std::vector<Queued> queue;
+  std::vector<RankedTask> queue;
   for (const TaskIndex task : planning.state().waiting())
     queue.push_back(queued(planning, task, options.blocked));
-  const auto key = [&](const Queued& entry) {
+  const auto key = [&](const RankedTask& entry) {
     const PlanTask& task = planning.task(entry.task);
     return std::tuple(entry.last, entry.slack_s, task.submit_s, task.id);
   };
   std::sort(queue.begin(), queue.end(),
-            [&](const Queued& a, const Queued& b) { return key(a) < key(b); });
-  for (const Queued& entry : queue) {
+            [&](const RankedTask& a, const RankedTask& b) { return key(a) < key(b); });
+  for (const RankedTask& entry : queue) {
     if (planning.fits(entry.task, planning.menu(entry.task).all[entry.choice]))
       planning.start(entry.task, entry.choice);
     else if (options.blocked == Blocked::kEnds)

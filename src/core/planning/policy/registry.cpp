@@ -24,7 +24,7 @@ constexpr Variant kBlocking[] = {
     {"skip", [](PolicyOptions& o) { o.blocked = Blocked::kSkips; }},
     {"yield", [](PolicyOptions& o) { o.blocked = Blocked::kYields; }},
 };
-constexpr Variant kSavable[] = {
+constexpr Variant kSavableVariants[] = {
     {"m",
      [](PolicyOptions& o) {
        o.savable.margin = 0.1;
@@ -68,9 +68,9 @@ const PolicyKind kKinds[] = {
     {"tetris+perf", "tetris+perf", serve_tetris_perf, kInOrder, nothing},
     {"tetris+cer", "tetris+cer", serve_tetris_cer, kInOrder, nothing},
     {"qos", "qos", serve_qos, kBlocking, nothing},
-    {"savable", "savable-first", serve_savable_first, kSavable, waits},
-    {"savable-p", "savable-first", serve_savable_first, kSavable, preempts},
-    {"default", "savable-first", serve_savable_first, kSavable, trades_and_learns},
+    {"savable", "savable-first", serve_savable_first, kSavableVariants, waits},
+    {"savable-p", "savable-first", serve_savable_first, kSavableVariants, preempts},
+    {"default", "savable-first", serve_savable_first, kSavableVariants, trades_and_learns},
 };
 
 Result<const PolicyKind*> find_kind(std::string_view name) {

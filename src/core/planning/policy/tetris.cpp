@@ -29,14 +29,14 @@ ChoiceIndex fastest(const PlacementMenu& menu) {
   return best;
 }
 
-struct Queued {
+struct PackedTask {
   TaskIndex task;
   ChoiceIndex choice;
   double key;
 };
 
-std::vector<Queued> queue_of(const Planning& planning, Fixed fixed) {
-  std::vector<Queued> queue;
+std::vector<PackedTask> queue_of(const Planning& planning, Fixed fixed) {
+  std::vector<PackedTask> queue;
   double area = 0;
   double gpus = 0;
   for (const TaskIndex task : planning.state().waiting()) {
@@ -47,7 +47,7 @@ std::vector<Queued> queue_of(const Planning& planning, Fixed fixed) {
   }
   const double mean_area = area / static_cast<double>(queue.size());
   const double mean_gpus = gpus / static_cast<double>(queue.size());
-  for (Queued& entry : queue) {
+  for (PackedTask& entry : queue) {
     const Choice& o = planning.menu(entry.task).all[entry.choice];
     entry.key = o.area / mean_area - o.gpus / mean_gpus;
   }
@@ -56,13 +56,13 @@ std::vector<Queued> queue_of(const Planning& planning, Fixed fixed) {
 
 void serve(Planning& planning, const PolicyOptions& options, Fixed fixed) {
   if (planning.idle() == 0) return;
-  std::vector<Queued> queue = queue_of(planning, fixed);
+  std::vector<PackedTask> queue = queue_of(planning, fixed);
   if (!options.in_order)
-    std::stable_sort(queue.begin(), queue.end(), [&](const Queued& a, const Queued& b) {
+    std::stable_sort(queue.begin(), queue.end(), [&](const PackedTask& a, const PackedTask& b) {
       return std::pair(a.key, planning.task(a.task).submit_s) <
              std::pair(b.key, planning.task(b.task).submit_s);
     });
-  for (const Queued& entry : queue) {
+  for (const PackedTask& entry : queue) {
     if (planning.fits(entry.task, planning.menu(entry.task).all[entry.choice]))
       planning.start(entry.task, entry.choice);
     else if (options.in_order)
