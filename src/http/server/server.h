@@ -4,8 +4,8 @@
 // (decision 0021).
 //
 // Boost.Beast parses, Boost.Asio waits, OpenSSL encrypts; none of them is visible here.
-// Requirements and measured faults F07-F13, F35, F36: docs/decisions/0001. Every method is
-// thread-safe.
+// Requirements: docs/decisions/0001-beast-serves-httplib-calls.md; faults: docs/RELIABILITY.md,
+// F07-F13, F35, F36. Every method is thread-safe.
 #pragma once
 
 #include <chrono>
