@@ -38,7 +38,7 @@ void Arrivals::note(const Queue& queue, const std::vector<Uid>& names, double no
     next.tasks.erase(next.tasks.begin(), first_kept);
   }
   next.window_s = std::min(kArrivalsWindow_s, now_s - floor_s_);
-  known_.clear();  // who is older than the window is not asked about
+  known_.clear();  // tasks older than the window are left out
   for (const Arrival& arrival : next.tasks)
     known_.insert(arrival.task);
   list_ = std::make_shared<const ArrivalList>(std::move(next));

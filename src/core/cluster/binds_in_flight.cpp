@@ -45,7 +45,7 @@ bool BindsInFlight::over(Entry& entry, const ClusterSnapshot& snapshot, double n
     entry.seen = true;
     return false;
   }
-  // It was there and is neither waiting nor on this node: elsewhere, ended or deleted.
+  // It was seen and now neither waits nor is on this node: it is elsewhere, ended or deleted.
   return entry.seen;
 }
 
@@ -83,7 +83,7 @@ Booked BindsInFlight::book(const ClusterSnapshot& snapshot, const Pod& pod, cons
 }
 
 void BindsInFlight::bound(const Uid& pod, const NodeName& node, double now_steady_s) {
-  // Then it is nowhere else, whatever was doubtful.
+  // Then it is nowhere else, whatever order was doubtful.
   std::erase_if(entries_, [&](const Entry& entry) {
     return entry.pod == pod && entry.node != node && entry.state != State::kInFlight;
   });
@@ -137,7 +137,7 @@ std::int64_t BindsInFlight::booked(const ClusterSnapshot& snapshot, const NodeNa
   return sum;
 }
 
-// One resource without a choice leaves the pod without any: half an answer would be read as whole.
+// If one resource has no choice, the pod gets no slots: half an answer would be read as whole.
 std::vector<DeviceSlots> BindsInFlight::choose(const ClusterSnapshot& snapshot, NodeIndex node,
                                                const Entry& entry,
                                                const GpuCatalog& catalog) const {

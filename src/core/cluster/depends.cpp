@@ -41,8 +41,7 @@ std::vector<std::string> dependency_cycle(const ClusterSnapshot& snapshot, const
   return cycle;
 }
 
-// Takes away, again and again, the Jobs whose dependencies depend on nothing any more: what is left
-// cannot be ordered.
+// Repeatedly removes the Jobs all of whose dependencies are removed: the rest cannot be ordered.
 Dependencies::Dependencies(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {
   std::map<ObjectKey, std::size_t> left;
   for (const JobPtr& job : snapshot.jobs)

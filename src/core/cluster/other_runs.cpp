@@ -14,7 +14,7 @@ namespace {
 
 // For pods of one owner on one GPU type.
 struct Length {
-  std::optional<double> work_s;  // nullopt: nobody knows
+  std::optional<double> work_s;  // nullopt: unknown
   double startup_s = 0;
   double error = 0;
 };

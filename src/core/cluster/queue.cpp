@@ -36,7 +36,7 @@ std::vector<QueuePool> find_pools(const ClusterSnapshot& snapshot, const GpuCata
   return pools;
 }
 
-// All that eligibility depends on, as a key.
+// Everything that eligibility depends on, as a key.
 std::string eligibility_key(const Pod& member) {
   std::string key = format("{}|{}", member.requests.cpu_milli, member.requests.memory_bytes);
   if (!member.constraints) return key;
@@ -54,7 +54,7 @@ std::string eligibility_key(const Pod& member) {
   return key;
 }
 
-// Which nodes one member may use, asked once for all tasks alike.
+// Which nodes one member may use, computed once for all equal tasks.
 class Eligibility {
  public:
   Eligibility(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
@@ -94,7 +94,7 @@ class Eligibility {
   std::map<std::string, EligibleNodesPtr> known_;
 };
 
-// A task's plan in terms of its menu; nullopt where the plan fits none of its choices.
+// A task's plan in terms of its menu; nullopt if the plan matches none of its choices.
 struct PlannedRun {
   ChoiceIndex choice = 0;
   std::vector<PoolNode> nodes;  // each once
@@ -125,8 +125,8 @@ std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const Que
   return std::nullopt;
 }
 
-// How long a new Job keeps its place while its controller has not said Suspended=True: otherwise
-// the younger of two would start where the controller comes to it first.
+// How long a new Job keeps its place while its controller has not noted Suspended=True: otherwise
+// the younger of two would start if the controller sees it first.
 constexpr double kHaltsWithin_s = 10;
 
 double started_s(const QueueTask& task, double now_s) {
@@ -263,7 +263,7 @@ class QueueMaker {
     return described;
   }
 
-  // A node that could run it has come: without a plan, tasks behind it would be given that node.
+  // A node that could run it has appeared: without a plan, tasks behind it would get that node.
   bool may_come_back(const QueueTask& task) {
     return rules_of(task).scale_up && present_.could_run(task, eligibility_key(*task.member));
   }

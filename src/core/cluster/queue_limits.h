@@ -1,5 +1,5 @@
-// maxPending for what no webhook admitted: created while none answered, or with a proof that is not
-// ours. What was admitted was counted then.
+// maxPending for tasks that no webhook admitted: created while none answered, or with a proof that
+// is not Slackline's. Admitted tasks were counted then.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 namespace slackline::core {
 
 // Gives the waiting tasks that nobody admitted and that are over the limit of their queue the
-// hindrance NotAdmitted. They come behind all that was admitted, in the order of `tasks`; what has
-// run once keeps its place.
+// hindrance NotAdmitted. They come behind all admitted tasks, in the order of `tasks`; tasks that
+// have run once keep their place.
 void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues);
 
 }  // namespace slackline::core

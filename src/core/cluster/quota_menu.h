@@ -8,8 +8,8 @@
 
 namespace slackline::core {
 
-// The very menu where everything is admitted; without choices where nothing is. The norms of the
-// whole menu stay.
+// The same menu if everything is admitted; without choices if nothing is. The norms of the whole
+// menu stay.
 std::shared_ptr<const PlacementMenu> admitted_menu(const QuotaBook& quotas, const QueueTask& task,
                                                    const std::shared_ptr<const PlacementMenu>& menu,
                                                    const std::vector<Pool>& pools, double theta);

@@ -11,7 +11,7 @@ namespace {
 void add_member(RealRun& run, const Pod& pod, const Node& node) {
   const auto same = [&](const RealRun::Member& member) { return member.pod == pod.uid; };
   if (std::any_of(run.members.begin(), run.members.end(), same)) return;
-  // Others take the place of those that a restart has ended.
+  // Others replace those that a restart has ended.
   if (static_cast<std::int64_t>(run.members.size()) >= run.job->parallelism)
     run.members.erase(run.members.begin());
   run.members.push_back({pod.uid, NodeName(pod.node), node.gpu_type,
@@ -19,7 +19,7 @@ void add_member(RealRun& run, const Pod& pod, const Node& node) {
                          *pod.started_s});
 }
 
-// True where it is news.
+// True if it is news.
 bool start(RealRun& run) {
   if (static_cast<std::int64_t>(run.members.size()) < run.job->parallelism) return false;
   const bool first = !run.started_s;

@@ -1,8 +1,8 @@
 // Tasks that no present node could ever run (docs/RELIABILITY.md, rule 8). Where their queue has
-// scaleUp, those of one pod go to the stock path without a nomination, because a cluster autoscaler
-// passes over nominated pods; a gang that an autoscaler served pod by pod would only be half there.
+// scaleUp, tasks of one pod are released without a nomination, because a cluster autoscaler ignores
+// nominated pods; a gang that an autoscaler served pod by pod might only start in part.
 //
-// Present is every node of the cluster, full, cordoned or unready ones too: those may come back.
+// Every node of the cluster is present, full, cordoned and unready ones too: those may come back.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@ class PresentNodes {
   PresentNodes(const ClusterSnapshot& snapshot, const GpuCatalog& catalog)
       : snapshot_(snapshot), catalog_(catalog) {}
 
-  // Whether they could run the task in a shape that it allows, if they were empty. Asked once for
-  // all tasks of the same `kind`, which names what their members may use.
+  // Whether they could run the task in a shape that it allows, if they were empty. Computed once
+  // for all tasks of the same `kind`, which names what their members may use.
   bool could_run(const QueueTask& task, const std::string& kind);
 
  private:

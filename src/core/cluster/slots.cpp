@@ -57,8 +57,8 @@ std::vector<Gpu> lay_out(const SlotLayout& layout, const std::vector<bool>& free
   return gpus;
 }
 
-// The fullest GPU with room for `count`, else the one with the most room; one that nobody uses
-// only after those that are in use. Ties: the first.
+// The fullest GPU with room for `count`, else the one with the most room; an unused one only after
+// those in use. Ties: the first.
 Gpu& best_for(std::vector<Gpu>& gpus, std::size_t count) {
   const auto order = [count](const Gpu& gpu) {
     const std::size_t room = gpu.free.size();

@@ -16,7 +16,7 @@ bool is_free(const Job& job) {
   return !job.finished && !job.suspended && job.plan == nullptr;
 }
 
-// Ours to look after, held back by nobody, and not on a node.
+// Slackline's to manage, not held back, and not on a node.
 bool waits_for_scheduler(const ClusterSnapshot& snapshot, const Pod& pod) {
   if (pod.bound() || pod.terminal() || pod.deleting || pod.gated || pod.in_pod_group || pod.plan ||
       !pod.problems.empty() || !pod.requests.wants_gpus())

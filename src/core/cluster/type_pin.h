@@ -10,7 +10,7 @@
 namespace slackline::core {
 
 // The common label of all nodes of the type, by the key that names the type of the planned ones;
-// nullopt where the planned nodes do not share such a label.
+// nullopt if the planned nodes do not share such a label.
 std::optional<MatchExpression> type_requirement(const ClusterSnapshot& snapshot,
                                                 const GpuCatalog& catalog,
                                                 const std::vector<NodeIndex>& of_type,
@@ -20,7 +20,7 @@ std::optional<MatchExpression> type_requirement(const ClusterSnapshot& snapshot,
 std::vector<NodeSelectorTerm> narrowed(std::vector<NodeSelectorTerm> terms,
                                        const MatchExpression& type);
 
-// True where each of the alternatives, of which there is at least one, asks for no other type.
+// True if there are alternatives and each of them asks for no other type.
 bool is_narrowed(const std::vector<NodeSelectorTerm>& terms, const MatchExpression& type);
 
 }  // namespace slackline::core
