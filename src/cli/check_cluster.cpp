@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cli/object_name.h"
+#include "cluster/api/api_client.h"
 #include "cluster/lease/lease_watch.h"
 #include "cluster/watch/kube_source.h"
 #include "control/plan/unled.h"
@@ -17,13 +18,12 @@ namespace {
 
 constexpr double kFirstList_s = 30;
 
-Result<core::HeldBack> count_held(const config::Configuration& configuration) {
+Result<core::HeldBack> count_held(const config::Configuration& configuration,
+                                  cluster::ApiClient& api) {
   obs::MetricsRegistry metrics;
   cluster::KubeOptions options;
-  options.access.kubeconfig = configuration.cluster.kubeconfig;
   options.audit_every_s = 0;
-  SLACKLINE_ASSIGN(const auto source,
-                   cluster::make_kube_source(options, configuration.gpus, metrics, nullptr));
+  const auto source = cluster::make_kube_source(api, options, configuration.gpus, metrics, nullptr);
   SLACKLINE_TRY(source->start());
   const Clock& clock = system_clock();
   const double until_s = clock.steady_s() + kFirstList_s;
@@ -35,12 +35,12 @@ Result<core::HeldBack> count_held(const config::Configuration& configuration) {
 }
 
 Result<std::string> find_unled(const config::Configuration& configuration) {
-  SLACKLINE_ASSIGN(const core::HeldBack held, count_held(configuration));
+  SLACKLINE_ASSIGN(const auto api,
+                   cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
+  SLACKLINE_ASSIGN(const core::HeldBack held, count_held(configuration, *api));
   if (!held.any()) return std::string();
-  SLACKLINE_ASSIGN(const auto watch,
-                   cluster::make_lease_watch({.kubeconfig = configuration.cluster.kubeconfig},
-                                             key_of(configuration.planner.lease)));
-  SLACKLINE_ASSIGN(const bool unled, control::wait_until_unled([&] { return watch->look(); }, {}));
+  cluster::LeaseWatch watch(*api, key_of(configuration.planner.lease));
+  SLACKLINE_ASSIGN(const bool unled, control::wait_until_unled([&] { return watch.look(); }, {}));
   return unled ? control::unled_text(held) : std::string();
 }
 

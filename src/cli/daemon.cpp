@@ -12,8 +12,9 @@
 #include "cli/remote_api_service.h"
 #include "cli/version.h"
 #include "cli/webhook_service.h"
-#include "cluster/api/api_reviewer.h"
+#include "cluster/api/api_client.h"
 #include "cluster/api/kube_writer.h"
+#include "cluster/api/reviewer.h"
 #include "cluster/watch/file_source.h"
 #include "cluster/watch/kube_source.h"
 #include "cluster/watch/observers.h"
@@ -66,6 +67,7 @@ struct Daemon::Parts {
   std::unique_ptr<control::Runs> runs;
   control::PlanDoubts doubts{metrics};
   std::unique_ptr<cluster::Observers> observers;
+  std::unique_ptr<cluster::ApiClient> api;  // null on a file
   std::unique_ptr<KeyService> key;          // null on a file
   std::unique_ptr<PlannerService> planner;  // null unless active; the source's thread wakes it
   std::unique_ptr<cluster::ClusterSource> source;
@@ -79,8 +81,9 @@ struct Daemon::Parts {
   std::unique_ptr<control::ShadowPlanner> shadow;  // null in active mode
   std::unique_ptr<control::QueueQuery> queue;
   std::unique_ptr<control::Health> health;
-  std::unique_ptr<cluster::ApiReviewer> reviewer;  // both null where REST asks for no tokens
-  std::unique_ptr<control::ApiRights> rights;
+  std::unique_ptr<cluster::ApiClient> token_api;  // asked about tokens where `api` is null
+  std::unique_ptr<cluster::Reviewer> reviewer;    // both null where REST asks for no tokens
+  std::unique_ptr<control::Rights> rights;
   std::unique_ptr<OwnAuthority> extender_authority;  // null: given, or none on loopback
   std::unique_ptr<WebhookService> webhook;           // these two null: no listener for it
   std::unique_ptr<RemoteApiService> remote_api;
@@ -100,13 +103,15 @@ struct Daemon::Parts {
   void lay_api_routes(http::Router& router, const config::ListenerSettings& door);
   void refresh_metrics();
   std::function<std::string()> unled() const;
-  Status guard_api();
+  Status guard(http::Router& router, const config::ListenerSettings& door);
   Status open_doors();
   void follow_configuration(ConfigurationSource again);
 };
 
 namespace {
 
+constexpr double kReviewTimeout_s =
+    2;  // two threads serve REST: a slow API server must not hold them
 constexpr std::size_t kReadersQueue = 64;  // who asks for lists and metrics is told soon: try again
 
 }  // namespace
@@ -148,19 +153,17 @@ Status Daemon::Parts::connect_cluster() {
     return source->start();
   }
   cluster::KubeOptions options;
-  options.access.kubeconfig = wanted.kubeconfig;
   options.stale_after_s = wanted.stale_after_s;
   options.audit_every_s = wanted.audit_interval_s;
-  SLACKLINE_ASSIGN(key, KeyService::make(configuration));
+  SLACKLINE_ASSIGN(api, cluster::connect({.kubeconfig = wanted.kubeconfig}));
+  key = KeyService::make(configuration, *api);
   options.mac = &key->mac();
-  SLACKLINE_ASSIGN(writer,
-                   cluster::make_kube_writer(options.access, decisions.catalog, &key->mac()));
-  SLACKLINE_ASSIGN(source,
-                   cluster::make_kube_source(options, decisions.catalog, metrics, observers.get()));
+  writer = cluster::make_kube_writer(*api, decisions.catalog, &key->mac());
+  source = cluster::make_kube_source(*api, options, decisions.catalog, metrics, observers.get());
   follow_runs();
-  SLACKLINE_ASSIGN(planner, PlannerService::make(configuration, settings, models->known(), *source,
-                                                 writer.get(), metrics, *log, key->mac()));
-  SLACKLINE_ASSIGN(give_back, GiveBackService::make(configuration, *source, *writer, metrics));
+  planner = PlannerService::make(configuration, settings, models->known(), *api, *source, *writer,
+                                 metrics, *log, key->mac());
+  give_back = GiveBackService::make(configuration, *api, *source, *writer, metrics);
   return source->start();
 }
 
@@ -228,14 +231,17 @@ std::function<std::string()> Daemon::Parts::unled() const {
 }
 
 // Off loopback whoever has no client certificate must have a token.
-Status Daemon::Parts::guard_api() {
-  const config::ListenerSettings& api = configuration.listeners.api;
-  if (config::is_loopback(api) || !configuration.cluster.dump_file.empty()) return {};
-  if (api.tls && !api.tls->client_ca_file.empty()) return {};
-  SLACKLINE_ASSIGN(reviewer,
-                   cluster::make_api_reviewer({.kubeconfig = configuration.cluster.kubeconfig}));
-  rights = std::make_unique<control::ApiRights>(*reviewer, system_clock());
-  api_router.set_guard(http::make_api_guard(*rights));
+Status Daemon::Parts::guard(http::Router& router, const config::ListenerSettings& door) {
+  if (door.tls && !door.tls->client_ca_file.empty()) return {};
+  if (!rights) {
+    if (!api) {
+      SLACKLINE_ASSIGN(token_api,
+                       cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
+    }
+    reviewer = cluster::make_reviewer(api ? *api : *token_api, kReviewTimeout_s);
+    rights = std::make_unique<control::Rights>(reviewer.get(), system_clock());
+  }
+  router.set_guard(http::make_api_guard(*rights));
   return {};
 }
 
@@ -248,7 +254,7 @@ Status Daemon::Parts::open_doors() {
                                            listener_of("api", doors.api, api_router),
                                            listener_of("metrics", doors.metrics, metrics_router)};
   if (!listeners[0].tls && !config::is_loopback(doors.extender)) {
-    SLACKLINE_ASSIGN(extender_authority, OwnAuthority::start(configuration, metrics));
+    SLACKLINE_ASSIGN(extender_authority, OwnAuthority::start(configuration, api.get(), metrics));
     listeners[0].tls = extender_authority->tls();
   }
   listeners[0].known_peers_only = true;
@@ -258,10 +264,12 @@ Status Daemon::Parts::open_doors() {
   listeners[2].plain_anywhere = true;
   SLACKLINE_ASSIGN(
       webhook, WebhookService::start(configuration, settings, decisions, models->known(), *source,
-                                     key ? &key->mac() : nullptr, metrics));
+                                     api.get(), key ? &key->mac() : nullptr, metrics));
   if (webhook) listeners.push_back(webhook->listener());
-  SLACKLINE_ASSIGN(remote_api, RemoteApiService::start(configuration, [this](http::Router& router) {
+  SLACKLINE_ASSIGN(remote_api,
+                   RemoteApiService::start(configuration, api.get(), [this](http::Router& router) {
                      lay_api_routes(router, configuration.listeners.remote_api);
+                     return guard(router, configuration.listeners.remote_api);
                    }));
   if (remote_api) listeners.push_back(remote_api->listener());
   if (!doors.proxy_api.address.empty()) {
@@ -324,7 +332,9 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_TRY(parts->open_models());
   SLACKLINE_TRY(parts->connect_cluster());
   SLACKLINE_TRY(parts->lay_routes());
-  SLACKLINE_TRY(parts->guard_api());
+  if (const config::ListenerSettings& door = configuration.listeners.api;
+      parts->api && !config::is_loopback(door))
+    SLACKLINE_TRY(parts->guard(parts->api_router, door));
   SLACKLINE_TRY(parts->open_doors());
   parts->clock_watch.start();
   if (parts->planner) parts->planner->start();

@@ -4,15 +4,15 @@
 
 namespace slackline::cli {
 
-Result<std::unique_ptr<GiveBackService>> GiveBackService::make(
-    const config::Configuration& configuration, const cluster::ClusterSource& source,
-    cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics) {
-  if (configuration.mode == Mode::kActive) return std::unique_ptr<GiveBackService>();
+std::unique_ptr<GiveBackService> GiveBackService::make(const config::Configuration& configuration,
+                                                       cluster::ApiClient& api,
+                                                       const cluster::ClusterSource& source,
+                                                       cluster::ClusterWriter& writer,
+                                                       obs::MetricsRegistry& metrics) {
+  if (configuration.mode == Mode::kActive) return {};
   std::unique_ptr<GiveBackService> service(new GiveBackService());
   GiveBackService& parts = *service;
-  SLACKLINE_ASSIGN(parts.lease_,
-                   cluster::make_lease_watch({.kubeconfig = configuration.cluster.kubeconfig},
-                                             key_of(configuration.planner.lease)));
+  parts.lease_ = std::make_unique<cluster::LeaseWatch>(api, key_of(configuration.planner.lease));
   if (configuration.planner.give_back)
     parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, [] {}, system_clock());
   parts.give_back_ = std::make_unique<control::GiveBack>(source, parts.actuator_.get(),

@@ -10,17 +10,17 @@
 #include "config/configuration.h"
 #include "control/plan/actuator.h"
 #include "control/plan/give_back.h"
-#include "slackline/base/result.h"
 
 namespace slackline::cli {
 
 class GiveBackService {
  public:
-  // Null in active mode. Fails when the kubeconfig cannot be used. All references outlive it.
-  static Result<std::unique_ptr<GiveBackService>> make(const config::Configuration& configuration,
-                                                       const cluster::ClusterSource& source,
-                                                       cluster::ClusterWriter& writer,
-                                                       obs::MetricsRegistry& metrics);
+  // Null in active mode. All references outlive it.
+  static std::unique_ptr<GiveBackService> make(const config::Configuration& configuration,
+                                               cluster::ApiClient& api,
+                                               const cluster::ClusterSource& source,
+                                               cluster::ClusterWriter& writer,
+                                               obs::MetricsRegistry& metrics);
 
   void start();
   // Finishes what is under way.

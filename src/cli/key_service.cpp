@@ -7,13 +7,11 @@
 
 namespace slackline::cli {
 
-Result<std::unique_ptr<KeyService>> KeyService::make(const config::Configuration& configuration) {
-  if (!configuration.cluster.dump_file.empty()) return std::unique_ptr<KeyService>();
+std::unique_ptr<KeyService> KeyService::make(const config::Configuration& configuration,
+                                             cluster::ApiClient& api) {
   std::unique_ptr<KeyService> service(new KeyService());
   KeyService& parts = *service;
-  SLACKLINE_ASSIGN(parts.store_,
-                   cluster::make_key_store({.kubeconfig = configuration.cluster.kubeconfig},
-                                           key_of(configuration.trust.key_secret)));
+  parts.store_ = cluster::make_key_store(api, key_of(configuration.trust.key_secret));
   control::KeyOptions options;
   options.life_s = configuration.trust.key_life_s;
   // Who plans needs one; the other modes write nothing.

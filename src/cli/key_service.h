@@ -16,8 +16,9 @@ namespace slackline::cli {
 
 class KeyService {
  public:
-  // Null where the cluster is a file: there is nothing to prove. Has looked once when it returns.
-  static Result<std::unique_ptr<KeyService>> make(const config::Configuration& configuration);
+  // Has looked once when it returns.
+  static std::unique_ptr<KeyService> make(const config::Configuration& configuration,
+                                          cluster::ApiClient& api);
 
   const MessageAuthenticator& mac() const { return mac_; }
 

@@ -14,8 +14,9 @@ constexpr const char* kClientName = "kube-scheduler";
 }  // namespace
 
 Result<std::unique_ptr<OwnAuthority>> OwnAuthority::start(
-    const config::Configuration& configuration, obs::MetricsRegistry& metrics) {
-  if (!configuration.cluster.dump_file.empty())
+    const config::Configuration& configuration, cluster::ApiClient* api,
+    obs::MetricsRegistry& metrics) {
+  if (api == nullptr)
     return fail(ErrorCode::kInvalidArgument,
                 "listeners.extender: without an API server to share certificates through it needs "
                 "TLS files: tls.certFile, keyFile, clientCAFile and clientNames");
@@ -24,11 +25,10 @@ Result<std::unique_ptr<OwnAuthority>> OwnAuthority::start(
   std::unique_ptr<OwnAuthority> own(new OwnAuthority());
   own->file_ = std::filesystem::path(store).replace_filename("extender.pem").string();
   own->trust_file_ = std::filesystem::path(store).replace_filename("extender-clients.pem").string();
-  SLACKLINE_ASSIGN(own->store_, cluster::make_authority_store(
-                                    {.kubeconfig = configuration.cluster.kubeconfig},
-                                    {.secret = key_of(settings.certificate.secret),
-                                     .trust = key_of(settings.trust),
-                                     .client_secret = key_of(settings.client_secret)}));
+  own->store_ =
+      cluster::make_authority_store(*api, {.secret = key_of(settings.certificate.secret),
+                                           .trust = key_of(settings.trust),
+                                           .client_secret = key_of(settings.client_secret)});
   own->keeper_ = std::make_unique<control::AuthorityKeeper>(
       control::AuthorityOptions{.server_names = settings.certificate.names,
                                 .client_name = kClientName,

@@ -18,8 +18,9 @@ namespace slackline::cli {
 class OwnAuthority {
  public:
   // extender.pem and extender-clients.pem are next to the store when it returns. kInvalidArgument:
-  // without an API server there is nothing to share them through.
+  // `api` is null, there is nothing to share them through.
   static Result<std::unique_ptr<OwnAuthority>> start(const config::Configuration& configuration,
+                                                     cluster::ApiClient* api,
                                                      obs::MetricsRegistry& metrics);
 
   http::TlsOptions tls() const;

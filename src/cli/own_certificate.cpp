@@ -10,8 +10,9 @@
 namespace slackline::cli {
 
 Result<std::unique_ptr<OwnCertificate>> OwnCertificate::start(
-    const config::Configuration& configuration, const OwnCertificateOptions& options) {
-  if (!configuration.cluster.dump_file.empty())
+    const config::Configuration& configuration, cluster::ApiClient* api,
+    const OwnCertificateOptions& options) {
+  if (api == nullptr)
     return fail(ErrorCode::kInvalidArgument,
                 format("listeners.{}: without an API server to share a certificate through it "
                        "needs TLS files: tls.certFile and tls.keyFile",
@@ -22,9 +23,7 @@ Result<std::unique_ptr<OwnCertificate>> OwnCertificate::start(
   cluster::CertificateStoreOptions shared{.secret = key_of(options.settings.secret),
                                           .configuration = options.configuration};
   if (!options.trust.empty()) shared.trust = key_of(options.trust);
-  SLACKLINE_ASSIGN(own->store_,
-                   cluster::make_certificate_store({.kubeconfig = configuration.cluster.kubeconfig},
-                                                   std::move(shared)));
+  own->store_ = cluster::make_certificate_store(*api, std::move(shared));
   own->keeper_ = std::make_unique<control::CertificateKeeper>(
       control::CertificateOptions{.listener = options.listener,
                                   .names = options.settings.names,
@@ -40,10 +39,10 @@ http::TlsOptions OwnCertificate::tls() const {
 }
 
 Result<std::unique_ptr<OwnCertificate>> serve_own_certificate(
-    const config::Configuration& configuration, const OwnCertificateOptions& options,
-    http::Listener& listener) {
+    const config::Configuration& configuration, cluster::ApiClient* api,
+    const OwnCertificateOptions& options, http::Listener& listener) {
   if (listener.tls && !listener.tls->cert_file.empty()) return std::unique_ptr<OwnCertificate>();
-  SLACKLINE_ASSIGN(auto own, OwnCertificate::start(configuration, options));
+  SLACKLINE_ASSIGN(auto own, OwnCertificate::start(configuration, api, options));
   http::TlsOptions tls = own->tls();
   if (listener.tls) {
     tls.client_ca_file = listener.tls->client_ca_file;

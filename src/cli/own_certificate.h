@@ -24,9 +24,10 @@ struct OwnCertificateOptions {
 
 class OwnCertificate {
  public:
-  // The file is there when it returns. kInvalidArgument: without an API server there is nothing to
+  // The file is there when it returns. kInvalidArgument: `api` is null, there is nothing to
   // share it through.
   static Result<std::unique_ptr<OwnCertificate>> start(const config::Configuration& configuration,
+                                                       cluster::ApiClient* api,
                                                        const OwnCertificateOptions& options);
 
   http::TlsOptions tls() const;
@@ -43,7 +44,7 @@ class OwnCertificate {
 // Gives `listener` such a certificate where it was given none; its client CA stays. Null: it had
 // one.
 Result<std::unique_ptr<OwnCertificate>> serve_own_certificate(
-    const config::Configuration& configuration, const OwnCertificateOptions& options,
-    http::Listener& listener);
+    const config::Configuration& configuration, cluster::ApiClient* api,
+    const OwnCertificateOptions& options, http::Listener& listener);
 
 }  // namespace slackline::cli

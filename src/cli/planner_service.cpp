@@ -1,6 +1,6 @@
 #include "cli/planner_service.h"
 
-#include "cluster/api/server_version.h"
+#include "cluster/api/api_client.h"
 #include "control/plan/unled.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
@@ -17,30 +17,28 @@ cluster::LeaseOptions lease_options(const config::PlannerSettings& planner) {
 
 }  // namespace
 
-Result<std::unique_ptr<PlannerService>> PlannerService::make(
+std::unique_ptr<PlannerService> PlannerService::make(
     const config::Configuration& configuration, const Published<control::Settings>& settings,
-    const Published<control::Known>& known, cluster::ClusterSource& source,
-    cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics, control::DecisionLog& log,
+    const Published<control::Known>& known, cluster::ApiClient& api, cluster::ClusterSource& source,
+    cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics, control::DecisionLog& log,
     const MessageAuthenticator& mac) {
-  if (configuration.mode != Mode::kActive || writer == nullptr)
-    return std::unique_ptr<PlannerService>();
+  if (configuration.mode != Mode::kActive) return {};
   auto service = std::unique_ptr<PlannerService>(new PlannerService());
   PlannerService& parts = *service;
   control::PlannerOptions options;
   options.catalog = configuration.gpus;
   options.settings = &settings;
   options.can_sign = [&mac] { return mac.ready(); };
-  const cluster::KubeAccess access{.kubeconfig = configuration.cluster.kubeconfig};
-  options.server_minor = [access]() -> std::optional<int> {
-    const auto minor = cluster::server_minor(access);
+  options.server_minor = [&api]() -> std::optional<int> {
+    const auto minor = cluster::server_minor(api);
     if (!minor) obs::log_warning("server_version_unknown", {{"error", minor.error().message}});
     return minor ? std::optional(*minor) : std::nullopt;
   };
   const auto wake = [&parts] { parts.loop_->wake(); };
-  SLACKLINE_ASSIGN(parts.election_, cluster::make_leader_election(
-                                        access, lease_options(configuration.planner), wake));
+  parts.election_ =
+      std::make_unique<cluster::LeaderElection>(api, lease_options(configuration.planner), wake);
   options.leader = [&parts] { return parts.election_->holder(); };
-  parts.actuator_ = std::make_unique<control::Actuator>(*writer, metrics, wake, system_clock());
+  parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, wake, system_clock());
   parts.journal_ = std::make_unique<control::PlanJournal>(log, system_clock());
   parts.actuator_->on_written([&parts](const OwnWrite& write) { parts.journal_->written(write); });
   parts.loop_ = std::make_unique<control::PlannerLoop>(

@@ -19,13 +19,13 @@ namespace slackline::cli {
 
 class PlannerService {
  public:
-  // Null where the mode is not active, or the cluster is a file. To be made before `source` starts;
+  // Null where the mode is not active. To be made before `source` starts;
   // all references outlive it.
-  static Result<std::unique_ptr<PlannerService>> make(
+  static std::unique_ptr<PlannerService> make(
       const config::Configuration& configuration, const Published<control::Settings>& settings,
-      const Published<control::Known>& known, cluster::ClusterSource& source,
-      cluster::ClusterWriter* writer, obs::MetricsRegistry& metrics, control::DecisionLog& log,
-      const MessageAuthenticator& mac);
+      const Published<control::Known>& known, cluster::ApiClient& api,
+      cluster::ClusterSource& source, cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics,
+      control::DecisionLog& log, const MessageAuthenticator& mac);
 
   // What the planner alone knows, and who posts Events.
   const Published<control::PlannerView>& view() const { return loop_->view(); }

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/numbers.h"
+#include "cluster/api/api_client.h"
 #include "cluster/api/kube_writer.h"
 #include "cluster/lease/lease_watch.h"
 #include "cluster/watch/kube_source.h"
@@ -29,7 +30,7 @@ struct ReleaseOptions {
 constexpr double kLongestVigil_s = 24 * 3600;
 
 // Whether another replica leads: then there is nothing to do. Watches the Lease for this long.
-Result<bool> planner_lives(const ReleaseOptions& options, const cluster::KubeAccess& access) {
+Result<bool> planner_lives(const ReleaseOptions& options, cluster::ApiClient& api) {
   if (!options.older_than) return false;
   const auto limit_s = parse_duration_s(*options.older_than);
   if (!limit_s || *limit_s > kLongestVigil_s)
@@ -40,10 +41,9 @@ Result<bool> planner_lives(const ReleaseOptions& options, const cluster::KubeAcc
   if (names.size() != 2)
     return fail(ErrorCode::kInvalidArgument,
                 format("--lease {}: write NAMESPACE/NAME", printable(options.lease)));
-  SLACKLINE_ASSIGN(const auto watch, cluster::make_lease_watch(
-                                         access, {std::string(names[0]), std::string(names[1])}));
+  cluster::LeaseWatch watch(api, {std::string(names[0]), std::string(names[1])});
   SLACKLINE_ASSIGN(const bool unled,
-                   control::wait_until_unled([&] { return watch->look(); }, {.limit_s = *limit_s}));
+                   control::wait_until_unled([&] { return watch.look(); }, {.limit_s = *limit_s}));
   if (!unled)
     std::printf("the Lease %s was just renewed: a planner is running, nothing to do\n",
                 options.lease.c_str());
@@ -62,16 +62,15 @@ Status show_held_back(const cluster::ClusterSource& source, double timeout_s) {
 }
 
 Status release(const ReleaseOptions& options) {
-  const cluster::KubeAccess access{.kubeconfig = options.kubeconfig};
-  SLACKLINE_ASSIGN(const bool lives, planner_lives(options, access));
+  SLACKLINE_ASSIGN(const auto api, cluster::connect({.kubeconfig = options.kubeconfig}));
+  SLACKLINE_ASSIGN(const bool lives, planner_lives(options, *api));
   if (lives) return {};
   obs::MetricsRegistry metrics;
   cluster::KubeOptions kube;
-  kube.access = access;
   kube.audit_every_s = 0;
-  SLACKLINE_ASSIGN(const auto writer, cluster::make_kube_writer(access));
-  SLACKLINE_ASSIGN(const auto source,
-                   cluster::make_kube_source(kube, default_gpu_catalog(), metrics, nullptr));
+  const auto writer = cluster::make_kube_writer(*api);
+  const auto source =
+      cluster::make_kube_source(*api, kube, default_gpu_catalog(), metrics, nullptr);
   SLACKLINE_TRY(source->start());
   if (options.dry_run) return show_held_back(*source, options.timeout_s);
   SLACKLINE_ASSIGN(

@@ -9,26 +9,28 @@
 #include "slackline/base/text.h"
 
 namespace slackline::cli {
+namespace {
+
+constexpr double kReviewTimeout_s = 0.5;  // the whole webhook call has two seconds
+
+}  // namespace
 
 Result<std::unique_ptr<WebhookService>> WebhookService::start(
     const config::Configuration& configuration, const Published<control::Settings>& settings,
     const control::DecisionOptions& decisions, const Published<control::Known>& known,
-    const cluster::ClusterSource& source, const MessageAuthenticator* authenticator,
-    obs::MetricsRegistry& metrics) {
+    const cluster::ClusterSource& source, cluster::ApiClient* api,
+    const MessageAuthenticator* authenticator, obs::MetricsRegistry& metrics) {
   const config::ListenerSettings& listening = configuration.listeners.webhook;
   if (listening.address.empty()) return std::unique_ptr<WebhookService>();
   std::unique_ptr<WebhookService> service(new WebhookService());
-  if (configuration.cluster.dump_file.empty()) {
-    SLACKLINE_ASSIGN(service->reviewer_, cluster::make_access_reviewer(
-                                             {.kubeconfig = configuration.cluster.kubeconfig}));
-  }
+  if (api != nullptr) service->reviewer_ = cluster::make_reviewer(*api, kReviewTimeout_s);
   service->webhook_ = std::make_unique<control::Webhook>(
       settings, decisions, known, source, service->reviewer_.get(), system_clock(), authenticator);
   http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics,
                            static_cast<std::size_t>(listening.limits.max_body_bytes));
   service->listener_ = listener_of("webhook", listening, service->router_);
   SLACKLINE_ASSIGN(service->certificate_,
-                   serve_own_certificate(configuration,
+                   serve_own_certificate(configuration, api,
                                          {.listener = "webhook",
                                           .settings = configuration.webhook.certificate,
                                           .file = "webhook.pem",

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/own_certificate.h"
-#include "cluster/api/access_reviewer.h"
+#include "cluster/api/reviewer.h"
 #include "cluster/watch/source.h"
 #include "config/configuration.h"
 #include "control/serve/extender.h"
@@ -21,14 +21,13 @@ namespace slackline::cli {
 class WebhookService {
  public:
   // Null where the configuration names no listener for it. The certificate's file is there when it
-  // returns. `authenticator` signs what is admitted; null: nothing is.
-  static Result<std::unique_ptr<WebhookService>> start(const config::Configuration& configuration,
-                                                       const Published<control::Settings>& settings,
-                                                       const control::DecisionOptions& decisions,
-                                                       const Published<control::Known>& known,
-                                                       const cluster::ClusterSource& source,
-                                                       const MessageAuthenticator* authenticator,
-                                                       obs::MetricsRegistry& metrics);
+  // returns. `api` is null where the cluster is a file. `authenticator` signs what is admitted;
+  // null: nothing is.
+  static Result<std::unique_ptr<WebhookService>> start(
+      const config::Configuration& configuration, const Published<control::Settings>& settings,
+      const control::DecisionOptions& decisions, const Published<control::Known>& known,
+      const cluster::ClusterSource& source, cluster::ApiClient* api,
+      const MessageAuthenticator* authenticator, obs::MetricsRegistry& metrics);
 
   http::Listener listener() const;
 
@@ -36,7 +35,7 @@ class WebhookService {
   WebhookService() = default;
 
   http::Listener listener_;
-  std::unique_ptr<cluster::AccessReviewer> reviewer_;
+  std::unique_ptr<cluster::Reviewer> reviewer_;
   std::unique_ptr<control::Webhook> webhook_;
   http::Router router_;
   std::unique_ptr<OwnCertificate> certificate_;  // null: one was given

@@ -27,7 +27,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   AdmissionDecision refused;
   refused.refusal = Refusal{"Reason", review->user.name};
   require_json(wire::encode_admission(*review, refused), "a refusal is JSON");
-  require_json(wire::encode_access_review(review->user, {review->ns, "use", "g", "r", "n"}),
-               "JSON");
+  require_json(wire::encode_access_review(review->user, {"use", "r", review->ns, "n"}), "JSON");
   return 0;
 }

@@ -2,6 +2,7 @@
 // what does not count.
 #include <gtest/gtest.h>
 
+#include "cluster/api/api_client.h"
 #include "cluster/api/kube_writer.h"
 #include "cluster/watch/kube_source.h"
 #include "slackline/base/text.h"
@@ -31,7 +32,7 @@ class BeliefFaultsTest : public testing::Test {
     server_ = std::make_unique<FakeApiServer>();
     server_->put(test::kNodesPath, "gpu-1", test::node_json("gpu-1", 4));
     label(true);
-    options_.access.kubeconfig = server_->write_kubeconfig(folder_.path());
+    api_ = connect({.kubeconfig = server_->write_kubeconfig(folder_.path())}).value();
     options_.mac = &mac_;
     options_.timers.backoff_min_s = 0.02;
     options_.timers.backoff_max_s = 0.2;
@@ -44,9 +45,7 @@ class BeliefFaultsTest : public testing::Test {
   }
 
   void start() {
-    auto source = make_kube_source(options_, default_gpu_catalog(), metrics_, nullptr);
-    ASSERT_TRUE(source) << source.error().message;
-    source_ = *std::move(source);
+    source_ = make_kube_source(*api_, options_, default_gpu_catalog(), metrics_, nullptr);
     ASSERT_TRUE(source_->start());
   }
 
@@ -95,6 +94,7 @@ class BeliefFaultsTest : public testing::Test {
   std::unique_ptr<FakeApiServer> server_;
   test::FakeMac mac_;
   KubeOptions options_;
+  std::unique_ptr<ApiClient> api_;
   obs::MetricsRegistry metrics_;
   std::unique_ptr<ClusterSource> source_;
 };
@@ -143,9 +143,8 @@ TEST_F(BeliefFaultsTest, ALabelThatGoesGivesTheTaskBackByOneWrite) {
   server_->next(kJob, [](const FakeRequest&, FakeConnection& reply) {
     reply.reply(200, R"({"metadata":{"resourceVersion":"2000"}})");
   });
-  const auto writer = make_kube_writer(options_.access, default_gpu_catalog(), &mac_);
-  ASSERT_TRUE(writer);
-  ASSERT_TRUE((*writer)->write(writes[0]));
+  const auto writer = make_kube_writer(*api_, default_gpu_catalog(), &mac_);
+  ASSERT_TRUE(writer->write(writes[0]));
   const std::string body = server_->requests(kJob).at(0).body;
   EXPECT_NE(body.find(R"("suspend":false)"), std::string::npos) << body;
   EXPECT_NE(body.find(R"("slackline.dev/suspended-by":null)"), std::string::npos) << body;
@@ -153,13 +152,12 @@ TEST_F(BeliefFaultsTest, ALabelThatGoesGivesTheTaskBackByOneWrite) {
 
 TEST_F(BeliefFaultsTest, WithoutAKeyNoPlanIsWritten) {
   mac_.use("");
-  const auto writer = make_kube_writer(options_.access, default_gpu_catalog(), &mac_);
-  ASSERT_TRUE(writer);
+  const auto writer = make_kube_writer(*api_, default_gpu_catalog(), &mac_);
   OwnWrite write;
   write.kind = OwnWriteKind::kReleaseJob;
   write.key = {"ml", "train"};
   write.plan = std::make_shared<const PlanNote>();
-  EXPECT_FALSE((*writer)->write(write));
+  EXPECT_FALSE(writer->write(write));
   EXPECT_EQ(server_->count(kJob), 0u);
 }
 

@@ -2,6 +2,7 @@
 // the pod's node decides (F39); a pod without GPUs is judged by what the API server has of it.
 #include <gtest/gtest.h>
 
+#include "cluster/api/api_client.h"
 #include "cluster/api/kube_writer.h"
 #include "control/serve/binder.h"
 #include "support/cluster_builder.h"
@@ -37,10 +38,8 @@ class BinderFaultsTest : public testing::Test {
                      .with(a_node("tainted").taint("team", "vision"))
                      .add(std::move(pod))
                      .build());
-    auto writer =
-        cluster::make_kube_writer({.kubeconfig = server_.write_kubeconfig(folder_.path())});
-    ASSERT_TRUE(writer) << writer.error().message;
-    writer_ = *std::move(writer);
+    api_ = cluster::connect({.kubeconfig = server_.write_kubeconfig(folder_.path())}).value();
+    writer_ = cluster::make_kube_writer(*api_);
   }
 
   BindOutcome bind(const std::string& node = "gpu-1") {
@@ -57,6 +56,7 @@ class BinderFaultsTest : public testing::Test {
   test::FakeSource source_{ClusterSnapshot()};
   const GpuCatalog catalog_ = default_gpu_catalog();
   ShareAccount shares_{catalog_, source_, nullptr, system_clock()};
+  std::unique_ptr<cluster::ApiClient> api_;
   std::unique_ptr<cluster::ClusterWriter> writer_;
   double took_s_ = 0;
 };

@@ -10,7 +10,7 @@
 
 #include <sys/resource.h>
 
-#include "cluster/api/api_reviewer.h"
+#include "cluster/api/reviewer.h"
 #include "control/journal/decision_log.h"
 #include "control/query/health.h"
 #include "control/serve/extender.h"
@@ -44,7 +44,7 @@ constexpr int kConnections = 256;  // that a listener takes
 constexpr int kFlood = 400;
 
 // Takes its time, as an API server in trouble does; it knows tokens that begin with "good".
-class SlowReviewer final : public cluster::ApiReviewer {
+class SlowReviewer final : public cluster::Reviewer {
  public:
   Result<std::optional<Requester>> who_is(const std::string& token) override {
     std::this_thread::sleep_for(milliseconds(300));
@@ -208,7 +208,7 @@ class HttpFlood : public testing::Test {
   control::Extender extender_{options_, known_, source_, &writer_, log_, clock_};
   control::Health health_{source_, models_problem_, log_};
   SlowReviewer reviewer_;
-  control::ApiRights rights_{reviewer_, clock_};
+  control::Rights rights_{&reviewer_, clock_};
   http::Router extender_router_;
   http::Router api_router_;
   http::Router metrics_router_;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "cluster/api/api_client.h"
 #include "support/fake_api_server.h"
 #include "support/kube_json.h"
 #include "support/temporary_folder.h"
@@ -28,9 +29,8 @@ const BindingOrder kOrder{
 class KubeWriterTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto writer = make_kube_writer({.kubeconfig = server_.write_kubeconfig(folder_.string())});
-    ASSERT_TRUE(writer) << writer.error().message;
-    writer_ = *std::move(writer);
+    api_ = connect({.kubeconfig = server_.write_kubeconfig(folder_.string())}).value();
+    writer_ = make_kube_writer(*api_);
   }
 
   ErrorCode bind_answered(int status, const std::string& reason) {
@@ -47,6 +47,7 @@ class KubeWriterTest : public testing::Test {
   const test::TemporaryFolder temporary_;
   const std::filesystem::path folder_ = temporary_.path();
   FakeApiServer server_;
+  std::unique_ptr<ApiClient> api_;
   std::unique_ptr<ClusterWriter> writer_;
 };
 

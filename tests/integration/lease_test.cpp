@@ -72,8 +72,11 @@ class LeaseTest : public testing::Test {
     reply.reply(200, lease_);
   }
 
-  KubeEndpoint endpoint() {
-    return *find_endpoint({.kubeconfig = server_.write_kubeconfig(temporary_.path())});
+  // Every replica has a client of its own.
+  ApiClient& api() {
+    clients_.push_back(
+        connect({.kubeconfig = server_.write_kubeconfig(temporary_.path())}).value());
+    return *clients_.back();
   }
 
   std::unique_ptr<LeaderElection> candidate(const std::string& identity,
@@ -83,7 +86,7 @@ class LeaseTest : public testing::Test {
     options.duration_s = 1.0;
     options.renew_within_s = 0.6;
     options.retry_s = 0.1;
-    return std::make_unique<LeaderElection>(endpoint(), options, [] {}, clock);
+    return std::make_unique<LeaderElection>(api(), options, [] {}, clock);
   }
 
   std::unique_ptr<LeaderElection> replica(const std::string& identity,
@@ -105,6 +108,7 @@ class LeaseTest : public testing::Test {
   std::set<std::string> holders_ SLACKLINE_GUARDED_BY(mutex_);
   std::vector<std::int64_t> terms_ SLACKLINE_GUARDED_BY(mutex_);
   FakeApiServer server_;
+  std::vector<std::unique_ptr<ApiClient>> clients_;
 };
 
 TEST_F(LeaseTest, OfTwoReplicasOneLeadsAndTheOtherFollowsWhenItStops) {
@@ -212,7 +216,7 @@ TEST_F(LeaseTest, ALeaseThatIsRenewedIsNeverLostWhateverTheClocksSay) {
   SkewedClock clocks[2];
   auto leader = replica("a", clocks[0]);
   ASSERT_TRUE(eventually([&] { return leader->term() == 1; }));
-  LeaseWatch watch(endpoint(), {"slackline-system", "slackline"}, 1.0, clocks[1]);
+  LeaseWatch watch(api(), {"slackline-system", "slackline"}, 1.0, clocks[1]);
   for (const double of_leader_s : kSkews_s)
     for (const double of_watch_s : kSkews_s) {
       clocks[0].skew_s = of_leader_s;
@@ -237,7 +241,7 @@ TEST_F(LeaseTest, ADeadLeadersLeaseIsLostOnceItWasSeenUnchangedForItsDuration) {
                       R"("leaseDurationSeconds":1,"renewTime":"garbage"}}}})",
                       ++version_);
     }
-    LeaseWatch watch(endpoint(), {"slackline-system", "slackline"}, 0.5, clock);
+    LeaseWatch watch(api(), {"slackline-system", "slackline"}, 0.5, clock);
     const double began_s = system_clock().steady_s();
     ASSERT_FALSE(watch.look()->lost()) << "one look tells nothing";
     ASSERT_TRUE(eventually([&] { return watch.look()->lost(); }, 3)) << skew_s;
@@ -254,7 +258,7 @@ TEST_F(LeaseTest, WhatCouldNotBeSeenIsNotCounted) {
     lease_ =
         R"({"metadata":{"resourceVersion":"7"},"spec":{"holderIdentity":"a","leaseDurationSeconds":1}})";
   }
-  LeaseWatch watch(endpoint(), {"slackline-system", "slackline"}, 0.2);
+  LeaseWatch watch(api(), {"slackline-system", "slackline"}, 0.2);
   ASSERT_TRUE(watch.look());
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
   server_.next("GET " + kItem, [](const FakeRequest&, FakeConnection& reply) {
@@ -268,7 +272,7 @@ TEST_F(LeaseTest, WhatCouldNotBeSeenIsNotCounted) {
 }
 
 TEST_F(LeaseTest, NoLeaseIsARecordLikeAnyOther) {
-  LeaseWatch watch(endpoint(), {"slackline-system", "slackline"}, 0.2);
+  LeaseWatch watch(api(), {"slackline-system", "slackline"}, 0.2);
   ASSERT_FALSE(watch.look()->exists);
   std::this_thread::sleep_for(std::chrono::milliseconds(250));
   EXPECT_TRUE(watch.look()->lost());

@@ -1,8 +1,8 @@
 // The writes of the hand-over against an API server that refuses and hangs.
 #include <gtest/gtest.h>
 
+#include "cluster/api/api_client.h"
 #include "cluster/api/kube_writer.h"
-#include "cluster/api/server_version.h"
 #include "support/fake_api_server.h"
 #include "support/temporary_folder.h"
 
@@ -19,9 +19,8 @@ const std::string kJobPatch = "PATCH /apis/batch/v1/namespaces/ml/jobs/train";
 class OwnWriteTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto writer = make_kube_writer({.kubeconfig = server_.write_kubeconfig(temporary_.path())});
-    ASSERT_TRUE(writer) << writer.error().message;
-    writer_ = *std::move(writer);
+    api_ = connect({.kubeconfig = server_.write_kubeconfig(temporary_.path())}).value();
+    writer_ = make_kube_writer(*api_);
     Pod pod;
     pod.key = {"ml", "train-0"};
     pod.uid = Uid("u2");
@@ -42,6 +41,7 @@ class OwnWriteTest : public testing::Test {
 
   const test::TemporaryFolder temporary_;
   FakeApiServer server_;
+  std::unique_ptr<ApiClient> api_;
   std::unique_ptr<ClusterWriter> writer_;
   OwnWrite lift_, nominate_, suspend_;
 };
@@ -62,13 +62,12 @@ TEST_F(OwnWriteTest, AJobIsLetGoEvenIfItsTemplateMayNotBeChanged) {
 }
 
 TEST_F(OwnWriteTest, TheServerIsAskedForItsVersion) {
-  const KubeAccess access{.kubeconfig = server_.write_kubeconfig(temporary_.path())};
   answer("GET /version", 200, R"({"major":"1","minor":"35"})");
-  const auto minor = server_minor(access);
+  const auto minor = server_minor(*api_);
   ASSERT_TRUE(minor) << minor.error().message;
   EXPECT_EQ(*minor, 35);
   answer("GET /version", 503, "{}");
-  EXPECT_FALSE(server_minor(access));
+  EXPECT_FALSE(server_minor(*api_));
 }
 
 TEST_F(OwnWriteTest, EachGoesWhereItBelongsAndTellsTheNewVersion) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "cluster/api/api_client.h"
 #include "cluster/watch/kube_source.h"
 #include "slackline/base/text.h"
 #include "support/eventually.h"
@@ -63,11 +64,14 @@ class ReflectorTest : public testing::Test {
     server_->stop();  // before server_ changes: answers still running look at it
   }
 
+  void connect_by(const std::string& kubeconfig) {
+    source_.reset();
+    api_ = connect({.kubeconfig = kubeconfig}).value();
+    source_ = make_kube_source(*api_, options_, default_gpu_catalog(), metrics_, nullptr);
+  }
+
   void start(const std::string& token_file = "") {
-    options_.access.kubeconfig = server_->write_kubeconfig(folder_.string(), token_file);
-    auto source = make_kube_source(options_, default_gpu_catalog(), metrics_, nullptr);
-    ASSERT_TRUE(source) << source.error().message;
-    source_ = *std::move(source);
+    connect_by(server_->write_kubeconfig(folder_.string(), token_file));
     ASSERT_TRUE(source_->start());
   }
 
@@ -128,6 +132,7 @@ class ReflectorTest : public testing::Test {
   std::unique_ptr<FakeApiServer> server_;
   obs::MetricsRegistry metrics_;
   KubeOptions options_;
+  std::unique_ptr<ApiClient> api_;
   std::unique_ptr<ClusterSource> source_;
 };
 
@@ -306,8 +311,7 @@ TEST_F(ReflectorTest, F19AServerThatIsDownAtStartIsWaitedFor) {
   const std::uint16_t port = server_->port();
   const std::string kubeconfig = server_->write_kubeconfig(folder_.string());
   server_.reset();
-  options_.access.kubeconfig = kubeconfig;
-  source_ = *make_kube_source(options_, default_gpu_catalog(), metrics_, nullptr);
+  connect_by(kubeconfig);
   ASSERT_TRUE(source_->start());
   EXPECT_TRUE(eventually([&] { return restarts("pods", "unreachable") >= 2; }));
   EXPECT_FALSE(source_->health().synced);

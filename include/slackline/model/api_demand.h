@@ -1,4 +1,4 @@
-// ApiDemand: what a caller of REST wants to do, as a right of the group slackline.dev.
+// ApiDemand: what somebody wants to do, as a right of the group slackline.dev.
 #pragma once
 
 #include <string>
@@ -6,9 +6,10 @@
 namespace slackline {
 
 struct ApiDemand {
-  std::string verb;      // get, create, update, delete
-  std::string resource;  // tasks, queue, nodes ...
+  std::string verb;      // get, create, update, delete; use
+  std::string resource;  // tasks, queue, nodes ...; qosclasses
   std::string ns;        // empty: in all namespaces
+  std::string name{};    // of one object; empty: any
 };
 
 }  // namespace slackline

@@ -4,6 +4,7 @@
 
 #include "slackline/base/text.h"
 #include "wire/kube/kube_decode.h"
+#include "wire/kube/version_codec.h"
 
 namespace slackline::cluster {
 namespace {
@@ -90,6 +91,20 @@ ApiResult<void> ApiClient::stream(net::HttpStream& stream, net::StreamRequest re
 
 std::unique_ptr<net::HttpStream> ApiClient::make_stream() const {
   return std::make_unique<net::HttpStream>(endpoint_.tls);
+}
+
+Result<std::unique_ptr<ApiClient>> connect(const KubeAccess& access) {
+  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
+  return std::make_unique<ApiClient>(std::move(endpoint), system_clock());
+}
+
+Result<int> server_minor(ApiClient& client) {
+  net::HttpRequest request;
+  request.url = "/version";
+  request.timeout_s = 3;
+  const auto answer = client.send(std::move(request));
+  if (!answer) return fail(answer.error().error().with_context("asking for the server's version"));
+  return wire::decode_server_minor(answer->body);
 }
 
 std::string path_segment(std::string_view text) {

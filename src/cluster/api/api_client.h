@@ -1,7 +1,8 @@
 // ApiClient: requests to one API server with our credentials, and its refusals as one type.
 //
 // A 401 makes the token be read, or a plug-in run, again and the request be sent once more (F22),
-// in the time that is left of it.
+// in the time that is left of it. One client serves all parts of a process: they share its token
+// and its connections.
 //
 // Thread-safety: send() from any thread; stream() from any thread with a HttpStream of its own.
 #pragma once
@@ -51,6 +52,7 @@ class ApiClient {
                          const net::StreamHandlers& handlers);
 
   std::unique_ptr<net::HttpStream> make_stream() const;
+  const KubeEndpoint& endpoint() const { return endpoint_; }
 
  private:
   const KubeEndpoint endpoint_;
@@ -58,6 +60,12 @@ class ApiClient {
   Credentials credentials_;
   net::HttpClient http_;
 };
+
+// The one client of a process. Asks nothing yet; fails when the kubeconfig cannot be used.
+Result<std::unique_ptr<ApiClient>> connect(const KubeAccess& access);
+
+// The minor version of Kubernetes ("1.36" is 36). Blocks for at most three seconds.
+Result<int> server_minor(ApiClient& client);
 
 // One segment of a path, percent-encoded.
 std::string path_segment(std::string_view text);

@@ -14,8 +14,8 @@ constexpr const char* kMergePatch = "application/merge-patch+json";
 
 class KubeAuthorityStore final : public AuthorityStore {
  public:
-  KubeAuthorityStore(KubeEndpoint endpoint, AuthorityStoreOptions options)
-      : client_(std::move(endpoint)), options_(std::move(options)) {}
+  KubeAuthorityStore(ApiClient& client, AuthorityStoreOptions options)
+      : client_(client), options_(std::move(options)) {}
 
   Result<std::optional<StoredAuthority>> read() override {
     SLACKLINE_ASSIGN(const std::string path, secret_path());
@@ -70,10 +70,9 @@ class KubeAuthorityStore final : public AuthorityStore {
 
 }  // namespace
 
-Result<std::unique_ptr<AuthorityStore>> make_authority_store(const KubeAccess& access,
-                                                             AuthorityStoreOptions options) {
-  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
-  return std::make_unique<KubeAuthorityStore>(std::move(endpoint), std::move(options));
+std::unique_ptr<AuthorityStore> make_authority_store(ApiClient& client,
+                                                     AuthorityStoreOptions options) {
+  return std::make_unique<KubeAuthorityStore>(client, std::move(options));
 }
 
 }  // namespace slackline::cluster

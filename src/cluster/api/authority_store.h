@@ -9,12 +9,13 @@
 #include <optional>
 #include <string>
 
-#include "cluster/watch/kube_source.h"
 #include "slackline/base/result.h"
 #include "slackline/model/certificate.h"
 #include "slackline/model/ids.h"
 
 namespace slackline::cluster {
+
+class ApiClient;
 
 struct StoredAuthority {
   MutualCertificates certificates;
@@ -41,8 +42,8 @@ struct AuthorityStoreOptions {
   ObjectKey client_secret;  // tls.crt and tls.key, what kube-scheduler shows
 };
 
-// Fails when the kubeconfig cannot be used.
-Result<std::unique_ptr<AuthorityStore>> make_authority_store(const KubeAccess& access,
-                                                             AuthorityStoreOptions options);
+// `client` outlives it.
+std::unique_ptr<AuthorityStore> make_authority_store(ApiClient& client,
+                                                     AuthorityStoreOptions options);
 
 }  // namespace slackline::cluster

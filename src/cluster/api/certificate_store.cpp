@@ -11,8 +11,8 @@ namespace {
 
 class KubeCertificateStore final : public CertificateStore {
  public:
-  KubeCertificateStore(KubeEndpoint endpoint, CertificateStoreOptions options)
-      : client_(std::move(endpoint)), options_(std::move(options)) {}
+  KubeCertificateStore(ApiClient& client, CertificateStoreOptions options)
+      : client_(client), options_(std::move(options)) {}
 
   Result<std::optional<StoredCertificates>> read() override {
     SLACKLINE_ASSIGN(const std::string path, secret_path());
@@ -81,10 +81,9 @@ class KubeCertificateStore final : public CertificateStore {
 
 }  // namespace
 
-Result<std::unique_ptr<CertificateStore>> make_certificate_store(const KubeAccess& access,
-                                                                 CertificateStoreOptions options) {
-  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
-  return std::make_unique<KubeCertificateStore>(std::move(endpoint), std::move(options));
+std::unique_ptr<CertificateStore> make_certificate_store(ApiClient& client,
+                                                         CertificateStoreOptions options) {
+  return std::make_unique<KubeCertificateStore>(client, std::move(options));
 }
 
 }  // namespace slackline::cluster

@@ -9,12 +9,13 @@
 #include <optional>
 #include <string>
 
-#include "cluster/watch/kube_source.h"
 #include "slackline/base/result.h"
 #include "slackline/model/certificate.h"
 #include "slackline/model/ids.h"
 
 namespace slackline::cluster {
+
+class ApiClient;
 
 struct StoredCertificates {
   CertificateSet set;
@@ -40,8 +41,8 @@ struct CertificateStoreOptions {
   std::optional<ObjectKey> trust{};  // the ConfigMap that gets them as ca.crt
 };
 
-// Fails when the kubeconfig cannot be used.
-Result<std::unique_ptr<CertificateStore>> make_certificate_store(const KubeAccess& access,
-                                                                 CertificateStoreOptions options);
+// `client` outlives it.
+std::unique_ptr<CertificateStore> make_certificate_store(ApiClient& client,
+                                                         CertificateStoreOptions options);
 
 }  // namespace slackline::cluster

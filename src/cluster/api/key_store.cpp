@@ -11,8 +11,7 @@ namespace {
 
 class KubeKeyStore final : public KeyStore {
  public:
-  KubeKeyStore(KubeEndpoint endpoint, ObjectKey secret)
-      : client_(std::move(endpoint)), secret_(std::move(secret)) {}
+  KubeKeyStore(ApiClient& client, ObjectKey secret) : client_(client), secret_(std::move(secret)) {}
 
   Result<std::optional<StoredKeys>> read() override {
     SLACKLINE_ASSIGN(const std::string path, secret_path());
@@ -47,9 +46,8 @@ class KubeKeyStore final : public KeyStore {
 
 }  // namespace
 
-Result<std::unique_ptr<KeyStore>> make_key_store(const KubeAccess& access, ObjectKey secret) {
-  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
-  return std::make_unique<KubeKeyStore>(std::move(endpoint), std::move(secret));
+std::unique_ptr<KeyStore> make_key_store(ApiClient& client, ObjectKey secret) {
+  return std::make_unique<KubeKeyStore>(client, std::move(secret));
 }
 
 }  // namespace slackline::cluster

@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "cluster/watch/kube_source.h"
 #include "slackline/base/result.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/shared_key.h"
 
 namespace slackline::cluster {
+
+class ApiClient;
 
 struct StoredKeys {
   std::vector<SharedKey> keys;  // the newest first; empty: the Secret has none that can be read
@@ -30,7 +31,7 @@ class KeyStore {
   virtual Status replace(const StoredKeys& keys) = 0;
 };
 
-// Fails when the kubeconfig cannot be used.
-Result<std::unique_ptr<KeyStore>> make_key_store(const KubeAccess& access, ObjectKey secret);
+// `client` outlives it.
+std::unique_ptr<KeyStore> make_key_store(ApiClient& client, ObjectKey secret);
 
 }  // namespace slackline::cluster

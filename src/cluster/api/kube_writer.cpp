@@ -38,8 +38,8 @@ Error meaning_of(const OwnWrite& write, const ApiFailure& failure) {
 
 class KubeWriter final : public ClusterWriter {
  public:
-  KubeWriter(KubeEndpoint endpoint, GpuCatalog catalog, const MessageAuthenticator* mac)
-      : client_(std::move(endpoint), system_clock()), catalog_(std::move(catalog)), mac_(mac) {}
+  KubeWriter(ApiClient& client, GpuCatalog catalog, const MessageAuthenticator* mac)
+      : client_(client), catalog_(std::move(catalog)), mac_(mac) {}
 
   Status bind(const BindingOrder& order, double timeout_s) override {
     net::HttpRequest request;
@@ -147,18 +147,16 @@ class KubeWriter final : public ClusterWriter {
     return {};
   }
 
-  ApiClient client_;
+  ApiClient& client_;
   const GpuCatalog catalog_;
   const MessageAuthenticator* const mac_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access,
-                                                        GpuCatalog catalog,
-                                                        const MessageAuthenticator* mac) {
-  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
-  return std::make_unique<KubeWriter>(std::move(endpoint), std::move(catalog), mac);
+std::unique_ptr<ClusterWriter> make_kube_writer(ApiClient& client, GpuCatalog catalog,
+                                                const MessageAuthenticator* mac) {
+  return std::make_unique<KubeWriter>(client, std::move(catalog), mac);
 }
 
 }  // namespace slackline::cluster

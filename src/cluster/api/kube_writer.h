@@ -7,25 +7,25 @@
 
 #include <memory>
 
-#include "cluster/watch/kube_source.h"
 #include "cluster/watch/source.h"
-#include "slackline/base/result.h"
 #include "slackline/model/gpu_catalog.h"
 
 namespace slackline::cluster {
+
+class ApiClient;
 
 // Of the writes that no scheduler waits for.
 inline constexpr double kOwnWriteTimeout_s = 5.0;
 
 // Plans are written with a proof by `mac`, and while it has no key not at all (kInvalidArgument);
-// it outlives the writer. Null: plans are written without one.
+// it and `client` outlive the writer. Null: plans are written without one.
 //
-// Fails when the kubeconfig cannot be used. Errors of the writer: kConflict (409), kNotFound (404),
+// Errors of the writer: kConflict (409), kNotFound (404),
 // kForbidden (401, 403), kInvalidArgument (other 4xx), kResourceExhausted (429), kUnavailable (5xx,
 // unreachable), kTimeout (may have happened).
 // `catalog` says which resources of a pod that is read are GPUs.
-Result<std::unique_ptr<ClusterWriter>> make_kube_writer(const KubeAccess& access,
-                                                        GpuCatalog catalog = default_gpu_catalog(),
-                                                        const MessageAuthenticator* mac = nullptr);
+std::unique_ptr<ClusterWriter> make_kube_writer(ApiClient& client,
+                                                GpuCatalog catalog = default_gpu_catalog(),
+                                                const MessageAuthenticator* mac = nullptr);
 
 }  // namespace slackline::cluster

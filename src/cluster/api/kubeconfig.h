@@ -7,11 +7,19 @@
 #include <vector>
 
 #include "cluster/api/exec_plugin.h"
-#include "cluster/watch/kube_source.h"
 #include "net/tls.h"
 #include "slackline/base/result.h"
 
 namespace slackline::cluster {
+
+// The API server's address and Slackline's credentials: a kubeconfig, or the pod's ServiceAccount.
+struct KubeAccess {
+  // Empty: in a pod (KUBERNETES_SERVICE_HOST is set) its ServiceAccount, else $KUBECONFIG, else
+  // ~/.kube/config.
+  std::string kubeconfig = {};
+  std::string context = {};  // empty = current-context
+  std::string service_account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
+};
 
 struct KubeEndpoint {
   std::string server;  // "https://host:port", without a trailing slash

@@ -11,8 +11,6 @@ constexpr double kTimeout_s = 2;  // the daemon does not open its doors before t
 
 }  // namespace
 
-ObjectClient::ObjectClient(KubeEndpoint endpoint) : client_(std::move(endpoint), system_clock()) {}
-
 Result<std::string> ObjectClient::send(const std::string& method, const std::string& path,
                                        std::string body, const std::string& content_type) {
   net::HttpRequest request;

@@ -14,7 +14,7 @@ namespace slackline::cluster {
 
 class ObjectClient {
  public:
-  explicit ObjectClient(KubeEndpoint endpoint);
+  explicit ObjectClient(ApiClient& client) : client_(client) {}  // outlives it
 
   // The answer's body; an error says method and path. `content_type` may be empty.
   Result<std::string> send(const std::string& method, const std::string& path, std::string body,
@@ -26,7 +26,7 @@ class ObjectClient {
              const std::string& content_type);
 
  private:
-  ApiClient client_;
+  ApiClient& client_;
 };
 
 }  // namespace slackline::cluster

@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include "cluster/api/kubeconfig.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
 
@@ -26,12 +25,12 @@ LeaseOptions with_identity(LeaseOptions options) {
 
 }  // namespace
 
-LeaderElection::LeaderElection(KubeEndpoint endpoint, LeaseOptions options,
+LeaderElection::LeaderElection(ApiClient& client, LeaseOptions options,
                                std::function<void()> changed, const Clock& clock)
     : options_(with_identity(std::move(options))),
       changed_(std::move(changed)),
       clock_(clock),
-      client_(std::move(endpoint), options_.key, clock) {}
+      client_(client, options_.key, clock) {}
 
 std::optional<std::int64_t> LeaderElection::term() const {
   const auto leading = leadership();
@@ -121,14 +120,6 @@ void LeaderElection::lead(std::optional<std::int64_t> term, double renewed_s) {
 void LeaderElection::hold(const std::string& holder) {
   MutexLock lock(mutex_);
   holder_ = holder;
-}
-
-Result<std::unique_ptr<LeaderElection>> make_leader_election(const KubeAccess& access,
-                                                             LeaseOptions options,
-                                                             std::function<void()> changed) {
-  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
-  return std::make_unique<LeaderElection>(std::move(endpoint), std::move(options),
-                                          std::move(changed));
 }
 
 }  // namespace slackline::cluster

@@ -22,10 +22,8 @@
 #include "cluster/lease/lease_client.h"
 #include "cluster/lease/lease_sight.h"
 #include "cluster/lease/lease_sighting.h"
-#include "cluster/watch/kube_source.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
-#include "slackline/base/result.h"
 #include "slackline/base/worker.h"
 #include "wire/kube/lease_codec.h"
 
@@ -48,8 +46,8 @@ struct Leadership {
 class LeaderElection {
  public:
   // `changed` is called, on the election's thread, when this replica begins or ceases to lead; it
-  // must not block.
-  LeaderElection(KubeEndpoint endpoint, LeaseOptions options, std::function<void()> changed,
+  // must not block. `client` outlives it.
+  LeaderElection(ApiClient& client, LeaseOptions options, std::function<void()> changed,
                  const Clock& clock = system_clock());
 
   void start() {
@@ -91,10 +89,5 @@ class LeaderElection {
 
   Worker worker_;  // last: its thread ends first
 };
-
-// Fails when the kubeconfig cannot be used.
-Result<std::unique_ptr<LeaderElection>> make_leader_election(const KubeAccess& access,
-                                                             LeaseOptions options,
-                                                             std::function<void()> changed);
 
 }  // namespace slackline::cluster

@@ -13,8 +13,8 @@ namespace slackline::cluster {
 
 class LeaseClient {
  public:
-  LeaseClient(KubeEndpoint endpoint, ObjectKey key, const Clock& clock)
-      : client_(std::move(endpoint), clock), key_(std::move(key)), clock_(clock) {}
+  LeaseClient(ApiClient& client, ObjectKey key, const Clock& clock)
+      : client_(client), key_(std::move(key)), clock_(clock) {}
 
   // kNotFound: there is none.
   Result<wire::LeaseRecord> read();
@@ -23,7 +23,7 @@ class LeaseClient {
   Result<wire::LeaseRecord> write(wire::LeaseRecord lease);
 
  private:
-  ApiClient client_;
+  ApiClient& client_;
   const ObjectKey key_;
   const Clock& clock_;
 };

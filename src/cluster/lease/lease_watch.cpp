@@ -3,13 +3,11 @@
 #include <optional>
 #include <utility>
 
-#include "cluster/api/kubeconfig.h"
-
 namespace slackline::cluster {
 
-LeaseWatch::LeaseWatch(KubeEndpoint endpoint, const ObjectKey& key, double at_least_s,
+LeaseWatch::LeaseWatch(ApiClient& client, const ObjectKey& key, double at_least_s,
                        const Clock& clock)
-    : key_(key), at_least_s_(at_least_s), clock_(clock), client_(std::move(endpoint), key, clock) {}
+    : key_(key), at_least_s_(at_least_s), clock_(clock), client_(client, key, clock) {}
 
 Result<LeaseSight> LeaseWatch::look() {
   const double asked_s = clock_.steady_s();
@@ -30,12 +28,6 @@ Result<LeaseSight> LeaseWatch::look() {
   sight.holder = lease->holder;
   sight.duration_s = lease_duration_s(*lease, at_least_s_);
   return sight;
-}
-
-Result<std::unique_ptr<LeaseWatch>> make_lease_watch(const KubeAccess& access,
-                                                     const ObjectKey& key) {
-  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(access));
-  return std::make_unique<LeaseWatch>(std::move(endpoint), key);
 }
 
 }  // namespace slackline::cluster

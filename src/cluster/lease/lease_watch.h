@@ -6,12 +6,9 @@
 // Thread-safety: one call at a time.
 #pragma once
 
-#include <memory>
-
 #include "cluster/lease/lease_client.h"
 #include "cluster/lease/lease_sight.h"
 #include "cluster/lease/lease_sighting.h"
-#include "cluster/watch/kube_source.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/result.h"
 
@@ -21,7 +18,7 @@ class LeaseWatch {
  public:
   static constexpr double kMaxGap_s = 10;
 
-  LeaseWatch(KubeEndpoint endpoint, const ObjectKey& key, double at_least_s = kLeaseDuration_s,
+  LeaseWatch(ApiClient& client, const ObjectKey& key, double at_least_s = kLeaseDuration_s,
              const Clock& clock = system_clock());
 
   Result<LeaseSight> look();
@@ -34,9 +31,5 @@ class LeaseWatch {
   LeaseSighting sighting_;
   double looked_s_ = 0;
 };
-
-// Fails when the kubeconfig cannot be used.
-Result<std::unique_ptr<LeaseWatch>> make_lease_watch(const KubeAccess& access,
-                                                     const ObjectKey& key);
 
 }  // namespace slackline::cluster

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cluster/api/api_client.h"
-#include "cluster/api/kubeconfig.h"
 #include "cluster/watch/cache.h"
 #include "cluster/watch/cache_metrics.h"
 #include "cluster/watch/drift_audit.h"
@@ -20,20 +19,19 @@ namespace {
 
 class KubeSource final : public ClusterSource {
  public:
-  KubeSource(KubeEndpoint endpoint, const KubeOptions& options, const GpuCatalog& catalog,
+  KubeSource(ApiClient& client, const KubeOptions& options, const GpuCatalog& catalog,
              obs::MetricsRegistry& metrics, ClusterObserver* observer, const Clock& clock)
-      : client_(std::move(endpoint), clock),
-        cache_(clock, observer, options.mac),
+      : cache_(clock, observer, options.mac),
         believes_all_(options.mac == nullptr),
         board_(clock, options.stale_after_s, believes_all_),
         metrics_(metrics),
         publisher_(cache_, [this] { metrics_.update(cache_, board_.health(true).age_s); }),
-        audit_(client_, cache_, metrics, options, catalog,
+        audit_(client, cache_, metrics, options, catalog,
                [this](wire::KubeKind kind) { reflectors_[index_of(kind)]->relist(); }) {
     std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
     for (const ResourceSpec& resource : kResources)
       reflectors_.push_back(std::make_unique<Reflector>(
-          resource, Reflector::Parts{client_, cache_, board_, metrics, clock}, options, catalog,
+          resource, Reflector::Parts{client, cache_, board_, metrics, clock}, options, catalog,
           seed++));
   }
 
@@ -75,7 +73,6 @@ class KubeSource final : public ClusterSource {
   CacheHealth health() const override { return board_.health(cache_.snapshot()->synced); }
 
  private:
-  ApiClient client_;
   Cache cache_;
   const bool believes_all_;
   StreamBoard board_;
@@ -87,17 +84,14 @@ class KubeSource final : public ClusterSource {
 
 }  // namespace
 
-Result<std::unique_ptr<ClusterSource>> make_kube_source(const KubeOptions& options,
-                                                        const GpuCatalog& catalog,
-                                                        obs::MetricsRegistry& metrics,
-                                                        ClusterObserver* observer,
-                                                        const Clock& clock) {
-  SLACKLINE_ASSIGN(KubeEndpoint endpoint, find_endpoint(options.access));
-  for (const std::string& warning : endpoint.warnings)
+std::unique_ptr<ClusterSource> make_kube_source(ApiClient& client, const KubeOptions& options,
+                                                const GpuCatalog& catalog,
+                                                obs::MetricsRegistry& metrics,
+                                                ClusterObserver* observer, const Clock& clock) {
+  for (const std::string& warning : client.endpoint().warnings)
     obs::log_warning("kubeconfig", {{"warning", warning}});
-  obs::log_info("cluster", {{"server", endpoint.server}});
-  return std::make_unique<KubeSource>(std::move(endpoint), options, catalog, metrics, observer,
-                                      clock);
+  obs::log_info("cluster", {{"server", client.endpoint().server}});
+  return std::make_unique<KubeSource>(client, options, catalog, metrics, observer, clock);
 }
 
 }  // namespace slackline::cluster

@@ -8,25 +8,16 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "cluster/watch/source.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
-#include "slackline/base/result.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mac.h"
 
 namespace slackline::cluster {
 
-// The API server's address and Slackline's credentials: a kubeconfig, or the pod's ServiceAccount.
-struct KubeAccess {
-  // Empty: in a pod (KUBERNETES_SERVICE_HOST is set) its ServiceAccount, else $KUBECONFIG, else
-  // ~/.kube/config.
-  std::string kubeconfig = {};
-  std::string context = {};  // empty = current-context
-  std::string service_account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
-};
+class ApiClient;
 
 // Defaults are client-go's; tests shorten them.
 struct WatchTimers {
@@ -41,7 +32,6 @@ struct WatchTimers {
 };
 
 struct KubeOptions {
-  KubeAccess access;
   // Proves plans and admissions (cluster/watch/belief.h), and outlives the source. Null: they are
   // believed as they are, in every namespace; then neither Namespaces nor PriorityClasses are read.
   const MessageAuthenticator* mac = nullptr;
@@ -53,12 +43,11 @@ struct KubeOptions {
   std::uint64_t seed = 0;  // of the jitter; 0 = from the system
 };
 
-// Fails when the kubeconfig cannot be used. `observer` may be null; it, `metrics` and `clock`
-// outlive the source.
-Result<std::unique_ptr<ClusterSource>> make_kube_source(const KubeOptions& options,
-                                                        const GpuCatalog& catalog,
-                                                        obs::MetricsRegistry& metrics,
-                                                        ClusterObserver* observer,
-                                                        const Clock& clock = system_clock());
+// `observer` may be null; it, `client`, `metrics` and `clock` outlive the source.
+std::unique_ptr<ClusterSource> make_kube_source(ApiClient& client, const KubeOptions& options,
+                                                const GpuCatalog& catalog,
+                                                obs::MetricsRegistry& metrics,
+                                                ClusterObserver* observer,
+                                                const Clock& clock = system_clock());
 
 }  // namespace slackline::cluster

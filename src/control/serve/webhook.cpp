@@ -21,6 +21,11 @@ AdmissionDecision only_advice(AdmissionDecision decision) {
   return decision;
 }
 
+UrgentRight right_of(Rights::Verdict verdict) {
+  if (verdict == Rights::Verdict::kAllowed) return UrgentRight::kGranted;
+  return verdict == Rights::Verdict::kForbidden ? UrgentRight::kDenied : UrgentRight::kUnknown;
+}
+
 // An object whose name is generated has none before it is validated.
 WaitingTask task_in(const AdmissionReview& review) {
   const ReviewedPod* pod = pod_in(review);
@@ -36,7 +41,7 @@ WaitingTask task_in(const AdmissionReview& review) {
 
 Webhook::Webhook(const Published<Settings>& settings, const DecisionOptions& decisions,
                  const Published<Known>& known, const cluster::ClusterSource& source,
-                 cluster::AccessReviewer* reviewer, const Clock& clock,
+                 cluster::Reviewer* reviewer, const Clock& clock,
                  const MessageAuthenticator* authenticator)
     : settings_(settings),
       decisions_(decisions),
@@ -61,9 +66,13 @@ AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnaps
   if (authenticator_ != nullptr && needs_proof(review)) facts.nonce = authenticator_->nonce();
   facts.max_pending = settings.queues.of(queue_of(intent_of(review), review.ns)).max_pending;
   if (asks_for_urgent(review, facts)) {
-    const UrgentRights::Answer answer = rights_.ask(review.user, review.ns);
-    facts.urgent = answer.right;
-    facts.urgent_detail = answer.detail;
+    Rights::Answer answer =
+        rights_.may(review.user, {.verb = "use",
+                                  .resource = "qosclasses",
+                                  .ns = review.ns,
+                                  .name = std::string(to_string(QosClass::kUrgent))});
+    facts.urgent = right_of(answer.verdict);
+    if (facts.urgent == UrgentRight::kUnknown) facts.urgent_detail = std::move(answer.detail);
   }
   if (const std::string queue = queue_to_count(review, facts); !queue.empty())
     facts.pending_in_queue =

@@ -11,12 +11,12 @@
 #include "control/serve/admission.h"
 #include "control/serve/extender.h"
 #include "control/serve/recent_admissions.h"
-#include "control/trust/urgent_rights.h"
+#include "control/trust/rights.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 
 namespace slackline::cluster {
-class AccessReviewer;
+class Reviewer;
 class ClusterSource;
 }  // namespace slackline::cluster
 
@@ -30,7 +30,7 @@ class Webhook {
   // authenticator nothing is proven. All references outlive it.
   Webhook(const Published<Settings>& settings, const DecisionOptions& decisions,
           const Published<Known>& known, const cluster::ClusterSource& source,
-          cluster::AccessReviewer* reviewer, const Clock& clock,
+          cluster::Reviewer* reviewer, const Clock& clock,
           const MessageAuthenticator* authenticator = nullptr);
 
   AdmissionDecision answer(const AdmissionReview& review, AdmissionStage stage);
@@ -45,7 +45,7 @@ class Webhook {
   const cluster::ClusterSource& source_;
   const Clock& clock_;
   const MessageAuthenticator* const authenticator_;
-  UrgentRights rights_;
+  Rights rights_;
   RecentAdmissions recent_;
 };
 

@@ -11,7 +11,7 @@
 namespace slackline::http {
 namespace {
 
-using Verdict = control::ApiRights::Verdict;
+using Verdict = control::Rights::Verdict;
 
 constexpr std::string_view kGuarded = "/v1/";
 constexpr std::size_t kMaxToken = 16384;
@@ -84,7 +84,7 @@ bool may_be_jwt(std::string_view token) {
   }
 }
 
-GuardAnswer answer_of(const control::ApiRights::Answer& answer, const ApiDemand& demand) {
+GuardAnswer answer_of(const control::Rights::Answer& answer, const ApiDemand& demand) {
   switch (answer.verdict) {
     case Verdict::kAllowed:
       return {};
@@ -128,7 +128,7 @@ std::optional<ApiDemand> demand_of(const Route& route, const Request& request) {
   return ApiDemand{std::string(verb), rest.substr(0, rest.find('/')), namespace_of(route, request)};
 }
 
-Guard make_api_guard(control::ApiRights& rights) {
+Guard make_api_guard(control::Rights& rights) {
   Guard guard;
   guard.recall = [&rights](const Route& route,
                            const Request& request) -> std::optional<GuardAnswer> {

@@ -10,7 +10,7 @@
 // a few unknown tokens of one peer in two seconds (429).
 #pragma once
 
-#include "control/trust/api_rights.h"
+#include "control/trust/rights.h"
 #include "http/server/router.h"
 
 namespace slackline::http {
@@ -19,6 +19,6 @@ namespace slackline::http {
 std::optional<ApiDemand> demand_of(const Route& route, const Request& request);
 
 // `rights` outlives the router that uses it.
-Guard make_api_guard(control::ApiRights& rights);
+Guard make_api_guard(control::Rights& rights);
 
 }  // namespace slackline::http

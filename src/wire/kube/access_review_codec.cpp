@@ -16,14 +16,14 @@ void write_list(JsonWriter& out, const std::vector<std::string>& list) {
 
 }  // namespace
 
-std::string encode_access_review(const Requester& user, const AccessQuestion& question) {
+std::string encode_access_review(const Requester& user, const ApiDemand& demand) {
   JsonWriter out(512);
   out.begin_object().field("apiVersion", "authorization.k8s.io/v1");
   out.field("kind", "SubjectAccessReview");
   out.key("spec").begin_object();
   out.key("resourceAttributes").begin_object();
-  out.field("namespace", question.ns).field("verb", question.verb).field("group", question.group);
-  out.field("resource", question.resource).field("name", question.name).end_object();
+  out.field("namespace", demand.ns).field("verb", demand.verb).field("group", "slackline.dev");
+  out.field("resource", demand.resource).field("name", demand.name).end_object();
   out.field("user", user.name).field("uid", user.uid);
   write_list(out.key("groups"), user.groups);
   out.key("extra").begin_object();

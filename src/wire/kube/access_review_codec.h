@@ -6,18 +6,12 @@
 
 #include "slackline/base/result.h"
 #include "slackline/model/admission.h"
+#include "slackline/model/api_demand.h"
 
 namespace slackline::wire {
 
-struct AccessQuestion {
-  std::string_view ns;
-  std::string_view verb;
-  std::string_view group;
-  std::string_view resource;
-  std::string_view name;
-};
-
-std::string encode_access_review(const Requester& user, const AccessQuestion& question);
+// Rights are those of the group slackline.dev.
+std::string encode_access_review(const Requester& user, const ApiDemand& demand);
 
 // status.allowed. kUnavailable: the API server could not evaluate it and says so.
 Result<bool> decode_access_review(std::string_view json);

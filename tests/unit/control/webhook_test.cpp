@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "cluster/api/access_reviewer.h"
+#include "cluster/api/reviewer.h"
 #include "control/state/settings.h"
 #include "slackline/base/text.h"
 #include "support/admission_bodies.h"
@@ -19,9 +19,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class FakeReviewer final : public cluster::AccessReviewer {
+class FakeReviewer final : public cluster::Reviewer {
  public:
-  Result<bool> may_use_class(const Requester&, const std::string&, const std::string&) override {
+  Result<std::optional<Requester>> who_is(const std::string&) override {
+    return fail(ErrorCode::kUnavailable, "the webhook shows no tokens");
+  }
+  Result<bool> may(const Requester&, const ApiDemand&) override {
     ++asked;
     return answer;
   }
@@ -217,12 +220,12 @@ TEST_F(WebhookTest, AFloodOfQuestionsForARightIsRated) {
   };
   for (int i = 0; i < 300; ++i)
     ask(i, "team-a");
-  EXPECT_EQ(reviewer.asked, UrgentRights::kNamespaceBurst);
+  EXPECT_EQ(reviewer.asked, Rights::kNamespaceBurst);
   EXPECT_EQ(ask(1000, "team-a"), "UrgentNotAllowed");
   EXPECT_EQ(ask(1000, "team-b"), "") << "others are still heard";
   for (int i = 0; i < 300; ++i)
     ask(i, format("made-up-{}", i));
-  EXPECT_EQ(reviewer.asked, UrgentRights::kBurst);
+  EXPECT_EQ(reviewer.asked, Rights::kBurst);
   EXPECT_EQ(reason(named("modest")), "") << "nothing but urgent is refused";
   clock.advance(10);
   EXPECT_EQ(ask(2000, "team-a"), "");

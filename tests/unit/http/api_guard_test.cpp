@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "cluster/api/api_reviewer.h"
+#include "cluster/api/reviewer.h"
 #include "support/fake_clock.h"
 
 namespace slackline::http {
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 // Every token but "stolen..." begins with its owner's name; jane may do anything in team-a, joe may
 // delete models.
-class FakeReviewer final : public cluster::ApiReviewer {
+class FakeReviewer final : public cluster::Reviewer {
  public:
   Result<std::optional<Requester>> who_is(const std::string& token) override {
     ++asked;
@@ -54,7 +54,7 @@ class ApiGuardTest : public testing::Test {
 
   FakeReviewer reviewer_;
   test::FakeClock clock_;
-  control::ApiRights rights_{reviewer_, clock_};
+  control::Rights rights_{&reviewer_, clock_};
   Router router_;
 };
 

@@ -151,7 +151,7 @@ TEST(AdmissionCodecTest, VariablesThatAreThereStay) {
 
 TEST(AccessReviewCodecTest, TheQuestionRepeatsTheWholeUser) {
   Requester user{"jane", "u-1", {"team-a"}, {{"scopes", {"a"}}}};
-  EXPECT_EQ(encode_access_review(user, {"team-a", "use", "slackline.dev", "qosclasses", "urgent"}),
+  EXPECT_EQ(encode_access_review(user, {"use", "qosclasses", "team-a", "urgent"}),
             R"({"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{)"
             R"("resourceAttributes":{"namespace":"team-a","verb":"use","group":"slackline.dev",)"
             R"("resource":"qosclasses","name":"urgent"},"user":"jane","uid":"u-1",)"

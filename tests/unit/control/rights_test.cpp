@@ -1,18 +1,18 @@
 // The rights of REST's callers, and how long they are cached.
-#include "control/trust/api_rights.h"
+#include "control/trust/rights.h"
 
 #include <gtest/gtest.h>
 
-#include "cluster/api/api_reviewer.h"
+#include "cluster/api/reviewer.h"
 #include "support/fake_clock.h"
 
 namespace slackline::control {
 namespace {
 
-using Verdict = ApiRights::Verdict;
+using Verdict = Rights::Verdict;
 
 // Knows the token "jane's", who may read tasks of team-a.
-class FakeReviewer final : public cluster::ApiReviewer {
+class FakeReviewer final : public cluster::Reviewer {
  public:
   Result<std::optional<Requester>> who_is(const std::string& token) override {
     ++asked;
@@ -30,7 +30,7 @@ class FakeReviewer final : public cluster::ApiReviewer {
   int asked = 0;
 };
 
-class ApiRightsTest : public testing::Test {
+class RightsTest : public testing::Test {
  protected:
   Verdict ask(const std::string& token, const std::string& ns) {
     return rights.ask("10.0.0.1", token, {"get", "tasks", ns}).verdict;
@@ -38,10 +38,10 @@ class ApiRightsTest : public testing::Test {
 
   FakeReviewer reviewer;
   test::FakeClock clock;
-  ApiRights rights{reviewer, clock};
+  Rights rights{&reviewer, clock};
 };
 
-TEST_F(ApiRightsTest, OneNamespaceIsNotAnotherNorAll) {
+TEST_F(RightsTest, OneNamespaceIsNotAnotherNorAll) {
   EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
   EXPECT_EQ(ask("jane's", "team-b"), Verdict::kForbidden);
   EXPECT_EQ(ask("jane's", ""), Verdict::kForbidden);
@@ -50,7 +50,7 @@ TEST_F(ApiRightsTest, OneNamespaceIsNotAnotherNorAll) {
             Verdict::kForbidden);
 }
 
-TEST_F(ApiRightsTest, TheApiServerIsAskedOnceInAWhile) {
+TEST_F(RightsTest, TheApiServerIsAskedOnceInAWhile) {
   EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
   EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
   EXPECT_EQ(reviewer.asked, 2) << "who she is, and whether she may";
@@ -64,7 +64,7 @@ TEST_F(ApiRightsTest, TheApiServerIsAskedOnceInAWhile) {
   EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed) << "a refusal is forgotten sooner";
 }
 
-TEST_F(ApiRightsTest, WhoCannotBeAskedGrantsNothingAndIsAskedAgain) {
+TEST_F(RightsTest, WhoCannotBeAskedGrantsNothingAndIsAskedAgain) {
   reviewer.down = true;
   EXPECT_EQ(ask("jane's", "team-a"), Verdict::kCannotTell);
   reviewer.down = false;
