@@ -1,9 +1,9 @@
 # A short front for the scripts; each target installs what it needs first.
-.PHONY: setup build run test demo bench study fuzz lint format help
+.PHONY: setup build run test test-quick demo bench study fuzz lint format nightly help
 .DEFAULT_GOAL := help
 
 help:            ## this list
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## */\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## */\t/' | expand -t 10
 
 setup:           ## install the Debian packages for building and testing
 	scripts/setup test
@@ -17,6 +17,12 @@ run: build       ## start the daemon on the embedded cluster, ask it, keep servi
 test:            ## everything: unit to real control plane
 	scripts/test
 
+test-quick:      ## unit, property and contract tests of a debug build: under a minute once built
+	scripts/setup test
+	cmake --preset dev
+	cmake --build build/dev
+	ctest --test-dir build/dev --output-on-failure --no-tests=error -j $$(nproc) -L 'unit|property|contract'
+
 demo: build      ## a real control plane: 60 Jobs with deadlines, with and without Slackline (JOBS=20, KEEP=1)
 	scripts/demo
 
@@ -29,8 +35,12 @@ study: build     ## the figures of docs/study again, from public data in ../shar
 fuzz:            ## every decoder and whole clusters for a short while (SECONDS_EACH=20)
 	scripts/fuzz $(SECONDS_EACH)
 
-lint:            ## format, house rules, clang-tidy on changed files
+lint:            ## format, house rules, shellcheck, ruff, clang-tidy on changed files
 	scripts/lint
 
 format:          ## clang-format over all sources
 	scripts/format
+
+nightly:         ## what is too long for every commit: clang-tidy on all sources, a minute of each fuzzer
+	LINT_ALL=1 scripts/lint
+	scripts/fuzz 60
