@@ -31,15 +31,14 @@ def command_line(arguments):
 def simulate(arguments):
     """{policy: {field: number or None}} of one run, the bound among them; messages of the loader."""
     with tempfile.NamedTemporaryFile(suffix=".csv") as table:
-        done = subprocess.run([BINARY, "simulate", *map(str, arguments), "--table", table.name],
-                              capture_output=True, text=True)
+        done = subprocess.run(
+            [BINARY, "simulate", *map(str, arguments), "--table", table.name], capture_output=True, text=True
+        )
         if done.returncode != 0:
             sys.exit(f"{command_line(arguments)}\n{done.stderr}")
         rows = csv.DictReader(io.StringIO(pathlib.Path(table.name).read_text()))
-        figures = {row.pop("policy"): {k: float(v) if v else None for k, v in row.items()}
-                   for row in rows}
-    assumed = [line[len("assumed: "):] for line in done.stderr.splitlines()
-               if line.startswith("assumed: ")]
+        figures = {row.pop("policy"): {k: float(v) if v else None for k, v in row.items()} for row in rows}
+    assumed = [line[len("assumed: ") :] for line in done.stderr.splitlines() if line.startswith("assumed: ")]
     return figures, assumed
 
 
@@ -75,15 +74,22 @@ DASHES = ["", "8 3", "2 2", "8 3 2 3", "", "8 3", "2 2", "1 3"]
 def line_chart(title, x_label, y_label, xs, series, y_top):
     """SVG; `series` is [(name, [y for each x])], told apart by colour and dash."""
     left, top, width, height = 64, 44, 560, 340
-    at_x = lambda x: left + width * (x - xs[0]) / (xs[-1] - xs[0])
-    at_y = lambda y: top + height * (1 - y / y_top)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {left + width + 200} '
-           f'{top + height + 60}" width="{left + width + 200}" height="{top + height + 60}">',
-           f"<title>{title}</title>",
-           "<style>text{font:12px system-ui,sans-serif;fill:#333}.m{text-anchor:middle}"
-           ".e{text-anchor:end}.g{stroke:#ddd}path{fill:none;stroke-width:2}</style>",
-           f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="#fff"/>',
-           f'<text x="{left}" y="24" style="font-size:15px;font-weight:600">{title}</text>']
+
+    def at_x(x):
+        return left + width * (x - xs[0]) / (xs[-1] - xs[0])
+
+    def at_y(y):
+        return top + height * (1 - y / y_top)
+
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {left + width + 200} '
+        f'{top + height + 60}" width="{left + width + 200}" height="{top + height + 60}">',
+        f"<title>{title}</title>",
+        "<style>text{font:12px system-ui,sans-serif;fill:#333}.m{text-anchor:middle}"
+        ".e{text-anchor:end}.g{stroke:#ddd}path{fill:none;stroke-width:2}</style>",
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="#fff"/>',
+        f'<text x="{left}" y="24" style="font-size:15px;font-weight:600">{title}</text>',
+    ]
     for x in xs:
         out.append(f'<path class="g" style="stroke-width:1" d="M{at_x(x):.1f} {top}v{height}"/>')
         out.append(f'<text class="m" x="{at_x(x):.1f}" y="{top + height + 18}">{x}</text>')
@@ -92,8 +98,7 @@ def line_chart(title, x_label, y_label, xs, series, y_top):
         out.append(f'<path class="g" style="stroke-width:1" d="M{left} {at_y(y):.1f}h{width}"/>')
         out.append(f'<text class="e" x="{left - 8}" y="{at_y(y) + 4:.1f}">{y:g}</text>')
     out.append(f'<text class="m" x="{left + width / 2}" y="{top + height + 44}">{x_label}</text>')
-    out.append(f'<text class="m" transform="translate(18 {top + height / 2}) rotate(-90)">'
-               f"{y_label}</text>")
+    out.append(f'<text class="m" transform="translate(18 {top + height / 2}) rotate(-90)">{y_label}</text>')
     for i, (name, ys) in enumerate(series):
         look = f'stroke="{COLOURS[i % 8]}" stroke-dasharray="{DASHES[i % 8]}"'
         points = "L".join(f"{at_x(x):.1f} {at_y(y):.1f}" for x, y in zip(xs, ys))

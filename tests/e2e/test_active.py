@@ -23,8 +23,7 @@ class ActiveTest(ActiveCase):
         self.assertEqual([node_of(pod)], plan["nodes"])
         self.assertEqual(plan["shape"], "1x2")
         writes = [
-            f"{event['verb']} {event['objectRef']['resource']}"
-            f"/{event['objectRef'].get('subresource', '')}"
+            f"{event['verb']} {event['objectRef']['resource']}/{event['objectRef'].get('subresource', '')}"
             for event in self.writes()[before:]
         ]
         self.assertEqual(writes, ["patch jobs/", "patch pods/status", "patch pods/"])
@@ -94,9 +93,7 @@ class ActiveTest(ActiveCase):
         (lost,) = self.plan("mover")["nodes"]
         self.cluster.kubectl("cordon", lost)
         self.addCleanup(self.cluster.kubectl, "uncordon", lost)
-        self.cluster.wait(
-            lambda: self.plan("mover") and self.plan("mover")["nodes"] != [lost], 60, "a new plan"
-        )
+        self.cluster.wait(lambda: self.plan("mover") and self.plan("mover")["nodes"] != [lost], 60, "a new plan")
         self.restart_scheduler()
         (pod,) = self.cluster.wait_bound("mover", 1, timeout=60)
         self.assertNotEqual(node_of(pod), lost)
@@ -138,10 +135,7 @@ class ActiveTest(ActiveCase):
         return {event["reason"] for event in self.events(job)}
 
     def _done(self, prefix):
-        return sum(
-            phase_of(pod) == "Succeeded" and name_of(pod).startswith(prefix)
-            for pod in self.pods()
-        )
+        return sum(phase_of(pod) == "Succeeded" and name_of(pod).startswith(prefix) for pod in self.pods())
 
     def _finished(self, prefix):
         return sum(

@@ -60,9 +60,7 @@ class ApiRightsTest(unittest.TestCase):
 
     def test_who_may_view_a_namespace_may_ask_about_it(self):
         # The controller manager adds Slackline's role to `view` after a while.
-        self.cluster.wait(
-            lambda: self.ask("tasks", "-n", TEAM, token=self.jane)[0], 20, "the right to be seen"
-        )
+        self.cluster.wait(lambda: self.ask("tasks", "-n", TEAM, token=self.jane)[0], 20, "the right to be seen")
         answered, said = self.ask("tasks", "-n", TEAM, token=self.jane)
         self.assertTrue(answered, said)
         self.assertIn(f"of-{TEAM}", said)

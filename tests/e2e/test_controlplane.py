@@ -40,27 +40,19 @@ class ControlPlaneTest(unittest.TestCase):
     def test_a_pod_with_a_duration_succeeds_and_makes_room(self):
         self.cluster.apply([gpu_pod(f"short-{i}", gpus=4, duration="1s") for i in range(4)])
         self.cluster.apply([gpu_pod("next", gpus=4)])
-        self.cluster.wait(
-            lambda: node_of(self.cluster.get("pod", "default", "next")), 30, "the fifth to be bound"
-        )
+        self.cluster.wait(lambda: node_of(self.cluster.get("pod", "default", "next")), 30, "the fifth to be bound")
         phases = [phase_of(pod) for pod in self.cluster.list("pod", "default")]
         self.assertIn("Succeeded", phases)
 
     def test_our_scheduler_configuration_loads_with_tls_and_ignores_an_absent_extender(self):
-        config = gpu_scheduler_config(
-            self.cluster, "https://127.0.0.1:1/v1/extender", schedulerName="with-extender"
-        )
+        config = gpu_scheduler_config(self.cluster, "https://127.0.0.1:1/v1/extender", schedulerName="with-extender")
         scheduler = self.cluster.start_scheduler(config, name="kube-scheduler-tls")
         self.addCleanup(scheduler.stop)
         self.cluster.apply([gpu_pod("alone", scheduler="with-extender")])
-        self.cluster.wait(
-            lambda: node_of(self.cluster.get("pod", "default", "alone")), 20, "it to be bound"
-        )
+        self.cluster.wait(lambda: node_of(self.cluster.get("pod", "default", "alone")), 20, "it to be bound")
 
     def test_the_sample_jobs_are_valid(self):
-        self.cluster.kubectl(
-            "apply", "--dry-run=server", "--validate=strict", "-f", ROOT / "manifests/jobs"
-        )
+        self.cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", ROOT / "manifests/jobs")
 
     def test_our_service_account_may_read_and_bind_and_nothing_else(self):
         self.cluster.install_rbac()

@@ -89,9 +89,7 @@ class DumpTest(unittest.TestCase):
             (["nodes", "-s", "ftp://127.0.0.1"], 1, "neither http nor https"),
         ]:
             with self.subTest(words):
-                done = subprocess.run(
-                    [slackline_binary(), *words], text=True, capture_output=True, check=False
-                )
+                done = subprocess.run([slackline_binary(), *words], text=True, capture_output=True, check=False)
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertIn(said, done.stdout + done.stderr)
 
@@ -281,7 +279,9 @@ class DumpTest(unittest.TestCase):
 
     def test_one_task_can_be_asked_for(self):
         def run(*argv, expect=0):
-            done = subprocess.run([slackline_binary(), *argv, "--server", self.daemon.api_url], text=True, capture_output=True)
+            done = subprocess.run(
+                [slackline_binary(), *argv, "--server", self.daemon.api_url], text=True, capture_output=True
+            )
             self.assertEqual(done.returncode, expect, done.stderr)
             return done.stdout + done.stderr
 
@@ -299,7 +299,9 @@ class DumpTest(unittest.TestCase):
         self.assertIn("could not be written", done.stderr)
 
     def test_a_shell_completes_commands_and_flags(self):
-        script = subprocess.run([slackline_binary(), "completion", "bash"], text=True, capture_output=True, check=True).stdout
+        script = subprocess.run(
+            [slackline_binary(), "completion", "bash"], text=True, capture_output=True, check=True
+        ).stdout
         ask = 'COMP_WORDS=({}); COMP_CWORD={}; _slackline; echo "${{COMPREPLY[@]}}"'
         for words, at, wanted in (("slackline que", 1, "queue"), ("slackline queue --wat", 2, "--watch")):
             done = subprocess.run(["bash", "-c", script + ask.format(words, at)], text=True, capture_output=True)
@@ -422,7 +424,10 @@ class ModelsTest(unittest.TestCase):
         path = "/v1/models/newnet/samples"
         good = self.measured()[0]
         for body, words in [
-            ({"samples": [good, {**good, "batch": -1, "placement": "4x"}]}, ["samples[1].batch", "samples[1].placement"]),
+            (
+                {"samples": [good, {**good, "batch": -1, "placement": "4x"}]},
+                ["samples[1].batch", "samples[1].placement"],
+            ),
             ({"samples": [{**good, "colour": 1}]}, ["samples[0].colour", "unknown key"]),
             ({"samples": [{**good, "placement": "2x4", "batch": 2}]}, ["samples[0].batch", "8 GPUs"]),
             ({"samples": [{**good, "origin": "guess"}, 7]}, ["samples[0].origin", "samples[1]"]),
@@ -544,7 +549,9 @@ class StartTest(unittest.TestCase):
                           "bert-release", "detector-weekly", "h100-finetune"})  # fmt: skip
         self.assertEqual([row["position"] for row in rows], list(range(1, 8)))
         blocked = next(row for row in rows if row["blocked"])
-        self.assertEqual((blocked["name"], blocked["reason"], blocked["forecast"]), ("h100-finetune", "GpuTypeAbsent", "Never"))
+        self.assertEqual(
+            (blocked["name"], blocked["reason"], blocked["forecast"]), ("h100-finetune", "GpuTypeAbsent", "Never")
+        )
         for row in rows:
             if row is blocked:
                 continue
@@ -628,7 +635,8 @@ class StartTest(unittest.TestCase):
         harmful = self.directory / "scheduler.yaml"
         harmful.write_text(text.replace("nodeCacheCapable: true", "nodeCacheCapable: false"))
         (own := self.directory / "own.yaml").write_text(
-            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\nplanner:\n  policy: savable,headrom=0\n")
+            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\nplanner:\n  policy: savable,headrom=0\n"
+        )
         found = check("--config", own)
         self.assertEqual(found.returncode, 1)
         self.assertRegex(found.stdout, r'own\.yaml:4: error: planner\.policy: .*"headrom"')
@@ -637,7 +645,9 @@ class StartTest(unittest.TestCase):
         self.assertEqual(found.returncode, 1, found.stdout)
         self.assertRegex(found.stdout, r"scheduler\.yaml:\d+: error: .*nodeCacheCapable")
         self.assertRegex(found.stdout, r"scheduler\.yaml:\d+: warning: .*keyFile: .* is not on this machine")
-        harmful.write_text(text.replace("      certFile:", "      # certFile:").replace("      keyFile:", "      # keyFile:"))
+        harmful.write_text(
+            text.replace("      certFile:", "      # certFile:").replace("      keyFile:", "      # keyFile:")
+        )
         found = check("--scheduler", harmful)
         self.assertRegex(found.stdout, r"scheduler\.yaml:\d+: error: .*has no client certificate")
 

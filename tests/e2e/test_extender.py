@@ -119,9 +119,7 @@ class ExtenderTest(unittest.TestCase):
             self.cluster.wait(lambda: self._done() >= 60, 120, "60 of 200 pods to finish")
             self.daemon.kill()
             finished_before = self._done()
-            self.cluster.wait(
-                lambda: self._done() >= finished_before + 30, 60, "30 more without the daemon"
-            )
+            self.cluster.wait(lambda: self._done() >= finished_before + 30, 60, "30 more without the daemon")
             self.daemon.start()
             self.cluster.wait(lambda: self._done() == 200, 180, "all 200 pods to finish")
         pods = self._pods()
@@ -141,8 +139,7 @@ class ExtenderTest(unittest.TestCase):
         return [
             event
             for event in self.cluster.audit()
-            if event.get("objectRef", {}).get("subresource") == "binding"
-            and event["objectRef"]["name"] in pods
+            if event.get("objectRef", {}).get("subresource") == "binding" and event["objectRef"]["name"] in pods
         ]
 
     def _forgotten(self, pods):
@@ -186,8 +183,7 @@ class ExtenderTest(unittest.TestCase):
         refused = [
             f"{event['verb']} {event['requestURI']}"
             for event in self.cluster.audit()
-            if event["user"]["username"] == DAEMON_USER
-            and event.get("responseStatus", {}).get("code") == 403
+            if event["user"]["username"] == DAEMON_USER and event.get("responseStatus", {}).get("code") == 403
         ]
         self.assertEqual(refused, [])
 
@@ -224,9 +220,7 @@ class ExtenderTest(unittest.TestCase):
         scheduler = self.cluster.start_scheduler(stanza, name="kube-scheduler-over-tls")
         self.addCleanup(scheduler.kill)
         self.cluster.apply([gpu_pod("private", scheduler="over-tls")])
-        self.cluster.wait(
-            lambda: node_of(self.cluster.get("pod", "default", "private")), 20, "it to be bound"
-        )
+        self.cluster.wait(lambda: node_of(self.cluster.get("pod", "default", "private")), 20, "it to be bound")
         for verb in ("filter", "prioritize", "bind"):
             self.assertGreater(daemon.requests(verb, result="ok"), 0, verb)
 

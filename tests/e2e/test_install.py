@@ -64,7 +64,7 @@ class InstallTest(unittest.TestCase):
             self.assertEqual(found, [f"{BASE / 'slackline.yaml'}: no findings"], said)
 
     def test_shares_are_counted_by_one_replica_and_by_nobody_else(self):
-        for kind, name, folder in (
+        for kind, _name, folder in (
             ("StatefulSet", "slackline", "shares"),
             ("Deployment", "gpu-scheduler", "kube-scheduler/shares"),
         ):
@@ -127,9 +127,7 @@ class InstallTest(unittest.TestCase):
         token = cluster.service_account_token(TEAM, "jane")
         ca = self.people_trust(token)
         cluster.apply([gpu_job("asked-about")])
-        cluster.wait(
-            lambda: "asked-about" in self.ask("queue", "-n", TEAM, token=token, ca=ca)[1], 20, "her queue"
-        )
+        cluster.wait(lambda: "asked-about" in self.ask("queue", "-n", TEAM, token=token, ca=ca)[1], 20, "her queue")
         answered, said = self.ask("queue", token=token, ca=ca)
         self.assertFalse(answered)
         self.assertIn("in all namespaces", said)
@@ -144,9 +142,7 @@ class InstallTest(unittest.TestCase):
         seldom_done = {"create events", "list nodes", "list poddisruptionbudgets.policy"}
         self.cluster.wait(lambda: self.used() >= seldom_done, 20, "its Event and an audit")
         refused = [
-            event["requestURI"]
-            for event in self.daemon_audit()
-            if event.get("responseStatus", {}).get("code") == 403
+            event["requestURI"] for event in self.daemon_audit() if event.get("responseStatus", {}).get("code") == 403
         ]
         self.assertEqual(refused, [])
         granted = self.granted()
@@ -169,9 +165,7 @@ class InstallTest(unittest.TestCase):
         for kind in ("mutating", "validating"):
             with self.subTest(kind):
                 found = self.cluster.get(f"{kind}webhookconfiguration", None, "slackline")
-                without = [
-                    each["name"] for each in found["webhooks"] if not each["clientConfig"].get("caBundle")
-                ]
+                without = [each["name"] for each in found["webhooks"] if not each["clientConfig"].get("caBundle")]
                 self.assertEqual(without, [])
 
     def test_network_policies_fit_what_they_protect(self):
@@ -183,7 +177,7 @@ class InstallTest(unittest.TestCase):
         (job,) = documents(self.cluster, REMOVE)
         pods = {"slackline": [daemons], RELEASE: [cron["template"], job["spec"]["template"]]}
         self.assertEqual(policies.keys(), pods.keys())
-        for name, protected in pods.items():
+        for name in pods:
             selector = policies[name]["podSelector"]["matchLabels"].items()
             self.assertEqual(policies[name]["policyTypes"], ["Ingress"])
             for others in pods:
@@ -191,9 +185,7 @@ class InstallTest(unittest.TestCase):
                     chosen = selector <= template["metadata"]["labels"].items()
                     self.assertEqual(chosen, others == name, f"{name} and the pods of {others}")
         self.assertNotIn("ingress", policies[RELEASE], "it serves nobody")
-        opened = {
-            port["port"]: rule["from"] for rule in policies["slackline"]["ingress"] for port in rule["ports"]
-        }
+        opened = {port["port"]: rule["from"] for rule in policies["slackline"]["ingress"] for port in rule["ports"]}
         served = {each["containerPort"] for each in daemons["spec"]["containers"][0]["ports"]}
         self.assertEqual(opened.keys(), served - {8183})
         anybody = [{"ipBlock": {"cidr": "0.0.0.0/0"}}, {"ipBlock": {"cidr": "::/0"}}]
@@ -263,9 +255,7 @@ def granted_to(cluster, account):
     """ "verb resource" of every rule that is bound to a ServiceAccount."""
     objects = documents(cluster, BASE) + documents(cluster, BESIDE)
     roles = {
-        (each["kind"], name_of(each)): each["rules"]
-        for each in objects
-        if each["kind"] in ("Role", "ClusterRole")
+        (each["kind"], name_of(each)): each["rules"] for each in objects if each["kind"] in ("Role", "ClusterRole")
     }
     rules = [
         rule
@@ -297,9 +287,7 @@ class WayBackTest(unittest.TestCase):
         self.addCleanup(cluster.close)
         self.installed = install(cluster)
         cluster.apply([gpu_pod(f"wall-{i}", gpus=4) for i in range(2)])
-        cluster.wait(
-            lambda: all(map(node_of, cluster.list("pod", "default"))), 30, "the cluster to be full"
-        )
+        cluster.wait(lambda: all(map(node_of, cluster.list("pod", "default"))), 30, "the cluster to be full")
         cluster.apply([gpu_job("waits", gpus=2), gpu_job("gang", gpus=2, pods=2)])
         self.assertEqual(self.suspended(), ["gang", "waits"])
 
@@ -315,8 +303,9 @@ class WayBackTest(unittest.TestCase):
     def test_leaving_active_mode_releases_all_tasks(self):
         cluster = self.cluster
         (cluster.directory / "mode.yaml").write_text(
-            cluster.kubectl("-n", SYSTEM, "get", "configmap", "slackline", "-o", "yaml")
-            .replace("mode: active", "mode: advise")
+            cluster.kubectl("-n", SYSTEM, "get", "configmap", "slackline", "-o", "yaml").replace(
+                "mode: active", "mode: advise"
+            )
         )
         cluster.kubectl("apply", "-f", cluster.directory / "mode.yaml")
         self.installed.restart()

@@ -11,7 +11,6 @@ import sqlite3
 import stat
 import subprocess
 import tempfile
-import time
 import unittest
 
 from support.daemon import Daemon, slackline_binary
@@ -21,8 +20,12 @@ from support.process import wait
 def node(name):
     amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": "8"}
     labels = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "uid": name, "labels": labels},
-            "status": {"allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "uid": name, "labels": labels},
+        "status": {"allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
 
 
 def run(*arguments, timeout=60):
@@ -85,8 +88,19 @@ class MishapsTest(unittest.TestCase):
 
     def test_a_second_daemon_on_the_store_is_told_and_does_not_start(self):
         first = self.daemon().start()
-        second = run("serve", "--cluster", f"file:{self.dump}", "--store", first.config.parent / "slackline.db",
-                     "--listen-extender", "127.0.0.1:0", "--listen-api", "127.0.0.1:0", "--listen-metrics", "127.0.0.1:0")
+        second = run(
+            "serve",
+            "--cluster",
+            f"file:{self.dump}",
+            "--store",
+            first.config.parent / "slackline.db",
+            "--listen-extender",
+            "127.0.0.1:0",
+            "--listen-api",
+            "127.0.0.1:0",
+            "--listen-metrics",
+            "127.0.0.1:0",
+        )
         self.assertEqual(second.returncode, 1)
         for part in ("slackline.db is in use by process", str(first.process.pid), "--store"):
             self.assertIn(part, second.stderr)
@@ -111,7 +125,9 @@ class MishapsTest(unittest.TestCase):
         disk = self.directory / "disk"
         for options in ("size=64k", "size=4m,nr_inodes=2", "size=4m,ro"):
             disk.mkdir(exist_ok=True)
-            mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", disk], capture_output=True, text=True)
+            mounted = subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", options, "tmpfs", disk], capture_output=True, text=True
+            )
             if mounted.returncode != 0:
                 self.skipTest(f"cannot mount here: {mounted.stderr}")
             try:
@@ -180,11 +196,23 @@ class MishapsTest(unittest.TestCase):
     def test_a_model_is_taught_and_forgotten(self):
         daemon = self.daemon().start()
         sample = {"gpuType": "A100", "batch": 64, "placement": "1x2", "throughputSamplesPerS": 800}
-        taught = subprocess.run(["curl", "-sf", "-H", "Content-Type: application/json", "-d", json.dumps({"samples": [sample]}),
-                                 f"{daemon.api_url}/v1/models/net/samples"], capture_output=True)
+        taught = subprocess.run(
+            [
+                "curl",
+                "-sf",
+                "-H",
+                "Content-Type: application/json",
+                "-d",
+                json.dumps({"samples": [sample]}),
+                f"{daemon.api_url}/v1/models/net/samples",
+            ],
+            capture_output=True,
+        )
         self.assertEqual(taught.returncode, 0, taught.stderr)
         forgotten = run("models", "net", "--delete", "--server", daemon.api_url)
-        self.assertEqual((forgotten.returncode, forgotten.stdout), (0, "removed the learned data of net\n"), forgotten.stderr)
+        self.assertEqual(
+            (forgotten.returncode, forgotten.stdout), (0, "removed the learned data of net\n"), forgotten.stderr
+        )
         again = run("models", "net", "--delete", "--server", daemon.api_url)
         self.assertEqual(again.returncode, 1)
         self.assertIn("no model is named net", again.stderr)
@@ -247,13 +275,23 @@ class CommandLineTest(unittest.TestCase):
 
     def test_a_profile_that_cannot_be_used_is_refused_by_every_command(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as profile:
-            json.dump({"apiVersion": "config.slackline.dev/v1alpha1", "kind": "WorkloadProfile", "entries": [
-                {"model": "net", "gpuType": "T4", "coefficients": {"kind": "Z", "params": [1]}}]}, profile)
+            json.dump(
+                {
+                    "apiVersion": "config.slackline.dev/v1alpha1",
+                    "kind": "WorkloadProfile",
+                    "entries": [{"model": "net", "gpuType": "T4", "coefficients": {"kind": "Z", "params": [1]}}],
+                },
+                profile,
+            )
             profile.flush()
-            said = self.refusal("predict", "--profile", profile.name, "--model", "net", "--batch", "8", "--gpu-type", "T4")
+            said = self.refusal(
+                "predict", "--profile", profile.name, "--model", "net", "--batch", "8", "--gpu-type", "T4"
+            )
             for part in (profile.name, "net on T4", '"Z" is not a kind of model', "S/mean"):
                 self.assertIn(part, said)
-            self.assertIn("not a kind of model", self.refusal("simulate", "--generate", "paper000", "--profile", profile.name))
+            self.assertIn(
+                "not a kind of model", self.refusal("simulate", "--generate", "paper000", "--profile", profile.name)
+            )
 
 
 if __name__ == "__main__":

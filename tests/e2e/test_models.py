@@ -28,9 +28,14 @@ class ModelsTest(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.directory = pathlib.Path(directory.name)
-        self.samples = self.write("samples.csv", [
-            ["net", "T4", batch, f"{n}x{g}", measured(batch, n, g)]
-            for n, g in [(1, 1), (1, 2), (1, 4), (2, 4), (4, 4)] for batch in (32, 64, 128, 256)])
+        self.samples = self.write(
+            "samples.csv",
+            [
+                ["net", "T4", batch, f"{n}x{g}", measured(batch, n, g)]
+                for n, g in [(1, 1), (1, 2), (1, 4), (2, 4), (4, 4)]
+                for batch in (32, 64, 128, 256)
+            ],
+        )
 
     def write(self, name, rows):
         path = self.directory / name
@@ -40,8 +45,16 @@ class ModelsTest(unittest.TestCase):
 
     def fit(self):
         profile = self.directory / "profile.json"
-        done = slackline("fit", self.samples, "--out", profile, "--report", self.directory / "report.json",
-                         "--svg", self.directory / "fit.svg")
+        done = slackline(
+            "fit",
+            self.samples,
+            "--out",
+            profile,
+            "--report",
+            self.directory / "report.json",
+            "--svg",
+            self.directory / "fit.svg",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         return profile, done.stdout
 
@@ -94,7 +107,7 @@ class ModelsTest(unittest.TestCase):
         out = self.directory / "none.json"
         done = slackline("fit", wrong, "--out", out)
         self.assertEqual(done.returncode, 1)
-        for part in ("wrong.csv: 2 values are wrong", "line 3: batch: \"many\"", "line 3: throughput_samples_per_s"):
+        for part in ("wrong.csv: 2 values are wrong", 'line 3: batch: "many"', "line 3: throughput_samples_per_s"):
             self.assertIn(part, done.stderr)
         self.assertFalse(out.exists())
         self.assertEqual(slackline("fit", self.samples, "--kind", "Z").returncode, 2)

@@ -14,7 +14,7 @@ import unittest
 
 from support.controlplane import DAEMON_USER, ROOT, ControlPlane
 from support.installation import SYSTEM, Installation
-from support.objects import gpu_pod, name_of, node_of
+from support.objects import gpu_pod, node_of
 
 CALLED = "slackline.slackline-system.svc"
 REFUSED = (ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)

@@ -118,9 +118,7 @@ class OrderTest(unittest.TestCase):
         self.apply(no_gpus)
         self.assertNotIn("labels", self.cluster.get("pod", TEAM, "no-gpus")["metadata"])
         self.apply(gpu_pod("second", gpus=1, namespace=TEAM, scheduler="default-scheduler"))
-        self.cluster.wait(
-            lambda: node_of(self.cluster.get("pod", TEAM, "second")), 30, "the second to be bound"
-        )
+        self.cluster.wait(lambda: node_of(self.cluster.get("pod", TEAM, "second")), 30, "the second to be bound")
         self.assertIsNone(node_of(self.cluster.get("pod", TEAM, "first")))
 
     def test_a_class_is_promised_by_what_the_family_does(self):
@@ -129,9 +127,7 @@ class OrderTest(unittest.TestCase):
         self.apply(gpu_job("promised", annotations={**what, "qos-class": "prior"}))
         notes = self.job("promised")["metadata"]["annotations"]
         self.assertIn("slackline.dev/deadline", notes)
-        self.assertRegex(
-            notes["slackline.dev/deadline-basis"], r"^prior: 1 x \S+ on K80 \((family|similar)\)$"
-        )
+        self.assertRegex(notes["slackline.dev/deadline-basis"], r"^prior: 1 x \S+ on K80 \((family|similar)\)$")
 
     # ---- what only an autoscaler could serve ---------------------------------------------------
 

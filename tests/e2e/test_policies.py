@@ -46,9 +46,7 @@ class PolicyTest(unittest.TestCase):
         job = cls.make(waiting_job("first", namespace=TEAM))
         cls.cluster.wait(lambda: cls.patch(job, {"spec": {"backoffLimit": 3}})[0] != 200, 30, "it")
         pod = cls.make(cls.gated("first"))
-        cls.cluster.wait(
-            lambda: cls.patch(pod, {"metadata": {"labels": {"probe": "x"}}})[0] != 200, 30, "it"
-        )
+        cls.cluster.wait(lambda: cls.patch(pod, {"metadata": {"labels": {"probe": "x"}}})[0] != 200, 30, "it")
 
     # ---- reserved keys -------------------------------------------------------------------------
 

@@ -135,9 +135,7 @@ class QueueTest(ActiveCase):
         )  # fmt: skip
         self.assertGreater(row["retryAfter"], row["created"])
         self._wait_events("unlucky", {row["reason"]}, 20)
-        self.assertGreaterEqual(
-            self.daemon.total("slackline_task_moves_total", reason=row["reason"]), 1
-        )
+        self.assertGreaterEqual(self.daemon.total("slackline_task_moves_total", reason=row["reason"]), 1)
 
     def test_a_replica_that_does_not_plan_says_who_does(self):
         self._fill(2)

@@ -12,7 +12,14 @@ from support.api_proxy import ApiProxy
 from support.controlplane import stock_scheduler_config
 from support.daemon import slackline
 from support.objects import (
-    GPU, MANAGED, gpu_node, gpu_pod, gpus_by_node, name_of, node_of, waiting_job,
+    GPU,
+    MANAGED,
+    gpu_node,
+    gpu_pod,
+    gpus_by_node,
+    name_of,
+    node_of,
+    waiting_job,
 )  # fmt: skip
 
 STALE_HOLD_S = 60  # no GPU idles longer for a hold that nobody carries out
@@ -46,9 +53,7 @@ class RobustCase(ActiveCase):
         return [sorted(row.get("reasons") or {}) for row in rows]
 
     def _wait_journalled(self, verb, reason, name, namespace="default"):
-        self.cluster.wait(
-            lambda: [reason] in self._journal(verb, name, namespace), 10, f"{verb} of {name}"
-        )
+        self.cluster.wait(lambda: [reason] in self._journal(verb, name, namespace), 10, f"{verb} of {name}")
 
     def _event_reasons(self, namespace):
         return {event["reason"] for event in self.cluster.list("event", namespace)}
@@ -75,9 +80,7 @@ class KilledTest(RobustCase):
         try:
             self.cluster.wait(lambda: not self.daemon.process.alive(), 30, "the planner to die")
             self.assertEqual(len(self.proxy.writes) - before, deadly)
-            lifted = [
-                pod for pod in self.cluster.pods_of(job) if not pod["spec"].get("schedulingGates")
-            ]
+            lifted = [pod for pod in self.cluster.pods_of(job) if not pod["spec"].get("schedulingGates")]
             self.assertEqual(len(lifted), max(0, deadly - 1 - pods), "gates are lifted last")
         finally:
             self.proxy.let_live()
@@ -117,9 +120,7 @@ class RobustTest(RobustCase):
                 self.assertEqual(self._journal("plan", job), [[]], "one planned start")
                 bring_back()
                 self.cluster.kubectl("delete", "job", job)
-                self.cluster.wait(
-                    lambda job=job: not self.cluster.pods_of(job), 30, "its pods to go"
-                )
+                self.cluster.wait(lambda job=job: not self.cluster.pods_of(job), 30, "its pods to go")
 
     def _delete_node(self, node):
         self.cluster.kubectl("delete", "node", node)
@@ -131,9 +132,7 @@ class RobustTest(RobustCase):
         down = {"type": "Ready", "status": "False", "reason": "KubeletNotReady"}
         patch = json.dumps({"status": {"conditions": [down]}})
         self.cluster.kubectl("patch", "node", node, "--subresource=status", "-p", patch)
-        return lambda: self._wait_ready(
-            node, lambda: self.cluster.kubectl("label", "node", node, "type=kwok")
-        )
+        return lambda: self._wait_ready(node, lambda: self.cluster.kubectl("label", "node", node, "type=kwok"))
 
     def _taint_node(self, node):
         taint = "ToBeDeletedByClusterAutoscaler"
@@ -160,9 +159,7 @@ class RobustTest(RobustCase):
         self.cluster.apply([waiting_job(name, gpus=4, namespace=ns) for ns, name in jobs])
         self.cluster.wait_bound("a-one", 1, namespace="team")
         self.cluster.wait_bound("c-free", 1)
-        self.cluster.wait(
-            lambda: self.waiting() == {"b-two": "QuotaExceeded"}, 10, "b-two to be told why"
-        )
+        self.cluster.wait(lambda: self.waiting() == {"b-two": "QuotaExceeded"}, 10, "b-two to be told why")
         self.assertTrue(self.cluster.get("job", "team", "b-two")["spec"]["suspend"])
         self.cluster.kubectl("delete", "job", "a-one", "-n", "team")
         self.cluster.wait_bound("b-two", 1, namespace="team")
@@ -192,9 +189,7 @@ class RobustTest(RobustCase):
                 lambda ns=namespace: self.cluster.get("job", ns, "gang")["spec"]["suspend"],
                 45, f"the gang of {namespace} to be suspended again",
             )  # fmt: skip
-            self.cluster.wait(
-                lambda ns=namespace, why=reason: why in self._event_reasons(ns), 10, reason
-            )
+            self.cluster.wait(lambda ns=namespace, why=reason: why in self._event_reasons(ns), 10, reason)
             self._wait_journalled("suspend", reason, "gang", namespace)
         touched = [
             event for event in self.writes()
@@ -251,9 +246,7 @@ class RobustTest(RobustCase):
 
     def _wait_refused(self, pod, status):
         path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods?dryRun=All"
-        self.cluster.wait(
-            lambda: self.cluster.request("POST", path, pod)[0] == status, 30, "a pod to be refused"
-        )
+        self.cluster.wait(lambda: self.cluster.request("POST", path, pod)[0] == status, 30, "a pod to be refused")
 
     # ---- partition, and nobody left ------------------------------------------------------------
 
@@ -382,9 +375,7 @@ def shaped_job(name):
     job = waiting_job(name, gpus=1, annotations={"slackline.dev/original": '{"affinity":[]}'})
     job["spec"]["template"]["spec"]["affinity"] = {
         "nodeAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": {
-                "nodeSelectorTerms": [{"matchExpressions": pinned}]
-            }
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": pinned}]}
         }
     }
     return job

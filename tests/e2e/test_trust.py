@@ -50,9 +50,7 @@ class TrustTest(ActiveCase):
         for i in range(NODES):
             self.cluster.wait_bound(f"legit-{i}", timeout=20)  # a hold would last a minute
         self.cluster.wait(lambda: PLAN not in self._annotations("evil"), 10, "it to be taken away")
-        self.assertGreaterEqual(
-            self.daemon.total("slackline_plans_disbelieved_total", reason="unsigned"), 1
-        )
+        self.assertGreaterEqual(self.daemon.total("slackline_plans_disbelieved_total", reason="unsigned"), 1)
         self.cluster.wait(
             lambda: "PlanDisbelieved" in {event["reason"] for event in self.events("evil")},
             10, "people to be told",
@@ -88,9 +86,7 @@ class TrustTest(ActiveCase):
         self.cluster.kubectl("annotate", "job", "ours", f"{PLAN}={ours}")
         self.cluster.wait(lambda: PLAN not in self._annotations("ours"), 10, "the old plan to go")
         self.assertEqual(self.bound("ours"), 1, "its task runs on")
-        self.assertGreaterEqual(
-            self.daemon.total("slackline_plans_disbelieved_total", reason="ended"), 1
-        )
+        self.assertGreaterEqual(self.daemon.total("slackline_plans_disbelieved_total", reason="ended"), 1)
 
     def test_running_tasks_keep_their_plans_over_a_restart(self):
         self.cluster.apply([waiting_job("runs", gpus=GPUS_PER_NODE)])
@@ -105,9 +101,7 @@ class TrustTest(ActiveCase):
 
     def test_our_marks_queue_nobody_in_a_namespace_without_the_label(self):
         self.cluster.apply([waiting_job("sneak", gpus=1, namespace="playground")])
-        self.cluster.wait(
-            lambda: not self._suspended("sneak", "playground"), 30, "it to be given back"
-        )
+        self.cluster.wait(lambda: not self._suspended("sneak", "playground"), 30, "it to be given back")
         self.cluster.wait_bound("sneak", namespace="playground")
         self.assertNotIn("sneak", {row["name"] for row in self.queue()})
 

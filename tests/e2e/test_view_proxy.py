@@ -107,7 +107,11 @@ class ViewProxyTest(unittest.TestCase):
         self.assertIn("orbidden", self.get(other)[1], "the right is to this Service alone")
 
     def test_nothing_can_be_changed(self):
-        for method, what in (("PUT", "/v1/models/mine"), ("POST", "/v1/models/mine/samples"), ("DELETE", "/v1/models/mine")):
+        for method, what in (
+            ("PUT", "/v1/models/mine"),
+            ("POST", "/v1/models/mine/samples"),
+            ("DELETE", "/v1/models/mine"),
+        ):
             with self.subTest(method):
                 status, said = self.cluster.request(method, PROXY + what, {})
                 self.assertIn(status, (404, 405), said)

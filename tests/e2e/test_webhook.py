@@ -77,7 +77,7 @@ class WebhookTest(unittest.TestCase):
     # ---- what a Job becomes --------------------------------------------------------------------
 
     def test_a_managed_job_is_queued(self):
-        before = datetime.datetime.now(datetime.timezone.utc)
+        before = datetime.datetime.now(datetime.UTC)
         self.apply(gpu_job("train", annotations={"deadline-after": "6h"}))
         job = self.job("train")
         self.assertIs(job["spec"]["suspend"], True)
@@ -127,9 +127,7 @@ class WebhookTest(unittest.TestCase):
     def test_the_pods_of_a_job_that_was_queued_are_gated(self):
         self.apply(gpu_job("opened", gpus=2, pods=2, annotations={"placements": "2x2,1x4"}))
         opened = f"/apis/batch/v1/namespaces/{TEAM}/jobs/opened"
-        answer = self.cluster.request(
-            "PATCH", opened, {"spec": {"suspend": False}}, user=DAEMON_USER
-        )
+        answer = self.cluster.request("PATCH", opened, {"spec": {"suspend": False}}, user=DAEMON_USER)
         self.assertEqual(answer[0], 200, answer)
         pods = self.cluster.wait(lambda: len(self.pods()) == 2 and self.pods(), 20, "two pods")
         for pod in pods:
@@ -141,9 +139,7 @@ class WebhookTest(unittest.TestCase):
                 if "SLACKLINE" in each["name"] or "PET" in each["name"]
             }
             self.assertEqual(len(variables), 4)
-            self.assertEqual(
-                variables["PET_NNODES"], "metadata.annotations['slackline.dev/nodes']"
-            )
+            self.assertEqual(variables["PET_NNODES"], "metadata.annotations['slackline.dev/nodes']")
             notes = pod["metadata"]["annotations"]
             self.assertEqual(notes["slackline.dev/nodes"], "2")
             self.assertEqual(notes["slackline.dev/gpus-per-node"], "2")
@@ -169,9 +165,7 @@ class WebhookTest(unittest.TestCase):
         )
         said = self.refused(gpu_job("refused", template_annotations={"device-ids": "0"}))
         self.assertIn("slackline.dev/device-ids", said)
-        self.assertGreater(
-            self.daemon.total("slackline_webhook_requests_total", result="UnknownClass"), 0
-        )
+        self.assertGreater(self.daemon.total("slackline_webhook_requests_total", result="UnknownClass"), 0)
 
     def test_our_keys_cannot_be_changed_by_others(self):
         self.apply(gpu_job("ours", annotations={"deadline-after": "6h"}))
@@ -197,14 +191,10 @@ class WebhookTest(unittest.TestCase):
         self.assertIn('needs the right to "use" qosclasses/urgent', said)
         self.assertIn("(UrgentNotAllowed)", said)
         self.assertEqual(self.cluster.try_create(gpu_job("modest"), *jane)[0], 0)
-        said = self.refused_by(
-            "annotate", "job", "modest", "slackline.dev/qos-class=urgent", "--as=jane"
-        )
+        said = self.refused_by("annotate", "job", "modest", "slackline.dev/qos-class=urgent", "--as=jane")
         self.assertIn("(UrgentNotAllowed)", said)
         self.kubectl("create", "rolebinding", "jane-urgent", "--clusterrole=slackline-urgent", "--user=jane")
-        self.cluster.wait(
-            lambda: self.cluster.try_create(urgent, *jane)[0] == 0, 10, "the right to be seen"
-        )
+        self.cluster.wait(lambda: self.cluster.try_create(urgent, *jane)[0] == 0, 10, "the right to be seen")
         self.assertIs(self.job("urgent")["spec"]["suspend"], True)
 
     def test_a_full_queue_takes_no_more(self):
@@ -226,23 +216,17 @@ class WebhookTest(unittest.TestCase):
         late = gpu_job("late", annotations={**what, "deadline-after": "1h"})
         code, said = self.cluster.try_create(late)
         self.assertEqual(code, 0, said)
-        self.assertRegex(
-            said, r"Warning: slackline.dev/deadline: \S+ cannot be met: .* earliest finish is \d{4}-"
-        )
+        self.assertRegex(said, r"Warning: slackline.dev/deadline: \S+ cannot be met: .* earliest finish is \d{4}-")
 
     # ---- when things go wrong ------------------------------------------------------------------
 
     def test_without_the_daemon_jobs_are_created_as_they_are(self):
         self.daemon.kill()
-        self.cluster.start_scheduler(
-            stock_scheduler_config(self.cluster, "stock"), name="kube-scheduler-stock"
-        )
+        self.cluster.start_scheduler(stock_scheduler_config(self.cluster, "stock"), name="kube-scheduler-stock")
         job = gpu_job("stock", annotations={"qos-class": "nonsense"}, scheduler="stock")
         self.assertEqual(self.cluster.try_create(job)[0], 0)
         self.assertFalse(self.job("stock")["spec"]["suspend"])
-        self.cluster.wait(
-            lambda: any(node_of(pod) for pod in self.pods()), 20, "its pod to be bound"
-        )
+        self.cluster.wait(lambda: any(node_of(pod) for pod in self.pods()), 20, "its pod to be bound")
 
     def test_advise_mode_only_warns(self):
         self.instead("adviser", mode="advise")

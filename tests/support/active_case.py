@@ -75,11 +75,7 @@ class ActiveCase(unittest.TestCase):
         return json.loads(found["metadata"]["annotations"].get("slackline.dev/plan", "null"))
 
     def events(self, job):
-        return [
-            event
-            for event in self.cluster.list("event", "default")
-            if event["involvedObject"]["name"] == job
-        ]
+        return [event for event in self.cluster.list("event", "default") if event["involvedObject"]["name"] == job]
 
     def queue(self):
         """The rows of the daemon's queue, by position; running tasks too."""

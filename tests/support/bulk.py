@@ -74,8 +74,7 @@ def _send_all(cluster, requests, expected):
         link.close()
 
     threads = [
-        threading.Thread(target=send, args=(requests[i::_CONNECTIONS],), daemon=True)
-        for i in range(_CONNECTIONS)
+        threading.Thread(target=send, args=(requests[i::_CONNECTIONS],), daemon=True) for i in range(_CONNECTIONS)
     ]
     for thread in threads:
         thread.start()

@@ -115,9 +115,7 @@ def progress(trace, logs, began, now):
     running = [each for each in logs.values() if each.bound_at and not each.finished_at]
     done = {name: each for name, each in logs.items() if each.finished_at}
     met = sum(each.finished_at <= deadlines.get(name, 0) for name, each in done.items())
-    busy = sum(
-        pod.gpus for each in logs.values() for pod in each.pods if pod.bound_at and not pod.ended_at
-    )
+    busy = sum(pod.gpus for each in logs.values() for pod in each.pods if pod.bound_at and not pod.ended_at)
     return (
         f"{now - began:4.0f} s  {len(logs):2} submitted  {len(logs) - len(running) - len(done):2}"
         f" waiting  {len(running):2} running on {busy:2} GPUs  {len(done):2} done,"
@@ -215,8 +213,7 @@ def table(stock, active, simulated):
 def verdict(stock, active):
     """The line that counts."""
     return (
-        f"deadlines met: slackline {active.met} of {active.with_deadline},"
-        f" stock {stock.met} of {stock.with_deadline}"
+        f"deadlines met: slackline {active.met} of {active.with_deadline}, stock {stock.met} of {stock.with_deadline}"
     )
 
 
@@ -255,7 +252,5 @@ def _union(spans):
 def _overlap_s(pods, spans):
     """GPU-seconds of the pods within the spans."""
     return sum(
-        pod.gpus * max(0, min(end, pod.ended_at) - max(begin, pod.bound_at))
-        for pod in pods
-        for begin, end in spans
+        pod.gpus * max(0, min(end, pod.ended_at) - max(begin, pod.bound_at)) for pod in pods for begin, end in spans
     )

@@ -339,9 +339,7 @@ class ControlPlane:
         return names
 
     def service_account_token(self, namespace, name, duration="24h"):
-        return self.kubectl(
-            "create", "token", name, f"--namespace={namespace}", f"--duration={duration}"
-        ).strip()
+        return self.kubectl("create", "token", name, f"--namespace={namespace}", f"--duration={duration}").strip()
 
     def service_account_kubeconfig(self, namespace, name):
         """A kubeconfig like a pod's own credentials: a token in a file, the CA in a file."""
@@ -476,9 +474,7 @@ class ControlPlane:
         def healthy():
             self.parts[name].must_live()
             if tls:
-                link = http.client.HTTPSConnection(
-                    "127.0.0.1", port, timeout=5, context=self._tls(admin=True)
-                )
+                link = http.client.HTTPSConnection("127.0.0.1", port, timeout=5, context=self._tls(admin=True))
             else:
                 link = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
             try:

@@ -27,9 +27,7 @@ def slackline_binary():
 
 def slackline(*arguments):
     """Runs a subcommand and returns what it printed; raises AssertionError on failure."""
-    done = subprocess.run(
-        [slackline_binary(), *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([slackline_binary(), *map(str, arguments)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"slackline {arguments}: {done.stderr}"
     return done.stdout
 
@@ -137,9 +135,7 @@ class Daemon:
     def total(self, name, **labels):
         """The sum over all series of a metric that carry the given labels."""
         wanted = set(labels.items())
-        return sum(
-            value for (each, has), value in self.metrics().items() if each == name and wanted <= has
-        )
+        return sum(value for (each, has), value in self.metrics().items() if each == name and wanted <= has)
 
     def quantile_s(self, name, share, before=None):
         """A quantile of a histogram, between its bounds; since `before`, an earlier metrics()."""

@@ -21,9 +21,7 @@ def webhook_manifests(port, authority=None):
     With the file of an authority also trusted, as an administrator would write it.
     """
     texts = [(WEBHOOK / name).read_text() for name in ("mutating.yaml", "validating.yaml")]
-    service = re.compile(
-        r"      service:\n        name: .*\n        namespace: .*\n        path: (\S+)\n"
-    )
+    service = re.compile(r"      service:\n        name: .*\n        namespace: .*\n        path: (\S+)\n")
     called = rf"      url: https://127.0.0.1:{port}\1\n"
     if authority:
         called += f"      caBundle: {base64.b64encode(authority.read_bytes()).decode()}\n"
@@ -126,8 +124,7 @@ class InstalledDaemon(Daemon):
         # The API server calls the webhook here by its address, not through a Service; and what is done
         # every ten minutes happens while a test looks.
         self.config.write_text(
-            text + "webhook: {certificate: {names: [127.0.0.1]}}\ncluster: {auditInterval: 2s}\n"
-            + self.settings
+            text + "webhook: {certificate: {names: [127.0.0.1]}}\ncluster: {auditInterval: 2s}\n" + self.settings
         )
 
 

@@ -108,16 +108,13 @@ def phase_of(pod):
 
 def gpus_of(pod, resource=GPU):
     return sum(
-        int(each.get("resources", {}).get("requests", {}).get(resource, "0"))
-        for each in pod["spec"]["containers"]
+        int(each.get("resources", {}).get("requests", {}).get(resource, "0")) for each in pod["spec"]["containers"]
     )
 
 
 def bound_and_live(pods):
     """The pods that are on a node and have not ended."""
-    return [
-        pod for pod in pods if node_of(pod) and phase_of(pod) not in ("Succeeded", "Failed")
-    ]
+    return [pod for pod in pods if node_of(pod) and phase_of(pod) not in ("Succeeded", "Failed")]
 
 
 def gpus_by_node(pods):

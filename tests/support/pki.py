@@ -97,8 +97,6 @@ current-context: test
 
     @staticmethod
     def _openssl(*arguments):
-        done = subprocess.run(
-            ["openssl", *map(str, arguments)], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(["openssl", *map(str, arguments)], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise AssertionError(f"openssl {arguments[0]} failed:\n{done.stderr}")

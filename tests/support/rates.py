@@ -74,11 +74,7 @@ def backlog_of_jobs(cluster, daemon, count):
 def wrote_at(cluster, names):
     """When the API server received the PATCH that released each Job."""
     return {
-        event["objectRef"]["name"]: datetime.datetime.fromisoformat(
-            event["requestReceivedTimestamp"]
-        ).timestamp()
+        event["objectRef"]["name"]: datetime.datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
         for event in cluster.audit()
-        if event["verb"] == "patch"
-        and event["objectRef"]["resource"] == "jobs"
-        and event["objectRef"]["name"] in names
+        if event["verb"] == "patch" and event["objectRef"]["resource"] == "jobs" and event["objectRef"]["name"] in names
     }

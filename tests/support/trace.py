@@ -130,7 +130,7 @@ def job(task, namespace, deadline_at):
         "resize": "auto",
     }
     if task.has_deadline:
-        at = datetime.datetime.fromtimestamp(deadline_at, datetime.timezone.utc)
+        at = datetime.datetime.fromtimestamp(deadline_at, datetime.UTC)
         notes["deadline"] = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     times = {**task.run_times, "written": task.run_times[f"{pods}x{gpus}"]}
     run_times = {shape: f"{seconds * 1000:.0f}ms" for shape, seconds in times.items()}
@@ -155,15 +155,10 @@ def _speeds(directory, rows):
     with open(questions, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["model", "gpu_type", "batch", "placement"])
-        writer.writerows(
-            [model, GPU_TYPE, batch, f"{d}x{g}"] for model, batch in asked for d, g in _SHAPES
-        )
+        writer.writerows([model, GPU_TYPE, batch, f"{d}x{g}"] for model, batch in asked for d, g in _SHAPES)
     slackline("predict", "--profile", _PROFILE, "--samples", questions, "--out", answers)
     with open(answers, newline="") as file:
-        return {
-            (row["model"], row["batch"], row["placement"]): float(row["predicted"])
-            for row in csv.DictReader(file)
-        }
+        return {(row["model"], row["batch"], row["placement"]): float(row["predicted"]) for row in csv.DictReader(file)}
 
 
 def _task(row, speeds):
@@ -178,7 +173,5 @@ def _task(row, speeds):
         qos=row["klass"].lower(),
         deadline_s=float(row["deadline"]),
         gpus=int(row["req"]),
-        run_times={
-            shape: int(batch) * iterations / speeds[model, batch, shape] for shape in shapes
-        },
+        run_times={shape: int(batch) * iterations / speeds[model, batch, shape] for shape in shapes},
     )
