@@ -1,11 +1,11 @@
-// TlsOptions: whom a connection trusts and who it says it is. Data wins over files; all PEM.
+// TlsOptions: whom a connection trusts, and its own certificate. Data wins over files; all PEM.
 #pragma once
 
 #include <string>
 
 namespace slackline::net {
 
-// Files are read anew for every new connection, so that a rotated CA or certificate takes effect.
+// Files are read again for every new connection, so that a rotated CA or certificate takes effect.
 struct TlsOptions {
   std::string ca_file;  // empty with empty ca_data: the system's authorities
   std::string ca_data;

@@ -20,7 +20,7 @@ struct ManifestObject {
 Result<std::vector<ManifestObject>> split_manifest(std::string_view text);
 
 // The pod that one object asks for: a Pod, or a Job, whose template becomes the pod and whose
-// annotations of ours are inherited. A namespace of its own must be `ns`.
+// Slackline annotations are inherited. A namespace of its own must be `ns`.
 Result<Pod> read_manifest(std::string_view text, const std::string& ns, const GpuCatalog& catalog);
 
 // The answer of POST /v1/scores, for a person who has only a manifest.
