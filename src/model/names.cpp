@@ -174,6 +174,20 @@ std::string_view to_string(PodPhase phase) {
   return "Unknown";
 }
 
+std::string_view to_string(TaskKind kind) {
+  switch (kind) {
+    case TaskKind::kJob:
+      return "Job";
+    case TaskKind::kController:
+      return "Controller";
+    case TaskKind::kGang:
+      return "Gang";
+    case TaskKind::kPod:
+      break;
+  }
+  return "Pod";
+}
+
 std::string_view to_string(TaskState state) {
   switch (state) {
     case TaskState::kSuspended:

@@ -8,7 +8,7 @@
 #include "fuzz/random_dump.h"
 #include "slackline/core/cluster/hand_over.h"
 #include "slackline/core/cluster/placement_table.h"
-#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/rollout.h"
 #include "slackline/core/planning/shapes.h"
 #include "slackline/core/verbs/filter.h"
@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   shapes.catalog = &catalog();
   shapes.predictor = predictor().get();
   std::size_t shown = 0;
-  for (const Task& task : core::derive_tasks(snapshot))
+  for (const Task& task : core::TaskCatalog(snapshot).tasks())
     if (shown++ < kAskers) (void)core::placement_table(snapshot, task, shapes);
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/core/cluster/holds.h"
-#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "support/random_cluster.h"
 
 namespace slackline::core {
@@ -78,10 +78,10 @@ TEST(TasksProperty, HoldEveryGpuPodExactlyOnce) {
     for (const NodeStatePtr& state : cluster.nodes)
       for (const PodPtr& pod : state->pods)
         pods += pod->requests.wants_gpus() ? 1 : 0;
-    std::set<std::pair<ObjectKey, std::string>> keys;
-    for (const Task& task : derive_tasks(cluster)) {
+    std::set<std::tuple<ObjectKey, TaskKind, std::string>> keys;
+    for (const Task& task : TaskCatalog(cluster).tasks()) {
       pods -= task.pods_bound + task.pods_unbound;
-      ASSERT_TRUE(keys.emplace(task.key, task.kind).second) << "seed " << seed;
+      ASSERT_TRUE(keys.emplace(task.key, task.kind, task.controller).second) << "seed " << seed;
       ASSERT_GE(task.pods_wanted, task.pods_bound + task.pods_unbound);
     }
     ASSERT_EQ(pods, 0) << "seed " << seed;

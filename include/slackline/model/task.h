@@ -1,10 +1,12 @@
-// Task: what a researcher submitted, as one thing: a Job, a labelled gang, a bare Pod
-// (docs/HOW-A-TASK-TRAVELS.md).
+// Task: what starts as a whole, or is counted together: a Job, a labelled gang, a bare pod
+// (core/cluster/task_catalog.h derives them).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slackline/model/pod.h"
@@ -12,14 +14,26 @@
 
 namespace slackline {
 
+// In the order in which a name is looked up.
+enum class TaskKind : std::uint8_t {
+  kJob,
+  kController,  // of any other kind: its pods are counted together, each starts by itself
+  kGang,        // the pods of one label `gang`
+  kPod,
+};
+std::string_view to_string(TaskKind kind);  // "Job"
+
 enum class TaskState { kSuspended, kPending, kPartlyBound, kRunning };
 std::string_view to_string(TaskState state);
 
 // Derived from a snapshot; never stored.
 struct Task {
-  std::string kind;  // "Job", "Pod", "Gang" or the controller's kind
+  TaskKind kind = TaskKind::kPod;
+  std::string controller;  // its kind, of a kController
   ObjectKey key;
-  Uid uid;  // of the controller or the pod; empty for a labelled gang
+  Uid uid;                            // of the controller or the pod; empty for a labelled gang
+  std::shared_ptr<const Job> job;     // of a kJob; null: not known
+  std::shared_ptr<const Pod> member;  // one of its pods, or as its Job's will be
   TaskState state = TaskState::kPending;
   std::int64_t pods_wanted = 1;
   std::int64_t pods_bound = 0;
@@ -35,6 +49,11 @@ struct Task {
   bool gpus_may_change = false;
   std::vector<NodeName> nodes;  // of bound pods, sorted, each once
   TaskIntent intent;
+
+  // "Job", "Gang", "Pod" or the controller's kind.
+  std::string_view kind_name() const {
+    return kind == TaskKind::kController ? std::string_view(controller) : to_string(kind);
+  }
 
   // The shape as written: every pod on a node of its own.
   Placement written_shape() const {

@@ -97,11 +97,10 @@ std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCa
   return views;
 }
 
-TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
-                   std::optional<double> deadline_s) {
+TaskView task_view(const Task& task, std::optional<double> deadline_s) {
   const TaskIntent& intent = task.intent;
   TaskView view;
-  view.kind = task.kind;
+  view.kind = task.kind_name();
   view.key = task.key;
   view.uid = task.uid;
   view.state = to_string(task.state);
@@ -110,8 +109,7 @@ TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
   view.qos_class = to_string(intent.qos_class.value_or(QosClass::kNormal));
   view.queue = queue_of(intent, task.key.ns);
   view.gang = intent.gang.value_or("");
-  if (const Job* job = snapshot.find_job(task.key.ns, task.key.name); job != nullptr && job->plan)
-    view.plan_id = job->plan->id;
+  if (task.job && task.job->plan) view.plan_id = task.job->plan->id;
   view.shape = task.written_shape();
   if (intent.any_placement) view.placements.emplace_back("auto");
   for (const Placement& placement : intent.placements)

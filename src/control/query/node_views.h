@@ -21,7 +21,6 @@ NodeView node_view(const ClusterSnapshot& snapshot, NodeIndex index, const GpuCa
 std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
                                     double now_steady_s);
 
-TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
-                   std::optional<double> deadline_s);
+TaskView task_view(const Task& task, std::optional<double> deadline_s);
 
 }  // namespace slackline::control

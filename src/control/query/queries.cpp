@@ -9,7 +9,7 @@
 #include "control/query/node_views.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/placement_table.h"
-#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/shapes.h"
 #include "slackline/core/verbs/filter.h"
 #include "slackline/core/verbs/score.h"
@@ -75,7 +75,7 @@ ClusterView Queries::cluster() const {
   view.jobs = static_cast<std::int64_t>(snapshot->jobs.size());
   view.models = static_cast<std::int64_t>(known_.get()->models.size());
   std::map<std::string, std::int64_t> states;
-  for (const Task& task : core::derive_tasks(*snapshot))
+  for (const Task& task : core::TaskCatalog(*snapshot).tasks())
     ++states[std::string(to_string(task.state))];
   view.tasks.assign(states.begin(), states.end());
   view.pools = pool_views(*snapshot, options_.catalog, clock_.steady_s());
@@ -100,18 +100,18 @@ std::vector<TaskView> Queries::tasks(const std::string& ns) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = known_.get();
   std::vector<TaskView> views;
-  for (const Task& task : core::derive_tasks(*snapshot))
+  for (const Task& task : core::TaskCatalog(*snapshot).tasks())
     if (ns.empty() || task.key.ns == ns)
-      views.push_back(task_view(
-          *snapshot, task, task_deadline(task, options_.catalog, *known->predictor, *snapshot)));
+      views.push_back(
+          task_view(task, task_deadline(task, options_.catalog, *known->predictor, *snapshot)));
   return views;
 }
 
 Result<TaskView> Queries::task(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
-  const std::optional<Task> task = core::find_task(*snapshot, key);
+  const std::optional<Task> task = core::TaskCatalog(*snapshot).find(key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
-  return task_view(*snapshot, *task,
+  return task_view(*task,
                    task_deadline(*task, options_.catalog, *known_.get()->predictor, *snapshot));
 }
 
@@ -130,7 +130,7 @@ Result<ScoresView> Queries::scores(const Pod& pod) const {
 
 Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
-  const std::optional<Task> task = core::find_task(*snapshot, key);
+  const std::optional<Task> task = core::TaskCatalog(*snapshot).find(key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
   const KnownPtr known = known_.get();
   core::PlacementOptions options;

@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <tuple>
-#include <unordered_set>
 
 #include "slackline/base/saturating.h"
 #include "slackline/core/cluster/predicates.h"
@@ -35,10 +34,7 @@ auto key_of(const QueueRow& row) {
 class RowMaker {
  public:
   RowMaker(const QueueSight& sight, const PlannerView& planner, const core::ForecastBook& book)
-      : sight_(sight), queue_(sight.queue), planner_(planner), book_(book) {
-    for (const PodPtr& pod : sight.snapshot->unbound)
-      if (pod->owner) owners_of_unbound_.insert(pod->owner->uid);
-  }
+      : sight_(sight), queue_(sight.queue), planner_(planner), book_(book) {}
 
   std::vector<QueueRow> make() {
     std::vector<QueueRow> rows;
@@ -60,7 +56,7 @@ class RowMaker {
     QueueRow row;
     row.key = task.key;
     row.uid = task.uid;
-    row.kind = task.kind;
+    row.kind = to_string(task.kind);
     row.queue = queue_of(*task.intent, task.key.ns);
     row.qos_class = to_string(task.intent->qos_class.value_or(QosClass::kNormal));
     row.model = task.intent->model.value_or("");
@@ -102,7 +98,7 @@ class RowMaker {
 
   bool runs(const core::QueueTask& task) const {
     if (!task.job) return task.member->bound();
-    return task.job->active > 0 && !owners_of_unbound_.contains(task.job->uid);
+    return task.job->active > 0 && task.pods.empty();
   }
 
   std::string_view reason_of(core::TaskIndex index) {
@@ -195,7 +191,6 @@ class RowMaker {
   const core::Queue& queue_;
   const PlannerView& planner_;
   const core::ForecastBook& book_;
-  std::unordered_set<Uid> owners_of_unbound_;
   std::map<const core::EligibleNodes*, bool> barred_;
 };
 

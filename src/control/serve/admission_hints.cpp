@@ -9,6 +9,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/placement_table.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/shapes.h"
 #include "slackline/core/throughput/predictor.h"
@@ -21,9 +22,10 @@ Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
              const AdmissionFacts& facts) {
   const Job& job = reviewed.job;
   Task task;
-  task.kind = "Job";
+  task.kind = TaskKind::kJob;
   task.key = {review.ns, job.key.name};
   task.uid = Uid("admission/" + review.uid);
+  task.member = core::written_pod(job);
   task.gang = job.is_gang();
   task.nodes_may_change = job.nodes_may_change();
   task.gpus_may_change = job.gpus_may_change();

@@ -31,12 +31,6 @@ double plan_expires_s(const ClusterSnapshot& snapshot, const Pod& pod, const Pla
   return plan_expires_s(snapshot, pod.plan ? pod.uid : pod.owner->uid, plan);
 }
 
-// Pods that the Job still wants to run at once.
-std::int64_t wanted_pods(const Job& job) {
-  const std::int64_t left = job.completions ? *job.completions - job.succeeded : job.parallelism;
-  return std::max<std::int64_t>(0, std::min(job.parallelism, left));
-}
-
 // One plan of one task while its holds are counted.
 struct PlanGroup {
   const PlanNote* plan = nullptr;
@@ -165,7 +159,7 @@ class HoldDeriver {
   // Members that the Job controller has not created yet.
   std::int64_t missing_pods(const PlanGroup& group) const {
     if (group.job == nullptr) return 0;
-    const std::int64_t wanted = wanted_pods(*group.job);
+    const std::int64_t wanted = group.job->wanted_pods();
     if (wanted <= group.members) return 0;
     return wanted - std::max(group.members, ended_or_live(*group.job));
   }

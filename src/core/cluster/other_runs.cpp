@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/throughput/prediction.h"
 #include "slackline/core/throughput/throughput.h"

@@ -16,27 +16,6 @@
 namespace slackline::core {
 namespace {
 
-// A pod as the task's members are: the first member there is, or one made from its Job's template.
-Pod member_of(const ClusterSnapshot& snapshot, const Task& task) {
-  const auto belongs = [&](const Pod& pod) {
-    if (pod.key.ns != task.key.ns) return false;
-    const HoldIdentity identity = hold_identity(snapshot, pod);
-    if (task.kind == "Gang") return identity.gang == task.key.str();
-    return identity.task == task.uid;
-  };
-  for (const PodPtr& pod : snapshot.unbound)
-    if (belongs(*pod)) return *pod;
-  for (const NodeStatePtr& state : snapshot.nodes)
-    for (const PodPtr& pod : state->pods)
-      if (belongs(*pod)) return *pod;
-  Pod member;
-  member.key.ns = task.key.ns;
-  member.priority = task.priority;
-  member.owner = OwnerRef{task.kind, task.key.name, task.uid};
-  if (const Job* job = snapshot.find_job(task.uid)) member.requests = job->pod_requests;
-  return member;
-}
-
 // What is free on each node that the member may run on, holds taken off.
 struct OpenNode {
   GpuType type;
@@ -61,7 +40,7 @@ class TableMaker {
       : task_(task),
         options_(options),
         accepted_(task.intent, *options.catalog),
-        member_(member_of(snapshot, task)),
+        member_(*task.member),
         open_(open_nodes(snapshot, member_, options.now_steady_s)) {
     for (Pool& pool : derive_pools(snapshot, *options.catalog))
       if (pool.resource == task.gpu_resource) pools_.push_back(std::move(pool));
@@ -206,7 +185,7 @@ class TableMaker {
   const Task& task_;
   const PlacementOptions& options_;
   AcceptedTypes accepted_;
-  Pod member_;
+  const Pod& member_;
   std::vector<OpenNode> open_;
   std::vector<Pool> pools_;
   TaskMenus::Offers offers_;

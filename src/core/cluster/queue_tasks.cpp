@@ -1,67 +1,30 @@
 #include "queue_tasks.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <unordered_map>
 
 #include "slackline/core/cluster/depends.h"
-#include "slackline/core/cluster/holds.h"
-#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::core {
 namespace {
 
-// The Job as it was written, before we changed its shape.
-struct WrittenJob {
-  explicit WrittenJob(const Job& job)
-      : resource(primary_gpu_resource(job.pod_requests)),
-        gpus(job.pod_requests.gpu_count(resource)),
-        parallelism(job.parallelism),
-        constraints(job.constraints) {
-    if (!job.original) return;
-    gpus = job.original->gpus.value_or(gpus);
-    parallelism = job.original->parallelism.value_or(parallelism);
-    if (!job.original->affinity_terms) return;
-    auto own = job.constraints ? *job.constraints : SchedulingConstraints{};
-    own.affinity_terms = *job.original->affinity_terms;
-    constraints = std::make_shared<const SchedulingConstraints>(std::move(own));
-  }
-
-  std::string resource;
-  std::int64_t gpus = 0;
-  std::int64_t parallelism = 1;
-  std::shared_ptr<const SchedulingConstraints> constraints;
-};
-
-bool is_gang(const Job& job, const WrittenJob& written) {
-  return job.indexed && job.completions == job.parallelism && written.parallelism > 1;
-}
-
-PodPtr member_of(const Job& job, const WrittenJob& written) {
-  auto member = std::make_shared<Pod>();
-  member->key.ns = job.key.ns;
-  member->owner = OwnerRef{"Job", job.key.name, job.uid};
-  member->priority = job.priority;
-  member->requests = job.pod_requests;
-  member->requests.set_gpus(written.resource, written.gpus);
-  member->constraints = written.constraints;
-  return member;
-}
-
-QueueTask task_of_job(const JobPtr& job, const WrittenJob& written) {
+// As it was written, before we changed its shape.
+QueueTask task_of_job(const JobPtr& job) {
   QueueTask task;
-  task.kind = "Job";
+  task.kind = TaskKind::kJob;
   task.key = job->key;
   task.uid = job->uid;
   task.job = job;
-  task.request = {written.resource, std::max<std::int64_t>(1, written.parallelism - job->succeeded),
-                  written.gpus, job->nodes_may_change(), job->gpus_may_change()};
+  task.member = written_pod(*job);
+  const std::string resource = primary_gpu_resource(job->pod_requests);
+  task.request = {resource, std::max<std::int64_t>(1, written_pods(*job) - job->succeeded),
+                  task.member->requests.gpu_count(resource), job->nodes_may_change(),
+                  job->gpus_may_change()};
   static const auto kNothingSaid = std::make_shared<const TaskIntent>();
   task.intent = job->intent ? job->intent : kNothingSaid;
   task.created_s = job->created_s;
-  task.member = member_of(*job, written);
   task.shape_is_free = shape_is_free(*task.intent, task.request);
   task.plan = job->plan;
   return task;
@@ -74,29 +37,22 @@ class Finder {
       : snapshot_(snapshot), held_off_(held_off), stop_(stop), dependencies_(snapshot) {}
 
   FoundTasks find() {
+    const TaskCatalog catalog(snapshot_);
     found_.waiting.reserve(snapshot_.jobs.size());
-    for (const NodeStatePtr& state : snapshot_.nodes)
-      for (const PodPtr& pod : state->pods)
-        count_bound(pod);
-    for (const PodPtr& pod : snapshot_.unbound)
-      if (waits_at_our_gate(*pod) && pod->owner) gated_of_[pod->owner->uid].push_back(pod);
-    for (const JobPtr& job : snapshot_.jobs)
-      if (!is_asked(stop_)) add(job);
-    for (const PodPtr& pod : snapshot_.unbound)
-      if (!is_asked(stop_)) add(pod);
-    add_groups();
+    for (const TaskParts& parts : catalog.parts()) {
+      if (is_asked(stop_)) break;
+      find_plans(parts);
+      if (parts.kind == TaskKind::kGang)
+        add_gang(parts);
+      else if (parts.is_whole())
+        add_job(parts);
+      else
+        add_each(parts);
+    }
     return std::move(found_);
   }
 
  private:
-  // Pods of one gang, or of one plan that its pods carry.
-  struct Group {
-    std::vector<PodPtr> gated;
-    std::int64_t members = 0;  // bound ones too
-    bool planned = false;      // some of those that are not bound
-    bool runs = false;         // some are bound
-  };
-
   static bool waits_at_our_gate(const Pod& pod) {
     return pod.our_gate && !pod.foreign_gate && may_wait(pod);
   }
@@ -106,45 +62,47 @@ class Finder {
   }
 
   static bool may_wait(const Pod& pod) {
-    return pod.managed && !pod.in_pod_group && !pod.deleting && !pod.terminal() && !pod.bound() &&
-           pod.problems.empty() && pod.requests.wants_gpus();
+    return pod.managed && !pod.in_pod_group && !pod.deleting && pod.problems.empty() && !pod.plan;
   }
 
-  void count_bound(const PodPtr& pod) {
-    if (pod->owner) ++bound_of_[pod->owner->uid];
-    if (const std::string gang = hold_identity(snapshot_, *pod).gang; !gang.empty()) {
-      ++groups_[gang].members;
-      groups_[gang].runs = true;
-    }
-    if (pod->plan) add_running(pod);
+  static std::vector<PodPtr> gated_of(const TaskParts& parts) {
+    std::vector<PodPtr> gated;
+    for (const PodPtr& pod : parts.unbound)
+      if (waits_at_our_gate(*pod)) gated.push_back(pod);
+    return gated;
   }
 
-  void add(const JobPtr& job) {
+  void add_job(const TaskParts& parts) {
+    const JobPtr& job = parts.job;
     if (job->finished || !job->pod_requests.wants_gpus() || !job->problems.empty()) return;
-    const WrittenJob written(*job);
-    const bool gang = is_gang(*job, written);
     if (!job->suspended) {
       if (job->plan) {
-        found_.running.push_back(task_of_job(job, written));
-      } else if (gang && gated_of_.contains(job->uid) && !bound_of_.contains(job->uid)) {
-        QueueTask task = task_of_job(job, written);
-        task.pods = gated_of_.at(job->uid);
-        // Its pods exist: their shape is what it is.
-        task.request = {written.resource, job->parallelism - job->succeeded,
-                        job->pod_requests.gpu_count(written.resource), false, false};
-        task.shape_is_free = false;
-        wait(std::move(task));
+        found_.running.push_back(task_of_job(job));
+        found_.running.back().pods = parts.unbound;
+      } else if (parts.bound.empty()) {
+        add_job_with_pods(job, gated_of(parts));
       }
       return;
     }
     if (!job->suspended_by_us || job->active > 0) return;
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
-    if (!gang && written.parallelism > 1 && !dependencies_.of(*job)) {
+    if (!is_written_gang(*job) && written_pods(*job) > 1 && !dependencies_.of(*job)) {
       if (job->halted) found_.to_open.push_back(job);
       return;
     }
-    QueueTask task = task_of_job(job, written);
+    QueueTask task = task_of_job(job);
     task.plan = nullptr;  // that of a suspended Job is void
+    wait(std::move(task));
+  }
+
+  // Its pods exist: their shape is what it is.
+  void add_job_with_pods(const JobPtr& job, std::vector<PodPtr>&& gated) {
+    if (gated.empty()) return;
+    QueueTask task = task_of_job(job);
+    task.pods = std::move(gated);
+    task.request = {task.request.resource, job->parallelism - job->succeeded,
+                    job->pod_requests.gpu_count(task.request.resource), false, false};
+    task.shape_is_free = false;
     wait(std::move(task));
   }
 
@@ -162,45 +120,57 @@ class Finder {
     return job != nullptr && job->resumed;
   }
 
-  void add(const PodPtr& pod) {
-    const Job* job = owning_job(snapshot_, *pod);
-    const std::string gang = hold_identity(snapshot_, *pod).gang;
-    if (!gang.empty() && !pod->deleting) ++groups_[gang].members;
-    if (pod->plan) {
-      if (!gang.empty()) groups_[gang].planned = true;
-      return add_running(pod);
+  void add_each(const TaskParts& parts) {
+    for (const PodPtr& pod : parts.unbound) {
+      if (waits_at_our_gate(*pod))
+        wait(task_of_pod(pod));
+      else if (was_let_go(*pod))
+        found_.let_go.push_back(task_of_pod(pod));
     }
-    const bool let_go = gang.empty() && was_let_go(*pod);
-    if (!let_go && !waits_at_our_gate(*pod)) return;
-    if (job != nullptr && (job->suspended || job->plan || is_gang(*job, WrittenJob(*job)))) return;
-    if (!gang.empty()) return groups_[gang].gated.push_back(pod);
-    QueueTask task = task_of({pod}, "Pod", pod->key, pod->uid);
-    if (let_go)
-      found_.let_go.push_back(std::move(task));
-    else
-      wait(std::move(task));
   }
 
   // A gang waits once it is complete; replacements of one that runs come pod by pod.
-  void add_groups() {
-    for (auto& [gang, group] : groups_) {
-      if (group.gated.empty()) continue;
-      const TaskIntent intent = effective_intent(snapshot_, *group.gated.front());
-      const auto gated = static_cast<std::int64_t>(group.gated.size());
-      if (group.runs) {
-        for (const PodPtr& pod : group.gated)
-          found_.waiting.push_back(task_of({pod}, "Pod", pod->key, pod->uid));
-      } else if (!group.planned && gated >= intent.gang_size.value_or(group.members)) {
-        const std::string& ns = group.gated.front()->key.ns;
-        wait(task_of(std::move(group.gated), "Gang", {ns, gang.substr(ns.size() + 1)}, Uid{}));
-      }
+  void add_gang(const TaskParts& parts) {
+    std::vector<PodPtr> gated = gated_of(parts);
+    if (gated.empty()) return;
+    if (!parts.bound.empty()) {
+      for (const PodPtr& pod : gated)
+        found_.waiting.push_back(task_of_pod(pod));
+      return;
     }
+    const auto& unbound = parts.unbound;
+    if (std::any_of(unbound.begin(), unbound.end(), [](const auto& pod) { return pod->plan; }))
+      return;
+    const auto members = std::count_if(unbound.begin(), unbound.end(),
+                                       [](const auto& pod) { return !pod->deleting; });
+    const TaskIntent intent = effective_intent(snapshot_, *gated.front());
+    if (static_cast<std::int64_t>(gated.size()) >= intent.gang_size.value_or(members))
+      wait(task_of(std::move(gated), TaskKind::kGang, parts.key, Uid{}));
   }
 
-  QueueTask task_of(std::vector<PodPtr> pods, std::string kind, ObjectKey key, Uid uid) const {
+  // The pods that carry one plan are one task; its pods beyond the first add nothing.
+  void find_plans(const TaskParts& parts) {
+    for (const auto* pods : {&parts.bound, &parts.unbound})
+      for (const PodPtr& pod : *pods) {
+        if (!pod->plan) continue;
+        if (!running_plans_.insert(pod->key.ns + "/" + pod->plan->id).second) continue;
+        const bool gang = parts.kind == TaskKind::kGang && pod->plan->nodes.size() > 1;
+        QueueTask task =
+            gang ? task_of({pod}, TaskKind::kGang, parts.key, Uid{}) : task_of_pod(pod);
+        task.plan = pod->plan;
+        task.request.pods = static_cast<std::int64_t>(pod->plan->nodes.size());
+        found_.running.push_back(std::move(task));
+      }
+  }
+
+  QueueTask task_of_pod(const PodPtr& pod) const {
+    return task_of({pod}, TaskKind::kPod, pod->key, pod->uid);
+  }
+
+  QueueTask task_of(std::vector<PodPtr> pods, TaskKind kind, ObjectKey key, Uid uid) const {
     const Pod& first = *pods.front();
     QueueTask task;
-    task.kind = std::move(kind);
+    task.kind = kind;
     task.key = std::move(key);
     task.uid = std::move(uid);
     task.member = pods.front();
@@ -218,22 +188,10 @@ class Finder {
     return task;
   }
 
-  // The pods that carry one plan are one task; its pods beyond the first add nothing.
-  void add_running(const PodPtr& pod) {
-    if (!running_plans_.insert(pod->key.ns + "/" + pod->plan->id).second) return;
-    QueueTask task = task_of({pod}, "Pod", pod->key, pod->uid);
-    task.plan = pod->plan;
-    task.request.pods = static_cast<std::int64_t>(pod->plan->nodes.size());
-    found_.running.push_back(std::move(task));
-  }
-
   const ClusterSnapshot& snapshot_;
   const std::unordered_set<Uid>* held_off_;
   const StopAsked& stop_;
   const Dependencies dependencies_;
-  std::unordered_map<Uid, std::vector<PodPtr>> gated_of_;  // by owner
-  std::unordered_map<Uid, std::int64_t> bound_of_;         // by owner
-  std::map<std::string, Group> groups_;                    // by "namespace/gang"
   std::set<std::string> running_plans_;  // ordered: whoever writes a plan chooses its id
   FoundTasks found_;
 };

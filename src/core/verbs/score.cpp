@@ -11,7 +11,7 @@
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/pools.h"
-#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/throughput/throughput.h"

@@ -46,7 +46,7 @@ bool is_count(std::string_view text, std::int64_t most) {
   return value && *value >= 1 && *value <= most;
 }
 
-// The largest gang (core/cluster/tasks.h), and the most pods of a Job at once.
+// The largest gang (core/cluster/task_catalog.h), and the most pods of a Job at once.
 constexpr std::int64_t kMaxPods = 65536;
 
 void read_gang_size(const Entry& entry) {

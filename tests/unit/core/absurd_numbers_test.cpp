@@ -1,7 +1,7 @@
 // Numbers that decode and mean nothing: whoever writes them costs neither memory nor time.
 #include <gtest/gtest.h>
 
-#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/verbs/filter.h"
 #include "slackline/core/verbs/score.h"
 #include "support/hand_over_world.h"
@@ -89,7 +89,7 @@ TEST_F(AbsurdNumbers, AGangOfATrillionIsScoredAndFiltered) {
   member.intent().model = "bert";
   member.intent().batch_size = 1;
   const auto snapshot = a_cluster().with(a_node("n1")).with(member).build();
-  const auto tasks = derive_tasks(snapshot);
+  const auto tasks = TaskCatalog(snapshot).tasks();
   ASSERT_EQ(tasks.size(), 1U);
   EXPECT_EQ(tasks[0].written_shape(), (Placement{65536, 4096}));
   NodesRequest request;

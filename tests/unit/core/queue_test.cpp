@@ -59,7 +59,7 @@ TEST_F(QueueTest, OneThatIsStoppedHasNothingInIt) {
                             .with(a_node("n1"))
                             .with(a_job("one").gpus(1).waiting())
                             .with(a_job("two").gpus(1).waiting())
-                            .with(a_job("three").of(2).waiting())
+                            .with(a_job("three").of(2).gpus(1).waiting())
                             .with(a_pod("gated").gpus(1).gated().managed())
                             .build();
   QueueOptions options = planner_.options(0);

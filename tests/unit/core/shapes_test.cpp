@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/core/cluster/placement_table.h"
-#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/throughput/throughput.h"
 #include "support/cluster_builder.h"
@@ -50,7 +50,7 @@ class PlacementsOfATask : public ::testing::Test {
  protected:
   PlacementTable table(const ClusterBuilder& cluster, double now_s = 0) {
     const ClusterSnapshot snapshot = cluster.build();
-    const auto task = find_task(snapshot, {"default", "train"});
+    const auto task = TaskCatalog(snapshot).find({"default", "train"});
     EXPECT_TRUE(task.has_value());
     return placement_table(snapshot, *task,
                            {.catalog = &catalog_, .predictor = &predictor_, .now_wall_s = now_s});

@@ -25,7 +25,8 @@ std::vector<std::string> waiting(const ClusterSnapshot& snapshot) {
   std::vector<std::string> names;
   for (TaskIndex task = 0; task < queue.size(); ++task)
     if (!queue.task(task).plan)
-      names.push_back(queue.task(task).kind + " " + queue.task(task).key.name + " " +
+      names.push_back(std::string(to_string(queue.task(task).kind)) + " " +
+                      queue.task(task).key.name + " " +
                       std::to_string(queue.task(task).request.pods));
   return names;
 }

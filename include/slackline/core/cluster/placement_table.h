@@ -51,6 +51,7 @@ struct PlacementTable {
   std::vector<PlacementRow> rows;    // by CER descending, then m, d_node, type, resource
 };
 
+// `task.member` must be set.
 PlacementTable placement_table(const ClusterSnapshot& snapshot, const Task& task,
                                const PlacementOptions& options);
 

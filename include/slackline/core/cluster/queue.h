@@ -39,6 +39,7 @@
 #include "slackline/model/own_write.h"
 #include "slackline/model/queue_rules.h"
 #include "slackline/model/snapshot.h"
+#include "slackline/model/task.h"
 
 namespace slackline::core {
 
@@ -54,9 +55,10 @@ struct QueueOptions {
   StopAsked stop{};                                   // asked for every Job, pod and task
 };
 
-// A task of the queue in the cluster. Its plan is carried by its Job, else by each of its pods.
+// A task of the queue in the cluster (core/cluster/task_catalog.h). Its plan is carried by its Job,
+// else by each of its pods.
 struct QueueTask {
-  std::string kind;  // "Job", "Gang" or "Pod"
+  TaskKind kind = TaskKind::kPod;  // never kController
   ObjectKey key;
   Uid uid;                   // of the Job or the pod; empty for a labelled gang
   JobPtr job;                // null: pods carry the plan

@@ -1,4 +1,4 @@
-#include "slackline/core/cluster/tasks.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using namespace slackline::test;
 using ::testing::ElementsAre;
 
 Task task_named(const ClusterSnapshot& cluster, const std::string& name) {
-  const auto task = find_task(cluster, key_of(name));
+  const auto task = TaskCatalog(cluster).find(key_of(name));
   EXPECT_TRUE(task.has_value()) << name;
   return task.value_or(Task{});
 }
@@ -29,7 +29,7 @@ TEST(Tasks, AJobIsOneTaskWithItsPods) {
           .with(a_pod("train-1").of_job("train").gpus(4).priority(7).created(60))
           .build();
   const Task task = task_named(cluster, "train");
-  EXPECT_EQ(task.kind, "Job");
+  EXPECT_EQ(task.kind, TaskKind::kJob);
   EXPECT_EQ(task.uid, job_uid("train"));
   EXPECT_EQ(task.state, TaskState::kPartlyBound);
   EXPECT_EQ(task.pods_wanted, 2);
@@ -41,7 +41,7 @@ TEST(Tasks, AJobIsOneTaskWithItsPods) {
   EXPECT_EQ(task.written_shape(), (Placement{2, 4}));
   EXPECT_THAT(task.nodes, ElementsAre(NodeName("b")));
   EXPECT_EQ(task.intent.model, "bert");
-  EXPECT_EQ(derive_tasks(cluster).size(), 1U);
+  EXPECT_EQ(TaskCatalog(cluster).tasks().size(), 1U);
 }
 
 TEST(Tasks, HaveAState) {
@@ -53,7 +53,7 @@ TEST(Tasks, HaveAState) {
   EXPECT_EQ(task_named(cluster, "held").state, TaskState::kSuspended);
   EXPECT_EQ(task_named(cluster, "waiting").state, TaskState::kPending);
   EXPECT_EQ(task_named(cluster, "alone").state, TaskState::kRunning);
-  EXPECT_EQ(task_named(cluster, "alone").kind, "Pod");
+  EXPECT_EQ(task_named(cluster, "alone").kind, TaskKind::kPod);
 }
 
 TEST(Tasks, AGangIsOneTaskAcrossItsOwners) {
@@ -62,24 +62,59 @@ TEST(Tasks, AGangIsOneTaskAcrossItsOwners) {
                            .with(a_pod("right").in_gang("g", 3).gpus(1))
                            .build();
   const Task gang = task_named(cluster, "g");
-  EXPECT_EQ(gang.kind, "Gang");
+  EXPECT_EQ(gang.kind, TaskKind::kGang);
   EXPECT_TRUE(gang.gang);
   EXPECT_EQ(gang.pods_wanted, 3);
   EXPECT_EQ(gang.written_shape(), (Placement{3, 1}));
 }
 
-TEST(Tasks, AJobSetIsOneTaskAndACronJobIsNone) {
+TEST(Tasks, AreJobsWhoeverOwnsThem) {
   const auto cluster = two_nodes()
                            .with(a_job("set-a").of(2).gpus(1).owned_by("JobSet", "set"))
                            .with(a_job("set-b").of(1).gpus(2).owned_by("JobSet", "set"))
                            .with(a_job("nightly-1").of(1).gpus(1).owned_by("CronJob", "nightly"))
                            .build();
-  const auto tasks = derive_tasks(cluster);
-  ASSERT_EQ(tasks.size(), 2U);
+  const auto tasks = TaskCatalog(cluster).tasks();
+  ASSERT_EQ(tasks.size(), 3U);
   EXPECT_EQ(tasks[0].key.name, "nightly-1");
-  EXPECT_EQ(tasks[1].kind, "JobSet");
-  EXPECT_EQ(tasks[1].pods_wanted, 3);
-  EXPECT_EQ(tasks[1].gpus_per_pod, 2);
+  EXPECT_EQ(tasks[1].key.name, "set-a");
+  EXPECT_EQ(tasks[2].key.name, "set-b");
+  EXPECT_EQ(tasks[1].pods_wanted, 2);
+}
+
+TEST(Tasks, OfOtherControllersCountTheirPods) {
+  const auto cluster = two_nodes()
+                           .with(a_pod("web-1").owned_by("ReplicaSet", "web").gpus(1).on("a"))
+                           .with(a_pod("web-2").owned_by("ReplicaSet", "web").gpus(2))
+                           .build();
+  const Task web = task_named(cluster, "web");
+  EXPECT_EQ(web.kind_name(), "ReplicaSet");
+  EXPECT_EQ(web.pods_wanted, 2);
+  EXPECT_EQ(web.gpus_per_pod, 2);
+  const Task one = task_named(cluster, "web-2");
+  EXPECT_EQ(one.kind, TaskKind::kPod) << "its pods start one by one";
+  EXPECT_EQ(one.pods_wanted, 1);
+}
+
+// The label counts for pods that nothing else starts together.
+TEST(Tasks, OfAGangLabelAreJobsWhereThePlannerStartsTheJob) {
+  auto whole = a_job("whole").of(2).gang().gpus(1);
+  auto array = a_job("array").of(2).gpus(1);
+  whole.intent().gang = array.intent().gang = "g";
+  const auto pod = [](const char* name, const char* job) {
+    return a_pod(name).of_job(job).in_gang("g", 2).gpus(1);
+  };
+  const auto cluster = two_nodes()
+                           .with(whole)
+                           .with(array)
+                           .with(pod("whole-0", "whole"))
+                           .with(pod("array-x", "array"))
+                           .with(pod("array-y", "array"))
+                           .build();
+  EXPECT_EQ(TaskCatalog(cluster).tasks().size(), 2U);
+  EXPECT_EQ(task_named(cluster, "whole").pods_unbound, 1);
+  EXPECT_EQ(task_named(cluster, "g").pods_unbound, 2);
+  EXPECT_EQ(task_named(cluster, "array-x").kind, TaskKind::kGang) << "by the name of a pod";
 }
 
 TEST(Tasks, AreOnlyWhatAsksForGpusAndIsNotOver) {
@@ -88,15 +123,15 @@ TEST(Tasks, AreOnlyWhatAsksForGpusAndIsNotOver) {
                            .with(a_job("cpu-job"))
                            .with(a_job("over").of(1).gpus(1).finished())
                            .build();
-  EXPECT_TRUE(derive_tasks(cluster).empty());
-  EXPECT_EQ(find_task(cluster, {"default", "web"}), std::nullopt);
+  EXPECT_TRUE(TaskCatalog(cluster).tasks().empty());
+  EXPECT_EQ(TaskCatalog(cluster).find({"default", "web"}), std::nullopt);
 }
 
 TEST(Tasks, OfOneNameAreFoundJobFirst) {
   const auto cluster =
       two_nodes().with(a_pod("train").gpus(1)).with(a_job("train").of(1).gpus(1)).build();
-  EXPECT_EQ(derive_tasks(cluster).size(), 2U);
-  EXPECT_EQ(task_named(cluster, "train").kind, "Job");
+  EXPECT_EQ(TaskCatalog(cluster).tasks().size(), 2U);
+  EXPECT_EQ(task_named(cluster, "train").kind, TaskKind::kJob);
 }
 
 TEST(GangPods, AreAllThatStartTogether) {

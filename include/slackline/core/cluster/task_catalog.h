@@ -1,0 +1,72 @@
+// TaskCatalog: which Jobs and pods of a snapshot are one task, for everybody who asks.
+//
+// A task is what starts as a whole (docs/decisions/0031-a-task-is-what-starts-as-a-whole.md): a Job
+// whose pods start together, whoever owns the Job and whatever label `gang` says; else the pods of
+// one label `gang`; else a pod. Pods that start by themselves are counted together by their Job, or
+// by another controller; find() tells them apart.
+//
+// Only what asks for GPUs and is not over is in a catalogue. Immutable; it keeps a reference to the
+// snapshot. Making one is O(pods log jobs): once per turn or question, not per filter call.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slackline/model/snapshot.h"
+#include "slackline/model/task.h"
+
+namespace slackline::core {
+
+// A Job whose pods start together: its label `gang` does not count. Of a suspended Job this is
+// so until it is opened.
+bool starts_as_whole(const Job& job);
+
+// Before its shape was changed: how many pods it asks for, and whether as a gang.
+std::int64_t written_pods(const Job& job);
+bool is_written_gang(const Job& job);
+
+// A pod of the Job as it was written, before its shape was changed. Never null.
+PodPtr written_pod(const Job& job);
+
+// A task by its parts.
+struct TaskParts {
+  TaskKind kind = TaskKind::kPod;
+  std::string controller;  // its kind, of a kController
+  ObjectKey key;
+  Uid uid;  // of the Job, controller or pod; empty for a gang
+  // The Job of a kJob, if only of its pods; of a gang, the first whose pods carry the label.
+  JobPtr job;
+  std::int64_t pods_of_jobs = 0;  // that its unfinished Jobs want
+  std::vector<PodPtr> bound;      // in the order of the nodes
+  std::vector<PodPtr> unbound;    // in the snapshot's order
+
+  // All of it, or nothing.
+  bool is_whole() const {
+    return kind == TaskKind::kGang || (kind == TaskKind::kJob && starts_as_whole(*job));
+  }
+};
+
+class TaskCatalog {
+ public:
+  explicit TaskCatalog(const ClusterSnapshot& snapshot);
+
+  // Jobs first, in the snapshot's order.
+  const std::vector<TaskParts>& parts() const { return parts_; }
+  // By (key, kind).
+  std::vector<Task> tasks() const;
+  // By namespace and name; where several share a name, in the order of TaskKind. The name of a pod
+  // finds the task that it is part of, or the pod where it starts by itself.
+  std::optional<Task> find(const ObjectKey& key) const;
+
+ private:
+  Task describe(const TaskParts& parts) const;
+
+  const ClusterSnapshot& snapshot_;
+  std::vector<TaskParts> parts_;
+};
+
+// How many pods start together with this one: a gang's size, 1 where it stands alone.
+std::int64_t gang_pods(const ClusterSnapshot& snapshot, const Pod& pod, const TaskIntent& intent);
+
+}  // namespace slackline::core

@@ -1,0 +1,227 @@
+#include "slackline/core/cluster/task_catalog.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "slackline/core/planning/gpu_types.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr std::int64_t kMaxGang = 65536;
+
+bool asks_for_gpus(const Job& job) {
+  return !job.finished && job.pod_requests.wants_gpus();
+}
+
+const std::string* gang_label(const std::shared_ptr<const TaskIntent>& intent) {
+  return intent && intent->gang ? &*intent->gang : nullptr;
+}
+
+class Grouper {
+ public:
+  explicit Grouper(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {}
+
+  std::vector<TaskParts> group() {
+    parts_.reserve(snapshot_.jobs.size() + snapshot_.unbound.size());
+    for (const JobPtr& job : snapshot_.jobs)
+      add(job);
+    for (const NodeStatePtr& state : snapshot_.nodes)
+      for (const PodPtr& pod : state->pods)
+        add(pod);
+    for (const PodPtr& pod : snapshot_.unbound)
+      add(pod);
+    std::erase_if(parts_, [](const TaskParts& parts) {
+      return parts.bound.empty() && parts.unbound.empty() &&
+             (!parts.job || !asks_for_gpus(*parts.job));
+    });
+    return std::move(parts_);
+  }
+
+ private:
+  std::size_t begin(TaskKind kind, ObjectKey key, Uid uid) {
+    TaskParts& parts = parts_.emplace_back();
+    parts.kind = kind;
+    parts.key = std::move(key);
+    parts.uid = std::move(uid);
+    return parts_.size() - 1;
+  }
+
+  void add(const JobPtr& job) {
+    const std::string* gang = starts_as_whole(*job) ? nullptr : gang_label(job->intent);
+    const std::size_t place =
+        gang != nullptr ? of_gang(job->key.ns, *gang) : begin(TaskKind::kJob, job->key, job->uid);
+    of_job_.emplace(job.get(), place);
+    TaskParts& parts = parts_[place];
+    if (!parts.job || !asks_for_gpus(*parts.job)) parts.job = job;
+    if (asks_for_gpus(*job)) parts.pods_of_jobs += job->wanted_pods();
+  }
+
+  void add(const PodPtr& pod) {
+    if (pod->terminal() || !pod->requests.wants_gpus()) return;
+    TaskParts& parts = parts_[place_of(*pod)];
+    (pod->bound() ? parts.bound : parts.unbound).push_back(pod);
+  }
+
+  std::size_t place_of(const Pod& pod) {
+    const Job* job = owning_job(snapshot_, pod);
+    const std::string* gang = gang_label(pod.intent);
+    if (gang != nullptr && (job == nullptr || !starts_as_whole(*job)))
+      return of_gang(pod.key.ns, *gang);
+    if (job != nullptr) return of_job_.at(job);
+    if (!pod.owner) return begin(TaskKind::kPod, pod.key, pod.uid);
+    const auto [at, first] =
+        of_controller_.try_emplace({pod.owner->kind, pod.key.ns, pod.owner->name});
+    if (first) {
+      at->second = begin(TaskKind::kController, {pod.key.ns, pod.owner->name}, pod.owner->uid);
+      parts_.back().controller = pod.owner->kind;
+    }
+    return at->second;
+  }
+
+  std::size_t of_gang(const std::string& ns, const std::string& gang) {
+    const auto [at, first] = of_gang_.try_emplace({ns, gang});
+    if (first) at->second = begin(TaskKind::kGang, {ns, gang}, Uid{});
+    return at->second;
+  }
+
+  const ClusterSnapshot& snapshot_;
+  std::vector<TaskParts> parts_;
+  std::unordered_map<const Job*, std::size_t> of_job_;
+  std::map<ObjectKey, std::size_t> of_gang_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> of_controller_;
+};
+
+TaskState state_of(const Task& task) {
+  if (task.pods_bound >= task.pods_wanted) return TaskState::kRunning;
+  if (task.pods_bound > 0) return TaskState::kPartlyBound;
+  const bool suspended = task.job && asks_for_gpus(*task.job) && task.job->suspended;
+  return suspended ? TaskState::kSuspended : TaskState::kPending;
+}
+
+}  // namespace
+
+std::int64_t written_pods(const Job& job) {
+  return job.original ? job.original->parallelism.value_or(job.parallelism) : job.parallelism;
+}
+
+bool is_written_gang(const Job& job) {
+  return job.indexed && job.completions == job.parallelism && written_pods(job) > 1;
+}
+
+bool starts_as_whole(const Job& job) {
+  return job.suspended || job.plan || is_written_gang(job);
+}
+
+PodPtr written_pod(const Job& job) {
+  auto pod = std::make_shared<Pod>();
+  pod->key.ns = job.key.ns;
+  pod->owner = OwnerRef{"Job", job.key.name, job.uid};
+  pod->priority = job.priority;
+  pod->requests = job.pod_requests;
+  pod->constraints = job.constraints;
+  if (!job.original) return pod;
+  if (job.original->gpus)
+    pod->requests.set_gpus(primary_gpu_resource(job.pod_requests), *job.original->gpus);
+  if (job.original->affinity_terms) {
+    auto own = job.constraints ? *job.constraints : SchedulingConstraints{};
+    own.affinity_terms = *job.original->affinity_terms;
+    pod->constraints = std::make_shared<const SchedulingConstraints>(std::move(own));
+  }
+  return pod;
+}
+
+TaskCatalog::TaskCatalog(const ClusterSnapshot& snapshot)
+    : snapshot_(snapshot), parts_(Grouper(snapshot).group()) {}
+
+std::vector<Task> TaskCatalog::tasks() const {
+  std::vector<Task> tasks;
+  tasks.reserve(parts_.size());
+  for (const TaskParts& parts : parts_)
+    tasks.push_back(describe(parts));
+  std::sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) {
+    return std::forward_as_tuple(a.key, a.kind_name(), a.kind) <
+           std::forward_as_tuple(b.key, b.kind_name(), b.kind);
+  });
+  return tasks;
+}
+
+std::optional<Task> TaskCatalog::find(const ObjectKey& key) const {
+  const TaskParts* named = nullptr;
+  for (const TaskParts& parts : parts_)
+    if (parts.key == key && (named == nullptr || parts.kind < named->kind)) named = &parts;
+  if (named != nullptr) return describe(*named);
+  for (const TaskParts& parts : parts_)
+    for (const auto* pods : {&parts.bound, &parts.unbound})
+      for (const PodPtr& pod : *pods) {
+        if (pod->key != key) continue;
+        if (parts.is_whole()) return describe(parts);
+        TaskParts alone;
+        alone.key = pod->key;
+        alone.uid = pod->uid;
+        (pod->bound() ? alone.bound : alone.unbound).push_back(pod);
+        return describe(alone);
+      }
+  return std::nullopt;
+}
+
+Task TaskCatalog::describe(const TaskParts& parts) const {
+  const Job* job = parts.job && asks_for_gpus(*parts.job) ? parts.job.get() : nullptr;
+  const Pod* first = !parts.bound.empty()     ? parts.bound.front().get()
+                     : !parts.unbound.empty() ? parts.unbound.front().get()
+                                              : nullptr;
+  Task task;
+  task.kind = parts.kind;
+  task.controller = parts.controller;
+  task.key = parts.key;
+  task.uid = parts.uid;
+  task.job = parts.job;
+  task.gang = parts.kind == TaskKind::kGang || (job != nullptr && job->is_gang());
+  task.gpu_resource = primary_gpu_resource(job != nullptr ? job->pod_requests : first->requests);
+  task.created_s = job != nullptr ? job->created_s : first->created_s;
+  task.priority = job != nullptr ? job->priority : first->priority;
+  if (job != nullptr) task.gpus_per_pod = job->pod_requests.gpu_count(task.gpu_resource);
+  for (const auto* pods : {&parts.bound, &parts.unbound})
+    for (const PodPtr& pod : *pods) {
+      task.created_s = std::min(task.created_s, pod->created_s);
+      task.priority = std::max(task.priority, pod->priority);
+      task.gpus_per_pod = std::max(task.gpus_per_pod, pod->requests.gpu_count(task.gpu_resource));
+    }
+  if (first != nullptr) task.intent = effective_intent(snapshot_, *first);
+  if (job != nullptr) {  // every pod repeats what is wrong in its Job
+    const TaskIntent of_job = job->intent ? *job->intent : TaskIntent{};
+    if (first == nullptr) task.intent = of_job;
+    task.intent.problems = of_job.problems;
+  }
+  task.member = !parts.unbound.empty() ? parts.unbound.front()
+                : first != nullptr     ? parts.bound.front()
+                                       : written_pod(*job);
+  for (const PodPtr& pod : parts.bound)
+    task.nodes.push_back(pod->node);
+  std::sort(task.nodes.begin(), task.nodes.end());
+  task.nodes.erase(std::unique(task.nodes.begin(), task.nodes.end()), task.nodes.end());
+  task.pods_bound = static_cast<std::int64_t>(parts.bound.size());
+  task.pods_unbound = static_cast<std::int64_t>(parts.unbound.size());
+  task.pods_wanted =
+      std::max({task.pods_bound + task.pods_unbound, parts.pods_of_jobs, std::int64_t{1}});
+  if (parts.kind == TaskKind::kGang && task.intent.gang_size)
+    task.pods_wanted = std::max(task.pods_wanted, std::min(*task.intent.gang_size, kMaxGang));
+  const bool may_change = parts.kind == TaskKind::kJob && job != nullptr && parts.bound.empty();
+  task.nodes_may_change = may_change && job->nodes_may_change();
+  task.gpus_may_change = may_change && job->gpus_may_change();
+  task.state = state_of(task);
+  return task;
+}
+
+std::int64_t gang_pods(const ClusterSnapshot& snapshot, const Pod& pod, const TaskIntent& intent) {
+  if (intent.gang && intent.gang_size)
+    return std::clamp<std::int64_t>(*intent.gang_size, 1, kMaxGang);
+  const Job* job = owning_job(snapshot, pod);
+  if (job != nullptr && job->is_gang()) return std::min(job->parallelism, kMaxGang);
+  return 1;
+}
+
+}  // namespace slackline::core
