@@ -120,9 +120,9 @@ TEST_F(OverloadTest, IsSaidAgainAfterItWasWellButNotTooOften) {
   look(nobody_in_time, kNow_s + 60);
   EXPECT_EQ(events.size(), 2U) << "ten minutes are not over";
   EXPECT_EQ(gauge(1), "");
-  look(nobody_in_time, kNow_s + kQuiet_s + 1);
+  look(nobody_in_time, kNow_s + kOverloadQuiet_s + 1);
   EXPECT_EQ(events.size(), 4U);
-  look({}, kNow_s + kQuiet_s + 2);
+  look({}, kNow_s + kOverloadQuiet_s + 2);
   EXPECT_EQ(gauge(0), "") << "nobody waits any more";
 }
 
