@@ -54,8 +54,8 @@ Status show_held_back(const cluster::ClusterSource& source, double timeout_s) {
   SLACKLINE_ASSIGN(const std::vector<OwnWrite> writes,
                    control::find_held_back(source, system_clock(), timeout_s));
   for (const OwnWrite& write : writes)
-    std::printf("would release %s %s\n", writes_job(write.kind) ? "Job" : "pod",
-                printable(write.key.str()).c_str());
+    std::printf("would release %s %s\n", write.of_job() ? "Job" : "pod",
+                printable(write.target.key.str()).c_str());
   std::printf("%zu objects wait for Slackline; pods that their Jobs create later are not counted\n",
               writes.size());
   return {};

@@ -1,46 +1,40 @@
 #include "slackline/model/own_write.h"
 
-#include <array>
+#include <utility>
 
 namespace slackline {
 namespace {
 
-constexpr std::array<std::string_view, kOwnWriteKindCount> kWords = {
-    "release",          "open",   "suspend", "clear_plan", "plan", "nominate",
-    "clear_nomination", "narrow", "lift"};
+template <class Object, class Change>
+OwnWrite write_to(const Object& object, Change change, Decision decision) {
+  if (decision.plan_id.empty() && object.plan) decision.plan_id = object.plan->id;
+  return {{object.key, object.uid, ""}, std::move(change), std::move(decision)};
+}
 
 }  // namespace
 
-std::string_view to_string(OwnWriteKind kind) {
-  return kWords[static_cast<std::size_t>(kind)];
+std::string_view OwnWrite::word() const {
+  const auto of_kind = [](const auto& kind) { return kind.kWord; };
+  return std::visit([&](const auto& group) { return std::visit(of_kind, group); }, change);
 }
 
-bool writes_job(OwnWriteKind kind) {
-  return kind == OwnWriteKind::kReleaseJob || kind == OwnWriteKind::kOpenJob ||
-         kind == OwnWriteKind::kSuspendJob || kind == OwnWriteKind::kClearPlan;
+const PlanNote* OwnWrite::plan() const {
+  if (const auto* release = as<ReleaseJob>()) return release->plan.get();
+  const auto* pod = as<PlanPod>();
+  return pod != nullptr ? pod->plan.get() : nullptr;
 }
 
-OwnWrite job_write(OwnWriteKind kind, const Job& job) {
-  OwnWrite write;
-  write.kind = kind;
-  write.key = job.key;
-  write.uid = job.uid;
-  write.resource_version = job.resource_version;
-  // Whether it is suspended is part of its spec; what a release changes besides, it changes at
-  // once.
-  const bool resumes = kind == OwnWriteKind::kReleaseJob && job.suspended;
-  write.generation = job.generation + (resumes ? 1 : 0);
-  if (job.plan) write.plan_id = job.plan->id;
+OwnWrite job_write(const Job& job, JobChange change, Decision decision) {
+  // `suspend` is part of the spec; what else a release changes, it changes in the same write.
+  if (auto* release = std::get_if<ReleaseJob>(&change))
+    release->generation = job.generation + (job.suspended ? 1 : 0);
+  OwnWrite write = write_to(job, std::move(change), std::move(decision));
+  write.target.resource_version = job.resource_version;
   return write;
 }
 
-OwnWrite pod_write(OwnWriteKind kind, const Pod& pod) {
-  OwnWrite write;
-  write.kind = kind;
-  write.key = pod.key;
-  write.uid = pod.uid;
-  if (pod.plan) write.plan_id = pod.plan->id;
-  return write;
+OwnWrite pod_write(const Pod& pod, PodChange change, Decision decision) {
+  return write_to(pod, std::move(change), std::move(decision));
 }
 
 }  // namespace slackline

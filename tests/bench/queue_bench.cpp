@@ -50,12 +50,8 @@ ClusterSnapshot released_jobs(std::int64_t jobs) {
 std::vector<OwnWrite> nominations(const ClusterSnapshot& snapshot) {
   std::vector<OwnWrite> writes;
   for (std::size_t i = 0; i < snapshot.unbound.size(); i += 2) {
-    OwnWrite write;
-    write.kind = OwnWriteKind::kNominate;
-    write.key = snapshot.unbound[i]->key;
-    write.uid = snapshot.unbound[i]->uid;
-    write.node = snapshot.node(static_cast<NodeIndex>(i % kNodes)).node->name;
-    writes.push_back(std::move(write));
+    const NodeName& node = snapshot.node(static_cast<NodeIndex>(i % kNodes)).node->name;
+    writes.push_back(pod_write(*snapshot.unbound[i], Nominate{node}));
   }
   return writes;
 }

@@ -154,9 +154,8 @@ TEST_F(BeliefFaultsTest, WithoutAKeyNoPlanIsWritten) {
   mac_.use("");
   const auto writer = make_kube_writer(*api_, default_gpu_catalog(), &mac_);
   OwnWrite write;
-  write.kind = OwnWriteKind::kReleaseJob;
-  write.key = {"ml", "train"};
-  write.plan = std::make_shared<const PlanNote>();
+  write.target.key = {"ml", "train"};
+  write.change = JobChange{ReleaseJob{.plan = std::make_shared<const PlanNote>()}};
   EXPECT_FALSE(writer->write(write));
   EXPECT_EQ(server_->count(kJob), 0u);
 }

@@ -129,12 +129,10 @@ TEST_F(KubeWriterTest, NamesThatNameSomethingElseAreNeverSent) {
     EXPECT_EQ(writer_->bind({pod, Uid("u1"), NodeName("gpu-1"), {}}, 1).error().code,
               ErrorCode::kInvalidArgument);
     EXPECT_EQ(writer_->read_pod(pod, 0.5).error().code, ErrorCode::kInvalidArgument);
-    OwnWrite write;
-    write.key = pod;
-    for (const OwnWriteKind kind : {OwnWriteKind::kOpenJob, OwnWriteKind::kLiftGate}) {
-      write.kind = kind;
+    for (const OwnWrite& write :
+         {OwnWrite{.target = {.key = pod}, .change = JobChange{OpenJob{}}},
+          OwnWrite{.target = {.key = pod}, .change = PodChange{LiftGate{}}}})
       EXPECT_EQ(writer_->write(write).error().code, ErrorCode::kInvalidArgument);
-    }
     TaskEvent event;
     event.kind = "Pod";
     event.object = pod;

@@ -24,14 +24,13 @@ class OwnWriteTest : public testing::Test {
     Pod pod;
     pod.key = {"ml", "train-0"};
     pod.uid = Uid("u2");
-    lift_ = pod_write(OwnWriteKind::kLiftGate, pod);
-    nominate_ = pod_write(OwnWriteKind::kNominate, pod);
-    nominate_.node = NodeName("n1");
+    lift_ = pod_write(pod, LiftGate{});
+    nominate_ = pod_write(pod, Nominate{NodeName("n1")});
     Job job;
     job.key = {"ml", "train"};
     job.uid = Uid("u1");
     job.resource_version = "41";
-    suspend_ = job_write(OwnWriteKind::kSuspendJob, job);
+    suspend_ = job_write(job, SuspendJob{});
   }
 
   void answer(const std::string& name, int status, const std::string& body) {
@@ -49,8 +48,9 @@ class OwnWriteTest : public testing::Test {
 // As API servers before 1.36 do. It goes on in the shape it has.
 TEST_F(OwnWriteTest, AJobIsLetGoEvenIfItsTemplateMayNotBeChanged) {
   OwnWrite open = suspend_;
-  open.kind = OwnWriteKind::kOpenJob;
-  open.affinity_terms.emplace();
+  ShapeChange shape;
+  shape.affinity_terms.emplace();
+  open.change = JobChange{OpenJob{shape}};
   answer(kJobPatch, 422,
          R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
   answer(kJobPatch, 200, R"({"metadata":{"resourceVersion":"43"}})");

@@ -127,10 +127,10 @@ class Life {
 
   void perform(const std::vector<OwnWrite>& wanted) {
     for (const OwnWrite& write : wanted)
-      if (write.kind == OwnWriteKind::kLiftGate) check_gang_is_answered(write);
+      if (write.is<LiftGate>()) check_gang_is_answered(write);
     for (const OwnWrite& write : wanted) {
-      if (writes_.waiting_for(write.uid)) continue;
-      if (write.kind == OwnWriteKind::kLiftGate) check_gang_is_whole(write);
+      if (writes_.waiting_for(write.target.uid)) continue;
+      if (write.is<LiftGate>()) check_gang_is_whole(write);
       const auto number = writes_.sent(write);
       if (one_in(12)) {
         writes_.failed(number);  // it never arrived
@@ -149,12 +149,13 @@ class Life {
   }
 
   std::string version_of(const OwnWrite& write) {
-    if (writes_job(write.kind)) return world_.jobs().at(write.key).resource_version;
-    return world_.pods().at(write.key).resource_version;
+    if (write.of_job()) return world_.jobs().at(write.target.key).resource_version;
+    return world_.pods().at(write.target.key).resource_version;
   }
 
   void check_gang_is_whole(const OwnWrite& lift) {
-    const Pod& pod = world_.pods().contains(lift.key) ? world_.pods().at(lift.key) : Pod{};
+    const Pod& pod =
+        world_.pods().contains(lift.target.key) ? world_.pods().at(lift.target.key) : Pod{};
     if (!pod.owner) return;
     std::int64_t members = 0;
     for (const auto& [key, other] : world_.pods()) {
@@ -162,16 +163,17 @@ class Life {
       ++members;
     }
     const Job& job = world_.job(pod.owner->name);
-    EXPECT_TRUE(members == job.parallelism) << lift.key.str() << " lifted with " << members;
+    EXPECT_TRUE(members == job.parallelism) << lift.target.key.str() << " lifted with " << members;
   }
 
   // Nothing goes on what may still fail.
   void check_gang_is_answered(const OwnWrite& lift) {
-    if (!world_.pods().contains(lift.key)) return;
-    const auto owner = world_.pods().at(lift.key).owner;
+    if (!world_.pods().contains(lift.target.key)) return;
+    const auto owner = world_.pods().at(lift.target.key).owner;
     for (const auto& [key, pod] : world_.pods())
       if (!pod.bound() && pod.owner && owner && pod.owner->uid == owner->uid) {
-        EXPECT_FALSE(writes_.waiting_for(pod.uid)) << lift.key.str() << " before " << key.str();
+        EXPECT_FALSE(writes_.waiting_for(pod.uid))
+            << lift.target.key.str() << " before " << key.str();
       }
   }
 

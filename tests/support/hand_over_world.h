@@ -65,23 +65,25 @@ class HandOverWorld {
   // As the API server: false where the precondition does not hold.
   bool perform(const OwnWrite& write) {
     performed.push_back(write);
-    if (writes_job(write.kind)) return perform_on_job(write);
-    const auto at = pods_.find(write.key);
-    if (at == pods_.end() || at->second.uid != write.uid) return false;
+    if (write.of_job()) return perform_on_job(write);
+    const auto at = pods_.find(write.target.key);
+    if (at == pods_.end() || at->second.uid != write.target.uid) return false;
     Pod& pod = at->second;
-    if (write.kind == OwnWriteKind::kLiftGate) {
+    if (write.is<LiftGate>()) {
       if (!pod.our_gate) return false;
       pod.gated = pod.our_gate = false;
-    } else if (write.kind == OwnWriteKind::kNarrowPod) {
+    } else if (const auto* narrow = write.as<NarrowPod>()) {
       if (!pod.gated) return false;
       SchedulingConstraints own = pod.constraints ? *pod.constraints : SchedulingConstraints{};
-      own.affinity_terms = *write.affinity_terms;
+      own.affinity_terms = narrow->affinity_terms;
       pod.constraints = std::make_shared<const SchedulingConstraints>(std::move(own));
-    } else if (write.kind == OwnWriteKind::kPlanPod) {
-      pod.plan = as_read(write.plan);
-      sight(pod.uid, pod.plan.get());
+    } else if (const auto* nominate = write.as<Nominate>()) {
+      pod.nominated_node = nominate->node;
+    } else if (write.is<ClearNomination>()) {
+      pod.nominated_node = NodeName();
     } else {
-      pod.nominated_node = write.node;
+      pod.plan = as_read(write.plan());
+      sight(pod.uid, pod.plan.get());
     }
     pod.resource_version = next_version();
     return true;
@@ -144,23 +146,27 @@ class HandOverWorld {
 
  private:
   bool perform_on_job(const OwnWrite& write) {
-    const auto at = jobs_.find(write.key);
-    if (at == jobs_.end() || at->second.uid != write.uid) return false;
+    const auto at = jobs_.find(write.target.key);
+    if (at == jobs_.end() || at->second.uid != write.target.uid) return false;
     Job& job = at->second;
-    if (job.resource_version != write.resource_version) return false;
-    job.suspended = write.kind == OwnWriteKind::kSuspendJob;
+    if (job.resource_version != write.target.resource_version) return false;
+    job.suspended = write.is<SuspendJob>();
     job.suspended_by_us = job.suspended;
-    job.plan = as_read(write.plan);
-    if (write.original) job.original = write.original;
-    if (write.reshape) {
-      job.parallelism = write.reshape->parallelism;
-      job.completions = write.reshape->parallelism;
-      if (!write.reshape->container.empty())
-        job.pod_requests.set_gpus(write.reshape->gpu_resource, write.reshape->gpus);
-    }
+    job.plan = as_read(write.plan());
+    if (const auto* release = write.as<ReleaseJob>()) take_shape(release->shape, job);
+    if (const auto* open = write.as<OpenJob>()) take_shape(open->shape, job);
     job.resource_version = next_version();
     sight(job.uid, job.plan.get());
     return true;
+  }
+
+  static void take_shape(const ShapeChange& shape, Job& job) {
+    if (shape.original) job.original = shape.original;
+    if (!shape.reshape) return;
+    job.parallelism = shape.reshape->parallelism;
+    job.completions = shape.reshape->parallelism;
+    if (!shape.reshape->container.empty())
+      job.pod_requests.set_gpus(shape.reshape->gpu_resource, shape.reshape->gpus);
   }
 
   void put(Job job) {
@@ -200,8 +206,8 @@ class HandOverWorld {
   }
 
   // Every plan has a value of its own once the API server has it.
-  static std::shared_ptr<const PlanNote> as_read(const std::shared_ptr<const PlanNote>& plan) {
-    if (!plan) return nullptr;
+  static std::shared_ptr<const PlanNote> as_read(const PlanNote* plan) {
+    if (plan == nullptr) return nullptr;
     auto note = std::make_shared<PlanNote>(*plan);
     note->value_hash = std::hash<std::string>{}(note->id);
     return note;

@@ -1,9 +1,13 @@
-// OwnWrite: one write of ours to the API server, as a value: decided purely
-// (core/cluster/hand_over.h), performed by the cluster writer, and laid over snapshots until the
-// watch shows it (core/cluster/own_writes.h).
+// OwnWrite: one write of Slackline's to the API server, as a value. `core` decides it, the cluster
+// writer performs it, and core/cluster/own_writes.h lays it over snapshots until the watch shows
+// it.
 //
-// Every write is idempotent and carries its precondition: those of Jobs the resourceVersion on
-// which they were decided, those of pods the uid, and lifting the gate's name too.
+// What is written is a JobChange or a PodChange: one struct for each kind, with the fields of that
+// kind. Code that depends on the kind visits the variants, so it does not compile without a case
+// for every kind. What was decided stands in `Decision`, set by the code that decides.
+//
+// Every write is idempotent and carries its precondition: a Job's is the resourceVersion on which
+// the write was decided, a pod's is the uid, and for lifting the gate its name too.
 #pragma once
 
 #include <cstdint>
@@ -11,70 +15,138 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
+#include "slackline/model/extender.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/pod.h"
 #include "slackline/model/task_intent.h"
 
 namespace slackline {
 
-enum class OwnWriteKind : std::uint8_t {
-  kReleaseJob,       // suspend: false, the plan, the shape; on a running Job: another plan
-  kOpenJob,          // suspend: false without a plan: its pods queue one by one, or are let go
-  kSuspendJob,       // suspend: true, marked as ours; the plan is void
-  kClearPlan,        // the plan of a Job that does not count, or is void; nothing else changes
-  kPlanPod,          // the plan of a pod that no Job of ours carries; null: it has none any more
-  kNominate,         // status.nominatedNodeName
-  kClearNomination,  // of a pod whose plan is void
-  kNarrowPod,        // required node affinity of a gated pod, where its Job's template is fixed
-  kLiftGate,         // kube-scheduler may take the pod
-};
-inline constexpr std::size_t kOwnWriteKindCount = 9;
-
-std::string_view to_string(OwnWriteKind kind);  // "release" ... "lift", for metrics and logs
-bool writes_job(OwnWriteKind kind);
-
-// What a release changes of a Job whose shape we chose.
+// How many pods of how many GPUs.
 struct Reshape {
   std::int64_t parallelism = 1;  // and completions
   std::int64_t gpus = 1;         // of one pod
   std::string gpu_resource;
-  std::string container;    // the one that asks for GPUs
+  std::string container;    // the one that asks for GPUs; empty: its GPU count stays
   bool in_template = true;  // false: pods are given their shape when they are created
 };
 
-// On what a planner decided; for the journal.
+// What changes in a Job's spec besides `suspend`.
+struct ShapeChange {
+  std::optional<Reshape> reshape{};
+  // The required node affinity from now on, where the GPU type is pinned.
+  std::optional<std::vector<NodeSelectorTerm>> affinity_terms{};
+  // What to keep of the Job as it was written; without any change in it: the note is removed.
+  std::shared_ptr<const OriginalShape> original{};  // null: the note stays as it is
+};
+
+// The word of a kind stands in metrics and logs.
+
+// suspend: false, with a plan and its shape; on a running Job: another plan.
+struct ReleaseJob {
+  static constexpr std::string_view kWord = "release";
+  std::shared_ptr<const PlanNote> plan{};
+  ShapeChange shape{};
+  std::optional<double> predicted_s{};  // how long the run will take; unset: unknown
+  std::int64_t generation = 0;          // of the Job once this is written; set by job_write()
+};
+// suspend: false without a plan: its pods queue one by one, or go to kube-scheduler directly.
+struct OpenJob {
+  static constexpr std::string_view kWord = "open";
+  ShapeChange shape{};
+};
+// suspend: true, marked as Slackline's; the plan is void.
+struct SuspendJob {
+  static constexpr std::string_view kWord = "suspend";
+};
+// Removes a plan that does not count; nothing else changes.
+struct ClearPlan {
+  static constexpr std::string_view kWord = "clear_plan";
+};
+using JobChange = std::variant<ReleaseJob, OpenJob, SuspendJob, ClearPlan>;
+
+// The plan of a pod that has no Job that carries it.
+struct PlanPod {
+  static constexpr std::string_view kWord = "plan";
+  std::shared_ptr<const PlanNote> plan{};
+};
+struct UnplanPod {  // takes the plan back
+  static constexpr std::string_view kWord = "plan";
+};
+// status.nominatedNodeName.
+struct Nominate {
+  static constexpr std::string_view kWord = "nominate";
+  NodeName node{};
+};
+// Of a pod whose plan is void.
+struct ClearNomination {
+  static constexpr std::string_view kWord = "clear_nomination";
+};
+// Required node affinity of a gated pod, where its Job's template is fixed.
+struct NarrowPod {
+  static constexpr std::string_view kWord = "narrow";
+  std::vector<NodeSelectorTerm> affinity_terms{};
+};
+// kube-scheduler may take the pod.
+struct LiftGate {
+  static constexpr std::string_view kWord = "lift";
+  std::optional<OwnerRef> releases{};  // the Job or pod whose start this lift completes
+};
+using PodChange = std::variant<PlanPod, UnplanPod, Nominate, ClearNomination, NarrowPod, LiftGate>;
+
+struct Target {
+  ObjectKey key{};
+  Uid uid{};
+  std::string resource_version{};  // of a Job
+};
+
+// What a planner knew when it decided.
 struct DecisionStamp {
   std::uint64_t snapshot_version = 0;
   std::string policy;
   std::string options_hash;
 };
 
-struct OwnWrite {
-  OwnWriteKind kind = OwnWriteKind::kNominate;
-  ObjectKey key;
-  Uid uid;
-  std::string resource_version;  // of a Job
-  std::int64_t generation = 0;   // of a Job, once this is written
-  std::shared_ptr<const PlanNote> plan;
-  std::optional<Reshape> reshape;
-  // The Job's or pod's required node affinity from now on, where the GPU type is pinned.
-  std::optional<std::vector<NodeSelectorTerm>> affinity_terms;
-  // To be kept beside the first change of a shape; one without a change: the shape is as written.
-  std::shared_ptr<const OriginalShape> original;
-  NodeName node;  // of a nomination
-  // Why, a code of reason.h, for people: of a suspension, of a plan or a nomination that deviates
-  // from an earlier one, of the lift that completes a release. Empty: that is the usual course.
-  std::string reason;
-  OwnerRef task;        // whom the reason is told of, if not this object
-  std::string plan_id;  // of the plan that it carries out, replaces or ends
-  std::shared_ptr<const DecisionStamp> decided{};  // null: by no planner
-  std::optional<double> predicted_s{};  // of a release: how long the run will take; unset: unknown
+// For the journal and for people.
+struct Decision {
+  // kPlan: a start. kMove: another plan or node. kSuspend: back into the queue. Unset: nothing new,
+  // the write carries out an earlier decision.
+  std::optional<Verb> verb{};
+  std::string_view reason{};  // a code of reason.h; empty: the usual course
+  std::string plan_id{};      // of the plan that the write carries out, replaces or ends
+  std::shared_ptr<const DecisionStamp> stamp{};  // null: no planner decided it
 };
 
-// A write of this very object, to be completed by what it says.
-OwnWrite job_write(OwnWriteKind kind, const Job& job);
-OwnWrite pod_write(OwnWriteKind kind, const Pod& pod);
+struct OwnWrite {
+  Target target{};
+  std::variant<JobChange, PodChange> change{};
+  Decision decision{};
+
+  // nullptr: the write is of another kind.
+  template <class Kind>
+  const Kind* as() const {
+    constexpr bool kOfJob = std::is_constructible_v<JobChange, Kind>;
+    using Group = std::conditional_t<kOfJob, JobChange, PodChange>;
+    const Group* group = std::get_if<Group>(&change);
+    return group == nullptr ? nullptr : std::get_if<Kind>(group);
+  }
+  template <class Kind>
+  bool is() const {
+    return as<Kind>() != nullptr;
+  }
+
+  bool of_job() const { return std::holds_alternative<JobChange>(change); }
+  std::string_view word() const;
+  const PlanNote* plan() const;  // of a ReleaseJob or a PlanPod; nullptr: it writes no plan
+};
+
+// A write to this very object. Where `decision` names no plan, it is about the one that the object
+// has.
+OwnWrite job_write(const Job& job, JobChange change, Decision decision = {});
+OwnWrite pod_write(const Pod& pod, PodChange change, Decision decision = {});
 
 }  // namespace slackline

@@ -31,9 +31,8 @@ Result<std::string> job_path(const ObjectKey& job) {
 Error meaning_of(const OwnWrite& write, const ApiFailure& failure) {
   constexpr int kUnprocessable = 422;
   Error error = failure.error();
-  if (write.kind == OwnWriteKind::kLiftGate && failure.status == kUnprocessable)
-    error.code = ErrorCode::kConflict;
-  return error.with_context(format("{} {}", to_string(write.kind), write.key.str()));
+  if (write.is<LiftGate>() && failure.status == kUnprocessable) error.code = ErrorCode::kConflict;
+  return error.with_context(format("{} {}", write.word(), write.target.key.str()));
 }
 
 class KubeWriter final : public ClusterWriter {
@@ -64,17 +63,15 @@ class KubeWriter final : public ClusterWriter {
   }
 
   Result<std::string> write(const OwnWrite& write) override {
-    if (write.plan && mac_ != nullptr && !mac_->ready())
+    if (write.plan() != nullptr && mac_ != nullptr && !mac_->ready())
       return fail(ErrorCode::kInvalidArgument, "there is no key yet to sign a plan");
     auto version = patch(write);
     if (version || version.error().code != ErrorCode::kInvalidArgument) return version;
     // API servers before 1.36 do not let the template of a Job that ran have its first shape back.
-    const bool shaped = write.reshape || write.affinity_terms;
-    if (write.kind != OwnWriteKind::kOpenJob || !shaped) return version;
+    const auto* open = write.as<OpenJob>();
+    if (open == nullptr || !(open->shape.reshape || open->shape.affinity_terms)) return version;
     OwnWrite plain = write;
-    plain.reshape.reset();
-    plain.affinity_terms.reset();
-    plain.original = nullptr;
+    plain.change = JobChange{OpenJob{}};
     return patch(plain);
   }
 
@@ -110,7 +107,7 @@ class KubeWriter final : public ClusterWriter {
     net::HttpRequest request;
     request.method = "PATCH";
     SLACKLINE_ASSIGN(request.url,
-                     writes_job(write.kind) ? job_path(write.key) : pod_path(write.key));
+                     write.of_job() ? job_path(write.target.key) : pod_path(write.target.key));
     if (!encoded.subresource.empty()) request.url += format("/{}", encoded.subresource);
     request.headers = {{"Content-Type", std::string(encoded.content_type)},
                        {"Accept", std::string(kMetadataOnly)}};

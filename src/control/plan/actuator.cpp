@@ -81,8 +81,8 @@ std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
                 [&](const auto& entry) { return entry.second.until_s + kMostRest_s < now_s; });
   std::size_t taken = 0;
   for (OwnWrite& write : writes) {
-    if (writes_.waiting_for(write.uid) || orders_.size() >= kMostOrders) continue;
-    const auto rest = resting_.find(write.uid);
+    if (writes_.waiting_for(write.target.uid) || orders_.size() >= kMostOrders) continue;
+    const auto rest = resting_.find(write.target.uid);
     if (rest != resting_.end() && now_s < rest->second.until_s) continue;
     const std::uint64_t number = writes_.sent(write);
     orders_.push_back({number, std::move(write)});
@@ -146,7 +146,7 @@ void Actuator::carry_out(const Order& order) {
 void Actuator::settle(const Order& order, Result<std::string> version) {
   if (version) {
     writes_.written(order.number, *std::move(version));
-    resting_.erase(order.write.uid);
+    resting_.erase(order.write.target.uid);
     return;
   }
   const double now_s = clock_.steady_s();
@@ -154,7 +154,7 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
     writes_.doubtful(order.number, now_s + kDoubt_s);
   else
     writes_.failed(order.number);
-  Rest& rest = resting_[order.write.uid];
+  Rest& rest = resting_[order.write.target.uid];
   rest.step_s = std::clamp(2 * rest.step_s, kLeastRest_s, kMostRest_s);
   rest.until_s = now_s + rest.step_s;
 }
@@ -162,7 +162,7 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
 void Actuator::count(const OwnWrite& write, std::string_view result) {
   metrics_
       .counter("slackline_own_writes_total", "Writes of the hand-over, by kind and result.",
-               {{"kind", to_string(write.kind)}, {"result", result}})
+               {{"kind", write.word()}, {"result", result}})
       .add();
 }
 

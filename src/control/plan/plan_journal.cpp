@@ -3,31 +3,9 @@
 #include <map>
 
 #include "slackline/base/text.h"
-#include "slackline/model/reason.h"
 
 namespace slackline::control {
 namespace {
-
-std::optional<Verb> verb_of(const OwnWrite& write) {
-  switch (write.kind) {
-    case OwnWriteKind::kReleaseJob:
-    case OwnWriteKind::kPlanPod:
-      if (write.reason == reason::kPlanDisbelieved) return std::nullopt;
-      if (!write.plan) return Verb::kSuspend;
-      return write.reason.empty() ? Verb::kPlan : Verb::kMove;
-    case OwnWriteKind::kSuspendJob:
-      return Verb::kSuspend;
-    case OwnWriteKind::kNominate:
-      return write.reason.empty() ? std::nullopt : std::optional(Verb::kMove);
-    case OwnWriteKind::kOpenJob:
-    case OwnWriteKind::kClearPlan:
-    case OwnWriteKind::kClearNomination:
-    case OwnWriteKind::kNarrowPod:
-    case OwnWriteKind::kLiftGate:
-      break;
-  }
-  return std::nullopt;
-}
 
 // Each node once, with the pods that the plan puts there.
 std::vector<DecisionCandidate> nodes_of(const PlanNote& plan) {
@@ -42,41 +20,43 @@ std::vector<DecisionCandidate> nodes_of(const PlanNote& plan) {
 }
 
 std::string result_of(const OwnWrite& write) {
-  if (write.plan) {
+  if (const PlanNote* plan = write.plan()) {
     std::vector<std::string> names;
-    for (const DecisionCandidate& node : nodes_of(*write.plan))
+    for (const DecisionCandidate& node : nodes_of(*plan))
       names.push_back(node.node);
-    return format("{} {} on {}", write.plan->shape.str(), write.plan->gpu_type.str(),
-                  join(names, ", "));
+    return format("{} {} on {}", plan->shape.str(), plan->gpu_type.str(), join(names, ", "));
   }
-  if (write.kind == OwnWriteKind::kNominate) return format("nominated to {}", write.node.str());
+  if (const auto* nominate = write.as<Nominate>())
+    return format("nominated to {}", nominate->node.str());
   return "back into the queue";
 }
 
 }  // namespace
 
 std::optional<DecisionRow> row_of(const OwnWrite& write, double now_s) {
-  const auto verb = verb_of(write);
-  if (!verb) return std::nullopt;
+  const Decision& decision = write.decision;
+  if (!decision.verb) return std::nullopt;
+  const PlanNote* plan = write.plan();
   DecisionRow row;
   row.time_s = now_s;
-  row.verb = *verb;
-  row.pod_uid = write.uid;
-  row.pod = write.key;
-  row.plan_id = write.plan ? write.plan->id : write.plan_id;
+  row.verb = *decision.verb;
+  row.pod_uid = write.target.uid;
+  row.pod = write.target.key;
+  row.plan_id = plan != nullptr ? plan->id : decision.plan_id;
   row.result = result_of(write);
-  if (!write.reason.empty()) row.reasons = {{write.reason, 1}};
-  if (write.plan) row.candidates = nodes_of(*write.plan);
+  if (!decision.reason.empty()) row.reasons = {{std::string(decision.reason), 1}};
+  if (plan != nullptr) row.candidates = nodes_of(*plan);
   row.nodes_asked = static_cast<std::uint32_t>(row.candidates.size());
-  if (!write.decided) return row;
-  row.policy = write.decided->policy;
-  row.options_hash = write.decided->options_hash;
-  row.snapshot_version = write.decided->snapshot_version;
+  if (!decision.stamp) return row;
+  row.policy = decision.stamp->policy;
+  row.options_hash = decision.stamp->options_hash;
+  row.snapshot_version = decision.stamp->snapshot_version;
   return row;
 }
 
 void PlanJournal::written(const OwnWrite& write) {
-  if (write.predicted_s) log_.predict(write.uid, *write.predicted_s);
+  if (const auto* release = write.as<ReleaseJob>(); release != nullptr && release->predicted_s)
+    log_.predict(write.target.uid, *release->predicted_s);
   if (auto row = row_of(write, clock_.wall_s())) log_.record(*std::move(row));
 }
 

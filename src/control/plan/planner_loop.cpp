@@ -207,7 +207,7 @@ bool PlannerLoop::write(std::vector<OwnWrite> writes, const ClusterSnapshot& sna
   stamp.options_hash = format("{}-{}", options_.fingerprint(*settings), known_.get()->fingerprint);
   const auto decided = std::make_shared<const DecisionStamp>(std::move(stamp));
   for (OwnWrite& each : writes)
-    each.decided = decided;
+    each.decision.stamp = decided;
   const std::size_t wanted = writes.size();
   const std::size_t taken = actuator_.perform(std::move(writes));
   if (taken > 0) first_write_.observe(clock_.steady_s() - woken_s);

@@ -55,7 +55,7 @@ Result<Released> release_all(const cluster::ClusterSource& source, cluster::Clus
     else if (now_s >= busy_s + kQuiet_s)
       return Released{jobs.size(), pods.size()};
     for (const OwnWrite& write : writes)
-      (writes_job(write.kind) ? jobs : pods).insert(write.key);
+      (write.of_job() ? jobs : pods).insert(write.target.key);
     actuator.perform(std::move(writes));
   }
   if (!source.snapshot()->synced) return not_listed(source, timeout_s);

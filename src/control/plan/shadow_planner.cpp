@@ -84,7 +84,7 @@ void ShadowPlanner::look() {
 void ShadowPlanner::journal(core::VirtualStart start, const Settings& settings, const Known& known,
                             std::uint64_t snapshot_version) {
   starts_.add();
-  start.write.decided = std::make_shared<const DecisionStamp>(
+  start.write.decision.stamp = std::make_shared<const DecisionStamp>(
       DecisionStamp{snapshot_version, settings.policy.name + "-shadow",
                     format("{}-{}", options_.fingerprint(settings), known.fingerprint)});
   auto row = row_of(start.write, start.at_s);

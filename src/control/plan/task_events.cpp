@@ -14,50 +14,73 @@ std::string place_of(const PlanNote& plan) {
                 plan.id);
 }
 
-std::string suspension_text(std::string_view code) {
-  const ReasonFact* fact = find_reason(code);
-  return format("{}; suspended again, it waits in the queue and backs off for a while",
-                fact != nullptr ? fact->meaning : code);
+// What to tell of each kind; nullopt: nothing.
+struct Told {
+  bool warning = false;
+  std::string_view reason;
+  std::string message;
+};
+
+std::optional<Told> planned(const PlanNote& plan, const Decision& decision) {
+  if (decision.verb != Verb::kMove) return Told{false, reason::kPlanned, place_of(plan)};
+  if (decision.reason == reason::kDeviated) return Told{true, reason::kDeviated, place_of(plan)};
+  return Told{true, reason::kDeviated, format("{}: now {}", decision.reason, place_of(plan))};
 }
+
+std::optional<Told> unplanned(const Decision& decision) {
+  if (decision.reason != reason::kPlanDisbelieved) return std::nullopt;
+  return Told{true, decision.reason,
+              "the annotation slackline.dev/plan was removed: Slackline did not write it for this "
+              "object, or the plan had ended"};
+}
+
+struct Teller {
+  const Decision& decision;
+
+  std::optional<Told> operator()(const ReleaseJob& kind) const {
+    return planned(*kind.plan, decision);
+  }
+  std::optional<Told> operator()(const PlanPod& kind) const {
+    return planned(*kind.plan, decision);
+  }
+  std::optional<Told> operator()(const ClearPlan&) const { return unplanned(decision); }
+  std::optional<Told> operator()(const UnplanPod&) const { return unplanned(decision); }
+  std::optional<Told> operator()(const SuspendJob&) const {
+    const ReasonFact* fact = find_reason(decision.reason);
+    return Told{true, decision.reason,
+                format("{}; suspended again, it waits in the queue and backs off for a while",
+                       fact != nullptr ? fact->meaning : decision.reason)};
+  }
+  std::optional<Told> operator()(const LiftGate& kind) const {
+    if (!kind.releases) return std::nullopt;
+    return Told{false, reason::kReleased,
+                "its pods are nominated, and kube-scheduler may bind them"};
+  }
+  std::optional<Told> operator()(const OpenJob&) const { return std::nullopt; }
+  std::optional<Told> operator()(const Nominate&) const { return std::nullopt; }
+  std::optional<Told> operator()(const ClearNomination&) const { return std::nullopt; }
+  std::optional<Told> operator()(const NarrowPod&) const { return std::nullopt; }
+};
 
 }  // namespace
 
 std::optional<cluster::TaskEvent> event_of(const OwnWrite& write) {
+  const auto told = std::visit(
+      [&](const auto& group) { return std::visit(Teller{write.decision}, group); }, write.change);
+  if (!told) return std::nullopt;
   cluster::TaskEvent event;
-  event.kind = writes_job(write.kind) ? "Job" : "Pod";
-  event.object = write.key;
-  event.uid = write.uid;
-  event.reason = write.reason;
-  if (write.plan) {
-    event.warning = !write.reason.empty();  // not its first plan
-    event.reason = event.warning ? reason::kDeviated : reason::kPlanned;
-    event.message = place_of(*write.plan);
-    if (event.warning && write.reason != reason::kDeviated)
-      event.message = format("{}: now {}", write.reason, event.message);
-    return event;
+  event.kind = write.of_job() ? "Job" : "Pod";
+  event.object = write.target.key;
+  event.uid = write.target.uid;
+  if (const auto* lift = write.as<LiftGate>(); lift != nullptr && lift->releases) {
+    event.kind = lift->releases->kind;
+    event.object.name = lift->releases->name;
+    event.uid = lift->releases->uid;
   }
-  if (write.kind == OwnWriteKind::kSuspendJob) {
-    event.warning = true;
-    event.message = suspension_text(write.reason);
-    return event;
-  }
-  if (write.reason == reason::kPlanDisbelieved) {
-    event.warning = true;
-    event.message =
-        "the annotation slackline.dev/plan was removed: Slackline did not write it for this "
-        "object, or the plan had ended";
-    return event;
-  }
-  if (write.kind == OwnWriteKind::kLiftGate && write.reason == reason::kReleased) {
-    if (!write.task.uid.empty()) {
-      event.kind = write.task.kind;
-      event.object.name = write.task.name;
-      event.uid = write.task.uid;
-    }
-    event.message = "its pods are nominated, and kube-scheduler may bind them";
-    return event;
-  }
-  return std::nullopt;
+  event.reason = told->reason;
+  event.message = told->message;
+  event.warning = told->warning;
+  return event;
 }
 
 }  // namespace slackline::control

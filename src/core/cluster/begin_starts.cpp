@@ -55,10 +55,8 @@ class StartWriter {
     if (task.job)
       release(index, run, plan);
     else
-      for (const PodPtr& pod : task.pods) {
-        writes.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));
-        writes.back().plan = plan;
-      }
+      for (const PodPtr& pod : task.pods)
+        writes.push_back(pod_write(*pod, PlanPod{plan}, {.verb = Verb::kPlan}));
   }
 
   std::vector<OwnWrite> writes;
@@ -67,19 +65,19 @@ class StartWriter {
   void release(TaskIndex index, const Run& run, const std::shared_ptr<const PlanNote>& plan) {
     const QueueTask& task = queue_.task(index);
     const Job& job = *task.job;
-    OwnWrite write = job_write(OwnWriteKind::kReleaseJob, job);
-    write.plan = plan;
+    ReleaseJob start{.plan = plan};
     if (task.length_known)
-      write.predicted_s = queue_.state().lat_s(index, queue_.state().choice(index, run.choice));
+      start.predicted_s = queue_.state().lat_s(index, queue_.state().choice(index, run.choice));
     // A Job whose pods exist keeps its template.
-    if (job.suspended && stamp_.pin_pods_by == nullptr) shape(index, run, write);
-    if (job.suspended && stamp_.pin_pods_by != nullptr) shape_beside_template(index, run, write);
-    writes.push_back(std::move(write));
+    if (job.suspended && stamp_.pin_pods_by == nullptr) shape(index, run, start.shape);
+    if (job.suspended && stamp_.pin_pods_by != nullptr)
+      shape_beside_template(index, run, start.shape);
+    writes.push_back(job_write(job, std::move(start), {.verb = Verb::kPlan}));
   }
 
   // Fields are written where they differ from the Job's present ones; what was written first stays
   // in `original`.
-  void shape(TaskIndex index, const Run& run, OwnWrite& write) const {
+  void shape(TaskIndex index, const Run& run, ShapeChange& change) const {
     const QueueTask& task = queue_.task(index);
     const Job& job = *task.job;
     const Choice& choice = queue_.state().choice(index, run.choice);
@@ -88,35 +86,36 @@ class StartWriter {
     const std::int64_t gpus = task.gpus_per_pod_in(choice.shape);
     const bool other_gpus = gpus != job.pod_requests.gpu_count(task.request.resource);
     if (task.request.nodes_may_change && (pods != job.parallelism || other_gpus)) {
-      write.reshape = Reshape{pods, gpus, task.request.resource, ""};
+      change.reshape = Reshape{pods, gpus, task.request.resource, ""};
       if (!original.parallelism) original.parallelism = job.parallelism;
     } else if (other_gpus) {
-      write.reshape = Reshape{job.parallelism, gpus, task.request.resource, ""};
+      change.reshape = Reshape{job.parallelism, gpus, task.request.resource, ""};
     }
     if (other_gpus) {
-      write.reshape->container = job.gpu_container;
+      change.reshape->container = job.gpu_container;
       if (!original.gpus) original.gpus = job.pod_requests.gpu_count(task.request.resource);
     }
-    pin_type(index, run, original, write);
+    pin_type(index, run, original, change);
     if (original.changed())
-      write.original = std::make_shared<const OriginalShape>(std::move(original));
+      change.original = std::make_shared<const OriginalShape>(std::move(original));
   }
 
   // The pods learn their GPU count from the plan, at their creation.
-  void shape_beside_template(TaskIndex index, const Run& run, OwnWrite& write) const {
+  void shape_beside_template(TaskIndex index, const Run& run, ShapeChange& change) const {
     const QueueTask& task = queue_.task(index);
     const Job& job = *task.job;
     const Choice& choice = queue_.state().choice(index, run.choice);
     const std::int64_t pods = task.pods_in(choice.shape);
     if (!task.request.nodes_may_change || pods == job.parallelism) return;
-    write.reshape = Reshape{pods, task.gpus_per_pod_in(choice.shape), task.request.resource, "",
-                            /*in_template=*/false};
+    change.reshape = Reshape{pods, task.gpus_per_pod_in(choice.shape), task.request.resource, "",
+                             /*in_template=*/false};
     OriginalShape original = job.original ? *job.original : OriginalShape{};
     if (!original.parallelism) original.parallelism = job.parallelism;
-    write.original = std::make_shared<const OriginalShape>(std::move(original));
+    change.original = std::make_shared<const OriginalShape>(std::move(original));
   }
 
-  void pin_type(TaskIndex index, const Run& run, OriginalShape& original, OwnWrite& write) const {
+  void pin_type(TaskIndex index, const Run& run, OriginalShape& original,
+                ShapeChange& change) const {
     const QueueTask& task = queue_.task(index);
     const PlacementMenu& menu = *queue_.state().tasks()[index].menu;
     const QueuePool& pool = queue_.pools()[menu.all[run.choice].pool];
@@ -127,7 +126,7 @@ class StartWriter {
     const auto type = type_requirement(snapshot_, catalog_, pool.nodes, planned);
     if (!type) return;
     if (!original.affinity_terms) original.affinity_terms = written_terms(task);
-    write.affinity_terms = narrowed(*original.affinity_terms, *type);
+    change.affinity_terms = narrowed(*original.affinity_terms, *type);
   }
 
   const ClusterSnapshot& snapshot_;
@@ -147,9 +146,9 @@ std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue&
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp) {
   StartWriter writer(snapshot, queue, catalog, stamp);
   for (const JobPtr& job : queue.to_open())
-    writer.writes.push_back(job_write(OwnWriteKind::kOpenJob, *job));
+    writer.writes.push_back(job_write(*job, OpenJob{}));
   for (const PodPtr& pod : queue.to_let_go())
-    writer.writes.push_back(pod_write(OwnWriteKind::kLiftGate, *pod));
+    writer.writes.push_back(pod_write(*pod, LiftGate{}));
   for (const Effect& effect : plan.effects)
     if (effect.is_start()) writer.begin(effect.task, *effect.begun);
   return std::move(writer.writes);

@@ -11,15 +11,13 @@ namespace slackline::core {
 std::vector<OwnWrite> disown(const ClusterSnapshot& snapshot, double now_steady_s,
                              std::size_t at_most) {
   std::vector<OwnWrite> writes = let_go_given_up(snapshot, now_steady_s);
-  const auto disbelieve = [&](OwnWrite write) {
-    write.reason = reason::kPlanDisbelieved;
-    writes.push_back(std::move(write));
-  };
+  const Decision disbelieve{.reason = reason::kPlanDisbelieved};
   for (const JobPtr& job : snapshot.jobs)
-    if (job->plan_doubt != PlanDoubt::kNone) disbelieve(job_write(OwnWriteKind::kClearPlan, *job));
+    if (job->plan_doubt != PlanDoubt::kNone)
+      writes.push_back(job_write(*job, ClearPlan{}, disbelieve));
   for (const PodPtr& pod : snapshot.unbound)
     if (pod->plan_doubt != PlanDoubt::kNone && !pod->deleting)
-      disbelieve(pod_write(OwnWriteKind::kPlanPod, *pod));
+      writes.push_back(pod_write(*pod, UnplanPod{}, disbelieve));
   if (writes.size() <= at_most) return writes;
   const auto first = static_cast<std::ptrdiff_t>(snapshot.version % writes.size());
   std::rotate(writes.begin(), writes.begin() + first, writes.end());

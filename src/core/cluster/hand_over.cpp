@@ -1,6 +1,7 @@
 #include "slackline/core/cluster/hand_over.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -151,8 +152,7 @@ class HandOver {
     backoff.step_s = std::clamp(2 * backoff.step_s, kLeastBackoff_s, kMostBackoff_s);
     backoff.until_s = now_s_ + backoff.step_s;
     backoff.reason = reason;
-    writes_.push_back(job_write(OwnWriteKind::kSuspendJob, job));
-    writes_.back().reason = reason;
+    writes_.push_back(job_write(job, SuspendJob{}, {.verb = Verb::kSuspend, .reason = reason}));
   }
 
   // False where the task was given up.
@@ -324,12 +324,11 @@ class HandOver {
     }
     if (!all_gated) return;
     for (const PodPtr& pod : party.unbound) {
-      if (!pod->nominated_node.empty()) {
-        writes_.push_back(pod_write(OwnWriteKind::kClearNomination, *pod));
-      } else {
-        writes_.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));  // without a plan
-        writes_.back().reason = kNodesLost;
-      }
+      if (!pod->nominated_node.empty())
+        writes_.push_back(pod_write(*pod, ClearNomination{}));
+      else
+        writes_.push_back(
+            pod_write(*pod, UnplanPod{}, {.verb = Verb::kSuspend, .reason = kNodesLost}));
     }
   }
 
@@ -346,17 +345,13 @@ class HandOver {
       if (const auto at = place_.find(pod->uid); at != place_.end())
         note.nodes.push_back(at->second);
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
+    const Decision move{.verb = Verb::kMove, .reason = why};
     if (party.job != nullptr) {
-      writes_.push_back(job_write(OwnWriteKind::kReleaseJob, *party.job));
-      writes_.back().plan = plan;
-      writes_.back().reason = why;
+      writes_.push_back(job_write(*party.job, ReleaseJob{.plan = plan}, move));
       return;
     }
-    for (const PodPtr& pod : party.unbound) {
-      writes_.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));
-      writes_.back().plan = plan;
-      writes_.back().reason = why;
-    }
+    for (const PodPtr& pod : party.unbound)
+      writes_.push_back(pod_write(*pod, PlanPod{plan}, move));
   }
 
   // Nominations first; gates go once every one of them, and the plan behind them, stands.
@@ -366,14 +361,15 @@ class HandOver {
       all_stand &= !unanswered_.contains(pod->uid);
       const auto at = place_.find(pod->uid);
       if (at == place_.end() || pod->nominated_node == at->second) continue;
-      writes_.push_back(pod_write(OwnWriteKind::kNominate, *pod));
-      writes_.back().node = at->second;
-      writes_.back().plan_id = party.plan->id;
+      Decision decision{.plan_id = party.plan->id};
       // Another place of the same plan; a plan that was moved has told so itself.
       const auto& planned = party.plan->nodes;
       if (missed_.contains(pod->uid) &&
-          std::find(planned.begin(), planned.end(), pod->nominated_node) != planned.end())
-        writes_.back().reason = kNotBound;
+          std::find(planned.begin(), planned.end(), pod->nominated_node) != planned.end()) {
+        decision.verb = Verb::kMove;
+        decision.reason = kNotBound;
+      }
+      writes_.push_back(pod_write(*pod, Nominate{at->second}, std::move(decision)));
       all_stand = false;
     }
     if (!all_stand || (stamp_.pin_pods_by != nullptr && !pin_to_type(party))) return;
@@ -382,14 +378,16 @@ class HandOver {
 
   // The last lift completes the release of a task of which nothing is bound yet.
   void lift(const Party& party) {
-    OwnWrite* last = nullptr;
-    for (const PodPtr& pod : party.unbound) {
-      if (!pod->our_gate) continue;
-      last = &writes_.emplace_back(pod_write(OwnWriteKind::kLiftGate, *pod));
+    std::vector<PodPtr> gated;
+    std::copy_if(party.unbound.begin(), party.unbound.end(), std::back_inserter(gated),
+                 [](const PodPtr& pod) { return pod->our_gate; });
+    for (const PodPtr& pod : gated) {
+      LiftGate lift;
+      if (pod == gated.back() && party.bound.empty())
+        lift.releases = party.job != nullptr ? OwnerRef{"Job", party.job->key.name, party.job->uid}
+                                             : OwnerRef{"Pod", pod->key.name, pod->uid};
+      writes_.push_back(pod_write(*pod, std::move(lift)));
     }
-    if (last == nullptr || !party.bound.empty()) return;
-    last->reason = reason::kReleased;
-    if (party.job != nullptr) last->task = {"Job", party.job->key.name, party.job->uid};
   }
 
   // True once no gated pod of the task could land on another GPU type.
@@ -413,8 +411,7 @@ class HandOver {
       const auto terms =
           pod->constraints ? pod->constraints->affinity_terms : std::vector<NodeSelectorTerm>{};
       if (!pod->our_gate || is_narrowed(terms, *type)) continue;
-      writes_.push_back(pod_write(OwnWriteKind::kNarrowPod, *pod));
-      writes_.back().affinity_terms = narrowed(terms, *type);
+      writes_.push_back(pod_write(*pod, NarrowPod{narrowed(terms, *type)}));
       all_pinned = false;
     }
     return all_pinned;
@@ -426,7 +423,7 @@ class HandOver {
       const Job* job = owning_job(snapshot_, *pod);
       const bool void_plan = job != nullptr && job->suspended;
       if (effective_plan(snapshot_, *pod) == nullptr || void_plan)
-        writes_.push_back(pod_write(OwnWriteKind::kClearNomination, *pod));
+        writes_.push_back(pod_write(*pod, ClearNomination{}));
     }
   }
 

@@ -9,17 +9,19 @@
 namespace slackline::core {
 namespace {
 
-// A shape that we chose goes with the plan it was chosen for.
-void restore_shape(const Job& job, OwnWrite& write) {
-  if (!job.original || !job.original->changed()) return;
+// A shape that Slackline chose goes with the plan it was chosen for.
+ShapeChange first_shape(const Job& job) {
+  if (!job.original || !job.original->changed()) return {};
   const OriginalShape& first = *job.original;
   const std::string resource = primary_gpu_resource(job.pod_requests);
+  ShapeChange change;
   if (first.parallelism || first.gpus)
-    write.reshape = Reshape{first.parallelism.value_or(job.parallelism),
-                            first.gpus.value_or(job.pod_requests.gpu_count(resource)), resource,
-                            first.gpus ? job.gpu_container : ""};
-  write.affinity_terms = first.affinity_terms;
-  write.original = std::make_shared<const OriginalShape>();
+    change.reshape = Reshape{first.parallelism.value_or(job.parallelism),
+                             first.gpus.value_or(job.pod_requests.gpu_count(resource)), resource,
+                             first.gpus ? job.gpu_container : ""};
+  change.affinity_terms = first.affinity_terms;
+  change.original = std::make_shared<const OriginalShape>();
+  return change;
 }
 
 std::map<Uid, std::int64_t> bound_by_owner(const ClusterSnapshot& snapshot) {
@@ -40,8 +42,7 @@ void let_jobs_go(const ClusterSnapshot& snapshot, const std::vector<JobPtr>& job
     const bool on_its_way =
         !job->suspended && job->plan && job->managed && bound[job->uid] < job->wanted_pods();
     if (!waits && !on_its_way) continue;
-    writes.push_back(job_write(OwnWriteKind::kOpenJob, *job));
-    if (waits) restore_shape(*job, writes.back());
+    writes.push_back(job_write(*job, OpenJob{waits ? first_shape(*job) : ShapeChange{}}));
   }
 }
 
@@ -57,11 +58,11 @@ void let_pods_go(const std::vector<PodPtr>& pods, std::vector<OwnWrite>& writes)
   for (const PodPtr& pod : pods) {
     if (pod->deleting) continue;
     if (pod->our_gate && !pod->nominated_node.empty())
-      writes.push_back(pod_write(OwnWriteKind::kClearNomination, *pod));
+      writes.push_back(pod_write(*pod, ClearNomination{}));
     else if (pod->plan && pod->managed)
-      writes.push_back(pod_write(OwnWriteKind::kPlanPod, *pod));
+      writes.push_back(pod_write(*pod, UnplanPod{}, {.verb = Verb::kSuspend}));
     else if (pod->our_gate && !pod->foreign_gate)
-      writes.push_back(pod_write(OwnWriteKind::kLiftGate, *pod));
+      writes.push_back(pod_write(*pod, LiftGate{}));
   }
 }
 

@@ -8,53 +8,81 @@
 namespace slackline::core {
 namespace {
 
-void apply(const OwnWrite& write, Job& job) {
-  job.plan = write.plan;
-  job.plan_doubt = PlanDoubt::kNone;
-  if (write.kind == OwnWriteKind::kClearPlan) return;
-  job.suspended = write.kind == OwnWriteKind::kSuspendJob;
-  job.suspended_by_us = job.suspended;
-  job.halted = job.halted && job.suspended;
-  job.generation = write.generation;
-  if (write.original) job.original = write.original;
-  if (!write.reshape) return;
-  job.parallelism = write.reshape->parallelism;
-  job.completions = write.reshape->parallelism;
-  if (!write.reshape->container.empty())
-    job.pod_requests.set_gpus(write.reshape->gpu_resource, write.reshape->gpus);
+// The Job and the pod as they are once the write is seen.
+
+void apply_shape(const ShapeChange& shape, Job& job) {
+  if (shape.original) job.original = shape.original;
+  if (!shape.reshape) return;
+  job.parallelism = shape.reshape->parallelism;
+  job.completions = shape.reshape->parallelism;
+  if (!shape.reshape->container.empty())
+    job.pod_requests.set_gpus(shape.reshape->gpu_resource, shape.reshape->gpus);
 }
 
-void narrow(Pod& pod, const std::vector<NodeSelectorTerm>& terms) {
+void set_suspended(bool suspended, Job& job) {
+  job.suspended = suspended;
+  job.suspended_by_us = suspended;
+  job.halted = job.halted && suspended;
+}
+
+void apply(const ReleaseJob& release, Job& job) {
+  job.plan = release.plan;
+  job.generation = release.generation;
+  set_suspended(false, job);
+  apply_shape(release.shape, job);
+}
+
+void apply(const OpenJob& open, Job& job) {
+  job.plan = nullptr;
+  set_suspended(false, job);
+  apply_shape(open.shape, job);
+}
+
+void apply(const SuspendJob& /*suspend*/, Job& job) {
+  job.plan = nullptr;
+  set_suspended(true, job);
+}
+
+void apply(const ClearPlan& /*clear*/, Job& job) {
+  job.plan = nullptr;
+}
+
+void apply(const JobChange& change, Job& job) {
+  job.plan_doubt = PlanDoubt::kNone;
+  std::visit([&](const auto& kind) { apply(kind, job); }, change);
+}
+
+void apply(const PlanPod& planned, Pod& pod) {
+  pod.plan = planned.plan;
+  pod.plan_doubt = PlanDoubt::kNone;
+}
+
+void apply(const UnplanPod& /*unplan*/, Pod& pod) {
+  pod.plan = nullptr;
+  pod.plan_doubt = PlanDoubt::kNone;
+}
+
+void apply(const Nominate& nominate, Pod& pod) {
+  pod.nominated_node = nominate.node;
+}
+
+void apply(const ClearNomination& /*clear*/, Pod& pod) {
+  pod.nominated_node = NodeName();
+}
+
+void apply(const NarrowPod& narrow, Pod& pod) {
   auto own = pod.constraints ? *pod.constraints : SchedulingConstraints{};
-  own.affinity_terms = terms;
+  own.affinity_terms = narrow.affinity_terms;
   pod.constraints = std::make_shared<const SchedulingConstraints>(std::move(own));
 }
 
-void apply(const OwnWrite& write, Pod& pod) {
-  switch (write.kind) {
-    case OwnWriteKind::kPlanPod:
-      pod.plan = write.plan;
-      pod.plan_doubt = PlanDoubt::kNone;
-      break;
-    case OwnWriteKind::kNominate:
-      pod.nominated_node = write.node;
-      break;
-    case OwnWriteKind::kClearNomination:
-      pod.nominated_node = NodeName();
-      break;
-    case OwnWriteKind::kNarrowPod:
-      narrow(pod, *write.affinity_terms);
-      break;
-    case OwnWriteKind::kLiftGate:
-      pod.our_gate = false;
-      pod.gated = pod.foreign_gate;
-      break;
-    case OwnWriteKind::kReleaseJob:
-    case OwnWriteKind::kClearPlan:
-    case OwnWriteKind::kOpenJob:
-    case OwnWriteKind::kSuspendJob:
-      break;
-  }
+void apply(const LiftGate& /*lift*/, Pod& pod) {
+  pod.our_gate = false;
+  pod.gated = pod.foreign_gate;
+}
+
+void apply(const PodChange& change, Pod& pod) {
+  std::visit([&](const auto& kind) { apply(kind, pod); }, change);
 }
 
 // The object of the list with this key, which is sorted by it; end() where there is none.
@@ -66,35 +94,36 @@ auto place_of(T& list, const ObjectKey& key) {
   return at != list.end() && (*at)->key == key ? at : list.end();
 }
 
-template <class T>
-void apply_in(std::vector<std::shared_ptr<const T>>& list, const OwnWrite& write) {
-  const auto at = place_of(list, write.key);
-  if (at == list.end() || (*at)->uid != write.uid) return;
+template <class T, class Change>
+void apply_in(std::vector<std::shared_ptr<const T>>& list, const Target& target,
+              const Change& change) {
+  const auto at = place_of(list, target.key);
+  if (at == list.end() || (*at)->uid != target.uid) return;
   auto changed = std::make_shared<T>(**at);
-  apply(write, *changed);
+  apply(change, *changed);
   *at = std::move(changed);
 }
 
-template <class T>
-void apply_in(std::vector<GivenUp<T>>& list, const OwnWrite& write) {
+template <class T, class Change>
+void apply_in(std::vector<GivenUp<T>>& list, const Target& target, const Change& change) {
   for (GivenUp<T>& each : list) {
-    if (each.object->uid != write.uid) continue;
+    if (each.object->uid != target.uid) continue;
     auto changed = std::make_shared<T>(*each.object);
-    apply(write, *changed);
+    apply(change, *changed);
     each.object = std::move(changed);
   }
 }
 
-// Of the very object; nullptr where it is gone, bound or replaced.
+// The resourceVersion of the very object; nullptr where it is gone, bound or replaced.
+template <class List>
+const std::string* version_in(const List& list, const Target& target) {
+  const auto at = place_of(list, target.key);
+  return at != list.end() && (*at)->uid == target.uid ? &(*at)->resource_version : nullptr;
+}
+
 const std::string* version_of(const ClusterSnapshot& snapshot, const OwnWrite& write) {
-  if (writes_job(write.kind)) {
-    const auto at = place_of(snapshot.jobs, write.key);
-    return at != snapshot.jobs.end() && (*at)->uid == write.uid ? &(*at)->resource_version
-                                                                : nullptr;
-  }
-  const auto at = place_of(snapshot.unbound, write.key);
-  return at != snapshot.unbound.end() && (*at)->uid == write.uid ? &(*at)->resource_version
-                                                                 : nullptr;
+  return write.of_job() ? version_in(snapshot.jobs, write.target)
+                        : version_in(snapshot.unbound, write.target);
 }
 
 }  // namespace
@@ -102,12 +131,12 @@ const std::string* version_of(const ClusterSnapshot& snapshot, const OwnWrite& w
 ClusterSnapshot with_writes(const ClusterSnapshot& snapshot, const std::vector<OwnWrite>& writes) {
   ClusterSnapshot after = snapshot;
   for (const OwnWrite& write : writes) {
-    if (writes_job(write.kind)) {
-      apply_in(after.jobs, write);
-      apply_in(after.given_up_jobs, write);
-    } else {
-      apply_in(after.unbound, write);
-      apply_in(after.given_up_pods, write);
+    if (const auto* of_job = std::get_if<JobChange>(&write.change)) {
+      apply_in(after.jobs, write.target, *of_job);
+      apply_in(after.given_up_jobs, write.target, *of_job);
+    } else if (const auto* of_pod = std::get_if<PodChange>(&write.change)) {
+      apply_in(after.unbound, write.target, *of_pod);
+      apply_in(after.given_up_pods, write.target, *of_pod);
     }
   }
   after.holds = derive_holds(after);
@@ -122,7 +151,7 @@ bool shows_version(std::string_view seen, std::string_view written) {
 std::uint64_t OwnWrites::sent(OwnWrite write) {
   Entry entry;
   entry.number = next_number_++;
-  entry.base_version = write.resource_version;
+  entry.base_version = write.target.resource_version;
   entry.write = std::move(write);
   entries_.push_back(std::move(entry));
   return entries_.back().number;
@@ -164,14 +193,14 @@ bool OwnWrites::settle(const ClusterSnapshot& snapshot, double now_steady_s) {
 
 bool OwnWrites::waiting_for(const Uid& uid) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.write.uid == uid && entry.written_version.empty();
+    return entry.write.target.uid == uid && entry.written_version.empty();
   });
 }
 
 std::unordered_set<Uid> OwnWrites::unanswered() const {
   std::unordered_set<Uid> uids;
   for (const Entry& entry : entries_)
-    if (entry.written_version.empty()) uids.insert(entry.write.uid);
+    if (entry.written_version.empty()) uids.insert(entry.write.target.uid);
   return uids;
 }
 

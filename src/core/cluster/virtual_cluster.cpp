@@ -238,9 +238,10 @@ void VirtualCluster::plan_starts(const QueueOptions& asked, const Policy& policy
   for (const Effect& effect : planned.effects)
     if (effect.is_start()) begun[queue.task(effect.task).uid] = &effect;
   for (OwnWrite& write : begin_starts(virtually, queue, planned, *asked.catalog, stamp_)) {
-    const auto at = begun.find(write.uid);
-    if (write.plan == nullptr || at == begun.end()) continue;
-    start(write, queue, at->second->task, *at->second->begun);
+    const auto at = begun.find(write.target.uid);
+    const auto* release = write.as<ReleaseJob>();
+    if (release == nullptr || at == begun.end()) continue;
+    start(write.target.uid, release->plan, queue, at->second->task, *at->second->begun);
     news.starts.push_back({time_s_, std::move(write)});
   }
 }
@@ -255,21 +256,21 @@ void VirtualCluster::note_promises(const Queue& queue) {
   }
 }
 
-void VirtualCluster::start(const OwnWrite& write, const Queue& queue, TaskIndex index,
-                           const Run& run) {
-  Played& played = played_.at(write.uid);
+void VirtualCluster::start(const Uid& uid, const std::shared_ptr<const PlanNote>& plan,
+                           const Queue& queue, TaskIndex index, const Run& run) {
+  Played& played = played_.at(uid);
   const QueueTask& task = queue.task(index);
   played.phase = Phase::kRunning;
-  played.plan = write.plan;
+  played.plan = plan;
   played.started_s = time_s_;
   played.predicted_s = queue.state().choice(index, run.choice).lat_s;
   auto runs = std::make_shared<Job>(*played.job);
   runs->suspended = runs->halted = false;
-  runs->plan = write.plan;
+  runs->plan = plan;
   runs->started_s = time_s_;
   played.job = std::move(runs);
   played.pods =
-      pods_of(*played.job, task.request.resource, task.gpus_per_pod_in(write.plan->shape), time_s_);
+      pods_of(*played.job, task.request.resource, task.gpus_per_pod_in(plan->shape), time_s_);
 }
 
 ClusterSnapshot VirtualCluster::snapshot() {

@@ -59,8 +59,8 @@ void write_terms(JsonWriter& out, const std::vector<NodeSelectorTerm>& terms) {
 
 // One container among others is only found by a strategic patch, which costs the API server twice
 // as much.
-bool names_container(const OwnWrite& write) {
-  return write.reshape && !write.reshape->container.empty();
+bool names_container(const ShapeChange& shape) {
+  return shape.reshape && !shape.reshape->container.empty();
 }
 
 void write_gpus(JsonWriter& out, const Reshape& shape) {
@@ -84,115 +84,139 @@ void write_affinity(JsonWriter& out, const std::vector<NodeSelectorTerm>& terms)
   out.end_object().end_object();
 }
 
-void write_template(JsonWriter& out, const OwnWrite& write) {
+void write_template(JsonWriter& out, const ShapeChange& shape) {
   out.key("template").begin_object();
-  if (write.reshape && write.reshape->in_template) {
+  if (shape.reshape && shape.reshape->in_template) {
     // The containers read their shape through the downward API.
     out.key("metadata").begin_object().key("annotations").begin_object();
-    out.field(contract::kNodes, std::to_string(write.reshape->parallelism));
-    out.field(contract::kGpusPerNode, std::to_string(write.reshape->gpus));
+    out.field(contract::kNodes, std::to_string(shape.reshape->parallelism));
+    out.field(contract::kGpusPerNode, std::to_string(shape.reshape->gpus));
     out.end_object().end_object();
   }
   out.key("spec").begin_object();
-  if (names_container(write)) write_gpus(out, *write.reshape);
-  if (write.affinity_terms) write_affinity(out, *write.affinity_terms);
+  if (names_container(shape)) write_gpus(out, *shape.reshape);
+  if (shape.affinity_terms) write_affinity(out, *shape.affinity_terms);
   out.end_object().end_object();
 }
 
 using Mac = const MessageAuthenticator*;
 
-void write_plan(JsonWriter& out, const OwnWrite& write, Mac mac) {
+void write_plan(JsonWriter& out, const Target& target, PlanNote plan,
+                std::optional<std::int64_t> generation, Mac mac) {
+  plan.generation = mac != nullptr ? generation : std::nullopt;
+  const std::string text = encode_plan(plan);
   out.key(contract::kPlan);
-  if (!write.plan) {
-    out.null();
-    return;
-  }
-  PlanNote note = *write.plan;
-  note.generation.reset();
-  if (mac != nullptr && writes_job(write.kind)) note.generation = write.generation;
-  const std::string text = encode_plan(note);
-  out.string(mac == nullptr ? text : seal_plan(*mac, {write.key, write.uid}, text));
+  out.string(mac == nullptr ? text : seal_plan(*mac, {target.key, target.uid}, text));
 }
 
-void write_job_metadata(JsonWriter& out, const OwnWrite& write, Mac mac) {
-  out.key("metadata").begin_object();
-  out.field("uid", write.uid.str()).field("resourceVersion", write.resource_version);
+// Up to the annotations, which stay open.
+void begin_job_patch(JsonWriter& out, const Target& target) {
+  out.begin_object().key("metadata").begin_object();
+  out.field("uid", target.uid.str()).field("resourceVersion", target.resource_version);
   out.key("annotations").begin_object();
-  write_plan(out, write, mac);
-  out.key(contract::kSuspendedBy);
-  if (write.kind == OwnWriteKind::kSuspendJob)
-    out.string(contract::kSuspendedByUs);
-  else
-    out.null();
-  if (write.original) {
+}
+
+// From the annotation `original` on: the Job runs, in this shape.
+PatchBody finish_running_job(JsonWriter& out, const ShapeChange& shape) {
+  out.key(contract::kSuspendedBy).null();
+  if (shape.original) {
     out.key(contract::kOriginal);
-    if (write.original->changed())
-      out.string(encode_original(*write.original));
+    if (shape.original->changed())
+      out.string(encode_original(*shape.original));
     else
       out.null();
   }
   out.end_object().end_object();
+  out.key("spec").begin_object().field("suspend", false);
+  if (shape.reshape)
+    out.field("parallelism", shape.reshape->parallelism)
+        .field("completions", shape.reshape->parallelism);
+  const bool in_template = shape.reshape && shape.reshape->in_template;
+  if (in_template || shape.affinity_terms) write_template(out, shape);
+  out.end_object().end_object();
+  return {names_container(shape) ? kStrategicMergePatch : kMergePatch, "", out.take()};
 }
 
-std::string job_plan_patch(const OwnWrite& write) {
+PatchBody patch_of(const Target& target, const ReleaseJob& release, Mac mac) {
   JsonWriter out;
-  out.begin_object().key("metadata").begin_object();
-  out.field("uid", write.uid.str()).field("resourceVersion", write.resource_version);
-  out.key("annotations").begin_object().key(contract::kPlan).null();
+  begin_job_patch(out, target);
+  write_plan(out, target, *release.plan, release.generation, mac);
+  return finish_running_job(out, release.shape);
+}
+
+PatchBody patch_of(const Target& target, const OpenJob& open, Mac /*mac*/) {
+  JsonWriter out;
+  begin_job_patch(out, target);
+  out.key(contract::kPlan).null();
+  return finish_running_job(out, open.shape);
+}
+
+PatchBody patch_of(const Target& target, const SuspendJob& /*suspend*/, Mac /*mac*/) {
+  JsonWriter out;
+  begin_job_patch(out, target);
+  out.key(contract::kPlan).null();
+  out.field(contract::kSuspendedBy, contract::kSuspendedByUs);
+  out.end_object().end_object();
+  out.key("spec").begin_object().field("suspend", true);
+  out.end_object().end_object();
+  return {kMergePatch, "", out.take()};
+}
+
+PatchBody patch_of(const Target& target, const ClearPlan& /*clear*/, Mac /*mac*/) {
+  JsonWriter out;
+  begin_job_patch(out, target);
+  out.key(contract::kPlan).null();
   out.end_object().end_object().end_object();
-  return out.take();
+  return {kMergePatch, "", out.take()};
 }
 
-std::string job_patch(const OwnWrite& write, Mac mac) {
+JsonWriter& begin_pod_patch(JsonWriter& out, const Target& target) {
+  return out.begin_object().key("metadata").begin_object().field("uid", target.uid.str());
+}
+
+PatchBody patch_of(const Target& target, const PlanPod& planned, Mac mac) {
   JsonWriter out;
-  out.begin_object();
-  write_job_metadata(out, write, mac);
-  out.key("spec").begin_object();
-  out.field("suspend", write.kind == OwnWriteKind::kSuspendJob);
-  if (write.reshape)
-    out.field("parallelism", write.reshape->parallelism)
-        .field("completions", write.reshape->parallelism);
-  const bool shaped = write.reshape && write.reshape->in_template;
-  if (shaped || write.affinity_terms) write_template(out, write);
-  out.end_object().end_object();
-  return out.take();
-}
-
-JsonWriter& begin_pod_patch(JsonWriter& out, const OwnWrite& write) {
-  return out.begin_object().key("metadata").begin_object().field("uid", write.uid.str());
-}
-
-std::string pod_plan_patch(const OwnWrite& write, Mac mac) {
-  JsonWriter out;
-  begin_pod_patch(out, write).key("annotations").begin_object();
-  write_plan(out, write, mac);
+  begin_pod_patch(out, target).key("annotations").begin_object();
+  write_plan(out, target, *planned.plan, std::nullopt, mac);
   out.end_object().end_object().end_object();
-  return out.take();
+  return {kMergePatch, "", out.take()};
 }
 
-std::string narrowing_patch(const OwnWrite& write) {
+PatchBody patch_of(const Target& target, const UnplanPod& /*unplan*/, Mac /*mac*/) {
   JsonWriter out;
-  begin_pod_patch(out, write).end_object();
+  begin_pod_patch(out, target).key("annotations").begin_object().key(contract::kPlan).null();
+  out.end_object().end_object().end_object();
+  return {kMergePatch, "", out.take()};
+}
+
+PatchBody patch_of(const Target& target, const NarrowPod& narrow, Mac /*mac*/) {
+  JsonWriter out;
+  begin_pod_patch(out, target).end_object();
   out.key("spec").begin_object();
-  write_affinity(out, *write.affinity_terms);
+  write_affinity(out, narrow.affinity_terms);
   out.end_object().end_object();
-  return out.take();
+  return {kMergePatch, "", out.take()};
 }
 
-std::string nomination_patch(const OwnWrite& write) {
+JsonWriter& begin_nomination(JsonWriter& out, const Target& target) {
+  begin_pod_patch(out, target).end_object();
+  return out.key("status").begin_object().key("nominatedNodeName");
+}
+
+PatchBody patch_of(const Target& target, const Nominate& nominate, Mac /*mac*/) {
   JsonWriter out;
-  begin_pod_patch(out, write).end_object();
-  out.key("status").begin_object().key("nominatedNodeName");
-  if (write.kind == OwnWriteKind::kNominate)
-    out.string(write.node.str());
-  else
-    out.null();
-  out.end_object().end_object();
-  return out.take();
+  begin_nomination(out, target).string(nominate.node.str()).end_object().end_object();
+  return {kMergePatch, "status", out.take()};
+}
+
+PatchBody patch_of(const Target& target, const ClearNomination& /*clear*/, Mac /*mac*/) {
+  JsonWriter out;
+  begin_nomination(out, target).null().end_object().end_object();
+  return {kMergePatch, "status", out.take()};
 }
 
 // Only pods without any other gate are lifted, so Slackline's is the first.
-std::string lift_patch(const OwnWrite& write) {
+PatchBody patch_of(const Target& target, const LiftGate& /*lift*/, Mac /*mac*/) {
   constexpr std::string_view kOurGate = "/spec/schedulingGates/0";
   JsonWriter out;
   const auto step = [&](std::string_view op, std::string_view path, std::string_view value) {
@@ -201,35 +225,18 @@ std::string lift_patch(const OwnWrite& write) {
     out.end_object();
   };
   out.begin_array();
-  step("test", "/metadata/uid", write.uid.str());
+  step("test", "/metadata/uid", target.uid.str());
   step("test", std::string(kOurGate) + "/name", kGate);
   step("remove", kOurGate, "");
   out.end_array();
-  return out.take();
+  return {kJsonPatch, "", out.take()};
 }
 
 }  // namespace
 
 PatchBody encode_own_write(const OwnWrite& write, const MessageAuthenticator* mac) {
-  switch (write.kind) {
-    case OwnWriteKind::kReleaseJob:
-    case OwnWriteKind::kOpenJob:
-    case OwnWriteKind::kSuspendJob:
-      return {names_container(write) ? kStrategicMergePatch : kMergePatch, "",
-              job_patch(write, mac)};
-    case OwnWriteKind::kClearPlan:
-      return {kMergePatch, "", job_plan_patch(write)};
-    case OwnWriteKind::kPlanPod:
-      return {kMergePatch, "", pod_plan_patch(write, mac)};
-    case OwnWriteKind::kNarrowPod:
-      return {kMergePatch, "", narrowing_patch(write)};
-    case OwnWriteKind::kNominate:
-    case OwnWriteKind::kClearNomination:
-      return {kMergePatch, "status", nomination_patch(write)};
-    case OwnWriteKind::kLiftGate:
-      break;
-  }
-  return {kJsonPatch, "", lift_patch(write)};
+  const auto of_kind = [&](const auto& kind) { return patch_of(write.target, kind, mac); };
+  return std::visit([&](const auto& group) { return std::visit(of_kind, group); }, write.change);
 }
 
 std::string encode_plan(const PlanNote& plan) {

@@ -18,40 +18,20 @@ std::shared_ptr<const PlanNote> plan(const std::string& id) {
   return std::make_shared<const PlanNote>(note);
 }
 
-OwnWrite on_job(OwnWriteKind kind, std::string_view why = "") {
+OwnWrite on_job(JobChange change, Decision decision = {}) {
   Job job;
   job.key = {"ml", "train"};
   job.uid = Uid("u1");
   job.plan = plan("p1-1");
-  OwnWrite write = job_write(kind, job);
-  write.reason = why;
-  return write;
+  return job_write(job, std::move(change), std::move(decision));
 }
 
-OwnWrite on_pod(OwnWriteKind kind, std::string_view why = "") {
+OwnWrite on_pod(PodChange change, Decision decision = {}) {
   Pod pod;
   pod.key = {"ml", "train-0"};
   pod.uid = Uid("u2");
   pod.plan = plan("p1-1");
-  OwnWrite write = pod_write(kind, pod);
-  write.reason = why;
-  return write;
-}
-
-OwnWrite with_plan(OwnWrite write) {
-  write.plan = plan("p1-2");
-  return write;
-}
-
-OwnWrite to_node(OwnWrite write) {
-  write.node = NodeName("n1");
-  return write;
-}
-
-OwnWrite last_lift(const OwnerRef& task) {
-  OwnWrite write = on_pod(OwnWriteKind::kLiftGate, reason::kReleased);
-  write.task = task;
-  return write;
+  return pod_write(pod, std::move(change), std::move(decision));
 }
 
 std::string row_text(const OwnWrite& write) {
@@ -74,7 +54,17 @@ std::string event_text(const OwnWrite& write) {
 }
 
 TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
-  using Kind = OwnWriteKind;
+  const ReleaseJob release{.plan = plan("p1-2")};
+  const PlanPod planned{plan("p1-2")};
+  const Nominate nominate{NodeName("n1")};
+  const Decision start{.verb = Verb::kPlan};
+  const auto move = [](std::string_view why) {
+    return Decision{.verb = Verb::kMove, .reason = why};
+  };
+  const auto back = [](std::string_view why) {
+    return Decision{.verb = Verb::kSuspend, .reason = why};
+  };
+  const Decision disbelief{.reason = reason::kPlanDisbelieved};
   const std::string place = "2x4 K80 on n2, n1 (plan p1-2)";
   const std::string nodes = "2x4 K80 on n1, n2";
   const std::string counts = " [n1 2] [n2 1]";
@@ -90,37 +80,37 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
     OwnWrite write;
     std::string row, event;
   } cases[] = {
-      {with_plan(on_job(Kind::kReleaseJob)), "plan ml/train u1 p1-2: " + nodes + counts,
+      {on_job(release, start), "plan ml/train u1 p1-2: " + nodes + counts,
        "Normal " + job + "Planned: " + place},
-      {with_plan(on_job(Kind::kReleaseJob, reason::kNotBound)),
+      {on_job(release, move(reason::kNotBound)),
        "move ml/train u1 p1-2: " + nodes + " NotBound=1" + counts,
        "Warning " + job + "Deviated: NotBound: now " + place},
-      {on_job(Kind::kOpenJob), "-", "-"},
-      {on_job(Kind::kSuspendJob, reason::kPodsRejected),
+      {on_job(OpenJob{}), "-", "-"},
+      {on_job(SuspendJob{}, back(reason::kPodsRejected)),
        "suspend ml/train u1 p1-1: back into the queue PodsRejected=1",
        "Warning " + job + "PodsRejected: " +
            std::string(find_reason(reason::kPodsRejected)->meaning) + queue_again},
-      {on_job(Kind::kClearPlan, reason::kPlanDisbelieved), "-", "Warning " + job + void_plan},
-      {with_plan(on_pod(Kind::kPlanPod)), "plan ml/train-0 u2 p1-2: " + nodes + counts,
+      {on_job(ClearPlan{}, disbelief), "-", "Warning " + job + void_plan},
+      {on_pod(planned, start), "plan ml/train-0 u2 p1-2: " + nodes + counts,
        "Normal " + pod + "Planned: " + place},
-      {with_plan(on_pod(Kind::kPlanPod, reason::kNodesLost)),
+      {on_pod(planned, move(reason::kNodesLost)),
        "move ml/train-0 u2 p1-2: " + nodes + " NodesLost=1" + counts,
        "Warning " + pod + "Deviated: NodesLost: now " + place},
-      {on_pod(Kind::kPlanPod, reason::kNodesLost),
+      {on_pod(UnplanPod{}, back(reason::kNodesLost)),
        "suspend ml/train-0 u2 p1-1: back into the queue NodesLost=1", "-"},
-      {on_pod(Kind::kPlanPod), "suspend ml/train-0 u2 p1-1: back into the queue", "-"},
-      {on_pod(Kind::kPlanPod, reason::kPlanDisbelieved), "-", "Warning " + pod + void_plan},
-      {to_node(on_pod(Kind::kNominate)), "-", "-"},
-      {to_node(on_pod(Kind::kNominate, reason::kNotBound)),
+      {on_pod(UnplanPod{}, back("")), "suspend ml/train-0 u2 p1-1: back into the queue", "-"},
+      {on_pod(UnplanPod{}, disbelief), "-", "Warning " + pod + void_plan},
+      {on_pod(nominate), "-", "-"},
+      {on_pod(nominate, move(reason::kNotBound)),
        "move ml/train-0 u2 p1-1: nominated to n1 NotBound=1", "-"},
-      {on_pod(Kind::kClearNomination), "-", "-"},
-      {on_pod(Kind::kNarrowPod), "-", "-"},
-      {on_pod(Kind::kLiftGate), "-", "-"},
-      {last_lift({}), "-", "Normal " + pod + lifted},
-      {last_lift({"Job", "train", Uid("u1")}), "-", "Normal " + job + lifted},
+      {on_pod(ClearNomination{}), "-", "-"},
+      {on_pod(NarrowPod{}), "-", "-"},
+      {on_pod(LiftGate{}), "-", "-"},
+      {on_pod(LiftGate{OwnerRef{"Pod", "train-0", Uid("u2")}}), "-", "Normal " + pod + lifted},
+      {on_pod(LiftGate{OwnerRef{"Job", "train", Uid("u1")}}), "-", "Normal " + job + lifted},
   };
   for (const auto& each : cases) {
-    SCOPED_TRACE(to_string(each.write.kind));
+    SCOPED_TRACE(each.write.word());
     EXPECT_EQ(row_text(each.write), each.row);
     EXPECT_EQ(event_text(each.write), each.event);
   }

@@ -89,8 +89,9 @@ TEST_F(PlanJournalTest, RowsStandInTheJournalOnceTheWriteIsTaken) {
   PlanJournal plans(log, system_clock());
   test::FakeWriter writer;
   writer.on_write = [](const OwnWrite& write) {
-    return write.key.name == "refused" ? Result<std::string>(fail(ErrorCode::kConflict, "no"))
-                                       : Result<std::string>("7");
+    return write.target.key.name == "refused"
+               ? Result<std::string>(fail(ErrorCode::kConflict, "no"))
+               : Result<std::string>("7");
   };
   Actuator actuator(writer, metrics, [] {}, system_clock());
   actuator.on_written([&](const OwnWrite& write) { plans.written(write); });
@@ -100,7 +101,8 @@ TEST_F(PlanJournalTest, RowsStandInTheJournalOnceTheWriteIsTaken) {
   std::vector<OwnWrite> writes = planner_.plan(world_.snapshot(), world_.now_s());
   ASSERT_EQ(writes.size(), 2U);
   for (OwnWrite& write : writes)
-    write.decided = std::make_shared<const DecisionStamp>(DecisionStamp{41, "savable", "h-m"});
+    write.decision.stamp =
+        std::make_shared<const DecisionStamp>(DecisionStamp{41, "savable", "h-m"});
   actuator.perform(writes);
   actuator.start();
   const auto shows = [&](const char* result) {

@@ -112,8 +112,8 @@ TEST_F(PlannerLoopTest, ReleasesInItsTermAndPlansOnItsOwnWrites) {
   term_ = 5;
   loop_->wake();
   ASSERT_TRUE(wait_for_writes(1));
-  EXPECT_EQ(write(0).kind, OwnWriteKind::kReleaseJob);
-  EXPECT_EQ(write(0).plan->epoch, 5);
+  EXPECT_TRUE(write(0).is<ReleaseJob>());
+  EXPECT_EQ(write(0).plan()->epoch, 5);
   for (int i = 0; i < 5; ++i) {  // the snapshot never shows it, yet the GPUs are not given twice
     loop_->wake();
     let_it_run();
@@ -132,7 +132,7 @@ TEST_F(PlannerLoopTest, AWriteThatNobodyAnsweredIsMadeAgainOnceNothingShowsIt) {
   refuse(std::nullopt);
   clock_.pass(11);
   ASSERT_TRUE(wait_for_writes(2));
-  EXPECT_EQ(write(1).key.name, write(0).key.name);
+  EXPECT_EQ(write(1).target.key.name, write(0).target.key.name);
 }
 
 // F29: the other Job waits for GPUs that are held; a hold is counted on the steady clock.
@@ -173,10 +173,10 @@ TEST_F(PlannerLoopTest, EveryWriteSaysOnWhatItWasDecided) {
   term_ = 1;
   loop_->wake();
   ASSERT_TRUE(wait_for_writes(1));
-  ASSERT_NE(write(0).decided, nullptr);
-  EXPECT_EQ(write(0).decided->policy, "savable,headroom=0,calm=0");
-  EXPECT_EQ(write(0).decided->snapshot_version, 1U);
-  EXPECT_FALSE(write(0).decided->options_hash.empty());
+  ASSERT_NE(write(0).decision.stamp, nullptr);
+  EXPECT_EQ(write(0).decision.stamp->policy, "savable,headroom=0,calm=0");
+  EXPECT_EQ(write(0).decision.stamp->snapshot_version, 1U);
+  EXPECT_FALSE(write(0).decision.stamp->options_hash.empty());
 }
 
 TEST_F(PlannerLoopTest, ARefusedWriteRestsBeforeItComesAgain) {
@@ -232,7 +232,7 @@ TEST_F(NewJobTest, WhoseControllerIsAwayDoesNotKeepItsPlaceForEver) {
   EXPECT_EQ(writes(), 0U);
   clock_.jump(11);
   ASSERT_TRUE(wait_for_writes(1));
-  EXPECT_EQ(write(0).key.name, "b");
+  EXPECT_EQ(write(0).target.key.name, "b");
 }
 
 // Jobs that all ask for something else: each is compared with every node.

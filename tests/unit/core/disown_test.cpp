@@ -37,12 +37,11 @@ TEST(Disown, ThePlansThatNobodyBelievesAreTakenAway) {
   const ClusterSnapshot snapshot = doubted();
   const auto writes = disown(snapshot, 100);
   ASSERT_EQ(writes.size(), 2U);
-  EXPECT_EQ(writes[0].kind, OwnWriteKind::kClearPlan);
-  EXPECT_EQ(writes[0].key.name, "forged");
-  EXPECT_EQ(writes[1].kind, OwnWriteKind::kPlanPod);
-  EXPECT_EQ(writes[1].plan, nullptr);
+  EXPECT_TRUE(writes[0].is<ClearPlan>());
+  EXPECT_EQ(writes[0].target.key.name, "forged");
+  EXPECT_TRUE(writes[1].is<UnplanPod>());
   for (const OwnWrite& write : writes)
-    EXPECT_EQ(write.reason, reason::kPlanDisbelieved);
+    EXPECT_EQ(write.decision.reason, reason::kPlanDisbelieved);
   EXPECT_TRUE(disown(with_writes(snapshot, writes), 100).empty());  // once
 }
 
@@ -56,12 +55,12 @@ TEST(Disown, WhatANamespaceGaveUpIsLetGoOnce) {
   EXPECT_TRUE(disown(snapshot, 99).empty());
   auto writes = disown(snapshot, 100);
   ASSERT_EQ(writes.size(), 2U);
-  EXPECT_EQ(writes[0].kind, OwnWriteKind::kOpenJob);
-  EXPECT_EQ(writes[1].kind, OwnWriteKind::kClearNomination);
+  EXPECT_TRUE(writes[0].is<OpenJob>());
+  EXPECT_TRUE(writes[1].is<ClearNomination>());
   snapshot = with_writes(snapshot, writes);
   writes = disown(snapshot, 100);
   ASSERT_EQ(writes.size(), 1U);
-  EXPECT_EQ(writes[0].kind, OwnWriteKind::kLiftGate);
+  EXPECT_TRUE(writes[0].is<LiftGate>());
   EXPECT_TRUE(disown(with_writes(snapshot, writes), 100).empty());
 }
 
@@ -80,7 +79,7 @@ TEST(Disown, ManyAreServedInTurns) {
     const auto writes = disown(snapshot, 100, 3);
     EXPECT_EQ(writes.size(), 3U);
     for (const OwnWrite& write : writes)
-      served.insert(write.key.name);
+      served.insert(write.target.key.name);
   }
   EXPECT_EQ(served.size(), 10U);
 }

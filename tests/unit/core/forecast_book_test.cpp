@@ -69,7 +69,7 @@ class HandOverNewsTest : public testing::Test {
   std::vector<const OwnWrite*> with_reason(std::string_view reason) {
     std::vector<const OwnWrite*> found;
     for (const OwnWrite& write : world_.performed)
-      if (write.reason == reason) found.push_back(&write);
+      if (write.decision.reason == reason) found.push_back(&write);
     return found;
   }
 
@@ -82,11 +82,13 @@ TEST_F(HandOverNewsTest, TheLastLiftOfAGangReleasesItsJob) {
   world_.add(a_node("gpu-2"));
   world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
   settle(true);
-  const auto told = with_reason(reason::kReleased);
-  ASSERT_EQ(told.size(), 1U) << "once, not for each pod";
-  EXPECT_EQ(told[0]->kind, OwnWriteKind::kLiftGate);
-  EXPECT_EQ(told[0]->task.kind, "Job");
-  EXPECT_EQ(told[0]->task.name, "gang");
+  std::vector<OwnerRef> released;
+  for (const OwnWrite& write : world_.performed)
+    if (const auto* lift = write.as<LiftGate>(); lift != nullptr && lift->releases)
+      released.push_back(*lift->releases);
+  ASSERT_EQ(released.size(), 1U) << "once, not for each pod";
+  EXPECT_EQ(released[0].kind, "Job");
+  EXPECT_EQ(released[0].name, "gang");
   EXPECT_TRUE(with_reason(reason::kNodesLost).empty());
 }
 

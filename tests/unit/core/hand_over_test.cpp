@@ -37,13 +37,13 @@ class HandOverTest : public testing::Test {
   int lifted() {
     int count = 0;
     for (const OwnWrite& write : world_.performed)
-      count += write.kind == OwnWriteKind::kLiftGate ? 1 : 0;
+      count += write.is<LiftGate>() ? 1 : 0;
     return count;
   }
   std::vector<std::string> written() const {
     std::vector<std::string> kinds;
     for (const OwnWrite& write : world_.performed)
-      kinds.emplace_back(to_string(write.kind));
+      kinds.emplace_back(write.word());
     return kinds;
   }
 
@@ -98,10 +98,10 @@ TEST_F(HandOverTest, AGangIsLiftedOnlyWhenEveryNominationIsAnswered) {
   EXPECT_TRUE(next().empty()) << "the second may still fail";
   writes.failed(second);
   ASSERT_EQ(next().size(), 1U);
-  EXPECT_EQ(next()[0].kind, OwnWriteKind::kNominate);
+  EXPECT_TRUE(next()[0].is<Nominate>());
   writes.written(writes.sent(nominations[1]), "2002");
   ASSERT_EQ(next().size(), 2U);
-  EXPECT_EQ(next()[1].kind, OwnWriteKind::kLiftGate);
+  EXPECT_TRUE(next()[1].is<LiftGate>());
 }
 
 TEST_F(HandOverTest, AnIncompleteGangIsSuspendedAgainAndBackedOff) {
@@ -143,7 +143,7 @@ TEST_F(HandOverTest, AnIncompleteGangTellsThatAQuotaIsFullAndStartsOnceThereIsRo
   world_.pass(kIncompleteAfter_s);
   planner_.act(world_);
   ASSERT_TRUE(world_.job("gang").suspended);
-  EXPECT_EQ(world_.performed.back().reason, kQuotaExceeded);
+  EXPECT_EQ(world_.performed.back().decision.reason, kQuotaExceeded);
   world_.make_pods();
   world_.pass(kMostBackoff_s);
   settle(planner_);
@@ -163,7 +163,7 @@ TEST_F(HandOverTest, AGangThatIsNotKnownToExceedAQuotaWasRejectedByOthers) {
   world_.pass(kIncompleteAfter_s);
   planner_.act(world_);
   ASSERT_TRUE(world_.job("gang").suspended);
-  EXPECT_EQ(world_.performed.back().reason, kPodsRejected);
+  EXPECT_EQ(world_.performed.back().decision.reason, kPodsRejected);
 }
 
 TEST_F(HandOverTest, JobsOfOneNamespaceShareItsQuotaInOnePlanAndInTheNext) {
@@ -249,7 +249,8 @@ TEST_F(HandOverTest, WhereTemplatesAreFixedGatedPodsKeepTheTypeOfTheirPlan) {
   settle(planner_);
   EXPECT_EQ(written(), (std::vector<std::string>{"release", "nominate", "nominate", "narrow",
                                                  "narrow", "lift", "lift"}));
-  EXPECT_FALSE(world_.performed.front().affinity_terms) << "the template stays as it is";
+  EXPECT_FALSE(world_.performed.front().as<ReleaseJob>()->shape.affinity_terms)
+      << "the template stays as it is";
   const Pod& pod = world_.pods().at({"default", "next-0"});
   ASSERT_EQ(pod.constraints->affinity_terms.size(), 1U);
   EXPECT_EQ(pod.constraints->affinity_terms[0][0].values, (std::vector<std::string>{"Tesla-T4"}));
@@ -286,7 +287,7 @@ TEST_F(HandOverTest, WhereTemplatesAreFixedOnlyTheNodeCountIsWritten) {
   world_.add(job);
   planner_.act(world_);
   ASSERT_EQ(world_.performed.size(), 1U);
-  const auto& reshape = world_.performed.front().reshape;
+  const auto& reshape = world_.performed.front().as<ReleaseJob>()->shape.reshape;
   ASSERT_TRUE(reshape);
   EXPECT_EQ(reshape->parallelism, 2);
   EXPECT_FALSE(reshape->in_template);

@@ -25,11 +25,11 @@ TEST(LetGo, OpensOurJobsClearsNominationsThenLiftsOurGates) {
                                  .with(a_pod("free").gpus(1).nominated("n1"))
                                  .build());
   ASSERT_EQ(writes.size(), 3U);
-  EXPECT_EQ(writes[0].kind, OwnWriteKind::kOpenJob);
-  EXPECT_EQ(writes[0].key.name, "ours");
-  EXPECT_EQ(writes[1].kind, OwnWriteKind::kLiftGate);
-  EXPECT_EQ(writes[1].key.name, "gated");
-  EXPECT_EQ(writes[2].kind, OwnWriteKind::kClearNomination);
+  EXPECT_TRUE(writes[0].is<OpenJob>());
+  EXPECT_EQ(writes[0].target.key.name, "ours");
+  EXPECT_TRUE(writes[1].is<LiftGate>());
+  EXPECT_EQ(writes[1].target.key.name, "gated");
+  EXPECT_TRUE(writes[2].is<ClearNomination>());
 }
 
 // A later planner would find the plan, hold its GPUs, and suspend the Job again in the end.
@@ -45,12 +45,10 @@ TEST(LetGo, TakesBackPlansThatAreNotCarriedOutYet) {
                                  .with(a_pod("alone").gpus(1).gated().managed().planned({"n1"}))
                                  .build());
   ASSERT_EQ(writes.size(), 2U);
-  EXPECT_EQ(writes[0].kind, OwnWriteKind::kOpenJob);
-  EXPECT_EQ(writes[0].key.name, "half");
-  EXPECT_EQ(writes[0].plan, nullptr);
-  EXPECT_EQ(writes[1].kind, OwnWriteKind::kPlanPod);
-  EXPECT_EQ(writes[1].key.name, "alone");
-  EXPECT_EQ(writes[1].plan, nullptr);
+  EXPECT_TRUE(writes[0].is<OpenJob>());
+  EXPECT_EQ(writes[0].target.key.name, "half");
+  EXPECT_TRUE(writes[1].is<UnplanPod>());
+  EXPECT_EQ(writes[1].target.key.name, "alone");
 }
 
 TEST(LetGo, GivesAJobTheShapeBackInWhichItWasWritten) {
@@ -62,12 +60,14 @@ TEST(LetGo, GivesAJobTheShapeBackInWhichItWasWritten) {
   snapshot.jobs.front() = job;
   const auto writes = let_go(snapshot);
   ASSERT_EQ(writes.size(), 1U);
-  EXPECT_EQ(writes[0].reshape->parallelism, 4);
-  EXPECT_EQ(writes[0].reshape->gpus, 2);
-  EXPECT_EQ(writes[0].reshape->container, "train");
-  ASSERT_TRUE(writes[0].affinity_terms);
-  EXPECT_EQ(writes[0].affinity_terms->front().front().key, "zone");
-  EXPECT_FALSE(writes[0].original->changed());
+  ASSERT_TRUE(writes[0].is<OpenJob>());
+  const ShapeChange& shape = writes[0].as<OpenJob>()->shape;
+  EXPECT_EQ(shape.reshape->parallelism, 4);
+  EXPECT_EQ(shape.reshape->gpus, 2);
+  EXPECT_EQ(shape.reshape->container, "train");
+  ASSERT_TRUE(shape.affinity_terms);
+  EXPECT_EQ(shape.affinity_terms->front().front().key, "zone");
+  EXPECT_FALSE(shape.original->changed());
 }
 
 TEST(LetGo, LeavesAPodToWhoeverElseHoldsIt) {

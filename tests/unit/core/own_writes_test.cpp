@@ -27,15 +27,13 @@ ClusterSnapshot cluster_at(const std::string& version) {
 }
 
 OwnWrite nomination(const ClusterSnapshot& snapshot) {
-  OwnWrite write = pod_write(OwnWriteKind::kNominate, *snapshot.unbound.front());
-  write.node = NodeName("n1");
-  return write;
+  return pod_write(*snapshot.unbound.front(), Nominate{NodeName("n1")});
 }
 
 TEST(OwnWrites, AReleaseHoldsItsNodesAtOnce) {
   const ClusterSnapshot before = cluster_at("5");
-  OwnWrite release = job_write(OwnWriteKind::kReleaseJob, *before.jobs.front());
-  release.plan = test::a_plan("p1-1", {1, 4}, {"n1"});
+  const OwnWrite release =
+      job_write(*before.jobs.front(), ReleaseJob{.plan = test::a_plan("p1-1", {1, 4}, {"n1"})});
   const ClusterSnapshot after = with_writes(before, {release});
   EXPECT_TRUE(before.holds_on(0).empty());
   ASSERT_EQ(after.holds_on(0).size(), 1U);
@@ -46,7 +44,7 @@ TEST(OwnWrites, AReleaseHoldsItsNodesAtOnce) {
 TEST(OwnWrites, AWriteToAnotherObjectOfThatNameChangesNothing) {
   const ClusterSnapshot before = cluster_at("5");
   OwnWrite write = nomination(before);
-  write.uid = Uid("its predecessor");
+  write.target.uid = Uid("its predecessor");
   EXPECT_TRUE(with_writes(before, {write}).unbound.front()->nominated_node.empty());
 }
 

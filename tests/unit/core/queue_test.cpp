@@ -28,6 +28,10 @@ class QueueTest : public testing::Test {
   TaskMenus menus_;
 };
 
+const ShapeChange& shape_of(const OwnWrite& write) {
+  return write.as<ReleaseJob>()->shape;
+}
+
 // One GPU trains 10 samples per second, more are faster but not in proportion.
 WorkloadProfiles bert(std::initializer_list<const char*> types) {
   std::vector<ProfileEntry> entries;
@@ -118,7 +122,7 @@ TEST_F(QueueTest, PredicatesDecideWhichNodesATaskMayUse) {
           .build();
   const auto writes = starts(snapshot);
   ASSERT_EQ(writes.size(), 1U);
-  EXPECT_EQ(writes.front().plan->nodes, (std::vector<NodeName>{NodeName("n4")}));
+  EXPECT_EQ(writes.front().plan()->nodes, (std::vector<NodeName>{NodeName("n4")}));
 }
 
 TEST_F(QueueTest, EarlierDeadlinesAreReleasedFirst) {
@@ -129,10 +133,10 @@ TEST_F(QueueTest, EarlierDeadlinesAreReleasedFirst) {
   const auto snapshot = a_cluster().with(a_node("n1")).with(late).with(soon).build();
   const auto writes = starts(snapshot, 20000);
   ASSERT_EQ(writes.size(), 1U);
-  EXPECT_EQ(writes.front().key.name, "b-soon");
-  EXPECT_EQ(writes.front().plan->id, "p3-1");
-  EXPECT_EQ(writes.front().plan->epoch, 3);
-  EXPECT_FALSE(writes.front().reshape);
+  EXPECT_EQ(writes.front().target.key.name, "b-soon");
+  EXPECT_EQ(writes.front().plan()->id, "p3-1");
+  EXPECT_EQ(writes.front().plan()->epoch, 3);
+  EXPECT_FALSE(shape_of(writes.front()).reshape);
 }
 
 TEST_F(QueueTest, PodsOfAGangShareNodesWhereTheyFit) {
@@ -142,9 +146,9 @@ TEST_F(QueueTest, PodsOfAGangShareNodesWhereTheyFit) {
                             .build();
   const auto writes = starts(snapshot);
   ASSERT_EQ(writes.size(), 1U);
-  EXPECT_EQ(writes.front().plan->shape, (Placement{1, 8}));
-  EXPECT_EQ(writes.front().plan->nodes, std::vector<NodeName>(4, NodeName("n1")));
-  EXPECT_FALSE(writes.front().reshape);
+  EXPECT_EQ(writes.front().plan()->shape, (Placement{1, 8}));
+  EXPECT_EQ(writes.front().plan()->nodes, std::vector<NodeName>(4, NodeName("n1")));
+  EXPECT_FALSE(shape_of(writes.front()).reshape);
 }
 
 TEST_F(QueueTest, AFreeShapeIsChosenAndTheOldOneKept) {
@@ -156,14 +160,14 @@ TEST_F(QueueTest, AFreeShapeIsChosenAndTheOldOneKept) {
   const auto writes = starts(snapshot);
   ASSERT_EQ(writes.size(), 1U);
   const OwnWrite& release = writes.front();
-  EXPECT_EQ(release.plan->shape, (Placement{2, 4}));
-  ASSERT_TRUE(release.reshape);
-  EXPECT_EQ(release.reshape->parallelism, 2);
-  EXPECT_EQ(release.reshape->gpus, 4);
-  EXPECT_EQ(release.reshape->container, "train");
-  ASSERT_TRUE(release.original);
-  EXPECT_EQ(release.original->parallelism, 1);
-  EXPECT_EQ(release.original->gpus, 1);
+  EXPECT_EQ(release.plan()->shape, (Placement{2, 4}));
+  ASSERT_TRUE(shape_of(release).reshape);
+  EXPECT_EQ(shape_of(release).reshape->parallelism, 2);
+  EXPECT_EQ(shape_of(release).reshape->gpus, 4);
+  EXPECT_EQ(shape_of(release).reshape->container, "train");
+  ASSERT_TRUE(shape_of(release).original);
+  EXPECT_EQ(shape_of(release).original->parallelism, 1);
+  EXPECT_EQ(shape_of(release).original->gpus, 1);
 }
 
 TEST_F(QueueTest, AShapeThatWasChangedIsReadAsItWasWritten) {
@@ -176,10 +180,10 @@ TEST_F(QueueTest, AShapeThatWasChangedIsReadAsItWasWritten) {
   snapshot.jobs.push_back(std::make_shared<const Job>(job));
   const auto writes = starts(snapshot);
   ASSERT_EQ(writes.size(), 1U);
-  EXPECT_EQ(writes.front().plan->nodes.size(), 4U);
-  ASSERT_TRUE(writes.front().reshape);
-  EXPECT_EQ(writes.front().reshape->parallelism, 4);
-  EXPECT_EQ(writes.front().reshape->gpus, 1);
+  EXPECT_EQ(writes.front().plan()->nodes.size(), 4U);
+  ASSERT_TRUE(shape_of(writes.front()).reshape);
+  EXPECT_EQ(shape_of(writes.front()).reshape->parallelism, 4);
+  EXPECT_EQ(shape_of(writes.front()).reshape->gpus, 1);
 }
 
 TEST_F(QueueTest, AChosenTypeIsPinnedBesideWhatTheTaskRequires) {
@@ -192,12 +196,12 @@ TEST_F(QueueTest, AChosenTypeIsPinnedBesideWhatTheTaskRequires) {
           .build();
   const auto writes = starts(snapshot);
   ASSERT_EQ(writes.size(), 1U);
-  ASSERT_TRUE(writes.front().affinity_terms);
-  const MatchExpression& type = writes.front().affinity_terms->front().front();
+  ASSERT_TRUE(shape_of(writes.front()).affinity_terms);
+  const MatchExpression& type = shape_of(writes.front()).affinity_terms->front().front();
   EXPECT_EQ(type.key, "nvidia.com/gpu.product");
   EXPECT_EQ(type.values,
-            (std::vector<std::string>{"Tesla-" + writes.front().plan->gpu_type.str()}));
-  EXPECT_TRUE(writes.front().original->affinity_terms->empty());
+            (std::vector<std::string>{"Tesla-" + writes.front().plan()->gpu_type.str()}));
+  EXPECT_TRUE(shape_of(writes.front()).original->affinity_terms->empty());
 }
 
 TEST_F(QueueTest, ALessPreferredTypeWaitsUntilItIsNeeded) {
@@ -248,8 +252,8 @@ TEST_F(QueueTest, IsTheSameForTheSameCluster) {
   const auto second = again.plan(snapshot, 0);
   ASSERT_EQ(first.size(), second.size());
   for (std::size_t i = 0; i < first.size(); ++i) {
-    EXPECT_EQ(first[i].key, second[i].key);
-    EXPECT_EQ(first[i].plan->nodes, second[i].plan->nodes);
+    EXPECT_EQ(first[i].target.key, second[i].target.key);
+    EXPECT_EQ(first[i].plan()->nodes, second[i].plan()->nodes);
   }
 }
 
@@ -291,7 +295,7 @@ TEST_F(QueueTest, PodsOfAJobThatHadItsTurnNeedItsDependenciesNoMore) {
                             .build();
   const auto writes = starts(snapshot);
   ASSERT_EQ(writes.size(), 1U);
-  EXPECT_EQ(writes.front().key.name, "many-0");
+  EXPECT_EQ(writes.front().target.key.name, "many-0");
 }
 
 // ---- per queue ---------------------------------------------------------------------------------
@@ -316,7 +320,7 @@ TEST_F(QueueTest, EachQueueHasItsOwnPatienceForPreferredTypes) {
   planner_.follow(&queues);
   const auto writes = starts(snapshot, 90);
   ASSERT_EQ(writes.size(), 1U);
-  EXPECT_EQ(writes.front().key.name, "eager");
+  EXPECT_EQ(writes.front().target.key.name, "eager");
 }
 
 TEST_F(QueueTest, ANewJobKeepsItsPlaceUntilItsControllerHasHaltedIt) {
@@ -329,7 +333,7 @@ TEST_F(QueueTest, ANewJobKeepsItsPlaceUntilItsControllerHasHaltedIt) {
                               .with(a_job("second").gpus(4).waiting().created(100))
                               .build();
     const auto writes = starts(snapshot, now_s);
-    return writes.empty() ? "" : writes.front().key.name;
+    return writes.empty() ? "" : writes.front().target.key.name;
   };
   EXPECT_EQ(started(false, 101), "");
   EXPECT_EQ(started(true, 101), "first");
@@ -366,10 +370,10 @@ TEST_F(ScaleUpTest, WhatNoNodeCouldEverRunIsLetGoWithoutANomination) {
                             .build();
   const auto writes = starts(snapshot);
   ASSERT_EQ(writes.size(), 2U);
-  EXPECT_EQ(writes[0].kind, OwnWriteKind::kOpenJob);
-  EXPECT_EQ(writes[0].key.name, "big-job");
-  EXPECT_EQ(writes[1].kind, OwnWriteKind::kLiftGate);
-  EXPECT_EQ(writes[1].key.name, "big-pod");
+  EXPECT_TRUE(writes[0].is<OpenJob>());
+  EXPECT_EQ(writes[0].target.key.name, "big-job");
+  EXPECT_TRUE(writes[1].is<LiftGate>());
+  EXPECT_EQ(writes[1].target.key.name, "big-pod");
 }
 
 TEST_F(ScaleUpTest, WhatFitsANodeThatIsOnlyBusyOrAwayWaits) {
@@ -424,9 +428,9 @@ TEST_F(ScaleUpTest, WhatWasLetGoWaitsAgainOnceANodeCouldRunIt) {
   EXPECT_EQ(queue(grown).size(), 2U);
   const auto writes = starts(grown);
   ASSERT_EQ(writes.size(), 1U);
-  EXPECT_EQ(writes[0].kind, OwnWriteKind::kPlanPod);
-  EXPECT_EQ(writes[0].key.name, "big-in-grows");
-  EXPECT_EQ(writes[0].plan->nodes, (std::vector<NodeName>{NodeName("new")}));
+  EXPECT_TRUE(writes[0].is<PlanPod>());
+  EXPECT_EQ(writes[0].target.key.name, "big-in-grows");
+  EXPECT_EQ(writes[0].plan()->nodes, (std::vector<NodeName>{NodeName("new")}));
 }
 
 TEST_F(ScaleUpTest, WhatDependsOnOthersIsNotLetGoBeforeThem) {

@@ -58,8 +58,8 @@ class VirtualClusterTest : public testing::Test {
     VirtualNews news = cluster_.advance(options_, policy_, now_s);
     Told told;
     for (const VirtualStart& start : news.starts)
-      told.push_back(format("start {} on {} at {}", start.write.key.name,
-                            start.write.plan->nodes.front().str(), start.at_s));
+      told.push_back(format("start {} on {} at {}", start.write.target.key.name,
+                            start.write.plan()->nodes.front().str(), start.at_s));
     for (const VirtualEnd& end : news.ends)
       told.push_back(format("end {} {}/{}", end.job.str().substr(end.job.str().find('/') + 1),
                             kVerdicts.at(static_cast<std::size_t>(end.planned)),

@@ -12,19 +12,19 @@
 namespace slackline::wire {
 namespace {
 
-OwnWrite on_job(OwnWriteKind kind) {
+OwnWrite on_job(JobChange change) {
   Job job;
   job.key = {"ml", "train"};
   job.uid = Uid("u1");
   job.resource_version = "42";
-  return job_write(kind, job);
+  return job_write(job, std::move(change));
 }
 
-OwnWrite on_pod(OwnWriteKind kind) {
+OwnWrite on_pod(PodChange change) {
   Pod pod;
   pod.key = {"ml", "train-0"};
   pod.uid = Uid("u2");
-  return pod_write(kind, pod);
+  return pod_write(pod, std::move(change));
 }
 
 std::shared_ptr<const PlanNote> a_plan() {
@@ -49,8 +49,7 @@ TEST(OwnWriteCodec, APlanIsReadAsItWasWritten) {
 }
 
 TEST(OwnWriteCodec, AReleaseIsOnePatchWithItsPreconditions) {
-  OwnWrite write = on_job(OwnWriteKind::kReleaseJob);
-  write.plan = a_plan();
+  const OwnWrite write = on_job(ReleaseJob{.plan = a_plan()});
   const PatchBody patch = encode_own_write(write);
   EXPECT_EQ(patch.content_type, "application/merge-patch+json");
   EXPECT_TRUE(patch.subresource.empty());
@@ -62,11 +61,11 @@ TEST(OwnWriteCodec, AReleaseIsOnePatchWithItsPreconditions) {
 }
 
 TEST(OwnWriteCodec, AChosenShapeAndTypeAreInTheSamePatch) {
-  OwnWrite write = on_job(OwnWriteKind::kReleaseJob);
-  write.plan = a_plan();
-  write.reshape = Reshape{2, 4, "nvidia.com/gpu", "train"};
-  write.affinity_terms = {
+  ShapeChange shape;
+  shape.reshape = Reshape{2, 4, "nvidia.com/gpu", "train"};
+  shape.affinity_terms = {
       {{"gpu", MatchOperator::kIn, {"K80"}}, {"metadata.name", MatchOperator::kNotIn, {"n9"}}}};
+  const OwnWrite write = on_job(ReleaseJob{.plan = a_plan(), .shape = shape});
   EXPECT_EQ(encode_own_write(write).content_type, "application/strategic-merge-patch+json");
   const std::string body = encode_own_write(write).body;
   for (
@@ -79,49 +78,47 @@ TEST(OwnWriteCodec, AChosenShapeAndTypeAreInTheSamePatch) {
 }
 
 TEST(OwnWriteCodec, ASuspendMarksTheJobAndVoidsThePlan) {
-  EXPECT_EQ(encode_own_write(on_job(OwnWriteKind::kSuspendJob)).body,
+  EXPECT_EQ(encode_own_write(on_job(SuspendJob{})).body,
             R"({"metadata":{"uid":"u1","resourceVersion":"42","annotations":{"slackline.dev/plan":)"
             R"(null,"slackline.dev/suspended-by":"slackline"}},"spec":{"suspend":true}})");
 }
 
 TEST(OwnWriteCodec, APlanThatIsTakenBackLeavesNoAnnotation) {
-  const OwnWrite write = on_pod(OwnWriteKind::kPlanPod);
+  const OwnWrite write = on_pod(UnplanPod{});
   EXPECT_NE(encode_own_write(write).body.find(R"("slackline.dev/plan":null)"), std::string::npos);
 }
 
 TEST(OwnWriteCodec, APlanProvesWhoseItIs) {
   const test::FakeMac mac;
-  for (OwnWrite write : {on_job(OwnWriteKind::kReleaseJob), on_pod(OwnWriteKind::kPlanPod)}) {
-    write.plan = a_plan();
-    write.generation = 5;
+  OwnWrite release = on_job(ReleaseJob{});
+  release.change = JobChange{ReleaseJob{.plan = a_plan(), .generation = 5}};
+  for (const OwnWrite& write : {release, on_pod(PlanPod{a_plan()})}) {
     const std::string body = encode_own_write(write, &mac).body;
     JsonDocument document;
     const auto root = document.parse(body);
     ASSERT_TRUE(root) << body;
     const auto read = read_plan((*root)["metadata"]["annotations"][contract::kPlan].text());
     ASSERT_TRUE(read) << read.error().message;
-    EXPECT_TRUE(is_ours(mac, {write.key, write.uid}, *read)) << body;
-    EXPECT_EQ(read->generation.has_value(), writes_job(write.kind));
+    EXPECT_TRUE(is_ours(mac, {write.target.key, write.target.uid}, *read)) << body;
+    EXPECT_EQ(read->generation.has_value(), write.of_job());
     EXPECT_EQ(read->generation.value_or(5), 5);
   }
 }
 
 TEST(OwnWriteCodec, APlanThatDoesNotCountIsTakenAwayAlone) {
-  EXPECT_EQ(encode_own_write(on_job(OwnWriteKind::kClearPlan)).body,
+  EXPECT_EQ(encode_own_write(on_job(ClearPlan{})).body,
             R"({"metadata":{"uid":"u1","resourceVersion":"42","annotations":{"slackline.dev/plan":)"
             R"(null}}})");
 }
 
 TEST(OwnWriteCodec, AJobInItsFirstShapeKeepsNoNoteOfIt) {
-  OwnWrite write = on_job(OwnWriteKind::kOpenJob);
-  write.original = std::make_shared<const OriginalShape>();
+  const OwnWrite write = on_job(OpenJob{{.original = std::make_shared<const OriginalShape>()}});
   EXPECT_NE(encode_own_write(write).body.find(R"("slackline.dev/original":null)"),
             std::string::npos);
 }
 
 TEST(OwnWriteCodec, AGatedPodIsNarrowedByItsAffinityAlone) {
-  OwnWrite write = on_pod(OwnWriteKind::kNarrowPod);
-  write.affinity_terms = {{{"gpu", MatchOperator::kIn, {"K80"}}}};
+  const OwnWrite write = on_pod(NarrowPod{{{{"gpu", MatchOperator::kIn, {"K80"}}}}});
   const PatchBody patch = encode_own_write(write);
   EXPECT_EQ(patch.subresource, "");
   EXPECT_EQ(
@@ -132,26 +129,24 @@ TEST(OwnWriteCodec, AGatedPodIsNarrowedByItsAffinityAlone) {
 }
 
 TEST(OwnWriteCodec, AShapeBesideTheTemplateLeavesTheTemplateAlone) {
-  OwnWrite write = on_job(OwnWriteKind::kReleaseJob);
-  write.plan = a_plan();
-  write.reshape = Reshape{2, 4, "nvidia.com/gpu", "", false};
+  const OwnWrite write = on_job(ReleaseJob{
+      .plan = a_plan(), .shape = {.reshape = Reshape{2, 4, "nvidia.com/gpu", "", false}}});
   const std::string body = encode_own_write(write).body;
   EXPECT_NE(body.find(R"("parallelism":2,"completions":2)"), std::string::npos) << body;
   EXPECT_EQ(body.find("template"), std::string::npos) << body;
 }
 
 TEST(OwnWriteCodec, ANominationGoesToTheStatusOfTheVeryPod) {
-  OwnWrite write = on_pod(OwnWriteKind::kNominate);
-  write.node = NodeName("n1");
+  const OwnWrite write = on_pod(Nominate{NodeName("n1")});
   const PatchBody patch = encode_own_write(write);
   EXPECT_EQ(patch.subresource, "status");
   EXPECT_EQ(patch.body, R"({"metadata":{"uid":"u2"},"status":{"nominatedNodeName":"n1"}})");
-  EXPECT_EQ(encode_own_write(on_pod(OwnWriteKind::kClearNomination)).body,
+  EXPECT_EQ(encode_own_write(on_pod(ClearNomination{})).body,
             R"({"metadata":{"uid":"u2"},"status":{"nominatedNodeName":null}})");
 }
 
 TEST(OwnWriteCodec, AGateIsLiftedFromTheVeryPodOnly) {
-  const PatchBody patch = encode_own_write(on_pod(OwnWriteKind::kLiftGate));
+  const PatchBody patch = encode_own_write(on_pod(LiftGate{}));
   EXPECT_EQ(patch.content_type, "application/json-patch+json");
   EXPECT_EQ(patch.body,
             R"([{"op":"test","path":"/metadata/uid","value":"u2"},)"

@@ -143,7 +143,8 @@ class VirtualCluster {
   void stop_runs_on(const std::string& node);
   void plan_starts(const QueueOptions& asked, const Policy& policy, VirtualNews& news);
   void note_promises(const Queue& queue);
-  void start(const OwnWrite& write, const Queue& queue, TaskIndex index, const Run& run);
+  void start(const Uid& uid, const std::shared_ptr<const PlanNote>& plan, const Queue& queue,
+             TaskIndex index, const Run& run);
   ClusterSnapshot snapshot();
 
   RealRuns runs_;
