@@ -260,7 +260,7 @@ TEST(Plan, ShrinkGivesUpGpusWithoutLosingTheTask) {
   state.arrive(2);
   const Plan made = plan(state, 700, policy("savable-p,shrink=on"));
   ASSERT_GE(made.effects.size(), 2U);
-  EXPECT_TRUE(made.effects[0].is_shrink());
+  EXPECT_TRUE(made.effects[0].is_restart());
   EXPECT_LT(state.running_choice(made.effects[0].task).gpus, 4);
   EXPECT_EQ(state.progress(2).phase, TaskPhase::kRunning);
 }

@@ -4,7 +4,7 @@
 // as if the effects had happened. A caller that carries the effects out therefore plans on a copy
 // of the state.
 //
-// Effects are in the order in which they apply: room is made before it is taken. A stop or shrink
+// Effects are in the order in which they apply: room is made before it is taken. A stop or restart
 // frees GPUs that a later start of the same plan uses: wait until they are free.
 #pragma once
 
@@ -16,7 +16,8 @@
 
 namespace slackline::core {
 
-// A start begins a run, a stop (preemption) ends one, a shrink does both.
+// A start begins a run, a stop (preemption) ends one, a restart does both with another number of
+// GPUs.
 struct Effect {
   TaskIndex task = 0;
   std::optional<Run> ended;
@@ -24,7 +25,7 @@ struct Effect {
 
   bool is_start() const { return begun && !ended; }
   bool is_stop() const { return ended && !begun; }
-  bool is_shrink() const { return ended && begun; }
+  bool is_restart() const { return ended && begun; }
 };
 
 struct Plan {
