@@ -1,0 +1,121 @@
+#include "hand_over_placing.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "slackline/core/cluster/predicates.h"
+#include "slackline/core/planning/gpu_types.h"
+#include "slackline/model/reason.h"
+
+namespace slackline::core {
+
+Places Placer::place(const PlannedTask& task) {
+  std::vector<NodeName> left = task.plan->nodes;
+  const auto take = [&](const NodeName& node) {
+    const auto at = std::find(left.begin(), left.end(), node);
+    if (at == left.end()) return false;
+    left.erase(at);
+    return true;
+  };
+  for (const NodeName& node : task.bound)
+    take(node);
+  Room room = own_room(task);
+  Places places;
+  bool moved = false;
+  bool missed = false;
+  std::vector<PodPtr> homeless;
+  for (const PodPtr& pod : task.unbound) {
+    const bool planned = take(pod->nominated_node);
+    const bool stays = pod->gated && planned && usable(room, *pod, pod->nominated_node);
+    if (stays || is_left_alone(task, *pod, memory_, now_s_)) {
+      room.take(pod->nominated_node, pod->requests);
+      places.node_of[pod->uid] = pod->nominated_node;
+      continue;
+    }
+    missed |= memory_.missed(*pod, now_s_) && !task.on_lost_nodes.contains(pod->uid);
+    if (memory_.misses(*pod) >= kMostMisses) continue;
+    homeless.push_back(pod);
+    moved |= planned;  // its node is lost
+  }
+  for (const PodPtr& pod : homeless) {
+    const auto node = home_for(*pod, left, room, *task.plan, moved);
+    if (!node) {
+      places.homeless = pod;
+      return places;
+    }
+    room.take(*node, pod->requests);
+    places.node_of[pod->uid] = *node;
+  }
+  room_.claim(room);  // the hold of its plan may be over
+  if (moved) places.moved_because = missed ? reason::kNotBound : reason::kNodesLost;
+  return places;
+}
+
+bool Placer::only_lacks_room(const PlannedTask& task) const {
+  return std::all_of(task.plan->nodes.begin(), task.plan->nodes.end(), [&](const NodeName& name) {
+    const auto index = snapshot_.find_node(name.str());
+    return index && !misfit(*task.unbound.front(), *snapshot_.node(*index).node);
+  });
+}
+
+Room Placer::own_room(const PlannedTask& task) const {
+  std::unordered_set<Uid> pods;
+  std::set<NodeIndex> nodes;
+  const auto look_on = [&](const NodeName& name) {
+    if (const auto index = snapshot_.find_node(name.str())) nodes.insert(*index);
+  };
+  for (const NodeName& name : task.plan->nodes)
+    look_on(name);
+  for (const PodPtr& pod : task.unbound) {
+    pods.insert(pod->uid);
+    look_on(pod->nominated_node);
+  }
+  const Pod& first = *task.unbound.front();
+  const Job* job = task.job != nullptr ? task.job : owning_job(snapshot_, first);
+  return room_.without(hold_identity(first, job), pods, nodes);
+}
+
+bool Placer::usable(const Room& room, const Pod& pod, const NodeName& node) const {
+  const auto index = snapshot_.find_node(node.str());
+  return index && !misfit(pod, *snapshot_.node(*index).node) && room.fits(*index, pod.requests);
+}
+
+// A node that the pod has missed comes last, and only if its nomination is gone.
+std::optional<NodeName> Placer::home_for(const Pod& pod, std::vector<NodeName>& left,
+                                         const Room& room, const PlanNote& plan,
+                                         bool& moved) const {
+  const NodeName missed =
+      memory_.missed(pod, now_s_) ? memory_.lifted.at(pod.uid).node : NodeName();
+  const auto next_of_plan = [&](bool again) -> std::optional<NodeName> {
+    for (auto at = left.begin(); at != left.end(); ++at) {
+      if ((*at == missed) != again || !usable(room, pod, *at)) continue;
+      NodeName node = *at;
+      left.erase(at);
+      return node;
+    }
+    return std::nullopt;
+  };
+  if (const auto node = next_of_plan(false)) return node;
+  if (const auto node = elsewhere(pod, missed, room, plan)) {
+    moved = true;
+    return node;
+  }
+  return pod.nominated_node.empty() ? next_of_plan(true) : std::nullopt;
+}
+
+std::optional<NodeName> Placer::elsewhere(const Pod& pod, const NodeName& missed, const Room& room,
+                                          const PlanNote& plan) const {
+  const std::string resource = primary_gpu_resource(pod.requests);
+  std::optional<std::tuple<std::int64_t, NodeName>> best;
+  for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
+    const Node& node = *snapshot_.node(i).node;
+    if (node.gpu_type != plan.gpu_type || node.name == missed || !usable(room, pod, node.name))
+      continue;
+    const std::tuple candidate(room.free(i).gpu_count(resource), node.name);
+    if (!best || candidate < *best) best = candidate;
+  }
+  return best ? std::optional(std::get<NodeName>(*best)) : std::nullopt;
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,177 @@
+#include "slackline/core/cluster/hand_over_stage.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "slackline/core/cluster/predicates.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+class Gathering {
+ public:
+  explicit Gathering(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {}
+
+  std::vector<PlannedTask> run() {
+    for (const JobPtr& job : snapshot_.jobs) {
+      if (!job->plan || job->suspended || job->finished || !job->managed) continue;
+      PlannedTask& task = task_of(job->uid);
+      task.job = job.get();
+      task.plan = job->plan;
+      task.wanted = job->wanted_pods();
+    }
+    for (const PodPtr& pod : snapshot_.unbound)
+      if (!pod->deleting && !pod->terminal()) add(pod);
+    for (const NodeStatePtr& state : snapshot_.nodes)
+      for (const PodPtr& pod : state->pods)
+        add(pod);
+    return std::move(tasks_);
+  }
+
+ private:
+  void add(const PodPtr& pod) {
+    PlannedTask* task = nullptr;
+    const auto at = pod->owner ? by_id_.find(pod->owner->uid) : by_id_.end();
+    if (pod->plan && pod->managed) {
+      task = &task_of(Uid(pod->key.ns + "/" + pod->plan->id));
+      task->plan = pod->plan;
+      task->wanted = static_cast<std::int64_t>(pod->plan->nodes.size());
+    } else if (at != by_id_.end()) {
+      task = &tasks_[at->second];
+    }
+    if (task == nullptr) return;
+    if (pod->bound()) {
+      if (!pod->deleting) task->bound.push_back(pod->node);
+    } else if (!pod->foreign_gate) {
+      task->unbound.push_back(pod);
+      if (!pod->gated && node_is_lost(*pod)) task->on_lost_nodes.insert(pod->uid);
+    }
+  }
+
+  PlannedTask& task_of(const Uid& id) {
+    const auto [at, first] = by_id_.try_emplace(id, tasks_.size());
+    if (first) tasks_.emplace_back().id = id;
+    return tasks_[at->second];
+  }
+
+  // Does not check room: kube-scheduler may be binding the pod right now.
+  bool node_is_lost(const Pod& pod) const {
+    if (pod.nominated_node.empty()) return false;
+    const auto index = snapshot_.find_node(pod.nominated_node.str());
+    return !index || misfit(pod, *snapshot_.node(*index).node);
+  }
+
+  const ClusterSnapshot& snapshot_;
+  std::vector<PlannedTask> tasks_;
+  std::unordered_map<Uid, std::size_t> by_id_;  // of tasks_
+};
+
+}  // namespace
+
+std::vector<PlannedTask> planned_tasks(const ClusterSnapshot& snapshot) {
+  return Gathering(snapshot).run();
+}
+
+bool is_left_alone(const PlannedTask& task, const Pod& pod, const HandOverMemory& memory,
+                   double now_s) {
+  return !pod.gated && !memory.missed(pod, now_s) && !task.on_lost_nodes.contains(pod.uid) &&
+         !memory.never_nominated(pod);
+}
+
+Stage stage_of(const PlannedTask& task, const HandOverMemory& memory, double now_s) {
+  if (task.waits_for_pods()) {
+    // Of a task that has run, pods are missing because they ended.
+    const bool ran = task.job != nullptr && task.job->failed + task.job->succeeded > 0;
+    return ran || now_s < memory.pods_due.at(task.id) ? Stage::kReleased : Stage::kIncomplete;
+  }
+  if (task.unbound.empty()) return Stage::kBound;
+  const auto of_all = [&](auto holds) {
+    return std::all_of(task.unbound.begin(), task.unbound.end(),
+                       [&](const PodPtr& pod) { return holds(*pod); });
+  };
+  const bool has_chances = of_all([&](const Pod& pod) {
+    return !memory.is_overdue(pod, now_s) || memory.misses(pod) + 1 < kMostMisses;
+  });
+  if (task.job != nullptr && !has_chances) return Stage::kGivenUp;
+  const bool lifted =
+      of_all([&](const Pod& pod) { return is_left_alone(task, pod, memory, now_s); });
+  return lifted ? Stage::kLifted : Stage::kPlacing;
+}
+
+void HandOverMemory::see(const std::vector<PlannedTask>& tasks, double now_s) {
+  std::unordered_set<Uid> ids;
+  std::unordered_set<Uid> pods;
+  for (const PlannedTask& task : tasks) {
+    ids.insert(task.id);
+    pods_due.try_emplace(task.id, now_s + kIncompleteAfter_s);
+    for (const PodPtr& pod : task.unbound)
+      pods.insert(pod->uid);
+  }
+  std::erase_if(pods_due, [&](const auto& entry) { return !ids.contains(entry.first); });
+  std::erase_if(lifted, [&](const auto& entry) { return !pods.contains(entry.first); });
+  std::erase_if(backoff,
+                [&](const auto& entry) { return entry.second.until_s + kMostBackoff_s < now_s; });
+}
+
+void HandOverMemory::see_lifted(const PlannedTask& task, double now_s) {
+  if (!task.bound.empty()) pods_due[task.id] = kNever;
+  if (task.waits_for_pods()) return;
+  for (const PodPtr& pod : task.unbound) {
+    if (pod->gated) continue;
+    const auto [at, first] = lifted.try_emplace(pod->uid);
+    Lifted& entry = at->second;
+    const bool moved = !pod->nominated_node.empty() && pod->nominated_node != entry.node;
+    if (first || moved) entry.since_s = now_s;
+    if (!moved) continue;
+    entry.node = pod->nominated_node;
+    entry.to_move = false;
+  }
+}
+
+void HandOverMemory::count_misses(const PlannedTask& task, double now_s) {
+  for (const PodPtr& pod : task.unbound) {
+    if (!is_overdue(*pod, now_s)) continue;
+    Lifted& entry = lifted.at(pod->uid);
+    entry.since_s = now_s;
+    entry.to_move = true;
+    if (++entry.misses >= kMostMisses && task.job != nullptr) return;
+  }
+}
+
+bool HandOverMemory::is_overdue(const Pod& pod, double now_s) const {
+  const auto at = lifted.find(pod.uid);
+  return !pod.gated && at != lifted.end() && now_s - at->second.since_s >= kUnboundAfter_s;
+}
+
+bool HandOverMemory::missed(const Pod& pod, double now_s) const {
+  const auto at = lifted.find(pod.uid);
+  return !pod.gated && at != lifted.end() && (at->second.to_move || is_overdue(pod, now_s));
+}
+
+int HandOverMemory::misses(const Pod& pod) const {
+  const auto at = lifted.find(pod.uid);
+  return at == lifted.end() ? 0 : at->second.misses;
+}
+
+bool HandOverMemory::never_nominated(const Pod& pod) const {
+  const auto at = lifted.find(pod.uid);
+  return pod.nominated_node.empty() && at != lifted.end() && at->second.node.empty();
+}
+
+std::unordered_set<Uid> HandOverMemory::held_off(double now_s) const {
+  std::unordered_set<Uid> jobs;
+  for (const auto& [uid, entry] : backoff)
+    if (entry.until_s > now_s) jobs.insert(uid);
+  return jobs;
+}
+
+double HandOverMemory::next_let_in_s(double now_s) const {
+  double next_s = kNever;
+  for (const auto& [uid, entry] : backoff)
+    if (entry.until_s > now_s) next_s = std::min(next_s, entry.until_s);
+  return next_s;
+}
+
+}  // namespace slackline::core
