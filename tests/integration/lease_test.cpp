@@ -72,7 +72,7 @@ class LeaseTest : public testing::Test {
     reply.reply(200, lease_);
   }
 
-  // Every replica has a client of its own.
+  // Every replica has a client of its own. Only the thread of the test may call this.
   ApiClient& api() {
     clients_.push_back(
         connect({.kubeconfig = server_.write_kubeconfig(temporary_.path())}).value());
@@ -290,10 +290,10 @@ TEST_F(LeaseTest, TwoWritersLoseNoUpdateInTenThousandRounds) {
   constexpr std::int64_t kTakings = 10'000;
   std::atomic<std::int64_t> takings = 0;
   std::vector<std::int64_t> taken[2];
+  std::unique_ptr<LeaderElection> writers[] = {candidate("w0"), candidate("w1")};
   std::thread threads[2];
   for (std::size_t i = 0; i < 2; ++i)
-    threads[i] = std::thread([&, i] {
-      const auto writer = candidate(format("w{}", i));
+    threads[i] = std::thread([&, i, writer = writers[i].get()] {
       while (takings < kTakings) {
         writer->look();
         if (const auto term = writer->term()) {
