@@ -28,7 +28,7 @@ struct ApiFailure {
   double retry_after_s = 0;
 
   Error error() const { return Error{code, message}; }
-  // The history asked for is gone: list anew.
+  // The history asked for is gone: list again.
   bool expired() const { return code == ErrorCode::kGone; }
   // A resourceVersion from the future: the server was restored from a backup (F20).
   bool too_large_version() const;

@@ -1,6 +1,6 @@
-// CertificateStore: the Secret that keeps a listener's certificate, and what tells others to trust
-// it: the API server by configurations of webhooks, people by a ConfigMap. Every write of the
-// Secret carries a precondition.
+// CertificateStore: the Secret that keeps a listener's certificate, and the objects that tell
+// others to trust it: configurations of webhooks for the API server, a ConfigMap for people. Every
+// write of the Secret carries a precondition.
 //
 // Thread-safe.
 #pragma once

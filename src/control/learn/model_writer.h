@@ -1,10 +1,11 @@
 // ModelWriter: what is learnt goes to disk first, then into a new fit, then it is published.
 //
 // Only the (model, GPU type) pairs that got samples are fitted again, with kind "auto". A fit that
-// says what the last one said is no new version. What cannot be read back, and a database that was
-// damaged beyond its mirror, cost what was learnt and nothing else: the base serves on, and log,
-// metrics and problem() say so; so does one that cannot be opened yet. At most kMaxLearntModels are
-// learnt or described; a run of a further one is left out and logged. Threads: one.
+// equals the last one is not a new version. If rows cannot be read back, or the database is damaged
+// beyond its mirror, only what was learnt is lost: the shipped profiles remain in use, and log,
+// metrics and problem() say so. The same holds while the database cannot be opened. At most
+// kMaxLearntModels are learnt or described; a run of a further one is left out and logged. Threads:
+// one.
 //
 // Errors: kUnavailable with the remedy where the database is locked, full or not writable; then
 // nothing of the call was stored.

@@ -32,8 +32,8 @@ struct ModelsOptions {
 
 class Models {
  public:
-  // Opens or makes the file and starts the thread. A disk that refuses is no error: the base
-  // serves, and the thread tries again. `metrics` and `clock` outlive the object.
+  // Opens or makes the file and starts the thread. A disk that refuses is not an error: the
+  // base serves, and the thread tries again. `metrics` and `clock` outlive the object.
   static Result<std::unique_ptr<Models>> open(const ModelsOptions& options, WorkloadProfiles base,
                                               obs::MetricsRegistry& metrics, const Clock& clock);
   ~Models();  // stop() and join()

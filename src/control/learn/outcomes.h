@@ -7,7 +7,7 @@
 //   slackline_jobs_failed_total{queue,class}
 //
 // A Job is counted when it enters the history, once in the life of the file: a restart counts
-// nothing anew, and Jobs that ended while nobody looked are counted late. Queues beyond
+// nothing again, and Jobs that ended while nobody looked are counted late. Queues beyond
 // obs::kMaxQueues are "other".
 //
 // Thread-safe.

@@ -1,15 +1,15 @@
-// Runs: follows the runs of GPU Jobs from their first pod to their end. Whoever wants to know how
-// long a Job waited, or that it is over, is told from here, each once; and finished training Jobs
-// become throughput samples.
+// Runs: follows the runs of GPU Jobs from their first pod to their end. It reports once
+// how long a Job waited and once that it is over, and makes throughput samples of finished training
+// Jobs.
 //
-// Learnt from is a Job that names model, batch-size and iterations, is a gang or a single pod, and
-// succeeded; whose pods were all seen running, on nodes of one GPU type, as many as it wanted; and
-// whose time was training time: nothing failed, was restarted, resized, or suspended after it had
-// begun. Its time counts from the start of its last pod to its completion, less startup_s of the
-// profile; at least 20 s, because the API server rounds both to seconds.
+// A Job is learnt from if it names model, batch-size and iterations, is a gang or a single pod, and
+// succeeded; if all the pods that it wanted were seen running, on nodes of one GPU type; and if its
+// time was training time: nothing failed, was restarted, resized, or suspended after it had begun.
+// Its time counts from the start of its last pod to its completion, less startup_s of the profile;
+// at least 20 s, because the API server rounds both to seconds.
 //
-// A Job that was resumed before we first saw it is not learnt from: how much it had done is not
-// known. Nor is one that had ended before.
+// A Job that was resumed before it was first seen is not learnt from, because how much it had done
+// is not known. Nor is one that had ended by then.
 //
 // How long a Job waited is told of those that were seen before they began, when the last of their
 // pods has started. Jobs that are listed as finished before all pods are listed are concluded by

@@ -1,8 +1,8 @@
-// release_all: gives every task of ours back to the stock path, for the day when no planner is left
-// (`slackline release`), or active mode is turned off.
+// release_all: gives every task that Slackline holds back to the stock scheduler, when no planner
+// is left (`slackline release`) or active mode is turned off.
 //
-// Works on a source of its own until nothing has been left to do for kQuiet_s: pods of Jobs that
-// were unsuspended may appear gated.
+// Reads the cluster from a source of its own, and ends when there was nothing to do for kQuiet_s:
+// pods of Jobs that were unsuspended may appear gated.
 #pragma once
 
 #include <vector>

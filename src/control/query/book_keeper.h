@@ -1,8 +1,9 @@
-// BookKeeper: the thread that keeps the book of forecasts, and tells what it sees in the queue:
-// metrics, and the Events that no write of ours stands for.
+// BookKeeper: the thread that keeps the book of forecasts, and reports what it sees in the
+// queue: metrics, and the Events that no write of Slackline stands for.
 //
 //   every kLook_s: has anything changed, or is the book kStale_s old while somebody waits?
-//      yes: read the queue, write the book, publish it, tell; then rest kRestRatio times as long as
+//      yes: read the queue, write the book, publish and report it; then rest kRestRatio times as
+//      long as
 //           that took, so that it never takes more than a fifth of one core
 //
 // Thread-safety: start() once, then stop() and join(); stop() ends a book that is being written.

@@ -152,7 +152,7 @@ class RowMaker {
     return true;
   }
 
-  // Who waits for something else than GPUs is in no book.
+  // Tasks that wait for something other than GPUs have no forecast.
   void forecast(core::TaskIndex index, QueueRow& row) const {
     const core::QueueTask& task = queue_.task(index);
     if (row.blocked) {

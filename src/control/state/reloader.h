@@ -1,5 +1,5 @@
-// Reloader: reads the configuration file again when it has changed, and hangs up what may change
-// while the daemon runs.
+// Reloader: reads the configuration file again when it has changed, and publishes what may
+// change while the daemon runs.
 //
 // Looks every poll_s; a file that was written or replaced (rename, a ConfigMap's symlink) is read
 // once it has looked the same twice. All or nothing: what cannot be read or is wrong is logged and

@@ -12,7 +12,7 @@
 namespace slackline::control {
 namespace {
 
-// Why something has to be made anew; empty: it has not.
+// Why something has to be made again; empty if it has not.
 std::string overdue(const Result<Validity>& validity, double now_s) {
   if (!validity) return validity.error().message;
   return is_due(*validity, now_s) ? "two thirds of its life are over" : "";

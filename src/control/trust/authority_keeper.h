@@ -55,7 +55,7 @@ class AuthorityKeeper {
 
  private:
   Result<MutualCertificates> agree_on_one();
-  // Makes anew what is missing, broken or due; what that was, empty: nothing.
+  // Renews what is missing, broken or due. Returns what that was; empty if nothing was.
   Result<std::string> renew(MutualCertificates& certificates) const;
   Result<std::string> renew_authority(MutualCertificates& certificates) const;
   Status make_leaves(MutualCertificates& certificates) const;

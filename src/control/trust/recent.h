@@ -1,5 +1,5 @@
 // Recent: answers that are believed for a while, by key. At most kMaxKept of them: then it forgets
-// all and begins anew. Thread-safe.
+// all of them. Thread-safe.
 #pragma once
 
 #include <map>

@@ -8,13 +8,13 @@
 
 namespace slackline::control {
 
-// For something that is made anew after `life_s`: a minute, less for short lives.
+// For something that is renewed after `life_s`: a minute, less for short lives.
 inline double look_every_s(double life_s) {
   return std::clamp(life_s / 20, 0.5, 60.0);
 }
 
-// `attempt` reads what is shared and, where it must, writes it anew with a precondition; it is made
-// again while another replica was faster (kConflict), three times in all.
+// `attempt` reads what is shared and, where it must, writes it with a precondition. It is
+// repeated while another replica was faster (kConflict), three times in all.
 template <class Attempt>
 auto agree(const Attempt& attempt) -> decltype(attempt()) {
   constexpr int kTries = 3;

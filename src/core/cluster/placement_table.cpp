@@ -122,7 +122,7 @@ class TableMaker {
 
   bool is_modelled() const { return options_.catalog->is_whole(task_.gpu_resource); }
 
-  // By d_gpn: nodes of the pool that have room for a member with so many GPUs.
+  // By d_gpn: nodes of the pool that have room for a member with that many GPUs.
   std::vector<int> room_on(const Pool& pool) const {
     std::vector<int> room(static_cast<std::size_t>(pool.gpus_per_node) + 1, 0);
     Resources rest = member_.requests;

@@ -7,7 +7,7 @@
 // s after the later of first seeing its value and the task's last progress, on the steady clock. A
 // suspended or finished Job and a terminal or deleting pod hold nothing, nor does a pod that has
 // ended while its Job still counts it as active. A plan that was never
-// sighted is not timed yet: it holds.
+// seen is not timed yet: it holds.
 //
 // A hold counts for pods of equal or lower rank (spec.priority; a Job without pods has its
 // template's) and never for the pods of its own task or gang.
@@ -23,7 +23,7 @@ namespace slackline::core {
 
 inline constexpr double kPlanHold_s = 60.0;
 
-// The whole table; each node's holds in a fixed order. Of snapshot, `holds` is not read.
+// The whole table; each node's holds are in a fixed order. Does not read `snapshot.holds`.
 HoldTable derive_holds(const ClusterSnapshot& snapshot);
 
 // The plan that binds the pod now; nullptr when it has none, or it has expired, or its Job is
@@ -41,7 +41,7 @@ HoldIdentity hold_identity(const ClusterSnapshot& snapshot, const Pod& pod);
 HoldIdentity hold_identity(const Pod& pod, const Job* job);
 
 // The holds as one pod meets them. Built once per request, asked per node; keeps references to the
-// snapshot and the pod. Not a node's index out of range.
+// snapshot and the pod. Node indices must be valid.
 class HoldView {
  public:
   HoldView(const ClusterSnapshot& snapshot, const Pod& pod, double now_steady_s);

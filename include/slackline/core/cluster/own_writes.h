@@ -18,8 +18,8 @@
 
 namespace slackline::core {
 
-// `snapshot` as it will be once the writes are seen; `holds` derived anew. A write whose object is
-// not there, or is another one of that name, changes nothing. O(snapshot) copies of pointers.
+// `snapshot` as it will be once the writes are seen; `holds` derived again. A write whose object
+// is not there, or is another one of that name, changes nothing. O(snapshot) copies of pointers.
 ClusterSnapshot with_writes(const ClusterSnapshot& snapshot, const std::vector<OwnWrite>& writes);
 
 // True where `seen` is `written` or newer: decimal numbers of any length, as API servers count.

@@ -27,7 +27,7 @@ class QuotaBook {
   void charge_released(const ClusterSnapshot& snapshot);
 
   bool empty() const { return accounts_.empty(); }
-  // Whether so many more pods of this kind may be made.
+  // Whether this many more pods of this kind may be made.
   bool admits(const std::string& ns, const Resources& pod, std::int64_t pods) const;
   void charge(const std::string& ns, const Resources& pod, std::int64_t pods);
 
