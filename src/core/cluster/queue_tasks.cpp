@@ -30,10 +30,10 @@ QueueTask task_of_job(const JobPtr& job) {
   return task;
 }
 
-class Finder {
+class TaskFinder {
  public:
-  Finder(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>* held_off,
-         const StopAsked& stop)
+  TaskFinder(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>* held_off,
+             const StopAsked& stop)
       : snapshot_(snapshot), held_off_(held_off), stop_(stop), dependencies_(snapshot) {}
 
   FoundTasks find() {
@@ -200,7 +200,7 @@ class Finder {
 
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
                             const std::unordered_set<Uid>* held_off, const StopAsked& stop) {
-  return Finder(snapshot, held_off, stop).find();
+  return TaskFinder(snapshot, held_off, stop).find();
 }
 
 }  // namespace slackline::core

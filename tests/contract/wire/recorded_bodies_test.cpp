@@ -25,7 +25,7 @@ struct Recorded {
 
 // The bodies of one verb, sorted by name. Golden files come with the repository: none is a failure,
 // not a skip.
-std::vector<Recorded> recorded(const std::string& verb) {
+std::vector<Recorded> recorded_in(const std::string& verb) {
   std::vector<Recorded> bodies;
   const std::filesystem::path golden = SLACKLINE_SOURCE_DIR "/tests/contract/golden";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(golden)) {
@@ -61,8 +61,8 @@ std::string by_names(const std::string& body) {
 }
 
 std::vector<Recorded> node_requests() {
-  std::vector<Recorded> bodies = recorded("filter");
-  for (Recorded& body : recorded("prioritize"))
+  std::vector<Recorded> bodies = recorded_in("filter");
+  for (Recorded& body : recorded_in("prioritize"))
     bodies.push_back(std::move(body));
   return bodies;
 }
@@ -102,7 +102,7 @@ TEST(RecordedBodies, NamesAndObjectsGiveTheSameRequest) {
 }
 
 TEST(RecordedBodies, AFilterThatPassesAllGivesBackWhatCame) {
-  for (const auto& [name, body] : recorded("filter")) {
+  for (const auto& [name, body] : recorded_in("filter")) {
     ExtenderCodec codec(default_gpu_catalog());
     const auto decoded = decode(codec, body);
     FilterReply reply;
@@ -118,7 +118,7 @@ TEST(RecordedBodies, AFilterThatPassesAllGivesBackWhatCame) {
 }
 
 TEST(RecordedBodies, VictimsAndMetaVictimsGiveTheSameRequest) {
-  for (const auto& [name, body] : recorded("preempt")) {
+  for (const auto& [name, body] : recorded_in("preempt")) {
     json args = json::parse(body);
     if (args["NodeNameToMetaVictims"].is_null()) {
       for (const auto& [node, victims] : args["NodeNameToVictims"].items()) {
@@ -144,7 +144,7 @@ TEST(RecordedBodies, VictimsAndMetaVictimsGiveTheSameRequest) {
 }
 
 TEST(RecordedBodies, BindsAreUnderstood) {
-  for (const auto& [name, body] : recorded("bind")) {
+  for (const auto& [name, body] : recorded_in("bind")) {
     ExtenderCodec codec(default_gpu_catalog());
     const auto decoded = codec.decode_bind(body);
     ASSERT_TRUE(decoded) << name;

@@ -140,9 +140,10 @@ TEST_F(PlannerLoopTest, ClockJumpsReleaseNothingTwiceAndEndNoHold) {
   term_ = 1;
   loop_->wake();
   ASSERT_TRUE(wait_for_writes(1));
-  constexpr double kHour_s = 3600;
+  constexpr double kOneHour_s = 3600;
   constexpr double kTenYears_s = 315'360'000;
-  for (const double jump_s : {kHour_s, -2 * kHour_s, kHour_s, kTenYears_s, -2 * kTenYears_s}) {
+  for (const double jump_s :
+       {kOneHour_s, -2 * kOneHour_s, kOneHour_s, kTenYears_s, -2 * kTenYears_s}) {
     clock_.jump(jump_s);
     loop_->wake();
     let_it_run();

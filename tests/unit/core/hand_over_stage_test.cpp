@@ -11,7 +11,7 @@ namespace {
 using test::a_job;
 using test::a_pod;
 
-constexpr double kNow_s = 1000;
+constexpr double kStageNow_s = 1000;
 
 // A pod of the task, and how long ago its gate was lifted.
 struct Member {
@@ -48,15 +48,16 @@ Stage stage_of(const Case& each) {
   task.bound.assign(each.bound, NodeName("n1"));
   task.wanted = 2;
   HandOverMemory memory;
-  memory.see({task}, kNow_s - each.known_for_s);
+  memory.see({task}, kStageNow_s - each.known_for_s);
   for (const Member& member : each.unbound) {
     task.unbound.push_back(std::make_shared<const Pod>(member.pod.build()));
     const Uid& uid = task.unbound.back()->uid;
     if (member.lifted_ago_s)
-      memory.lifted[uid] = {kNow_s - *member.lifted_ago_s, NodeName("n1"), member.misses, false};
+      memory.lifted[uid] = {kStageNow_s - *member.lifted_ago_s, NodeName("n1"), member.misses,
+                            false};
     if (member.node_lost) task.on_lost_nodes.insert(uid);
   }
-  return core::stage_of(task, memory, kNow_s);
+  return core::stage_of(task, memory, kStageNow_s);
 }
 
 TEST(HandOverStage, IsReadFromTheTaskAndTheMemory) {
@@ -95,9 +96,9 @@ TEST(HandOverStage, APodWithoutGateAndNominationHasToBePlaced) {
   task.wanted = 1;
   task.unbound.push_back(std::make_shared<const Pod>(a_pod("a").gpus(1).managed().build()));
   HandOverMemory memory;
-  memory.see({task}, kNow_s);
-  memory.see_lifted(task, kNow_s);
-  EXPECT_EQ(core::stage_of(task, memory, kNow_s), Stage::kPlacing);
+  memory.see({task}, kStageNow_s);
+  memory.see_lifted(task, kStageNow_s);
+  EXPECT_EQ(core::stage_of(task, memory, kStageNow_s), Stage::kPlacing);
 }
 
 }  // namespace
