@@ -110,7 +110,7 @@ struct Daemon::Parts {
 
 namespace {
 
-constexpr double kReviewTimeout_s =
+constexpr double kRestReviewTimeout_s =
     2;  // two threads serve REST: a slow API server must not hold them
 constexpr std::size_t kReadersQueue = 64;  // who asks for lists and metrics is told soon: try again
 
@@ -238,7 +238,7 @@ Status Daemon::Parts::guard(http::Router& router, const config::ListenerSettings
       SLACKLINE_ASSIGN(token_api,
                        cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
     }
-    reviewer = cluster::make_reviewer(api ? *api : *token_api, kReviewTimeout_s);
+    reviewer = cluster::make_reviewer(api ? *api : *token_api, kRestReviewTimeout_s);
     rights = std::make_unique<control::Rights>(reviewer.get(), system_clock());
   }
   router.set_guard(http::make_api_guard(*rights));

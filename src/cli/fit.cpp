@@ -25,7 +25,7 @@ namespace slackline::cli {
 namespace {
 
 constexpr double kStartup_s = 30;  // v of 000 eq 4
-constexpr const char* kExample =
+constexpr const char* kFitExample =
     "Example:\n"
     "  slackline fit samples.csv --out profile.json --report report.json --svg fit.svg\n"
     "where samples.csv holds one measurement a row:\n"
@@ -199,7 +199,7 @@ void add_fit(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<FitCommand>();
   CLI::App* command = app.add_subcommand(
       "fit", "Fit throughput models to measured samples, and measure their error on unseen ones");
-  command->footer(kExample);
+  command->footer(kFitExample);
   command->add_option("samples", options->files, "Files with samples")
       ->required()
       ->check(CLI::ExistingFile);

@@ -19,7 +19,7 @@
 namespace slackline::cli {
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kPredictExample =
     "Examples:\n"
     "  slackline predict --model resnet50 --batch 256 --gpu-type A100 --platform 4x8\n"
     "  slackline predict --profile profile.json --model bert --batch 64 --gpu-type T4 "
@@ -160,7 +160,7 @@ void add_predict(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "predict",
       "Predict how fast a model trains: on one placement, every shape, or a file's rows");
-  command->footer(kExample);
+  command->footer(kPredictExample);
   command->add_option("--profile", options->profiles, "Profiles, as fit writes them [built in]")
       ->check(CLI::ExistingFile);
   CLI::Option* model = command->add_option("--model", options->model, "The model");

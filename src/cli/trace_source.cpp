@@ -10,13 +10,12 @@
 #include "sim/scaling_table.h"
 #include "sim/trace_csv.h"
 #include "sim/trace_format.h"
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "wire/samples/profile_codec.h"
 
 namespace slackline::cli {
 namespace {
-
-constexpr double kSecondsPerHour = 3600;
 
 struct Profiles {
   std::vector<ProfileEntry> entries;
@@ -84,11 +83,10 @@ Result<sim::Trace> make_trace(const TraceSource& source, const core::Pool& first
   options.ranges = ranges;
   options.mix = mix;
   options.seed = source.generate.seed;
-  options.from_s = source.from_h * kSecondsPerHour;
-  if (source.for_h > 0) options.for_s = source.for_h * kSecondsPerHour;
+  options.from_s = source.from_h * kHour_s;
+  if (source.for_h > 0) options.for_s = source.for_h * kHour_s;
   options.least_duration_s = source.least_duration_s;
-  if (source.most_duration_h > 0)
-    options.most_duration_s = source.most_duration_h * kSecondsPerHour;
+  if (source.most_duration_h > 0) options.most_duration_s = source.most_duration_h * kHour_s;
   SLACKLINE_ASSIGN(const std::string text, config::read_text_file(source.file));
   return sim::load_trace(text, source.file, source.format, options);
 }

@@ -11,7 +11,7 @@
 namespace slackline::cli {
 namespace {
 
-constexpr double kReviewTimeout_s = 0.5;  // the whole webhook call has two seconds
+constexpr double kWebhookReviewTimeout_s = 0.5;  // the whole webhook call has two seconds
 
 }  // namespace
 
@@ -23,7 +23,7 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
   const config::ListenerSettings& listening = configuration.listeners.webhook;
   if (listening.address.empty()) return std::unique_ptr<WebhookService>();
   std::unique_ptr<WebhookService> service(new WebhookService());
-  if (api != nullptr) service->reviewer_ = cluster::make_reviewer(*api, kReviewTimeout_s);
+  if (api != nullptr) service->reviewer_ = cluster::make_reviewer(*api, kWebhookReviewTimeout_s);
   service->webhook_ = std::make_unique<control::Webhook>(
       settings, decisions, known, source, service->reviewer_.get(), system_clock(), authenticator);
   http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics,

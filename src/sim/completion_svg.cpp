@@ -9,16 +9,16 @@
 namespace slackline::sim {
 namespace {
 
-constexpr double kLeft = 64;
-constexpr double kTop = 48;
-constexpr double kWidth = 640;
+constexpr double kCurveLeft = 64;
+constexpr double kCurveTop = 48;
+constexpr double kCurveWidth = 640;
 constexpr double kHeight = 400;
-constexpr double kBottom = 60;
+constexpr double kCurveBottom = 60;
 constexpr double kLegend = 200;
 constexpr double kLeast_h = 1.0 / 60;  // tasks that are done within a minute begin the curve
 constexpr int kLooks = 8;
 
-constexpr std::string_view kStyle =
+constexpr std::string_view kCurveStyle =
     "text{font:12px system-ui,sans-serif;fill:#333}.h{font-size:15px;font-weight:600}"
     ".m{text-anchor:middle}.e{text-anchor:end}.f{fill:#fff}.g{stroke:#ddd}"
     "path{fill:none;stroke-width:2}"
@@ -40,8 +40,11 @@ class Plot {
  public:
   Plot(std::string_view title, std::string_view description, double most_h)
       : most_h_(most_h),
-        svg_(kLeft + kWidth + kLegend, kTop + kHeight + kBottom, title, description) {
-    svg_.style(kStyle).text(kLeft, 24, "h", title).rect(kLeft, kTop, kWidth, kHeight, "f");
+        svg_(kCurveLeft + kCurveWidth + kLegend, kCurveTop + kHeight + kCurveBottom, title,
+             description) {
+    svg_.style(kCurveStyle)
+        .text(kCurveLeft, 24, "h", title)
+        .rect(kCurveLeft, kCurveTop, kCurveWidth, kHeight, "f");
     draw_axes();
   }
 
@@ -53,9 +56,9 @@ class Plot {
     for (const double at : hours)
       path += format("H{}V{}", wire::svg_number(x(at)), wire::svg_number(y(++done * share)));
     svg_.path(path, look, name);
-    const double legend_y = kTop + 14 + 20.0 * curves_;
-    svg_.path(format("M{} {}h28", kLeft + kWidth + 14, legend_y), look);
-    svg_.text(kLeft + kWidth + 48, legend_y + 4, "", name);
+    const double legend_y = kCurveTop + 14 + 20.0 * curves_;
+    svg_.path(format("M{} {}h28", kCurveLeft + kCurveWidth + 14, legend_y), look);
+    svg_.text(kCurveLeft + kCurveWidth + 48, legend_y + 4, "", name);
     ++curves_;
   }
 
@@ -63,24 +66,25 @@ class Plot {
 
  private:
   double x(double hours) const {
-    return kLeft +
-           kWidth * std::log(std::max(hours, kLeast_h) / kLeast_h) / std::log(most_h_ / kLeast_h);
+    return kCurveLeft + kCurveWidth * std::log(std::max(hours, kLeast_h) / kLeast_h) /
+                            std::log(most_h_ / kLeast_h);
   }
-  static double y(double share) { return kTop + kHeight * (1 - share); }
+  static double y(double share) { return kCurveTop + kHeight * (1 - share); }
 
   void draw_axes() {
     for (int power = -2; std::pow(10.0, power) <= most_h_; ++power)
       for (const double step : {1.0, 2.0, 5.0}) {
         const double hours = std::pow(10.0, power) * step;
         if (hours < kLeast_h || hours > most_h_) continue;
-        svg_.line(x(hours), kTop, x(hours), kTop + kHeight, "g");
-        svg_.text(x(hours), kTop + kHeight + 16, "m", format("{:g}", hours));
+        svg_.line(x(hours), kCurveTop, x(hours), kCurveTop + kHeight, "g");
+        svg_.text(x(hours), kCurveTop + kHeight + 16, "m", format("{:g}", hours));
       }
     for (int percent = 0; percent <= 100; percent += 20) {
-      svg_.line(kLeft, y(percent / 100.0), kLeft + kWidth, y(percent / 100.0), "g");
-      svg_.text(kLeft - 8, y(percent / 100.0) + 4, "e", format("{} %", percent));
+      svg_.line(kCurveLeft, y(percent / 100.0), kCurveLeft + kCurveWidth, y(percent / 100.0), "g");
+      svg_.text(kCurveLeft - 8, y(percent / 100.0) + 4, "e", format("{} %", percent));
     }
-    svg_.text(kLeft + kWidth / 2, kTop + kHeight + 40, "m", "hours from submission to finish");
+    svg_.text(kCurveLeft + kCurveWidth / 2, kCurveTop + kHeight + 40, "m",
+              "hours from submission to finish");
   }
 
   double most_h_;

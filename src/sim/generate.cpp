@@ -4,13 +4,12 @@
 #include <array>
 #include <cmath>
 
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/throughput/throughput.h"
 
 namespace slackline::sim {
 namespace {
-
-constexpr double kSecondsPerHour = 3600;
 
 Status check(const GenerateOptions& options, const std::vector<DrawRange>& ranges) {
   const auto wrong = [](std::string message) {
@@ -116,9 +115,9 @@ Result<Trace> generate_paper000(const GenerateOptions& options,
   Trace trace;
   const std::vector<DrawRange> drawn = drawn_ranges(ranges, trace.assumptions);
   double submit_s = 0;
-  const double end_s = options.hours * kSecondsPerHour;
+  const double end_s = options.hours * kHour_s;
   for (;;) {
-    submit_s += random.exponential(kSecondsPerHour / options.rate_per_h);
+    submit_s += random.exponential(kHour_s / options.rate_per_h);
     if (submit_s >= end_s) break;
     TraceTask task = draw_task(random, options, drawn);
     task.id = static_cast<std::int64_t>(trace.tasks.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/time_axis.h"
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/planning/deadline.h"
 #include "wire/format/svg.h"
@@ -10,11 +11,10 @@
 namespace slackline::sim {
 namespace {
 
-constexpr double kLeft = 96;
-constexpr double kTop = 64;
-constexpr double kWidth = 1500;  // of the rows
-constexpr double kBottom = 44;
-constexpr double kSecondsPerHour = 3600;
+constexpr double kTimelineLeft = 96;
+constexpr double kTimelineTop = 64;
+constexpr double kTimelineWidth = 1500;  // of the rows
+constexpr double kTimelineBottom = 44;
 
 // Okabe and Ito's palette; the patterns carry the same colours.
 constexpr std::string_view kPatterns =
@@ -24,7 +24,7 @@ constexpr std::string_view kPatterns =
     "<pattern id=\"p\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
     "<rect width=\"6\" height=\"6\" fill=\"#0072b2\"/><circle cx=\"3\" cy=\"3\" r=\"1.1\" "
     "fill=\"#fff\"/></pattern>";
-constexpr std::string_view kStyle =
+constexpr std::string_view kTimelineStyle =
     "text{font:12px system-ui,sans-serif;fill:#333}.h{font-size:15px;font-weight:600}"
     ".m{text-anchor:middle}.e{text-anchor:end}.f{fill:#fff}.g{stroke:#ddd}.n{stroke:#999}"
     ".u{fill:url(#u)}.p{fill:url(#p)}.r{fill:#9fd8b4}.b{stroke:#fff;stroke-width:.5}"
@@ -114,13 +114,13 @@ class Chart {
         row_height_(std::clamp(480.0 / static_cast<double>(rows_.count()), 3.0, 24.0)),
         height_(row_height_ * static_cast<double>(rows_.count())),
         svg_(
-            kLeft + kWidth + 24, kTop + height_ + kBottom, title,
+            kTimelineLeft + kTimelineWidth + 24, kTimelineTop + height_ + kTimelineBottom, title,
             format("Gantt chart of {} tasks on {} GPUs: a row per GPU, a bar per run. Urgent tasks "
                    "are hatched, Prior dotted, Normal plain; a tick is a deadline, a cross a "
                    "preemption, a dark frame a missed deadline.",
                    tasks.size(), rows_.count())) {
-    svg_.style(kStyle).definitions(kPatterns);
-    svg_.text(kLeft, 22, "h", title);
+    svg_.style(kTimelineStyle).definitions(kPatterns);
+    svg_.text(kTimelineLeft, 22, "h", title);
     for (const Bar& bar : bars_)
       last_s_ = std::max(last_s_, bar.to_s);
   }
@@ -137,8 +137,8 @@ class Chart {
   }
 
  private:
-  double x(double time_s) const { return kLeft + kWidth * time_s / last_s_; }
-  double y(std::size_t row) const { return kTop + row_height_ * static_cast<double>(row); }
+  double x(double time_s) const { return kTimelineLeft + kTimelineWidth * time_s / last_s_; }
+  double y(std::size_t row) const { return kTimelineTop + row_height_ * static_cast<double>(row); }
 
   bool missed(core::TaskIndex task) const {
     const TaskOutcome& outcome = outcome_.tasks[task];
@@ -147,7 +147,7 @@ class Chart {
   }
 
   void draw_legend() {
-    double at = kLeft;
+    double at = kTimelineLeft;
     const auto entry = [&](std::string_view css_class, std::string_view label) {
       svg_.rect(at, 34, 22, 14, css_class);
       svg_.text(at + 28, 45, "", label);
@@ -164,23 +164,23 @@ class Chart {
   }
 
   void draw_axis() {
-    svg_.rect(kLeft, kTop, kWidth, height_, "f");
-    for (const double hour : axis_marks(last_s_ / kSecondsPerHour)) {
-      const double at = x(hour * kSecondsPerHour);
-      svg_.line(at, kTop, at, kTop + height_, "g");
-      svg_.text(at, kTop + height_ + 16, "m", format("{:g}", hour));
+    svg_.rect(kTimelineLeft, kTimelineTop, kTimelineWidth, height_, "f");
+    for (const double hour : axis_marks(last_s_ / kHour_s)) {
+      const double at = x(hour * kHour_s);
+      svg_.line(at, kTimelineTop, at, kTimelineTop + height_, "g");
+      svg_.text(at, kTimelineTop + height_ + 16, "m", format("{:g}", hour));
     }
-    svg_.text(kLeft + kWidth / 2, kTop + height_ + 36, "m", "hours");
+    svg_.text(kTimelineLeft + kTimelineWidth / 2, kTimelineTop + height_ + 36, "m", "hours");
   }
 
   void draw_nodes() {
-    double at = kTop;
+    double at = kTimelineTop;
     for (const core::Pool& pool : platform_.pools)
       for (int node = 0; node < pool.nodes; ++node) {
         const double node_height = row_height_ * pool.gpus_per_node;
-        svg_.line(kLeft - 8, at, kLeft + kWidth, at, "n");
+        svg_.line(kTimelineLeft - 8, at, kTimelineLeft + kTimelineWidth, at, "n");
         if (node_height >= 12)
-          svg_.text(kLeft - 12, at + node_height / 2 + 4, "e",
+          svg_.text(kTimelineLeft - 12, at + node_height / 2 + 4, "e",
                     format("{} {}", pool.type.str(), node));
         at += node_height;
       }
@@ -193,8 +193,8 @@ class Chart {
                                                                  : "r";
     const std::string tip =
         format("task {}: {}, {}, {:.2f}-{:.2f} h{}, deadline {:.2f} h", task.id, task.type,
-               to_string(task.qos), bar.from_s / kSecondsPerHour, bar.to_s / kSecondsPerHour,
-               bar.preempted ? " (preempted)" : "", task.deadline_s / kSecondsPerHour);
+               to_string(task.qos), bar.from_s / kHour_s, bar.to_s / kHour_s,
+               bar.preempted ? " (preempted)" : "", task.deadline_s / kHour_s);
     svg_.rect(x(bar.from_s), y(bar.row), x(bar.to_s) - x(bar.from_s), row_height_,
               format("{} {}", fill, missed(bar.task) ? "l" : "b"), tip);
   }

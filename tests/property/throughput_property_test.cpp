@@ -13,7 +13,7 @@ namespace {
 
 using test::measured_by;
 
-constexpr int kRounds = 12;
+constexpr int kFits = 12;
 const std::vector<double> kBatches{8, 16, 32, 64, 128};
 
 class Models {
@@ -50,7 +50,7 @@ std::vector<std::string> multi_gpu_kinds() {
 
 TEST(ThroughputProperty, AFitRecoversTheModelBehindNoisyMeasurements) {
   Models models(1);
-  for (int round = 0; round < kRounds; ++round)
+  for (int round = 0; round < kFits; ++round)
     for (const char* kind : {"S", "S/mean", "A", "P", "P2"}) {
       const Coefficients truth = models.draw(kind);
       const auto fit = fit_throughput(measured_by(truth, kBatches, 0.03), {kind});
@@ -92,7 +92,7 @@ TEST(ThroughputProperty, TheSameSamplesInAnyOrderGiveTheSameBytes) {
 
 TEST(ThroughputProperty, FitsKeepTheirBounds) {
   Models models(4);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kFits; ++round) {
     const auto samples = measured_by(models.draw("P2"), kBatches, 0.4);
     for (const std::string& kind : multi_gpu_kinds()) {
       const auto fit = fit_throughput(samples, {kind});

@@ -4,12 +4,17 @@
 // duration is never negative here: nothing in the contract may be.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 
 #include "slackline/base/result.h"
 
 namespace slackline {
+
+inline constexpr double kHour_s = 3600;
+inline constexpr double kNever =
+    std::numeric_limits<double>::infinity();  // a time that never comes
 
 Result<double> parse_duration_s(std::string_view text);
 

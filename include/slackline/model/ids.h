@@ -2,11 +2,15 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <string>
 
 #include "slackline/base/strong_id.h"
 
 namespace slackline {
+
+// Bytes of a name: what Kubernetes allows a DNS subdomain.
+inline constexpr std::size_t kMaxName = 253;
 
 using NodeName = StrongId<struct NodeNameTag>;
 using Uid = StrongId<struct UidTag>;          // metadata.uid of any object

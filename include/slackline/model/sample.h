@@ -10,6 +10,8 @@
 
 namespace slackline {
 
+inline constexpr std::size_t kMaxSource = 256;  // bytes
+
 // Where it was measured: in a calibration Job, in a finished run, or in a file that somebody
 // imported.
 enum class SampleOrigin { kCalibration, kRun, kImport };

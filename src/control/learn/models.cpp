@@ -10,7 +10,7 @@ namespace slackline::control {
 namespace {
 
 constexpr std::size_t kMaxWaitingRuns = 1000;
-constexpr double kRetry_s = 1;  // what could not be stored, and a database that is not open
+constexpr double kStoreRetry_s = 1;  // what could not be stored, and a database that is not open
 
 }  // namespace
 
@@ -114,7 +114,7 @@ void Models::run() {
         if (waiting.empty() && !closed) {
           wake_.wait(mutex_);
         } else {
-          wake_.wait_for_s(mutex_, kRetry_s);
+          wake_.wait_for_s(mutex_, kStoreRetry_s);
           break;
         }
       }

@@ -6,6 +6,7 @@
 
 #include "control/query/deadlines.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -13,7 +14,6 @@
 namespace slackline::control {
 namespace {
 
-constexpr double kHour_s = 3600;
 constexpr std::size_t kClasses = 3;
 constexpr std::size_t kResults = 3;
 // Every queue, "other" and the series beyond them.

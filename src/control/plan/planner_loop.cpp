@@ -11,7 +11,7 @@
 namespace slackline::control {
 namespace {
 
-constexpr double kRetry_s = 0.25;      // where the actuator did not take every write
+constexpr double kPlanRetry_s = 0.25;  // where the actuator did not take every write
 constexpr double kLookAnyway_s = 1.0;  // timers of the hand-over are seconds
 
 // Fine where the goal is: 0.25 s.
@@ -195,7 +195,7 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double changed_s) {
   show_queue(queue);
   auto begun = core::begin_starts(*snapshot, queue, plan, options_.catalog, stamp_);
   if (!write(std::move(begun), *snapshot, changed_s))
-    next_plan_s_ = std::min(next_plan_s_, ended_s + kRetry_s);
+    next_plan_s_ = std::min(next_plan_s_, ended_s + kPlanRetry_s);
 }
 
 bool PlannerLoop::write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot,

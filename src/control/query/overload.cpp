@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "slackline/base/duration.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::control {
 namespace {
-
-constexpr double kHour_s = 3600;
 
 bool judged(const QueueRow& row, double now_s) {
   const bool foreseen = row.finish_s || row.forecast == reason::kBeyondHorizon;

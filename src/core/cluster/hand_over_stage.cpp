@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "slackline/base/duration.h"
 #include "slackline/core/cluster/predicates.h"
 
 namespace slackline::core {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 class Gathering {
  public:

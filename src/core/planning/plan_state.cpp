@@ -10,7 +10,6 @@ namespace slackline::core {
 namespace {
 
 constexpr double kLeastLeft = 0.001;  // a stopped task always has something left to do
-constexpr double kOverrun = 0.1;      // of the predicted time, once that has passed
 constexpr double kShows_s = 60;       // of work, before the speed of a run is believed
 
 void must(bool holds) {

@@ -9,13 +9,11 @@
 #include <unordered_map>
 
 #include "quantiles.h"
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 
 namespace slackline::core {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kOverrun = 0.1;  // as PlanState::predicted_end_s
 
 struct Times {
   double start_s = kNever;

@@ -30,25 +30,25 @@ std::optional<double> noise_floor(Samples samples) {
 }
 
 // One shape as it was measured and predicted for one batch.
-struct Candidate {
+struct SamplesOfLayout {
   double predicted = 0;
   double measured = 0;  // summed, then the mean
   int times = 0;
 };
 
 void count_choices(Samples samples, HoldOutReport& report) {
-  std::map<double, std::map<Layout, Candidate>> batches;
+  std::map<double, std::map<Layout, SamplesOfLayout>> batches;
   for (const HeldOutPrediction& prediction : report.predictions) {
     const ThroughputSample& sample = samples[prediction.sample];
     if (!sample.layout.symmetric()) continue;
-    Candidate& candidate = batches[sample.batch][sample.layout];
+    SamplesOfLayout& candidate = batches[sample.batch][sample.layout];
     candidate.predicted = prediction.throughput_samples_per_s;
     candidate.measured += sample.throughput_samples_per_s;
     ++candidate.times;
   }
   for (auto& [batch, shapes] : batches) {
     if (shapes.size() < 2) continue;
-    const Candidate* chosen = nullptr;
+    const SamplesOfLayout* chosen = nullptr;
     double best = 0;
     for (auto& [layout, candidate] : shapes) {
       candidate.measured /= candidate.times;

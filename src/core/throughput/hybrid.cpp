@@ -24,7 +24,7 @@ namespace {
 
 enum Param : std::size_t { kA, kC, kS1, kR1, kS2, kR2, kR3, kP, kContention, kTwoNodes, kCurve };
 
-constexpr std::size_t kMostKnots = 6;
+constexpr std::size_t kMostHybridKnots = 6;
 constexpr double kMaxP = 10;
 
 // A table: these logarithms would take a third of a prediction's time.
@@ -76,7 +76,7 @@ std::vector<TimeCoefficient> coefficients_of(std::span<const Observation> observ
                                    {Dimension::kRatio, 0.1, 10, 1, 1, 0.4}};
   if (!seen_in_node(observations)) fix(all[kS1], 0);
   if (!seen_across_nodes(observations)) fix(all[kS2], 0);
-  for (const double knot : knots_of(observations, kMostKnots, batch_unit(observations))) {
+  for (const double knot : knots_of(observations, kMostHybridKnots, batch_unit(observations))) {
     TimeCoefficient at{Dimension::kLogBatch};
     fix(at, knot);
     all.push_back(at);

@@ -11,7 +11,7 @@
 namespace slackline::core {
 namespace {
 
-constexpr std::size_t kMostKnots = 30;
+constexpr std::size_t kMostTableKnots = 30;
 
 double iteration_s(std::span<const double> params, double local_batch) {
   const double log_batch = std::log(local_batch);
@@ -21,7 +21,7 @@ double iteration_s(std::span<const double> params, double local_batch) {
 
 // At each knot the mean of the logarithms of the nearest measurements.
 std::vector<double> fit(std::span<const Observation> observations, Effort /*closed form*/) {
-  const std::vector<double> knots = knots_of(observations, kMostKnots, 1);
+  const std::vector<double> knots = knots_of(observations, kMostTableKnots, 1);
   std::vector<double> sums(knots.size());
   std::vector<double> weights(knots.size());
   for (const Observation& seen : observations) {

@@ -31,7 +31,7 @@ std::size_t values_in(const Document& node) {
 }
 
 // A YAML error about truncated JSON would not help.
-bool looks_like_json(std::string_view text) {
+bool begins_as_json_object(std::string_view text) {
   const std::string_view start = trim(text);
   return start.starts_with('{') && trim(start.substr(1)).starts_with('"');
 }
@@ -164,7 +164,7 @@ const Document* Document::find(std::string_view key) const {
 tl::expected<Document, YamlProblem> read_document(std::string_view text) {
   Builder builder;
   if (auto problem = read_yaml(text, kLimits, builder)) {
-    if (looks_like_json(text))
+    if (begins_as_json_object(text))
       if (const auto json = JsonDocument().parse(text); !json)
         problem->message = json.error().message;
     return tl::unexpected(*std::move(problem));

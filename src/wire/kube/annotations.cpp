@@ -15,9 +15,8 @@
 namespace slackline::wire {
 namespace {
 
-constexpr std::size_t kMaxName = 253;
 constexpr std::size_t kMaxListed = 64;
-constexpr std::size_t kMaxProblems = 32;
+constexpr std::size_t kMostIntentProblems = 32;
 
 // One key: its value, and where to report problems.
 struct Entry {
@@ -26,7 +25,7 @@ struct Entry {
   TaskIntent& intent;
 
   void complain(std::string_view remedy) const {
-    if (intent.problems.size() >= kMaxProblems) return;
+    if (intent.problems.size() >= kMostIntentProblems) return;
     intent.problems.push_back(
         format("{}{}: \"{}\": {}", kPrefix, key, printable(value, 64), remedy));
   }

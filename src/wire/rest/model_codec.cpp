@@ -14,17 +14,15 @@
 namespace slackline::wire {
 namespace {
 
-constexpr std::size_t kMaxName = 253;
-constexpr std::size_t kMaxSource = 256;
 constexpr std::size_t kMaxText = 4096;
-constexpr std::size_t kListedProblems = 20;
+constexpr std::size_t kMostListed = 20;
 constexpr NumberRange kParameters{1, 1e18};
 constexpr NumberRange kFlops{1, 1e30};
 
 class Problems {
  public:
   void add(std::string_view path, std::string_view what) {
-    if (++count_ <= kListedProblems) listed_ += format("\n  {}: {}", path, what);
+    if (++count_ <= kMostListed) listed_ += format("\n  {}: {}", path, what);
   }
   Status status() const {
     if (count_ == 0) return {};
@@ -32,8 +30,7 @@ class Problems {
         ErrorCode::kInvalidArgument,
         format("{} wrong, so nothing was stored:{}{}",
                count_ == 1 ? "1 field is" : format("{} fields are", count_), listed_,
-               count_ > kListedProblems ? format("\n  ... and {} more", count_ - kListedProblems)
-                                        : ""));
+               count_ > kMostListed ? format("\n  ... and {} more", count_ - kMostListed) : ""));
   }
 
  private:

@@ -10,8 +10,6 @@ namespace slackline::wire {
 namespace {
 
 constexpr std::string_view kThroughput = "throughput_samples_per_s";
-constexpr std::size_t kMaxName = 253;
-constexpr std::size_t kMaxSource = 256;
 
 struct SampleColumns {
   std::size_t model = 0;

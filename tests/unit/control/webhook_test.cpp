@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class FakeReviewer final : public cluster::Reviewer {
+class UrgentReviewer final : public cluster::Reviewer {
  public:
   Result<std::optional<Requester>> who_is(const std::string&) override {
     return fail(ErrorCode::kUnavailable, "the webhook shows no tokens");
@@ -71,7 +71,7 @@ class WebhookTest : public ::testing::Test {
   Published<Known> known{make_known({})};
   test::FakeClock clock;
   test::FakeSource source{test::a_cluster().build()};
-  FakeReviewer reviewer;
+  UrgentReviewer reviewer;
   Webhook webhook{settings, decisions, known, source, &reviewer, clock};
 };
 

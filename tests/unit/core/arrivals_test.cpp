@@ -12,7 +12,7 @@ using test::a_cluster;
 using test::a_job;
 using test::a_node;
 
-constexpr double kNow_s = 1'000'000;
+constexpr double kLook_s = 1'000'000;
 
 class ArrivalsTest : public testing::Test {
  protected:
@@ -27,7 +27,7 @@ class ArrivalsTest : public testing::Test {
     return job;
   }
 
-  Queue queue(const test::ClusterBuilder& cluster, double now_s = kNow_s) {
+  Queue queue(const test::ClusterBuilder& cluster, double now_s = kLook_s) {
     options_.now_wall_s = now_s;
     return make_queue(cluster.build(), options_, menus_);
   }
@@ -39,7 +39,7 @@ class ArrivalsTest : public testing::Test {
     return names;
   }
 
-  void note(const test::ClusterBuilder& cluster, double now_s = kNow_s) {
+  void note(const test::ClusterBuilder& cluster, double now_s = kLook_s) {
     const Queue seen = queue(cluster, now_s);
     arrivals_.note(seen, names(seen), now_s);
   }
@@ -58,13 +58,13 @@ class ArrivalsTest : public testing::Test {
 };
 
 TEST_F(ArrivalsTest, RemembersForADayWhoCameOnceEach) {
-  note(a_cluster().with(a_node("n1")).with(job("a", kNow_s - 90000)).with(job("b", kNow_s - 10)));
+  note(a_cluster().with(a_node("n1")).with(job("a", kLook_s - 90000)).with(job("b", kLook_s - 10)));
   EXPECT_EQ(listed(), (std::vector<std::string>{"job:default/b"})) << "the other is too old";
-  note(a_cluster().with(a_node("n1")).with(job("b", kNow_s - 10)).with(job("c", kNow_s)));
+  note(a_cluster().with(a_node("n1")).with(job("b", kLook_s - 10)).with(job("c", kLook_s)));
   note(a_cluster().with(a_node("n1")));
   EXPECT_EQ(listed(), (std::vector<std::string>{"job:default/b", "job:default/c"}))
       << "who has left will come again all the same";
-  note(a_cluster().with(a_node("n1")), kNow_s + 86395);
+  note(a_cluster().with(a_node("n1")), kLook_s + 86395);
   EXPECT_EQ(listed(), (std::vector<std::string>{"job:default/c"}));
 }
 
@@ -73,7 +73,7 @@ TEST_F(ArrivalsTest, OfTooManyTheLatestCountWithTheirOwnWindow) {
   cluster.with(a_node("n1"));
   const int all = static_cast<int>(kMostArrivals) + 100;
   for (int i = 0; i < all; ++i)
-    cluster.with(job("job-" + std::to_string(i), kNow_s - 7.0 * (all - i)));
+    cluster.with(job("job-" + std::to_string(i), kLook_s - 7.0 * (all - i)));
   note(cluster);
   EXPECT_EQ(arrivals_.list()->tasks.size(), kMostArrivals);
   EXPECT_NEAR(arrivals_.list()->window_s, 7.0 * kMostArrivals, 10);
@@ -86,9 +86,9 @@ TEST_F(ArrivalsTest, OfTooManyTheLatestCountWithTheirOwnWindow) {
   auto flood = a_cluster();
   flood.with(a_node("n1"));
   for (int i = 0; i < all; ++i)
-    flood.with(job("job-" + std::to_string(i), kNow_s - 0.5 * (all - i)));
+    flood.with(job("job-" + std::to_string(i), kLook_s - 0.5 * (all - i)));
   const Queue seen = queue(flood);
-  flooded.note(seen, names(seen), kNow_s);
+  flooded.note(seen, names(seen), kLook_s);
   EXPECT_TRUE(expected_of(*flooded.list(), menus_).tasks.empty());
 }
 
@@ -97,18 +97,18 @@ TEST_F(ArrivalsTest, AForecastThatExpectsOthersIsLaterAndWider) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1"));
   for (int i = 0; i < 20; ++i) {
-    auto promised = job("old-" + std::to_string(i), kNow_s - 80000 + 4000.0 * i);
+    auto promised = job("old-" + std::to_string(i), kLook_s - 80000 + 4000.0 * i);
     promised.intent().deadline_after_s = 4000;
     cluster.with(promised);
   }
   note(cluster);
-  auto late = job("asked", kNow_s);  // best effort: whoever comes with a deadline goes first
+  auto late = job("asked", kLook_s);  // best effort: whoever comes with a deadline goes first
   auto now = a_cluster();
-  now.with(a_node("n1")).with(job("first", kNow_s - 10)).with(late);
+  now.with(a_node("n1")).with(job("first", kLook_s - 10)).with(late);
   const Queue seen = queue(now);
   const Policy policy = *parse_policy("savable,headroom=0,calm=0");
-  const ForecastBook alone(seen.state(), names(seen), kNow_s, policy);
-  const ForecastBook among(seen.state(), names(seen), kNow_s, policy, {},
+  const ForecastBook alone(seen.state(), names(seen), kLook_s, policy);
+  const ForecastBook among(seen.state(), names(seen), kLook_s, policy, {},
                            expected_of(*arrivals_.list(), menus_));
   const Uid asked("job:default/asked");
   EXPECT_GT(among.find(asked)->start_s.p90(), alone.find(asked)->start_s.p90() + 600);

@@ -12,10 +12,10 @@ using test::a_node;
 using test::a_pod;
 
 const std::string kShare = "example.com/share";
-const NodeName kNode("n1");
+const NodeName kBoundNode("n1");
 const NodeName kOther("n2");
 
-GpuCatalog shares() {
+GpuCatalog bind_shares() {
   GpuCatalog catalog;
   catalog.resources = {{kShare, GpuSharing::kTimeslice, true},
                        {"nvidia.com/gpu", GpuSharing::kWhole, false}};
@@ -40,64 +40,64 @@ class BindsInFlightTest : public testing::Test {
   }
   // As the annotation has them.
   std::string slots(const ClusterSnapshot& snapshot, const test::PodBuilder& pod,
-                    const NodeName& node = kNode) {
+                    const NodeName& node = kBoundNode) {
     return device_ids_text(binds_.book(snapshot, pod.build(), node, catalog_).slots);
   }
 
-  const GpuCatalog catalog_ = shares();
+  const GpuCatalog catalog_ = bind_shares();
   BindsInFlight binds_;
 };
 
 TEST_F(BindsInFlightTest, WhatIsInFlightIsNotGivenOutAgain) {
   const auto snapshot = cluster({{"a", ""}, {"b", ""}, {"c", ""}});
-  EXPECT_EQ(book(snapshot, "a", kNode), Booking::kBooked);
-  EXPECT_EQ(book(snapshot, "b", kNode), Booking::kBooked);
-  EXPECT_EQ(book(snapshot, "c", kNode), Booking::kFull);
+  EXPECT_EQ(book(snapshot, "a", kBoundNode), Booking::kBooked);
+  EXPECT_EQ(book(snapshot, "b", kBoundNode), Booking::kBooked);
+  EXPECT_EQ(book(snapshot, "c", kBoundNode), Booking::kFull);
   EXPECT_EQ(book(snapshot, "c", kOther), Booking::kBooked);
-  binds_.failed(uid("a"), kNode);
+  binds_.failed(uid("a"), kBoundNode);
   EXPECT_EQ(book(snapshot, "a", kOther), Booking::kBooked) << "what failed is free again";
 }
 
 TEST_F(BindsInFlightTest, APodIsInFlightOnceAtATime) {
   const auto snapshot = cluster({{"a", ""}});
-  EXPECT_EQ(book(snapshot, "a", kNode), Booking::kBooked);
-  EXPECT_EQ(book(snapshot, "a", kNode), Booking::kUnderWay);
+  EXPECT_EQ(book(snapshot, "a", kBoundNode), Booking::kBooked);
+  EXPECT_EQ(book(snapshot, "a", kBoundNode), Booking::kUnderWay);
   EXPECT_EQ(book(snapshot, "a", kOther), Booking::kUnderWay);
 }
 
 TEST_F(BindsInFlightTest, ABoundPodIsCountedOnceWhenTheWatchShowsIt) {
   const auto before = cluster({{"a", ""}, {"b", ""}, {"c", ""}});
-  book(before, "a", kNode);
-  binds_.bound(uid("a"), kNode, 1);
+  book(before, "a", kBoundNode);
+  binds_.bound(uid("a"), kBoundNode, 1);
   binds_.settle(before, 2);
   EXPECT_EQ(binds_.size(), 1U) << "the watch lags";
   EXPECT_EQ(binds_.taken(before, uid("b")).size(), 1U);
   EXPECT_TRUE(binds_.taken(before, uid("a")).empty()) << "its own shares are free for it";
   const auto after = cluster({{"a", "n1"}, {"b", ""}, {"c", ""}});
   EXPECT_TRUE(binds_.taken(after, uid("b")).empty()) << "neither twice before it is settled";
-  EXPECT_EQ(book(after, "b", kNode), Booking::kBooked);
-  EXPECT_EQ(book(after, "c", kNode), Booking::kFull);
+  EXPECT_EQ(book(after, "b", kBoundNode), Booking::kBooked);
+  EXPECT_EQ(book(after, "c", kBoundNode), Booking::kFull);
   binds_.settle(after, 3);
   EXPECT_EQ(binds_.size(), 1U) << "b";
 }
 
 TEST_F(BindsInFlightTest, ADoubtfulBindHoldsItsSharesUntilItCanNotHappenAnyMore) {
   const auto snapshot = cluster({{"a", ""}, {"b", ""}, {"c", ""}});
-  book(snapshot, "a", kNode);
-  binds_.doubtful(uid("a"), kNode, 10);
-  book(snapshot, "b", kNode);
+  book(snapshot, "a", kBoundNode);
+  binds_.doubtful(uid("a"), kBoundNode, 10);
+  book(snapshot, "b", kBoundNode);
   binds_.settle(snapshot, 10 + kDoubtfulBind_s - 1);
-  EXPECT_EQ(book(snapshot, "c", kNode), Booking::kFull);
-  EXPECT_EQ(book(snapshot, "a", kNode), Booking::kBooked) << "it may be tried again, though";
-  binds_.doubtful(uid("a"), kNode, 20);
+  EXPECT_EQ(book(snapshot, "c", kBoundNode), Booking::kFull);
+  EXPECT_EQ(book(snapshot, "a", kBoundNode), Booking::kBooked) << "it may be tried again, though";
+  binds_.doubtful(uid("a"), kBoundNode, 20);
   binds_.settle(snapshot, 20 + kDoubtfulBind_s);
-  EXPECT_EQ(book(snapshot, "c", kNode), Booking::kBooked);
+  EXPECT_EQ(book(snapshot, "c", kBoundNode), Booking::kBooked);
 }
 
 TEST_F(BindsInFlightTest, ASuccessElsewhereEndsTheDoubt) {
   const auto snapshot = cluster({{"a", ""}});
-  book(snapshot, "a", kNode);
-  binds_.doubtful(uid("a"), kNode, 1);
+  book(snapshot, "a", kBoundNode);
+  binds_.doubtful(uid("a"), kBoundNode, 1);
   EXPECT_EQ(book(snapshot, "a", kOther), Booking::kBooked);
   EXPECT_EQ(binds_.size(), 2U);
   binds_.bound(uid("a"), kOther, 2);
@@ -105,22 +105,22 @@ TEST_F(BindsInFlightTest, ASuccessElsewhereEndsTheDoubt) {
 }
 
 TEST_F(BindsInFlightTest, APodThatIsGoneHoldsNothing) {
-  book(cluster({{"a", ""}}), "a", kNode);
-  binds_.bound(uid("a"), kNode, 1);
+  book(cluster({{"a", ""}}), "a", kBoundNode);
+  binds_.bound(uid("a"), kBoundNode, 1);
   binds_.settle(cluster({}), 2);
   EXPECT_EQ(binds_.size(), 0U);
 }
 
 TEST_F(BindsInFlightTest, AnAnswerIsWaitedForWhateverTheWatchShows) {
-  book(cluster({{"a", ""}}), "a", kNode);
+  book(cluster({{"a", ""}}), "a", kBoundNode);
   binds_.settle(cluster({}), 1e9);
   EXPECT_EQ(binds_.size(), 1U);
 }
 
 TEST_F(BindsInFlightTest, ASuccessThatTheWatchNeverShowsIsForgottenInTheEnd) {
   const auto snapshot = cluster({{"a", ""}});
-  book(snapshot, "a", kNode);
-  binds_.bound(uid("a"), kNode, 1);
+  book(snapshot, "a", kBoundNode);
+  binds_.bound(uid("a"), kBoundNode, 1);
   binds_.settle(snapshot, kBelievedBind_s);
   EXPECT_EQ(binds_.size(), 1U);
   binds_.settle(snapshot, 1 + kBelievedBind_s);
@@ -140,7 +140,7 @@ TEST_F(BindsInFlightTest, SlotsAreThoseThatNobodyHas) {
                             .build();
   EXPECT_EQ(slots(snapshot, asks("a")), "example.com/share=1") << "untold has the lowest";
   EXPECT_EQ(slots(snapshot, asks("b")), "example.com/share=3") << "a is under way";
-  binds_.failed(uid("a"), kNode);
+  binds_.failed(uid("a"), kBoundNode);
   EXPECT_EQ(slots(snapshot, asks("c")), "example.com/share=1") << "what failed is free again";
 }
 
@@ -148,8 +148,8 @@ TEST_F(BindsInFlightTest, ARepeatedOrderHasTheSameSlots) {
   const auto snapshot = cluster({{"a", ""}, {"b", ""}});
   EXPECT_EQ(slots(snapshot, asks("b")), "example.com/share=0");
   EXPECT_EQ(slots(snapshot, asks("a")), "example.com/share=1");
-  binds_.doubtful(uid("a"), kNode, 1);
-  binds_.failed(uid("b"), kNode);
+  binds_.doubtful(uid("a"), kBoundNode, 1);
+  binds_.failed(uid("b"), kBoundNode);
   EXPECT_EQ(slots(snapshot, asks("a")), "example.com/share=1") << "the first may happen yet";
 }
 
@@ -158,7 +158,8 @@ TEST_F(BindsInFlightTest, SlotsOfEveryResourceAreNamed) {
   catalog.resources.insert(catalog.resources.begin(), {"vgpu", GpuSharing::kVgpu, true});
   const auto snapshot =
       a_cluster().with(a_node("n1").resource(kShare, 2).resource("vgpu", 4)).build();
-  const Booked booked = binds_.book(snapshot, asks("a").gpus(2, "vgpu").build(), kNode, catalog);
+  const Booked booked =
+      binds_.book(snapshot, asks("a").gpus(2, "vgpu").build(), kBoundNode, catalog);
   EXPECT_EQ(device_ids_text(booked.slots), "example.com/share=0;vgpu=0,1");
 }
 
@@ -168,7 +169,7 @@ TEST_F(BindsInFlightTest, WhereOneSlotIsToldTwiceThereIsNoChoice) {
                             .with(asks("one").on("n1").slots(kShare, {2}))
                             .with(asks("other").on("n1").slots(kShare, {2}))
                             .build();
-  const Booked booked = binds_.book(snapshot, asks("a").build(), kNode, catalog_);
+  const Booked booked = binds_.book(snapshot, asks("a").build(), kBoundNode, catalog_);
   EXPECT_EQ(booked.booking, Booking::kBooked) << "it has its share";
   EXPECT_TRUE(booked.slots.empty());
 }
@@ -178,7 +179,7 @@ TEST_F(BindsInFlightTest, APodThatIsThereIsGivenNoOtherSlots) {
                             .with(a_node("n1").resource(kShare, 4))
                             .with(asks("a").on("n1").slots(kShare, {2}))
                             .build();
-  const Booked booked = binds_.book(snapshot, asks("a").build(), kNode, catalog_);
+  const Booked booked = binds_.book(snapshot, asks("a").build(), kBoundNode, catalog_);
   EXPECT_EQ(booked.booking, Booking::kBooked);
   EXPECT_TRUE(booked.slots.empty());
 }

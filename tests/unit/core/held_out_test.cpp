@@ -15,7 +15,7 @@ using test::measured_by;
 using ::testing::HasSubstr;
 
 const Coefficients kTruth{"A", {0.02, 0.001, 0.01, 0.004, 0.06, 0.003}};
-const std::vector<double> kBatches{8, 16, 32, 64};
+const std::vector<double> kHeldBatches{8, 16, 32, 64};
 
 HoldOut how(std::string_view text) {
   return parse_hold_out(text).value();
@@ -31,7 +31,7 @@ TEST(HoldOut, ReadsAndWritesItsNames) {
 }
 
 TEST(HeldOut, PredictsEverySampleOnceFromOtherLayouts) {
-  const auto samples = measured_by(kTruth, kBatches, 0.02);
+  const auto samples = measured_by(kTruth, kHeldBatches, 0.02);
   for (const char* text : {"loo", "kfold:5"}) {
     const auto report = evaluate(samples, {"A"}, how(text));
     ASSERT_TRUE(report) << report.error().message;
@@ -46,7 +46,7 @@ TEST(HeldOut, PredictsEverySampleOnceFromOtherLayouts) {
 }
 
 TEST(HeldOut, NeverSeesTheLayoutItPredicts) {
-  auto samples = measured_by(kTruth, kBatches);
+  auto samples = measured_by(kTruth, kHeldBatches);
   for (ThroughputSample& sample : samples)
     if (sample.layout.str() == "4x4") sample.throughput_samples_per_s /= 10;
   const auto report = evaluate(samples, {"A"}, how("loo"));
@@ -82,7 +82,7 @@ TEST(HeldOut, BatchesLeavesOutThoseInBetweenOnOneGpu) {
 }
 
 TEST(HeldOut, NoiseFloorIsTheErrorBetweenRepeatedMeasurements) {
-  auto samples = measured_by(kTruth, kBatches);
+  auto samples = measured_by(kTruth, kHeldBatches);
   EXPECT_FALSE(evaluate(samples, {"A"}, how("loo"))->noise_floor);
   samples.push_back(a_sample(50, "2+1", 100));
   samples.push_back(a_sample(50, "1+2", 125));  // nodes permuted
@@ -90,7 +90,7 @@ TEST(HeldOut, NoiseFloorIsTheErrorBetweenRepeatedMeasurements) {
 }
 
 TEST(HeldOut, CountsTheShapesThatWouldBeChosen) {
-  const auto samples = measured_by(kTruth, kBatches);
+  const auto samples = measured_by(kTruth, kHeldBatches);
   const auto report = evaluate(samples, {"A"}, how("loo"));
   ASSERT_TRUE(report);
   EXPECT_EQ(report->choices, 6) << "batches 16 to 512 run on several shapes";
@@ -98,7 +98,7 @@ TEST(HeldOut, CountsTheShapesThatWouldBeChosen) {
 }
 
 TEST(HeldOut, RefusesWhatCannotBeHeldOut) {
-  const auto one = measured_by(kTruth, kBatches, 0, {"1x1"});
+  const auto one = measured_by(kTruth, kHeldBatches, 0, {"1x1"});
   EXPECT_THAT(evaluate(one, {"A"}, how("loo")).error().message, HasSubstr("too few"));
   EXPECT_THAT(evaluate(one, {"A"}, how("few")).error().message, HasSubstr("symmetric layouts"));
   const auto samples = measured_by(kTruth, {8, 16});

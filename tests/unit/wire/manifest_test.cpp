@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kJob = R"(
+constexpr const char* kManifestJob = R"(
 apiVersion: batch/v1
 kind: Job
 metadata:
@@ -28,7 +28,7 @@ Result<Pod> read(const char* text) {
 }
 
 TEST(Manifest, AJobsTemplateBecomesThePodAndInheritsOurAnnotations) {
-  const auto pod = read(kJob);
+  const auto pod = read(kManifestJob);
   ASSERT_TRUE(pod) << pod.error().message;
   EXPECT_EQ(pod->key.str(), "team/train-0");
   EXPECT_EQ(pod->requests.gpu_count("nvidia.com/gpu"), 2);

@@ -163,13 +163,13 @@ TEST(ProfileCodec, TheImportFormTakesItsTypeFromTheFileName) {
   EXPECT_THAT(read_profile(mean, "x.json").error().message, HasSubstr("comm"));
 }
 
-struct Mistake {
+struct ProfileMistake {
   const char* what;
   const char* by;
   const char* told;
 };
 
-class Mistakes : public testing::TestWithParam<Mistake> {};
+class Mistakes : public testing::TestWithParam<ProfileMistake> {};
 
 TEST_P(Mistakes, AreToldByFileLineAndPath) {
   std::string text = kProfile;
@@ -185,18 +185,19 @@ TEST_P(Mistakes, AreToldByFileLineAndPath) {
 
 INSTANTIATE_TEST_SUITE_P(
     EveryKind, Mistakes,
-    testing::Values(Mistake{"startup_s", "startup",
-                            "entries[0].startup: unknown key; allowed: model, gpuType"},
-                    Mistake{"params: [24.0", "parms: [24.0", "entries[0].coefficients.parms"},
-                    Mistake{"points: 19", "points: many", "entries[0].points: must be a number"},
-                    Mistake{"points: 19", "points: -1", "at least 0"},
-                    Mistake{"0.42", "NaN", "entries[0].coefficients.params[1]"},
-                    Mistake{"- model: resnet50\n  gpu", "- gpu", "model is missing"},
-                    Mistake{"[16, 128]", "[128, 16]", "batch_range"},
-                    Mistake{"v1alpha1", "v9", "apiVersion"},
-                    Mistake{"WorkloadProfile", "Profile", "kind"},
-                    Mistake{"points: 19", "startup_s: 3", "given twice"},
-                    Mistake{"[16, 128]", "[16, 128", "line "}));
+    testing::Values(
+        ProfileMistake{"startup_s", "startup",
+                       "entries[0].startup: unknown key; allowed: model, gpuType"},
+        ProfileMistake{"params: [24.0", "parms: [24.0", "entries[0].coefficients.parms"},
+        ProfileMistake{"points: 19", "points: many", "entries[0].points: must be a number"},
+        ProfileMistake{"points: 19", "points: -1", "at least 0"},
+        ProfileMistake{"0.42", "NaN", "entries[0].coefficients.params[1]"},
+        ProfileMistake{"- model: resnet50\n  gpu", "- gpu", "model is missing"},
+        ProfileMistake{"[16, 128]", "[128, 16]", "batch_range"},
+        ProfileMistake{"v1alpha1", "v9", "apiVersion"},
+        ProfileMistake{"WorkloadProfile", "Profile", "kind"},
+        ProfileMistake{"points: 19", "startup_s: 3", "given twice"},
+        ProfileMistake{"[16, 128]", "[16, 128", "line "}));
 
 TEST(ProfileCodec, EveryShippedProfileIsRead) {
   std::size_t files = 0;

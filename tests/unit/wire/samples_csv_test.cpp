@@ -5,7 +5,7 @@
 namespace slackline::wire {
 namespace {
 
-std::string error_of(std::string_view text) {
+std::string sample_error_of(std::string_view text) {
   const auto samples = read_samples_csv(text, "s.csv");
   return samples ? "" : samples.error().message;
 }
@@ -27,7 +27,7 @@ TEST(SamplesCsv, ReadsColumnsInAnyOrder) {
 }
 
 TEST(SamplesCsv, TellsEveryWrongValueByFileLineAndField) {
-  const std::string message = error_of(
+  const std::string message = sample_error_of(
       "model,gpu_type,batch,placement,throughput_samples_per_s\n"
       "m,A100,64,2x4,100\n"
       ",A100,-3,2x,0\n"
@@ -43,12 +43,12 @@ TEST(SamplesCsv, TellsEveryWrongValueByFileLineAndField) {
 }
 
 TEST(SamplesCsv, NamesAMissingColumnAndAnEmptyFile) {
-  EXPECT_EQ(error_of("model,gpu,batch,placement,throughput_samples_per_s\n"),
+  EXPECT_EQ(sample_error_of("model,gpu,batch,placement,throughput_samples_per_s\n"),
             "s.csv: the header has no column \"gpu_type\"; it names model, gpu, batch, placement, "
             "throughput_samples_per_s");
-  EXPECT_EQ(error_of("model,gpu_type,batch,placement,throughput_samples_per_s\n"),
+  EXPECT_EQ(sample_error_of("model,gpu_type,batch,placement,throughput_samples_per_s\n"),
             "s.csv: has no rows after the header, so no samples");
-  EXPECT_NE(error_of("").find("s.csv: is empty"), std::string::npos);
+  EXPECT_NE(sample_error_of("").find("s.csv: is empty"), std::string::npos);
 }
 
 TEST(SamplesCsv, QuestionsNeedNoThroughput) {

@@ -42,6 +42,7 @@
 #include <utility>
 #include <vector>
 
+#include "slackline/base/duration.h"
 #include "slackline/core/cluster/queue.h"
 #include "slackline/core/cluster/real_runs.h"
 #include "slackline/core/planning/policy.h"
@@ -87,7 +88,6 @@ class VirtualCluster {
   bool is_full() const { return played_.size() > kMostVirtualJobs || changes_ > kMostSteps; }
 
  private:
-  static constexpr double kNever = std::numeric_limits<double>::infinity();
   enum class Phase : std::uint8_t { kComing, kWaiting, kRunning, kOver };
 
   // A node with everybody else's pods; null: it is gone.

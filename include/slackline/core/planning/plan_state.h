@@ -26,6 +26,10 @@
 
 namespace slackline::core {
 
+// Where a run takes longer than predicted, it is expected to take this share of the prediction
+// more.
+inline constexpr double kOverrun = 0.1;
+
 using slackline::kDefaultFallback_s;
 inline constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
