@@ -180,10 +180,16 @@ Task TaskCatalog::describe(const TaskParts& parts) const {
   task.uid = parts.uid;
   task.job = parts.job;
   task.gang = parts.kind == TaskKind::kGang || (job != nullptr && job->is_gang());
-  task.gpu_resource = primary_gpu_resource(job != nullptr ? job->pod_requests : first->requests);
-  task.created_s = job != nullptr ? job->created_s : first->created_s;
-  task.priority = job != nullptr ? job->priority : first->priority;
-  if (job != nullptr) task.gpus_per_pod = job->pod_requests.gpu_count(task.gpu_resource);
+  if (job != nullptr) {
+    task.gpu_resource = primary_gpu_resource(job->pod_requests);
+    task.created_s = job->created_s;
+    task.priority = job->priority;
+    task.gpus_per_pod = job->pod_requests.gpu_count(task.gpu_resource);
+  } else if (first != nullptr) {
+    task.gpu_resource = primary_gpu_resource(first->requests);
+    task.created_s = first->created_s;
+    task.priority = first->priority;
+  }
   for (const auto* pods : {&parts.bound, &parts.unbound})
     for (const PodPtr& pod : *pods) {
       task.created_s = std::min(task.created_s, pod->created_s);

@@ -103,7 +103,7 @@ TextTable wide_table_of(const std::vector<QueueRow>& rows, double now_s) {
   std::vector<std::string> headings = kQueueHeadings;
   for (const char* further : {"QUEUE", "KIND", ">GPUS", "MODEL", "PLAN", ">AGE", "RETRIED AFTER"})
     headings.emplace_back(further);
-  TextTable table(std::move(headings));
+  TextTable table(headings);
   for (const QueueRow& row : rows) {
     std::vector<std::string> cells = cells_of(row);
     for (std::string further :
