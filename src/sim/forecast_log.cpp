@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 
 namespace slackline::sim {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 std::string heads(std::string_view name) {
   std::string columns;

@@ -11,6 +11,7 @@
 
 #include "cluster/api/kubeconfig.h"
 #include "cluster/lease/lease_watch.h"
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "support/eventually.h"
 #include "support/fake_api_server.h"
@@ -36,7 +37,6 @@ class SkewedClock final : public Clock {
   std::atomic<double> skew_s = 0;
 };
 
-constexpr double kHour_s = 3600;
 constexpr double kTenYears_s = 3.156e8;
 constexpr double kSkews_s[] = {0, kHour_s, -kHour_s, kTenYears_s, -kTenYears_s};
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <tuple>
 
+#include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -20,7 +20,6 @@ std::optional<double> within_horizon(double time_s) {
 }
 
 auto key_of(const QueueRow& row) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
   using Key = std::tuple<bool, double, double, double, ObjectKey, std::string>;
   if (row.state != "waiting") return Key{false, 0, 0, 0, row.key, row.kind};
   return Key{true,

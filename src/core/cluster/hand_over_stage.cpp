@@ -1,7 +1,6 @@
 #include "slackline/core/cluster/hand_over_stage.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "slackline/base/duration.h"
 #include "slackline/core/cluster/predicates.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "control/query/overload_news.h"
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/model/reason.h"
 
@@ -13,7 +14,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr double kNow_s = 1.8e9;
-constexpr double kHour_s = 3600;
 
 class OverloadTest : public ::testing::Test {
  protected:
