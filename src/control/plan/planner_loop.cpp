@@ -1,9 +1,9 @@
 #include "control/plan/planner_loop.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/disown.h"
 #include "slackline/core/throughput/predictor.h"
@@ -186,8 +186,7 @@ void PlannerLoop::plan(const SnapshotPtr& snapshot, double changed_s) {
       place_is_kept = true;
   }
   const double ended_s = clock_.steady_s();
-  next_plan_s_ = plan.next_wake_s ? ended_s + (*plan.next_wake_s - asked.now_wall_s)
-                                  : std::numeric_limits<double>::infinity();
+  next_plan_s_ = plan.next_wake_s ? ended_s + (*plan.next_wake_s - asked.now_wall_s) : kNever;
   next_plan_s_ = std::min(next_plan_s_, memory_.next_let_in_s(ended_s));
   if (place_is_kept) next_plan_s_ = std::min(next_plan_s_, ended_s + kLookAnyway_s);
   changed_s_.reset();

@@ -5,6 +5,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "slackline/base/duration.h"
+
 namespace slackline::core {
 namespace {
 
@@ -22,8 +24,7 @@ const PlanNote* standing_plan(const ClusterSnapshot& snapshot, const Pod& pod) {
 
 double plan_expires_s(const ClusterSnapshot& snapshot, const Uid& carrier, const PlanNote& plan) {
   const PlanSighting* seen = snapshot.sighting_of(carrier);
-  if (seen == nullptr || seen->value_hash != plan.value_hash)
-    return std::numeric_limits<double>::infinity();
+  if (seen == nullptr || seen->value_hash != plan.value_hash) return kNever;
   return std::max(seen->first_seen_s, seen->last_progress_s) + kPlanHold_s;
 }
 
@@ -115,9 +116,8 @@ class HoldDeriver {
 
   void hold_nomination(const Pod& pod, const PlanGroup* jobs) {
     HoldIdentity self = identity_in(jobs, pod);
-    add(pod.nominated_node,
-        Hold{pod.requests, pod.priority, std::move(self.task), std::move(self.gang), pod.uid,
-             std::numeric_limits<double>::infinity()});
+    add(pod.nominated_node, Hold{pod.requests, pod.priority, std::move(self.task),
+                                 std::move(self.gang), pod.uid, kNever});
   }
 
   // `jobs` is group_of_job().

@@ -1,9 +1,9 @@
 #include "slackline/core/cluster/let_go.h"
 
-#include <limits>
 #include <map>
 #include <utility>
 
+#include "slackline/base/duration.h"
 #include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::core {
@@ -72,7 +72,7 @@ std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot) {
   std::vector<OwnWrite> writes;
   let_jobs_go(snapshot, snapshot.jobs, writes);
   let_pods_go(snapshot.unbound, writes);
-  for (OwnWrite& write : let_go_given_up(snapshot, std::numeric_limits<double>::infinity()))
+  for (OwnWrite& write : let_go_given_up(snapshot, kNever))
     writes.push_back(std::move(write));
   return writes;
 }

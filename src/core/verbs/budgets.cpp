@@ -1,9 +1,9 @@
 #include "budgets.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
+#include "slackline/base/duration.h"
 #include "slackline/core/cluster/predicates.h"
 
 namespace slackline::core {
@@ -30,7 +30,7 @@ bool already_counted(const DisruptionBudget& budget, const Pod& pod) {
 }
 
 double start_of(const Pod& pod) {
-  return pod.started_s.value_or(std::numeric_limits<double>::infinity());
+  return pod.started_s.value_or(kNever);
 }
 
 }  // namespace
