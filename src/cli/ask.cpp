@@ -6,8 +6,10 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/numbers.h"
 #include "cli/terminal.h"
+#include "cli/text_files.h"
 #include "cli/watch.h"
 #include "client/client.h"
 #include "client/list.h"
@@ -15,6 +17,7 @@
 #include "slackline/base/text.h"
 #include "slackline/model/extender.h"
 #include "wire/format/cells.h"
+#include "wire/rest/standing.h"
 
 namespace slackline::cli {
 namespace {
@@ -43,10 +46,7 @@ int show(const AskOptions& options, const std::string& path,
         {"slackline " + path.substr(4, path.find('?') - 4), options.output, options.interval_s},
         get);
   const auto answer = get();
-  if (!answer) {
-    std::fprintf(stderr, "slackline: %s\n", answer.error().message.c_str());
-    return kFailure;
-  }
+  if (!answer) return report_failure(answer.error());
   std::fputs(answer->c_str(), stdout);
   if (!answer->empty() && answer->back() != '\n') std::fputc('\n', stdout);
   return 0;
@@ -76,13 +76,22 @@ int ask_list(const AskOptions& options, const std::string& path) {
   return show(options, path, [&] { return get_table(client, options, path); });
 }
 
+// Shows one task of the queue; the exit code says whether it will be in time.
+int ask_task(const AskOptions& options, const std::string& path) {
+  client::Client client(options.server);
+  if (const int shown = show(options, path, [&] { return get_table(client, options, path); });
+      shown != 0 || options.watch)
+    return shown;
+  const auto list = client::get_list(client, path, {"json"});
+  if (!list) return report_failure(list.error());
+  const auto standing = wire::standing_in_queue(*list);
+  return standing ? exit_code_of(*standing) : report_failure(standing.error());
+}
+
 int forget_model(const AskOptions& options) {
   const auto answer =
       client::Client(options.server).remove("/v1/models/" + client::encode_query(options.name));
-  if (!answer) {
-    std::fprintf(stderr, "slackline: %s\n", answer.error().message.c_str());
-    return kFailure;
-  }
+  if (!answer) return report_failure(answer.error());
   std::printf("removed the learned data of %s\n", printable(options.name).c_str());
   return 0;
 }
@@ -155,9 +164,9 @@ void add_queue(CLI::App& app, int& exit_code) {
   queue->add_option("task", options->name, "Only NAMESPACE/NAME, or NAME in --namespace");
   queue->callback([&exit_code, asked = options] {
     const AskOptions one = in_its_namespace(*asked);
-    std::string path = with_query("/v1/queue", one);
-    if (!one.name.empty()) path += "&name=" + client::encode_query(one.name);
-    exit_code = ask_list(one, path);
+    const std::string path = with_query("/v1/queue", one);
+    exit_code = one.name.empty() ? ask_list(one, path)
+                                 : ask_task(one, path + "&name=" + client::encode_query(one.name));
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/check_cluster.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "config/files.h"
 #include "config/lint.h"
 #include "config/load.h"
@@ -90,7 +91,7 @@ int run(const CheckOptions& options) {
     good = check_cluster(configuration) && good;
   }
   if (options.stanza) std::fputs(config::scheduler_stanza(configuration).c_str(), stdout);
-  return good ? 0 : kFailure;
+  return good ? 0 : kAnswerIsNo;
 }
 
 }  // namespace

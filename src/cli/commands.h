@@ -8,11 +8,7 @@
 
 namespace slackline::cli {
 
-// Exit codes: 0 success, 1 the work failed (the message is on stderr), 2 wrong usage.
-inline constexpr int kFailure = 1;
-inline constexpr int kWrongUsage = 2;
-
-// Each adds its subcommand(s); the callback stores the exit code.
+// Each adds its subcommand(s); the callback stores the exit code (exit_codes.h).
 void add_serve(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_ask(CLI::App& app,

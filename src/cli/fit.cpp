@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/numbers.h"
 #include "cli/text_files.h"
 #include "config/load.h"
@@ -160,8 +161,7 @@ Status fit(const FitCommand& command) {
                    model.problem.c_str());
   }
   std::fputs(wire::fit_report_table(rows).c_str(), stdout);
-  if (!any)
-    return fail(ErrorCode::kInvalidArgument, "no model could be fitted, so nothing was written");
+  if (!any) return fail(ErrorCode::kNotFound, "no model could be fitted, so nothing was written");
   return write_outputs(models, rows, command);
 }
 
@@ -232,7 +232,7 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("--samples-out", options->samples_out, "Write the samples read as CSV");
   command->callback([&exit_code, options] {
     const Status done = fit(*options);
-    exit_code = done ? 0 : report_failure(done.error());
+    exit_code = done ? 0 : report_unanswered(done.error());
   });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/version.h"
 #include "slackline/base/spelling.h"
 #include "slackline/base/text.h"
@@ -68,7 +69,11 @@ void sort_into_groups(CLI::App& app) {
       if (help.examples != nullptr)
         command->footer(slackline::format("Examples:\n  {}", help.examples));
     }
-  app.footer("`slackline COMMAND --help` shows the flags of a command, with examples.");
+  app.footer(
+      "`slackline COMMAND --help` shows the flags of a command, with examples.\n\n"
+      "Exit codes: 0 yes; 1 no (blocked or late, findings); 2 wrong usage; 3 it failed; 4 too "
+      "little "
+      "data.");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/numbers.h"
 #include "cli/text_files.h"
 #include "config/load.h"
@@ -197,7 +198,7 @@ void add_predict(CLI::App& app, int& exit_code) {
     if (options->model.empty() && options->samples.empty())
       throw CLI::RequiredError("--model or --samples");
     const Status done = predict(*options);
-    exit_code = done ? 0 : report_failure(done.error());
+    exit_code = done ? 0 : report_unanswered(done.error());
   });
 }
 

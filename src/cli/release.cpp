@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/numbers.h"
 #include "cluster/api/api_client.h"
 #include "cluster/api/kube_writer.h"

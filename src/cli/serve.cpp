@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/exit_codes.h"
 #include "cli/numbers.h"
 #include "config/load.h"
 #include "control/learn/profiles.h"

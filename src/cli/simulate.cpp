@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/numbers.h"
 #include "cli/text_files.h"
 #include "cli/trace_source.h"

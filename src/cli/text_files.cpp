@@ -5,7 +5,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "slackline/base/text.h"
 
 namespace slackline::cli {
@@ -23,6 +23,11 @@ Status write_text_file(const std::string& path, std::string_view text) {
 int report_failure(const Error& error) {
   std::fprintf(stderr, "slackline: %s\n", error.message.c_str());
   return kFailure;
+}
+
+int report_unanswered(const Error& error) {
+  const int failed = report_failure(error);
+  return error.code == ErrorCode::kNotFound ? kTooLittleData : failed;
 }
 
 }  // namespace slackline::cli

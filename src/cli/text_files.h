@@ -14,4 +14,7 @@ Status write_text_file(const std::string& path, std::string_view text);
 // Prints "slackline: MESSAGE" to stderr; the exit code.
 int report_failure(const Error& error);
 
+// As report_failure(). kNotFound means that the data from which to answer is missing.
+int report_unanswered(const Error& error);
+
 }  // namespace slackline::cli

@@ -1,15 +1,19 @@
 // `slackline try`: judges every node for a manifest, without creating it.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/text_files.h"
 #include "client/client.h"
 #include "config/load.h"
 #include "slackline/base/text.h"
 #include "wire/format/text_table.h"
 #include "wire/kube/manifest.h"
+#include "wire/rest/standing.h"
 
 namespace slackline::cli {
 namespace {
@@ -31,19 +35,16 @@ void show(const wire::TriedManifest& tried) {
   std::fputs(table.str().c_str(), stdout);
 }
 
-bool fits_somewhere(const wire::TriedManifest& tried) {
-  for (const wire::TriedNode& node : tried.nodes)
-    if (node.passes) return true;
-  return false;
-}
-
-Result<wire::TriedManifest> ask(const TryOptions& options, const wire::ManifestObject& object) {
+// Shows what the daemon says about one object.
+Result<wire::Standing> judge(const TryOptions& options, const wire::ManifestObject& object) {
   const std::string& ns = object.ns.empty() ? options.ns : object.ns;
   SLACKLINE_ASSIGN(
       const std::string answer,
       client::Client(options.server)
           .post_json("/v1/scores?limit=1000&namespace=" + client::encode_query(ns), object.json));
-  return wire::decode_tried(answer);
+  SLACKLINE_ASSIGN(const wire::TriedManifest tried, wire::decode_tried(answer));
+  show(tried);
+  return wire::standing_of_manifest(answer);
 }
 
 Result<std::vector<wire::ManifestObject>> objects_of(const std::string& file) {
@@ -53,25 +54,21 @@ Result<std::vector<wire::ManifestObject>> objects_of(const std::string& file) {
 
 int run(const TryOptions& options) {
   const auto objects = objects_of(options.manifest);
-  if (!objects) {
-    std::fprintf(stderr, "slackline: %s\n", objects.error().message.c_str());
-    return kFailure;
-  }
-  int exit_code = 0;
+  if (!objects) return report_failure(objects.error());
+  bool failed = false;
+  auto worst = wire::Standing::kInTime;
   for (std::size_t i = 0; i < objects->size(); ++i) {
     if (i > 0) std::fputs("\n", stdout);
-    const auto tried = ask(options, (*objects)[i]);
-    if (tried)
-      show(*tried);
-    else
-      std::fprintf(stderr, "slackline: %s\n", tried.error().message.c_str());
-    if (!tried || !fits_somewhere(*tried)) exit_code = kFailure;
+    const auto standing = judge(options, (*objects)[i]);
+    if (!standing) report_failure(standing.error());
+    failed = failed || !standing;
+    if (standing) worst = std::max(worst, *standing);
   }
   std::fputs(
       "\nkube-scheduler asks only about nodes that passed its own filters: room, taints, "
       "selectors.\n",
       stdout);
-  return exit_code;
+  return failed ? kFailure : exit_code_of(worst);
 }
 
 }  // namespace
@@ -79,7 +76,9 @@ int run(const TryOptions& options) {
 void add_try(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<TryOptions>();
   CLI::App* command = app.add_subcommand(
-      "try", "Judge every node for a manifest; nothing is created. Exit code 1: it fits nowhere");
+      "try",
+      "Judge every node for a manifest; nothing is created. Exit code 1: it fits nowhere, or would "
+      "miss its deadline if it started now; 4: nothing is known about its speed");
   command->add_option("manifest", options->manifest, "Pods and Jobs (YAML or JSON)")
       ->required()
       ->check(CLI::ExistingFile);

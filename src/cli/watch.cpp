@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/terminal.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/duration.h"

@@ -84,10 +84,10 @@ class DumpTest(unittest.TestCase):
         for words, status, said in [
             (["nodes", "--limit", "0"], 2, "between 1 and"),
             (["queue", "--limit", "-1"], 2, "between 1 and"),
-            (["nodes", "-s", f"http://127.0.0.1:{port}"], 1, "listener of metrics and health; REST is served by"),
-            (["nodes", "-s", f"http://127.0.0.1:{self.daemon.extender_port}"], 1, "this is the extender's listener"),
-            (["nodes", "-s", f"https://127.0.0.1:{port}"], 1, "this port speaks plain HTTP"),
-            (["nodes", "-s", "ftp://127.0.0.1"], 1, "neither http nor https"),
+            (["nodes", "-s", f"http://127.0.0.1:{port}"], 3, "listener of metrics and health; REST is served by"),
+            (["nodes", "-s", f"http://127.0.0.1:{self.daemon.extender_port}"], 3, "this is the extender's listener"),
+            (["nodes", "-s", f"https://127.0.0.1:{port}"], 3, "this port speaks plain HTTP"),
+            (["nodes", "-s", "ftp://127.0.0.1"], 3, "neither http nor https"),
         ]:
             with self.subTest(words):
                 done = subprocess.run([slackline_binary(), *words], text=True, capture_output=True, check=False)
@@ -294,17 +294,37 @@ class DumpTest(unittest.TestCase):
             self.assertEqual(done.returncode, expect, done.stderr)
             return done.stdout + done.stderr
 
-        self.assertEqual([row["name"] for row in json.loads(run("queue", "team-vision/inception-2x2", "-o", "json"))["items"]],
-                         ["inception-2x2"])  # fmt: skip
+        late = run("queue", "team-vision/inception-2x2", "-o", "json", expect=1)
+        self.assertEqual([row["name"] for row in json.loads(late)["items"]], ["inception-2x2"])
         self.assertIn("resnet-nightly", run("tasks", "resnet-nightly", "-n", "team-vision"))
-        self.assertIn("no task team-vision/nobody", run("queue", "team-vision/nobody", expect=1))
+        self.assertIn("no task team-vision/nobody", run("queue", "team-vision/nobody", expect=3))
         self.assertIn("namespace=", self.daemon.get("/v1/queue?name=x")[1])
+
+    def test_the_exit_code_tells_whether_a_task_is_in_time(self):
+        text = (ROOT / "manifests/pods/resnet50.yaml").read_text()
+
+        def tried(*changes):
+            changed = text
+            for old, new in changes:
+                self.assertIn(old, changed)
+                changed = changed.replace(old, new)
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as manifest:
+                manifest.write(changed)
+                manifest.flush()
+                return subprocess.run([slackline_binary(), "try", manifest.name, "--server", self.daemon.api_url],
+                                      text=True, capture_output=True).returncode  # fmt: skip
+
+        self.assertEqual(tried(), 0)
+        self.assertEqual(tried(("qos-class: prior", "deadline-after: 1s")), 1)
+        unheard = ("model: resnet50", "model: unheard-of")
+        self.assertEqual(tried(unheard, ("qos-class: prior", "deadline-after: 6h")), 4)
+        self.assertEqual(tried(("kind: Pod", "kind: Service")), 3)
 
     def test_what_cannot_be_written_is_a_failure(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([slackline_binary(), "nodes", "--server", self.daemon.api_url], stdout=full,
                                   stderr=subprocess.PIPE, text=True)  # fmt: skip
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 3)
         self.assertIn("could not be written", done.stderr)
 
     def test_a_shell_completes_commands_and_flags(self):
@@ -323,7 +343,7 @@ class DumpTest(unittest.TestCase):
 
         nowhere = f"http://127.0.0.1:{free_ports(1)[0]}"
         self.assertIn("a100-1", nodes(self.daemon.api_url, nowhere).stdout)
-        self.assertEqual(nodes(nowhere, self.daemon.api_url).returncode, 1)
+        self.assertEqual(nodes(nowhere, self.daemon.api_url).returncode, 3)
 
     def test_a_release_without_an_api_server_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -336,7 +356,7 @@ class DumpTest(unittest.TestCase):
             }))  # fmt: skip
             done = subprocess.run([slackline_binary(), "release", "--kubeconfig", kubeconfig, "--timeout", "2"],
                                   text=True, capture_output=True)  # fmt: skip
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 3)
         self.assertIn("did not answer with complete lists within 2 s", done.stderr)
         self.assertNotIn("objects still wait", done.stderr)
 
@@ -352,7 +372,7 @@ class DumpTest(unittest.TestCase):
         port = free_ports(1)[0]
         done = subprocess.run([slackline_binary(), "nodes", "--server", f"http://127.0.0.1:{port}"],
                               text=True, capture_output=True)  # fmt: skip
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 3)
         self.assertIn("slackline serve", done.stderr)
 
 
@@ -532,7 +552,7 @@ class StartTest(unittest.TestCase):
             [slackline_binary(), "serve", "--store", self.directory / "s.db", *flags],
             text=True, capture_output=True, timeout=20,
         )  # fmt: skip
-        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.returncode, 3, done.stderr)
         return done.stderr
 
     def test_a_changed_dump_is_followed_and_a_broken_one_is_not(self):

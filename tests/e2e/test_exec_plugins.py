@@ -65,7 +65,7 @@ class ExecPluginTest(unittest.TestCase):
                      self.plugin(name, "v1", status)],
                     text=True, capture_output=True, check=False,
                 )  # fmt: skip
-                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertEqual(done.returncode, 3, done.stdout)
                 self.assertIn(said, done.stderr)
 
 

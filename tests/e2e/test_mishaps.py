@@ -101,7 +101,7 @@ class MishapsTest(unittest.TestCase):
             "--listen-metrics",
             "127.0.0.1:0",
         )
-        self.assertEqual(second.returncode, 1)
+        self.assertEqual(second.returncode, 3)
         for part in ("slackline.db is in use by process", str(first.process.pid), "--store"):
             self.assertIn(part, second.stderr)
         self.assertEqual(self.ask(first), 200)
@@ -214,7 +214,7 @@ class MishapsTest(unittest.TestCase):
             (forgotten.returncode, forgotten.stdout), (0, "removed the learned data of net\n"), forgotten.stderr
         )
         again = run("models", "net", "--delete", "--server", daemon.api_url)
-        self.assertEqual(again.returncode, 1)
+        self.assertEqual(again.returncode, 3)
         self.assertIn("no model is named net", again.stderr)
 
 

@@ -106,14 +106,14 @@ class ModelsTest(unittest.TestCase):
         wrong = self.write("wrong.csv", [["net", "T4", 8, "1x1", 5], ["net", "T4", "many", "4x4", -1]])
         out = self.directory / "none.json"
         done = slackline("fit", wrong, "--out", out)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 3)
         for part in ("wrong.csv: 2 values are wrong", 'line 3: batch: "many"', "line 3: throughput_samples_per_s"):
             self.assertIn(part, done.stderr)
         self.assertFalse(out.exists())
         self.assertEqual(slackline("fit", self.samples, "--kind", "Z").returncode, 2)
         self.assertEqual(slackline("fit", self.samples, "--holdout", "kfold:x").returncode, 2)
         unknown = slackline("predict", "--model", "none", "--batch", 8, "--gpu-type", "T4")
-        self.assertEqual(unknown.returncode, 1)
+        self.assertEqual(unknown.returncode, 4)
         self.assertIn("it has", unknown.stderr)
 
 

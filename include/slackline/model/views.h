@@ -122,6 +122,7 @@ struct ScoresView {
   std::string policy;
   std::string
       model;  // workload type the scores were predicted for; empty = scored without the model
+  std::optional<double> deadline_s;   // epoch seconds
   std::string note;                   // "no model named: scored by fit alone"
   std::vector<std::string> problems;  // annotations that are unreadable or unknown
   std::vector<ScoreView> nodes;       // best first

@@ -116,6 +116,7 @@ Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& po
   // about: the others come behind with figures only.
   const auto [passing, failing] = split_by_verdict(request, verdicts.verdicts);
   const core::ScoreSheet sheet = core::score_nodes(snapshot, passing.request, score);
+  view.deadline_s = sheet.deadline_s;
   for (const std::uint32_t at : sheet.best_first(passing.request)) {
     view.nodes.push_back(score_view(snapshot, passing, sheet, at));
     view.nodes.back().rank = static_cast<int>(view.nodes.size());

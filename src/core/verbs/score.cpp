@@ -63,7 +63,7 @@ class NodeScorer {
 
   ScoreSheet score(const NodesRequest& request) {
     sheet_.shape = question_.shape;
-    deadline_s_ = deadline();
+    sheet_.deadline_s = deadline();
     for (const GpuType& type : snapshot_.node_table.types) {
       if (stop_asked(sheet_.types.size())) return given_up();
       sheet_.types.push_back(estimate(type));
@@ -192,7 +192,7 @@ class NodeScorer {
     if (!intent_.iterations) return;
     estimate.lat_s = lat_s(estimate.prediction->throughput_samples_per_s, model.batch(),
                            static_cast<double>(*intent_.iterations), model.startup_s());
-    estimate.feasible = meets_deadline(options_.now_wall_s, estimate.lat_s, deadline_s_);
+    estimate.feasible = meets_deadline(options_.now_wall_s, estimate.lat_s, sheet_.deadline_s);
   }
 
   // Types without a CER last; equal ones share a rank.
@@ -232,7 +232,6 @@ class NodeScorer {
   const TaskIntent intent_;
   NodeFit fit_;
   ShapeQuestion question_;
-  std::optional<double> deadline_s_;
   std::vector<NodeIndex> planned_;  // sorted
   const std::vector<Pool>* pools_ = nullptr;
   std::vector<Pool> derived_pools_;

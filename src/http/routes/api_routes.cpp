@@ -9,6 +9,7 @@
 #include "http/routes/answers.h"
 #include "slackline/base/text.h"
 #include "wire/kube/manifest.h"
+#include "wire/rest/optional_cells.h"
 #include "wire/rest/rest_encode.h"
 #include "wire/rest/rest_text.h"
 #include "wire/rest/status_codec.h"
@@ -72,9 +73,13 @@ Response list_placements(const control::Queries& queries, Pages& pages, const Re
 Result<Listing<ScoreView>> listing_of(Result<ScoresView> view) {
   if (!view) return fail(view.error());
   Listing<ScoreView> listing{std::move(view->nodes)};
-  listing.facts = {{"pod", view->pod.str()}, {"uid", view->uid.str()},
-                   {"policy", view->policy}, {"model", view->model},
-                   {"note", view->note},     {"problems", view->problems}};
+  listing.facts = {{"pod", view->pod.str()},
+                   {"uid", view->uid.str()},
+                   {"policy", view->policy},
+                   {"model", view->model},
+                   {"note", view->note},
+                   {"problems", view->problems},
+                   {"deadline", wire::time_text(view->deadline_s)}};
   listing.preface = format("{} {}\n", view->model.empty() ? "no model" : view->model, view->note);
   for (const std::string& problem : view->problems)
     listing.preface += printable(problem, kMaxProblem) + "\n";

@@ -72,9 +72,10 @@ struct ScoredNode {
 struct ScoreSheet {
   bool gave_up = false;
   Placement shape;
-  std::vector<TypeEstimate> types;  // the snapshot's, in the order of its node table
-  std::vector<ScoredNode> nodes;    // in the order of the request
-  std::vector<std::uint32_t> best;  // of these, at most kMaxScores that score, best first
+  std::optional<double> deadline_s;  // epoch seconds
+  std::vector<TypeEstimate> types;   // the snapshot's, in the order of its node table
+  std::vector<ScoredNode> nodes;     // in the order of the request
+  std::vector<std::uint32_t> best;   // of these, at most kMaxScores that score, best first
 
   // Indices into `nodes`, best first: by score, then rank key, then name.
   std::vector<std::uint32_t> best_first(const NodesRequest& request) const;

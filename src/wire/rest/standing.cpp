@@ -1,0 +1,50 @@
+#include "wire/rest/standing.h"
+
+#include <algorithm>
+
+#include "wire/format/json_view.h"
+
+namespace slackline::wire {
+namespace {
+
+Standing standing_of_row(JsonView row) {
+  if (row["blocked"].is_true() || row["late"].is_true()) return Standing::kTooLate;
+  if (row["slackSeconds"].number().value_or(0) < 0) return Standing::kTooLate;
+  if (row["deadline"].present() && !row["predictedFinish"].present()) return Standing::kUnknown;
+  const bool waits = row["state"].text() == "waiting";
+  return waits && !row["predictedStart"].present() ? Standing::kUnknown : Standing::kInTime;
+}
+
+Result<JsonView> items_of(JsonDocument& document, std::string_view json) {
+  SLACKLINE_ASSIGN(const JsonView list, document.parse(json));
+  if (!list["items"].is_array())
+    return fail(ErrorCode::kInvalidArgument, "the answer is not a list");
+  return list;
+}
+
+}  // namespace
+
+Result<Standing> standing_in_queue(std::string_view json) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView list, items_of(document, json));
+  Standing worst = Standing::kInTime;
+  for (const JsonView row : list["items"].items())
+    worst = std::max(worst, standing_of_row(row));
+  return worst;
+}
+
+Result<Standing> standing_of_manifest(std::string_view json) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView list, items_of(document, json));
+  bool passes = false;
+  bool unknown = false;
+  for (const JsonView node : list["items"].items()) {
+    if (!node["passes"].is_true()) continue;
+    passes = true;
+    if (!list["deadline"].present() || node["feasible"].is_true()) return Standing::kInTime;
+    unknown = unknown || !node["feasible"].present();
+  }
+  return passes && unknown ? Standing::kUnknown : Standing::kTooLate;
+}
+
+}  // namespace slackline::wire
