@@ -48,7 +48,8 @@ Actuator::Actuator(cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics
       metrics_(metrics),
       answered_(std::move(answered)),
       clock_(clock),
-      events_(writer, metrics, clock) {}
+      events_(writer, metrics, clock),
+      orders_(kMostOrders) {}
 
 Actuator::~Actuator() {
   stop();
@@ -63,9 +64,7 @@ void Actuator::start() {
 
 void Actuator::stop() {
   events_.stop();
-  MutexLock lock(mutex_);
-  stopping_ = true;
-  work_.notify_all();
+  orders_.close();
 }
 
 void Actuator::join() {
@@ -81,14 +80,15 @@ std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
                 [&](const auto& entry) { return entry.second.until_s + kMostRest_s < now_s; });
   std::size_t taken = 0;
   for (OwnWrite& write : writes) {
-    if (writes_.waiting_for(write.target.uid) || orders_.size() >= kMostOrders) continue;
+    if (writes_.waiting_for(write.target.uid)) continue;
     const auto rest = resting_.find(write.target.uid);
     if (rest != resting_.end() && now_s < rest->second.until_s) continue;
     const std::uint64_t number = writes_.sent(write);
-    orders_.push_back({number, std::move(write)});
-    ++taken;
+    if (orders_.push({number, std::move(write)}))
+      ++taken;
+    else
+      writes_.failed(number);
   }
-  if (taken > 0) work_.notify_all();
   return taken;
 }
 
@@ -114,18 +114,14 @@ void Actuator::forget() {
 }
 
 void Actuator::run() {
-  for (;;) {
-    Order order;
-    {
-      MutexLock lock(mutex_);
-      while (orders_.empty() && !stopping_)
-        work_.wait(mutex_);
-      if (stopping_) return;
-      order = std::move(orders_.front());
-      orders_.pop_front();
-    }
-    carry_out(order);
-  }
+  while (const auto order = orders_.wait_pop())
+    carry_out(*order);
+}
+
+bool Actuator::send_next() {
+  const auto order = orders_.pop();
+  if (order) carry_out(*order);
+  return order.has_value();
 }
 
 void Actuator::carry_out(const Order& order) {

@@ -9,10 +9,10 @@
 // counted, by reason.
 //
 // Thread-safety: all methods; start() once, then stop() and join(). Writes are sent by kWriters
-// threads, each object's in the order in which they were decided.
+// threads, each object's in the order in which they were decided. Without start() nothing is sent
+// but by send_next().
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <thread>
 #include <unordered_map>
@@ -23,6 +23,7 @@
 #include "control/plan/event_post.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/mailbox.h"
 #include "slackline/base/mutex.h"
 #include "slackline/core/cluster/own_writes.h"
 
@@ -45,6 +46,10 @@ class Actuator {
   // What is under way is finished, what waits is given up.
   void stop();
   void join();
+
+  // Sends the write that has waited longest, on the caller's thread; for tests that start none.
+  // False: no write waits.
+  bool send_next();
 
   // Returns how many were taken.
   std::size_t perform(std::vector<OwnWrite> writes);
@@ -84,13 +89,11 @@ class Actuator {
   std::function<void(const OwnWrite&)> written_ = [](const OwnWrite&) {};
   const Clock& clock_;
   EventPost events_;
+  Mailbox<Order> orders_;
   std::vector<std::thread> threads_;
 
   Mutex mutex_;
-  CondVar work_;
-  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
   core::OwnWrites writes_ SLACKLINE_GUARDED_BY(mutex_);
-  std::deque<Order> orders_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, Rest> resting_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, double> released_ SLACKLINE_GUARDED_BY(mutex_);  // when, steady
 };

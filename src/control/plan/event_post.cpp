@@ -1,7 +1,5 @@
 #include "control/plan/event_post.h"
 
-#include <algorithm>
-
 #include "obs/log.h"
 #include "slackline/model/reason.h"
 
@@ -27,9 +25,7 @@ void EventPost::start() {
 }
 
 void EventPost::stop() {
-  MutexLock lock(mutex_);
-  stopping_ = true;
-  work_.notify_all();
+  waiting_.close();
 }
 
 void EventPost::join() {
@@ -54,19 +50,14 @@ bool EventPost::queue(cluster::TaskEvent event) {
   event.count = series.count;
   event.first_s = series.first_s;
   event.last_s = series.last_s;
-  const auto older = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& other) {
-    return other.uid == event.uid && other.reason == event.reason;
-  });
-  if (older != waiting_.end())
-    *older = std::move(event);
-  else
-    waiting_.push_back(std::move(event));
-  work_.notify_all();
-  return true;
+  const auto is_same = [uid = event.uid, reason = event.reason](const cluster::TaskEvent& other) {
+    return other.uid == uid && other.reason == reason;
+  };
+  return waiting_.push_over(std::move(event), is_same);
 }
 
 bool EventPost::take(Object& object) {
-  if (waiting_.size() >= kMostWaiting) return false;
+  if (waiting_.full()) return false;
   const double now_s = clock_.steady_s();
   return object.bucket.take(now_s, kObjectBurst, 1 / kObjectRefill_s) &&
          all_.take(now_s, kBurst, kRefill_per_s);
@@ -80,20 +71,20 @@ void EventPost::forget_old() {
 }
 
 void EventPost::run() {
-  for (;;) {
-    cluster::TaskEvent event;
-    {
-      MutexLock lock(mutex_);
-      while (waiting_.empty() && !stopping_)
-        work_.wait(mutex_);
-      if (stopping_) return;
-      event = std::move(waiting_.front());
-      waiting_.pop_front();
-    }
-    const Status posted = writer_.post(event);
-    count(event.reason, posted ? "posted" : "failed");
-    if (!posted) obs::log_warning("event_not_posted", {{"error", posted.error().message}});
-  }
+  while (const auto event = waiting_.wait_pop())
+    post(*event);
+}
+
+bool EventPost::post_next() {
+  const auto event = waiting_.pop();
+  if (event) post(*event);
+  return event.has_value();
+}
+
+void EventPost::post(const cluster::TaskEvent& event) {
+  const Status posted = writer_.post(event);
+  count(event.reason, posted ? "posted" : "failed");
+  if (!posted) obs::log_warning("event_not_posted", {{"error", posted.error().message}});
 }
 
 void EventPost::count(const std::string& reason, std::string_view result) {

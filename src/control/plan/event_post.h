@@ -9,7 +9,6 @@
 // Thread-safety: all methods; start() once, then stop() and join().
 #pragma once
 
-#include <deque>
 #include <map>
 #include <string>
 #include <thread>
@@ -19,6 +18,7 @@
 #include "cluster/watch/source.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/mailbox.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/token_bucket.h"
 
@@ -45,6 +45,10 @@ class EventPost {
   // Count and times are filled in. False: refused.
   bool tell(cluster::TaskEvent event);
 
+  // Posts the Event that has waited longest, on the caller's thread; for tests that start none.
+  // False: no Event waits.
+  bool post_next();
+
  private:
   struct Series {
     int count = 0;
@@ -57,6 +61,7 @@ class EventPost {
   };
 
   void run();
+  void post(const cluster::TaskEvent& event);
   bool queue(cluster::TaskEvent event);
   bool take(Object& object) SLACKLINE_REQUIRES(mutex_);
   void forget_old() SLACKLINE_REQUIRES(mutex_);
@@ -65,14 +70,12 @@ class EventPost {
   cluster::ClusterWriter& writer_;
   obs::MetricsRegistry& metrics_;
   const Clock& clock_;
+  Mailbox<cluster::TaskEvent> waiting_{kMostWaiting};
   std::thread thread_;
 
   Mutex mutex_;
-  CondVar work_;
-  bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
   TokenBucket all_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, Object> objects_ SLACKLINE_GUARDED_BY(mutex_);
-  std::deque<cluster::TaskEvent> waiting_ SLACKLINE_GUARDED_BY(mutex_);
 };
 
 }  // namespace slackline::control

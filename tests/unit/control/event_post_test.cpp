@@ -32,53 +32,40 @@ class EventPostTest : public testing::Test {
  protected:
   EventPostTest() {
     writer_.on_post = [this](const cluster::TaskEvent& event) {
-      MutexLock lock(mutex_);
       posted_.push_back(event);
       return Status();
     };
   }
 
-  std::vector<cluster::TaskEvent> wait_for(std::size_t count) {
-    for (int i = 0; i < 400; ++i) {
-      {
-        MutexLock lock(mutex_);
-        if (posted_.size() >= count) return posted_;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    ADD_FAILURE() << "fewer than " << count << " Events";
-    return {};
-  }
-
   test::FakeWriter writer_;
   obs::MetricsRegistry metrics_;
   test::FakeClock clock_;
-  Mutex mutex_;
-  std::vector<cluster::TaskEvent> posted_ SLACKLINE_GUARDED_BY(mutex_);
+  std::vector<cluster::TaskEvent> posted_;
   EventPost post_{writer_, metrics_, clock_};
 };
 
 TEST_F(EventPostTest, TheSameReasonAgainIsOneEventThatCounts) {
-  post_.start();
   EXPECT_TRUE(post_.tell(an_event("a", reason::kNodesLost, "first")));
-  wait_for(1);
+  EXPECT_TRUE(post_.post_next());
   clock_.advance(40);
   EXPECT_TRUE(post_.tell(an_event("a", reason::kNodesLost, "second")));
-  const auto posted = wait_for(2);
-  EXPECT_EQ(posted[1].count, 2);
-  EXPECT_EQ(posted[1].last_s - posted[1].first_s, 40);
-  EXPECT_EQ(posted[1].message, "second");
+  EXPECT_TRUE(post_.post_next());
+  ASSERT_EQ(posted_.size(), 2U);
+  EXPECT_EQ(posted_[1].count, 2);
+  EXPECT_EQ(posted_[1].last_s - posted_[1].first_s, 40);
+  EXPECT_EQ(posted_[1].message, "second");
 }
 
 TEST_F(EventPostTest, WhatIsNotSentYetIsToldOnceWithTheNewestWords) {
   for (int i = 0; i < 5; ++i)
     EXPECT_TRUE(post_.tell(an_event("a", reason::kDeviated, std::to_string(i))));
   EXPECT_TRUE(post_.tell(an_event("b", reason::kQueued)));
-  post_.start();
-  const auto posted = wait_for(2);
-  EXPECT_EQ(posted[0].message, "4");
-  EXPECT_EQ(posted[0].count, 5);
-  EXPECT_EQ(posted[1].object.name, "b");
+  while (post_.post_next()) {
+  }
+  ASSERT_EQ(posted_.size(), 2U);
+  EXPECT_EQ(posted_[0].message, "4");
+  EXPECT_EQ(posted_[0].count, 5);
+  EXPECT_EQ(posted_[1].object.name, "b");
 }
 
 TEST_F(EventPostTest, NeitherOneObjectNorAllOfThemFlood) {

@@ -17,8 +17,6 @@ using test::a_node;
 
 class GiveBackTest : public testing::Test {
  protected:
-  void SetUp() override { actuator_.start(); }
-
   static ClusterSnapshot one_waits() {
     return a_cluster().with(a_node("n1")).with(a_job("a").gpus(4).waiting()).build();
   }
@@ -61,6 +59,8 @@ TEST_F(GiveBackTest, OnceNobodyPlansTheyAreGivenBack) {
   sight_ = unchanged_for(kNobodyPlans_s + 1);
   EXPECT_EQ(give_back_.look(), 1U);
   EXPECT_EQ(give_back_.look(), 0U) << "it is under way already";
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_EQ(give_back_.look(), 0U) << "it has been done, and nothing shows it yet";
 }
 
 TEST_F(GiveBackTest, WithoutTheFlagItTellsAndWritesNothing) {
