@@ -41,9 +41,10 @@ std::unique_ptr<PlannerService> PlannerService::make(
   parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, wake, system_clock());
   parts.journal_ = std::make_unique<control::PlanJournal>(log, system_clock());
   parts.actuator_->on_written([&parts](const OwnWrite& write) { parts.journal_->written(write); });
-  parts.loop_ = std::make_unique<control::PlannerLoop>(
+  parts.planner_ = std::make_unique<control::Planner>(
       std::move(options), known, source, *parts.actuator_,
       [&parts] { return parts.election_->term(); }, metrics, system_clock());
+  parts.loop_ = std::make_unique<control::PlannerLoop>(*parts.planner_, system_clock());
   source.on_publish(wake);
   return service;
 }

@@ -28,7 +28,7 @@ class PlannerService {
       control::DecisionLog& log, const MessageAuthenticator& mac);
 
   // What the planner alone knows, and who posts Events.
-  const Published<control::PlannerView>& view() const { return loop_->view(); }
+  const Published<control::PlannerView>& view() const { return planner_->view(); }
   control::Actuator& actuator() { return *actuator_; }
 
   // Since when this replica leads, on the steady clock; nullopt: it does not.
@@ -48,6 +48,7 @@ class PlannerService {
   std::unique_ptr<cluster::LeaderElection> election_;
   std::unique_ptr<control::PlanJournal> journal_;
   std::unique_ptr<control::Actuator> actuator_;
+  std::unique_ptr<control::Planner> planner_;
   std::unique_ptr<control::PlannerLoop> loop_;
 };
 

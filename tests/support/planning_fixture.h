@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "control/plan/planner_loop.h"
+#include "control/plan/planner.h"
 #include "slackline/base/published.h"
 #include "slackline/core/throughput/predictor.h"
 

@@ -16,7 +16,7 @@
 
 #include "control/journal/decision_log.h"
 #include "control/learn/known.h"
-#include "control/plan/planner_loop.h"
+#include "control/plan/planner.h"
 #include "obs/bounded_names.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"

@@ -31,7 +31,8 @@ BookKeeper::BookKeeper(const PlannerOptions& options, const Published<Known>& kn
 
 void BookKeeper::start() {
   worker_.start([this] {
-    while (worker_.wait(look())) {
+    const StopAsked stop = [this] { return worker_.is_stopping(); };
+    while (worker_.wait(look(stop))) {
     }
   });
 }
@@ -42,10 +43,10 @@ void BookKeeper::refresh_metrics() const {
   age_.set(written->snapshot_version == 0 ? 0 : clock_.wall_s() - written->book->made_s());
 }
 
-double BookKeeper::look() {
+double BookKeeper::look(const StopAsked& stop) {
   if (!due()) return kLook_s;
   const double began_s = clock_.steady_s();
-  renew();
+  renew(stop);
   const double took_s = clock_.steady_s() - began_s;
   duration_.observe(took_s);
   return std::max(kLook_s, kRestRatio * took_s);
@@ -60,16 +61,15 @@ bool BookKeeper::due() const {
   return somebody_waits_ && clock_.wall_s() - written->book->made_s() > kStale_s;
 }
 
-void BookKeeper::renew() {
+void BookKeeper::renew(const StopAsked& stop) {
   known_version_ = known_.get()->version;
-  const StopAsked stop = [this] { return worker_.is_stopping(); };
   const QueueSight sight = reader_.read(stop);
   const std::vector<Uid> names = names_of(sight.queue);
   arrivals_.note(sight.queue, names, sight.now_s);
   const auto book = std::make_shared<const core::ForecastBook>(sight.queue.state(), names,
                                                                sight.now_s, sight.policy, stop,
                                                                reader_.expect(*arrivals_.list()));
-  if (worker_.is_stopping()) return;  // queue and book may be empty
+  if (is_asked(stop)) return;  // queue and book may be empty
   books_.set({book, sight.snapshot->version, arrivals_.list()});
   size_.set(static_cast<double>(book->size()));
   const auto planner = planner_.get();

@@ -3,8 +3,7 @@
 //
 //   every kLook_s: has anything changed, or is the book kStale_s old while somebody waits?
 //      yes: read the queue, write the book, publish and report it; then rest kRestRatio times as
-//      long as
-//           that took, so that it never takes more than a fifth of one core
+//           long as that took, so that it never takes more than a fifth of one core
 //
 // Thread-safety: start() once, then stop() and join(); stop() ends a book that is being written.
 // `told` is called on its thread.
@@ -42,14 +41,16 @@ class BookKeeper {
   void stop() { worker_.stop(); }
   void join() { worker_.join(); }
 
+  // One look; its thread calls it, or a test that has started none. Returns how long to rest.
+  // Nothing is published of a look that is stopped.
+  double look(const StopAsked& stop = {});
+
   // Before a scrape: how old the book is.
   void refresh_metrics() const;
 
  private:
-  // Returns how long to rest.
-  double look();
   bool due() const;
-  void renew();
+  void renew(const StopAsked& stop);
 
   const PlannerOptions options_;
   const Published<Known>& known_;

@@ -6,7 +6,7 @@
 
 #include "cluster/watch/source.h"
 #include "control/learn/known.h"
-#include "control/plan/planner_loop.h"
+#include "control/plan/planner.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 #include "slackline/core/cluster/arrivals.h"

@@ -1,8 +1,5 @@
-// The thread that keeps the book of forecasts.
+// The book of forecasts, look by look.
 #include "control/query/book_keeper.h"
-
-#include <chrono>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +7,7 @@
 #include "slackline/model/reason.h"
 #include "support/cluster_builder.h"
 #include "support/eventually.h"
+#include "support/fake_clock.h"
 #include "support/fake_cluster.h"
 #include "support/planning_fixture.h"
 
@@ -19,13 +17,12 @@ namespace {
 using test::a_cluster;
 using test::a_job;
 using test::a_node;
-using test::eventually;
 using ::testing::HasSubstr;
 
 class BookKeeperTest : public test::PlanningFixture {
  protected:
-  static ClusterSnapshot two_that_wait() {
-    const double now_s = system_clock().wall_s();
+  ClusterSnapshot two_that_wait() const {
+    const double now_s = clock_.wall_s();
     auto first = a_job("first").gpus(4).waiting().created(now_s);
     first.intent().expected_duration_s = 3600;
     first.intent().deadline_s = now_s + 4000;
@@ -35,47 +32,36 @@ class BookKeeperTest : public test::PlanningFixture {
     return a_cluster().with(a_node("n1")).with(first).with(second).build();
   }
 
-  std::unique_ptr<BookKeeper> keeper() {
-    return std::make_unique<BookKeeper>(
-        options_, known_, source_, planner_, books_,
-        [this](cluster::TaskEvent event) {
-          MutexLock lock(mutex_);
-          events_.push_back(std::move(event));
-          return true;
-        },
-        metrics_, system_clock());
-  }
-
-  std::vector<std::string> told() {
-    MutexLock lock(mutex_);
-    std::vector<std::string> told;
-    for (const cluster::TaskEvent& event : events_)
-      told.push_back(event.object.name + " " + event.reason);
-    return told;
-  }
-
+  test::FakeClock clock_;
   test::FakeSource source_{two_that_wait()};
   Published<PlannerView> planner_;
   Published<WrittenBook> books_;
   obs::MetricsRegistry metrics_;
-  Mutex mutex_;
-  std::vector<cluster::TaskEvent> events_ SLACKLINE_GUARDED_BY(mutex_);
+  std::vector<std::string> told_;
+  BookKeeper keeper_{options_,
+                     known_,
+                     source_,
+                     planner_,
+                     books_,
+                     [this](const cluster::TaskEvent& event) {
+                       told_.push_back(event.object.name + " " + event.reason);
+                       return true;
+                     },
+                     metrics_,
+                     clock_};
 };
 
 TEST_F(BookKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
   planner_.set({.active = true, .leads = true, .leader = "me", .backoffs = {}});
-  const auto keeps = keeper();
-  keeps->start();
-  ASSERT_TRUE(eventually([&] { return told().size() >= 3; }));
-  EXPECT_EQ(told(),
+  clock_.advance(1);
+  EXPECT_EQ(keeper_.look(), kLook_s);
+  EXPECT_EQ(told_,
             (std::vector<std::string>{"first Queued", "second Queued", "second DeadlineAtRisk"}));
   const core::Forecast* second = books_.get()->book->find(Uid("job:default/second"));
   ASSERT_NE(second, nullptr);
-  EXPECT_NEAR(second->start_s.p50(), system_clock().wall_s() + 3600, 60);
+  EXPECT_NEAR(second->start_s.p50(), clock_.wall_s() + 3600, 60);
   EXPECT_EQ(books_.get()->arrivals->tasks.size(), 2U) << "both are expected to come again";
-  keeps->refresh_metrics();
-  keeps->stop();
-  keeps->join();
+  keeper_.refresh_metrics();
   const std::string metrics = metrics_.expose();
   EXPECT_THAT(metrics, HasSubstr("slackline_queue_waiting{reason=\"WaitsItsTurn\"} 2"));
   EXPECT_THAT(metrics, HasSubstr("slackline_queue_predicted_late 1"));
@@ -83,13 +69,16 @@ TEST_F(BookKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
 }
 
 TEST_F(BookKeeperTest, WithoutAChangeTheBookStays) {
-  const auto keeps = keeper();
-  keeps->start();
-  ASSERT_TRUE(eventually([&] { return books_.get()->book->size() == 2; }));
+  keeper_.look();
   const auto book = books_.get()->book;
-  std::this_thread::sleep_for(std::chrono::milliseconds(static_cast<int>(2500 * kLook_s)));
+  EXPECT_EQ(book->size(), 2U);
+  clock_.advance(kStale_s);
+  EXPECT_EQ(keeper_.look(), kLook_s);
   EXPECT_EQ(books_.get()->book, book);
-  EXPECT_TRUE(told().empty()) << "only the leader tells";
+  clock_.advance(1);
+  keeper_.look();
+  EXPECT_NE(books_.get()->book, book) << "somebody waits, and it is a minute old";
+  EXPECT_TRUE(told_.empty()) << "only the leader tells";
 }
 
 TEST(HoldMeters, TellActiveHoldsFromThoseThatHaveExpired) {
@@ -109,27 +98,30 @@ TEST(HoldMeters, TellActiveHoldsFromThoseThatHaveExpired) {
   EXPECT_THAT(metrics.expose(), HasSubstr("slackline_holds{state=\"active\"} 0"));
 }
 
-// A book of thousands takes many seconds here; SIGTERM does not wait for it.
+// A book of thousands takes many seconds; SIGTERM does not wait for it.
 TEST_F(BookKeeperTest, ABookThatIsBeingWrittenIsLeftWhenItIsStopped) {
-  const double now_s = system_clock().wall_s();
-  auto cluster = a_cluster();
-  for (int i = 0; i < 50; ++i)
-    cluster.with(a_node("n" + std::to_string(i)));
-  for (int i = 0; i < 12000; ++i) {
-    auto job = a_job("job-" + std::to_string(i)).gpus(1 + i % 4).waiting().created(now_s);
-    job.intent().expected_duration_s = 600 + i % 7 * 100;
-    job.intent().deadline_s = now_s + 4000 + i;
-    cluster.with(job);
+  int asked = 0;
+  keeper_.look([&] {
+    ++asked;
+    return false;
+  });
+  const int whole = asked;
+  ASSERT_GT(whole, 4);
+  source_.show(two_that_wait());
+  for (int stops_at = 1; stops_at < whole; stops_at += 1 + whole / 20) {
+    books_.set({});
+    asked = 0;
+    keeper_.look([&] { return ++asked >= stops_at; });
+    EXPECT_EQ(books_.get()->snapshot_version, 0U) << "there was no time to write it";
+    EXPECT_LE(asked, stops_at + 9) << "stopped at " << stops_at;
   }
-  source_.show(cluster.build());
-  const auto keeps = keeper();
-  keeps->start();
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  const double stopped_s = system_clock().steady_s();
-  keeps->stop();
-  keeps->join();
-  EXPECT_LT(system_clock().steady_s() - stopped_s, 1.5);
-  EXPECT_EQ(books_.get()->snapshot_version, 0U) << "there was no time to write it";
+}
+
+TEST_F(BookKeeperTest, ItsThreadLooksUntilItIsStopped) {
+  keeper_.start();
+  EXPECT_TRUE(test::eventually([&] { return books_.get()->snapshot_version > 0; }));
+  keeper_.stop();
+  keeper_.join();
 }
 
 }  // namespace

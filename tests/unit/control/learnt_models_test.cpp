@@ -1,7 +1,5 @@
 // Teaching the daemon: on disk before it is acknowledged, fitted, published, there after a restart.
-#include <chrono>
 #include <fstream>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +7,7 @@
 #include "control/learn/models.h"
 #include "slackline/core/throughput/throughput.h"
 #include "store/database.h"
+#include "support/eventually.h"
 #include "support/fake_clock.h"
 #include "support/temporary_folder.h"
 
@@ -125,9 +124,8 @@ TEST_F(ModelsTest, ALockedDatabaseIsA503WithTheRemedyAndEverythingElseGoesOn) {
   }
   // The run waited in memory.
   ASSERT_TRUE(models->describe({"newnet", "nets", {}, {}, "a test"}));
-  for (int i = 0; i < 400 && models->known().get()->find("newnet")->types.front().samples < 16; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(models->known().get()->find("newnet")->types.front().samples, 16);
+  EXPECT_TRUE(test::eventually(
+      [&] { return models->known().get()->find("newnet")->types.front().samples == 16; }));
   EXPECT_THAT(metrics_.expose(), HasSubstr("slackline_model_store_degraded 0"));
   EXPECT_THAT(*models->problem().get(), IsEmpty());
 }

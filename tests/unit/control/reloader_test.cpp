@@ -1,7 +1,6 @@
 // A configuration file that changes under a running daemon.
 #include "control/state/reloader.h"
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "config/load.h"
+#include "support/eventually.h"
 #include "support/temporary_folder.h"
 
 namespace slackline::control {
@@ -43,11 +43,7 @@ class ReloaderTest : public ::testing::Test {
     return settings_.get()->queues.of(queue).max_pending;
   }
   bool counts(const std::string& sample) const {
-    for (int i = 0; i < 500; ++i) {
-      if (metrics_.expose().find(sample) != std::string::npos) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
+    return test::eventually([&] { return metrics_.expose().find(sample) != std::string::npos; });
   }
   static std::string reloads(const std::string& result, int count) {
     return "slackline_config_reloads_total{result=\"" + result + "\"} " + std::to_string(count) +
@@ -133,8 +129,7 @@ TEST_F(ReloaderTest, WhatNeedsARestartIsLoggedByItsKeys) {
   testing::internal::CaptureStderr();
   replace("mode: active\nqueue: {maxPending: 5}\n");
   ASSERT_TRUE(counts(reloads("loaded", 1)));
-  for (int i = 0; i < 500 && changes_ == 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(test::eventually([&] { return changes_ > 0; }));
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               AllOf(HasSubstr("configuration_needs_restart"), HasSubstr("keys=mode")));
   EXPECT_EQ(max_pending("a"), 5) << "the rest is taken";

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <map>
 #include <set>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "obs/metrics.h"
 #include "slackline/model/contract.h"
 #include "support/cluster_builder.h"
+#include "support/eventually.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
 
@@ -71,6 +73,10 @@ class SlowWriter final : public cluster::ClusterWriter {
   Status bind(const cluster::BindingOrder& order, double) override {
     const auto delay = delays.find(order.node.str());
     if (delay != delays.end()) std::this_thread::sleep_for(delay->second);
+    if (const auto answer = answers.find(order.node.str()); answer != answers.end()) {
+      ++unanswered;
+      answer->second.wait();
+    }
     MutexLock lock(mutex_);
     ++bound_[order.node.str()];
     for (const auto& [key, value] : order.annotations)
@@ -90,6 +96,8 @@ class SlowWriter final : public cluster::ClusterWriter {
     return slots_;
   }
   std::map<std::string, milliseconds> delays;
+  std::map<std::string, std::shared_future<void>> answers;  // a bind waits for its node's
+  std::atomic<int> unanswered = 0;
 
  private:
   mutable Mutex mutex_;
@@ -210,12 +218,13 @@ TEST_F(SharesTest, TwoSchedulersNeverOverbookANode) {
 
 TEST_F(SharesTest, ASlowApiServerDelaysNeitherOtherBindsNorFilters) {
   LiveSource source(cluster(2, 8, 8));
-  writer_.delays["n0"] = milliseconds(2000);
+  std::promise<void> answer;
+  writer_.answers["n0"] = answer.get_future().share();
   Extender extender(options_, known_, source, &writer_, log_, system_clock());
   std::vector<std::thread> slow;
   for (int i = 0; i < 4; ++i)
     slow.emplace_back([&, i] { bind(extender, i, "n0"); });
-  std::this_thread::sleep_for(milliseconds(100));
+  ASSERT_TRUE(test::eventually([&] { return writer_.unanswered == 4; }));
   const auto took_ms = [](const auto& call) {
     const auto began = std::chrono::steady_clock::now();
     call();
@@ -232,6 +241,7 @@ TEST_F(SharesTest, ASlowApiServerDelaysNeitherOtherBindsNorFilters) {
   }
   EXPECT_LT(best_filter, 5);
   EXPECT_LT(best_bind, 5);
+  answer.set_value();
   for (std::thread& thread : slow)
     thread.join();
   EXPECT_EQ(writer_.bound()["n0"], 4);

@@ -1,11 +1,9 @@
 #include "store/journal.h"
 
-#include <chrono>
-#include <thread>
-
 #include <gmock/gmock.h>
 
 #include "support/decisions.h"
+#include "support/eventually.h"
 #include "support/temporary_folder.h"
 
 namespace slackline::store {
@@ -165,12 +163,11 @@ TEST_F(JournalTest, OldRowsAreDeletedInSlicesAndIdsNeverComeBack) {
   open();
   journal_->append(decision(1));
   // Pruning runs behind the rows.
-  JournalPage found = page({.limit = 1000});
-  for (int i = 0; i < 2000 && found.rows.size() != 100; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  JournalPage found;
+  ASSERT_TRUE(test::eventually([&] {
     found = page({.limit = 1000});
-  }
-  ASSERT_EQ(found.rows.size(), 100U);
+    return found.rows.size() == 100;
+  }));
   EXPECT_EQ(found.rows.front().id, 8001);
   EXPECT_EQ(found.rows.back().id, 7902);
 }

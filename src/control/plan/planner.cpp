@@ -1,0 +1,168 @@
+#include "control/plan/planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
+#include "slackline/core/cluster/disown.h"
+#include "slackline/core/throughput/predictor.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr double kPlanRetry_s = 0.25;  // where the actuator did not take every write
+constexpr double kLookAnyway_s = 1.0;  // timers of the hand-over are seconds
+
+}  // namespace
+
+core::QueueOptions PlannerOptions::ask(const Settings& now, const Known& known,
+                                       const Clock& clock) const {
+  core::QueueOptions asked;
+  asked.catalog = &catalog;
+  asked.predictor = known.predictor;
+  asked.theta = now.theta;
+  asked.queues = &now.queues;
+  asked.now_wall_s = clock.wall_s();
+  asked.now_steady_s = clock.steady_s();
+  return asked;
+}
+
+std::string PlannerOptions::fingerprint(const Settings& now) const {
+  std::string text = format("{} theta={}", now.policy.name, now.theta);
+  for (const GpuTypeRule& type : catalog.types)
+    text += format(" {}={}", type.alias.str(), type.cost);
+  return format("{:016x}", slackline::fingerprint(text));
+}
+
+Planner::Planner(PlannerOptions options, const Published<Known>& known,
+                 const cluster::ClusterSource& source, Actuator& actuator,
+                 std::function<std::optional<std::int64_t>()> term, obs::MetricsRegistry& metrics,
+                 const Clock& clock)
+    : options_(std::move(options)),
+      known_(known),
+      source_(source),
+      actuator_(actuator),
+      term_of_(std::move(term)),
+      clock_(clock),
+      meters_(metrics) {}
+
+NextTurn Planner::turn(std::optional<double> woken_s, StopAsked stop) {
+  stop_ = std::move(stop);
+  if (woken_s && !changed_s_) changed_s_ = woken_s;
+  renew_term();
+  show_view();
+  const double now_s = clock_.steady_s();
+  const bool able = term_ && server_minor_ && options_.can_sign() && source_.health().trusted();
+  const SnapshotPtr seen = source_.snapshot();
+  const SnapshotPtr ours = able ? hand_over(seen, now_s, woken_s.value_or(now_s)) : nullptr;
+  may_turn_s_ = turn_pace_.worked(now_s, clock_.steady_s());
+  double due_s = now_s + kLookAnyway_s;
+  if (able) {
+    const bool due = changed_s_ || now_s >= next_plan_s_;
+    if (due && now_s >= may_plan_s_) {
+      plan(ours ? ours : actuator_.overlaid(seen).snapshot, changed_s_.value_or(now_s));
+      may_plan_s_ = plan_pace_.worked(now_s, clock_.steady_s());
+    }
+    due_s = std::min(due_s, std::max(may_plan_s_, changed_s_ ? 0 : next_plan_s_));
+  }
+  return {.if_woken_s = std::min(may_turn_s_, may_plan_s_), .at_latest_s = due_s};
+}
+
+void Planner::renew_term() {
+  const auto term = term_of_();
+  meters_.show_leads(term.has_value());
+  if (term != term_) {
+    term_ = term;
+    if (term)
+      begin_term(*term);
+    else
+      actuator_.forget();  // what was not sent yet is for the next leader to decide
+  }
+  if (term_ && !server_minor_) server_minor_ = options_.server_minor();
+}
+
+SnapshotPtr Planner::hand_over(const SnapshotPtr& seen, double now_s, double woken_s) {
+  stamp_.pin_pods_by = *server_minor_ < kTemplatesAreOpenSince ? &options_.catalog : nullptr;
+  const Actuator::Overlay ours = actuator_.overlaid(seen);
+  if (ours.gave_up && !changed_s_) changed_s_ = now_s;  // no event will say so
+  auto moves = core::hand_over(*ours.snapshot, ours.unanswered, memory_, stamp_, now_s);
+  for (OwnWrite& write : core::disown(*ours.snapshot, now_s))
+    moves.push_back(std::move(write));
+  if (moves.empty()) return ours.snapshot;
+  show_view();
+  write(std::move(moves), *seen, woken_s);
+  return nullptr;
+}
+
+void Planner::begin_term(std::int64_t term) {
+  stamp_ = {};
+  stamp_.epoch = term;
+  memory_ = {};
+  actuator_.forget();
+  changed_s_ = clock_.steady_s();
+}
+
+void Planner::plan(const SnapshotPtr& snapshot, double changed_s) {
+  const double began_s = clock_.steady_s();
+  const SettingsPtr settings = options_.settings->get();
+  const auto held_off = memory_.held_off(began_s);
+  core::QueueOptions asked = options_.ask(*settings, *known_.get(), clock_);
+  asked.held_off = &held_off;
+  asked.stop = stop_;
+  core::Queue queue = core::make_queue(*snapshot, asked, menus_);
+  if (queue.gave_up()) return;
+  const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
+  bool place_is_kept = false;
+  for (const core::Effect& effect : plan.effects) {
+    if (!effect.is_start())
+      meters_.refused();
+    else if (core::may_start(queue.task(effect.task)))
+      meters_.started();
+    else
+      place_is_kept = true;
+  }
+  const double ended_s = clock_.steady_s();
+  next_plan_s_ = next_plan(plan, place_is_kept, asked.now_wall_s, ended_s);
+  changed_s_.reset();
+  meters_.planned(ended_s - began_s);
+  meters_.show_queue(queue);
+  auto begun = core::begin_starts(*snapshot, queue, plan, options_.catalog, stamp_);
+  if (!write(std::move(begun), *snapshot, changed_s))
+    next_plan_s_ = std::min(next_plan_s_, ended_s + kPlanRetry_s);
+}
+
+double Planner::next_plan(const core::Plan& plan, bool place_is_kept, double planned_wall_s,
+                          double ended_s) const {
+  const double asked_s = plan.next_wake_s ? ended_s + (*plan.next_wake_s - planned_wall_s) : kNever;
+  return std::min(
+      {asked_s, memory_.next_let_in_s(ended_s), place_is_kept ? ended_s + kLookAnyway_s : kNever});
+}
+
+bool Planner::write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot, double woken_s) {
+  if (writes.empty()) return true;
+  if (is_asked(stop_)) return false;  // who leads next decides it again
+  const SettingsPtr settings = options_.settings->get();
+  DecisionStamp stamp{snapshot.version, settings->policy.name, {}};
+  stamp.options_hash = format("{}-{}", options_.fingerprint(*settings), known_.get()->fingerprint);
+  const auto decided = std::make_shared<const DecisionStamp>(std::move(stamp));
+  for (OwnWrite& each : writes)
+    each.decision.stamp = decided;
+  const std::size_t wanted = writes.size();
+  const std::size_t taken = actuator_.perform(std::move(writes));
+  if (taken > 0) meters_.first_write(clock_.steady_s() - woken_s);
+  return taken == wanted;
+}
+
+void Planner::show_view() {
+  PlannerView view;
+  view.active = true;
+  view.leads = term_.has_value();
+  if (options_.leader) view.leader = options_.leader();
+  if (term_)
+    for (const auto& [uid, backoff] : memory_.backoff)
+      view.backoffs[uid] = {backoff.until_s, backoff.reason};
+  if (view != *view_.get()) view_.set(std::move(view));
+}
+
+}  // namespace slackline::control

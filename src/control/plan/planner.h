@@ -1,0 +1,116 @@
+// Planner: what is decided, one turn at a time. While this replica leads, every turn moves planned
+// tasks on (core/cluster/hand_over.h), and the queue is planned (core/planning/plan.h) when
+// something changed or the last plan asked for it. Moving on and planning keep a pace each
+// (base/pace.h): a change that comes alone is followed at once, a flood of them in turns that each
+// serve many.
+//
+//   watch event, answer, term, time -> turn -> snapshot + own writes -> hand_over -> writes
+//                                                                    -> plan     -> writes
+//
+// It writes nothing without the Lease, or on a cache that may not be believed. Each term begins
+// with an empty memory: what it must know it reads from the snapshot. Whoever takes over therefore
+// goes on after any write, also in the middle of a turn's writes.
+//
+// It has no thread and waits for nothing but `server_minor`; its thread is PlannerLoop
+// (planner_loop.h). Thread-safety: view() from any thread, everything else from one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/learn/known.h"
+#include "control/plan/actuator.h"
+#include "control/plan/planner_meters.h"
+#include "control/state/planner_view.h"
+#include "control/state/settings.h"
+#include "slackline/base/pace.h"
+#include "slackline/base/published.h"
+#include "slackline/core/cluster/hand_over.h"
+
+namespace slackline::control {
+
+inline constexpr PaceLimits kTurns{.share = 0.03, .most_saved_s = 0.05, .most_rest_s = 0.1};
+inline constexpr PaceLimits kPlans{.share = 0.05, .most_saved_s = 0.05, .most_rest_s = 0.1};
+// From this minor version on, suspended Jobs take changes of their template.
+inline constexpr int kTemplatesAreOpenSince = 36;
+
+struct PlannerOptions {
+  GpuCatalog catalog;
+  const Published<Settings>* settings = nullptr;  // required
+  std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
+  // Where no planner runs: what waits for kube-scheduler is read as if it waited with us.
+  bool stock_waits = false;
+
+  // Of the API server: 36 for 1.36. Asked once, may block; nullopt: not now.
+  std::function<std::optional<int>()> server_minor = [] { return kTemplatesAreOpenSince; };
+
+  // Whether plans can be proved now: without that nothing is planned.
+  std::function<bool()> can_sign = [] { return true; };
+
+  // How the queue is read now. The settings outlive it.
+  core::QueueOptions ask(const Settings& now, const Known& known, const Clock& clock) const;
+  std::string fingerprint(const Settings& now) const;  // for the journal
+};
+
+// When the next turn is due, in steady seconds.
+struct NextTurn {
+  double if_woken_s = 0;  // not before this, whatever changes
+  double at_latest_s = 0;
+};
+
+class Planner {
+ public:
+  // `term` tells whether this replica leads, and since which election (cluster/lease/lease.h). All
+  // references outlive the planner.
+  Planner(PlannerOptions options, const Published<Known>& known,
+          const cluster::ClusterSource& source, Actuator& actuator,
+          std::function<std::optional<std::int64_t>()> term, obs::MetricsRegistry& metrics,
+          const Clock& clock);
+
+  // `woken_s`: of the first change since the last turn, steady; nullopt: there was none. A turn
+  // that is stopped writes nothing more.
+  NextTurn turn(std::optional<double> woken_s = {}, StopAsked stop = {});
+
+  // What it alone knows, renewed with every turn.
+  const Published<PlannerView>& view() const { return view_; }
+
+ private:
+  void renew_term();
+  void begin_term(std::int64_t term);
+  // Returns the snapshot with own writes; null where writes were added to them.
+  SnapshotPtr hand_over(const SnapshotPtr& seen, double now_s, double woken_s);
+  void plan(const SnapshotPtr& snapshot, double changed_s);
+  // When the queue is to be planned again though nothing changes, steady.
+  double next_plan(const core::Plan& plan, bool place_is_kept, double planned_wall_s,
+                   double ended_s) const;
+  // False where not all could be taken now.
+  bool write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot, double woken_s);
+  void show_view();
+
+  const PlannerOptions options_;
+  const Published<Known>& known_;
+  const cluster::ClusterSource& source_;
+  Actuator& actuator_;
+  const std::function<std::optional<std::int64_t>()> term_of_;
+  const Clock& clock_;
+  PlannerMeters meters_;
+  Published<PlannerView> view_;
+
+  StopAsked stop_;  // of this turn
+  std::optional<int> server_minor_;
+  std::optional<std::int64_t> term_;
+  core::PlanStamp stamp_;
+  core::HandOverMemory memory_;
+  core::TaskMenus menus_;
+  Pace turn_pace_{kTurns};
+  Pace plan_pace_{kPlans};
+  double may_turn_s_ = 0;  // steady, by their paces
+  double may_plan_s_ = 0;
+  double next_plan_s_ = 0;           // what the last plan asked for, steady
+  std::optional<double> changed_s_;  // since when the last plan is out of date; nullopt: it is not
+};
+
+}  // namespace slackline::control

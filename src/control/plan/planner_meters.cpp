@@ -1,0 +1,53 @@
+#include "control/plan/planner_meters.h"
+
+#include <vector>
+
+namespace slackline::control {
+namespace {
+
+// Fine where the goal is: 0.25 s.
+std::vector<double> first_write_bounds_s() {
+  return {0.005, 0.01,  0.025, 0.05, 0.075, 0.1, 0.125, 0.15, 0.175,
+          0.2,   0.225, 0.25,  0.3,  0.5,   1,   2.5,   5};
+}
+
+}  // namespace
+
+PlannerMeters::PlannerMeters(obs::MetricsRegistry& metrics)
+    : metrics_(metrics),
+      plan_duration_(metrics.histogram("slackline_plan_duration_seconds",
+                                       "One plan of the whole queue.", obs::latency_bounds_s())),
+      first_write_(
+          metrics.histogram("slackline_event_to_first_write_seconds",
+                            "From the change that woke the planner to its first write being sent.",
+                            first_write_bounds_s())),
+      starts_(metrics.counter("slackline_plan_starts_total", "Tasks that plans have started.")),
+      refused_(metrics.counter("slackline_plan_refused_effects_total",
+                               "Effects that cannot be carried out: stops and shrinks.")),
+      leads_(metrics.gauge("slackline_leader", "1 while this replica plans.")),
+      running_(metrics.gauge("slackline_queue_running", "Tasks with a plan of Slackline.")) {}
+
+void PlannerMeters::show_queue(const core::Queue& queue) {
+  std::map<std::pair<std::string, std::string>, double> lengths;
+  for (core::TaskIndex task = 0; task < queue.size(); ++task) {
+    const core::QueueTask& waiting = queue.task(task);
+    if (waiting.plan) continue;
+    lengths[{queue_of(*waiting.intent, waiting.key.ns),
+             std::string(to_string(waiting.intent->qos_class.value_or(QosClass::kNormal)))}] += 1;
+  }
+  for (auto& [key, gauge] : lengths_)
+    if (!lengths.contains(key)) gauge.set(0);
+  for (const auto& [key, length] : lengths) {
+    const auto at = lengths_.find(key);
+    const obs::Gauge gauge =
+        at != lengths_.end()
+            ? at->second
+            : metrics_.gauge("slackline_queue_length", "Tasks that wait, by queue and class.",
+                             {{"queue", key.first}, {"class", key.second}});
+    lengths_.emplace(key, gauge);
+    gauge.set(length);
+  }
+  running_.set(static_cast<double>(queue.state().running().size()));
+}
+
+}  // namespace slackline::control

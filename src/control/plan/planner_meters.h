@@ -1,0 +1,38 @@
+// PlannerMeters: the metrics of the planner.
+//
+// Not thread-safe, but for the scrape that reads them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "obs/metrics.h"
+#include "slackline/core/cluster/queue.h"
+#include "slackline/core/planning/plan.h"
+
+namespace slackline::control {
+
+class PlannerMeters {
+ public:
+  explicit PlannerMeters(obs::MetricsRegistry& metrics);  // which outlives it
+
+  void show_leads(bool leads) { leads_.set(leads ? 1 : 0); }
+  void show_queue(const core::Queue& queue);
+  void planned(double took_s) { plan_duration_.observe(took_s); }
+  void started() { starts_.add(); }
+  void refused() { refused_.add(); }
+  void first_write(double after_s) { first_write_.observe(after_s); }
+
+ private:
+  obs::MetricsRegistry& metrics_;
+  obs::Histogram plan_duration_;
+  obs::Histogram first_write_;
+  obs::Counter starts_;
+  obs::Counter refused_;
+  obs::Gauge leads_;
+  obs::Gauge running_;
+  std::map<std::pair<std::string, std::string>, obs::Gauge> lengths_;  // by queue and class
+};
+
+}  // namespace slackline::control
