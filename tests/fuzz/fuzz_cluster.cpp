@@ -87,12 +87,12 @@ void ask_verbs(const ClusterSnapshot& snapshot, const Pod& pod) {
   filter.catalog = &catalog();
   const FilterReply reply = core::filter_nodes(snapshot, request, filter);
   require(reply.verdicts.size() == request.node_names.size(), "every node is judged");
-  core::ScoreOptions score;
+  core::MeasureOptions score;
   score.catalog = &catalog();
   score.predictor = predictor().get();
   const core::ScoreSheet sheet = core::score_nodes(snapshot, request, score);
-  for (const core::ScoredNode& node : sheet.nodes)
-    require(node.score >= 0 && node.score <= 10, "scores are 0 to 10");
+  for (const int given : sheet.scores)
+    require(given >= 0 && given <= 10, "scores are 0 to 10");
   core::PreemptOptions options;
   options.catalog = &catalog();
   options.now_wall_s = kNow_s;

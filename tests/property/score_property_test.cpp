@@ -28,8 +28,8 @@ struct ScoreQuestion : RandomQuestion {
 };
 
 // The rank key as the header words it, from the features that the sheet shows.
-auto rank_key(const ScoreSheet& sheet, const ScoredNode& node) {
-  const TypeEstimate& type = sheet.types[node.type];
+auto rank_key(const ScoreSheet& sheet, const MeasuredNode& node) {
+  const TypeEstimate& type = sheet.measured.type_of(node);
   const double worst = std::numeric_limits<double>::infinity();
   const std::int64_t last = std::numeric_limits<std::int64_t>::max();
   const int lateness = !type.feasible ? 1 : *type.feasible ? 0 : 2;
@@ -39,34 +39,37 @@ auto rank_key(const ScoreSheet& sheet, const ScoredNode& node) {
 
 void is_monotone_in_the_rank_key(ScoreQuestion question) {
   const ScoreSheet sheet = question.ask();
-  for (const ScoredNode& a : sheet.nodes) {
-    ASSERT_TRUE(a.score >= 0 && a.score <= kPlannedScore);
-    ASSERT_EQ(a.score == kPlannedScore, a.planned && a.score > 0);
-    if (a.score == 0 || a.planned) continue;
-    ASSERT_LE(a.score, kBestUnplannedScore);
-    for (const ScoredNode& b : sheet.nodes) {
-      if (b.score == 0 || b.planned) continue;
-      const bool above = rank_key(sheet, a) < rank_key(sheet, b);
-      const bool equal = rank_key(sheet, a) == rank_key(sheet, b);
-      ASSERT_TRUE(!above || a.score > b.score || (a.score == 1 && b.score == 1));
-      ASSERT_TRUE(!equal || a.score == b.score);
+  const std::vector<MeasuredNode>& nodes = sheet.measured.nodes;
+  for (std::size_t a = 0; a < nodes.size(); ++a) {
+    const int score = sheet.scores[a];
+    ASSERT_TRUE(score >= 0 && score <= kPlannedScore);
+    ASSERT_EQ(score == kPlannedScore, nodes[a].planned && score > 0);
+    if (score == 0 || nodes[a].planned) continue;
+    ASSERT_LE(score, kBestUnplannedScore);
+    for (std::size_t b = 0; b < nodes.size(); ++b) {
+      if (sheet.scores[b] == 0 || nodes[b].planned) continue;
+      const bool above = rank_key(sheet, nodes[a]) < rank_key(sheet, nodes[b]);
+      const bool equal = rank_key(sheet, nodes[a]) == rank_key(sheet, nodes[b]);
+      ASSERT_TRUE(!above || score > sheet.scores[b] || (score == 1 && sheet.scores[b] == 1));
+      ASSERT_TRUE(!equal || score == sheet.scores[b]);
     }
   }
 }
 
 void is_zero_exactly_where_the_node_is_unknown_or_its_type_not_accepted(ScoreQuestion question) {
   const ScoreSheet sheet = question.ask();
-  for (const ScoredNode& node : sheet.nodes) {
-    const bool accepted = node.known && sheet.types[node.type].preference.has_value();
-    ASSERT_EQ(node.score > 0, accepted);
-  }
+  for (std::size_t i = 0; i < sheet.scores.size(); ++i)
+    ASSERT_EQ(sheet.scores[i] > 0, sheet.measured.is_candidate(sheet.measured.nodes[i]));
 }
 
 void counts_what_is_left_after_holds_and_the_pod(ScoreQuestion question) {
   const Pod& pod = question.request.pod;
-  for (const ScoredNode& node : question.ask().nodes) {
-    if (!node.known) continue;
-    const NodeIndex index = *question.cluster.find_node(question.names[node.node]);
+  const Measurement measured = question.ask().measured;
+  for (std::size_t i = 0; i < measured.nodes.size(); ++i) {
+    const MeasuredNode& node = measured.nodes[i];
+    if (!node.known()) continue;
+    const NodeIndex index = *question.cluster.find_node(question.names[i]);
+    ASSERT_EQ(node.index, index);
     const Resources left = question.cluster.node(index).free() -
                            held_against(question.cluster, index, pod, 0) - pod.requests;
     std::int64_t gpus = 0;
@@ -79,7 +82,7 @@ void counts_what_is_left_after_holds_and_the_pod(ScoreQuestion question) {
 }
 
 void never_shows_a_number_that_is_none(ScoreQuestion question) {
-  for (const TypeEstimate& type : question.ask().types) {
+  for (const TypeEstimate& type : question.ask().measured.types) {
     for (const auto& value : {type.cer, type.cost})
       ASSERT_TRUE(!value || std::isfinite(*value));
     ASSERT_FALSE(type.model_source.empty());

@@ -12,10 +12,16 @@
 
 namespace slackline {
 
-inline constexpr int kDecisionSchemaVersion = 1;
+// Of the features by which prioritize's candidates are written:
+//   1  preference, throughput_samples_per_s, cer, lat_s, meets_deadline, free_gpus_after,
+//      stranded_gpus
+//   2  adds planned, throughput_low, throughput_high, cost; the list is kFeatureNames of
+//      core/verbs/measure.h
+// Rows of every version are read.
+inline constexpr int kDecisionSchemaVersion = 2;
 inline constexpr std::size_t kMaxDecisionCandidates = 16;
 
-// One of the best nodes with the features that ranked it, by name.
+// One of the best nodes with its features, by name; a feature that is not known is left out.
 struct DecisionCandidate {
   std::string node;
   int score = 0;
@@ -36,7 +42,7 @@ struct DecisionRow {
   Uid pod_uid;               // the object of the decision: a pod, or the Job that carries the plan
   ObjectKey pod;             // the same
   std::string plan_id;       // empty = no plan
-  std::string policy;        // name of the scoring or scheduling policy
+  std::string policy;        // name of the ranker or of the scheduling policy
   std::string options_hash;  // fingerprint of the options it ran with
   std::uint64_t snapshot_version = 0;
   std::uint32_t nodes_asked = 0;

@@ -33,30 +33,22 @@ std::pair<JudgedNodes, JudgedNodes> split_by_verdict(const NodesRequest& request
 
 ScoreView score_view(const ClusterSnapshot& snapshot, const JudgedNodes& judged,
                      const core::ScoreSheet& sheet, std::uint32_t at) {
-  const core::ScoredNode& node = sheet.nodes[at];
+  const core::MeasuredNode& node = sheet.measured.nodes[at];
+  const core::TypeEstimate& type = sheet.measured.type_of(node);
   const Verdict verdict = judged.verdicts[at];
   ScoreView view;
-  view.node = NodeName(judged.request.node_names[node.node]);
+  view.node = NodeName(judged.request.node_names[at]);
   view.gpu_type = snapshot.node(*snapshot.find_node(view.node.str())).node->gpu_type;
   view.passes = passes(verdict);
   view.verdict = code(verdict);
   view.message = message(verdict);
-  view.score = view.passes ? node.score : 0;
-  const core::TypeEstimate& type = sheet.types[node.type];
+  view.score = view.passes ? sheet.scores[at] : 0;
   if (type.prediction) {
-    view.features.emplace_back("throughput_samples_per_s",
-                               type.prediction->throughput_samples_per_s);
-    view.features.emplace_back("throughput_low", type.prediction->low);
-    view.features.emplace_back("throughput_high", type.prediction->high);
     view.source = type.model_source;
     view.extrapolated = type.prediction->extrapolated;
   }
-  if (type.cost) view.features.emplace_back("cost", *type.cost);
-  if (type.cer) view.features.emplace_back("cer", *type.cer);
-  if (type.lat_s) view.features.emplace_back("lat_s", *type.lat_s);
   view.feasible = type.feasible;
-  view.features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
-  view.features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
+  view.features = core::named_features(core::feature_row(sheet.measured, node));
   return view;
 }
 
@@ -72,14 +64,14 @@ std::string estimate_text(const core::TypeEstimate& estimate) {
 std::string score_note(const core::ScoreSheet& passing, const core::ScoreSheet& failing) {
   std::map<std::string, std::set<std::string>> by_source;
   for (const core::ScoreSheet* sheet : {&passing, &failing})
-    for (const core::TypeEstimate& type : sheet->types)
+    for (const core::TypeEstimate& type : sheet->measured.types)
       by_source[type.model_source].insert(estimate_text(type));
   std::vector<std::string> notes;
   for (const auto& [source, types] : by_source)
     notes.push_back(source.starts_with("none")
                         ? source
                         : format("{} ({})", source, join({types.begin(), types.end()}, ", ")));
-  return format("shape {}; throughput model: {}", passing.shape.str(), join(notes, "; "));
+  return format("shape {}; throughput model: {}", passing.measured.shape.str(), join(notes, "; "));
 }
 
 }  // namespace
@@ -97,7 +89,7 @@ Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& po
   const FilterReply verdicts = core::filter_nodes(snapshot, request, filter);
   if (!verdicts.error.empty()) return fail(ErrorCode::kUnavailable, verdicts.error);
   const KnownPtr known = known_.get();
-  core::ScoreOptions score;
+  core::MeasureOptions score;
   score.catalog = &options_.catalog;
   score.predictor = known->predictor.get();
   score.theta = options_.theta();
@@ -109,14 +101,14 @@ Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& po
   view.pod = pod.key;
   view.uid = pod.uid;
   view.snapshot_version = snapshot.version;
-  view.policy = "cer";
+  view.policy = core::rankers().front()->name();
   view.model = intent.model.value_or("");
   view.problems = intent.problems;
   // kube-scheduler asks prioritize about nodes that passed, and a score depends on who is asked
   // about: the others come behind with figures only.
   const auto [passing, failing] = split_by_verdict(request, verdicts.verdicts);
   const core::ScoreSheet sheet = core::score_nodes(snapshot, passing.request, score);
-  view.deadline_s = sheet.deadline_s;
+  view.deadline_s = sheet.measured.deadline_s;
   for (const std::uint32_t at : sheet.best_first(passing.request)) {
     view.nodes.push_back(score_view(snapshot, passing, sheet, at));
     view.nodes.back().rank = static_cast<int>(view.nodes.size());

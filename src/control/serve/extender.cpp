@@ -50,26 +50,18 @@ std::vector<std::pair<std::string, std::uint32_t>> reasons(const VerdictCounts& 
   return reasons;
 }
 
-// The best nodes of an answer with the features that ranked them.
+// The best nodes of an answer with their features.
 std::vector<DecisionCandidate> top_candidates(const NodesRequest& request,
                                               const core::ScoreSheet& sheet,
                                               const PrioritizeReply& reply) {
   const std::size_t count = std::min(reply.scores.size(), kMaxDecisionCandidates);
   std::vector<DecisionCandidate> candidates(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const core::ScoredNode& node = sheet.nodes[reply.scores[i].node];
-    const core::TypeEstimate& type = sheet.types[node.type];
-    candidates[i].node = request.node_names[node.node];
-    candidates[i].score = node.score;
-    auto& features = candidates[i].features;
-    if (type.preference) features.emplace_back("preference", *type.preference);
-    if (type.prediction)
-      features.emplace_back("throughput_samples_per_s", type.prediction->throughput_samples_per_s);
-    if (type.cer) features.emplace_back("cer", *type.cer);
-    if (type.lat_s) features.emplace_back("lat_s", *type.lat_s);
-    if (type.feasible) features.emplace_back("meets_deadline", *type.feasible ? 1 : 0);
-    features.emplace_back("free_gpus_after", static_cast<double>(node.free_gpus_after));
-    features.emplace_back("stranded_gpus", static_cast<double>(node.stranded_gpus));
+    const std::uint32_t place = reply.scores[i].node;
+    candidates[i].node = request.node_names[place];
+    candidates[i].score = reply.scores[i].score;
+    candidates[i].features =
+        core::named_features(core::feature_row(sheet.measured, sheet.measured.nodes[place]));
   }
   return candidates;
 }
@@ -110,7 +102,8 @@ DecisionRow Extender::row_for(Verb verb, const ClusterSnapshot& snapshot, const 
   row.pod_uid = pod.uid;
   row.pod = pod.key;
   if (const PlanNote* plan = effective_plan(snapshot, pod)) row.plan_id = plan->id;
-  row.policy = options_.mode == Mode::kShadow ? "cer-shadow" : "cer";
+  row.policy = core::rankers().front()->name();
+  if (options_.mode == Mode::kShadow) row.policy += "-shadow";
   row.options_hash = format("{}-{}-{}", options_hash_, options_.theta(), known.fingerprint);
   row.snapshot_version = snapshot.version;
   row.nodes_asked = static_cast<std::uint32_t>(nodes_asked);
@@ -180,7 +173,7 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request,
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = known_.get();
-  core::ScoreOptions options;
+  core::MeasureOptions options;
   options.catalog = &options_.catalog;
   options.predictor = known->predictor.get();
   options.theta = options_.theta();
@@ -199,7 +192,7 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request,
                    ? std::string("no node scored")
                    : format("best {} with {}", request.node_names[reply.scores.front().node],
                             reply.scores.front().score);
-  if (sheet.gave_up) row.result = log_.count_late(Verb::kPrioritize);
+  if (sheet.measured.gave_up) row.result = log_.count_late(Verb::kPrioritize);
   row.duration_us = (clock_.steady_s() - started_s) * 1e6;
   log_.record(std::move(row));
   if (options_.mode == Mode::kShadow) return {};

@@ -1,15 +1,13 @@
 // Requested names to node indices, many at once. Private to src/core.
 #pragma once
 
-#include <limits>
 #include <vector>
 
+#include "slackline/core/verbs/measure.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
-
-inline constexpr NodeIndex kUnknownNode = std::numeric_limits<NodeIndex>::max();
 
 // The index of each name, kUnknownNode where the snapshot has no such node; indices that the
 // decoder found in the names of the same snapshot are used. A pass of its own, because independent

@@ -1,4 +1,4 @@
-// The part of the measured nodes that score_nodes() keeps. Private to src/core.
+// The ranks and places that rank_nodes() keeps. Private to src/core.
 #pragma once
 
 #include <algorithm>
@@ -13,44 +13,45 @@
 
 namespace slackline::core {
 
-// The smallest rank keys that occur, as many as have a score of their own.
-class BestGroups {
+// The smallest keys that occur, as many as have a score of their own.
+class BestRanks {
  public:
-  void add(std::uint64_t group) {
-    if (size_ == groups_.size() && group >= groups_.back()) return;
-    const auto at = std::lower_bound(groups_.begin(), end(), group);
-    if (at != end() && *at == group) return;
-    if (size_ < groups_.size()) ++size_;
-    std::move_backward(at, end() - 1, end());
-    *at = group;
+  BestRanks() { keys_.fill(std::numeric_limits<std::int64_t>::max()); }
+
+  void add(std::int64_t key) {
+    const auto at = static_cast<std::size_t>(rank(key));
+    if (at == keys_.size() || keys_[at] == key) return;
+    std::move_backward(keys_.begin() + at, keys_.end() - 1, keys_.end());
+    keys_[at] = key;
   }
 
-  // How many of them are smaller.
-  int rank(std::uint64_t group) const {
-    if (size_ > 0 && group > groups_[size_ - 1]) return static_cast<int>(size_);
-    return static_cast<int>(std::lower_bound(groups_.begin(), end(), group) - groups_.begin());
+  // How many of them are smaller. Counts all, because that needs no branch.
+  int rank(std::int64_t key) const {
+    int smaller = 0;
+    for (const std::int64_t one : keys_)
+      smaller += one < key ? 1 : 0;
+    return smaller;
   }
 
  private:
-  using Groups = std::array<std::uint64_t, kBestUnplannedScore - 1>;  // the rest scores 1
-
-  Groups::iterator end() { return groups_.begin() + static_cast<std::ptrdiff_t>(size_); }
-  Groups::const_iterator end() const {
-    return groups_.begin() + static_cast<std::ptrdiff_t>(size_);
-  }
-
-  Groups groups_{};
-  std::size_t size_ = 0;
+  std::array<std::int64_t, kBestUnplannedScore - 1> keys_;  // ascending; the rest scores 1
 };
 
 // The best kMaxScores of many nodes, in one pass: most of them cost a comparison. Planned ones are
-// better, then those of a smaller rank key: scores, which are not known yet, go the same way.
+// better, then those of a smaller key, then name: scores, which are not known yet, go the same way.
 class BestNodes {
  public:
-  void add(const ScoredNode& node) {
-    const Key key{!node.planned, node.order, node.node};
-    if (!(key < worst_)) return;
-    kept_.push_back(key);
+  struct Place {
+    bool unplanned = true;
+    std::int64_t key = std::numeric_limits<std::int64_t>::max();
+    NodeIndex index = kUnknownNode;  // in the order of names
+    std::uint32_t node = 0;          // place in the request
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+
+  void add(const Place& node) {
+    if (!(node < worst_)) return;
+    kept_.push_back(node);
     if (kept_.size() == 2 * kMaxScores) cut();
   }
 
@@ -58,19 +59,12 @@ class BestNodes {
     std::sort(kept_.begin(), kept_.end());
     if (kept_.size() > kMaxScores) kept_.resize(kMaxScores);
     std::vector<std::uint32_t> nodes;
-    for (const Key& key : kept_)
-      nodes.push_back(key.node);
+    for (const Place& place : kept_)
+      nodes.push_back(place.node);
     return nodes;
   }
 
  private:
-  struct Key {
-    bool unplanned = true;
-    std::uint64_t order = std::numeric_limits<std::uint64_t>::max();
-    std::uint32_t node = 0;
-    friend auto operator<=>(const Key&, const Key&) = default;
-  };
-
   void cut() {
     const auto last = kept_.begin() + kMaxScores - 1;
     std::nth_element(kept_.begin(), last, kept_.end());
@@ -78,8 +72,8 @@ class BestNodes {
     kept_.resize(kMaxScores);
   }
 
-  std::vector<Key> kept_;
-  Key worst_;  // that can still be among the best
+  std::vector<Place> kept_;
+  Place worst_;  // that can still be among the best
 };
 
 }  // namespace slackline::core

@@ -73,13 +73,11 @@ Response list_placements(const control::Queries& queries, Pages& pages, const Re
 Result<Listing<ScoreView>> listing_of(Result<ScoresView> view) {
   if (!view) return fail(view.error());
   Listing<ScoreView> listing{std::move(view->nodes)};
-  listing.facts = {{"pod", view->pod.str()},
-                   {"uid", view->uid.str()},
-                   {"policy", view->policy},
-                   {"model", view->model},
-                   {"note", view->note},
-                   {"problems", view->problems},
-                   {"deadline", wire::time_text(view->deadline_s)}};
+  listing.facts = {
+      {"pod", view->pod.str()},     {"uid", view->uid.str()},
+      {"policy", view->policy},     {"schemaVersion", std::int64_t{kDecisionSchemaVersion}},
+      {"model", view->model},       {"note", view->note},
+      {"problems", view->problems}, {"deadline", wire::time_text(view->deadline_s)}};
   listing.preface = format("{} {}\n", view->model.empty() ? "no model" : view->model, view->note);
   for (const std::string& problem : view->problems)
     listing.preface += printable(problem, kMaxProblem) + "\n";

@@ -136,6 +136,8 @@ void encode_facts(JsonWriter& out, const ListFacts& facts) {
     if (text != nullptr && !text->empty()) out.field(name, *text);
     const auto* texts = std::get_if<std::vector<std::string>>(&fact);
     if (texts != nullptr && !texts->empty()) strings(out, name, *texts);
+    const auto* number = std::get_if<std::int64_t>(&fact);
+    if (number != nullptr) out.field(name, *number);
   }
 }
 

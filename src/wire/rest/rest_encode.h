@@ -4,6 +4,7 @@
 // {"items":[...],"metadata":{"continue":"..."}}.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,8 +23,8 @@ void encode(JsonWriter& out, const ScoreView& view);
 void encode(JsonWriter& out, const PlacementRow& row);
 void encode(JsonWriter& out, const DecisionRow& row);
 
-// A member of a list besides its items: one text or several. Empty ones are left out.
-using ListFact = std::variant<std::string, std::vector<std::string>>;
+// A member of a list besides its items: one text, several, or a number. Empty ones are left out.
+using ListFact = std::variant<std::string, std::vector<std::string>, std::int64_t>;
 using ListFacts = std::vector<std::pair<std::string, ListFact>>;
 void encode_facts(JsonWriter& out, const ListFacts& facts);
 

@@ -98,7 +98,7 @@ TEST_F(AbsurdNumbers, AGangOfATrillionIsScoredAndFiltered) {
   const GpuCatalog catalog = default_gpu_catalog();
   const Predictor predictor({}, {});
   const auto sheet = score_nodes(snapshot, request, {.catalog = &catalog, .predictor = &predictor});
-  EXPECT_EQ(sheet.shape, (Placement{65536, 4096}));
+  EXPECT_EQ(sheet.measured.shape, (Placement{65536, 4096}));
   FilterOptions options;
   options.catalog = &catalog;
   EXPECT_TRUE(unresolvable(filter_nodes(snapshot, request, options).verdicts.front()));

@@ -7,6 +7,7 @@
 
 #include "slackline/base/text.h"
 #include "slackline/core/throughput/throughput.h"
+#include "slackline/model/decision.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::core {
@@ -39,10 +40,7 @@ ScoreSheet sheet_of(const ClusterSnapshot& cluster, const NodesRequest& request,
 
 std::vector<int> scores(const ClusterSnapshot& cluster, const PodBuilder& pod,
                         std::vector<std::string_view> names) {
-  std::vector<int> out;
-  for (const ScoredNode& node : sheet_of(cluster, request_of(pod, std::move(names))).nodes)
-    out.push_back(node.score);
-  return out;
+  return sheet_of(cluster, request_of(pod, std::move(names))).scores;
 }
 
 ClusterBuilder two_types() {
@@ -62,13 +60,9 @@ std::vector<int> scores_by_deadline(double deadline_s) {
   PodBuilder pod = a_pod("p").gpus(2).trains("bert", 64, 1000);
   pod.intent().deadline_s = 1000 + deadline_s;
   const auto request = request_of(pod, {"a1", "k1", "t1"});
-  std::vector<int> out;
-  for (const ScoredNode& node :
-       score_nodes(two_types().build(), request,
-                   {.catalog = &catalog, .predictor = &predictor, .now_wall_s = 1000})
-           .nodes)
-    out.push_back(node.score);
-  return out;
+  return score_nodes(two_types().build(), request,
+                     {.catalog = &catalog, .predictor = &predictor, .now_wall_s = 1000})
+      .scores;
 }
 
 TEST(Score, PutsTypesThatMeetTheDeadlineBeforeCheaperOnesThatDoNot) {
@@ -87,9 +81,9 @@ TEST(Score, TellsTheModelsAnswerAndItsSource) {
   const auto cluster = two_types().build();
   const auto sheet =
       sheet_of(cluster, request_of(a_pod("p").gpus(2).trains("bert", 64, 100), {"a1", "k1", "t1"}));
-  ASSERT_EQ(sheet.types.size(), 3U);
+  ASSERT_EQ(sheet.measured.types.size(), 3U);
   const auto of = [&](const char* node) {
-    return sheet.types[cluster.node_table.rows[*cluster.find_node(node)].type];
+    return sheet.measured.types[cluster.node_table.rows[*cluster.find_node(node)].type];
   };
   const TypeEstimate a100 = of("a1");
   EXPECT_EQ(a100.model_source, "fitted");
@@ -104,11 +98,12 @@ TEST(Score, TellsTheModelsAnswerAndItsSource) {
 
 TEST(Score, SaysWhenThePodGivesNoModel) {
   const auto cluster = two_types().build();
-  EXPECT_EQ(sheet_of(cluster, request_of(a_pod("p").gpus(1), {"a1"})).types[0].model_source,
-            "none: pod names no model");
+  EXPECT_EQ(
+      sheet_of(cluster, request_of(a_pod("p").gpus(1), {"a1"})).measured.types[0].model_source,
+      "none: pod names no model");
   PodBuilder no_batch = a_pod("p").gpus(1);
   no_batch.intent().model = "bert";
-  EXPECT_EQ(sheet_of(cluster, request_of(no_batch, {"a1"})).types[0].model_source,
+  EXPECT_EQ(sheet_of(cluster, request_of(no_batch, {"a1"})).measured.types[0].model_source,
             "none: pod gives no batch-size");
 }
 
@@ -140,11 +135,11 @@ TEST(Score, PrefersNotToStrandGpus) {
                            .with(a_pod("y").gpus(1).cpus(30).on("no-cpu"))
                            .build();
   const auto sheet = sheet_of(cluster, request_of(a_pod("p").gpus(1), {"balanced", "no-cpu"}));
-  EXPECT_EQ(sheet.nodes[0].free_gpus_after, 2);
-  EXPECT_EQ(sheet.nodes[1].free_gpus_after, 2);
-  EXPECT_EQ(sheet.nodes[0].stranded_gpus, 0);
-  EXPECT_EQ(sheet.nodes[1].stranded_gpus, 2);
-  EXPECT_GT(sheet.nodes[0].score, sheet.nodes[1].score);
+  EXPECT_EQ(sheet.measured.nodes[0].free_gpus_after, 2);
+  EXPECT_EQ(sheet.measured.nodes[1].free_gpus_after, 2);
+  EXPECT_EQ(sheet.measured.nodes[0].stranded_gpus, 0);
+  EXPECT_EQ(sheet.measured.nodes[1].stranded_gpus, 2);
+  EXPECT_GT(sheet.scores[0], sheet.scores[1]);
 }
 
 TEST(Score, PutsAFullNodeLastNotFirst) {
@@ -166,8 +161,8 @@ TEST(Score, UsesTheShapeOfTheGang) {
   const auto cluster = two_types().with(a_job("train").of(2).gang().gpus(4)).build();
   const auto sheet = sheet_of(
       cluster, request_of(a_pod("train-0").of_job("train").gpus(4).trains("bert", 64, 9), {"a1"}));
-  EXPECT_EQ(sheet.shape, (Placement{2, 4}));
-  EXPECT_EQ(sheet.types[0].prediction->throughput_samples_per_s,
+  EXPECT_EQ(sheet.measured.shape, (Placement{2, 4}));
+  EXPECT_EQ(sheet.measured.types[0].prediction->throughput_samples_per_s,
             predict_throughput(kFast, 64, Placement{2, 4}));
 }
 
@@ -178,19 +173,84 @@ TEST(Score, StaysFiniteWhateverTheProfileSays) {
   const auto sheet =
       sheet_of(two_types().build(),
                request_of(a_pod("p").gpus(1).trains("bert", 64, 9), {"a1", "k1"}), broken);
-  for (const TypeEstimate& type : sheet.types)
+  for (const TypeEstimate& type : sheet.measured.types)
     EXPECT_EQ(type.cer, std::nullopt);
-  EXPECT_THAT(sheet.nodes[0].score, 8);
-  EXPECT_THAT(sheet.nodes[1].score, 8);
+  EXPECT_THAT(sheet.scores[0], 8);
+  EXPECT_THAT(sheet.scores[1], 8);
 }
 
 TEST(Score, KnowsNothingOfUnknownNodes) {
   const auto cluster = two_types().build();
   const auto request = request_of(a_pod("p").gpus(1), {"new", "a1", "another"});
   const auto sheet = sheet_of(cluster, request);
-  EXPECT_FALSE(sheet.nodes[0].known);
-  EXPECT_EQ(sheet.nodes[0].score, 0);
+  EXPECT_FALSE(sheet.measured.nodes[0].known());
+  EXPECT_EQ(sheet.scores[0], 0);
   EXPECT_THAT(sheet.best_first(request), ElementsAre(1, 2, 0)) << "then by name";
+}
+
+TEST(Features, AreTheListOfTheJournalsSchemaVersion) {
+  ASSERT_EQ(kDecisionSchemaVersion, 2) << "a new list is a new version, and decision.h has both";
+  EXPECT_THAT(kFeatureNames,
+              ElementsAre("planned", "preference", "throughput_samples_per_s", "throughput_low",
+                          "throughput_high", "cost", "cer", "lat_s", "meets_deadline",
+                          "free_gpus_after", "stranded_gpus"));
+}
+
+TEST(Features, StandUnderTheirNames) {
+  Measurement measured;
+  TypeEstimate& type = measured.types.emplace_back();
+  type.preference = 1;
+  type.prediction.emplace();
+  type.prediction->throughput_samples_per_s = 20;
+  type.prediction->low = 15;
+  type.prediction->high = 25;
+  type.cost = 2;
+  type.cer = 10;
+  type.lat_s = 60;
+  type.feasible = false;
+  const MeasuredNode node{
+      .index = 0, .type = 0, .planned = true, .free_gpus_after = 3, .stranded_gpus = 2};
+  const std::vector<std::pair<std::string, double>> all = {{"planned", 1},
+                                                           {"preference", 1},
+                                                           {"throughput_samples_per_s", 20},
+                                                           {"throughput_low", 15},
+                                                           {"throughput_high", 25},
+                                                           {"cost", 2},
+                                                           {"cer", 10},
+                                                           {"lat_s", 60},
+                                                           {"meets_deadline", 0},
+                                                           {"free_gpus_after", 3},
+                                                           {"stranded_gpus", 2}};
+  EXPECT_EQ(named_features(feature_row(measured, node)), all);
+  type = {};
+  const std::vector<std::pair<std::string, double>> few = {
+      {"planned", 1}, {"free_gpus_after", 3}, {"stranded_gpus", 2}};
+  EXPECT_EQ(named_features(feature_row(measured, node)), few) << "what is not known is left out";
+}
+
+// The other way round than the default, which fills the fullest node first.
+class EmptiestFirst final : public Ranker {
+ public:
+  std::string_view name() const override { return "emptiest"; }
+  void rank(const Measurement& measured, std::span<std::int64_t> keys) const override {
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      keys[i] = -measured.nodes[i].free_gpus_after;
+  }
+};
+
+TEST(Ranker, DecidesTheOrderAndNothingElse) {
+  const auto cluster = two_types().with(a_pod("x").gpus(2).on("a1")).build();
+  const auto request =
+      request_of(a_pod("p").gpus(1).accepts({"A100"}).planned({"a1"}), {"a1", "a2", "k1", "new"});
+  const GpuCatalog catalog = default_gpu_catalog();
+  const Predictor predictor(known_models());
+  const MeasureOptions options{.catalog = &catalog, .predictor = &predictor};
+  EXPECT_THAT(score_nodes(cluster, request, options, EmptiestFirst()).scores,
+              ElementsAre(kPlannedScore, 8, 0, 0));
+  const auto free = request_of(a_pod("p").gpus(1), {"a1", "a2"});
+  EXPECT_THAT(score_nodes(cluster, free, options, EmptiestFirst()).scores, ElementsAre(7, 8));
+  EXPECT_THAT(score_nodes(cluster, free, options).scores, ElementsAre(8, 7));
+  EXPECT_EQ(rankers().front()->name(), "cer");
 }
 
 TEST(PrioritizeReply, HoldsTheBest128InAUniqueOrder) {

@@ -60,6 +60,16 @@ TEST_F(JournalTest, ARowComesBackAsItWas) {
   EXPECT_EQ(row.candidates[0].features, written.candidates[0].features);
 }
 
+TEST_F(JournalTest, ARowOfAnOlderSchemaIsReadAsItIs) {
+  DecisionRow written = decision(1);
+  written.schema_version = 1;
+  written.candidates.front().features = {{"cer", 12.5}};
+  ASSERT_TRUE(journal_->append(written));
+  const DecisionRow row = page().rows.at(0);
+  EXPECT_EQ(row.schema_version, 1);
+  EXPECT_EQ(row.candidates.front().features, written.candidates.front().features);
+}
+
 TEST_F(JournalTest, RowsSurviveARestart) {
   journal_->append(decision(1));
   open();  // the old journal flushes when it goes

@@ -41,8 +41,9 @@ TEST(RestEncode, AListCarriesItsFactsAndWhereItGoesOn) {
   score.features = {{"cer", 1.5}};
   const std::vector<ScoreView> scores = {score};
   EXPECT_EQ(
-      encode_list(scores.begin(), scores.end(), "1", {{"note", "n"}, {"model", ""}}),
-      R"({"note":"n","items":[{"node":"gpu-1","gpuType":"","passes":false,"verdict":"",)"
+      encode_list(scores.begin(), scores.end(), "1",
+                  {{"note", "n"}, {"version", 2}, {"model", ""}}),
+      R"({"note":"n","version":2,"items":[{"node":"gpu-1","gpuType":"","passes":false,"verdict":"",)"
       R"("message":"","score":0,"rank":0,"source":"","extrapolated":false,"features":{"cer":1.5}}],"metadata":{"continue":"1"}})");
 }
 
