@@ -178,6 +178,23 @@ Status simulate(const SimulateOptions& options) {
   return {};
 }
 
+// The names of all policies, and what those with options take, once per family.
+std::string policy_help() {
+  std::string help = "Policies: " + join(core::policy_names(), ", ");
+  std::string_view described;
+  for (const std::string& name : core::policy_names()) {
+    const auto policy = core::parse_policy(name);
+    if (!policy || policy->options().empty() || policy->family == described) continue;
+    described = policy->family;
+    help += format("\nOptions of {}, as in {},{}={}:", described, name,
+                   policy->options().front().name, policy->options().front().value);
+    for (const core::PolicyOption& option : policy->options())
+      help += format("\n  {}={}  {}: {}", option.name, option.value, option.allowed,
+                     option.description);
+  }
+  return help;
+}
+
 void add_platform_options(CLI::App& command, SimulateOptions& options) {
   command
       .add_option("--platform", options.platform_text,
@@ -251,10 +268,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
       ->needs(forecasts);
   command->add_option("--table", options->table, "Write the table printed here (CSV, unrounded)");
   command->add_option("--cdf", options->completions, "Draw completion times here (SVG)");
-  std::string names;
-  for (const std::string& name : core::policy_names())
-    names += (names.empty() ? "Policies: " : ", ") + name;
-  command->footer(names);
+  command->footer(policy_help());
   command->callback([&exit_code, options] {
     const Status done = simulate(*options);
     if (done) return;

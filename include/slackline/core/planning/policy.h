@@ -14,6 +14,7 @@
 //                                         following the error of finished runs
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,64 +23,35 @@
 
 namespace slackline::core {
 
-// How many GPUs a baseline gives to a task that names a number.
-enum class Counting { kAsAsked, kShrink, kIdle };
-
-// What happens when the next task in order cannot start.
-enum class Blocked {
-  kEnds,   // no task behind it is served
-  kSkips,  // the next one is tried
-  kYields  // as kSkips, and tasks beyond rescue go last
-};
-
-// SavableFirst (docs/study/policies.md); in brackets the option's name.
-struct SavableOptions {
-  enum class Preempt { kNever, kLateVictims, kResumableVictims };  // 0, 1, 2
-  enum class Place { kPrice, kCer, kArea, kPerf };                 // of savable tasks
-  enum class Order { kDeadline, kArea, kSlack, kClass };           // of savable tasks
-  enum class Rest { kRatio, kFifo, kArea };                        // order of late tasks
-
-  double p0 = 0.4;            // price of a GPU when nobody waits
-  double age = 8;             // a late task is promoted after age x base + floor
-  double floor_s = 7200;      // [floor]
-  double share = 0.125;       // of the GPUs that promoted tasks may hold
-  double headroom = 0;        // share of the GPUs kept free from late tasks
-  double calm = 0;            // the same, from savable tasks with more than an hour of slack
-  double margin = 0;          // inflation of predicted times
-  bool follow_error = false;  // [margin=auto] 1.5 x the model's measured error, at most 0.3
-  Preempt preempt = Preempt::kNever;
-  double patience_s = 300;  // [patience] a savable task asks for room when its slack is below
-  double gap = 0.75;        // what a victim must have in reserve, in run times of the preemptor
-  double protect_s = 600;   // [protect] no run is stopped before, and a victim's extra reserve
-  int max_preempts = 3;     // of one task
-  double tick_s = 60;       // [tick] planned again while a task waits; 0 = not
-  bool shrink = false;      // shrink victims rather than stop them
-  bool learn = false;       // the observed speed of a run corrects its predicted end
-  bool trade = false;  // stop the run that loses least work, and one deadline for a cheaper one
-  Place place = Place::kPrice;
-  Order order = Order::kDeadline;
-  Rest rest = Rest::kRatio;
-
-  bool preempts() const { return preempt != Preempt::kNever; }
-};
-
-struct PolicyOptions {
-  Counting counting = Counting::kAsAsked;
-  bool in_order = false;  // tetris/fifo
-  Blocked blocked = Blocked::kEnds;
-  SavableOptions savable;
-};
-
 class Planning;
 
+// One of a policy's options, and its value in effect.
+struct PolicyOption {
+  std::string_view name;
+  std::string value;             // as it would be written
+  std::string allowed;           // "a number from 0 to 1", "ratio or fifo or area"
+  std::string_view description;  // with the unit
+};
+
+// How a policy decides, with its options. Immutable and thread-safe.
+class PolicyRule {
+ public:
+  virtual ~PolicyRule() = default;
+
+  virtual void serve(Planning& planning) const = 0;
+  virtual bool preempts() const = 0;
+  virtual std::vector<PolicyOption> options() const = 0;
+};
+
 struct Policy {
-  std::string name;         // as written
-  std::string_view family;  // its name in reports: without variants, "savable-first"
-  void (*serve)(Planning& planning, const PolicyOptions& options) = nullptr;
-  PolicyOptions options;
+  std::string name;                        // as written
+  std::string_view family;                 // its name in reports: without variants, "savable-first"
+  std::shared_ptr<const PolicyRule> rule;  // never null where parse_policy made it
 
   // Whether a run that it started may be stopped again.
-  bool preempts() const { return options.savable.preempts(); }
+  bool preempts() const { return rule->preempts(); }
+  // With their values in effect; empty where the policy takes none.
+  std::vector<PolicyOption> options() const { return rule->options(); }
 };
 
 // kInvalidArgument names what is unknown and what is allowed.

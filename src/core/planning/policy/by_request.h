@@ -6,9 +6,21 @@
 #include <algorithm>
 #include <optional>
 
-#include "planning.h"
+#include "policy_kind.h"
 
 namespace slackline::core {
+
+// How many GPUs a baseline gives to a task that names a number.
+enum class Counting { kAsAsked, kShrink, kIdle };
+
+struct RequestOptions {
+  Counting counting = Counting::kAsAsked;
+};
+
+inline constexpr PolicyVariant<RequestOptions> kCountings[] = {
+    {"shrink", [](RequestOptions& options) { options.counting = Counting::kShrink; }},
+    {"idle", [](RequestOptions& options) { options.counting = Counting::kIdle; }},
+};
 
 // The placement with exactly min(gpus, the largest of the menu) GPUs that fits now, on the fewest
 // nodes; with kShrink of fewer GPUs where none fits; with kIdle the fastest that fits.
@@ -18,7 +30,7 @@ std::optional<ChoiceIndex> by_request(const Planning& planning, TaskIndex task, 
 // Serves the waiting tasks by `key(task)` ascending, then arrival; the first that gets no placement
 // ends the call.
 template <class Key>
-void serve_in_order(Planning& planning, const PolicyOptions& options, const Key& key) {
+void serve_in_order(Planning& planning, const RequestOptions& options, const Key& key) {
   if (planning.idle() == 0) return;
   std::vector<TaskIndex> queue(planning.state().waiting().begin(),
                                planning.state().waiting().end());

@@ -28,9 +28,7 @@ std::vector<std::int64_t> rooms(const Planning& planning) {
   return room;
 }
 
-}  // namespace
-
-void serve_capacity(Planning& planning, const PolicyOptions& options) {
+void serve_capacity(Planning& planning, const RequestOptions& options) {
   if (planning.state().waiting().empty()) return;
   std::vector<std::int64_t> room = rooms(planning);
   std::vector<bool> blocked(room.size(), false);
@@ -51,6 +49,13 @@ void serve_capacity(Planning& planning, const PolicyOptions& options) {
       blocked[type] = true;
     }
   }
+}
+
+}  // namespace
+
+PolicyKind capacity_kind() {
+  return kind_of<RequestOptions>(
+      {"capacity", "capacity", serve_capacity, std::span(kCountings).first(1)});
 }
 
 }  // namespace slackline::core

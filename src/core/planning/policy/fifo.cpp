@@ -4,8 +4,16 @@
 
 namespace slackline::core {
 
-void serve_fifo(Planning& planning, const PolicyOptions& options) {
+namespace {
+
+void serve_fifo(Planning& planning, const RequestOptions& options) {
   serve_in_order(planning, options, [&](TaskIndex t) { return planning.task(t).submit_s; });
+}
+
+}  // namespace
+
+PolicyKind fifo_kind() {
+  return kind_of<RequestOptions>({"fifo", "fifo", serve_fifo, kCountings});
 }
 
 }  // namespace slackline::core

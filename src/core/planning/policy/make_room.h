@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "planning.h"
+#include "savable_options.h"
 
 namespace slackline::core {
 

@@ -6,10 +6,18 @@
 
 namespace slackline::core {
 
-void serve_min_min(Planning& planning, const PolicyOptions& options) {
+namespace {
+
+void serve_min_min(Planning& planning, const RequestOptions& options) {
   serve_in_order(planning, options, [&](TaskIndex t) {
     return std::pair(planning.task(t).deadline_s, planning.task(t).submit_s);
   });
+}
+
+}  // namespace
+
+PolicyKind min_min_kind() {
+  return kind_of<RequestOptions>({"min-min", "min-min", serve_min_min, kCountings});
 }
 
 }  // namespace slackline::core

@@ -59,7 +59,7 @@ void Planning::wake_when_pools_open() {
 
 Plan plan(PlanState& state, double now_s, const Policy& policy) {
   Planning planning(state, now_s);
-  policy.serve(planning, policy.options);
+  policy.rule->serve(planning);
   planning.wake_when_pools_open();
   return planning.take();
 }

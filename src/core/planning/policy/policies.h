@@ -1,17 +1,19 @@
-// The policies, one file each; the registry names them.
+// The policies, one file each; the registry lists them.
 #pragma once
 
-#include "planning.h"
+#include "policy_kind.h"
 
 namespace slackline::core {
 
-void serve_fifo(Planning& planning, const PolicyOptions& options);
-void serve_min_min(Planning& planning, const PolicyOptions& options);
-void serve_weighted_fair(Planning& planning, const PolicyOptions& options);
-void serve_capacity(Planning& planning, const PolicyOptions& options);
-void serve_tetris_perf(Planning& planning, const PolicyOptions& options);
-void serve_tetris_cer(Planning& planning, const PolicyOptions& options);
-void serve_qos(Planning& planning, const PolicyOptions& options);
-void serve_savable_first(Planning& planning, const PolicyOptions& options);
+PolicyKind fifo_kind();
+PolicyKind min_min_kind();
+PolicyKind weighted_fair_kind();
+PolicyKind capacity_kind();
+PolicyKind tetris_perf_kind();
+PolicyKind tetris_cer_kind();
+PolicyKind qos_kind();
+PolicyKind savable_kind();
+PolicyKind savable_p_kind();
+PolicyKind default_kind();
 
 }  // namespace slackline::core

@@ -15,6 +15,22 @@
 namespace slackline::core {
 namespace {
 
+// What happens when the next task in order cannot start.
+enum class Blocked {
+  kEnds,   // no task behind it is served
+  kSkips,  // the next one is tried
+  kYields  // as kSkips, and tasks beyond rescue go last
+};
+
+struct QosOptions {
+  Blocked blocked = Blocked::kEnds;
+};
+
+constexpr PolicyVariant<QosOptions> kBlocking[] = {
+    {"skip", [](QosOptions& options) { options.blocked = Blocked::kSkips; }},
+    {"yield", [](QosOptions& options) { options.blocked = Blocked::kYields; }},
+};
+
 struct RankedTask {
   TaskIndex task;
   ChoiceIndex choice;
@@ -36,9 +52,7 @@ RankedTask queued(const Planning& planning, TaskIndex t, Blocked blocked) {
   return {t, choice, late && yields, slack_s};
 }
 
-}  // namespace
-
-void serve_qos(Planning& planning, const PolicyOptions& options) {
+void serve_qos(Planning& planning, const QosOptions& options) {
   if (planning.idle() == 0) return;
   std::vector<RankedTask> queue;
   for (const TaskIndex task : planning.state().waiting())
@@ -55,6 +69,12 @@ void serve_qos(Planning& planning, const PolicyOptions& options) {
     else if (options.blocked == Blocked::kEnds)
       return;
   }
+}
+
+}  // namespace
+
+PolicyKind qos_kind() {
+  return kind_of<QosOptions>({"qos", "qos", serve_qos, kBlocking});
 }
 
 }  // namespace slackline::core

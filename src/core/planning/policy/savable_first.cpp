@@ -17,7 +17,7 @@
 #include <tuple>
 
 #include "make_room.h"
-#include "policies.h"
+#include "savable_options.h"
 #include "slackline/core/planning/deadline.h"
 
 namespace slackline::core {
@@ -47,7 +47,7 @@ class SavableFirst {
   SavableFirst(Planning& planning, const SavableOptions& options)
       : planning_(planning),
         options_(options),
-        margin_(options.follow_error ? margin_of(planning.state().error()) : options.margin),
+        margin_(options.margin ? *options.margin : margin_of(planning.state().error())),
         room_(planning, options, margin_) {}
 
   void call() {
@@ -258,8 +258,8 @@ class SavableFirst {
 
 }  // namespace
 
-void serve_savable_first(Planning& planning, const PolicyOptions& options) {
-  SavableFirst(planning, options.savable).call();
+void serve_savable_first(Planning& planning, const SavableOptions& options) {
+  SavableFirst(planning, options).call();
 }
 
 }  // namespace slackline::core

@@ -12,6 +12,13 @@
 namespace slackline::core {
 namespace {
 
+struct TetrisOptions {
+  bool in_order = false;
+};
+
+constexpr PolicyVariant<TetrisOptions> kInOrder[] = {
+    {"fifo", [](TetrisOptions& options) { options.in_order = true; }}};
+
 using Fixed = ChoiceIndex (*)(const PlacementMenu&);
 
 ChoiceIndex most_effective(const PlacementMenu& menu) {
@@ -54,7 +61,7 @@ std::vector<PackedTask> queue_of(const Planning& planning, Fixed fixed) {
   return queue;
 }
 
-void serve(Planning& planning, const PolicyOptions& options, Fixed fixed) {
+void serve_packed(Planning& planning, const TetrisOptions& options, Fixed fixed) {
   if (planning.idle() == 0) return;
   std::vector<PackedTask> queue = queue_of(planning, fixed);
   if (!options.in_order)
@@ -70,14 +77,22 @@ void serve(Planning& planning, const PolicyOptions& options, Fixed fixed) {
   }
 }
 
-}  // namespace
-
-void serve_tetris_perf(Planning& planning, const PolicyOptions& options) {
-  serve(planning, options, fastest);
+void serve_tetris_perf(Planning& planning, const TetrisOptions& options) {
+  serve_packed(planning, options, fastest);
 }
 
-void serve_tetris_cer(Planning& planning, const PolicyOptions& options) {
-  serve(planning, options, most_effective);
+void serve_tetris_cer(Planning& planning, const TetrisOptions& options) {
+  serve_packed(planning, options, most_effective);
+}
+
+}  // namespace
+
+PolicyKind tetris_perf_kind() {
+  return kind_of<TetrisOptions>({"tetris+perf", "tetris+perf", serve_tetris_perf, kInOrder});
+}
+
+PolicyKind tetris_cer_kind() {
+  return kind_of<TetrisOptions>({"tetris+cer", "tetris+cer", serve_tetris_cer, kInOrder});
 }
 
 }  // namespace slackline::core

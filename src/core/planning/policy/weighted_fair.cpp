@@ -6,11 +6,20 @@
 
 namespace slackline::core {
 
-void serve_weighted_fair(Planning& planning, const PolicyOptions& options) {
+namespace {
+
+void serve_weighted_fair(Planning& planning, const RequestOptions& options) {
   serve_in_order(planning, options, [&](TaskIndex t) {
     const PlanTask& task = planning.task(t);
     return std::pair(0.5 * task.submit_s + 0.5 * task.deadline_s, task.id);
   });
+}
+
+}  // namespace
+
+PolicyKind weighted_fair_kind() {
+  return kind_of<RequestOptions>(
+      {"weighted-fair", "weighted-fair", serve_weighted_fair, kCountings});
 }
 
 }  // namespace slackline::core

@@ -1,0 +1,42 @@
+// The options of SavableFirst (docs/study/policies.md); in brackets an option's name where it is
+// not the field's. Private to src/core.
+#pragma once
+
+#include <optional>
+
+#include "planning.h"
+
+namespace slackline::core {
+
+struct SavableOptions {
+  enum class Preempt { kNever, kLateVictims, kResumableVictims };  // 0, 1, 2
+  enum class Place { kPrice, kCer, kArea, kPerf };
+  enum class Order { kDeadline, kArea, kSlack, kClass };
+  enum class Rest { kRatio, kFifo, kArea };
+
+  double p0 = 0.4;
+  double age = 8;
+  double floor_s = 7200;  // [floor]
+  double share = 0.125;
+  double headroom = 0;
+  double calm = 0;
+  std::optional<double> margin = 0;  // nullopt follows the error of finished runs
+  Preempt preempt = Preempt::kNever;
+  double patience_s = 300;  // [patience]
+  double gap = 0.75;
+  double protect_s = 600;  // [protect]
+  int max_preempts = 3;
+  double tick_s = 60;  // [tick]
+  bool shrink = false;
+  bool learn = false;
+  bool trade = false;
+  Place place = Place::kPrice;
+  Order order = Order::kDeadline;
+  Rest rest = Rest::kRatio;
+
+  bool preempts() const { return preempt != Preempt::kNever; }
+};
+
+void serve_savable_first(Planning& planning, const SavableOptions& options);
+
+}  // namespace slackline::core
