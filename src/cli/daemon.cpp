@@ -39,6 +39,7 @@
 #include "http/routes/health_routes.h"
 #include "http/routes/history_routes.h"
 #include "http/routes/model_routes.h"
+#include "http/routes/openapi.h"
 #include "http/routes/pages.h"
 #include "http/routes/queue_routes.h"
 #include "http/server/server.h"
@@ -221,6 +222,7 @@ void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerS
   http::add_model_routes(router, *queries, *models, pages,
                          static_cast<std::size_t>(door.limits.max_body_bytes));
   http::add_health_routes(router, *health, metrics, [this] { refresh_metrics(); });
+  http::add_openapi_route(router);
 }
 
 // What waits while nobody leads; a dump has no leader.

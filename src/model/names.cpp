@@ -40,13 +40,6 @@ std::string_view message(Verdict verdict) {
   return kVerdictWords[static_cast<std::size_t>(verdict)].message;
 }
 
-namespace {
-
-constexpr std::array kVerbs = {Verb::kFilter, Verb::kPrioritize, Verb::kPreempt, Verb::kBind,
-                               Verb::kPlan,   Verb::kMove,       Verb::kSuspend};
-
-}  // namespace
-
 std::string_view to_string(Verb verb) {
   switch (verb) {
     case Verb::kFilter:

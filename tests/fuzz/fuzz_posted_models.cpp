@@ -4,7 +4,7 @@
 
 #include "fuzz/fuzz.h"
 #include "wire/rest/model_codec.h"
-#include "wire/rest/rest_encode.h"
+#include "wire/rest/rows.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;

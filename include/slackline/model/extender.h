@@ -5,6 +5,7 @@
 // they came.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +23,8 @@ namespace slackline {
 // plan a start, move a planned task to other nodes, suspend it again. The journal keeps all of
 // them.
 enum class Verb : std::uint8_t { kFilter, kPrioritize, kPreempt, kBind, kPlan, kMove, kSuspend };
+inline constexpr std::array kVerbs = {Verb::kFilter, Verb::kPrioritize, Verb::kPreempt, Verb::kBind,
+                                      Verb::kPlan,   Verb::kMove,       Verb::kSuspend};
 std::string_view to_string(Verb verb);
 std::optional<Verb> parse_verb(std::string_view text);
 std::string verb_names();  // "filter, prioritize, ...", for messages

@@ -23,6 +23,7 @@ struct QueueRow {
   std::string state;   // "waiting", "starting" (planned, not all pods bound) or "running"
   std::string reason;  // why it waits; empty = it has a plan
   double created_s = 0;
+  double age_s = 0;  // since then
   std::optional<double> deadline_s;
   // Until the last moment to start on the fastest placement; of a task that has a plan the margin.
   // Signed.
@@ -58,6 +59,8 @@ struct QueueView {
   bool active = true;             // false: the replica that answers releases nothing
   bool leads = false;             // the replica that answers plans
   std::string leader;             // who plans; empty: nobody
+
+  double forecast_age_s() const { return forecast_s > 0 ? now_s - forecast_s : 0; }
 };
 
 }  // namespace slackline

@@ -34,15 +34,20 @@ struct GpuPoolView {
   std::vector<GpuUseView> gpus;
 };
 
+// How far what the daemon knows of the cluster can be relied on.
+struct CacheView {
+  bool synced = false;
+  bool stale = false;
+  double age_s = 0;
+  std::string detail;
+};
+
 // GET /v1/cluster
 struct ClusterView {
   std::string mode;     // "shadow", "advise"
   std::string version;  // of the daemon
   std::uint64_t snapshot_version = 0;
-  bool synced = false;
-  bool stale = false;
-  double cache_age_s = 0;
-  std::string cache_detail;
+  CacheView cache;
   std::int64_t nodes = 0;
   std::int64_t pods_bound = 0;
   std::int64_t pods_unbound = 0;

@@ -62,12 +62,9 @@ ClusterView Queries::cluster() const {
   view.mode = to_string(options_.mode);
   view.version = version_;
   view.snapshot_version = snapshot->version;
-  view.synced = health.synced;
-  view.stale = health.stale;
-  view.cache_age_s = health.age_s;
-  view.cache_detail = health.detail;
-  if (view.cache_detail.empty() && snapshot->taken_on_trust)
-    view.cache_detail = "a dump: its plans and rights are accepted without checks";
+  view.cache = {health.synced, health.stale, health.age_s, health.detail};
+  if (view.cache.detail.empty() && snapshot->taken_on_trust)
+    view.cache.detail = "a dump: its plans and rights are accepted without checks";
   view.nodes = static_cast<std::int64_t>(snapshot->nodes.size());
   for (const NodeStatePtr& state : snapshot->nodes)
     view.pods_bound += static_cast<std::int64_t>(state->pods.size());

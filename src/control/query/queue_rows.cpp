@@ -60,6 +60,7 @@ class RowMaker {
     row.qos_class = to_string(task.intent->qos_class.value_or(QosClass::kNormal));
     row.model = task.intent->model.value_or("");
     row.created_s = task.created_s;
+    row.age_s = sight_.now_s - task.created_s;
     row.deadline_s = task.deadline_s;
     if (task.deadline_s && task.length_known && !menu.empty())
       row.slack_s = *task.deadline_s - sight_.now_s - menu.fastest().lat_s;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,11 +17,7 @@
 #include "slackline/base/result.h"
 #include "slackline/base/text.h"
 #include "wire/format/cells.h"
-#include "wire/rest/history_codec.h"
-#include "wire/rest/model_codec.h"
-#include "wire/rest/queue_codec.h"
-#include "wire/rest/rest_encode.h"
-#include "wire/rest/rest_text.h"
+#include "wire/rest/rows.h"
 
 namespace slackline::http {
 
@@ -49,19 +44,18 @@ std::string given(const Request& request, std::string_view name);
 Result<std::int64_t> number(const Request& request, std::string_view name, std::int64_t otherwise,
                             std::int64_t low, std::int64_t high);
 
-// The rows of a list and its other members. `preface` is printed above the table. A list with a
-// wider table for people has wide_table(). `widths`: of the columns of the whole table, if it is
-// shown in parts.
+// The rows of a list. `facts`: its other members, as a JSON object; `preface` is printed above the
+// table. `widths`: of the columns of the whole table, if it is shown in parts.
 template <class T>
 struct Listing {
   std::vector<T> rows;
-  wire::ListFacts facts{};
+  std::string facts{};
   std::string preface{};
-  std::function<wire::TextTable(const std::vector<T>&)> wide_table{};
   std::map<Output, std::vector<std::size_t>> widths{};
 
   wire::TextTable table(Output output) const {
-    return wide_table && output != Output::kTable ? wide_table(rows) : wire::table_of(rows);
+    return wire::table_of(rows,
+                          output == Output::kTable ? wire::Width::kNarrow : wire::Width::kWide);
   }
 };
 
@@ -93,8 +87,7 @@ Response show(const Request& request, const Listing<T>& listing, const Rest& res
         text(listing.preface +
              (known == listing.widths.end() ? table.str() : table.str(known->second)) + more);
   } else {
-    std::string body =
-        wire::encode_list(listing.rows.begin(), listing.rows.end(), rest.next, listing.facts);
+    std::string body = wire::encode_list(listing.rows, rest.next, listing.facts);
     response = *output == Output::kYaml ? yaml(body) : json(std::move(body));
   }
   if (!rest.next.empty()) response.headers.emplace_back(kContinueHeader, rest.next);
@@ -107,11 +100,7 @@ Listing<T> part_of(const Listing<T>& whole, std::size_t begin, std::size_t end) 
   const auto at = [&](std::size_t i) {
     return whole.rows.begin() + static_cast<std::ptrdiff_t>(i);
   };
-  return {{at(begin), at(end)},
-          whole.facts,
-          begin == 0 ? whole.preface : "",
-          whole.wide_table,
-          whole.widths};
+  return {{at(begin), at(end)}, whole.facts, begin == 0 ? whole.preface : "", whole.widths};
 }
 
 // The requested part of a list. make() returns the whole list, or an error; it is not called if the

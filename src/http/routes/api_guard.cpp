@@ -1,6 +1,5 @@
 #include "http/routes/api_guard.h"
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,29 +32,11 @@ std::string token_of(std::string_view authorization) {
   return std::string(trim(authorization.substr(kScheme.size())));
 }
 
-// By what a query limits the answer to one namespace; a route that is not here answers for all.
-struct Limit {
-  std::string_view method;
-  std::string_view pattern;
-  std::string_view parameter;
-};
-constexpr std::array<Limit, 6> kLimits = {{
-    {"GET", "/v1/tasks", "namespace"},
-    {"GET", "/v1/queue", "namespace"},
-    {"GET", "/v1/history", "namespace"},
-    {"GET", "/v1/scores", "pod"},  // NAMESPACE/NAME
-    {"GET", "/v1/decisions", "pod"},
-    {"POST", "/v1/scores", "namespace"},
-}};
-
 std::string namespace_of(const Route& route, const Request& request) {
   if (const auto ns = request.params.find("ns"); ns != request.params.end()) return ns->second;
-  for (const Limit& limit : kLimits) {
-    if (route.method != limit.method || route.pattern != limit.pattern) continue;
-    const auto given = request.query.find(limit.parameter);
-    return given == request.query.end() ? "" : given->second.substr(0, given->second.find('/'));
-  }
-  return {};
+  if (route.namespace_parameter.empty()) return {};
+  const auto given = request.query.find(route.namespace_parameter);
+  return given == request.query.end() ? "" : given->second.substr(0, given->second.find('/'));
 }
 
 std::string how_to_grant(const ApiDemand& demand, const std::string& user) {

@@ -7,23 +7,19 @@
 #include <vector>
 
 #include "http/routes/answers.h"
+#include "http/routes/openapi.h"
 #include "slackline/base/text.h"
 #include "wire/kube/manifest.h"
-#include "wire/rest/optional_cells.h"
-#include "wire/rest/rest_encode.h"
-#include "wire/rest/rest_text.h"
 #include "wire/rest/status_codec.h"
 
-namespace slackline {
-
-// src/http/routes/openapi.json, compiled in.
-extern const std::vector<std::pair<std::string_view, std::string_view>> kOpenApi;
-
-namespace http {
+namespace slackline::http {
 namespace {
 
 constexpr std::size_t kMaxManifest = std::size_t{1} << 20;
 constexpr std::size_t kMaxProblem = 200;
+constexpr const char* kManifestBody =
+    R"({"application/json":{"schema":{"type":"object","description":"A Pod or a Job"}},)"
+    R"("application/yaml":{"schema":{"type":"string"}}})";
 
 Result<ObjectKey> object_key(std::string_view text, std::string_view field) {
   const std::size_t slash = text.find('/');
@@ -37,6 +33,10 @@ Result<ObjectKey> object_key(std::string_view text, std::string_view field) {
 Response get_cluster(const control::Queries& queries, Pages&, const Request& request) {
   const ClusterView view = queries.cluster();
   return one(request, wire::encode_one(view), wire::text_of(view));
+}
+
+Response list_nodes(const control::Queries& queries, Pages& pages, const Request& request) {
+  return list(request, pages, [&] { return queries.nodes(); });
 }
 
 Response list_tasks(const control::Queries& queries, Pages& pages, const Request& request) {
@@ -63,21 +63,13 @@ Response get_task(const control::Queries& queries, Pages&, const Request& reques
 Response list_placements(const control::Queries& queries, Pages& pages, const Request& request) {
   return show_page(request, pages, [&]() -> Result<Listing<PlacementRow>> {
     SLACKLINE_ASSIGN(PlacementsView view, queries.placements(path_key(request)));
-    Listing<PlacementRow> listing{std::move(view.rows)};
-    listing.facts = {{"task", view.task.str()}, {"model", view.model}, {"note", view.note}};
-    listing.preface = view.note + "\n";
-    return listing;
+    return Listing<PlacementRow>{std::move(view.rows), wire::encode_one(view), view.note + "\n"};
   });
 }
 
 Result<Listing<ScoreView>> listing_of(Result<ScoresView> view) {
   if (!view) return fail(view.error());
-  Listing<ScoreView> listing{std::move(view->nodes)};
-  listing.facts = {
-      {"pod", view->pod.str()},     {"uid", view->uid.str()},
-      {"policy", view->policy},     {"schemaVersion", std::int64_t{kDecisionSchemaVersion}},
-      {"model", view->model},       {"note", view->note},
-      {"problems", view->problems}, {"deadline", wire::time_text(view->deadline_s)}};
+  Listing<ScoreView> listing{std::move(view->nodes), wire::encode_one(*view)};
   listing.preface = format("{} {}\n", view->model.empty() ? "no model" : view->model, view->note);
   for (const std::string& problem : view->problems)
     listing.preface += printable(problem, kMaxProblem) + "\n";
@@ -133,37 +125,107 @@ Response list_decisions(const control::Queries& queries, Pages&, const Request& 
   return show(request, Listing<DecisionRow>{page->rows}, Rest{next});
 }
 
+// The same for a pod that exists and for a manifest.
+Operation judges_nodes(std::string id, std::string summary,
+                       std::vector<Operation::Failure> failures) {
+  return answers_list<ScoreView>(std::move(id), std::move(summary), "Nodes, best first",
+                                 std::move(failures), wire::members_of<ScoresView>());
+}
+
+Parameter verb_parameter() {
+  std::string names;
+  for (const Verb verb : kVerbs)
+    names += format("{}\"{}\"", names.empty() ? "" : ",", to_string(verb));
+  return {.name = "verb", .schema = format(R"({{"type":"string","enum":[{}]}})", names)};
+}
+
+using Answer = Response (*)(const control::Queries&, Pages&, const Request&);
+
+// Adds the routes of the cluster, its nodes and its tasks. `bind` makes a handler of an answer.
+template <class Bind>
+void add_cluster_routes(Router& router, const Bind& bind) {
+  router.add(
+      {.method = "GET",
+       .pattern = "/v1/cluster",
+       .handler = bind(get_cluster),
+       .parameters = std::vector{output_parameter()},
+       .operation = answers_one<ClusterView>("getCluster", "The cluster as the daemon sees it",
+                                             "Totals, GPU pools, cache state")});
+  router.add(
+      {.method = "GET",
+       .pattern = "/v1/nodes",
+       .handler = bind(list_nodes),
+       .parameters = list_parameters(),
+       .operation = answers_list<NodeView>("listNodes", "Nodes with their GPUs: used, held, free",
+                                           "A page of nodes", {list_is_gone()})});
+  router.add({.method = "GET",
+              .pattern = "/v1/tasks",
+              .handler = bind(list_tasks),
+              .parameters = list_parameters({namespace_parameter()}),
+              .namespace_parameter = "namespace",
+              .operation = answers_list<TaskView>("listTasks", "GPU tasks: Jobs, gangs, pods",
+                                                  "A page of tasks", {list_is_gone()})});
+  router.add({.method = "GET",
+              .pattern = "/v1/tasks/{ns}/{name}",
+              .handler = bind(get_task),
+              .parameters = std::vector{output_parameter()},
+              .operation = answers_one<TaskView>("getTask", "One task", "The task", {{404}})});
+  router.add(
+      {.method = "GET",
+       .pattern = "/v1/tasks/{ns}/{name}/placements",
+       .handler = bind(list_placements),
+       .parameters = list_parameters(),
+       .operation = answers_list<PlacementRow>(
+           "listPlacements", "Every shape and GPU type: Lat, throughput, cost, CER, feasible",
+           "Shapes, best CER first", {{404}, list_is_gone()}, wire::members_of<PlacementsView>())});
+}
+
+template <class Bind>
+void add_decision_routes(Router& router, const Bind& bind) {
+  Parameter pod = pod_parameter();
+  pod.required = true;
+  router.add({.method = "GET",
+              .pattern = "/v1/scores",
+              .handler = bind(get_scores),
+              .parameters = list_parameters({pod}),
+              .namespace_parameter = "pod",
+              .operation = judges_nodes("getScores",
+                                        "How filter and prioritize judge every node for a pod now",
+                                        {{400}, {404}, list_is_gone()})});
+  Parameter ns = namespace_parameter("Namespace of the manifest");
+  ns.schema = R"({"type":"string","default":"default"})";
+  Operation tries = judges_nodes("tryManifest",
+                                 "How filter and prioritize would judge every node for a "
+                                 "manifest; nothing is created or journalled",
+                                 {{400}, list_is_gone()});
+  tries.body = kManifestBody;
+  router.add({.method = "POST",
+              .pattern = "/v1/scores",
+              .handler = bind(post_scores),
+              .max_body = kMaxManifest,
+              .parameters = list_parameters({ns}),
+              .namespace_parameter = "namespace",
+              .operation = std::move(tries)});
+  router.add(
+      {.method = "GET",
+       .pattern = "/v1/decisions",
+       .handler = bind(list_decisions),
+       .parameters = journal_parameters({pod_parameter(), verb_parameter()}),
+       .namespace_parameter = "pod",
+       .operation = answers_list<DecisionRow>("listDecisions", "The decision journal, newest first",
+                                              "A page of decisions", {{400}, {503}})});
+}
+
 }  // namespace
 
 void add_api_routes(Router& router, const control::Queries& queries, Pages& pages) {
-  const auto get = [&router, &queries, &pages](
-                       const char* pattern, std::vector<std::string> parameters,
-                       Response (*handler)(const control::Queries&, Pages&, const Request&)) {
-    Route route{"GET", pattern, [handler, &queries, &pages](const Request& request) {
-                  return handler(queries, pages, request);
-                }};
-    route.parameters = std::move(parameters);
-    router.add(std::move(route));
+  const auto bind = [&queries, &pages](Answer answer) {
+    return [answer, &queries, &pages](const Request& request) {
+      return answer(queries, pages, request);
+    };
   };
-  get("/v1/cluster", {"output"}, get_cluster);
-  get("/v1/nodes", {"output", "limit", "continue"},
-      [](const control::Queries& queries_, Pages& pages_, const Request& request) {
-        return list(request, pages_, [&] { return queries_.nodes(); });
-      });
-  get("/v1/tasks", {"output", "limit", "continue", "namespace"}, list_tasks);
-  get("/v1/tasks/{ns}/{name}", {"output"}, get_task);
-  get("/v1/tasks/{ns}/{name}/placements", {"output", "limit", "continue"}, list_placements);
-  get("/v1/scores", {"output", "limit", "continue", "pod"}, get_scores);
-  Route tried{
-      "POST", "/v1/scores",
-      [&queries, &pages](const Request& request) { return post_scores(queries, pages, request); },
-      kMaxManifest};
-  tried.parameters = {"output", "limit", "continue", "namespace"};
-  router.add(std::move(tried));
-  get("/v1/decisions", {"output", "limit", "continue", "pod", "verb"}, list_decisions);
-  router.add({"GET", "/openapi.json",
-              [](const Request&) { return json(std::string(kOpenApi.front().second)); }, 0,
-              Pool::kThreads});
+  add_cluster_routes(router, bind);
+  add_decision_routes(router, bind);
   router.set_error_page([](int status, std::string_view message) {
     std::string reason(reason_phrase(status));  // as Kubernetes writes it: "NotFound"
     std::erase(reason, ' ');
@@ -173,5 +235,4 @@ void add_api_routes(Router& router, const control::Queries& queries, Pages& page
   });
 }
 
-}  // namespace http
-}  // namespace slackline
+}  // namespace slackline::http

@@ -34,18 +34,35 @@ Response readyz(const control::Health& health, const Request& request) {
 
 void add_health_routes(Router& router, const control::Health& health,
                        const obs::MetricsRegistry& metrics, std::function<void()> before_scrape) {
-  router.add({"GET", "/livez", [](const Request&) { return text(200, "ok\n"); }, 0, Pool::kHot});
-  router.add({"GET", "/readyz",
-              [&health](const Request& request) { return readyz(health, request); }, 0,
-              Pool::kHot});
-  router.add({"GET", "/metrics",
-              [&metrics, before_scrape = std::move(before_scrape)](const Request&) {
-                before_scrape();
-                Response response = text(200, metrics.expose());
-                response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-                return response;
-              },
-              0, Pool::kThreads});
+  router.add(
+      {.method = "GET",
+       .pattern = "/livez",
+       .handler = [](const Request&) { return text(200, "ok\n"); },
+       .pool = Pool::kHot,
+       .operation = {
+           .id = "livez", .summary = "Whether the process lives", .answer = "The process lives"}});
+  router.add({.method = "GET",
+              .pattern = "/readyz",
+              .handler = [&health](const Request& request) { return readyz(health, request); },
+              .pool = Pool::kHot,
+              .operation = {
+                  .id = "readyz",
+                  .summary = "Whether the daemon is ready to be asked",
+                  .answer = "Ready",
+                  .failures = {{503, "Not ready, with the reasons"}},
+                  .parameters = {{.name = "verbose", .about = "Whatever its value: each check"}}}});
+  router.add({.method = "GET",
+              .pattern = "/metrics",
+              .handler =
+                  [&metrics, before_scrape = std::move(before_scrape)](const Request&) {
+                    before_scrape();
+                    Response response = text(200, metrics.expose());
+                    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+                    return response;
+                  },
+              .operation = {.id = "metrics",
+                            .summary = "Metrics of the daemon",
+                            .answer = "Prometheus text exposition"}});
 }
 
 }  // namespace slackline::http

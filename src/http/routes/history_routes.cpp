@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "http/routes/answers.h"
+#include "http/routes/openapi.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
-#include "wire/rest/history_codec.h"
 
 namespace slackline::http {
 namespace {
@@ -38,24 +38,31 @@ Response list_history(const control::Queries& queries, double now_s, const Reque
   if (!query) return failure(query.error());
   auto page = queries.history(*query);
   if (!page) return failure(page.error());
-  Listing<FinishedTask> listing;
-  listing.rows = std::move(page->rows);
-  listing.wide_table = [](const auto& rows) { return wire::wide_table_of(rows); };
   // A row is never changed, so the place behind it is where the list goes on.
-  return show(request, listing, Rest{page->next});
+  return show(request, Listing<FinishedTask>{std::move(page->rows)}, Rest{page->next});
 }
 
 }  // namespace
 
 void add_history_routes(Router& router, const control::Queries& queries, const Clock& clock,
                         std::function<void()> before) {
-  Route route{"GET", "/v1/history",
-              [&queries, &clock, before = std::move(before)](const Request& request) {
-                before();
-                return list_history(queries, clock.wall_s(), request);
-              }};
-  route.parameters = {"output", "limit", "continue", "namespace", "queue", "since"};
-  router.add(std::move(route));
+  router.add({.method = "GET",
+              .pattern = "/v1/history",
+              .handler =
+                  [&queries, &clock, before = std::move(before)](const Request& request) {
+                    before();
+                    return list_history(queries, clock.wall_s(), request);
+                  },
+              .parameters = journal_parameters(
+                  {namespace_parameter(),
+                   {.name = "queue"},
+                   {.name = "since",
+                    .about = "Only those that ended since then: a duration (24h) or a time (RFC "
+                             "3339)"}}),
+              .namespace_parameter = "namespace",
+              .operation = answers_list<FinishedTask>(
+                  "listHistory", "Jobs that are over, by their end, newest first",
+                  "A page of the history", {{400}, {503}})});
 }
 
 }  // namespace slackline::http

@@ -5,12 +5,19 @@
 #include <utility>
 
 #include "http/routes/answers.h"
+#include "http/routes/openapi.h"
 #include "slackline/base/text.h"
 #include "wire/rest/model_codec.h"
 #include "wire/rest/status_codec.h"
 
 namespace slackline::http {
 namespace {
+
+constexpr const char* kModel = "/v1/models/{model}";
+constexpr const char* kSamplesBody =
+    R"({"application/json":{"schema":{"$ref":"#/components/schemas/Samples"}},"text/csv":{)"
+    R"("schema":{"type":"string"},"example":"model,gpu_type,batch,placement,)"
+    R"(throughput_samples_per_s\nresnet50,A100,256,2x4,5120.5\n"}})";
 
 template <class T>
 Response answer(const Request& request, const Result<T>& value) {
@@ -63,25 +70,60 @@ Response delete_model(control::Models& models, const Request& request) {
 
 void add_model_routes(Router& router, const control::Queries& queries, control::Models& models,
                       Pages& pages, std::size_t max_samples) {
-  Route all{"GET", "/v1/models", [&queries, &pages](const Request& request) {
-              return list(request, pages, [&] { return queries.models(); });
-            }};
-  all.parameters = {"output", "limit", "continue"};
-  router.add(std::move(all));
-  Route one{"GET", "/v1/models/{model}", [&queries](const Request& request) {
-              return answer(request, queries.model(request.params.at("model")));
-            }};
-  one.parameters = {"output"};
-  router.add(std::move(one));
-  router.add({"PUT", "/v1/models/{model}",
-              [&models](const Request& request) { return put_model(models, request); },
-              kMaxDescriptorBody, Pool::kThreads});
-  router.add({"DELETE", "/v1/models/{model}",
-              [&models](const Request& request) { return delete_model(models, request); }, 0,
-              Pool::kThreads});
-  router.add({"POST", "/v1/models/{model}/samples",
-              [&models](const Request& request) { return post_samples(models, request); },
-              max_samples, Pool::kThreads});
+  router.add({.method = "GET",
+              .pattern = "/v1/models",
+              .handler =
+                  [&queries, &pages](const Request& request) {
+                    return list(request, pages, [&] { return queries.models(); });
+                  },
+              .parameters = list_parameters(),
+              .operation = answers_list<ModelView>(
+                  "listModels", "What is known about the speed of models, and where it comes from",
+                  "Models by name", {list_is_gone()})});
+  router.add({.method = "GET",
+              .pattern = kModel,
+              .handler =
+                  [&queries](const Request& request) {
+                    return answer(request, queries.model(request.params.at("model")));
+                  },
+              .parameters = std::vector{output_parameter()},
+              .operation = answers_one<ModelView>("getModel",
+                                                  "One model: its description, and per GPU type "
+                                                  "kind, points, error, version and samples",
+                                                  "The model", {{404}})});
+  Operation describe =
+      answers_one<ModelView>("describeModel", "Describe a model; what is left out is forgotten",
+                             "The model", {{400}, {503}});
+  describe.body =
+      R"({"application/json":{"schema":{"$ref":"#/components/schemas/ModelDescription"}}})";
+  router.add({.method = "PUT",
+              .pattern = kModel,
+              .handler = [&models](const Request& request) { return put_model(models, request); },
+              .max_body = kMaxDescriptorBody,
+              .operation = std::move(describe)});
+  router.add(
+      {.method = "DELETE",
+       .pattern = kModel,
+       .handler = [&models](const Request& request) { return delete_model(models, request); },
+       .operation = {
+           .id = "forgetModel",
+           .summary =
+               "Delete the learned data of a model: samples, fits, description; profiles stay",
+           .answer = "A Kubernetes Status: Success",
+           .form = Operation::Form::kJson,
+           .schema = R"({"$ref":"#/components/schemas/Status"})",
+           .failures = {{404}, {503}}}});
+  Operation teach = answers_one<SamplesAccepted>(
+      "addSamples", "Teach throughput samples: all are stored, or none",
+      "How many were stored, and the fit of each GPU type or why it was refused",
+      {{400}, {413}, {415}, {503}});
+  teach.body = kSamplesBody;
+  router.add(
+      {.method = "POST",
+       .pattern = std::string(kModel) + "/samples",
+       .handler = [&models](const Request& request) { return post_samples(models, request); },
+       .max_body = max_samples,
+       .operation = std::move(teach)});
 }
 
 }  // namespace slackline::http

@@ -109,7 +109,9 @@ std::optional<std::size_t> match(const std::vector<std::string>& pattern,
 // Empty: the route knows them all.
 std::string unknown_parameter(const Route& route, const Parameters& query) {
   if (!route.parameters) return {};
-  const std::vector<std::string>& known = *route.parameters;
+  std::vector<std::string> known;
+  for (const Parameter& parameter : *route.parameters)
+    known.push_back(parameter.name);
   for (const auto& [name, value] : query)
     if (std::find(known.begin(), known.end(), name) == known.end())
       return format("unknown parameter \"{}\"; {} takes {}", printable(name, 64), route.pattern,
@@ -136,6 +138,13 @@ void Router::add(Route route) {
   for (const std::string_view segment : path_segments(route.pattern))
     segments.emplace_back(segment);
   entries_.push_back(Entry{std::move(route), std::move(segments)});
+}
+
+std::vector<const Route*> Router::routes() const {
+  std::vector<const Route*> routes;
+  for (const Entry& entry : entries_)
+    routes.push_back(&entry.route);
+  return routes;
 }
 
 void Router::drop_writes() {

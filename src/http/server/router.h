@@ -24,6 +24,37 @@ enum class Pool {
 
 using Handler = std::function<Response(const Request&)>;
 
+// A parameter of a query. What follows the name is for the description of the API.
+struct Parameter {
+  std::string name;
+  std::string about{};
+  std::string schema = R"({"type":"string"})";  // JSON
+  bool required = false;
+};
+
+// What the description of the API says of a route (routes/openapi.h).
+struct Operation {
+  enum class Form {
+    kText,  // plain text
+    kJson,  // JSON alone
+    kOne,   // one value: JSON, YAML or text
+    kList,  // rows: CSV too
+  };
+  struct Failure {
+    int status = 0;
+    std::string about = "A Kubernetes Status with a stable reason";
+  };
+
+  std::string id{};       // operationId
+  std::string summary{};  // a clause
+  std::string answer{};   // a clause about the answer 200
+  Form form = Form::kText;
+  std::string schema{};  // of the answer, JSON; empty: plain text
+  std::vector<Failure> failures{};
+  std::vector<Parameter> parameters{};  // of a route that ignores those it does not know
+  std::string body{};  // the media types of the request's body and their schemas, JSON; empty: none
+};
+
 struct Route {
   std::string method;   // "GET", "POST", "PUT" ...; GET answers HEAD too
   std::string pattern;  // "/v1/tasks/{ns}/{name}": each {name} takes exactly one path segment
@@ -33,7 +64,11 @@ struct Route {
   // For kHot: a longer body is handled as by kThreads, because reading it takes too long.
   std::size_t hot_body = std::numeric_limits<std::size_t>::max();
   // Its query parameters; others are refused with 400. nullopt: any, ignored.
-  std::optional<std::vector<std::string>> parameters = std::nullopt;
+  std::optional<std::vector<Parameter>> parameters = std::nullopt;
+  // The query parameter that limits the answer to one namespace: NAMESPACE or NAMESPACE/NAME.
+  // Empty: none does; a {ns} of the pattern does.
+  std::string namespace_parameter{};
+  Operation operation{};
 
   Pool pool_for(std::size_t body_size) const {
     return pool == Pool::kHot && body_size <= hot_body ? Pool::kHot : Pool::kThreads;
@@ -62,6 +97,7 @@ class Router {
 
   // At most one route per method and pattern: a second one aborts. Fixed segments win over {names}.
   void add(Route route);
+  std::vector<const Route*> routes() const;  // as added; until the next add()
   // Keeps only GET: for a listener that does not know its callers.
   void drop_writes();
   void set_error_page(ErrorPage page) { error_page_ = std::move(page); }

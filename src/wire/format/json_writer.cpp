@@ -191,6 +191,13 @@ JsonWriter& JsonWriter::null() {
   return raw("null");
 }
 
+JsonWriter& JsonWriter::members(std::string_view object) {
+  if (object.size() <= 2) return *this;
+  before_value();
+  put(object.substr(1, object.size() - 2));
+  return *this;
+}
+
 JsonWriter& JsonWriter::raw(std::string_view json) {
   before_value();
   put(json);

@@ -33,6 +33,9 @@ class JsonWriter {
   JsonWriter& null();
   JsonWriter& raw(std::string_view json);  // a value that is JSON already
 
+  // Into an open object: the members of a JSON object that is written already; "" has none.
+  JsonWriter& members(std::string_view object);
+
   // key + value
   JsonWriter& field(std::string_view name, std::string_view value) {
     return key(name).string(value);

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "wire/format/json_writer.h"
+#include "wire/rest/rows.h"
 
 namespace slackline::wire {
 namespace {
@@ -18,15 +18,7 @@ tl::unexpected<Error> damaged(std::string_view what) {
 
 std::string encode_candidates(const std::vector<DecisionCandidate>& candidates) {
   JsonWriter out;
-  out.begin_array();
-  for (const DecisionCandidate& candidate : candidates) {
-    out.begin_object().field("node", candidate.node).field("score", candidate.score);
-    out.key("features").begin_object();
-    for (const auto& [name, value] : candidate.features)
-      out.field(name, value);
-    out.end_object().end_object();
-  }
-  out.end_array();
+  write_value(out, candidates);
   return out.take();
 }
 
@@ -49,10 +41,7 @@ Result<std::vector<DecisionCandidate>> decode_candidates(std::string_view json) 
 
 std::string encode_reasons(const ReasonCounts& reasons) {
   JsonWriter out;
-  out.begin_object();
-  for (const auto& [reason, nodes] : reasons)
-    out.field(reason, std::int64_t{nodes});
-  out.end_object();
+  write_value(out, reasons);
   return out.take();
 }
 

@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <optional>
 
-#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/base/visible.h"
 #include "wire/format/json_view.h"
@@ -151,51 +150,6 @@ ThroughputSample read_sample(Fields& fields, const std::string& model) {
   return sample;
 }
 
-void encode_descriptor(JsonWriter& out, const ModelDescriptor& descriptor) {
-  out.field("model", descriptor.model)
-      .field("family", descriptor.family)
-      .field("description", descriptor.description);
-  if (descriptor.parameters) out.field("parameters", *descriptor.parameters);
-  if (descriptor.flops_per_sample) out.field("flopsPerSample", *descriptor.flops_per_sample);
-}
-
-void encode_coefficients(JsonWriter& out, const ProfileEntry& entry) {
-  out.field("kind", entry.coefficients.kind)
-      .field("points", entry.points)
-      .field("startupSeconds", entry.startup_s)
-      .field("source", entry.source);
-  if (entry.held_out_mape) out.field("heldOutMape", *entry.held_out_mape);
-  if (entry.held_out_p90) out.field("heldOutP90", *entry.held_out_p90);
-  out.key("corrections").begin_array();
-  for (const Correction& correction : entry.corrections)
-    out.begin_object()
-        .field("nodes", correction.nodes)
-        .field("gpus", correction.gpus)
-        .field("observedOverPredicted", correction.ratio)
-        .field("runs", correction.runs)
-        .end_object();
-  out.end_array();
-}
-
-void encode_type(JsonWriter& out, const ModelTypeView& type) {
-  out.begin_object().field("gpuType", type.gpu_type.str());
-  if (type.entry) {
-    out.field("from", type.fitted_here ? "fitted here" : "profile");
-    encode_coefficients(out, *type.entry);
-  }
-  out.field("version", type.version);
-  if (type.fitted_s > 0) out.field("fitted", format_rfc3339(type.fitted_s));
-  out.field("samples", type.samples).field("runs", type.runs).field("refusal", type.refusal);
-  out.end_object();
-}
-
-void encode_types(JsonWriter& out, const ModelView& view) {
-  out.key("gpuTypes").begin_array();
-  for (const ModelTypeView& type : view.types)
-    encode_type(out, type);
-  out.end_array();
-}
-
 }  // namespace
 
 Status check_model_name(std::string_view model) {
@@ -268,21 +222,6 @@ Result<ModelDescriptor> read_posted_descriptor(std::string_view json, const std:
   }
   SLACKLINE_TRY(problems.status());
   return descriptor;
-}
-
-void encode(JsonWriter& out, const ModelView& view) {
-  out.begin_object();
-  encode_descriptor(out, view.descriptor);
-  encode_types(out, view);
-  out.end_object();
-}
-
-void encode(JsonWriter& out, const SamplesAccepted& accepted) {
-  out.begin_object()
-      .field("model", accepted.model.descriptor.model)
-      .field("accepted", accepted.accepted);
-  encode_types(out, accepted.model);
-  out.end_object();
 }
 
 }  // namespace slackline::wire

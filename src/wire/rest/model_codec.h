@@ -1,5 +1,4 @@
-// Throughput models over REST: decodes samples and descriptions, encodes the models (JSON and
-// tables).
+// Decodes samples and descriptions of models that are sent over REST (rows.h shows models).
 //
 // A body with something wrong is refused whole: kInvalidArgument names every wrong field with its
 // path ("samples[3].batch"), at most 20 of them. Unknown keys and keys given twice are wrong.
@@ -11,10 +10,8 @@
 #include <vector>
 
 #include "slackline/base/result.h"
-#include "slackline/model/model_views.h"
+#include "slackline/model/model_record.h"
 #include "slackline/model/sample.h"
-#include "wire/format/json_writer.h"
-#include "wire/format/text_table.h"
 
 namespace slackline::wire {
 
@@ -31,14 +28,5 @@ Result<std::vector<ThroughputSample>> read_posted_csv(std::string_view text,
                                                       const std::string& model);
 // {"family"?, "parameters"?, "flopsPerSample"?, "description"?}
 Result<ModelDescriptor> read_posted_descriptor(std::string_view json, const std::string& model);
-
-void encode(JsonWriter& out, const ModelView& view);
-void encode(JsonWriter& out, const SamplesAccepted& accepted);
-
-// One row for each GPU type of each model.
-TextTable table_of(const std::vector<ModelView>& models);
-// The description above the rows.
-std::string text_of(const ModelView& model);
-std::string text_of(const SamplesAccepted& accepted);
 
 }  // namespace slackline::wire

@@ -55,12 +55,12 @@ TEST_F(QueriesTest, ANodeShowsUsedHeldAndFree) {
 }
 
 TEST_F(QueriesTest, ADumpIsSaidToBeTakenOnTrust) {
-  EXPECT_EQ(queries.cluster().cache_detail, "") << "an API server's objects are proved";
+  EXPECT_EQ(queries.cluster().cache.detail, "") << "an API server's objects are proved";
   ClusterSnapshot dump = a_cluster().with(a_node("k80-1")).build();
   dump.taken_on_trust = true;
   test::FakeSource followed{std::move(dump)};
   const Queries of_dump{options, known, followed, nullptr, clock, "test"};
-  EXPECT_THAT(of_dump.cluster().cache_detail, HasSubstr("accepted without checks"));
+  EXPECT_THAT(of_dump.cluster().cache.detail, HasSubstr("accepted without checks"));
 }
 
 TEST_F(QueriesTest, ScoresShowEveryNodeOnceWithItsReason) {

@@ -34,11 +34,20 @@ class ApiGuardTest : public testing::Test {
  protected:
   ApiGuardTest() {
     const auto answer = [](const Request&) { return Response{}; };
-    for (const char* pattern :
-         {"/v1/queue", "/v1/history", "/v1/tasks/{ns}/{name}", "/v1/scores", "/v1/nodes", "/livez"})
-      router_.add({"GET", pattern, answer, 0, Pool::kThreads});
-    router_.add({"POST", "/v1/models/{model}/samples", answer, 100, Pool::kThreads});
-    router_.add({"POST", "/v1/scores", answer, 100, Pool::kThreads});
+    const auto add = [&](const char* method, const char* pattern, const char* parameter) {
+      router_.add({.method = method,
+                   .pattern = pattern,
+                   .handler = answer,
+                   .max_body = 100,
+                   .namespace_parameter = parameter});
+    };
+    for (const char* pattern : {"/v1/tasks/{ns}/{name}", "/v1/nodes", "/livez"})
+      add("GET", pattern, "");
+    for (const char* pattern : {"/v1/queue", "/v1/history"})
+      add("GET", pattern, "namespace");
+    add("GET", "/v1/scores", "pod");
+    add("POST", "/v1/scores", "namespace");
+    add("POST", "/v1/models/{model}/samples", "");
     router_.add({"DELETE", "/v1/models/{model}", answer, 0, Pool::kThreads});
     router_.set_guard(make_api_guard(rights_));
   }

@@ -99,7 +99,7 @@ TEST_F(RouterTest, QueriesAreBounded) {
 
 TEST_F(RouterTest, AParameterThatTheRouteDoesNotKnowIsRefusedWhereItSaysWhichItKnows) {
   Route lists{"GET", "/v1/nodes", describe};
-  lists.parameters = {"limit", "output"};
+  lists.parameters = {Parameter{"limit"}, Parameter{"output"}};
   router_.add(std::move(lists));
   EXPECT_EQ(status("/v1/nodes?limit=3"), 200);
   const Response refused = ask("GET", "/v1/nodes?limt=3");

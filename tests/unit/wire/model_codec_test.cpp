@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/base/text.h"
+#include "wire/rest/rows.h"
 
 namespace slackline::wire {
 namespace {

@@ -3,8 +3,7 @@
 
 #include "wire/format/text_table.h"
 #include "wire/rest/decision_codec.h"
-#include "wire/rest/rest_encode.h"
-#include "wire/rest/rest_text.h"
+#include "wire/rest/rows.h"
 #include "wire/rest/status_codec.h"
 
 namespace slackline::wire {
@@ -40,10 +39,12 @@ TEST(RestEncode, AListCarriesItsFactsAndWhereItGoesOn) {
   score.node = NodeName("gpu-1");
   score.features = {{"cer", 1.5}};
   const std::vector<ScoreView> scores = {score};
+  ScoresView view;
+  view.pod = {"team", "a"};
+  view.note = "n";
   EXPECT_EQ(
-      encode_list(scores.begin(), scores.end(), "1",
-                  {{"note", "n"}, {"version", 2}, {"model", ""}}),
-      R"({"note":"n","version":2,"items":[{"node":"gpu-1","gpuType":"","passes":false,"verdict":"",)"
+      encode_list(scores, "1", encode_one(view)),
+      R"({"pod":"team/a","schemaVersion":2,"note":"n","items":[{"node":"gpu-1","gpuType":"","passes":false,"verdict":"",)"
       R"("message":"","score":0,"rank":0,"source":"","extrapolated":false,"features":{"cer":1.5}}],"metadata":{"continue":"1"}})");
 }
 

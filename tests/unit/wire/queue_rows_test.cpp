@@ -1,6 +1,4 @@
 // What a person and a program read of the queue: table, CSV, YAML; and of its Events.
-#include "wire/rest/queue_codec.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include "wire/format/yaml.h"
 #include "wire/format/yaml_writer.h"
 #include "wire/kube/event_codec.h"
+#include "wire/rest/rows.h"
 
 namespace slackline::wire {
 namespace {
@@ -25,24 +24,25 @@ QueueRow a_row() {
   row.state = "waiting";
   row.reason = "WaitsItsTurn";
   row.created_s = 1.8e9;
+  row.age_s = 60;
   row.slack_s = -90;
   row.forecast = "NotInBook";
   row.gpus = 4;
   return row;
 }
 
-TEST(QueueCodec, TheTableSaysWhatIsNotKnown) {
-  const std::string table = table_of({a_row()}).str();
+TEST(QueueRows, TheTableSaysWhatIsNotKnown) {
+  const std::string table = table_of<QueueRow>({a_row()}).str();
   EXPECT_THAT(table, HasSubstr("team/train"));
   EXPECT_THAT(table, HasSubstr("-1m30s"));
   EXPECT_THAT(table, HasSubstr("NotInBook"));
   EXPECT_THAT(table, HasSubstr("auto"));
   EXPECT_THAT(table, Not(HasSubstr("GPUS")));
-  EXPECT_THAT(wide_table_of({a_row()}, 1.8e9 + 60).str(), HasSubstr("1m"));
+  EXPECT_THAT(table_of<QueueRow>({a_row()}, Width::kWide).str(), HasSubstr("1m"));
 }
 
-TEST(QueueCodec, CsvReadsBackWhole) {
-  const auto table = read_csv(wide_table_of({a_row()}, 1.8e9).csv());
+TEST(QueueRows, CsvReadsBackWhole) {
+  const auto table = read_csv(table_of<QueueRow>({a_row()}, Width::kWide).csv());
   ASSERT_TRUE(table) << table.error().message;
   ASSERT_EQ(table->rows.size(), 1U);
   const auto cell = [&](std::string_view column) {

@@ -1,10 +1,9 @@
 // What a person and a program read of the history.
-#include "wire/rest/history_codec.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "wire/format/csv.h"
+#include "wire/rest/rows.h"
 
 namespace slackline::wire {
 namespace {
@@ -30,7 +29,7 @@ FinishedTask a_task() {
   return task;
 }
 
-TEST(HistoryCodec, JsonSaysWhatWasPromisedPredictedAndTrue) {
+TEST(HistoryRows, JsonSaysWhatWasPromisedPredictedAndTrue) {
   JsonWriter out;
   encode(out, a_task());
   const std::string json = out.take();
@@ -52,8 +51,8 @@ TEST(HistoryCodec, JsonSaysWhatWasPromisedPredictedAndTrue) {
   EXPECT_THAT(less, HasSubstr(R"("result":"none")"));
 }
 
-TEST(HistoryCodec, CsvReadsBackWhole) {
-  const auto table = read_csv(wide_table_of({a_task()}).csv());
+TEST(HistoryRows, CsvReadsBackWhole) {
+  const auto table = read_csv(table_of<FinishedTask>({a_task()}, Width::kWide).csv());
   ASSERT_TRUE(table) << table.error().message;
   ASSERT_EQ(table->rows.size(), 1U);
   const auto cell = [&](std::string_view column) {
@@ -67,9 +66,9 @@ TEST(HistoryCodec, CsvReadsBackWhole) {
   EXPECT_EQ(cell("uid"), "u-1");
 }
 
-TEST(HistoryCodec, TheTableIsWhatAPersonLooksAt) {
-  EXPECT_THAT(table_of({a_task()}).str(), HasSubstr("team/train"));
-  EXPECT_THAT(table_of({a_task()}).str(), Not(HasSubstr("UID")));
+TEST(HistoryRows, TheTableIsWhatAPersonLooksAt) {
+  EXPECT_THAT(table_of<FinishedTask>({a_task()}).str(), HasSubstr("team/train"));
+  EXPECT_THAT(table_of<FinishedTask>({a_task()}).str(), Not(HasSubstr("UID")));
 }
 
 }  // namespace

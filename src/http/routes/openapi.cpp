@@ -1,0 +1,204 @@
+#include "http/routes/openapi.h"
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "http/routes/answers.h"
+#include "http/routes/pages.h"
+#include "slackline/base/text.h"
+#include "wire/format/json_writer.h"
+
+namespace slackline {
+
+// src/http/routes/openapi_schemas.json, compiled in.
+extern const std::vector<std::pair<std::string_view, std::string_view>> kOpenApiSchemas;
+
+namespace http {
+namespace {
+
+using wire::JsonWriter;
+using Form = Operation::Form;
+
+constexpr std::string_view kStatus = R"({"$ref":"#/components/schemas/Status"})";
+constexpr std::string_view kText = R"({"type":"string"})";
+constexpr std::int64_t kJournalLimit = 100;
+
+std::vector<Parameter> with_limit(std::int64_t otherwise, std::string about_continue,
+                                  const std::vector<Parameter>& further) {
+  std::vector<Parameter> all = {
+      output_parameter(),
+      {.name = "limit",
+       .about = "At most this many items",
+       .schema = format(R"({{"type":"integer","minimum":1,"maximum":{},"default":{}}})", kMaxLimit,
+                        otherwise)},
+      {.name = "continue", .about = std::move(about_continue)}};
+  all.insert(all.end(), further.begin(), further.end());
+  return all;
+}
+
+void write_parameter(JsonWriter& out, std::string_view place, const Parameter& parameter) {
+  out.begin_object().field("name", parameter.name).field("in", place);
+  if (parameter.required) out.field("required", true);
+  if (!parameter.about.empty()) out.field("description", parameter.about);
+  out.key("schema").raw(parameter.schema).end_object();
+}
+
+void write_parameters(JsonWriter& out, const Route& route) {
+  out.key("parameters").begin_array();
+  for (std::size_t at = route.pattern.find('{'); at != std::string::npos;
+       at = route.pattern.find('{', at + 1))
+    write_parameter(out, "path",
+                    {.name = route.pattern.substr(at + 1, route.pattern.find('}', at) - at - 1),
+                     .schema = R"({"type":"string","minLength":1,"maxLength":253})",
+                     .required = true});
+  for (const Parameter& parameter : route.parameters.value_or(route.operation.parameters))
+    write_parameter(out, "query", parameter);
+  out.end_array();
+}
+
+void write_media(JsonWriter& out, std::string_view type, std::string_view schema) {
+  out.key(type).begin_object().key("schema").raw(schema).end_object();
+}
+
+void write_answer(JsonWriter& out, const Operation& operation) {
+  out.key("200").begin_object().field("description", operation.answer);
+  if (operation.form == Form::kList)
+    out.key("headers")
+        .begin_object()
+        .key(kContinueHeader)
+        .begin_object()
+        .field("description", "Where the list goes on; absent at its end")
+        .key("schema")
+        .raw(kText)
+        .end_object()
+        .end_object();
+  out.key("content").begin_object();
+  if (operation.form != Form::kText) write_media(out, "application/json", operation.schema);
+  if (operation.form != Form::kJson) write_media(out, "text/plain", kText);
+  if (operation.form == Form::kOne || operation.form == Form::kList)
+    write_media(out, "application/yaml", kText);
+  if (operation.form == Form::kList) write_media(out, "text/csv", kText);
+  out.end_object().end_object();
+}
+
+void write_failure(JsonWriter& out, std::string_view status, std::string_view about,
+                   const Operation& operation) {
+  out.key(status).begin_object().field("description", about).key("content").begin_object();
+  if (operation.form == Form::kText)
+    write_media(out, "text/plain", kText);
+  else
+    write_media(out, "application/json", kStatus);
+  out.end_object().end_object();
+}
+
+void write_operation(JsonWriter& out, const Route& route) {
+  const Operation& operation = route.operation;
+  out.key(to_lower(route.method)).begin_object().field("operationId", operation.id);
+  out.field("summary", operation.summary);
+  write_parameters(out, route);
+  if (!operation.body.empty())
+    out.key("requestBody")
+        .begin_object()
+        .field("required", true)
+        .key("content")
+        .raw(operation.body)
+        .end_object();
+  out.key("responses").begin_object();
+  write_answer(out, operation);
+  for (const Operation::Failure& failure : operation.failures)
+    write_failure(out, std::to_string(failure.status), failure.about, operation);
+  if (operation.form != Form::kText)
+    write_failure(out, "default", Operation::Failure().about, operation);
+  out.end_object().end_object();
+}
+
+void write_paths(JsonWriter& out, const Router& router) {
+  std::vector<std::string> patterns;  // in the order of the routes
+  std::map<std::string, std::vector<const Route*>> by_pattern;
+  for (const Route* route : router.routes()) {
+    if (route->operation.id.empty()) continue;
+    std::vector<const Route*>& methods = by_pattern[route->pattern];
+    if (methods.empty()) patterns.push_back(route->pattern);
+    methods.push_back(route);
+  }
+  out.key("paths").begin_object();
+  for (const std::string& pattern : patterns) {
+    out.key(pattern).begin_object();
+    for (const Route* route : by_pattern[pattern])
+      write_operation(out, *route);
+    out.end_object();
+  }
+  out.end_object();
+}
+
+}  // namespace
+
+std::string openapi_document(const Router& router) {
+  JsonWriter out;
+  out.begin_object().field("openapi", "3.0.3");
+  out.key("info")
+      .begin_object()
+      .field("title", "Slackline")
+      .field("description",
+             "What the daemon sees, decides and would decide. Every answer also comes as a text "
+             "table or YAML, every list as CSV too: ask with output=, or with Accept (text/plain, "
+             "application/yaml, text/csv).")
+      .field("version", "v1")
+      .key("license")
+      .begin_object()
+      .field("name", "Apache-2.0")
+      .end_object()
+      .end_object();
+  write_paths(out, router);
+  out.key("components").begin_object().key("schemas").begin_object();
+  out.members(trim(kOpenApiSchemas.front().second));
+  for (const auto& [name, schema] : wire::rest_schemas())
+    out.key(name).raw(schema);
+  out.end_object().end_object().end_object();
+  return out.take();
+}
+
+void add_openapi_route(Router& router) {
+  router.add({.method = "GET",
+              .pattern = "/openapi.json",
+              .handler = [document = openapi_document(router)](const Request&) {
+                return json(document);
+              }});
+}
+
+Parameter output_parameter() {
+  return {.name = "output",
+          .about =
+              "The form of the answer; without it Accept decides, else JSON. cells: the "
+              "columns and rows of the table as JSON, for programs that draw it",
+          .schema = R"({"type":"string","enum":["table","wide","json","yaml","csv","cells"]})"};
+}
+
+Parameter namespace_parameter(std::string about) {
+  return {.name = "namespace", .about = std::move(about)};
+}
+
+Parameter pod_parameter() {
+  return {.name = "pod", .about = "NAMESPACE/NAME"};
+}
+
+std::vector<Parameter> list_parameters(const std::vector<Parameter>& further) {
+  return with_limit(kDefaultLimit,
+                    "metadata.continue, or the header Slackline-Continue, of the part before; "
+                    "empty: from the beginning",
+                    further);
+}
+
+std::vector<Parameter> journal_parameters(const std::vector<Parameter>& further) {
+  return with_limit(kJournalLimit, "metadata.continue of the page before", further);
+}
+
+Operation::Failure list_is_gone() {
+  return {410,
+          "The list that continue names is not kept any more (a minute after it was last "
+          "asked for), or is another query's"};
+}
+
+}  // namespace http
+}  // namespace slackline

@@ -1,0 +1,144 @@
+// The cluster, its GPU pools and its nodes.
+#include "wire/rest/cell_text.h"
+#include "wire/rest/rows.h"
+
+namespace slackline::wire {
+namespace {
+
+// "8+7": of each resource.
+auto gpus_shown(std::int64_t GpuUseView::* amount) {
+  return [amount](const auto& row) {
+    std::vector<std::string> parts;
+    for (const GpuUseView& use : row.gpus)
+      parts.push_back(std::to_string(use.*amount));
+    return join(parts, "+");
+  };
+}
+
+std::string node_state(const NodeView& node) {
+  if (!node.problems.empty()) return "unreadable: " + node.problems.front();
+  if (!node.ready) return "not ready";
+  return node.unschedulable ? "cordoned" : "ready";
+}
+
+}  // namespace
+
+template <>
+const Columns<GpuUseView>& columns<GpuUseView>() {
+  using C = Column<GpuUseView>;
+  static const Columns<GpuUseView> kColumns = {
+      "GpuUse",
+      {
+          C("resource", &GpuUseView::resource, "As nodes name it: nvidia.com/gpu"),
+          C("sharing", &GpuUseView::sharing),
+          C("allocatable", &GpuUseView::allocatable),
+          C("used", &GpuUseView::used, "By bound pods"),
+          C("held", &GpuUseView::held, "Promised to unbound pods by plans and nominations"),
+          C("free", &GpuUseView::free, "Neither used nor held; negative: over-committed"),
+      }};
+  return kColumns;
+}
+
+template <>
+const Columns<GpuPoolView>& columns<GpuPoolView>() {
+  using C = Column<GpuPoolView>;
+  static const Columns<GpuPoolView> kColumns = {
+      "GpuPool",
+      {
+          C("gpuType", &GpuPoolView::gpu_type, "Empty: the nodes have no known type")
+              .cell("GPU TYPE", type_shown<GpuPoolView>()),
+          C("nodes", &GpuPoolView::nodes).cell(">NODES"),
+          C("nodesUsable", &GpuPoolView::nodes_usable, "Ready, schedulable and readable")
+              .cell(">USABLE"),
+          C::only_cell(">GPUS", gpus_shown(&GpuUseView::allocatable)),
+          C::only_cell(">USED", gpus_shown(&GpuUseView::used)),
+          C::only_cell(">HELD", gpus_shown(&GpuUseView::held)),
+          C::only_cell(">FREE", gpus_shown(&GpuUseView::free)),
+          C("cost", &GpuPoolView::cost, "Of a GPU, relative to other types").cell(">COST"),
+          C("gpus", &GpuPoolView::gpus),
+      }};
+  return kColumns;
+}
+
+template <>
+const Columns<CacheView>& columns<CacheView>() {
+  using C = Column<CacheView>;
+  static const Columns<CacheView> kColumns = {
+      "Cache",
+      {
+          C("synced", &CacheView::synced, "The first list of the cluster is complete"),
+          C("stale", &CacheView::stale, "Its answers are not relied on"),
+          C("ageSeconds", &CacheView::age_s),
+          C("detail", &CacheView::detail, "What is wrong; empty: nothing"),
+      }};
+  return kColumns;
+}
+
+template <>
+const Columns<ClusterView>& columns<ClusterView>() {
+  using C = Column<ClusterView>;
+  static const Columns<ClusterView> kColumns = {
+      "Cluster",
+      {
+          C("mode", &ClusterView::mode).one_of({"shadow", "advise", "active"}),
+          C("version", &ClusterView::version, "Of the daemon"),
+          C("snapshotVersion", &ClusterView::snapshot_version),
+          C("cache", &ClusterView::cache),
+          C("nodes", &ClusterView::nodes),
+          C("podsBound", &ClusterView::pods_bound),
+          C("podsUnbound", &ClusterView::pods_unbound),
+          C("jobs", &ClusterView::jobs),
+          C("models", &ClusterView::models, "Models with a known speed"),
+          C("tasks", &ClusterView::tasks, "How many are in each state"),
+          C("pools", &ClusterView::pools, "All nodes of one GPU type each"),
+      }};
+  return kColumns;
+}
+
+template <>
+const Columns<NodeView>& columns<NodeView>() {
+  using C = Column<NodeView>;
+  static const Columns<NodeView> kColumns = {
+      "Node",
+      {
+          C("name", &NodeView::name).cell("NODE"),
+          C("gpuType", &NodeView::gpu_type, "Empty: unknown")
+              .cell("GPU TYPE", type_shown<NodeView>()),
+          C("ready", &NodeView::ready),
+          C("unschedulable", &NodeView::unschedulable),
+          C("gpus", &NodeView::gpus),
+          C::only_cell(">GPUS", gpus_shown(&GpuUseView::allocatable)),
+          C::only_cell(">USED", gpus_shown(&GpuUseView::used)),
+          C::only_cell(">HELD", gpus_shown(&GpuUseView::held)),
+          C::only_cell(">FREE", gpus_shown(&GpuUseView::free)),
+          C::only_cell("STATE", node_state),
+          C("cpuMilliAllocatable", &NodeView::cpu_milli_allocatable),
+          C("cpuMilliUsed", &NodeView::cpu_milli_used),
+          C("memoryBytesAllocatable", &NodeView::memory_bytes_allocatable),
+          C("memoryBytesUsed", &NodeView::memory_bytes_used),
+          C("podsAllocatable", &NodeView::pods_allocatable),
+          C("pods", &NodeView::pods),
+          C("gpuPods", &NodeView::gpu_pods, "NAMESPACE/NAME of the pods that use its GPUs")
+              .cell("GPU PODS", [](const NodeView& node) { return join(node.gpu_pods, " "); }),
+          C("taints", &NodeView::taints, "KEY=VALUE:EFFECT"),
+          C("problems", &NodeView::problems, "Why it is not used"),
+      }};
+  return kColumns;
+}
+
+std::string text_of(const ClusterView& view) {
+  std::string out = format(
+      "mode {}, version {}, {} nodes, {} pods bound, {} waiting, {} Jobs, {} models\n", view.mode,
+      view.version, view.nodes, view.pods_bound, view.pods_unbound, view.jobs, view.models);
+  const CacheView& cache = view.cache;
+  out += format("cache {}{}, age {}\n", cache.synced ? "synced" : "not synced",
+                cache.stale ? ", STALE: " + printable(cache.detail, 512) : "",
+                format_duration(cache.age_s));
+  if (!cache.stale && !cache.detail.empty())
+    out += format("note: {}\n", printable(cache.detail, 512));
+  for (const auto& [state, count] : view.tasks)
+    out += format("tasks {}: {}\n", state, count);
+  return out + "\n" + table_of(view.pools).str();
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,196 @@
+// The queue.
+#include <string>
+
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
+#include "slackline/model/reason.h"
+#include "wire/rest/rows.h"
+
+namespace slackline::wire {
+namespace {
+
+constexpr double kOld_s = 30;
+constexpr std::string_view kNotRead =
+    "the first list of the cluster is not complete yet: ask again soon; /readyz says why";
+
+using Row = const QueueRow&;
+using View = const QueueView&;
+
+std::vector<std::string_view> reasons_of(ReasonUse use) {
+  std::vector<std::string_view> codes;
+  for (const ReasonFact& fact : kReasons)
+    if (fact.use == use) codes.push_back(fact.code);
+  return codes;
+}
+
+// Where there is no forecast, the cell says why.
+std::string predicted(Row row, const std::optional<double>& epoch_s) {
+  return epoch_s ? format_rfc3339(*epoch_s) : row.forecast;
+}
+
+std::string types_text(Row row) {
+  if (!row.gpu_type.empty() || !row.plan_id.empty()) return row.gpu_type.str();
+  return row.accepted_types.empty() ? "any" : value_text(row.accepted_types);
+}
+
+// Marks what a reader must not overlook.
+std::string note_of(Row row) {
+  if (row.blocked) return "BLOCKED";
+  return row.predicted_late() ? "LATE" : "";
+}
+
+std::optional<bool> late(Row row) {
+  if (!row.deadline_s || !row.finish_s) return std::nullopt;
+  return row.predicted_late();
+}
+
+template <class T>
+std::optional<T> of_plan(Row row, const T& value) {
+  return row.plan_id.empty() ? std::nullopt : std::optional(value);
+}
+
+template <class T>
+std::optional<T> of_forecast(View view, const T& value) {
+  return view.forecast_s > 0 ? std::optional(value) : std::nullopt;
+}
+
+std::string leader_text(View view) {
+  if (!view.active)
+    return "this is what active mode would do; in this mode nothing is released, and "
+           "kube-scheduler starts tasks in its own order";
+  if (view.leader.empty()) return "no replica is the leader: no waiting task is started";
+  return format("{} is the leader{}", view.leader, view.leads ? "" : "; another replica answers");
+}
+
+}  // namespace
+
+template <>
+const Columns<QueueRow>& columns<QueueRow>() {
+  using C = Column<QueueRow>;
+  static const Columns<QueueRow> kColumns = {
+      "QueuedTask",
+      {
+          C(
+              "position",
+              [](Row row) { return row.position > 0 ? std::optional(row.position) : std::nullopt; },
+              "From 1, of a task that waits")
+              .cell(">~POSITION"),
+          C::only_cell("NAME", &QueueRow::key),
+          C("kind", &QueueRow::kind),
+          C("namespace", [](Row row) { return row.key.ns; }),
+          C("name", [](Row row) { return row.key.name; }),
+          C("uid", [](Row row) { return if_any(row.uid); }),
+          C("queue", &QueueRow::queue).cell("QUEUE").wide(),
+          C::only_cell("KIND", &QueueRow::kind).wide(),
+          C("qosClass", &QueueRow::qos_class).cell("~CLASS"),
+          C("model", [](Row row) { return if_any(row.model); }),
+          C("state", &QueueRow::state).one_of({"waiting", "starting", "running"}).cell("~STATE"),
+          C(
+              "reason", [](Row row) { return if_any(row.reason); },
+              "Why it waits: docs/reasons/CODE.md")
+              .one_of(reasons_of(ReasonUse::kWaits))
+              .cell("REASON"),
+          C(
+              "retryAfter", [](Row row) { return time_of(row.retry_s); },
+              "Until when it backs off"),
+          C("created", [](Row row) { return Time{row.created_s}; }),
+          C("deadline", [](Row row) { return time_of(row.deadline_s); }).cell("DEADLINE"),
+          C(
+              "slackSeconds", [](Row row) { return seconds_of(row.slack_s); },
+              "Until the last moment to start on the fastest placement; with a plan the margin")
+              .cell(">~SLACK"),
+          C(
+              "marginSeconds", [](Row row) { return seconds_of(row.margin_s); },
+              "From the predicted finish to the deadline; negative: late")
+              .cell(">MARGIN"),
+          C("late", late, "In at least half of the futures it ends after its deadline"),
+          C("blocked", &QueueRow::blocked, "As things stand it never starts"),
+          C::only_cell("NOTE", note_of),
+          C(
+              "predictedStart", [](Row row) { return time_of(row.start_s); },
+              "Median of the simulated futures")
+              .cell("STARTS", [](Row row) { return predicted(row, row.start_s); }),
+          C(
+              "predictedStartP90", [](Row row) { return time_of(row.start_p90_s); },
+              "Nine futures in ten have started by then"),
+          C(
+              "predictedFinish", [](Row row) { return time_of(row.finish_s); },
+              "Median of the simulated futures")
+              .cell("FINISHES", [](Row row) { return predicted(row, row.finish_s); }),
+          C(
+              "predictedFinishP90", [](Row row) { return time_of(row.finish_p90_s); },
+              "Nine futures in ten have ended by then"),
+          C(
+              "forecast", [](Row row) { return if_any(row.forecast); },
+              "Why no start or finish is predicted")
+              .one_of(reasons_of(ReasonUse::kForecast)),
+          C(
+              "shape", [](Row row) { return row.shape ? row.shape->str() : "auto"; },
+              "Of the plan; of a task that waits as written, auto: Slackline chooses")
+              .cell("~SHAPE"),
+          C::only_cell("GPU TYPE", types_text),
+          C("gpus", &QueueRow::gpus).cell(">GPUS").wide(),
+          C::only_cell("MODEL", &QueueRow::model).wide(),
+          C(
+              "gpuType", [](Row row) { return of_plan(row, row.gpu_type); }, "Of the plan"),
+          C("plan", [](Row row) { return of_plan(row, row.plan_id); }).cell("PLAN").wide(),
+          C(
+              "gpuTypes",
+              [](Row row) {
+                return row.plan_id.empty() ? if_any(row.accepted_types) : std::nullopt;
+              },
+              "Of a task that waits, in order of preference; absent: any"),
+          C::only_cell(">AGE", [](Row row) { return Seconds{row.age_s}; }).wide(),
+          C::only_cell("RETRIED AFTER", [](Row row) { return time_of(row.retry_s); }).wide(),
+      }};
+  return kColumns;
+}
+
+template <>
+const Columns<QueueView>& columns<QueueView>() {
+  using C = Column<QueueView>;
+  static const Columns<QueueView> kColumns = {
+      "Queue",
+      {
+          C(
+              "leader", [](View view) { return if_any(view.leader); },
+              "The replica that holds the Lease and plans; absent: none does"),
+          C(
+              "problem",
+              [](View view) { return view.read ? std::nullopt : std::optional(kNotRead); },
+              "Why the list may be empty: the cluster is not read yet; absent: it is"),
+          C(
+              "forecastTime", [](View view) { return of_forecast(view, Time{view.forecast_s}); },
+              "The moment for which starts and finishes were forecast"),
+          C(
+              "forecastAge",
+              [](View view) { return of_forecast(view, format_duration(view.forecast_age_s())); },
+              "How long ago that was, as in 1m30s"),
+          C(
+              "unknownRuns",
+              [](View view) {
+                return view.unknown_runs > 0 ? std::optional(std::to_string(view.unknown_runs))
+                                             : std::nullopt;
+              },
+              "Running pods without a plan whose end is a guess; absent: none"),
+      }};
+  return kColumns;
+}
+
+std::string preface_of(const QueueView& view) {
+  std::string preface;
+  if (view.forecast_age_s() > kOld_s)
+    preface = format("forecasts are {} old\n", format_duration(view.forecast_age_s()));
+  if (view.unknown_runs > 0)
+    preface += format(
+        "running pods without model and iterations, or expected-duration: {}; their ends are "
+        "guesses\n",
+        view.unknown_runs);
+  if (!view.read)
+    preface += format("{}\n", kNotRead);
+  else if (!view.leads)
+    preface += leader_text(view) + "\n";
+  return preface;
+}
+
+}  // namespace slackline::wire

@@ -1,0 +1,303 @@
+// What REST shows of every kind of row, to the byte: JSON, table, wide table and CSV of one row
+// with everything and one with nothing. SLACKLINE_RECORD=1 in the environment writes the golden
+// file again.
+#include <cstdlib>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "support/read_text.h"
+#include "wire/rest/rows.h"
+
+namespace slackline::wire {
+namespace {
+
+constexpr const char* kGolden = SLACKLINE_SOURCE_DIR "/tests/contract/golden/rest/rows.txt";
+
+ClusterView a_cluster() {
+  ClusterView view;
+  view.mode = "active";
+  view.version = "1.2.3";
+  view.snapshot_version = 77;
+  view.cache = {true, true, 12.5, "the stream of pods is silent"};
+  view.nodes = 4;
+  view.pods_bound = 10;
+  view.pods_unbound = 3;
+  view.jobs = 5;
+  view.models = 2;
+  view.tasks = {{"pending", 3}, {"running", 4}};
+  GpuPoolView pool;
+  pool.gpu_type = GpuType("A100");
+  pool.nodes = 4;
+  pool.nodes_usable = 3;
+  pool.cost = 2.933;
+  pool.gpus = {{"nvidia.com/gpu", "whole", 32, 20, 4, 8}, {"nvidia.com/mig-1g", "mig", 7, 1, 0, 6}};
+  view.pools = {pool, GpuPoolView()};
+  return view;
+}
+
+NodeView a_node() {
+  NodeView view;
+  view.name = NodeName("gpu-1");
+  view.gpu_type = GpuType("A100");
+  view.unschedulable = true;
+  view.gpus = {{"nvidia.com/gpu", "whole", 8, 5, 1, 2}, {"nvidia.com/mig-1g", "mig", 7, 1, 0, 6}};
+  view.cpu_milli_allocatable = 64000;
+  view.cpu_milli_used = 1500;
+  view.memory_bytes_allocatable = 1 << 30;
+  view.memory_bytes_used = 1 << 20;
+  view.pods_allocatable = 110;
+  view.pods = 7;
+  view.gpu_pods = {"team/a-0", "team/a-1"};
+  view.taints = {"gpu=yes:NoSchedule"};
+  return view;
+}
+
+NodeView an_unreadable_node() {
+  NodeView view;
+  view.ready = false;
+  view.problems = {"capacity \"x\"", "more"};
+  return view;
+}
+
+TaskView a_task() {
+  TaskView view;
+  view.kind = "Job";
+  view.key = {"team", "train"};
+  view.uid = Uid("u-1");
+  view.state = "running";
+  view.model = "resnet50";
+  view.mode = "auto";
+  view.qos_class = "prior";
+  view.queue = "team-a";
+  view.gang = "g1";
+  view.plan_id = "p-9";
+  view.shape = {2, 4};
+  view.placements = {"2x4", "1x8"};
+  view.gpu_types = {"A100", "V100"};
+  view.gpu_resource = "nvidia.com/gpu";
+  view.gpus_per_pod = 4;
+  view.pods_wanted = 2;
+  view.pods_bound = 1;
+  view.pods_unbound = 1;
+  view.priority = -5;
+  view.created_s = 1.8e9;
+  view.deadline_s = 1.8e9 + 3600;
+  view.batch_size = 256;
+  view.iterations = 10000;
+  view.expected_duration_s = 1800.5;
+  view.nodes = {NodeName("gpu-1"), NodeName("gpu-2")};
+  view.problems = {"deadline: \"soon\" is not a time"};
+  return view;
+}
+
+ScoreView a_score() {
+  ScoreView view;
+  view.node = NodeName("gpu-1");
+  view.gpu_type = GpuType("A100");
+  view.passes = true;
+  view.verdict = "Pass";
+  view.score = 9;
+  view.rank = 1;
+  view.source = "fitted";
+  view.extrapolated = true;
+  view.feasible = false;
+  view.features = {{"cer", 12.345}, {"throughput_samples_per_s", 5120.5}, {"free_gpus_after", 3}};
+  return view;
+}
+
+ScoreView a_refusal() {
+  ScoreView view;
+  view.node = NodeName("gpu-2");
+  view.verdict = "InsufficientGpu";
+  view.message = "1 of 4 GPUs is free";
+  return view;
+}
+
+PlacementRow a_placement() {
+  PlacementRow row;
+  row.gpu_type = GpuType("A100");
+  row.shape = {2, 4};
+  row.throughput_samples_per_s = 5120.5;
+  row.throughput_low = 45.67;
+  row.throughput_high = 0.0123;
+  row.source = "measured";
+  row.extrapolated = true;
+  row.latency_s = 5400;
+  row.cost = 23.5;
+  row.cer = 0.456;
+  row.feasible = true;
+  row.allowed = true;
+  row.fits_now = true;
+  row.written = true;
+  row.reason = "unused";
+  return row;
+}
+
+PlacementRow a_forbidden_placement() {
+  PlacementRow row;
+  row.written = true;
+  row.reason = "not asked for";
+  return row;
+}
+
+DecisionRow a_decision() {
+  DecisionRow row;
+  row.id = 42;
+  row.schema_version = 1;
+  row.time_s = 1.8e9;
+  row.verb = Verb::kPrioritize;
+  row.pod_uid = Uid("u-1");
+  row.pod = {"team", "train-0"};
+  row.plan_id = "p-9";
+  row.policy = "cer";
+  row.options_hash = "abcd";
+  row.snapshot_version = 77;
+  row.nodes_asked = 6;
+  row.result = "passed 5 of 6";
+  row.reasons = {{"Pass", 5}, {"HeldForOthers", 1}};
+  for (const char* node : {"a", "b", "c", "d", "e"})
+    row.candidates.push_back({node, 8, {{"cer", 12.5}, {"free", 0}}});
+  row.duration_us = 123.6;
+  row.outcome = DecisionOutcome{"a", 1.8e9 + 2};
+  return row;
+}
+
+DecisionRow an_old_decision() {
+  DecisionRow row;
+  row.schema_version = 1;
+  return row;
+}
+
+QueueRow a_waiting_task() {
+  QueueRow row;
+  row.position = 3;
+  row.key = {"team", "train"};
+  row.uid = Uid("u-1");
+  row.kind = "Job";
+  row.queue = "team, \"a\"";
+  row.qos_class = "prior";
+  row.model = "resnet50";
+  row.state = "waiting";
+  row.reason = "WaitsItsTurn";
+  row.created_s = 1.8e9;
+  row.age_s = 5400;
+  row.deadline_s = 1.8e9 + 7200;
+  row.slack_s = -90;
+  row.margin_s = 600;
+  row.retry_s = 1.8e9 + 30;
+  row.start_s = 1.8e9 + 60;
+  row.start_p90_s = 1.8e9 + 120;
+  row.finish_s = 1.8e9 + 7260;
+  row.finish_p90_s = 1.8e9 + 9000;
+  row.shape = Placement{2, 4};
+  row.gpus = 8;
+  row.accepted_types = {GpuType("A100"), GpuType("V100")};
+  return row;
+}
+
+QueueRow a_planned_task() {
+  QueueRow row;
+  row.key = {"team", "planned"};
+  row.kind = "Pod";
+  row.qos_class = "urgent";
+  row.state = "starting";
+  row.created_s = 1.8e9;
+  row.age_s = 5400;
+  row.blocked = true;
+  row.gpus = 4;
+  row.forecast = "NotInBook";
+  row.gpu_type = GpuType("K80");
+  row.plan_id = "p-9";
+  return row;
+}
+
+FinishedTask a_finished_task() {
+  FinishedTask task;
+  task.key = {"team", "train"};
+  task.uid = Uid("u-1");
+  task.queue = "team, \"a\"";
+  task.qos_class = "prior";
+  task.model = "resnet50";
+  task.gpu_type = GpuType("T4");
+  task.gpus = 8;
+  task.created_s = 1.8e9;
+  task.started_s = 1.8e9 + 90;
+  task.finished_s = 1.8e9 + 3690;
+  task.succeeded = true;
+  task.deadline_s = 1.8e9 + 3600;
+  task.predicted_s = 3300;
+  task.gpu_hours = 8.125;
+  return task;
+}
+
+ModelView a_model() {
+  ModelView model;
+  model.descriptor = {"resnet50", "resnet", 2.56e7, 4.1e9, "An image classifier."};
+  ModelTypeView fitted;
+  fitted.gpu_type = GpuType("A100");
+  fitted.entry = ProfileEntry();
+  fitted.entry->coefficients.kind = "S";
+  fitted.entry->startup_s = 12.5;
+  fitted.entry->points = 9;
+  fitted.entry->held_out_mape = 3.21;
+  fitted.entry->held_out_p90 = 7.77;
+  fitted.entry->source = "calibration";
+  fitted.entry->corrections = {{2, 8, 0.93, 4}};
+  fitted.fitted_here = true;
+  fitted.version = 3;
+  fitted.fitted_s = 1.8e9;
+  fitted.samples = 11;
+  fitted.runs = 4;
+  ModelTypeView shipped = fitted;
+  shipped.gpu_type = GpuType("T4");
+  shipped.fitted_here = false;
+  ModelTypeView corrected = shipped;
+  corrected.version = 0;
+  corrected.gpu_type = GpuType("V100");
+  corrected.entry->held_out_p90.reset();
+  ModelTypeView refused;
+  refused.gpu_type = GpuType("K80");
+  refused.samples = 1;
+  refused.refusal = "1 sample; 3 are needed";
+  model.types = {fitted, refused, shipped, corrected};
+  return model;
+}
+
+template <class Row>
+std::string every_form(const std::string& title, const std::vector<Row>& rows) {
+  const TextTable wide = table_of(rows, Width::kWide);
+  return "== " + title + "\n" + encode_list(rows, "next") + "\n-- table\n" + table_of(rows).str() +
+         "-- wide\n" + wide.str() + "-- csv\n" + wide.csv();
+}
+
+std::string one_form(const std::string& title, const std::string& json, const std::string& text) {
+  return "== " + title + "\n" + json + "\n-- text\n" + text;
+}
+
+TEST(RestRows, ReadAsTheyAlwaysDid) {
+  std::string all;
+  for (const ClusterView& view : {a_cluster(), ClusterView()})
+    all += one_form("cluster", encode_one(view), text_of(view));
+  all += every_form<NodeView>("nodes", {a_node(), an_unreadable_node(), NodeView()});
+  all += every_form<TaskView>("tasks", {a_task(), TaskView()});
+  all += every_form<ScoreView>("scores", {a_score(), a_refusal()});
+  all += every_form<PlacementRow>("placements",
+                                  {a_placement(), a_forbidden_placement(), PlacementRow()});
+  all += every_form<DecisionRow>("decisions", {a_decision(), an_old_decision()});
+  QueueRow old;
+  old.age_s = 1.8e9 + 5400;
+  all += every_form<QueueRow>("queue", {a_waiting_task(), a_planned_task(), old});
+  all += every_form<FinishedTask>("history", {a_finished_task(), FinishedTask()});
+  ModelView nameless;
+  nameless.descriptor.model = "unseen";
+  all += every_form<ModelView>("models", {a_model(), nameless});
+  all += one_form("model", encode_one(a_model()), text_of(a_model()));
+  const SamplesAccepted accepted{5, a_model()};
+  all += one_form("samples accepted", encode_one(accepted), text_of(accepted));
+  if (std::getenv("SLACKLINE_RECORD") != nullptr) std::ofstream(kGolden, std::ios::binary) << all;
+  EXPECT_EQ(all, test::read_text(kGolden));
+}
+
+}  // namespace
+}  // namespace slackline::wire
