@@ -80,7 +80,7 @@ void hand_over(benchmark::State& state) {
   for (auto _ : state) {
     core::HandOverMemory memory = fresh;
     core::PlanStamp stamp;
-    benchmark::DoNotOptimize(core::hand_over(snapshot, {}, memory, stamp, 0));
+    benchmark::DoNotOptimize(core::hand_over(snapshot, {}, memory, stamp, 0, 0));
   }
 }
 

@@ -18,6 +18,8 @@ class ActiveCase(unittest.TestCase):
     (objects.waiting_job).
     """
 
+    policy = POLICY
+
     @classmethod
     def make_cluster(cls, nodes):
         cls.cluster = ControlPlane()
@@ -36,7 +38,7 @@ class ActiveCase(unittest.TestCase):
     @classmethod
     def replica(cls, name, account):
         """A daemon in active mode, in a directory of its own; not started. Ends with the class."""
-        settings = f'planner: {{policy: "{POLICY}"}}\n'
+        settings = f'planner: {{policy: "{cls.policy}"}}\n'
         daemon = Daemon(account, cls.cluster.directory / name, "active", settings=settings)
         cls.cluster.adopt(daemon.process, f"slackline {name}")
         return daemon

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,21 @@ namespace slackline::test {
 
 class HandOverWorld {
  public:
+  static constexpr double kGrace_s = 30;  // that lingering pods have
+
   void add(const NodeBuilder& node) { nodes_[node.build().name] = node.build(); }
   void add(const JobBuilder& job) { put(job.build()); }
   void add(const PodBuilder& pod) { put(pod.build()); }
   // Enforced from now on. `known` = false: the watch has not shown it.
+  void add(const DisruptionBudget& budget) { budgets_.push_back(budget); }
   void add(const QuotaBuilder& quota, bool known = true) {
     quotas_[quota.build().key] = {quota.build(), known};
   }
   void lift_quota(const std::string& name) { quotas_.erase(key_of(name)); }
+  // The pods of this Job take their time to end, from the moment it is suspended until `end`.
+  void linger(const std::string& job, bool lingers = true) {
+    lingers ? void(lingering_.insert(job)) : void(lingering_.erase(job));
+  }
   void remove_node(const std::string& name) { nodes_.erase(NodeName(name)); }
   Node& node(const std::string& name) { return nodes_.at(NodeName(name)); }
   Job& job(const std::string& name) { return jobs_.at(key_of(name)); }
@@ -55,6 +63,8 @@ class HandOverWorld {
     for (const auto& [key, entry] : quotas_)
       if (entry.second)
         snapshot.quotas.push_back(std::make_shared<const ResourceQuota>(entry.first));
+    for (const DisruptionBudget& budget : budgets_)
+      snapshot.budgets.push_back(std::make_shared<const DisruptionBudget>(budget));
     snapshot.sightings = std::make_shared<const Sightings>(sightings_.begin(), sightings_.end());
     snapshot.node_names = std::make_shared<const NodeNames>(snapshot.nodes);
     snapshot.node_table = make_node_table(snapshot.nodes);
@@ -93,13 +103,14 @@ class HandOverWorld {
   void make_pods(std::int64_t at_most = 1 << 20) {
     for (auto& [key, job] : jobs_) {
       if (job.suspended) {
-        std::erase_if(pods_, [&](const auto& entry) { return is_member(entry.second, job); });
+        end_pods(job);
         job.active = 0;
         job.halted = true;
         job.started_s.reset();
         continue;
       }
       job.halted = false;
+      if (!job.started_s) job.started_s = now_s_;
       for (std::int64_t i = 0; i < job.parallelism && at_most > 0; ++i) {
         const ObjectKey name{key.ns, key.name + "-" + std::to_string(i)};
         if (pods_.contains(name) || ended_.contains(name) || !admitted(job)) continue;
@@ -150,7 +161,8 @@ class HandOverWorld {
     if (at == jobs_.end() || at->second.uid != write.target.uid) return false;
     Job& job = at->second;
     if (job.resource_version != write.target.resource_version) return false;
-    job.suspended = write.is<SuspendJob>();
+    job.suspended = write.is<SuspendJob>() || write.is<StopJob>();
+    if (const auto* stop = write.as<StopJob>()) job.preemptions = stop->preemptions;
     job.suspended_by_us = job.suspended;
     job.plan = as_read(write.plan());
     if (const auto* release = write.as<ReleaseJob>()) take_shape(release->shape, job);
@@ -187,6 +199,17 @@ class HandOverWorld {
     for (const auto& [key, entry] : quotas_)
       now.quotas.push_back(std::make_shared<const ResourceQuota>(entry.first));
     return core::QuotaBook(now).admits(job.key.ns, job.pod_requests, 1);
+  }
+
+  void end_pods(const Job& job) {
+    const bool lingers = lingering_.contains(job.key.name);
+    for (auto& [key, pod] : pods_) {
+      if (!lingers || !is_member(pod, job) || pod.deleting) continue;
+      pod.deleting = true;
+      pod.gone_by_s = now_s_ + kGrace_s;
+    }
+    if (!lingers)
+      std::erase_if(pods_, [&](const auto& entry) { return is_member(entry.second, job); });
   }
 
   static bool is_member(const Pod& pod, const Job& job) {
@@ -235,6 +258,8 @@ class HandOverWorld {
   std::map<ObjectKey, Pod> pods_;
   std::map<ObjectKey, bool> ended_;
   std::map<ObjectKey, std::pair<ResourceQuota, bool>> quotas_;  // and whether the watch shows it
+  std::vector<DisruptionBudget> budgets_;
+  std::set<std::string> lingering_;
   std::map<Uid, PlanSighting> sightings_;
   std::int64_t version_ = 1000;
   double now_s_ = 1000;
@@ -255,6 +280,7 @@ class WorldPlanner {
     options.now_wall_s = now_s + wall_jump_s;
     options.now_steady_s = now_s;
     options.queues = queues_;
+    options.may_stop = true;
     return options;
   }
 
@@ -264,12 +290,12 @@ class WorldPlanner {
     asked.held_off = &held_off;
     core::Queue queue = core::make_queue(snapshot, asked, menus_);
     const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, policy_);
-    return core::begin_starts(snapshot, queue, plan, catalog_, stamp_);
+    return core::begin_starts(snapshot, queue, plan, catalog_, stamp_, asked.now_wall_s);
   }
 
   std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, double now_s,
                                   const std::unordered_set<Uid>& unanswered = {}) {
-    return core::hand_over(snapshot, unanswered, memory, stamp_, now_s);
+    return core::hand_over(snapshot, unanswered, memory, stamp_, now_s, now_s + wall_jump_s);
   }
 
   // Everything it wants is done at once. Returns how much that was.
@@ -280,6 +306,18 @@ class WorldPlanner {
     for (const auto& write : plan(world.snapshot(), world.now_s()))
       writes += world.perform(write) ? 1 : 0;
     return writes;
+  }
+
+  // All that anybody wants to do in a moment. False: it does not come to rest.
+  bool settle(HandOverWorld& world, bool bind = true) {
+    for (int round = 0; round < 20; ++round) {
+      std::size_t done = act(world);
+      world.pass(0.001);
+      world.make_pods();
+      if (bind) done += static_cast<std::size_t>(world.bind());
+      if (done == 0) return true;
+    }
+    return false;
   }
 
   core::HandOverMemory memory;

@@ -32,6 +32,7 @@ inline constexpr std::string_view kDeviceIds = "slackline.dev/device-ids";
 // On a node its GPU type, on a pod the type that it was bound to.
 inline constexpr std::string_view kGpuType = "slackline.dev/gpu-type";
 inline constexpr std::string_view kOriginal = "slackline.dev/original";
+inline constexpr std::string_view kPreemptions = "slackline.dev/preemptions";
 inline constexpr std::string_view kPlan = "slackline.dev/plan";
 inline constexpr std::string_view kSuspendedBy = "slackline.dev/suspended-by";
 // The shape of the task, as numbers that the downward API can hand to a container.
@@ -43,18 +44,12 @@ inline constexpr std::string_view kSuspendedByUs = "slackline";
 
 // Only Slackline writes these; `deadline` too, once a Job is admitted.
 inline constexpr std::array<std::string_view, 12> kReserved = {
-    kAdmitted,
-    "slackline.dev/band",
-    kDeviceIds,
-    kGpuType,
-    kGpusPerNode,
-    kNodes,
-    kOriginal,
-    kPlan,
-    "slackline.dev/preemptions",
-    "slackline.dev/progress",
-    kSuspendedBy,
-    "slackline.dev/variant",
+    kAdmitted,    "slackline.dev/band",
+    kDeviceIds,   kGpuType,
+    kGpusPerNode, kNodes,
+    kOriginal,    kPlan,
+    kPreemptions, "slackline.dev/progress",
+    kSuspendedBy, "slackline.dev/variant",
 };
 
 constexpr bool reserved(std::string_view key) {

@@ -63,11 +63,18 @@ struct OpenJob {
 struct SuspendJob {
   static constexpr std::string_view kWord = "suspend";
 };
+// suspend: true of a running Job, so that another task gets its GPUs.
+struct StopJob {
+  static constexpr std::string_view kWord = "stop";
+  std::shared_ptr<const PreemptionNote> preemptions{};  // never null
+  double lost_gpu_s = 0;                                // by this stop
+  ObjectKey asker{};                                    // the task that needs the room
+};
 // Removes a plan that does not count; nothing else changes.
 struct ClearPlan {
   static constexpr std::string_view kWord = "clear_plan";
 };
-using JobChange = std::variant<ReleaseJob, OpenJob, SuspendJob, ClearPlan>;
+using JobChange = std::variant<ReleaseJob, OpenJob, SuspendJob, StopJob, ClearPlan>;
 
 // The plan of a pod that has no Job that carries it.
 struct PlanPod {

@@ -79,7 +79,9 @@ struct Pod {
   NodeName node;            // spec.nodeName; empty while unbound
   NodeName nominated_node;  // status.nominatedNodeName
   PodPhase phase = PodPhase::kPending;
-  bool deleting = false;      // deletionTimestamp is set
+  bool deleting = false;  // deletionTimestamp is set
+  // Until when it may take to end after its deletion: deletionTimestamp, epoch seconds.
+  std::optional<double> gone_by_s{};
   bool gated = false;         // any scheduling gate
   bool our_gate = false;      // slackline.dev/queue among them
   bool foreign_gate = false;  // any other gate: somebody else holds the pod back, too
@@ -118,6 +120,19 @@ struct OriginalShape {
   bool changed() const { return parallelism || gpus || affinity_terms; }
 };
 
+// What is known of the stops of a Job (annotation `preemptions`). Only Slackline writes it.
+struct PreemptionNote {
+  std::int64_t count = 0;         // how often it was stopped for another task
+  double left = 1;                // share of its work that its checkpoints do not keep, (0, 1]
+  double lost_gpu_s = 0;          // work done again and start-up, of all its stops
+  double at_s = 0;                // the last stop; epoch seconds
+  std::vector<NodeName> nodes{};  // that it ran on then, each once
+
+  // As it was read: the signed text, and the code. Empty: it was not read, or has none.
+  std::string text{};
+  std::string code{};
+};
+
 struct Job {
   Uid uid;
   std::string resource_version;
@@ -148,9 +163,10 @@ struct Job {
   std::shared_ptr<const TaskIntent> intent;
   std::shared_ptr<const PlanNote> plan;
   PlanDoubt plan_doubt = PlanDoubt::kNone;  // not kNone: there is an annotation, and `plan` is null
-  std::shared_ptr<const AdmittedNote> admitted;   // null = none
-  bool unproven = false;                          // nobody admitted it: no class and queue
-  std::shared_ptr<const OriginalShape> original;  // null: the shape was never changed
+  std::shared_ptr<const AdmittedNote> admitted;         // null = none
+  bool unproven = false;                                // nobody admitted it: no class and queue
+  std::shared_ptr<const OriginalShape> original;        // null: the shape was never changed
+  std::shared_ptr<const PreemptionNote> preemptions{};  // null: never stopped for another task
   std::vector<std::string> problems;  // unreadable quantities of the template: never planned
 
   // It was suspended to be queued, and has not been released.

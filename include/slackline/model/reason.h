@@ -32,6 +32,7 @@ inline constexpr std::string_view kPodsRejected = "PodsRejected";
 inline constexpr std::string_view kQueued = "Queued";
 inline constexpr std::string_view kPlanned = "Planned";
 inline constexpr std::string_view kReleased = "Released";
+inline constexpr std::string_view kPreempted = "Preempted";
 inline constexpr std::string_view kDeviated = "Deviated";
 inline constexpr std::string_view kPlanDisbelieved = "PlanDisbelieved";
 inline constexpr std::string_view kDeadlineAtRisk = "DeadlineAtRisk";
@@ -52,7 +53,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 27> kReasons = {{
+inline constexpr std::array<ReasonFact, 28> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -80,6 +81,8 @@ inline constexpr std::array<ReasonFact, 27> kReasons = {{
     {reason::kQueued, ReasonUse::kHappened, "it waits in the queue, at a position"},
     {reason::kPlanned, ReasonUse::kHappened, "its turn has come: nodes and shape are chosen"},
     {reason::kReleased, ReasonUse::kHappened, "its pods are nominated and free to be bound"},
+    {reason::kPreempted, ReasonUse::kHappened,
+     "it was stopped so that another task can start, and waits in the queue again"},
     {reason::kDeviated, ReasonUse::kHappened, "it runs on other nodes than first planned"},
     {reason::kPlanDisbelieved, ReasonUse::kHappened,
      "its plan was not written by Slackline for it, or had ended, and was removed"},

@@ -12,7 +12,7 @@ namespace {
 
 bool has_keys_of_ours(const Job& job) {
   return job.suspended_by_us || job.managed || job.intent || job.plan || job.admitted ||
-         job.original;
+         job.original || job.preemptions;
 }
 
 bool has_keys_of_ours(const Pod& pod) {
@@ -25,6 +25,7 @@ void take_off(Job& job) {
   job.plan = nullptr;
   job.admitted = nullptr;
   job.original = nullptr;
+  job.preemptions = nullptr;
 }
 
 // Slackline's gate holds the pod like any other.
@@ -96,8 +97,9 @@ JobPtr Belief::judge(const JobPtr& seen, std::vector<DoubtedPlan>& doubted) {
   auto intent = seen->intent;
   const Claimant claimant{seen->key, seen->uid, seen->admitted.get(), seen->waits_with_us()};
   const bool proven = !ours || judge_rights(claimant, intent);
-  const bool as_it_is =
-      ours ? proven && plan == seen->plan && intent == seen->intent : !has_keys_of_ours(*seen);
+  const bool stops_count = seen->preemptions == nullptr || counts(*seen, *seen->preemptions);
+  const bool as_it_is = ours ? proven && plan == seen->plan && intent == seen->intent && stops_count
+                             : !has_keys_of_ours(*seen);
   if (as_it_is && rank == seen->priority) return seen;
   auto job = std::make_shared<Job>(*seen);
   job->priority = rank;
@@ -105,6 +107,7 @@ JobPtr Belief::judge(const JobPtr& seen, std::vector<DoubtedPlan>& doubted) {
   job->plan_doubt = doubt;
   job->intent = std::move(intent);
   job->unproven = !proven;
+  if (!stops_count) job->preemptions = nullptr;
   if (!ours) take_off(*job);
   return job;
 }
@@ -128,6 +131,11 @@ PodPtr Belief::judge(const PodPtr& seen, std::vector<DoubtedPlan>& doubted) {
   pod->unproven = !proven;
   if (!ours) take_off(*pod);
   return pod;
+}
+
+bool Belief::counts(const Job& job, const PreemptionNote& note) const {
+  if (!proves()) return true;
+  return mac_->ready() && wire::is_ours(*mac_, {job.key, job.uid}, note);
 }
 
 void Belief::forget(const Uid& uid) {

@@ -8,6 +8,8 @@
 //   seen first -- its code is right, and of a Job the generation too --> believed
 //   believed -- another plan, none, its Job is suspended, its namespace lost the label --> ended
 //
+// What is noted of a Job's preemptions counts with Slackline's code over this Job.
+//
 // A plan that has ended is remembered with its object, the last kRememberedPlans of each, and is
 // not believed again. Without an authenticator (a dump) nothing can be proved: plans are believed
 // as they are, and so are all namespaces where none is known.
@@ -97,6 +99,7 @@ class Belief {
   // admitted it.
   bool judge_rights(const Claimant& claimant, std::shared_ptr<const TaskIntent>& intent);
   bool admits(const Claimant& claimant);
+  bool counts(const Job& job, const PreemptionNote& note) const;
   std::int32_t rank_of(const Job& job) const;
 
   const MessageAuthenticator* const mac_;

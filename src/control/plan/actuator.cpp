@@ -171,6 +171,11 @@ void Actuator::tell_of(const OwnWrite& write) {
                "Tasks that were planned, released, moved or sent back to the queue, by reason.",
                {{"reason", known ? std::string_view(event->reason) : "other"}})
       .add();
+  if (const auto* stop = write.as<StopJob>())
+    metrics_
+        .counter("slackline_lost_gpu_seconds_total",
+                 "GPU time of stopped tasks that no checkpoint keeps.")
+        .add(stop->lost_gpu_s);
   events_.tell(*std::move(event));
 }
 

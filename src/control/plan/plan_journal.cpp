@@ -28,6 +28,9 @@ std::string result_of(const OwnWrite& write) {
   }
   if (const auto* nominate = write.as<Nominate>())
     return format("nominated to {}", nominate->node.str());
+  if (const auto* stop = write.as<StopJob>())
+    return format("stopped for {}: {:.0f} % of its work is left, {:.0f} GPU seconds are lost",
+                  stop->asker.str(), 100 * stop->preemptions->left, stop->lost_gpu_s);
   return "back into the queue";
 }
 

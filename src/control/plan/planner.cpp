@@ -25,6 +25,7 @@ core::QueueOptions PlannerOptions::ask(const Settings& now, const Known& known,
   asked.queues = &now.queues;
   asked.now_wall_s = clock.wall_s();
   asked.now_steady_s = clock.steady_s();
+  asked.may_stop = !stock_waits;
   return asked;
 }
 
@@ -86,7 +87,8 @@ SnapshotPtr Planner::hand_over(const SnapshotPtr& seen, double now_s, double wok
   stamp_.pin_pods_by = *server_minor_ < kTemplatesAreOpenSince ? &options_.catalog : nullptr;
   const Actuator::Overlay ours = actuator_.overlaid(seen);
   if (ours.gave_up && !changed_s_) changed_s_ = now_s;  // no event will say so
-  auto moves = core::hand_over(*ours.snapshot, ours.unanswered, memory_, stamp_, now_s);
+  auto moves =
+      core::hand_over(*ours.snapshot, ours.unanswered, memory_, stamp_, now_s, clock_.wall_s());
   for (OwnWrite& write : core::disown(*ours.snapshot, now_s))
     moves.push_back(std::move(write));
   if (moves.empty()) return ours.snapshot;
@@ -115,9 +117,8 @@ void Planner::plan(const SnapshotPtr& snapshot, double changed_s) {
   const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
   bool place_is_kept = false;
   for (const core::Effect& effect : plan.effects) {
-    if (!effect.is_start())
-      meters_.refused();
-    else if (core::may_start(queue.task(effect.task)))
+    if (!effect.is_start()) continue;
+    if (core::may_start(queue.task(effect.task)))
       meters_.started();
     else
       place_is_kept = true;
@@ -127,7 +128,8 @@ void Planner::plan(const SnapshotPtr& snapshot, double changed_s) {
   changed_s_.reset();
   meters_.planned(ended_s - began_s);
   meters_.show_queue(queue);
-  auto begun = core::begin_starts(*snapshot, queue, plan, options_.catalog, stamp_);
+  auto begun =
+      core::begin_starts(*snapshot, queue, plan, options_.catalog, stamp_, asked.now_wall_s);
   if (!write(std::move(begun), *snapshot, changed_s))
     next_plan_s_ = std::min(next_plan_s_, ended_s + kPlanRetry_s);
 }

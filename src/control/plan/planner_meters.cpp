@@ -22,8 +22,6 @@ PlannerMeters::PlannerMeters(obs::MetricsRegistry& metrics)
                             "From the change that woke the planner to its first write being sent.",
                             first_write_bounds_s())),
       starts_(metrics.counter("slackline_plan_starts_total", "Tasks that plans have started.")),
-      refused_(metrics.counter("slackline_plan_refused_effects_total",
-                               "Effects that cannot be carried out: stops and shrinks.")),
       leads_(metrics.gauge("slackline_leader", "1 while this replica plans.")),
       running_(metrics.gauge("slackline_queue_running", "Tasks with a plan of Slackline.")) {}
 

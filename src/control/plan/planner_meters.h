@@ -21,7 +21,6 @@ class PlannerMeters {
   void show_queue(const core::Queue& queue);
   void planned(double took_s) { plan_duration_.observe(took_s); }
   void started() { starts_.add(); }
-  void refused() { refused_.add(); }
   void first_write(double after_s) { first_write_.observe(after_s); }
 
  private:
@@ -29,7 +28,6 @@ class PlannerMeters {
   obs::Histogram plan_duration_;
   obs::Histogram first_write_;
   obs::Counter starts_;
-  obs::Counter refused_;
   obs::Gauge leads_;
   obs::Gauge running_;
   std::map<std::pair<std::string, std::string>, obs::Gauge> lengths_;  // by queue and class

@@ -51,6 +51,13 @@ struct Teller {
                 format("{}; suspended again, it waits in the queue and backs off for a while",
                        fact != nullptr ? fact->meaning : decision.reason)};
   }
+  std::optional<Told> operator()(const StopJob& kind) const {
+    return Told{
+        true, decision.reason,
+        format("stopped so that {} can start: its checkpoints keep {:.0f} % of its work, "
+               "and it waits in the queue; stopped {} times so far",
+               kind.asker.str(), 100 * (1 - kind.preemptions->left), kind.preemptions->count)};
+  }
   std::optional<Told> operator()(const LiftGate& kind) const {
     if (!kind.releases) return std::nullopt;
     return Told{false, reason::kReleased,

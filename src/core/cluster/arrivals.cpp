@@ -57,7 +57,7 @@ Expected expected_of(const ArrivalList& arrivals, TaskMenus& menus) {
     task.qos = arrival.intent->qos_class.value_or(QosClass::kNormal);
     task.request_gpus = saturating_int(saturating_mul(arrival.request.pods, arrival.request.gpus));
     task.type = arrival.intent->workload().value_or("");
-    task.preemptible = false;  // until live preemption exists
+    task.preemptible = false;  // it only takes room
     task.menu = menu.menu;
     task.preference = menu.preference;
     expected.tasks.push_back(std::move(task));

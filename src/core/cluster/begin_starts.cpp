@@ -1,8 +1,11 @@
 #include <algorithm>
 
+#include "ending_pods.h"
 #include "quota_menu.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/queue.h"
+#include "slackline/model/reason.h"
 #include "type_pin.h"
 
 namespace slackline::core {
@@ -31,19 +34,76 @@ bool offers_several_types(const PlacementMenu& menu) {
 class StartWriter {
  public:
   StartWriter(const ClusterSnapshot& snapshot, const Queue& queue, const GpuCatalog& catalog,
-              PlanStamp& stamp)
-      : snapshot_(snapshot), queue_(queue), catalog_(catalog), stamp_(stamp), quotas_(snapshot) {
+              PlanStamp& stamp, double now_wall_s)
+      : snapshot_(snapshot),
+        queue_(queue),
+        catalog_(catalog),
+        stamp_(stamp),
+        now_wall_s_(now_wall_s),
+        quotas_(snapshot),
+        disruptions_(snapshot, EndingPods(snapshot, now_wall_s).pods()) {
     quotas_.charge_released(snapshot);
   }
 
-  void begin(TaskIndex index, const Run& run) {
+  // `stopped`: the runs that end so that it fits. False where they may not be stopped: what the
+  // plan does next may need that room.
+  bool begin(TaskIndex index, const Run& run, const std::vector<const Effect*>& stopped) {
     const QueueTask& task = queue_.task(index);
-    if (!may_start(task)) return;  // its place is kept
+    if (!may_start(task)) return stopped.empty();  // its place is kept
+    const QuotaDemand demand = demand_of(task, queue_.state().choice(index, run.choice).shape);
+    if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return stopped.empty();
+    if (!stop_all(stopped, task.key)) return false;
+    quotas_.charge(task.key.ns, demand.pod, demand.pods);
+    start(index, run);
+    return true;
+  }
+
+  std::vector<OwnWrite> writes;
+
+ private:
+  bool stop_all(const std::vector<const Effect*>& stopped, const ObjectKey& asker) {
+    Disruptions disruptions = disruptions_;
+    for (const Effect* effect : stopped) {
+      const QueueTask& task = queue_.task(effect->task);
+      if (!disruptions.allow(task.bound)) return false;
+      disruptions.add(task.bound);
+    }
+    disruptions_ = std::move(disruptions);
+    for (const Effect* effect : stopped)
+      stop(*effect, asker);
+    return true;
+  }
+
+  void stop(const Effect& effect, const ObjectKey& asker) {
+    const QueueTask& task = queue_.task(effect.task);
+    const Run& ended = *effect.ended;
+    const TaskProgress& progress = queue_.state().progress(effect.task);
+    const Choice& choice = queue_.state().choice(effect.task, ended.choice);
+    const double left = effect.begun ? effect.begun->left : progress.left;
+    const double kept_s = (ended.left - left) * ended.observed_work_s;
+    PreemptionNote note;
+    if (task.job->preemptions) note = *task.job->preemptions;
+    StopJob stop{.asker = asker};
+    stop.lost_gpu_s = choice.gpus * std::max(0.0, now_wall_s_ - ended.started_s - kept_s);
+    note.count += 1;
+    note.left = left;
+    note.lost_gpu_s += stop.lost_gpu_s;
+    note.at_s = now_wall_s_;
+    note.nodes.clear();
+    for (const PodPtr& pod : task.bound)
+      if (note.nodes.empty() || note.nodes.back() != pod->node) note.nodes.push_back(pod->node);
+    note.text.clear();
+    note.code.clear();
+    stop.preemptions = std::make_shared<const PreemptionNote>(std::move(note));
+    writes.push_back(job_write(
+        *task.job, std::move(stop),
+        {.verb = Verb::kSuspend, .reason = reason::kPreempted, .plan_id = task.plan->id}));
+  }
+
+  void start(TaskIndex index, const Run& run) {
+    const QueueTask& task = queue_.task(index);
     const Choice& choice = queue_.state().choice(index, run.choice);
     const QueuePool& pool = queue_.pools()[choice.pool];
-    const QuotaDemand demand = demand_of(task, choice.shape);
-    if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return;
-    quotas_.charge(task.key.ns, demand.pod, demand.pods);
     PlanNote note;
     note.id = stamp_.next_id();
     note.epoch = stamp_.epoch;
@@ -59,9 +119,6 @@ class StartWriter {
         writes.push_back(pod_write(*pod, PlanPod{plan}, {.verb = Verb::kPlan}));
   }
 
-  std::vector<OwnWrite> writes;
-
- private:
   void release(TaskIndex index, const Run& run, const std::shared_ptr<const PlanNote>& plan) {
     const QueueTask& task = queue_.task(index);
     const Job& job = *task.job;
@@ -133,7 +190,9 @@ class StartWriter {
   const Queue& queue_;
   const GpuCatalog& catalog_;
   PlanStamp& stamp_;
+  const double now_wall_s_;
   QuotaBook quotas_;
+  Disruptions disruptions_;
 };
 
 }  // namespace
@@ -143,14 +202,20 @@ std::string PlanStamp::next_id() {
 }
 
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue& queue,
-                                   const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp) {
-  StartWriter writer(snapshot, queue, catalog, stamp);
+                                   const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,
+                                   double now_wall_s) {
+  StartWriter writer(snapshot, queue, catalog, stamp, now_wall_s);
   for (const JobPtr& job : queue.to_open())
     writer.writes.push_back(job_write(*job, OpenJob{}));
   for (const PodPtr& pod : queue.to_let_go())
     writer.writes.push_back(pod_write(*pod, LiftGate{}));
-  for (const Effect& effect : plan.effects)
-    if (effect.is_start()) writer.begin(effect.task, *effect.begun);
+  std::vector<const Effect*> stopped;  // for the next start
+  for (const Effect& effect : plan.effects) {
+    if (effect.ended) stopped.push_back(&effect);
+    if (!effect.is_start()) continue;
+    if (!writer.begin(effect.task, *effect.begun, stopped)) break;
+    stopped.clear();
+  }
   return std::move(writer.writes);
 }
 

@@ -14,13 +14,13 @@ namespace {
 class HandOver {
  public:
   HandOver(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>& unanswered,
-           HandOverMemory& memory, PlanStamp& stamp, double now_steady_s)
+           HandOverMemory& memory, PlanStamp& stamp, double now_steady_s, double now_wall_s)
       : snapshot_(snapshot),
         unanswered_(unanswered),
         memory_(memory),
         stamp_(stamp),
         now_s_(now_steady_s),
-        placer_(snapshot, memory, now_steady_s) {}
+        placer_(snapshot, memory, now_steady_s, now_wall_s) {}
 
   std::vector<OwnWrite> run() {
     const std::vector<PlannedTask> tasks = planned_tasks(snapshot_);
@@ -108,7 +108,7 @@ class HandOver {
       return back_to_queue(task);
     }
     if (!places.moved_because.empty()) return replan(task, places);
-    const bool all_stand = nominate(task, places);
+    const bool all_stand = nominate(task, places) && !places.wait_for_room;
     if (all_stand && (stamp_.pin_pods_by == nullptr || pin_to_type(task))) lift(task);
   }
 
@@ -220,8 +220,8 @@ class HandOver {
 
 std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot,
                                 const std::unordered_set<Uid>& unanswered, HandOverMemory& memory,
-                                PlanStamp& stamp, double now_steady_s) {
-  return HandOver(snapshot, unanswered, memory, stamp, now_steady_s).run();
+                                PlanStamp& stamp, double now_steady_s, double now_wall_s) {
+  return HandOver(snapshot, unanswered, memory, stamp, now_steady_s, now_wall_s).run();
 }
 
 }  // namespace slackline::core

@@ -47,6 +47,8 @@ Places Placer::place(const PlannedTask& task) {
     room.take(*node, pod->requests);
     places.node_of[pod->uid] = *node;
   }
+  for (const auto& [pod, node] : places.node_of)
+    places.wait_for_room |= room.waits_on(node);
   room_.claim(room);  // the hold of its plan may be over
   if (moved) places.moved_because = missed ? reason::kNotBound : reason::kNodesLost;
   return places;

@@ -14,6 +14,7 @@ namespace slackline::core {
 struct Places {
   std::unordered_map<Uid, NodeName> node_of;  // but of pods that have missed too often
   PodPtr homeless;                 // no node takes it; the places of the others mean nothing then
+  bool wait_for_room = false;      // pods that were stopped for it still hold some of its places
   std::string_view moved_because;  // a code of reason.h: the plan has to name other nodes; or empty
 
   const NodeName* find(const Pod& pod) const {
@@ -26,8 +27,12 @@ struct Places {
 // placed after it.
 class Placer {
  public:
-  Placer(const ClusterSnapshot& snapshot, const HandOverMemory& memory, double now_steady_s)
-      : snapshot_(snapshot), memory_(memory), now_s_(now_steady_s), room_(snapshot, now_steady_s) {}
+  Placer(const ClusterSnapshot& snapshot, const HandOverMemory& memory, double now_steady_s,
+         double now_wall_s)
+      : snapshot_(snapshot),
+        memory_(memory),
+        now_s_(now_steady_s),
+        room_(snapshot, now_steady_s, now_wall_s) {}
 
   // A pod keeps a nomination that stands. Else it gets the next node of the plan, else the fullest
   // one of its GPU type that has room.

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "ending_pods.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/throughput/prediction.h"
@@ -23,7 +24,10 @@ class Finder {
  public:
   Finder(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
          const QueueOptions& options)
-      : snapshot_(snapshot), pools_(pools), options_(options) {}
+      : snapshot_(snapshot),
+        pools_(pools),
+        options_(options),
+        ending_(snapshot, options.now_wall_s) {}
 
   std::vector<OtherRun> find() {
     for (PoolIndex pool = 0; pool < pools_.size(); ++pool)
@@ -38,7 +42,8 @@ class Finder {
  private:
   void add(const Pod& pod, PoolIndex pool, PoolNode node) {
     const Pool& of = pools_[pool].pool;
-    if (pod.terminal() || is_planned(pod) || primary_gpu_resource(pod.requests) != of.resource)
+    if (pod.terminal() || is_planned(pod) || ending_.contains(pod) ||
+        primary_gpu_resource(pod.requests) != of.resource)
       return;
     const int gpus = countable_gpus(pod.requests.gpu_count(of.resource));
     if (gpus > of.gpus_per_node) return;
@@ -84,6 +89,7 @@ class Finder {
   const ClusterSnapshot& snapshot_;
   const std::vector<QueuePool>& pools_;
   const QueueOptions& options_;
+  const EndingPods ending_;
   std::map<std::pair<Uid, GpuType>, Length> lengths_;
   std::vector<OtherRun> runs_;
 };

@@ -43,6 +43,12 @@ void apply(const SuspendJob& /*suspend*/, Job& job) {
   set_suspended(true, job);
 }
 
+void apply(const StopJob& stop, Job& job) {
+  job.plan = nullptr;
+  job.preemptions = stop.preemptions;
+  set_suspended(true, job);
+}
+
 void apply(const ClearPlan& /*clear*/, Job& job) {
   job.plan = nullptr;
 }

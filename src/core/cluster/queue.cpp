@@ -12,8 +12,10 @@
 #include "quota_menu.h"
 #include "room.h"
 #include "scale_up.h"
+#include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/planning/deadline.h"
@@ -142,7 +144,7 @@ class QueueMaker {
       : snapshot_(snapshot),
         options_(options),
         menus_(menus),
-        room_(snapshot, options.now_steady_s),
+        room_(snapshot, options.now_steady_s, options.now_wall_s),
         present_(snapshot, *options.catalog),
         quotas_(snapshot) {
     quotas_.charge_released(snapshot);
@@ -218,8 +220,8 @@ class QueueMaker {
       described.qos = task.intent->qos_class.value_or(QosClass::kNormal);
       described.request_gpus = saturating_int(saturating_mul(task.request.pods, task.request.gpus));
       described.type = task.intent->workload().value_or("");
-      described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(described.checkpoint_s);
-      described.preemptible = false;  // until live preemption exists
+      described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(kNever);
+      described.preemptible = may_be_stopped(task);
       described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);
       described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
@@ -232,6 +234,13 @@ class QueueMaker {
     for (const OtherRun& run : other_runs_)
       tasks.push_back(described_run(run, static_cast<std::int64_t>(tasks.size())));
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
+  }
+
+  bool may_be_stopped(const QueueTask& task) const {
+    if (!options_.may_stop || !task.plan || !task.job || !task.pods.empty()) return false;
+    const auto stays = [](const PodPtr& pod) { return !pod->deleting && !pod->terminal(); };
+    return !task.bound.empty() && std::all_of(task.bound.begin(), task.bound.end(), stays) &&
+           Disruptions(snapshot_, room_.ending().pods()).allow(task.bound);
   }
 
   // Nobody asks where none waits.
@@ -337,6 +346,7 @@ class QueueMaker {
     std::vector<std::pair<double, TaskIndex>> started;
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       const QueueTask& task = queue_.tasks_[t];
+      recall_stops(t);
       if (task.plan && runs_[t])
         started.emplace_back(started_s(task, options_.now_wall_s), t);
       else if (!task.plan && !task.hindrance && !let_go_.contains(t))
@@ -353,6 +363,15 @@ class QueueMaker {
       run.promoted = t < queue_.tasks_.size() && queue_.tasks_[t].plan->promoted;
       queue_.state_.start(t, std::move(run));
     }
+  }
+
+  void recall_stops(TaskIndex t) {
+    const QueueTask& task = queue_.tasks_[t];
+    if (!task.job || !task.job->preemptions) return;
+    const PreemptionNote& note = *task.job->preemptions;
+    const PlanTask& described = (*queue_.table_)[t];
+    const double startup_s = described.menu->empty() ? 0 : described.menu->fastest().startup_s;
+    queue_.state_.recall(t, saturating_int(note.count), note.left, described.restart_s - startup_s);
   }
 
   const ClusterSnapshot& snapshot_;

@@ -79,6 +79,7 @@ class TaskFinder {
       if (job->plan) {
         found_.running.push_back(task_of_job(job));
         found_.running.back().pods = parts.unbound;
+        found_.running.back().bound = parts.bound;
       } else if (parts.bound.empty()) {
         add_job_with_pods(job, gated_of(parts));
       }

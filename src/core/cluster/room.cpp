@@ -1,12 +1,15 @@
 #include "room.h"
 
+#include <algorithm>
+
 namespace slackline::core {
 
-RoomTable::RoomTable(const ClusterSnapshot& snapshot, double now_steady_s)
-    : snapshot_(snapshot), now_s_(now_steady_s) {
+RoomTable::RoomTable(const ClusterSnapshot& snapshot, double now_steady_s, double now_wall_s)
+    : snapshot_(snapshot), now_s_(now_steady_s), ending_(snapshot, now_wall_s) {
   free_.reserve(snapshot.nodes.size());
   for (NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
     free_.push_back(snapshot.node(i).free());
+    if (const Resources* held = ending_.held_on(i)) free_.back() += *held;
     for (const Hold& hold : snapshot.holds_on(i))
       if (hold.expires_s > now_steady_s) free_.back() -= hold.amount;
   }
@@ -38,6 +41,16 @@ Resources Room::free(NodeIndex node) const {
 
 bool Room::fits(NodeIndex node, const Resources& request) const {
   return slackline::fits(request, free(node));
+}
+
+bool Room::waits_on(const NodeName& node) const {
+  const auto index = snapshot_.find_node(node.str());
+  const Resources* held = index ? table_.ending().held_on(*index) : nullptr;
+  if (held == nullptr) return false;
+  const Resources now = free(*index) - *held;
+  return now.cpu_milli < 0 || now.memory_bytes < 0 || now.pods < 0 ||
+         std::any_of(
+             now.gpus.begin(), now.gpus.end(), [](const GpuAmount& gpu) { return gpu.count < 0; });
 }
 
 void Room::take(const NodeName& node, const Resources& request) {

@@ -1,7 +1,7 @@
-// RoomTable and Room: what is free on every node for one task: allocatable, less all bound pods and
-// the live holds of others. Made once per snapshot; a Room costs what its task's holds and takes
-// cost. A caller that decides for one task after another claims each Room before it asks for the
-// next.
+// RoomTable and Room: what is free on every node for one task: allocatable, less all bound pods but
+// those that are ending (ending_pods.h), and the live holds of others. Made once per snapshot; a
+// Room costs what its task's holds and takes cost. A caller that decides for one task after another
+// claims each Room before it asks for the next.
 #pragma once
 
 #include <map>
@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ending_pods.h"
 #include "slackline/core/cluster/holds.h"
 #include "slackline/model/snapshot.h"
 
@@ -18,13 +19,14 @@ class Room;
 
 class RoomTable {
  public:
-  RoomTable(const ClusterSnapshot& snapshot, double now_steady_s);
+  RoomTable(const ClusterSnapshot& snapshot, double now_steady_s, double now_wall_s);
 
   // The room of the task that holds as `self` and has these pods: its own holds count as free. They
   // are searched on `nodes` only. The table outlives it.
   Room without(const HoldIdentity& self, const std::unordered_set<Uid>& pods,
                const std::set<NodeIndex>& nodes) const;
   const Resources& free(NodeIndex node) const { return free_[node]; }
+  const EndingPods& ending() const { return ending_; }
 
   // From now on this amount more is free on the node.
   void give_back(NodeIndex node, const Resources& amount) { free_[node] += amount; }
@@ -36,6 +38,7 @@ class RoomTable {
  private:
   const ClusterSnapshot& snapshot_;
   const double now_s_;
+  EndingPods ending_;
   std::vector<Resources> free_;
 };
 
@@ -43,6 +46,8 @@ class Room {
  public:
   Resources free(NodeIndex node) const;
   bool fits(NodeIndex node, const Resources& request) const;
+  // Pods that are ending hold a part of what was taken.
+  bool waits_on(const NodeName& node) const;
   void take(const NodeName& node, const Resources& request);
 
  private:

@@ -229,6 +229,7 @@ void VirtualCluster::plan_starts(const QueueOptions& asked, const Policy& policy
   options.now_steady_s = 0;
   options.held_off = nullptr;
   options.foresee = false;
+  options.may_stop = false;  // runs end when the real ones do
   Queue queue = make_queue(virtually, options, menus_);
   if (queue.gave_up()) return;
   note_promises(queue);
@@ -237,7 +238,8 @@ void VirtualCluster::plan_starts(const QueueOptions& asked, const Policy& policy
   std::map<Uid, const Effect*> begun;
   for (const Effect& effect : planned.effects)
     if (effect.is_start()) begun[queue.task(effect.task).uid] = &effect;
-  for (OwnWrite& write : begin_starts(virtually, queue, planned, *asked.catalog, stamp_)) {
+  for (OwnWrite& write :
+       begin_starts(virtually, queue, planned, *asked.catalog, stamp_, options.now_wall_s)) {
     const auto at = begun.find(write.target.uid);
     const auto* release = write.as<ReleaseJob>();
     if (release == nullptr || at == begun.end()) continue;

@@ -6,10 +6,10 @@
 #include <optional>
 #include <tuple>
 
-#include "budgets.h"
 #include "lost_work.h"
 #include "node_fit.h"
 #include "slackline/base/saturating.h"
+#include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/holds.h"
 
 namespace slackline::core {

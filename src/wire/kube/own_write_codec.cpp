@@ -1,5 +1,8 @@
 #include "wire/kube/own_write_codec.h"
 
+#include <cmath>
+
+#include "slackline/base/duration.h"
 #include "wire/format/json_view.h"
 #include "wire/format/json_writer.h"
 #include "wire/kube/annotations.h"
@@ -151,15 +154,29 @@ PatchBody patch_of(const Target& target, const OpenJob& open, Mac /*mac*/) {
   return finish_running_job(out, open.shape);
 }
 
-PatchBody patch_of(const Target& target, const SuspendJob& /*suspend*/, Mac /*mac*/) {
-  JsonWriter out;
-  begin_job_patch(out, target);
+// From the end of the annotations on.
+PatchBody finish_suspended_job(JsonWriter& out) {
   out.key(contract::kPlan).null();
   out.field(contract::kSuspendedBy, contract::kSuspendedByUs);
   out.end_object().end_object();
   out.key("spec").begin_object().field("suspend", true);
   out.end_object().end_object();
   return {kMergePatch, "", out.take()};
+}
+
+PatchBody patch_of(const Target& target, const SuspendJob& /*suspend*/, Mac /*mac*/) {
+  JsonWriter out;
+  begin_job_patch(out, target);
+  return finish_suspended_job(out);
+}
+
+PatchBody patch_of(const Target& target, const StopJob& stop, Mac mac) {
+  JsonWriter out;
+  begin_job_patch(out, target);
+  const std::string text = encode_preemptions(*stop.preemptions);
+  out.key(contract::kPreemptions);
+  out.string(mac == nullptr ? text : seal_preemptions(*mac, {target.key, target.uid}, text));
+  return finish_suspended_job(out);
 }
 
 PatchBody patch_of(const Target& target, const ClearPlan& /*clear*/, Mac /*mac*/) {
@@ -232,6 +249,13 @@ PatchBody patch_of(const Target& target, const LiftGate& /*lift*/, Mac /*mac*/) 
   return {kJsonPatch, "", out.take()};
 }
 
+void write_nodes(JsonWriter& out, const std::vector<NodeName>& nodes) {
+  out.key("nodes").begin_array();
+  for (const NodeName& node : nodes)
+    out.string(node.str());
+  out.end_array();
+}
+
 }  // namespace
 
 PatchBody encode_own_write(const OwnWrite& write, const MessageAuthenticator* mac) {
@@ -243,10 +267,7 @@ std::string encode_plan(const PlanNote& plan) {
   JsonWriter out;
   out.begin_object().field("id", plan.id).field("epoch", plan.epoch);
   out.field("shape", plan.shape.str()).field("type", plan.gpu_type.str());
-  out.key("nodes").begin_array();
-  for (const NodeName& node : plan.nodes)
-    out.string(node.str());
-  out.end_array();
+  write_nodes(out, plan.nodes);
   if (plan.promoted) out.field("promoted", true);
   if (plan.generation) out.field("generation", *plan.generation);
   out.end_object();
@@ -280,6 +301,35 @@ Result<OriginalShape> read_original(std::string_view text) {
     return fail(ErrorCode::kInvalidArgument, "gpus is larger than any machine, or negative");
   if (root["affinity"].is_array()) original.affinity_terms = read_term_list(root["affinity"]);
   return original;
+}
+
+std::string encode_preemptions(const PreemptionNote& note) {
+  JsonWriter out;
+  out.begin_object().field("count", note.count).field("left", note.left);
+  out.field("lostGpuSeconds", note.lost_gpu_s).field("at", format_rfc3339(note.at_s));
+  write_nodes(out, note.nodes);
+  out.end_object();
+  return out.take();
+}
+
+Result<PreemptionNote> read_preemptions(std::string_view annotation) {
+  PreemptionNote note;
+  const SealedText sealed = split_seal(annotation);
+  note.text = sealed.text;
+  note.code = sealed.code;
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(note.text));
+  note.count = root["count"].integer().value_or(0);
+  note.left = root["left"].number().value_or(0);
+  note.lost_gpu_s = root["lostGpuSeconds"].number().value_or(0);
+  note.at_s = read_time_s(root["at"]);
+  for (const JsonView node : root["nodes"].items())
+    note.nodes.emplace_back(node.text());
+  const bool possible = note.count > 0 && note.count <= kMaxAmount && note.left > 0 &&
+                        note.left <= 1 && note.lost_gpu_s >= 0 && std::isfinite(note.lost_gpu_s);
+  if (!possible)
+    return fail(ErrorCode::kInvalidArgument, "not what Slackline notes of a preemption");
+  return note;
 }
 
 Result<std::string> decode_written_version(std::string_view json) {

@@ -22,7 +22,7 @@ struct PatchBody {
   std::string body;
 };
 
-// `mac` signs the plan (wire/kube/sealed_text.h); null: it is not signed.
+// `mac` signs plans and preemptions (wire/kube/sealed_text.h); null: they are not signed.
 PatchBody encode_own_write(const OwnWrite& write, const MessageAuthenticator* mac = nullptr);
 
 // The `plan` annotation, as read_plan() reads it.
@@ -31,6 +31,11 @@ std::string encode_plan(const PlanNote& plan);
 // The `original` annotation: {"parallelism","gpus","affinity":[terms]}.
 std::string encode_original(const OriginalShape& original);
 Result<OriginalShape> read_original(std::string_view text);
+
+// The `preemptions` annotation: {"count","left","lostGpuSeconds","at"}, and a code
+// (wire/kube/sealed_text.h).
+std::string encode_preemptions(const PreemptionNote& note);
+Result<PreemptionNote> read_preemptions(std::string_view annotation);
 
 // metadata.resourceVersion of the object that a write was answered with.
 Result<std::string> decode_written_version(std::string_view json);

@@ -121,6 +121,13 @@ std::shared_ptr<const OriginalShape> original_of(JsonView annotations) {
   return original ? std::make_shared<const OriginalShape>(*std::move(original)) : nullptr;
 }
 
+std::shared_ptr<const PreemptionNote> preemptions_of(JsonView annotations) {
+  const std::string_view text = annotations[contract::kPreemptions].text();
+  if (text.empty()) return nullptr;
+  auto note = read_preemptions(text);
+  return note ? std::make_shared<const PreemptionNote>(*std::move(note)) : nullptr;
+}
+
 }  // namespace
 
 Pod read_pod(JsonView json, const GpuCatalog& catalog) {
@@ -135,6 +142,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.node = NodeName(spec["nodeName"].text());
   pod.nominated_node = NodeName(status["nominatedNodeName"].text());
   pod.phase = read_phase(status["phase"].text());
+  pod.gone_by_s = read_optional_time_s(metadata["deletionTimestamp"]);
   pod.deleting = metadata["deletionTimestamp"].present();
   read_gates(spec["schedulingGates"], pod);
   pod.in_pod_group = spec["schedulingGroup"].present();
@@ -214,6 +222,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.plan = plan_of(annotations);
   job.admitted = admitted_of(annotations);
   job.original = original_of(annotations);
+  job.preemptions = preemptions_of(annotations);
   return job;
 }
 

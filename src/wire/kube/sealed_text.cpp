@@ -32,6 +32,18 @@ std::string seal_plan(const MessageAuthenticator& mac, const PlanCarrier& carrie
                    mac.sign({"plan", carrier.key.ns, carrier.key.name, carrier.uid.str(), text}));
 }
 
+std::string seal_preemptions(const MessageAuthenticator& mac, const PlanCarrier& carrier,
+                             std::string_view text) {
+  return with_seal(
+      text, mac.sign({"preemptions", carrier.key.ns, carrier.key.name, carrier.uid.str(), text}));
+}
+
+bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier,
+             const PreemptionNote& note) {
+  return mac.verify({"preemptions", carrier.key.ns, carrier.key.name, carrier.uid.str(), note.text},
+                    note.code);
+}
+
 bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier, const PlanNote& plan) {
   return mac.verify({"plan", carrier.key.ns, carrier.key.name, carrier.uid.str(), plan.text},
                     plan.code);

@@ -10,6 +10,7 @@
 
 #include "slackline/model/ids.h"
 #include "slackline/model/mac.h"
+#include "slackline/model/pod.h"
 #include "slackline/model/task_intent.h"
 
 namespace slackline::wire {
@@ -30,5 +31,10 @@ struct PlanCarrier {
 std::string seal_plan(const MessageAuthenticator& mac, const PlanCarrier& carrier,
                       std::string_view text);
 bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier, const PlanNote& plan);
+// So does the note of a Job's preemptions.
+std::string seal_preemptions(const MessageAuthenticator& mac, const PlanCarrier& carrier,
+                             std::string_view text);
+bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier,
+             const PreemptionNote& note);
 
 }  // namespace slackline::wire

@@ -8,6 +8,8 @@
 #include "support/fake_clock.h"
 #include "support/fake_mac.h"
 #include "support/sealed_plan.h"
+#include "wire/kube/own_write_codec.h"
+#include "wire/kube/sealed_text.h"
 
 namespace slackline::cluster {
 namespace {
@@ -146,6 +148,25 @@ TEST_F(BeliefTest, WhoSawThePlanFollowsTheJobWhenItIsChanged) {
   ours.generation = 3;  // its activeDeadlineSeconds, say
   cache_.upsert(ours);
   EXPECT_EQ(holds(), 2u);
+}
+
+// A share left that somebody wrote would buy a place in the queue, a count protection.
+TEST_F(BeliefTest, PreemptionsCountWithACodeOverThisVeryJob) {
+  PreemptionNote note{1, 0.5, 10, 1700000000};
+  note.text = wire::encode_preemptions(note);
+  Job job = a_job("train").gpus(4).waiting().build();
+  const auto show = [&](const std::string& code) {
+    note.code = code;
+    job.preemptions = std::make_shared<const PreemptionNote>(note);
+    cache_.upsert(Job(job));
+    return cache_.publish()->jobs.at(0)->preemptions != nullptr;
+  };
+  const auto code_of = [&](const Uid& uid) {
+    return wire::split_seal(wire::seal_preemptions(mac_, {job.key, uid}, note.text)).code;
+  };
+  EXPECT_FALSE(show(""));
+  EXPECT_FALSE(show(code_of(job_uid("other"))));
+  EXPECT_TRUE(show(code_of(job.uid)));
 }
 
 TEST_F(BeliefTest, MemoryGoesWithTheObject) {

@@ -76,6 +76,8 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
       "PlanDisbelieved: the annotation slackline.dev/plan was removed: Slackline did not write it "
       "for this object, or the plan had ended";
   const std::string lifted = "Released: its pods are nominated, and kube-scheduler may bind them";
+  const StopJob stop{
+      std::make_shared<const PreemptionNote>(PreemptionNote{2, 0.25, 90, 0}), 80, {"ml", "urgent"}};
   const struct {
     OwnWrite write;
     std::string row, event;
@@ -90,6 +92,12 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
        "suspend ml/train u1 p1-1: back into the queue PodsRejected=1",
        "Warning " + job + "PodsRejected: " +
            std::string(find_reason(reason::kPodsRejected)->meaning) + queue_again},
+      {on_job(stop, back(reason::kPreempted)),
+       "suspend ml/train u1 p1-1: stopped for ml/urgent: 25 % of its work is left, 80 GPU seconds "
+       "are lost Preempted=1",
+       "Warning " + job +
+           "Preempted: stopped so that ml/urgent can start: its checkpoints keep 75 % of its "
+           "work, and it waits in the queue; stopped 2 times so far"},
       {on_job(ClearPlan{}, disbelief), "-", "Warning " + job + void_plan},
       {on_pod(planned, start), "plan ml/train-0 u2 p1-2: " + nodes + counts,
        "Normal " + pod + "Planned: " + place},

@@ -16,16 +16,8 @@ using test::a_quota;
 
 class HandOverTest : public testing::Test {
  protected:
-  // All that anybody wants to do in a moment.
   void settle(test::WorldPlanner& planner, bool bind = true) {
-    for (int round = 0; round < 20; ++round) {
-      std::size_t done = planner.act(world_);
-      world_.pass(0.001);
-      world_.make_pods();
-      if (bind) done += static_cast<std::size_t>(world_.bind());
-      if (done == 0) return;
-    }
-    FAIL() << "the hand-over does not come to rest";
+    ASSERT_TRUE(planner.settle(world_, bind));
   }
 
   int bound(const std::string& job) {

@@ -83,6 +83,39 @@ TEST(OwnWriteCodec, ASuspendMarksTheJobAndVoidsThePlan) {
             R"(null,"slackline.dev/suspended-by":"slackline"}},"spec":{"suspend":true}})");
 }
 
+TEST(OwnWriteCodec, AStopNotesWhatIsKeptAndProvesIt) {
+  const test::FakeMac mac;
+  const PreemptionNote note{2, 0.25, 1234.5, 1700000000, {NodeName("n1"), NodeName("n2")}};
+  const OwnWrite stop =
+      on_job(StopJob{.preemptions = std::make_shared<const PreemptionNote>(note)});
+  const std::string body = encode_own_write(stop, &mac).body;
+  for (const char* part :
+       {R"("suspend":true)", R"("slackline.dev/plan":null)",
+        R"("slackline.dev/suspended-by":"slackline")", R"("resourceVersion":"42")"})
+    EXPECT_NE(body.find(part), std::string::npos) << part << "\n" << body;
+  JsonDocument document;
+  const auto root = document.parse(body);
+  ASSERT_TRUE(root) << body;
+  const auto read =
+      read_preemptions((*root)["metadata"]["annotations"][contract::kPreemptions].text());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->count, note.count);
+  EXPECT_EQ(read->left, note.left);
+  EXPECT_EQ(read->lost_gpu_s, note.lost_gpu_s);
+  EXPECT_EQ(read->at_s, note.at_s);
+  EXPECT_EQ(read->nodes, note.nodes);
+  EXPECT_TRUE(is_ours(mac, {stop.target.key, stop.target.uid}, *read));
+  const Uid other("u2");
+  EXPECT_FALSE(is_ours(mac, {stop.target.key, other}, *read));
+}
+
+TEST(OwnWriteCodec, ImpossiblePreemptionsAreRefused) {
+  for (const char* text :
+       {"", "7", "{}", R"({"count":0,"left":0.5})", R"({"count":1,"left":0})",
+        R"({"count":1,"left":1.5})", R"({"count":1,"left":1,"lostGpuSeconds":-1})"})
+    EXPECT_FALSE(read_preemptions(text)) << text;
+}
+
 TEST(OwnWriteCodec, APlanThatIsTakenBackLeavesNoAnnotation) {
   const OwnWrite write = on_pod(UnplanPod{});
   EXPECT_NE(encode_own_write(write).body.find(R"("slackline.dev/plan":null)"), std::string::npos);

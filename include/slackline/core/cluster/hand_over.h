@@ -8,8 +8,10 @@
 //   kPlacing     Every pod is nominated to a node of the plan, or to another one of its GPU type
 //                that replaces it; where there is none, the task goes back into the queue [8].
 //                Once all nominations stand and are answered [4], and on API servers before 1.36
-//                gated pods are pinned to their GPU type [5], the gates are lifted. A pod that lost
-//                its gate before it had a plan is nominated like a gated one.
+//                gated pods are pinned to their GPU type [5], the gates are lifted. While pods of
+//                tasks that were stopped still hold the GPUs, the gates stay: the nominations keep
+//                the room, and nobody else gets it [9]. A pod that lost its gate before it had a
+//                plan is nominated like a gated one.
 //   kLifted      kube-scheduler binds the pods.
 //   kGivenUp     The Job is suspended again; a pod without a Job is left alone [7].
 //   kBound       The Job's backoff is over.
@@ -42,6 +44,6 @@ using reason::kNotBound;
 // fail. Plans that are moved get their numbers from `stamp`.
 std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot,
                                 const std::unordered_set<Uid>& unanswered, HandOverMemory& memory,
-                                PlanStamp& stamp, double now_steady_s);
+                                PlanStamp& stamp, double now_steady_s, double now_wall_s);
 
 }  // namespace slackline::core

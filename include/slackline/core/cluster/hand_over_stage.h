@@ -8,9 +8,9 @@
 //      v                               |  its node is lost         |  v
 //   kIncomplete                        +---------------------------+ kGivenUp
 //
-// Live preemption will add two stages: Stopping, while the pods of a running task are being ended,
-// and WaitingForRoom, of the task that gets their GPUs. It waits there before it is released, so
-// that its pods do not take room that is not free yet.
+// A task that is stopped for another one (StopJob) leaves this diagram: its Job is suspended, and
+// waits in the queue once its pods are gone. The task that gets its GPUs is released at once, and
+// waits in kPlacing until they are free.
 //
 // Pure values and functions; times are seconds on the steady clock.
 #pragma once

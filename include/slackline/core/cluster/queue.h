@@ -18,6 +18,11 @@
 // With `foresee`, the state also has the runs of everybody else's GPU pods (after the tasks of the
 // queue), and their CPU and memory come free as they end. Forecasts need them.
 //
+// With `may_stop`, a Job whose pods are all bound may be stopped for others if disruption budgets
+// allow it (docs/RELIABILITY.md, rule 9). Its checkpoints keep what was done up to the last whole
+// `checkpoint-interval`; without that annotation a stop loses the whole run. What earlier stops
+// left to do is in the state.
+//
 // The state's error is the one that the models claim for the placements on which the tasks are
 // fastest, the root mean square over all tasks; times that people state count as exact.
 //
@@ -52,6 +57,7 @@ struct QueueOptions {
   double now_steady_s = 0;
   const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none
   bool foresee = false;                               // everybody else's runs as well
+  bool may_stop = false;                              // running Jobs may make room for others
   StopAsked stop{};                                   // asked for every Job, pod and task
 };
 
@@ -60,10 +66,11 @@ struct QueueOptions {
 struct QueueTask {
   TaskKind kind = TaskKind::kPod;  // never kController
   ObjectKey key;
-  Uid uid;                   // of the Job or the pod; empty for a labelled gang
-  JobPtr job;                // null: pods carry the plan
-  std::vector<PodPtr> pods;  // members that are not bound, in the snapshot's order
-  PodPtr member;             // the request of one member, before any change of shape; never null
+  Uid uid;                    // of the Job or the pod; empty for a labelled gang
+  JobPtr job;                 // null: pods carry the plan
+  std::vector<PodPtr> pods;   // members that are not bound, in the snapshot's order
+  std::vector<PodPtr> bound;  // of a running Job, in the order of the nodes
+  PodPtr member;              // the request of one member, before any change of shape; never null
   TaskRequest request;
   std::shared_ptr<const TaskIntent> intent;  // never null
   bool shape_is_free = false;
@@ -144,8 +151,11 @@ struct PlanStamp {
 
 // The writes that begin the starts of a plan, and those that open and release without a plan. If
 // starts together exceed a quota, the later ones are left out: the next plan finds them hindered.
-// Stops and shrinks are left out: there is no live preemption yet.
+// A task that makes room is stopped, also where the plan would start it again in a smaller shape:
+// it waits for its turn. Where disruption budgets forbid a stop, what follows in the plan is left
+// out.
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue& queue,
-                                   const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp);
+                                   const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,
+                                   double now_wall_s);
 
 }  // namespace slackline::core

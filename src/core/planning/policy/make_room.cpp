@@ -79,7 +79,8 @@ double RoomMaker::cheapest_gpu_s(TaskIndex asker, double limit_s) const {
 }
 
 const RoomMaker::VictimsByPool& RoomMaker::victims(bool urgent) {
-  const double protect_s = urgent || options_.trade ? kLeastRun_s : options_.protect_s;
+  const double protect_s =
+      urgent || options_.trade ? std::min(kLeastRun_s, options_.protect_s) : options_.protect_s;
   std::optional<VictimsByPool>& known = known_[urgent ? 1 : 0];
   // Without protection a run that was started a moment ago may be stopped again.
   if (!known || protect_s <= 0) known = gather(protect_s);

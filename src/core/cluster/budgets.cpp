@@ -1,4 +1,4 @@
-#include "budgets.h"
+#include "slackline/core/cluster/budgets.h"
 
 #include <algorithm>
 #include <tuple>
@@ -52,6 +52,27 @@ std::vector<bool> violations(const ClusterSnapshot& snapshot,
     }
   }
   return violating;
+}
+
+Disruptions::Disruptions(const ClusterSnapshot& snapshot, const std::vector<PodPtr>& ending)
+    : snapshot_(&snapshot) {
+  for (const PodPtr& pod : ending)
+    if (!pod->deleting) disrupted_.push_back(pod.get());
+}
+
+bool Disruptions::allow(const std::vector<PodPtr>& pods) const {
+  if (snapshot_->budgets.empty()) return true;
+  std::vector<const Pod*> all = disrupted_;
+  for (const PodPtr& pod : pods)
+    all.push_back(pod.get());
+  const std::vector<bool> violating = violations(*snapshot_, all);
+  return std::none_of(violating.begin() + static_cast<std::ptrdiff_t>(disrupted_.size()),
+                      violating.end(), [](bool violates) { return violates; });
+}
+
+void Disruptions::add(const std::vector<PodPtr>& pods) {
+  for (const PodPtr& pod : pods)
+    disrupted_.push_back(pod.get());
 }
 
 }  // namespace slackline::core

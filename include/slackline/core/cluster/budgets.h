@@ -1,4 +1,4 @@
-// PodDisruptionBudgets as kube-scheduler's preemption counts them. Private to this folder.
+// PodDisruptionBudgets as kube-scheduler's preemption counts them.
 #pragma once
 
 #include <vector>
@@ -15,5 +15,20 @@ bool more_important(const Pod& a, const Pod& b);
 // important ones.
 std::vector<bool> violations(const ClusterSnapshot& snapshot,
                              const std::vector<const Pod*>& potential_victims);
+
+// Which further pods may be disrupted after some have been.
+class Disruptions {
+ public:
+  // `ending`: pods that go already; the budgets count those that are being deleted themselves.
+  Disruptions(const ClusterSnapshot& snapshot, const std::vector<PodPtr>& ending);
+
+  // None of them would violate a budget.
+  bool allow(const std::vector<PodPtr>& pods) const;
+  void add(const std::vector<PodPtr>& pods);
+
+ private:
+  const ClusterSnapshot* snapshot_;
+  std::vector<const Pod*> disrupted_;
+};
 
 }  // namespace slackline::core

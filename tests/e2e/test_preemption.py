@@ -1,0 +1,96 @@
+"""Running tasks make room for tasks that would be late, and come back: on a real control plane."""
+
+import json
+import time
+import unittest
+
+from support.active_case import GPUS_PER_NODE, ActiveCase
+from support.daemon import slackline
+from support.objects import waiting_job
+
+NODES = 4
+PROTECT_S = 5
+LONG = {"slackline.dev/expected-duration": "10m", "slackline.dev/checkpoint-interval": "1s"}
+SOON = {"slackline.dev/expected-duration": "20s"}
+
+
+class PreemptionTest(ActiveCase):
+    policy = f"default,protect={PROTECT_S},headroom=0,calm=0"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.make_cluster(nodes=NODES)
+        cls.start_planning(cls.account)
+
+    def test_who_makes_room_comes_back_and_finishes(self):
+        self._fill(duration="12s")
+        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.wait_bound("soon", 1, timeout=10)
+        (stopped,) = self._stopped()
+        note = self._note(stopped)
+        self.assertEqual(note["count"], 1)
+        self.assertLess(note["left"], 1, "its checkpoints keep what it has done")
+        self.assertEqual(len(note["nodes"]), 1)
+        self.cluster.wait(lambda: "Preempted" in self._reasons(stopped), 10, "the Event")
+        self.cluster.wait(lambda: self._finished(stopped), 60, "who made room to finish")
+        self.assertEqual(self._note(stopped)["count"], 1)
+        self.assertIn(
+            "stopped for default/soon", slackline("decisions", "--verb", "suspend", "-s", self.daemon.api_url)
+        )
+        self.assertGreater(self.daemon.total("slackline_lost_gpu_seconds_total"), 0)
+
+    def test_nobody_is_stopped_for_a_task_that_can_wait(self):
+        self._fill(duration="8s")
+        self.cluster.apply([waiting_job("patient", gpus=4, deadline_after="9h", annotations=SOON, duration="1s")])
+        self.cluster.wait(lambda: self._finished("patient"), 40, "its turn")
+        self.assertEqual(self._stops(), 0)
+
+    def test_killed_in_the_middle_of_stops_nobody_is_stopped_twice_and_all_finish(self):
+        self._fill(duration="15s")
+        gang = self._soon("gang", pods=NODES, gpus=GPUS_PER_NODE, gang=True)
+        self.cluster.apply([gang])
+        for _ in range(3):
+            self.cluster.wait(lambda: self._stops() or self.bound("gang"), 10, "the first stop")
+            self.daemon.kill()
+            self.daemon.start()
+        self.cluster.wait_bound("gang", NODES, timeout=60)
+        names = [f"long-{i}" for i in range(NODES)]
+        self.assertEqual(sorted(self._stopped()), names)
+        for name in names:
+            self.cluster.wait(lambda name=name: self._finished(name), 90, f"{name} to finish")
+            self.assertEqual(self._note(name)["count"], 1)
+
+    # ---- words ----------------------------------------------------------------------------------
+
+    def _fill(self, duration):
+        """A Job that can wait on every node, since longer than it is protected."""
+        jobs = [waiting_job(f"long-{i}", gpus=GPUS_PER_NODE, duration=duration, annotations=LONG) for i in range(NODES)]
+        self.cluster.apply(jobs)
+        self.cluster.wait(lambda: self.bound("long") == NODES, 30, "the cluster to be full")
+        time.sleep(PROTECT_S + 1)
+
+    @staticmethod
+    def _soon(name, **shape):
+        return waiting_job(name, deadline_after="60s", annotations=SOON, duration="2s", **shape)
+
+    def _note(self, job):
+        notes = self.cluster.get("job", "default", job)["metadata"]["annotations"]
+        return json.loads(notes.get("slackline.dev/preemptions", "null"))
+
+    def _stopped(self):
+        jobs = [job["metadata"] for job in self.cluster.list("job", "default")]
+        return [job["name"] for job in jobs if "slackline.dev/preemptions" in job["annotations"]]
+
+    def _stops(self):
+        return sum(self._note(job)["count"] for job in self._stopped())
+
+    def _reasons(self, job):
+        return {event["reason"] for event in self.events(job)}
+
+    def _finished(self, job):
+        conditions = self.cluster.get("job", "default", job).get("status", {}).get("conditions", [])
+        return any(each["type"] == "Complete" and each["status"] == "True" for each in conditions)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,249 @@
+// Running tasks make room for others, and come back: rule 9 of docs/RELIABILITY.md, in a small
+// world.
+#include <gtest/gtest.h>
+
+#include "slackline/core/cluster/hand_over.h"
+#include "support/hand_over_world.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_job;
+using test::a_node;
+using test::a_quota;
+using test::HandOverWorld;
+using test::JobBuilder;
+using test::WorldPlanner;
+
+constexpr double kDay_s = 86400;
+
+// It runs for a day.
+JobBuilder long_job(const std::string& name, std::optional<double> checkpoint_s = 600) {
+  JobBuilder job = a_job(name).gpus(8).waiting();
+  job.intent().expected_duration_s = kDay_s;
+  job.intent().checkpoint_interval_s = checkpoint_s;
+  return job;
+}
+
+JobBuilder urgent_job(const std::string& name, std::int64_t gpus = 8) {
+  JobBuilder job = a_job(name).gpus(gpus).waiting();
+  job.intent().expected_duration_s = 600;
+  job.intent().qos_class = QosClass::kUrgent;
+  return job;
+}
+
+class PreemptionTest : public testing::Test {
+ protected:
+  // A long Job on every node, since `for_s`.
+  void fill(const std::vector<std::string>& nodes, double for_s,
+            std::optional<double> checkpoint_s = 600) {
+    for (const std::string& node : nodes) {
+      world_.add(a_node(node).of("", 8));
+      world_.add(long_job("long-" + node, checkpoint_s).created(world_.now_s()));
+      ASSERT_TRUE(planner_.settle(world_));
+    }
+    ASSERT_EQ(bound(), static_cast<int>(nodes.size()));
+    world_.pass(for_s);
+    world_.performed.clear();
+  }
+
+  void arrive(JobBuilder job) { world_.add(job.created(world_.now_s())); }
+
+  int bound(const std::string& job = "") {
+    int count = 0;
+    for (const auto& [key, pod] : world_.pods())
+      count += pod.bound() && (job.empty() || pod.owner->name == job) ? 1 : 0;
+    return count;
+  }
+  std::vector<std::string> written() const {
+    std::vector<std::string> kinds;
+    for (const OwnWrite& write : world_.performed)
+      kinds.emplace_back(write.word());
+    return kinds;
+  }
+  std::int64_t stops() const {
+    return std::count_if(world_.performed.begin(), world_.performed.end(),
+                         [](const OwnWrite& write) { return write.is<StopJob>(); });
+  }
+
+  HandOverWorld world_;
+  WorldPlanner planner_{1, "default"};
+};
+
+TEST_F(PreemptionTest, AnUrgentTaskIsReleasedInTheMomentInWhichItsRoomIsMade) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  planner_.act(world_);
+  EXPECT_EQ(written(), (std::vector<std::string>{"stop", "release"}));
+  world_.make_pods();
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 1);
+  EXPECT_EQ(bound("long-n1"), 0);
+  EXPECT_EQ(written(), (std::vector<std::string>{"stop", "release", "nominate", "lift"}));
+}
+
+TEST_F(PreemptionTest, WhoMadeRoomKeepsItsCheckpointsAndComesBack) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  const Job& stopped = world_.job("long-n1");
+  ASSERT_TRUE(stopped.preemptions);
+  EXPECT_EQ(stopped.preemptions->count, 1);
+  EXPECT_NEAR(stopped.preemptions->left, 1 - 3600 / kDay_s, 1e-9);
+  EXPECT_NEAR(stopped.preemptions->lost_gpu_s, 8 * 100, 1);
+  EXPECT_EQ(stopped.preemptions->nodes, std::vector<NodeName>{NodeName("n1")});
+
+  world_.finish("urgent");
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("long-n1"), 1);
+  TaskMenus menus;
+  const Queue queue = make_queue(world_.snapshot(), planner_.options(world_.now_s()), menus);
+  ASSERT_EQ(queue.state().running().size(), 1U);
+  const TaskProgress& progress = queue.state().progress(0);
+  EXPECT_EQ(progress.stops, 1);
+  EXPECT_NEAR(progress.run.predicted_end_s - progress.run.started_s, kDay_s - 3600 + 60, 1);
+}
+
+TEST_F(PreemptionTest, WithoutCheckpointsTheWholeRunIsLost) {
+  fill({"n1"}, 3700, std::nullopt);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(world_.job("long-n1").preemptions->left, 1);
+  EXPECT_NEAR(world_.job("long-n1").preemptions->lost_gpu_s, 8 * 3700, 1);
+}
+
+TEST_F(PreemptionTest, TheRoomIsTheAskersWhileThoseWhoLeaveItEnd) {
+  fill({"n1"}, 3700);
+  world_.linger("long-n1");
+  arrive(urgent_job("urgent", 4));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(written(), (std::vector<std::string>{"stop", "release", "nominate"}));
+  EXPECT_EQ(bound("urgent"), 0) << "its gates stay until the GPUs are free";
+
+  // The other half of the node, and no more: nobody is stopped for it.
+  arrive(urgent_job("second", 4));
+  arrive(urgent_job("third", 4));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1);
+  EXPECT_EQ(world_.job("second").suspended, false);
+  EXPECT_EQ(world_.job("third").suspended, true);
+
+  world_.linger("long-n1", false);
+  world_.make_pods();
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 1);
+  EXPECT_EQ(bound("second"), 1);
+}
+
+TEST_F(PreemptionTest, APromiseThatIsNotKeptIsTakenBack) {
+  fill({"n1"}, 3700);
+  world_.linger("long-n1");
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.pass(HandOverWorld::kGrace_s + 59);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_FALSE(world_.job("urgent").suspended);
+  world_.pass(2);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_TRUE(world_.job("urgent").suspended) << "its room does not come";
+  EXPECT_EQ(stops(), 1);
+}
+
+TEST_F(PreemptionTest, NobodyIsStoppedWhoHasJustBegun) {
+  fill({"n1"}, 30);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 0);
+  world_.pass(60);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1);
+}
+
+TEST_F(PreemptionTest, BudgetsForbid) {
+  fill({"n1", "n2"}, 3700);
+  for (auto& [key, pod] : world_.pods())
+    pod.labels = {{"app", pod.owner->name}};
+  DisruptionBudget budget;
+  budget.key = {"default", "keep"};
+  budget.match_labels = {{"app", "long-n1"}};
+  world_.add(budget);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("long-n1"), 1);
+  EXPECT_EQ(bound("long-n2"), 0);
+
+  arrive(urgent_job("second"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_TRUE(world_.job("second").suspended);
+  EXPECT_EQ(stops(), 1);
+}
+
+TEST_F(PreemptionTest, OneBudgetIsNotSpentTwice) {
+  fill({"n1", "n2"}, 3700);
+  for (auto& [key, pod] : world_.pods())
+    pod.labels = {{"app", "long"}};
+  DisruptionBudget budget;
+  budget.key = {"default", "keep"};
+  budget.match_labels = {{"app", "long"}};
+  budget.disruptions_allowed = 1;
+  world_.add(budget);
+  for (const char* name : {"first", "second"})
+    arrive(urgent_job(name));
+  planner_.act(world_);
+  planner_.act(world_);
+  EXPECT_EQ(stops(), 1);
+}
+
+TEST_F(PreemptionTest, NobodyIsStoppedForWhomAQuotaRefuses) {
+  fill({"n1"}, 3700);
+  world_.add(a_quota("gpus").limit(test::kGpu, 8));
+  arrive(urgent_job("urgent"));
+  planner_.act(world_);
+  EXPECT_EQ(stops(), 0);
+}
+
+TEST_F(PreemptionTest, AGangMakesRoomAsAWhole) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node).of("", 8));
+  world_.add(long_job("gang").of(2).gang().created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(bound("gang"), 2);
+  world_.pass(3700);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("gang"), 0);
+  EXPECT_EQ(bound("urgent"), 1);
+  EXPECT_NEAR(world_.job("gang").preemptions->lost_gpu_s, 16 * 100, 1);
+}
+
+TEST_F(PreemptionTest, AWorldThatForbidsStopsIsLeftAsItIs) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  core::QueueOptions options = planner_.options(world_.now_s());
+  options.may_stop = false;
+  TaskMenus menus;
+  Queue queue = make_queue(world_.snapshot(), options, menus);
+  EXPECT_TRUE(plan(queue.state(), options.now_wall_s, *parse_policy("default")).effects.empty());
+}
+
+// Every life of the planner ends after one write; what one has begun, the next completes.
+TEST_F(PreemptionTest, PlannersThatDieAfterEveryWriteStopNobodyTwice) {
+  fill({"n1", "n2"}, 3700);
+  arrive(urgent_job("urgent").of(2).gang());
+  for (std::int64_t epoch = 2; epoch < 40; ++epoch) {
+    WorldPlanner life(epoch, "default");
+    std::vector<OwnWrite> writes = life.hand_over(world_.snapshot(), world_.now_s());
+    if (writes.empty()) writes = life.plan(world_.snapshot(), world_.now_s());
+    if (!writes.empty()) world_.perform(writes.front());
+    world_.pass(0.001);
+    world_.make_pods();
+    world_.bind();
+  }
+  EXPECT_EQ(stops(), 2);
+  EXPECT_EQ(bound("urgent"), 2);
+  for (const char* job : {"long-n1", "long-n2"})
+    EXPECT_EQ(world_.job(job).preemptions->count, 1);
+}
+
+}  // namespace
+}  // namespace slackline::core
