@@ -16,6 +16,7 @@
 #include "client/terminal_table.h"
 #include "slackline/base/text.h"
 #include "slackline/model/extender.h"
+#include "slackline/model/object_key.h"
 #include "wire/format/cells.h"
 #include "wire/rest/standing.h"
 
@@ -96,21 +97,19 @@ int forget_model(const AskOptions& options) {
   return 0;
 }
 
-// "ns/name", or "name" in the namespace "default".
-std::string qualified(const std::string& name) {
-  return name.find('/') == std::string::npos ? "default/" + name : name;
+// "ns/name", or "name" in the given namespace.
+std::string qualified(const std::string& name, const std::string& ns = "default") {
+  return name.find('/') == std::string::npos ? format("{}/{}", ns, name) : name;
 }
 
 // "ns/name" apart.
 AskOptions in_its_namespace(AskOptions options) {
   if (options.name.empty()) return options;
-  const std::size_t slash = options.name.find('/');
-  if (slash != std::string::npos) {
-    options.ns = options.name.substr(0, slash);
-    options.name.erase(0, slash + 1);
-  } else if (options.ns.empty()) {
-    options.ns = "default";
-  }
+  if (options.ns.empty()) options.ns = "default";
+  const auto key = parse_object_key(qualified(options.name, options.ns));
+  if (!key) return options;  // the daemon says what is wrong
+  options.ns = key->ns;
+  options.name = key->name;
   return options;
 }
 

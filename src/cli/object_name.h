@@ -3,15 +3,13 @@
 
 #include <string>
 
-#include "slackline/model/ids.h"
+#include "slackline/model/object_key.h"
 
 namespace slackline::cli {
 
-// "NAMESPACE/NAME", as the configuration was checked. Empty if `text` is.
+// "NAMESPACE/NAME", as the configuration was checked; empty if `text` is.
 inline ObjectKey key_of(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) return {};
-  return {text.substr(0, slash), text.substr(slash + 1)};
+  return parse_object_key(text).value_or(ObjectKey());
 }
 
 }  // namespace slackline::cli

@@ -1,5 +1,6 @@
 #include "cli/planner_service.h"
 
+#include "cli/object_name.h"
 #include "cluster/api/api_client.h"
 #include "control/plan/unled.h"
 #include "obs/log.h"
@@ -10,8 +11,7 @@ namespace {
 
 cluster::LeaseOptions lease_options(const config::PlannerSettings& planner) {
   cluster::LeaseOptions options;
-  const auto names = split(planner.lease, '/');
-  options.key = {std::string(names.front()), std::string(names.back())};
+  options.key = key_of(planner.lease);
   return options;
 }
 

@@ -13,6 +13,7 @@
 #include "config/section.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/model/object_key.h"
 
 namespace slackline::config {
 namespace {
@@ -192,9 +193,7 @@ bool is_certificate_name(std::string_view name) {
 
 void read_object_name(Section& section, std::string_view key, std::string& name) {
   section.text(key, name);
-  const std::size_t slash = name.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == name.size() ||
-      name.find('/', slash + 1) != std::string::npos)
+  if (!parse_object_key(name))
     section.problem(key, format("is \"{}\"", printable(name, 64)), "it must be NAMESPACE/NAME");
 }
 

@@ -4,6 +4,7 @@
 
 #include "config/configuration.h"
 #include "slackline/base/text.h"
+#include "slackline/model/object_key.h"
 
 namespace slackline::control {
 
@@ -15,9 +16,9 @@ Result<Settings> settings_of(const config::Configuration& configuration) {
   settings.theta = configuration.scoring.theta;
   settings.queues = configuration.queues;
   settings.scheduler_name = configuration.webhook.scheduler_name;
-  // "namespace/name", as the configuration was checked to be.
-  const auto account = split(configuration.webhook.service_account, '/');
-  settings.own_user = format("system:serviceaccount:{}:{}", account.front(), account.back());
+  SLACKLINE_ASSIGN(const ObjectKey account,
+                   parse_object_key(configuration.webhook.service_account));
+  settings.own_user = format("system:serviceaccount:{}:{}", account.ns, account.name);
   return settings;
 }
 

@@ -9,6 +9,7 @@
 #include "http/routes/answers.h"
 #include "http/routes/openapi.h"
 #include "slackline/base/text.h"
+#include "slackline/model/object_key.h"
 #include "wire/kube/manifest.h"
 #include "wire/rest/status_codec.h"
 
@@ -21,13 +22,10 @@ constexpr const char* kManifestBody =
     R"({"application/json":{"schema":{"type":"object","description":"A Pod or a Job"}},)"
     R"("application/yaml":{"schema":{"type":"string"}}})";
 
-Result<ObjectKey> object_key(std::string_view text, std::string_view field) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size() ||
-      text.find('/', slash + 1) != std::string_view::npos)
-    return fail(ErrorCode::kInvalidArgument,
-                format("{}=\"{}\": expected NAMESPACE/NAME", field, printable(text, 64)));
-  return ObjectKey{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
+Result<ObjectKey> pod_of(const std::string& text) {
+  auto key = parse_object_key(text);
+  if (key) return key;
+  return fail(key.error().code, "pod=" + key.error().message);
 }
 
 Response get_cluster(const control::Queries& queries, Pages&, const Request& request) {
@@ -80,7 +78,7 @@ Response get_scores(const control::Queries& queries, Pages& pages, const Request
   const auto pod = request.query.find("pod");
   if (pod == request.query.end())
     return failure({ErrorCode::kInvalidArgument, "name the pod: /v1/scores?pod=NAMESPACE/NAME"});
-  const auto key = object_key(pod->second, "pod");
+  const auto key = pod_of(pod->second);
   if (!key) return failure(key.error());
   return show_page(request, pages, [&] { return listing_of(queries.scores(*key)); });
 }
@@ -102,7 +100,7 @@ Result<JournalQuery> journal_query(const Request& request) {
   }
   query.limit = static_cast<std::size_t>(limit);
   if (const auto pod = request.query.find("pod"); pod != request.query.end()) {
-    SLACKLINE_ASSIGN(const ObjectKey key, object_key(pod->second, "pod"));
+    SLACKLINE_ASSIGN(const ObjectKey key, pod_of(pod->second));
     query.ns = key.ns;
     query.pod = key.name;
   }
