@@ -284,13 +284,15 @@ class WorldPlanner {
     return options;
   }
 
-  std::vector<OwnWrite> plan(const ClusterSnapshot& snapshot, double now_s) {
+  std::vector<OwnWrite> plan(const ClusterSnapshot& snapshot, double now_s,
+                             const std::unordered_set<Uid>& unanswered = {}) {
     const auto held_off = memory.held_off(now_s);
     core::QueueOptions asked = options(now_s);
     asked.held_off = &held_off;
     core::Queue queue = core::make_queue(snapshot, asked, menus_);
     const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, policy_);
-    return core::begin_starts(snapshot, queue, plan, catalog_, stamp_, asked.now_wall_s);
+    return core::begin_starts(snapshot, unanswered, queue, plan, catalog_, stamp_,
+                              asked.now_wall_s);
   }
 
   std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, double now_s,

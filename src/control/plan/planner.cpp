@@ -56,13 +56,13 @@ NextTurn Planner::turn(std::optional<double> woken_s, StopAsked stop) {
   const double now_s = clock_.steady_s();
   const bool able = term_ && server_minor_ && options_.can_sign() && source_.health().trusted();
   const SnapshotPtr seen = source_.snapshot();
-  const SnapshotPtr ours = able ? hand_over(seen, now_s, woken_s.value_or(now_s)) : nullptr;
+  const auto ours = able ? hand_over(seen, now_s, woken_s.value_or(now_s)) : std::nullopt;
   may_turn_s_ = turn_pace_.worked(now_s, clock_.steady_s());
   double due_s = now_s + kLookAnyway_s;
   if (able) {
     const bool due = changed_s_ || now_s >= next_plan_s_;
     if (due && now_s >= may_plan_s_) {
-      plan(ours ? ours : actuator_.overlaid(seen).snapshot, changed_s_.value_or(now_s));
+      plan(ours ? *ours : actuator_.overlaid(seen), changed_s_.value_or(now_s));
       may_plan_s_ = plan_pace_.worked(now_s, clock_.steady_s());
     }
     due_s = std::min(due_s, std::max(may_plan_s_, changed_s_ ? 0 : next_plan_s_));
@@ -83,18 +83,19 @@ void Planner::renew_term() {
   if (term_ && !server_minor_) server_minor_ = options_.server_minor();
 }
 
-SnapshotPtr Planner::hand_over(const SnapshotPtr& seen, double now_s, double woken_s) {
+std::optional<Actuator::Overlay> Planner::hand_over(const SnapshotPtr& seen, double now_s,
+                                                    double woken_s) {
   stamp_.pin_pods_by = *server_minor_ < kTemplatesAreOpenSince ? &options_.catalog : nullptr;
-  const Actuator::Overlay ours = actuator_.overlaid(seen);
+  Actuator::Overlay ours = actuator_.overlaid(seen);
   if (ours.gave_up && !changed_s_) changed_s_ = now_s;  // no event will say so
   auto moves =
       core::hand_over(*ours.snapshot, ours.unanswered, memory_, stamp_, now_s, clock_.wall_s());
   for (OwnWrite& write : core::disown(*ours.snapshot, now_s))
     moves.push_back(std::move(write));
-  if (moves.empty()) return ours.snapshot;
+  if (moves.empty()) return ours;
   show_view();
   write(std::move(moves), *seen, woken_s);
-  return nullptr;
+  return std::nullopt;
 }
 
 void Planner::begin_term(std::int64_t term) {
@@ -105,32 +106,30 @@ void Planner::begin_term(std::int64_t term) {
   changed_s_ = clock_.steady_s();
 }
 
-void Planner::plan(const SnapshotPtr& snapshot, double changed_s) {
+void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
+  const ClusterSnapshot& snapshot = *seen.snapshot;
   const double began_s = clock_.steady_s();
   const SettingsPtr settings = options_.settings->get();
   const auto held_off = memory_.held_off(began_s);
   core::QueueOptions asked = options_.ask(*settings, *known_.get(), clock_);
   asked.held_off = &held_off;
   asked.stop = stop_;
-  core::Queue queue = core::make_queue(*snapshot, asked, menus_);
+  core::Queue queue = core::make_queue(snapshot, asked, menus_);
   if (queue.gave_up()) return;
   const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
-  bool place_is_kept = false;
-  for (const core::Effect& effect : plan.effects) {
-    if (!effect.is_start()) continue;
-    if (core::may_start(queue.task(effect.task)))
-      meters_.started();
-    else
-      place_is_kept = true;
-  }
+  const bool place_is_kept =
+      std::any_of(plan.effects.begin(), plan.effects.end(), [&](const core::Effect& effect) {
+        return effect.is_start() && !core::may_start(queue.task(effect.task));
+      });
   const double ended_s = clock_.steady_s();
   next_plan_s_ = next_plan(plan, place_is_kept, asked.now_wall_s, ended_s);
   changed_s_.reset();
   meters_.planned(ended_s - began_s);
   meters_.show_queue(queue);
-  auto begun =
-      core::begin_starts(*snapshot, queue, plan, options_.catalog, stamp_, asked.now_wall_s);
-  if (!write(std::move(begun), *snapshot, changed_s))
+  auto begun = core::begin_starts(snapshot, seen.unanswered, queue, plan, options_.catalog, stamp_,
+                                  asked.now_wall_s);
+  meters_.started(begun);
+  if (!write(std::move(begun), snapshot, changed_s))
     next_plan_s_ = std::min(next_plan_s_, ended_s + kPlanRetry_s);
 }
 

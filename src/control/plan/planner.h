@@ -80,9 +80,9 @@ class Planner {
  private:
   void renew_term();
   void begin_term(std::int64_t term);
-  // Returns the snapshot with own writes; null where writes were added to them.
-  SnapshotPtr hand_over(const SnapshotPtr& seen, double now_s, double woken_s);
-  void plan(const SnapshotPtr& snapshot, double changed_s);
+  // Returns the snapshot with own writes; nullopt where writes were added to them.
+  std::optional<Actuator::Overlay> hand_over(const SnapshotPtr& seen, double now_s, double woken_s);
+  void plan(const Actuator::Overlay& seen, double changed_s);
   // When the queue is to be planned again though nothing changes, steady.
   double next_plan(const core::Plan& plan, bool place_is_kept, double planned_wall_s,
                    double ended_s) const;

@@ -1,5 +1,7 @@
 #include "control/plan/planner_meters.h"
 
+#include <set>
+#include <string_view>
 #include <vector>
 
 namespace slackline::control {
@@ -24,6 +26,13 @@ PlannerMeters::PlannerMeters(obs::MetricsRegistry& metrics)
       starts_(metrics.counter("slackline_plan_starts_total", "Tasks that plans have started.")),
       leads_(metrics.gauge("slackline_leader", "1 while this replica plans.")),
       running_(metrics.gauge("slackline_queue_running", "Tasks with a plan of Slackline.")) {}
+
+void PlannerMeters::started(const std::vector<OwnWrite>& begun) {
+  std::set<std::string_view> plans;  // the pods of a task without a Job share one
+  for (const OwnWrite& write : begun)
+    if (const PlanNote* plan = write.plan()) plans.insert(plan->id);
+  starts_.add(static_cast<double>(plans.size()));
+}
 
 void PlannerMeters::show_queue(const core::Queue& queue) {
   std::map<std::pair<std::string, std::string>, double> lengths;

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "obs/metrics.h"
 #include "slackline/core/cluster/queue.h"
@@ -20,7 +21,7 @@ class PlannerMeters {
   void show_leads(bool leads) { leads_.set(leads ? 1 : 0); }
   void show_queue(const core::Queue& queue);
   void planned(double took_s) { plan_duration_.observe(took_s); }
-  void started() { starts_.add(); }
+  void started(const std::vector<OwnWrite>& begun);  // what begin_starts() wants
   void first_write(double after_s) { first_write_.observe(after_s); }
 
  private:

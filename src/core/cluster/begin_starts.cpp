@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "ending_pods.h"
 #include "quota_menu.h"
@@ -33,15 +35,20 @@ bool offers_several_types(const PlacementMenu& menu) {
 
 class StartWriter {
  public:
-  StartWriter(const ClusterSnapshot& snapshot, const Queue& queue, const GpuCatalog& catalog,
-              PlanStamp& stamp, double now_wall_s)
+  StartWriter(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>& unanswered,
+              const Queue& queue, const GpuCatalog& catalog, PlanStamp& stamp, double now_wall_s)
       : snapshot_(snapshot),
         queue_(queue),
         catalog_(catalog),
         stamp_(stamp),
         now_wall_s_(now_wall_s),
         quotas_(snapshot),
-        disruptions_(snapshot, EndingPods(snapshot, now_wall_s).pods()) {
+        ending_(EndingPods(snapshot, now_wall_s).pods()),
+        disruptions_(snapshot, ending_) {
+    std::vector<PodPtr> of_unanswered;
+    std::copy_if(ending_.begin(), ending_.end(), std::back_inserter(of_unanswered),
+                 [&](const PodPtr& pod) { return unanswered.contains(pod->owner->uid); });
+    note_uncertain(of_unanswered);
     quotas_.charge_released(snapshot);
   }
 
@@ -50,11 +57,15 @@ class StartWriter {
   bool begin(TaskIndex index, const Run& run, const std::vector<const Effect*>& stopped) {
     const QueueTask& task = queue_.task(index);
     if (!may_start(task)) return stopped.empty();  // its place is kept
-    const QuotaDemand demand = demand_of(task, queue_.state().choice(index, run.choice).shape);
+    const Choice& choice = queue_.state().choice(index, run.choice);
+    const QuotaDemand demand = demand_of(task, choice.shape);
     if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return stopped.empty();
     if (!stop_all(stopped, task.key)) return false;
     quotas_.charge(task.key.ns, demand.pod, demand.pods);
-    start(index, run);
+    const auto is_certain = [&](PoolNode node) {
+      return !uncertain_.contains(queue_.pools()[choice.pool].nodes[node]);
+    };
+    if (std::all_of(run.nodes.begin(), run.nodes.end(), is_certain)) start(index, run);
     return true;
   }
 
@@ -90,6 +101,7 @@ class StartWriter {
     note.lost_gpu_s += stop.lost_gpu_s;
     note.at_s = now_wall_s_;
     note.nodes.clear();
+    note_uncertain(task.bound);
     for (const PodPtr& pod : task.bound)
       if (note.nodes.empty() || note.nodes.back() != pod->node) note.nodes.push_back(pod->node);
     note.text.clear();
@@ -98,6 +110,11 @@ class StartWriter {
     writes.push_back(job_write(
         *task.job, std::move(stop),
         {.verb = Verb::kSuspend, .reason = reason::kPreempted, .plan_id = task.plan->id}));
+  }
+
+  void note_uncertain(const std::vector<PodPtr>& pods) {
+    for (const PodPtr& pod : pods)
+      if (const auto node = snapshot_.find_node(pod->node.str())) uncertain_.insert(*node);
   }
 
   void start(TaskIndex index, const Run& run) {
@@ -192,7 +209,9 @@ class StartWriter {
   PlanStamp& stamp_;
   const double now_wall_s_;
   QuotaBook quotas_;
+  const std::vector<PodPtr> ending_;
   Disruptions disruptions_;
+  std::set<NodeIndex> uncertain_;  // whose room is made by a stop that may still fail
 };
 
 }  // namespace
@@ -201,10 +220,11 @@ std::string PlanStamp::next_id() {
   return format("p{}-{}", epoch, next_number++);
 }
 
-std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot, const Queue& queue,
+std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
+                                   const std::unordered_set<Uid>& unanswered, const Queue& queue,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,
                                    double now_wall_s) {
-  StartWriter writer(snapshot, queue, catalog, stamp, now_wall_s);
+  StartWriter writer(snapshot, unanswered, queue, catalog, stamp, now_wall_s);
   for (const JobPtr& job : queue.to_open())
     writer.writes.push_back(job_write(*job, OpenJob{}));
   for (const PodPtr& pod : queue.to_let_go())

@@ -1,5 +1,7 @@
 #include "ending_pods.h"
 
+#include <algorithm>
+
 namespace slackline::core {
 namespace {
 
@@ -30,6 +32,11 @@ void EndingPods::add(const Job& job) {
 const Resources* EndingPods::held_on(NodeIndex node) const {
   const auto at = held_.find(node);
   return at == held_.end() ? nullptr : &at->second;
+}
+
+bool EndingPods::any_of(const Job& job) const {
+  return std::any_of(pods_.begin(), pods_.end(),
+                     [&](const PodPtr& pod) { return pod->owner->uid == job.uid; });
 }
 
 bool EndingPods::contains(const Pod& pod) const {

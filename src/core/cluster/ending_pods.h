@@ -22,6 +22,7 @@ class EndingPods {
   // What they still hold on the node; nullptr: nothing.
   const Resources* held_on(NodeIndex node) const;
   bool contains(const Pod& pod) const;
+  bool any_of(const Job& job) const;
   const std::vector<PodPtr>& pods() const { return pods_; }
 
  private:

@@ -157,7 +157,8 @@ class QueueMaker {
     queue_.to_open_ = std::move(found.to_open);
     queue_.tasks_ = std::move(found.waiting);
     std::erase_if(queue_.tasks_, [&](const QueueTask& task) {
-      return !may_start(task) && options_.now_wall_s > task.created_s + kHaltsWithin_s;
+      const bool halts = !may_start(task) && options_.now_wall_s > task.created_s + kHaltsWithin_s;
+      return halts || (task.job && room_.ending().any_of(*task.job));
     });
     for (QueueTask& task : found.running)
       queue_.tasks_.push_back(std::move(task));

@@ -70,16 +70,37 @@ class PreemptionTest : public testing::Test {
   WorldPlanner planner_{1, "default"};
 };
 
-TEST_F(PreemptionTest, AnUrgentTaskIsReleasedInTheMomentInWhichItsRoomIsMade) {
+TEST_F(PreemptionTest, AnUrgentTaskIsReleasedWhileItsRoomIsMade) {
   fill({"n1"}, 3700);
   arrive(urgent_job("urgent"));
   planner_.act(world_);
-  EXPECT_EQ(written(), (std::vector<std::string>{"stop", "release"}));
+  EXPECT_EQ(written(), std::vector<std::string>{"stop"});
+  planner_.act(world_);
+  EXPECT_EQ(written(), (std::vector<std::string>{"stop", "release"})) << "its pods still end";
+  EXPECT_EQ(bound("long-n1"), 1);
   world_.make_pods();
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_EQ(bound("urgent"), 1);
   EXPECT_EQ(bound("long-n1"), 0);
   EXPECT_EQ(written(), (std::vector<std::string>{"stop", "release", "nominate", "lift"}));
+}
+
+// A stop that fails must not leave the task with a plan for room that nobody makes.
+TEST_F(PreemptionTest, NobodyIsReleasedIntoRoomOfAStopThatMayStillFail) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  const ClusterSnapshot seen = world_.snapshot();
+  OwnWrites writes;
+  const auto next = [&] {
+    return planner_.plan(with_writes(seen, writes.writes()), world_.now_s(), writes.unanswered());
+  };
+  const auto wanted = next();
+  ASSERT_EQ(wanted.size(), 1U);
+  const auto number = writes.sent(wanted.front());
+  EXPECT_TRUE(next().empty());
+  writes.written(number, "2001");
+  ASSERT_EQ(next().size(), 1U);
+  EXPECT_TRUE(next().front().is<ReleaseJob>());
 }
 
 TEST_F(PreemptionTest, WhoMadeRoomKeepsItsCheckpointsAndComesBack) {
@@ -133,6 +154,21 @@ TEST_F(PreemptionTest, TheRoomIsTheAskersWhileThoseWhoLeaveItEnd) {
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_EQ(bound("urgent"), 1);
   EXPECT_EQ(bound("second"), 1);
+}
+
+// Two lives of one Job would write the same checkpoints.
+TEST_F(PreemptionTest, WhoWasStoppedStartsAgainOnceItsPodsAreGone) {
+  fill({"n1"}, 3700);
+  world_.linger("long-n1");
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.add(a_node("n2").of("", 8));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_TRUE(world_.job("long-n1").suspended);
+  world_.linger("long-n1", false);
+  world_.make_pods();
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("long-n1"), 1);
 }
 
 TEST_F(PreemptionTest, APromiseThatIsNotKeptIsTakenBack) {
