@@ -8,10 +8,12 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/numbers.h"
+#include "cli/object_name.h"
 #include "cluster/api/api_client.h"
 #include "cluster/api/kube_writer.h"
 #include "cluster/lease/lease_watch.h"
 #include "cluster/watch/kube_source.h"
+#include "config/load.h"
 #include "control/plan/release_all.h"
 #include "control/plan/unled.h"
 #include "slackline/base/duration.h"
@@ -21,8 +23,9 @@ namespace slackline::cli {
 namespace {
 
 struct ReleaseOptions {
+  std::string config;
   std::string kubeconfig;
-  std::string lease = "slackline-system/slackline";
+  std::string lease;
   std::optional<std::string> older_than;
   double timeout_s = 120;
   bool dry_run = false;
@@ -30,24 +33,47 @@ struct ReleaseOptions {
 
 constexpr double kLongestVigil_s = 24 * 3600;
 
-// Whether another replica leads: then there is nothing to do. Watches the Lease for this long.
-Result<bool> planner_lives(const ReleaseOptions& options, cluster::ApiClient& api) {
-  if (!options.older_than) return false;
+// What the daemon itself goes by. Flags win.
+Result<config::Configuration> configure_release(const ReleaseOptions& options) {
+  config::Configuration configuration;
+  if (!options.config.empty()) {
+    SLACKLINE_ASSIGN(configuration, config::load_configuration(options.config));
+  }
+  if (!options.kubeconfig.empty())
+    configuration.cluster.kubeconfig = options.kubeconfig;
+  else if (!configuration.cluster.dump_file.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                format("{}: cluster.dumpFile is set, and a dump holds nothing back; name an API "
+                       "server with --kubeconfig",
+                       printable(options.config)));
+  if (!options.lease.empty()) {
+    if (split(options.lease, '/').size() != 2)
+      return fail(ErrorCode::kInvalidArgument,
+                  format("--lease {}: write NAMESPACE/NAME", printable(options.lease)));
+    configuration.planner.lease = options.lease;
+  }
+  return configuration;
+}
+
+// How long the Lease is watched; nullopt: not at all.
+Result<std::optional<double>> vigil_s(const ReleaseOptions& options) {
+  if (!options.older_than) return std::nullopt;
   const auto limit_s = parse_duration_s(*options.older_than);
   if (!limit_s || *limit_s > kLongestVigil_s)
     return fail(ErrorCode::kInvalidArgument,
                 format("--if-lease-older-than \"{}\": write a duration of at most 24h, e.g. 5m",
                        printable(*options.older_than, 64)));
-  const auto names = split(options.lease, '/');
-  if (names.size() != 2)
-    return fail(ErrorCode::kInvalidArgument,
-                format("--lease {}: write NAMESPACE/NAME", printable(options.lease)));
-  cluster::LeaseWatch watch(api, {std::string(names[0]), std::string(names[1])});
+  return *limit_s;
+}
+
+// Whether another replica leads: then there is nothing to do. Watches the Lease for this long.
+Result<bool> planner_lives(const std::string& lease, double limit_s, cluster::ApiClient& api) {
+  cluster::LeaseWatch watch(api, key_of(lease));
   SLACKLINE_ASSIGN(const bool unled,
-                   control::wait_until_unled([&] { return watch.look(); }, {.limit_s = *limit_s}));
+                   control::wait_until_unled([&] { return watch.look(); }, {.limit_s = limit_s}));
   if (!unled)
     std::printf("the Lease %s was just renewed: a planner is running, nothing to do\n",
-                options.lease.c_str());
+                lease.c_str());
   return !unled;
 }
 
@@ -63,15 +89,19 @@ Status show_held_back(const cluster::ClusterSource& source, double timeout_s) {
 }
 
 Status release(const ReleaseOptions& options) {
-  SLACKLINE_ASSIGN(const auto api, cluster::connect({.kubeconfig = options.kubeconfig}));
-  SLACKLINE_ASSIGN(const bool lives, planner_lives(options, *api));
-  if (lives) return {};
+  SLACKLINE_ASSIGN(const config::Configuration configuration, configure_release(options));
+  SLACKLINE_ASSIGN(const std::optional<double> limit_s, vigil_s(options));
+  SLACKLINE_ASSIGN(const auto api,
+                   cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
+  if (limit_s) {
+    SLACKLINE_ASSIGN(const bool lives, planner_lives(configuration.planner.lease, *limit_s, *api));
+    if (lives) return {};
+  }
   obs::MetricsRegistry metrics;
   cluster::KubeOptions kube;
   kube.audit_every_s = 0;
-  const auto writer = cluster::make_kube_writer(*api);
-  const auto source =
-      cluster::make_kube_source(*api, kube, default_gpu_catalog(), metrics, nullptr);
+  const auto writer = cluster::make_kube_writer(*api, configuration.gpus);
+  const auto source = cluster::make_kube_source(*api, kube, configuration.gpus, metrics, nullptr);
   SLACKLINE_TRY(source->start());
   if (options.dry_run) return show_held_back(*source, options.timeout_s);
   SLACKLINE_ASSIGN(
@@ -88,14 +118,20 @@ void add_release(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "release",
       "Release every waiting task to kube-scheduler: unsuspend it, lift gates, remove plans");
+  command
+      ->add_option("--config", options->config,
+                   "SlacklineConfiguration (YAML) of the daemon: its Lease, kubeconfig and GPUs")
+      ->check(CLI::ExistingFile);
   command->add_option(
       "--kubeconfig", options->kubeconfig,
       "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
   command->add_option("--if-lease-older-than", options->older_than,
                       "Watch the planner's Lease for this long, e.g. 5m, at least for its own "
                       "duration (15 s); end without a write as soon as a planner renews it");
-  command->add_option("--lease", options->lease, "NAMESPACE/NAME of that Lease")
-      ->capture_default_str();
+  command->add_option("--lease", options->lease,
+                      "NAMESPACE/NAME of that Lease; without it planner.lease of the "
+                      "configuration, by default " +
+                          config::PlannerSettings().lease);
   command->add_flag("--dry-run", options->dry_run,
                     "Show what would be released, and write nothing");
   command->add_option("--timeout", options->timeout_s, "Seconds")

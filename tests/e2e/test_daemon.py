@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import http.client
+import http.server
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import ssl
 import subprocess
 import tempfile
 import termios
+import threading
 import time
 import unittest
 import urllib.parse
@@ -34,6 +36,43 @@ def pod(name, gpus=1, annotations=None):
 
 def arguments(nodes, **of_pod):
     return json.dumps({"Pod": pod(**of_pod), "Nodes": None, "NodeNames": nodes})
+
+
+def kubeconfig_of(server):
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "c",
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "users": [{"name": "u", "user": {}}],
+        }
+    )
+
+
+class ApiServer:
+    """Forbids everything, and remembers what it was asked for."""
+
+    def __enter__(self):
+        self.paths = paths = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                paths.append(self.path)
+                self.send_error(403)
+
+            def log_message(self, *_):
+                pass
+
+        self._server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._server.server_close()
 
 
 class DumpTest(unittest.TestCase):
@@ -348,17 +387,39 @@ class DumpTest(unittest.TestCase):
     def test_a_release_without_an_api_server_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
             kubeconfig = pathlib.Path(folder) / "config"
-            kubeconfig.write_text(json.dumps({
-                "apiVersion": "v1", "kind": "Config", "current-context": "c",
-                "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{free_ports(1)[0]}"}}],
-                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-                "users": [{"name": "u", "user": {}}],
-            }))  # fmt: skip
+            kubeconfig.write_text(kubeconfig_of(f"http://127.0.0.1:{free_ports(1)[0]}"))
             done = subprocess.run([slackline_binary(), "release", "--kubeconfig", kubeconfig, "--timeout", "2"],
                                   text=True, capture_output=True)  # fmt: skip
         self.assertEqual(done.returncode, 3)
         self.assertIn("did not answer with complete lists within 2 s", done.stderr)
         self.assertNotIn("objects still wait", done.stderr)
+
+    def test_a_release_takes_lease_and_kubeconfig_from_the_configuration_and_flags_win(self):
+        with ApiServer() as server, tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "slackline.yaml"
+            kubeconfig = pathlib.Path(folder) / "kubeconfig"
+            kubeconfig.write_text(kubeconfig_of(server.url))
+            config.write_text(
+                "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+                "planner: {lease: team/planner}\ncluster: {kubeconfig: kubeconfig}\n"
+            )
+            for flags, lease in (([], "team/leases/planner"), (["--lease", "a/b"], "a/leases/b")):
+                server.paths.clear()
+                done = subprocess.run(
+                    [slackline_binary(), "release", "--config", config, "--if-lease-older-than", "1s", *flags],
+                    text=True, capture_output=True)  # fmt: skip
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertEqual(server.paths, [f"/apis/coordination.k8s.io/v1/namespaces/{lease}"])
+
+    def test_a_release_says_what_is_wrong_with_its_options_before_it_connects(self):
+        for flags, said in (
+            (["--if-lease-older-than", "5 moons"], "write a duration of at most 24h"),
+            (["--if-lease-older-than", "5m", "--lease", "planner"], "--lease planner: write NAMESPACE/NAME"),
+        ):
+            done = subprocess.run([slackline_binary(), "release", "--kubeconfig", "/no/such/file", *flags],
+                                  text=True, capture_output=True)  # fmt: skip
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(said, done.stderr)
 
     def test_an_unknown_command_is_named_with_what_was_meant(self):
         done = subprocess.run([slackline_binary(), "quque"], text=True, capture_output=True)
