@@ -6,6 +6,7 @@
 #include "slackline/core/cluster/hand_over.h"
 #include "slackline/core/cluster/own_writes.h"
 #include "slackline/core/cluster/queue.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/throughput/predictor.h"
 #include "support/cluster_builder.h"
 
@@ -46,6 +47,21 @@ ClusterSnapshot released_jobs(std::int64_t jobs) {
   return cluster.build();
 }
 
+// Bare pods on nodes, those of Deployments, and those of gangs that run.
+ClusterSnapshot many_pods(std::int64_t nodes) {
+  ClusterBuilder cluster;
+  for (std::int64_t i = 0; i < nodes; ++i) {
+    const std::string name = format("node-{:04}", i);
+    cluster.with(a_node(name).of("K80", 8));
+    for (int p = 0; p < 4; ++p)
+      cluster.with(a_pod(format("serve-{}-{}", i, p)).gpus(1).on(name));
+    cluster.with(a_job(job_name(i)).of(4).gang().gpus(1));
+    for (int p = 0; p < 4; ++p)
+      cluster.with(a_pod(format("{}-{}", job_name(i), p)).of_job(job_name(i)).gpus(1).on(name));
+  }
+  return cluster.build();
+}
+
 // A nomination of every second pod is on its way.
 std::vector<OwnWrite> nominations(const ClusterSnapshot& snapshot) {
   std::vector<OwnWrite> writes;
@@ -65,6 +81,12 @@ void make_queue(benchmark::State& state) {
   core::TaskMenus menus;
   for (auto _ : state)
     benchmark::DoNotOptimize(core::make_queue(snapshot, options, menus));
+}
+
+void task_catalog(benchmark::State& state) {
+  const ClusterSnapshot snapshot = many_pods(state.range(0));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(core::TaskCatalog(snapshot).parts().size());
 }
 
 void with_writes(benchmark::State& state) {
@@ -89,6 +111,7 @@ BENCHMARK(make_queue)
     ->Args({10'000, kNodes})
     ->Args({100'000, 5'000})
     ->Unit(benchmark::kMicrosecond);
+BENCHMARK(task_catalog)->Arg(1'400)->Unit(benchmark::kMicrosecond);
 BENCHMARK(with_writes)->Arg(600)->Unit(benchmark::kMicrosecond);
 BENCHMARK(hand_over)->Arg(600)->Unit(benchmark::kMicrosecond);
 

@@ -221,7 +221,9 @@ HoldIdentity hold_identity(const ClusterSnapshot& snapshot, const Pod& pod) {
 HoldIdentity hold_identity(const Pod& pod, const Job* job) {
   HoldIdentity identity;
   identity.task = pod.owner ? pod.owner->uid : pod.uid;
-  // A JobSet's Jobs are one task; a CronJob's are not.
+  // Wider than a task of the catalogue: the Jobs of a JobSet start one by one, but do not hold
+  // nodes against each other (docs/decisions/0031-a-task-is-what-starts-as-a-whole.md). Those of a
+  // CronJob do.
   if (job != nullptr && job->owner && job->owner->kind != "CronJob")
     identity.task = job->owner->uid;
   std::optional<std::string> gang;

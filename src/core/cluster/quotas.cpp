@@ -43,6 +43,7 @@ QuotaBook::QuotaBook(const ClusterSnapshot& snapshot) {
   each_pod(snapshot, [&](const Pod& pod) {
     if (pod.terminal() || !accounts_.contains(pod.key.ns)) return;
     charge(pod.key.ns, pod.requests, 1);
+    // By owner, not by task: the API server counts pods without GPUs too.
     if (pod.owner) ++pods_of_[pod.owner->uid];
   });
   for (auto& [ns, accounts] : accounts_)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +13,7 @@ namespace slackline::core {
 namespace {
 
 constexpr std::int64_t kMaxGang = 65536;
+constexpr std::int64_t kUsualGang = 64;
 
 bool asks_for_gpus(const Job& job) {
   return !job.finished && job.pod_requests.wants_gpus();
@@ -26,7 +28,11 @@ class Grouper {
   explicit Grouper(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {}
 
   std::vector<TaskParts> group() {
-    parts_.reserve(snapshot_.jobs.size() + snapshot_.unbound.size());
+    std::size_t most = snapshot_.jobs.size() + snapshot_.unbound.size();
+    for (const NodeStatePtr& state : snapshot_.nodes)
+      most += state->pods.size();
+    parts_.reserve(most);
+    of_job_.reserve(snapshot_.jobs.size());
     for (const JobPtr& job : snapshot_.jobs)
       add(job);
     for (const NodeStatePtr& state : snapshot_.nodes)
@@ -63,18 +69,19 @@ class Grouper {
   void add(const PodPtr& pod) {
     if (pod->terminal() || !pod->requests.wants_gpus()) return;
     TaskParts& parts = parts_[place_of(*pod)];
-    (pod->bound() ? parts.bound : parts.unbound).push_back(pod);
+    std::vector<PodPtr>& pods = pod->bound() ? parts.bound : parts.unbound;
+    if (pods.empty() && parts.pods_of_jobs > 1)
+      pods.reserve(static_cast<std::size_t>(std::min(parts.pods_of_jobs, kUsualGang)));
+    pods.push_back(pod);
   }
 
   std::size_t place_of(const Pod& pod) {
-    const Job* job = owning_job(snapshot_, pod);
-    const std::string* gang = gang_label(pod.intent);
-    if (gang != nullptr && (job == nullptr || !starts_as_whole(*job)))
-      return of_gang(pod.key.ns, *gang);
+    const Job* job = job_of(pod);
+    if (const std::string* gang = gang_label_of(pod, job)) return of_gang(pod.key.ns, *gang);
     if (job != nullptr) return of_job_.at(job);
     if (!pod.owner) return begin(TaskKind::kPod, pod.key, pod.uid);
     const auto [at, first] =
-        of_controller_.try_emplace({pod.owner->kind, pod.key.ns, pod.owner->name});
+        of_controller_.try_emplace(Controller{pod.owner->kind, pod.key.ns, pod.owner->name});
     if (first) {
       at->second = begin(TaskKind::kController, {pod.key.ns, pod.owner->name}, pod.owner->uid);
       parts_.back().controller = pod.owner->kind;
@@ -82,17 +89,31 @@ class Grouper {
     return at->second;
   }
 
+  // Pods of a Job mostly come one after the other.
+  const Job* job_of(const Pod& pod) {
+    if (!pod.owner || pod.owner->kind != "Job") return nullptr;
+    if (last_job_ == nullptr || last_job_->uid != pod.owner->uid)
+      last_job_ = owning_job(snapshot_, pod);
+    return last_job_;
+  }
+
   std::size_t of_gang(const std::string& ns, const std::string& gang) {
-    const auto [at, first] = of_gang_.try_emplace({ns, gang});
+    const auto [at, first] = of_gang_.try_emplace(Gang{ns, gang});
     if (first) at->second = begin(TaskKind::kGang, {ns, gang}, Uid{});
     return at->second;
   }
 
+  // Views of names in the snapshot.
+  using Gang = std::pair<std::string_view, std::string_view>;  // ns, label
+  using Controller =
+      std::tuple<std::string_view, std::string_view, std::string_view>;  // kind first
+
   const ClusterSnapshot& snapshot_;
   std::vector<TaskParts> parts_;
+  const Job* last_job_ = nullptr;
   std::unordered_map<const Job*, std::size_t> of_job_;
-  std::map<ObjectKey, std::size_t> of_gang_;
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> of_controller_;
+  std::map<Gang, std::size_t> of_gang_;
+  std::map<Controller, std::size_t> of_controller_;
 };
 
 TaskState state_of(const Task& task) {
@@ -114,6 +135,10 @@ bool is_written_gang(const Job& job) {
 
 bool starts_as_whole(const Job& job) {
   return job.suspended || job.plan || is_written_gang(job);
+}
+
+const std::string* gang_label_of(const Pod& pod, const Job* job) {
+  return job != nullptr && starts_as_whole(*job) ? nullptr : gang_label(pod.intent);
 }
 
 PodPtr written_pod(const Job& job) {

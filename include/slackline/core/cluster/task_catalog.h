@@ -22,6 +22,10 @@ namespace slackline::core {
 // so until it is opened.
 bool starts_as_whole(const Job& job);
 
+// The label `gang` by which the pod is part of a task: null where it has none, or its Job starts as
+// a whole. `job` is the pod's; null: it has none.
+const std::string* gang_label_of(const Pod& pod, const Job* job);
+
 // Before its shape was changed: how many pods it asks for, and whether as a gang.
 std::int64_t written_pods(const Job& job);
 bool is_written_gang(const Job& job);
