@@ -202,8 +202,10 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request,
 PreemptReply Extender::preempt(const PreemptRequest& request, std::optional<double> received_s) {
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
+  const KnownPtr known = known_.get();
   core::PreemptOptions options;
   options.catalog = &options_.catalog;
+  options.profiles = &known->profiles();
   options.trusted = source_.health().trusted();
   options.now_wall_s = clock_.wall_s();
   options.now_steady_s = started_s;
@@ -214,7 +216,7 @@ PreemptReply Extender::preempt(const PreemptRequest& request, std::optional<doub
   for (const NodeVictims& node : reply.nodes)
     victims += node.victims.size();
   DecisionRow row =
-      row_for(Verb::kPreempt, *snapshot, *known_.get(), request.pod, request.candidates.size());
+      row_for(Verb::kPreempt, *snapshot, *known, request.pod, request.candidates.size());
   row.result = format("{} of {} nodes, {} victims named", reply.nodes.size(),
                       request.candidates.size(), victims);
   if (reply.gave_up) row.result = log_.count_late(Verb::kPreempt);

@@ -1,10 +1,10 @@
 #include "slackline/core/planning/plan_state.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 #include "slackline/core/planning/deadline.h"
+#include "slackline/core/planning/lost_work.h"
 
 namespace slackline::core {
 namespace {
@@ -143,11 +143,21 @@ double PlanState::opens_s(TaskIndex task, PoolIndex pool) const {
 }
 
 double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) const {
-  const Run& run = progress_[task].run;
-  const double checkpoint_s = (*tasks_)[task].checkpoint_s;
-  double done_s = std::max(0.0, now_s - run.started_s - run.overhead_s);
-  if (checkpoint_s > 0) done_s -= std::fmod(done_s, checkpoint_s);
-  return std::max(0.0, run.left - done_s / work_s);
+  const SavedWork saved = saved_work(*this, task, now_s);
+  return std::max(0.0, progress_[task].run.left - (saved.worked_s - unsaved_s(saved)) / work_s);
+}
+
+SavedWork saved_work(const PlanState& state, TaskIndex task, double now_s) {
+  const Run& run = state.progress(task).run;
+  const PlanTask& planned = state.tasks()[task];
+  SavedWork saved;
+  saved.worked_s = std::max(0.0, now_s - run.started_s - run.overhead_s);
+  if (planned.checkpoint_s > 0)
+    saved.checkpoint_interval_s = planned.checkpoint_s;
+  else
+    saved.since_checkpoint_s = 0;
+  saved.restart_s = planned.restart_s;
+  return saved;
 }
 
 double PlanState::predicted_end_s(TaskIndex task, double now_s) const {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <tuple>
 
-#include "lost_work.h"
+#include "eviction_loss.h"
 #include "node_fit.h"
 #include "slackline/base/saturating.h"
 #include "slackline/core/cluster/budgets.h"
@@ -179,7 +179,7 @@ class VictimChooser {
         preemptor_(preemptor),
         fit_(snapshot, preemptor, effective_intent(snapshot, preemptor), *options.catalog,
              options.now_steady_s),
-        lost_work_(snapshot, options.now_wall_s) {}
+        loss_(snapshot, options.profiles, options.now_wall_s) {}
 
   // nullopt: the preemptor cannot use the node.
   std::optional<NodeVictims> choose(const NodeVictims& offered) {
@@ -255,9 +255,9 @@ class VictimChooser {
       std::vector<std::int64_t> frees = shortage.share_of(pod.requests);
       const bool helps = std::any_of(frees.begin(), frees.end(), [](auto f) { return f > 0; });
       if (pod.deleting || !helps) continue;
-      Candidate candidate{&pod, violating_[i], lost_work_.gang_of(pod), 0, std::move(frees)};
+      Candidate candidate{&pod, violating_[i], loss_.gang_of(pod), 0, std::move(frees)};
       candidate.lost_gpu_s =
-          candidate.gang.empty() ? lost_work_.of_pod(pod) : lost_work_.of_gang(candidate.gang);
+          candidate.gang.empty() ? loss_.of_pod(pod) : loss_.of_gang(candidate.gang);
       candidates_.push_back(std::move(candidate));
     }
     return candidates_.size() <= kExactCandidates ? ExactSearch(candidates_, shortage).best()
@@ -283,7 +283,7 @@ class VictimChooser {
   const ClusterSnapshot& snapshot_;
   const Pod& preemptor_;
   NodeFit fit_;
-  LostWork lost_work_;
+  EvictionLoss loss_;
   std::vector<const Pod*> potential_;
   std::vector<bool> violating_;
   std::vector<Candidate> candidates_;

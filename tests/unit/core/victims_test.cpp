@@ -25,10 +25,12 @@ PodBuilder running(const std::string& name, std::int64_t gpus, double for_s = 10
 }
 
 PreemptReply reply(const ClusterSnapshot& cluster, const PodBuilder& preemptor,
-                   std::vector<NodeVictims> candidates, bool trusted = true) {
+                   std::vector<NodeVictims> candidates, bool trusted = true,
+                   const WorkloadProfiles* profiles = nullptr) {
   const GpuCatalog catalog = default_gpu_catalog();
-  return choose_victims(cluster, {preemptor.build(), std::move(candidates)},
-                        {.catalog = &catalog, .trusted = trusted, .now_wall_s = kNow_s});
+  return choose_victims(
+      cluster, {preemptor.build(), std::move(candidates)},
+      {.catalog = &catalog, .profiles = profiles, .trusted = trusted, .now_wall_s = kNow_s});
 }
 
 NodeVictims offer(const std::string& node, const std::vector<std::string>& pods,
@@ -40,8 +42,8 @@ NodeVictims offer(const std::string& node, const std::vector<std::string>& pods,
 }
 
 std::vector<Uid> victims(const ClusterSnapshot& cluster, const PodBuilder& preemptor,
-                         const NodeVictims& offered) {
-  const auto answer = reply(cluster, preemptor, {offered});
+                         const NodeVictims& offered, const WorkloadProfiles* profiles = nullptr) {
+  const auto answer = reply(cluster, preemptor, {offered}, true, profiles);
   return answer.nodes.empty() ? std::vector<Uid>{} : answer.nodes[0].victims;
 }
 
@@ -67,6 +69,37 @@ TEST(Victims, AreJudgedByTheirLastCheckpoint) {
       victims(ClusterBuilder(without).with(periodic).build(), urgent(2), offer("a", {"young"})),
       ElementsAre(pod_uid("periodic")))
       << "90000 s are 150 whole intervals";
+}
+
+TEST(Victims, CostTheRestartThatWasMeasuredToo) {
+  const WorkloadProfiles profiles(
+      {{"slow-to-start", GpuType("K80"), {"S", {1, 1, 0, 0, 1}}, 600, 1, {}, "measured"}});
+  PodBuilder slow = running("slow", 2, 60);
+  slow.intent().model = "slow-to-start";
+  const auto cluster =
+      a_cluster().with(a_node("a").of("K80", 4)).with(slow).with(running("old", 2, 300)).build();
+  EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"slow"})), ElementsAre(pod_uid("slow")));
+  EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"slow"}), &profiles),
+              ElementsAre(pod_uid("old")))
+      << "660 seconds against 300";
+}
+
+TEST(Victims, OfAGangJobCostThatJobWhateverItsLabel) {
+  const auto member = [](const char* name, const char* job, const char* node) {
+    return running(name, 2, 100).of_job(job).in_gang("same", 2).on(node);
+  };
+  const auto cluster = a_cluster()
+                           .with(a_node("a"))
+                           .with(a_node("b"))
+                           .with(a_job("one").of(2).gang().gpus(2))
+                           .with(a_job("two").of(2).gang().gpus(2))
+                           .with(member("one-0", "one", "a"))
+                           .with(member("one-1", "one", "b"))
+                           .with(member("two-0", "two", "b"))
+                           .with(running("alone", 2, 250))
+                           .build();
+  EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"one-0"})), ElementsAre(pod_uid("one-0")))
+      << "400 GPU-seconds of its own Job against 500";
 }
 
 TEST(Victims, OfAGangCostTheWholeGang) {

@@ -7,8 +7,8 @@
 // priority, lost GPU-seconds, GPUs freed, number of victims, their uids. Exact for up to 12 pods
 // that free something needed, greedy and pruned beyond; either way no victim can be left out.
 //
-// Lost GPU-seconds: work since the last checkpoint (last-checkpoint-time, else checkpoint-interval,
-// else since the start), times GPUs; evicting a member of a gang loses the whole gang's.
+// Lost GPU-seconds: core/planning/lost_work.h; evicting a member of a task that starts as a whole
+// loses the whole task's.
 //
 // The offered set stays as it came, without pods that terminate already, if the preemption is not
 // only about GPUs: the preemptor has host ports, inter-pod affinity or volume claims, an offered
@@ -23,15 +23,17 @@
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
+#include "slackline/model/workload.h"
 
 namespace slackline::core {
 
 struct PreemptOptions {
-  const GpuCatalog* catalog = nullptr;  // required
-  bool trusted = true;                  // CacheHealth::trusted()
-  double now_wall_s = 0;                // checkpoints and starts are in epoch seconds
-  double now_steady_s = 0;              // holds expire by it
-  StopAsked stop{};                     // asked before every node
+  const GpuCatalog* catalog = nullptr;         // required
+  const WorkloadProfiles* profiles = nullptr;  // start-up of victims; null: it is not counted
+  bool trusted = true;                         // CacheHealth::trusted()
+  double now_wall_s = 0;                       // checkpoints and starts are in epoch seconds
+  double now_steady_s = 0;                     // holds expire by it
+  StopAsked stop{};                            // asked before every node
 };
 
 // A subset of the offered nodes in their order; every returned node has at least one victim, sorted

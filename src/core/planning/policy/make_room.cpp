@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "slackline/core/planning/deadline.h"
+#include "slackline/core/planning/lost_work.h"
 
 namespace slackline::core {
 namespace {
@@ -57,7 +58,7 @@ RoomMaker::Victims RoomMaker::trades(TaskIndex asker, double limit_s, double nee
       const double held_gpu_s = gpus * (end_s(victim.task) - planning_.now_s());
       if (can_resume(victim, needed_s) || held_gpu_s <= least_gpu_s) continue;
       found.push_back(victim);
-      found.back().key = lost_gpu_s(victim.task) - held_gpu_s;
+      found.back().key = stop_loss_gpu_s(victim.task) - held_gpu_s;
     }
   const std::size_t few = std::min(found.size(), kTrades);
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(few), found.end(),
@@ -118,7 +119,7 @@ std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex v) const {
   const double now_s = planning_.now_s();
   if (end_s(v) > task.deadline_s + kDeadlineTolerance_s) {
     const double used_gpu_s = o.gpus * (now_s - state_.progress(v).run.started_s);
-    return Victim{v, Group::kLate, options_.trade ? lost_gpu_s(v) : used_gpu_s};
+    return Victim{v, Group::kLate, options_.trade ? stop_loss_gpu_s(v) : used_gpu_s};
   }
   if (options_.preempt != SavableOptions::Preempt::kResumableVictims) return std::nullopt;
   const double left = state_.left_if_stopped(v, work_s(v), now_s);
@@ -128,7 +129,7 @@ std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex v) const {
   }
   const Choice& slow = planning_.menu(v).all[planning_.menu(v).slow];
   const double spare_s = task.deadline_s - now_s - task.restart_s - slow.work_s * left;
-  return Victim{v, Group::kResumable, options_.trade ? lost_gpu_s(v) : -spare_s, spare_s};
+  return Victim{v, Group::kResumable, options_.trade ? stop_loss_gpu_s(v) : -spare_s, spare_s};
 }
 
 // For the whole task on its present placement.
@@ -142,13 +143,14 @@ double RoomMaker::end_s(TaskIndex v) const {
                         : state_.predicted_end_s(v, planning_.now_s());
 }
 
-// The loss of a stop: the work since the last checkpoint, and a restart.
-double RoomMaker::lost_gpu_s(TaskIndex v) const {
-  const Run& run = state_.progress(v).run;
+// What a run did beyond the work that it should have needed is lost too: a stop keeps shares of the
+// work, of which there are no more than all.
+double RoomMaker::stop_loss_gpu_s(TaskIndex v) const {
+  SavedWork saved = saved_work(state_, v, planning_.now_s());
   const double left = state_.left_if_stopped(v, work_s(v), planning_.now_s());
-  const double worked_s = std::max(0.0, planning_.now_s() - run.started_s - run.overhead_s);
-  const double kept_s = (run.left - left) * work_s(v);
-  return state_.running_choice(v).gpus * (worked_s - kept_s + planning_.task(v).restart_s);
+  const double kept_s = (state_.progress(v).run.left - left) * work_s(v);
+  saved.since_checkpoint_s = std::max(0.0, saved.worked_s - kept_s);
+  return lost_gpu_s(saved, state_.running_choice(v).gpus);
 }
 
 bool RoomMaker::can_resume(const Victim& victim, double needed_s) const {

@@ -19,10 +19,9 @@
 // Option `learn`: the end of a run and the work it keeps follow its observed speed, after its first
 // minute, in place of the predicted one.
 //
-// Option `trade`: the loss of a stop decides, in GPU-seconds: work since the last checkpoint, and a
-// restart. Late and resumable runs are ordered by it, least first, and are protected for 60 s only.
-// If they make no room for a task that is not urgent, one more victim is tried, with as many of
-// them as needed:
+// Option `trade`: the loss of a stop decides (core/planning/lost_work.h). Late and resumable runs
+// are ordered by it, least first, and are protected for 60 s only. If they make no room for a task
+// that is not urgent, one more victim is tried, with as many of them as needed:
 //
 //   traded      would meet its deadline, but still holds more GPU-seconds than the asker's cheapest
 //               run needs: one deadline is given up for another, and GPU time is won
@@ -75,7 +74,7 @@ class RoomMaker {
   double cheapest_gpu_s(TaskIndex asker, double limit_s) const;
   double work_s(TaskIndex v) const;
   double end_s(TaskIndex v) const;
-  double lost_gpu_s(TaskIndex v) const;
+  double stop_loss_gpu_s(TaskIndex v) const;
   bool can_resume(const Victim& victim, double needed_s) const;
   std::optional<Victims> enough(const Choice& wanted, const EligibleNodes* eligible,
                                 const Victims& among, double needed_s, const Victim* traded);

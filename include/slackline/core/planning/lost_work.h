@@ -1,0 +1,38 @@
+// The work that is lost if a run is stopped: what it did since its last checkpoint, and the
+// start-up that it will need again. The one answer for policies, the preempt verb and the
+// simulator.
+//
+// Pure. Times are seconds; none of the inputs needs to be sensible.
+#pragma once
+
+#include <optional>
+
+#include "slackline/core/planning/task_list.h"
+
+namespace slackline::core {
+
+class PlanState;
+
+// What is known of a run's checkpoints. The first of these that is set counts.
+struct SavedWork {
+  double worked_s = 0;  // since it began to work; below 0 counts as 0
+  // Since the last checkpoint, as the annotation last-checkpoint-time says. One before the start of
+  // the run saves nothing of it; one that is still to come (below 0) does not count.
+  std::optional<double> since_checkpoint_s{};
+  std::optional<double> checkpoint_interval_s{};  // counted from the start; above 0
+  std::optional<double> since_progress_s{};       // since the last report of progress
+  double restart_s = 0;                           // start-up after the stop
+};
+
+// Seconds of work, from 0 to worked_s; without any checkpoint all of it. Not the restart.
+double unsaved_s(const SavedWork& saved);
+
+// GPU-seconds, never negative: the unsaved work and the restart on that many GPUs; 0 where that is
+// no finite number.
+double lost_gpu_s(const SavedWork& saved, double gpus);
+
+// Of a run of a plan; the task must be running. One that loses nothing by a stop
+// (PlanTask::checkpoint_s is 0) is as if it saved all the time.
+SavedWork saved_work(const PlanState& state, TaskIndex task, double now_s);
+
+}  // namespace slackline::core

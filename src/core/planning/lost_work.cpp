@@ -1,0 +1,24 @@
+#include "slackline/core/planning/lost_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace slackline::core {
+
+double unsaved_s(const SavedWork& saved) {
+  const double worked_s = std::max(0.0, saved.worked_s);
+  if (saved.since_checkpoint_s && *saved.since_checkpoint_s >= 0)
+    return std::min(worked_s, *saved.since_checkpoint_s);
+  if (saved.checkpoint_interval_s && *saved.checkpoint_interval_s > 0)
+    return std::fmod(worked_s, *saved.checkpoint_interval_s);
+  if (saved.since_progress_s && *saved.since_progress_s >= 0)
+    return std::min(worked_s, *saved.since_progress_s);
+  return worked_s;
+}
+
+double lost_gpu_s(const SavedWork& saved, double gpus) {
+  const double lost = (unsaved_s(saved) + saved.restart_s) * gpus;
+  return std::isfinite(lost) ? std::max(0.0, lost) : 0.0;
+}
+
+}  // namespace slackline::core
