@@ -7,6 +7,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/queue.h"
+#include "slackline/core/planning/lost_work.h"
 #include "slackline/model/reason.h"
 #include "type_pin.h"
 
@@ -95,7 +96,10 @@ class StartWriter {
     PreemptionNote note;
     if (task.job->preemptions) note = *task.job->preemptions;
     StopJob stop{.asker = asker};
-    stop.lost_gpu_s = choice.gpus * std::max(0.0, now_wall_s_ - ended.started_s - kept_s);
+    // Its start-up was for nothing too.
+    const double held_s = now_wall_s_ - ended.started_s;
+    stop.lost_gpu_s = lost_gpu_s(
+        {.worked_s = held_s, .since_checkpoint_s = std::max(0.0, held_s - kept_s)}, choice.gpus);
     note.count += 1;
     note.left = left;
     note.lost_gpu_s += stop.lost_gpu_s;
