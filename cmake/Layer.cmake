@@ -2,7 +2,8 @@
 #
 # One static library per layer, with an include root of its own: build/layers/NAME holds a symlink to
 # this layer's headers alone, so a header of a layer that is not named in DEPENDS is simply not found.
-# base and model are always visible; DEPENDS is private, hence not transitive.
+# base and model are always visible, and message to all above it but core; DEPENDS is private, hence
+# not transitive. A layer without SOURCES is headers alone.
 set(SLACKLINE_PUBLIC_LAYERS base model core)
 
 function(slackline_layer name)
@@ -16,6 +17,13 @@ function(slackline_layer name)
     file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${name} ${root}/${name} SYMBOLIC)
   endif()
 
+  if(NOT ARG_SOURCES)
+    add_library(slackline_${name} INTERFACE)
+    add_library(slackline::${name} ALIAS slackline_${name})
+    target_include_directories(slackline_${name} INTERFACE ${root})
+    target_link_libraries(slackline_${name} INTERFACE slackline::base slackline::model)
+    return()
+  endif()
   add_library(slackline_${name} STATIC ${ARG_SOURCES})
   add_library(slackline::${name} ALIAS slackline_${name})
   target_include_directories(slackline_${name} PUBLIC ${root})
@@ -26,6 +34,9 @@ function(slackline_layer name)
       target_link_libraries(slackline_${name} PUBLIC slackline::${layer})
     endif()
   endforeach()
+  if(NOT name IN_LIST SLACKLINE_PUBLIC_LAYERS)
+    target_link_libraries(slackline_${name} PUBLIC slackline::message)
+  endif()
   foreach(layer ${ARG_DEPENDS})
     if(NOT TARGET slackline_${layer})
       message(FATAL_ERROR "layer ${name} depends on ${layer}, which is unknown or stands above it")

@@ -183,7 +183,7 @@ Status Daemon::Parts::lay_routes() {
   const control::PlannerOptions planning{
       .catalog = configuration.gpus, .settings = &settings, .leader = {}, .stock_waits = !planner};
   const Published<control::PlannerView>& view = planner ? planner->view() : no_planner;
-  const auto tell = [this](cluster::TaskEvent event) {
+  const auto tell = [this](TaskEvent event) {
     return planner && planner->actuator().tell(std::move(event));
   };
   keeper = std::make_unique<control::BookKeeper>(planning, known, *source, view, books, tell,

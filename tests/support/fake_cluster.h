@@ -36,8 +36,8 @@ class FakeWriter final : public cluster::ClusterWriter {
   std::function<Status(const cluster::BindingOrder&)> on_bind = [](const auto&) {
     return Status();
   };
-  std::function<Result<cluster::PodTruth>()> on_read = [] {
-    return Result<cluster::PodTruth>(fail(ErrorCode::kNotFound, "no such pod"));
+  std::function<Result<PodTruth>()> on_read = [] {
+    return Result<PodTruth>(fail(ErrorCode::kNotFound, "no such pod"));
   };
   std::function<Result<std::string>(const OwnWrite&)> on_write = [](const auto&) {
     return Result<std::string>("1");
@@ -51,9 +51,9 @@ class FakeWriter final : public cluster::ClusterWriter {
     return on_bind(order);
   }
   Result<std::string> write(const OwnWrite& write) override { return on_write(write); }
-  std::function<Status(const cluster::TaskEvent&)> on_post = [](const auto&) { return Status(); };
-  Status post(const cluster::TaskEvent& event) override { return on_post(event); }
-  Result<cluster::PodTruth> read_pod(const ObjectKey&, double timeout_s) override {
+  std::function<Status(const TaskEvent&)> on_post = [](const auto&) { return Status(); };
+  Status post(const TaskEvent& event) override { return on_post(event); }
+  Result<PodTruth> read_pod(const ObjectKey&, double timeout_s) override {
     timeouts_s.push_back(timeout_s);
     return on_read();
   }

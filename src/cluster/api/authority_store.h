@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "message/certificate.h"
 #include "slackline/base/result.h"
-#include "slackline/model/certificate.h"
 #include "slackline/model/ids.h"
 
 namespace slackline::cluster {

@@ -76,14 +76,11 @@ class KubeWriter final : public ClusterWriter {
   }
 
   Status post(const TaskEvent& event) override {
-    const wire::EventDto dto{event.kind,   event.object,  event.uid,
-                             event.reason, event.message, event.warning,
-                             event.count,  event.first_s, event.last_s};
     // It may be there though we never posted it: the last leader did. It may be gone though we did:
     // API servers keep Events for an hour.
-    Status sent = event.count > 1 ? update_event(dto) : create_event(dto);
-    if (!sent && sent.error().code == ErrorCode::kConflict) sent = update_event(dto);
-    if (!sent && sent.error().code == ErrorCode::kNotFound) sent = create_event(dto);
+    Status sent = event.count > 1 ? update_event(event) : create_event(event);
+    if (!sent && sent.error().code == ErrorCode::kConflict) sent = update_event(event);
+    if (!sent && sent.error().code == ErrorCode::kNotFound) sent = create_event(event);
     if (!sent) return fail(sent.error().with_context(format("event on {}", event.object.str())));
     return {};
   }
@@ -94,8 +91,7 @@ class KubeWriter final : public ClusterWriter {
     request.timeout_s = timeout_s;
     const auto answer = client_.send(std::move(request));
     if (!answer) return fail(answer.error().error().with_context(format("reading {}", pod.str())));
-    SLACKLINE_ASSIGN(const wire::PodTruthDto found, wire::decode_pod_truth(answer->body));
-    PodTruth truth{.uid = found.uid, .node = found.node, .deleting = found.deleting};
+    SLACKLINE_ASSIGN(PodTruth truth, wire::decode_pod_truth(answer->body));
     if (auto whole = wire::KubeDecoder(catalog_).whole_pod(answer->body))
       truth.pod = std::make_shared<const Pod>(*std::move(whole));
     return truth;
@@ -118,7 +114,7 @@ class KubeWriter final : public ClusterWriter {
     return wire::decode_written_version(answer->body);
   }
 
-  Status create_event(const wire::EventDto& event) {
+  Status create_event(const TaskEvent& event) {
     net::HttpRequest request;
     request.method = "POST";
     SLACKLINE_ASSIGN(request.url, collection_path(kCoreGroup, "events", event.object.ns));
@@ -127,7 +123,7 @@ class KubeWriter final : public ClusterWriter {
     return send(std::move(request));
   }
 
-  Status update_event(const wire::EventDto& event) {
+  Status update_event(const TaskEvent& event) {
     net::HttpRequest request;
     request.method = "PATCH";
     SLACKLINE_ASSIGN(request.url,

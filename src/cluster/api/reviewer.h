@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "message/admission.h"
+#include "message/api_demand.h"
 #include "slackline/base/result.h"
-#include "slackline/model/admission.h"
-#include "slackline/model/api_demand.h"
 
 namespace slackline::cluster {
 

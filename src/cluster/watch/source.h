@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "message/pod_truth.h"
+#include "message/task_event.h"
 #include "slackline/base/result.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/own_write.h"
@@ -68,29 +70,6 @@ struct BindingOrder {
   NodeName node;
   std::vector<std::pair<std::string, std::string>>
       annotations;  // merged atomically with the binding
-};
-
-// The API server's present state of a pod.
-struct PodTruth {
-  Uid uid;
-  NodeName node;
-  bool deleting = false;
-  PodPtr pod = nullptr;  // with its constraints, even without GPUs; null if it cannot be read
-};
-
-// An Event of a task, for `kubectl describe`.
-struct TaskEvent {
-  std::string kind;  // "Job" or "Pod"
-  ObjectKey object;
-  Uid uid;
-  std::string reason;  // a code of model/reason.h
-  std::string message;
-  bool warning = false;
-  // How often this was reported for the object, and since when (epoch seconds): the same reason on
-  // the same object is one Event with a count.
-  int count = 1;
-  double first_s = 0;
-  double last_s = 0;
 };
 
 class ClusterWriter {

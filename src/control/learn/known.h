@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "message/model_views.h"
 #include "slackline/base/published.h"
-#include "slackline/model/model_views.h"
 #include "slackline/model/sample.h"
 
 namespace slackline::core {

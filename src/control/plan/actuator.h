@@ -61,7 +61,7 @@ class Actuator {
   // The snapshot is `snapshot` itself where there is nothing to lay over it.
   Overlay overlaid(const SnapshotPtr& snapshot);
   // An Event beside those of writes; false: refused (event_post.h).
-  bool tell(cluster::TaskEvent event) { return events_.tell(std::move(event)); }
+  bool tell(TaskEvent event) { return events_.tell(std::move(event)); }
   // Nothing of an earlier term is under way any more: forgets it.
   void forget();
 

@@ -32,14 +32,14 @@ void EventPost::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool EventPost::tell(cluster::TaskEvent event) {
+bool EventPost::tell(TaskEvent event) {
   const std::string reason = event.reason;
   const bool taken = queue(std::move(event));
   if (!taken) count(reason, "refused");
   return taken;
 }
 
-bool EventPost::queue(cluster::TaskEvent event) {
+bool EventPost::queue(TaskEvent event) {
   MutexLock lock(mutex_);
   if (objects_.size() >= kMostObjects) forget_old();
   Object& object = objects_[event.uid];
@@ -50,7 +50,7 @@ bool EventPost::queue(cluster::TaskEvent event) {
   event.count = series.count;
   event.first_s = series.first_s;
   event.last_s = series.last_s;
-  const auto is_same = [uid = event.uid, reason = event.reason](const cluster::TaskEvent& other) {
+  const auto is_same = [uid = event.uid, reason = event.reason](const TaskEvent& other) {
     return other.uid == uid && other.reason == reason;
   };
   return waiting_.push_over(std::move(event), is_same);
@@ -81,7 +81,7 @@ bool EventPost::post_next() {
   return event.has_value();
 }
 
-void EventPost::post(const cluster::TaskEvent& event) {
+void EventPost::post(const TaskEvent& event) {
   const Status posted = writer_.post(event);
   count(event.reason, posted ? "posted" : "failed");
   if (!posted) obs::log_warning("event_not_posted", {{"error", posted.error().message}});

@@ -43,7 +43,7 @@ class EventPost {
   void join();
 
   // Count and times are filled in. False: refused.
-  bool tell(cluster::TaskEvent event);
+  bool tell(TaskEvent event);
 
   // Posts the Event that has waited longest, on the caller's thread; for tests that start none.
   // False: no Event waits.
@@ -61,8 +61,8 @@ class EventPost {
   };
 
   void run();
-  void post(const cluster::TaskEvent& event);
-  bool queue(cluster::TaskEvent event);
+  void post(const TaskEvent& event);
+  bool queue(TaskEvent event);
   bool take(Object& object) SLACKLINE_REQUIRES(mutex_);
   void forget_old() SLACKLINE_REQUIRES(mutex_);
   void count(const std::string& reason, std::string_view result);
@@ -70,7 +70,7 @@ class EventPost {
   cluster::ClusterWriter& writer_;
   obs::MetricsRegistry& metrics_;
   const Clock& clock_;
-  Mailbox<cluster::TaskEvent> waiting_{kMostWaiting};
+  Mailbox<TaskEvent> waiting_{kMostWaiting};
   std::thread thread_;
 
   Mutex mutex_;

@@ -71,11 +71,11 @@ struct Teller {
 
 }  // namespace
 
-std::optional<cluster::TaskEvent> event_of(const OwnWrite& write) {
+std::optional<TaskEvent> event_of(const OwnWrite& write) {
   const auto told = std::visit(
       [&](const auto& group) { return std::visit(Teller{write.decision}, group); }, write.change);
   if (!told) return std::nullopt;
-  cluster::TaskEvent event;
+  TaskEvent event;
   event.kind = write.of_job() ? "Job" : "Pod";
   event.object = write.target.key;
   event.uid = write.target.uid;

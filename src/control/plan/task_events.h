@@ -14,6 +14,6 @@
 namespace slackline::control {
 
 // nullopt: nothing worth telling.
-std::optional<cluster::TaskEvent> event_of(const OwnWrite& write);
+std::optional<TaskEvent> event_of(const OwnWrite& write);
 
 }  // namespace slackline::control

@@ -15,11 +15,11 @@
 #include <tuple>
 #include <vector>
 
+#include "message/views.h"
 #include "obs/bounded_names.h"
 #include "obs/metrics.h"
 #include "slackline/base/mutex.h"
 #include "slackline/model/gpu_catalog.h"
-#include "slackline/model/views.h"
 
 namespace slackline::control {
 

@@ -3,10 +3,10 @@
 
 #include <vector>
 
+#include "message/views.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
 #include "slackline/model/task.h"
-#include "slackline/model/views.h"
 
 namespace slackline::control {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "control/query/queue_reader.h"
-#include "slackline/model/queue_view.h"
+#include "message/queue_view.h"
 
 namespace slackline::control {
 

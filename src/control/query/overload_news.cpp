@@ -25,7 +25,7 @@ bool tell_all(const QueueLoad& load, const QueueNews::Tell& tell) {
   for (const QueueRow* row : load.late) {
     if (row->uid.empty() || namespaces.contains(row->key.ns)) continue;
     if (namespaces.size() == kMostNamespaces) break;
-    cluster::TaskEvent event;
+    TaskEvent event;
     event.kind = row->kind;
     event.object = row->key;
     event.uid = row->uid;

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "control/serve/extender.h"
+#include "message/views.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 #include "slackline/base/result.h"
 #include "slackline/model/decision.h"
 #include "slackline/model/finished_task.h"
-#include "slackline/model/views.h"
 
 namespace slackline::cluster {
 class ClusterSource;

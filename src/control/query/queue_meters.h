@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "message/queue_view.h"
 #include "obs/metrics.h"
-#include "slackline/model/queue_view.h"
 
 namespace slackline::control {
 

@@ -14,9 +14,8 @@ bool waits(const QueueRow& row) {
   return row.position > 0 && !row.uid.empty();
 }
 
-cluster::TaskEvent event(const QueueRow& row, std::string_view reason, std::string message,
-                         bool warning) {
-  cluster::TaskEvent event;
+TaskEvent event(const QueueRow& row, std::string_view reason, std::string message, bool warning) {
+  TaskEvent event;
   event.kind = row.kind;
   event.object = row.key;
   event.uid = row.uid;

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "cluster/watch/source.h"
-#include "slackline/model/queue_view.h"
+#include "message/queue_view.h"
 
 namespace slackline::control {
 
 class QueueNews {
  public:
   // False where the Event cannot be taken now: it is offered again with the next rows.
-  using Tell = std::function<bool(cluster::TaskEvent)>;
+  using Tell = std::function<bool(TaskEvent)>;
 
   // `rows` is the whole queue.
   void tell(const std::vector<QueueRow>& rows, const Tell& tell);

@@ -11,9 +11,9 @@
 #include <memory>
 #include <string>
 
+#include "message/queue_view.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
-#include "slackline/model/queue_view.h"
 
 namespace slackline::cluster {
 class ClusterSource;

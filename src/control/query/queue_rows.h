@@ -12,8 +12,8 @@
 
 #include "control/query/queue_reader.h"
 #include "control/state/planner_view.h"
+#include "message/queue_view.h"
 #include "slackline/core/planning/forecast_book.h"
-#include "slackline/model/queue_view.h"
 
 namespace slackline::control {
 

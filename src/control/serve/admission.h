@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "slackline/model/admission.h"
+#include "message/admission.h"
 #include "slackline/model/mac.h"
 #include "slackline/model/snapshot.h"
 

@@ -58,7 +58,7 @@ class Binder {
                       const std::vector<DeviceSlots>& slots, double until_s);
   BindOutcome settle_by_truth(const BindRequest& request, const Pod& pod, const Error& error,
                               double until_s);
-  Result<cluster::PodTruth> read_pod(const ObjectKey& pod, double timeout_s);
+  Result<PodTruth> read_pod(const ObjectKey& pod, double timeout_s);
   double left_s(double until_s) const { return until_s - clock_.steady_s(); }
   void end_booking(const Pod& pod, const NodeName& node, ShareAccount::Ending ending);
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "message/certificate.h"
 #include "slackline/base/result.h"
-#include "slackline/model/certificate.h"
 
 namespace slackline::control {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "message/certificate.h"
 #include "slackline/base/result.h"
-#include "slackline/model/certificate.h"
 
 namespace slackline::control {
 

@@ -17,11 +17,11 @@
 
 #include "control/trust/recent.h"
 #include "control/trust/refused_tokens.h"
+#include "message/admission.h"
+#include "message/api_demand.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/token_bucket.h"
-#include "slackline/model/admission.h"
-#include "slackline/model/api_demand.h"
 
 namespace slackline::cluster {
 class Reviewer;

@@ -12,8 +12,8 @@
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
+#include "message/certificate.h"
 #include "slackline/base/result.h"
-#include "slackline/model/certificate.h"
 
 namespace slackline::http {
 

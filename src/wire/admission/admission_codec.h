@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "message/admission.h"
 #include "slackline/base/result.h"
-#include "slackline/model/admission.h"
 #include "slackline/model/gpu_catalog.h"
 
 namespace slackline::wire {

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "message/admission.h"
+#include "message/api_demand.h"
 #include "slackline/base/result.h"
-#include "slackline/model/admission.h"
-#include "slackline/model/api_demand.h"
 
 namespace slackline::wire {
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "message/pod_truth.h"
 #include "slackline/base/result.h"
 #include "slackline/model/ids.h"
 
@@ -19,13 +20,8 @@ std::string encode_binding(const ObjectKey& pod, const Uid& uid, const NodeName&
 // The answer of an API server that has bound the pod: v1 Status, status Success.
 bool says_success(std::string_view json);
 
-struct PodTruthDto {
-  Uid uid;
-  NodeName node;          // empty while unbound
-  bool deleting = false;  // deletionTimestamp is set
-};
-
-// Reads a Pod as the API server answers it; anything else is kInvalidArgument.
-Result<PodTruthDto> decode_pod_truth(std::string_view json);
+// Reads a Pod as the API server answers it, without its constraints; anything else is
+// kInvalidArgument.
+Result<PodTruth> decode_pod_truth(std::string_view json);
 
 }  // namespace slackline::wire

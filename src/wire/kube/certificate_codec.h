@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "message/certificate.h"
 #include "slackline/base/result.h"
-#include "slackline/model/certificate.h"
 #include "slackline/model/ids.h"
 
 namespace slackline::wire {

@@ -6,12 +6,12 @@
 
 namespace slackline::wire {
 
-std::string event_name(const EventDto& event) {
+std::string event_name(const TaskEvent& event) {
   return format("{}.{:016x}", event.object.name.substr(0, 230),
                 fingerprint(format("{} {}", event.uid.str(), event.reason)));
 }
 
-std::string encode_event(const EventDto& event) {
+std::string encode_event(const TaskEvent& event) {
   JsonWriter out;
   out.begin_object().field("apiVersion", "v1").field("kind", "Event");
   out.key("metadata").begin_object();
@@ -30,7 +30,7 @@ std::string encode_event(const EventDto& event) {
   return out.take();
 }
 
-std::string encode_event_update(const EventDto& event) {
+std::string encode_event_update(const TaskEvent& event) {
   JsonWriter out;
   out.begin_object().field("message", event.message).field("count", event.count);
   out.field("lastTimestamp", format_rfc3339(event.last_s)).end_object();

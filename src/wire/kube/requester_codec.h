@@ -1,7 +1,7 @@
 // userInfo of the authentication API: the user of admission and token reviews.
 #pragma once
 
-#include "slackline/model/admission.h"
+#include "message/admission.h"
 #include "wire/format/json_view.h"
 
 namespace slackline::wire {

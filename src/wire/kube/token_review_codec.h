@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "message/admission.h"
 #include "slackline/base/result.h"
-#include "slackline/model/admission.h"
 
 namespace slackline::wire {
 

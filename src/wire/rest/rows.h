@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "message/model_views.h"
+#include "message/queue_view.h"
+#include "message/views.h"
 #include "slackline/model/decision.h"
 #include "slackline/model/finished_task.h"
-#include "slackline/model/model_views.h"
-#include "slackline/model/queue_view.h"
-#include "slackline/model/views.h"
 #include "wire/format/json_writer.h"
 #include "wire/format/text_table.h"
 #include "wire/rest/column.h"

@@ -43,7 +43,7 @@ class BookKeeperTest : public test::PlanningFixture {
                      source_,
                      planner_,
                      books_,
-                     [this](const cluster::TaskEvent& event) {
+                     [this](const TaskEvent& event) {
                        told_.push_back(event.object.name + " " + event.reason);
                        return true;
                      },

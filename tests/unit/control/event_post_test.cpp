@@ -17,9 +17,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-cluster::TaskEvent an_event(const std::string& job, std::string_view reason,
-                            const std::string& message = "") {
-  cluster::TaskEvent event;
+TaskEvent an_event(const std::string& job, std::string_view reason,
+                   const std::string& message = "") {
+  TaskEvent event;
   event.kind = "Job";
   event.object = {"default", job};
   event.uid = Uid("uid:" + job);
@@ -31,7 +31,7 @@ cluster::TaskEvent an_event(const std::string& job, std::string_view reason,
 class EventPostTest : public testing::Test {
  protected:
   EventPostTest() {
-    writer_.on_post = [this](const cluster::TaskEvent& event) {
+    writer_.on_post = [this](const TaskEvent& event) {
       posted_.push_back(event);
       return Status();
     };
@@ -40,7 +40,7 @@ class EventPostTest : public testing::Test {
   test::FakeWriter writer_;
   obs::MetricsRegistry metrics_;
   test::FakeClock clock_;
-  std::vector<cluster::TaskEvent> posted_;
+  std::vector<TaskEvent> posted_;
   EventPost post_{writer_, metrics_, clock_};
 };
 
@@ -85,7 +85,7 @@ TEST_F(EventPostTest, NeitherOneObjectNorAllOfThemFlood) {
 
 TEST_F(EventPostTest, AnApiServerThatHangsMakesNobodyWait) {
   std::promise<void> hangs;
-  writer_.on_post = [&](const cluster::TaskEvent&) {
+  writer_.on_post = [&](const TaskEvent&) {
     hangs.get_future().wait();
     return Status(fail(ErrorCode::kTimeout, "no answer"));
   };
@@ -117,7 +117,7 @@ TEST(QueueNews, TellsOncePerComingAndOncePerRisk) {
   QueueNews news;
   std::vector<std::string> told;
   bool open = true;
-  const auto tell = [&](const cluster::TaskEvent& event) {
+  const auto tell = [&](const TaskEvent& event) {
     if (open) told.push_back(event.reason);
     return open;
   };

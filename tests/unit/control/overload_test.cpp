@@ -40,7 +40,7 @@ class OverloadTest : public ::testing::Test {
   }
   std::vector<std::string> told() const {
     std::vector<std::string> told;
-    for (const cluster::TaskEvent& event : events)
+    for (const TaskEvent& event : events)
       told.push_back(event.object.str());
     return told;
   }
@@ -51,9 +51,9 @@ class OverloadTest : public ::testing::Test {
 
   const std::vector<QueueRow> nobody_in_time = {row("first", 2, 3), row("second", 2, 4),
                                                 row("third", 3, 5, "team-b")};
-  std::vector<cluster::TaskEvent> events;
+  std::vector<TaskEvent> events;
   bool refuse = false;
-  const QueueNews::Tell tell = [this](cluster::TaskEvent event) {
+  const QueueNews::Tell tell = [this](TaskEvent event) {
     if (!refuse) events.push_back(std::move(event));
     return !refuse;
   };
@@ -65,7 +65,7 @@ TEST_F(OverloadTest, IsSaidOnceInEachNamespaceWithFigures) {
   look(nobody_in_time);
   look(nobody_in_time);
   ASSERT_THAT(told(), ElementsAre("team-a/first", "team-b/third"));
-  const cluster::TaskEvent& event = events.front();
+  const TaskEvent& event = events.front();
   EXPECT_EQ(event.reason, reason::kOverloaded);
   EXPECT_TRUE(event.warning);
   EXPECT_THAT(event.message, HasSubstr("queue research: all 3 waiting tasks"));

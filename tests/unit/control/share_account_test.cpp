@@ -69,7 +69,7 @@ class LiveSource final : public cluster::ClusterSource {
 class SlowWriter final : public cluster::ClusterWriter {
  public:
   Result<std::string> write(const OwnWrite&) override { return fail(ErrorCode::kInternal, "no"); }
-  Status post(const cluster::TaskEvent&) override { return {}; }
+  Status post(const TaskEvent&) override { return {}; }
   Status bind(const cluster::BindingOrder& order, double) override {
     const auto delay = delays.find(order.node.str());
     if (delay != delays.end()) std::this_thread::sleep_for(delay->second);
@@ -83,7 +83,7 @@ class SlowWriter final : public cluster::ClusterWriter {
       if (key == contract::kDeviceIds) slots_.insert(value);
     return {};
   }
-  Result<cluster::PodTruth> read_pod(const ObjectKey&, double) override {
+  Result<PodTruth> read_pod(const ObjectKey&, double) override {
     return fail(ErrorCode::kNotFound, "no such pod");
   }
   std::map<std::string, int> bound() const {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "http/routes/answers.h"
-#include "slackline/model/views.h"
+#include "message/views.h"
 #include "support/fake_clock.h"
 
 namespace slackline::http {

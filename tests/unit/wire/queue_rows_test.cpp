@@ -70,13 +70,13 @@ TEST(JsonToYaml, RefusesWhatIsNoJson) {
 }
 
 TEST(EventCodec, OneNameForEachObjectAndReason) {
-  EventDto event;
+  TaskEvent event;
   event.kind = "Job";
   event.object = {"team", "train"};
   event.uid = Uid("u1");
   event.reason = "Deviated";
   event.count = 3;
-  EventDto other = event;
+  TaskEvent other = event;
   other.message = "elsewhere";
   EXPECT_EQ(event_name(event), event_name(other));
   other.reason = "Planned";

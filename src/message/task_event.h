@@ -1,0 +1,24 @@
+// TaskEvent: an Event of a task, for `kubectl describe`.
+#pragma once
+
+#include <string>
+
+#include "slackline/model/ids.h"
+
+namespace slackline {
+
+struct TaskEvent {
+  std::string kind;  // "Job" or "Pod"
+  ObjectKey object;
+  Uid uid;
+  std::string reason;  // a code of model/reason.h
+  std::string message;
+  bool warning = false;
+  // How often this was reported for the object, and since when (epoch seconds): the same reason on
+  // the same object is one Event with a count.
+  int count = 1;
+  double first_s = 0;
+  double last_s = 0;
+};
+
+}  // namespace slackline
