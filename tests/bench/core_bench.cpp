@@ -65,20 +65,19 @@ void filter(benchmark::State& state) {
   const NodesRequest request = request_for(snapshot, typical_pod(), state.range(1) != 0);
   const GpuCatalog catalog = default_gpu_catalog();
   for (auto _ : state)
-    benchmark::DoNotOptimize(core::filter_nodes(snapshot, request, {.catalog = &catalog}));
+    benchmark::DoNotOptimize(core::filter_nodes(snapshot, request, {{.catalog = &catalog}}));
 }
 
 void score(benchmark::State& state) {
   const ClusterSnapshot snapshot = busy_cluster(state.range(0));
   const NodesRequest request = request_for(snapshot, typical_pod(), state.range(1) != 0);
   const GpuCatalog catalog = default_gpu_catalog();
-  const core::Predictor known(profiles());
+  const auto known = std::make_shared<const core::Predictor>(profiles());
   const std::vector<core::Pool> pools = core::derive_pools(snapshot, catalog);
   const bool given = state.range(2) != 0;
   for (auto _ : state) {
     const auto sheet = core::score_nodes(
-        snapshot, request,
-        {.catalog = &catalog, .predictor = &known, .pools = given ? &pools : nullptr});
+        snapshot, request, {{.catalog = &catalog, .predictor = known}, given ? &pools : nullptr});
     benchmark::DoNotOptimize(core::to_reply(sheet));
   }
 }

@@ -89,7 +89,7 @@ void ask_verbs(const ClusterSnapshot& snapshot, const Pod& pod) {
   require(reply.verdicts.size() == request.node_names.size(), "every node is judged");
   core::MeasureOptions score;
   score.catalog = &catalog();
-  score.predictor = predictor().get();
+  score.predictor = predictor();
   const core::ScoreSheet sheet = core::score_nodes(snapshot, request, score);
   for (const int given : sheet.scores)
     require(given >= 0 && given <= 10, "scores are 0 to 10");
@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     ask_verbs(snapshot, *snapshot.unbound[i]);
   core::PlacementOptions shapes;
   shapes.catalog = &catalog();
-  shapes.predictor = predictor().get();
+  shapes.predictor = predictor();
   std::size_t shown = 0;
   for (const Task& task : core::TaskCatalog(snapshot).tasks())
     if (shown++ < kAskers) (void)core::placement_table(snapshot, task, shapes);

@@ -25,7 +25,7 @@ struct FilterQuestion : RandomQuestion {
   using RandomQuestion::RandomQuestion;
 
   std::vector<Verdict> ask() const {
-    return filter_nodes(cluster, request, {.catalog = &catalog}).verdicts;
+    return filter_nodes(cluster, request, {{.catalog = &catalog}}).verdicts;
   }
 };
 

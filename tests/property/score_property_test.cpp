@@ -20,10 +20,10 @@ constexpr std::uint64_t kScoredClusters = 10000;
 
 struct ScoreQuestion : RandomQuestion {
   using RandomQuestion::RandomQuestion;
-  Predictor predictor{random_profiles()};
+  std::shared_ptr<const Predictor> predictor = std::make_shared<const Predictor>(random_profiles());
 
   ScoreSheet ask() const {
-    return score_nodes(cluster, request, {.catalog = &catalog, .predictor = &predictor});
+    return score_nodes(cluster, request, {{.catalog = &catalog, .predictor = predictor}});
   }
 };
 

@@ -161,7 +161,7 @@ TEST(VictimsProperty, EqualBruteForceOnUpToTwelvePods) {
     if (!oracle.full()) continue;  // the scheduler would not have asked
     const PreemptRequest request{scene.preemptor, {NodeVictims{"here", {}, 0}}};
     const auto reply =
-        choose_victims(scene.cluster, request, {.catalog = &catalog, .now_wall_s = kNow_s});
+        choose_victims(scene.cluster, request, {{.catalog = &catalog, .now_wall_s = kNow_s}});
     const auto expected = oracle.best();
     ASSERT_EQ(reply.nodes.empty(), expected.empty()) << "seed " << seed;
     if (expected.empty()) continue;
@@ -187,7 +187,7 @@ TEST(VictimsProperty, AreASubsetOfTheOfferedNodesWithOnlyLowerRanks) {
       request.candidates.push_back(std::move(offered));
     }
     const auto reply =
-        choose_victims(cluster, request, {.catalog = &catalog, .now_wall_s = kNow_s});
+        choose_victims(cluster, request, {{.catalog = &catalog, .now_wall_s = kNow_s}});
     std::size_t next = 0;
     for (const NodeVictims& node : reply.nodes) {
       while (next < request.candidates.size() && request.candidates[next].node != node.node)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/state/situation.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/disown.h"
@@ -16,17 +17,13 @@ constexpr double kLookAnyway_s = 1.0;  // timers of the hand-over are seconds
 
 }  // namespace
 
-core::QueueOptions PlannerOptions::ask(const Settings& now, const Known& known,
-                                       const Clock& clock) const {
-  core::QueueOptions asked;
-  asked.catalog = &catalog;
-  asked.predictor = known.predictor;
-  asked.theta = now.theta;
-  asked.queues = &now.queues;
-  asked.now_wall_s = clock.wall_s();
-  asked.now_steady_s = clock.steady_s();
-  asked.may_stop = !stock_waits;
-  return asked;
+core::QueueOptions PlannerOptions::queue_options(const Settings& now, const Known& known,
+                                                 const cluster::ClusterSource& source,
+                                                 const Clock& clock) const {
+  core::QueueOptions options{situation_of(catalog, now.theta, known, source, clock)};
+  options.queues = &now.queues;
+  options.may_stop = !stock_waits;
+  return options;
 }
 
 std::string PlannerOptions::fingerprint(const Settings& now) const {
@@ -111,7 +108,7 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   const double began_s = clock_.steady_s();
   const SettingsPtr settings = options_.settings->get();
   const auto held_off = memory_.held_off(began_s);
-  core::QueueOptions asked = options_.ask(*settings, *known_.get(), clock_);
+  core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.held_off = &held_off;
   asked.stop = stop_;
   core::Queue queue = core::make_queue(snapshot, asked, menus_);

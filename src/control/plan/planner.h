@@ -51,7 +51,8 @@ struct PlannerOptions {
   std::function<bool()> can_sign = [] { return true; };
 
   // How the queue is read now. The settings outlive it.
-  core::QueueOptions ask(const Settings& now, const Known& known, const Clock& clock) const;
+  core::QueueOptions queue_options(const Settings& now, const Known& known,
+                                   const cluster::ClusterSource& source, const Clock& clock) const;
   std::string fingerprint(const Settings& now) const;  // for the journal
 };
 

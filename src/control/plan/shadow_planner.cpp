@@ -59,7 +59,7 @@ void ShadowPlanner::look() {
   if (!snapshot->synced || !source_.health().trusted()) return;
   const SettingsPtr settings = options_.settings->get();
   const auto known = known_.get();
-  core::QueueOptions asked = options_.ask(*settings, *known, clock_);
+  core::QueueOptions asked = options_.queue_options(*settings, *known, source_, clock_);
   asked.stop = [this] { return worker_.is_stopping(); };
   if (cluster_.is_full()) {
     obs::log_warning("shadow_begun_anew",

@@ -7,6 +7,7 @@
 #include "cluster/watch/source.h"
 #include "control/query/deadlines.h"
 #include "control/query/node_views.h"
+#include "control/state/situation.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/placement_table.h"
 #include "slackline/core/cluster/task_catalog.h"
@@ -129,14 +130,9 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const std::optional<Task> task = core::TaskCatalog(*snapshot).find(key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
-  const KnownPtr known = known_.get();
-  core::PlacementOptions options;
-  options.catalog = &options_.catalog;
-  options.predictor = known->predictor.get();
-  options.theta = options_.theta();
-  options.now_wall_s = clock_.wall_s();
-  options.now_steady_s = clock_.steady_s();
-  const core::PlacementTable table = core::placement_table(*snapshot, *task, options);
+  const core::PlacementTable table = core::placement_table(
+      *snapshot, *task,
+      {situation_of(options_.catalog, options_.theta(), *known_.get(), source_, clock_)});
 
   PlacementsView view;
   view.task = key;

@@ -21,7 +21,7 @@ std::vector<Uid> names_of(const core::Queue& queue) {
 QueueSight QueueReader::read(StopAsked stop) {
   SnapshotPtr snapshot = source_.snapshot();
   const SettingsPtr settings = options_.settings->get();
-  core::QueueOptions asked = options_.ask(*settings, *known_.get(), clock_);
+  core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.foresee = true;
   asked.stop = std::move(stop);
   if (options_.stock_waits)

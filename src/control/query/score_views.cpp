@@ -5,6 +5,7 @@
 
 #include "cluster/watch/source.h"
 #include "control/query/queries.h"
+#include "control/state/situation.h"
 #include "slackline/base/text.h"
 #include "slackline/core/verbs/filter.h"
 #include "slackline/core/verbs/score.h"
@@ -82,19 +83,11 @@ Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& po
   for (const NodeStatePtr& state : snapshot.nodes)
     request.node_names.push_back(state->node->name.str());
 
-  core::FilterOptions filter;
-  filter.catalog = &options_.catalog;
-  filter.trusted = source_.health().trusted();
-  filter.now_steady_s = clock_.steady_s();
-  const FilterReply verdicts = core::filter_nodes(snapshot, request, filter);
+  const core::Situation situation =
+      situation_of(options_.catalog, options_.theta(), *known_.get(), source_, clock_);
+  const FilterReply verdicts = core::filter_nodes(snapshot, request, {situation});
   if (!verdicts.error.empty()) return fail(ErrorCode::kUnavailable, verdicts.error);
-  const KnownPtr known = known_.get();
-  core::MeasureOptions score;
-  score.catalog = &options_.catalog;
-  score.predictor = known->predictor.get();
-  score.theta = options_.theta();
-  score.now_wall_s = clock_.wall_s();
-  score.now_steady_s = filter.now_steady_s;
+  const core::MeasureOptions score{situation};
 
   ScoresView view;
   const TaskIntent intent = effective_intent(snapshot, pod);

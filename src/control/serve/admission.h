@@ -21,7 +21,9 @@
 #include <string>
 #include <vector>
 
+#include "control/serve/admission_stage.h"
 #include "message/admission.h"
+#include "slackline/core/cluster/situation.h"
 #include "slackline/model/mac.h"
 #include "slackline/model/snapshot.h"
 
@@ -31,25 +33,19 @@ class Predictor;
 
 namespace slackline::control {
 
-enum class AdmissionStage { kMutate, kValidate };
-
 // Whether this user may `use` qosclasses/urgent in the namespace.
 enum class UrgentRight { kGranted, kDenied, kUnknown };
 
 // The input of a decision. Pointers are required and outlive the call.
-struct AdmissionFacts {
+// Nothing is predicted from a snapshot that is not trusted.
+struct AdmissionFacts : core::Situation {
   const ClusterSnapshot* snapshot = nullptr;
-  const GpuCatalog* catalog = nullptr;
-  const core::Predictor* predictor = nullptr;
-  bool trusted = true;         // the snapshot can be trusted; else nothing is predicted from it
-  double now_s = 0;            // epoch seconds
-  double theta = 1.0;          // 000 eq 10
-  std::string scheduler_name;  // replaces default-scheduler; empty = never
-  std::string own_user;        // may write Slackline's keys
+  std::string scheduler_name{};                         // replaces default-scheduler; empty = never
+  std::string own_user{};                               // may write Slackline's keys
   const MessageAuthenticator* authenticator = nullptr;  // signs proofs; null or without a key: none
-  std::string nonce;                                    // of the proof that may be written
+  std::string nonce{};                                  // of the proof that may be written
   UrgentRight urgent = UrgentRight::kUnknown;
-  std::string urgent_detail;          // why it is unknown
+  std::string urgent_detail{};        // why it is unknown
   std::int64_t max_pending = 0;       // 0 = no limit
   std::int64_t pending_in_queue = 0;  // tasks that wait in its queue, without itself
 };

@@ -69,7 +69,7 @@ void wish_promise(Labels& annotations, TaskIntent intent, const Resources& of_po
 
 void wish_deadline(Labels& annotations, const TaskIntent& intent, const Resources& of_pod,
                    const AdmissionFacts& facts) {
-  if (!intent.deadline_s) wish_promise(annotations, intent, of_pod, facts.now_s, facts);
+  if (!intent.deadline_s) wish_promise(annotations, intent, of_pod, facts.now_wall_s, facts);
 }
 
 AdmissionChanges wishes_for_new(const ReviewedJob& job, const AdmissionFacts& facts) {

@@ -147,10 +147,10 @@ class Checker {
     // An urgent task is due at its creation: its own deadline has always passed.
     if (!intent_.deadline_s || intent_.qos_class == QosClass::kUrgent) return;
     if (!creates_ && !changed(contract::kDeadline)) return;
-    if (*intent_.deadline_s > facts_.now_s) return;
+    if (*intent_.deadline_s > facts_.now_wall_s) return;
     refuse("DeadlinePast", format("{}: {} is in the past, it is {} now; write a later time, or {}",
                                   contract::kDeadline, format_rfc3339(*intent_.deadline_s),
-                                  format_rfc3339(facts_.now_s), contract::kDeadlineAfter));
+                                  format_rfc3339(facts_.now_wall_s), contract::kDeadlineAfter));
   }
 
   void check_urgent() {

@@ -33,7 +33,7 @@ Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
   task.gpu_resource = core::primary_gpu_resource(job.pod_requests);
   task.gpus_per_pod = job.pod_requests.gpu_count(task.gpu_resource);
   task.priority = job.priority;
-  task.created_s = job.created_s > 0 ? job.created_s : facts.now_s;
+  task.created_s = job.created_s > 0 ? job.created_s : facts.now_wall_s;
   if (job.intent) task.intent = *job.intent;
   return task;
 }
@@ -99,11 +99,7 @@ void hint_at_batch(const Task& task, std::vector<std::string>& hints) {
 void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
                       std::vector<std::string>& hints) {
   if (!task.intent.deadline_s && !task.intent.deadline_after_s) return;
-  core::PlacementOptions options;
-  options.catalog = facts.catalog;
-  options.predictor = facts.predictor;
-  options.theta = facts.theta;
-  options.now_wall_s = facts.now_s;
+  core::PlacementOptions options{facts};
   const core::PlacementTable table = core::placement_table(*facts.snapshot, task, options);
   const core::PlacementRow* fastest = nullptr;
   for (const core::PlacementRow& row : table.rows) {
@@ -116,7 +112,7 @@ void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
       format("{}: {} cannot be met: started now, the earliest finish is {} ({} on {}; waiting not "
              "counted)",
              contract::kDeadline, format_rfc3339(*table.deadline_s),
-             format_rfc3339(std::ceil(facts.now_s + *fastest->lat_s)), fastest->shape.str(),
+             format_rfc3339(std::ceil(facts.now_wall_s + *fastest->lat_s)), fastest->shape.str(),
              fastest->gpu_type.str()));
 }
 

@@ -9,6 +9,7 @@
 #include "control/serve/binder.h"
 #include "control/serve/share_account.h"
 #include "control/state/settings.h"
+#include "control/state/situation.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/pools.h"
@@ -128,6 +129,10 @@ std::shared_ptr<const NodeNames> Extender::node_names() const {
   return source_.snapshot()->node_names;
 }
 
+core::Situation Extender::situation(const Known& known) const {
+  return situation_of(options_.catalog, options_.theta(), known, source_, clock_);
+}
+
 StopAsked Extender::late_after(double received_s) const {
   return
       [this, until_s = received_s + options_.verb_time_s] { return clock_.steady_s() > until_s; };
@@ -136,10 +141,8 @@ StopAsked Extender::late_after(double received_s) const {
 FilterReply Extender::filter(const NodesRequest& request, std::optional<double> received_s) {
   const double started_s = clock_.steady_s();
   SnapshotPtr snapshot = source_.snapshot();
-  core::FilterOptions options;
-  options.catalog = &options_.catalog;
-  options.trusted = source_.health().trusted();
-  options.now_steady_s = started_s;
+  const KnownPtr known = known_.get();
+  core::FilterOptions options{situation(*known)};
   options.stop = late_after(received_s.value_or(started_s));
   ShareAccount::View view;
   FilterReply reply;
@@ -155,7 +158,7 @@ FilterReply Extender::filter(const NodesRequest& request, std::optional<double> 
     reply.verdicts.assign(request.node_names.size(), Verdict::kPass);
 
   DecisionRow row =
-      row_for(Verb::kFilter, *snapshot, *known_.get(), request.pod, request.node_names.size());
+      row_for(Verb::kFilter, *snapshot, *known, request.pod, request.node_names.size());
   VerdictCounts counts = count_verdicts(reply);
   row.reasons = reasons(counts);
   row.result = reply.error.empty()
@@ -173,12 +176,7 @@ PrioritizeReply Extender::prioritize(const NodesRequest& request,
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = known_.get();
-  core::MeasureOptions options;
-  options.catalog = &options_.catalog;
-  options.predictor = known->predictor.get();
-  options.theta = options_.theta();
-  options.now_wall_s = clock_.wall_s();
-  options.now_steady_s = started_s;
+  core::MeasureOptions options{situation(*known)};
   const auto pools = pools_of(*snapshot);
   options.pools = pools.get();
   options.stop = late_after(received_s.value_or(started_s));
@@ -203,12 +201,8 @@ PreemptReply Extender::preempt(const PreemptRequest& request, std::optional<doub
   const double started_s = clock_.steady_s();
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = known_.get();
-  core::PreemptOptions options;
-  options.catalog = &options_.catalog;
+  core::PreemptOptions options{situation(*known)};
   options.profiles = &known->profiles();
-  options.trusted = source_.health().trusted();
-  options.now_wall_s = clock_.wall_s();
-  options.now_steady_s = started_s;
   options.stop = late_after(received_s.value_or(started_s));
   PreemptReply reply = core::choose_victims(*snapshot, request, options);
 

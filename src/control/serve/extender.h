@@ -39,7 +39,8 @@ class ClusterWriter;
 }  // namespace slackline::cluster
 namespace slackline::core {
 struct Pool;
-}
+struct Situation;
+}  // namespace slackline::core
 
 namespace slackline::control {
 
@@ -83,6 +84,7 @@ class Extender {
   BindReply bind(const BindRequest& request, std::optional<double> received_s = {});
 
  private:
+  core::Situation situation(const Known& known) const;
   // Whether the time of a verb is over.
   StopAsked late_after(double received_s) const;
   DecisionRow row_for(Verb verb, const ClusterSnapshot& snapshot, const Known& known,

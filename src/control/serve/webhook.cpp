@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "cluster/watch/source.h"
+#include "control/serve/admission.h"
 #include "control/serve/admission_proof.h"
 #include "control/serve/admission_scope.h"
 #include "control/state/settings.h"
+#include "control/state/situation.h"
 #include "slackline/base/text.h"
 
 namespace slackline::control {
@@ -53,13 +55,8 @@ Webhook::Webhook(const Published<Settings>& settings, const DecisionOptions& dec
 
 AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
                                const Known& known, const Settings& settings) {
-  AdmissionFacts facts;
+  AdmissionFacts facts{situation_of(decisions_.catalog, settings.theta, known, source_, clock_)};
   facts.snapshot = &snapshot;
-  facts.catalog = &decisions_.catalog;
-  facts.predictor = known.predictor.get();
-  facts.trusted = source_.health().trusted();
-  facts.now_s = clock_.wall_s();
-  facts.theta = settings.theta;
   facts.scheduler_name = settings.scheduler_name;
   facts.own_user = settings.own_user;
   facts.authenticator = authenticator_;

@@ -8,12 +8,14 @@
 // Thread-safety: any method from any thread; answer() may block for cluster::kReviewTimeout_s.
 #pragma once
 
-#include "control/serve/admission.h"
+#include "control/serve/admission_stage.h"
 #include "control/serve/extender.h"
 #include "control/serve/recent_admissions.h"
 #include "control/trust/rights.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
+#include "slackline/model/admission.h"
+#include "slackline/model/mac.h"
 
 namespace slackline::cluster {
 class Reviewer;
@@ -22,6 +24,7 @@ class ClusterSource;
 
 namespace slackline::control {
 
+struct AdmissionFacts;
 struct Settings;
 
 class Webhook {

@@ -45,8 +45,7 @@ class TableMaker {
     for (Pool& pool : derive_pools(snapshot, *options.catalog))
       if (pool.resource == task.gpu_resource) pools_.push_back(std::move(pool));
     // As the planner asks, so that a table and a plan tell the same (core/planning/task_menu.h).
-    const std::shared_ptr<const Predictor> predictor(std::shared_ptr<void>(), options.predictor);
-    const TaskMenus menus(pools_, snapshot.node_table.types, *options.catalog, predictor,
+    const TaskMenus menus(pools_, snapshot.node_table.types, *options.catalog, options.predictor,
                           options.theta);
     offers_ =
         menus.offers(task.intent, {task.gpu_resource, task.gang ? task.pods_wanted : 1,

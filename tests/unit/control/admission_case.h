@@ -54,8 +54,8 @@ class AdmissionTest : public ::testing::Test {
   AdmissionTest() {
     facts.snapshot = &snapshot;
     facts.catalog = &catalog;
-    facts.predictor = &predictor;
-    facts.now_s = 1.8e9;  // 2027-01-15T08:00:00Z
+    facts.predictor = predictor;
+    facts.now_wall_s = 1.8e9;  // 2027-01-15T08:00:00Z
     facts.scheduler_name = "gpu-scheduler";
     facts.own_user = kUs;
   }
@@ -100,13 +100,13 @@ class AdmissionTest : public ::testing::Test {
 
   std::string kind_of_resnet50() const {
     return std::string(
-        core::to_string(predictor.predict("resnet50", 64, GpuType("K80"), Layout())->source));
+        core::to_string(predictor->predict("resnet50", 64, GpuType("K80"), Layout())->source));
   }
 
   GpuCatalog catalog = default_gpu_catalog();
   // 100 samples/s on one GPU, 200 on two.
-  core::Predictor predictor{
-      WorkloadProfiles{{test::a_profile("resnet50", GpuType("K80"), {"S", {100, 0, 0, 0, 1}})}}};
+  std::shared_ptr<const core::Predictor> predictor = std::make_shared<const core::Predictor>(
+      WorkloadProfiles{{test::a_profile("resnet50", GpuType("K80"), {"S", {100, 0, 0, 0, 1}})}});
   ClusterSnapshot snapshot =
       a_cluster().with(a_node("gpu-1").of("K80", 4)).with(a_node("gpu-2").of("K80", 4)).build();
   AdmissionFacts facts;

@@ -96,12 +96,11 @@ TEST_F(AbsurdNumbers, AGangOfATrillionIsScoredAndFiltered) {
   request.pod = *snapshot.unbound.front();
   request.node_names = {"n1"};
   const GpuCatalog catalog = default_gpu_catalog();
-  const Predictor predictor({}, {});
-  const auto sheet = score_nodes(snapshot, request, {.catalog = &catalog, .predictor = &predictor});
+  const auto predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
+  const Situation situation{.catalog = &catalog, .predictor = predictor};
+  const auto sheet = score_nodes(snapshot, request, {situation});
   EXPECT_EQ(sheet.measured.shape, (Placement{65536, 4096}));
-  FilterOptions options;
-  options.catalog = &catalog;
-  EXPECT_TRUE(unresolvable(filter_nodes(snapshot, request, options).verdicts.front()));
+  EXPECT_TRUE(unresolvable(filter_nodes(snapshot, request, {situation}).verdicts.front()));
 }
 
 }  // namespace

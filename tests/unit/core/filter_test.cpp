@@ -111,9 +111,9 @@ TEST(Filter, KeepsAPlannedPodOnItsNodesWhileThePlanLives) {
                            .sighted(job_uid("train"), 100)
                            .build();
   const auto pod = a_pod("train-0").of_job("train").managed().gpus(4);
-  EXPECT_THAT(verdicts(cluster, pod, {"a", "b", "unknown"}, {.now_steady_s = 120}),
+  EXPECT_THAT(verdicts(cluster, pod, {"a", "b", "unknown"}, {{.now_steady_s = 120}}),
               ElementsAre(Verdict::kNotPlanned, Verdict::kPass, Verdict::kNotPlanned));
-  EXPECT_THAT(verdicts(cluster, pod, {"a", "b", "unknown"}, {.now_steady_s = 160}),
+  EXPECT_THAT(verdicts(cluster, pod, {"a", "b", "unknown"}, {{.now_steady_s = 160}}),
               Each(Verdict::kPass));
 }
 
@@ -140,7 +140,7 @@ TEST(Filter, AccountsItsOwnResourcesOnEveryNode) {
 
 TEST(Filter, FailsOpenWhileTheCacheIsNotTrusted) {
   const auto cluster = mixed().build();
-  const FilterOptions untrusted{.trusted = false};
+  const FilterOptions untrusted{{.trusted = false}};
   const auto whole = reply(cluster, a_pod("p").gpus(3).accepts({"T4"}), {"a100", "k80"}, untrusted);
   EXPECT_THAT(whole.verdicts, Each(Verdict::kPass));
   EXPECT_EQ(whole.error, "");

@@ -34,8 +34,8 @@ NodesRequest request_of(const PodBuilder& pod, std::vector<std::string_view> nam
 ScoreSheet sheet_of(const ClusterSnapshot& cluster, const NodesRequest& request,
                     const WorkloadProfiles& profiles = known_models()) {
   const GpuCatalog catalog = default_gpu_catalog();
-  const Predictor predictor(profiles);
-  return score_nodes(cluster, request, {.catalog = &catalog, .predictor = &predictor});
+  const auto predictor = std::make_shared<const Predictor>(profiles);
+  return score_nodes(cluster, request, {{.catalog = &catalog, .predictor = predictor}});
 }
 
 std::vector<int> scores(const ClusterSnapshot& cluster, const PodBuilder& pod,
@@ -56,12 +56,12 @@ std::vector<int> scores_by_deadline(double deadline_s) {
   GpuCatalog catalog = default_gpu_catalog();
   for (GpuTypeRule& rule : catalog.types)
     if (rule.alias.str() == "A100") rule.cost = 40;
-  const Predictor predictor(known_models());
+  const auto predictor = std::make_shared<const Predictor>(known_models());
   PodBuilder pod = a_pod("p").gpus(2).trains("bert", 64, 1000);
   pod.intent().deadline_s = 1000 + deadline_s;
   const auto request = request_of(pod, {"a1", "k1", "t1"});
   return score_nodes(two_types().build(), request,
-                     {.catalog = &catalog, .predictor = &predictor, .now_wall_s = 1000})
+                     {{.catalog = &catalog, .predictor = predictor, .now_wall_s = 1000}})
       .scores;
 }
 
@@ -243,8 +243,8 @@ TEST(Ranker, DecidesTheOrderAndNothingElse) {
   const auto request =
       request_of(a_pod("p").gpus(1).accepts({"A100"}).planned({"a1"}), {"a1", "a2", "k1", "new"});
   const GpuCatalog catalog = default_gpu_catalog();
-  const Predictor predictor(known_models());
-  const MeasureOptions options{.catalog = &catalog, .predictor = &predictor};
+  const auto predictor = std::make_shared<const Predictor>(known_models());
+  const MeasureOptions options{{.catalog = &catalog, .predictor = predictor}};
   EXPECT_THAT(score_nodes(cluster, request, options, EmptiestFirst()).scores,
               ElementsAre(kPlannedScore, 8, 0, 0));
   const auto free = request_of(a_pod("p").gpus(1), {"a1", "a2"});

@@ -53,7 +53,7 @@ class PlacementsOfATask : public ::testing::Test {
     const auto task = TaskCatalog(snapshot).find({"default", "train"});
     EXPECT_TRUE(task.has_value());
     return placement_table(snapshot, *task,
-                           {.catalog = &catalog_, .predictor = &predictor_, .now_wall_s = now_s});
+                           {{.catalog = &catalog_, .predictor = predictor_, .now_wall_s = now_s}});
   }
 
   static const PlacementRow& row(const PlacementTable& table, Placement shape, const char* type) {
@@ -67,8 +67,9 @@ class PlacementsOfATask : public ::testing::Test {
   GpuCatalog catalog_ = default_gpu_catalog();
   Coefficients fast_{"S", {100, 1, 0, 0.1, 1.4}};
   Coefficients slow_{"S", {10, 0.1, 0, 0.1, 1.4}};
-  Predictor predictor_{WorkloadProfiles({{"bert", GpuType("A100"), fast_, 30, 12, 5.0, ""},
-                                         {"bert", GpuType("K80"), slow_, 30, 0, {}, ""}})};
+  std::shared_ptr<const Predictor> predictor_ = std::make_shared<const Predictor>(
+      WorkloadProfiles({{"bert", GpuType("A100"), fast_, 30, 12, 5.0, ""},
+                        {"bert", GpuType("K80"), slow_, 30, 0, {}, ""}}));
   ClusterBuilder nodes_ = a_cluster()
                               .with(a_node("a1").of("A100", 4))
                               .with(a_node("a2").of("A100", 4))

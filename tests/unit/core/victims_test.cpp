@@ -30,7 +30,7 @@ PreemptReply reply(const ClusterSnapshot& cluster, const PodBuilder& preemptor,
   const GpuCatalog catalog = default_gpu_catalog();
   return choose_victims(
       cluster, {preemptor.build(), std::move(candidates)},
-      {.catalog = &catalog, .profiles = profiles, .trusted = trusted, .now_wall_s = kNow_s});
+      {{.catalog = &catalog, .now_wall_s = kNow_s, .trusted = trusted}, profiles});
 }
 
 NodeVictims offer(const std::string& node, const std::vector<std::string>& pods,

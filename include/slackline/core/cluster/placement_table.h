@@ -6,22 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "slackline/core/planning/cost.h"
+#include "slackline/core/cluster/situation.h"
 #include "slackline/core/planning/shapes.h"
 #include "slackline/core/throughput/predictor.h"
-#include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
 #include "slackline/model/task.h"
 
 namespace slackline::core {
 
-struct PlacementOptions {
-  const GpuCatalog* catalog = nullptr;        // required
-  const Predictor* predictor = nullptr;       // required
+struct PlacementOptions : Situation {
   ShapeOptions shapes = {.divisible = true};  // batch is taken from the task
-  double theta = kDefaultTheta;
-  double now_wall_s = 0;
-  double now_steady_s = 0;
   std::optional<double> deadline_s =
       std::nullopt;  // epoch seconds; absent: resolved from the intent
 };

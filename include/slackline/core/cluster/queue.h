@@ -39,6 +39,7 @@
 
 #include "slackline/base/stop.h"
 #include "slackline/core/cluster/hindrance.h"
+#include "slackline/core/cluster/situation.h"
 #include "slackline/core/planning/plan.h"
 #include "slackline/core/planning/task_menu.h"
 #include "slackline/model/own_write.h"
@@ -48,13 +49,8 @@
 
 namespace slackline::core {
 
-struct QueueOptions {
-  const GpuCatalog* catalog = nullptr;         // required
-  std::shared_ptr<const Predictor> predictor;  // required
-  double theta = kDefaultTheta;
-  const QueueRulebook* queues = nullptr;  // null: the defaults
-  double now_wall_s = 0;
-  double now_steady_s = 0;
+struct QueueOptions : Situation {
+  const QueueRulebook* queues = nullptr;              // null: the defaults
   const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none
   bool foresee = false;                               // everybody else's runs as well
   bool may_stop = false;                              // running Jobs may make room for others

@@ -20,8 +20,8 @@
 
 #include "slackline/base/stop.h"
 #include "slackline/core/cluster/binds_in_flight.h"
+#include "slackline/core/cluster/situation.h"
 #include "slackline/model/extender.h"
-#include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
@@ -29,10 +29,7 @@ namespace slackline::core {
 // Far less than a millisecond of judging.
 inline constexpr std::size_t kNodesPerAsk = 256;
 
-struct FilterOptions {
-  const GpuCatalog* catalog = nullptr;      // required
-  bool trusted = true;                      // CacheHealth::trusted()
-  double now_steady_s = 0;                  // holds expire by it
+struct FilterOptions : Situation {
   std::span<const TakenShares> taken = {};  // by binds in flight, of self-accounted resources
   StopAsked stop{};                         // asked every kNodesPerAsk nodes
 };

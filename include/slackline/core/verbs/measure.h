@@ -17,22 +17,17 @@
 #include <vector>
 
 #include "slackline/base/stop.h"
+#include "slackline/core/cluster/situation.h"
 #include "slackline/core/planning/cost.h"
 #include "slackline/core/throughput/predictor.h"
 #include "slackline/model/extender.h"
-#include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
 
-struct MeasureOptions {
-  const GpuCatalog* catalog = nullptr;       // required
-  const Predictor* predictor = nullptr;      // required
+struct MeasureOptions : Situation {
   const std::vector<Pool>* pools = nullptr;  // derive_pools of this snapshot; null: derived here
-  double theta = kDefaultTheta;
-  double now_wall_s = 0;
-  double now_steady_s = 0;
-  StopAsked stop{};  // asked every kNodesPerAsk nodes or types
+  StopAsked stop{};                          // asked every kNodesPerAsk nodes or types
 };
 
 // What all nodes of a GPU type share.

@@ -20,19 +20,15 @@
 #pragma once
 
 #include "slackline/base/stop.h"
+#include "slackline/core/cluster/situation.h"
 #include "slackline/model/extender.h"
-#include "slackline/model/gpu_catalog.h"
 #include "slackline/model/snapshot.h"
 #include "slackline/model/workload.h"
 
 namespace slackline::core {
 
-struct PreemptOptions {
-  const GpuCatalog* catalog = nullptr;         // required
+struct PreemptOptions : Situation {
   const WorkloadProfiles* profiles = nullptr;  // start-up of victims; null: it is not counted
-  bool trusted = true;                         // CacheHealth::trusted()
-  double now_wall_s = 0;                       // checkpoints and starts are in epoch seconds
-  double now_steady_s = 0;                     // holds expire by it
   StopAsked stop{};                            // asked before every node
 };
 
