@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/give_back_service.h"
 #include "cli/key_service.h"
 #include "cli/listeners.h"
 #include "cli/own_authority.h"
 #include "cli/planner_service.h"
 #include "cli/remote_api_service.h"
+#include "cli/return_service.h"
 #include "cli/version.h"
 #include "cli/webhook_service.h"
 #include "cluster/api/api_client.h"
@@ -73,7 +73,7 @@ struct Daemon::Parts {
   std::unique_ptr<PlannerService> planner;  // null unless active; the source's thread wakes it
   std::unique_ptr<cluster::ClusterSource> source;
   std::unique_ptr<cluster::ClusterWriter> writer;
-  std::unique_ptr<GiveBackService> give_back;  // null in active mode, and on a file
+  std::unique_ptr<ReturnService> returns;  // null in active mode, and on a file
   std::unique_ptr<control::Extender> extender;
   std::unique_ptr<control::Queries> queries;
   Published<control::PlannerView> no_planner;  // the view of nobody
@@ -164,7 +164,7 @@ Status Daemon::Parts::connect_cluster() {
   follow_runs();
   planner = PlannerService::make(configuration, settings, models->known(), *api, *source, *writer,
                                  metrics, *log, key->mac());
-  give_back = GiveBackService::make(configuration, *api, *source, *writer, metrics);
+  returns = ReturnService::make(configuration, *api, *source, *writer, metrics);
   return source->start();
 }
 
@@ -228,7 +228,7 @@ void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerS
 // What waits while nobody leads; a dump has no leader.
 std::function<std::string()> Daemon::Parts::unled() const {
   if (planner) return [this] { return planner->unled(*source->snapshot()); };
-  if (give_back) return [this] { return give_back->told(); };
+  if (returns) return [this] { return returns->told(); };
   return {};
 }
 
@@ -340,7 +340,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_TRY(parts->open_doors());
   parts->clock_watch.start();
   if (parts->planner) parts->planner->start();
-  if (parts->give_back) parts->give_back->start();
+  if (parts->returns) parts->returns->start();
   parts->keeper->start();
   if (parts->shadow) parts->shadow->start();
   if (parts->key) parts->key->start([source = parts->source.get()] { source->keys_changed(); });
@@ -365,7 +365,7 @@ void Daemon::stop(double grace_s) {
   parts_->keeper->join();
   if (parts_->shadow) parts_->shadow->join();
   if (parts_->planner) parts_->planner->stop();
-  if (parts_->give_back) parts_->give_back->stop();
+  if (parts_->returns) parts_->returns->stop();
   if (parts_->key) parts_->key->stop();
   parts_->source->stop();
   parts_->source->join();

@@ -14,7 +14,7 @@
 #include "cluster/lease/lease_watch.h"
 #include "cluster/watch/kube_source.h"
 #include "config/load.h"
-#include "control/plan/release_all.h"
+#include "control/plan/return_all.h"
 #include "control/plan/unled.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -106,7 +106,7 @@ Status release(const ReleaseOptions& options) {
   if (options.dry_run) return show_held_back(*source, options.timeout_s);
   SLACKLINE_ASSIGN(
       const control::Released done,
-      control::release_all(*source, *writer, metrics, system_clock(), options.timeout_s));
+      control::return_all(*source, *writer, metrics, system_clock(), options.timeout_s));
   std::printf("released %zu Jobs and %zu pods\n", done.jobs, done.pods);
   return {};
 }

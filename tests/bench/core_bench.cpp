@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/verbs/filter.h"
 #include "slackline/core/verbs/score.h"

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "slackline/core/cluster/holds.h"
+#include "slackline/core/cluster/make_snapshot.h"
 #include "slackline/model/snapshot.h"
 #include "support/object_builders.h"
 
@@ -64,8 +64,7 @@ class ClusterBuilder {
     std::sort(snapshot.budgets.begin(), snapshot.budgets.end(),
               [](const auto& a, const auto& b) { return a->key < b->key; });
     snapshot.quotas = quotas_;
-    snapshot.holds = core::derive_holds(snapshot);
-    return snapshot;
+    return core::make_snapshot(std::move(snapshot));
   }
 
  private:
@@ -97,8 +96,6 @@ class ClusterBuilder {
                 [](const PodPtr& a, const PodPtr& b) { return a->uid < b->uid; });
       snapshot.nodes.push_back(std::make_shared<const NodeState>(std::move(state)));
     }
-    snapshot.node_names = std::make_shared<const NodeNames>(snapshot.nodes);
-    snapshot.node_table = make_node_table(snapshot.nodes);
     std::sort(snapshot.unbound.begin(), snapshot.unbound.end(),
               [](const PodPtr& a, const PodPtr& b) { return a->key < b->key; });
   }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "slackline/core/cluster/hand_over.h"
+#include "slackline/core/cluster/holds.h"
+#include "slackline/core/cluster/make_snapshot.h"
 #include "slackline/core/cluster/own_writes.h"
 #include "slackline/core/cluster/quotas.h"
 #include "support/cluster_builder.h"
@@ -66,10 +68,7 @@ class HandOverWorld {
     for (const DisruptionBudget& budget : budgets_)
       snapshot.budgets.push_back(std::make_shared<const DisruptionBudget>(budget));
     snapshot.sightings = std::make_shared<const Sightings>(sightings_.begin(), sightings_.end());
-    snapshot.node_names = std::make_shared<const NodeNames>(snapshot.nodes);
-    snapshot.node_table = make_node_table(snapshot.nodes);
-    snapshot.holds = core::derive_holds(snapshot);
-    return snapshot;
+    return core::make_snapshot(std::move(snapshot));
   }
 
   // As the API server: false where the precondition does not hold.

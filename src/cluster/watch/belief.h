@@ -111,7 +111,8 @@ class Belief {
   std::deque<std::string> nonces_in_order_;      // at most kRememberedNonces, the oldest first
 };
 
-// Whether let_go() has anything to do about an object of a namespace that does not count.
+// Whether return_to_scheduler() has anything to do about an object of a namespace that does not
+// count.
 bool holds_back(const Job& job);
 bool holds_back(const Pod& pod);
 

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "slackline/core/cluster/holds.h"
+#include "slackline/core/cluster/make_snapshot.h"
 
 namespace slackline::cluster {
 
@@ -377,8 +378,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
 SnapshotPtr Cache::publish() {
   MutexLock order(publish_mutex_);
   if (auto next = build()) {
-    next->node_table = make_node_table(next->nodes);
-    next->holds = core::derive_holds(*next);
+    *next = core::make_snapshot(std::move(*next));
     SnapshotPtr other = std::move(next);  // then the old one, which dies outside the lock
     MutexLock lock(snapshot_mutex_);
     snapshot_.swap(other);

@@ -12,9 +12,9 @@
 #include "control/serve/extender.h"
 #include "control/serve/recent_admissions.h"
 #include "control/trust/rights.h"
+#include "message/admission.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
-#include "slackline/model/admission.h"
 #include "slackline/model/mac.h"
 
 namespace slackline::cluster {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "slackline/core/cluster/let_go.h"
+#include "slackline/core/cluster/return_to_scheduler.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {
 
 std::vector<OwnWrite> disown(const ClusterSnapshot& snapshot, double now_steady_s,
                              std::size_t at_most) {
-  std::vector<OwnWrite> writes = let_go_given_up(snapshot, now_steady_s);
+  std::vector<OwnWrite> writes = return_given_up(snapshot, now_steady_s);
   const Decision disbelieve{.reason = reason::kPlanDisbelieved};
   for (const JobPtr& job : snapshot.jobs)
     if (job->plan_doubt != PlanDoubt::kNone)

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slackline/core/cluster/holds.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::core {

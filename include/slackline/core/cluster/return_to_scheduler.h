@@ -1,8 +1,8 @@
-// let_go: the writes after which nothing of Slackline is in the way. Jobs that it suspended run,
-// in the shape in which they were written; nominations of gated pods are gone, and its gates are
-// lifted; plans that are not carried out yet are gone too, so that no later planner goes on with
-// them. Pods that appear gated afterwards are for the next call. The plans of running tasks stay:
-// they say what was done.
+// return_to_scheduler: the writes after which nothing of Slackline is in the way. Jobs that it
+// suspended run, in the shape in which they were written; nominations of gated pods are gone, and
+// its gates are lifted; plans that are not carried out yet are gone too, so that no later planner
+// goes on with them. Pods that appear gated afterwards are for the next call. The plans of running
+// tasks stay: they say what was done.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace slackline::core {
 // In the snapshot's order, Jobs first, at most one write for each object. A gate behind
 // another controller's stays: that one holds the pod. Writes in namespaces that Slackline does not
 // manage come last.
-std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot);
+std::vector<OwnWrite> return_to_scheduler(const ClusterSnapshot& snapshot);
 // Only these last ones, and of them those that are due.
-std::vector<OwnWrite> let_go_given_up(const ClusterSnapshot& snapshot, double now_steady_s);
+std::vector<OwnWrite> return_given_up(const ClusterSnapshot& snapshot, double now_steady_s);
 
 // What cannot run before somebody acts: our suspended Jobs, and pods behind our gate.
 struct HeldBack {

@@ -1,5 +1,5 @@
 // Nothing of ours holds anything back any more; what is somebody else's stays.
-#include "slackline/core/cluster/let_go.h"
+#include "slackline/core/cluster/return_to_scheduler.h"
 
 #include <gtest/gtest.h>
 
@@ -14,16 +14,17 @@ using test::a_node;
 using test::a_pod;
 
 TEST(LetGo, OpensOurJobsClearsNominationsThenLiftsOurGates) {
-  const auto writes = let_go(a_cluster()
-                                 .with(a_node("n1"))
-                                 .with(a_job("ours").gpus(1).waiting())
-                                 .with(a_job("theirs").gpus(1).suspended())
-                                 .with(a_job("runs").gpus(1).managed().planned({"n1"}))
-                                 .with(a_pod("runs-0").of_job("runs").gpus(1).on("n1"))
-                                 .with(a_pod("gated").gpus(1).gated().managed())
-                                 .with(a_pod("nominated").gpus(1).gated().managed().nominated("n1"))
-                                 .with(a_pod("free").gpus(1).nominated("n1"))
-                                 .build());
+  const auto writes =
+      return_to_scheduler(a_cluster()
+                              .with(a_node("n1"))
+                              .with(a_job("ours").gpus(1).waiting())
+                              .with(a_job("theirs").gpus(1).suspended())
+                              .with(a_job("runs").gpus(1).managed().planned({"n1"}))
+                              .with(a_pod("runs-0").of_job("runs").gpus(1).on("n1"))
+                              .with(a_pod("gated").gpus(1).gated().managed())
+                              .with(a_pod("nominated").gpus(1).gated().managed().nominated("n1"))
+                              .with(a_pod("free").gpus(1).nominated("n1"))
+                              .build());
   ASSERT_EQ(writes.size(), 3U);
   EXPECT_TRUE(writes[0].is<OpenJob>());
   EXPECT_EQ(writes[0].target.key.name, "ours");
@@ -34,16 +35,17 @@ TEST(LetGo, OpensOurJobsClearsNominationsThenLiftsOurGates) {
 
 // A later planner would find the plan, hold its GPUs, and suspend the Job again in the end.
 TEST(LetGo, TakesBackPlansThatAreNotCarriedOutYet) {
-  const auto writes = let_go(a_cluster()
-                                 .with(a_node("n1"))
-                                 .with(a_node("n2"))
-                                 .with(a_job("half").of(2).gang().gpus(1).managed().planned({"n1"}))
-                                 .with(a_pod("half-0").of_job("half").gpus(1).managed().on("n1"))
-                                 .with(a_pod("half-1").of_job("half").gpus(1).managed())
-                                 .with(a_job("whole").gpus(1).managed().planned({"n2"}))
-                                 .with(a_pod("whole-0").of_job("whole").gpus(1).managed().on("n2"))
-                                 .with(a_pod("alone").gpus(1).gated().managed().planned({"n1"}))
-                                 .build());
+  const auto writes =
+      return_to_scheduler(a_cluster()
+                              .with(a_node("n1"))
+                              .with(a_node("n2"))
+                              .with(a_job("half").of(2).gang().gpus(1).managed().planned({"n1"}))
+                              .with(a_pod("half-0").of_job("half").gpus(1).managed().on("n1"))
+                              .with(a_pod("half-1").of_job("half").gpus(1).managed())
+                              .with(a_job("whole").gpus(1).managed().planned({"n2"}))
+                              .with(a_pod("whole-0").of_job("whole").gpus(1).managed().on("n2"))
+                              .with(a_pod("alone").gpus(1).gated().managed().planned({"n1"}))
+                              .build());
   ASSERT_EQ(writes.size(), 2U);
   EXPECT_TRUE(writes[0].is<OpenJob>());
   EXPECT_EQ(writes[0].target.key.name, "half");
@@ -58,7 +60,7 @@ TEST(LetGo, GivesAJobTheShapeBackInWhichItWasWritten) {
   auto job = std::make_shared<Job>(*snapshot.jobs.front());
   job->original = std::make_shared<const OriginalShape>(OriginalShape{4, 2, written});
   snapshot.jobs.front() = job;
-  const auto writes = let_go(snapshot);
+  const auto writes = return_to_scheduler(snapshot);
   ASSERT_EQ(writes.size(), 1U);
   ASSERT_TRUE(writes[0].is<OpenJob>());
   const ShapeChange& shape = writes[0].as<OpenJob>()->shape;
@@ -75,7 +77,7 @@ TEST(LetGo, LeavesAPodToWhoeverElseHoldsIt) {
   auto pod = std::make_shared<Pod>(*snapshot.unbound.front());
   pod->foreign_gate = true;
   snapshot.unbound.front() = pod;
-  EXPECT_TRUE(let_go(snapshot).empty());
+  EXPECT_TRUE(return_to_scheduler(snapshot).empty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "slackline/core/cluster/let_go.h"
+#include "slackline/core/cluster/return_to_scheduler.h"
 
 #include <map>
 #include <utility>
@@ -68,16 +68,16 @@ void let_pods_go(const std::vector<PodPtr>& pods, std::vector<OwnWrite>& writes)
 
 }  // namespace
 
-std::vector<OwnWrite> let_go(const ClusterSnapshot& snapshot) {
+std::vector<OwnWrite> return_to_scheduler(const ClusterSnapshot& snapshot) {
   std::vector<OwnWrite> writes;
   let_jobs_go(snapshot, snapshot.jobs, writes);
   let_pods_go(snapshot.unbound, writes);
-  for (OwnWrite& write : let_go_given_up(snapshot, kNever))
+  for (OwnWrite& write : return_given_up(snapshot, kNever))
     writes.push_back(std::move(write));
   return writes;
 }
 
-std::vector<OwnWrite> let_go_given_up(const ClusterSnapshot& snapshot, double now_steady_s) {
+std::vector<OwnWrite> return_given_up(const ClusterSnapshot& snapshot, double now_steady_s) {
   std::vector<OwnWrite> writes;
   let_jobs_go(snapshot, due(snapshot.given_up_jobs, now_steady_s), writes);
   let_pods_go(due(snapshot.given_up_pods, now_steady_s), writes);

@@ -1,11 +1,11 @@
-// GiveBack: what a daemon outside of active mode does about tasks that an active one has left
-// waiting.
+// ReturnToScheduler: what a daemon outside of active mode does about tasks that an active one has
+// left waiting.
 //
-// It always tells of them. Where it is asked to (`planner.giveBack`) it also gives them back to the
-// stock path (core/cluster/let_go.h), once the planner's Lease has not changed for kNobodyPlans_s
-// of our own steady clock. While a planner lives, or where there never was one (there is no Lease),
-// it writes nothing; where nothing waits, it asks nothing either. Several replicas may do it at
-// once: each write tests what it was decided on.
+// It always reports them. Where it is asked to (`planner.giveBack`) it also returns them to the
+// stock scheduler (core/cluster/return_to_scheduler.h), once the planner's Lease has not changed
+// for kNobodyPlans_s of this replica's steady clock. While a planner lives, or where there never
+// was one (there is no Lease), it writes nothing; where nothing waits, it asks nothing either.
+// Several replicas may do it at once: each write tests what it was decided on.
 //
 // Thread-safety: start() once, then stop() and join(), with one thread of its own between them;
 // told() at any time.
@@ -25,10 +25,10 @@ namespace slackline::control {
 // Longer than another replica needs to take over the Lease, and to restart.
 inline constexpr double kNobodyPlans_s = 30;
 
-class GiveBack {
+class ReturnToScheduler {
  public:
   // `actuator` is null where nothing is to be written. `look` asks for the Lease. All outlive it.
-  GiveBack(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look);
+  ReturnToScheduler(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look);
 
   void start();
   void stop() { worker_.stop(); }
@@ -41,13 +41,13 @@ class GiveBack {
   std::string told() const;
 
  private:
-  std::size_t give_back(const cluster::LeaseSight& sight);
+  std::size_t return_now(const cluster::LeaseSight& sight);
   void tell(std::string text);
 
   const cluster::ClusterSource& source_;
   Actuator* const actuator_;
   const LeaseLook look_;
-  bool giving_ = false;  // said once, like the failure
+  bool returning_ = false;  // said once, like the failure
   obs::SaidOnce failures_;
   mutable Mutex mutex_;
   std::string told_ SLACKLINE_GUARDED_BY(mutex_);

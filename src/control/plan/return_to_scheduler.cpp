@@ -1,11 +1,11 @@
-#include "control/plan/give_back.h"
+#include "control/plan/return_to_scheduler.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "obs/log.h"
-#include "slackline/core/cluster/let_go.h"
+#include "slackline/core/cluster/return_to_scheduler.h"
 
 namespace slackline::control {
 namespace {
@@ -14,22 +14,23 @@ constexpr double kIdleLook_s = 2;
 
 }  // namespace
 
-GiveBack::GiveBack(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look)
+ReturnToScheduler::ReturnToScheduler(const cluster::ClusterSource& source, Actuator* actuator,
+                                     LeaseLook look)
     : source_(source), actuator_(actuator), look_(std::move(look)) {}
 
-void GiveBack::start() {
+void ReturnToScheduler::start() {
   worker_.start([this] {
     while (worker_.wait(kIdleLook_s))
       look();
   });
 }
 
-std::size_t GiveBack::look() {
+std::size_t ReturnToScheduler::look() {
   if (!source_.health().trusted()) return 0;
   const SnapshotPtr snapshot = source_.snapshot();
   const core::HeldBack held = core::held_back(*snapshot);
-  if (!held.any() && (actuator_ == nullptr || core::let_go(*snapshot).empty())) {
-    giving_ = false;
+  if (!held.any() && (actuator_ == nullptr || core::return_to_scheduler(*snapshot).empty())) {
+    returning_ = false;
     tell("");
     return 0;
   }
@@ -41,27 +42,28 @@ std::size_t GiveBack::look() {
                                       "a planner runs cannot be read; see `slackline release`"}});
   if (!sight) return 0;
   tell(sight->lost() ? unled_text(held) : "");
-  return give_back(*sight);
+  return return_now(*sight);
 }
 
-std::size_t GiveBack::give_back(const cluster::LeaseSight& sight) {
+std::size_t ReturnToScheduler::return_now(const cluster::LeaseSight& sight) {
   if (actuator_ == nullptr || !sight.exists) return 0;
   if (sight.unchanged_s < std::max(kNobodyPlans_s, sight.duration_s)) return 0;
-  std::vector<OwnWrite> writes = core::let_go(*actuator_->overlaid(source_.snapshot()).snapshot);
+  std::vector<OwnWrite> writes =
+      core::return_to_scheduler(*actuator_->overlaid(source_.snapshot()).snapshot);
   if (writes.empty()) return 0;
-  if (!std::exchange(giving_, true))
+  if (!std::exchange(returning_, true))
     obs::log_info("giving_back",
                   {{"because", "this mode queues nothing, and no planner runs any more"},
                    {"objects", std::to_string(writes.size())}});
   return actuator_->perform(std::move(writes));
 }
 
-std::string GiveBack::told() const {
+std::string ReturnToScheduler::told() const {
   MutexLock lock(mutex_);
   return told_;
 }
 
-void GiveBack::tell(std::string text) {
+void ReturnToScheduler::tell(std::string text) {
   MutexLock lock(mutex_);
   told_ = std::move(text);
 }

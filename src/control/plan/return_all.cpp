@@ -1,4 +1,4 @@
-#include "control/plan/release_all.h"
+#include "control/plan/return_all.h"
 
 #include <chrono>
 #include <set>
@@ -6,7 +6,7 @@
 
 #include "control/plan/actuator.h"
 #include "slackline/base/text.h"
-#include "slackline/core/cluster/let_go.h"
+#include "slackline/core/cluster/return_to_scheduler.h"
 
 namespace slackline::control {
 namespace {
@@ -28,14 +28,14 @@ Result<std::vector<OwnWrite>> find_held_back(const cluster::ClusterSource& sourc
   const double until_s = clock.steady_s() + timeout_s;
   while (clock.steady_s() < until_s) {
     const SnapshotPtr snapshot = source.snapshot();
-    if (snapshot->synced) return core::let_go(*snapshot);
+    if (snapshot->synced) return core::return_to_scheduler(*snapshot);
     std::this_thread::sleep_for(kRound);
   }
   return not_listed(source, timeout_s);
 }
 
-Result<Released> release_all(const cluster::ClusterSource& source, cluster::ClusterWriter& writer,
-                             obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s) {
+Result<Released> return_all(const cluster::ClusterSource& source, cluster::ClusterWriter& writer,
+                            obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s) {
   Actuator actuator(writer, metrics, [] {}, clock);
   actuator.start();
   std::set<ObjectKey> jobs;
@@ -48,7 +48,7 @@ Result<Released> release_all(const cluster::ClusterSource& source, cluster::Clus
     const double now_s = clock.steady_s();
     const SnapshotPtr snapshot = source.snapshot();
     std::vector<OwnWrite> writes;
-    if (snapshot->synced) writes = core::let_go(*actuator.overlaid(snapshot).snapshot);
+    if (snapshot->synced) writes = core::return_to_scheduler(*actuator.overlaid(snapshot).snapshot);
     left = writes.size();
     if (left > 0 || !snapshot->synced)
       busy_s = now_s;

@@ -1,4 +1,4 @@
-// release_all: gives every task that Slackline holds back to the stock scheduler, when no planner
+// return_all: returns every task that Slackline holds back to the stock scheduler, when no planner
 // is left (`slackline release`) or active mode is turned off.
 //
 // Reads the cluster from a source of its own, and ends when there was nothing to do for kQuiet_s:
@@ -26,7 +26,7 @@ Result<std::vector<OwnWrite>> find_held_back(const cluster::ClusterSource& sourc
                                              const Clock& clock, double timeout_s);
 
 // `source` is started. kUnavailable: not synced in time; kTimeout: not done; to be run again.
-Result<Released> release_all(const cluster::ClusterSource& source, cluster::ClusterWriter& writer,
-                             obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s);
+Result<Released> return_all(const cluster::ClusterSource& source, cluster::ClusterWriter& writer,
+                            obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s);
 
 }  // namespace slackline::control

@@ -1,5 +1,5 @@
 // Leaving active mode: whatever still waits for a planner is given back, and nothing before that.
-#include "control/plan/give_back.h"
+#include "control/plan/return_to_scheduler.h"
 
 #include <string>
 
@@ -15,7 +15,7 @@ using test::a_cluster;
 using test::a_job;
 using test::a_node;
 
-class GiveBackTest : public testing::Test {
+class ReturnToSchedulerTest : public testing::Test {
  protected:
   static ClusterSnapshot one_waits() {
     return a_cluster().with(a_node("n1")).with(a_job("a").gpus(4).waiting()).build();
@@ -39,32 +39,32 @@ class GiveBackTest : public testing::Test {
     return sight_;
   };
   Actuator actuator_{writer_, metrics_, [] {}, system_clock()};
-  GiveBack give_back_{source_, &actuator_, look_};
+  ReturnToScheduler return_{source_, &actuator_, look_};
 };
 
-TEST_F(GiveBackTest, WhoeverStillPlansKeepsItsTasks) {
+TEST_F(ReturnToSchedulerTest, WhoeverStillPlansKeepsItsTasks) {
   sight_ = unchanged_for(kNobodyPlans_s - 1);
-  EXPECT_EQ(give_back_.look(), 0U);
+  EXPECT_EQ(return_.look(), 0U);
   sight_ = fail(ErrorCode::kUnavailable, "connection refused");
-  EXPECT_EQ(give_back_.look(), 0U) << "who cannot be asked may be planning";
+  EXPECT_EQ(return_.look(), 0U) << "who cannot be asked may be planning";
 }
 
-TEST_F(GiveBackTest, ALeaseThatLastsLongerIsWaitedForLonger) {
+TEST_F(ReturnToSchedulerTest, ALeaseThatLastsLongerIsWaitedForLonger) {
   sight_ = unchanged_for(kNobodyPlans_s + 1);
   sight_->duration_s = 60;
-  EXPECT_EQ(give_back_.look(), 0U);
+  EXPECT_EQ(return_.look(), 0U);
 }
 
-TEST_F(GiveBackTest, OnceNobodyPlansTheyAreGivenBack) {
+TEST_F(ReturnToSchedulerTest, OnceNobodyPlansTheyAreReturned) {
   sight_ = unchanged_for(kNobodyPlans_s + 1);
-  EXPECT_EQ(give_back_.look(), 1U);
-  EXPECT_EQ(give_back_.look(), 0U) << "it is under way already";
+  EXPECT_EQ(return_.look(), 1U);
+  EXPECT_EQ(return_.look(), 0U) << "it is under way already";
   EXPECT_TRUE(actuator_.send_next());
-  EXPECT_EQ(give_back_.look(), 0U) << "it has been done, and nothing shows it yet";
+  EXPECT_EQ(return_.look(), 0U) << "it has been done, and nothing shows it yet";
 }
 
-TEST_F(GiveBackTest, WithoutTheFlagItTellsAndWritesNothing) {
-  GiveBack shadow(source_, nullptr, look_);
+TEST_F(ReturnToSchedulerTest, WithoutTheFlagItTellsAndWritesNothing) {
+  ReturnToScheduler shadow(source_, nullptr, look_);
   EXPECT_EQ(shadow.look(), 0U);
   EXPECT_EQ(shadow.told(), "") << "somebody leads";
   sight_ = unchanged_for(3600);
@@ -75,21 +75,21 @@ TEST_F(GiveBackTest, WithoutTheFlagItTellsAndWritesNothing) {
   EXPECT_EQ(shadow.told(), "");
 }
 
-TEST_F(GiveBackTest, WhereThereNeverWasAPlannerNothingIsOursToGiveBack) {
+TEST_F(ReturnToSchedulerTest, WhereThereNeverWasAPlannerNothingIsOursToReturn) {
   sight_ = unchanged_for(3600);
   sight_->exists = false;
-  EXPECT_EQ(give_back_.look(), 0U);
+  EXPECT_EQ(return_.look(), 0U);
 }
 
-TEST_F(GiveBackTest, OnACacheThatMayBeWrongNothingIsWritten) {
+TEST_F(ReturnToSchedulerTest, OnACacheThatMayBeWrongNothingIsWritten) {
   sight_ = unchanged_for(kNobodyPlans_s + 1);
   source_.be({.synced = true, .age_s = 400, .stale = true, .detail = ""});
-  EXPECT_EQ(give_back_.look(), 0U);
+  EXPECT_EQ(return_.look(), 0U);
 }
 
-TEST_F(GiveBackTest, WhereNothingWaitsTheLeaseIsNotEvenRead) {
+TEST_F(ReturnToSchedulerTest, WhereNothingWaitsTheLeaseIsNotEvenRead) {
   source_.show(a_cluster().with(a_node("n1")).build());
-  EXPECT_EQ(give_back_.look(), 0U);
+  EXPECT_EQ(return_.look(), 0U);
   EXPECT_EQ(asked_, 0);
 }
 
