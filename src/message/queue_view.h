@@ -44,6 +44,9 @@ struct QueueRow {
   GpuType gpu_type;                     // of the plan
   std::vector<GpuType> accepted_types;  // of a task that waits; empty = any
   std::string plan_id;
+  std::int64_t preemptions = 0;       // how often it was stopped for another task
+  std::optional<double> work_left{};  // share of its work after the last stop
+  double lost_gpu_s = 0;              // by all of them
 
   // In at least half of the futures it ends after its deadline.
   bool predicted_late() const { return deadline_s && finish_s && *finish_s > *deadline_s; }

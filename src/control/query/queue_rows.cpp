@@ -77,6 +77,11 @@ class RowMaker {
       row.reason = reason_of(index);
     }
     row.blocked = never_starts(row.reason);
+    if (task.job && task.job->preemptions) {
+      row.preemptions = task.job->preemptions->count;
+      row.work_left = task.job->preemptions->left;
+      row.lost_gpu_s = task.job->preemptions->lost_gpu_s;
+    }
     forecast(index, row);
     if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;

@@ -222,6 +222,7 @@ class QueueMaker {
       described.request_gpus = saturating_int(saturating_mul(task.request.pods, task.request.gpus));
       described.type = task.intent->workload().value_or("");
       described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(kNever);
+      if (task.plan) described.last_checkpoint_s = task.intent->last_checkpoint_s;
       described.preemptible = may_be_stopped(task);
       described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);
       described.preference = menu.preference;

@@ -152,6 +152,7 @@ SavedWork saved_work(const PlanState& state, TaskIndex task, double now_s) {
   const PlanTask& planned = state.tasks()[task];
   SavedWork saved;
   saved.worked_s = std::max(0.0, now_s - run.started_s - run.overhead_s);
+  if (planned.last_checkpoint_s) saved.since_checkpoint_s = now_s - *planned.last_checkpoint_s;
   if (planned.checkpoint_s > 0)
     saved.checkpoint_interval_s = planned.checkpoint_s;
   else

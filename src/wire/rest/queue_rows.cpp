@@ -33,6 +33,15 @@ std::string types_text(Row row) {
   return row.accepted_types.empty() ? "any" : value_text(row.accepted_types);
 }
 
+template <class T>
+std::optional<T> if_stopped(Row row, const T& value) {
+  return row.preemptions > 0 ? std::optional(value) : std::nullopt;
+}
+
+std::string left_of(Row row) {
+  return row.work_left ? format("{:.0f} %", 100 * *row.work_left) : "";
+}
+
 // Marks what a reader must not overlook.
 std::string note_of(Row row) {
   if (row.blocked) return "BLOCKED";
@@ -142,6 +151,19 @@ const Columns<QueueRow>& columns<QueueRow>() {
               "Of a task that waits, in order of preference; absent: any"),
           C::only_cell(">AGE", [](Row row) { return Seconds{row.age_s}; }).wide(),
           C::only_cell("RETRIED AFTER", [](Row row) { return time_of(row.retry_s); }).wide(),
+          C(
+              "preemptions", [](Row row) { return if_stopped(row, row.preemptions); },
+              "How often it was stopped for another task; absent: never")
+              .cell(">STOPS")
+              .wide(),
+          C(
+              "workLeft", [](Row row) { return row.work_left; },
+              "Share of its work that the last stop left to do")
+              .cell(">LEFT", left_of)
+              .wide(),
+          C(
+              "lostGpuSeconds", [](Row row) { return if_stopped(row, row.lost_gpu_s); },
+              "GPU time that all stops together have lost"),
       }};
   return kColumns;
 }

@@ -193,6 +193,9 @@ QueueRow a_waiting_task() {
   row.shape = Placement{2, 4};
   row.gpus = 8;
   row.accepted_types = {GpuType("A100"), GpuType("V100")};
+  row.preemptions = 2;
+  row.work_left = 0.426;
+  row.lost_gpu_s = 812.5;
   return row;
 }
 

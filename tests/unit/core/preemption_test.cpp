@@ -133,6 +133,17 @@ TEST_F(PreemptionTest, WithoutCheckpointsTheWholeRunIsLost) {
   EXPECT_NEAR(world_.job("long-n1").preemptions->lost_gpu_s, 8 * 3700, 1);
 }
 
+TEST_F(PreemptionTest, ACheckpointThatTheTaskTellsCountsFirst) {
+  fill({"n1"}, 3700);
+  auto intent = std::make_shared<TaskIntent>(*world_.job("long-n1").intent);
+  intent->last_checkpoint_s = world_.now_s() - 20;
+  world_.job("long-n1").intent = intent;
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_NEAR(world_.job("long-n1").preemptions->left, 1 - 3680 / kDay_s, 1e-6);
+  EXPECT_NEAR(world_.job("long-n1").preemptions->lost_gpu_s, 8 * 20, 1);
+}
+
 TEST_F(PreemptionTest, TheRoomIsTheAskersWhileThoseWhoLeaveItEnd) {
   fill({"n1"}, 3700);
   world_.linger("long-n1");

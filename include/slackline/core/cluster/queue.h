@@ -19,9 +19,9 @@
 // queue), and their CPU and memory come free as they end. Forecasts need them.
 //
 // With `may_stop`, a Job whose pods are all bound may be stopped for others if disruption budgets
-// allow it (docs/RELIABILITY.md, rule 9). Its checkpoints keep what was done up to the last whole
-// `checkpoint-interval`; without that annotation a stop loses the whole run. What earlier stops
-// left to do is in the state.
+// allow it (docs/RELIABILITY.md, rule 9). Its checkpoints keep what was done until
+// `last-checkpoint-time`, else up to the last whole `checkpoint-interval`; without these
+// annotations a stop loses the whole run. What earlier stops left to do is in the state.
 //
 // The state's error is the one that the models claim for the placements on which the tasks are
 // fastest, the root mean square over all tasks; times that people state count as exact.

@@ -39,10 +39,12 @@ struct PlanTask {
   double submit_s = 0;
   double deadline_s = kNoDeadline;  // the promise (eq 9); none: best effort, served with late tasks
   QosClass qos = QosClass::kNormal;
-  int request_gpus = 1;                       // what the user asked for
-  std::string type;                           // workload type
-  double restart_s = 60;                      // start-up after a stop
-  double checkpoint_s = 600;                  // a stop loses the work done since; 0 = nothing
+  int request_gpus = 1;       // what the user asked for
+  std::string type;           // workload type
+  double restart_s = 60;      // start-up after a stop
+  double checkpoint_s = 600;  // a stop loses the work done since; 0 = nothing
+  // Of the present run, as it told itself; it counts before checkpoint_s.
+  std::optional<double> last_checkpoint_s{};
   bool preemptible = true;                    // may be stopped for others
   std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
   // GPU types in order of preference, as pools; empty: any, by predicted speed. A pool
