@@ -137,7 +137,7 @@ Parameter verb_parameter() {
   return {.name = "verb", .schema = format(R"({{"type":"string","enum":[{}]}})", names)};
 }
 
-using Answer = Response (*)(const control::Queries&, Pages&, const Request&);
+using QueryAnswer = Response (*)(const control::Queries&, Pages&, const Request&);
 
 // Adds the routes of the cluster, its nodes and its tasks. `bind` makes a handler of an answer.
 template <class Bind>
@@ -217,7 +217,7 @@ void add_decision_routes(Router& router, const Bind& bind) {
 }  // namespace
 
 void add_api_routes(Router& router, const control::Queries& queries, Pages& pages) {
-  const auto bind = [&queries, &pages](Answer answer) {
+  const auto bind = [&queries, &pages](QueryAnswer answer) {
     return [answer, &queries, &pages](const Request& request) {
       return answer(queries, pages, request);
     };

@@ -19,17 +19,17 @@ struct Job {
 
 // "('ResNet-50 (batch size 64)', 2)"; "('A3C', 1)" has no batch. nullopt: another form.
 std::optional<Job> read_job(std::string_view key) {
-  constexpr std::string_view kBatch = " (batch size ";
+  constexpr std::string_view kBatchPart = " (batch size ";
   if (!key.starts_with("('") || !key.ends_with(")")) return std::nullopt;
   const std::size_t close = key.find("', ", 2);
   if (close == std::string_view::npos) return std::nullopt;
   const auto workers = parse_int(key.substr(close + 3, key.size() - close - 4));
   if (!workers || *workers < 1 || *workers > 4096) return std::nullopt;
   Job job{key.substr(2, close - 2), std::nullopt, static_cast<int>(*workers)};
-  const std::size_t open = job.name.find(kBatch);
+  const std::size_t open = job.name.find(kBatchPart);
   if (open == std::string_view::npos) return job;
   const std::string_view digits =
-      job.name.substr(open + kBatch.size(), job.name.size() - open - kBatch.size() - 1);
+      job.name.substr(open + kBatchPart.size(), job.name.size() - open - kBatch.size() - 1);
   const auto batch = parse_int(digits);
   if (!batch || *batch < 1 || !job.name.ends_with(')')) return std::nullopt;
   job.batch = static_cast<double>(*batch);

@@ -274,8 +274,8 @@ std::string every_form(const std::string& title, const std::vector<Row>& rows) {
          "-- wide\n" + wide.str() + "-- csv\n" + wide.csv();
 }
 
-std::string one_form(const std::string& title, const std::string& json, const std::string& text) {
-  return "== " + title + "\n" + json + "\n-- text\n" + text;
+std::string one_form(const std::string& title, const std::string& object, const std::string& text) {
+  return "== " + title + "\n" + object + "\n-- text\n" + text;
 }
 
 TEST(RestRows, ReadAsTheyAlwaysDid) {
