@@ -57,7 +57,8 @@ class StartWriter {
   // plan does next may need that room.
   bool begin(TaskIndex index, const Run& run, const std::vector<const Effect*>& stopped) {
     const QueueTask& task = queue_.task(index);
-    if (!may_start(task)) return stopped.empty();  // its place is kept
+    const bool ends = task.plan != nullptr;                // this plan has stopped it before
+    if (ends || !may_start(task)) return stopped.empty();  // its place is kept
     const Choice& choice = queue_.state().choice(index, run.choice);
     const QuotaDemand demand = demand_of(task, choice.shape);
     if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return stopped.empty();

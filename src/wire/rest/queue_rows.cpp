@@ -1,5 +1,7 @@
 // The queue.
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -71,100 +73,133 @@ std::string leader_text(View view) {
   return format("{} is the leader{}", view.leader, view.leads ? "" : "; another replica answers");
 }
 
+using QueueColumns = std::vector<Column<QueueRow>>;
+
+QueueColumns who_waits() {
+  using C = Column<QueueRow>;
+  return {
+      C(
+          "position",
+          [](Row row) { return row.position > 0 ? std::optional(row.position) : std::nullopt; },
+          "From 1, of a task that waits")
+          .cell(">~POSITION"),
+      C::only_cell("NAME", &QueueRow::key),
+      C("kind", &QueueRow::kind),
+      C("namespace", [](Row row) { return row.key.ns; }),
+      C("name", [](Row row) { return row.key.name; }),
+      C("uid", [](Row row) { return if_any(row.uid); }),
+      C("queue", &QueueRow::queue).cell("QUEUE").wide(),
+      C::only_cell("KIND", &QueueRow::kind).wide(),
+      C("qosClass", &QueueRow::qos_class).cell("~CLASS"),
+      C("model", [](Row row) { return if_any(row.model); }),
+      C("state", &QueueRow::state).one_of({"waiting", "starting", "running"}).cell("~STATE"),
+      C(
+          "reason", [](Row row) { return if_any(row.reason); },
+          "Why it waits: docs/reasons/CODE.md")
+          .one_of(reasons_of(ReasonUse::kWaits))
+          .cell("REASON"),
+  };
+}
+
+QueueColumns due() {
+  using C = Column<QueueRow>;
+  return {
+      C(
+          "retryAfter", [](Row row) { return time_of(row.retry_s); }, "Until when it backs off"),
+      C("created", [](Row row) { return Time{row.created_s}; }),
+      C("deadline", [](Row row) { return time_of(row.deadline_s); }).cell("DEADLINE"),
+      C(
+          "slackSeconds", [](Row row) { return seconds_of(row.slack_s); },
+          "Until the last moment to start on the fastest placement; with a plan the margin")
+          .cell(">~SLACK"),
+      C(
+          "marginSeconds", [](Row row) { return seconds_of(row.margin_s); },
+          "From the predicted finish to the deadline; negative: late")
+          .cell(">MARGIN"),
+      C("late", late, "In at least half of the futures it ends after its deadline"),
+      C("blocked", &QueueRow::blocked, "As things stand it never starts"),
+      C::only_cell("NOTE", note_of),
+  };
+}
+
+QueueColumns foretold() {
+  using C = Column<QueueRow>;
+  return {
+      C(
+          "predictedStart", [](Row row) { return time_of(row.start_s); },
+          "Median of the simulated futures")
+          .cell("STARTS", [](Row row) { return predicted(row, row.start_s); }),
+      C(
+          "predictedStartP90", [](Row row) { return time_of(row.start_p90_s); },
+          "Nine futures in ten have started by then"),
+      C(
+          "predictedFinish", [](Row row) { return time_of(row.finish_s); },
+          "Median of the simulated futures")
+          .cell("FINISHES", [](Row row) { return predicted(row, row.finish_s); }),
+      C(
+          "predictedFinishP90", [](Row row) { return time_of(row.finish_p90_s); },
+          "Nine futures in ten have ended by then"),
+      C(
+          "forecast", [](Row row) { return if_any(row.forecast); },
+          "Why no start or finish is predicted")
+          .one_of(reasons_of(ReasonUse::kForecast)),
+  };
+}
+
+QueueColumns placed() {
+  using C = Column<QueueRow>;
+  return {
+      C(
+          "shape", [](Row row) { return row.shape ? row.shape->str() : "auto"; },
+          "Of the plan; of a task that waits as written, auto: Slackline chooses")
+          .cell("~SHAPE"),
+      C::only_cell("GPU TYPE", types_text),
+      C("gpus", &QueueRow::gpus).cell(">GPUS").wide(),
+      C::only_cell("MODEL", &QueueRow::model).wide(),
+      C(
+          "gpuType", [](Row row) { return of_plan(row, row.gpu_type); }, "Of the plan"),
+      C("plan", [](Row row) { return of_plan(row, row.plan_id); }).cell("PLAN").wide(),
+      C(
+          "gpuTypes",
+          [](Row row) { return row.plan_id.empty() ? if_any(row.accepted_types) : std::nullopt; },
+          "Of a task that waits, in order of preference; absent: any"),
+  };
+}
+
+QueueColumns past() {
+  using C = Column<QueueRow>;
+  return {
+      C::only_cell(">AGE", [](Row row) { return Seconds{row.age_s}; }).wide(),
+      C::only_cell("RETRIED AFTER", [](Row row) { return time_of(row.retry_s); }).wide(),
+      C(
+          "preemptions", [](Row row) { return if_stopped(row, row.preemptions); },
+          "How often it was stopped for another task; absent: never")
+          .cell(">STOPS")
+          .wide(),
+      C(
+          "workLeft", [](Row row) { return row.work_left; },
+          "Share of its work that the last stop left to do")
+          .cell(">LEFT", left_of)
+          .wide(),
+      C(
+          "lostGpuSeconds", [](Row row) { return if_stopped(row, row.lost_gpu_s); },
+          "GPU time that all stops together have lost"),
+  };
+}
+
+QueueColumns joined(std::initializer_list<QueueColumns> parts) {
+  QueueColumns all;
+  for (const QueueColumns& part : parts)
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
 }  // namespace
 
 template <>
 const Columns<QueueRow>& columns<QueueRow>() {
-  using C = Column<QueueRow>;
   static const Columns<QueueRow> kColumns = {
-      "QueuedTask",
-      {
-          C(
-              "position",
-              [](Row row) { return row.position > 0 ? std::optional(row.position) : std::nullopt; },
-              "From 1, of a task that waits")
-              .cell(">~POSITION"),
-          C::only_cell("NAME", &QueueRow::key),
-          C("kind", &QueueRow::kind),
-          C("namespace", [](Row row) { return row.key.ns; }),
-          C("name", [](Row row) { return row.key.name; }),
-          C("uid", [](Row row) { return if_any(row.uid); }),
-          C("queue", &QueueRow::queue).cell("QUEUE").wide(),
-          C::only_cell("KIND", &QueueRow::kind).wide(),
-          C("qosClass", &QueueRow::qos_class).cell("~CLASS"),
-          C("model", [](Row row) { return if_any(row.model); }),
-          C("state", &QueueRow::state).one_of({"waiting", "starting", "running"}).cell("~STATE"),
-          C(
-              "reason", [](Row row) { return if_any(row.reason); },
-              "Why it waits: docs/reasons/CODE.md")
-              .one_of(reasons_of(ReasonUse::kWaits))
-              .cell("REASON"),
-          C(
-              "retryAfter", [](Row row) { return time_of(row.retry_s); },
-              "Until when it backs off"),
-          C("created", [](Row row) { return Time{row.created_s}; }),
-          C("deadline", [](Row row) { return time_of(row.deadline_s); }).cell("DEADLINE"),
-          C(
-              "slackSeconds", [](Row row) { return seconds_of(row.slack_s); },
-              "Until the last moment to start on the fastest placement; with a plan the margin")
-              .cell(">~SLACK"),
-          C(
-              "marginSeconds", [](Row row) { return seconds_of(row.margin_s); },
-              "From the predicted finish to the deadline; negative: late")
-              .cell(">MARGIN"),
-          C("late", late, "In at least half of the futures it ends after its deadline"),
-          C("blocked", &QueueRow::blocked, "As things stand it never starts"),
-          C::only_cell("NOTE", note_of),
-          C(
-              "predictedStart", [](Row row) { return time_of(row.start_s); },
-              "Median of the simulated futures")
-              .cell("STARTS", [](Row row) { return predicted(row, row.start_s); }),
-          C(
-              "predictedStartP90", [](Row row) { return time_of(row.start_p90_s); },
-              "Nine futures in ten have started by then"),
-          C(
-              "predictedFinish", [](Row row) { return time_of(row.finish_s); },
-              "Median of the simulated futures")
-              .cell("FINISHES", [](Row row) { return predicted(row, row.finish_s); }),
-          C(
-              "predictedFinishP90", [](Row row) { return time_of(row.finish_p90_s); },
-              "Nine futures in ten have ended by then"),
-          C(
-              "forecast", [](Row row) { return if_any(row.forecast); },
-              "Why no start or finish is predicted")
-              .one_of(reasons_of(ReasonUse::kForecast)),
-          C(
-              "shape", [](Row row) { return row.shape ? row.shape->str() : "auto"; },
-              "Of the plan; of a task that waits as written, auto: Slackline chooses")
-              .cell("~SHAPE"),
-          C::only_cell("GPU TYPE", types_text),
-          C("gpus", &QueueRow::gpus).cell(">GPUS").wide(),
-          C::only_cell("MODEL", &QueueRow::model).wide(),
-          C(
-              "gpuType", [](Row row) { return of_plan(row, row.gpu_type); }, "Of the plan"),
-          C("plan", [](Row row) { return of_plan(row, row.plan_id); }).cell("PLAN").wide(),
-          C(
-              "gpuTypes",
-              [](Row row) {
-                return row.plan_id.empty() ? if_any(row.accepted_types) : std::nullopt;
-              },
-              "Of a task that waits, in order of preference; absent: any"),
-          C::only_cell(">AGE", [](Row row) { return Seconds{row.age_s}; }).wide(),
-          C::only_cell("RETRIED AFTER", [](Row row) { return time_of(row.retry_s); }).wide(),
-          C(
-              "preemptions", [](Row row) { return if_stopped(row, row.preemptions); },
-              "How often it was stopped for another task; absent: never")
-              .cell(">STOPS")
-              .wide(),
-          C(
-              "workLeft", [](Row row) { return row.work_left; },
-              "Share of its work that the last stop left to do")
-              .cell(">LEFT", left_of)
-              .wide(),
-          C(
-              "lostGpuSeconds", [](Row row) { return if_stopped(row, row.lost_gpu_s); },
-              "GPU time that all stops together have lost"),
-      }};
+      "QueuedTask", joined({who_waits(), due(), foretold(), placed(), past()})};
   return kColumns;
 }
 

@@ -29,7 +29,7 @@ std::optional<Job> read_job(std::string_view key) {
   const std::size_t open = job.name.find(kBatchPart);
   if (open == std::string_view::npos) return job;
   const std::string_view digits =
-      job.name.substr(open + kBatchPart.size(), job.name.size() - open - kBatch.size() - 1);
+      job.name.substr(open + kBatchPart.size(), job.name.size() - open - kBatchPart.size() - 1);
   const auto batch = parse_int(digits);
   if (!batch || *batch < 1 || !job.name.ends_with(')')) return std::nullopt;
   job.batch = static_cast<double>(*batch);

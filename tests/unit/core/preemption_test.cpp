@@ -263,6 +263,25 @@ TEST_F(PreemptionTest, AGangMakesRoomAsAWhole) {
   EXPECT_NEAR(world_.job("gang").preemptions->lost_gpu_s, 16 * 100, 1);
 }
 
+// The plan has a new place for the victim at once.
+TEST_F(PreemptionTest, WhoMakesRoomIsNotReleasedElsewhereInTheSameMoment) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  const ClusterSnapshot seen = world_.snapshot();
+  TaskMenus menus;
+  Queue queue = make_queue(seen, planner_.options(world_.now_s()), menus);
+  Plan moved = plan(queue.state(), world_.now_s(), *parse_policy("default"));
+  ASSERT_EQ(moved.effects.size(), 2U);
+  const Effect stop = moved.effects.front();
+  moved.effects = {stop, {stop.task, std::nullopt, stop.ended}, moved.effects.back()};
+  PlanStamp stamp;
+  EXPECT_TRUE(begin_starts(seen, {}, queue, moved, default_gpu_catalog(), stamp, 0).empty());
+  std::swap(moved.effects[1], moved.effects[2]);
+  const auto writes = begin_starts(seen, {}, queue, moved, default_gpu_catalog(), stamp, 0);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_TRUE(writes.front().is<StopJob>());
+}
+
 TEST_F(PreemptionTest, AWorldThatForbidsStopsIsLeftAsItIs) {
   fill({"n1"}, 3700);
   arrive(urgent_job("urgent"));

@@ -147,10 +147,10 @@ struct PlanStamp {
 
 // The writes that begin the starts of a plan, and those that open and release without a plan. If
 // starts together exceed a quota, the later ones are left out: the next plan finds them hindered.
-// A task that makes room is stopped, also where the plan would start it again in a smaller shape:
-// it waits for its turn. Whoever gets its room is started by a later plan, once the stop is
-// answered: `unanswered` are the Jobs whose writes may still fail. Where disruption budgets forbid
-// a stop, what follows in the plan is left out.
+// A task that makes room is stopped, also where the plan would start it again, elsewhere or in a
+// smaller shape: it waits until its pods are gone. Whoever gets its room is started by a later
+// plan, once the stop is answered: `unanswered` are the Jobs whose writes may still fail. Where
+// disruption budgets forbid a stop, what follows in the plan is left out.
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
                                    const std::unordered_set<Uid>& unanswered, const Queue& queue,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,
