@@ -53,11 +53,12 @@ void plan_and_forecast(const ClusterSnapshot& snapshot) {
   options.catalog = &catalog();
   options.predictor = predictor();
   options.now_wall_s = kNow_s;
+  options.may_stop = true;
   core::TaskMenus menus;
   core::Queue queue = core::make_queue(snapshot, options, menus);
   const auto nodes = static_cast<std::int64_t>(snapshot.nodes.size());
   require(queue.state().free().total() <= nodes * 4096, "no node has more GPUs than any has");
-  static const core::Policy kPolicy = *core::parse_policy("savable");
+  static const core::Policy kPolicy = *core::parse_policy("default");
   std::vector<core::TaskIndex> asked(queue.state().waiting().begin(),
                                      queue.state().waiting().end());
   std::size_t asks = 0;

@@ -6,6 +6,7 @@
 #include "slackline/base/quantity.h"
 #include "slackline/base/text.h"
 #include "wire/kube/annotations.h"
+#include "wire/kube/own_write_codec.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;
@@ -26,5 +27,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (const char* key : {"model", "batch-size", "expected-duration", "deadline", "gpu-types",
                           "placements", "qos-class", "plan", "nonsense"})
     (void)wire::read_intent({{std::string("slackline.dev/") + key, text}}, {});
+  if (const auto note = wire::read_preemptions(text)) {
+    require(wire::read_preemptions(wire::encode_preemptions(*note)).has_value(),
+            "preemptions are written as they are read");
+  }
   return 0;
 }

@@ -18,6 +18,8 @@ tl::unexpected<Error> none(std::string why) {
 Status check_kind(const Job& job, const RunSeen& seen) {
   if (!job.completed_s) return none("it failed");
   if (job.failed > 0) return none("some of its pods failed");
+  // Also where the stop was before this daemon saw it.
+  if (job.preemptions) return none("it was stopped for another task, and did not run at once");
   if (!seen.spoilt.empty()) return none(seen.spoilt);
   for (const auto& [uid, member] : seen.pods)
     if (!member.whole) return none("it uses parts of GPUs");

@@ -176,6 +176,10 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiler{
             "suspended",
             [](Runs& runs, Job&) { runs.on_job(changed([](Job& job) { job.suspended = true; })); }},
+        Spoiler{"stopped for another task",
+                [](Runs&, Job& done) {
+                  done.preemptions = std::make_shared<const PreemptionNote>(PreemptionNote{1, 0.5});
+                }},
         Spoiler{
             "resized",
             [](Runs& runs, Job&) { runs.on_job(changed([](Job& job) { job.parallelism = 1; })); }},
