@@ -80,11 +80,13 @@ int ask_list(const AskOptions& options, const std::string& path) {
 // Shows one task of the queue; the exit code says whether it will be in time.
 int ask_task(const AskOptions& options, const std::string& path) {
   client::Client client(options.server);
-  if (const int shown = show(options, path, [&] { return get_table(client, options, path); });
-      shown != 0 || options.watch)
-    return shown;
+  if (options.watch) return show(options, path, [&] { return get_table(client, options, path); });
   const auto list = client::get_list(client, path, {"json"});
   if (!list) return report_failure(list.error());
+  const bool as_it_is = options.output == "json" && options.limit == 0;
+  const int shown =
+      show(options, path, [&] { return as_it_is ? list : get_table(client, options, path); });
+  if (shown != 0) return shown;
   const auto standing = wire::standing_in_queue(*list);
   return standing ? exit_code_of(*standing) : report_failure(standing.error());
 }

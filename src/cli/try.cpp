@@ -44,7 +44,7 @@ Result<wire::Standing> judge(const TryOptions& options, const wire::ManifestObje
           .post_json("/v1/scores?limit=1000&namespace=" + client::encode_query(ns), object.json));
   SLACKLINE_ASSIGN(const wire::TriedManifest tried, wire::decode_tried(answer));
   show(tried);
-  return wire::standing_of_manifest(answer);
+  return wire::standing_of(tried);
 }
 
 Result<std::vector<wire::ManifestObject>> objects_of(const std::string& file) {

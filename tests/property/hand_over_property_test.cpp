@@ -49,10 +49,7 @@ class Life {
     }
   }
 
-  std::int64_t stops() const {
-    return std::count_if(world_.performed.begin(), world_.performed.end(),
-                         [](const OwnWrite& write) { return write.is<StopJob>(); });
-  }
+  std::int64_t stops() const { return world_.count_of<StopJob>(); }
 
   void expect_all_served() {
     for (const auto& [key, job] : world_.jobs())

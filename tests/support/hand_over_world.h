@@ -3,6 +3,7 @@
 // not gated. Time moves when a test says so; everything can be made to fail. Needs layer core.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -40,6 +41,25 @@ class HandOverWorld {
   bool has_job(const std::string& name) const { return jobs_.contains(key_of(name)); }
   std::map<ObjectKey, Pod>& pods() { return pods_; }
   std::map<ObjectKey, Job>& jobs() { return jobs_; }
+  // Pods that hold a node: of this Job, or of all.
+  int bound(const std::string& job = "") const {
+    return static_cast<int>(std::count_if(pods_.begin(), pods_.end(), [&](const auto& entry) {
+      const Pod& pod = entry.second;
+      return pod.bound() && (job.empty() || (pod.owner && pod.owner->name == job));
+    }));
+  }
+  // What was done to it, in order: the words of the writes.
+  std::vector<std::string> written() const {
+    std::vector<std::string> words;
+    for (const OwnWrite& write : performed)
+      words.emplace_back(write.word());
+    return words;
+  }
+  template <class Kind>
+  std::int64_t count_of() const {
+    return std::count_if(performed.begin(), performed.end(),
+                         [](const OwnWrite& write) { return write.is<Kind>(); });
+  }
   double now_s() const { return now_s_; }
   void pass(double seconds) { now_s_ += seconds; }
 

@@ -22,7 +22,7 @@ core::QueueOptions PlannerOptions::queue_options(const Settings& now, const Know
                                                  const Clock& clock) const {
   core::QueueOptions options{situation_of(catalog, now.theta, known, source, clock)};
   options.queues = &now.queues;
-  options.may_stop = !stock_waits;
+  options.may_stop = !stock_waits && now.policy.preempts();
   return options;
 }
 

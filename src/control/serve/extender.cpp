@@ -202,7 +202,6 @@ PreemptReply Extender::preempt(const PreemptRequest& request, std::optional<doub
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = known_.get();
   core::PreemptOptions options{situation(*known)};
-  options.profiles = &known->profiles();
   options.stop = late_after(received_s.value_or(started_s));
   PreemptReply reply = core::choose_victims(*snapshot, request, options);
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "ending_pods.h"
@@ -46,10 +45,8 @@ class StartWriter {
         quotas_(snapshot),
         ending_(EndingPods(snapshot, now_wall_s).pods()),
         disruptions_(snapshot, ending_) {
-    std::vector<PodPtr> of_unanswered;
-    std::copy_if(ending_.begin(), ending_.end(), std::back_inserter(of_unanswered),
-                 [&](const PodPtr& pod) { return unanswered.contains(pod->owner->uid); });
-    note_uncertain(of_unanswered);
+    for (const PodPtr& pod : ending_)
+      if (unanswered.contains(pod->owner->uid)) note_uncertain(*pod);
     quotas_.charge_released(snapshot);
   }
 
@@ -106,9 +103,10 @@ class StartWriter {
     note.lost_gpu_s += stop.lost_gpu_s;
     note.at_s = now_wall_s_;
     note.nodes.clear();
-    note_uncertain(task.bound);
-    for (const PodPtr& pod : task.bound)
+    for (const PodPtr& pod : task.bound) {
+      note_uncertain(*pod);
       if (note.nodes.empty() || note.nodes.back() != pod->node) note.nodes.push_back(pod->node);
+    }
     note.text.clear();
     note.code.clear();
     stop.preemptions = std::make_shared<const PreemptionNote>(std::move(note));
@@ -117,9 +115,8 @@ class StartWriter {
         {.verb = Verb::kSuspend, .reason = reason::kPreempted, .plan_id = task.plan->id}));
   }
 
-  void note_uncertain(const std::vector<PodPtr>& pods) {
-    for (const PodPtr& pod : pods)
-      if (const auto node = snapshot_.find_node(pod->node.str())) uncertain_.insert(*node);
+  void note_uncertain(const Pod& pod) {
+    if (const auto node = snapshot_.find_node(pod.node.str())) uncertain_.insert(*node);
   }
 
   void start(TaskIndex index, const Run& run) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <unordered_set>
 #include <vector>
 
 #include "slackline/model/snapshot.h"
@@ -21,16 +22,16 @@ class EndingPods {
 
   // What they still hold on the node; nullptr: nothing.
   const Resources* held_on(NodeIndex node) const;
-  bool contains(const Pod& pod) const;
-  bool any_of(const Job& job) const;
+  bool contains(const Pod& pod) const { return uids_.contains(pod.uid); }
+  bool any_of(const Job& job) const { return jobs_.contains(job.uid); }
   const std::vector<PodPtr>& pods() const { return pods_; }
 
  private:
-  void add(const Job& job);
+  void add(const ClusterSnapshot& snapshot, const Job& job, double now_s);
 
-  const ClusterSnapshot& snapshot_;
-  const double now_s_;
   std::vector<PodPtr> pods_;
+  std::unordered_set<Uid> uids_;  // of these pods
+  std::unordered_set<Uid> jobs_;  // that own them
   std::map<NodeIndex, Resources> held_;
 };
 

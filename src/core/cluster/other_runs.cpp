@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include "ending_pods.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/throughput/prediction.h"
@@ -23,11 +22,8 @@ struct Length {
 class Finder {
  public:
   Finder(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
-         const QueueOptions& options)
-      : snapshot_(snapshot),
-        pools_(pools),
-        options_(options),
-        ending_(snapshot, options.now_wall_s) {}
+         const EndingPods& ending, const QueueOptions& options)
+      : snapshot_(snapshot), pools_(pools), ending_(ending), options_(options) {}
 
   std::vector<OtherRun> find() {
     for (PoolIndex pool = 0; pool < pools_.size(); ++pool)
@@ -88,8 +84,8 @@ class Finder {
 
   const ClusterSnapshot& snapshot_;
   const std::vector<QueuePool>& pools_;
+  const EndingPods& ending_;
   const QueueOptions& options_;
-  const EndingPods ending_;
   std::map<std::pair<Uid, GpuType>, Length> lengths_;
   std::vector<OtherRun> runs_;
 };
@@ -97,9 +93,9 @@ class Finder {
 }  // namespace
 
 std::vector<OtherRun> find_other_runs(const ClusterSnapshot& snapshot,
-                                      const std::vector<QueuePool>& pools,
+                                      const std::vector<QueuePool>& pools, const EndingPods& ending,
                                       const QueueOptions& options) {
-  return Finder(snapshot, pools, options).find();
+  return Finder(snapshot, pools, ending, options).find();
 }
 
 }  // namespace slackline::core

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "ending_pods.h"
 #include "slackline/core/cluster/queue.h"
 
 namespace slackline::core {
@@ -20,10 +21,10 @@ struct OtherRun {
   bool known = true;     // false: its run time is unknown
 };
 
-// The runs of pods on nodes of the pools, in the order of the snapshot. Some only, once
-// options.stop says yes.
+// The runs of pods on nodes of the pools, in the order of the snapshot; those of the snapshot that
+// are ending are none. Some only, once options.stop says yes.
 std::vector<OtherRun> find_other_runs(const ClusterSnapshot& snapshot,
-                                      const std::vector<QueuePool>& pools,
+                                      const std::vector<QueuePool>& pools, const EndingPods& ending,
                                       const QueueOptions& options);
 
 }  // namespace slackline::core

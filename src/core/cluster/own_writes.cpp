@@ -44,9 +44,8 @@ void apply(const SuspendJob& /*suspend*/, Job& job) {
 }
 
 void apply(const StopJob& stop, Job& job) {
-  job.plan = nullptr;
+  apply(SuspendJob{}, job);
   job.preemptions = stop.preemptions;
-  set_suspended(true, job);
 }
 
 void apply(const ClearPlan& /*clear*/, Job& job) {

@@ -145,6 +145,7 @@ class QueueMaker {
         options_(options),
         menus_(menus),
         room_(snapshot, options.now_steady_s, options.now_wall_s),
+        disruptions_(snapshot, room_.ending().pods()),
         present_(snapshot, *options.catalog),
         quotas_(snapshot) {
     quotas_.charge_released(snapshot);
@@ -242,14 +243,14 @@ class QueueMaker {
     if (!options_.may_stop || !task.plan || !task.job || !task.pods.empty()) return false;
     const auto stays = [](const PodPtr& pod) { return !pod->deleting && !pod->terminal(); };
     return !task.bound.empty() && std::all_of(task.bound.begin(), task.bound.end(), stays) &&
-           Disruptions(snapshot_, room_.ending().pods()).allow(task.bound);
+           disruptions_.allow(task.bound);
   }
 
   // Nobody asks where none waits.
   void foresee_runs() {
     const auto waits = [](const QueueTask& task) { return task.plan == nullptr; };
     if (std::none_of(queue_.tasks_.begin(), queue_.tasks_.end(), waits)) return;
-    other_runs_ = find_other_runs(snapshot_, queue_.pools_, options_);
+    other_runs_ = find_other_runs(snapshot_, queue_.pools_, room_.ending(), options_);
     queue_.runs_of_unknown_length_ = static_cast<std::size_t>(std::count_if(
         other_runs_.begin(), other_runs_.end(), [](const OtherRun& run) { return !run.known; }));
   }
@@ -380,6 +381,7 @@ class QueueMaker {
   const QueueOptions& options_;
   TaskMenus& menus_;
   const RoomTable room_;
+  const Disruptions disruptions_;
   double squared_errors_ = 0;  // of what is predicted of the tasks
   PresentNodes present_;
   std::set<TaskIndex> let_go_;

@@ -179,7 +179,8 @@ class VictimChooser {
         preemptor_(preemptor),
         fit_(snapshot, preemptor, effective_intent(snapshot, preemptor), *options.catalog,
              options.now_steady_s),
-        loss_(snapshot, options.profiles, options.now_wall_s) {}
+        loss_(snapshot, options.predictor ? &options.predictor->profiles() : nullptr,
+              options.now_wall_s) {}
 
   // nullopt: the preemptor cannot use the node.
   std::optional<NodeVictims> choose(const NodeVictims& offered) {

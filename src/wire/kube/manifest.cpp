@@ -135,7 +135,8 @@ Result<TriedManifest> decode_tried(std::string_view text) {
   TriedManifest tried{text_member(answer, "pod"),
                       text_member(answer, "note"),
                       texts_member(answer, "problems"),
-                      {}};
+                      {},
+                      !text_member(answer, "deadline").empty()};
   for (const json& item : answer["items"]) {
     if (!item.is_object()) continue;
     TriedNode node;

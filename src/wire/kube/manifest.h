@@ -37,6 +37,7 @@ struct TriedManifest {
   std::string note;
   std::vector<std::string> problems;
   std::vector<TriedNode> nodes;  // best first
+  bool has_deadline = false;
 };
 Result<TriedManifest> decode_tried(std::string_view json);
 

@@ -9,6 +9,23 @@ constexpr std::string_view kBegin = R"(,"mac":")";
 constexpr std::string_view kEnd = R"("})";
 constexpr std::size_t kCodeSize = 44;  // base64 of 32 bytes
 
+// What a code is over besides the text: one kind of note is never taken for another.
+constexpr std::string_view kPlan = "plan";
+constexpr std::string_view kPreemptions = "preemptions";
+
+std::string seal(const MessageAuthenticator& mac, std::string_view kind, const PlanCarrier& carrier,
+                 std::string_view text) {
+  return with_seal(text,
+                   mac.sign({kind, carrier.key.ns, carrier.key.name, carrier.uid.str(), text}));
+}
+
+template <class Note>
+bool is_sealed(const MessageAuthenticator& mac, std::string_view kind, const PlanCarrier& carrier,
+               const Note& note) {
+  return mac.verify({kind, carrier.key.ns, carrier.key.name, carrier.uid.str(), note.text},
+                    note.code);
+}
+
 }  // namespace
 
 SealedText split_seal(std::string_view annotation) {
@@ -28,25 +45,21 @@ std::string with_seal(std::string_view text, std::string_view code) {
 
 std::string seal_plan(const MessageAuthenticator& mac, const PlanCarrier& carrier,
                       std::string_view text) {
-  return with_seal(text,
-                   mac.sign({"plan", carrier.key.ns, carrier.key.name, carrier.uid.str(), text}));
+  return seal(mac, kPlan, carrier, text);
+}
+
+bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier, const PlanNote& plan) {
+  return is_sealed(mac, kPlan, carrier, plan);
 }
 
 std::string seal_preemptions(const MessageAuthenticator& mac, const PlanCarrier& carrier,
                              std::string_view text) {
-  return with_seal(
-      text, mac.sign({"preemptions", carrier.key.ns, carrier.key.name, carrier.uid.str(), text}));
+  return seal(mac, kPreemptions, carrier, text);
 }
 
 bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier,
              const PreemptionNote& note) {
-  return mac.verify({"preemptions", carrier.key.ns, carrier.key.name, carrier.uid.str(), note.text},
-                    note.code);
-}
-
-bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier, const PlanNote& plan) {
-  return mac.verify({"plan", carrier.key.ns, carrier.key.name, carrier.uid.str(), plan.text},
-                    plan.code);
+  return is_sealed(mac, kPreemptions, carrier, note);
 }
 
 }  // namespace slackline::wire

@@ -15,34 +15,27 @@ Standing standing_of_row(JsonView row) {
   return waits && !row["predictedStart"].present() ? Standing::kUnknown : Standing::kInTime;
 }
 
-Result<JsonView> items_of(JsonDocument& document, std::string_view json) {
-  SLACKLINE_ASSIGN(const JsonView list, document.parse(json));
-  if (!list["items"].is_array())
-    return fail(ErrorCode::kInvalidArgument, "the answer is not a list");
-  return list;
-}
-
 }  // namespace
 
 Result<Standing> standing_in_queue(std::string_view json) {
   JsonDocument document;
-  SLACKLINE_ASSIGN(const JsonView list, items_of(document, json));
+  SLACKLINE_ASSIGN(const JsonView list, document.parse(json));
+  if (!list["items"].is_array())
+    return fail(ErrorCode::kInvalidArgument, "the answer is not a list");
   Standing worst = Standing::kInTime;
   for (const JsonView row : list["items"].items())
     worst = std::max(worst, standing_of_row(row));
   return worst;
 }
 
-Result<Standing> standing_of_manifest(std::string_view json) {
-  JsonDocument document;
-  SLACKLINE_ASSIGN(const JsonView list, items_of(document, json));
+Standing standing_of(const TriedManifest& tried) {
   bool passes = false;
   bool unknown = false;
-  for (const JsonView node : list["items"].items()) {
-    if (!node["passes"].is_true()) continue;
+  for (const TriedNode& node : tried.nodes) {
+    if (!node.passes) continue;
     passes = true;
-    if (!list["deadline"].present() || node["feasible"].is_true()) return Standing::kInTime;
-    unknown = unknown || !node["feasible"].present();
+    if (!tried.has_deadline || node.meets_deadline == "yes") return Standing::kInTime;
+    unknown = unknown || node.meets_deadline.empty();
   }
   return passes && unknown ? Standing::kUnknown : Standing::kTooLate;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "slackline/base/result.h"
+#include "wire/kube/manifest.h"
 
 namespace slackline::wire {
 
@@ -19,7 +20,7 @@ enum class Standing {
 // passed is too late even where no finish is known. kInvalidArgument: not such a list.
 Result<Standing> standing_in_queue(std::string_view json);
 
-// Of POST /v1/scores, if the task started now on the node that suits it best.
-Result<Standing> standing_of_manifest(std::string_view json);
+// If the task started now on the node that suits it best.
+Standing standing_of(const TriedManifest& tried);
 
 }  // namespace slackline::wire

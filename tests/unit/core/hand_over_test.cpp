@@ -20,24 +20,9 @@ class HandOverTest : public testing::Test {
     ASSERT_TRUE(planner.settle(world_, bind));
   }
 
-  int bound(const std::string& job) {
-    int count = 0;
-    for (const auto& [key, pod] : world_.pods())
-      count += pod.bound() && pod.owner && pod.owner->name == job ? 1 : 0;
-    return count;
-  }
-  int lifted() {
-    int count = 0;
-    for (const OwnWrite& write : world_.performed)
-      count += write.is<LiftGate>() ? 1 : 0;
-    return count;
-  }
-  std::vector<std::string> written() const {
-    std::vector<std::string> kinds;
-    for (const OwnWrite& write : world_.performed)
-      kinds.emplace_back(write.word());
-    return kinds;
-  }
+  int bound(const std::string& job) const { return world_.bound(job); }
+  std::int64_t lifted() const { return world_.count_of<LiftGate>(); }
+  std::vector<std::string> written() const { return world_.written(); }
 
   test::HandOverWorld world_;
   test::WorldPlanner planner_{1};

@@ -49,22 +49,9 @@ class PreemptionTest : public testing::Test {
 
   void arrive(JobBuilder job) { world_.add(job.created(world_.now_s())); }
 
-  int bound(const std::string& job = "") {
-    int count = 0;
-    for (const auto& [key, pod] : world_.pods())
-      count += pod.bound() && (job.empty() || pod.owner->name == job) ? 1 : 0;
-    return count;
-  }
-  std::vector<std::string> written() const {
-    std::vector<std::string> kinds;
-    for (const OwnWrite& write : world_.performed)
-      kinds.emplace_back(write.word());
-    return kinds;
-  }
-  std::int64_t stops() const {
-    return std::count_if(world_.performed.begin(), world_.performed.end(),
-                         [](const OwnWrite& write) { return write.is<StopJob>(); });
-  }
+  int bound(const std::string& job = "") const { return world_.bound(job); }
+  std::vector<std::string> written() const { return world_.written(); }
+  std::int64_t stops() const { return world_.count_of<StopJob>(); }
 
   HandOverWorld world_;
   WorldPlanner planner_{1, "default"};

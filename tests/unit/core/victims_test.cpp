@@ -26,11 +26,13 @@ PodBuilder running(const std::string& name, std::int64_t gpus, double for_s = 10
 
 PreemptReply reply(const ClusterSnapshot& cluster, const PodBuilder& preemptor,
                    std::vector<NodeVictims> candidates, bool trusted = true,
-                   const WorkloadProfiles* profiles = nullptr) {
+                   std::shared_ptr<const Predictor> predictor = nullptr) {
   const GpuCatalog catalog = default_gpu_catalog();
-  return choose_victims(
-      cluster, {preemptor.build(), std::move(candidates)},
-      {{.catalog = &catalog, .now_wall_s = kNow_s, .trusted = trusted}, profiles});
+  return choose_victims(cluster, {preemptor.build(), std::move(candidates)},
+                        {{.catalog = &catalog,
+                          .predictor = std::move(predictor),
+                          .now_wall_s = kNow_s,
+                          .trusted = trusted}});
 }
 
 NodeVictims offer(const std::string& node, const std::vector<std::string>& pods,
@@ -42,8 +44,9 @@ NodeVictims offer(const std::string& node, const std::vector<std::string>& pods,
 }
 
 std::vector<Uid> victims(const ClusterSnapshot& cluster, const PodBuilder& preemptor,
-                         const NodeVictims& offered, const WorkloadProfiles* profiles = nullptr) {
-  const auto answer = reply(cluster, preemptor, {offered}, true, profiles);
+                         const NodeVictims& offered,
+                         std::shared_ptr<const Predictor> predictor = nullptr) {
+  const auto answer = reply(cluster, preemptor, {offered}, true, std::move(predictor));
   return answer.nodes.empty() ? std::vector<Uid>{} : answer.nodes[0].victims;
 }
 
@@ -72,14 +75,14 @@ TEST(Victims, AreJudgedByTheirLastCheckpoint) {
 }
 
 TEST(Victims, CostTheRestartThatWasMeasuredToo) {
-  const WorkloadProfiles profiles(
-      {{"slow-to-start", GpuType("K80"), {"S", {1, 1, 0, 0, 1}}, 600, 1, {}, "measured"}});
+  const auto predictor = std::make_shared<const Predictor>(WorkloadProfiles(
+      {{"slow-to-start", GpuType("K80"), {"S", {1, 1, 0, 0, 1}}, 600, 1, {}, "measured"}}));
   PodBuilder slow = running("slow", 2, 60);
   slow.intent().model = "slow-to-start";
   const auto cluster =
       a_cluster().with(a_node("a").of("K80", 4)).with(slow).with(running("old", 2, 300)).build();
   EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"slow"})), ElementsAre(pod_uid("slow")));
-  EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"slow"}), &profiles),
+  EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"slow"}), predictor),
               ElementsAre(pod_uid("old")))
       << "660 seconds against 300";
 }

@@ -16,9 +16,9 @@ Standing in_queue(const std::string& rows) {
 }
 
 Standing of_manifest(const std::string& nodes, const std::string& deadline = "") {
-  const auto standing = standing_of_manifest(format(R"({{{}"items":[{}]}})", deadline, nodes));
-  EXPECT_TRUE(standing) << standing.error().message;
-  return standing.value_or(Standing::kInTime);
+  const auto tried = decode_tried(format(R"({{{}"items":[{}]}})", deadline, nodes));
+  EXPECT_TRUE(tried) << tried.error().message;
+  return standing_of(tried.value_or(TriedManifest()));
 }
 
 TEST(Standing, OfATaskInTheQueue) {
@@ -56,7 +56,8 @@ TEST(Standing, OfAManifestIsThatOfTheBestNode) {
 TEST(Standing, IsReadFromListsOnly) {
   EXPECT_FALSE(standing_in_queue("{}"));
   EXPECT_FALSE(standing_in_queue("no JSON"));
-  EXPECT_FALSE(standing_of_manifest(R"({"items":7})"));
+  EXPECT_FALSE(standing_in_queue(R"({"items":7})"));
+  EXPECT_FALSE(decode_tried(R"({"items":7})"));
 }
 
 }  // namespace

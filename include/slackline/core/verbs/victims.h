@@ -23,13 +23,12 @@
 #include "slackline/core/cluster/situation.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/snapshot.h"
-#include "slackline/model/workload.h"
 
 namespace slackline::core {
 
+// Without a predictor the start-up of victims is not counted.
 struct PreemptOptions : Situation {
-  const WorkloadProfiles* profiles = nullptr;  // start-up of victims; null: it is not counted
-  StopAsked stop{};                            // asked before every node
+  StopAsked stop{};  // asked before every node
 };
 
 // A subset of the offered nodes in their order; every returned node has at least one victim, sorted
