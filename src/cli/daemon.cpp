@@ -26,7 +26,7 @@
 #include "control/learn/runs.h"
 #include "control/plan/plan_doubts.h"
 #include "control/plan/shadow_planner.h"
-#include "control/query/book_keeper.h"
+#include "control/query/forecast_keeper.h"
 #include "control/query/gpu_meters.h"
 #include "control/query/health.h"
 #include "control/query/queries.h"
@@ -78,7 +78,7 @@ struct Daemon::Parts {
   std::unique_ptr<control::Queries> queries;
   Published<control::PlannerView> no_planner;  // the view of nobody
   Published<control::WrittenBook> books;
-  std::unique_ptr<control::BookKeeper> keeper;
+  std::unique_ptr<control::ForecastKeeper> keeper;
   std::unique_ptr<control::ShadowPlanner> shadow;  // null in active mode
   std::unique_ptr<control::QueueQuery> queue;
   std::unique_ptr<control::Health> health;
@@ -139,7 +139,7 @@ Status Daemon::Parts::open_models() {
   runs = std::make_unique<control::Runs>(
       decisions.catalog, models->known(),
       [to = models.get()](FinishedRun run) { to->record_run(std::move(run)); });
-  runs->tell(outcomes);
+  runs->set_listener(outcomes);
   observers = std::make_unique<cluster::Observers>(
       std::vector<cluster::ClusterObserver*>{log.get(), runs.get(), &doubts});
   return {};
@@ -183,11 +183,11 @@ Status Daemon::Parts::lay_routes() {
   const control::PlannerOptions planning{
       .catalog = configuration.gpus, .settings = &settings, .leader = {}, .stock_waits = !planner};
   const Published<control::PlannerView>& view = planner ? planner->view() : no_planner;
-  const auto tell = [this](TaskEvent event) {
-    return planner && planner->actuator().tell(std::move(event));
+  const auto post = [this](TaskEvent event) {
+    return planner && planner->actuator().add_event(std::move(event));
   };
-  keeper = std::make_unique<control::BookKeeper>(planning, known, *source, view, books, tell,
-                                                 metrics, system_clock());
+  keeper = std::make_unique<control::ForecastKeeper>(planning, known, *source, view, books, post,
+                                                     metrics, system_clock());
   if (!planner)
     shadow = std::make_unique<control::ShadowPlanner>(planning, known, *source, *log, metrics,
                                                       system_clock());
@@ -228,7 +228,7 @@ void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerS
 // What waits while nobody leads; a dump has no leader.
 std::function<std::string()> Daemon::Parts::unled() const {
   if (planner) return [this] { return planner->unled(*source->snapshot()); };
-  if (returns) return [this] { return returns->told(); };
+  if (returns) return [this] { return returns->status(); };
   return {};
 }
 

@@ -27,7 +27,7 @@ class ReturnService {
   // Finishes what is under way.
   void stop();
   // What waits while nobody leads.
-  std::string told() const { return return_->told(); }
+  std::string status() const { return return_->status(); }
 
  private:
   ReturnService() = default;

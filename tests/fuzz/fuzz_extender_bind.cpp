@@ -9,7 +9,7 @@ using namespace slackline::fuzz;
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static wire::ExtenderCodec codec(default_gpu_catalog());
   const std::string_view text = text_of(data, size);
-  if (const auto truth = wire::decode_pod_truth(text))
+  if (const auto truth = wire::decode_pod_binding(text))
     require(!truth->uid.empty(), "a pod's truth has a uid");
   const auto decoded = codec.decode_bind(text);
   if (!decoded || !decoded->refusal.empty()) return 0;

@@ -93,7 +93,7 @@ class RandomDump {
   }
 
   // The annotations of a managed task.
-  std::string wishes() {
+  std::string desired() {
     std::string text = R"("slackline.dev/x":"")";
     const auto add = [&](std::string_view key, std::string_view value) {
       text += format(R"(,"slackline.dev/{}":"{}")", key, value);
@@ -131,7 +131,7 @@ class RandomDump {
         R"("template":{{"metadata":{{"labels":{{"slackline.dev/managed":"true"}}}},"spec":{{{}}}}}}},)"
         R"("status":{{"succeeded":{},"active":{},)"
         R"("conditions":[{{"type":"Suspended","status":"{}"}}]}}}})",
-        own, own, wishes(), suspended, coin() ? "Indexed" : "NonIndexed", pods,
+        own, own, desired(), suspended, coin() ? "Indexed" : "NonIndexed", pods,
         coin() ? pods : count(), container(), coin() ? "0" : count(), coin() ? "0" : count(),
         suspended ? "True" : "False");
   }
@@ -149,7 +149,7 @@ class RandomDump {
     return format(
         R"({{"kind":"Pod","metadata":{{"name":"{}","namespace":"d","uid":"{}",{}"labels":{{{}}},)"
         R"("annotations":{{{}}}}},"spec":{{{}{}"priority":{},{}}},"status":{{{}}}}})",
-        own, own, owner, labels, wishes(), bound ? format(R"("nodeName":"{}",)", name("n")) : "",
+        own, own, owner, labels, desired(), bound ? format(R"("nodeName":"{}",)", name("n")) : "",
         coin() ? R"("schedulingGates":[{"name":"slackline.dev/queue"}],)" : "", below(8),
         container(), coin() ? format(R"("nominatedNodeName":"{}")", name("n")) : "");
   }

@@ -25,10 +25,10 @@ int gpus_of(const SlotLayout& layout, const Slots& slots) {
 }
 
 // Over all sets of `count` free slots.
-int fewest_gpus(const SlotLayout& layout, unsigned told, int count) {
+int fewest_gpus(const SlotLayout& layout, unsigned named, int count) {
   int fewest = layout.slots + 1;
   for (unsigned set = 0; set < 1U << layout.slots; ++set) {
-    if ((set & told) != 0 || __builtin_popcount(set) != count) continue;
+    if ((set & named) != 0 || __builtin_popcount(set) != count) continue;
     Slots slots;
     for (int slot = 0; slot < layout.slots; ++slot)
       if ((set >> slot & 1U) != 0) slots.push_back(slot);
@@ -41,23 +41,23 @@ TEST(SlotsProperty, AreFreeAndOnAsFewGpusAsPossible) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
     const SlotLayout layout{1 + draw(random, 9), 1 + draw(random, 5)};
-    const auto told = static_cast<unsigned>(draw(random, 1 << layout.slots));
+    const auto named = static_cast<unsigned>(draw(random, 1 << layout.slots));
     SlotsInUse in_use;
     for (int slot = 0; slot < layout.slots; ++slot)
-      if ((told >> slot & 1U) != 0) in_use.told.push_back(slot);
-    std::shuffle(in_use.told.begin(), in_use.told.end(), random);
-    const int free = layout.slots - __builtin_popcount(told);
+      if ((named >> slot & 1U) != 0) in_use.named.push_back(slot);
+    std::shuffle(in_use.named.begin(), in_use.named.end(), random);
+    const int free = layout.slots - __builtin_popcount(named);
     const int count = 1 + draw(random, layout.slots);
     const auto chosen = choose_slots(layout, in_use, count);
     ASSERT_EQ(chosen.has_value(), count <= free);
     if (!chosen) continue;
     ASSERT_EQ(chosen->size(), static_cast<std::size_t>(count));
     for (const int slot : *chosen)
-      ASSERT_EQ(told >> slot & 1U, 0U);
+      ASSERT_EQ(named >> slot & 1U, 0U);
     ASSERT_TRUE(std::adjacent_find(chosen->begin(), chosen->end(), std::greater_equal<>()) ==
                 chosen->end());
-    ASSERT_EQ(gpus_of(layout, *chosen), fewest_gpus(layout, told, count));
-    std::shuffle(in_use.told.begin(), in_use.told.end(), random);
+    ASSERT_EQ(gpus_of(layout, *chosen), fewest_gpus(layout, named, count));
+    std::shuffle(in_use.named.begin(), in_use.named.end(), random);
     ASSERT_EQ(choose_slots(layout, in_use, count), chosen) << "whatever the order";
   }
 }

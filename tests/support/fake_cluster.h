@@ -36,8 +36,8 @@ class FakeWriter final : public cluster::ClusterWriter {
   std::function<Status(const cluster::BindingOrder&)> on_bind = [](const auto&) {
     return Status();
   };
-  std::function<Result<PodTruth>()> on_read = [] {
-    return Result<PodTruth>(fail(ErrorCode::kNotFound, "no such pod"));
+  std::function<Result<PodBinding>()> on_read = [] {
+    return Result<PodBinding>(fail(ErrorCode::kNotFound, "no such pod"));
   };
   std::function<Result<std::string>(const OwnWrite&)> on_write = [](const auto&) {
     return Result<std::string>("1");
@@ -53,7 +53,7 @@ class FakeWriter final : public cluster::ClusterWriter {
   Result<std::string> write(const OwnWrite& write) override { return on_write(write); }
   std::function<Status(const TaskEvent&)> on_post = [](const auto&) { return Status(); };
   Status post(const TaskEvent& event) override { return on_post(event); }
-  Result<PodTruth> read_pod(const ObjectKey&, double timeout_s) override {
+  Result<PodBinding> read_pod(const ObjectKey&, double timeout_s) override {
     timeouts_s.push_back(timeout_s);
     return on_read();
   }

@@ -38,10 +38,10 @@ ApiFailure failure_of(int status, std::string_view body, double retry_after_s) {
                      .reason = "",
                      .message = "",
                      .retry_after_s = retry_after_s};
-  if (const auto told = wire::decode_status(body)) {
-    failure.reason = told->reason;
-    failure.message = printable(told->message, 512);
-    if (failure.retry_after_s <= 0) failure.retry_after_s = told->retry_after_s;
+  if (const auto answer = wire::decode_status(body)) {
+    failure.reason = answer->reason;
+    failure.message = printable(answer->message, 512);
+    if (failure.retry_after_s <= 0) failure.retry_after_s = answer->retry_after_s;
   } else {
     failure.message = printable(body, 200);  // a proxy's page, for example
   }

@@ -102,11 +102,11 @@ Result<ExecSpec> read_exec(JsonView exec, JsonView cluster, std::string_view fol
     spec.environment.emplace_back(name, variable["value"].text());
   }
   spec.install_hint = printable(exec["installHint"].text(), 2000);
-  std::optional<wire::ExecCluster> told;
+  std::optional<wire::ExecCluster> given;
   if (exec["provideClusterInfo"].is_true()) {
-    SLACKLINE_ASSIGN(told, read_cluster(cluster, endpoint));
+    SLACKLINE_ASSIGN(given, read_cluster(cluster, endpoint));
   }
-  const wire::ExecCluster* known = told ? &*told : nullptr;
+  const wire::ExecCluster* known = given ? &*given : nullptr;
   spec.info = wire::encode_exec_info(spec.api_version, false, known);
   spec.info_at_terminal = wire::encode_exec_info(spec.api_version, true, known);
   return spec;

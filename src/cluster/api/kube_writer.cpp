@@ -85,13 +85,13 @@ class KubeWriter final : public ClusterWriter {
     return {};
   }
 
-  Result<PodTruth> read_pod(const ObjectKey& pod, double timeout_s) override {
+  Result<PodBinding> read_pod(const ObjectKey& pod, double timeout_s) override {
     net::HttpRequest request;
     SLACKLINE_ASSIGN(request.url, pod_path(pod));
     request.timeout_s = timeout_s;
     const auto answer = client_.send(std::move(request));
     if (!answer) return fail(answer.error().error().with_context(format("reading {}", pod.str())));
-    SLACKLINE_ASSIGN(PodTruth truth, wire::decode_pod_truth(answer->body));
+    SLACKLINE_ASSIGN(PodBinding truth, wire::decode_pod_binding(answer->body));
     if (auto whole = wire::KubeDecoder(catalog_).whole_pod(answer->body))
       truth.pod = std::make_shared<const Pod>(*std::move(whole));
     return truth;

@@ -50,10 +50,10 @@ void Cache::upsert(KubeObject object) {
     }
     changed();
   }
-  tell(news);
+  report(news);
 }
 
-void Cache::tell(const News& news) const {
+void Cache::report(const News& news) const {
   if (observer_ == nullptr) return;
   if (news.bound) observer_->on_pod_bound(*news.bound, clock_.wall_s());
   if (news.running) observer_->on_pod_running(*news.running);
@@ -70,7 +70,7 @@ void Cache::tell(const News& news) const {
 void Cache::remove(const KubeObject& object) {
   News news;
   remove(object, news);
-  tell(news);
+  report(news);
 }
 
 void Cache::remove(const KubeObject& object, News& news) {
@@ -109,7 +109,7 @@ void Cache::finish_relist(KubeKind kind) {
     if (first && kind == KubeKind::kPriorityClass) judge_jobs_anew("", due_for_news(), news);
     changed();
   }
-  tell(news);
+  report(news);
 }
 
 void Cache::put(Node node) {

@@ -108,7 +108,7 @@ class Cache {
   void lose_pod(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_job(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void sweep(wire::KubeKind kind, News& news) SLACKLINE_REQUIRES(mutex_);
-  void tell(const News& news) const;
+  void report(const News& news) const;
 
   void attach(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
   void detach(const Pod& pod) SLACKLINE_REQUIRES(mutex_);

@@ -67,7 +67,7 @@ void Cache::judge_anew() {
     judge_anew("", due_for_news(), news);
     changed();
   }
-  tell(news);
+  report(news);
 }
 
 void Cache::judge_anew(const std::string& ns, double due_s, News& news) {

@@ -62,7 +62,9 @@ class KubeSource final : public ClusterSource {
     publisher_.join();
   }
 
-  void on_publish(std::function<void()> told) override { publisher_.on_publish(std::move(told)); }
+  void on_publish(std::function<void()> callback) override {
+    publisher_.on_publish(std::move(callback));
+  }
   SnapshotPtr snapshot() const override { return cache_.snapshot(); }
   std::optional<ListTimes> pods_listed() const override {
     return reflectors_[index_of(wire::KubeKind::kPod)]->listed();

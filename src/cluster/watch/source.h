@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "message/pod_truth.h"
+#include "message/pod_binding.h"
 #include "message/task_event.h"
 #include "slackline/base/result.h"
 #include "slackline/model/ids.h"
@@ -47,7 +47,7 @@ class ClusterSource {
   // Reads its file again soon, whether or not it has changed; no effect on a watch.
   virtual void reload() {}
   // Called on the source's thread after each publication; must not block. Before start().
-  virtual void on_publish(std::function<void()> /*told*/) {}
+  virtual void on_publish(std::function<void()> /*callback*/) {}
   // Never null: before the first sync an empty snapshot with synced = false.
   virtual SnapshotPtr snapshot() const = 0;
   virtual CacheHealth health() const = 0;
@@ -84,7 +84,7 @@ class ClusterWriter {
   // kTimeout: may have happened.
   virtual Status bind(const BindingOrder& order, double timeout_s) = 0;
   // GET the pod, uncached, for at most this time. kNotFound when it is gone.
-  virtual Result<PodTruth> read_pod(const ObjectKey& pod, double timeout_s) = 0;
+  virtual Result<PodBinding> read_pod(const ObjectKey& pod, double timeout_s) = 0;
 };
 
 }  // namespace slackline::cluster

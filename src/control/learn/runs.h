@@ -89,7 +89,7 @@ class Runs final : public cluster::ClusterObserver {
   Runs(const GpuCatalog& catalog, const Published<Known>& known, Record record,
        const Clock& clock = system_clock());
   // Before the source starts; it outlives this.
-  void tell(Listener& listener) { listener_ = &listener; }
+  void set_listener(Listener& listener) { listener_ = &listener; }
   // Where node types are looked up. Before the source starts.
   void follow(const cluster::ClusterSource& source) { source_ = &source; }
 

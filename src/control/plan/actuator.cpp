@@ -176,7 +176,7 @@ void Actuator::tell_of(const OwnWrite& write) {
         .counter("slackline_lost_gpu_seconds_total",
                  "GPU time of stopped tasks that no checkpoint keeps.")
         .add(stop->lost_gpu_s);
-  events_.tell(*std::move(event));
+  events_.add(*std::move(event));
 }
 
 // The gates of a task that go in two rounds are one release.

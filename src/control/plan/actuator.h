@@ -40,7 +40,7 @@ class Actuator {
 
   // Told of every write that the API server has taken, on the writer's thread; must not block.
   // Before start().
-  void on_written(std::function<void(const OwnWrite&)> told) { written_ = std::move(told); }
+  void on_written(std::function<void(const OwnWrite&)> callback) { written_ = std::move(callback); }
 
   void start();
   // What is under way is finished, what waits is given up.
@@ -61,7 +61,7 @@ class Actuator {
   // The snapshot is `snapshot` itself where there is nothing to lay over it.
   Overlay overlaid(const SnapshotPtr& snapshot);
   // An Event beside those of writes; false: refused (event_post.h).
-  bool tell(TaskEvent event) { return events_.tell(std::move(event)); }
+  bool add_event(TaskEvent event) { return events_.add(std::move(event)); }
   // Nothing of an earlier term is under way any more: forgets it.
   void forget();
 

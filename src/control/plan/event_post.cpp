@@ -32,7 +32,7 @@ void EventPost::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool EventPost::tell(TaskEvent event) {
+bool EventPost::add(TaskEvent event) {
   const std::string reason = event.reason;
   const bool taken = queue(std::move(event));
   if (!taken) count(reason, "refused");

@@ -43,7 +43,7 @@ class EventPost {
   void join();
 
   // Count and times are filled in. False: refused.
-  bool tell(TaskEvent event);
+  bool add(TaskEvent event);
 
   // Posts the Event that has waited longest, on the caller's thread; for tests that start none.
   // False: no Event waits.

@@ -31,7 +31,7 @@ std::size_t ReturnToScheduler::look() {
   const core::HeldBack held = core::held_back(*snapshot);
   if (!held.any() && (actuator_ == nullptr || core::return_to_scheduler(*snapshot).empty())) {
     returning_ = false;
-    tell("");
+    report("");
     return 0;
   }
   const Result<cluster::LeaseSight> sight = look_();
@@ -41,7 +41,7 @@ std::size_t ReturnToScheduler::look() {
                                       "tasks wait for Slackline, and the Lease that tells whether "
                                       "a planner runs cannot be read; see `slackline release`"}});
   if (!sight) return 0;
-  tell(sight->lost() ? unled_text(held) : "");
+  report(sight->lost() ? unled_text(held) : "");
   return return_now(*sight);
 }
 
@@ -58,14 +58,14 @@ std::size_t ReturnToScheduler::return_now(const cluster::LeaseSight& sight) {
   return actuator_->perform(std::move(writes));
 }
 
-std::string ReturnToScheduler::told() const {
+std::string ReturnToScheduler::status() const {
   MutexLock lock(mutex_);
-  return told_;
+  return status_;
 }
 
-void ReturnToScheduler::tell(std::string text) {
+void ReturnToScheduler::report(std::string text) {
   MutexLock lock(mutex_);
-  told_ = std::move(text);
+  status_ = std::move(text);
 }
 
 }  // namespace slackline::control

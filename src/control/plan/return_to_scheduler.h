@@ -8,7 +8,7 @@
 // Several replicas may do it at once: each write tests what it was decided on.
 //
 // Thread-safety: start() once, then stop() and join(), with one thread of its own between them;
-// told() at any time.
+// status() at any time.
 #pragma once
 
 #include <string>
@@ -38,11 +38,11 @@ class ReturnToScheduler {
   std::size_t look();
 
   // What waits while nobody leads, for people; empty where all is well.
-  std::string told() const;
+  std::string status() const;
 
  private:
   std::size_t return_now(const cluster::LeaseSight& sight);
-  void tell(std::string text);
+  void report(std::string text);
 
   const cluster::ClusterSource& source_;
   Actuator* const actuator_;
@@ -50,7 +50,7 @@ class ReturnToScheduler {
   bool returning_ = false;  // said once, like the failure
   obs::SaidOnce failures_;
   mutable Mutex mutex_;
-  std::string told_ SLACKLINE_GUARDED_BY(mutex_);
+  std::string status_ SLACKLINE_GUARDED_BY(mutex_);
   Worker worker_;  // last: its thread ends first
 };
 

@@ -14,67 +14,70 @@ std::string place_of(const PlanNote& plan) {
                 plan.id);
 }
 
-// What to tell of each kind; nullopt: nothing.
-struct Told {
+// The Event of each kind; nullopt: nothing.
+struct EventText {
   bool warning = false;
   std::string_view reason;
   std::string message;
 };
 
-std::optional<Told> planned(const PlanNote& plan, const Decision& decision) {
-  if (decision.verb != Verb::kMove) return Told{false, reason::kPlanned, place_of(plan)};
-  if (decision.reason == reason::kDeviated) return Told{true, reason::kDeviated, place_of(plan)};
-  return Told{true, reason::kDeviated, format("{}: now {}", decision.reason, place_of(plan))};
+std::optional<EventText> planned(const PlanNote& plan, const Decision& decision) {
+  if (decision.verb != Verb::kMove) return EventText{false, reason::kPlanned, place_of(plan)};
+  if (decision.reason == reason::kDeviated)
+    return EventText{true, reason::kDeviated, place_of(plan)};
+  return EventText{true, reason::kDeviated, format("{}: now {}", decision.reason, place_of(plan))};
 }
 
-std::optional<Told> unplanned(const Decision& decision) {
+std::optional<EventText> unplanned(const Decision& decision) {
   if (decision.reason != reason::kPlanDisbelieved) return std::nullopt;
-  return Told{true, decision.reason,
-              "the annotation slackline.dev/plan was removed: Slackline did not write it for this "
-              "object, or the plan had ended"};
+  return EventText{
+      true, decision.reason,
+      "the annotation slackline.dev/plan was removed: Slackline did not write it for this "
+      "object, or the plan had ended"};
 }
 
-struct Teller {
+struct EventWriter {
   const Decision& decision;
 
-  std::optional<Told> operator()(const ReleaseJob& kind) const {
+  std::optional<EventText> operator()(const ReleaseJob& kind) const {
     return planned(*kind.plan, decision);
   }
-  std::optional<Told> operator()(const PlanPod& kind) const {
+  std::optional<EventText> operator()(const PlanPod& kind) const {
     return planned(*kind.plan, decision);
   }
-  std::optional<Told> operator()(const ClearPlan&) const { return unplanned(decision); }
-  std::optional<Told> operator()(const UnplanPod&) const { return unplanned(decision); }
-  std::optional<Told> operator()(const SuspendJob&) const {
+  std::optional<EventText> operator()(const ClearPlan&) const { return unplanned(decision); }
+  std::optional<EventText> operator()(const UnplanPod&) const { return unplanned(decision); }
+  std::optional<EventText> operator()(const SuspendJob&) const {
     const ReasonFact* fact = find_reason(decision.reason);
-    return Told{true, decision.reason,
-                format("{}; suspended again, it waits in the queue and backs off for a while",
-                       fact != nullptr ? fact->meaning : decision.reason)};
+    return EventText{true, decision.reason,
+                     format("{}; suspended again, it waits in the queue and backs off for a while",
+                            fact != nullptr ? fact->meaning : decision.reason)};
   }
-  std::optional<Told> operator()(const StopJob& kind) const {
-    return Told{
+  std::optional<EventText> operator()(const StopJob& kind) const {
+    return EventText{
         true, decision.reason,
         format("stopped so that {} can start: its checkpoints keep {:.0f} % of its work, "
                "and it waits in the queue; stopped {} times so far",
                kind.asker.str(), 100 * (1 - kind.preemptions->left), kind.preemptions->count)};
   }
-  std::optional<Told> operator()(const LiftGate& kind) const {
+  std::optional<EventText> operator()(const LiftGate& kind) const {
     if (!kind.releases) return std::nullopt;
-    return Told{false, reason::kReleased,
-                "its pods are nominated, and kube-scheduler may bind them"};
+    return EventText{false, reason::kReleased,
+                     "its pods are nominated, and kube-scheduler may bind them"};
   }
-  std::optional<Told> operator()(const OpenJob&) const { return std::nullopt; }
-  std::optional<Told> operator()(const Nominate&) const { return std::nullopt; }
-  std::optional<Told> operator()(const ClearNomination&) const { return std::nullopt; }
-  std::optional<Told> operator()(const NarrowPod&) const { return std::nullopt; }
+  std::optional<EventText> operator()(const OpenJob&) const { return std::nullopt; }
+  std::optional<EventText> operator()(const Nominate&) const { return std::nullopt; }
+  std::optional<EventText> operator()(const ClearNomination&) const { return std::nullopt; }
+  std::optional<EventText> operator()(const NarrowPod&) const { return std::nullopt; }
 };
 
 }  // namespace
 
 std::optional<TaskEvent> event_of(const OwnWrite& write) {
-  const auto told = std::visit(
-      [&](const auto& group) { return std::visit(Teller{write.decision}, group); }, write.change);
-  if (!told) return std::nullopt;
+  const auto text =
+      std::visit([&](const auto& group) { return std::visit(EventWriter{write.decision}, group); },
+                 write.change);
+  if (!text) return std::nullopt;
   TaskEvent event;
   event.kind = write.of_job() ? "Job" : "Pod";
   event.object = write.target.key;
@@ -84,9 +87,9 @@ std::optional<TaskEvent> event_of(const OwnWrite& write) {
     event.object.name = lift->releases->name;
     event.uid = lift->releases->uid;
   }
-  event.reason = told->reason;
-  event.message = told->message;
-  event.warning = told->warning;
+  event.reason = text->reason;
+  event.message = text->message;
+  event.warning = text->warning;
   return event;
 }
 

@@ -15,16 +15,16 @@ std::vector<double> error_bounds_s() {
 
 void ForecastScores::score(const QueueSight& sight, const core::ForecastBook& book) {
   for (const core::RealEvent& event : runs_.observe(*sight.snapshot, sight.now_s)) {
-    const auto at = told_.find(event.job);
-    if (at == told_.end()) continue;
-    const Told& told = at->second;
+    const auto at = first_.find(event.job);
+    if (at == first_.end()) continue;
+    const FirstForecast& first = at->second;
     const core::RealRun& run = *runs_.find(event.job);
-    if (event.change == core::RealChange::kStarted && told.start_s && !run.began_unseen)
-      compare(told.queue, "start", *told.start_s, *run.started_s);
-    if (event.change == core::RealChange::kEnded && told.finish_s && run.succeeded)
-      compare(told.queue, "finish", *told.finish_s, *run.ended_s);
+    if (event.change == core::RealChange::kStarted && first.start_s && !run.began_unseen)
+      compare(first.queue, "start", *first.start_s, *run.started_s);
+    if (event.change == core::RealChange::kEnded && first.finish_s && run.succeeded)
+      compare(first.queue, "finish", *first.finish_s, *run.ended_s);
     if (event.change == core::RealChange::kEnded || event.change == core::RealChange::kGone)
-      told_.erase(at);
+      first_.erase(at);
   }
   keep(sight, book);
 }
@@ -36,24 +36,24 @@ void ForecastScores::keep(const QueueSight& sight, const core::ForecastBook& boo
     if (run == nullptr || run->ended_s) continue;
     const core::Forecast* forecast = book.find(name_of(task));
     if (forecast == nullptr) continue;
-    Told& told = told_[task.uid];
-    told.queue = queue_of(*task.intent, task.key.ns);
-    if (!told.start_s && !task.plan) told.start_s = forecast->start_s;
-    if (!told.finish_s && task.length_known) told.finish_s = forecast->finish_s;
+    FirstForecast& first = first_[task.uid];
+    first.queue = queue_of(*task.intent, task.key.ns);
+    if (!first.start_s && !task.plan) first.start_s = forecast->start_s;
+    if (!first.finish_s && task.length_known) first.finish_s = forecast->finish_s;
   }
 }
 
-void ForecastScores::compare(const std::string& queue, const char* of, const core::Quantiles& told,
+void ForecastScores::compare(const std::string& queue, const char* of, const core::Quantiles& first,
                              double happened_s) {
   const std::string label = queues_.admit(queue);
-  if (std::isfinite(told.p50()))
+  if (std::isfinite(first.p50()))
     metrics_
         .histogram("slackline_forecast_error_seconds",
                    "Actual time minus the median of the first forecast.", error_bounds_s(),
                    {{"queue", label}, {"of", of}})
-        .observe(happened_s - told.p50());
+        .observe(happened_s - first.p50());
   const bool held =
-      happened_s >= told.p10() - kForgiven_s && happened_s <= told.p90() + kForgiven_s;
+      happened_s >= first.p10() - kForgiven_s && happened_s <= first.p90() + kForgiven_s;
   metrics_
       .counter("slackline_forecast_intervals_total",
                "Intervals from p10 to p90 of the first forecasts, by whether they contained the "

@@ -32,24 +32,25 @@ class ForecastScores {
   explicit ForecastScores(obs::MetricsRegistry& metrics)
       : metrics_(metrics), queues_(kMostScoredQueues) {}
 
-  // Compares what has happened with what was told before, and then keeps what `book` tells first.
+  // Compares what has happened with the first forecast of each, then keeps the first forecasts of
+  // `book`.
   void score(const QueueSight& sight, const core::ForecastBook& book);
 
  private:
-  struct Told {
+  struct FirstForecast {
     std::string queue;
     std::optional<core::Quantiles> start_s;
     std::optional<core::Quantiles> finish_s;
   };
 
   void keep(const QueueSight& sight, const core::ForecastBook& book);
-  void compare(const std::string& queue, const char* of, const core::Quantiles& told,
+  void compare(const std::string& queue, const char* of, const core::Quantiles& first,
                double happened_s);
 
   obs::MetricsRegistry& metrics_;
   obs::BoundedNames queues_;
   core::RealRuns runs_;
-  std::unordered_map<Uid, Told> told_;  // of Jobs that have not ended
+  std::unordered_map<Uid, FirstForecast> first_;  // of Jobs that have not ended
 };
 
 }  // namespace slackline::control

@@ -120,8 +120,8 @@ class RowMaker {
 
   // The plan of now starts it: in no future it waits.
   bool starts_at_once(const core::QueueTask& task) const {
-    const core::Forecast* told = book_.find(name_of(task));
-    return told != nullptr && told->start_s.p90() <= book_.made_s();
+    const core::Forecast* forecast = book_.find(name_of(task));
+    return forecast != nullptr && forecast->start_s.p90() <= book_.made_s();
   }
 
   const PlannerView::Backoff* backoff_of(const Uid& uid) const {
@@ -164,16 +164,16 @@ class RowMaker {
       row.forecast = reason::kNever;
       return;
     }
-    const core::Forecast* told = book_.find(name_of(task));
-    if (told == nullptr) {
+    const core::Forecast* forecast = book_.find(name_of(task));
+    if (forecast == nullptr) {
       const bool in_play = queue_.state().progress(index).phase == core::TaskPhase::kWaiting;
       if (in_play) row.forecast = reason::kNotInBook;
       return;
     }
-    row.start_s = within_horizon(told->start_s.p50());
-    row.start_p90_s = within_horizon(told->start_s.p90());
-    row.finish_s = within_horizon(told->finish_s.p50());
-    row.finish_p90_s = within_horizon(told->finish_s.p90());
+    row.start_s = within_horizon(forecast->start_s.p50());
+    row.start_p90_s = within_horizon(forecast->start_s.p90());
+    row.finish_s = within_horizon(forecast->finish_s.p50());
+    row.finish_p90_s = within_horizon(forecast->finish_s.p90());
     if (!row.start_s || !row.finish_s) row.forecast = reason::kBeyondHorizon;
     if (!task.length_known) {
       row.finish_s = row.finish_p90_s = std::nullopt;

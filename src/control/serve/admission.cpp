@@ -58,18 +58,18 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
                                    const AdmissionFacts& facts) {
   AdmissionDecision decision;
   const bool mutates = stage == AdmissionStage::kMutate;
-  AdmissionChanges wishes = wishes_for(review, facts);
-  if (!mutates || carries_proof(review, facts)) wishes.admitted.reset();
+  AdmissionChanges desired = desired_changes(review, facts);
+  if (!mutates || carries_proof(review, facts)) desired.admitted.reset();
   // An update is judged as it will be stored, after Slackline's own change of it.
   if (creates(review) || !mutates) {
-    const std::vector<Refusal> refusals = find_refusals(review, facts, wishes);
+    const std::vector<Refusal> refusals = find_refusals(review, facts, desired);
     if (!refusals.empty()) {
       decision.refusal = joined(refusals);
       return decision;
     }
   }
   if (mutates) {
-    decision.changes = changes_of(review, wishes);
+    decision.changes = changes_of(review, desired);
     if (decision.changes.suspend && !creates(review))
       decision.warnings.push_back(stays_queued(review));
     if (!creates(review) && was_leaving(decision.changes))

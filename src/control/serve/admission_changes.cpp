@@ -51,8 +51,8 @@ std::optional<core::ReferenceRun> reference_run(const TaskIntent& intent, const 
 }
 
 // The promise by delay or class, with its origin.
-void wish_promise(Labels& annotations, TaskIntent intent, const Resources& of_pod, double created_s,
-                  const AdmissionFacts& facts) {
+void set_promise(Labels& annotations, TaskIntent intent, const Resources& of_pod, double created_s,
+                 const AdmissionFacts& facts) {
   intent.deadline_s.reset();
   const auto run = reference_run(intent, of_pod, facts);
   const auto promise_s =
@@ -67,27 +67,27 @@ void wish_promise(Labels& annotations, TaskIntent intent, const Resources& of_po
                    format_duration(run->lat_s), run->gpu_type.str(), to_string(run->source)));
 }
 
-void wish_deadline(Labels& annotations, const TaskIntent& intent, const Resources& of_pod,
-                   const AdmissionFacts& facts) {
-  if (!intent.deadline_s) wish_promise(annotations, intent, of_pod, facts.now_wall_s, facts);
+void set_deadline(Labels& annotations, const TaskIntent& intent, const Resources& of_pod,
+                  const AdmissionFacts& facts) {
+  if (!intent.deadline_s) set_promise(annotations, intent, of_pod, facts.now_wall_s, facts);
 }
 
-AdmissionChanges wishes_for_new(const ReviewedJob& job, const AdmissionFacts& facts) {
-  AdmissionChanges wishes;
-  if (!is_queued(job)) return wishes;
+AdmissionChanges desired_for_new(const ReviewedJob& job, const AdmissionFacts& facts) {
+  AdmissionChanges desired;
+  if (!is_queued(job)) return desired;
   const TaskIntent intent = job.job.intent ? *job.job.intent : TaskIntent();
-  wishes.suspend = true;
-  set(wishes.annotations, contract::kSuspendedBy, std::string(contract::kSuspendedByUs));
-  wish_deadline(wishes.annotations, intent, job.job.pod_requests, facts);
-  set(wishes.template_labels, contract::kManagedLabel, "true");
-  wishes.scheduler_name = facts.scheduler_name;
+  desired.suspend = true;
+  set(desired.annotations, contract::kSuspendedBy, std::string(contract::kSuspendedByUs));
+  set_deadline(desired.annotations, intent, job.job.pod_requests, facts);
+  set(desired.template_labels, contract::kManagedLabel, "true");
+  desired.scheduler_name = facts.scheduler_name;
   if (shape_is_chosen(intent)) {
     const std::string resource = core::primary_gpu_resource(job.job.pod_requests);
-    set_shape(wishes.template_annotations, job.job.is_gang() ? job.job.parallelism : 1,
+    set_shape(desired.template_annotations, job.job.is_gang() ? job.job.parallelism : 1,
               job.job.pod_requests.gpu_count(resource));
-    wishes.env = shape_variables();
+    desired.env = shape_variables();
   }
-  return wishes;
+  return desired;
 }
 
 // A deadline follows its class or its delay when those are changed. One that people wrote wins over
@@ -104,17 +104,17 @@ bool moves_promise(const ReviewedJob& job, const ReviewedJob& old) {
 
 // A manifest can be applied again: the scheduler that Slackline set stays, its label, and the place
 // in the queue.
-AdmissionChanges wishes_for_changed(const ReviewedJob& job, const ReviewedJob& old,
-                                    const AdmissionFacts& facts) {
-  AdmissionChanges wishes;
-  if (!is_in_care(old)) return wishes;
+AdmissionChanges desired_for_changed(const ReviewedJob& job, const ReviewedJob& old,
+                                     const AdmissionFacts& facts) {
+  AdmissionChanges desired;
+  if (!is_in_care(old)) return desired;
   if (was_admitted(old) && !old.job.finished)
-    set(wishes.template_labels, contract::kManagedLabel, "true");
+    set(desired.template_labels, contract::kManagedLabel, "true");
   if (moves_promise(job, old))
-    wish_promise(wishes.annotations, *job.job.intent, job.job.pod_requests, job.job.created_s,
-                 facts);
-  if (old.pod.scheduler_name == facts.scheduler_name) wishes.scheduler_name = facts.scheduler_name;
-  return wishes;
+    set_promise(desired.annotations, *job.job.intent, job.job.pod_requests, job.job.created_s,
+                facts);
+  if (old.pod.scheduler_name == facts.scheduler_name) desired.scheduler_name = facts.scheduler_name;
+  return desired;
 }
 
 // The values for each pod of a task whose shape Slackline chose.
@@ -154,57 +154,57 @@ std::optional<GpuCountChange> gpu_count(const ReviewedPod& pod, std::int64_t wan
   return change;
 }
 
-AdmissionChanges wishes_for_new(const ReviewedPod& pod, bool annotations_are_ours,
-                                const AdmissionFacts& facts) {
-  AdmissionChanges wishes;
-  if (!is_gated(pod)) return wishes;
-  wishes.gate = true;
-  set(wishes.labels, contract::kManagedLabel, "true");
-  wishes.scheduler_name = facts.scheduler_name;
+AdmissionChanges desired_for_new(const ReviewedPod& pod, bool annotations_are_ours,
+                                 const AdmissionFacts& facts) {
+  AdmissionChanges desired;
+  if (!is_gated(pod)) return desired;
+  desired.gate = true;
+  set(desired.labels, contract::kManagedLabel, "true");
+  desired.scheduler_name = facts.scheduler_name;
   if (!pod.pod.owner) {
-    wish_deadline(wishes.annotations, pod.pod.intent ? *pod.pod.intent : TaskIntent(),
-                  pod.pod.requests, facts);
+    set_deadline(desired.annotations, pod.pod.intent ? *pod.pod.intent : TaskIntent(),
+                 pod.pod.requests, facts);
   } else if (const auto shape = planned_shape(pod, annotations_are_ours, facts)) {
-    set_shape(wishes.annotations, shape->pods, shape->gpus);
-    wishes.gpus = gpu_count(pod, shape->gpus);
+    set_shape(desired.annotations, shape->pods, shape->gpus);
+    desired.gpus = gpu_count(pod, shape->gpus);
   }
-  return wishes;
+  return desired;
 }
 
 // It keeps its place until Slackline lifts its gate, or it is deleted.
-AdmissionChanges wishes_for_changed(const ReviewedPod& old) {
-  AdmissionChanges wishes;
-  if (!old.pod.managed || old.pod.bound()) return wishes;
-  wishes.gate = old.pod.our_gate;
-  set(wishes.labels, contract::kManagedLabel, "true");
-  return wishes;
+AdmissionChanges desired_for_changed(const ReviewedPod& old) {
+  AdmissionChanges desired;
+  if (!old.pod.managed || old.pod.bound()) return desired;
+  desired.gate = old.pod.our_gate;
+  set(desired.labels, contract::kManagedLabel, "true");
+  return desired;
 }
 
-AdmissionChanges wishes_for_update(const AdmissionReview& review, const AdmissionFacts& facts) {
+AdmissionChanges desired_for_update(const AdmissionReview& review, const AdmissionFacts& facts) {
   if (may_write_our_keys(review, facts)) return {};
   const ReviewedJob* job = job_in(review);
   const ReviewedJob* old_job = old_job_in(review);
   if (job != nullptr && old_job != nullptr) {
-    AdmissionChanges wishes = wishes_for_changed(*job, *old_job, facts);
-    wishes.suspend = waits_with_us(*old_job);
-    return wishes;
+    AdmissionChanges desired = desired_for_changed(*job, *old_job, facts);
+    desired.suspend = waits_with_us(*old_job);
+    return desired;
   }
   const ReviewedPod* old_pod = old_pod_in(review);
-  if (pod_in(review) != nullptr && old_pod != nullptr) return wishes_for_changed(*old_pod);
+  if (pod_in(review) != nullptr && old_pod != nullptr) return desired_for_changed(*old_pod);
   return {};
 }
 
-AdmissionChanges wishes_for_creation(const AdmissionReview& review, const AdmissionFacts& facts) {
-  if (const ReviewedJob* job = job_in(review)) return wishes_for_new(*job, facts);
+AdmissionChanges desired_for_creation(const AdmissionReview& review, const AdmissionFacts& facts) {
+  if (const ReviewedJob* job = job_in(review)) return desired_for_new(*job, facts);
   if (const ReviewedPod* pod = pod_in(review))
-    return wishes_for_new(*pod, may_write_our_keys(review, facts), facts);
+    return desired_for_new(*pod, may_write_our_keys(review, facts), facts);
   return {};
 }
 
 // The pairs that are absent or have another value.
-Labels missing(const Labels& wished, const Labels& there) {
+Labels missing(const Labels& desired, const Labels& there) {
   Labels out;
-  for (const auto& [key, value] : wished) {
+  for (const auto& [key, value] : desired) {
     const std::string* present = find_label(there, key);
     if (present == nullptr || *present != value) out.emplace_back(key, value);
   }
@@ -222,38 +222,38 @@ bool lacks(const PodFacts& pod, const EnvFromAnnotation& variable) {
   });
 }
 
-AdmissionChanges still_to_do(AdmissionChanges wishes, const ContractKeys& keys,
+AdmissionChanges still_to_do(AdmissionChanges desired, const ContractKeys& keys,
                              const PodFacts& pod) {
-  wishes.annotations = missing(wishes.annotations, keys.annotations);
-  if (!is_default(pod.scheduler_name)) wishes.scheduler_name.clear();
-  std::erase_if(wishes.env, [&](const auto& variable) { return !lacks(pod, variable); });
-  return wishes;
+  desired.annotations = missing(desired.annotations, keys.annotations);
+  if (!is_default(pod.scheduler_name)) desired.scheduler_name.clear();
+  std::erase_if(desired.env, [&](const auto& variable) { return !lacks(pod, variable); });
+  return desired;
 }
 
 }  // namespace
 
-AdmissionChanges wishes_for(const AdmissionReview& review, const AdmissionFacts& facts) {
-  AdmissionChanges wishes;
+AdmissionChanges desired_changes(const AdmissionReview& review, const AdmissionFacts& facts) {
+  AdmissionChanges desired;
   if (review.operation == AdmissionOperation::kCreate)
-    wishes = wishes_for_creation(review, facts);
+    desired = desired_for_creation(review, facts);
   else if (review.operation == AdmissionOperation::kUpdate)
-    wishes = wishes_for_update(review, facts);
-  wishes.admitted = proof_for(review, facts);
-  return wishes;
+    desired = desired_for_update(review, facts);
+  desired.admitted = proof_for(review, facts);
+  return desired;
 }
 
-AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChanges& wishes) {
+AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChanges& desired) {
   if (const ReviewedJob* job = job_in(review)) {
-    AdmissionChanges changes = still_to_do(wishes, job->keys, job->pod);
-    changes.suspend = wishes.suspend && !job->job.suspended;
-    changes.template_labels = missing(wishes.template_labels, job->pod.keys.labels);
-    changes.template_annotations = missing(wishes.template_annotations, job->pod.keys.annotations);
+    AdmissionChanges changes = still_to_do(desired, job->keys, job->pod);
+    changes.suspend = desired.suspend && !job->job.suspended;
+    changes.template_labels = missing(desired.template_labels, job->pod.keys.labels);
+    changes.template_annotations = missing(desired.template_annotations, job->pod.keys.annotations);
     return changes;
   }
   if (const ReviewedPod* pod = pod_in(review)) {
-    AdmissionChanges changes = still_to_do(wishes, pod->facts.keys, pod->facts);
-    changes.gate = wishes.gate && !pod->pod.our_gate;
-    changes.labels = missing(wishes.labels, pod->facts.keys.labels);
+    AdmissionChanges changes = still_to_do(desired, pod->facts.keys, pod->facts);
+    changes.gate = desired.gate && !pod->pod.our_gate;
+    changes.labels = missing(desired.labels, pod->facts.keys.labels);
     if (changes.gpus && pod->pod.requests.gpu_count(changes.gpus->resource) == changes.gpus->count)
       changes.gpus.reset();
     return changes;

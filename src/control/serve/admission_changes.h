@@ -6,9 +6,9 @@
 namespace slackline::control {
 
 // The desired state of a managed object, whatever its present state. Empty for others.
-AdmissionChanges wishes_for(const AdmissionReview& review, const AdmissionFacts& facts);
+AdmissionChanges desired_changes(const AdmissionReview& review, const AdmissionFacts& facts);
 
 // The part of the desired state that does not hold yet.
-AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChanges& wishes);
+AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChanges& desired);
 
 }  // namespace slackline::control

@@ -72,8 +72,8 @@ class Checker {
     collect_changes();
   }
 
-  std::vector<Refusal> check(const AdmissionChanges& wishes) {
-    check_reserved(wishes);
+  std::vector<Refusal> check(const AdmissionChanges& desired) {
+    check_reserved(desired);
     // Objects that Slackline never queues are only judged by kube-scheduler.
     if (!is_judged(review_)) return std::move(refusals_);
     check_readable();
@@ -109,19 +109,19 @@ class Checker {
     refusals_.push_back({std::move(reason), std::move(message)});
   }
 
-  void check_reserved(const AdmissionChanges& wishes) {
-    const auto wished = [](const Labels& wishes_of, const Change& change) {
-      const std::string* value = find_label(wishes_of, change.key);
+  void check_reserved(const AdmissionChanges& desired) {
+    const auto wanted = [](const Labels& labels, const Change& change) {
+      const std::string* value = find_label(labels, change.key);
       return value != nullptr && change.after != nullptr && *value == *change.after;
     };
     for (const Change& change : own_) {
       const bool may_be = change.key == contract::kAdmitted
-                              ? wishes.admitted || carries_proof(review_, facts_)
-                              : wished(wishes.annotations, change);
+                              ? desired.admitted || carries_proof(review_, facts_)
+                              : wanted(desired.annotations, change);
       if (is_ours(change) && !may_be) refusals_.push_back(reserved_key(change.key));
     }
     for (const Change& change : template_)
-      if (contract::reserved(change.key) && !wished(wishes.template_annotations, change))
+      if (contract::reserved(change.key) && !wanted(desired.template_annotations, change))
         refusals_.push_back(reserved_key(change.key));
   }
 
@@ -199,9 +199,9 @@ class Checker {
 }  // namespace
 
 std::vector<Refusal> find_refusals(const AdmissionReview& review, const AdmissionFacts& facts,
-                                   const AdmissionChanges& wishes) {
+                                   const AdmissionChanges& desired) {
   if (may_write_our_keys(review, facts)) return {};
-  return Checker(review, facts).check(wishes);
+  return Checker(review, facts).check(desired);
 }
 
 std::vector<std::string> harmless_problems(const AdmissionReview& review) {

@@ -12,10 +12,10 @@
 
 namespace slackline::control {
 
-// In the order above. `wishes` (admission_changes.h): Slackline's keys may have the values that
+// In the order above. `desired` (admission_changes.h): Slackline's keys may have the values that
 // Slackline would write.
 std::vector<Refusal> find_refusals(const AdmissionReview& review, const AdmissionFacts& facts,
-                                   const AdmissionChanges& wishes);
+                                   const AdmissionChanges& desired);
 
 // Problems of the annotations that do not block the object, as warnings.
 std::vector<std::string> harmless_problems(const AdmissionReview& review);

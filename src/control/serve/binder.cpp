@@ -136,15 +136,15 @@ BindOutcome Binder::perform(const BindRequest& request, const Pod& pod,
   }
   const Status bound =
       writer_->bind(order, std::min(kLongestBinding_s, kShareOfWrite * left_s(until_s)));
-  if (!bound) return settle_by_truth(request, pod, bound.error(), until_s);
+  if (!bound) return confirm_binding(request, pod, bound.error(), until_s);
   end_booking(pod, request.node, Ending::kBound);
   return {{}, "bound"};
 }
 
 // The write was refused or its outcome is unknown: only the API server's state of the pod decides.
-BindOutcome Binder::settle_by_truth(const BindRequest& request, const Pod& pod, const Error& error,
+BindOutcome Binder::confirm_binding(const BindRequest& request, const Pod& pod, const Error& error,
                                     double until_s) {
-  const Result<PodTruth> truth = read_pod(request.pod, left_s(until_s));
+  const Result<PodBinding> truth = read_pod(request.pod, left_s(until_s));
   if (truth && truth->uid == request.uid && truth->node == request.node) {
     end_booking(pod, request.node, Ending::kBound);
     return {{}, "already_bound"};
@@ -167,7 +167,7 @@ BindOutcome Binder::settle_by_truth(const BindRequest& request, const Pod& pod, 
   return {{std::move(text)}, to_lower(to_string(error.code))};
 }
 
-Result<PodTruth> Binder::read_pod(const ObjectKey& pod, double timeout_s) {
+Result<PodBinding> Binder::read_pod(const ObjectKey& pod, double timeout_s) {
   if (timeout_s < kLeastCall_s)
     return fail(ErrorCode::kTimeout, format("reading {}: no time was left", pod.str()));
   return writer_->read_pod(pod, timeout_s);

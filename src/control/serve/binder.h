@@ -56,9 +56,9 @@ class Binder {
   Status judge(const Pod& pod, const NodeName& node, const ClusterSnapshot& snapshot) const;
   BindOutcome perform(const BindRequest& request, const Pod& pod, const ClusterSnapshot& snapshot,
                       const std::vector<DeviceSlots>& slots, double until_s);
-  BindOutcome settle_by_truth(const BindRequest& request, const Pod& pod, const Error& error,
+  BindOutcome confirm_binding(const BindRequest& request, const Pod& pod, const Error& error,
                               double until_s);
-  Result<PodTruth> read_pod(const ObjectKey& pod, double timeout_s);
+  Result<PodBinding> read_pod(const ObjectKey& pod, double timeout_s);
   double left_s(double until_s) const { return until_s - clock_.steady_s(); }
   void end_booking(const Pod& pod, const NodeName& node, ShareAccount::Ending ending);
 

@@ -39,7 +39,7 @@ std::vector<RealEvent> RealRuns::observe(const ClusterSnapshot& snapshot, double
   std::vector<RealEvent> ended;
   for (const JobPtr& job : snapshot.jobs) {
     const auto at = runs_.find(job->uid);
-    if (at == runs_.end() || !at->second.told) continue;
+    if (at == runs_.end() || !at->second.reported) continue;
     RealRun& run = at->second.run;
     if (!run.ended_s && start(run)) events.push_back({RealChange::kStarted, job->uid});
     if (run.ended_s || !job->finished) continue;
@@ -50,7 +50,7 @@ std::vector<RealEvent> RealRuns::observe(const ClusterSnapshot& snapshot, double
   events.insert(events.end(), ended.begin(), ended.end());
   std::vector<RealEvent> gone;
   for (const auto& [uid, entry] : runs_)
-    if (entry.look < look_ && entry.told && !entry.run.ended_s)
+    if (entry.look < look_ && entry.reported && !entry.run.ended_s)
       gone.push_back({RealChange::kGone, uid});
   std::sort(gone.begin(), gone.end(),
             [](const RealEvent& a, const RealEvent& b) { return a.job < b.job; });
@@ -67,7 +67,7 @@ void RealRuns::observe_jobs(const ClusterSnapshot& snapshot, std::vector<RealEve
     entry.run.job = job;
     entry.look = look_;
     if (!first || job->finished) continue;
-    entry.told = true;
+    entry.reported = true;
     events.push_back({RealChange::kArrived, job->uid});
   }
 }

@@ -30,17 +30,17 @@ struct Gpu {
 
 // Which slots are free, by slot; nullopt if one is named twice.
 std::optional<std::vector<bool>> free_slots(const SlotLayout& layout, const SlotsInUse& in_use) {
-  std::vector<int> told = in_use.told;
-  std::sort(told.begin(), told.end());
-  if (std::adjacent_find(told.begin(), told.end()) != told.end()) return std::nullopt;
+  std::vector<int> named = in_use.named;
+  std::sort(named.begin(), named.end());
+  if (std::adjacent_find(named.begin(), named.end()) != named.end()) return std::nullopt;
   std::vector<bool> free(static_cast<std::size_t>(layout.slots), true);
-  for (const int slot : told)
+  for (const int slot : named)
     if (slot < layout.slots) free[static_cast<std::size_t>(slot)] = false;
-  std::int64_t untold = in_use.untold;
-  for (std::size_t slot = 0; slot < free.size() && untold > 0; ++slot) {
+  std::int64_t unnamed = in_use.unnamed;
+  for (std::size_t slot = 0; slot < free.size() && unnamed > 0; ++slot) {
     if (!free[slot]) continue;
     free[slot] = false;
-    --untold;
+    --unnamed;
   }
   return free;
 }
@@ -83,10 +83,10 @@ void SlotsInUse::add(std::string_view resource, std::int64_t count,
                      const std::vector<DeviceSlots>& of_pod) {
   for (const DeviceSlots& one : of_pod) {
     if (one.resource != resource || static_cast<std::int64_t>(one.slots.size()) != count) continue;
-    told.insert(told.end(), one.slots.begin(), one.slots.end());
+    named.insert(named.end(), one.slots.begin(), one.slots.end());
     return;
   }
-  if (count > 0) untold = saturating_add(untold, count);
+  if (count > 0) unnamed = saturating_add(unnamed, count);
 }
 
 std::optional<std::vector<int>> choose_slots(const SlotLayout& layout, const SlotsInUse& in_use,

@@ -24,8 +24,8 @@ ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names
   options.expected = std::move(expected.tasks);
   options.window_s = expected.window_s;
   entries_.reserve(asked.size());
-  for (const Forecast& told : rollout(state, now_s, policy, asked, options))
-    entries_.emplace(names[told.task], told);
+  for (const Forecast& forecast : rollout(state, now_s, policy, asked, options))
+    entries_.emplace(names[forecast.task], forecast);
 }
 
 const Forecast* ForecastBook::find(const Uid& name) const {

@@ -33,10 +33,10 @@ std::vector<ChoiceIndex> ordered(const std::vector<Choice>& all, std::vector<Cho
   return indices;
 }
 
-bool dominated(const std::vector<Choice>& all, const Choice& o) {
-  return std::any_of(all.begin(), all.end(), [&](const Choice& q) {
-    return q.pool == o.pool && q.shape.d_node <= o.shape.d_node && q.shape.d_gpn <= o.shape.d_gpn &&
-           q.lat_s < o.lat_s;
+bool dominated(const std::vector<Choice>& all, const Choice& choice) {
+  return std::any_of(all.begin(), all.end(), [&](const Choice& other) {
+    return other.pool == choice.pool && other.shape.d_node <= choice.shape.d_node &&
+           other.shape.d_gpn <= choice.shape.d_gpn && other.lat_s < choice.lat_s;
   });
 }
 

@@ -62,25 +62,25 @@ void PlanState::arrive(TaskIndex task) {
 
 Run PlanState::run_at(TaskIndex task, ChoiceIndex index, double now_s,
                       std::vector<PoolNode> nodes) const {
-  const Choice& o = choice(task, index);
+  const Choice& chosen = choice(task, index);
   Run run;
   run.choice = index;
-  run.nodes = nodes.empty() ? free_.find(o.pool, o.shape, (*tasks_)[task].eligible.get())
+  run.nodes = nodes.empty() ? free_.find(chosen.pool, chosen.shape, (*tasks_)[task].eligible.get())
                             : std::move(nodes);
   must(!run.nodes.empty());
   run.started_s = now_s;
-  run.overhead_s = overhead_s(task, o);
+  run.overhead_s = overhead_s(task, chosen);
   run.left = progress_[task].left;
-  run.predicted_end_s = now_s + lat_s(task, o);
-  run.observed_work_s = o.work_s;
+  run.predicted_end_s = now_s + lat_s(task, chosen);
+  run.observed_work_s = chosen.work_s;
   return run;
 }
 
 void PlanState::start(TaskIndex task, Run run) {
   TaskProgress& progress = progress_[task];
   must(progress.phase == TaskPhase::kWaiting);
-  const Choice& o = choice(task, run.choice);
-  free_.take(o.pool, run.nodes, o.shape.d_gpn);
+  const Choice& chosen = choice(task, run.choice);
+  free_.take(chosen.pool, run.nodes, chosen.shape.d_gpn);
   waiting_.remove(task);
   running_.push_back(task);
   progress.phase = TaskPhase::kRunning;
@@ -91,8 +91,8 @@ void PlanState::start(TaskIndex task, Run run) {
 Run PlanState::end_run(TaskIndex task) {
   TaskProgress& progress = progress_[task];
   must(progress.phase == TaskPhase::kRunning);
-  const Choice& o = choice(task, progress.run.choice);
-  free_.give_back(o.pool, progress.run.nodes, o.shape.d_gpn);
+  const Choice& chosen = choice(task, progress.run.choice);
+  free_.give_back(chosen.pool, progress.run.nodes, chosen.shape.d_gpn);
   running_.remove(task);
   return std::move(progress.run);
 }
@@ -129,17 +129,18 @@ void PlanState::recall(TaskIndex task, int stops, double left, double over_s) {
   progress.over_s = over_s;
 }
 
-double PlanState::opens_s(TaskIndex task, PoolIndex pool) const {
-  const PlanTask& t = (*tasks_)[task];
-  const auto own = std::find(t.preference.begin(), t.preference.end(), pool);
-  if (own == t.preference.begin()) return -kNoDeadline;
+double PlanState::fallback_at_s(TaskIndex task, PoolIndex pool) const {
+  const PlanTask& planned = (*tasks_)[task];
+  const auto own = std::find(planned.preference.begin(), planned.preference.end(), pool);
+  if (own == planned.preference.begin()) return -kNoDeadline;
   double fastest_s = kNoDeadline;  // on the pools before it
-  for (const Choice& o : t.menu->all)
-    if (std::find(t.preference.begin(), own, o.pool) != own)
-      fastest_s = std::min(fastest_s, lat_s(task, o));
-  const double beyond_rescue_s = t.deadline_s + kDeadlineTolerance_s - fastest_s;
+  for (const Choice& faster : planned.menu->all)
+    if (std::find(planned.preference.begin(), own, faster.pool) != own)
+      fastest_s = std::min(fastest_s, lat_s(task, faster));
+  const double beyond_rescue_s = planned.deadline_s + kDeadlineTolerance_s - fastest_s;
   const bool none_before = fastest_s == kNoDeadline;
-  return none_before ? -kNoDeadline : std::min(beyond_rescue_s, t.submit_s + t.fallback_after_s);
+  return none_before ? -kNoDeadline
+                     : std::min(beyond_rescue_s, planned.submit_s + planned.fallback_after_s);
 }
 
 double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) const {

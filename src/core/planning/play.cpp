@@ -72,22 +72,22 @@ class Player {
     const bool current =
         state_.progress(entry.task).phase == TaskPhase::kRunning && runs_[entry.task] == entry.run;
     if (!current) return;
-    tell(now_s, RunEvent::kFinish, entry.task, state_.finish(entry.task, now_s));
+    report(now_s, RunEvent::kFinish, entry.task, state_.finish(entry.task, now_s));
   }
 
   void perform(const Plan& plan, double now_s) {
     if (!plan.effects.empty() || !state_.running().empty() || !queue_.empty()) active_s_ = now_s;
     for (const Effect& effect : plan.effects) {
-      if (effect.ended) tell(now_s, RunEvent::kPreempt, effect.task, *effect.ended);
+      if (effect.ended) report(now_s, RunEvent::kPreempt, effect.task, *effect.ended);
       if (!effect.begun) continue;
       push_finish(effect.task, *effect.begun);
-      tell(now_s, RunEvent::kStart, effect.task, *effect.begun);
+      report(now_s, RunEvent::kStart, effect.task, *effect.begun);
     }
     const bool hopeless = now_s - active_s_ > kHopeless_s;
     if (plan.next_wake_s && !hopeless) push(*plan.next_wake_s, EntryKind::kWake);
   }
 
-  void tell(double now_s, RunEvent event, TaskIndex task, const Run& run) const {
+  void report(double now_s, RunEvent event, TaskIndex task, const Run& run) const {
     if (hooks_.on_event) hooks_.on_event(now_s, event, task, run);
   }
 

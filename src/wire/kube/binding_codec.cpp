@@ -30,15 +30,15 @@ bool says_success(std::string_view json) {
   return root && (*root)["kind"].text() == "Status" && (*root)["status"].text() == "Success";
 }
 
-Result<PodTruth> decode_pod_truth(std::string_view json) {
+Result<PodBinding> decode_pod_binding(std::string_view json) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView pod, document.parse(json));
   const JsonView metadata = pod["metadata"];
   if (metadata["uid"].text().empty())
     return fail(ErrorCode::kInvalidArgument, "the answer is not a Pod: metadata.uid is missing");
-  return PodTruth{.uid = Uid(metadata["uid"].text()),
-                  .node = NodeName(pod["spec"]["nodeName"].text()),
-                  .deleting = metadata["deletionTimestamp"].present()};
+  return PodBinding{.uid = Uid(metadata["uid"].text()),
+                    .node = NodeName(pod["spec"]["nodeName"].text()),
+                    .deleting = metadata["deletionTimestamp"].present()};
 }
 
 }  // namespace slackline::wire

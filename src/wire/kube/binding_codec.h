@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "message/pod_truth.h"
+#include "message/pod_binding.h"
 #include "slackline/base/result.h"
 #include "slackline/model/ids.h"
 
@@ -22,6 +22,6 @@ bool says_success(std::string_view json);
 
 // Reads a Pod as the API server answers it, without its constraints; anything else is
 // kInvalidArgument.
-Result<PodTruth> decode_pod_truth(std::string_view json);
+Result<PodBinding> decode_pod_binding(std::string_view json);
 
 }  // namespace slackline::wire

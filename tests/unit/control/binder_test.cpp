@@ -49,7 +49,7 @@ class BinderTest : public testing::Test {
     clock_.advance(writer_.timeouts_s.back());
     return then;
   }
-  static PodTruth bound_to(const std::string& pod, const std::string& node) {
+  static PodBinding bound_to(const std::string& pod, const std::string& node) {
     return {test::pod_uid(pod), NodeName(node), false};
   }
   void expect_refused(const BindOutcome& outcome, const std::string& why) {
@@ -114,7 +114,7 @@ TEST_F(BinderTest, NamesAreCheckedBeforeTheyAreUsed) {
 
 TEST_F(BinderTest, AUidIsNeverTold) {
   writer_.on_read = [] {
-    return Result<PodTruth>(PodTruth{Uid("secret-uid"), NodeName(""), false});
+    return Result<PodBinding>(PodBinding{Uid("secret-uid"), NodeName(""), false});
   };
   const BindOutcome guessed = bind_request({{"default", "mine"}, Uid("guess"), NodeName("free")});
   EXPECT_THAT(guessed.reply.error, HasSubstr("another pod of that name"));
@@ -125,7 +125,7 @@ TEST_F(BinderTest, AUidIsNeverTold) {
     return Status(fail(ErrorCode::kConflict, "UID in object meta: secret-uid"));
   };
   for (const ErrorCode read : {ErrorCode::kTimeout, ErrorCode::kNotFound}) {
-    writer_.on_read = [read] { return Result<PodTruth>(fail(read, "no")); };
+    writer_.on_read = [read] { return Result<PodBinding>(fail(read, "no")); };
     EXPECT_THAT(bind("mine", "free").reply.error, Not(HasSubstr("secret-uid")));
   }
 }
@@ -137,8 +137,8 @@ TEST_F(BinderTest, APodThatTheCacheDoesNotKnowIsRead) {
     writer_.on_read = [&reads, pod] {
       ++reads;
       const Pod built = pod.build();
-      return Result<PodTruth>(
-          PodTruth{built.uid, built.node, false, std::make_shared<const Pod>(built)});
+      return Result<PodBinding>(
+          PodBinding{built.uid, built.node, false, std::make_shared<const Pod>(built)});
     };
   };
   as_read(a_pod("new").gpus(1).scheduled_by("default-scheduler"));
@@ -147,7 +147,7 @@ TEST_F(BinderTest, APodThatTheCacheDoesNotKnowIsRead) {
   expect_refused(bind("new", "cordoned"), "cordoned");
   EXPECT_EQ(bind("new", "free").counted, "bound");
   EXPECT_EQ(reads, 3);
-  writer_.on_read = [] { return Result<PodTruth>(fail(ErrorCode::kNotFound, "no such pod")); };
+  writer_.on_read = [] { return Result<PodBinding>(fail(ErrorCode::kNotFound, "no such pod")); };
   EXPECT_THAT(bind("gone", "free").reply.error, HasSubstr("no such pod"));
 }
 
@@ -157,7 +157,8 @@ TEST_F(BinderTest, APodWithoutGpusIsReadAndJudgedToo) {
   const auto as_read = [&] {
     Pod pod = a_pod("plain").scheduled_by("gpu-scheduler").constrained(constraints).build();
     writer_.on_read = [pod] {
-      return Result<PodTruth>(PodTruth{pod.uid, pod.node, false, std::make_shared<const Pod>(pod)});
+      return Result<PodBinding>(
+          PodBinding{pod.uid, pod.node, false, std::make_shared<const Pod>(pod)});
     };
   };
   as_read();
@@ -179,7 +180,7 @@ TEST_F(BinderTest, AStaleCacheJudgesNoNode) {
 
 TEST_F(BinderTest, AWriteThatHangsAfterItWasTakenLeavesTimeToSeeIt) {
   writer_.on_bind = [&](const auto&) { return hang(Status(fail(ErrorCode::kTimeout, "silent"))); };
-  writer_.on_read = [] { return Result<PodTruth>(bound_to("mine", "free")); };
+  writer_.on_read = [] { return Result<PodBinding>(bound_to("mine", "free")); };
   const double began_s = clock_.steady_s();
   const BindOutcome outcome = bind("mine", "free");
   EXPECT_EQ(outcome.counted, "already_bound") << outcome.reply.error;
@@ -189,7 +190,7 @@ TEST_F(BinderTest, AWriteThatHangsAfterItWasTakenLeavesTimeToSeeIt) {
 
 // Whatever the time is, and whether or not the pod has to be read first.
 TEST_F(BinderTest, AnApiServerThatHangsIsLeftWhenTheTimeIsOver) {
-  const auto silent = Result<PodTruth>(fail(ErrorCode::kTimeout, "silent"));
+  const auto silent = Result<PodBinding>(fail(ErrorCode::kTimeout, "silent"));
   writer_.on_bind = [&](const auto&) { return hang(Status(fail(ErrorCode::kTimeout, "silent"))); };
   for (const double time_s : {0.08, 0.8, 1.6, 8.0}) {
     time_s_ = time_s;
@@ -206,8 +207,8 @@ TEST_F(BinderTest, AnApiServerThatHangsIsLeftWhenTheTimeIsOver) {
   const double began_s = clock_.steady_s();
   writer_.on_read = [&] {
     Pod unseen = ours("unseen").build();
-    return hang(Result<PodTruth>(
-        PodTruth{unseen.uid, NodeName(""), false, std::make_shared<const Pod>(std::move(unseen))}));
+    return hang(Result<PodBinding>(PodBinding{unseen.uid, NodeName(""), false,
+                                              std::make_shared<const Pod>(std::move(unseen))}));
   };
   EXPECT_TRUE(bind("unseen", "free").late);
   EXPECT_NEAR(clock_.steady_s() - began_s, 1.6, 0.001);

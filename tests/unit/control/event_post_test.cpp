@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "control/query/queue_news.h"
+#include "control/query/queue_events.h"
 #include "slackline/model/reason.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -45,10 +45,10 @@ class EventPostTest : public testing::Test {
 };
 
 TEST_F(EventPostTest, TheSameReasonAgainIsOneEventThatCounts) {
-  EXPECT_TRUE(post_.tell(an_event("a", reason::kNodesLost, "first")));
+  EXPECT_TRUE(post_.add(an_event("a", reason::kNodesLost, "first")));
   EXPECT_TRUE(post_.post_next());
   clock_.advance(40);
-  EXPECT_TRUE(post_.tell(an_event("a", reason::kNodesLost, "second")));
+  EXPECT_TRUE(post_.add(an_event("a", reason::kNodesLost, "second")));
   EXPECT_TRUE(post_.post_next());
   ASSERT_EQ(posted_.size(), 2U);
   EXPECT_EQ(posted_[1].count, 2);
@@ -58,8 +58,8 @@ TEST_F(EventPostTest, TheSameReasonAgainIsOneEventThatCounts) {
 
 TEST_F(EventPostTest, WhatIsNotSentYetIsToldOnceWithTheNewestWords) {
   for (int i = 0; i < 5; ++i)
-    EXPECT_TRUE(post_.tell(an_event("a", reason::kDeviated, std::to_string(i))));
-  EXPECT_TRUE(post_.tell(an_event("b", reason::kQueued)));
+    EXPECT_TRUE(post_.add(an_event("a", reason::kDeviated, std::to_string(i))));
+  EXPECT_TRUE(post_.add(an_event("b", reason::kQueued)));
   while (post_.post_next()) {
   }
   ASSERT_EQ(posted_.size(), 2U);
@@ -70,13 +70,13 @@ TEST_F(EventPostTest, WhatIsNotSentYetIsToldOnceWithTheNewestWords) {
 
 TEST_F(EventPostTest, NeitherOneObjectNorAllOfThemFlood) {
   for (int i = 0; i < static_cast<int>(EventPost::kObjectBurst); ++i)
-    EXPECT_TRUE(post_.tell(an_event("a", reason::kDeviated)));
-  EXPECT_FALSE(post_.tell(an_event("a", reason::kDeviated)));
+    EXPECT_TRUE(post_.add(an_event("a", reason::kDeviated)));
+  EXPECT_FALSE(post_.add(an_event("a", reason::kDeviated)));
   clock_.advance(EventPost::kObjectRefill_s);
-  EXPECT_TRUE(post_.tell(an_event("a", reason::kDeviated)));
+  EXPECT_TRUE(post_.add(an_event("a", reason::kDeviated)));
   int taken = 0;
   for (int i = 0; i < 1000; ++i)
-    taken += post_.tell(an_event("job-" + std::to_string(i), reason::kQueued)) ? 1 : 0;
+    taken += post_.add(an_event("job-" + std::to_string(i), reason::kQueued)) ? 1 : 0;
   EXPECT_LE(taken, static_cast<int>(EventPost::kBurst));
   EXPECT_GE(taken, static_cast<int>(EventPost::kBurst) - 2);
   EXPECT_THAT(metrics_.expose(),
@@ -92,7 +92,7 @@ TEST_F(EventPostTest, AnApiServerThatHangsMakesNobodyWait) {
   post_.start();
   const auto began = std::chrono::steady_clock::now();
   for (int i = 0; i < 100; ++i)
-    post_.tell(an_event("job-" + std::to_string(i), reason::kPlanned));
+    post_.add(an_event("job-" + std::to_string(i), reason::kPlanned));
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
   post_.stop();
   hangs.set_value();
@@ -113,28 +113,28 @@ QueueRow a_row(const std::string& name, int position, double finish_s) {
   return row;
 }
 
-TEST(QueueNews, TellsOncePerComingAndOncePerRisk) {
-  QueueNews news;
+TEST(QueueEvents, TellsOncePerComingAndOncePerRisk) {
+  QueueEvents events;
   std::vector<std::string> told;
   bool open = true;
-  const auto tell = [&](const TaskEvent& event) {
+  const auto post = [&](const TaskEvent& event) {
     if (open) told.push_back(event.reason);
     return open;
   };
-  news.tell({a_row("a", 1, 900)}, tell);
-  news.tell({a_row("a", 1, 900)}, tell);
+  events.post({a_row("a", 1, 900)}, post);
+  events.post({a_row("a", 1, 900)}, post);
   EXPECT_EQ(told, (std::vector<std::string>{"Queued"}));
-  news.tell({a_row("a", 1, 1100)}, tell);
-  news.tell({a_row("a", 1, 1200)}, tell);
+  events.post({a_row("a", 1, 1100)}, post);
+  events.post({a_row("a", 1, 1200)}, post);
   EXPECT_EQ(told, (std::vector<std::string>{"Queued", "DeadlineAtRisk"}));
-  news.tell({a_row("a", 1, 900)}, tell);
+  events.post({a_row("a", 1, 900)}, post);
   open = false;
-  news.tell({a_row("a", 1, 1100)}, tell);
+  events.post({a_row("a", 1, 1100)}, post);
   open = true;
-  news.tell({a_row("a", 1, 1100)}, tell);
+  events.post({a_row("a", 1, 1100)}, post);
   EXPECT_EQ(told.size(), 3U) << "what was refused is offered again";
-  news.tell({a_row("a", 0, 900)}, tell);
-  news.tell({a_row("a", 1, 900)}, tell);
+  events.post({a_row("a", 0, 900)}, post);
+  events.post({a_row("a", 1, 900)}, post);
   EXPECT_EQ(told.back(), "Queued") << "it has come back into the queue";
 }
 

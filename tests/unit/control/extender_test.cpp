@@ -181,7 +181,7 @@ TEST_F(ExtenderTest, OutsideOfActiveModeABindingIsBare) {
 struct BindCase {
   const char* what;
   ErrorCode error;
-  Result<PodTruth> truth;
+  Result<PodBinding> truth;
   const char* expected;  // part of the answer's error; "" = success
 };
 
@@ -200,7 +200,7 @@ TEST_P(BindTruthTest, TheApiServersPodDecides) {
     EXPECT_THAT(reply.error, HasSubstr(c.expected)) << c.what;
 }
 
-PodTruth truth(const char* name, const char* node) {
+PodBinding truth(const char* name, const char* node) {
   return {test::pod_uid(name), NodeName(node), false};
 }
 
@@ -215,9 +215,9 @@ INSTANTIATE_TEST_SUITE_P(
         BindCase{"recreated", ErrorCode::kConflict, truth("other", "gpu-2"),
                  "another pod of that name"},
         BindCase{"pod gone", ErrorCode::kNotFound,
-                 Result<PodTruth>(fail(ErrorCode::kNotFound, "gone")), "the write failed"},
+                 Result<PodBinding>(fail(ErrorCode::kNotFound, "gone")), "the write failed"},
         BindCase{"nothing answers", ErrorCode::kUnavailable,
-                 Result<PodTruth>(fail(ErrorCode::kUnavailable, "down")), "the write failed"}));
+                 Result<PodBinding>(fail(ErrorCode::kUnavailable, "down")), "the write failed"}));
 
 TEST_F(ExtenderTest, ABindThatIsLateIsAnErrorAndCounted) {
   constexpr const char* kLate = "slackline_extender_deadline_exceeded_total{verb=\"bind\"}";

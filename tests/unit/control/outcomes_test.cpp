@@ -38,7 +38,7 @@ class OutcomesTest : public ::testing::Test {
     outcomes->follow(catalog, known, source, *journal);
     runs = std::make_unique<Runs>(catalog, known, [](const FinishedRun&) {}, clock);
     runs->follow(source);
-    runs->tell(*outcomes);
+    runs->set_listener(*outcomes);
   }
 
   // Two pods of four GPUs.

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "control/query/overload_news.h"
+#include "control/query/overload_events.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/model/reason.h"
@@ -36,7 +36,7 @@ class OverloadTest : public ::testing::Test {
   }
 
   void look(const std::vector<QueueRow>& rows, double now_s = kNow_s) {
-    news.look(queue_loads(rows, {now_s, 8, {{8, kNow_s + kHour_s}}}), now_s, &tell);
+    news.look(queue_loads(rows, {now_s, 8, {{8, kNow_s + kHour_s}}}), now_s, &post);
   }
   std::vector<std::string> told() const {
     std::vector<std::string> told;
@@ -53,12 +53,12 @@ class OverloadTest : public ::testing::Test {
                                                 row("third", 3, 5, "team-b")};
   std::vector<TaskEvent> events;
   bool refuse = false;
-  const QueueNews::Tell tell = [this](TaskEvent event) {
+  const QueueEvents::Post post = [this](TaskEvent event) {
     if (!refuse) events.push_back(std::move(event));
     return !refuse;
   };
   obs::MetricsRegistry metrics;
-  OverloadNews news{metrics};
+  OverloadEvents news{metrics};
 };
 
 TEST_F(OverloadTest, IsSaidOnceInEachNamespaceWithFigures) {
@@ -102,9 +102,9 @@ TEST_F(OverloadTest, WhatStartsBeyondTheHorizonIsLate) {
   look(rows);
   EXPECT_EQ(events.size(), 2U);
   rows[0].forecast = rows[1].forecast = reason::kNotInBook;  // nothing is known of them
-  OverloadNews fresh(metrics);
+  OverloadEvents fresh(metrics);
   events.clear();
-  fresh.look(queue_loads(rows, {kNow_s, 8, {}}), kNow_s, &tell);
+  fresh.look(queue_loads(rows, {kNow_s, 8, {}}), kNow_s, &post);
   EXPECT_TRUE(events.empty());
 }
 

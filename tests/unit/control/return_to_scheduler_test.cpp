@@ -66,13 +66,13 @@ TEST_F(ReturnToSchedulerTest, OnceNobodyPlansTheyAreReturned) {
 TEST_F(ReturnToSchedulerTest, WithoutTheFlagItTellsAndWritesNothing) {
   ReturnToScheduler shadow(source_, nullptr, look_);
   EXPECT_EQ(shadow.look(), 0U);
-  EXPECT_EQ(shadow.told(), "") << "somebody leads";
+  EXPECT_EQ(shadow.status(), "") << "somebody leads";
   sight_ = unchanged_for(3600);
   EXPECT_EQ(shadow.look(), 0U);
-  EXPECT_NE(shadow.told().find("1 Jobs and 0 pods wait"), std::string::npos) << shadow.told();
+  EXPECT_NE(shadow.status().find("1 Jobs and 0 pods wait"), std::string::npos) << shadow.status();
   source_.show(a_cluster().with(a_node("n1")).build());
   EXPECT_EQ(shadow.look(), 0U);
-  EXPECT_EQ(shadow.told(), "");
+  EXPECT_EQ(shadow.status(), "");
 }
 
 TEST_F(ReturnToSchedulerTest, WhereThereNeverWasAPlannerNothingIsOursToReturn) {

@@ -83,7 +83,7 @@ class SlowWriter final : public cluster::ClusterWriter {
       if (key == contract::kDeviceIds) slots_.insert(value);
     return {};
   }
-  Result<PodTruth> read_pod(const ObjectKey&, double) override {
+  Result<PodBinding> read_pod(const ObjectKey&, double) override {
     return fail(ErrorCode::kNotFound, "no such pod");
   }
   std::map<std::string, int> bound() const {

@@ -19,9 +19,9 @@ GpuCatalog shares() {
   return catalog;
 }
 
-std::optional<Slots> choose(int slots, int gpus, Slots told, std::int64_t count,
-                            std::int64_t untold = 0) {
-  return choose_slots({slots, gpus}, {std::move(told), untold}, count);
+std::optional<Slots> choose(int slots, int gpus, Slots named, std::int64_t count,
+                            std::int64_t unnamed = 0) {
+  return choose_slots({slots, gpus}, {std::move(named), unnamed}, count);
 }
 
 TEST(SlotLayout, IsReadFromTheNode) {
@@ -68,13 +68,13 @@ TEST(ChooseSlots, TakesAsFewGpusAsPossible) {
 }
 
 TEST(ChooseSlots, OthersKeepTheirs) {
-  EXPECT_EQ(choose(4, 2, {}, 1, 2), (Slots{2})) << "untold ones are the lowest that are free";
+  EXPECT_EQ(choose(4, 2, {}, 1, 2), (Slots{2})) << "unnamed ones are the lowest that are free";
   EXPECT_EQ(choose(4, 2, {0}, 2, 1), (Slots{2, 3}));
   EXPECT_EQ(choose(4, 2, {9}, 4), (Slots{0, 1, 2, 3})) << "of a GPU that the node has lost";
 }
 
 TEST(ChooseSlots, SaysWhenThereIsNoChoice) {
-  EXPECT_FALSE(choose(4, 2, {1, 1}, 1)) << "told twice";
+  EXPECT_FALSE(choose(4, 2, {1, 1}, 1)) << "named twice";
   EXPECT_FALSE(choose(4, 2, {0, 1, 2}, 2));
   EXPECT_FALSE(choose(4, 2, {0}, 1, 3));
   EXPECT_FALSE(choose(0, 2, {}, 1));
@@ -87,8 +87,8 @@ TEST(SlotsInUse, CountWhatAPodDidNotAskForAsUntold) {
   in_use.add(kSlotShare, 1, {{kSlotShare, {0, 1, 2}}});
   in_use.add(kSlotShare, 1, {});
   in_use.add(kSlotShare, 0, {{kSlotShare, {7}}});
-  EXPECT_EQ(in_use.told, (Slots{3, 4}));
-  EXPECT_EQ(in_use.untold, 2);
+  EXPECT_EQ(in_use.named, (Slots{3, 4}));
+  EXPECT_EQ(in_use.unnamed, 2);
 }
 
 }  // namespace

@@ -18,22 +18,22 @@ TEST(BindingCodec, ABindingCarriesUidAndAnnotations) {
 }
 
 TEST(BindingCodec, ThePodsTruthIsRead) {
-  const auto bound = decode_pod_truth(
+  const auto bound = decode_pod_binding(
       R"({"metadata":{"uid":"u","deletionTimestamp":"2026-11-21T10:00:00Z"},"spec":{"nodeName":"g"}})");
   ASSERT_TRUE(bound);
   EXPECT_EQ(bound->uid, Uid("u"));
   EXPECT_EQ(bound->node, NodeName("g"));
   EXPECT_TRUE(bound->deleting);
-  const auto unbound = decode_pod_truth(R"({"metadata":{"uid":"u"},"spec":{}})");
+  const auto unbound = decode_pod_binding(R"({"metadata":{"uid":"u"},"spec":{}})");
   ASSERT_TRUE(unbound);
   EXPECT_TRUE(unbound->node.empty());
   EXPECT_FALSE(unbound->deleting);
 }
 
 TEST(BindingCodec, WhatIsNoPodIsAnError) {
-  EXPECT_FALSE(decode_pod_truth("{}"));
-  EXPECT_FALSE(decode_pod_truth("<html>"));
-  EXPECT_FALSE(decode_pod_truth(R"({"kind":"Status","code":500})"));
+  EXPECT_FALSE(decode_pod_binding("{}"));
+  EXPECT_FALSE(decode_pod_binding("<html>"));
+  EXPECT_FALSE(decode_pod_binding(R"({"kind":"Status","code":500})"));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ class RealRuns {
   struct Entry {
     RealRun run;
     std::uint64_t look = 0;  // when it was last there
-    bool told = false;       // false: it was over when it was first seen
+    bool reported = false;   // false: it was over when it was first seen
   };
   std::unordered_map<Uid, Entry> runs_;
   std::uint64_t look_ = 0;

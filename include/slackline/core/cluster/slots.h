@@ -30,8 +30,8 @@ SlotLayout slot_layout(const Node& node, std::string_view resource, const GpuCat
 
 // The slots of one resource that other pods have on a node.
 struct SlotsInUse {
-  std::vector<int> told;    // in any order; those beyond the node's last are of GPUs it has lost
-  std::int64_t untold = 0;  // this many more, of pods that name none
+  std::vector<int> named;    // in any order; those beyond the node's last are of GPUs it has lost
+  std::int64_t unnamed = 0;  // this many more, of pods that name none
 
   // A pod that asks for `count` and has `of_pod`; if their numbers differ, its slots count as
   // unnamed.

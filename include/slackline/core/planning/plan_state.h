@@ -156,10 +156,12 @@ class PlanState {
     return choice(task, progress_[task].run.choice);
   }
   // Predicted seconds from a start to the work's beginning, and to the finish (eq 4).
-  double overhead_s(TaskIndex task, const Choice& o) const {
-    return (o.lat_s - o.work_s) + progress_[task].over_s;
+  double overhead_s(TaskIndex task, const Choice& chosen) const {
+    return (chosen.lat_s - chosen.work_s) + progress_[task].over_s;
   }
-  double lat_s(TaskIndex task, const Choice& o) const { return lat_s(task, o.lat_s, o.work_s); }
+  double lat_s(TaskIndex task, const Choice& chosen) const {
+    return lat_s(task, chosen.lat_s, chosen.work_s);
+  }
   // On the menu's fastest placement.
   double fastest_lat_s(TaskIndex task) const {
     const TaskDigest& digest = tasks_->digest(task);
@@ -167,7 +169,7 @@ class PlanState {
   }
   // Share of the work that stays if the run is stopped now and the whole task takes work_s there.
   // When the pool opens to the task (PlanTask::preference); in the past: it is open.
-  double opens_s(TaskIndex task, PoolIndex pool) const;
+  double fallback_at_s(TaskIndex task, PoolIndex pool) const;
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
   // A run that is overdue is expected to take another tenth of its predicted time.
   double predicted_end_s(TaskIndex task, double now_s) const;

@@ -7,7 +7,7 @@ namespace slackline::core {
 namespace {
 
 void serve_fifo(Planning& planning, const RequestOptions& options) {
-  serve_in_order(planning, options, [&](TaskIndex t) { return planning.task(t).submit_s; });
+  serve_in_order(planning, options, [&](TaskIndex index) { return planning.task(index).submit_s; });
 }
 
 }  // namespace

@@ -106,51 +106,52 @@ RoomMaker::VictimsByPool RoomMaker::gather(double protect_s) const {
   return victims;
 }
 
-bool RoomMaker::stoppable(TaskIndex v, double protect_s) const {
-  const TaskProgress& progress = state_.progress(v);
-  return planning_.task(v).preemptible && planning_.task(v).qos != QosClass::kUrgent &&
+bool RoomMaker::stoppable(TaskIndex index, double protect_s) const {
+  const TaskProgress& progress = state_.progress(index);
+  return planning_.task(index).preemptible && planning_.task(index).qos != QosClass::kUrgent &&
          !progress.run.promoted && progress.stops < options_.max_preempts &&
          planning_.now_s() - progress.run.started_s >= protect_s;
 }
 
-std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex v) const {
-  const PlanTask& task = planning_.task(v);
-  const Choice& o = state_.running_choice(v);
+std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex index) const {
+  const PlanTask& task = planning_.task(index);
+  const Choice& running = state_.running_choice(index);
   const double now_s = planning_.now_s();
-  if (end_s(v) > task.deadline_s + kDeadlineTolerance_s) {
-    const double used_gpu_s = o.gpus * (now_s - state_.progress(v).run.started_s);
-    return Victim{v, Group::kLate, options_.trade ? stop_loss_gpu_s(v) : used_gpu_s};
+  if (end_s(index) > task.deadline_s + kDeadlineTolerance_s) {
+    const double used_gpu_s = running.gpus * (now_s - state_.progress(index).run.started_s);
+    return Victim{index, Group::kLate, options_.trade ? stop_loss_gpu_s(index) : used_gpu_s};
   }
   if (options_.preempt != SavableOptions::Preempt::kResumableVictims) return std::nullopt;
-  const double left = state_.left_if_stopped(v, work_s(v), now_s);
-  if (const auto smaller = smaller_choice(v, left)) {
-    const int given_up = o.gpus - planning_.menu(v).all[*smaller].gpus;
-    return Victim{v, Group::kShrinkable, -static_cast<double>(given_up), 0, smaller};
+  const double left = state_.left_if_stopped(index, work_s(index), now_s);
+  if (const auto smaller = smaller_choice(index, left)) {
+    const int given_up = running.gpus - planning_.menu(index).all[*smaller].gpus;
+    return Victim{index, Group::kShrinkable, -static_cast<double>(given_up), 0, smaller};
   }
-  const Choice& slow = planning_.menu(v).all[planning_.menu(v).slow];
+  const Choice& slow = planning_.menu(index).all[planning_.menu(index).slow];
   const double spare_s = task.deadline_s - now_s - task.restart_s - slow.work_s * left;
-  return Victim{v, Group::kResumable, options_.trade ? stop_loss_gpu_s(v) : -spare_s, spare_s};
+  return Victim{index, Group::kResumable, options_.trade ? stop_loss_gpu_s(index) : -spare_s,
+                spare_s};
 }
 
 // For the whole task on its present placement.
-double RoomMaker::work_s(TaskIndex v) const {
-  return options_.learn ? state_.observed_work_s(v, planning_.now_s())
-                        : state_.running_choice(v).work_s;
+double RoomMaker::work_s(TaskIndex index) const {
+  return options_.learn ? state_.observed_work_s(index, planning_.now_s())
+                        : state_.running_choice(index).work_s;
 }
 
-double RoomMaker::end_s(TaskIndex v) const {
-  return options_.learn ? state_.observed_end_s(v, planning_.now_s())
-                        : state_.predicted_end_s(v, planning_.now_s());
+double RoomMaker::end_s(TaskIndex index) const {
+  return options_.learn ? state_.observed_end_s(index, planning_.now_s())
+                        : state_.predicted_end_s(index, planning_.now_s());
 }
 
 // What a run did beyond the work that it should have needed is lost too: a stop keeps shares of the
 // work, of which there are no more than all.
-double RoomMaker::stop_loss_gpu_s(TaskIndex v) const {
-  SavedWork saved = saved_work(state_, v, planning_.now_s());
-  const double left = state_.left_if_stopped(v, work_s(v), planning_.now_s());
-  const double kept_s = (state_.progress(v).run.left - left) * work_s(v);
+double RoomMaker::stop_loss_gpu_s(TaskIndex index) const {
+  SavedWork saved = saved_work(state_, index, planning_.now_s());
+  const double left = state_.left_if_stopped(index, work_s(index), planning_.now_s());
+  const double kept_s = (state_.progress(index).run.left - left) * work_s(index);
   saved.since_checkpoint_s = std::max(0.0, saved.worked_s - kept_s);
-  return lost_gpu_s(saved, state_.running_choice(v).gpus);
+  return lost_gpu_s(saved, state_.running_choice(index).gpus);
 }
 
 bool RoomMaker::can_resume(const Victim& victim, double needed_s) const {
@@ -158,16 +159,16 @@ bool RoomMaker::can_resume(const Victim& victim, double needed_s) const {
 }
 
 // On the first node of its list, with fewer GPUs, and still in time.
-std::optional<ChoiceIndex> RoomMaker::smaller_choice(TaskIndex v, double left) const {
+std::optional<ChoiceIndex> RoomMaker::smaller_choice(TaskIndex index, double left) const {
   if (!options_.shrink) return std::nullopt;
-  const PlanTask& task = planning_.task(v);
-  const Choice& o = state_.running_choice(v);
+  const PlanTask& task = planning_.task(index);
+  const Choice& running = state_.running_choice(index);
   const double room_s = task.deadline_s - planning_.now_s() - task.restart_s;
-  for (const ChoiceIndex choice : planning_.menu(v).by_area) {
-    const Choice& q = planning_.menu(v).all[choice];
-    if (q.shape.d_node == 1 && q.gpus < o.gpus && q.pool == o.pool &&
-        q.shape.d_gpn <= o.shape.d_gpn &&
-        q.work_s * left * (1 + margin_) + options_.protect_s < room_s)
+  for (const ChoiceIndex choice : planning_.menu(index).by_area) {
+    const Choice& smaller = planning_.menu(index).all[choice];
+    if (smaller.shape.d_node == 1 && smaller.gpus < running.gpus && smaller.pool == running.pool &&
+        smaller.shape.d_gpn <= running.shape.d_gpn &&
+        smaller.work_s * left * (1 + margin_) + options_.protect_s < room_s)
       return choice;
   }
   return std::nullopt;
@@ -237,8 +238,8 @@ void RoomMaker::forget_stopped(PoolIndex pool) {
     if (known && pool < known->size()) std::erase_if((*known)[pool], gone);
 }
 
-bool RoomMaker::stands_on(TaskIndex v, const std::vector<PoolNode>& found) const {
-  const std::vector<PoolNode>& nodes = state_.progress(v).run.nodes;
+bool RoomMaker::stands_on(TaskIndex index, const std::vector<PoolNode>& found) const {
+  const std::vector<PoolNode>& nodes = state_.progress(index).run.nodes;
   return std::find_first_of(nodes.begin(), nodes.end(), found.begin(), found.end()) != nodes.end();
 }
 

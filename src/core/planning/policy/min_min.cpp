@@ -9,8 +9,8 @@ namespace slackline::core {
 namespace {
 
 void serve_min_min(Planning& planning, const RequestOptions& options) {
-  serve_in_order(planning, options, [&](TaskIndex t) {
-    return std::pair(planning.task(t).deadline_s, planning.task(t).submit_s);
+  serve_in_order(planning, options, [&](TaskIndex index) {
+    return std::pair(planning.task(index).deadline_s, planning.task(index).submit_s);
   });
 }
 

@@ -11,12 +11,12 @@ bool Planning::fits(TaskIndex task, const Choice& choice) const {
 }
 
 bool Planning::open(TaskIndex task, PoolIndex pool) const {
-  return !holds_out(task) || state_.opens_s(task, pool) <= now_s_;
+  return !holds_out(task) || state_.fallback_at_s(task, pool) <= now_s_;
 }
 
 bool Planning::holds_out(TaskIndex task) const {
-  const PlanTask& t = state_.tasks()[task];
-  return t.preference.size() > 1 && now_s_ < t.submit_s + t.fallback_after_s;
+  const PlanTask& planned = state_.tasks()[task];
+  return planned.preference.size() > 1 && now_s_ < planned.submit_s + planned.fallback_after_s;
 }
 
 void Planning::start(TaskIndex task, ChoiceIndex choice, bool promoted) {
@@ -50,8 +50,8 @@ void Planning::wake_when_pools_open() {
   for (const TaskIndex task : state_.waiting()) {
     if (!holds_out(task)) continue;
     for (const PoolIndex pool : state_.tasks()[task].preference)
-      if (const double opens_s = state_.opens_s(task, pool); opens_s > now_s_)
-        next_s = std::min(next_s, opens_s);
+      if (const double fallback_at_s = state_.fallback_at_s(task, pool); fallback_at_s > now_s_)
+        next_s = std::min(next_s, fallback_at_s);
   }
   const bool asked_for = state_.next_wake_s() > now_s_ && state_.next_wake_s() <= next_s;
   if (next_s != kNoDeadline && !asked_for) wake_at(next_s);

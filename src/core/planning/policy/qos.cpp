@@ -38,18 +38,19 @@ struct RankedTask {
   double slack_s;  // w
 };
 
-RankedTask queued(const Planning& planning, TaskIndex t, Blocked blocked) {
-  const PlanTask& task = planning.task(t);
-  const PlacementMenu& menu = planning.menu(t);
+RankedTask queued(const Planning& planning, TaskIndex index, Blocked blocked) {
+  const PlanTask& task = planning.task(index);
+  const PlacementMenu& menu = planning.menu(index);
   const double room_s = task.deadline_s - planning.now_s() + kDeadlineTolerance_s;
   const auto met = std::find_if(menu.by_cer.begin(), menu.by_cer.end(), [&](ChoiceIndex choice) {
-    return planning.lat_s(t, menu.all[choice]) <= room_s;
+    return planning.lat_s(index, menu.all[choice]) <= room_s;
   });
   const bool late = met == menu.by_cer.end();
   const ChoiceIndex choice = late ? menu.by_cer.front() : *met;
-  const double slack_s = task.deadline_s - planning.now_s() - planning.lat_s(t, menu.all[choice]);
+  const double slack_s =
+      task.deadline_s - planning.now_s() - planning.lat_s(index, menu.all[choice]);
   const bool yields = blocked == Blocked::kYields && task.qos != QosClass::kUrgent;
-  return {t, choice, late && yields, slack_s};
+  return {index, choice, late && yields, slack_s};
 }
 
 void serve_qos(Planning& planning, const QosOptions& options) {

@@ -91,19 +91,19 @@ class SavableFirst {
   void sort_into_tiers() {
     for (auto* tier : {&urgent_, &promoted_, &savable_, &late_})
       tier->clear();
-    for (const TaskIndex t : planning_.state().waiting()) {
-      const TaskDigest& task = planning_.state().tasks().digest(t);
+    for (const TaskIndex index : planning_.state().waiting()) {
+      const TaskDigest& task = planning_.state().tasks().digest(index);
       const double room_s = task.deadline_s - planning_.now_s() + kDeadlineTolerance_s;
       const double waited_s = planning_.now_s() - task.submit_s;
       const double base_s = task.base_s;
       if (task.qos == QosClass::kUrgent)
-        urgent_.push_back({t, kUnlimited, {task.submit_s, 0}});
-      else if (std::isfinite(room_s) && planning_.state().fastest_lat_s(t) <= room_s)
-        savable_.push_back(savable(t, room_s));
+        urgent_.push_back({index, kUnlimited, {task.submit_s, 0}});
+      else if (std::isfinite(room_s) && planning_.state().fastest_lat_s(index) <= room_s)
+        savable_.push_back(savable(index, room_s));
       else if (waited_s >= options_.age * base_s + options_.floor_s)
-        promoted_.push_back(late(t, waited_s / base_s));
+        promoted_.push_back(late(index, waited_s / base_s));
       else
-        late_.push_back(late(t, waited_s / base_s));
+        late_.push_back(late(index, waited_s / base_s));
     }
     // Urgent ones with equal submit times keep their order of waiting.
     std::stable_sort(urgent_.begin(), urgent_.end(),
@@ -116,14 +116,14 @@ class SavableFirst {
       });
   }
 
-  Queued savable(TaskIndex t, double room_s) const {
-    const TaskDigest& task = planning_.state().tasks().digest(t);
-    Queued entry{t, room_s, {}};
+  Queued savable(TaskIndex index, double room_s) const {
+    const TaskDigest& task = planning_.state().tasks().digest(index);
+    Queued entry{index, room_s, {}};
     const double careful_s = room_s / (1 + margin_);
-    if (planning_.state().fastest_lat_s(t) <= careful_s) entry.limit_s = careful_s;
+    if (planning_.state().fastest_lat_s(index) <= careful_s) entry.limit_s = careful_s;
     const auto gpu_s = [&] {
-      const Choice& o = cheapest(entry);
-      return planning_.lat_s(t, o) * o.gpus;
+      const Choice& chosen = cheapest(entry);
+      return planning_.lat_s(index, chosen) * chosen.gpus;
     };
     switch (options_.order) {
       case SavableOptions::Order::kDeadline:
@@ -155,12 +155,13 @@ class SavableFirst {
     return entry.limit_s - planning_.lat_s(entry.task, cheapest(entry));
   }
 
-  Queued late(TaskIndex t, double response_ratio) const {
-    Queued entry{t, kUnlimited, {-response_ratio, 0}};
-    if (options_.rest == SavableOptions::Rest::kFifo) entry.key = {planning_.task(t).submit_s, 0};
+  Queued late(TaskIndex index, double response_ratio) const {
+    Queued entry{index, kUnlimited, {-response_ratio, 0}};
+    if (options_.rest == SavableOptions::Rest::kFifo)
+      entry.key = {planning_.task(index).submit_s, 0};
     if (options_.rest == SavableOptions::Rest::kArea) {
-      const PlacementMenu& menu = planning_.menu(t);
-      entry.key = {menu.all[menu.by_area.front()].area * planning_.state().progress(t).left, 0};
+      const PlacementMenu& menu = planning_.menu(index);
+      entry.key = {menu.all[menu.by_area.front()].area * planning_.state().progress(index).left, 0};
     }
     return entry;
   }
@@ -215,9 +216,9 @@ class SavableFirst {
     return best_price(menu, entry, room);
   }
 
-  bool acceptable(const Queued& entry, const Choice& o, std::int64_t room) const {
-    return o.gpus <= room && planning_.lat_s(entry.task, o) <= entry.limit_s &&
-           planning_.fits(entry.task, o);
+  bool acceptable(const Queued& entry, const Choice& chosen, std::int64_t room) const {
+    return chosen.gpus <= room && planning_.lat_s(entry.task, chosen) <= entry.limit_s &&
+           planning_.fits(entry.task, chosen);
   }
 
   std::optional<ChoiceIndex> first_fit(const std::vector<ChoiceIndex>& order, const Queued& entry,
@@ -234,11 +235,11 @@ class SavableFirst {
     std::optional<ChoiceIndex> best;
     double best_price = kUnlimited;
     for (const ChoiceIndex choice : menu.by_area) {
-      const Choice& o = menu.all[choice];
-      if (!planning_.state().free().may_fit(o.pool, o.shape)) continue;
+      const Choice& chosen = menu.all[choice];
+      if (!planning_.state().free().may_fit(chosen.pool, chosen.shape)) continue;
       const double price =
-          planning_.lat_s(entry.task, o) * (1 + (pressure_ / total_gpus()) * o.gpus);
-      if (price >= best_price || !acceptable(entry, o, room)) continue;
+          planning_.lat_s(entry.task, chosen) * (1 + (pressure_ / total_gpus()) * chosen.gpus);
+      if (price >= best_price || !acceptable(entry, chosen, room)) continue;
       best = choice;
       best_price = price;
     }

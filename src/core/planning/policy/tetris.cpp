@@ -48,15 +48,15 @@ std::vector<PackedTask> queue_of(const Planning& planning, Fixed fixed) {
   double gpus = 0;
   for (const TaskIndex task : planning.state().waiting()) {
     queue.push_back({task, fixed(planning.menu(task)), 0});
-    const Choice& o = planning.menu(task).all[queue.back().choice];
-    area += o.area;
-    gpus += o.gpus;
+    const Choice& chosen = planning.menu(task).all[queue.back().choice];
+    area += chosen.area;
+    gpus += chosen.gpus;
   }
   const double mean_area = area / static_cast<double>(queue.size());
   const double mean_gpus = gpus / static_cast<double>(queue.size());
   for (PackedTask& entry : queue) {
-    const Choice& o = planning.menu(entry.task).all[entry.choice];
-    entry.key = o.area / mean_area - o.gpus / mean_gpus;
+    const Choice& chosen = planning.menu(entry.task).all[entry.choice];
+    entry.key = chosen.area / mean_area - chosen.gpus / mean_gpus;
   }
   return queue;
 }

@@ -9,8 +9,8 @@ namespace slackline::core {
 namespace {
 
 void serve_weighted_fair(Planning& planning, const RequestOptions& options) {
-  serve_in_order(planning, options, [&](TaskIndex t) {
-    const PlanTask& task = planning.task(t);
+  serve_in_order(planning, options, [&](TaskIndex index) {
+    const PlanTask& task = planning.task(index);
     return std::pair(0.5 * task.submit_s + 0.5 * task.deadline_s, task.id);
   });
 }

@@ -1,4 +1,4 @@
-#include "control/query/book_keeper.h"
+#include "control/query/forecast_keeper.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,16 +7,17 @@
 
 namespace slackline::control {
 
-BookKeeper::BookKeeper(const PlannerOptions& options, const Published<Known>& known,
-                       const cluster::ClusterSource& source, const Published<PlannerView>& planner,
-                       Published<WrittenBook>& books, QueueNews::Tell tell,
-                       obs::MetricsRegistry& metrics, const Clock& clock)
+ForecastKeeper::ForecastKeeper(const PlannerOptions& options, const Published<Known>& known,
+                               const cluster::ClusterSource& source,
+                               const Published<PlannerView>& planner, Published<WrittenBook>& books,
+                               QueueEvents::Post post, obs::MetricsRegistry& metrics,
+                               const Clock& clock)
     : options_(options),
       known_(known),
       source_(source),
       planner_(planner),
       books_(books),
-      tell_(std::move(tell)),
+      post_(std::move(post)),
       clock_(clock),
       age_(metrics.gauge("slackline_forecast_book_age_seconds", "Age of the latest forecasts.")),
       size_(metrics.gauge("slackline_forecast_book_tasks", "Tasks in the latest forecasts.")),
@@ -29,7 +30,7 @@ BookKeeper::BookKeeper(const PlannerOptions& options, const Published<Known>& kn
       scores_(metrics),
       holds_(metrics) {}
 
-void BookKeeper::start() {
+void ForecastKeeper::start() {
   worker_.start([this] {
     const StopAsked stop = [this] { return worker_.is_stopping(); };
     while (worker_.wait(look(stop))) {
@@ -37,13 +38,13 @@ void BookKeeper::start() {
   });
 }
 
-void BookKeeper::refresh_metrics() const {
+void ForecastKeeper::refresh_metrics() const {
   holds_.show(*source_.snapshot(), clock_.steady_s());
   const auto written = books_.get();
   age_.set(written->snapshot_version == 0 ? 0 : clock_.wall_s() - written->book->made_s());
 }
 
-double BookKeeper::look(const StopAsked& stop) {
+double ForecastKeeper::look(const StopAsked& stop) {
   if (!due()) return kLook_s;
   const double began_s = clock_.steady_s();
   renew(stop);
@@ -52,7 +53,7 @@ double BookKeeper::look(const StopAsked& stop) {
   return std::max(kLook_s, kRestRatio * took_s);
 }
 
-bool BookKeeper::due() const {
+bool ForecastKeeper::due() const {
   const SnapshotPtr snapshot = source_.snapshot();
   if (!snapshot->synced) return false;
   const auto written = books_.get();
@@ -61,7 +62,7 @@ bool BookKeeper::due() const {
   return somebody_waits_ && clock_.wall_s() - written->book->made_s() > kStale_s;
 }
 
-void BookKeeper::renew(const StopAsked& stop) {
+void ForecastKeeper::renew(const StopAsked& stop) {
   known_version_ = known_.get()->version;
   const QueueSight sight = reader_.read(stop);
   const std::vector<Uid> names = names_of(sight.queue);
@@ -77,11 +78,11 @@ void BookKeeper::renew(const StopAsked& stop) {
   somebody_waits_ = !sight.queue.state().waiting().empty();
   meters_.show(rows);
   scores_.score(sight, *book);
-  overload_.look(queue_loads(rows, load_of(sight)), sight.now_s, planner->leads ? &tell_ : nullptr);
+  overload_.look(queue_loads(rows, load_of(sight)), sight.now_s, planner->leads ? &post_ : nullptr);
   if (planner->leads)
-    news_.tell(rows, tell_);
+    queue_events_.post(rows, post_);
   else
-    news_.forget();
+    queue_events_.forget();
 }
 
 }  // namespace slackline::control

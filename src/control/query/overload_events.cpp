@@ -1,4 +1,4 @@
-#include "control/query/overload_news.h"
+#include "control/query/overload_events.h"
 
 #include <algorithm>
 #include <set>
@@ -19,8 +19,8 @@ std::string text_of(const QueueLoad& load) {
       load.capacity_gpu_h);
 }
 
-// On the first late one of each namespace; true once all of them are told.
-bool tell_all(const QueueLoad& load, const QueueNews::Tell& tell) {
+// On the first late one of each namespace; true once all are posted.
+bool post_all(const QueueLoad& load, const QueueEvents::Post& post) {
   std::set<std::string> namespaces;
   for (const QueueRow* row : load.late) {
     if (row->uid.empty() || namespaces.contains(row->key.ns)) continue;
@@ -32,7 +32,7 @@ bool tell_all(const QueueLoad& load, const QueueNews::Tell& tell) {
     event.reason = reason::kOverloaded;
     event.message = text_of(load);
     event.warning = true;
-    if (!tell(std::move(event))) return false;
+    if (!post(std::move(event))) return false;
     namespaces.insert(row->key.ns);
   }
   return true;
@@ -40,8 +40,8 @@ bool tell_all(const QueueLoad& load, const QueueNews::Tell& tell) {
 
 }  // namespace
 
-void OverloadNews::look(const std::vector<QueueLoad>& loads, double now_s,
-                        const QueueNews::Tell* tell) {
+void OverloadEvents::look(const std::vector<QueueLoad>& loads, double now_s,
+                          const QueueEvents::Post* post) {
   std::set<std::string> judged;
   for (const QueueLoad& load : loads) {
     judged.insert(load.queue);
@@ -49,21 +49,21 @@ void OverloadNews::look(const std::vector<QueueLoad>& loads, double now_s,
     const auto at = queues_.find(load.queue);
     if (at == queues_.end()) continue;
     Queue& queue = at->second;
-    if (load.well()) queue.overloaded = queue.told = false;
-    if (!load.overloaded() || queue.told || tell == nullptr || now_s < queue.quiet_until_s)
+    if (load.well()) queue.overloaded = queue.posted = false;
+    if (!load.overloaded() || queue.posted || post == nullptr || now_s < queue.quiet_until_s)
       continue;
-    queue.told = tell_all(load, *tell);
-    if (queue.told) queue.quiet_until_s = now_s + kOverloadQuiet_s;
+    queue.posted = post_all(load, *post);
+    if (queue.posted) queue.quiet_until_s = now_s + kOverloadQuiet_s;
   }
   for (auto& [name, queue] : queues_)
-    if (!judged.contains(name)) queue.overloaded = queue.told = false;
+    if (!judged.contains(name)) queue.overloaded = queue.posted = false;
   std::erase_if(queues_, [now_s](const auto& each) {
     return !each.second.overloaded && each.second.quiet_until_s <= now_s;
   });
   show();
 }
 
-void OverloadNews::show() {
+void OverloadEvents::show() {
   std::map<std::string, double> now;
   for (const auto& [name, queue] : queues_)
     if (queue.overloaded) now[names_.admit(name)] = 1;

@@ -1,4 +1,4 @@
-#include "control/query/queue_news.h"
+#include "control/query/queue_events.h"
 
 #include <algorithm>
 #include <utility>
@@ -42,24 +42,24 @@ std::string risk_text(const QueueRow& row) {
 
 }  // namespace
 
-void QueueNews::tell(const std::vector<QueueRow>& rows, const Tell& tell) {
+void QueueEvents::post(const std::vector<QueueRow>& rows, const Post& post) {
   const auto waiting = static_cast<std::size_t>(std::count_if(
       rows.begin(), rows.end(), [](const QueueRow& row) { return row.position > 0; }));
-  std::unordered_map<Uid, Told> still;
+  std::unordered_map<Uid, Posted> still;
   still.reserve(waiting);
   for (const QueueRow& row : rows) {
     if (!waits(row)) continue;
-    Told& told = still[row.uid];
-    if (const auto before = told_.find(row.uid); before != told_.end()) told = before->second;
-    if (!told.queued)
-      told.queued = tell(event(row, reason::kQueued, queued_text(row, waiting), false));
+    Posted& posted = still[row.uid];
+    if (const auto before = posted_.find(row.uid); before != posted_.end()) posted = before->second;
+    if (!posted.queued)
+      posted.queued = post(event(row, reason::kQueued, queued_text(row, waiting), false));
     const bool late = row.predicted_late();
-    if (late && !told.at_risk)
-      told.at_risk = tell(event(row, reason::kDeadlineAtRisk, risk_text(row), true));
+    if (late && !posted.at_risk)
+      posted.at_risk = post(event(row, reason::kDeadlineAtRisk, risk_text(row), true));
     else if (!late && row.finish_s)
-      told.at_risk = false;
+      posted.at_risk = false;
   }
-  told_ = std::move(still);
+  posted_ = std::move(still);
 }
 
 }  // namespace slackline::control

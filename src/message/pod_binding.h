@@ -1,4 +1,4 @@
-// PodTruth: the API server's present state of a pod.
+// PodBinding: the API server's present state of a pod.
 #pragma once
 
 #include "slackline/model/ids.h"
@@ -6,7 +6,7 @@
 
 namespace slackline {
 
-struct PodTruth {
+struct PodBinding {
   Uid uid;
   NodeName node;          // empty while unbound
   bool deleting = false;  // deletionTimestamp is set

@@ -1,9 +1,9 @@
-// QueueNews: what is to be told of tasks that wait, as Events on their Job or pod:
+// QueueEvents: the Events of tasks that wait, on their Job or pod:
 //
 //   Queued          Normal    once for each coming into the queue: position, predicted times
 //   DeadlineAtRisk  Warning   predicted to end after its deadline; again only after it was in time
 //
-// A gang that is only a label has no object to tell it on. Not thread-safe.
+// A gang that is only a label has no object to carry an Event. Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -15,22 +15,22 @@
 
 namespace slackline::control {
 
-class QueueNews {
+class QueueEvents {
  public:
   // False where the Event cannot be taken now: it is offered again with the next rows.
-  using Tell = std::function<bool(TaskEvent)>;
+  using Post = std::function<bool(TaskEvent)>;
 
   // `rows` is the whole queue.
-  void tell(const std::vector<QueueRow>& rows, const Tell& tell);
-  // Somebody else tells from now on.
-  void forget() { told_.clear(); }
+  void post(const std::vector<QueueRow>& rows, const Post& post);
+  // Another replica posts from now on.
+  void forget() { posted_.clear(); }
 
  private:
-  struct Told {
+  struct Posted {
     bool queued = false;
     bool at_risk = false;
   };
-  std::unordered_map<Uid, Told> told_;  // of those that wait
+  std::unordered_map<Uid, Posted> posted_;  // of those that wait
 };
 
 }  // namespace slackline::control

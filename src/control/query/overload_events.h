@@ -1,4 +1,4 @@
-// OverloadNews: says when a queue is overloaded (overload.h):
+// OverloadEvents: says when a queue is overloaded (overload.h):
 //
 //   Overloaded   Warning   on the first late Job or pod of each namespace in the queue, at most
 //                          kMostNamespaces of them; once for each time that the queue becomes
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "control/query/overload.h"
-#include "control/query/queue_news.h"
+#include "control/query/queue_events.h"
 #include "obs/bounded_names.h"
 #include "obs/metrics.h"
 
@@ -22,17 +22,17 @@ namespace slackline::control {
 inline constexpr double kOverloadQuiet_s = 600;
 inline constexpr std::size_t kMostNamespaces = 10;
 
-class OverloadNews {
+class OverloadEvents {
  public:
-  explicit OverloadNews(obs::MetricsRegistry& metrics) : metrics_(metrics) {}
+  explicit OverloadEvents(obs::MetricsRegistry& metrics) : metrics_(metrics) {}
 
-  // Shows the loads; without `tell` nobody is told.
-  void look(const std::vector<QueueLoad>& loads, double now_s, const QueueNews::Tell* tell);
+  // Shows the loads; without `post` no Event is posted.
+  void look(const std::vector<QueueLoad>& loads, double now_s, const QueueEvents::Post* post);
 
  private:
   struct Queue {
     bool overloaded = false;
-    bool told = false;         // of this overload
+    bool posted = false;       // of this overload
     double quiet_until_s = 0;  // epoch
   };
 
@@ -40,7 +40,7 @@ class OverloadNews {
 
   obs::MetricsRegistry& metrics_;
   obs::BoundedNames names_{obs::kMaxQueues};
-  std::map<std::string, Queue> queues_;  // that are overloaded, or were told of lately
+  std::map<std::string, Queue> queues_;  // that are overloaded, or had an Event lately
   std::map<std::string, obs::Gauge> shown_;
 };
 

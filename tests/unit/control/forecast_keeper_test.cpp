@@ -1,5 +1,5 @@
 // The book of forecasts, look by look.
-#include "control/query/book_keeper.h"
+#include "control/query/forecast_keeper.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using test::a_job;
 using test::a_node;
 using ::testing::HasSubstr;
 
-class BookKeeperTest : public test::PlanningFixture {
+class ForecastKeeperTest : public test::PlanningFixture {
  protected:
   ClusterSnapshot two_that_wait() const {
     const double now_s = clock_.wall_s();
@@ -38,20 +38,20 @@ class BookKeeperTest : public test::PlanningFixture {
   Published<WrittenBook> books_;
   obs::MetricsRegistry metrics_;
   std::vector<std::string> told_;
-  BookKeeper keeper_{options_,
-                     known_,
-                     source_,
-                     planner_,
-                     books_,
-                     [this](const TaskEvent& event) {
-                       told_.push_back(event.object.name + " " + event.reason);
-                       return true;
-                     },
-                     metrics_,
-                     clock_};
+  ForecastKeeper keeper_{options_,
+                         known_,
+                         source_,
+                         planner_,
+                         books_,
+                         [this](const TaskEvent& event) {
+                           told_.push_back(event.object.name + " " + event.reason);
+                           return true;
+                         },
+                         metrics_,
+                         clock_};
 };
 
-TEST_F(BookKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
+TEST_F(ForecastKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
   planner_.set({.active = true, .leads = true, .leader = "me", .backoffs = {}});
   clock_.advance(1);
   EXPECT_EQ(keeper_.look(), kLook_s);
@@ -68,7 +68,7 @@ TEST_F(BookKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
   EXPECT_THAT(metrics, HasSubstr("slackline_forecast_book_tasks 2"));
 }
 
-TEST_F(BookKeeperTest, WithoutAChangeTheBookStays) {
+TEST_F(ForecastKeeperTest, WithoutAChangeTheBookStays) {
   keeper_.look();
   const auto book = books_.get()->book;
   EXPECT_EQ(book->size(), 2U);
@@ -99,7 +99,7 @@ TEST(HoldMeters, TellActiveHoldsFromThoseThatHaveExpired) {
 }
 
 // A book of thousands takes many seconds; SIGTERM does not wait for it.
-TEST_F(BookKeeperTest, ABookThatIsBeingWrittenIsLeftWhenItIsStopped) {
+TEST_F(ForecastKeeperTest, ABookThatIsBeingWrittenIsLeftWhenItIsStopped) {
   int asked = 0;
   keeper_.look([&] {
     ++asked;
@@ -117,7 +117,7 @@ TEST_F(BookKeeperTest, ABookThatIsBeingWrittenIsLeftWhenItIsStopped) {
   }
 }
 
-TEST_F(BookKeeperTest, ItsThreadLooksUntilItIsStopped) {
+TEST_F(ForecastKeeperTest, ItsThreadLooksUntilItIsStopped) {
   keeper_.start();
   EXPECT_TRUE(test::eventually([&] { return books_.get()->snapshot_version > 0; }));
   keeper_.stop();

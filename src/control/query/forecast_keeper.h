@@ -1,4 +1,4 @@
-// BookKeeper: the thread that keeps the book of forecasts, and reports what it sees in the
+// ForecastKeeper: the thread that keeps the book of forecasts, and reports what it sees in the
 // queue: metrics, and the Events that no write of Slackline stands for.
 //
 //   every kLook_s: has anything changed, or is the book kStale_s old while somebody waits?
@@ -6,16 +6,16 @@
 //           long as that took, so that it never takes more than a fifth of one core
 //
 // Thread-safety: start() once, then stop() and join(); stop() ends a book that is being written.
-// `told` is called on its thread.
+// `post` is called on its thread.
 #pragma once
 
 #include <functional>
 
 #include "control/query/forecast_scores.h"
 #include "control/query/hold_meters.h"
-#include "control/query/overload_news.h"
+#include "control/query/overload_events.h"
+#include "control/query/queue_events.h"
 #include "control/query/queue_meters.h"
-#include "control/query/queue_news.h"
 #include "control/query/queue_reader.h"
 #include "control/query/written_book.h"
 #include "control/state/planner_view.h"
@@ -29,13 +29,13 @@ inline constexpr double kLook_s = 0.5;
 inline constexpr double kStale_s = 60;
 inline constexpr double kRestRatio = 4;
 
-class BookKeeper {
+class ForecastKeeper {
  public:
-  // `tell` takes an Event to be posted, or refuses it for now. All references outlive it.
-  BookKeeper(const PlannerOptions& options, const Published<Known>& known,
-             const cluster::ClusterSource& source, const Published<PlannerView>& planner,
-             Published<WrittenBook>& books, QueueNews::Tell tell, obs::MetricsRegistry& metrics,
-             const Clock& clock);
+  // `post` takes an Event to be posted, or refuses it for now. All references outlive it.
+  ForecastKeeper(const PlannerOptions& options, const Published<Known>& known,
+                 const cluster::ClusterSource& source, const Published<PlannerView>& planner,
+                 Published<WrittenBook>& books, QueueEvents::Post post,
+                 obs::MetricsRegistry& metrics, const Clock& clock);
 
   void start();
   void stop() { worker_.stop(); }
@@ -57,7 +57,7 @@ class BookKeeper {
   const cluster::ClusterSource& source_;
   const Published<PlannerView>& planner_;
   Published<WrittenBook>& books_;
-  const QueueNews::Tell tell_;
+  const QueueEvents::Post post_;
   const Clock& clock_;
   obs::Gauge age_;
   obs::Gauge size_;
@@ -66,8 +66,8 @@ class BookKeeper {
   // Of the thread alone:
   QueueReader reader_;
   core::Arrivals arrivals_;
-  QueueNews news_;
-  OverloadNews overload_;
+  QueueEvents queue_events_;
+  OverloadEvents overload_;
   QueueMeters meters_;
   ForecastScores scores_;
   const HoldMeters holds_;
