@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "slackline/model/ids.h"
 #include "slackline/model/placement.h"
+#include "slackline/model/progress.h"
 
 namespace slackline {
 
@@ -47,6 +49,10 @@ struct QueueRow {
   std::int64_t preemptions = 0;       // how often it was stopped for another task
   std::optional<double> work_left{};  // share of its work after the last stop
   double lost_gpu_s = 0;              // by all of them
+  // Share of its work that is done: as its Job told, else of a run the elapsed share of the
+  // predicted time; unset: it has not run, or its length is unknown.
+  std::optional<double> progress{};
+  std::shared_ptr<const ProgressNote> told{};  // null: the Job told nothing
 
   // In at least half of the futures it ends after its deadline.
   bool predicted_late() const { return deadline_s && finish_s && *finish_s > *deadline_s; }

@@ -34,6 +34,7 @@ inline constexpr std::string_view kGpuType = "slackline.dev/gpu-type";
 inline constexpr std::string_view kOriginal = "slackline.dev/original";
 inline constexpr std::string_view kPreemptions = "slackline.dev/preemptions";
 inline constexpr std::string_view kPlan = "slackline.dev/plan";
+inline constexpr std::string_view kProgress = "slackline.dev/progress";
 inline constexpr std::string_view kSuspendedBy = "slackline.dev/suspended-by";
 // The shape of the task, as numbers that the downward API can hand to a container.
 inline constexpr std::string_view kNodes = "slackline.dev/nodes";
@@ -48,7 +49,7 @@ inline constexpr std::array<std::string_view, 12> kReserved = {
     kDeviceIds,   kGpuType,
     kGpusPerNode, kNodes,
     kOriginal,    kPlan,
-    kPreemptions, "slackline.dev/progress",
+    kPreemptions, kProgress,
     kSuspendedBy, "slackline.dev/variant",
 };
 

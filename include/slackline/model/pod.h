@@ -13,6 +13,7 @@
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/node.h"
+#include "slackline/model/progress.h"
 #include "slackline/model/resources.h"
 #include "slackline/model/task_intent.h"
 
@@ -167,6 +168,7 @@ struct Job {
   bool unproven = false;                                // nobody admitted it: no class and queue
   std::shared_ptr<const OriginalShape> original;        // null: the shape was never changed
   std::shared_ptr<const PreemptionNote> preemptions{};  // null: never stopped for another task
+  std::shared_ptr<const ProgressNote> progress{};       // null: it told none
   std::vector<std::string> problems;  // unreadable quantities of the template: never planned
 
   // It was suspended to be queued, and has not been released.

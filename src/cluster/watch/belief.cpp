@@ -12,7 +12,7 @@ namespace {
 
 bool has_keys_of_ours(const Job& job) {
   return job.suspended_by_us || job.managed || job.intent || job.plan || job.admitted ||
-         job.original || job.preemptions;
+         job.original || job.preemptions || job.progress;
 }
 
 bool has_keys_of_ours(const Pod& pod) {
@@ -26,6 +26,7 @@ void take_off(Job& job) {
   job.admitted = nullptr;
   job.original = nullptr;
   job.preemptions = nullptr;
+  job.progress = nullptr;
 }
 
 // Slackline's gate holds the pod like any other.

@@ -9,6 +9,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/reason.h"
 
@@ -82,6 +83,8 @@ class RowMaker {
       row.work_left = task.job->preemptions->left;
       row.lost_gpu_s = task.job->preemptions->lost_gpu_s;
     }
+    row.progress = core::done_share(queue_, index, sight_.now_s);
+    if (task.job) row.told = task.job->progress;
     forecast(index, row);
     if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;

@@ -18,6 +18,7 @@
 #include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/model/reason.h"
 
@@ -363,7 +364,12 @@ class QueueMaker {
     for (const auto& [time_s, t] : started) {
       queue_.state_.arrive(t);
       Run run = queue_.state_.run_at(t, runs_[t]->choice, time_s, runs_[t]->nodes);
-      run.promoted = t < queue_.tasks_.size() && queue_.tasks_[t].plan->promoted;
+      if (t < queue_.tasks_.size()) {
+        const QueueTask& task = queue_.tasks_[t];
+        run.promoted = task.plan->promoted;
+        if (task.job && task.job->progress)
+          believe_progress(*task.job->progress, queue_.state_.choice(t, run.choice).work_s, run);
+      }
       queue_.state_.start(t, std::move(run));
     }
   }

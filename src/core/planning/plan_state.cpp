@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "slackline/base/duration.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/lost_work.h"
 
@@ -145,6 +146,10 @@ double PlanState::fallback_at_s(TaskIndex task, PoolIndex pool) const {
 
 double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) const {
   const SavedWork saved = saved_work(*this, task, now_s);
+  if (const auto& reported = progress_[task].run.reported) {
+    const double saved_at_s = now_s - unsaved_s(saved);
+    return std::clamp(reported->left + (reported->at_s - saved_at_s) / work_s, 0.0, 1.0);
+  }
   return std::max(0.0, progress_[task].run.left - (saved.worked_s - unsaved_s(saved)) / work_s);
 }
 
@@ -154,10 +159,11 @@ SavedWork saved_work(const PlanState& state, TaskIndex task, double now_s) {
   SavedWork saved;
   saved.worked_s = std::max(0.0, now_s - run.started_s - run.overhead_s);
   if (planned.last_checkpoint_s) saved.since_checkpoint_s = now_s - *planned.last_checkpoint_s;
-  if (planned.checkpoint_s > 0)
-    saved.checkpoint_interval_s = planned.checkpoint_s;
-  else
+  if (planned.checkpoint_s <= 0)
     saved.since_checkpoint_s = 0;
+  else if (planned.checkpoint_s < kNever)
+    saved.checkpoint_interval_s = planned.checkpoint_s;
+  if (run.reported) saved.since_progress_s = now_s - run.reported->at_s;
   saved.restart_s = planned.restart_s;
   return saved;
 }
@@ -168,6 +174,12 @@ double PlanState::predicted_end_s(TaskIndex task, double now_s) const {
 
 double PlanState::end_or_overrun_s(TaskIndex task, double end_s, double now_s) const {
   return end_s > now_s ? end_s : now_s + kOverrun * lat_s(task, running_choice(task));
+}
+
+std::optional<double> PlanState::reported_end_s(TaskIndex task, double work_s) const {
+  const auto& reported = progress_[task].run.reported;
+  if (!reported) return std::nullopt;
+  return reported->at_s + work_s * reported->left;
 }
 
 bool PlanState::shows_speed(TaskIndex task, double now_s) const {
@@ -181,6 +193,8 @@ double PlanState::observed_work_s(TaskIndex task, double now_s) const {
 }
 
 double PlanState::observed_end_s(TaskIndex task, double now_s) const {
+  if (const auto end_s = reported_end_s(task, observed_work_s(task, now_s)))
+    return end_or_overrun_s(task, *end_s, now_s);
   if (!shows_speed(task, now_s)) return predicted_end_s(task, now_s);
   const Run& run = progress_[task].run;
   const double end_s = run.started_s + run.overhead_s + run.observed_work_s * run.left;

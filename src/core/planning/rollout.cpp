@@ -102,6 +102,10 @@ class Scenario {
     const double predicted_s = choice.work_s;
     const double rms = choice.error > 0 ? choice.error : rms_;
     const double elapsed_s = now_s_ - run.started_s - run.overhead_s;
+    if (const auto end_s = future.reported_end_s(task, run.observed_work_s)) {
+      const double needed_s = *end_s - run.started_s - run.overhead_s;
+      return (needed_s > elapsed_s ? needed_s : elapsed_s + kOverrun * predicted_s) / run.left;
+    }
     if (rms == 0) {
       const bool overdue = elapsed_s >= predicted_s * run.left;
       return overdue ? elapsed_s / run.left + kOverrun * predicted_s : predicted_s;

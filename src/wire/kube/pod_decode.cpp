@@ -6,6 +6,7 @@
 #include "wire/kube/kube_common.h"
 #include "wire/kube/object_decode.h"
 #include "wire/kube/own_write_codec.h"
+#include "wire/kube/progress_note.h"
 #include "wire/kube/sealed_text.h"
 
 namespace slackline::wire {
@@ -128,6 +129,13 @@ std::shared_ptr<const PreemptionNote> preemptions_of(JsonView annotations) {
   return note ? std::make_shared<const PreemptionNote>(*std::move(note)) : nullptr;
 }
 
+std::shared_ptr<const ProgressNote> progress_of(JsonView annotations) {
+  const std::string_view text = annotations[contract::kProgress].text();
+  if (text.empty()) return nullptr;
+  auto note = read_progress(text);
+  return note ? std::make_shared<const ProgressNote>(*std::move(note)) : nullptr;
+}
+
 }  // namespace
 
 Pod read_pod(JsonView json, const GpuCatalog& catalog) {
@@ -223,6 +231,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.admitted = admitted_of(annotations);
   job.original = original_of(annotations);
   job.preemptions = preemptions_of(annotations);
+  job.progress = progress_of(annotations);
   return job;
 }
 

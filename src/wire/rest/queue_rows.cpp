@@ -44,6 +44,10 @@ std::string left_of(Row row) {
   return row.work_left ? format("{:.0f} %", 100 * *row.work_left) : "";
 }
 
+std::string done_of(Row row) {
+  return row.progress ? format("{:.0f} %", 100 * *row.progress) : "";
+}
+
 // Marks what a reader must not overlook.
 std::string note_of(Row row) {
   if (row.blocked) return "BLOCKED";
@@ -184,6 +188,15 @@ QueueColumns past() {
       C(
           "lostGpuSeconds", [](Row row) { return if_stopped(row, row.lost_gpu_s); },
           "GPU time that all stops together have lost"),
+      C(
+          "progress", [](Row row) { return row.progress; },
+          "Share of its work that is done: as its Job reported, else the elapsed share of the "
+          "predicted time; absent: unknown")
+          .cell(">DONE", done_of)
+          .wide(),
+      C(
+          "reported", [](Row row) { return row.told ? std::optional(*row.told) : std::nullopt; },
+          "The last report of progress that counts; absent: none"),
   };
 }
 

@@ -16,6 +16,7 @@
 #include "message/views.h"
 #include "slackline/model/decision.h"
 #include "slackline/model/finished_task.h"
+#include "slackline/model/progress.h"
 #include "wire/format/json_writer.h"
 #include "wire/format/text_table.h"
 #include "wire/rest/column.h"
@@ -55,6 +56,8 @@ template <>
 const Columns<DecisionRow>& columns<DecisionRow>();
 template <>
 const Columns<QueueRow>& columns<QueueRow>();
+template <>
+const Columns<ProgressNote>& columns<ProgressNote>();
 template <>
 const Columns<FinishedTask>& columns<FinishedTask>();
 template <>
@@ -135,6 +138,7 @@ std::string preface_of(const QueueView& view);
 std::string text_of(const ClusterView& view);
 std::string text_of(const ModelView& model);
 std::string text_of(const SamplesAccepted& accepted);
+std::string text_of(const ProgressNote& progress);
 
 // "properties" and "required" of a schema.
 struct Members {

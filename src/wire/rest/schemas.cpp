@@ -14,7 +14,7 @@ std::vector<std::pair<std::string_view, std::string>> schemas_of() {
 std::vector<std::pair<std::string_view, std::string>> rest_schemas() {
   return schemas_of<ClusterView, CacheView, GpuPoolView, GpuUseView, NodeView, TaskView,
                     PlacementRow, ScoreView, DecisionRow, DecisionCandidate, DecisionOutcome,
-                    QueueRow, FinishedTask, ModelView, ModelTypeView, Correction,
+                    QueueRow, ProgressNote, FinishedTask, ModelView, ModelTypeView, Correction,
                     SamplesAccepted>();
 }
 

@@ -169,6 +169,10 @@ DecisionRow an_old_decision() {
   return row;
 }
 
+ProgressNote a_report() {
+  return {57400, 100000, 1.8e9, ProgressPoint{50000, 1.8e9 - 7400}, 0.35, "warmup"};
+}
+
 QueueRow a_waiting_task() {
   QueueRow row;
   row.position = 3;
@@ -196,6 +200,8 @@ QueueRow a_waiting_task() {
   row.preemptions = 2;
   row.work_left = 0.426;
   row.lost_gpu_s = 812.5;
+  row.told = std::make_shared<const ProgressNote>(a_report());
+  row.progress = row.told->done();
   return row;
 }
 
@@ -298,6 +304,7 @@ TEST(RestRows, ReadAsTheyAlwaysDid) {
   all += one_form("model", encode_one(a_model()), text_of(a_model()));
   const SamplesAccepted accepted{5, a_model()};
   all += one_form("samples accepted", encode_one(accepted), text_of(accepted));
+  all += one_form("progress", encode_one(a_report()), text_of(a_report()));
   if (std::getenv("SLACKLINE_RECORD") != nullptr) std::ofstream(kGolden, std::ios::binary) << all;
   EXPECT_EQ(all, test::read_text(kGolden));
 }

@@ -20,8 +20,9 @@
 //
 // With `may_stop`, a Job whose pods are all bound may be stopped for others if disruption budgets
 // allow it (docs/RELIABILITY.md, rule 9). Its checkpoints keep what was done until
-// `last-checkpoint-time`, else up to the last whole `checkpoint-interval`; without these
-// annotations a stop loses the whole run. What earlier stops left to do is in the state.
+// `last-checkpoint-time`, else up to the last whole `checkpoint-interval`, else up to the last
+// report of progress; without any of them a stop loses the whole run. What earlier stops left to do
+// is in the state, and how far running Jobs say that they are (core/cluster/run_progress.h).
 //
 // The state's error is the one that the models claim for the placements on which the tasks are
 // fastest, the root mean square over all tasks; times that people state count as exact.

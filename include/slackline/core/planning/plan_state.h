@@ -92,6 +92,12 @@ class TaskTable {
 
 enum class TaskPhase : std::uint8_t { kFuture, kWaiting, kRunning, kFinished };
 
+// The work that a run itself says is left.
+struct ReportedWork {
+  double at_s = 0;
+  double left = 1;  // of the whole task's work, [0, 1]
+};
+
 // A task on its GPUs, from one start to the finish or stop that ends it.
 struct Run {
   ChoiceIndex choice = 0;
@@ -104,6 +110,7 @@ struct Run {
   // The work of the whole task here, as the run itself shows it, else the prediction. The work left
   // by a stop is computed from it; policies only see it through PlanState::observed_work_s.
   double observed_work_s = 0;
+  std::optional<ReportedWork> reported{};
 };
 
 // Where a task stands.
@@ -173,6 +180,8 @@ class PlanState {
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
   // A run that is overdue is expected to take another tenth of its predicted time.
   double predicted_end_s(TaskIndex task, double now_s) const;
+  // When the run ends by its own report, if the whole task takes work_s; nullopt: it told none.
+  std::optional<double> reported_end_s(TaskIndex task, double work_s) const;
   // The work of the whole task here, and its end, as the run itself shows them; as predicted in its
   // first minute of work, which shows little.
   double observed_work_s(TaskIndex task, double now_s) const;

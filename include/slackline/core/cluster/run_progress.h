@@ -1,0 +1,29 @@
+// How far a planner believes what a run tells of its own progress.
+//
+// What counts is a report of the present run. Since its start a run has done at most kMostSpeedup
+// times the work that was predicted for that time, and its speed is at most so much above the
+// prediction: a task does not get near its end by saying so. Slower than predicted may be any run.
+//
+// Pure.
+#pragma once
+
+#include <optional>
+
+#include "slackline/core/cluster/queue.h"
+#include "slackline/core/planning/plan_state.h"
+#include "slackline/model/progress.h"
+
+namespace slackline::core {
+
+inline constexpr double kMostSpeedup = 2;
+
+// Adds to the run of a placement what is believed of `note`; nothing of one before its start.
+// `predicted_work_s`: of the whole task there; above 0, otherwise nothing is believed.
+void believe_progress(const ProgressNote& note, double predicted_work_s, Run& run);
+
+// The share of its work that a task has done, for people: as its Job told of the present run, or of
+// the last one where it waits; else what the last stop kept, and the elapsed share of the predicted
+// time. nullopt: it has not run, or its length is unknown.
+std::optional<double> done_share(const Queue& queue, TaskIndex index, double now_s);
+
+}  // namespace slackline::core

@@ -1,0 +1,31 @@
+#include "slackline/core/cluster/run_progress.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace slackline::core {
+
+void believe_progress(const ProgressNote& note, double predicted_work_s, Run& run) {
+  if (note.at_s < run.started_s || note.total <= 0 || !(predicted_work_s > 0) ||
+      !std::isfinite(predicted_work_s))
+    return;
+  const double most_done = kMostSpeedup * (note.at_s - run.started_s) / predicted_work_s;
+  const double left = std::clamp(1 - note.done(), 0.0, 1.0);
+  run.reported = ReportedWork{note.at_s, std::max(left, run.left - most_done)};
+  if (const auto shown_s = note.work_s(); shown_s && std::isfinite(*shown_s))
+    run.observed_work_s = std::max(*shown_s, predicted_work_s / kMostSpeedup);
+}
+
+std::optional<double> done_share(const Queue& queue, TaskIndex index, double now_s) {
+  const QueueTask& task = queue.task(index);
+  const TaskProgress& progress = queue.state().progress(index);
+  const bool runs = progress.phase == TaskPhase::kRunning;
+  const ProgressNote* told = task.job ? task.job->progress.get() : nullptr;
+  if (told != nullptr && (!runs || told->at_s >= progress.run.started_s)) return told->done();
+  if (!runs) return progress.stops > 0 ? std::optional(1 - progress.left) : std::nullopt;
+  if (!task.length_known) return std::nullopt;
+  const double left_s = queue.state().predicted_end_s(index, now_s) - now_s;
+  return std::clamp(1 - left_s / queue.state().running_choice(index).work_s, 0.0, 1.0);
+}
+
+}  // namespace slackline::core
