@@ -23,6 +23,7 @@
 #include "control/learn/models.h"
 #include "control/learn/outcomes.h"
 #include "control/learn/profiles.h"
+#include "control/learn/progress.h"
 #include "control/learn/runs.h"
 #include "control/plan/plan_doubts.h"
 #include "control/plan/shadow_planner.h"
@@ -41,6 +42,7 @@
 #include "http/routes/model_routes.h"
 #include "http/routes/openapi.h"
 #include "http/routes/pages.h"
+#include "http/routes/progress_routes.h"
 #include "http/routes/queue_routes.h"
 #include "http/server/server.h"
 #include "obs/clock_watch.h"
@@ -81,11 +83,13 @@ struct Daemon::Parts {
   std::unique_ptr<control::ForecastKeeper> keeper;
   std::unique_ptr<control::ShadowPlanner> shadow;  // null in active mode
   std::unique_ptr<control::QueueQuery> queue;
+  std::unique_ptr<control::ProgressReports> progress;
   std::unique_ptr<control::Health> health;
   std::unique_ptr<cluster::ApiClient> token_api;  // asked about tokens where `api` is null
   std::unique_ptr<cluster::Reviewer> reviewer;    // both null where REST asks for no tokens
   std::unique_ptr<control::Rights> rights;
   std::unique_ptr<OwnAuthority> extender_authority;  // null: given, or none on loopback
+  Published<std::string> workload_ca;                // PEM; empty until the first is known
   std::unique_ptr<WebhookService> webhook;           // these two null: no listener for it
   std::unique_ptr<RemoteApiService> remote_api;
   http::Pages pages{system_clock()};
@@ -104,6 +108,7 @@ struct Daemon::Parts {
   void lay_api_routes(http::Router& router, const config::ListenerSettings& door);
   void refresh_metrics();
   std::function<std::string()> unled() const;
+  control::WorkloadDoor workload_door() const;
   Status guard(http::Router& router, const config::ListenerSettings& door);
   Status open_doors();
   void follow_configuration(ConfigurationSource again);
@@ -193,6 +198,8 @@ Status Daemon::Parts::lay_routes() {
                                                       system_clock());
   queue =
       std::make_unique<control::QueueQuery>(planning, known, *source, view, books, system_clock());
+  progress = std::make_unique<control::ProgressReports>(*source, planner ? writer.get() : nullptr,
+                                                        metrics, system_clock());
   health = std::make_unique<control::Health>(*source, models->problem(), *log, unled());
   const config::ListenersSettings& doors = configuration.listeners;
   http::add_extender_routes(
@@ -218,6 +225,7 @@ void Daemon::Parts::refresh_metrics() {
 void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerSettings& door) {
   http::add_api_routes(router, *queries, pages);
   http::add_queue_routes(router, *queue, pages);
+  http::add_progress_routes(router, *progress);
   http::add_history_routes(router, *queries, system_clock(), [this] { runs->settle(); });
   http::add_model_routes(router, *queries, *models, pages,
                          static_cast<std::size_t>(door.limits.max_body_bytes));
@@ -230,6 +238,11 @@ std::function<std::string()> Daemon::Parts::unled() const {
   if (planner) return [this] { return planner->unled(*source->snapshot()); };
   if (returns) return [this] { return returns->status(); };
   return {};
+}
+
+control::WorkloadDoor Daemon::Parts::workload_door() const {
+  if (configuration.listeners.remote_api.address.empty()) return {};
+  return {configuration.remote_api.url, &workload_ca};
 }
 
 // Off loopback whoever has no client certificate must have a token.
@@ -264,15 +277,16 @@ Status Daemon::Parts::open_doors() {
   for (const std::size_t reader : {1U, 2U})
     listeners[reader].limits.queue = kReadersQueue;
   listeners[2].plain_anywhere = true;
-  SLACKLINE_ASSIGN(
-      webhook, WebhookService::start(configuration, settings, decisions, models->known(), *source,
-                                     api.get(), key ? &key->mac() : nullptr, metrics));
+  SLACKLINE_ASSIGN(webhook, WebhookService::start(
+                                configuration, settings, decisions, models->known(), *source,
+                                api.get(), key ? &key->mac() : nullptr, workload_door(), metrics));
   if (webhook) listeners.push_back(webhook->listener());
-  SLACKLINE_ASSIGN(remote_api,
-                   RemoteApiService::start(configuration, api.get(), [this](http::Router& router) {
-                     lay_api_routes(router, configuration.listeners.remote_api);
-                     return guard(router, configuration.listeners.remote_api);
-                   }));
+  SLACKLINE_ASSIGN(
+      remote_api,
+      RemoteApiService::start(configuration, api.get(), workload_ca, [this](http::Router& router) {
+        lay_api_routes(router, configuration.listeners.remote_api);
+        return guard(router, configuration.listeners.remote_api);
+      }));
   if (remote_api) listeners.push_back(remote_api->listener());
   if (!doors.proxy_api.address.empty()) {
     lay_api_routes(proxy_router, doors.proxy_api);
@@ -340,6 +354,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   SLACKLINE_TRY(parts->open_doors());
   parts->clock_watch.start();
   if (parts->planner) parts->planner->start();
+  parts->progress->start();
   if (parts->returns) parts->returns->start();
   parts->keeper->start();
   if (parts->shadow) parts->shadow->start();
@@ -361,6 +376,7 @@ void Daemon::stop(double grace_s) {
   if (parts_->shadow) parts_->shadow->stop();
   parts_->server->stop(milliseconds(static_cast<std::int64_t>(grace_s * 1000)));
   parts_->server->join();
+  parts_->progress->stop();
   if (parts_->reloader) parts_->reloader->join();
   parts_->keeper->join();
   if (parts_->shadow) parts_->shadow->join();

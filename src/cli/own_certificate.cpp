@@ -24,12 +24,14 @@ Result<std::unique_ptr<OwnCertificate>> OwnCertificate::start(
                                           .configuration = options.configuration};
   if (!options.trust.empty()) shared.trust = key_of(options.trust);
   own->store_ = cluster::make_certificate_store(*api, std::move(shared));
-  own->keeper_ = std::make_unique<control::CertificateKeeper>(
-      control::CertificateOptions{.listener = options.listener,
-                                  .names = options.settings.names,
-                                  .life_s = options.settings.life_s,
-                                  .file = own->file_},
-      *own->store_, own->maker_, system_clock());
+  control::CertificateOptions kept{.listener = options.listener,
+                                   .names = options.settings.names,
+                                   .life_s = options.settings.life_s,
+                                   .file = own->file_};
+  if (options.authorities != nullptr)
+    kept.on_authorities = [to = options.authorities](const std::string& pem) { to->set(pem); };
+  own->keeper_ = std::make_unique<control::CertificateKeeper>(std::move(kept), *own->store_,
+                                                              own->maker_, system_clock());
   SLACKLINE_TRY(own->keeper_->start());
   return own;
 }

@@ -10,6 +10,7 @@
 #include "control/trust/certificate_keeper.h"
 #include "http/crypto/openssl_certificates.h"
 #include "http/server/server.h"
+#include "slackline/base/published.h"
 #include "slackline/base/result.h"
 
 namespace slackline::cli {
@@ -20,6 +21,7 @@ struct OwnCertificateOptions {
   std::string file;             // its name; it lies beside the store
   std::string configuration{};  // of webhooks that are to trust it; empty: none
   std::string trust{};          // NAMESPACE/NAME of the ConfigMap that tells people; empty: none
+  Published<std::string>* authorities = nullptr;  // gets them too, as PEM; null: nobody asks
 };
 
 class OwnCertificate {

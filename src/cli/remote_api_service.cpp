@@ -6,7 +6,7 @@ namespace slackline::cli {
 
 Result<std::unique_ptr<RemoteApiService>> RemoteApiService::start(
     const config::Configuration& configuration, cluster::ApiClient* api,
-    const std::function<Status(http::Router&)>& lay_routes) {
+    Published<std::string>& authorities, const std::function<Status(http::Router&)>& lay_routes) {
   const config::ListenerSettings& listening = configuration.listeners.remote_api;
   if (listening.address.empty()) return std::unique_ptr<RemoteApiService>();
   std::unique_ptr<RemoteApiService> service(new RemoteApiService());
@@ -17,7 +17,8 @@ Result<std::unique_ptr<RemoteApiService>> RemoteApiService::start(
                                          {.listener = "remoteApi",
                                           .settings = configuration.remote_api.certificate,
                                           .file = "remote-api.pem",
-                                          .trust = configuration.remote_api.trust},
+                                          .trust = configuration.remote_api.trust,
+                                          .authorities = &authorities},
                                          service->listener_));
   service->listener_.known_peers_only = true;
   return service;

@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "cli/own_certificate.h"
 #include "config/configuration.h"
 #include "http/server/server.h"
+#include "slackline/base/published.h"
 #include "slackline/base/result.h"
 
 namespace slackline::cli {
@@ -15,11 +17,11 @@ namespace slackline::cli {
 class RemoteApiService {
  public:
   // Null where the configuration names no listener for it. The certificate's file is there when it
-  // returns. `lay_routes` adds the routes of REST and their guard. `api` is null where the cluster
-  // is a file.
+  // returns. `lay_routes` adds the routes of REST and their guard. `authorities` gets whom its
+  // callers trust, where we make the certificate. `api` is null where the cluster is a file.
   static Result<std::unique_ptr<RemoteApiService>> start(
       const config::Configuration& configuration, cluster::ApiClient* api,
-      const std::function<Status(http::Router&)>& lay_routes);
+      Published<std::string>& authorities, const std::function<Status(http::Router&)>& lay_routes);
 
   http::Listener listener() const { return listener_; }
 

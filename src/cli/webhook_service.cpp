@@ -1,6 +1,7 @@
 #include "cli/webhook_service.h"
 
 #include <string>
+#include <utility>
 
 #include "cli/listeners.h"
 #include "cli/object_name.h"
@@ -19,13 +20,15 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
     const config::Configuration& configuration, const Published<control::Settings>& settings,
     const control::DecisionOptions& decisions, const Published<control::Known>& known,
     const cluster::ClusterSource& source, cluster::ApiClient* api,
-    const MessageAuthenticator* authenticator, obs::MetricsRegistry& metrics) {
+    const MessageAuthenticator* authenticator, control::WorkloadDoor door,
+    obs::MetricsRegistry& metrics) {
   const config::ListenerSettings& listening = configuration.listeners.webhook;
   if (listening.address.empty()) return std::unique_ptr<WebhookService>();
   std::unique_ptr<WebhookService> service(new WebhookService());
   if (api != nullptr) service->reviewer_ = cluster::make_reviewer(*api, kWebhookReviewTimeout_s);
-  service->webhook_ = std::make_unique<control::Webhook>(
-      settings, decisions, known, source, service->reviewer_.get(), system_clock(), authenticator);
+  service->webhook_ = std::make_unique<control::Webhook>(settings, decisions, known, source,
+                                                         service->reviewer_.get(), system_clock(),
+                                                         authenticator, std::move(door));
   http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics,
                            static_cast<std::size_t>(listening.limits.max_body_bytes));
   service->listener_ = listener_of("webhook", listening, service->router_);

@@ -23,11 +23,13 @@ class WebhookService {
   // Null where the configuration names no listener for it. The certificate's file is there when it
   // returns. `api` is null where the cluster is a file. `authenticator` signs what is admitted;
   // null: nothing is.
+  // `door` is where pods reach REST.
   static Result<std::unique_ptr<WebhookService>> start(
       const config::Configuration& configuration, const Published<control::Settings>& settings,
       const control::DecisionOptions& decisions, const Published<control::Known>& known,
       const cluster::ClusterSource& source, cluster::ApiClient* api,
-      const MessageAuthenticator* authenticator, obs::MetricsRegistry& metrics);
+      const MessageAuthenticator* authenticator, control::WorkloadDoor door,
+      obs::MetricsRegistry& metrics);
 
   http::Listener listener() const;
 

@@ -120,6 +120,8 @@ struct RemoteApiSettings {
       90 * 86400.0};
   // NAMESPACE/NAME of the ConfigMap with the authorities that people trust, as ca.crt.
   std::string trust = "slackline-system/slackline-api-ca";
+  // How pods reach it, without a slash at the end: their SLACKLINE_URL. Empty: they are not told.
+  std::string url = "https://slackline-api.slackline-system.svc";
 
   friend bool operator==(const RemoteApiSettings&, const RemoteApiSettings&) = default;
 };

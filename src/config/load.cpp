@@ -231,6 +231,10 @@ void read_webhook(Section& section, WebhookSettings& webhook) {
 void read_remote_api(Section& section, RemoteApiSettings& api) {
   section.section("certificate", [&](Section& s) { read_certificate(s, api.certificate); });
   read_object_name(section, "trust", api.trust);
+  section.text("url", api.url);
+  if (!api.url.empty() && !api.url.starts_with("https://"))
+    section.problem("url", format("is \"{}\"", printable(api.url, 64)),
+                    "it must begin with https://, or be \"\": then pods are not told");
 }
 
 void read_trust(Section& section, TrustSettings& trust) {

@@ -78,10 +78,11 @@ struct AdmissionReview {
   std::variant<std::monostate, ReviewedJob, ReviewedPod> old_object;  // on UPDATE
 };
 
-struct EnvFromAnnotation {
+struct EnvVariable {
   std::string name;
-  std::string annotation;
-  friend bool operator==(const EnvFromAnnotation&, const EnvFromAnnotation&) = default;
+  std::string annotation;  // whose value it has; empty: it has `value`
+  std::string value{};
+  friend bool operator==(const EnvVariable&, const EnvVariable&) = default;
 };
 
 struct GpuCountChange {
@@ -100,8 +101,8 @@ struct AdmissionChanges {
   Labels labels;
   Labels template_labels;
   Labels template_annotations;
-  std::string scheduler_name;          // empty: stays
-  std::vector<EnvFromAnnotation> env;  // into each container with GPUs, where the name is free
+  std::string scheduler_name;    // empty: stays
+  std::vector<EnvVariable> env;  // into each container with GPUs, where the name is free
   std::optional<GpuCountChange> gpus;
 
   friend bool operator==(const AdmissionChanges&, const AdmissionChanges&) = default;

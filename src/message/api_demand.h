@@ -10,6 +10,8 @@ struct ApiDemand {
   std::string resource;  // tasks, queue, nodes ...; qosclasses
   std::string ns;        // empty: in all namespaces
   std::string name{};    // of one object; empty: any
+  // Every ServiceAccount of `ns` may, and nobody else: it is not a right that is granted.
+  bool of_namespace = false;
 };
 
 }  // namespace slackline

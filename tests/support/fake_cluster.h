@@ -51,6 +51,17 @@ class FakeWriter final : public cluster::ClusterWriter {
     return on_bind(order);
   }
   Result<std::string> write(const OwnWrite& write) override { return on_write(write); }
+  struct NotedProgress {
+    ObjectKey job;
+    Uid uid;
+    ProgressNote note;
+  };
+  std::vector<NotedProgress> noted;
+  std::function<Status()> on_note = [] { return Status(); };
+  Status note_progress(const ObjectKey& job, const Uid& uid, const ProgressNote& note) override {
+    noted.push_back({job, uid, note});
+    return on_note();
+  }
   std::function<Status(const TaskEvent&)> on_post = [](const auto&) { return Status(); };
   Status post(const TaskEvent& event) override { return on_post(event); }
   Result<PodBinding> read_pod(const ObjectKey&, double timeout_s) override {

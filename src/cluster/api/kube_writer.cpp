@@ -11,6 +11,7 @@
 #include "wire/kube/event_codec.h"
 #include "wire/kube/kube_decode.h"
 #include "wire/kube/own_write_codec.h"
+#include "wire/kube/progress_note.h"
 
 namespace slackline::cluster {
 namespace {
@@ -73,6 +74,18 @@ class KubeWriter final : public ClusterWriter {
     OwnWrite plain = write;
     plain.change = JobChange{OpenJob{}};
     return patch(plain);
+  }
+
+  Status note_progress(const ObjectKey& job, const Uid& uid,
+                       const ProgressNote& progress) override {
+    net::HttpRequest request;
+    request.method = "PATCH";
+    SLACKLINE_ASSIGN(request.url, job_path(job));
+    request.headers = {{"Content-Type", "application/merge-patch+json"},
+                       {"Accept", std::string(kMetadataOnly)}};
+    request.body = wire::encode_progress_patch(uid, progress);
+    const Status sent = send(std::move(request));
+    return sent ? sent : fail(sent.error().with_context(format("progress of {}", job.str())));
   }
 
   Status post(const TaskEvent& event) override {

@@ -14,9 +14,11 @@ class KubeReviewer final : public Reviewer {
   KubeReviewer(ApiClient& client, double timeout_s) : client_(client), timeout_s_(timeout_s) {}
 
   Result<std::optional<Requester>> who_is(const std::string& token) override {
+    const std::string_view audience =
+        wire::names_audience(token, kOwnAudience) ? kOwnAudience : std::string_view();
     SLACKLINE_ASSIGN(const std::string answer, post("/apis/authentication.k8s.io/v1/tokenreviews",
-                                                    wire::encode_token_review(token)));
-    return wire::decode_token_review(answer);
+                                                    wire::encode_token_review(token, audience)));
+    return wire::decode_token_review(answer, audience);
   }
 
   Result<bool> may(const Requester& user, const ApiDemand& demand) override {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "message/admission.h"
 #include "message/api_demand.h"
@@ -16,10 +17,13 @@ namespace slackline::cluster {
 
 class ApiClient;
 
+// The audience of tokens that are good for Slackline and for nothing else.
+inline constexpr std::string_view kOwnAudience = "slackline";
+
 class Reviewer {
  public:
   virtual ~Reviewer() = default;
-  // nullopt: the token is nobody's.
+  // Of a token for the API server, or for kOwnAudience. nullopt: the token is nobody's.
   virtual Result<std::optional<Requester>> who_is(const std::string& token) = 0;
   virtual Result<bool> may(const Requester& user, const ApiDemand& demand) = 0;
 };

@@ -44,6 +44,8 @@ struct AdmissionFacts : core::Situation {
   std::string own_user{};                               // may write Slackline's keys
   const MessageAuthenticator* authenticator = nullptr;  // signs proofs; null or without a key: none
   std::string nonce{};                                  // of the proof that may be written
+  std::string workload_url{};  // where pods reach REST; empty: they are not told
+  std::string workload_ca{};   // PEM that they trust there; empty: they know it otherwise
   UrgentRight urgent = UrgentRight::kUnknown;
   std::string urgent_detail{};        // why it is unknown
   std::int64_t max_pending = 0;       // 0 = no limit

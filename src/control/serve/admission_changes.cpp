@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kDefaultScheduler = "default-scheduler";
 
-const std::vector<EnvFromAnnotation>& shape_variables() {
-  static const std::vector<EnvFromAnnotation> variables = {
+const std::vector<EnvVariable>& shape_variables() {
+  static const std::vector<EnvVariable> variables = {
       {"SLACKLINE_NODES", std::string(contract::kNodes)},
       {"SLACKLINE_GPUS_PER_NODE", std::string(contract::kGpusPerNode)},
       {"PET_NNODES", std::string(contract::kNodes)},
@@ -142,6 +142,22 @@ std::optional<PodShape> planned_shape(const ReviewedPod& pod, bool annotations_a
   return PodShape{*pods, *count};
 }
 
+// What a training needs to go on where it was, and to tell how far it is (docs/PROGRESS.md).
+std::vector<EnvVariable> resume_variables(const ReviewedPod& pod, const AdmissionFacts& facts) {
+  std::vector<EnvVariable> variables;
+  const auto add = [&](const char* name, std::string value) {
+    variables.push_back({.name = name, .annotation = {}, .value = std::move(value)});
+  };
+  if (const Job* job = owning_job(*facts.snapshot, pod.pod)) {
+    add("SLACKLINE_ITERATION", format("{}", job->progress ? job->progress->iteration : 0));
+    add("SLACKLINE_ATTEMPT", format("{}", job->preemptions ? job->preemptions->count : 0));
+  }
+  if (facts.workload_url.empty()) return variables;
+  add("SLACKLINE_URL", facts.workload_url);
+  if (!facts.workload_ca.empty()) add("SLACKLINE_CA_PEM", facts.workload_ca);
+  return variables;
+}
+
 // The count is only clear if a single container has the GPUs.
 std::optional<GpuCountChange> gpu_count(const ReviewedPod& pod, std::int64_t wanted) {
   const std::string resource = core::primary_gpu_resource(pod.pod.requests);
@@ -161,6 +177,7 @@ AdmissionChanges desired_for_new(const ReviewedPod& pod, bool annotations_are_ou
   desired.gate = true;
   set(desired.labels, contract::kManagedLabel, "true");
   desired.scheduler_name = facts.scheduler_name;
+  if (pod.pod.owner) desired.env = resume_variables(pod, facts);
   if (!pod.pod.owner) {
     set_deadline(desired.annotations, pod.pod.intent ? *pod.pod.intent : TaskIntent(),
                  pod.pod.requests, facts);
@@ -215,7 +232,7 @@ bool is_default(const std::string& scheduler) {
   return scheduler.empty() || scheduler == kDefaultScheduler;
 }
 
-bool lacks(const PodFacts& pod, const EnvFromAnnotation& variable) {
+bool lacks(const PodFacts& pod, const EnvVariable& variable) {
   return std::any_of(pod.containers.begin(), pod.containers.end(), [&](const auto& container) {
     return !container.gpus.empty() && std::find(container.env.begin(), container.env.end(),
                                                 variable.name) == container.env.end();

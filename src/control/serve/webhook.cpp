@@ -44,13 +44,14 @@ WaitingTask task_in(const AdmissionReview& review) {
 Webhook::Webhook(const Published<Settings>& settings, const DecisionOptions& decisions,
                  const Published<Known>& known, const cluster::ClusterSource& source,
                  cluster::Reviewer* reviewer, const Clock& clock,
-                 const MessageAuthenticator* authenticator)
+                 const MessageAuthenticator* authenticator, WorkloadDoor door)
     : settings_(settings),
       decisions_(decisions),
       known_(known),
       source_(source),
       clock_(clock),
       authenticator_(authenticator),
+      door_(std::move(door)),
       rights_(reviewer, clock) {}
 
 AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
@@ -60,6 +61,8 @@ AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnaps
   facts.scheduler_name = settings.scheduler_name;
   facts.own_user = settings.own_user;
   facts.authenticator = authenticator_;
+  facts.workload_url = door_.url;
+  if (door_.ca_pem != nullptr) facts.workload_ca = *door_.ca_pem->get();
   if (authenticator_ != nullptr && needs_proof(review)) facts.nonce = authenticator_->nonce();
   facts.max_pending = settings.queues.of(queue_of(intent_of(review), review.ns)).max_pending;
   if (asks_for_urgent(review, facts)) {

@@ -8,6 +8,8 @@
 // Thread-safety: any method from any thread; answer() may block for cluster::kReviewTimeout_s.
 #pragma once
 
+#include <string>
+
 #include "control/serve/admission_stage.h"
 #include "control/serve/extender.h"
 #include "control/serve/recent_admissions.h"
@@ -27,6 +29,12 @@ namespace slackline::control {
 struct AdmissionFacts;
 struct Settings;
 
+// Where pods reach REST.
+struct WorkloadDoor {
+  std::string url{};                               // empty: they are not told
+  const Published<std::string>* ca_pem = nullptr;  // whom they trust there; null: known otherwise
+};
+
 class Webhook {
  public:
   // `reviewer` is null where the cluster source is read-only: then urgent is refused. Without an
@@ -34,7 +42,7 @@ class Webhook {
   Webhook(const Published<Settings>& settings, const DecisionOptions& decisions,
           const Published<Known>& known, const cluster::ClusterSource& source,
           cluster::Reviewer* reviewer, const Clock& clock,
-          const MessageAuthenticator* authenticator = nullptr);
+          const MessageAuthenticator* authenticator = nullptr, WorkloadDoor door = {});
 
   AdmissionDecision answer(const AdmissionReview& review, AdmissionStage stage);
 
@@ -48,6 +56,7 @@ class Webhook {
   const cluster::ClusterSource& source_;
   const Clock& clock_;
   const MessageAuthenticator* const authenticator_;
+  const WorkloadDoor door_;
   Rights rights_;
   RecentAdmissions recent_;
 };

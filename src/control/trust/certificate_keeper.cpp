@@ -65,6 +65,7 @@ void CertificateKeeper::look_and_log() {
 
 Status CertificateKeeper::look() {
   SLACKLINE_ASSIGN(const CertificateSet set, agree_on_one());
+  options_.on_authorities(set.authorities);
   Status published = store_.publish(set.authorities);
   // Where we may not write the configurations, or they are not there, somebody else vouches for us.
   const bool settled = published || (published.error().code != ErrorCode::kUnavailable &&

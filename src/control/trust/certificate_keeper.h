@@ -15,6 +15,7 @@
 // Thread-safety: start() and stop() from one thread; one thread of its own between them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct CertificateOptions {
   std::vector<std::string> names;
   double life_s = 90 * 86400.0;
   std::string file;  // PEM: key and certificate; mode 0600
+  // Told of the authorities (PEM) that vouch for what is served, on the keeper's thread and in
+  // start(); must not block.
+  std::function<void(const std::string&)> on_authorities = [](const std::string&) {};
 };
 
 // The rhythm that follows from the life of a pair.

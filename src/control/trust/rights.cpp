@@ -25,6 +25,12 @@ std::string key_of(const Requester& user, const ApiDemand& demand) {
   return key;
 }
 
+// As the API server names ServiceAccounts; nobody else's name begins so.
+bool is_service_account_of(const Requester& user, const std::string& ns) {
+  const std::string prefix = "system:serviceaccount:" + ns + ":";
+  return !ns.empty() && user.name.size() > prefix.size() && user.name.starts_with(prefix);
+}
+
 Rights::Answer verdict_on(const Requester& user, bool allowed) {
   return {allowed ? Rights::Verdict::kAllowed : Rights::Verdict::kForbidden, user.name};
 }
@@ -32,6 +38,7 @@ Rights::Answer verdict_on(const Requester& user, bool allowed) {
 }  // namespace
 
 std::optional<Rights::Answer> Rights::recall(const Requester& user, const ApiDemand& demand) {
+  if (demand.of_namespace) return verdict_on(user, is_service_account_of(user, demand.ns));
   const auto allowed = grants_.find(key_of(user, demand), clock_.steady_s());
   return allowed ? std::optional(verdict_on(user, *allowed)) : std::nullopt;
 }
@@ -75,6 +82,7 @@ Rights::Answer Rights::ask(const std::string& peer, const std::string& token,
     }
     callers_.keep(token, *user, now_s + kYesKept_s);
   }
+  if (demand.of_namespace) return *recall(*user, demand);
   return review(*user, demand);
 }
 

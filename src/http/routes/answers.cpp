@@ -1,5 +1,6 @@
 #include "http/routes/answers.h"
 
+#include "slackline/base/text.h"
 #include "wire/format/yaml_writer.h"
 #include "wire/rest/status_codec.h"
 
@@ -89,6 +90,23 @@ Response json(std::string body) {
 
 Response text(std::string body) {
   return as("text/plain; charset=utf-8", std::move(body));
+}
+
+std::string media_type(const Request& request) {
+  return to_lower(trim(request.content_type.substr(0, request.content_type.find(';'))));
+}
+
+// A form, or no type at all, is what a page of any site may send without asking first.
+bool is_json(const Request& request) {
+  return media_type(request) == "application/json";
+}
+
+Response unsupported(std::string_view wanted) {
+  Response response = json(wire::encode_status_error(
+      415, "UnsupportedMediaType",
+      format("the body's Content-Type must be {}; with curl: -H 'Content-Type: ...'", wanted)));
+  response.status = 415;
+  return response;
 }
 
 std::string given(const Request& request, std::string_view name) {

@@ -37,6 +37,12 @@ Response one(const Request& request, const std::string& json, const std::string&
 Response yaml(const std::string& json);
 Response csv(std::string body);
 
+// Of the request's body: "text/csv; charset=utf-8" is "text/csv".
+std::string media_type(const Request& request);
+bool is_json(const Request& request);
+// 415.
+Response unsupported(std::string_view wanted);
+
 // A parameter of the query; empty if it is not given.
 std::string given(const Request& request, std::string_view name);
 

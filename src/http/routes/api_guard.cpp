@@ -42,6 +42,10 @@ std::string namespace_of(const Route& route, const Request& request) {
 std::string how_to_grant(const ApiDemand& demand, const std::string& user) {
   const std::string what = format("{} {}.slackline.dev", demand.verb, demand.resource);
   const std::string account = printable(user, 128);
+  if (demand.of_namespace)
+    return format(
+        "{} is not a ServiceAccount of the namespace {}; send the token of a pod of that namespace",
+        account, printable(demand.ns, 64));
   if (demand.ns.empty())
     return format(
         "{} may not {} in all namespaces; name one, or ask for the right by a ClusterRoleBinding",
@@ -106,7 +110,10 @@ std::optional<ApiDemand> demand_of(const Route& route, const Request& request) {
                                 : route.method == "POST"   ? "create"
                                 : route.method == "DELETE" ? "delete"
                                                            : "update";
-  return ApiDemand{std::string(verb), rest.substr(0, rest.find('/')), namespace_of(route, request)};
+  return ApiDemand{.verb = std::string(verb),
+                   .resource = rest.substr(0, rest.find('/')),
+                   .ns = namespace_of(route, request),
+                   .of_namespace = route.for_workloads};
 }
 
 Guard make_api_guard(control::Rights& rights) {

@@ -3,7 +3,8 @@
 // Everything under /v1/ is a virtual resource of the group slackline.dev, named by the first
 // segment of its path: `get` for GET, `create` for POST, `update` for PUT. The namespace is that of
 // the path or, where it limits the answer, of the query; otherwise (lists of all namespaces,
-// models, nodes) the right must hold in all namespaces. Health and /openapi.json are free.
+// models, nodes) the right must hold in all namespaces. Health and /openapi.json are free. A route
+// for workloads needs no right, but a ServiceAccount of its namespace.
 //
 // 401 without a token that the API server knows, 403 without the right, 503 if this cannot be
 // decided. The API server is not asked about text that is not a JSON Web Token, nor about more than

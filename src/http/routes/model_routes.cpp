@@ -25,24 +25,6 @@ Response answer(const Request& request, const Result<T>& value) {
   return one(request, wire::encode_one(*value), wire::text_of(*value));
 }
 
-// "text/csv; charset=utf-8" is "text/csv".
-std::string media_type(const Request& request) {
-  return to_lower(trim(request.content_type.substr(0, request.content_type.find(';'))));
-}
-
-// A form, or no type at all, is what a page of any site may send without asking first.
-bool is_json(const Request& request) {
-  return media_type(request) == "application/json";
-}
-
-Response unsupported(std::string_view wanted) {
-  Response response = json(wire::encode_status_error(
-      415, "UnsupportedMediaType",
-      format("the body's Content-Type must be {}; with curl: -H 'Content-Type: ...'", wanted)));
-  response.status = 415;
-  return response;
-}
-
 Response post_samples(control::Models& models, const Request& request) {
   const std::string& model = request.params.at("model");
   const bool csv = media_type(request) == "text/csv";

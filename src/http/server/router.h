@@ -68,6 +68,8 @@ struct Route {
   // The query parameter that limits the answer to one namespace: NAMESPACE or NAMESPACE/NAME.
   // Empty: none does; a {ns} of the pattern does.
   std::string namespace_parameter{};
+  // For the workloads of the namespace {ns}: its ServiceAccounts may, and nobody else.
+  bool for_workloads = false;
   Operation operation{};
 
   Pool pool_for(std::size_t body_size) const {

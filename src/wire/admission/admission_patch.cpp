@@ -70,8 +70,12 @@ class PatchWriter {
   bool any_ = false;
 };
 
-void write_variable(JsonWriter& out, const EnvFromAnnotation& variable) {
+void write_variable(JsonWriter& out, const EnvVariable& variable) {
   out.begin_object().field("name", variable.name);
+  if (variable.annotation.empty()) {
+    out.field("value", variable.value).end_object();
+    return;
+  }
   out.key("valueFrom").begin_object().key("fieldRef").begin_object();
   out.field("apiVersion", "v1");
   out.field("fieldPath", format("metadata.annotations['{}']", variable.annotation));
@@ -79,19 +83,19 @@ void write_variable(JsonWriter& out, const EnvFromAnnotation& variable) {
 }
 
 void write_env(PatchWriter& patch, const std::string& spec, const PodFacts& pod,
-               const std::vector<EnvFromAnnotation>& env) {
+               const std::vector<EnvVariable>& env) {
   for (std::size_t i = 0; i < pod.containers.size(); ++i) {
     const ContainerFacts& container = pod.containers[i];
     if (container.gpus.empty()) continue;
-    std::vector<EnvFromAnnotation> missing;
-    for (const EnvFromAnnotation& variable : env)
+    std::vector<EnvVariable> missing;
+    for (const EnvVariable& variable : env)
       if (std::find(container.env.begin(), container.env.end(), variable.name) ==
           container.env.end())
         missing.push_back(variable);
     if (missing.empty()) continue;
     const std::string path = format("{}/containers/{}/env", spec, i);
     if (container.has_env) {
-      for (const EnvFromAnnotation& variable : missing) {
+      for (const EnvVariable& variable : missing) {
         write_variable(patch.add(path + "/-"), variable);
         patch.end();
       }
@@ -99,7 +103,7 @@ void write_env(PatchWriter& patch, const std::string& spec, const PodFacts& pod,
     }
     JsonWriter& out = patch.add(path);
     out.begin_array();
-    for (const EnvFromAnnotation& variable : missing)
+    for (const EnvVariable& variable : missing)
       write_variable(out, variable);
     out.end_array();
     patch.end();

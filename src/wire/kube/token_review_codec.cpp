@@ -1,26 +1,59 @@
 #include "wire/kube/token_review_codec.h"
 
+#include <algorithm>
+
+#include "slackline/base/base64.h"
 #include "wire/format/json_view.h"
 #include "wire/format/json_writer.h"
 #include "wire/kube/requester_codec.h"
 
 namespace slackline::wire {
 
-std::string encode_token_review(std::string_view token) {
+namespace {
+
+bool holds(JsonView audiences, std::string_view audience) {
+  if (audiences.is_string()) return audiences.text() == audience;
+  for (const JsonView each : audiences.items())
+    if (each.text() == audience) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string encode_token_review(std::string_view token, std::string_view audience) {
   JsonWriter out(2048);
   out.begin_object().field("apiVersion", "authentication.k8s.io/v1").field("kind", "TokenReview");
-  out.key("spec").begin_object().field("token", token).end_object().end_object();
+  out.key("spec").begin_object().field("token", token);
+  if (!audience.empty()) out.key("audiences").begin_array().string(audience).end_array();
+  out.end_object().end_object();
   return out.take();
 }
 
-Result<std::optional<Requester>> decode_token_review(std::string_view json) {
+Result<std::optional<Requester>> decode_token_review(std::string_view json,
+                                                     std::string_view audience) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
   const JsonView status = root["status"];
   if (!status.is_object())
     return fail(ErrorCode::kUnavailable, "the answer is not a TokenReview: status is missing");
-  if (!status["authenticated"].is_true()) return std::optional<Requester>();
+  const bool for_us = audience.empty() || holds(status["audiences"], audience);
+  if (!status["authenticated"].is_true() || !for_us) return std::optional<Requester>();
   return std::optional(read_requester(status["user"]));
+}
+
+bool names_audience(std::string_view token, std::string_view audience) {
+  const std::size_t begin = token.find('.');
+  if (begin == std::string_view::npos) return false;
+  const std::size_t end = token.find('.', begin + 1);
+  std::string claims(
+      token.substr(begin + 1, end == std::string_view::npos ? end : end - begin - 1));
+  std::replace(claims.begin(), claims.end(), '-', '+');
+  std::replace(claims.begin(), claims.end(), '_', '/');
+  const auto json = decode_base64(claims);
+  if (!json) return false;
+  JsonDocument document;
+  const auto root = document.parse(*json);
+  return root && root->is_object() && holds((*root)["aud"], audience);
 }
 
 }  // namespace slackline::wire

@@ -1,4 +1,4 @@
-// TokenReview of authentication.k8s.io/v1: whose token is this?
+// TokenReview of authentication.k8s.io/v1: whose token is this? Pure.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,16 @@
 
 namespace slackline::wire {
 
-std::string encode_token_review(std::string_view token);
+// `audience`: for whom the token must be; empty: for the API server.
+std::string encode_token_review(std::string_view token, std::string_view audience = {});
 
-// nullopt: the API server knows no user of this token. kUnavailable: it could not say.
-Result<std::optional<Requester>> decode_token_review(std::string_view json);
+// nullopt: the API server knows no user of this token, or it is for another audience.
+// kUnavailable: it could not say.
+Result<std::optional<Requester>> decode_token_review(std::string_view json,
+                                                     std::string_view audience = {});
+
+// Whether a JSON Web Token says that it is for this audience. Nobody has checked its signature: it
+// only tells which review to ask for.
+bool names_audience(std::string_view token, std::string_view audience);
 
 }  // namespace slackline::wire

@@ -170,12 +170,11 @@ TEST_F(AdmissionTest, AChosenShapeReachesTheContainers) {
   const AdmissionChanges changes = mutate(text).changes;
   EXPECT_THAT(changes.template_annotations, ElementsAre(Pair("slackline.dev/gpus-per-node", "2"),
                                                         Pair("slackline.dev/nodes", "2")));
-  EXPECT_THAT(
-      changes.env,
-      ElementsAre(EnvFromAnnotation{"SLACKLINE_NODES", "slackline.dev/nodes"},
-                  EnvFromAnnotation{"SLACKLINE_GPUS_PER_NODE", "slackline.dev/gpus-per-node"},
-                  EnvFromAnnotation{"PET_NNODES", "slackline.dev/nodes"},
-                  EnvFromAnnotation{"PET_NPROC_PER_NODE", "slackline.dev/gpus-per-node"}));
+  EXPECT_THAT(changes.env,
+              ElementsAre(EnvVariable{"SLACKLINE_NODES", "slackline.dev/nodes"},
+                          EnvVariable{"SLACKLINE_GPUS_PER_NODE", "slackline.dev/gpus-per-node"},
+                          EnvVariable{"PET_NNODES", "slackline.dev/nodes"},
+                          EnvVariable{"PET_NPROC_PER_NODE", "slackline.dev/gpus-per-node"}));
 }
 
 TEST_F(AdmissionTest, MistakesAreRefusedWithFieldAndRemedy) {
@@ -409,6 +408,31 @@ TEST_F(AdmissionTest, ThePlanOfItsJobSaysIt) {
                                                Pair("slackline.dev/nodes", "1")));
   // Without `placements` a task runs as it was written, whatever nodes its pods share.
   EXPECT_EQ(mutate_pod(pod_of_train("")).changes.gpus, std::nullopt);
+}
+
+TEST_F(AdmissionTest, APodIsToldWhereToGoOnAndWhereToReport) {
+  plan_train({1, 4}, {"gpu-1"});
+  EXPECT_THAT(mutate_pod(pod_of_train("")).changes.env,
+              ElementsAre(EnvVariable{"SLACKLINE_ITERATION", "", "0"},
+                          EnvVariable{"SLACKLINE_ATTEMPT", "", "0"}));
+  Job train = *snapshot.jobs.front();
+  train.progress = std::make_shared<const ProgressNote>(ProgressNote{1200, 90000, 1.7e9});
+  train.preemptions = std::make_shared<const PreemptionNote>(PreemptionNote{.count = 2});
+  snapshot.jobs = {std::make_shared<const Job>(std::move(train))};
+  facts.workload_url = "https://slackline";
+  facts.workload_ca = "PEM";
+  ReviewText text = pod_of_train("");
+  const std::vector<EnvVariable> all = {{"SLACKLINE_ITERATION", "", "1200"},
+                                        {"SLACKLINE_ATTEMPT", "", "2"},
+                                        {"SLACKLINE_URL", "", "https://slackline"},
+                                        {"SLACKLINE_CA_PEM", "", "PEM"}};
+  EXPECT_EQ(mutate_pod(text).changes.env, all);
+  text.container = R"(,"env":[{"name":"SLACKLINE_ITERATION","value":"7"}])";
+  EXPECT_EQ(mutate_pod(text).changes.env, std::vector(all.begin() + 1, all.end()))
+      << "what its owner wrote wins";
+  const std::string patch =
+      wire::encode_json_patch(decoded(test::pod_review_text(text)), mutate_pod(text).changes);
+  EXPECT_THAT(patch, HasSubstr(R"("value":{"name":"SLACKLINE_ATTEMPT","value":"2"})"));
 }
 
 TEST_F(AdmissionTest, PodsThatShareANodeKeepTheirGpus) {

@@ -18,7 +18,7 @@ class FakeReviewer final : public cluster::Reviewer {
     ++asked;
     if (down) return fail(ErrorCode::kUnavailable, "connection refused");
     if (token != "jane's") return std::optional<Requester>();
-    return std::optional(Requester{.name = "jane", .uid = {}, .groups = {}, .extra = {}});
+    return std::optional(Requester{.name = name, .uid = {}, .groups = {}, .extra = {}});
   }
   Result<bool> may(const Requester& user, const ApiDemand& demand) override {
     ++asked;
@@ -28,6 +28,7 @@ class FakeReviewer final : public cluster::Reviewer {
   bool down = false;
   bool granted = true;
   int asked = 0;
+  std::string name = "jane";
 };
 
 class RightsTest : public testing::Test {
@@ -62,6 +63,22 @@ TEST_F(RightsTest, TheApiServerIsAskedOnceInAWhile) {
   reviewer.granted = true;
   clock.advance(3);
   EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed) << "a refusal is forgotten sooner";
+}
+
+TEST_F(RightsTest, WorkloadsAreKnownByTheirNamespaceAlone) {
+  const auto ask_as = [&](const std::string& name, const std::string& ns) {
+    reviewer.name = name;
+    clock.advance(60);
+    const ApiDemand demand{.verb = "create", .resource = "tasks", .ns = ns, .of_namespace = true};
+    return rights.ask("10.0.0.1", "jane's", demand).verdict;
+  };
+  EXPECT_EQ(ask_as("system:serviceaccount:team-a:default", "team-a"), Verdict::kAllowed);
+  EXPECT_EQ(reviewer.asked, 1) << "no right is asked for";
+  EXPECT_EQ(ask_as("system:serviceaccount:team-a:default", "team-b"), Verdict::kForbidden);
+  EXPECT_EQ(ask_as("system:serviceaccount:team-a:default", "team"), Verdict::kForbidden);
+  EXPECT_EQ(ask_as("system:serviceaccount:team-a:", "team-a"), Verdict::kForbidden);
+  EXPECT_EQ(ask_as("jane", "team-a"), Verdict::kForbidden);
+  EXPECT_EQ(ask_as("system:serviceaccount::x", ""), Verdict::kForbidden);
 }
 
 TEST_F(RightsTest, WhoCannotBeAskedGrantsNothingAndIsAskedAgain) {

@@ -7,6 +7,8 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/core/planning/lost_work.h"
+#include "slackline/core/planning/policy.h"
+#include "slackline/core/planning/rollout.h"
 
 namespace slackline::core {
 namespace {
@@ -59,6 +61,15 @@ TEST_F(RunProgressTest, NobodyComesNearTheEndBySayingSo) {
   const PlanState& state = start(told(999, 1100, ProgressPoint{0, 1001}));
   EXPECT_NEAR(state.progress(0).run.reported->left, 1 - 2 * 100 / kWork_s, 1e-9);
   EXPECT_EQ(state.progress(0).run.observed_work_s, kWork_s / kMostSpeedup);
+}
+
+TEST_F(RunProgressTest, ForecastsFollowTheReport) {
+  const PlanState& state = start(told(100, 3000, ProgressPoint{0, 1000}));
+  for (const char* policy : {"savable", "default"}) {
+    const auto forecasts = rollout(state, 3100, *parse_policy(policy), {0}, {});
+    ASSERT_EQ(forecasts.size(), 1U);
+    EXPECT_NEAR(forecasts[0].finish_s.p50(), 3000 + 0.9 * 20000, 1) << policy;
+  }
 }
 
 TEST_F(RunProgressTest, AReportFromBeforeTheStartSaysNothing) {

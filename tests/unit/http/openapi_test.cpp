@@ -15,6 +15,7 @@
 #include "http/routes/health_routes.h"
 #include "http/routes/history_routes.h"
 #include "http/routes/model_routes.h"
+#include "http/routes/progress_routes.h"
 #include "http/routes/queue_routes.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
@@ -47,6 +48,7 @@ class OpenApiTest : public test::PlanningFixture {
                                                    books_, clock_);
     add_api_routes(router_, *queries_, pages_);
     add_queue_routes(router_, *queue_, pages_);
+    add_progress_routes(router_, progress_);
     add_history_routes(router_, *queries_, clock_, [] {});
     add_model_routes(router_, *queries_, *models_, pages_);
     add_health_routes(router_, health_, metrics_, [] {});
@@ -128,6 +130,7 @@ class OpenApiTest : public test::PlanningFixture {
   std::unique_ptr<store::Journal> journal_;
   std::unique_ptr<control::Queries> queries_;
   std::unique_ptr<control::QueueQuery> queue_;
+  control::ProgressReports progress_{source_, nullptr, metrics_, clock_};
   Pages pages_{clock_};
   Router router_;
   json document_;
@@ -168,6 +171,8 @@ TEST_F(OpenApiTest, AnswersAreAsTheDocumentSays) {
   check("GET", "/v1/tasks/{ns}/{name}", "/v1/tasks/team/train");
   check("GET", "/v1/tasks/{ns}/{name}/placements", "/v1/tasks/team/train/placements");
   check("GET", "/v1/scores", "/v1/scores?pod=team/single");
+  check("POST", "/v1/tasks/{ns}/{name}/progress", "/v1/tasks/team/train/progress",
+        R"({"iteration":3,"total":10,"loss":0.5,"phase":"warmup"})");
   check("POST", "/v1/models/{model}/samples", "/v1/models/newnet/samples",
         R"({"samples":[{"gpuType":"T4","batch":64,"placement":"1x2","throughputSamplesPerS":8}]})");
   check("PUT", "/v1/models/{model}", "/v1/models/newnet", R"({"family":"net"})");
