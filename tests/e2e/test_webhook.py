@@ -136,7 +136,7 @@ class WebhookTest(unittest.TestCase):
             variables = {
                 each["name"]: each["valueFrom"]["fieldRef"]["fieldPath"]
                 for each in pod["spec"]["containers"][0]["env"]
-                if "SLACKLINE" in each["name"] or "PET" in each["name"]
+                if ("SLACKLINE" in each["name"] or "PET" in each["name"]) and "valueFrom" in each
             }
             self.assertEqual(len(variables), 4)
             self.assertEqual(variables["PET_NNODES"], "metadata.annotations['slackline.dev/nodes']")

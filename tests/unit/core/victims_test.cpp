@@ -74,6 +74,20 @@ TEST(Victims, AreJudgedByTheirLastCheckpoint) {
       << "90000 s are 150 whole intervals";
 }
 
+TEST(Victims, AreJudgedByTheProgressTheirJobTold) {
+  ClusterSnapshot cluster = a_cluster()
+                                .with(a_node("a"))
+                                .with(running("young", 2, 60))
+                                .with(test::a_job("told").gpus(2).managed())
+                                .with(running("told-0", 2, 90000).of_job("told"))
+                                .build();
+  EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"told-0"})), ElementsAre(pod_uid("young")));
+  Job told = *cluster.jobs.front();
+  told.progress = std::make_shared<const ProgressNote>(ProgressNote{9, 10, kNow_s - 30});
+  cluster.jobs = {std::make_shared<const Job>(told)};
+  EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"young"})), ElementsAre(pod_uid("told-0")));
+}
+
 TEST(Victims, CostTheRestartThatWasMeasuredToo) {
   const auto predictor = std::make_shared<const Predictor>(WorkloadProfiles(
       {{"slow-to-start", GpuType("K80"), {"S", {1, 1, 0, 0, 1}}, 600, 1, {}, "measured"}}));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "cluster/api/reviewer.h"
+#include "slackline/base/text.h"
 #include "support/fake_clock.h"
 
 namespace slackline::http {
@@ -12,13 +13,16 @@ namespace {
 using ::testing::HasSubstr;
 
 // Every token but "stolen..." begins with its owner's name; jane may do anything in team-a, joe may
-// delete models.
+// delete models. "pod..." is of a pod of team-a, which may do nothing.
 class FakeReviewer final : public cluster::Reviewer {
  public:
   Result<std::optional<Requester>> who_is(const std::string& token) override {
     ++asked;
     if (down) return fail(ErrorCode::kUnavailable, "connection refused");
     if (token.starts_with("stolen")) return std::optional<Requester>();
+    if (token.starts_with("pod"))
+      return std::optional(Requester{
+          .name = "system:serviceaccount:team-a:default", .uid = {}, .groups = {}, .extra = {}});
     return std::optional(
         Requester{.name = token.substr(0, token.find('.')), .uid = {}, .groups = {}, .extra = {}});
   }
@@ -48,6 +52,11 @@ class ApiGuardTest : public testing::Test {
     add("GET", "/v1/scores", "pod");
     add("POST", "/v1/scores", "namespace");
     add("POST", "/v1/models/{model}/samples", "");
+    router_.add({.method = "POST",
+                 .pattern = "/v1/tasks/{ns}/{name}/progress",
+                 .handler = answer,
+                 .max_body = 100,
+                 .for_workloads = true});
     router_.add({"DELETE", "/v1/models/{model}", answer, 0, Pool::kThreads});
     router_.set_guard(make_api_guard(rights_));
   }
@@ -85,6 +94,18 @@ TEST_F(ApiGuardTest, AManifestIsJudgedInTheNamespaceOfTheQuery) {
   for (const char* target :
        {"/v1/scores", "/v1/scores?namespace=team-b", "/v1/scores?pod=team-a/x"})
     EXPECT_EQ(ask(target, "Bearer jane.b.c", "POST").status, 403) << target;
+}
+
+TEST_F(ApiGuardTest, WorkloadsNeedTheirNamespaceAndNoRight) {
+  const auto tell = [&](const char* ns, const char* token) {
+    return ask(format("/v1/tasks/{}/train/progress", ns), token, "POST");
+  };
+  EXPECT_EQ(tell("team-a", "Bearer pod.b.c").status, 200);
+  const Response elsewhere = tell("team-b", "Bearer pod.b.c");
+  EXPECT_EQ(elsewhere.status, 403);
+  EXPECT_THAT(elsewhere.body, HasSubstr("is not a ServiceAccount of the namespace team-b; send"));
+  EXPECT_EQ(tell("team-a", "Bearer jane.b.c").status, 403) << "people are no workloads";
+  EXPECT_EQ(ask("/v1/tasks/team-a/train", "Bearer pod.b.c").status, 403);
 }
 
 TEST_F(ApiGuardTest, ARefusalSaysWhatToDo) {
