@@ -20,7 +20,7 @@ target_compile_options(slackline_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   # Several sources of a layer in one translation unit, as the sanitizer presets build: their unnamed
   # namespaces are one, which is what this warns of.
-  $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-subobject-linkage>
+  $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   # libstdc++ 12 calls what it deprecates itself, inside std::stable_sort.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)

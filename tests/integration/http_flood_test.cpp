@@ -26,7 +26,7 @@
 namespace slackline::test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SLACKLINE_SANITIZED
 constexpr bool kTimed = false;
 #else
 constexpr bool kTimed = true;

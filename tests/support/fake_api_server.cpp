@@ -184,11 +184,13 @@ void FakeApiServer::stop() {
   ::shutdown(listener_, SHUT_RDWR);
   acceptor_.join();
   break_connections();
+  std::list<Peer> peers;
   {
     MutexLock lock(mutex_);
     happened_.notify_all();
+    peers.swap(peers_);
   }
-  for (Peer& peer : peers_) {
+  for (Peer& peer : peers) {
     peer.thread.join();
     ::close(peer.connection->socket_);
   }

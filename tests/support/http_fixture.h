@@ -101,7 +101,7 @@ class HttpServerFixture : public testing::Test {
 
 // Resident memory of this process, MiB; always 0 under a sanitizer, whose own memory would count.
 inline double resident_mib() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SLACKLINE_SANITIZED
   return 0;
 #endif
   std::ifstream statm("/proc/self/statm");

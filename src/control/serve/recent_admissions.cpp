@@ -61,7 +61,7 @@ bool RecentAdmissions::is_shown(const Admitted& admitted, const ClusterSnapshot&
 
 void RecentAdmissions::forget(const ClusterSnapshot& snapshot, double now_s) {
   std::erase_if(distrusted_, [&](const auto& each) { return each.second < now_s; });
-  std::erase_if(admitted_, [&](const Admitted& each) {
+  std::erase_if(admitted_, [&](const Admitted& each) SLACKLINE_REQUIRES(mutex_) {
     if (is_shown(each, snapshot)) return true;
     if (now_s - each.at_s <= kForgotten_s) return false;
     const double until_s = each.at_s + kForgotten_s + kDistrusted_s;

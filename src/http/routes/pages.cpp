@@ -51,7 +51,7 @@ std::string continue_of(std::string_view list, std::size_t offset) {
 
 void Pages::drop_old() {
   const double now_s = clock_.steady_s();
-  std::erase_if(kept_, [&](const Kept& each) {
+  std::erase_if(kept_, [&](const Kept& each) SLACKLINE_REQUIRES(mutex_) {
     if (each.until_s > now_s) return false;
     rows_ -= each.rows;
     return true;

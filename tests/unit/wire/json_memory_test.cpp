@@ -12,7 +12,7 @@ namespace slackline::wire {
 namespace {
 
 TEST(JsonMemory, ItsLackIsSaid) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SLACKLINE_SANITIZED
   GTEST_SKIP() << "sanitizers need more address space than this test leaves";
 #endif
   const std::string json = "[" + std::string(std::size_t{200} << 20, ' ') + "]";
