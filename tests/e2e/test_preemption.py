@@ -14,7 +14,7 @@ LONG = {"slackline.dev/expected-duration": "10m", "slackline.dev/checkpoint-inte
 SOON = {"slackline.dev/expected-duration": "20s"}
 
 
-class PreemptionTest(ActiveCase):
+class PreemptionCase(ActiveCase):
     policy = f"default,protect={PROTECT_S},headroom=0,calm=0"
 
     @classmethod
@@ -22,6 +22,54 @@ class PreemptionTest(ActiveCase):
         cls.make_cluster(nodes=NODES)
         cls.start_planning(cls.account)
 
+    # ---- words ----------------------------------------------------------------------------------
+
+    def _fill(self, duration):
+        """A Job that can wait on every node, since longer than it is protected."""
+        jobs = [waiting_job(f"long-{i}", gpus=GPUS_PER_NODE, duration=duration, annotations=LONG) for i in range(NODES)]
+        self.cluster.apply(jobs)
+        self.cluster.wait(lambda: self.bound("long") == NODES, 30, "the cluster to be full")
+        time.sleep(PROTECT_S + 1)
+
+    def _keep(self, *jobs):
+        """No pod of these may be disrupted. Gone with the test."""
+        label = "batch.kubernetes.io/job-name"
+        selector = {"matchExpressions": [{"key": label, "operator": "In", "values": list(jobs)}]}
+        budget = {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "keep", "namespace": "default"},
+            "spec": {"minAvailable": len(jobs), "selector": selector},
+        }
+        self.cluster.apply([budget])
+        self.addCleanup(self.cluster.kubectl, "delete", "pdb", "keep", "-n", "default")
+        # Until the daemon has seen it.
+        time.sleep(1)
+
+    @staticmethod
+    def _soon(name, **shape):
+        return waiting_job(name, deadline_after="60s", annotations=SOON, duration="2s", **shape)
+
+    def _note(self, job):
+        notes = self.cluster.get("job", "default", job)["metadata"]["annotations"]
+        return json.loads(notes.get("slackline.dev/preemptions", "null"))
+
+    def _stopped(self):
+        jobs = [job["metadata"] for job in self.cluster.list("job", "default")]
+        return [job["name"] for job in jobs if "slackline.dev/preemptions" in job["annotations"]]
+
+    def _stops(self):
+        return sum(self._note(job)["count"] for job in self._stopped())
+
+    def _reasons(self, job):
+        return {event["reason"] for event in self.events(job)}
+
+    def _finished(self, job):
+        conditions = self.cluster.get("job", "default", job).get("status", {}).get("conditions", [])
+        return any(each["type"] == "Complete" and each["status"] == "True" for each in conditions)
+
+
+class PreemptionTest(PreemptionCase):
     def test_who_makes_room_comes_back_and_finishes(self):
         self._fill(duration="12s")
         self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
@@ -64,36 +112,34 @@ class PreemptionTest(ActiveCase):
             self.cluster.wait(lambda name=name: self._finished(name), 90, f"{name} to finish")
             self.assertEqual(self._note(name)["count"], 1)
 
-    # ---- words ----------------------------------------------------------------------------------
+    def test_a_disruption_budget_makes_another_job_the_victim(self):
+        self._fill(duration="15s")
+        self._keep("long-0", "long-1", "long-3")
+        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.wait_bound("soon", 1, timeout=10)
+        self.assertEqual(self._stopped(), ["long-2"])
 
-    def _fill(self, duration):
-        """A Job that can wait on every node, since longer than it is protected."""
-        jobs = [waiting_job(f"long-{i}", gpus=GPUS_PER_NODE, duration=duration, annotations=LONG) for i in range(NODES)]
-        self.cluster.apply(jobs)
-        self.cluster.wait(lambda: self.bound("long") == NODES, 30, "the cluster to be full")
-        time.sleep(PROTECT_S + 1)
+    def test_where_disruption_budgets_forbid_every_stop_the_task_waits(self):
+        self._fill(duration="12s")
+        self._keep(*(f"long-{i}" for i in range(NODES)))
+        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.wait(lambda: self.waiting().get("soon") == "WaitsItsTurn", 10, "it to wait its turn")
+        self.cluster.wait(lambda: self._finished("soon"), 60, "its turn")
+        self.assertEqual(self._stops(), 0)
 
-    @staticmethod
-    def _soon(name, **shape):
-        return waiting_job(name, deadline_after="60s", annotations=SOON, duration="2s", **shape)
 
-    def _note(self, job):
-        notes = self.cluster.get("job", "default", job)["metadata"]["annotations"]
-        return json.loads(notes.get("slackline.dev/preemptions", "null"))
+class BudgetTest(PreemptionCase):
+    policy = f"{PreemptionCase.policy},budget=0,budget_share=0"
 
-    def _stopped(self):
-        jobs = [job["metadata"] for job in self.cluster.list("job", "default")]
-        return [job["name"] for job in jobs if "slackline.dev/preemptions" in job["annotations"]]
-
-    def _stops(self):
-        return sum(self._note(job)["count"] for job in self._stopped())
-
-    def _reasons(self, job):
-        return {event["reason"] for event in self.events(job)}
-
-    def _finished(self, job):
-        conditions = self.cluster.get("job", "default", job).get("status", {}).get("conditions", [])
-        return any(each["type"] == "Complete" and each["status"] == "True" for each in conditions)
+    def test_for_a_queue_that_has_spent_its_budget_nobody_is_stopped(self):
+        self._fill(duration="12s")
+        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.wait(
+            lambda: self.waiting().get("soon") == "PreemptionBudgetSpent", 10, "the reason why nobody makes room"
+        )
+        self.assertEqual(self.daemon.total("slackline_preemption_budget_gpu_seconds"), 0)
+        self.cluster.wait(lambda: self._finished("soon"), 60, "its turn")
+        self.assertEqual(self._stops(), 0)
 
 
 if __name__ == "__main__":
