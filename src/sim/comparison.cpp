@@ -32,6 +32,10 @@ const Column kReportColumns[] = {
     {">UTIL %", "util_arrivals", [](const Report& r) { return r.util_arrivals; }, 1, Column::kNone},
     {">PREEMPTED", "preemptions",
      [](const Report& r) { return static_cast<double>(r.preemptions); }, 0, Column::kNone},
+    {">LOST h", "lost_gpu_hours", [](const Report& r) { return r.lost_gpu_hours; }, 1,
+     Column::kNone},
+    {">MOST STOPS", "most_stops", [](const Report& r) { return static_cast<double>(r.most_stops); },
+     0, Column::kNone},
     {">UNSERVED", "unserved", [](const Report& r) { return static_cast<double>(r.unserved); }, 0,
      Column::kNone},
 };

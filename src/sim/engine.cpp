@@ -30,6 +30,7 @@ class Recorder {
 
   Outcome collect(const core::PlanState& state, int calls) {
     outcome_.batches = calls;
+    outcome_.lost_gpu_seconds = state.lost_gpu_s();
     for (core::TaskIndex task = 0; task < tasks_.size(); ++task) {
       const core::TaskProgress& progress = state.progress(task);
       outcome_.tasks.push_back({progress.phase == core::TaskPhase::kFinished, progress.finished_s,

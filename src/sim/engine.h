@@ -32,7 +32,8 @@ struct Outcome {
   double gpu_seconds = 0;           // over all runs, stopped ones too
   double gpu_seconds_arrivals = 0;  // of these, up to the last submit
   int preemptions = 0;
-  int batches = 0;  // calls of the policy
+  double lost_gpu_seconds = 0;  // that stopped runs held in vain
+  int batches = 0;              // calls of the policy
 };
 
 struct SimulationOptions {

@@ -102,6 +102,9 @@ Report make_report(const core::TaskTable& tasks, const Platform& platform,
   report.util_arrivals = percent(outcome.gpu_seconds_arrivals, platform.gpus() * last_submit_s);
   report.gpu_hours = outcome.gpu_seconds / 3600;
   report.preemptions = outcome.preemptions;
+  report.lost_gpu_hours = outcome.lost_gpu_seconds / 3600;
+  for (const TaskOutcome& task : outcome.tasks)
+    report.most_stops = std::max(report.most_stops, task.stops);
   report.events = outcome.batches;
   return report;
 }

@@ -28,8 +28,10 @@ struct Report {
   double util_arrivals = 0;   // the same until the last submit
   double gpu_hours = 0;       // held, start-up and lost work included
   std::int64_t preemptions = 0;
-  std::int64_t resizes = 0;  // running tasks that grew
-  std::int64_t events = 0;   // calls of the policy
+  double lost_gpu_hours = 0;  // that stopped runs held in vain; not in the JSON
+  int most_stops = 0;         // of one task; not in the JSON
+  std::int64_t resizes = 0;   // running tasks that grew
+  std::int64_t events = 0;    // calls of the policy
 };
 
 Report make_report(const core::TaskTable& tasks, const Platform& platform,

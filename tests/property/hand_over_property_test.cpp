@@ -239,7 +239,8 @@ TEST(HandOverProperty, NoGpuTwiceNoGangInPartAndEverybodyServed) {
 }
 
 TEST(HandOverProperty, TheSameWhereTasksMakeRoomForOthers) {
-  EXPECT_GT(live_through("default,protect=5,headroom=0,calm=0"), kLives);
+  // Clocks that jump by years make a stop look as costly as that.
+  EXPECT_GT(live_through("default,protect=5,headroom=0,calm=0,budget=1e9"), kLives);
 }
 
 }  // namespace

@@ -237,6 +237,61 @@ TEST(SimulationProperty, NoPolicyBeatsBruteForceAndSavableFirstGetsTwoThirdsOfIt
   EXPECT_GE(met_by_savable, possible * 2 / 3) << "of " << possible;
 }
 
+// Three days at 20 tasks an hour, more than the GPUs can do, with run times that nobody knows.
+Scene long_scene(std::uint64_t seed) {
+  Random random(seed);
+  Scene scene;
+  scene.platform.pools = {{GpuType("g"), "", 4, 4, 1.0}};
+  std::vector<core::PlanTask> tasks;
+  double now_s = 0;
+  for (std::int64_t id = 0; now_s < 3 * 86400.0; ++id) {
+    now_s += random.exponential(180);
+    TraceTask task{id, now_s, "w", 64, 1, QosClass::kNormal, 0, 1};
+    if (random.index(20) == 0) task.qos = QosClass::kUrgent;
+    task.deadline_s = now_s + 40000 * random.uniform();
+    tasks.push_back(prepare_task(task, random_estimates(random, scene.platform), scene.platform));
+  }
+  scene.tasks = core::TaskTable(std::move(tasks));
+  scene.noise = draw_noise(scene.tasks, scene.platform.pools, 0.2, seed);
+  return scene;
+}
+
+// What bounds preemption: stops of one task, GPU time lost in a day, and no stop of a run that has
+// just begun or is about to end.
+TEST(SimulationProperty, WhoIsStoppedIsProtected) {
+  constexpr double kLeast_s = 60;  // against an urgent preemptor
+  const auto policy = core::parse_policy("default");
+  const core::LossBudget budget = *policy->budget();
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    SCOPED_TRACE(seed);
+    const Scene scene = long_scene(seed);
+    double lost_gpu_s = 0;
+    const auto watch = [&](const core::PlanState& state, double now_s) {
+      if (state.lost_gpu_s() > lost_gpu_s) {
+        EXPECT_GE(state.budgets_left_gpu_s(budget, now_s).at(0), -1e-6);
+      }
+      lost_gpu_s = state.lost_gpu_s();
+      return true;
+    };
+    const Outcome outcome = simulate(scene.tasks, scene.platform, *policy, scene.noise,
+                                     {.keep_events = true, .watch = watch});
+    EXPECT_GT(outcome.preemptions, 50);
+    for (const TaskOutcome& task : outcome.tasks) {
+      EXPECT_TRUE(task.finished);
+      EXPECT_LE(task.stops, 3);
+    }
+    for (const EventRow& row : outcome.events) {
+      if (row.kind != core::RunEvent::kPreempt) continue;
+      const core::Run& run = row.run;
+      EXPECT_GE(row.time_s - run.started_s, kLeast_s);
+      const double work_began_s = run.started_s + run.overhead_s;
+      if (row.time_s < work_began_s + kLeast_s) continue;  // its speed does not show yet
+      const double end_s = work_began_s + run.observed_work_s * run.left;
+      EXPECT_GE(end_s - row.time_s, kLeast_s);
+    }
+  }
+}
+
 // Savable tasks arrive for two days faster than they can be served. A task that is late from the
 // start still gets its turn, after age x base + floor and the longest run before it.
 TEST(SimulationProperty, ALateTaskIsNotStarved) {

@@ -69,6 +69,7 @@ struct StopJob {
   std::shared_ptr<const PreemptionNote> preemptions{};  // never null
   double lost_gpu_s = 0;                                // by this stop
   ObjectKey asker{};                                    // the task that needs the room
+  bool gives_up_deadline = false;                       // it would have met its deadline
 };
 // Removes a plan that does not count; nothing else changes.
 struct ClearPlan {

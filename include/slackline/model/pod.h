@@ -121,6 +121,9 @@ struct OriginalShape {
   bool changed() const { return parallelism || gpus || affinity_terms; }
 };
 
+// No Job is stopped more often in a day.
+inline constexpr std::size_t kMostCharges = 32;
+
 // What is known of the stops of a Job (annotation `preemptions`). Only Slackline writes it.
 struct PreemptionNote {
   std::int64_t count = 0;         // how often it was stopped for another task
@@ -128,6 +131,13 @@ struct PreemptionNote {
   double lost_gpu_s = 0;          // work done again and start-up, of all its stops
   double at_s = 0;                // the last stop; epoch seconds
   std::vector<NodeName> nodes{};  // that it ran on then, each once
+  // The queues for whose tasks it was stopped, and what they pay for; of the last day.
+  struct Charge {
+    std::string queue;
+    double at_s = 0;  // epoch seconds
+    double gpu_s = 0;
+  };
+  std::vector<Charge> charges{};  // in order of time
 
   // As it was read: the signed text, and the code. Empty: it was not read, or has none.
   std::string text{};

@@ -25,6 +25,7 @@ inline constexpr std::string_view kNotAdmitted = "NotAdmitted";
 inline constexpr std::string_view kNotLed = "NotLed";
 inline constexpr std::string_view kNotActive = "NotActive";
 inline constexpr std::string_view kNotKnownHere = "NotKnownHere";
+inline constexpr std::string_view kPreemptionBudgetSpent = "PreemptionBudgetSpent";
 inline constexpr std::string_view kNodesLost = "NodesLost";
 inline constexpr std::string_view kNotBound = "NotBound";
 inline constexpr std::string_view kPodsRejected = "PodsRejected";
@@ -53,7 +54,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 28> kReasons = {{
+inline constexpr std::array<ReasonFact, 29> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -72,6 +73,8 @@ inline constexpr std::array<ReasonFact, 28> kReasons = {{
      "its turn has come, and this replica does not run in active mode: it releases nothing"},
     {reason::kNotKnownHere, ReasonUse::kWaits,
      "another replica plans, and it alone knows whether a back-off holds the task"},
+    {reason::kPreemptionBudgetSpent, ReasonUse::kWaits,
+     "others could make room for it, but its queue has spent what it may make them lose in a day"},
     {reason::kNodesLost, ReasonUse::kWaits,
      "its planned nodes were lost before it started, and no other one had room"},
     {reason::kNotBound, ReasonUse::kWaits,

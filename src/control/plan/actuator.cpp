@@ -171,12 +171,19 @@ void Actuator::tell_of(const OwnWrite& write) {
                "Tasks that were planned, released, moved or sent back to the queue, by reason.",
                {{"reason", known ? std::string_view(event->reason) : "other"}})
       .add();
-  if (const auto* stop = write.as<StopJob>())
-    metrics_
-        .counter("slackline_lost_gpu_seconds_total",
-                 "GPU time of stopped tasks that no checkpoint keeps.")
-        .add(stop->lost_gpu_s);
+  if (const auto* stop = write.as<StopJob>()) count(*stop);
   events_.add(*std::move(event));
+}
+
+void Actuator::count(const StopJob& stop) {
+  metrics_
+      .counter("slackline_lost_gpu_seconds_total",
+               "GPU time of stopped tasks that no checkpoint keeps.")
+      .add(stop.lost_gpu_s);
+  metrics_
+      .counter("slackline_deadlines_given_up_total",
+               "Tasks that were stopped though they will miss their deadline for it.")
+      .add(stop.gives_up_deadline ? 1 : 0);
 }
 
 // The gates of a task that go in two rounds are one release.

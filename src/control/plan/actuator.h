@@ -81,6 +81,7 @@ class Actuator {
   void settle(const Order& order, Result<std::string> version) SLACKLINE_REQUIRES(mutex_);
   void count(const OwnWrite& write, std::string_view result);
   void tell_of(const OwnWrite& write);
+  void count(const StopJob& stop);
   bool told_lately(const Uid& released);
 
   cluster::ClusterWriter& writer_;

@@ -99,6 +99,7 @@ void Planner::begin_term(std::int64_t term) {
   stamp_ = {};
   stamp_.epoch = term;
   memory_ = {};
+  denied_room_.clear();
   actuator_.forget();
   changed_s_ = clock_.steady_s();
 }
@@ -123,6 +124,11 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   changed_s_.reset();
   meters_.planned(ended_s - began_s);
   meters_.show_queue(queue);
+  denied_room_.clear();
+  for (const core::TaskIndex task : plan.denied_room)
+    denied_room_.insert(queue.task(task).uid);
+  if (const auto budget = settings->policy.budget())
+    meters_.show_budgets(queue, queue.state().budgets_left_gpu_s(*budget, asked.now_wall_s));
   auto begun = core::begin_starts(snapshot, seen.unanswered, queue, plan, options_.catalog, stamp_,
                                   asked.now_wall_s);
   meters_.started(begun);
@@ -160,6 +166,7 @@ void Planner::show_view() {
   if (term_)
     for (const auto& [uid, backoff] : memory_.backoff)
       view.backoffs[uid] = {backoff.until_s, backoff.reason};
+  if (term_) view.denied_room = denied_room_;
   if (view != *view_.get()) view_.set(std::move(view));
 }
 

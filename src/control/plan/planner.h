@@ -19,6 +19,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "control/learn/known.h"
@@ -105,6 +106,7 @@ class Planner {
   std::optional<std::int64_t> term_;
   core::PlanStamp stamp_;
   core::HandOverMemory memory_;
+  std::unordered_set<Uid> denied_room_;  // by the latest plan
   core::TaskMenus menus_;
   Pace turn_pace_{kTurns};
   Pace plan_pace_{kPlans};

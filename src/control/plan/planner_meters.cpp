@@ -1,5 +1,6 @@
 #include "control/plan/planner_meters.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,21 @@ void PlannerMeters::show_queue(const core::Queue& queue) {
     gauge.set(length);
   }
   running_.set(static_cast<double>(queue.state().running().size()));
+}
+
+void PlannerMeters::show_budgets(const core::Queue& queue, const std::vector<double>& left_gpu_s) {
+  for (std::size_t i = 0; i < std::min(left_gpu_s.size(), queue.queue_names().size()); ++i) {
+    const std::string& name = queue.queue_names()[i];
+    auto at = budgets_.find(name);
+    if (at == budgets_.end()) {
+      obs::Gauge gauge = metrics_.gauge(
+          "slackline_preemption_budget_gpu_seconds",
+          "GPU time that the tasks of a queue may still make others lose, within a day.",
+          {{"queue", name}});
+      at = budgets_.emplace(name, gauge).first;
+    }
+    at->second.set(left_gpu_s[i]);
+  }
 }
 
 }  // namespace slackline::control

@@ -20,6 +20,8 @@ class PlannerMeters {
 
   void show_leads(bool leads) { leads_.set(leads ? 1 : 0); }
   void show_queue(const core::Queue& queue);
+  // What each queue may still make others lose, GPU-seconds.
+  void show_budgets(const core::Queue& queue, const std::vector<double>& left_gpu_s);
   void planned(double took_s) { plan_duration_.observe(took_s); }
   void started(const std::vector<OwnWrite>& begun);  // what begin_starts() wants
   void first_write(double after_s) { first_write_.observe(after_s); }
@@ -32,6 +34,7 @@ class PlannerMeters {
   obs::Gauge leads_;
   obs::Gauge running_;
   std::map<std::pair<std::string, std::string>, obs::Gauge> lengths_;  // by queue and class
+  std::map<std::string, obs::Gauge> budgets_;                          // by queue
 };
 
 }  // namespace slackline::control

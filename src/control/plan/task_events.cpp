@@ -57,8 +57,9 @@ struct EventWriter {
     return EventText{
         true, decision.reason,
         format("stopped so that {} can start: its checkpoints keep {:.0f} % of its work, "
-               "and it waits in the queue; stopped {} times so far",
-               kind.asker.str(), 100 * (1 - kind.preemptions->left), kind.preemptions->count)};
+               "and it waits in the queue; stopped {} times so far{}",
+               kind.asker.str(), 100 * (1 - kind.preemptions->left), kind.preemptions->count,
+               kind.gives_up_deadline ? "; it is expected to miss its deadline now" : "")};
   }
   std::optional<EventText> operator()(const LiftGate& kind) const {
     if (!kind.releases) return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "slackline/model/ids.h"
 
@@ -19,6 +20,8 @@ struct PlannerView {
   bool leads = false;
   std::string leader;                         // who holds the Lease; empty: nobody
   std::unordered_map<Uid, Backoff> backoffs;  // by Job; of a leader
+  // Tasks whose queue has spent what it may make others lose; of a leader.
+  std::unordered_set<Uid> denied_room{};
 
   friend bool operator==(const PlannerView&, const PlannerView&) = default;
 };

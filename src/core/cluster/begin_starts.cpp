@@ -59,7 +59,7 @@ class StartWriter {
     const Choice& choice = queue_.state().choice(index, run.choice);
     const QuotaDemand demand = demand_of(task, choice.shape);
     if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return stopped.empty();
-    if (!stop_all(stopped, task.key)) return false;
+    if (!stop_all(stopped, task)) return false;
     quotas_.charge(task.key.ns, demand.pod, demand.pods);
     const auto is_certain = [&](PoolNode node) {
       return !uncertain_.contains(queue_.pools()[choice.pool].nodes[node]);
@@ -71,7 +71,7 @@ class StartWriter {
   std::vector<OwnWrite> writes;
 
  private:
-  bool stop_all(const std::vector<const Effect*>& stopped, const ObjectKey& asker) {
+  bool stop_all(const std::vector<const Effect*>& stopped, const QueueTask& asker) {
     Disruptions disruptions = disruptions_;
     for (const Effect* effect : stopped) {
       const QueueTask& task = queue_.task(effect->task);
@@ -84,24 +84,21 @@ class StartWriter {
     return true;
   }
 
-  void stop(const Effect& effect, const ObjectKey& asker) {
+  void stop(const Effect& effect, const QueueTask& asker) {
     const QueueTask& task = queue_.task(effect.task);
     const Run& ended = *effect.ended;
     const TaskProgress& progress = queue_.state().progress(effect.task);
     const Choice& choice = queue_.state().choice(effect.task, ended.choice);
     const double left = effect.begun ? effect.begun->left : progress.left;
-    const double kept_s = (ended.left - left) * ended.observed_work_s;
     PreemptionNote note;
     if (task.job->preemptions) note = *task.job->preemptions;
-    StopJob stop{.asker = asker};
-    // Its start-up was for nothing too.
-    const double held_s = now_wall_s_ - ended.started_s;
-    stop.lost_gpu_s = lost_gpu_s(
-        {.worked_s = held_s, .since_checkpoint_s = std::max(0.0, held_s - kept_s)}, choice.gpus);
+    StopJob stop{.asker = asker.key, .gives_up_deadline = effect.gives_up_deadline};
+    stop.lost_gpu_s = wasted_gpu_s(ended, ended.observed_work_s, left, choice.gpus, now_wall_s_);
     note.count += 1;
     note.left = left;
     note.lost_gpu_s += stop.lost_gpu_s;
     note.at_s = now_wall_s_;
+    charge(note, queue_of(*asker.intent, asker.key.ns), stop.lost_gpu_s);
     note.nodes.clear();
     for (const PodPtr& pod : task.bound) {
       note_uncertain(*pod);
@@ -113,6 +110,14 @@ class StartWriter {
     writes.push_back(job_write(
         *task.job, std::move(stop),
         {.verb = Verb::kSuspend, .reason = reason::kPreempted, .plan_id = task.plan->id}));
+  }
+
+  void charge(PreemptionNote& note, const std::string& queue, double gpu_s) const {
+    std::erase_if(note.charges, [&](const PreemptionNote::Charge& past) {
+      return past.at_s < now_wall_s_ - kAccountedFor_s;
+    });
+    if (note.charges.size() == kMostCharges) note.charges.erase(note.charges.begin());
+    note.charges.push_back({queue, now_wall_s_, gpu_s});
   }
 
   void note_uncertain(const Pod& pod) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "other_runs.h"
+#include "past_losses.h"
 #include "queue_limits.h"
 #include "queue_tasks.h"
 #include "quota_menu.h"
@@ -226,6 +227,7 @@ class QueueMaker {
       described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(kNever);
       if (task.plan) described.last_checkpoint_s = task.intent->last_checkpoint_s;
       described.preemptible = may_be_stopped(task);
+      described.queue = number_of(queue_of(*task.intent, task.key.ns));
       described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);
       described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
@@ -238,6 +240,13 @@ class QueueMaker {
     for (const OtherRun& run : other_runs_)
       tasks.push_back(described_run(run, static_cast<std::int64_t>(tasks.size())));
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
+  }
+
+  QueueNumber number_of(const std::string& queue) {
+    const auto [at, first] =
+        numbers_.try_emplace(queue, static_cast<QueueNumber>(queue_.queue_names_.size()));
+    if (first) queue_.queue_names_.push_back(queue);
+    return at->second;
   }
 
   bool may_be_stopped(const QueueTask& task) const {
@@ -265,8 +274,9 @@ class QueueMaker {
     return room;
   }
 
-  PlanTask described_run(const OtherRun& run, std::int64_t id) const {
+  PlanTask described_run(const OtherRun& run, std::int64_t id) {
     PlanTask described;
+    described.queue = number_of("");  // nobody's
     described.id = id;
     described.submit_s = run.started_s;
     described.request_gpus = run.estimate.shape.gpus();
@@ -334,6 +344,10 @@ class QueueMaker {
         runs_[t].reset();
     }
     queue_.state_ = PlanState(*queue_.table_, FreeGpus(gpus));
+    if (options_.may_stop)
+      queue_.state_.recall_accounts(past_losses(
+          snapshot_, [&](const std::string& queue) { return number_of(queue); },
+          options_.now_wall_s));
     if (!queue_.tasks_.empty())
       queue_.state_.believe(
           ModelError(std::sqrt(squared_errors_ / static_cast<double>(queue_.tasks_.size()))));
@@ -391,6 +405,7 @@ class QueueMaker {
   double squared_errors_ = 0;  // of what is predicted of the tasks
   PresentNodes present_;
   std::set<TaskIndex> let_go_;
+  std::map<std::string, QueueNumber, std::less<>> numbers_;  // of queues
   QuotaBook quotas_;
   std::vector<OtherRun> other_runs_;             // behind the tasks of the queue
   std::vector<std::optional<PlannedRun>> runs_;  // by task; nullopt: not a run of the queue

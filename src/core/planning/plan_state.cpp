@@ -34,6 +34,7 @@ TaskTable::TaskTable(std::vector<PlanTask> tasks) : tasks_(std::move(tasks)) {
   for (const PlanTask& task : tasks_) {
     digests_.push_back(digest_of(task));
     any_preference_ = any_preference_ || !task.preference.empty();
+    queues_ = std::max(queues_, std::size_t{task.queue} + 1);
   }
   for (const PlanTask& task : tasks_)
     types_.push_back(task.type);
@@ -89,12 +90,13 @@ void PlanState::start(TaskIndex task, Run run) {
   progress.run = std::move(run);
 }
 
-Run PlanState::end_run(TaskIndex task) {
+Run PlanState::end_run(TaskIndex task, double now_s) {
   TaskProgress& progress = progress_[task];
   must(progress.phase == TaskPhase::kRunning);
   const Choice& chosen = choice(task, progress.run.choice);
   free_.give_back(chosen.pool, progress.run.nodes, chosen.shape.d_gpn);
   running_.remove(task);
+  accounts_.use((*tasks_)[task].queue, progress.run.started_s, now_s, chosen.gpus);
   return std::move(progress.run);
 }
 
@@ -103,7 +105,7 @@ Run PlanState::stop(TaskIndex task, double now_s) {
   must(progress.phase == TaskPhase::kRunning);
   const double left = left_if_stopped(task, progress.run.observed_work_s, now_s);
   const double startup_s = running_choice(task).startup_s;
-  Run run = end_run(task);
+  Run run = end_run(task, now_s);
   progress.left = std::max(kLeastLeft, left);
   progress.over_s = (*tasks_)[task].restart_s - startup_s;
   progress.stops += 1;
@@ -114,12 +116,25 @@ Run PlanState::stop(TaskIndex task, double now_s) {
 
 Run PlanState::finish(TaskIndex task, double now_s) {
   TaskProgress& progress = progress_[task];
-  Run run = end_run(task);
+  Run run = end_run(task, now_s);
   progress.phase = TaskPhase::kFinished;
   progress.finished_s = now_s;
   progress.left = 0;
   error_.add(now_s - run.started_s - run.overhead_s, choice(task, run.choice).work_s * run.left);
   return run;
+}
+
+std::vector<double> PlanState::budgets_left_gpu_s(const LossBudget& budget, double now_s) const {
+  std::vector<double> used_gpu_s(tasks_->queues());
+  for (QueueNumber queue = 0; queue < used_gpu_s.size(); ++queue)
+    used_gpu_s[queue] = accounts_.used_gpu_s(queue, now_s);
+  for (const TaskIndex task : running_)
+    used_gpu_s[(*tasks_)[task].queue] +=
+        used_lately_gpu_s(progress_[task].run.started_s, now_s, running_choice(task).gpus, now_s);
+  std::vector<double> left_gpu_s;
+  for (QueueNumber queue = 0; queue < used_gpu_s.size(); ++queue)
+    left_gpu_s.push_back(budget.of(used_gpu_s[queue]) - accounts_.lost_gpu_s(queue, now_s));
+  return left_gpu_s;
 }
 
 void PlanState::recall(TaskIndex task, int stops, double left, double over_s) {
@@ -151,6 +166,13 @@ double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) c
     return std::clamp(reported->left + (reported->at_s - saved_at_s) / work_s, 0.0, 1.0);
   }
   return std::max(0.0, progress_[task].run.left - (saved.worked_s - unsaved_s(saved)) / work_s);
+}
+
+double wasted_gpu_s(const Run& ended, double work_s, double left, int gpus, double now_s) {
+  const double held_s = now_s - ended.started_s;
+  const double kept_s = (ended.left - left) * work_s;
+  return lost_gpu_s({.worked_s = held_s, .since_checkpoint_s = std::max(0.0, held_s - kept_s)},
+                    gpus);
 }
 
 SavedWork saved_work(const PlanState& state, TaskIndex task, double now_s) {

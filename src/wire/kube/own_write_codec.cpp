@@ -308,7 +308,14 @@ std::string encode_preemptions(const PreemptionNote& note) {
   out.begin_object().field("count", note.count).field("left", note.left);
   out.field("lostGpuSeconds", note.lost_gpu_s).field("at", format_rfc3339(note.at_s));
   write_nodes(out, note.nodes);
-  out.end_object();
+  out.key("charged").begin_array();
+  for (const PreemptionNote::Charge& charge : note.charges)
+    out.begin_object()
+        .field("queue", charge.queue)
+        .field("at", format_rfc3339(charge.at_s))
+        .field("gpuSeconds", charge.gpu_s)
+        .end_object();
+  out.end_array().end_object();
   return out.take();
 }
 
@@ -325,6 +332,12 @@ Result<PreemptionNote> read_preemptions(std::string_view annotation) {
   note.at_s = read_time_s(root["at"]);
   for (const JsonView node : root["nodes"].items())
     note.nodes.emplace_back(node.text());
+  for (const JsonView charge : root["charged"].items()) {
+    if (note.charges.size() == kMostCharges) break;
+    const double gpu_s = charge["gpuSeconds"].number().value_or(0);
+    if (!(gpu_s > 0)) continue;
+    note.charges.push_back({std::string(charge["queue"].text()), read_time_s(charge["at"]), gpu_s});
+  }
   const bool possible = note.count > 0 && note.count <= kMaxAmount && note.left > 0 &&
                         note.left <= 1 && note.lost_gpu_s >= 0 && std::isfinite(note.lost_gpu_s);
   if (!possible)

@@ -262,6 +262,16 @@ TEST_F(QueueQueryTest, AReplicaThatDoesNotPlanSaysSo) {
   EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotActive);
 }
 
+TEST_F(QueueQueryTest, WhomItsQueuesBudgetDeniesRoomIsTold) {
+  const ClusterSnapshot snapshot =
+      a_cluster().with(a_node("n1")).with(waiting("plain", 1, 3600)).build();
+  PlannerView view;
+  view.active = view.leads = true;
+  view.denied_room.insert(snapshot.jobs.front()->uid);
+  planner_.set(view);
+  EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kPreemptionBudgetSpent);
+}
+
 TEST_F(QueueQueryTest, AmongManyRunsTheBookIsAskedToo) {
   auto cluster = a_cluster().with(a_node("n1")).with(waiting("waits", 4, 36000));
   for (std::size_t i = 0; i <= kMostPlayed; ++i) {

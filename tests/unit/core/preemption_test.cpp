@@ -113,11 +113,11 @@ TEST_F(PreemptionTest, WhoMadeRoomKeepsItsCheckpointsAndComesBack) {
 }
 
 TEST_F(PreemptionTest, WithoutCheckpointsTheWholeRunIsLost) {
-  fill({"n1"}, 3700, std::nullopt);
+  fill({"n1"}, 1700, std::nullopt);
   arrive(urgent_job("urgent"));
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_EQ(world_.job("long-n1").preemptions->left, 1);
-  EXPECT_NEAR(world_.job("long-n1").preemptions->lost_gpu_s, 8 * 3700, 1);
+  EXPECT_NEAR(world_.job("long-n1").preemptions->lost_gpu_s, 8 * 1700, 1);
 }
 
 TEST_F(PreemptionTest, ACheckpointThatTheTaskTellsCountsFirst) {
@@ -277,6 +277,64 @@ TEST_F(PreemptionTest, AWorldThatForbidsStopsIsLeftAsItIs) {
   TaskMenus menus;
   Queue queue = make_queue(world_.snapshot(), options, menus);
   EXPECT_TRUE(plan(queue.state(), options.now_wall_s, *parse_policy("default")).effects.empty());
+}
+
+// Four GPU-hours where the queue has hardly used any.
+TEST_F(PreemptionTest, AQueueThatHasSpentItsBudgetStopsNobody) {
+  fill({"n1", "n2"}, 1700, std::nullopt);  // 3.8 GPU-hours each
+  arrive(urgent_job("first"));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(stops(), 1);
+  arrive(urgent_job("second"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1);
+  WorldPlanner restarted(2, "default");
+  ASSERT_TRUE(restarted.settle(world_));
+  EXPECT_EQ(stops(), 1) << "the notes of the victims tell what was spent";
+
+  TaskMenus menus;
+  Queue queue = make_queue(world_.snapshot(), planner_.options(world_.now_s()), menus);
+  const Plan denied = plan(queue.state(), world_.now_s(), *parse_policy("default"));
+  ASSERT_EQ(denied.denied_room.size(), 1U);
+  EXPECT_EQ(queue.task(denied.denied_room.front()).key.name, "second");
+
+  JobBuilder other = urgent_job("other");
+  other.intent().queue = "other";
+  world_.finish("first");
+  ASSERT_TRUE(planner_.settle(world_));
+  arrive(other);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 2) << "another queue has its own";
+}
+
+TEST_F(PreemptionTest, WhatWasLostIsForgottenAfterADay) {
+  fill({"n1", "n2"}, 1700, std::nullopt);
+  arrive(urgent_job("first"));
+  ASSERT_TRUE(planner_.settle(world_));
+  const auto left_gpu_s = [&](double later_s) {
+    TaskMenus menus;
+    const Queue queue =
+        make_queue(world_.snapshot(), planner_.options(world_.now_s() + later_s), menus);
+    const LossBudget budget = *parse_policy("default,budget_share=0")->budget();
+    return queue.state().budgets_left_gpu_s(budget, world_.now_s() + later_s).at(0);
+  };
+  EXPECT_NEAR(left_gpu_s(0), 4 * 3600 - 8 * 1700, 1);
+  EXPECT_NEAR(left_gpu_s(kDay_s + 1), 4 * 3600, 1);
+}
+
+TEST_F(PreemptionTest, NobodyIsStoppedCloseToItsEnd) {
+  world_.add(a_node("n1").of("", 8));
+  JobBuilder job = long_job("nearly");
+  job.intent().expected_duration_s = 4000;
+  arrive(job);
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.pass(3950);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 0) << "it is predicted to end in less than a minute";
+  world_.pass(200);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1) << "it is overdue: nobody knows when it ends";
 }
 
 // Every life of the planner ends after one write; what one has begun, the next completes.

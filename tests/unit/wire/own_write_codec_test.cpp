@@ -85,7 +85,8 @@ TEST(OwnWriteCodec, ASuspendMarksTheJobAndVoidsThePlan) {
 
 TEST(OwnWriteCodec, AStopNotesWhatIsKeptAndProvesIt) {
   const test::FakeMac mac;
-  const PreemptionNote note{2, 0.25, 1234.5, 1700000000, {NodeName("n1"), NodeName("n2")}};
+  PreemptionNote note{2, 0.25, 1234.5, 1700000000, {NodeName("n1"), NodeName("n2")}};
+  note.charges = {{"research", 1699990000, 1000}, {"ml", 1700000000, 234.5}};
   const OwnWrite stop =
       on_job(StopJob{.preemptions = std::make_shared<const PreemptionNote>(note)});
   const std::string body = encode_own_write(stop, &mac).body;
@@ -104,6 +105,10 @@ TEST(OwnWriteCodec, AStopNotesWhatIsKeptAndProvesIt) {
   EXPECT_EQ(read->lost_gpu_s, note.lost_gpu_s);
   EXPECT_EQ(read->at_s, note.at_s);
   EXPECT_EQ(read->nodes, note.nodes);
+  ASSERT_EQ(read->charges.size(), 2U);
+  EXPECT_EQ(read->charges[1].queue, "ml");
+  EXPECT_EQ(read->charges[1].at_s, 1700000000);
+  EXPECT_EQ(read->charges[1].gpu_s, 234.5);
   EXPECT_TRUE(is_ours(mac, {stop.target.key, stop.target.uid}, *read));
   const Uid other("u2");
   EXPECT_FALSE(is_ours(mac, {stop.target.key, other}, *read));

@@ -104,6 +104,8 @@ class Queue {
   const QueueTask& task(TaskIndex task) const { return tasks_[task]; }
   std::size_t size() const { return tasks_.size(); }
   const std::vector<QueuePool>& pools() const { return pools_; }
+  // By PlanTask::queue; those behind the tasks' own have none here.
+  const std::vector<std::string>& queue_names() const { return queue_names_; }
   // Pods of others whose run time is unknown; 0 without `foresee`.
   std::size_t runs_of_unknown_length() const { return runs_of_unknown_length_; }
   // Jobs to be unsuspended without a plan, because their pods queue one by one, or are to be
@@ -119,6 +121,7 @@ class Queue {
   Queue() : table_(std::make_unique<TaskTable>()), state_(*table_, FreeGpus()) {}
 
   std::vector<QueuePool> pools_;
+  std::vector<std::string> queue_names_;
   std::vector<QueueTask> tasks_;
   std::unique_ptr<const TaskTable> table_;
   PlanState state_;

@@ -12,6 +12,7 @@
 namespace slackline::core {
 
 class PlanState;
+struct Run;
 
 // What is known of a run's checkpoints. The first of these that is set counts.
 struct SavedWork {
@@ -30,6 +31,10 @@ double unsaved_s(const SavedWork& saved);
 // GPU-seconds, never negative: the unsaved work and the restart on that many GPUs; 0 where that is
 // no finite number.
 double lost_gpu_s(const SavedWork& saved, double gpus);
+
+// GPU-seconds that a run of a plan held in vain when it was stopped, start-up included: all but the
+// work that stays, where `left` of the task, which takes work_s there, is left to do.
+double wasted_gpu_s(const Run& ended, double work_s, double left, int gpus, double now_s);
 
 // Of a run of a plan; the task must be running. One that loses nothing by a stop
 // (PlanTask::checkpoint_s is 0) is as if it saved all the time.

@@ -22,6 +22,7 @@ struct Effect {
   TaskIndex task = 0;
   std::optional<Run> ended;
   std::optional<Run> begun;
+  bool gives_up_deadline = false;  // of a stop: it would have met its deadline (option `trade`)
 
   bool is_start() const { return begun && !ended; }
   bool is_stop() const { return ended && !begun; }
@@ -30,6 +31,9 @@ struct Effect {
 
 struct Plan {
   std::vector<Effect> effects;
+  // Tasks for which others would have been stopped, had their queues not spent what they may make
+  // others lose (option `budget`). Each once.
+  std::vector<TaskIndex> denied_room{};
   // Call again at this time even if nothing happens; unset where an earlier request still stands
   // (PlanState::next_wake_s) or none is needed.
   std::optional<double> next_wake_s;

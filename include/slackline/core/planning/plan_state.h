@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "slackline/core/planning/free_gpus.h"
+#include "slackline/core/planning/loss_accounts.h"
 #include "slackline/core/planning/menu.h"
 #include "slackline/core/planning/task_list.h"
 #include "slackline/core/throughput/model_error.h"
@@ -46,6 +47,7 @@ struct PlanTask {
   // Of the present run, as it told itself; it counts before checkpoint_s.
   std::optional<double> last_checkpoint_s{};
   bool preemptible = true;                    // may be stopped for others
+  QueueNumber queue = 0;                      // whose account pays for what it makes others lose
   std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
   // GPU types in order of preference, as pools; empty: any, by predicted speed. A pool
   // behind the first is open to the task once none before it would meet the deadline, or the task
@@ -78,6 +80,7 @@ class TaskTable {
   const PlanTask& operator[](TaskIndex task) const { return tasks_[task]; }
   const std::vector<PlanTask>& tasks() const { return tasks_; }
   bool any_preference() const { return any_preference_; }
+  std::size_t queues() const { return queues_; }  // above every PlanTask::queue
   const TaskDigest& digest(TaskIndex task) const { return digests_[task]; }
   const std::vector<std::string>& types() const { return types_; }        // sorted
   std::uint32_t type_of(TaskIndex task) const { return type_of_[task]; }  // into types()
@@ -86,6 +89,7 @@ class TaskTable {
   std::vector<PlanTask> tasks_;
   std::vector<TaskDigest> digests_;
   bool any_preference_ = false;
+  std::size_t queues_ = 0;
   std::vector<std::string> types_;
   std::vector<std::uint32_t> type_of_;
 };
@@ -146,6 +150,12 @@ class PlanState {
   void recall(TaskIndex task, int stops, double left, double over_s);
   void set_next_wake(double next_wake_s) { next_wake_s_ = next_wake_s; }
   void believe(const ModelError& error) { error_ = error; }
+  // What happened before: runs that ended, and what was lost for the tasks of a queue.
+  void recall_accounts(LossAccounts accounts) { accounts_ = std::move(accounts); }
+  // The queue of `asker` pays for a run that was stopped for it.
+  void charge(TaskIndex asker, double gpu_s, double now_s) {
+    accounts_.charge((*tasks_)[asker].queue, now_s, gpu_s);
+  }
 
   const TaskTable& tasks() const { return *tasks_; }
   const TaskProgress& progress(TaskIndex task) const { return progress_[task]; }
@@ -155,6 +165,10 @@ class PlanState {
   double last_arrival_s() const { return last_arrival_s_; }  // 0 before the first
   double next_wake_s() const { return next_wake_s_; }        // asked for last; -1 before that
   const ModelError& error() const { return error_; }         // of the runs that finished
+  // What each queue may still make others lose; below 0: it has spent more. O(runs of the last
+  // day).
+  std::vector<double> budgets_left_gpu_s(const LossBudget& budget, double now_s) const;
+  double lost_gpu_s() const { return accounts_.lost_gpu_s(); }  // of all queues, ever
 
   const Choice& choice(TaskIndex task, ChoiceIndex choice) const {
     return (*tasks_)[task].menu->all[choice];
@@ -193,7 +207,7 @@ class PlanState {
     if (progress.stops == 0) return fresh_lat_s;
     return work_s * progress.left + (fresh_lat_s - work_s) + progress.over_s;
   }
-  Run end_run(TaskIndex task);
+  Run end_run(TaskIndex task, double now_s);
   bool shows_speed(TaskIndex task, double now_s) const;
   double end_or_overrun_s(TaskIndex task, double end_s, double now_s) const;
 
@@ -205,6 +219,7 @@ class PlanState {
   double last_arrival_s_ = 0;
   double next_wake_s_ = -1;
   ModelError error_;
+  LossAccounts accounts_;
 };
 
 }  // namespace slackline::core

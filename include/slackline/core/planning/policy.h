@@ -15,11 +15,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "slackline/base/result.h"
+#include "slackline/core/planning/loss_accounts.h"
 
 namespace slackline::core {
 
@@ -40,6 +42,8 @@ class PolicyRule {
 
   virtual void serve(Planning& planning) const = 0;
   virtual bool preempts() const = 0;
+  // What a queue may make others lose; nullopt: any.
+  virtual std::optional<LossBudget> budget() const = 0;
   virtual std::vector<PolicyOption> options() const = 0;
 };
 
@@ -50,6 +54,7 @@ struct Policy {
 
   // Whether a run that it started may be stopped again.
   bool preempts() const { return rule->preempts(); }
+  std::optional<LossBudget> budget() const { return rule->budget(); }
   // With their values in effect; empty where the policy takes none.
   std::vector<PolicyOption> options() const { return rule->options(); }
 };

@@ -11,7 +11,8 @@ namespace slackline::core {
 namespace {
 
 constexpr double kLeastRun_s = 60;
-constexpr std::size_t kTrades = 16;  // tried for one asker
+constexpr std::size_t kTrades = 16;   // tried for one asker
+constexpr double kMostAtOnce = 0.05;  // of the budget that is left
 
 }  // namespace
 
@@ -19,6 +20,13 @@ RoomMaker::RoomMaker(Planning& planning, const SavableOptions& options, double m
     : planning_(planning), state_(planning.state()), options_(options), margin_(margin) {}
 
 std::optional<ChoiceIndex> RoomMaker::make(TaskIndex asker, double limit_s) {
+  denied_ = false;
+  const auto choice = make_within_budget(asker, limit_s);
+  if (denied_ && !choice) planning_.deny(asker);
+  return choice;
+}
+
+std::optional<ChoiceIndex> RoomMaker::make_within_budget(TaskIndex asker, double limit_s) {
   const double needed_s =
       options_.gap * std::min(limit_s, planning_.menu(asker).base_s) + options_.protect_s;
   if (const auto choice = first_cleared(asker, limit_s, needed_s, nullptr)) return choice;
@@ -27,24 +35,36 @@ std::optional<ChoiceIndex> RoomMaker::make(TaskIndex asker, double limit_s) {
   return std::nullopt;
 }
 
-// The first placement that victims, with the traded one if there is one, make fit.
+// The first placement that victims, with the traded one if there is one, make fit; with a budget
+// the one that costs least GPU time, what is lost included.
 std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limit_s,
                                                     double needed_s, const Victim* traded) {
   const PlanTask& task = planning_.task(asker);
   const bool urgent = task.qos == QosClass::kUrgent;
   const VictimsByPool& known = victims(urgent);
   const PlacementMenu& menu = planning_.menu(asker);
+  std::optional<Cleared> best;
   for (const ChoiceIndex choice : urgent ? menu.by_cer : menu.by_area) {
     const Choice& wanted = menu.all[choice];
     if (wanted.pool >= known.size() || planning_.lat_s(asker, wanted) > limit_s) continue;
     if (traded != nullptr && state_.running_choice(traded->task).pool != wanted.pool) continue;
     if (!planning_.open(asker, wanted.pool)) continue;
+    const double run_gpu_s = wanted.gpus * planning_.lat_s(asker, wanted);
+    if (best && run_gpu_s >= best->gpu_s) continue;
     const auto off = enough(wanted, task.eligible.get(), known[wanted.pool], needed_s, traded);
     if (!off) continue;
-    clear(wanted, task.eligible.get(), *off);
-    return choice;
+    Cleared cleared{choice, in_the_way(wanted, task.eligible.get(), *off)};
+    for (const Victim& victim : cleared.stopped)
+      cleared.lost_gpu_s += wasted_gpu_s(victim.task);
+    cleared.gpu_s = run_gpu_s + cleared.lost_gpu_s;
+    if (!best || cleared.gpu_s < best->gpu_s) best = std::move(cleared);
+    if (!options_.budget_gpu_h) break;
   }
-  return std::nullopt;
+  if (!best || !pay(asker, best->lost_gpu_s)) return std::nullopt;
+  for (const Victim& victim : best->stopped)
+    send_off(victim, asker, traded != nullptr && victim.task == traded->task);
+  forget_stopped(menu.all[best->choice].pool);
+  return best->choice;
 }
 
 // Runs that would meet their deadline, but hold more than the preemptor needs; best first.
@@ -80,18 +100,21 @@ double RoomMaker::cheapest_gpu_s(TaskIndex asker, double limit_s) const {
 }
 
 const RoomMaker::VictimsByPool& RoomMaker::victims(bool urgent) {
-  const double protect_s =
-      urgent || options_.trade ? std::min(kLeastRun_s, options_.protect_s) : options_.protect_s;
   std::optional<VictimsByPool>& known = known_[urgent ? 1 : 0];
   // Without protection a run that was started a moment ago may be stopped again.
-  if (!known || protect_s <= 0) known = gather(protect_s);
+  if (!known || protect_s(urgent) <= 0) known = gather(urgent);
   return *known;
 }
 
-RoomMaker::VictimsByPool RoomMaker::gather(double protect_s) const {
+// Of a run that has just begun.
+double RoomMaker::protect_s(bool urgent) const {
+  return urgent || options_.trade ? std::min(kLeastRun_s, options_.protect_s) : options_.protect_s;
+}
+
+RoomMaker::VictimsByPool RoomMaker::gather(bool urgent) const {
   VictimsByPool victims;
   for (const TaskIndex task : state_.running()) {
-    if (!stoppable(task, protect_s)) continue;
+    if (!stoppable(task, urgent)) continue;
     const auto victim = victim_of(task);
     if (!victim) continue;
     const PoolIndex pool = state_.running_choice(task).pool;
@@ -106,11 +129,22 @@ RoomMaker::VictimsByPool RoomMaker::gather(double protect_s) const {
   return victims;
 }
 
-bool RoomMaker::stoppable(TaskIndex index, double protect_s) const {
+// The one place that says which runs are protected.
+bool RoomMaker::stoppable(TaskIndex index, bool urgent) const {
   const TaskProgress& progress = state_.progress(index);
   return planning_.task(index).preemptible && planning_.task(index).qos != QosClass::kUrgent &&
          !progress.run.promoted && progress.stops < options_.max_preempts &&
-         planning_.now_s() - progress.run.started_s >= protect_s;
+         planning_.now_s() - progress.run.started_s >= protect_s(urgent) &&
+         !near_end(index, urgent);
+}
+
+bool RoomMaker::near_end(TaskIndex index, bool urgent) const {
+  if (!options_.spare_ends) return false;
+  const Run& run = state_.progress(index).run;
+  const double end_s = run.started_s + run.overhead_s + work_s(index) * run.left;
+  const double left_s = end_s - planning_.now_s();
+  return left_s > 0 &&
+         left_s < (urgent ? std::min(kLeastRun_s, options_.protect_s) : options_.protect_s);
 }
 
 std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex index) const {
@@ -174,6 +208,13 @@ std::optional<ChoiceIndex> RoomMaker::smaller_choice(TaskIndex index, double lef
   return std::nullopt;
 }
 
+// What it would have held in vain, as PlanState will count it.
+double RoomMaker::wasted_gpu_s(TaskIndex index) const {
+  const double left = state_.left_if_stopped(index, work_s(index), planning_.now_s());
+  return core::wasted_gpu_s(state_.progress(index).run, work_s(index), left,
+                            state_.running_choice(index).gpus, planning_.now_s());
+}
+
 // GPUs that the victim leaves on a node of its own.
 int RoomMaker::freed(const Victim& victim, PoolNode node) const {
   const int gpus = state_.running_choice(victim.task).shape.d_gpn;
@@ -216,16 +257,34 @@ std::optional<RoomMaker::Victims> RoomMaker::enough(const Choice& wanted,
   return off;
 }
 
-// Stops the runs on the nodes of `wanted`.
-void RoomMaker::clear(const Choice& wanted, const EligibleNodes* eligible, const Victims& off) {
+// Those that run on the nodes of `wanted`.
+RoomMaker::Victims RoomMaker::in_the_way(const Choice& wanted, const EligibleNodes* eligible,
+                                         const Victims& off) const {
   FreeGpus trial = state_.free();
   for (const Victim& victim : off)
     for (const PoolNode node : state_.progress(victim.task).run.nodes)
       trial.give_back(wanted.pool, {node}, freed(victim, node));
   const std::vector<PoolNode> found = trial.find(wanted.pool, wanted.shape, eligible);
+  Victims standing;
   for (const Victim& victim : off)
-    if (stands_on(victim.task, found)) send_off(victim);
-  forget_stopped(wanted.pool);
+    if (stands_on(victim.task, found)) standing.push_back(victim);
+  return standing;
+}
+
+// False where the asker's queue cannot.
+bool RoomMaker::pay(TaskIndex asker, double cost_gpu_s) {
+  const auto budget = options_.budget();
+  if (!budget) return true;
+  if (!budgets_left_gpu_s_)
+    budgets_left_gpu_s_ = state_.budgets_left_gpu_s(*budget, planning_.now_s());
+  const bool urgent = planning_.task(asker).qos == QosClass::kUrgent;
+  double& left_gpu_s = (*budgets_left_gpu_s_)[planning_.task(asker).queue];
+  if (cost_gpu_s > left_gpu_s * (urgent ? 1 : kMostAtOnce)) {
+    denied_ = true;
+    return false;
+  }
+  left_gpu_s -= cost_gpu_s;
+  return true;
 }
 
 // A shrunk run starts again now, and is protected.
@@ -243,11 +302,11 @@ bool RoomMaker::stands_on(TaskIndex index, const std::vector<PoolNode>& found) c
   return std::find_first_of(nodes.begin(), nodes.end(), found.begin(), found.end()) != nodes.end();
 }
 
-void RoomMaker::send_off(const Victim& victim) {
+void RoomMaker::send_off(const Victim& victim, TaskIndex asker, bool gives_up_deadline) {
   if (victim.shrunk)
-    planning_.shrink(victim.task, *victim.shrunk);
+    planning_.shrink(victim.task, *victim.shrunk, asker);
   else
-    planning_.stop(victim.task);
+    planning_.stop(victim.task, asker, gives_up_deadline);
 }
 
 }  // namespace slackline::core

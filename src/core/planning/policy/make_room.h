@@ -26,6 +26,15 @@
 //   traded      would meet its deadline, but still holds more GPU-seconds than the asker's cheapest
 //               run needs: one deadline is given up for another, and GPU time is won
 //                                         the best few, by what is lost - held, least first
+//
+// Option `ends`: a run that is predicted to end within `protect` (60 s against an urgent preemptor)
+// is no victim; one that is overdue is.
+//
+// Option `budget`: what the runs that are stopped for the tasks of a queue lose, within a day, is
+// at most budget_share of the GPU time that the queue used in that day, or `budget` GPU-hours if
+// that is more. A task that would exceed it is denied its room (Plan::denied_room). So that
+// a few costly stops do not use it up, a task that is not urgent takes at most a small part of what
+// is left at once; and of all placements, the one that costs least GPU time is cleared.
 #pragma once
 
 #include <array>
@@ -60,15 +69,24 @@ class RoomMaker {
   };
   using Victims = std::vector<Victim>;
 
+  struct Cleared {
+    ChoiceIndex choice = 0;
+    Victims stopped{};
+    double lost_gpu_s = 0;
+    double gpu_s = 0;  // of the run, and lost
+  };
+
   // By pool, each in the order of victims: a run only makes room in its own pool.
   using VictimsByPool = std::vector<Victims>;
 
+  std::optional<ChoiceIndex> make_within_budget(TaskIndex asker, double limit_s);
   std::optional<ChoiceIndex> first_cleared(TaskIndex asker, double limit_s, double needed_s,
                                            const Victim* traded);
   Victims trades(TaskIndex asker, double limit_s, double needed_s);
   const VictimsByPool& victims(bool urgent);
-  VictimsByPool gather(double protect_s) const;
-  bool stoppable(TaskIndex v, double protect_s) const;
+  VictimsByPool gather(bool urgent) const;
+  double protect_s(bool urgent) const;
+  bool stoppable(TaskIndex v, bool urgent) const;
   std::optional<Victim> victim_of(TaskIndex v) const;
   std::optional<ChoiceIndex> smaller_choice(TaskIndex v, double left) const;
   double cheapest_gpu_s(TaskIndex asker, double limit_s) const;
@@ -78,11 +96,14 @@ class RoomMaker {
   bool can_resume(const Victim& victim, double needed_s) const;
   std::optional<Victims> enough(const Choice& wanted, const EligibleNodes* eligible,
                                 const Victims& among, double needed_s, const Victim* traded);
-  void clear(const Choice& wanted, const EligibleNodes* eligible, const Victims& off);
+  Victims in_the_way(const Choice& wanted, const EligibleNodes* eligible, const Victims& off) const;
+  bool near_end(TaskIndex v, bool urgent) const;
+  bool pay(TaskIndex asker, double cost_gpu_s);
+  double wasted_gpu_s(TaskIndex v) const;
   int freed(const Victim& victim, PoolNode node) const;
   void forget_stopped(PoolIndex pool);
   bool stands_on(TaskIndex v, const std::vector<PoolNode>& found) const;
-  void send_off(const Victim& victim);
+  void send_off(const Victim& victim, TaskIndex asker, bool gives_up_deadline);
 
   Planning& planning_;
   const PlanState& state_;
@@ -90,6 +111,8 @@ class RoomMaker {
   double margin_;
   std::array<std::optional<VictimsByPool>, 2> known_;  // against others, against urgent preemptors
   std::vector<int> given_;                             // by node; all 0 between calls
+  std::optional<std::vector<double>> budgets_left_gpu_s_;  // by queue
+  bool denied_ = false;                                    // the asker's budget forbade a placement
 };
 
 }  // namespace slackline::core

@@ -26,10 +26,11 @@ struct NumberField {
   double most = kNoUpperEnd;
 };
 
-// As a number; the word "auto" is nullopt.
+// As a number; the word is nullopt.
 template <class O>
-struct NumberOrAutoField {
+struct NumberOrWordField {
   std::optional<double> O::* field;
+  std::string_view word;
 };
 
 // Whole, from 0 on.
@@ -62,7 +63,7 @@ using WordField = std::span<const OptionWord<O>>;
 template <class O>
 struct OptionOf {
   std::string_view name;
-  std::variant<NumberField<O>, NumberOrAutoField<O>, CountField<O>, SwitchField<O>, WordField<O>>
+  std::variant<NumberField<O>, NumberOrWordField<O>, CountField<O>, SwitchField<O>, WordField<O>>
       field;
   std::string_view description;
 };
@@ -90,18 +91,18 @@ bool set_field(const NumberField<O>& field, std::string_view text, O& options) {
 }
 
 template <class O>
-std::string field_allows(const NumberOrAutoField<O>&) {
-  return "a number from 0 on, or auto";
+std::string field_allows(const NumberOrWordField<O>& field) {
+  return format("a number from 0 on, or {}", field.word);
 }
 template <class O>
-std::string field_text(const NumberOrAutoField<O>& field, const O& options) {
+std::string field_text(const NumberOrWordField<O>& field, const O& options) {
   const std::optional<double>& number = options.*field.field;
-  return number ? format("{:g}", *number) : "auto";
+  return number ? format("{:g}", *number) : std::string(field.word);
 }
 template <class O>
-bool set_field(const NumberOrAutoField<O>& field, std::string_view text, O& options) {
+bool set_field(const NumberOrWordField<O>& field, std::string_view text, O& options) {
   const auto number = read_number(text, kNoUpperEnd);
-  if (!number && text != "auto") return false;
+  if (!number && text != field.word) return false;
   options.*field.field = number;
   return true;
 }

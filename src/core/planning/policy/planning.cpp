@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "slackline/core/planning/lost_work.h"
+
 namespace slackline::core {
 
 bool Planning::fits(TaskIndex task, const Choice& choice) const {
@@ -26,17 +28,30 @@ void Planning::start(TaskIndex task, ChoiceIndex choice, bool promoted) {
   state_.start(task, std::move(run));
 }
 
-void Planning::stop(TaskIndex task) {
-  plan_.effects.push_back({task, state_.stop(task, now_s_), std::nullopt});
+Run Planning::end(TaskIndex task, TaskIndex asker) {
+  const int gpus = state_.running_choice(task).gpus;
+  Run ended = state_.stop(task, now_s_);
+  const double left = state_.progress(task).left;
+  state_.charge(asker, wasted_gpu_s(ended, ended.observed_work_s, left, gpus, now_s_), now_s_);
+  return ended;
+}
+
+void Planning::stop(TaskIndex task, TaskIndex asker, bool gives_up_deadline) {
+  plan_.effects.push_back({task, end(task, asker), std::nullopt, gives_up_deadline});
   ++stops_;
 }
 
-void Planning::shrink(TaskIndex task, ChoiceIndex choice) {
-  Run ended = state_.stop(task, now_s_);
+void Planning::shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker) {
+  Run ended = end(task, asker);
   Run begun = state_.run_at(task, choice, now_s_, {ended.nodes.front()});
   begun.promoted = ended.promoted;
   plan_.effects.push_back({task, std::move(ended), begun});
   state_.start(task, std::move(begun));
+}
+
+void Planning::deny(TaskIndex asker) {
+  std::vector<TaskIndex>& denied = plan_.denied_room;
+  if (std::find(denied.begin(), denied.end(), asker) == denied.end()) denied.push_back(asker);
 }
 
 void Planning::wake_at(double wake_s) {

@@ -25,10 +25,12 @@ class Planning {
 
   // On the nodes that FreeGpus::find gives; it must fit.
   void start(TaskIndex task, ChoiceIndex choice, bool promoted = false);
-  // Preempts.
-  void stop(TaskIndex task);
-  // Stops the task and starts it again at once on the first of its nodes.
-  void shrink(TaskIndex task, ChoiceIndex choice);
+  // Preempts, for `asker`, whose queue pays for what is lost.
+  void stop(TaskIndex task, TaskIndex asker, bool gives_up_deadline);
+  // The same, and starts the task again at once on the first of its nodes.
+  void shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker);
+  // `asker` would have had room made, but its queue may not make others lose that much.
+  void deny(TaskIndex asker);
   // Asks to be called again.
   void wake_at(double wake_s);
 
@@ -38,6 +40,8 @@ class Planning {
   Plan take() { return std::move(plan_); }
 
  private:
+  Run end(TaskIndex task, TaskIndex asker);
+
   PlanState& state_;
   double now_s_;
   Plan plan_;

@@ -39,6 +39,7 @@ struct PolicySpec {
   std::span<const OptionOf<O>> options{};
   O preset{};
   bool (*preempts)(const O& options) = nullptr;  // null: never
+  std::optional<LossBudget> (*budget)(const O& options) = nullptr;
 };
 
 template <class O>
@@ -48,6 +49,9 @@ class SpecifiedRule final : public PolicyRule {
 
   void serve(Planning& planning) const override { spec_.serve(planning, options_); }
   bool preempts() const override { return spec_.preempts != nullptr && spec_.preempts(options_); }
+  std::optional<LossBudget> budget() const override {
+    return spec_.budget != nullptr ? spec_.budget(options_) : std::nullopt;
+  }
   std::vector<PolicyOption> options() const override {
     return list_options(spec_.options, options_);
   }

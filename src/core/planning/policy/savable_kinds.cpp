@@ -42,7 +42,7 @@ constexpr OptionOf<Savable> kSavableOptions[] = {
     {"headroom", Number{&Savable::headroom, 1}, "share of the GPUs kept free from late tasks"},
     {"calm", Number{&Savable::calm, 1},
      "the same, from savable tasks with more than an hour of slack"},
-    {"margin", NumberOrAutoField<Savable>{&Savable::margin},
+    {"margin", NumberOrWordField<Savable>{&Savable::margin, "auto"},
      "inflation of predicted times; auto: 1.5 x the model's measured error, at most 0.3"},
     {"preempt", Words(kPreempts), "victims: none, late runs, or those that can resume as well"},
     {"patience", Number{&Savable::patience_s},
@@ -57,6 +57,12 @@ constexpr OptionOf<Savable> kSavableOptions[] = {
     {"learn", Switch{&Savable::learn}, "the observed speed of a run corrects its predicted end"},
     {"trade", Switch{&Savable::trade},
      "stop the run that loses least work, and one deadline for a cheaper one"},
+    {"ends", Switch{&Savable::spare_ends},
+     "no run is stopped within protect of its predicted end either"},
+    {"budget", NumberOrWordField<Savable>{&Savable::budget_gpu_h, "off"},
+     "GPU-hours that the tasks of a queue may make others lose in a day, at least"},
+    {"budget_share", Number{&Savable::budget_share, 1},
+     "the same as a share of the GPU time that the queue used in that day"},
     {"place", Words(kPlaces), "of savable tasks"},
     {"order", Words(kOrders), "of savable tasks"},
     {"rest", Words(kRests), "order of late tasks"},
@@ -74,7 +80,8 @@ PolicyKind savable(std::string_view name, const Savable& preset) {
                            .variants = kSavableVariants,
                            .options = kSavableOptions,
                            .preset = preset,
-                           .preempts = [](const Savable& options) { return options.preempts(); }});
+                           .preempts = [](const Savable& options) { return options.preempts(); },
+                           .budget = [](const Savable& options) { return options.budget(); }});
 }
 
 Savable preempting() {
@@ -102,6 +109,8 @@ PolicyKind default_kind() {
   preset.trade = true;
   preset.learn = true;
   preset.margin.reset();
+  preset.spare_ends = true;
+  preset.budget_gpu_h = 4;
   return savable("default", preset);
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "planning.h"
+#include "slackline/base/duration.h"
 
 namespace slackline::core {
 
@@ -30,10 +31,19 @@ struct SavableOptions {
   bool shrink = false;
   bool learn = false;
   bool trade = false;
+  bool spare_ends = false;  // [ends]
+  // What an asker's queue may make others lose in a day: this share of the GPU time that it used,
+  // at least so many GPU-hours; nullopt: any.
+  std::optional<double> budget_gpu_h{};  // [budget]
+  double budget_share = 0.02;            // [budget_share]
   Place place = Place::kPrice;
   Order order = Order::kDeadline;
   Rest rest = Rest::kRatio;
 
+  std::optional<LossBudget> budget() const {
+    if (!budget_gpu_h) return std::nullopt;
+    return LossBudget{*budget_gpu_h * kHour_s, budget_share};
+  }
   bool preempts() const { return preempt != Preempt::kNever; }
 };
 
