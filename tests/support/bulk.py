@@ -7,21 +7,45 @@ from support.objects import node_of
 from support.watch import Watch
 
 _CONNECTIONS = 8
-_HEADERS = {"Content-Type": "application/json"}
 
 
 def create_all(cluster, kind, namespace, objects):
     """POSTs every object, over a few connections; raises AssertionError where one is refused."""
     path = cluster.collection(kind, namespace)
     requests = [("POST", path, json.dumps(each)) for each in objects]
-    _send_all(cluster, requests, (201,))
+    send_all(cluster, requests, (201,))
 
 
 def delete_each(cluster, kind, namespace, names):
     """Deletes objects without grace, over a few connections."""
     path = cluster.collection(kind, namespace)
     options = json.dumps({"gracePeriodSeconds": 0, "propagationPolicy": "Background"})
-    _send_all(cluster, [("DELETE", f"{path}/{name}", options) for name in names], (200, 202))
+    send_all(cluster, [("DELETE", f"{path}/{name}", options) for name in names], (200, 202))
+
+
+def send_all(cluster, requests, expected, content="application/json"):
+    """Sends (method, path, body) over a few connections; AssertionError at an answer not expected."""
+    failures = []
+
+    def send(some):
+        link = cluster.connect()
+        for method, path, body in some:
+            link.request(method, path, body, {"Content-Type": content})
+            answer = link.getresponse()
+            text = answer.read()
+            if answer.status not in expected:
+                failures.append(f"{method} {path}: {answer.status} {text[:300]}")
+                return
+        link.close()
+
+    threads = [
+        threading.Thread(target=send, args=(requests[i::_CONNECTIONS],), daemon=True) for i in range(_CONNECTIONS)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures[0]
 
 
 class Bindings:
@@ -57,27 +81,3 @@ class Bindings:
     def _saw(self, when, pod):
         if node_of(pod):
             self.at.setdefault(pod["metadata"]["name"], when)
-
-
-def _send_all(cluster, requests, expected):
-    failures = []
-
-    def send(some):
-        link = cluster.connect()
-        for method, path, body in some:
-            link.request(method, path, body, _HEADERS)
-            answer = link.getresponse()
-            text = answer.read()
-            if answer.status not in expected:
-                failures.append(f"{method} {path}: {answer.status} {text[:300]}")
-                return
-        link.close()
-
-    threads = [
-        threading.Thread(target=send, args=(requests[i::_CONNECTIONS],), daemon=True) for i in range(_CONNECTIONS)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures[0]

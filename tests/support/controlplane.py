@@ -52,6 +52,7 @@ _COLLECTIONS = {
     "serviceaccount": "/api/v1/{ns}serviceaccounts",
     "job": "/apis/batch/v1/{ns}jobs",
     "poddisruptionbudget": "/apis/policy/v1/{ns}poddisruptionbudgets",
+    "priorityclass": "/apis/scheduling.k8s.io/v1/priorityclasses",
     "mutatingwebhookconfiguration": f"{_WEBHOOKS}/mutatingwebhookconfigurations",
     "validatingwebhookconfiguration": f"{_WEBHOOKS}/validatingwebhookconfigurations",
 }

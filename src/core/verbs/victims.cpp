@@ -171,6 +171,22 @@ Chosen search_greedily(const std::vector<Candidate>& candidates, const Shortage&
   return chosen;
 }
 
+// What a node's set costs; smaller is better.
+using Harm = std::tuple<std::int64_t, std::int32_t, double>;  // budget violations, priority, GPU-s
+
+struct ChosenNode {
+  NodeVictims victims;
+  std::optional<Harm> harm;  // nullopt: as it was offered
+};
+
+// Keeps the nodes whose set harms least, and those that nobody judged: kube-scheduler picks one.
+void keep_least_harm(std::vector<ChosenNode>& nodes) {
+  std::optional<Harm> least;
+  for (const ChosenNode& node : nodes)
+    if (node.harm && (!least || *node.harm < *least)) least = node.harm;
+  std::erase_if(nodes, [&](const ChosenNode& node) { return node.harm && *least < *node.harm; });
+}
+
 class VictimChooser {
  public:
   VictimChooser(const ClusterSnapshot& snapshot, const Pod& preemptor,
@@ -183,7 +199,7 @@ class VictimChooser {
               options.now_wall_s) {}
 
   // nullopt: the preemptor cannot use the node.
-  std::optional<NodeVictims> choose(const NodeVictims& offered) {
+  std::optional<ChosenNode> choose(const NodeVictims& offered) {
     const auto index = snapshot_.find_node(offered.node);
     if (!index) return std::nullopt;
     const NodeState& state = snapshot_.node(*index);
@@ -230,7 +246,7 @@ class VictimChooser {
 
   // The offered set without terminating pods; nullopt if not all are on this node and of lower
   // priority, or none is left.
-  std::optional<NodeVictims> keep(const NodeState& state, const NodeVictims& offered) const {
+  std::optional<ChosenNode> keep(const NodeState& state, const NodeVictims& offered) const {
     NodeVictims kept{offered.node, {}, 0};
     std::size_t known = 0;
     for (std::size_t i = 0; i < potential_.size(); ++i) {
@@ -246,7 +262,7 @@ class VictimChooser {
         }));
     if (kept.victims.empty() || known + terminating != offered.victims.size()) return std::nullopt;
     kept.pdb_violations = std::max(kept.pdb_violations, offered.pdb_violations);
-    return kept;
+    return ChosenNode{std::move(kept), std::nullopt};
   }
 
   Chosen search(const Shortage& shortage) {
@@ -265,7 +281,7 @@ class VictimChooser {
                                                   : search_greedily(candidates_, shortage);
   }
 
-  static std::optional<NodeVictims> answer(const NodeVictims& offered, Chosen chosen) {
+  static std::optional<ChosenNode> answer(const NodeVictims& offered, Chosen chosen) {
     if (chosen.empty()) return std::nullopt;
     std::sort(chosen.begin(), chosen.end(), [](const Candidate* a, const Candidate* b) {
       return more_important(*a->pod, *b->pod);
@@ -278,7 +294,9 @@ class VictimChooser {
       unchanged = unchanged && offers(offered, candidate->pod->uid);
     }
     if (unchanged) out.pdb_violations = std::max(out.pdb_violations, offered.pdb_violations);
-    return out;
+    const SetKey key = key_of(chosen);
+    const Harm harm{out.pdb_violations, key.top_priority, key.lost_gpu_s};
+    return ChosenNode{std::move(out), harm};
   }
 
   const ClusterSnapshot& snapshot_;
@@ -305,14 +323,18 @@ PreemptReply choose_victims(const ClusterSnapshot& snapshot, const PreemptReques
   if (live_plan(snapshot, request.pod, options.now_steady_s) != nullptr) return reply;
   if (!options.trusted || !request.pod.problems.empty()) return as_offered(request);
   VictimChooser chooser(snapshot, request.pod, options);
+  std::vector<ChosenNode> nodes;
   for (const NodeVictims& offered : request.candidates) {
     if (is_asked(options.stop)) {
       reply = as_offered(request);
       reply.gave_up = true;
       return reply;
     }
-    if (auto chosen = chooser.choose(offered)) reply.nodes.push_back(std::move(*chosen));
+    if (auto chosen = chooser.choose(offered)) nodes.push_back(std::move(*chosen));
   }
+  keep_least_harm(nodes);
+  for (ChosenNode& node : nodes)
+    reply.nodes.push_back(std::move(node.victims));
   return reply;
 }
 

@@ -140,6 +140,34 @@ TEST(Victims, AreOfTheLowestPriorityBeforeAnythingElse) {
   EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"high"})), ElementsAre(pod_uid("low")));
 }
 
+TEST(Victims, LeaveOutNodesThatLoseMore) {
+  const auto cluster = a_cluster()
+                           .with(a_node("a"))
+                           .with(a_node("b"))
+                           .with(a_node("c"))
+                           .with(running("late", 4, 90000).on("a"))
+                           .with(running("first", 2, 30).on("b"))
+                           .with(running("second", 2, 30).on("b"))
+                           .with(running("other", 4, 60).on("c"))
+                           .build();
+  const PreemptReply answer =
+      reply(cluster, urgent(4),
+            {offer("a", {"late"}), offer("b", {"first", "second"}), offer("c", {"other"})});
+  ASSERT_EQ(answer.nodes.size(), 1U) << "kube-scheduler would take one victim before two";
+  EXPECT_EQ(answer.nodes[0].node, "b");
+}
+
+TEST(Victims, OfNodesThatLoseAlikeAreLeftToKubeScheduler) {
+  const auto cluster = a_cluster()
+                           .with(a_node("a"))
+                           .with(a_node("b"))
+                           .with(running("one", 4).on("a"))
+                           .with(running("two", 4).on("b"))
+                           .build();
+  const auto answer = reply(cluster, urgent(4), {offer("a", {"one"}), offer("b", {"two"})});
+  EXPECT_EQ(answer.nodes.size(), 2U);
+}
+
 TEST(Victims, AreNeverMoreThanNeeded) {
   const auto cluster = a_cluster()
                            .with(a_node("a"))
