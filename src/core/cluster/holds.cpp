@@ -102,14 +102,31 @@ class HoldDeriver {
     if (nominated) hold_nomination(pod, jobs);
     PlanGroup* mine = group_of(pod, jobs);
     if (mine == nullptr) return;
-    if (nominated)
+    if (nominated && !is_about_to_move(pod, *mine->plan))
       mine->taken.push_back(&pod.nominated_node);
     else
       mine->waiting.push_back(&pod);
   }
 
+  // It still ends, on a node that came back.
+  static bool is_of_an_earlier_run(const Pod& pod, const PlanNote& plan) {
+    return pod.deleting && !names(plan, pod.node);
+  }
+
+  static bool names(const PlanNote& plan, const NodeName& node) {
+    return std::find(plan.nodes.begin(), plan.nodes.end(), node) != plan.nodes.end();
+  }
+
+  // Its plan has another node for it by now, and its nomination follows: nobody else may be planned
+  // there meanwhile.
+  bool is_about_to_move(const Pod& pod, const PlanNote& plan) const {
+    if (!snapshot_.find_node(pod.nominated_node.str())) return true;
+    return pod.our_gate && !names(plan, pod.nominated_node);
+  }
+
   void add_bound(const Pod& pod) {
     PlanGroup* jobs = group_of_job(pod);
+    if (jobs != nullptr && is_of_an_earlier_run(pod, *jobs->plan)) return;
     if (jobs != nullptr) ++jobs->members;
     if (PlanGroup* mine = group_of(pod, jobs)) mine->taken.push_back(&pod.node);
   }

@@ -114,6 +114,26 @@ TEST(Holds, MoveWithAMemberThatIsNominatedOrBoundElsewhere) {
   EXPECT_EQ(held(deviated, "a") + held(deviated, "b"), 4);
 }
 
+// Its nomination follows; until then nobody else may be planned there.
+TEST(Holds, OfAPlanThatWasMovedStandOnItsNewNode) {
+  for (const char* old_place : {"c", "gone"}) {
+    const auto moved =
+        four_nodes()
+            .with(a_job("train").of(1).gpus(4).planned({"a"}))
+            .with(a_pod("train-0").of_job("train").gpus(4).gated().nominated(old_place))
+            .build();
+    EXPECT_EQ(held(moved, "a"), 4) << old_place;
+  }
+}
+
+// They end on a node that was away when the Job was released again.
+TEST(Holds, OfAPlanAreNotThoseOfAnEarlierRunsPods) {
+  auto pod = a_pod("train-0").of_job("train").gpus(4).on("d");
+  const auto job = a_job("train").of(1).gpus(4).planned({"a"});
+  EXPECT_EQ(held(four_nodes().with(job).with(pod).build(), "a"), 0);
+  EXPECT_EQ(held(four_nodes().with(job).with(pod.deleting()).build(), "a"), 4);
+}
+
 TEST(Holds, OfAPlanNeverExceedWhatTheJobStillWants) {
   const auto cluster =
       four_nodes()
