@@ -59,6 +59,8 @@ struct ReviewedJob {
   PodFacts pod;        // the template
   bool kueue = false;  // queued by Kueue
   bool started = false;
+  // Its template allows a podFailurePolicy (restartPolicy: Never), and it has none.
+  bool may_ignore_disruptions = false;
 };
 
 struct ReviewedPod {
@@ -104,6 +106,8 @@ struct AdmissionChanges {
   std::string scheduler_name;    // empty: stays
   std::vector<EnvVariable> env;  // into each container with GPUs, where the name is free
   std::optional<GpuCountChange> gpus;
+  // podFailurePolicy: disrupted pods count as no failure; podReplacementPolicy with it: Failed.
+  bool ignore_disruptions = false;
 
   friend bool operator==(const AdmissionChanges&, const AdmissionChanges&) = default;
 };

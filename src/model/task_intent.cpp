@@ -37,6 +37,7 @@ TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner) {
   if (out.depends_on.empty()) out.depends_on = owner.depends_on;
   inherit(out.checkpoint_interval_s, owner.checkpoint_interval_s);
   inherit(out.last_checkpoint_s, owner.last_checkpoint_s);
+  out.own_failure_policy |= owner.own_failure_policy;
   out.problems.insert(out.problems.end(), owner.problems.begin(), owner.problems.end());
   return out;
 }

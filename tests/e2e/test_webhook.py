@@ -91,6 +91,21 @@ class WebhookTest(unittest.TestCase):
         self.assertEqual(template["spec"]["schedulerName"], "gpu-scheduler")
         self.assertNotIn("schedulingGates", template["spec"])
 
+    def test_disruptions_do_not_count_as_failures_unless_the_job_says_so(self):
+        self.apply(gpu_job("train"))
+        spec = self.job("train")["spec"]
+        self.assertEqual(spec["podReplacementPolicy"], "Failed")
+        (rule,) = spec["podFailurePolicy"]["rules"]
+        self.assertEqual((rule["action"], rule["onPodConditions"][0]["type"]), ("Ignore", "DisruptionTarget"))
+        self.apply(gpu_job("own", annotations={"pod-failure-policy": "off"}))
+        self.assertNotIn("podFailurePolicy", self.job("own")["spec"])
+        restarts = gpu_job("restarts")
+        restarts["spec"]["template"]["spec"]["restartPolicy"] = "OnFailure"
+        self.apply(restarts)
+        self.assertNotIn("podFailurePolicy", self.job("restarts")["spec"])
+        self.apply(gpu_job("train", annotations={"checkpoint-interval": "10m"}))
+        self.assertIn("podFailurePolicy", self.job("train")["spec"])
+
     def test_the_class_gives_the_deadline(self):
         what = {"model": "resnet50", "batch-size": "64", "iterations": "90000"}
         self.apply(gpu_job("prior", annotations={**what, "qos-class": "prior"}))

@@ -45,6 +45,7 @@ struct TaskIntent {
   std::vector<std::string> depends_on;  // Jobs of the namespace, each once
   std::optional<double> checkpoint_interval_s;
   std::optional<double> last_checkpoint_s;  // epoch seconds
+  bool own_failure_policy = false;          // pod-failure-policy: off
   std::vector<std::string> problems;        // "batch-size: ..." for REST and Events
 
   // The workload type under which its speed is known: serving a net is another workload type than

@@ -81,6 +81,7 @@ AdmissionChanges desired_for_new(const ReviewedJob& job, const AdmissionFacts& f
   set_deadline(desired.annotations, intent, job.job.pod_requests, facts);
   set(desired.template_labels, contract::kManagedLabel, "true");
   desired.scheduler_name = facts.scheduler_name;
+  desired.ignore_disruptions = !intent.own_failure_policy;
   if (shape_is_chosen(intent)) {
     const std::string resource = core::primary_gpu_resource(job.job.pod_requests);
     set_shape(desired.template_annotations, job.job.is_gang() ? job.job.parallelism : 1,
@@ -263,6 +264,7 @@ AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChange
   if (const ReviewedJob* job = job_in(review)) {
     AdmissionChanges changes = still_to_do(desired, job->keys, job->pod);
     changes.suspend = desired.suspend && !job->job.suspended;
+    changes.ignore_disruptions = desired.ignore_disruptions && job->may_ignore_disruptions;
     changes.template_labels = missing(desired.template_labels, job->pod.keys.labels);
     changes.template_annotations = missing(desired.template_annotations, job->pod.keys.annotations);
     return changes;

@@ -65,6 +65,8 @@ ReviewedJob read_reviewed_job(JsonView json, const GpuCatalog& catalog) {
   out.pod = read_facts(pod_template["metadata"], pod_template["spec"], catalog);
   out.kueue = queued_by_kueue(json["metadata"]);
   out.started = json["status"]["startTime"].present();
+  out.may_ignore_disruptions = pod_template["spec"]["restartPolicy"].text() == "Never" &&
+                               !json["spec"]["podFailurePolicy"].present();
   return out;
 }
 

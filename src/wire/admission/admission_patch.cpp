@@ -119,6 +119,18 @@ void write_gate(PatchWriter& patch, const PodFacts& pod) {
   patch.end();
 }
 
+// The API server refuses a podFailurePolicy beside another podReplacementPolicy than Failed, and
+// has filled that one in.
+void write_failure_policy(PatchWriter& patch) {
+  patch.text("/spec/podReplacementPolicy", "Failed");
+  JsonWriter& out = patch.add("/spec/podFailurePolicy");
+  out.begin_object().key("rules").begin_array().begin_object().field("action", "Ignore");
+  out.key("onPodConditions").begin_array().begin_object();
+  out.field("type", "DisruptionTarget").field("status", "True").end_object().end_array();
+  out.end_object().end_array().end_object();
+  patch.end();
+}
+
 // Requests of an extended resource equal its limits; the API server has filled in both.
 void write_gpus(PatchWriter& patch, const GpuCountChange& change) {
   for (const std::string_view list : {"limits", "requests"})
@@ -146,6 +158,7 @@ std::string encode_json_patch(const AdmissionReview& review, const AdmissionChan
   PatchWriter patch;
   if (const auto* job = std::get_if<ReviewedJob>(&review.object)) {
     if (changes.suspend) patch.truth("/spec/suspend");
+    if (changes.ignore_disruptions) write_failure_policy(patch);
     patch.pairs("/metadata/annotations", job->keys.has_annotations, annotations_of(changes));
     const ContractKeys& keys = job->pod.keys;
     const std::string metadata = "/spec/template/metadata";

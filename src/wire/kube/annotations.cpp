@@ -108,6 +108,11 @@ void read_mode(const Entry& entry) {
     entry.complain("write training or inference");
 }
 
+void read_failure_policy(const Entry& entry) {
+  if (entry.value != "off" && entry.value != "auto") return entry.complain("write off or auto");
+  entry.intent.own_failure_policy = entry.value == "off";
+}
+
 void read_qos(const Entry& entry) {
   const auto qos = qos_class_of(entry.value);
   if (!qos) return entry.complain("write urgent, prior or normal");
@@ -194,6 +199,7 @@ constexpr std::array kKnownKeys = {
              [](const Entry& e) { read_duration(e, e.intent.checkpoint_interval_s); }},
     KnownKey{"last-checkpoint-time", false,
              [](const Entry& e) { read_time(e, e.intent.last_checkpoint_s); }},
+    KnownKey{"pod-failure-policy", false, read_failure_policy},
     // Read elsewhere, or not used yet.
     KnownKey{"managed", true},
     KnownKey{"resize", false, read_resize},

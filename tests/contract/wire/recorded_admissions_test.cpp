@@ -78,6 +78,7 @@ TEST(RecordedAdmissionsTest, OurPatchApplies) {
   const nlohmann::json body = nlohmann::json::parse(file);
   AdmissionDecision decision;
   decision.changes.suspend = true;
+  decision.changes.ignore_disruptions = true;
   decision.changes.annotations = {{"slackline.dev/deadline", "2027-01-15T08:00:00Z"}};
   decision.changes.template_labels = {{"slackline.dev/managed", "true"}};
   decision.changes.template_annotations = {{"slackline.dev/nodes", "2"}};
@@ -92,6 +93,10 @@ TEST(RecordedAdmissionsTest, OurPatchApplies) {
       nlohmann::json::parse(decode_base64(response["patch"].get<std::string>()).value());
   const nlohmann::json job = body["request"]["object"].patch(patch);
   EXPECT_EQ(job["spec"]["suspend"], true);
+  EXPECT_EQ(job["spec"]["podReplacementPolicy"], "Failed");
+  const nlohmann::json& rule = job["spec"]["podFailurePolicy"]["rules"][0];
+  EXPECT_EQ(rule["action"], "Ignore");
+  EXPECT_EQ(rule["onPodConditions"][0]["type"], "DisruptionTarget");
   EXPECT_EQ(job["metadata"]["annotations"]["slackline.dev/model"], "lstm");
   EXPECT_EQ(job["metadata"]["annotations"]["slackline.dev/deadline"], "2027-01-15T08:00:00Z");
   const nlohmann::json& pod = job["spec"]["template"];

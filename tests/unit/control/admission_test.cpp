@@ -19,6 +19,21 @@ TEST_F(AdmissionTest, AManagedJobIsSuspendedLabelledAndGivenItsScheduler) {
   EXPECT_THAT(changes.template_annotations, IsEmpty());
 }
 
+TEST_F(AdmissionTest, DisruptionsCountAsNoFailuresUnlessTheJobSaysSo) {
+  ReviewText text;
+  text.pod_spec = R"("restartPolicy":"Never")";
+  EXPECT_TRUE(mutate(text).changes.ignore_disruptions);
+  text.spec = R"("podFailurePolicy":{"rules":[]})";
+  EXPECT_FALSE(mutate(text).changes.ignore_disruptions);
+  text = job(R"("slackline.dev/pod-failure-policy":"off")");
+  text.pod_spec = R"("restartPolicy":"Never")";
+  EXPECT_FALSE(mutate(text).changes.ignore_disruptions);
+  text.metadata = annotations(R"("slackline.dev/pod-failure-policy":"auto")");
+  EXPECT_TRUE(mutate(text).changes.ignore_disruptions);
+  text.pod_spec = R"("restartPolicy":"OnFailure")";
+  EXPECT_FALSE(mutate(text).changes.ignore_disruptions) << "the API server would refuse it";
+}
+
 TEST_F(AdmissionTest, AnotherSchedulerStays) {
   ReviewText text;
   text.pod_spec = R"("schedulerName":"volcano")";
