@@ -89,6 +89,19 @@ std::string_view to_string(PlanDoubt doubt) {
   return "outdated";
 }
 
+std::string_view to_string(DisruptionKind kind) {
+  constexpr std::array<std::string_view, kDisruptionKindCount> kWords = {"PreemptionByScheduler",
+                                                                         "EvictionByEvictionAPI",
+                                                                         "DeletionByTaintManager",
+                                                                         "DeletionByPodGC",
+                                                                         "TerminationByKubelet",
+                                                                         "DisruptionTarget",
+                                                                         "UnexpectedAdmissionError",
+                                                                         "NodeGone",
+                                                                         "NodeNotReady"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
 std::string_view to_string(Mode mode) {
   switch (mode) {
     case Mode::kShadow:

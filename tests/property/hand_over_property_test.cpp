@@ -1,7 +1,7 @@
 // Random lives of a cluster: Jobs come and end, nodes go and return, the planner dies at any write,
 // the watch lags, kube-scheduler dawdles, the wall clock jumps, quotas come unforeseen, running
-// Jobs make room for urgent ones. Whatever happens, no GPU is promised twice and no gang is lifted
-// in part; left in peace, everything that fits runs.
+// Jobs make room for urgent ones, others take pods away. Whatever happens, no GPU is promised twice
+// and no gang is lifted in part; left in peace, everything that fits runs.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -49,7 +49,13 @@ class Life {
     }
   }
 
-  std::int64_t stops() const { return world_.count_of<StopJob>(); }
+  // For other tasks, or after disruptions.
+  std::int64_t stops(bool disrupted) const {
+    return std::count_if(world_.performed.begin(), world_.performed.end(), [&](const auto& write) {
+      const auto* stop = write.template as<StopJob>();
+      return stop != nullptr && stop->disruption.has_value() == disrupted;
+    });
+  }
 
   void expect_all_served() {
     for (const auto& [key, job] : world_.jobs())
@@ -93,6 +99,7 @@ class Life {
     if (one_in(8)) world_.add(node(static_cast<int>(pick(0, kNodes - 1))));
     if (one_in(12)) wall_jump_s_ = static_cast<double>(pick(-kTenYears_s, kTenYears_s));
     if (one_in(12)) world_.add(a_quota("team").limit(test::kGpu, pick(0, 16)), one_in(2));
+    if (one_in(10)) disrupt_one();
     if (one_in(20) && !world_.pods().empty()) {
       auto& pod = world_.pods().begin()->second;
       if (!pod.bound()) pod.nominated_node = NodeName();
@@ -111,6 +118,16 @@ class Life {
     else
       job.gpus(pick(1, 4)).waiting();
     world_.add(job);
+  }
+
+  void disrupt_one() {
+    const auto& pods = world_.pods();
+    if (pods.empty()) return;
+    auto at = pods.begin();
+    std::advance(at, pick(0, static_cast<std::int64_t>(pods.size()) - 1));
+    if (!at->second.bound()) return;
+    const auto kind = static_cast<DisruptionKind>(pick(0, 5));
+    world_.disrupt(at->first.name, kind, /*at_once=*/one_in(2));
   }
 
   void finish_one() {
@@ -221,26 +238,36 @@ class Life {
 };
 
 // The stops of all lives.
-std::int64_t live_through(const std::string& policy) {
-  std::int64_t stops = 0;
+struct Stops {
+  std::int64_t for_others = 0;
+  std::int64_t after_disruptions = 0;
+};
+
+Stops live_through(const std::string& policy) {
+  Stops stops;
   for (std::uint64_t seed = 1; seed <= kLives && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Life life(seed, policy);
     life.live(60);
     life.rest();
     life.expect_all_served();
-    stops += life.stops();
+    stops.for_others += life.stops(false);
+    stops.after_disruptions += life.stops(true);
   }
   return stops;
 }
 
 TEST(HandOverProperty, NoGpuTwiceNoGangInPartAndEverybodyServed) {
-  EXPECT_EQ(live_through("savable,headroom=0,calm=0"), 0);
+  const Stops stops = live_through("savable,headroom=0,calm=0");
+  EXPECT_EQ(stops.for_others, 0);
+  EXPECT_GT(stops.after_disruptions, kLives);
 }
 
 TEST(HandOverProperty, TheSameWhereTasksMakeRoomForOthers) {
   // Clocks that jump by years make a stop look as costly as that.
-  EXPECT_GT(live_through("default,protect=5,headroom=0,calm=0,budget=1e9"), kLives);
+  const Stops stops = live_through("default,protect=5,headroom=0,calm=0,budget=1e9");
+  EXPECT_GT(stops.for_others, kLives);
+  EXPECT_GT(stops.after_disruptions, kLives);
 }
 
 }  // namespace

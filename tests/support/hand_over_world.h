@@ -76,8 +76,12 @@ class HandOverWorld {
       if (const auto at = states.find(pod.node); at != states.end()) {
         at->second.pods.push_back(shared);
         at->second.used += pod.requests;
+      } else if (pod.bound()) {
+        snapshot.displaced.push_back(shared);
       }
     }
+    for (const PodPtr& pod : displaced_)
+      snapshot.displaced.push_back(pod);
     for (auto& [name, state] : states)
       snapshot.nodes.push_back(std::make_shared<const NodeState>(std::move(state)));
     for (const auto& [key, job] : jobs_)
@@ -125,10 +129,12 @@ class HandOverWorld {
         end_pods(job);
         job.active = 0;
         job.halted = true;
+        job.resumed = false;
         job.started_s.reset();
         continue;
       }
       job.halted = false;
+      job.resumed = true;
       if (!job.started_s) job.started_s = now_s_;
       for (std::int64_t i = 0; i < job.parallelism && at_most > 0; ++i) {
         const ObjectKey name{key.ns, key.name + "-" + std::to_string(i)};
@@ -159,6 +165,22 @@ class HandOverWorld {
       ++bound;
     }
     return bound;
+  }
+
+  // Somebody else ends a pod: it has a while left, or is gone at once.
+  void disrupt(const std::string& pod, DisruptionKind kind, bool at_once = false) {
+    Pod& ended = pods_.at(key_of(pod));
+    ended.disruption = PodDisruption{kind, now_s_};
+    ended.deleting = true;
+    ended.gone_by_s = now_s_ + kGrace_s;
+    if (at_once) let_end(pod);
+  }
+  void let_end(const std::string& pod) {
+    const auto at = pods_.find(key_of(pod));
+    if (at == pods_.end()) return;
+    if (at->second.disruption && at->second.bound())
+      displaced_.push_back(std::make_shared<const Pod>(at->second));
+    pods_.erase(at);
   }
 
   // Every pod that runs succeeds; so does its Job once all have.
@@ -238,6 +260,7 @@ class HandOverWorld {
   Pod member(const Job& job, const ObjectKey& name) {
     Pod pod;
     pod.key = name;
+    pod.created_s = now_s_;
     pod.uid = Uid(name.str() + "#" + next_version());
     pod.owner = OwnerRef{"Job", job.key.name, job.uid};
     pod.requests = job.pod_requests;
@@ -276,6 +299,7 @@ class HandOverWorld {
   std::map<ObjectKey, Job> jobs_;
   std::map<ObjectKey, Pod> pods_;
   std::map<ObjectKey, bool> ended_;
+  std::vector<PodPtr> displaced_;
   std::map<ObjectKey, std::pair<ResourceQuota, bool>> quotas_;  // and whether the watch shows it
   std::vector<DisruptionBudget> budgets_;
   std::set<std::string> lingering_;

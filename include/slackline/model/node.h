@@ -1,6 +1,7 @@
 // Node: what scheduling needs to know of a Kubernetes node. Immutable once in a snapshot.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ struct Node {
   GpuType gpu_type;  // by GpuCatalog::classify; empty if no label names it
   Labels labels;     // sorted by key
   std::vector<Taint> taints;
-  bool unschedulable = false;  // cordoned
-  bool ready = true;           // the Ready condition
+  bool unschedulable = false;               // cordoned
+  bool ready = true;                        // the Ready condition
+  std::optional<double> unready_since_s{};  // epoch seconds; of a node that is not ready
   // Unreadable values (a malformed quantity, F44): such a node is ineligible, with the reason.
   std::vector<std::string> problems;
   friend bool operator==(const Node&, const Node&) = default;

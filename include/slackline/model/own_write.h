@@ -63,13 +63,16 @@ struct OpenJob {
 struct SuspendJob {
   static constexpr std::string_view kWord = "suspend";
 };
-// suspend: true of a running Job, so that another task gets its GPUs.
+// suspend: true of a running Job, so that another task gets its GPUs, or because others have ended
+// pods of it.
 struct StopJob {
   static constexpr std::string_view kWord = "stop";
   std::shared_ptr<const PreemptionNote> preemptions{};  // never null
   double lost_gpu_s = 0;                                // by this stop
   ObjectKey asker{};                                    // the task that needs the room
   bool gives_up_deadline = false;                       // it would have met its deadline
+  std::optional<PodDisruption> disruption{};            // set: nobody asked, and `asker` is empty
+  QosClass qos = QosClass::kNormal;                     // of the Job
 };
 // Removes a plan that does not count; nothing else changes.
 struct ClearPlan {

@@ -35,6 +35,28 @@ inline constexpr std::size_t kPlanDoubtCount = 5;
 
 std::string_view to_string(PlanDoubt doubt);  // "unsigned", for metrics and logs
 
+// Who ends a pod that neither its owner nor its own containers end: the reasons of the condition
+// DisruptionTarget, the reason of a pod that its node has rejected, and what happened to its node.
+enum class DisruptionKind : std::uint8_t {
+  kPreemptionByScheduler,
+  kEvictionByEvictionApi,
+  kDeletionByTaintManager,
+  kDeletionByPodGc,
+  kTerminationByKubelet,
+  kOtherTarget,  // DisruptionTarget with another reason
+  kUnexpectedAdmissionError,
+  kNodeGone,
+  kNodeNotReady,
+};
+inline constexpr std::size_t kDisruptionKindCount = 9;
+
+std::string_view to_string(DisruptionKind kind);  // as Kubernetes spells it, for people and metrics
+
+struct PodDisruption {
+  DisruptionKind kind = DisruptionKind::kOtherTarget;
+  double at_s = 0;  // epoch seconds; 0 = unknown
+};
+
 // The controller of an object (ownerReferences with controller: true).
 struct OwnerRef {
   std::string kind;
@@ -83,6 +105,8 @@ struct Pod {
   bool deleting = false;  // deletionTimestamp is set
   // Until when it may take to end after its deletion: deletionTimestamp, epoch seconds.
   std::optional<double> gone_by_s{};
+  // Others end it or have ended it, by what the pod itself says: never a kNode... kind.
+  std::optional<PodDisruption> disruption{};
   bool gated = false;         // any scheduling gate
   bool our_gate = false;      // slackline.dev/queue among them
   bool foreign_gate = false;  // any other gate: somebody else holds the pod back, too
@@ -126,7 +150,7 @@ inline constexpr std::size_t kMostCharges = 32;
 
 // What is known of the stops of a Job (annotation `preemptions`). Only Slackline writes it.
 struct PreemptionNote {
-  std::int64_t count = 0;         // how often it was stopped for another task
+  std::int64_t count = 0;         // how often it was stopped for another task, or disrupted
   double left = 1;                // share of its work that its checkpoints do not keep, (0, 1]
   double lost_gpu_s = 0;          // work done again and start-up, of all its stops
   double at_s = 0;                // the last stop; epoch seconds
@@ -138,6 +162,8 @@ struct PreemptionNote {
     double gpu_s = 0;
   };
   std::vector<Charge> charges{};  // in order of time
+  std::int64_t disruptions = 0;   // those of `count` that others than Slackline have caused
+  std::string by{};               // of the last one: a DisruptionKind; empty = another task
 
   // As it was read: the signed text, and the code. Empty: it was not read, or has none.
   std::string text{};
@@ -160,6 +186,9 @@ struct Job {
   bool finished = false;         // Complete or Failed condition
   bool resumed = false;          // it was suspended once, if only at its creation, and is no longer
   std::int64_t active = 0;
+  // Pods that still end, where none is made before they have (podReplacementPolicy: Failed); else
+  // 0.
+  std::int64_t terminating = 0;
   std::int64_t succeeded = 0;
   std::int64_t failed = 0;
   double created_s = 0;
@@ -177,7 +206,7 @@ struct Job {
   std::shared_ptr<const AdmittedNote> admitted;         // null = none
   bool unproven = false;                                // nobody admitted it: no class and queue
   std::shared_ptr<const OriginalShape> original;        // null: the shape was never changed
-  std::shared_ptr<const PreemptionNote> preemptions{};  // null: never stopped for another task
+  std::shared_ptr<const PreemptionNote> preemptions{};  // null: never stopped
   std::shared_ptr<const ProgressNote> progress{};       // null: it told none
   std::vector<std::string> problems;  // unreadable quantities of the template: never planned
 

@@ -29,11 +29,14 @@ inline constexpr std::string_view kPreemptionBudgetSpent = "PreemptionBudgetSpen
 inline constexpr std::string_view kNodesLost = "NodesLost";
 inline constexpr std::string_view kNotBound = "NotBound";
 inline constexpr std::string_view kPodsRejected = "PodsRejected";
+inline constexpr std::string_view kPodsEnding = "PodsEnding";
 // What happened.
 inline constexpr std::string_view kQueued = "Queued";
 inline constexpr std::string_view kPlanned = "Planned";
 inline constexpr std::string_view kReleased = "Released";
 inline constexpr std::string_view kPreempted = "Preempted";
+inline constexpr std::string_view kRescheduled = "Rescheduled";
+inline constexpr std::string_view kCannotComeBack = "CannotComeBack";
 inline constexpr std::string_view kDeviated = "Deviated";
 inline constexpr std::string_view kPlanDisbelieved = "PlanDisbelieved";
 inline constexpr std::string_view kDeadlineAtRisk = "DeadlineAtRisk";
@@ -54,7 +57,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 29> kReasons = {{
+inline constexpr std::array<ReasonFact, 32> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -81,11 +84,16 @@ inline constexpr std::array<ReasonFact, 29> kReasons = {{
      "kube-scheduler did not bind its pods on three nodes in a row"},
     {reason::kPodsRejected, ReasonUse::kWaits,
      "not all of its pods were created within 30 s of its release"},
+    {reason::kPodsEnding, ReasonUse::kWaits, "it was stopped, and its pods have not ended yet"},
     {reason::kQueued, ReasonUse::kHappened, "it waits in the queue, at a position"},
     {reason::kPlanned, ReasonUse::kHappened, "its turn has come: nodes and shape are chosen"},
     {reason::kReleased, ReasonUse::kHappened, "its pods are nominated and free to be bound"},
     {reason::kPreempted, ReasonUse::kHappened,
      "it was stopped so that another task can start, and waits in the queue again"},
+    {reason::kRescheduled, ReasonUse::kHappened,
+     "others ended pods of it, and it waits in the queue again with the work that is left"},
+    {reason::kCannotComeBack, ReasonUse::kHappened,
+     "others ended the pod, and no Job makes another one"},
     {reason::kDeviated, ReasonUse::kHappened, "it runs on other nodes than first planned"},
     {reason::kPlanDisbelieved, ReasonUse::kHappened,
      "its plan was not written by Slackline for it, or had ended, and was removed"},

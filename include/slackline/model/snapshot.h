@@ -87,7 +87,10 @@ struct ClusterSnapshot {
   std::shared_ptr<const NodeNames> node_names;  // of `nodes`; null: there are none
   NodeTable node_table;                         // of `nodes`
   std::vector<PodPtr> unbound;  // neither bound nor terminal; sorted by (namespace, name)
-  std::vector<JobPtr> jobs;     // sorted by (namespace, name)
+  // Bound pods that others have ended (Pod::disruption), for ten minutes, and those of nodes that
+  // were deleted; sorted by uid. No node has them.
+  std::vector<PodPtr> displaced{};
+  std::vector<JobPtr> jobs;                                      // sorted by (namespace, name)
   std::vector<std::shared_ptr<const DisruptionBudget>> budgets;  // sorted by (namespace, name)
   std::vector<std::shared_ptr<const ResourceQuota>> quotas;      // the same
   std::vector<GivenUp<Job>> given_up_jobs;     // `jobs` has them without these marks; sorted alike

@@ -13,6 +13,13 @@ namespace slackline::cluster {
 using wire::KubeKind;
 using wire::KubeObject;
 
+namespace {
+
+constexpr std::size_t kMostDisplaced = 4096;
+constexpr double kDisplacedFor_s = 600;
+
+}  // namespace
+
 std::size_t Cache::KeyHash::operator()(const ObjectKey& key) const noexcept {
   const std::hash<std::string> hash;
   return hash(key.ns) * 31 + hash(key.name);
@@ -114,6 +121,7 @@ void Cache::finish_relist(KubeKind kind) {
 
 void Cache::put(Node node) {
   NodeSlot& slot = nodes_[node.name.str()];
+  gone_nodes_.erase(node.name.str());
   if (!slot.state->node) membership_changed_ = true;
   slot.generation = generation(KubeKind::kNode);
   edit(slot).node = std::make_shared<const Node>(std::move(node));
@@ -135,6 +143,7 @@ void Cache::put(Pod fresh, News& news) {
   if (pod->terminal()) {
     if (pod->bound()) news.ended_pods.push_back(pod);
     if (old) forget_pod(pod->key);
+    note_displaced(pod);
     belief_.forget(pod->uid);
     return;
   }
@@ -171,6 +180,7 @@ void Cache::forget_node(const std::string& name) {
     nodes_.erase(at);
   } else {
     edit(at->second).node = nullptr;  // its pods wait for it, or for their own deletion
+    gone_nodes_.insert(name);
   }
 }
 
@@ -187,7 +197,10 @@ void Cache::forget_pod(const ObjectKey& key) {
 // It was deleted before its end.
 void Cache::lose_pod(const ObjectKey& key, News& news) {
   const auto at = pods_.find(key);
-  if (at != pods_.end() && at->second.pod->bound()) news.ended_pods.push_back(at->second.pod);
+  if (at != pods_.end() && at->second.pod->bound()) {
+    news.ended_pods.push_back(at->second.pod);
+    note_displaced(at->second.pod);
+  }
   forget_pod(key);
 }
 
@@ -278,7 +291,30 @@ void Cache::detach(const Pod& pod) {
   const auto place = place_of(state.pods, pod.uid);
   if (place != state.pods.end() && (*place)->uid == pod.uid) state.pods.erase(place);
   state.used = sum_of(state.pods);
-  if (!state.node && state.pods.empty()) nodes_.erase(at);
+  if (state.node || !state.pods.empty()) return;
+  gone_nodes_.erase(at->first);
+  nodes_.erase(at);
+}
+
+void Cache::note_displaced(const PodPtr& pod) {
+  if (!pod->disruption || !pod->bound() || !pod->managed) return;
+  if (pod->phase == PodPhase::kSucceeded) return;  // it was told to end, and had nothing left to do
+  if (displaced_.size() >= kMostDisplaced) displaced_.erase(displaced_.begin());
+  displaced_[pod->uid] = {pod, clock_.steady_s() + kDisplacedFor_s};
+}
+
+std::vector<PodPtr> Cache::displaced() {
+  const double now_s = clock_.steady_s();
+  std::erase_if(displaced_, [&](const auto& entry) { return entry.second.until_s < now_s; });
+  std::vector<PodPtr> pods;
+  for (const auto& [uid, entry] : displaced_)
+    pods.push_back(entry.pod);
+  for (const std::string& name : gone_nodes_)
+    for (const PodPtr& pod : nodes_.find(name)->second.state->pods)
+      if (!displaced_.contains(pod->uid)) pods.push_back(pod);
+  std::sort(pods.begin(), pods.end(),
+            [](const PodPtr& a, const PodPtr& b) { return a->uid < b->uid; });
+  return pods;
 }
 
 // A record that only this version under construction owns: copied at the first change after a
@@ -363,6 +399,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
   next->unbound.reserve(unbound_.size());
   for (const auto& [key, pod] : unbound_)
     next->unbound.push_back(pod);
+  next->displaced = displaced();
   next->jobs = jobs_.sorted();
   next->budgets = budgets_.sorted();
   next->quotas = quotas_.sorted();

@@ -2,10 +2,11 @@
 //
 // Fed by one feeder per kind (a reflector, or the file source), each in the order of the server.
 // A relist is mark and sweep: begin_relist(), an upsert() per object found, finish_relist() forgets
-// what was not found; an abandoned relist removes nothing. Terminal pods are dropped. A pod bound
-// to a node that is not known (yet) waits outside of the snapshot until the node appears. Jobs and
-// pods enter as far as they count (cluster/watch/belief.h); when that changes for a namespace, its
-// objects are judged again at once.
+// what was not found; an abandoned relist removes nothing. Terminal pods are dropped, but
+// those that others ended (Pod::disruption) stay in a list of their own for ten minutes. A pod
+// bound to a node that is not known (yet) waits outside of the snapshot until the node appears.
+// Jobs and pods enter as far as they count (cluster/watch/belief.h); when that changes for a
+// namespace, its objects are judged again at once.
 //
 // Snapshots share what did not change: a node's record is copied once between two publications, and
 // only if one of its pods or the node itself changed. Before nodes, pods and Jobs, and where plans
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -76,6 +78,10 @@ class Cache {
     PodPtr pod;   // the part that counts; the same if all of it does
     std::uint64_t generation = 0;
   };
+  struct Displaced {
+    PodPtr pod;
+    double until_s = 0;  // steady
+  };
   struct KeyHash {
     std::size_t operator()(const ObjectKey& key) const noexcept;
   };
@@ -112,6 +118,8 @@ class Cache {
 
   void attach(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
   void detach(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  void note_displaced(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
+  std::vector<PodPtr> displaced() SLACKLINE_REQUIRES(mutex_);
   NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
   void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
   void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
@@ -143,6 +151,8 @@ class Cache {
   std::vector<NodeStatePtr> node_list_ SLACKLINE_GUARDED_BY(mutex_);  // known nodes, by name
   std::shared_ptr<const NodeNames> node_names_ SLACKLINE_GUARDED_BY(mutex_);
   bool membership_changed_ SLACKLINE_GUARDED_BY(mutex_) = true;
+  std::set<std::string> gone_nodes_ SLACKLINE_GUARDED_BY(mutex_);    // deleted, and have pods
+  std::map<Uid, Displaced> displaced_ SLACKLINE_GUARDED_BY(mutex_);  // pods that others ended
   std::unordered_map<ObjectKey, PodEntry, KeyHash> pods_ SLACKLINE_GUARDED_BY(mutex_);
   std::map<ObjectKey, PodPtr> unbound_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<Job> jobs_ SLACKLINE_GUARDED_BY(mutex_);

@@ -184,6 +184,14 @@ void Actuator::count(const StopJob& stop) {
       .counter("slackline_deadlines_given_up_total",
                "Tasks that were stopped though they will miss their deadline for it.")
       .add(stop.gives_up_deadline ? 1 : 0);
+  const std::string_view why =
+      stop.disruption ? to_string(stop.disruption->kind) : reason::kPreempted;
+  metrics_
+      .counter("slackline_preemptions_total",
+               "Running Jobs that were stopped for other tasks, or after a disruption, by reason "
+               "and class.",
+               {{"reason", why}, {"class", to_string(stop.qos)}})
+      .add();
 }
 
 // The gates of a task that go in two rounds are one release.

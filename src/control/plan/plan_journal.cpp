@@ -28,6 +28,10 @@ std::string result_of(const OwnWrite& write) {
   }
   if (const auto* nominate = write.as<Nominate>())
     return format("nominated to {}", nominate->node.str());
+  if (const auto* stop = write.as<StopJob>(); stop != nullptr && stop->disruption)
+    return format("stopped after {}: {:.0f} % of its work is left, {:.0f} GPU seconds are lost",
+                  to_string(stop->disruption->kind), 100 * stop->preemptions->left,
+                  stop->lost_gpu_s);
   if (const auto* stop = write.as<StopJob>())
     return format("stopped for {}: {:.0f} % of its work is left, {:.0f} GPU seconds are lost",
                   stop->asker.str(), 100 * stop->preemptions->left, stop->lost_gpu_s);

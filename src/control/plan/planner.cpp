@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/plan/task_events.h"
 #include "control/state/situation.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/disown.h"
+#include "slackline/core/cluster/disrupted_jobs.h"
 #include "slackline/core/throughput/predictor.h"
 
 namespace slackline::control {
@@ -121,6 +123,9 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
       });
   const double ended_s = clock_.steady_s();
   next_plan_s_ = next_plan(plan, place_is_kept, asked.now_wall_s, ended_s);
+  next_plan_s_ =
+      std::min(next_plan_s_,
+               ended_s + core::next_node_down_s(snapshot, asked.now_wall_s) - asked.now_wall_s);
   changed_s_.reset();
   meters_.planned(ended_s - began_s);
   meters_.show_queue(queue);
@@ -132,8 +137,16 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   auto begun = core::begin_starts(snapshot, seen.unanswered, queue, plan, options_.catalog, stamp_,
                                   asked.now_wall_s);
   meters_.started(begun);
+  tell_of_lost_pods(snapshot);
   if (!write(std::move(begun), snapshot, changed_s))
     next_plan_s_ = std::min(next_plan_s_, ended_s + kPlanRetry_s);
+}
+
+void Planner::tell_of_lost_pods(const ClusterSnapshot& snapshot) {
+  std::unordered_set<Uid> told;
+  for (const PodPtr& pod : core::pods_that_cannot_come_back(snapshot))
+    if (told_.contains(pod->uid) || actuator_.add_event(loss_of(*pod))) told.insert(pod->uid);
+  told_ = std::move(told);
 }
 
 double Planner::next_plan(const core::Plan& plan, bool place_is_kept, double planned_wall_s,

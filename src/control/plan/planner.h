@@ -88,6 +88,8 @@ class Planner {
   // When the queue is to be planned again though nothing changes, steady.
   double next_plan(const core::Plan& plan, bool place_is_kept, double planned_wall_s,
                    double ended_s) const;
+  // An Event each, once.
+  void tell_of_lost_pods(const ClusterSnapshot& snapshot);
   // False where not all could be taken now.
   bool write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot, double woken_s);
   void show_view();
@@ -108,6 +110,7 @@ class Planner {
   core::HandOverMemory memory_;
   std::unordered_set<Uid> denied_room_;  // by the latest plan
   core::TaskMenus menus_;
+  std::unordered_set<Uid> told_;  // of which pods, by tell_of_lost_pods()
   Pace turn_pace_{kTurns};
   Pace plan_pace_{kPlans};
   double may_turn_s_ = 0;  // steady, by their paces

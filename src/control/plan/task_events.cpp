@@ -54,6 +54,12 @@ struct EventWriter {
                             fact != nullptr ? fact->meaning : decision.reason)};
   }
   std::optional<EventText> operator()(const StopJob& kind) const {
+    if (kind.disruption)
+      return EventText{true, decision.reason,
+                       format("{}: its pods were taken away; {:.0f} % of its work is left, and it "
+                              "waits in the queue; stopped {} times so far",
+                              to_string(kind.disruption->kind), 100 * kind.preemptions->left,
+                              kind.preemptions->count)};
     return EventText{
         true, decision.reason,
         format("stopped so that {} can start: its checkpoints keep {:.0f} % of its work, "
@@ -91,6 +97,19 @@ std::optional<TaskEvent> event_of(const OwnWrite& write) {
   event.reason = text->reason;
   event.message = text->message;
   event.warning = text->warning;
+  return event;
+}
+
+TaskEvent loss_of(const Pod& pod) {
+  TaskEvent event;
+  event.kind = "Pod";
+  event.object = pod.key;
+  event.uid = pod.uid;
+  event.reason = reason::kCannotComeBack;
+  event.message = format("{}: {}; put it into a Job, and Slackline brings it back",
+                         pod.disruption ? to_string(pod.disruption->kind) : "DisruptionTarget",
+                         find_reason(reason::kCannotComeBack)->meaning);
+  event.warning = true;
   return event;
 }
 

@@ -3,6 +3,8 @@
 //   Planned    Normal    where and in which shape the task will run
 //   Released   Normal    the last gate of a task of which nothing was bound is lifted
 //   Deviated   Warning   the plan was moved to other nodes
+//   Preempted  Warning   it was stopped for another task
+//   Rescheduled  Warning  it was stopped because others have ended pods of it
 //   NodesLost, NotBound, PodsRejected ...   Warning   why it went back into the queue
 #pragma once
 
@@ -15,5 +17,8 @@ namespace slackline::control {
 
 // nullopt: nothing worth telling.
 std::optional<TaskEvent> event_of(const OwnWrite& write);
+
+// CannotComeBack, of a pod without a controller that others have ended.
+TaskEvent loss_of(const Pod& pod);
 
 }  // namespace slackline::control

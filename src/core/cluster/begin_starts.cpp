@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "disrupted_stops.h"
 #include "ending_pods.h"
 #include "quota_menu.h"
 #include "slackline/base/text.h"
@@ -45,8 +46,10 @@ class StartWriter {
         quotas_(snapshot),
         ending_(EndingPods(snapshot, now_wall_s).pods()),
         disruptions_(snapshot, ending_) {
-    for (const PodPtr& pod : ending_)
-      if (unanswered.contains(pod->owner->uid)) note_uncertain(*pod);
+    for (const JobPtr& job : snapshot.jobs)
+      if (job->preemptions && job->suspended && unanswered.contains(job->uid))
+        for (const NodeName& node : job->preemptions->nodes)
+          note_uncertain(node);
     quotas_.charge_released(snapshot);
   }
 
@@ -92,16 +95,19 @@ class StartWriter {
     const double left = effect.begun ? effect.begun->left : progress.left;
     PreemptionNote note;
     if (task.job->preemptions) note = *task.job->preemptions;
-    StopJob stop{.asker = asker.key, .gives_up_deadline = effect.gives_up_deadline};
+    StopJob stop{.asker = asker.key,
+                 .gives_up_deadline = effect.gives_up_deadline,
+                 .qos = task.intent->qos_class.value_or(QosClass::kNormal)};
     stop.lost_gpu_s = wasted_gpu_s(ended, ended.observed_work_s, left, choice.gpus, now_wall_s_);
     note.count += 1;
+    note.by.clear();
     note.left = left;
     note.lost_gpu_s += stop.lost_gpu_s;
     note.at_s = now_wall_s_;
     charge(note, queue_of(*asker.intent, asker.key.ns), stop.lost_gpu_s);
     note.nodes.clear();
     for (const PodPtr& pod : task.bound) {
-      note_uncertain(*pod);
+      note_uncertain(pod->node);
       if (note.nodes.empty() || note.nodes.back() != pod->node) note.nodes.push_back(pod->node);
     }
     note.text.clear();
@@ -120,8 +126,8 @@ class StartWriter {
     note.charges.push_back({queue, now_wall_s_, gpu_s});
   }
 
-  void note_uncertain(const Pod& pod) {
-    if (const auto node = snapshot_.find_node(pod.node.str())) uncertain_.insert(*node);
+  void note_uncertain(const NodeName& name) {
+    if (const auto node = snapshot_.find_node(name.str())) uncertain_.insert(*node);
   }
 
   void start(TaskIndex index, const Run& run) {
@@ -232,6 +238,7 @@ std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,
                                    double now_wall_s) {
   StartWriter writer(snapshot, unanswered, queue, catalog, stamp, now_wall_s);
+  writer.writes = stop_disrupted(queue, now_wall_s);
   for (const JobPtr& job : queue.to_open())
     writer.writes.push_back(job_write(*job, OpenJob{}));
   for (const PodPtr& pod : queue.to_let_go())

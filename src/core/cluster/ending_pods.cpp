@@ -20,6 +20,7 @@ void EndingPods::add(const ClusterSnapshot& snapshot, const Job& job, double now
     if (!node) continue;
     for (const PodPtr& pod : snapshot.node(*node).pods) {
       if (!pod->owner || pod->owner->uid != job.uid || pod->terminal()) continue;
+      if (pod->disruption) continue;
       if (now_s > pod->gone_by_s.value_or(job.preemptions->at_s) + kOverdue_s) continue;
       pods_.push_back(pod);
       uids_.insert(pod->uid);

@@ -1,5 +1,6 @@
-// EndingPods: bound pods of Jobs that were stopped for other tasks. Their GPUs count as free for
-// the planner, and as taken until they are gone for whoever lifts a gate.
+// EndingPods: bound pods of Jobs that were stopped. Their GPUs count as free for the planner, and
+// as taken until they are gone for whoever lifts a gate. Pods that others end are none of them:
+// their GPUs may be promised to whoever ended them.
 //
 // The promise is kept for kOverdue_s beyond the time that a pod has to end; a pod that is still
 // there then holds its GPUs like any other.

@@ -133,6 +133,20 @@ std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const Que
 // the younger of two would start if the controller sees it first.
 constexpr double kHaltsWithin_s = 10;
 
+bool was_stopped(const QueueTask& task) {
+  return task.job && task.job->preemptions;
+}
+
+// Unique keys for policies to tell equals apart: who was stopped before goes before who was not.
+std::vector<std::int64_t> keys_of_equals(const std::vector<QueueTask>& tasks) {
+  auto first = std::int64_t{0};
+  auto other = static_cast<std::int64_t>(std::count_if(tasks.begin(), tasks.end(), was_stopped));
+  std::vector<std::int64_t> keys;
+  for (const QueueTask& task : tasks)
+    keys.push_back(was_stopped(task) ? first++ : other++);
+  return keys;
+}
+
 double started_s(const QueueTask& task, double now_s) {
   if (task.job) return task.job->started_s.value_or(now_s);
   return task.member->started_s.value_or(now_s);
@@ -156,12 +170,13 @@ class QueueMaker {
   Queue make() {
     queue_.pools_ = find_pools(snapshot_, *options_.catalog);
     renew_menus();
-    FoundTasks found = find_queue_tasks(snapshot_, options_.held_off, options_.stop);
+    FoundTasks found =
+        find_queue_tasks(snapshot_, options_.held_off, options_.stop, options_.now_wall_s);
     queue_.to_open_ = std::move(found.to_open);
     queue_.tasks_ = std::move(found.waiting);
     std::erase_if(queue_.tasks_, [&](const QueueTask& task) {
-      const bool halts = !may_start(task) && options_.now_wall_s > task.created_s + kHaltsWithin_s;
-      return halts || (task.job && room_.ending().any_of(*task.job));
+      if (task.hindrance && task.hindrance->reason == reason::kPodsEnding) return false;
+      return !may_start(task) && options_.now_wall_s > task.created_s + kHaltsWithin_s;
     });
     for (QueueTask& task : found.running)
       queue_.tasks_.push_back(std::move(task));
@@ -211,6 +226,7 @@ class QueueMaker {
     Eligibility eligibility(snapshot_, queue_.pools_, later ? *later : room_);
     std::vector<PlanTask> tasks;
     tasks.reserve(queue_.tasks_.size() + other_runs_.size());
+    const std::vector<std::int64_t> keys = keys_of_equals(queue_.tasks_);
     for (QueueTask& task : queue_.tasks_) {
       if (is_asked(options_.stop)) return;
       const TaskMenu& menu = menus_.of(*task.intent, task.request);
@@ -218,7 +234,7 @@ class QueueMaker {
       task.length_known = menu.known;
       PlanTask described;
       squared_errors_ += menu.error * menu.error;
-      described.id = static_cast<std::int64_t>(tasks.size());
+      described.id = keys[tasks.size()];
       described.submit_s = task.created_s;
       described.deadline_s = task.deadline_s.value_or(kNoDeadline);
       described.qos = task.intent->qos_class.value_or(QosClass::kNormal);
@@ -250,7 +266,8 @@ class QueueMaker {
   }
 
   bool may_be_stopped(const QueueTask& task) const {
-    if (!options_.may_stop || !task.plan || !task.job || !task.pods.empty()) return false;
+    if (!options_.may_stop || !task.plan || !task.job || !task.pods.empty() || task.disruption)
+      return false;
     const auto stays = [](const PodPtr& pod) { return !pod->deleting && !pod->terminal(); };
     return !task.bound.empty() && std::all_of(task.bound.begin(), task.bound.end(), stays) &&
            disruptions_.allow(task.bound);
@@ -333,6 +350,9 @@ class QueueMaker {
       for (const NodeIndex node : pool.nodes)
         gpus.back().push_back(countable_gpus(room_.free(node).gpu_count(pool.pool.resource)));
     }
+    for (TaskIndex t = 0; t < runs_.size(); ++t)
+      if (runs_[t] && t < queue_.tasks_.size() && queue_.tasks_[t].disruption)
+        keep_room_of_missing_pods(t, gpus);
     for (TaskIndex t = 0; t < runs_.size(); ++t) {
       if (!runs_[t]) continue;
       const Choice& choice = (*queue_.table_)[t].menu->all[runs_[t]->choice];
@@ -353,23 +373,59 @@ class QueueMaker {
           ModelError(std::sqrt(squared_errors_ / static_cast<double>(queue_.tasks_.size()))));
   }
 
+  // Of a run that is about to be stopped, because others took pods from it. Nobody gets what is
+  // free of its place before it waits in the queue, too.
+  void keep_room_of_missing_pods(TaskIndex t, std::vector<std::vector<int>>& gpus) {
+    const Choice& choice = (*queue_.table_)[t].menu->all[runs_[t]->choice];
+    const QueuePool& pool = queue_.pools_[choice.pool];
+    std::vector<int>& of_pool = gpus[choice.pool];
+    std::vector<int> missing;
+    for (const PoolNode node : runs_[t]->nodes) {
+      const std::int64_t own = held_by(queue_.tasks_[t], pool.nodes[node], pool.pool.resource);
+      missing.push_back(choice.shape.d_gpn -
+                        static_cast<int>(std::clamp<std::int64_t>(own, 0, choice.shape.d_gpn)));
+      if (of_pool[node] < missing.back()) return runs_[t].reset();
+    }
+    for (std::size_t i = 0; i < missing.size(); ++i)
+      of_pool[runs_[t]->nodes[i]] -= missing[i];
+  }
+
+  // By its pods that are there, and by live holds of its own.
+  std::int64_t held_by(const QueueTask& task, NodeIndex node, const std::string& resource) const {
+    std::int64_t gpus = 0;
+    for (const PodPtr& pod : task.bound)
+      if (pod->node == snapshot_.node(node).node->name) gpus += pod->requests.gpu_count(resource);
+    for (const Hold& hold : snapshot_.holds_on(node))
+      if (hold.expires_s > options_.now_steady_s && hold.task == task.uid)
+        gpus += hold.amount.gpu_count(resource);
+    return gpus;
+  }
+
   // Plans for more GPUs than a node can have are not Slackline's, and must not cost memory.
   static bool has_room_beside(const std::vector<int>& gpus, const PlannedRun& run, int d_gpn) {
     return std::all_of(run.nodes.begin(), run.nodes.end(),
                        [&](PoolNode node) { return gpus[node] + d_gpn <= kMaxGpusPerNode; });
   }
 
+  void let_arrive(bool stopped_before) {
+    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
+      const QueueTask& task = queue_.tasks_[t];
+      if (!task.plan && !task.hindrance && !let_go_.contains(t) &&
+          was_stopped(task) == stopped_before)
+        queue_.state_.arrive(t);
+    }
+  }
+
   // In the order in which they started.
   void start_runs() {
     std::vector<std::pair<double, TaskIndex>> started;
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
-      const QueueTask& task = queue_.tasks_[t];
       recall_stops(t);
-      if (task.plan && runs_[t])
-        started.emplace_back(started_s(task, options_.now_wall_s), t);
-      else if (!task.plan && !task.hindrance && !let_go_.contains(t))
-        queue_.state_.arrive(t);
+      if (queue_.tasks_[t].plan && runs_[t])
+        started.emplace_back(started_s(queue_.tasks_[t], options_.now_wall_s), t);
     }
+    let_arrive(/*stopped_before=*/true);
+    let_arrive(/*stopped_before=*/false);
     for (std::size_t i = 0; i < other_runs_.size(); ++i) {
       const auto t = static_cast<TaskIndex>(queue_.tasks_.size() + i);
       if (runs_[t]) started.emplace_back(other_runs_[i].started_s, t);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "ending_pods.h"
+#include "slackline/base/duration.h"
 #include "slackline/core/cluster/depends.h"
+#include "slackline/core/cluster/disrupted_jobs.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 
@@ -33,8 +36,13 @@ QueueTask task_of_job(const JobPtr& job) {
 class TaskFinder {
  public:
   TaskFinder(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>* held_off,
-             const StopAsked& stop)
-      : snapshot_(snapshot), held_off_(held_off), stop_(stop), dependencies_(snapshot) {}
+             const StopAsked& stop, double now_wall_s)
+      : snapshot_(snapshot),
+        held_off_(held_off),
+        stop_(stop),
+        now_s_(now_wall_s),
+        dependencies_(snapshot),
+        disrupted_(snapshot, now_wall_s) {}
 
   FoundTasks find() {
     const TaskCatalog catalog(snapshot_);
@@ -80,20 +88,31 @@ class TaskFinder {
         found_.running.push_back(task_of_job(job));
         found_.running.back().pods = parts.unbound;
         found_.running.back().bound = parts.bound;
+        found_.running.back().disruption = disrupted_.of(*job, parts.bound);
       } else if (parts.bound.empty()) {
         add_job_with_pods(job, gated_of(parts));
       }
       return;
     }
-    if (!job->suspended_by_us || job->active > 0) return;
+    if (!job->suspended_by_us) return;
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
+    const bool ends = still_ends(*job, parts.bound);
     if (!is_written_gang(*job) && written_pods(*job) > 1 && !dependencies_.of(*job)) {
-      if (job->halted) found_.to_open.push_back(job);
+      if (job->halted && !ends) found_.to_open.push_back(job);
       return;
     }
     QueueTask task = task_of_job(job);
     task.plan = nullptr;  // that of a suspended Job is void
+    if (ends) task.hindrance = Hindrance{reason::kPodsEnding, ""};
     wait(std::move(task));
+  }
+
+  // A pod that is overdue is waited for no longer, unless the Job controller waits for it.
+  bool still_ends(const Job& job, const std::vector<PodPtr>& bound) const {
+    return job.active > 0 || job.terminating > 0 ||
+           std::any_of(bound.begin(), bound.end(), [&](const PodPtr& pod) {
+             return now_s_ <= pod->gone_by_s.value_or(kNever) + kOverdue_s;
+           });
   }
 
   // Its pods exist: their shape is what it is.
@@ -108,6 +127,10 @@ class TaskFinder {
   }
 
   void wait(QueueTask&& task) {
+    if (task.hindrance) {
+      found_.waiting.push_back(std::move(task));
+      return;
+    }
     if (task.job)
       task.hindrance = dependencies_.of(*task.job);
     else if (!has_begun(task))
@@ -192,7 +215,9 @@ class TaskFinder {
   const ClusterSnapshot& snapshot_;
   const std::unordered_set<Uid>* held_off_;
   const StopAsked& stop_;
+  const double now_s_;
   const Dependencies dependencies_;
+  const DisruptedJobs disrupted_;
   std::set<std::string> running_plans_;  // ordered: whoever writes a plan chooses its id
   FoundTasks found_;
 };
@@ -200,8 +225,9 @@ class TaskFinder {
 }  // namespace
 
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
-                            const std::unordered_set<Uid>* held_off, const StopAsked& stop) {
-  return TaskFinder(snapshot, held_off, stop).find();
+                            const std::unordered_set<Uid>* held_off, const StopAsked& stop,
+                            double now_wall_s) {
+  return TaskFinder(snapshot, held_off, stop, now_wall_s).find();
 }
 
 }  // namespace slackline::core

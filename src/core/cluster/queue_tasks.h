@@ -17,6 +17,7 @@ struct FoundTasks {
 
 // Some of them only, once `stop` says yes.
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
-                            const std::unordered_set<Uid>* held_off, const StopAsked& stop);
+                            const std::unordered_set<Uid>* held_off, const StopAsked& stop,
+                            double now_wall_s);
 
 }  // namespace slackline::core

@@ -12,10 +12,14 @@ TaintEffect read_effect(std::string_view text) {
 }
 
 // A node without a Ready condition has not reported yet, except in dumps written by hand.
-bool read_ready(JsonView status) {
-  for (const JsonView condition : status["conditions"].items())
-    if (condition["type"].text() == "Ready") return condition["status"].text() == "True";
-  return true;
+void read_ready(JsonView status, Node& node) {
+  for (const JsonView condition : status["conditions"].items()) {
+    if (condition["type"].text() != "Ready") continue;
+    node.ready = condition["status"].text() == "True";
+    const double since_s = read_time_s(condition["lastTransitionTime"]);
+    if (!node.ready && since_s > 0) node.unready_since_s = since_s;
+    return;
+  }
 }
 
 }  // namespace
@@ -36,7 +40,7 @@ Node read_node(JsonView json, const GpuCatalog& catalog) {
     node.taints.push_back({std::string(taint["key"].text()), std::string(taint["value"].text()),
                            read_effect(taint["effect"].text())});
   node.unschedulable = spec["unschedulable"].is_true();
-  node.ready = read_ready(status);
+  read_ready(status, node);
   return node;
 }
 

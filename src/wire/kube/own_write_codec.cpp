@@ -315,7 +315,10 @@ std::string encode_preemptions(const PreemptionNote& note) {
         .field("at", format_rfc3339(charge.at_s))
         .field("gpuSeconds", charge.gpu_s)
         .end_object();
-  out.end_array().end_object();
+  out.end_array();
+  if (note.disruptions > 0) out.field("disruptions", note.disruptions);
+  if (!note.by.empty()) out.field("by", note.by);
+  out.end_object();
   return out.take();
 }
 
@@ -338,6 +341,9 @@ Result<PreemptionNote> read_preemptions(std::string_view annotation) {
     if (!(gpu_s > 0)) continue;
     note.charges.push_back({std::string(charge["queue"].text()), read_time_s(charge["at"]), gpu_s});
   }
+  note.disruptions = std::clamp<std::int64_t>(root["disruptions"].integer().value_or(0), 0,
+                                              std::max<std::int64_t>(0, note.count));
+  note.by = std::string(root["by"].text());
   const bool possible = note.count > 0 && note.count <= kMaxAmount && note.left > 0 &&
                         note.left <= 1 && note.lost_gpu_s >= 0 && std::isfinite(note.lost_gpu_s);
   if (!possible)

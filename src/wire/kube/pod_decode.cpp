@@ -71,6 +71,23 @@ bool has_condition(JsonView conditions, std::string_view type, std::string_view 
   return false;
 }
 
+DisruptionKind disruption_kind_of(std::string_view reason) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(DisruptionKind::kOtherTarget); ++i)
+    if (reason == to_string(static_cast<DisruptionKind>(i))) return static_cast<DisruptionKind>(i);
+  return DisruptionKind::kOtherTarget;
+}
+
+std::optional<PodDisruption> read_disruption(JsonView status) {
+  for (const JsonView condition : status["conditions"].items())
+    if (condition["type"].text() == "DisruptionTarget" && condition["status"].text() == "True")
+      return PodDisruption{disruption_kind_of(condition["reason"].text()),
+                           read_time_s(condition["lastTransitionTime"])};
+  constexpr auto kRejected = DisruptionKind::kUnexpectedAdmissionError;
+  if (status["phase"].text() == "Failed" && status["reason"].text() == to_string(kRejected))
+    return PodDisruption{kRejected, read_time_s(status["startTime"])};
+  return std::nullopt;
+}
+
 bool restarted(JsonView container_statuses) {
   for (const JsonView container : container_statuses.items())
     if (container["restartCount"].integer().value_or(0) > 0) return true;
@@ -152,6 +169,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.phase = read_phase(status["phase"].text());
   pod.gone_by_s = read_optional_time_s(metadata["deletionTimestamp"]);
   pod.deleting = metadata["deletionTimestamp"].present();
+  pod.disruption = read_disruption(status);
   read_gates(spec["schedulingGates"], pod);
   pod.in_pod_group = spec["schedulingGroup"].present();
   pod.managed = metadata["labels"][kManagedLabel].text() == "true";
@@ -206,6 +224,8 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
       has_condition(conditions, "Complete", "True") || has_condition(conditions, "Failed", "True");
   job.resumed = has_condition(conditions, "Suspended", "False");
   job.active = count_or(status["active"], 0);
+  if (spec["podReplacementPolicy"].text() == "Failed")
+    job.terminating = count_or(status["terminating"], 0);
   // Pods that have ended are no longer active, but counted only one update later.
   const JsonView uncounted = status["uncountedTerminatedPods"];
   job.succeeded = count_or(status["succeeded"], 0) +

@@ -113,6 +113,57 @@ TEST_F(CacheTest, TerminalPodsHoldNothing) {
   EXPECT_EQ(cache_.count(KubeKind::kPod), 0u);
 }
 
+// Disruptions are read from them, however they went.
+TEST_F(CacheTest, PodsThatOthersEndStayInAListForAWhile) {
+  sync();
+  cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+  const auto displaced = [&] {
+    std::vector<std::string> names;
+    for (const PodPtr& pod : cache_.publish()->displaced)
+      names.push_back(pod->key.name);
+    return names;
+  };
+  const auto ends = [&](const std::string& name, bool by_others) {
+    Pod pod = a_pod(name).gpus(1).on("gpu-1").build();
+    pod.managed = true;
+    if (by_others) pod.disruption = PodDisruption{DisruptionKind::kEvictionByEvictionApi, 1000};
+    return pod;
+  };
+  for (const auto& [name, by_others] : {std::pair("done", false), {"evicted", true}}) {
+    cache_.upsert(ends(name, by_others));
+    Pod ended = ends(name, by_others);
+    ended.phase = PodPhase::kFailed;
+    cache_.upsert(ended);
+  }
+  Pod succeeded = ends("succeeded", true);
+  succeeded.phase = PodPhase::kSucceeded;
+  cache_.upsert(succeeded);
+  cache_.upsert(ends("deleted", true));
+  EXPECT_EQ(displaced(), std::vector<std::string>{"evicted"}) << "the other has not ended yet";
+  cache_.remove(ends("deleted", true));
+  EXPECT_EQ(displaced(), (std::vector<std::string>{"deleted", "evicted"}));
+  EXPECT_EQ(cache_.publish()->nodes[0]->free().gpu_total(), 4);
+  clock_.advance(601);
+  cache_.upsert(a_node("gpu-2").of("A100", 4).build());
+  EXPECT_TRUE(displaced().empty());
+}
+
+TEST_F(CacheTest, PodsOfADeletedNodeAreDisplacedUntilItReturns) {
+  sync();
+  cache_.upsert(a_pod("early").gpus(1).on("gpu-2").build());
+  cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+  cache_.upsert(a_pod("train").gpus(1).on("gpu-1").build());
+  EXPECT_TRUE(cache_.publish()->displaced.empty()) << "the other node is not known yet, not gone";
+  cache_.remove(a_node("gpu-1").build());
+  ASSERT_EQ(cache_.publish()->displaced.size(), 1U);
+  EXPECT_EQ(cache_.publish()->displaced.front()->key.name, "train");
+  cache_.upsert(a_node("gpu-1").of("A100", 4).build());
+  EXPECT_TRUE(cache_.publish()->displaced.empty());
+  cache_.remove(a_node("gpu-1").build());
+  cache_.remove(a_pod("train").gpus(1).on("gpu-1").build());
+  EXPECT_TRUE(cache_.publish()->displaced.empty());
+}
+
 TEST_F(CacheTest, ADeletedPredecessorDoesNotTakeItsSuccessorWithIt) {
   sync();
   Pod successor = a_pod("train").gpus(1).build();

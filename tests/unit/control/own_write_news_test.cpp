@@ -78,6 +78,9 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
   const std::string lifted = "Released: its pods are nominated, and kube-scheduler may bind them";
   const StopJob stop{
       std::make_shared<const PreemptionNote>(PreemptionNote{2, 0.25, 90, 0}), 80, {"ml", "urgent"}};
+  StopJob disrupted = stop;
+  disrupted.asker = {};
+  disrupted.disruption = PodDisruption{DisruptionKind::kEvictionByEvictionApi, 1000};
   const struct {
     OwnWrite write;
     std::string row, event;
@@ -98,6 +101,12 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
        "Warning " + job +
            "Preempted: stopped so that ml/urgent can start: its checkpoints keep 75 % of its "
            "work, and it waits in the queue; stopped 2 times so far"},
+      {on_job(disrupted, back(reason::kRescheduled)),
+       "suspend ml/train u1 p1-1: stopped after EvictionByEvictionAPI: 25 % of its work is left, "
+       "80 GPU seconds are lost Rescheduled=1",
+       "Warning " + job +
+           "Rescheduled: EvictionByEvictionAPI: its pods were taken away; 25 % of its work is "
+           "left, and it waits in the queue; stopped 2 times so far"},
       {on_job(ClearPlan{}, disbelief), "-", "Warning " + job + void_plan},
       {on_pod(planned, start), "plan ml/train-0 u2 p1-2: " + nodes + counts,
        "Normal " + pod + "Planned: " + place},

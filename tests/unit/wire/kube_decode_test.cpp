@@ -54,6 +54,11 @@ TEST(KubeDecode, ANodeKeepsWhatSchedulingNeeds) {
 }
 
 TEST(KubeDecode, ANodeThatIsNotReadySaysSo) {
+  const Node since = decoded<Node>(KubeKind::kNode, R"({"metadata":{"name":"n"},"status":{
+      "conditions":[{"type":"Ready","status":"Unknown",
+                     "lastTransitionTime":"2027-01-15T08:00:00Z"}]}})");
+  EXPECT_FALSE(since.ready);
+  EXPECT_EQ(since.unready_since_s, 1800000000);
   for (const char* status : {"False", "Unknown"})
     EXPECT_FALSE(decoded<Node>(KubeKind::kNode, R"({"metadata":{"name":"n"},"status":{"conditions":[
         {"type":"Ready","status":")" + std::string(status) +
@@ -220,6 +225,30 @@ TEST(KubeDecode, NullsAndUnknownFieldsAreTolerated) {
   EXPECT_EQ(pod.requests.pods, 1);
   EXPECT_FALSE(pod.deleting);
   EXPECT_FALSE(pod.gated);
+}
+
+TEST(KubeDecode, APodTellsWhoEndsIt) {
+  const auto disruption_of = [](const std::string& status) {
+    return decoded<Pod>(KubeKind::kPod,
+                        R"({"metadata":{"name":"p","namespace":"d"},"status":{)" + status + "}}")
+        .disruption;
+  };
+  const auto target = [](const std::string& reason, const std::string& is = "True") {
+    return R"("conditions":[{"type":"Ready","status":"False"},{"type":"DisruptionTarget","status":")" +
+           is + R"(","reason":")" + reason + R"(","lastTransitionTime":"2027-01-15T08:00:00Z"}])";
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(DisruptionKind::kOtherTarget); ++i) {
+    const auto kind = static_cast<DisruptionKind>(i);
+    const auto read = disruption_of(target(std::string(to_string(kind))));
+    ASSERT_TRUE(read) << to_string(kind);
+    EXPECT_EQ(read->kind, kind);
+    EXPECT_EQ(read->at_s, 1800000000);
+  }
+  EXPECT_EQ(disruption_of(target("SomethingNew"))->kind, DisruptionKind::kOtherTarget);
+  EXPECT_FALSE(disruption_of(target("EvictionByEvictionAPI", "False")));
+  EXPECT_EQ(disruption_of(R"("phase":"Failed","reason":"UnexpectedAdmissionError")")->kind,
+            DisruptionKind::kUnexpectedAdmissionError);
+  EXPECT_FALSE(disruption_of(R"("phase":"Failed","reason":"Error")"));
 }
 
 TEST(KubeDecode, APodGroupsMemberIsMarked) {

@@ -86,6 +86,8 @@ TEST(OwnWriteCodec, ASuspendMarksTheJobAndVoidsThePlan) {
 TEST(OwnWriteCodec, AStopNotesWhatIsKeptAndProvesIt) {
   const test::FakeMac mac;
   PreemptionNote note{2, 0.25, 1234.5, 1700000000, {NodeName("n1"), NodeName("n2")}};
+  note.disruptions = 1;
+  note.by = "NodeGone";
   note.charges = {{"research", 1699990000, 1000}, {"ml", 1700000000, 234.5}};
   const OwnWrite stop =
       on_job(StopJob{.preemptions = std::make_shared<const PreemptionNote>(note)});
@@ -109,6 +111,8 @@ TEST(OwnWriteCodec, AStopNotesWhatIsKeptAndProvesIt) {
   EXPECT_EQ(read->charges[1].queue, "ml");
   EXPECT_EQ(read->charges[1].at_s, 1700000000);
   EXPECT_EQ(read->charges[1].gpu_s, 234.5);
+  EXPECT_EQ(read->disruptions, note.disruptions);
+  EXPECT_EQ(read->by, note.by);
   EXPECT_TRUE(is_ours(mac, {stop.target.key, stop.target.uid}, *read));
   const Uid other("u2");
   EXPECT_FALSE(is_ours(mac, {stop.target.key, other}, *read));

@@ -2,13 +2,13 @@
 //
 // The waiting tasks are the Jobs that Slackline suspended, and the managed pods behind its gate: a
 // labelled gang once all of its pods exist, a Job's pods if the Job is a gang, any other pod by
-// itself. A Job does not wait while it still has pods, while its controller has not noted
-// Suspended=True (docs/RELIABILITY.md, rule 5; a new Job keeps its place meanwhile), or while it is
-// held off. A task with a hindrance (core/cluster/hindrance.h) is not planned; one that nobody
-// admitted counts against its queue's maxPending. If no present node could ever run a task and its
-// queue has scaleUp, it is released without a plan, and waits again once a node could run it; a
-// gang of that kind is hindered. The running tasks are those that have a plan, bound or on their
-// way.
+// itself. A Job does not wait while its controller has not noted Suspended=True
+// (docs/RELIABILITY.md, rule 5; a new Job keeps its place meanwhile), or while it is held off. One
+// that was stopped and still has pods has the hindrance PodsEnding. A task with a hindrance
+// (core/cluster/hindrance.h) is not planned; one that nobody admitted counts against its queue's
+// maxPending. If no present node could ever run a task and its queue has scaleUp, it is released
+// without a plan, and waits again once a node could run it; a gang of that kind is hindered. The
+// running tasks are those that have a plan, bound or on their way.
 //
 // A pool is a GPU type under one resource name (core/planning/cost.h); cordoned, unready and
 // unreadable nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and
@@ -22,7 +22,8 @@
 // allow it (docs/RELIABILITY.md, rule 9). Its checkpoints keep what was done until
 // `last-checkpoint-time`, else up to the last whole `checkpoint-interval`, else up to the last
 // report of progress; without any of them a stop loses the whole run. What earlier stops left to do
-// is in the state, and how far running Jobs say that they are (core/cluster/run_progress.h).
+// is in the state, and how far running Jobs say that they are (core/cluster/run_progress.h). Of
+// tasks that are equal to a policy, those that were stopped before come first.
 //
 // The state's error is the one that the models claim for the placements on which the tasks are
 // fastest, the root mean square over all tasks; times that people state count as exact.
@@ -73,9 +74,10 @@ struct QueueTask {
   bool shape_is_free = false;
   double created_s = 0;
   std::optional<double> deadline_s;
-  bool length_known = true;              // false: its run time is unknown
-  std::shared_ptr<const PlanNote> plan;  // of a task that runs
-  std::optional<Hindrance> hindrance;    // set: it waits, and is not planned
+  bool length_known = true;                   // false: its run time is unknown
+  std::shared_ptr<const PlanNote> plan;       // of a task that runs
+  std::optional<Hindrance> hindrance;         // set: it waits, and is not planned
+  std::optional<PodDisruption> disruption{};  // of a running Job: others end pods of it
 
   // The pods in which it runs in this shape.
   std::int64_t pods_in(const Placement& shape) const {
@@ -151,6 +153,7 @@ struct PlanStamp {
 
 // The writes that begin the starts of a plan, and those that open and release without a plan. If
 // starts together exceed a quota, the later ones are left out: the next plan finds them hindered.
+// Jobs that others take pods from (disrupted_jobs.h) are stopped first.
 // A task that makes room is stopped, also where the plan would start it again, elsewhere or in a
 // smaller shape: it waits until its pods are gone. Whoever gets its room is started by a later
 // plan, once the stop is answered: `unanswered` are the Jobs whose writes may still fail. Where

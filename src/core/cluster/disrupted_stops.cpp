@@ -1,0 +1,102 @@
+#include "disrupted_stops.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "slackline/core/cluster/run_progress.h"
+#include "slackline/core/planning/lost_work.h"
+#include "slackline/model/reason.h"
+
+namespace slackline::core {
+namespace {
+
+struct Kept {
+  double left = 1;  // share of its work
+  double lost_gpu_s = 0;
+};
+
+// Of a gang of which a pod has succeeded, the menu has what is left: another shape of the GPU type.
+std::optional<ChoiceIndex> planned_choice(const Queue& queue, const PlanTask& described,
+                                          const PlanNote& plan) {
+  const std::vector<Choice>& all = described.menu->all;
+  std::optional<ChoiceIndex> of_type;
+  for (ChoiceIndex i = 0; i < all.size(); ++i) {
+    if (queue.pools()[all[i].pool].pool.type != plan.gpu_type) continue;
+    if (all[i].shape == plan.shape) return i;
+    if (!of_type) of_type = i;
+  }
+  return of_type;
+}
+
+// The run alone in a plan with as many nodes as it has: those that it ran on may be in no pool any
+// more.
+Kept kept_of(const Queue& queue, TaskIndex index, double stopped_s) {
+  const QueueTask& task = queue.task(index);
+  const PlanTask& described = queue.state().tasks()[index];
+  const TaskProgress& known = queue.state().progress(index);
+  const double started_s = std::min(*task.job->started_s, stopped_s);
+  const double held_s = stopped_s - started_s;
+  const auto gpus = static_cast<double>(task.plan->shape.gpus());
+  const double left = task.job->preemptions ? task.job->preemptions->left : 1.0;
+  const auto choice = planned_choice(queue, described, *task.plan);
+  if (!choice) return {left, lost_gpu_s({.worked_s = held_s}, gpus)};
+
+  const TaskTable table({described});
+  const Choice& chosen = described.menu->all[*choice];
+  std::vector<std::vector<int>> free(chosen.pool + std::size_t{1});
+  free.back().assign(static_cast<std::size_t>(chosen.shape.d_node), chosen.shape.d_gpn);
+  PlanState alone(table, FreeGpus(free));
+  alone.recall(0, known.stops, left, known.over_s);
+  alone.arrive(0);
+  std::vector<PoolNode> nodes(free.back().size());
+  std::iota(nodes.begin(), nodes.end(), PoolNode{0});
+  Run run = alone.run_at(0, *choice, started_s, std::move(nodes));
+  if (task.job->progress) believe_progress(*task.job->progress, chosen.work_s, run);
+  alone.start(0, std::move(run));
+  const Run ended = alone.stop(0, stopped_s);
+  const double left_now = alone.progress(0).left;
+  return {left_now, wasted_gpu_s(ended, ended.observed_work_s, left_now, chosen.gpus, stopped_s)};
+}
+
+std::vector<NodeName> nodes_of(const std::vector<PodPtr>& pods) {
+  std::vector<NodeName> nodes;
+  for (const PodPtr& pod : pods)
+    if (nodes.empty() || nodes.back() != pod->node) nodes.push_back(pod->node);
+  return nodes;
+}
+
+OwnWrite stop_of(const Queue& queue, TaskIndex index, double now_s) {
+  const QueueTask& task = queue.task(index);
+  const PodDisruption& disruption = *task.disruption;
+  const double stopped_s = disruption.at_s > 0 ? std::min(disruption.at_s, now_s) : now_s;
+  const Kept kept = kept_of(queue, index, stopped_s);
+  PreemptionNote note;
+  if (task.job->preemptions) note = *task.job->preemptions;
+  note.count += 1;
+  note.disruptions += 1;
+  note.left = kept.left;
+  note.lost_gpu_s += kept.lost_gpu_s;
+  note.at_s = now_s;
+  note.nodes = nodes_of(task.bound);
+  note.by = to_string(disruption.kind);
+  note.text.clear();
+  note.code.clear();
+  StopJob stop{.preemptions = std::make_shared<const PreemptionNote>(std::move(note)),
+               .lost_gpu_s = kept.lost_gpu_s,
+               .disruption = disruption,
+               .qos = task.intent->qos_class.value_or(QosClass::kNormal)};
+  return job_write(
+      *task.job, std::move(stop),
+      {.verb = Verb::kSuspend, .reason = reason::kRescheduled, .plan_id = task.plan->id});
+}
+
+}  // namespace
+
+std::vector<OwnWrite> stop_disrupted(const Queue& queue, double now_wall_s) {
+  std::vector<OwnWrite> writes;
+  for (TaskIndex index = 0; index < queue.size(); ++index)
+    if (queue.task(index).disruption) writes.push_back(stop_of(queue, index, now_wall_s));
+  return writes;
+}
+
+}  // namespace slackline::core
