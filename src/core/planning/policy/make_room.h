@@ -86,23 +86,23 @@ class RoomMaker {
   const VictimsByPool& victims(bool urgent);
   VictimsByPool gather(bool urgent) const;
   double protect_s(bool urgent) const;
-  bool stoppable(TaskIndex v, bool urgent) const;
-  std::optional<Victim> victim_of(TaskIndex v) const;
-  std::optional<ChoiceIndex> smaller_choice(TaskIndex v, double left) const;
+  bool stoppable(TaskIndex index, bool urgent) const;
+  std::optional<Victim> victim_of(TaskIndex index) const;
+  std::optional<ChoiceIndex> smaller_choice(TaskIndex index, double left) const;
   double cheapest_gpu_s(TaskIndex asker, double limit_s) const;
-  double work_s(TaskIndex v) const;
-  double end_s(TaskIndex v) const;
-  double stop_loss_gpu_s(TaskIndex v) const;
+  double work_s(TaskIndex index) const;
+  double end_s(TaskIndex index) const;
+  double stop_loss_gpu_s(TaskIndex index) const;
   bool can_resume(const Victim& victim, double needed_s) const;
   std::optional<Victims> enough(const Choice& wanted, const EligibleNodes* eligible,
                                 const Victims& among, double needed_s, const Victim* traded);
   Victims in_the_way(const Choice& wanted, const EligibleNodes* eligible, const Victims& off) const;
-  bool near_end(TaskIndex v, bool urgent) const;
+  bool near_end(TaskIndex index, bool urgent) const;
   bool pay(TaskIndex asker, double cost_gpu_s);
-  double wasted_gpu_s(TaskIndex v) const;
+  double wasted_gpu_s(TaskIndex index) const;
   int freed(const Victim& victim, PoolNode node) const;
   void forget_stopped(PoolIndex pool);
-  bool stands_on(TaskIndex v, const std::vector<PoolNode>& found) const;
+  bool stands_on(TaskIndex index, const std::vector<PoolNode>& found) const;
   void send_off(const Victim& victim, TaskIndex asker, bool gives_up_deadline);
 
   Planning& planning_;
