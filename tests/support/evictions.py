@@ -7,10 +7,13 @@ stand side by side in one cluster: each preemptor may go to the nodes of its cas
 import datetime
 import json
 import random
+import time
 from dataclasses import dataclass, field
 
 from support.bulk import create_all, send_all
+from support.controlplane import stock_scheduler_config
 from support.objects import gpu_node, gpu_pod, node_of, priority_class
+from support.rates import LIMITS, lead, start_daemon, start_extended_scheduler
 
 NODES, GPUS = 4, 8  # of a case
 PRIORITIES = {"low": 100, "middle": 200}
@@ -132,6 +135,26 @@ def evict(cluster, cases):
     cluster.wait(bound, 180, f"{len(cases)} preemptors to be bound")
     left = {pod["metadata"]["name"] for pod in cluster.list("pod", "default")}
     return {case.name: {pod.name for pod in case.pods} - left for case in cases}
+
+
+def play(cluster, cases, say=lambda line: None):
+    """(evicted by kube-scheduler alone, evicted with Slackline, seconds from lay_out() to the latter's eviction)."""
+    say(f"{len(cases)} preemptors, kube-scheduler alone: making their nodes and victims")
+    lay_out(cluster, cases)
+    cluster.start_scheduler(stock_scheduler_config(cluster, **LIMITS))
+    stock = evict(cluster, cases)
+    cluster.kill("kube-scheduler")
+    clear(cluster)
+    say(f"{len(cases)} preemptors, with Slackline: making their nodes and victims")
+    laid_out = lay_out(cluster, cases)
+    daemon = start_daemon(cluster)
+    lead(cluster, daemon)
+    start_extended_scheduler(cluster, daemon)
+    later_s = time.time() - laid_out
+    ours = evict(cluster, cases)
+    asked = daemon.total("slackline_extender_requests_total", verb="preempt")
+    assert asked >= len(cases), f"Slackline was asked about {asked:.0f} of {len(cases)} preemptors"
+    return stock, ours, later_s
 
 
 def clear(cluster):

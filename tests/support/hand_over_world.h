@@ -386,4 +386,17 @@ class WorldPlanner {
   core::PlanStamp stamp_;
 };
 
+// Planners of which each ends after its first write: what one has begun, the next completes.
+inline void live_by_single_writes(HandOverWorld& world, auto make_planner) {
+  for (std::int64_t epoch = 2; epoch < 40; ++epoch) {
+    WorldPlanner life = make_planner(epoch);
+    std::vector<OwnWrite> writes = life.hand_over(world.snapshot(), world.now_s());
+    if (writes.empty()) writes = life.plan(world.snapshot(), world.now_s());
+    if (!writes.empty()) world.perform(writes.front());
+    world.pass(0.001);
+    world.make_pods();
+    world.bind();
+  }
+}
+
 }  // namespace slackline::test

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <set>
 
-#include "disrupted_stops.h"
 #include "ending_pods.h"
 #include "quota_menu.h"
 #include "slackline/base/text.h"
@@ -9,6 +8,7 @@
 #include "slackline/core/cluster/queue.h"
 #include "slackline/core/planning/lost_work.h"
 #include "slackline/model/reason.h"
+#include "stops.h"
 #include "type_pin.h"
 
 namespace slackline::core {
@@ -93,25 +93,14 @@ class StartWriter {
     const TaskProgress& progress = queue_.state().progress(effect.task);
     const Choice& choice = queue_.state().choice(effect.task, ended.choice);
     const double left = effect.begun ? effect.begun->left : progress.left;
-    PreemptionNote note;
-    if (task.job->preemptions) note = *task.job->preemptions;
     StopJob stop{.asker = asker.key,
                  .gives_up_deadline = effect.gives_up_deadline,
                  .qos = task.intent->qos_class.value_or(QosClass::kNormal)};
     stop.lost_gpu_s = wasted_gpu_s(ended, ended.observed_work_s, left, choice.gpus, now_wall_s_);
-    note.count += 1;
-    note.by.clear();
-    note.left = left;
-    note.lost_gpu_s += stop.lost_gpu_s;
-    note.at_s = now_wall_s_;
+    PreemptionNote note = note_of_stop(task, left, stop.lost_gpu_s, now_wall_s_);
     charge(note, queue_of(*asker.intent, asker.key.ns), stop.lost_gpu_s);
-    note.nodes.clear();
-    for (const PodPtr& pod : task.bound) {
-      note_uncertain(pod->node);
-      if (note.nodes.empty() || note.nodes.back() != pod->node) note.nodes.push_back(pod->node);
-    }
-    note.text.clear();
-    note.code.clear();
+    for (const NodeName& node : note.nodes)
+      note_uncertain(node);
     stop.preemptions = std::make_shared<const PreemptionNote>(std::move(note));
     writes.push_back(job_write(
         *task.job, std::move(stop),

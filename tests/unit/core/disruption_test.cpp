@@ -184,15 +184,7 @@ TEST_F(DisruptionTest, PodsWithoutAControllerAreNamed) {
 TEST_F(DisruptionTest, PlannersThatDieAfterEveryWriteBringItBackOnce) {
   run_on({"n1", "n2"}, day_job("gang").of(2).gang());
   world_.disrupt("gang-0", DisruptionKind::kDeletionByPodGc, /*at_once=*/true);
-  for (std::int64_t epoch = 2; epoch < 40; ++epoch) {
-    WorldPlanner life(epoch);
-    std::vector<OwnWrite> writes = life.hand_over(world_.snapshot(), world_.now_s());
-    if (writes.empty()) writes = life.plan(world_.snapshot(), world_.now_s());
-    if (!writes.empty()) world_.perform(writes.front());
-    world_.pass(0.001);
-    world_.make_pods();
-    world_.bind();
-  }
+  live_by_single_writes(world_, [](std::int64_t epoch) { return WorldPlanner(epoch); });
   EXPECT_EQ(stops(), 1);
   EXPECT_EQ(world_.bound("gang"), 2);
   EXPECT_EQ(note("gang").count, 1);

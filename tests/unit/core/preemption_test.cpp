@@ -341,15 +341,7 @@ TEST_F(PreemptionTest, NobodyIsStoppedCloseToItsEnd) {
 TEST_F(PreemptionTest, PlannersThatDieAfterEveryWriteStopNobodyTwice) {
   fill({"n1", "n2"}, 3700);
   arrive(urgent_job("urgent").of(2).gang());
-  for (std::int64_t epoch = 2; epoch < 40; ++epoch) {
-    WorldPlanner life(epoch, "default");
-    std::vector<OwnWrite> writes = life.hand_over(world_.snapshot(), world_.now_s());
-    if (writes.empty()) writes = life.plan(world_.snapshot(), world_.now_s());
-    if (!writes.empty()) world_.perform(writes.front());
-    world_.pass(0.001);
-    world_.make_pods();
-    world_.bind();
-  }
+  live_by_single_writes(world_, [](std::int64_t epoch) { return WorldPlanner(epoch, "default"); });
   EXPECT_EQ(stops(), 2);
   EXPECT_EQ(bound("urgent"), 2);
   for (const char* job : {"long-n1", "long-n2"})

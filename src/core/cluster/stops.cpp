@@ -1,4 +1,4 @@
-#include "disrupted_stops.h"
+#include "stops.h"
 
 #include <algorithm>
 #include <numeric>
@@ -58,29 +58,14 @@ Kept kept_of(const Queue& queue, TaskIndex index, double stopped_s) {
   return {left_now, wasted_gpu_s(ended, ended.observed_work_s, left_now, chosen.gpus, stopped_s)};
 }
 
-std::vector<NodeName> nodes_of(const std::vector<PodPtr>& pods) {
-  std::vector<NodeName> nodes;
-  for (const PodPtr& pod : pods)
-    if (nodes.empty() || nodes.back() != pod->node) nodes.push_back(pod->node);
-  return nodes;
-}
-
 OwnWrite stop_of(const Queue& queue, TaskIndex index, double now_s) {
   const QueueTask& task = queue.task(index);
   const PodDisruption& disruption = *task.disruption;
   const double stopped_s = disruption.at_s > 0 ? std::min(disruption.at_s, now_s) : now_s;
   const Kept kept = kept_of(queue, index, stopped_s);
-  PreemptionNote note;
-  if (task.job->preemptions) note = *task.job->preemptions;
-  note.count += 1;
+  PreemptionNote note = note_of_stop(task, kept.left, kept.lost_gpu_s, now_s);
   note.disruptions += 1;
-  note.left = kept.left;
-  note.lost_gpu_s += kept.lost_gpu_s;
-  note.at_s = now_s;
-  note.nodes = nodes_of(task.bound);
   note.by = to_string(disruption.kind);
-  note.text.clear();
-  note.code.clear();
   StopJob stop{.preemptions = std::make_shared<const PreemptionNote>(std::move(note)),
                .lost_gpu_s = kept.lost_gpu_s,
                .disruption = disruption,
@@ -91,6 +76,23 @@ OwnWrite stop_of(const Queue& queue, TaskIndex index, double now_s) {
 }
 
 }  // namespace
+
+PreemptionNote note_of_stop(const QueueTask& task, double left, double lost_gpu_s,
+                            double now_wall_s) {
+  PreemptionNote note;
+  if (task.job->preemptions) note = *task.job->preemptions;
+  note.count += 1;
+  note.left = left;
+  note.lost_gpu_s += lost_gpu_s;
+  note.at_s = now_wall_s;
+  note.nodes.clear();
+  for (const PodPtr& pod : task.bound)
+    if (note.nodes.empty() || note.nodes.back() != pod->node) note.nodes.push_back(pod->node);
+  note.by.clear();
+  note.text.clear();
+  note.code.clear();
+  return note;
+}
 
 std::vector<OwnWrite> stop_disrupted(const Queue& queue, double now_wall_s) {
   std::vector<OwnWrite> writes;

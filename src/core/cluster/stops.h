@@ -1,0 +1,19 @@
+// The stops of running Jobs: what their notes say, and those of Jobs that others take pods from
+// (disrupted_jobs.h), each of which is suspended as a whole.
+#pragma once
+
+#include <vector>
+
+#include "slackline/core/cluster/queue.h"
+#include "slackline/model/own_write.h"
+
+namespace slackline::core {
+
+// The note of a Job of the queue after one more stop, yet without a code: with the nodes of its
+// bound pods, and `left` of its work to do. Times are epoch seconds.
+PreemptionNote note_of_stop(const QueueTask& task, double left, double lost_gpu_s,
+                            double now_wall_s);
+
+std::vector<OwnWrite> stop_disrupted(const Queue& queue, double now_wall_s);
+
+}  // namespace slackline::core
