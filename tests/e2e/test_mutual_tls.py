@@ -8,6 +8,7 @@ import pathlib
 import re
 import socket
 import ssl
+import tempfile
 import threading
 import time
 import unittest
@@ -35,7 +36,10 @@ class Caller:
         """One filter call on a connection of its own: (nodes, the server's certificate)."""
         context = ssl.create_default_context(cadata=self.trusted)
         if self.certificate:
-            context.load_cert_chain(self.certificate)
+            with tempfile.NamedTemporaryFile() as once:  # load_cert_chain reads twice, and a rotation may come between
+                once.write(pathlib.Path(self.certificate).read_bytes())
+                once.flush()
+                context.load_cert_chain(once.name)
         link = http.client.HTTPConnection(CALLED, timeout=5)
         link.sock = context.wrap_socket(
             socket.create_connection(("127.0.0.1", self.port), timeout=5), server_hostname=CALLED
