@@ -11,7 +11,7 @@
 #include "cluster/watch/kube_source.h"
 #include "control/plan/unled.h"
 #include "obs/metrics.h"
-#include "slackline/core/cluster/return_to_scheduler.h"
+#include "slackline/core/handover/return_to_scheduler.h"
 
 namespace slackline::cli {
 namespace {

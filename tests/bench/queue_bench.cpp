@@ -3,10 +3,11 @@
 #include <benchmark/benchmark.h>
 
 #include "slackline/base/text.h"
-#include "slackline/core/cluster/hand_over.h"
-#include "slackline/core/cluster/own_writes.h"
 #include "slackline/core/cluster/queue.h"
 #include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/handover/begin_starts.h"
+#include "slackline/core/handover/hand_over.h"
+#include "slackline/core/handover/own_writes.h"
 #include "slackline/core/throughput/predictor.h"
 #include "support/cluster_builder.h"
 

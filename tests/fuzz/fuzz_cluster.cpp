@@ -6,9 +6,10 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/random_dump.h"
-#include "slackline/core/cluster/hand_over.h"
 #include "slackline/core/cluster/placement_table.h"
 #include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/handover/begin_starts.h"
+#include "slackline/core/handover/hand_over.h"
 #include "slackline/core/planning/rollout.h"
 #include "slackline/core/planning/shapes.h"
 #include "slackline/core/verbs/filter.h"

@@ -6,7 +6,7 @@
 #include "cluster/api/kube_writer.h"
 #include "cluster/watch/kube_source.h"
 #include "slackline/base/text.h"
-#include "slackline/core/cluster/disown.h"
+#include "slackline/core/handover/disown.h"
 #include "support/eventually.h"
 #include "support/fake_api_server.h"
 #include "support/fake_mac.h"

@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "slackline/core/cluster/hand_over.h"
 #include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/make_snapshot.h"
-#include "slackline/core/cluster/own_writes.h"
 #include "slackline/core/cluster/quotas.h"
+#include "slackline/core/handover/begin_starts.h"
+#include "slackline/core/handover/hand_over.h"
+#include "slackline/core/handover/own_writes.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::test {

@@ -19,7 +19,7 @@
 
 namespace slackline {
 
-// The decisions: the extender's four verbs, and what the planner does (core/cluster/hand_over.h):
+// The decisions: the extender's four verbs, and what the planner does (core/handover/hand_over.h):
 // plan a start, move a planned task to other nodes, suspend it again. The journal keeps all of
 // them.
 enum class Verb : std::uint8_t { kFilter, kPrioritize, kPreempt, kBind, kPlan, kMove, kSuspend };

@@ -1,5 +1,5 @@
 // OwnWrite: one write of Slackline's to the API server, as a value. `core` decides it, the cluster
-// writer performs it, and core/cluster/own_writes.h lays it over snapshots until the watch shows
+// writer performs it, and core/handover/own_writes.h lays it over snapshots until the watch shows
 // it.
 //
 // What is written is a JobChange or a PodChange: one struct for each kind, with the fields of that

@@ -25,7 +25,7 @@
 #include "slackline/base/clock.h"
 #include "slackline/base/mailbox.h"
 #include "slackline/base/mutex.h"
-#include "slackline/core/cluster/own_writes.h"
+#include "slackline/core/handover/own_writes.h"
 
 namespace slackline::control {
 

@@ -4,7 +4,7 @@
 //   plan      a start: shape, GPU type and nodes
 //   move      a deviation, with its reason: another plan for a task on its way, or another node for
 //             one pod
-//   suspend   back into the queue, with its reason (core/cluster/hand_over.h)
+//   suspend   back into the queue, with its reason (core/handover/hand_over.h)
 //
 // What a release predicts of its task is kept until the task is over (store/journal.h).
 //

@@ -7,8 +7,9 @@
 #include "control/state/situation.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
-#include "slackline/core/cluster/disown.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
+#include "slackline/core/handover/begin_starts.h"
+#include "slackline/core/handover/disown.h"
 #include "slackline/core/throughput/predictor.h"
 
 namespace slackline::control {

@@ -1,5 +1,5 @@
 // Planner: what is decided, one turn at a time. While this replica leads, every turn moves planned
-// tasks on (core/cluster/hand_over.h), and the queue is planned (core/planning/plan.h) when
+// tasks on (core/handover/hand_over.h), and the queue is planned (core/planning/plan.h) when
 // something changed or the last plan asked for it. Moving on and planning keep a pace each
 // (base/pace.h): a change that comes alone is followed at once, a flood of them in turns that each
 // serve many.
@@ -29,7 +29,8 @@
 #include "control/state/settings.h"
 #include "slackline/base/pace.h"
 #include "slackline/base/published.h"
-#include "slackline/core/cluster/hand_over.h"
+#include "slackline/core/handover/begin_starts.h"
+#include "slackline/core/handover/hand_over.h"
 
 namespace slackline::control {
 

@@ -11,6 +11,7 @@
 #include "obs/metrics.h"
 #include "slackline/core/cluster/queue.h"
 #include "slackline/core/planning/plan.h"
+#include "slackline/model/own_write.h"
 
 namespace slackline::control {
 

@@ -6,7 +6,7 @@
 
 #include "control/plan/actuator.h"
 #include "slackline/base/text.h"
-#include "slackline/core/cluster/return_to_scheduler.h"
+#include "slackline/core/handover/return_to_scheduler.h"
 
 namespace slackline::control {
 namespace {

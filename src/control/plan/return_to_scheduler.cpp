@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "obs/log.h"
-#include "slackline/core/cluster/return_to_scheduler.h"
+#include "slackline/core/handover/return_to_scheduler.h"
 
 namespace slackline::control {
 namespace {

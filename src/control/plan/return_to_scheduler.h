@@ -2,7 +2,7 @@
 // left waiting.
 //
 // It always reports them. Where it is asked to (`planner.giveBack`) it also returns them to the
-// stock scheduler (core/cluster/return_to_scheduler.h), once the planner's Lease has not changed
+// stock scheduler (core/handover/return_to_scheduler.h), once the planner's Lease has not changed
 // for kNobodyPlans_s of this replica's steady clock. While a planner lives, or where there never
 // was one (there is no Lease), it writes nothing; where nothing waits, it asks nothing either.
 // Several replicas may do it at once: each write tests what it was decided on.

@@ -1,5 +1,5 @@
 // ShadowPlanner: what the planner would have done, where none runs: in shadow and advise mode, and
-// on a dump. It plays a virtual cluster (core/cluster/virtual_cluster.h) beside the real one and
+// on a dump. It plays a virtual cluster (core/shadow/virtual_cluster.h) beside the real one and
 // writes nothing to Kubernetes.
 //
 //   every kShadowLook_s: look at the snapshot if it is new, play on as far as lengths are known;
@@ -22,7 +22,7 @@
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 #include "slackline/base/worker.h"
-#include "slackline/core/cluster/virtual_cluster.h"
+#include "slackline/core/shadow/virtual_cluster.h"
 
 namespace slackline::control {
 

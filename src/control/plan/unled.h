@@ -7,7 +7,7 @@
 #include "cluster/lease/lease_sight.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/result.h"
-#include "slackline/core/cluster/return_to_scheduler.h"
+#include "slackline/core/handover/return_to_scheduler.h"
 
 namespace slackline::control {
 

@@ -1,5 +1,5 @@
 // ForecastScores: whether forecasts come true. The first start and the first finish that are
-// forecast of a Job are kept and compared with what happens (core/cluster/real_runs.h):
+// forecast of a Job are kept and compared with what happens (core/shadow/real_runs.h):
 //
 //   slackline_forecast_error_seconds{queue,of}            what happened less the median
 //   slackline_forecast_intervals_total{queue,of,held}     whether it lay between p10 and p90
@@ -19,8 +19,8 @@
 #include "control/query/queue_reader.h"
 #include "obs/bounded_names.h"
 #include "obs/metrics.h"
-#include "slackline/core/cluster/real_runs.h"
 #include "slackline/core/planning/forecast_book.h"
+#include "slackline/core/shadow/real_runs.h"
 
 namespace slackline::control {
 

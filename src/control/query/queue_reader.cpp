@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "slackline/core/cluster/stock_queue.h"
+#include "slackline/core/shadow/stock_queue.h"
 
 namespace slackline::control {
 

@@ -1,4 +1,4 @@
-#include "ending_pods.h"
+#include "slackline/core/cluster/ending_pods.h"
 
 namespace slackline::core {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "ending_pods.h"
+#include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/queue.h"
 
 namespace slackline::core {

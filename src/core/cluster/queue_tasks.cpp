@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "ending_pods.h"
 #include "slackline/base/duration.h"
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
+#include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 

@@ -1,4 +1,4 @@
-#include "quota_menu.h"
+#include "slackline/core/cluster/quota_menu.h"
 
 namespace slackline::core {
 

@@ -1,4 +1,4 @@
-#include "room.h"
+#include "slackline/core/cluster/room.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // What does not count is taken away, and nothing else.
-#include "slackline/core/cluster/disown.h"
+#include "slackline/core/handover/disown.h"
 
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/cluster/own_writes.h"
+#include "slackline/core/handover/own_writes.h"
 #include "slackline/model/reason.h"
 #include "support/cluster_builder.h"
 

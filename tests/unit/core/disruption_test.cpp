@@ -4,7 +4,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
-#include "slackline/core/cluster/hand_over.h"
+#include "slackline/core/handover/hand_over.h"
 #include "support/hand_over_world.h"
 
 namespace slackline::core {

@@ -1,5 +1,5 @@
 // Where a planned task stands, for every stage and at its borders.
-#include "slackline/core/cluster/hand_over_stage.h"
+#include "slackline/core/handover/hand_over_stage.h"
 
 #include <gtest/gtest.h>
 

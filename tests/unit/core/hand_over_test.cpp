@@ -1,6 +1,6 @@
 // Planned tasks on their way through kube-scheduler: every rule of docs/RELIABILITY.md, in a small
 // world.
-#include "slackline/core/cluster/hand_over.h"
+#include "slackline/core/handover/hand_over.h"
 
 #include <gtest/gtest.h>
 

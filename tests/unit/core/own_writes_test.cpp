@@ -1,6 +1,6 @@
 // Own writes are part of what is planned on until the watch shows them (docs/RELIABILITY.md, rule
 // 1).
-#include "slackline/core/cluster/own_writes.h"
+#include "slackline/core/handover/own_writes.h"
 
 #include <gtest/gtest.h>
 

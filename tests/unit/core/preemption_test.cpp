@@ -2,7 +2,7 @@
 // world.
 #include <gtest/gtest.h>
 
-#include "slackline/core/cluster/hand_over.h"
+#include "slackline/core/handover/hand_over.h"
 #include "support/hand_over_world.h"
 
 namespace slackline::core {

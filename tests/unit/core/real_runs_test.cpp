@@ -1,5 +1,5 @@
 // What is seen of the real way of a Job.
-#include "slackline/core/cluster/real_runs.h"
+#include "slackline/core/shadow/real_runs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Nothing of ours holds anything back any more; what is somebody else's stays.
-#include "slackline/core/cluster/return_to_scheduler.h"
+#include "slackline/core/handover/return_to_scheduler.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The tasks that would wait for Slackline in a cluster where nobody holds tasks back.
-#include "slackline/core/cluster/stock_queue.h"
+#include "slackline/core/shadow/stock_queue.h"
 
 #include <gtest/gtest.h>
 

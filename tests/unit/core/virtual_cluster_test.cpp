@@ -1,5 +1,5 @@
 // Hand-made histories of a real cluster, and how it would have gone.
-#include "slackline/core/cluster/virtual_cluster.h"
+#include "slackline/core/shadow/virtual_cluster.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

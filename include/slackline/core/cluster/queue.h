@@ -44,7 +44,6 @@
 #include "slackline/core/cluster/situation.h"
 #include "slackline/core/planning/plan.h"
 #include "slackline/core/planning/task_menu.h"
-#include "slackline/model/own_write.h"
 #include "slackline/model/queue_rules.h"
 #include "slackline/model/snapshot.h"
 #include "slackline/model/task.h"
@@ -136,31 +135,5 @@ class Queue {
 // `menus` keeps predictions from call to call; it starts again when pools, models or theta have
 // changed.
 Queue make_queue(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus);
-
-// Identifies the planner in every plan, so that nobody overwrites the plan of a later one
-// (docs/RELIABILITY.md, rule 2).
-struct PlanStamp {
-  std::int64_t epoch = 0;
-  std::int64_t next_number = 1;  // of the next plan; counts up
-  // Set on API servers before 1.36, where the template of a Job that ran once is fixed, and its
-  // requests are for every Job: nothing is written into templates. The pods get their GPU count
-  // from the webhook, and are pinned to their GPU type, by the labels of this catalogue, while they
-  // are gated.
-  const GpuCatalog* pin_pods_by = nullptr;
-
-  std::string next_id();
-};
-
-// The writes that begin the starts of a plan, and those that open and release without a plan. If
-// starts together exceed a quota, the later ones are left out: the next plan finds them hindered.
-// Jobs that others take pods from (disrupted_jobs.h) are stopped first.
-// A task that makes room is stopped, also where the plan would start it again, elsewhere or in a
-// smaller shape: it waits until its pods are gone. Whoever gets its room is started by a later
-// plan, once the stop is answered: `unanswered` are the Jobs whose writes may still fail. Where
-// disruption budgets forbid a stop, what follows in the plan is left out.
-std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
-                                   const std::unordered_set<Uid>& unanswered, const Queue& queue,
-                                   const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,
-                                   double now_wall_s);
 
 }  // namespace slackline::core

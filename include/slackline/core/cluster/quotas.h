@@ -4,7 +4,7 @@
 // the pods of the snapshot ask for: either may be seen first. As the API server has it, only what a
 // pod asks for is looked at, and every quota of the namespace must agree. Quotas that may not be
 // about our pods (scopes other than NotBestEffort) and limits that we do not account are taken for
-// granted: where they refuse a pod, its task is found to be incomplete (core/cluster/hand_over.h).
+// granted: where they refuse a pod, its task is found to be incomplete (core/handover/hand_over.h).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "slackline/core/cluster/stock_queue.h"
+#include "slackline/core/shadow/stock_queue.h"
 
 #include <unordered_set>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "slackline/core/cluster/hand_over_stage.h"
+#include "slackline/core/handover/hand_over_stage.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "slackline/core/cluster/hand_over.h"
+#include "slackline/core/handover/hand_over.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-// RealRuns: what really happens to the Jobs that queue as one task (core/cluster/stock_queue.h),
+// RealRuns: what really happens to the Jobs that queue as one task (core/shadow/stock_queue.h),
 // derived from the changes between snapshots.
 //
 //   arrived --> started --> ended

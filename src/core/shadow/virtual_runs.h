@@ -1,4 +1,4 @@
-// Parts of a virtual cluster (core/cluster/virtual_cluster.h) that need no memory.
+// Parts of a virtual cluster (core/shadow/virtual_cluster.h) that need no memory.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "slackline/core/cluster/queue.h"
-#include "slackline/core/cluster/real_runs.h"
+#include "slackline/core/shadow/real_runs.h"
 
 namespace slackline::core {
 

@@ -1,9 +1,9 @@
-#include "slackline/core/cluster/disown.h"
+#include "slackline/core/handover/disown.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "slackline/core/cluster/return_to_scheduler.h"
+#include "slackline/core/handover/return_to_scheduler.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {

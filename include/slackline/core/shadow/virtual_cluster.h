@@ -1,7 +1,7 @@
 // VirtualCluster: what would have happened if the planner had released the arriving Jobs. Shadow
 // mode plays it next to the real cluster; nothing of it is ever written.
 //
-// It plays the Jobs that start as a whole (core/cluster/stock_queue.h) and of which no pod ran at
+// It plays the Jobs that start as a whole (core/shadow/stock_queue.h) and of which no pod ran at
 // the first snapshot. Their arrivals, deletions and lengths are real, as are all nodes and all
 // other pods: these take their room first, and no played run is stopped for them. The planning
 // functions are those of active mode, make_queue(), plan() and begin_starts(), on a snapshot in
@@ -43,8 +43,9 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/core/cluster/queue.h"
-#include "slackline/core/cluster/real_runs.h"
+#include "slackline/core/handover/begin_starts.h"
 #include "slackline/core/planning/policy.h"
+#include "slackline/core/shadow/real_runs.h"
 
 namespace slackline::core {
 

@@ -1,9 +1,10 @@
-#include "slackline/core/cluster/virtual_cluster.h"
+#include "slackline/core/shadow/virtual_cluster.h"
 
 #include <algorithm>
 #include <iterator>
 
-#include "slackline/core/cluster/stock_queue.h"
+#include "slackline/core/handover/begin_starts.h"
+#include "slackline/core/shadow/stock_queue.h"
 #include "virtual_runs.h"
 
 namespace slackline::core {

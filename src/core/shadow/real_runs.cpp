@@ -1,9 +1,9 @@
-#include "slackline/core/cluster/real_runs.h"
+#include "slackline/core/shadow/real_runs.h"
 
 #include <algorithm>
 
-#include "slackline/core/cluster/stock_queue.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/shadow/stock_queue.h"
 
 namespace slackline::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "slackline/core/cluster/own_writes.h"
+#include "slackline/core/handover/own_writes.h"
 
 #include <algorithm>
 #include <map>

@@ -25,8 +25,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "slackline/core/cluster/hand_over_stage.h"
 #include "slackline/core/cluster/queue.h"
+#include "slackline/core/handover/begin_starts.h"
+#include "slackline/core/handover/hand_over_stage.h"
 #include "slackline/model/own_write.h"
 #include "slackline/model/reason.h"
 #include "slackline/model/snapshot.h"

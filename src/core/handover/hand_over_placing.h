@@ -5,8 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "room.h"
-#include "slackline/core/cluster/hand_over_stage.h"
+#include "slackline/core/cluster/room.h"
+#include "slackline/core/handover/hand_over_stage.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {

@@ -1,4 +1,4 @@
-#include "slackline/core/cluster/return_to_scheduler.h"
+#include "slackline/core/handover/return_to_scheduler.h"
 
 #include <map>
 #include <utility>

@@ -1,11 +1,12 @@
+#include "slackline/core/handover/begin_starts.h"
+
 #include <algorithm>
 #include <set>
 
-#include "ending_pods.h"
-#include "quota_menu.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/budgets.h"
-#include "slackline/core/cluster/queue.h"
+#include "slackline/core/cluster/ending_pods.h"
+#include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/planning/lost_work.h"
 #include "slackline/model/reason.h"
 #include "stops.h"
