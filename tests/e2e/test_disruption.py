@@ -9,6 +9,7 @@ from support.daemon import slackline
 from support.objects import MANAGED, gpu_pod, name_of, node_of, priority_class, waiting_job
 
 NODES = 3
+NODE_DOWN_AFTER_S = 60
 NOTES = {"slackline.dev/expected-duration": "10m", "slackline.dev/checkpoint-interval": "1s"}
 # As the webhook adds it.
 IGNORE_DISRUPTIONS = {
@@ -73,6 +74,28 @@ class DisruptionTest(ActiveCase):
         self.cluster.kubectl("delete", "node", node, "--wait=false")
         self._expect_back("spot", "NodeGone")
 
+    def test_a_node_that_is_not_ready_for_a_minute_sends_its_job_back(self):
+        self._run("dark", duration="15s")
+        node = node_of(self.cluster.pods_of("dark")[0])
+        self._lose_kubelet(node, since_s=time.time() - NODE_DOWN_AFTER_S + 6)
+        time.sleep(3)
+        self.assertEqual(self._stopped(), [], "stopped before its minute was over")
+        self.cluster.wait(self._stopped, 15, "the Job to be stopped")
+        self.assertEqual(self._note("dark")["left"], 1, "nothing counts that it did after its node was lost")
+        self._find_kubelet(node)  # which ends the pod
+        self._expect_back("dark", "NodeNotReady", keeps=False)
+
+    def test_a_pod_that_its_node_refuses_sends_its_job_back(self):
+        # The Job controller counts such a pod as a failure, whatever a podFailurePolicy says of disruptions.
+        self._run("refused", duration="6s", spec={"backoffLimit": 1})
+        pod = name_of(self.cluster.pods_of("refused")[0])
+        rejected = {"phase": "Failed", "reason": "UnexpectedAdmissionError", "message": "no healthy devices present"}
+        status, reply = self.cluster.request(
+            "PATCH", f"/api/v1/namespaces/default/pods/{pod}/status", {"status": rejected}
+        )
+        self.assertEqual(status, 200, reply)
+        self._expect_back("refused", "UnexpectedAdmissionError", keeps=False)
+
     def test_a_stopped_job_is_in_the_queue_while_its_pods_end(self):
         self._run("slow", pods=2, gang=True, duration="6s", grace_s=4)
         self._evict(name_of(self.cluster.pods_of("slow")[0]))
@@ -116,7 +139,27 @@ class DisruptionTest(ActiveCase):
         status, reply = self.cluster.request("POST", f"/api/v1/namespaces/default/pods/{pod}/eviction", body)
         self.assertEqual(status, 201, reply)
 
-    def _expect_back(self, prefix, by, pods=1):
+    def _lose_kubelet(self, node, since_s):
+        """The node has not been ready since then; KWOK looks after it no longer."""
+        self.addCleanup(self._find_kubelet, node)
+        self.cluster.kubectl("label", "node", node, "type-")
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since_s))
+        down = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "lastTransitionTime": since}
+        patch = json.dumps({"status": {"conditions": [down]}})
+        self.cluster.kubectl("patch", "node", node, "--subresource=status", "-p", patch)
+
+    def _find_kubelet(self, node):
+        self.cluster.kubectl("label", "node", node, "type=kwok", "--overwrite")
+
+        def ready():
+            found = self.cluster.get("node", None, node)
+            conditions = found["status"].get("conditions", [])
+            healthy = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+            return healthy and not found["spec"].get("taints")
+
+        self.cluster.wait(ready, 60, f"{node} to be ready")
+
+    def _expect_back(self, prefix, by, pods=1, keeps=True):
         """Of the Jobs of that prefix one was stopped, once, and all succeed without a failure."""
         self.cluster.wait(lambda: self._stopped(), 15, "the Job to be stopped")
         (stopped,) = self._stopped()
@@ -127,7 +170,8 @@ class DisruptionTest(ActiveCase):
         self.assertEqual(self._stopped(), [stopped])
         note = self._note(stopped)
         self.assertEqual((note["count"], note["disruptions"], note["by"]), (1, 1, by))
-        self.assertLess(note["left"], 1)
+        if keeps:
+            self.assertLess(note["left"], 1)
 
     def _note(self, job):
         found = self.cluster.get("job", "default", job)
