@@ -70,7 +70,7 @@ struct StopJob {
   std::shared_ptr<const PreemptionNote> preemptions{};  // never null
   double lost_gpu_s = 0;                                // by this stop
   ObjectKey asker{};                                    // the task that needs the room
-  bool gives_up_deadline = false;                       // it would have met its deadline
+  bool risks_deadline = false;                          // it would have met its deadline
   std::optional<PodDisruption> disruption{};            // set: nobody asked, and `asker` is empty
   QosClass qos = QosClass::kNormal;                     // of the Job
 };

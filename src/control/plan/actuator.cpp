@@ -181,9 +181,9 @@ void Actuator::count(const StopJob& stop) {
                "GPU time of stopped tasks that no checkpoint keeps.")
       .add(stop.lost_gpu_s);
   metrics_
-      .counter("slackline_deadlines_given_up_total",
-               "Tasks that were stopped though they will miss their deadline for it.")
-      .add(stop.gives_up_deadline ? 1 : 0);
+      .counter("slackline_deadlines_risked_total",
+               "Tasks that were stopped though they may miss their deadline for it.")
+      .add(stop.risks_deadline ? 1 : 0);
   const std::string_view why =
       stop.disruption ? to_string(stop.disruption->kind) : reason::kPreempted;
   metrics_

@@ -65,7 +65,7 @@ struct EventWriter {
         format("stopped so that {} can start: its checkpoints keep {:.0f} % of its work, "
                "and it waits in the queue; stopped {} times so far{}",
                kind.asker.str(), 100 * (1 - kind.preemptions->left), kind.preemptions->count,
-               kind.gives_up_deadline ? "; it is expected to miss its deadline now" : "")};
+               kind.risks_deadline ? "; it may miss its deadline now" : "")};
   }
   std::optional<EventText> operator()(const LiftGate& kind) const {
     if (!kind.releases) return std::nullopt;

@@ -214,13 +214,15 @@ double PlanState::observed_work_s(TaskIndex task, double now_s) const {
                                   : running_choice(task).work_s;
 }
 
-double PlanState::observed_end_s(TaskIndex task, double now_s) const {
-  if (const auto end_s = reported_end_s(task, observed_work_s(task, now_s)))
-    return end_or_overrun_s(task, *end_s, now_s);
-  if (!shows_speed(task, now_s)) return predicted_end_s(task, now_s);
+double PlanState::observed_due_s(TaskIndex task, double now_s) const {
+  if (const auto end_s = reported_end_s(task, observed_work_s(task, now_s))) return *end_s;
   const Run& run = progress_[task].run;
-  const double end_s = run.started_s + run.overhead_s + run.observed_work_s * run.left;
-  return end_or_overrun_s(task, end_s, now_s);
+  if (!shows_speed(task, now_s)) return run.predicted_end_s;
+  return run.started_s + run.overhead_s + run.observed_work_s * run.left;
+}
+
+double PlanState::observed_end_s(TaskIndex task, double now_s) const {
+  return end_or_overrun_s(task, observed_due_s(task, now_s), now_s);
 }
 
 }  // namespace slackline::core

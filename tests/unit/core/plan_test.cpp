@@ -265,7 +265,7 @@ TEST(Plan, ShrinkGivesUpGpusWithoutLosingTheTask) {
   EXPECT_EQ(state.progress(2).phase, TaskPhase::kRunning);
 }
 
-TEST(Plan, ATradeGivesUpTheDeadlineThatCostsMost) {
+TEST(Plan, ATradeRisksTheDeadlineThatCostsMost) {
   // Two runs that would just meet their deadlines, and a short task that is about to be lost.
   const TaskTable tasks({a_task(1, 40000, 21000), a_task(2, 60000, 31000), a_task(3, 1000, 3100)});
   PlanState state(tasks, FreeGpus(kPools));
@@ -295,6 +295,37 @@ TEST(Plan, ATradeNeverStopsARunThatHoldsLessThanTheAskerNeeds) {
   }
   state.arrive(2);
   EXPECT_TRUE(plan(state, 900, policy("savable-p,trade=on")).effects.empty());
+}
+
+TEST(Plan, ATradeGivesUpNoDeadlineForCertain) {
+  // After a restart, neither run could be in time on all GPUs either: each would lose 570 s of
+  // work.
+  const TaskTable tasks({a_task(1, 60000, 30031), a_task(2, 60000, 30031), a_task(3, 1000, 29900)});
+  PlanState state(tasks, FreeGpus(kPools));
+  for (const TaskIndex task : {0U, 1U}) {
+    state.arrive(task);
+    state.start(task, state.run_at(task, 2, 0, {}));
+  }
+  state.arrive(2);
+  EXPECT_TRUE(plan(state, 28800, policy("savable-p,trade=on")).effects.empty());
+}
+
+// One notion of a run's end: its own report comes before the model.
+TEST(Plan, ARunThatReportsToBeNearlyDoneIsSpared) {
+  std::vector<PlanTask> list = {a_task(1, 40000, 1e6), a_task(2, 1000, 0)};
+  list[1].qos = QosClass::kUrgent;
+  const TaskTable tasks(list);
+  const auto stops_at = [&](double left) {
+    PlanState state(tasks, FreeGpus(kPools));
+    state.arrive(0);
+    auto run = state.run_at(0, 3, 0, {});  // on all GPUs
+    run.reported = ReportedWork{690, left};
+    state.start(0, std::move(run));
+    state.arrive(1);
+    return plan(state, 700, policy("default")).effects.size();
+  };
+  EXPECT_EQ(stops_at(0.003), 0U) << "42 s of 14142 s are left, whatever the model says";
+  EXPECT_GE(stops_at(0.5), 2U);
 }
 
 TEST(Plan, ARunThatShowsToBeLateMakesRoomFirst) {

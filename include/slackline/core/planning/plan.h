@@ -22,7 +22,7 @@ struct Effect {
   TaskIndex task = 0;
   std::optional<Run> ended;
   std::optional<Run> begun;
-  bool gives_up_deadline = false;  // of a stop: it would have met its deadline (option `trade`)
+  bool risks_deadline = false;  // of a stop: it would have met its deadline (option `trade`)
 
   bool is_start() const { return begun && !ended; }
   bool is_stop() const { return ended && !begun; }

@@ -200,6 +200,8 @@ class PlanState {
   // first minute of work, which shows little.
   double observed_work_s(TaskIndex task, double now_s) const;
   double observed_end_s(TaskIndex task, double now_s) const;
+  // The same end where the run is overdue, too: it has passed.
+  double observed_due_s(TaskIndex task, double now_s) const;
 
  private:
   double lat_s(TaskIndex task, double fresh_lat_s, double work_s) const {

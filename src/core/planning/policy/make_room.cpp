@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLeastRun_s = 60;
 constexpr std::size_t kTrades = 16;   // tried for one asker
-constexpr double kMostAtOnce = 0.05;  // of the budget that is left
+constexpr double kMostAtOnce = 0.04;  // of the budget that is left
 
 }  // namespace
 
@@ -67,7 +67,8 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
   return best->choice;
 }
 
-// Runs that would meet their deadline, but hold more than the preemptor needs; best first.
+// Runs that would meet their deadline, may still do so after a stop, and hold more than the
+// preemptor needs; best first.
 RoomMaker::Victims RoomMaker::trades(TaskIndex asker, double limit_s, double needed_s) {
   Victims found;
   if (!options_.trade || planning_.task(asker).qos == QosClass::kUrgent) return found;
@@ -77,6 +78,7 @@ RoomMaker::Victims RoomMaker::trades(TaskIndex asker, double limit_s, double nee
       const int gpus = state_.running_choice(victim.task).gpus;
       const double held_gpu_s = gpus * (end_s(victim.task) - planning_.now_s());
       if (can_resume(victim, needed_s) || held_gpu_s <= least_gpu_s) continue;
+      if (!savable_after_stop(victim.task)) continue;
       found.push_back(victim);
       found.back().key = stop_loss_gpu_s(victim.task) - held_gpu_s;
     }
@@ -88,6 +90,17 @@ RoomMaker::Victims RoomMaker::trades(TaskIndex asker, double limit_s, double nee
                     });
   found.resize(few);
   return found;
+}
+
+bool RoomMaker::savable_after_stop(TaskIndex index) const {
+  const double left = state_.left_if_stopped(index, work_s(index), planning_.now_s());
+  return slack_if_restarted_s(index, planning_.menu(index).fastest(), left) > 0;
+}
+
+// Of a run that is stopped now and starts again at once, on another placement.
+double RoomMaker::slack_if_restarted_s(TaskIndex index, const Choice& choice, double left) const {
+  const PlanTask& task = planning_.task(index);
+  return task.deadline_s - planning_.now_s() - task.restart_s - choice.work_s * left;
 }
 
 double RoomMaker::cheapest_gpu_s(TaskIndex asker, double limit_s) const {
@@ -106,9 +119,9 @@ const RoomMaker::VictimsByPool& RoomMaker::victims(bool urgent) {
   return *known;
 }
 
-// Of a run that has just begun.
+// Of a run that has just begun, or is about to end.
 double RoomMaker::protect_s(bool urgent) const {
-  return urgent || options_.trade ? std::min(kLeastRun_s, options_.protect_s) : options_.protect_s;
+  return urgent ? std::min(kLeastRun_s, options_.protect_s) : options_.protect_s;
 }
 
 RoomMaker::VictimsByPool RoomMaker::gather(bool urgent) const {
@@ -140,11 +153,10 @@ bool RoomMaker::stoppable(TaskIndex index, bool urgent) const {
 
 bool RoomMaker::near_end(TaskIndex index, bool urgent) const {
   if (!options_.spare_ends) return false;
-  const Run& run = state_.progress(index).run;
-  const double end_s = run.started_s + run.overhead_s + work_s(index) * run.left;
-  const double left_s = end_s - planning_.now_s();
-  return left_s > 0 &&
-         left_s < (urgent ? std::min(kLeastRun_s, options_.protect_s) : options_.protect_s);
+  const double due_s = options_.learn ? state_.observed_due_s(index, planning_.now_s())
+                                      : state_.progress(index).run.predicted_end_s;
+  const double left_s = due_s - planning_.now_s();
+  return left_s > 0 && left_s < protect_s(urgent);
 }
 
 std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex index) const {
@@ -162,7 +174,7 @@ std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex index) const {
     return Victim{index, Group::kShrinkable, -static_cast<double>(given_up), 0, smaller};
   }
   const Choice& slow = planning_.menu(index).all[planning_.menu(index).slow];
-  const double spare_s = task.deadline_s - now_s - task.restart_s - slow.work_s * left;
+  const double spare_s = slack_if_restarted_s(index, slow, left);
   return Victim{index, Group::kResumable, options_.trade ? stop_loss_gpu_s(index) : -spare_s,
                 spare_s};
 }
@@ -302,11 +314,11 @@ bool RoomMaker::stands_on(TaskIndex index, const std::vector<PoolNode>& found) c
   return std::find_first_of(nodes.begin(), nodes.end(), found.begin(), found.end()) != nodes.end();
 }
 
-void RoomMaker::send_off(const Victim& victim, TaskIndex asker, bool gives_up_deadline) {
+void RoomMaker::send_off(const Victim& victim, TaskIndex asker, bool risks_deadline) {
   if (victim.shrunk)
     planning_.shrink(victim.task, *victim.shrunk, asker);
   else
-    planning_.stop(victim.task, asker, gives_up_deadline);
+    planning_.stop(victim.task, asker, risks_deadline);
 }
 
 }  // namespace slackline::core

@@ -20,11 +20,12 @@
 // minute, in place of the predicted one.
 //
 // Option `trade`: the loss of a stop decides (core/planning/lost_work.h). Late and resumable runs
-// are ordered by it, least first, and are protected for 60 s only. If they make no room for a task
-// that is not urgent, one more victim is tried, with as many of them as needed:
+// are ordered by it, least first. If they make no room for a task that is not urgent, one more
+// victim is tried, with as many of them as needed:
 //
 //   traded      would meet its deadline, but still holds more GPU-seconds than the asker's cheapest
-//               run needs: one deadline is given up for another, and GPU time is won
+//               run needs, and can still meet it after a restart on its fastest placement: one
+//               deadline is risked for another, and GPU time is won
 //                                         the best few, by what is lost - held, least first
 //
 // Option `ends`: a run that is predicted to end within `protect` (60 s against an urgent preemptor)
@@ -89,6 +90,8 @@ class RoomMaker {
   bool stoppable(TaskIndex index, bool urgent) const;
   std::optional<Victim> victim_of(TaskIndex index) const;
   std::optional<ChoiceIndex> smaller_choice(TaskIndex index, double left) const;
+  bool savable_after_stop(TaskIndex index) const;
+  double slack_if_restarted_s(TaskIndex index, const Choice& choice, double left) const;
   double cheapest_gpu_s(TaskIndex asker, double limit_s) const;
   double work_s(TaskIndex index) const;
   double end_s(TaskIndex index) const;
@@ -103,7 +106,7 @@ class RoomMaker {
   int freed(const Victim& victim, PoolNode node) const;
   void forget_stopped(PoolIndex pool);
   bool stands_on(TaskIndex index, const std::vector<PoolNode>& found) const;
-  void send_off(const Victim& victim, TaskIndex asker, bool gives_up_deadline);
+  void send_off(const Victim& victim, TaskIndex asker, bool risks_deadline);
 
   Planning& planning_;
   const PlanState& state_;

@@ -36,8 +36,8 @@ Run Planning::end(TaskIndex task, TaskIndex asker) {
   return ended;
 }
 
-void Planning::stop(TaskIndex task, TaskIndex asker, bool gives_up_deadline) {
-  plan_.effects.push_back({task, end(task, asker), std::nullopt, gives_up_deadline});
+void Planning::stop(TaskIndex task, TaskIndex asker, bool risks_deadline) {
+  plan_.effects.push_back({task, end(task, asker), std::nullopt, risks_deadline});
   ++stops_;
 }
 

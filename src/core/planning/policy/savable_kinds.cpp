@@ -56,7 +56,7 @@ constexpr OptionOf<Savable> kSavableOptions[] = {
     {"shrink", Switch{&Savable::shrink}, "shrink victims rather than stop them"},
     {"learn", Switch{&Savable::learn}, "the observed speed of a run corrects its predicted end"},
     {"trade", Switch{&Savable::trade},
-     "stop the run that loses least work, and one deadline for a cheaper one"},
+     "stop the run that loses least work, and risk one deadline for a cheaper one"},
     {"ends", Switch{&Savable::spare_ends},
      "no run is stopped within protect of its predicted end either"},
     {"budget", NumberOrWordField<Savable>{&Savable::budget_gpu_h, "off"},
@@ -109,6 +109,7 @@ PolicyKind default_kind() {
   preset.trade = true;
   preset.learn = true;
   preset.margin.reset();
+  preset.protect_s = 60;
   preset.spare_ends = true;
   preset.budget_gpu_h = 4;
   return savable("default", preset);
