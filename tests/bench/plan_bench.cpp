@@ -188,7 +188,7 @@ void plans(const WorkloadProfiles& profiles, const core::Policy& policy) {
               "us/task", "starts", "stops", "ratio", "sort+first fit ms");
   constexpr int kNodes = 5000;
   for (const auto& [waiting, running] :
-       {std::pair{1000, 0}, {10000, 0}, {10000, 20000}, {100000, 0}}) {
+       {std::pair{1000, 0}, {10000, 0}, {10000, 5000}, {10000, 20000}, {100000, 0}}) {
     const Queue queue(profiles, waiting + running, kNodes);
     std::unique_ptr<core::PlanState> state;
     core::Plan made;
@@ -217,7 +217,8 @@ Status day(const WorkloadProfiles& profiles) {
     range.most_iterations = std::floor(1.5 * range.most_iterations);
   SLACKLINE_ASSIGN(const sim::Trace trace, sim::generate_paper000(options, ranges, profiles));
   SLACKLINE_ASSIGN(const core::TaskTable tasks, sim::prepare(trace, profiles, platform));
-  const sim::Bounds bounds = sim::bounds_of(sim::bound_tasks(tasks), platform.gpus());
+  const sim::Bounds bounds =
+      sim::bounds_of(sim::bound_tasks(tasks, platform.pools, {}), platform.gpus());
   std::printf("\n%zu tasks in 24 h on 64 x 8 GPUs, load %.2f, to the last finish, CPU time\n",
               tasks.size(), bounds.load);
   std::printf("%12s %10s %10s %12s\n", "policy", "s", "plans", "us/plan");
