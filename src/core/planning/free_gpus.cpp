@@ -63,6 +63,7 @@ int FreeGpus::nodes_with(PoolIndex pool, int gpus, const EligibleNodes* eligible
   const PoolRange& range = pools_[pool];
   if (gpus > range.most()) return 0;
   const Level& level = range.levels[static_cast<std::size_t>(gpus)];
+  if (level.count == 0) return 0;
   const Mask mask(eligible, pool);
   if (mask.everything()) return std::min(level.count, most);
   const std::vector<std::uint64_t>& words = level.nodes.words();

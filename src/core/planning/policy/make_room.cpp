@@ -11,8 +11,9 @@ namespace slackline::core {
 namespace {
 
 constexpr double kLeastRun_s = 60;
-constexpr std::size_t kTrades = 16;   // tried for one asker
-constexpr double kMostAtOnce = 0.04;  // of the budget that is left
+constexpr std::size_t kTrades = 16;    // tried for one asker
+constexpr std::size_t kMostGone = 64;  // in a list of victims, before it is made shorter
+constexpr double kMostAtOnce = 0.04;   // of the budget that is left
 
 }  // namespace
 
@@ -41,29 +42,29 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
                                                     double needed_s, const Victim* traded) {
   const PlanTask& task = planning_.task(asker);
   const bool urgent = task.qos == QosClass::kUrgent;
-  const VictimsByPool& known = victims(urgent);
+  const std::vector<Victims>& victims = known(urgent).by_pool;
   const PlacementMenu& menu = planning_.menu(asker);
   std::optional<Cleared> best;
   for (const ChoiceIndex choice : urgent ? menu.by_cer : menu.by_area) {
     const Choice& wanted = menu.all[choice];
-    if (wanted.pool >= known.size() || planning_.lat_s(asker, wanted) > limit_s) continue;
+    if (wanted.pool >= victims.size() || planning_.lat_s(asker, wanted) > limit_s) continue;
     if (traded != nullptr && state_.running_choice(traded->task).pool != wanted.pool) continue;
     if (!planning_.open(asker, wanted.pool)) continue;
     const double run_gpu_s = wanted.gpus * planning_.lat_s(asker, wanted);
     if (best && run_gpu_s >= best->gpu_s) continue;
-    const auto off = enough(wanted, task.eligible.get(), known[wanted.pool], needed_s, traded);
-    if (!off) continue;
-    Cleared cleared{choice, in_the_way(wanted, task.eligible.get(), *off)};
-    for (const Victim& victim : cleared.stopped)
-      cleared.lost_gpu_s += wasted_gpu_s(victim.task);
+    auto stopped = in_the_way(wanted, task.eligible.get(), victims[wanted.pool], needed_s, traded);
+    if (!stopped) continue;
+    Cleared cleared{choice, std::move(*stopped)};
+    for (const Victim* victim : cleared.stopped)
+      cleared.lost_gpu_s += wasted_gpu_s(victim->task);
     cleared.gpu_s = run_gpu_s + cleared.lost_gpu_s;
     if (!best || cleared.gpu_s < best->gpu_s) best = std::move(cleared);
     if (!options_.budget_gpu_h) break;
   }
   if (!best || !pay(asker, best->lost_gpu_s)) return std::nullopt;
-  for (const Victim& victim : best->stopped)
-    send_off(victim, asker, traded != nullptr && victim.task == traded->task);
-  forget_stopped(menu.all[best->choice].pool);
+  for (const Victim* victim : best->stopped)
+    send_off(*victim, asker, traded != nullptr && victim->task == traded->task);
+  forget_stopped(menu.all[best->choice].pool, best->stopped);
   return best->choice;
 }
 
@@ -73,23 +74,31 @@ RoomMaker::Victims RoomMaker::trades(TaskIndex asker, double limit_s, double nee
   Victims found;
   if (!options_.trade || planning_.task(asker).qos == QosClass::kUrgent) return found;
   const double least_gpu_s = cheapest_gpu_s(asker, limit_s);
-  for (const Victims& each : victims(false))
-    for (const Victim& victim : each) {
-      const int gpus = state_.running_choice(victim.task).gpus;
-      const double held_gpu_s = gpus * (end_s(victim.task) - planning_.now_s());
-      if (can_resume(victim, needed_s) || held_gpu_s <= least_gpu_s) continue;
-      if (!savable_after_stop(victim.task)) continue;
-      found.push_back(victim);
-      found.back().key = stop_loss_gpu_s(victim.task) - held_gpu_s;
-    }
-  const std::size_t few = std::min(found.size(), kTrades);
-  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(few), found.end(),
-                    [&](const Victim& a, const Victim& b) {
-                      return std::tuple(a.key, planning_.task(a.task).id) <
-                             std::tuple(b.key, planning_.task(b.task).id);
-                    });
-  found.resize(few);
+  for (const Trade& trade : all_trades()) {
+    if (found.size() == kTrades) break;
+    if (can_resume(trade.victim, needed_s) || trade.held_gpu_s <= least_gpu_s) continue;
+    if (!is_gone(trade.victim)) found.push_back(trade.victim);
+  }
   return found;
+}
+
+const std::vector<RoomMaker::Trade>& RoomMaker::all_trades() {
+  Known& all = known(false);
+  if (all.trades) return *all.trades;
+  std::vector<Trade>& trades = all.trades.emplace();
+  for (const Victims& each : all.by_pool)
+    for (const Victim& victim : each) {
+      if (is_gone(victim) || victim.group != Group::kResumable || !savable_after_stop(victim.task))
+        continue;
+      const int gpus = state_.running_choice(victim.task).gpus;
+      trades.push_back({victim, gpus * (end_s(victim.task) - planning_.now_s())});
+      trades.back().victim.key = stop_loss_gpu_s(victim.task) - trades.back().held_gpu_s;
+    }
+  std::sort(trades.begin(), trades.end(), [&](const Trade& a, const Trade& b) {
+    return std::tuple(a.victim.key, planning_.task(a.victim.task).id) <
+           std::tuple(b.victim.key, planning_.task(b.victim.task).id);
+  });
+  return trades;
 }
 
 bool RoomMaker::savable_after_stop(TaskIndex index) const {
@@ -112,10 +121,13 @@ double RoomMaker::cheapest_gpu_s(TaskIndex asker, double limit_s) const {
   return std::numeric_limits<double>::infinity();
 }
 
-const RoomMaker::VictimsByPool& RoomMaker::victims(bool urgent) {
-  std::optional<VictimsByPool>& known = known_[urgent ? 1 : 0];
+RoomMaker::Known& RoomMaker::known(bool urgent) {
+  std::optional<Known>& known = known_[urgent ? 1 : 0];
   // Without protection a run that was started a moment ago may be stopped again.
-  if (!known || protect_s(urgent) <= 0) known = gather(urgent);
+  if (!known || protect_s(urgent) <= 0) {
+    known.emplace().by_pool = gather(urgent);
+    known->gone.resize(known->by_pool.size());
+  }
   return *known;
 }
 
@@ -124,12 +136,16 @@ double RoomMaker::protect_s(bool urgent) const {
   return urgent ? std::min(kLeastRun_s, options_.protect_s) : options_.protect_s;
 }
 
-RoomMaker::VictimsByPool RoomMaker::gather(bool urgent) const {
-  VictimsByPool victims;
+std::vector<RoomMaker::Victims> RoomMaker::gather(bool urgent) const {
+  std::vector<Victims> victims;
   for (const TaskIndex task : state_.running()) {
     if (!stoppable(task, urgent)) continue;
-    const auto victim = victim_of(task);
+    auto victim = victim_of(task);
     if (!victim) continue;
+    const std::vector<PoolNode>& nodes = state_.progress(task).run.nodes;
+    victim->first_node = nodes.front();
+    victim->several = nodes.size() > 1;
+    victim->gpus = state_.running_choice(task).shape.d_gpn;
     const PoolIndex pool = state_.running_choice(task).pool;
     if (pool >= victims.size()) victims.resize(pool + std::size_t{1});
     victims[pool].push_back(*victim);
@@ -227,59 +243,85 @@ double RoomMaker::wasted_gpu_s(TaskIndex index) const {
                             state_.running_choice(index).gpus, planning_.now_s());
 }
 
-// GPUs that the victim leaves on a node of its own.
-int RoomMaker::freed(const Victim& victim, PoolNode node) const {
-  const int gpus = state_.running_choice(victim.task).shape.d_gpn;
-  const bool stays = victim.shrunk && node == state_.progress(victim.task).run.nodes.front();
-  return stays ? gpus - state_.choice(victim.task, *victim.shrunk).shape.d_gpn : gpus;
+// Its nodes, and the GPUs that it leaves on each.
+template <class Visit>
+void RoomMaker::visit_nodes(const Victim& victim, const Visit& visit) const {
+  const int kept =
+      victim.shrunk ? state_.choice(victim.task, *victim.shrunk).shape.d_gpn : 0;  // on the first
+  visit(victim.first_node, victim.gpus - kept);
+  if (!victim.several) return;
+  const std::vector<PoolNode>& nodes = state_.progress(victim.task).run.nodes;
+  for (std::size_t i = 1; i < nodes.size(); ++i)
+    visit(nodes[i], victim.gpus);
 }
 
-// The victims, in order after the traded one, that make `wanted` fit; nullopt where all do not.
-std::optional<RoomMaker::Victims> RoomMaker::enough(const Choice& wanted,
-                                                    const EligibleNodes* eligible,
-                                                    const Victims& among, double needed_s,
-                                                    const Victim* traded) {
+// Victims, in order after the traded one, are given back until `wanted` fits; those of them that
+// run on its nodes. nullopt where all are not enough.
+std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(const Choice& wanted,
+                                                       const EligibleNodes* eligible,
+                                                       const Victims& among, double needed_s,
+                                                       const Victim* traded) {
+  const FreeGpus& free = state_.free();
   const int gpus = wanted.shape.d_gpn;
-  int wide = state_.free().nodes_with(wanted.pool, gpus, eligible, wanted.shape.d_node);
-  Victims off;
+  const int before = free.nodes_with(wanted.pool, gpus, eligible, wanted.shape.d_node);
+  Chosen off;
+  widened_.clear();
+  const auto give = [&](PoolNode node, int freed) {
+    if (node >= given_.size()) given_.resize(node + std::size_t{1}, 0);
+    const int had = free.at(wanted.pool, node) + given_[node];
+    given_[node] += freed;
+    if (had < gpus && gpus <= had + freed &&
+        (eligible == nullptr || eligible->contains(wanted.pool, node)))
+      widened_.push_back(node);
+  };
   const auto ask = [&](const Victim& victim) {
-    off.push_back(victim);
-    for (const PoolNode node : state_.progress(victim.task).run.nodes) {
-      if (node >= given_.size()) given_.resize(node + std::size_t{1}, 0);
-      const int before = state_.free().at(wanted.pool, node) + given_[node];
-      given_[node] += freed(victim, node);
-      const int after = state_.free().at(wanted.pool, node) + given_[node];
-      if (before < gpus && gpus <= after &&
-          (eligible == nullptr || eligible->contains(wanted.pool, node)))
-        ++wide;
-    }
-    return wide >= wanted.shape.d_node;
+    off.push_back(&victim);
+    visit_nodes(victim, give);
+    return before + static_cast<int>(widened_.size()) >= wanted.shape.d_node;
   };
   bool fits = traded != nullptr && ask(*traded);
   for (std::size_t i = 0; !fits && i < among.size(); ++i) {
+    if (is_gone(among[i])) continue;
     if (can_resume(among[i], needed_s))
       fits = ask(among[i]);
     else if (!options_.trade)
       break;  // the most spare comes first: none of the rest has enough
   }
-  for (const Victim& victim : off)
-    for (const PoolNode node : state_.progress(victim.task).run.nodes)
-      given_[node] = 0;
-  if (!fits) return std::nullopt;
-  return off;
+  auto standing = fits ? standing_on(wanted, eligible, before, off) : std::nullopt;
+  for (const Victim* victim : off)
+    visit_nodes(*victim, [&](PoolNode node, int) { given_[node] = 0; });
+  return standing;
 }
 
-// Those that run on the nodes of `wanted`.
-RoomMaker::Victims RoomMaker::in_the_way(const Choice& wanted, const EligibleNodes* eligible,
-                                         const Victims& off) const {
-  FreeGpus trial = state_.free();
-  for (const Victim& victim : off)
-    for (const PoolNode node : state_.progress(victim.task).run.nodes)
-      trial.give_back(wanted.pool, {node}, freed(victim, node));
-  const std::vector<PoolNode> found = trial.find(wanted.pool, wanted.shape, eligible);
-  Victims standing;
-  for (const Victim& victim : off)
-    if (stands_on(victim.task, found)) standing.push_back(victim);
+// Best fit, as FreeGpus::find: the fewest GPUs first. `before`: eligible nodes that had enough
+// without victims, counted up to those wanted.
+std::optional<RoomMaker::Chosen> RoomMaker::standing_on(const Choice& wanted,
+                                                        const EligibleNodes* eligible, int before,
+                                                        const Chosen& off) const {
+  std::vector<PoolNode> found = widened_;
+  const int all = before < wanted.shape.d_node
+                      ? before
+                      : state_.free().nodes_with(wanted.pool, wanted.shape.d_gpn, eligible,
+                                                 std::numeric_limits<int>::max());
+  if (all > 0)
+    for (const PoolNode node : state_.free().find(wanted.pool, {all, wanted.shape.d_gpn}, eligible))
+      found.push_back(node);
+  const auto gpus_on = [&](PoolNode node) {
+    return state_.free().at(wanted.pool, node) + (node < given_.size() ? given_[node] : 0);
+  };
+  const auto few = static_cast<std::size_t>(wanted.shape.d_node);
+  std::partial_sort(
+      found.begin(), found.begin() + static_cast<std::ptrdiff_t>(few), found.end(),
+      [&](PoolNode a, PoolNode b) { return std::pair(gpus_on(a), a) < std::pair(gpus_on(b), b); });
+  found.resize(few);
+  Chosen standing;
+  for (const Victim* victim : off) {
+    bool stands = false;
+    visit_nodes(*victim, [&](PoolNode node, int) {
+      stands = stands || std::find(found.begin(), found.end(), node) != found.end();
+    });
+    if (stands) standing.push_back(victim);
+  }
   return standing;
 }
 
@@ -300,18 +342,19 @@ bool RoomMaker::pay(TaskIndex asker, double cost_gpu_s) {
 }
 
 // A shrunk run starts again now, and is protected.
-void RoomMaker::forget_stopped(PoolIndex pool) {
-  const auto gone = [&](const Victim& victim) {
-    const TaskProgress& progress = state_.progress(victim.task);
-    return progress.phase != TaskPhase::kRunning || progress.run.started_s >= planning_.now_s();
-  };
-  for (std::optional<VictimsByPool>& known : known_)
-    if (known && pool < known->size()) std::erase_if((*known)[pool], gone);
-}
-
-bool RoomMaker::stands_on(TaskIndex index, const std::vector<PoolNode>& found) const {
-  const std::vector<PoolNode>& nodes = state_.progress(index).run.nodes;
-  return std::find_first_of(nodes.begin(), nodes.end(), found.begin(), found.end()) != nodes.end();
+void RoomMaker::forget_stopped(PoolIndex pool, const Chosen& stopped) {
+  if (options_.protect_s <= 0) return;  // they are gathered again
+  stopped_.resize(state_.tasks().size());
+  for (const Victim* victim : stopped)
+    stopped_[victim->task] = true;
+  const std::size_t count = stopped.size();
+  for (std::optional<Known>& known : known_) {
+    if (!known || pool >= known->by_pool.size()) continue;
+    known->gone[pool] += count;
+    if (known->gone[pool] < kMostGone) continue;
+    std::erase_if(known->by_pool[pool], [&](const Victim& victim) { return is_gone(victim); });
+    known->gone[pool] = 0;
+  }
 }
 
 void RoomMaker::send_off(const Victim& victim, TaskIndex asker, bool risks_deadline) {

@@ -67,25 +67,43 @@ class RoomMaker {
     double key;
     double spare_s = 0;                   // of a resumable one
     std::optional<ChoiceIndex> shrunk{};  // what it goes on with
+    PoolNode first_node = 0;
+    int gpus = 0;          // on each of its nodes
+    bool several = false;  // nodes
   };
   using Victims = std::vector<Victim>;
+  using Chosen = std::vector<const Victim*>;
+
+  struct Trade {  // its key is that of the order of trades
+    Victim victim;
+    double held_gpu_s = 0;  // until its predicted end
+  };
+
+  // What does not depend on the asker.
+  struct Known {
+    // By pool, each in the order of victims: a run only makes room in its own pool.
+    std::vector<Victims> by_pool;
+    std::vector<std::size_t> gone;             // in each: were stopped since
+    std::optional<std::vector<Trade>> trades;  // in their order; made at their first use
+  };
 
   struct Cleared {
     ChoiceIndex choice = 0;
-    Victims stopped{};
+    Chosen stopped{};
     double lost_gpu_s = 0;
     double gpu_s = 0;  // of the run, and lost
   };
-
-  // By pool, each in the order of victims: a run only makes room in its own pool.
-  using VictimsByPool = std::vector<Victims>;
 
   std::optional<ChoiceIndex> make_within_budget(TaskIndex asker, double limit_s);
   std::optional<ChoiceIndex> first_cleared(TaskIndex asker, double limit_s, double needed_s,
                                            const Victim* traded);
   Victims trades(TaskIndex asker, double limit_s, double needed_s);
-  const VictimsByPool& victims(bool urgent);
-  VictimsByPool gather(bool urgent) const;
+  const std::vector<Trade>& all_trades();
+  Known& known(bool urgent);
+  std::vector<Victims> gather(bool urgent) const;
+  bool is_gone(const Victim& victim) const {
+    return victim.task < stopped_.size() && stopped_[victim.task];
+  }
   double protect_s(bool urgent) const;
   bool stoppable(TaskIndex index, bool urgent) const;
   std::optional<Victim> victim_of(TaskIndex index) const;
@@ -97,23 +115,26 @@ class RoomMaker {
   double end_s(TaskIndex index) const;
   double stop_loss_gpu_s(TaskIndex index) const;
   bool can_resume(const Victim& victim, double needed_s) const;
-  std::optional<Victims> enough(const Choice& wanted, const EligibleNodes* eligible,
-                                const Victims& among, double needed_s, const Victim* traded);
-  Victims in_the_way(const Choice& wanted, const EligibleNodes* eligible, const Victims& off) const;
+  std::optional<Chosen> in_the_way(const Choice& wanted, const EligibleNodes* eligible,
+                                   const Victims& among, double needed_s, const Victim* traded);
+  std::optional<Chosen> standing_on(const Choice& wanted, const EligibleNodes* eligible, int before,
+                                    const Chosen& off) const;
   bool near_end(TaskIndex index, bool urgent) const;
   bool pay(TaskIndex asker, double cost_gpu_s);
   double wasted_gpu_s(TaskIndex index) const;
-  int freed(const Victim& victim, PoolNode node) const;
-  void forget_stopped(PoolIndex pool);
-  bool stands_on(TaskIndex index, const std::vector<PoolNode>& found) const;
+  template <class Visit>
+  void visit_nodes(const Victim& victim, const Visit& visit) const;
+  void forget_stopped(PoolIndex pool, const Chosen& stopped);
   void send_off(const Victim& victim, TaskIndex asker, bool risks_deadline);
 
   Planning& planning_;
   const PlanState& state_;
   const SavableOptions& options_;
   double margin_;
-  std::array<std::optional<VictimsByPool>, 2> known_;  // against others, against urgent preemptors
-  std::vector<int> given_;                             // by node; all 0 between calls
+  std::array<std::optional<Known>, 2> known_;  // against others, against urgent preemptors
+  std::vector<bool> stopped_;                  // by task; while runs are protected
+  std::vector<int> given_;                     // by node; all 0 between calls
+  std::vector<PoolNode> widened_;              // nodes that got enough GPUs; of one call
   std::optional<std::vector<double>> budgets_left_gpu_s_;  // by queue
   bool denied_ = false;                                    // the asker's budget forbade a placement
 };
