@@ -157,7 +157,7 @@ class Life {
     for (const OwnWrite& write : wanted)
       if (write.is<LiftGate>()) check_gang_is_answered(write);
     for (const OwnWrite& write : wanted) {
-      if (writes_.waiting_for(write.target.uid)) continue;
+      if (writes_.waiting_for(write.target.uid) || !is_room_made(write)) continue;
       if (write.is<LiftGate>()) check_gang_is_whole(write);
       const auto number = writes_.sent(write);
       if (one_in(12)) {
@@ -174,6 +174,15 @@ class Life {
         return;
       }
     }
+  }
+
+  // By stops that the API server has taken, and said so.
+  bool is_room_made(const OwnWrite& write) const {
+    return std::none_of(write.after.begin(), write.after.end(), [&](const Uid& uid) {
+      const auto at = std::find_if(world_.jobs().begin(), world_.jobs().end(),
+                                   [&](const auto& entry) { return entry.second.uid == uid; });
+      return writes_.waiting_for(uid) || at == world_.jobs().end() || !at->second.suspended;
+    });
   }
 
   std::string version_of(const OwnWrite& write) {

@@ -42,6 +42,7 @@ class HandOverWorld {
   bool has_job(const std::string& name) const { return jobs_.contains(key_of(name)); }
   std::map<ObjectKey, Pod>& pods() { return pods_; }
   std::map<ObjectKey, Job>& jobs() { return jobs_; }
+  const std::map<ObjectKey, Job>& jobs() const { return jobs_; }
   // Pods that hold a node: of this Job, or of all.
   int bound(const std::string& job = "") const {
     return static_cast<int>(std::count_if(pods_.begin(), pods_.end(), [&](const auto& entry) {

@@ -136,6 +136,8 @@ struct OwnWrite {
   Target target{};
   std::variant<JobChange, PodChange> change{};
   Decision decision{};
+  // Jobs whose stops make its room: it is sent once they are written, and not at all if one fails.
+  std::vector<Uid> after{};
 
   // nullptr: the write is of another kind.
   template <class Kind>

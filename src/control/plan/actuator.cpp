@@ -78,18 +78,46 @@ std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
   const double now_s = clock_.steady_s();
   std::erase_if(resting_,
                 [&](const auto& entry) { return entry.second.until_s + kMostRest_s < now_s; });
-  std::size_t taken = 0;
+  std::unordered_set<Uid> taken;
+  std::size_t count = 0;
   for (OwnWrite& write : writes) {
-    if (writes_.waiting_for(write.target.uid)) continue;
-    const auto rest = resting_.find(write.target.uid);
+    const Uid uid = write.target.uid;
+    if (writes_.waiting_for(uid)) continue;
+    const auto rest = resting_.find(uid);
     if (rest != resting_.end() && now_s < rest->second.until_s) continue;
-    const std::uint64_t number = writes_.sent(write);
-    if (orders_.push({number, std::move(write)}))
-      ++taken;
-    else
-      writes_.failed(number);
+    const auto is_taken = [&](const Uid& stopped) { return taken.contains(stopped); };
+    if (!std::all_of(write.after.begin(), write.after.end(), is_taken)) continue;
+    std::unordered_set<Uid> awaits(write.after.begin(), write.after.end());
+    Order order{writes_.sent(write), std::move(write)};
+    if (!awaits.empty())
+      held_.push_back({std::move(order), std::move(awaits)});
+    else if (!send(std::move(order)))
+      continue;
+    taken.insert(uid);
+    ++count;
   }
+  return count;
+}
+
+bool Actuator::send(Order order) {
+  const std::uint64_t number = order.number;
+  const bool taken = orders_.push(std::move(order));
+  if (!taken) writes_.failed(number);
   return taken;
+}
+
+// Of those that wait for this stop.
+void Actuator::let_go(const Uid& stopped, bool written) {
+  std::vector<Held> still;
+  for (Held& held : held_) {
+    if (held.awaits.erase(stopped) == 0 || (written && !held.awaits.empty()))
+      still.push_back(std::move(held));
+    else if (written)
+      send(std::move(held.order));
+    else
+      writes_.failed(held.order.number);
+  }
+  held_ = std::move(still);
 }
 
 Actuator::Overlay Actuator::overlaid(const SnapshotPtr& snapshot) {
@@ -110,6 +138,7 @@ Actuator::Overlay Actuator::overlaid(const SnapshotPtr& snapshot) {
 void Actuator::forget() {
   MutexLock lock(mutex_);
   writes_ = {};
+  held_.clear();
   orders_.clear();
 }
 
@@ -140,6 +169,7 @@ void Actuator::carry_out(const Order& order) {
 }
 
 void Actuator::settle(const Order& order, Result<std::string> version) {
+  let_go(order.write.target.uid, version.has_value());
   if (version) {
     writes_.written(order.number, *std::move(version));
     resting_.erase(order.write.target.uid);

@@ -3,10 +3,11 @@
 //
 // perform() registers each write before it is sent, so whoever plans next plans on it (hand-over
 // rule 1). A write of an object that still waits for an answer is left out, and so is whatever the
-// bounded queue has no room for: both are decided again. A conflict needs nothing: the watch will
-// tell what is there. A write that may or may not have happened counts as done for a while. An
-// object whose write failed rests, 0.2 s doubling to 30 s. What was done is told in an Event and
-// counted, by reason.
+// bounded queue has no room for: both are decided again. A write that names others
+// (OwnWrite::after) waits until they are written, and is dropped with the first of them that fails.
+// A conflict needs nothing: the watch will tell what is there. A write that may or may not have
+// happened counts as done for a while. An object whose write failed rests, 0.2 s doubling to 30 s.
+// What was done is told in an Event and counted, by reason.
 //
 // Thread-safety: all methods; start() once, then stop() and join(). Writes are sent by kWriters
 // threads, each object's in the order in which they were decided. Without start() nothing is sent
@@ -71,6 +72,12 @@ class Actuator {
     OwnWrite write;
   };
 
+  // Not sent before the stops that make its room.
+  struct Held {
+    Order order;
+    std::unordered_set<Uid> awaits;
+  };
+
   struct Rest {
     double until_s = 0;  // steady
     double step_s = 0;
@@ -79,6 +86,8 @@ class Actuator {
   void run();
   void carry_out(const Order& order);
   void settle(const Order& order, Result<std::string> version) SLACKLINE_REQUIRES(mutex_);
+  bool send(Order order) SLACKLINE_REQUIRES(mutex_);  // false: there is no room
+  void let_go(const Uid& stopped, bool written) SLACKLINE_REQUIRES(mutex_);
   void count(const OwnWrite& write, std::string_view result);
   void tell_of(const OwnWrite& write);
   void count(const StopJob& stop);
@@ -95,6 +104,7 @@ class Actuator {
 
   Mutex mutex_;
   core::OwnWrites writes_ SLACKLINE_GUARDED_BY(mutex_);
+  std::vector<Held> held_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, Rest> resting_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, double> released_ SLACKLINE_GUARDED_BY(mutex_);  // when, steady
 };

@@ -1,6 +1,7 @@
 #include "slackline/core/handover/begin_starts.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "slackline/base/text.h"
@@ -49,8 +50,8 @@ class StartWriter {
         disruptions_(snapshot, ending_) {
     for (const JobPtr& job : snapshot.jobs)
       if (job->preemptions && job->suspended && unanswered.contains(job->uid))
-        for (const NodeName& node : job->preemptions->nodes)
-          note_uncertain(node);
+        for (const NodeName& name : job->preemptions->nodes)
+          if (const auto node = snapshot.find_node(name.str())) uncertain_.insert(*node);
     quotas_.charge_released(snapshot);
   }
 
@@ -100,8 +101,9 @@ class StartWriter {
     stop.lost_gpu_s = wasted_gpu_s(ended, ended.observed_work_s, left, choice.gpus, now_wall_s_);
     PreemptionNote note = note_of_stop(task, left, stop.lost_gpu_s, now_wall_s_);
     charge(note, queue_of(*asker.intent, asker.key.ns), stop.lost_gpu_s);
-    for (const NodeName& node : note.nodes)
-      note_uncertain(node);
+    for (const NodeName& name : note.nodes)
+      if (const auto node = snapshot_.find_node(name.str()))
+        cleared_[*node].push_back(task.job->uid);
     stop.preemptions = std::make_shared<const PreemptionNote>(std::move(note));
     writes.push_back(job_write(
         *task.job, std::move(stop),
@@ -116,10 +118,6 @@ class StartWriter {
     note.charges.push_back({queue, now_wall_s_, gpu_s});
   }
 
-  void note_uncertain(const NodeName& name) {
-    if (const auto node = snapshot_.find_node(name.str())) uncertain_.insert(*node);
-  }
-
   void start(TaskIndex index, const Run& run) {
     const QueueTask& task = queue_.task(index);
     const Choice& choice = queue_.state().choice(index, run.choice);
@@ -132,11 +130,24 @@ class StartWriter {
     note.promoted = run.promoted;
     note.nodes = nodes_of(snapshot_, pool, run, task.pods_in(choice.shape));
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
+    const std::size_t first = writes.size();
     if (task.job)
       release(index, run, plan);
     else
       for (const PodPtr& pod : task.pods)
         writes.push_back(pod_write(*pod, PlanPod{plan}, {.verb = Verb::kPlan}));
+    const std::vector<Uid> after = stopped_on(pool, run);
+    for (std::size_t i = first; i < writes.size(); ++i)
+      writes[i].after = after;
+  }
+
+  // The Jobs that this plan stops on the nodes of a run.
+  std::vector<Uid> stopped_on(const QueuePool& pool, const Run& run) const {
+    std::set<Uid> jobs;
+    for (const PoolNode node : run.nodes)
+      if (const auto at = cleared_.find(pool.nodes[node]); at != cleared_.end())
+        jobs.insert(at->second.begin(), at->second.end());
+    return {jobs.begin(), jobs.end()};
   }
 
   void release(TaskIndex index, const Run& run, const std::shared_ptr<const PlanNote>& plan) {
@@ -214,7 +225,8 @@ class StartWriter {
   QuotaBook quotas_;
   const std::vector<PodPtr> ending_;
   Disruptions disruptions_;
-  std::set<NodeIndex> uncertain_;  // whose room is made by a stop that may still fail
+  std::set<NodeIndex> uncertain_;  // whose room is made by an earlier stop that may still fail
+  std::map<NodeIndex, std::vector<Uid>> cleared_;  // Jobs that this plan stops, by node
 };
 
 }  // namespace

@@ -21,7 +21,8 @@
 // With `may_stop`, a Job whose pods are all bound may be stopped for others if disruption budgets
 // allow it (docs/RELIABILITY.md, rule 9). Its checkpoints keep what was done until
 // `last-checkpoint-time`, else up to the last whole `checkpoint-interval`, else up to the last
-// report of progress; without any of them a stop loses the whole run. What earlier stops left to do
+// report of progress; without any of them a stop loses the whole run. Starting again takes the
+// start-up that the task's model measured, else a minute. What earlier stops left to do
 // is in the state, and how far running Jobs say that they are (core/cluster/run_progress.h). Of
 // tasks that are equal to a policy, those that were stopped before come first.
 //

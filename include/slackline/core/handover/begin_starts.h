@@ -33,9 +33,10 @@ struct PlanStamp {
 // starts together exceed a quota, the later ones are left out: the next plan finds them hindered.
 // Jobs that others take pods from (disrupted_jobs.h) are stopped first.
 // A task that makes room is stopped, also where the plan would start it again, elsewhere or in a
-// smaller shape: it waits until its pods are gone. Whoever gets its room is started by a later
-// plan, once the stop is answered: `unanswered` are the Jobs whose writes may still fail. Where
-// disruption budgets forbid a stop, what follows in the plan is left out.
+// smaller shape: it waits until its pods are gone. The start of whoever gets its room names the
+// stop (OwnWrite::after). `unanswered` are the Jobs whose writes may still fail: nothing is started
+// in the room that an earlier plan's stop of theirs makes. Where disruption budgets forbid a stop,
+// what follows in the plan is left out.
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
                                    const std::unordered_set<Uid>& unanswered, const Queue& queue,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,

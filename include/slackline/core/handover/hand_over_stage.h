@@ -9,8 +9,8 @@
 //   kIncomplete                        +---------------------------+ kGivenUp
 //
 // A task that is stopped for another one (StopJob) leaves this diagram: its Job is suspended, and
-// waits in the queue once its pods are gone. The task that gets its GPUs is released once the
-// stop is answered, and waits in kPlacing until they are free.
+// waits in the queue once its pods are gone. The task that gets its GPUs is released as soon as the
+// stop is written, and waits in kPlacing until they are free.
 //
 // Pure values and functions; times are seconds on the steady clock.
 #pragma once

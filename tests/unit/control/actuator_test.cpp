@@ -1,0 +1,94 @@
+// In which order writes are sent, and which are dropped with another.
+#include "control/plan/actuator.h"
+
+#include <gtest/gtest.h>
+
+#include "support/cluster_builder.h"
+#include "support/fake_clock.h"
+#include "support/fake_cluster.h"
+
+namespace slackline::control {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+
+class ActuatorTest : public testing::Test {
+ protected:
+  ActuatorTest() {
+    writer_.on_write = [this](const OwnWrite& write) {
+      sent_.push_back(write.target.key.name);
+      if (refused_) return Result<std::string>(fail(*refused_, "no"));
+      return Result<std::string>("2001");
+    };
+  }
+
+  const Job& job(const std::string& name) { return *snapshot_->find_job("default", name); }
+  OwnWrite stop(const std::string& name) {
+    return job_write(job(name), StopJob{.preemptions = std::make_shared<const PreemptionNote>()});
+  }
+  // Into the room that the stops of these make.
+  OwnWrite release(const std::string& name, const std::vector<std::string>& after) {
+    OwnWrite write = job_write(job(name), ReleaseJob{.plan = std::make_shared<const PlanNote>()});
+    for (const std::string& stopped : after)
+      write.after.push_back(job(stopped).uid);
+    return write;
+  }
+  bool is_released(const std::string& name) {
+    return actuator_.overlaid(snapshot_).snapshot->find_job("default", name)->plan != nullptr;
+  }
+
+  SnapshotPtr snapshot_ = std::make_shared<const ClusterSnapshot>(a_cluster()
+                                                                      .with(a_job("a").gpus(4))
+                                                                      .with(a_job("b").gpus(4))
+                                                                      .with(a_job("c").waiting())
+                                                                      .build());
+  std::vector<std::string> sent_;
+  std::optional<ErrorCode> refused_;
+  test::FakeClock clock_;
+  obs::MetricsRegistry metrics_;
+  test::FakeWriter writer_;
+  Actuator actuator_{writer_, metrics_, [] {}, clock_};
+};
+
+TEST_F(ActuatorTest, AReleaseIsSentOnceTheStopsThatMakeItsRoomAreWritten) {
+  EXPECT_EQ(actuator_.perform({stop("a"), stop("b"), release("c", {"a", "b"})}), 3U);
+  EXPECT_TRUE(is_released("c")) << "it is planned on from the beginning";
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_EQ(sent_, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_EQ(sent_.back(), "c");
+  EXPECT_FALSE(actuator_.send_next());
+}
+
+TEST_F(ActuatorTest, AReleaseIsDroppedWithAStopThatFails) {
+  for (const ErrorCode why : {ErrorCode::kConflict, ErrorCode::kTimeout}) {
+    actuator_.forget();
+    clock_.advance(60);
+    actuator_.perform({stop("a"), stop("b"), release("c", {"a", "b"})});
+    EXPECT_TRUE(actuator_.send_next());
+    refused_ = why;
+    EXPECT_TRUE(actuator_.send_next());
+    refused_.reset();
+    EXPECT_FALSE(actuator_.send_next());
+    EXPECT_FALSE(is_released("c"));
+  }
+}
+
+TEST_F(ActuatorTest, AReleaseIsLeftOutWithAStopThatIsNotTaken) {
+  actuator_.perform({stop("a")});
+  EXPECT_EQ(actuator_.perform({stop("a"), release("c", {"a"})}), 0U);
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_FALSE(actuator_.send_next());
+}
+
+TEST_F(ActuatorTest, WithTheTermWhatWaitsForAStopIsForgotten) {
+  actuator_.perform({stop("a"), release("c", {"a"})});
+  actuator_.forget();
+  EXPECT_FALSE(actuator_.send_next());
+  EXPECT_FALSE(is_released("c"));
+}
+
+}  // namespace
+}  // namespace slackline::control
