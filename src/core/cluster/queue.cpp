@@ -40,6 +40,11 @@ std::vector<QueuePool> find_pools(const ClusterSnapshot& snapshot, const GpuCata
   return pools;
 }
 
+// As the model of the task measured it; 0 where there is none, also where people state its length.
+double startup_of(const PlacementMenu& menu) {
+  return menu.empty() ? 0 : menu.fastest().startup_s;
+}
+
 // Everything that eligibility depends on, as a key.
 std::string eligibility_key(const Pod& member) {
   std::string key = format("{}|{}", member.requests.cpu_milli, member.requests.memory_bytes);
@@ -245,6 +250,8 @@ class QueueMaker {
       described.preemptible = may_be_stopped(task);
       described.queue = number_of(queue_of(*task.intent, task.key.ns));
       described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);
+      if (const double startup_s = startup_of(*described.menu); startup_s > 0)
+        described.restart_s = startup_s;
       described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
       if (!task.plan) described.eligible = eligibility.of(*task.member);
@@ -449,8 +456,8 @@ class QueueMaker {
     if (!task.job || !task.job->preemptions) return;
     const PreemptionNote& note = *task.job->preemptions;
     const PlanTask& described = (*queue_.table_)[t];
-    const double startup_s = described.menu->empty() ? 0 : described.menu->fastest().startup_s;
-    queue_.state_.recall(t, saturating_int(note.count), note.left, described.restart_s - startup_s);
+    queue_.state_.recall(t, saturating_int(note.count), note.left,
+                         described.restart_s - startup_of(*described.menu));
   }
 
   const ClusterSnapshot& snapshot_;
