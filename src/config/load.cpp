@@ -246,6 +246,12 @@ void read_rules(Section& section, QueueRules& rules) {
   section.integer("maxPending", rules.max_pending, 0);
   section.duration("fallbackAfter", rules.fallback_after_s);
   section.flag("scaleUp", rules.scale_up);
+  section.section("preemption", [&](Section& preemption) {
+    preemption.duration("notice", rules.notice_s, /*may_be_zero=*/true);
+    if (rules.notice_s > kMostNotice_s)
+      preemption.problem("notice", format("is {}", format_duration(rules.notice_s)),
+                         "it must be at most 10m: the task that needs the room waits for it");
+  });
 }
 
 // Keys that a queue leaves out are as in `queue`.

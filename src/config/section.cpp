@@ -129,12 +129,13 @@ void Section::size(std::string_view key, std::int64_t& target, std::int64_t leas
     problem(key, format("is \"{}\"", printable(*value, 64)), format("it must be {}", wanted));
 }
 
-void Section::duration(std::string_view key, double& target_s) {
-  const std::string wanted = "a duration > 0 such as 90s, 10m or 1h30m";
+void Section::duration(std::string_view key, double& target_s, bool may_be_zero) {
+  const std::string wanted =
+      format("a duration {} 0 such as 90s, 10m or 1h30m", may_be_zero ? ">=" : ">");
   const std::string* value = scalar(key, wanted);
   if (value == nullptr) return;
   const Result<double> parsed = parse_duration_s(*value);
-  if (parsed && *parsed > 0)
+  if (parsed && (*parsed > 0 || (may_be_zero && *parsed == 0)))
     target_s = *parsed;
   else
     problem(key, format("is \"{}\"", printable(*value, 64)), format("it must be {}", wanted));

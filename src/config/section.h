@@ -40,7 +40,7 @@ class Section {
                std::int64_t most = std::numeric_limits<std::int64_t>::max());
   // Bytes, as a Kubernetes quantity ("16Mi").
   void size(std::string_view key, std::int64_t& target, std::int64_t least, std::int64_t most);
-  void duration(std::string_view key, double& target_s);
+  void duration(std::string_view key, double& target_s, bool may_be_zero = false);
   void texts(std::string_view key, std::vector<std::string>& target);
   void section(std::string_view key, const std::function<void(Section&)>& read);
   // Calls `read` for each item, which must be mappings; false if there is no list.

@@ -23,7 +23,7 @@ struct QueueRow {
   std::string qos_class;
   std::string model;   // workload type; empty = not named
   std::string state;   // "waiting", "starting" (planned, not all pods bound) or "running"
-  std::string reason;  // why it waits; empty = it has a plan
+  std::string reason;  // why it waits; empty = it has a plan, and room for it
   double created_s = 0;
   double age_s = 0;  // since then
   std::optional<double> deadline_s;
@@ -31,8 +31,13 @@ struct QueueRow {
   // Signed.
   std::optional<double> slack_s;
   std::optional<double> margin_s;  // from the predicted finish to the deadline; signed
-  bool blocked = false;            // with the present nodes it never starts
-  std::optional<double> retry_s;   // until when it backs off
+  // Of a task for which others make room: who, since when they are stopped, and when they are, or
+  // have ended.
+  std::vector<std::string> waits_for{};
+  std::optional<double> room_since_s{};
+  std::optional<double> room_by_s{};
+  bool blocked = false;           // with the present nodes it never starts
+  std::optional<double> retry_s;  // until when it backs off
   // Medians over futures played with predicted run times, and the time by which nine futures in ten
   // have ended; where unset, `forecast` says why.
   std::optional<double> start_s;

@@ -8,7 +8,7 @@ namespace {
 template <class Object, class Change>
 OwnWrite write_to(const Object& object, Change change, Decision decision) {
   if (decision.plan_id.empty() && object.plan) decision.plan_id = object.plan->id;
-  return {{object.key, object.uid, ""}, std::move(change), std::move(decision)};
+  return {{.key = object.key, .uid = object.uid}, std::move(change), std::move(decision)};
 }
 
 }  // namespace
@@ -34,7 +34,9 @@ OwnWrite job_write(const Job& job, JobChange change, Decision decision) {
 }
 
 OwnWrite pod_write(const Pod& pod, PodChange change, Decision decision) {
-  return write_to(pod, std::move(change), std::move(decision));
+  OwnWrite write = write_to(pod, std::move(change), std::move(decision));
+  write.target.node = pod.node;
+  return write;
 }
 
 }  // namespace slackline

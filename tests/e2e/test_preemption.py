@@ -1,5 +1,6 @@
 """Running tasks make room for tasks that would be late, and come back: on a real control plane."""
 
+import datetime
 import json
 import time
 import unittest
@@ -140,6 +141,75 @@ class BudgetTest(PreemptionCase):
         self.assertEqual(self.daemon.total("slackline_preemption_budget_gpu_seconds"), 0)
         self.cluster.wait(lambda: self._finished("soon"), 60, "its turn")
         self.assertEqual(self._stops(), 0)
+
+
+class NoticeTest(PreemptionCase):
+    settings = "queue: {preemption: {notice: 5s}}\n"
+
+    def _told(self):
+        """When the pods of which Job are told that they are stopped."""
+        times = {}
+        for pod in self.cluster.list("pod", "default"):
+            at = pod["metadata"].get("annotations", {}).get("slackline.dev/preempt-at")
+            if at is not None:
+                times[pod["metadata"]["labels"]["batch.kubernetes.io/job-name"]] = at
+        return times
+
+    def test_a_run_is_told_before_it_is_stopped(self):
+        self._fill(duration="25s")
+        counts = {
+            name: self.daemon.total(name)
+            for name in (
+                "slackline_preemption_requested_to_free_seconds_count",
+                "slackline_preemption_stop_to_running_again_seconds_count",
+            )
+        }
+        before = time.time()
+        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.wait(self._told, 10, "pods to be told")
+        told = self._told()
+        self.assertEqual(len(told), 1)
+        ((victim, at),) = told.items()
+        at_s = datetime.datetime.fromisoformat(at).timestamp()
+        self.assertGreaterEqual(at_s, before + 5)
+        self.assertEqual(self._stops(), 0)
+        self.cluster.wait(lambda: self.waiting().get("soon") == "WaitingForPreempted", 3, "the reason")
+        row = next(row for row in self.queue() if row["name"] == "soon")
+        self.assertEqual(row["waitsFor"], [f"default/{victim}"])
+        self.assertEqual(row["roomBy"], at)
+        self.cluster.wait(lambda: "PreemptionPlanned" in self._reasons(victim), 10, "the Event")
+        self.cluster.wait(lambda: self._stops(), 15, "the stop")
+        self.assertGreaterEqual(time.time(), at_s)
+        self.assertEqual(self._stopped(), [victim])
+        self.cluster.wait_bound("soon", 1, timeout=10)
+        self.cluster.wait(lambda: self._finished(victim), 90, "who made room to finish")
+        self.assertEqual(self._note(victim)["count"], 1)
+        for metric, count in counts.items():
+            self.assertEqual(self.daemon.total(metric), count + 1, metric)
+
+    def test_a_task_that_is_deleted_meanwhile_takes_it_back(self):
+        self._fill(duration="20s")
+        self.cluster.apply([self._soon("gone", gpus=GPUS_PER_NODE)])
+        self.cluster.wait(self._told, 10, "pods to be told")
+        (victim,) = self._told()
+        self.cluster.kubectl("delete", "job", "gone", "-n", "default")
+        self.cluster.wait(lambda: not self._told(), 10, "it to be taken back")
+        self.cluster.wait(
+            lambda: any("taken back" in event["message"] for event in self.events(victim)), 10, "the Event"
+        )
+        time.sleep(6)
+        self.assertEqual(self._stops(), 0)
+
+    def test_a_planner_that_dies_meanwhile_keeps_its_word(self):
+        self._fill(duration="25s")
+        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.wait(self._told, 10, "pods to be told")
+        told = self._told()
+        self.daemon.kill()
+        self.daemon.start()
+        self.cluster.wait(lambda: self._stops(), 40, "the stop")
+        self.assertEqual(self._stopped(), list(told))
+        self.cluster.wait_bound("soon", 1, timeout=10)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,10 @@ constexpr int kLives = 60;
 
 class Life {
  public:
-  Life(std::uint64_t seed, std::string policy)
-      : random_(seed), policy_(std::move(policy)), planner_(fresh_planner()) {
+  Life(std::uint64_t seed, std::string policy, double notice_s)
+      : random_(seed), policy_(std::move(policy)) {
+    rules_.defaults.notice_s = notice_s;
+    planner_ = fresh_planner();
     for (int i = 0; i < kNodes; ++i)
       world_.add(node(i));
   }
@@ -60,6 +62,8 @@ class Life {
   void expect_all_served() {
     for (const auto& [key, job] : world_.jobs())
       EXPECT_TRUE(job.finished) << key.str() << (job.suspended ? " still waits" : " is stuck");
+    for (const auto& [key, pod] : world_.pods())
+      EXPECT_EQ(pod.notice, nullptr) << key.str() << " was told of a stop that nobody wants";
   }
 
  private:
@@ -80,7 +84,9 @@ class Life {
     writes_ = {};
     seen_ = world_.snapshot();
     lag_ = 2;
-    return std::make_unique<test::WorldPlanner>(++epoch_, policy_);
+    auto planner = std::make_unique<test::WorldPlanner>(++epoch_, policy_);
+    planner->follow(&rules_);
+    return planner;
   }
 
   void act_of_god() {
@@ -149,7 +155,8 @@ class Life {
     planner_->wall_jump_s = wall_jump_s_;
     perform(planner_->hand_over(with_writes(seen_, writes_.writes()), world_.now_s(),
                                 writes_.unanswered()));
-    perform(planner_->plan(with_writes(seen_, writes_.writes()), world_.now_s()));
+    view_ = with_writes(seen_, writes_.writes());
+    perform(planner_->plan(view_, world_.now_s()));
     check_no_gpu_is_promised_twice();
   }
 
@@ -159,6 +166,7 @@ class Life {
     for (const OwnWrite& write : wanted) {
       if (writes_.waiting_for(write.target.uid) || !is_room_made(write)) continue;
       if (write.is<LiftGate>()) check_gang_is_whole(write);
+      if (write.is<StopJob>()) check_pods_were_told(write);
       const auto number = writes_.sent(write);
       if (one_in(12)) {
         writes_.failed(number);  // it never arrived
@@ -203,6 +211,19 @@ class Life {
     EXPECT_TRUE(members == job.parallelism) << lift.target.key.str() << " lifted with " << members;
   }
 
+  // By what the planner sees: who was told is stopped then, and not before.
+  void check_pods_were_told(const OwnWrite& write) {
+    if (rules_.defaults.notice_s <= 0 || write.as<StopJob>()->disruption) return;
+    bool any_told = false;
+    for (const NodeStatePtr& state : view_.nodes)
+      for (const PodPtr& pod : state->pods) {
+        if (!pod->owner || pod->owner->uid != write.target.uid || !pod->notice) continue;
+        any_told = true;
+        EXPECT_LE(pod->notice->at_s, world_.now_s() + wall_jump_s_) << pod->key.str();
+      }
+    EXPECT_TRUE(any_told) << write.target.key.str();
+  }
+
   // Nothing goes on what may still fail.
   void check_gang_is_answered(const OwnWrite& lift) {
     if (!world_.pods().contains(lift.target.key)) return;
@@ -236,10 +257,12 @@ class Life {
 
   std::mt19937_64 random_;
   const std::string policy_;
+  QueueRulebook rules_;
   std::int64_t epoch_ = 0;
   test::HandOverWorld world_;
   OwnWrites writes_;
   ClusterSnapshot seen_;
+  ClusterSnapshot view_;  // with own writes, as planned on last
   std::int64_t lag_ = 0;
   double wall_jump_s_ = 0;
   int jobs_ = 0;
@@ -252,11 +275,11 @@ struct Stops {
   std::int64_t after_disruptions = 0;
 };
 
-Stops live_through(const std::string& policy) {
+Stops live_through(const std::string& policy, double notice_s = 0) {
   Stops stops;
   for (std::uint64_t seed = 1; seed <= kLives && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
-    Life life(seed, policy);
+    Life life(seed, policy, notice_s);
     life.live(60);
     life.rest();
     life.expect_all_served();
@@ -277,6 +300,11 @@ TEST(HandOverProperty, TheSameWhereTasksMakeRoomForOthers) {
   const Stops stops = live_through("default,protect=5,headroom=0,calm=0,budget=1e9");
   EXPECT_GT(stops.for_others, kLives);
   EXPECT_GT(stops.after_disruptions, kLives);
+}
+
+TEST(HandOverProperty, TheSameWhereTheyAreToldBefore) {
+  const Stops stops = live_through("default,protect=5,headroom=0,calm=0,budget=1e9", 10);
+  EXPECT_GT(stops.for_others, kLives / 4);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ class ActiveCase(unittest.TestCase):
     """
 
     policy = POLICY
+    settings = ""  # further keys of the daemon's configuration
 
     @classmethod
     def make_cluster(cls, nodes):
@@ -38,7 +39,7 @@ class ActiveCase(unittest.TestCase):
     @classmethod
     def replica(cls, name, account):
         """A daemon in active mode, in a directory of its own; not started. Ends with the class."""
-        settings = f'planner: {{policy: "{cls.policy}"}}\n'
+        settings = f'planner: {{policy: "{cls.policy}"}}\n{cls.settings}'
         daemon = Daemon(account, cls.cluster.directory / name, "active", settings=settings)
         cls.cluster.adopt(daemon.process, f"slackline {name}")
         return daemon

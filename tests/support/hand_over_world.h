@@ -114,6 +114,10 @@ class HandOverWorld {
       pod.constraints = std::make_shared<const SchedulingConstraints>(std::move(own));
     } else if (const auto* nominate = write.as<Nominate>()) {
       pod.nominated_node = nominate->node;
+    } else if (const auto* tell = write.as<TellOfStop>()) {
+      pod.notice = tell->notice;
+    } else if (write.is<TakeBackStop>()) {
+      pod.notice = nullptr;
     } else if (write.is<ClearNomination>()) {
       pod.nominated_node = NodeName();
     } else {

@@ -34,6 +34,10 @@ inline constexpr std::string_view kGpuType = "slackline.dev/gpu-type";
 inline constexpr std::string_view kOriginal = "slackline.dev/original";
 inline constexpr std::string_view kPreemptions = "slackline.dev/preemptions";
 inline constexpr std::string_view kPlan = "slackline.dev/plan";
+// On the pods of a run that is to be stopped: when, for its containers to read, and for whom, with
+// the proof that Slackline wrote it.
+inline constexpr std::string_view kPreemptAt = "slackline.dev/preempt-at";
+inline constexpr std::string_view kPreemptFor = "slackline.dev/preempt-for";
 inline constexpr std::string_view kProgress = "slackline.dev/progress";
 inline constexpr std::string_view kSuspendedBy = "slackline.dev/suspended-by";
 // The shape of the task, as numbers that the downward API can hand to a container.
@@ -44,11 +48,12 @@ inline constexpr std::string_view kGpusPerNode = "slackline.dev/gpus-per-node";
 inline constexpr std::string_view kSuspendedByUs = "slackline";
 
 // Only Slackline writes these; `deadline` too, once a Job is admitted.
-inline constexpr std::array<std::string_view, 12> kReserved = {
+inline constexpr std::array<std::string_view, 14> kReserved = {
     kAdmitted,    "slackline.dev/band",
     kDeviceIds,   kGpuType,
     kGpusPerNode, kNodes,
     kOriginal,    kPlan,
+    kPreemptAt,   kPreemptFor,
     kPreemptions, kProgress,
     kSuspendedBy, "slackline.dev/variant",
 };

@@ -107,12 +107,26 @@ struct LiftGate {
   static constexpr std::string_view kWord = "lift";
   std::optional<OwnerRef> releases{};  // the Job or pod whose start this lift completes
 };
-using PodChange = std::variant<PlanPod, UnplanPod, Nominate, ClearNomination, NarrowPod, LiftGate>;
+// A bound pod is told that its run is to be stopped.
+struct TellOfStop {
+  static constexpr std::string_view kWord = "tell_of_stop";
+  std::shared_ptr<const StopNotice> notice{};  // never null
+  std::optional<OwnerRef> of{};                // set in the last such write of a run: its Job
+};
+// It is not stopped after all.
+struct TakeBackStop {
+  static constexpr std::string_view kWord = "take_back_stop";
+  ObjectKey asker{};             // empty: the annotations were not Slackline's
+  std::optional<OwnerRef> of{};  // as above
+};
+using PodChange = std::variant<PlanPod, UnplanPod, Nominate, ClearNomination, NarrowPod, LiftGate,
+                               TellOfStop, TakeBackStop>;
 
 struct Target {
   ObjectKey key{};
   Uid uid{};
   std::string resource_version{};  // of a Job
+  NodeName node{};                 // of a bound pod
 };
 
 // What a planner knew when it decided.

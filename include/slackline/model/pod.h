@@ -94,6 +94,17 @@ struct SchedulingConstraints {
   bool has_volume_claims = false;
 };
 
+// What a pod was told of the stop of its run (annotation `preempt-for`). Only Slackline writes it.
+struct StopNotice {
+  ObjectKey asker;  // the task that needs the room
+  Uid asker_uid;    // empty: a labelled gang
+  double at_s = 0;  // not stopped before; epoch seconds, whole
+
+  // As it was read: the signed text, and the code. Empty: it was not read, or has none.
+  std::string text{};
+  std::string code{};
+};
+
 struct Pod {
   Uid uid;
   std::string resource_version;
@@ -125,6 +136,8 @@ struct Pod {
   std::shared_ptr<const PlanNote> plan;                      // null = none
   PlanDoubt plan_doubt = PlanDoubt::kNone;  // not kNone: there is an annotation, and `plan` is null
   std::shared_ptr<const AdmittedNote> admitted;  // null = none
+  std::shared_ptr<const StopNotice> notice{};    // null = none
+  bool notice_doubted = false;                   // there are such annotations, and `notice` is null
   bool unproven = false;                  // nobody admitted it: no class and queue of its own
   std::vector<DeviceSlots> device_slots;  // annotation device-ids; kept for GPU pods only
   std::vector<std::string>

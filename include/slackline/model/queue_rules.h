@@ -10,11 +10,13 @@
 namespace slackline {
 
 inline constexpr double kDefaultFallback_s = 1800;
+inline constexpr double kMostNotice_s = 600;
 
 struct QueueRules {
   std::int64_t max_pending = 0;                  // Jobs that may wait; 0 = no limit
   double fallback_after_s = kDefaultFallback_s;  // before a less preferred GPU type is taken
   bool scale_up = false;  // tasks that no present node could ever run are left to an autoscaler
+  double notice_s = 0;    // between telling the pods of a run that it is stopped, and the stop
 
   friend bool operator==(const QueueRules&, const QueueRules&) = default;
 };

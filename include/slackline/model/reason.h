@@ -26,6 +26,7 @@ inline constexpr std::string_view kNotLed = "NotLed";
 inline constexpr std::string_view kNotActive = "NotActive";
 inline constexpr std::string_view kNotKnownHere = "NotKnownHere";
 inline constexpr std::string_view kPreemptionBudgetSpent = "PreemptionBudgetSpent";
+inline constexpr std::string_view kWaitingForPreempted = "WaitingForPreempted";
 inline constexpr std::string_view kNodesLost = "NodesLost";
 inline constexpr std::string_view kNotBound = "NotBound";
 inline constexpr std::string_view kPodsRejected = "PodsRejected";
@@ -34,6 +35,7 @@ inline constexpr std::string_view kPodsEnding = "PodsEnding";
 inline constexpr std::string_view kQueued = "Queued";
 inline constexpr std::string_view kPlanned = "Planned";
 inline constexpr std::string_view kReleased = "Released";
+inline constexpr std::string_view kPreemptionPlanned = "PreemptionPlanned";
 inline constexpr std::string_view kPreempted = "Preempted";
 inline constexpr std::string_view kRescheduled = "Rescheduled";
 inline constexpr std::string_view kCannotComeBack = "CannotComeBack";
@@ -57,7 +59,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 32> kReasons = {{
+inline constexpr std::array<ReasonFact, 34> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -78,6 +80,8 @@ inline constexpr std::array<ReasonFact, 32> kReasons = {{
      "another replica plans, and it alone knows whether a back-off holds the task"},
     {reason::kPreemptionBudgetSpent, ReasonUse::kWaits,
      "others could make room for it, but its queue has spent what it may make them lose in a day"},
+    {reason::kWaitingForPreempted, ReasonUse::kWaits,
+     "running tasks make room for it, and have not left it yet"},
     {reason::kNodesLost, ReasonUse::kWaits,
      "its planned nodes were lost before it started, and no other one had room"},
     {reason::kNotBound, ReasonUse::kWaits,
@@ -88,6 +92,8 @@ inline constexpr std::array<ReasonFact, 32> kReasons = {{
     {reason::kQueued, ReasonUse::kHappened, "it waits in the queue, at a position"},
     {reason::kPlanned, ReasonUse::kHappened, "its turn has come: nodes and shape are chosen"},
     {reason::kReleased, ReasonUse::kHappened, "its pods are nominated and free to be bound"},
+    {reason::kPreemptionPlanned, ReasonUse::kHappened,
+     "it will be stopped at a given time so that another task can start"},
     {reason::kPreempted, ReasonUse::kHappened,
      "it was stopped so that another task can start, and waits in the queue again"},
     {reason::kRescheduled, ReasonUse::kHappened,

@@ -16,7 +16,8 @@ bool has_keys_of_ours(const Job& job) {
 }
 
 bool has_keys_of_ours(const Pod& pod) {
-  return pod.managed || pod.our_gate || pod.intent || pod.plan || pod.admitted;
+  return pod.managed || pod.our_gate || pod.intent || pod.plan || pod.admitted || pod.notice ||
+         pod.notice_doubted;
 }
 
 void take_off(Job& job) {
@@ -36,6 +37,8 @@ void take_off(Pod& pod) {
   pod.intent = nullptr;
   pod.plan = nullptr;
   pod.admitted = nullptr;
+  pod.notice = nullptr;
+  pod.notice_doubted = false;
 }
 
 }  // namespace
@@ -122,14 +125,19 @@ PodPtr Belief::judge(const PodPtr& seen, std::vector<DoubtedPlan>& doubted) {
   const bool waits = !seen->bound() && seen->our_gate;
   const Claimant claimant{seen->key, seen->uid, seen->admitted.get(), waits, of_job};
   const bool proven = !ours || judge_rights(claimant, intent);
-  const bool as_it_is =
-      ours ? proven && plan == seen->plan && intent == seen->intent : !has_keys_of_ours(*seen);
+  const bool told = seen->notice == nullptr || counts(*seen, *seen->notice);
+  const bool as_it_is = ours ? proven && plan == seen->plan && intent == seen->intent && told
+                             : !has_keys_of_ours(*seen);
   if (as_it_is) return seen;
   auto pod = std::make_shared<Pod>(*seen);
   pod->plan = std::move(plan);
   pod->plan_doubt = doubt;
   pod->intent = std::move(intent);
   pod->unproven = !proven;
+  if (!told) {
+    pod->notice = nullptr;
+    pod->notice_doubted = mac_->ready();  // before that it cannot be judged
+  }
   if (!ours) take_off(*pod);
   return pod;
 }
@@ -137,6 +145,11 @@ PodPtr Belief::judge(const PodPtr& seen, std::vector<DoubtedPlan>& doubted) {
 bool Belief::counts(const Job& job, const PreemptionNote& note) const {
   if (!proves()) return true;
   return mac_->ready() && wire::is_ours(*mac_, {job.key, job.uid}, note);
+}
+
+bool Belief::counts(const Pod& pod, const StopNotice& notice) const {
+  if (!proves()) return true;
+  return mac_->ready() && wire::is_ours(*mac_, {pod.key, pod.uid}, notice);
 }
 
 void Belief::forget(const Uid& uid) {

@@ -8,7 +8,8 @@
 //   seen first -- its code is right, and of a Job the generation too --> believed
 //   believed -- another plan, none, its Job is suspended, its namespace lost the label --> ended
 //
-// What is noted of a Job's preemptions counts with Slackline's code over this Job.
+// What is noted of a Job's preemptions counts with Slackline's code over this Job, and what a pod
+// was told of the stop of its run with the code over this pod.
 //
 // A plan that has ended is remembered with its object, the last kRememberedPlans of each, and is
 // not believed again. Without an authenticator (a dump) nothing can be proved: plans are believed
@@ -100,6 +101,7 @@ class Belief {
   bool judge_rights(const Claimant& claimant, std::shared_ptr<const TaskIntent>& intent);
   bool admits(const Claimant& claimant);
   bool counts(const Job& job, const PreemptionNote& note) const;
+  bool counts(const Pod& pod, const StopNotice& notice) const;
   std::int32_t rank_of(const Job& job) const;
 
   const MessageAuthenticator* const mac_;

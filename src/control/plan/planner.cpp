@@ -46,7 +46,8 @@ Planner::Planner(PlannerOptions options, const Published<Known>& known,
       actuator_(actuator),
       term_of_(std::move(term)),
       clock_(clock),
-      meters_(metrics) {}
+      meters_(metrics),
+      preemption_meters_(metrics) {}
 
 NextTurn Planner::turn(std::optional<double> woken_s, StopAsked stop) {
   stop_ = std::move(stop);
@@ -103,6 +104,7 @@ void Planner::begin_term(std::int64_t term) {
   stamp_.epoch = term;
   memory_ = {};
   denied_room_.clear();
+  preemption_meters_.forget();
   actuator_.forget();
   changed_s_ = clock_.steady_s();
 }
@@ -117,6 +119,7 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   asked.stop = stop_;
   core::Queue queue = core::make_queue(snapshot, asked, menus_);
   if (queue.gave_up()) return;
+  preemption_meters_.see(snapshot, queue, seen.unanswered, began_s);
   const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
   const bool place_is_kept =
       std::any_of(plan.effects.begin(), plan.effects.end(), [&](const core::Effect& effect) {
@@ -124,9 +127,9 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
       });
   const double ended_s = clock_.steady_s();
   next_plan_s_ = next_plan(plan, place_is_kept, asked.now_wall_s, ended_s);
-  next_plan_s_ =
-      std::min(next_plan_s_,
-               ended_s + core::next_node_down_s(snapshot, asked.now_wall_s) - asked.now_wall_s);
+  const double due_wall_s = std::min(core::next_node_down_s(snapshot, asked.now_wall_s),
+                                     core::next_told_stop_s(snapshot, asked.now_wall_s));
+  next_plan_s_ = std::min(next_plan_s_, ended_s + due_wall_s - asked.now_wall_s);
   changed_s_.reset();
   meters_.planned(ended_s - began_s);
   meters_.show_queue(queue);

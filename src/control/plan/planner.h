@@ -25,6 +25,7 @@
 #include "control/learn/known.h"
 #include "control/plan/actuator.h"
 #include "control/plan/planner_meters.h"
+#include "control/plan/preemption_meters.h"
 #include "control/state/planner_view.h"
 #include "control/state/settings.h"
 #include "slackline/base/pace.h"
@@ -102,6 +103,7 @@ class Planner {
   const std::function<std::optional<std::int64_t>()> term_of_;
   const Clock& clock_;
   PlannerMeters meters_;
+  PreemptionMeters preemption_meters_;
   Published<PlannerView> view_;
 
   StopAsked stop_;  // of this turn

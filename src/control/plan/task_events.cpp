@@ -1,5 +1,6 @@
 #include "control/plan/task_events.h"
 
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/model/reason.h"
 
@@ -72,11 +73,34 @@ struct EventWriter {
     return EventText{false, reason::kReleased,
                      "its pods are nominated, and kube-scheduler may bind them"};
   }
+  std::optional<EventText> operator()(const TellOfStop& kind) const {
+    if (!kind.of) return std::nullopt;
+    return EventText{true, reason::kPreemptionPlanned,
+                     format("it is stopped at {} so that {} can start; save a checkpoint before",
+                            format_rfc3339(kind.notice->at_s), kind.notice->asker.str())};
+  }
+  std::optional<EventText> operator()(const TakeBackStop& kind) const {
+    if (kind.asker.name.empty())
+      return EventText{true, reason::kPlanDisbelieved,
+                       "the annotations slackline.dev/preempt-at and slackline.dev/preempt-for "
+                       "were removed: Slackline did not write them for this pod"};
+    if (!kind.of) return std::nullopt;
+    return EventText{false, reason::kPreemptionPlanned,
+                     format("taken back: it is not stopped for {}", kind.asker.str())};
+  }
   std::optional<EventText> operator()(const OpenJob&) const { return std::nullopt; }
   std::optional<EventText> operator()(const Nominate&) const { return std::nullopt; }
   std::optional<EventText> operator()(const ClearNomination&) const { return std::nullopt; }
   std::optional<EventText> operator()(const NarrowPod&) const { return std::nullopt; }
 };
+
+// The task that a write to one of its pods is about; nullopt: the pod itself.
+std::optional<OwnerRef> task_of(const OwnWrite& write) {
+  if (const auto* lift = write.as<LiftGate>()) return lift->releases;
+  if (const auto* tell = write.as<TellOfStop>()) return tell->of;
+  const auto* taken_back = write.as<TakeBackStop>();
+  return taken_back != nullptr && !taken_back->asker.name.empty() ? taken_back->of : std::nullopt;
+}
 
 }  // namespace
 
@@ -89,10 +113,10 @@ std::optional<TaskEvent> event_of(const OwnWrite& write) {
   event.kind = write.of_job() ? "Job" : "Pod";
   event.object = write.target.key;
   event.uid = write.target.uid;
-  if (const auto* lift = write.as<LiftGate>(); lift != nullptr && lift->releases) {
-    event.kind = lift->releases->kind;
-    event.object.name = lift->releases->name;
-    event.uid = lift->releases->uid;
+  if (const auto task = task_of(write)) {
+    event.kind = task->kind;
+    event.object.name = task->name;
+    event.uid = task->uid;
   }
   event.reason = text->reason;
   event.message = text->message;

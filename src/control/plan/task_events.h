@@ -4,6 +4,7 @@
 //   Released   Normal    the last gate of a task of which nothing was bound is lifted
 //   Deviated   Warning   the plan was moved to other nodes
 //   Preempted  Warning   it was stopped for another task
+//   PreemptionPlanned  Warning  when and for whom it will be stopped; Normal: it is not after all
 //   Rescheduled  Warning  it was stopped because others have ended pods of it
 //   NodesLost, NotBound, PodsRejected ...   Warning   why it went back into the queue
 #pragma once

@@ -9,6 +9,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/reason.h"
@@ -34,7 +35,11 @@ auto key_of(const QueueRow& row) {
 class RowMaker {
  public:
   RowMaker(const QueueSight& sight, const PlannerView& planner, const core::ForecastBook& book)
-      : sight_(sight), queue_(sight.queue), planner_(planner), book_(book) {}
+      : sight_(sight),
+        queue_(sight.queue),
+        planner_(planner),
+        book_(book),
+        room_waits_(*sight.snapshot, sight.queue, sight.now_s) {}
 
   std::vector<QueueRow> make() {
     std::vector<QueueRow> rows;
@@ -77,6 +82,7 @@ class RowMaker {
       describe_wish(task, row);
       row.reason = reason_of(index);
     }
+    if (const core::RoomWait* wait = room_waits_.of(index)) describe_room(*wait, row);
     row.blocked = never_starts(row.reason);
     if (task.job && task.job->preemptions) {
       row.preemptions = task.job->preemptions->count;
@@ -89,6 +95,14 @@ class RowMaker {
     if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;
     return row;
+  }
+
+  static void describe_room(const core::RoomWait& wait, QueueRow& row) {
+    row.reason = reason::kWaitingForPreempted;
+    for (const ObjectKey& task : wait.tasks)
+      row.waits_for.push_back(task.str());
+    row.room_since_s = wait.since_s;
+    row.room_by_s = wait.until_s;
   }
 
   // Until somebody changes the task, the cluster or what it depends on.
@@ -200,6 +214,7 @@ class RowMaker {
   const core::Queue& queue_;
   const PlannerView& planner_;
   const core::ForecastBook& book_;
+  const core::RoomWaits room_waits_;
   std::map<const core::EligibleNodes*, bool> barred_;
 };
 

@@ -159,6 +159,17 @@ double started_s(const QueueTask& task, double now_s) {
 
 }  // namespace
 
+bool is_asker(const StopNotice& notice, const QueueTask& task) {
+  return notice.asker == task.key && notice.asker_uid == task.uid;
+}
+
+std::optional<StopNotice> notice_of(const std::vector<PodPtr>& pods) {
+  std::optional<StopNotice> latest;
+  for (const PodPtr& pod : pods)
+    if (pod->notice && (!latest || latest->at_s < pod->notice->at_s)) latest = *pod->notice;
+  return latest;
+}
+
 class QueueMaker {
  public:
   QueueMaker(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus)
@@ -248,6 +259,7 @@ class QueueMaker {
       described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(kNever);
       if (task.plan) described.last_checkpoint_s = task.intent->last_checkpoint_s;
       described.preemptible = may_be_stopped(task);
+      if (task.plan) describe_notice(task, described);
       described.queue = number_of(queue_of(*task.intent, task.key.ns));
       described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);
       if (const double startup_s = startup_of(*described.menu); startup_s > 0)
@@ -263,6 +275,15 @@ class QueueMaker {
     for (const OtherRun& run : other_runs_)
       tasks.push_back(described_run(run, static_cast<std::int64_t>(tasks.size())));
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
+  }
+
+  void describe_notice(QueueTask& task, PlanTask& described) const {
+    described.notice_s = task.notice_s = rules_of(task).notice_s;
+    const auto told = notice_of(task.bound);
+    if (!told) return;
+    described.notice_s = std::max(0.0, told->at_s - options_.now_wall_s);
+    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t)
+      if (!queue_.tasks_[t].plan && is_asker(*told, queue_.tasks_[t])) described.promised_to = t;
   }
 
   QueueNumber number_of(const std::string& queue) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "notices.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/ending_pods.h"
@@ -64,8 +65,15 @@ class StartWriter {
     const Choice& choice = queue_.state().choice(index, run.choice);
     const QuotaDemand demand = demand_of(task, choice.shape);
     if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return stopped.empty();
-    if (!stop_all(stopped, task)) return false;
+    if (!disruptions_allow(stopped)) return false;
     quotas_.charge(task.key.ns, demand.pod, demand.pods);
+    if (!told_in_time(queue_, tasks_of(stopped), task, now_wall_s_, writes)) {
+      for (const Effect* effect : stopped)
+        keep_room_of(queue_.task(effect->task));
+      return true;
+    }
+    for (const Effect* effect : stopped)
+      stop(*effect, task);
     const auto is_certain = [&](PoolNode node) {
       return !uncertain_.contains(queue_.pools()[choice.pool].nodes[node]);
     };
@@ -76,7 +84,7 @@ class StartWriter {
   std::vector<OwnWrite> writes;
 
  private:
-  bool stop_all(const std::vector<const Effect*>& stopped, const QueueTask& asker) {
+  bool disruptions_allow(const std::vector<const Effect*>& stopped) {
     Disruptions disruptions = disruptions_;
     for (const Effect* effect : stopped) {
       const QueueTask& task = queue_.task(effect->task);
@@ -84,9 +92,20 @@ class StartWriter {
       disruptions.add(task.bound);
     }
     disruptions_ = std::move(disruptions);
-    for (const Effect* effect : stopped)
-      stop(*effect, asker);
     return true;
+  }
+
+  static std::vector<TaskIndex> tasks_of(const std::vector<const Effect*>& stopped) {
+    std::vector<TaskIndex> tasks;
+    for (const Effect* effect : stopped)
+      tasks.push_back(effect->task);
+    return tasks;
+  }
+
+  // Of a task that was told of its stop: nobody but the asker starts there.
+  void keep_room_of(const QueueTask& task) {
+    for (const PodPtr& pod : task.bound)
+      if (const auto node = snapshot_.find_node(pod->node.str())) uncertain_.insert(*node);
   }
 
   void stop(const Effect& effect, const QueueTask& asker) {
@@ -225,7 +244,8 @@ class StartWriter {
   QuotaBook quotas_;
   const std::vector<PodPtr> ending_;
   Disruptions disruptions_;
-  std::set<NodeIndex> uncertain_;  // whose room is made by an earlier stop that may still fail
+  // Whose room is made by an earlier stop that may still fail, or by one that was only told.
+  std::set<NodeIndex> uncertain_;
   std::map<NodeIndex, std::vector<Uid>> cleared_;  // Jobs that this plan stops, by node
 };
 
@@ -245,6 +265,11 @@ std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
     writer.writes.push_back(job_write(*job, OpenJob{}));
   for (const PodPtr& pod : queue.to_let_go())
     writer.writes.push_back(pod_write(*pod, LiftGate{}));
+  std::set<Uid> ended;
+  for (const Effect& effect : plan.effects)
+    if (effect.ended) ended.insert(queue.task(effect.task).uid);
+  for (OwnWrite& write : take_back_stops(snapshot, ended))
+    writer.writes.push_back(std::move(write));
   std::vector<const Effect*> stopped;  // for the next start
   for (const Effect& effect : plan.effects) {
     if (effect.ended) stopped.push_back(&effect);

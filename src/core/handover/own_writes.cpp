@@ -86,6 +86,16 @@ void apply(const LiftGate& /*lift*/, Pod& pod) {
   pod.gated = pod.foreign_gate;
 }
 
+void apply(const TellOfStop& tell, Pod& pod) {
+  pod.notice = tell.notice;
+  pod.notice_doubted = false;
+}
+
+void apply(const TakeBackStop& /*take_back*/, Pod& pod) {
+  pod.notice = nullptr;
+  pod.notice_doubted = false;
+}
+
 void apply(const PodChange& change, Pod& pod) {
   std::visit([&](const auto& kind) { apply(kind, pod); }, change);
 }
@@ -119,7 +129,27 @@ void apply_in(std::vector<GivenUp<T>>& list, const Target& target, const Change&
   }
 }
 
-// The resourceVersion of the very object; nullptr where it is gone, bound or replaced.
+// The place of the bound pod on its node; nullptr where it is gone. O(pods of the node).
+const PodPtr* bound_pod(const NodeState& state, const Target& target) {
+  const auto at = std::find_if(state.pods.begin(), state.pods.end(),
+                               [&](const PodPtr& pod) { return pod->uid == target.uid; });
+  return at == state.pods.end() ? nullptr : &*at;
+}
+
+void apply_to_bound(ClusterSnapshot& after, const Target& target, const PodChange& change) {
+  const auto index = after.find_node(target.node.str());
+  if (!index || bound_pod(after.node(*index), target) == nullptr) return;
+  auto state = std::make_shared<NodeState>(after.node(*index));
+  for (PodPtr& pod : state->pods) {
+    if (pod->uid != target.uid) continue;
+    auto changed = std::make_shared<Pod>(*pod);
+    apply(change, *changed);
+    pod = std::move(changed);
+  }
+  after.nodes[*index] = std::move(state);
+}
+
+// The resourceVersion of the very object; nullptr where it is gone, bound since, or replaced.
 template <class List>
 const std::string* version_in(const List& list, const Target& target) {
   const auto at = place_of(list, target.key);
@@ -127,6 +157,11 @@ const std::string* version_in(const List& list, const Target& target) {
 }
 
 const std::string* version_of(const ClusterSnapshot& snapshot, const OwnWrite& write) {
+  if (!write.target.node.empty()) {
+    const auto index = snapshot.find_node(write.target.node.str());
+    const PodPtr* pod = index ? bound_pod(snapshot.node(*index), write.target) : nullptr;
+    return pod == nullptr ? nullptr : &(*pod)->resource_version;
+  }
   return write.of_job() ? version_in(snapshot.jobs, write.target)
                         : version_in(snapshot.unbound, write.target);
 }
@@ -140,6 +175,10 @@ ClusterSnapshot with_writes(const ClusterSnapshot& snapshot, const std::vector<O
       apply_in(after.jobs, write.target, *of_job);
       apply_in(after.given_up_jobs, write.target, *of_job);
     } else if (const auto* of_pod = std::get_if<PodChange>(&write.change)) {
+      if (!write.target.node.empty()) {
+        apply_to_bound(after, write.target, *of_pod);
+        continue;
+      }
       apply_in(after.unbound, write.target, *of_pod);
       apply_in(after.given_up_pods, write.target, *of_pod);
     }

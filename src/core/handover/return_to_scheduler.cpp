@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "notices.h"
 #include "slackline/base/duration.h"
 #include "slackline/core/planning/gpu_types.h"
 
@@ -72,6 +73,8 @@ std::vector<OwnWrite> return_to_scheduler(const ClusterSnapshot& snapshot) {
   std::vector<OwnWrite> writes;
   let_jobs_go(snapshot, snapshot.jobs, writes);
   let_pods_go(snapshot.unbound, writes);
+  for (OwnWrite& write : take_back_stops(snapshot, {}))
+    writes.push_back(std::move(write));
   for (OwnWrite& write : return_given_up(snapshot, kNever))
     writes.push_back(std::move(write));
   return writes;

@@ -249,6 +249,26 @@ PatchBody patch_of(const Target& target, const LiftGate& /*lift*/, Mac /*mac*/) 
   return {kJsonPatch, "", out.take()};
 }
 
+PatchBody patch_of(const Target& target, const TellOfStop& tell, Mac mac) {
+  JsonWriter out;
+  begin_pod_patch(out, target).key("annotations").begin_object();
+  out.field(contract::kPreemptAt, format_rfc3339(tell.notice->at_s));
+  const std::string text = encode_notice(*tell.notice);
+  out.key(contract::kPreemptFor);
+  out.string(mac == nullptr ? text : seal_notice(*mac, {target.key, target.uid}, text));
+  out.end_object().end_object().end_object();
+  return {kMergePatch, "", out.take()};
+}
+
+PatchBody patch_of(const Target& target, const TakeBackStop& /*take_back*/, Mac /*mac*/) {
+  JsonWriter out;
+  begin_pod_patch(out, target).key("annotations").begin_object();
+  out.key(contract::kPreemptAt).null();
+  out.key(contract::kPreemptFor).null();
+  out.end_object().end_object().end_object();
+  return {kMergePatch, "", out.take()};
+}
+
 void write_nodes(JsonWriter& out, const std::vector<NodeName>& nodes) {
   out.key("nodes").begin_array();
   for (const NodeName& node : nodes)
@@ -349,6 +369,29 @@ Result<PreemptionNote> read_preemptions(std::string_view annotation) {
   if (!possible)
     return fail(ErrorCode::kInvalidArgument, "not what Slackline notes of a preemption");
   return note;
+}
+
+std::string encode_notice(const StopNotice& notice) {
+  JsonWriter out;
+  out.begin_object().field("at", format_rfc3339(notice.at_s));
+  out.field("namespace", notice.asker.ns).field("name", notice.asker.name);
+  out.field("uid", notice.asker_uid.str()).end_object();
+  return out.take();
+}
+
+Result<StopNotice> read_notice(std::string_view annotation) {
+  StopNotice notice;
+  SealedText sealed = split_seal(annotation);
+  notice.text = std::move(sealed.text);
+  notice.code = std::move(sealed.code);
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(notice.text));
+  notice.at_s = read_time_s(root["at"]);
+  notice.asker = {std::string(root["namespace"].text()), std::string(root["name"].text())};
+  notice.asker_uid = Uid(std::string(root["uid"].text()));
+  if (notice.at_s <= 0 || notice.asker.name.empty())
+    return fail(ErrorCode::kInvalidArgument, "not what Slackline tells of a stop");
+  return notice;
 }
 
 Result<std::string> decode_written_version(std::string_view json) {

@@ -22,7 +22,7 @@ struct PatchBody {
   std::string body;
 };
 
-// `mac` signs plans and preemptions (wire/kube/sealed_text.h); null: they are not signed.
+// `mac` signs plans, preemptions and notices (wire/kube/sealed_text.h); null: they are not signed.
 PatchBody encode_own_write(const OwnWrite& write, const MessageAuthenticator* mac = nullptr);
 
 // The `plan` annotation, as read_plan() reads it.
@@ -36,6 +36,10 @@ Result<OriginalShape> read_original(std::string_view text);
 // (wire/kube/sealed_text.h).
 std::string encode_preemptions(const PreemptionNote& note);
 Result<PreemptionNote> read_preemptions(std::string_view annotation);
+
+// The annotation `preempt-for`: {"at","namespace","name","uid"}, and a code.
+std::string encode_notice(const StopNotice& notice);
+Result<StopNotice> read_notice(std::string_view annotation);
 
 // metadata.resourceVersion of the object that a write was answered with.
 Result<std::string> decode_written_version(std::string_view json);

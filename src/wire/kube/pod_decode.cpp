@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "slackline/base/duration.h"
 #include "wire/kube/admitted_codec.h"
 #include "wire/kube/annotations.h"
 #include "wire/kube/kube_common.h"
@@ -146,6 +147,16 @@ std::shared_ptr<const PreemptionNote> preemptions_of(JsonView annotations) {
   return note ? std::make_shared<const PreemptionNote>(*std::move(note)) : nullptr;
 }
 
+// What counts is `preempt-for`; `preempt-at` is the same time for containers.
+void read_notice_of(JsonView annotations, Pod& pod) {
+  const std::string_view at = annotations[contract::kPreemptAt].text();
+  const std::string_view text = annotations[contract::kPreemptFor].text();
+  if (at.empty() && text.empty()) return;
+  auto notice = read_notice(text);
+  pod.notice_doubted = !notice || format_rfc3339(notice->at_s) != at;
+  if (!pod.notice_doubted) pod.notice = std::make_shared<const StopNotice>(*std::move(notice));
+}
+
 std::shared_ptr<const ProgressNote> progress_of(JsonView annotations) {
   const std::string_view text = annotations[contract::kProgress].text();
   if (text.empty()) return nullptr;
@@ -183,6 +194,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.intent = intent_of(metadata);
   pod.plan = plan_of(metadata["annotations"]);
   pod.admitted = admitted_of(metadata["annotations"]);
+  read_notice_of(metadata["annotations"], pod);
   // Most pods of a cluster need no GPU: only their amounts matter, so only those are kept. An
   // unreadable pod might need one.
   if (pod.requests.wants_gpus() || !pod.problems.empty()) {

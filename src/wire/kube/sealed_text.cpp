@@ -12,6 +12,7 @@ constexpr std::size_t kCodeSize = 44;  // base64 of 32 bytes
 // What a code is over besides the text: one kind of note is never taken for another.
 constexpr std::string_view kPlan = "plan";
 constexpr std::string_view kPreemptions = "preemptions";
+constexpr std::string_view kNotice = "preempt-for";
 
 std::string seal(const MessageAuthenticator& mac, std::string_view kind, const PlanCarrier& carrier,
                  std::string_view text) {
@@ -60,6 +61,16 @@ std::string seal_preemptions(const MessageAuthenticator& mac, const PlanCarrier&
 bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier,
              const PreemptionNote& note) {
   return is_sealed(mac, kPreemptions, carrier, note);
+}
+
+std::string seal_notice(const MessageAuthenticator& mac, const PlanCarrier& carrier,
+                        std::string_view text) {
+  return seal(mac, kNotice, carrier, text);
+}
+
+bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier,
+             const StopNotice& notice) {
+  return is_sealed(mac, kNotice, carrier, notice);
 }
 
 }  // namespace slackline::wire

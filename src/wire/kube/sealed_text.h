@@ -36,5 +36,9 @@ std::string seal_preemptions(const MessageAuthenticator& mac, const PlanCarrier&
                              std::string_view text);
 bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier,
              const PreemptionNote& note);
+// And what a pod was told of the stop of its run.
+std::string seal_notice(const MessageAuthenticator& mac, const PlanCarrier& carrier,
+                        std::string_view text);
+bool is_ours(const MessageAuthenticator& mac, const PlanCarrier& carrier, const StopNotice& notice);
 
 }  // namespace slackline::wire

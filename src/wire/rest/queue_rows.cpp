@@ -110,6 +110,15 @@ QueueColumns due() {
   return {
       C(
           "retryAfter", [](Row row) { return time_of(row.retry_s); }, "Until when it backs off"),
+      C(
+          "waitsFor", [](Row row) { return if_any(row.waits_for); },
+          "The running tasks that make room for it; absent: none does"),
+      C(
+          "roomSince", [](Row row) { return time_of(row.room_since_s); },
+          "Since when they are stopped; absent: they were told, and still run"),
+      C(
+          "roomBy", [](Row row) { return time_of(row.room_by_s); },
+          "When they are stopped, or their pods must have ended"),
       C("created", [](Row row) { return Time{row.created_s}; }),
       C("deadline", [](Row row) { return time_of(row.deadline_s); }).cell("DEADLINE"),
       C(
@@ -175,6 +184,8 @@ QueueColumns past() {
   return {
       C::only_cell(">AGE", [](Row row) { return Seconds{row.age_s}; }).wide(),
       C::only_cell("RETRIED AFTER", [](Row row) { return time_of(row.retry_s); }).wide(),
+      C::only_cell("WAITS FOR", &QueueRow::waits_for).wide(),
+      C::only_cell("ROOM BY", [](Row row) { return time_of(row.room_by_s); }).wide(),
       C(
           "preemptions", [](Row row) { return if_stopped(row, row.preemptions); },
           "How often it was stopped for another task; absent: never")

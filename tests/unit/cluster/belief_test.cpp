@@ -169,6 +169,29 @@ TEST_F(BeliefTest, PreemptionsCountWithACodeOverThisVeryJob) {
   EXPECT_TRUE(show(code_of(job.uid)));
 }
 
+// A promise that somebody wrote would keep others from stopping the run.
+TEST_F(BeliefTest, ANoticeCountsWithACodeOverThisVeryPod) {
+  cache_.upsert(a_node("n1").of("", 8).build());
+  Pod pod = a_pod("train-0").on("n1").gpus(4).build();
+  StopNotice notice{{"default", "urgent"}, Uid("u9"), 1700000000};
+  notice.text = wire::encode_notice(notice);
+  const auto seal = [&](const Uid& uid) {
+    return wire::split_seal(wire::seal_notice(mac_, {pod.key, uid}, notice.text)).code;
+  };
+  const auto show = [&](const std::string& code) {
+    notice.code = code;
+    pod.notice = std::make_shared<const StopNotice>(notice);
+    cache_.upsert(Pod(pod));
+    return cache_.publish()->find_pod(pod.key);
+  };
+  for (const std::string& code : {std::string(), seal(Uid("other"))}) {
+    EXPECT_EQ(show(code)->notice, nullptr);
+    EXPECT_TRUE(show(code)->notice_doubted) << "it is removed";
+  }
+  ASSERT_NE(show(seal(pod.uid))->notice, nullptr);
+  EXPECT_FALSE(show(seal(pod.uid))->notice_doubted);
+}
+
 TEST_F(BeliefTest, MemoryGoesWithTheObject) {
   const Job ours = released("train");
   cache_.upsert(ours);

@@ -191,19 +191,21 @@ TEST(LoadTest, TheWebhookMayKnowItsCallersAndMakeItsOwnCertificate) {
 
 TEST(LoadTest, AQueueInheritsWhatItDoesNotSay) {
   const Loaded loaded = parse(
-      "queues: [{name: vision, maxPending: 100, scaleUp: true}, {name: text, fallbackAfter: 5m}]\n"
+      "queues: [{name: vision, maxPending: 100, scaleUp: true}, {name: text, fallbackAfter: 5m}, "
+      "{name: told, preemption: {notice: 30s}}]\n"
       "queue: {maxPending: 7, fallbackAfter: 10m}\n");
   EXPECT_THAT(loaded.findings, IsEmpty());
   const QueueRulebook& queues = loaded.configuration.queues;
   EXPECT_EQ(queues.of("vision"), (QueueRules{100, 600, true}));
   EXPECT_EQ(queues.of("text"), (QueueRules{7, 300, false}));
+  EXPECT_EQ(queues.of("told"), (QueueRules{7, 600, false, 30}));
   EXPECT_EQ(queues.of("any other"), (QueueRules{7, 600, false}));
 }
 
 TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
   EXPECT_THAT(problems("queues: [{name: a, maxpending: 3}]\n"),
               ElementsAre("f:3: error: queues[0].maxpending: is not a known key; allowed here: "
-                          "name, maxPending, fallbackAfter, scaleUp"));
+                          "name, maxPending, fallbackAfter, scaleUp, preemption"));
   EXPECT_THAT(problems("queues: [{name: a}, {name: a}]\n"),
               ElementsAre(HasSubstr("queues[1].name: queue a is given twice; keep one of them")));
   EXPECT_THAT(problems("queues: [{maxPending: 3}]\n"),
@@ -214,6 +216,8 @@ TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
               ElementsAre(HasSubstr("queues[0].maxPending: is \"-1\"; it must be a whole number")));
   EXPECT_THAT(problems("queue: {fallbackAfter: soon}\n"),
               ElementsAre(HasSubstr("queue.fallbackAfter: is \"soon\"; it must be a duration")));
+  EXPECT_THAT(problems("queue: {preemption: {notice: 11m}}\n"),
+              ElementsAre(HasSubstr("queue.preemption.notice: is 11m00s; it must be at most 10m")));
   EXPECT_THAT(problems("queue: {scaleUp: maybe}\n"),
               ElementsAre(HasSubstr("queue.scaleUp: is \"maybe\"; allowed: true, false")));
 }

@@ -78,6 +78,9 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
   const std::string lifted = "Released: its pods are nominated, and kube-scheduler may bind them";
   const StopJob stop{
       std::make_shared<const PreemptionNote>(PreemptionNote{2, 0.25, 90, 0}), 80, {"ml", "urgent"}};
+  const auto told =
+      std::make_shared<const StopNotice>(StopNotice{{"ml", "urgent"}, Uid("u9"), 1700000000});
+  const OwnerRef owner{"Job", "train", Uid("u1")};
   StopJob disrupted = stop;
   disrupted.asker = {};
   disrupted.disruption = PodDisruption{DisruptionKind::kEvictionByEvictionApi, 1000};
@@ -122,6 +125,18 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
        "move ml/train-0 u2 p1-1: nominated to n1 NotBound=1", "-"},
       {on_pod(ClearNomination{}), "-", "-"},
       {on_pod(NarrowPod{}), "-", "-"},
+      {on_pod(TellOfStop{told}), "-", "-"},
+      {on_pod(TellOfStop{told, owner}), "-",
+       "Warning " + job +
+           "PreemptionPlanned: it is stopped at 2023-11-14T22:13:20Z so that ml/urgent can start; "
+           "save a checkpoint before"},
+      {on_pod(TakeBackStop{told->asker}), "-", "-"},
+      {on_pod(TakeBackStop{told->asker, owner}), "-",
+       "Normal " + job + "PreemptionPlanned: taken back: it is not stopped for ml/urgent"},
+      {on_pod(TakeBackStop{{}, owner}), "-",
+       "Warning " + pod +
+           "PlanDisbelieved: the annotations slackline.dev/preempt-at and "
+           "slackline.dev/preempt-for were removed: Slackline did not write them for this pod"},
       {on_pod(LiftGate{}), "-", "-"},
       {on_pod(LiftGate{OwnerRef{"Pod", "train-0", Uid("u2")}}), "-", "Normal " + pod + lifted},
       {on_pod(LiftGate{OwnerRef{"Job", "train", Uid("u1")}}), "-", "Normal " + job + lifted},

@@ -272,6 +272,33 @@ TEST_F(QueueQueryTest, WhomItsQueuesBudgetDeniesRoomIsTold) {
   EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kPreemptionBudgetSpent);
 }
 
+TEST_F(QueueQueryTest, WhoWaitsForRunsThatMakeRoomSeesForWhomAndUntilWhen) {
+  ClusterSnapshot snapshot = a_cluster()
+                                 .with(a_node("n1"))
+                                 .with(a_job("victim").gpus(4).managed().planned({"n1"}))
+                                 .with(test::a_pod("victim-0").of_job("victim").gpus(4).on("n1"))
+                                 .with(waiting("asks", 4, 3600))
+                                 .build();
+  const auto find = [&](const char* name) {
+    for (const QueueRow& row : ask(snapshot).rows)
+      if (row.key.name == name) return row;
+    return QueueRow{};
+  };
+  EXPECT_NE(find("asks").reason, reason::kWaitingForPreempted);
+  NodeState state = snapshot.node(0);
+  Pod told = *state.pods.front();
+  const Job& asker = *snapshot.find_job("default", "asks");
+  told.notice =
+      std::make_shared<const StopNotice>(StopNotice{asker.key, asker.uid, clock_.wall_s() + 30});
+  state.pods = {std::make_shared<const Pod>(told)};
+  snapshot.nodes = {std::make_shared<const NodeState>(state)};
+  EXPECT_EQ(find("asks").reason, reason::kWaitingForPreempted);
+  EXPECT_EQ(find("asks").waits_for, std::vector<std::string>{"default/victim"});
+  EXPECT_EQ(find("asks").room_by_s, told.notice->at_s);
+  EXPECT_EQ(find("asks").room_since_s, std::nullopt);
+  EXPECT_EQ(find("victim").reason, "");
+}
+
 TEST_F(QueueQueryTest, AmongManyRunsTheBookIsAskedToo) {
   auto cluster = a_cluster().with(a_node("n1")).with(waiting("waits", 4, 36000));
   for (std::size_t i = 0; i <= kMostPlayed; ++i) {

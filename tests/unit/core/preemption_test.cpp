@@ -1,7 +1,10 @@
 // Running tasks make room for others, and come back: rule 9 of docs/RELIABILITY.md, in a small
 // world.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/handover/hand_over.h"
 #include "support/hand_over_world.h"
 
@@ -153,6 +156,31 @@ TEST_F(PreemptionTest, TheRoomIsTheAskersWhileThoseWhoLeaveItEnd) {
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_EQ(bound("urgent"), 1);
   EXPECT_EQ(bound("second"), 1);
+}
+
+TEST_F(PreemptionTest, WhoWaitsForEndingPodsIsKnownWithThoseWhoMakeRoom) {
+  fill({"n1"}, 3700);
+  world_.linger("long-n1");
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  const auto wait_of = [&](const char* name) -> std::optional<RoomWait> {
+    TaskMenus menus;
+    const ClusterSnapshot now = world_.snapshot();
+    const Queue queue = make_queue(now, planner_.options(world_.now_s()), menus);
+    const RoomWaits waits(now, queue, world_.now_s());
+    for (TaskIndex task = 0; task < queue.size(); ++task)
+      if (queue.task(task).key.name == name && waits.of(task) != nullptr) return *waits.of(task);
+    return std::nullopt;
+  };
+  const auto wait = wait_of("urgent");
+  ASSERT_TRUE(wait);
+  EXPECT_EQ(wait->tasks, (std::vector<ObjectKey>{{"default", "long-n1"}}));
+  EXPECT_EQ(wait->since_s, world_.job("long-n1").preemptions->at_s);
+  EXPECT_NEAR(wait->until_s, *wait->since_s + HandOverWorld::kGrace_s, 1);
+  EXPECT_FALSE(wait_of("long-n1"));
+  world_.linger("long-n1", false);
+  world_.make_pods();
+  EXPECT_FALSE(wait_of("urgent")) << "its room has come";
 }
 
 // Two lives of one Job would write the same checkpoints.
@@ -337,6 +365,201 @@ TEST_F(PreemptionTest, NobodyIsStoppedCloseToItsEnd) {
   world_.pass(200);
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_EQ(stops(), 1) << "it is overdue: nobody knows when it ends";
+}
+
+// ---- notice ------------------------------------------------------------------------------------
+
+class NoticeTest : public PreemptionTest {
+ protected:
+  NoticeTest() {
+    rules_.defaults.notice_s = 30;
+    planner_.follow(&rules_);
+  }
+
+  std::vector<double> told() {
+    std::vector<double> times_s;
+    for (const auto& [key, pod] : world_.pods())
+      if (pod.notice) times_s.push_back(pod.notice->at_s);
+    return times_s;
+  }
+  std::int64_t count(const std::string& word) {
+    const auto words = written();
+    return std::count(words.begin(), words.end(), word);
+  }
+
+  QueueRulebook rules_;
+};
+
+TEST_F(NoticeTest, ARunIsToldAndStoppedOnceItsTimeHasCome) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  const double asked_s = world_.now_s();
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(written(), std::vector<std::string>{"tell_of_stop"});
+  ASSERT_EQ(told().size(), 1U);
+  EXPECT_GE(told().front(), asked_s + 30);
+  EXPECT_LT(told().front(), asked_s + 31);
+  EXPECT_EQ(world_.pods().begin()->second.notice->asker.name, "urgent");
+  EXPECT_EQ(next_told_stop_s(world_.snapshot(), world_.now_s()), told().front());
+
+  world_.pass(29);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("long-n1"), 1) << "it still runs";
+  world_.pass(2);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 1);
+  EXPECT_EQ(written(),
+            (std::vector<std::string>{"tell_of_stop", "stop", "release", "nominate", "lift"}));
+}
+
+TEST_F(NoticeTest, WithoutTheAskerItIsTakenBack) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.jobs().erase(world_.job("urgent").key);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(written(), (std::vector<std::string>{"tell_of_stop", "take_back_stop"}));
+  EXPECT_TRUE(told().empty());
+  world_.pass(60);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 0);
+}
+
+TEST_F(NoticeTest, AnAskerThatFindsRoomElsewhereTakesItBack) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.add(a_node("n2").of("", 8));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 1);
+  EXPECT_EQ(bound("long-n1"), 1);
+  EXPECT_TRUE(told().empty());
+}
+
+// Another run has become the better victim.
+TEST_F(NoticeTest, TheRunThatWasToldStaysTheVictim) {
+  fill({"n1", "n2", "n3"}, 3700);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(told().size(), 1U);
+  std::string victim;
+  for (const auto& [key, pod] : world_.pods())
+    if (pod.notice) victim = pod.owner->name;
+  for (int i = 0; i < 4; ++i) {
+    world_.pass(5);
+    for (const char* node : {"n1", "n2", "n3"}) {
+      const std::string other = std::string("long-") + node;
+      if (other == victim) continue;
+      auto intent = std::make_shared<TaskIntent>(*world_.job(other).intent);
+      intent->last_checkpoint_s = world_.now_s();
+      world_.job(other).intent = intent;
+    }
+    ASSERT_TRUE(planner_.settle(world_));
+  }
+  EXPECT_EQ(count("tell_of_stop"), 1);
+  world_.pass(15);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound(victim), 0);
+  EXPECT_EQ(stops(), 1);
+  EXPECT_EQ(count("take_back_stop"), 0);
+}
+
+TEST_F(NoticeTest, NobodyElseGetsARunThatWasPromised) {
+  fill({"n1", "n2"}, 3700);
+  arrive(urgent_job("first"));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.pass(10);
+  arrive(urgent_job("second"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(told().size(), 2U);
+  EXPECT_EQ(count("tell_of_stop"), 2);
+  world_.pass(31);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("first") + bound("second"), 2);
+  EXPECT_EQ(stops(), 2);
+}
+
+// The room is the asker's: who comes later does not start on what is free of those nodes.
+TEST_F(NoticeTest, WhatElseIsFreeStartsMeanwhile) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.add(a_node("n2").of("", 4));
+  arrive(urgent_job("small", 4));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("small"), 1);
+  EXPECT_EQ(told().size(), 1U);
+}
+
+// If one of two is told, the other one is not stopped before.
+TEST_F(NoticeTest, AllWhoMakeRoomForATaskStopTogether) {
+  rules_.defaults.notice_s = 0;
+  rules_.named["asks"].notice_s = 30;
+  for (const char* node : {"n1", "n2"}) {
+    world_.add(a_node(node).of("", 8));
+    JobBuilder job = long_job(std::string("long-") + node);
+    if (node == std::string("n2")) job.intent().queue = "asks";
+    world_.add(job.created(world_.now_s()));
+    ASSERT_TRUE(planner_.settle(world_));
+  }
+  world_.pass(3700);
+  world_.performed.clear();
+  arrive(urgent_job("urgent").of(2).gang());
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(written(), (std::vector<std::string>{"tell_of_stop", "tell_of_stop"}));
+  world_.pass(31);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 2);
+}
+
+// A trainer that hears of its stop too late for the asker is not disturbed.
+TEST_F(NoticeTest, NobodyIsToldForATaskThatCannotWaitThatLong) {
+  fill({"n1"}, 3700, 60);
+  JobBuilder soon = urgent_job("soon");
+  soon.intent().qos_class.reset();
+  soon.intent().deadline_after_s = 690;
+  arrive(soon);
+  rules_.defaults.notice_s = 100;
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(count("tell_of_stop"), 0);
+  EXPECT_EQ(stops(), 0);
+  rules_.defaults.notice_s = 0;
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1);
+}
+
+TEST_F(NoticeTest, ANoticeOfAnotherClockIsWrittenAgain) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  Pod& pod = world_.pods().begin()->second;
+  StopNotice far = *pod.notice;
+  far.at_s += kDay_s;
+  pod.notice = std::make_shared<const StopNotice>(far);
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(told().size(), 1U);
+  EXPECT_LT(told().front(), world_.now_s() + 31);
+}
+
+TEST_F(NoticeTest, PlannersThatDieAfterEveryWriteTellAndStopNobodyTwice) {
+  fill({"n1", "n2"}, 3700);
+  rules_.defaults.notice_s = 0.004;  // lives take a millisecond
+  arrive(urgent_job("urgent").of(2).gang());
+  live_by_single_writes(world_, [this](std::int64_t epoch) {
+    WorldPlanner life(epoch, "default");
+    life.follow(&rules_);
+    return life;
+  });
+  world_.pass(1);
+  live_by_single_writes(world_, [this](std::int64_t epoch) {
+    WorldPlanner life(epoch + 50, "default");
+    life.follow(&rules_);
+    return life;
+  });
+  EXPECT_EQ(stops(), 2);
+  EXPECT_EQ(count("tell_of_stop"), 2);
+  EXPECT_EQ(count("take_back_stop"), 0);
+  EXPECT_EQ(bound("urgent"), 2);
 }
 
 // Every life of the planner ends after one write; what one has begun, the next completes.

@@ -125,6 +125,32 @@ TEST(OwnWriteCodec, ImpossiblePreemptionsAreRefused) {
     EXPECT_FALSE(read_preemptions(text)) << text;
 }
 
+TEST(OwnWriteCodec, WhatAPodIsToldOfItsStopIsReadAgain) {
+  const test::FakeMac mac;
+  const OwnWrite tell = on_pod(TellOfStop{
+      std::make_shared<const StopNotice>(StopNotice{{"ml", "urgent"}, Uid("u9"), 1700000000})});
+  const std::string body = encode_own_write(tell, &mac).body;
+  JsonDocument document;
+  const auto root = document.parse(body);
+  ASSERT_TRUE(root) << body;
+  EXPECT_EQ((*root)["metadata"]["uid"].text(), tell.target.uid.str());
+  const auto annotations = (*root)["metadata"]["annotations"];
+  EXPECT_EQ(annotations[contract::kPreemptAt].text(), "2023-11-14T22:13:20Z");
+  const auto read = read_notice(annotations[contract::kPreemptFor].text());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->asker.str(), "ml/urgent");
+  EXPECT_EQ(read->asker_uid, Uid("u9"));
+  EXPECT_EQ(read->at_s, 1700000000);
+  EXPECT_TRUE(is_ours(mac, {tell.target.key, tell.target.uid}, *read));
+  const Uid other("another");
+  EXPECT_FALSE(is_ours(mac, {tell.target.key, other}, *read));
+  EXPECT_NE(encode_own_write(on_pod(TakeBackStop{}))
+                .body.find(R"("slackline.dev/preempt-at":null,"slackline.dev/preempt-for":null)"),
+            std::string::npos);
+  for (const char* text : {"", "7", "{}", R"({"at":"soon","name":"x"})", R"({"name":"x"})"})
+    EXPECT_FALSE(read_notice(text)) << text;
+}
+
 TEST(OwnWriteCodec, APlanThatIsTakenBackLeavesNoAnnotation) {
   const OwnWrite write = on_pod(UnplanPod{});
   EXPECT_NE(encode_own_write(write).body.find(R"("slackline.dev/plan":null)"), std::string::npos);

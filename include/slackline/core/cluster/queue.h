@@ -24,7 +24,9 @@
 // report of progress; without any of them a stop loses the whole run. Starting again takes the
 // start-up that the task's model measured, else a minute. What earlier stops left to do
 // is in the state, and how far running Jobs say that they are (core/cluster/run_progress.h). Of
-// tasks that are equal to a policy, those that were stopped before come first.
+// tasks that are equal to a policy, those that were stopped before come first. A run whose pods
+// were told that it is stopped (handover/notices.h) is promised to the task that asked, while that
+// waits.
 //
 // The state's error is the one that the models claim for the placements on which the tasks are
 // fastest, the root mean square over all tasks; times that people state count as exact.
@@ -78,6 +80,7 @@ struct QueueTask {
   std::shared_ptr<const PlanNote> plan;       // of a task that runs
   std::optional<Hindrance> hindrance;         // set: it waits, and is not planned
   std::optional<PodDisruption> disruption{};  // of a running Job: others end pods of it
+  double notice_s = 0;                        // that its queue asks for before it is stopped
 
   // The pods in which it runs in this shape.
   std::int64_t pods_in(const Placement& shape) const {
@@ -92,6 +95,11 @@ struct QueueTask {
 inline bool may_start(const QueueTask& task) {
   return !task.job || !task.job->suspended || task.job->halted;
 }
+
+// What the pods of a run were told of its stop, the latest time; nullopt: nothing.
+std::optional<StopNotice> notice_of(const std::vector<PodPtr>& pods);
+// The run of which these pods were told is to be stopped for this task.
+bool is_asker(const StopNotice& notice, const QueueTask& task);
 
 // The nodes of a pool, in the order of the snapshot.
 struct QueuePool {

@@ -37,9 +37,15 @@ struct PlanStamp {
 // stop (OwnWrite::after). `unanswered` are the Jobs whose writes may still fail: nothing is started
 // in the room that an earlier plan's stop of theirs makes. Where disruption budgets forbid a stop,
 // what follows in the plan is left out.
+// Where a queue asks for notice (QueueRules::notice_s), the pods of such a task are told when and
+// for whom it is stopped, and it is stopped once that time has come and the plan still wants it.
+// What a plan no longer wants is taken back.
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
                                    const std::unordered_set<Uid>& unanswered, const Queue& queue,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,
                                    double now_wall_s);
+
+// When the next task that was told of its stop may be stopped; infinity: none was. O(pods).
+double next_told_stop_s(const ClusterSnapshot& snapshot, double now_wall_s);
 
 }  // namespace slackline::core

@@ -46,7 +46,10 @@ struct PlanTask {
   double checkpoint_s = 600;  // a stop loses the work done since; 0 = nothing
   // Of the present run, as it told itself; it counts before checkpoint_s.
   std::optional<double> last_checkpoint_s{};
-  bool preemptible = true;                    // may be stopped for others
+  bool preemptible = true;  // may be stopped for others
+  // How long before a stop its run must be told of it; what is left of that time once it was told.
+  double notice_s = 0;
+  std::optional<TaskIndex> promised_to{};     // it was told that it is stopped for this task
   QueueNumber queue = 0;                      // whose account pays for what it makes others lose
   std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
   // GPU types in order of preference, as pools; empty: any, by predicted speed. A pool

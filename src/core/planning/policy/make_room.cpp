@@ -20,8 +20,9 @@ constexpr double kMostAtOnce = 0.04;   // of the budget that is left
 RoomMaker::RoomMaker(Planning& planning, const SavableOptions& options, double margin)
     : planning_(planning), state_(planning.state()), options_(options), margin_(margin) {}
 
-std::optional<ChoiceIndex> RoomMaker::make(TaskIndex asker, double limit_s) {
+std::optional<ChoiceIndex> RoomMaker::make(TaskIndex asker, double limit_s, double early_s) {
   denied_ = false;
+  early_s_ = early_s;
   const auto choice = make_within_budget(asker, limit_s);
   if (denied_ && !choice) planning_.deny(asker);
   return choice;
@@ -30,16 +31,53 @@ std::optional<ChoiceIndex> RoomMaker::make(TaskIndex asker, double limit_s) {
 std::optional<ChoiceIndex> RoomMaker::make_within_budget(TaskIndex asker, double limit_s) {
   const double needed_s =
       options_.gap * std::min(limit_s, planning_.menu(asker).base_s) + options_.protect_s;
-  if (const auto choice = first_cleared(asker, limit_s, needed_s, nullptr)) return choice;
+  if (const Victims promised = told(asker, needed_s); !promised.empty())
+    if (const auto choice = first_cleared(asker, limit_s, needed_s, promised)) return choice;
+  if (const auto choice = first_cleared(asker, limit_s, needed_s, {})) return choice;
   for (const Victim& traded : trades(asker, limit_s, needed_s))
-    if (const auto choice = first_cleared(asker, limit_s, needed_s, &traded)) return choice;
+    if (const auto choice = first_cleared(asker, limit_s, needed_s, {traded})) return choice;
   return std::nullopt;
 }
 
-// The first placement that victims, with the traded one if there is one, make fit; with a budget
-// the one that costs least GPU time, what is lost included.
+// They were chosen once: that others would be better by now does not count.
+RoomMaker::Victims RoomMaker::told(TaskIndex asker, double needed_s) {
+  Victims victims;
+  for (const TaskIndex run : notices().promised) {
+    if (planning_.task(run).promised_to != asker) continue;
+    if (state_.progress(run).phase != TaskPhase::kRunning) continue;
+    if (!stoppable(run, planning_.task(asker).qos == QosClass::kUrgent)) continue;
+    const auto victim = victim_of(run);
+    if (!victim) continue;
+    victims.push_back(with_nodes(*victim));
+    victims.back().risks_deadline = !can_resume(*victim, needed_s);
+  }
+  return victims;
+}
+
+const RoomMaker::Notices& RoomMaker::notices() {
+  if (notices_) return *notices_;
+  notices_.emplace();
+  for (const TaskIndex run : state_.running()) {
+    const PlanTask& task = planning_.task(run);
+    notices_->longest_s = std::max(notices_->longest_s, task.notice_s);
+    if (task.promised_to) notices_->promised.push_back(run);
+  }
+  return *notices_;
+}
+
+// The asker can wait until the run has been told for long enough, and cannot wait longer.
+bool RoomMaker::in_time(const Victim& victim, double most_notice_s) {
+  if (notices().longest_s <= 0 && notices().promised.empty()) return true;
+  const PlanTask& task = planning_.task(victim.task);
+  return task.notice_s <= most_notice_s &&
+         (early_s_ < 0 || early_s_ < task.notice_s || task.promised_to);
+}
+
+// The first placement that victims, after those that come first whatever the order, make fit; with
+// a budget the one that costs least GPU time, what is lost included.
 std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limit_s,
-                                                    double needed_s, const Victim* traded) {
+                                                    double needed_s, const Victims& first) {
+  static const Victims kNone;
   const PlanTask& task = planning_.task(asker);
   const bool urgent = task.qos == QosClass::kUrgent;
   const std::vector<Victims>& victims = known(urgent).by_pool;
@@ -47,12 +85,15 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
   std::optional<Cleared> best;
   for (const ChoiceIndex choice : urgent ? menu.by_cer : menu.by_area) {
     const Choice& wanted = menu.all[choice];
-    if (wanted.pool >= victims.size() || planning_.lat_s(asker, wanted) > limit_s) continue;
-    if (traded != nullptr && state_.running_choice(traded->task).pool != wanted.pool) continue;
+    const Victims& among = wanted.pool < victims.size() ? victims[wanted.pool] : kNone;
+    if (first.empty() && among.empty()) continue;
+    const double lat_s = planning_.lat_s(asker, wanted);
+    if (lat_s > limit_s) continue;
+    if (!first.empty() && state_.running_choice(first.front().task).pool != wanted.pool) continue;
     if (!planning_.open(asker, wanted.pool)) continue;
-    const double run_gpu_s = wanted.gpus * planning_.lat_s(asker, wanted);
+    const double run_gpu_s = wanted.gpus * lat_s;
     if (best && run_gpu_s >= best->gpu_s) continue;
-    auto stopped = in_the_way(wanted, task.eligible.get(), victims[wanted.pool], needed_s, traded);
+    auto stopped = in_the_way(wanted, task.eligible.get(), among, needed_s, limit_s - lat_s, first);
     if (!stopped) continue;
     Cleared cleared{choice, std::move(*stopped)};
     for (const Victim* victim : cleared.stopped)
@@ -63,7 +104,7 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
   }
   if (!best || !pay(asker, best->lost_gpu_s)) return std::nullopt;
   for (const Victim* victim : best->stopped)
-    send_off(*victim, asker, traded != nullptr && victim->task == traded->task);
+    send_off(*victim, asker);
   forget_stopped(menu.all[best->choice].pool, best->stopped);
   return best->choice;
 }
@@ -92,6 +133,7 @@ const std::vector<RoomMaker::Trade>& RoomMaker::all_trades() {
         continue;
       const int gpus = state_.running_choice(victim.task).gpus;
       trades.push_back({victim, gpus * (end_s(victim.task) - planning_.now_s())});
+      trades.back().victim.risks_deadline = true;
       trades.back().victim.key = stop_loss_gpu_s(victim.task) - trades.back().held_gpu_s;
     }
   std::sort(trades.begin(), trades.end(), [&](const Trade& a, const Trade& b) {
@@ -139,16 +181,12 @@ double RoomMaker::protect_s(bool urgent) const {
 std::vector<RoomMaker::Victims> RoomMaker::gather(bool urgent) const {
   std::vector<Victims> victims;
   for (const TaskIndex task : state_.running()) {
-    if (!stoppable(task, urgent)) continue;
-    auto victim = victim_of(task);
+    if (planning_.task(task).promised_to || !stoppable(task, urgent)) continue;
+    const auto victim = victim_of(task);
     if (!victim) continue;
-    const std::vector<PoolNode>& nodes = state_.progress(task).run.nodes;
-    victim->first_node = nodes.front();
-    victim->several = nodes.size() > 1;
-    victim->gpus = state_.running_choice(task).shape.d_gpn;
     const PoolIndex pool = state_.running_choice(task).pool;
     if (pool >= victims.size()) victims.resize(pool + std::size_t{1});
-    victims[pool].push_back(*victim);
+    victims[pool].push_back(with_nodes(*victim));
   }
   for (Victims& each : victims)
     std::sort(each.begin(), each.end(), [&](const Victim& a, const Victim& b) {
@@ -156,6 +194,14 @@ std::vector<RoomMaker::Victims> RoomMaker::gather(bool urgent) const {
              std::tuple(b.group, b.key, planning_.task(b.task).id);
     });
   return victims;
+}
+
+RoomMaker::Victim RoomMaker::with_nodes(Victim victim) const {
+  const std::vector<PoolNode>& nodes = state_.progress(victim.task).run.nodes;
+  victim.first_node = nodes.front();
+  victim.several = nodes.size() > 1;
+  victim.gpus = state_.running_choice(victim.task).shape.d_gpn;
+  return victim;
 }
 
 // The one place that says which runs are protected.
@@ -255,12 +301,12 @@ void RoomMaker::visit_nodes(const Victim& victim, const Visit& visit) const {
     visit(nodes[i], victim.gpus);
 }
 
-// Victims, in order after the traded one, are given back until `wanted` fits; those of them that
+// Victims, in order after the `first` ones, are given back until `wanted` fits; those of them that
 // run on its nodes. nullopt where all are not enough.
 std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(const Choice& wanted,
                                                        const EligibleNodes* eligible,
                                                        const Victims& among, double needed_s,
-                                                       const Victim* traded) {
+                                                       double most_notice_s, const Victims& first) {
   const FreeGpus& free = state_.free();
   const int gpus = wanted.shape.d_gpn;
   const int before = free.nodes_with(wanted.pool, gpus, eligible, wanted.shape.d_node);
@@ -279,9 +325,11 @@ std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(const Choice& wanted,
     visit_nodes(victim, give);
     return before + static_cast<int>(widened_.size()) >= wanted.shape.d_node;
   };
-  bool fits = traded != nullptr && ask(*traded);
+  bool fits = false;
+  for (std::size_t i = 0; !fits && i < first.size(); ++i)
+    if (in_time(first[i], most_notice_s)) fits = ask(first[i]);
   for (std::size_t i = 0; !fits && i < among.size(); ++i) {
-    if (is_gone(among[i])) continue;
+    if (is_gone(among[i]) || !in_time(among[i], most_notice_s)) continue;
     if (can_resume(among[i], needed_s))
       fits = ask(among[i]);
     else if (!options_.trade)
@@ -357,11 +405,11 @@ void RoomMaker::forget_stopped(PoolIndex pool, const Chosen& stopped) {
   }
 }
 
-void RoomMaker::send_off(const Victim& victim, TaskIndex asker, bool risks_deadline) {
+void RoomMaker::send_off(const Victim& victim, TaskIndex asker) {
   if (victim.shrunk)
     planning_.shrink(victim.task, *victim.shrunk, asker);
   else
-    planning_.stop(victim.task, asker, risks_deadline);
+    planning_.stop(victim.task, asker, victim.risks_deadline);
 }
 
 }  // namespace slackline::core

@@ -36,6 +36,10 @@
 // that is more. A task that would exceed it is denied its room (Plan::denied_room). So that
 // a few costly stops do not use it up, a task that is not urgent takes at most a small part of what
 // is left at once; and of all placements, the one that costs least GPU time is cleared.
+//
+// A run may have to be told before it is stopped (PlanTask::notice_s): it is no victim of a task
+// that could not wait for that. One that was told is promised to the asker: for that task it is the
+// first victim, whatever the order, and for others it is none.
 #pragma once
 
 #include <array>
@@ -56,7 +60,11 @@ class RoomMaker {
 
   // The placement that fits now, after its victims were stopped; nullopt, with no run stopped, if
   // there is none. O(placements x victims).
-  std::optional<ChoiceIndex> make(TaskIndex asker, double limit_s);
+  // `early_s`: it need not make room for so long yet, but for runs that must be told that long
+  // before; negative: it must.
+  std::optional<ChoiceIndex> make(TaskIndex asker, double limit_s, double early_s = -1);
+  // The longest notice that a run must be given.
+  double longest_notice_s() { return notices().longest_s; }
 
  private:
   enum class Group { kLate, kShrinkable, kResumable };
@@ -70,6 +78,7 @@ class RoomMaker {
     PoolNode first_node = 0;
     int gpus = 0;          // on each of its nodes
     bool several = false;  // nodes
+    bool risks_deadline = false;
   };
   using Victims = std::vector<Victim>;
   using Chosen = std::vector<const Victim*>;
@@ -87,6 +96,12 @@ class RoomMaker {
     std::optional<std::vector<Trade>> trades;  // in their order; made at their first use
   };
 
+  // Of the runs at the first use.
+  struct Notices {
+    double longest_s = 0;
+    std::vector<TaskIndex> promised{};
+  };
+
   struct Cleared {
     ChoiceIndex choice = 0;
     Chosen stopped{};
@@ -96,7 +111,10 @@ class RoomMaker {
 
   std::optional<ChoiceIndex> make_within_budget(TaskIndex asker, double limit_s);
   std::optional<ChoiceIndex> first_cleared(TaskIndex asker, double limit_s, double needed_s,
-                                           const Victim* traded);
+                                           const Victims& first);
+  Victims told(TaskIndex asker, double needed_s);
+  const Notices& notices();
+  bool in_time(const Victim& victim, double most_notice_s);
   Victims trades(TaskIndex asker, double limit_s, double needed_s);
   const std::vector<Trade>& all_trades();
   Known& known(bool urgent);
@@ -107,6 +125,7 @@ class RoomMaker {
   double protect_s(bool urgent) const;
   bool stoppable(TaskIndex index, bool urgent) const;
   std::optional<Victim> victim_of(TaskIndex index) const;
+  Victim with_nodes(Victim victim) const;
   std::optional<ChoiceIndex> smaller_choice(TaskIndex index, double left) const;
   bool savable_after_stop(TaskIndex index) const;
   double slack_if_restarted_s(TaskIndex index, const Choice& choice, double left) const;
@@ -116,7 +135,8 @@ class RoomMaker {
   double stop_loss_gpu_s(TaskIndex index) const;
   bool can_resume(const Victim& victim, double needed_s) const;
   std::optional<Chosen> in_the_way(const Choice& wanted, const EligibleNodes* eligible,
-                                   const Victims& among, double needed_s, const Victim* traded);
+                                   const Victims& among, double needed_s, double most_notice_s,
+                                   const Victims& first);
   std::optional<Chosen> standing_on(const Choice& wanted, const EligibleNodes* eligible, int before,
                                     const Chosen& off) const;
   bool near_end(TaskIndex index, bool urgent) const;
@@ -125,7 +145,7 @@ class RoomMaker {
   template <class Visit>
   void visit_nodes(const Victim& victim, const Visit& visit) const;
   void forget_stopped(PoolIndex pool, const Chosen& stopped);
-  void send_off(const Victim& victim, TaskIndex asker, bool risks_deadline);
+  void send_off(const Victim& victim, TaskIndex asker);
 
   Planning& planning_;
   const PlanState& state_;
@@ -137,6 +157,8 @@ class RoomMaker {
   std::vector<PoolNode> widened_;              // nodes that got enough GPUs; of one call
   std::optional<std::vector<double>> budgets_left_gpu_s_;  // by queue
   bool denied_ = false;                                    // the asker's budget forbade a placement
+  double early_s_ = -1;                                    // of make()
+  std::optional<Notices> notices_;
 };
 
 }  // namespace slackline::core

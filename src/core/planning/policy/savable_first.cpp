@@ -172,7 +172,7 @@ class SavableFirst {
       // Promoted tasks come up twice.
       if (planning_.state().progress(entry.task).phase != TaskPhase::kWaiting) continue;
       auto choice = cheapest_fit(entry, tier);
-      if (!choice && may_make_room(entry, tier)) choice = room_.make(entry.task, entry.limit_s);
+      if (!choice) choice = make_room(entry, tier);
       if (!choice) continue;
       if (tier == Tier::kPromoted) quota_ -= planning_.menu(entry.task).all[*choice].gpus;
       planning_.start(entry.task, *choice, tier == Tier::kPromoted);
@@ -181,10 +181,13 @@ class SavableFirst {
     }
   }
 
-  bool may_make_room(const Queued& entry, Tier tier) const {
-    if (!options_.preempts()) return false;
-    return tier == Tier::kUrgent ||
-           (tier == Tier::kSavable && slack_s(entry) < options_.patience_s);
+  std::optional<ChoiceIndex> make_room(const Queued& entry, Tier tier) {
+    if (!options_.preempts()) return std::nullopt;
+    if (tier == Tier::kUrgent) return room_.make(entry.task, entry.limit_s);
+    if (tier != Tier::kSavable) return std::nullopt;
+    const double early_s = slack_s(entry) - options_.patience_s;
+    if (early_s >= 0 && early_s >= room_.longest_notice_s()) return std::nullopt;
+    return room_.make(entry.task, entry.limit_s, early_s);
   }
 
   // GPUs that stay free for tasks that may still come.
