@@ -29,7 +29,7 @@ def start_active(cluster, namespace, policy=POLICY, settings="", detached=False)
     (port,) = free_ports(1)
     cluster.apply(webhook_manifests(port))
     daemon = Daemon(
-        account, cluster.directory / "slackline", "active", detached,
+        account, cluster.directory / f"slackline-{namespace}", "active", detached,
         flags=["--listen-webhook", f"127.0.0.1:{port}", "--grace", "0"],
         settings=f'planner: {{policy: "{policy}"}}\nwebhook: {{certificate: {_CERTIFICATE}}}\n'
         + settings,

@@ -1,9 +1,8 @@
-"""The same Jobs with Slackline and with the stock scheduler alone, and what the simulator says.
+"""The same Jobs with Slackline, in several ways, and with the stock scheduler; and what the simulator says.
 
     trace = make_trace(directory)
-    stock = run_stock(cluster, trace)
-    active, daemon = run_active(cluster, trace)
-    print(*table(stock, active, trace.simulate(active.startup_s)), sep="\n")
+    runs = [run_stock(cluster, trace), run_active(cluster, trace, SAVABLE), run_active(cluster, trace, DEFAULT)]
+    print(*table(trace, runs), sep="\n")
 
 One run at a time: each has a namespace and a kube-scheduler of its own, on the same nodes.
 """
@@ -15,7 +14,8 @@ from dataclasses import dataclass
 from support.active import start_active
 from support.controlplane import stock_scheduler_config
 from support.runlog import RunLog
-from support.trace import GPUS_PER_NODE, NODES, STARTUP_S, job
+from support.trace import CHECKPOINT_S, GPUS_PER_NODE, NODES, STARTUP_S, Way, job
+from support.trainers import Trainers
 from support.watch import Watch
 
 _SCHEDULER = "kube-scheduler"
@@ -42,6 +42,7 @@ class Row:
 class Run:
     """What a run achieved. Shares are 0-1."""
 
+    way: Way | None  # of Slackline; None: the stock scheduler
     rows: list
     with_deadline: int
     met: int
@@ -50,6 +51,9 @@ class Run:
     busy_while_waiting: float  # the same, while some Job waited for GPUs
     freed_to_bound_s: list  # see freed_to_bound()
     startup_s: float  # what a Job costs besides its run time: binding, starting, ending
+    stops: int
+    stop_s: float  # from a stop to the last of its pods being gone
+    wrong: list  # what its trainers found wrong
     overcommitted: list
     logs: dict  # {Job: JobLog}
 
@@ -67,17 +71,31 @@ def run_stock(cluster, trace, say=lambda line: None):
     return run
 
 
-def run_active(cluster, trace, say=lambda line: None, detached=False):
+def run_active(cluster, trace, way, say=lambda line: None, detached=False):
     """The same Jobs with Slackline in active mode: (run, daemon), and the daemon goes on."""
-    profile = trace.profile(STARTUP_S / trace.squeeze)
-    daemon = start_active(cluster, "team", trace.policy, f"profiles: [{profile}]\n", detached)
-    return play(cluster, trace, "team", say), daemon
+    profile = trace.profile(STARTUP_S)
+    settings = f"profiles: [{profile}]\n"
+    daemon = start_active(cluster, way.namespace, way.squeezed_policy(trace.squeeze), settings, detached)
+    with Trainers(trace.tasks, daemon, way.namespace, CHECKPOINT_S / trace.squeeze) as trainers:
+        return play(cluster, trace, way.namespace, say, way, trainers), daemon
 
 
-def play(cluster, trace, namespace, say):
+def end_active(cluster, daemon):
+    """Makes room for the next way."""
+    cluster.kill(_SCHEDULER)
+    daemon.stop()
+
+
+def play(cluster, trace, namespace, say, way=None, trainers=None):
     """Submits every Job at its time, waits until all have finished, and closes the books."""
     log = RunLog(GPUS_PER_NODE)
-    with Watch(cluster, "pod", namespace, log.saw_pod) as pods:
+
+    def saw_pod(when, pod):
+        log.saw_pod(when, pod)
+        if trainers:
+            trainers.saw_pod(when, pod)
+
+    with Watch(cluster, "pod", namespace, saw_pod) as pods:
         with Watch(cluster, "job", namespace, log.saw_job) as jobs:
             began = time.time()
             told = began
@@ -87,7 +105,11 @@ def play(cluster, trace, namespace, say):
                 jobs.check()
                 now = time.time()
                 while tasks and began + tasks[0].submit_s <= now:
-                    submit(cluster, tasks.pop(0), namespace, began, log)
+                    task = tasks.pop(0)
+                    manifest = job(
+                        task, namespace, began + task.deadline_s, trace.squeeze, way is not None and way.as_written
+                    )
+                    submit(cluster, task.name, namespace, manifest, log)
                 logs = log.jobs()
                 done = sum(bool(each.finished_at) for each in logs.values())
                 if done == len(trace.tasks):
@@ -99,14 +121,13 @@ def play(cluster, trace, namespace, say):
                     raise AssertionError(f"{done} Jobs finished in {_MOST_S} s\n{unfinished(logs)}")
                 next_s = began + tasks[0].submit_s - now if tasks else 0.1
                 time.sleep(min(0.1, max(0.001, next_s)))
-    return close_books(trace, log, began)
+    return close_books(trace, log, began, way, trainers.wrong if trainers else [])
 
 
-def submit(cluster, task, namespace, began, log):
-    path = cluster.collection("job", namespace)
-    status, reply = cluster.request("POST", path, job(task, namespace, began + task.deadline_s))
-    assert status == 201, f"creating {task.name}: {status} {reply}"
-    log.submitted(task.name, time.time())
+def submit(cluster, name, namespace, manifest, log):
+    status, reply = cluster.request("POST", cluster.collection("job", namespace), manifest)
+    assert status == 201, f"creating {name}: {status} {reply}"
+    log.submitted(name, time.time())
 
 
 def progress(trace, logs, began, now):
@@ -127,21 +148,24 @@ def unfinished(logs):
     return "\n".join(f"{name}: {each}" for name, each in logs.items() if not each.finished_at)
 
 
-def close_books(trace, log, began):
+def close_books(trace, log, began, way, wrong):
     logs = log.jobs()
     rows = [_row(task, logs[task.name], began) for task in trace.tasks]
     makespan_s = max(row.finish_s for row in rows)
     pods = [pod for pod in log.pods() if pod.bound_at]
     gpus = NODES * GPUS_PER_NODE
-    waits = _union([(each.submitted_at, each.bound_at) for each in logs.values()])
+    waits = _union([wait for each in logs.values() for wait in each.waits])
     waiting_s = sum(end - begin for begin, end in waits)
     busy_s = sum(pod.gpus * (pod.ended_at - pod.bound_at) for pod in pods)
     freed = freed_to_bound(logs, pods)
     beside = [
         logs[task.name].finished_at - logs[task.name].bound_at - task.run_times[row.shape]
         for task, row in zip(trace.tasks, rows)
+        if not logs[task.name].stopped_at
     ]
+    stops_s = [took_s for name, each in logs.items() for took_s in _stops_s(name, each, pods)]
     return Run(
+        way=way,
         rows=rows,
         with_deadline=sum(task.has_deadline for task in trace.tasks),
         met=sum(row.met for row in rows),
@@ -150,18 +174,32 @@ def close_books(trace, log, began):
         busy_while_waiting=_overlap_s(pods, waits) / (gpus * waiting_s) if waiting_s else 0,
         freed_to_bound_s=freed,
         startup_s=statistics.mean(beside) + (statistics.median(freed) if freed else 0),
+        stops=sum(len(each.stopped_at) for each in logs.values()),
+        stop_s=statistics.mean(stops_s) if stops_s else 0,
+        wrong=wrong,
         overcommitted=log.overcommitted,
         logs=logs,
     )
+
+
+def _stops_s(name, log, pods):
+    """Of every stop of a Job: until the last of its pods had ended."""
+    for at in log.stopped_at:
+        ended = [pod.ended_at for pod in pods if pod.job == name and pod.bound_at < at <= pod.ended_at]
+        if ended:
+            yield max(ended) - at
 
 
 def freed_to_bound(logs, pods):
     """Of every Job that waited for GPUs: from the last one freed on its nodes to its last binding.
 
     Freed before it was released, that is; a Job that was not submitted by then waited for nothing.
+    Not of Jobs that were stopped, nor of those that others made room for: these are released first.
     """
     latencies = []
     for log in logs.values():
+        if log.stopped_at:
+            continue
         decided_at = log.released_at or log.bound_at
         nodes = {pod.node for pod in log.pods}
         freed = [pod.ended_at for pod in pods if pod.node in nodes and pod.ended_at <= decided_at]
@@ -175,27 +213,15 @@ def quantile(values, share):
     return values[min(len(values) - 1, int(share * len(values)))] if values else float("nan")
 
 
-def table(stock, active, simulated):
-    """The three side by side, as lines of Markdown; the simulator's is the report of `active`."""
-
-    def measured(run):
-        return [
-            f"{run.met} of {run.with_deadline} ({100 * run.met_share:.1f} %)",
-            f"{run.makespan_s:.1f} s",
-            f"{100 * run.busy:.1f} %",
-            f"{100 * run.busy_while_waiting:.1f} %",
-            " / ".join(f"{1000 * quantile(run.freed_to_bound_s, q):.0f} ms" for q in (0.5, 0.9)),
-            _urgent_latency(run),
-        ]
-
-    predicted = [
-        f"{simulated['q_no_urgent']:.1f} %",
-        f"{3600 * simulated['makespan_h']:.1f} s",
-        f"{simulated['util']:.1f} %",
-        "-",
-        f"(start-up {1000 * active.startup_s:.0f} ms)",
-        "-",
-    ]
+def table(trace, runs):
+    """The runs side by side as lines of Markdown, each of Slackline's beside its simulation."""
+    heads, columns = [], []
+    for run in runs:
+        heads.append(run.way.name if run.way else "stock scheduler")
+        columns.append(_measured(run))
+        if run.way:
+            heads.append("simulated")
+            columns.append(_foretold(trace.simulate(run.way, run.startup_s, run.stop_s)))
     names = [
         "deadlines met",
         "all done after",
@@ -203,18 +229,42 @@ def table(stock, active, simulated):
         "GPUs busy while Jobs wait",
         "GPU freed -> next bound, p50 / p90",
         "urgent Jobs: submitted to finished",
+        "stops; until the GPUs are free",
     ]
-    lines = ["| | slackline | simulated | stock scheduler |", "|---|---|---|---|"]
-    for row in zip(names, measured(active), predicted, measured(stock)):
+    lines = [f"| | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
+    for row in zip(names, *columns):
         lines.append(f"| {' | '.join(row)} |")
     return lines
 
 
-def verdict(stock, active):
+def _measured(run):
+    return [
+        f"{run.met} of {run.with_deadline} ({100 * run.met_share:.1f} %)",
+        f"{run.makespan_s:.1f} s",
+        f"{100 * run.busy:.1f} %",
+        f"{100 * run.busy_while_waiting:.1f} %",
+        " / ".join(f"{1000 * quantile(run.freed_to_bound_s, q):.0f} ms" for q in (0.5, 0.9)),
+        _urgent_latency(run),
+        f"{run.stops}; {run.stop_s:.1f} s" if run.stops else "0",
+    ]
+
+
+def _foretold(report):
+    return [
+        f"{report['q_no_urgent']:.1f} %",
+        f"{3600 * report['makespan_h']:.1f} s",
+        f"{report['util']:.1f} %",
+        "-",
+        "-",
+        "-",
+        str(report["preemptions"]),
+    ]
+
+
+def verdict(runs):
     """The line that counts."""
-    return (
-        f"deadlines met: slackline {active.met} of {active.with_deadline}, stock {stock.met} of {stock.with_deadline}"
-    )
+    named = [(run.way.name if run.way else "stock", run) for run in runs]
+    return "deadlines met: " + ", ".join(f"{name} {run.met} of {run.with_deadline}" for name, run in named)
 
 
 def _row(task, log, began):

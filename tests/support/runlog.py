@@ -6,11 +6,11 @@ ends; the Job's own status comes a second late.
 
 import json
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from support.objects import gpus_of, name_of, node_of, phase_of
 
-_JOB_LABEL = "batch.kubernetes.io/job-name"
+JOB_LABEL = "batch.kubernetes.io/job-name"
 _OVER = ("Succeeded", "Failed")
 
 
@@ -23,6 +23,7 @@ class PodLog:
     bound_at: float = 0
     ended_at: float = 0
     succeeded: bool = False
+    leaving: bool = False  # its deletion has begun; its GPUs are taken until it has ended
 
 
 @dataclass
@@ -31,12 +32,20 @@ class JobLog:
     released_at: float = 0  # 0: never held back
     plan: dict = field(default_factory=dict)
     pods: list = field(default_factory=list)  # of its last release, not deleted unbound
+    stopped_at: list = field(default_factory=list)  # each time it made room for another one
+    past_waits: list = field(default_factory=list)  # (since, bound at) of its earlier attempts
 
     @property
     def bound_at(self):
         """All of its pods are on nodes; 0: not yet."""
         times = [pod.bound_at for pod in self.pods]
         return max(times) if times and all(times) else 0
+
+    @property
+    def waits(self):
+        """(since, bound at) of every attempt that was bound."""
+        since = self.stopped_at[-1] if self.stopped_at else self.submitted_at
+        return self.past_waits + ([(since, self.bound_at)] if self.bound_at else [])
 
     @property
     def finished_at(self):
@@ -63,13 +72,17 @@ class RunLog:
     def saw_job(self, when, job):
         with self._lock:
             log = self._jobs.setdefault(name_of(job), JobLog())
+            notes = job["metadata"].get("annotations", {})
+            if _stops(notes) > len(log.stopped_at):
+                log.past_waits = log.waits
+                log.stopped_at.append(when)
             self._wanted[name_of(job)] = job["spec"]["parallelism"]
-            plan = job["metadata"].get("annotations", {}).get("slackline.dev/plan")
+            plan = notes.get("slackline.dev/plan")
             if plan and not job["spec"].get("suspend") and json.loads(plan) != log.plan:
                 log.released_at, log.plan = when, json.loads(plan)
 
     def saw_pod(self, when, pod):
-        name = pod["metadata"].get("labels", {}).get(_JOB_LABEL)
+        name = pod["metadata"].get("labels", {}).get(JOB_LABEL)
         if not name:
             return
         with self._lock:
@@ -83,8 +96,11 @@ class RunLog:
                 self._check_room(log.node)
             if phase_of(pod) in _OVER and not log.ended_at:
                 log.ended_at, log.succeeded = when, phase_of(pod) == "Succeeded"
-            elif pod["metadata"].get("deletionTimestamp") and not log.ended_at:
-                self._deleted(log, when)
+            elif pod["metadata"].get("deletionTimestamp") and not log.ended_at and not log.leaving:
+                log.leaving = True
+                self._jobs[log.job].pods.remove(log)
+            if pod.get("gone") and log.bound_at and not log.ended_at:
+                log.ended_at = when
 
     def jobs(self):
         """{name: JobLog}; those whose pods are not all there yet are neither bound nor finished."""
@@ -98,18 +114,17 @@ class RunLog:
     def _copy(self, name, log):
         whole = len(log.pods) == self._wanted.get(name, 0)
         pods = list(log.pods) if whole else []
-        return JobLog(log.submitted_at, log.released_at, log.plan, pods)
-
-    def _deleted(self, log, when):
-        if log.bound_at:
-            log.ended_at = when
-        self._jobs[log.job].pods.remove(log)
+        return replace(log, pods=pods)
 
     def _check_room(self, node):
         there = [pod for pod in self._pods.values() if pod.node == node and not pod.ended_at]
         taken = sum(pod.gpus for pod in there)
         if taken > self._room:
             self.overcommitted.append(f"{node} has {taken} GPUs taken")
+
+
+def _stops(notes):
+    return json.loads(notes.get("slackline.dev/preemptions", '{"count": 0}'))["count"]
 
 
 def _shape_env(pod):

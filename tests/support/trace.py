@@ -17,18 +17,38 @@ from support.objects import gpu_job
 
 GPU_TYPE = "K80"
 NODES, GPUS_PER_NODE = 4, 4
-RUN_TIMES = "sim.slackline.dev/run-times"  # read by tests/controlplane/kwok.yaml
-STARTUP_S = 30  # of the shipped profile
+RUN_TIMES = "sim.slackline.dev/run-times"  # these two are read by tests/controlplane/kwok.yaml
+ITERATIONS = "sim.slackline.dev/iterations"
+STARTUP_S = 0.06  # what the planner expects of a start here; the 30 s of the shipped profile would be 0.2 s
+CHECKPOINT_S = 600
 _PROFILE = ROOT / "manifests" / "profiles" / "k80.json"
 _SHAPES = [(d, g) for d in range(1, NODES + 1) for g in range(1, GPUS_PER_NODE + 1)]
 
 
-def policy(squeeze):
-    """SavableFirst without preemption; its constants in seconds are squeezed like everything else.
+@dataclass(frozen=True)
+class Way:
+    """How Slackline plans the Jobs of a trace, live and in the simulator."""
 
-    `headroom` and `calm` go by the hour after an arrival, which no option squeezes: they are off.
-    """
-    return f"savable,headroom=0,calm=0,floor={7200 / squeeze:.4g},tick={60 / squeeze:.4g}"
+    name: str
+    policy: str
+    times: tuple = ()  # further options with their seconds (or hours), squeezed like everything else
+    as_written: bool = False  # Jobs without `placements`
+
+    @property
+    def namespace(self):
+        """Of its Jobs; its queue, too."""
+        return f"team-{self.name.replace(' ', '-')}"
+
+    def squeezed_policy(self, squeeze):
+        """`headroom` and `calm` go by the hour after an arrival, which no option squeezes: they are off."""
+        times = {"floor": 7200, "tick": 60, **dict(self.times)}
+        options = "".join(f",{name}={value / squeeze:.4g}" for name, value in times.items())
+        return f"{self.policy},headroom=0,calm=0{options}"
+
+
+DEFAULT = Way("default", "default", (("protect", 600), ("patience", 300), ("budget", 4)))
+SAVABLE = Way("savable", "savable")
+AS_WRITTEN = Way("as written", "savable", as_written=True)
 
 
 @dataclass(frozen=True)
@@ -70,10 +90,6 @@ class Trace:
     csv: pathlib.Path
     directory: pathlib.Path
 
-    @property
-    def policy(self):
-        return policy(self.squeeze)
-
     def profile(self, startup_s):
         """The shipped profile with the start-up of this cluster, in squeezed seconds: a file."""
         profile = json.loads(_PROFILE.read_text())
@@ -83,23 +99,24 @@ class Trace:
         path.write_text(json.dumps(profile))
         return path
 
-    def simulate(self, startup_s):
-        """The simulator's report on these tasks: same planner, same policy."""
+    def simulate(self, way, startup_s, stop_s=0):
+        """The simulator's report on these tasks: same planner, same policy. `stop_s`: what a stop costs besides."""
         report = self.directory / "simulated.json"
         slackline(
             "simulate", "--trace", self.csv, "--profile", self.profile(startup_s),
-            "--platform", f"{NODES}x{GPUS_PER_NODE}:{GPU_TYPE}", "--policy", self.policy,
-            "--divisible", "--report", report,
+            "--platform", f"{NODES}x{GPUS_PER_NODE}:{GPU_TYPE}", "--policy", way.squeezed_policy(self.squeeze),
+            "--fixed" if way.as_written else "--divisible",
+            "--checkpoint", CHECKPOINT_S / self.squeeze, "--restart", startup_s + stop_s, "--report", report,
         )  # fmt: skip
         return json.loads(report.read_text())
 
 
-def make_trace(directory, tasks=60, rate_per_h=20, seed=1, squeeze=160):
-    """The first `tasks` of a generated trace."""
+def make_trace(directory, tasks=60, rate_per_h=20, seed=1, mix="5:35:60", squeeze=160):
+    """The first `tasks` of a generated trace; `mix` is of urgent, prior and normal ones."""
     directory = pathlib.Path(directory)
     drawn = directory / "drawn.csv"
     slackline(
-        "simulate", "--generate", "paper000", "--rate", rate_per_h, "--seed", seed,
+        "simulate", "--generate", "paper000", "--rate", rate_per_h, "--seed", seed, "--mix", mix,
         "--hours", 2 * tasks / rate_per_h, "--profile", _PROFILE,
         "--platform", f"{NODES}x{GPUS_PER_NODE}", "--policy", "fifo", "--write-trace", drawn,
     )  # fmt: skip
@@ -115,10 +132,10 @@ def make_trace(directory, tasks=60, rate_per_h=20, seed=1, squeeze=160):
     return Trace([_task(row, speeds) for row in rows], squeeze, rate_per_h, seed, path, directory)
 
 
-def job(task, namespace, deadline_at):
-    """The task as a researcher writes it: an Indexed Job that leaves its shape open.
+def job(task, namespace, deadline_at, squeeze, as_written=False):
+    """The task as a researcher writes it: an Indexed Job that leaves its shape open, or not.
 
-    `deadline_at` is epoch seconds. The annotation RUN_TIMES tells KWOK how long its pods run.
+    `deadline_at` is epoch seconds. The annotations RUN_TIMES and ITERATIONS tell KWOK how long its pods run.
     """
     pods, gpus = task.written
     notes = {
@@ -126,16 +143,21 @@ def job(task, namespace, deadline_at):
         "batch-size": str(task.batch),
         "iterations": str(task.iterations),
         "qos-class": task.qos,
-        "placements": "auto",
-        "resize": "auto",
+        "checkpoint-interval": f"{1000 * CHECKPOINT_S / squeeze:.0f}ms",
     }
+    if not as_written:
+        notes |= {"placements": "auto", "resize": "auto"}
     if task.has_deadline:
         at = datetime.datetime.fromtimestamp(deadline_at, datetime.UTC)
         notes["deadline"] = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     times = {**task.run_times, "written": task.run_times[f"{pods}x{gpus}"]}
     run_times = {shape: f"{seconds * 1000:.0f}ms" for shape, seconds in times.items()}
     made = gpu_job(task.name, gpus, pods, namespace, notes, scheduler="gpu-scheduler")
-    made["spec"]["template"]["metadata"]["annotations"][RUN_TIMES] = json.dumps(run_times)
+    made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 0  # 30 s are 0.2 s here
+    made["spec"]["template"]["metadata"]["annotations"] |= {
+        RUN_TIMES: json.dumps(run_times),
+        ITERATIONS: str(task.iterations),
+    }
     return made
 
 

@@ -10,8 +10,8 @@ import urllib.parse
 class Watch:
     """Calls `seen(when, object)` for all objects there are and each later version, in order.
 
-    `when` is time.time() at which the event was read; deleted objects carry deletionTimestamp. The
-    callback runs on the thread of the watch and is to be quick. `fields` is a field selector. As a
+    `when` is time.time() at which the event was read. An object whose deletion has begun carries
+    deletionTimestamp; one that is gone also has "gone", which no Kubernetes object has. The callback runs on the thread of the watch and is to be quick. `fields` is a field selector. As a
     context: stops at the end.
     """
 
@@ -65,5 +65,7 @@ class Watch:
             if event["type"] == "ERROR":
                 raise ValueError(event["object"].get("message"))
             self._version = event["object"]["metadata"]["resourceVersion"]
+            if event["type"] == "DELETED":
+                event["object"]["gone"] = True
             self._seen(when, event["object"])
         self._link.close()
