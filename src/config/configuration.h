@@ -149,6 +149,7 @@ struct PlannerSettings {
   // Outside of active mode: whether Jobs and pods that active mode held back are returned to the
   // scheduler.
   bool give_back = false;
+  double slow_after_s = 600;  // that slow a run must be before it is advised to move
 
   friend bool operator==(const PlannerSettings&, const PlannerSettings&) = default;
 };

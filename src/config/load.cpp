@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20;
 constexpr std::string_view kDumpPrefix = "file:";
 constexpr double kLeastStaleAfter_s = 90;
+constexpr double kLeastSlowAfter_s = 1;
 
 void read_header(Section& root) {
   std::string api_version;
@@ -252,6 +253,10 @@ void read_rules(Section& section, QueueRules& rules) {
       preemption.problem("notice", format("is {}", format_duration(rules.notice_s)),
                          "it must be at most 10m: the task that needs the room waits for it");
   });
+  section.choice<Rescheduling>("rescheduling", rules.rescheduling,
+                               {{"off", Rescheduling::kOff},
+                                {"advise", Rescheduling::kAdvise},
+                                {"auto", Rescheduling::kAuto}});
 }
 
 // Keys that a queue leaves out are as in `queue`.
@@ -272,6 +277,10 @@ void read_planner(Section& section, PlannerSettings& planner) {
   section.text("policy", planner.policy);
   read_object_name(section, "lease", planner.lease);
   section.flag("giveBack", planner.give_back);
+  section.duration("slowAfter", planner.slow_after_s);
+  if (planner.slow_after_s < kLeastSlowAfter_s)
+    section.problem("slowAfter", format("is {}", format_duration(planner.slow_after_s)),
+                    "it must be at least 1s; reports of progress come once a minute");
 }
 
 void read_cluster(Section& section, ClusterSettings& cluster) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slackline/model/ids.h"
+#include "slackline/model/move_advice.h"
 #include "slackline/model/placement.h"
 #include "slackline/model/progress.h"
 
@@ -58,6 +59,7 @@ struct QueueRow {
   // predicted time; unset: it has not run, or its length is unknown.
   std::optional<double> progress{};
   std::shared_ptr<const ProgressNote> told{};  // null: the Job told nothing
+  std::optional<MoveAdvice> move{};            // by which it would gain
 
   // In at least half of the futures it ends after its deadline.
   bool predicted_late() const { return deadline_s && finish_s && *finish_s > *deadline_s; }

@@ -8,8 +8,8 @@
 namespace slackline {
 
 struct TaskEvent {
-  std::string kind;  // "Job" or "Pod"
-  ObjectKey object;
+  std::string kind;  // "Job", "Pod" or "Node"
+  ObjectKey object;  // of a node without a namespace
   Uid uid;
   std::string reason;  // a code of model/reason.h
   std::string message;

@@ -4,6 +4,7 @@
 #include "slackline/model/extender.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
+#include "slackline/model/move_advice.h"
 #include "slackline/model/pod.h"
 #include "slackline/model/sample.h"
 #include "slackline/model/task.h"
@@ -31,6 +32,10 @@ constexpr std::array<VerdictWords, kVerdictCount> kVerdictWords = {{
 }};
 
 }  // namespace
+
+std::string_view to_string(MoveCause cause) {
+  return cause == MoveCause::kSlow ? "slow" : "fragmented";
+}
 
 std::string_view code(Verdict verdict) {
   return kVerdictWords[static_cast<std::size_t>(verdict)].code;

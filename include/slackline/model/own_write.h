@@ -21,6 +21,7 @@
 
 #include "slackline/model/extender.h"
 #include "slackline/model/ids.h"
+#include "slackline/model/move_advice.h"
 #include "slackline/model/pod.h"
 #include "slackline/model/task_intent.h"
 
@@ -51,8 +52,7 @@ struct ReleaseJob {
   static constexpr std::string_view kWord = "release";
   std::shared_ptr<const PlanNote> plan{};
   ShapeChange shape{};
-  std::optional<double> predicted_s{};  // how long the run will take; unset: unknown
-  std::int64_t generation = 0;          // of the Job once this is written; set by job_write()
+  std::int64_t generation = 0;  // of the Job once this is written; set by job_write()
 };
 // suspend: false without a plan: its pods queue one by one, or go to kube-scheduler directly.
 struct OpenJob {
@@ -63,8 +63,8 @@ struct OpenJob {
 struct SuspendJob {
   static constexpr std::string_view kWord = "suspend";
 };
-// suspend: true of a running Job, so that another task gets its GPUs, or because others have ended
-// pods of it.
+// suspend: true of a running Job, so that another task gets its GPUs, because others have ended
+// pods of it, or so that it goes on elsewhere.
 struct StopJob {
   static constexpr std::string_view kWord = "stop";
   std::shared_ptr<const PreemptionNote> preemptions{};  // never null
@@ -73,6 +73,7 @@ struct StopJob {
   bool risks_deadline = false;                          // it would have met its deadline
   std::optional<PodDisruption> disruption{};            // set: nobody asked, and `asker` is empty
   QosClass qos = QosClass::kNormal;                     // of the Job
+  std::shared_ptr<const MoveAdvice> move{};             // not null: it goes on elsewhere
 };
 // Removes a plan that does not count; nothing else changes.
 struct ClearPlan {

@@ -176,7 +176,17 @@ struct PreemptionNote {
   };
   std::vector<Charge> charges{};  // in order of time
   std::int64_t disruptions = 0;   // those of `count` that others than Slackline have caused
-  std::string by{};               // of the last one: a DisruptionKind; empty = another task
+  std::string by{};  // of the last one: a DisruptionKind, or "Moved"; empty = another task
+  // The run that was ended because it was slow there. It is never started on these nodes again.
+  struct SlowRun {
+    std::vector<NodeName> nodes;
+    double at_s = 0;  // epoch seconds
+
+    bool on(const NodeName& node) const {
+      return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+    }
+  };
+  std::optional<SlowRun> slow{};
 
   // As it was read: the signed text, and the code. Empty: it was not read, or has none.
   std::string text{};

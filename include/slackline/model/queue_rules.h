@@ -12,11 +12,15 @@ namespace slackline {
 inline constexpr double kDefaultFallback_s = 1800;
 inline constexpr double kMostNotice_s = 600;
 
+// Whether running tasks are moved though nobody needs their GPUs (core/cluster/moves.h).
+enum class Rescheduling : std::uint8_t { kOff, kAdvise, kAuto };
+
 struct QueueRules {
   std::int64_t max_pending = 0;                  // Jobs that may wait; 0 = no limit
   double fallback_after_s = kDefaultFallback_s;  // before a less preferred GPU type is taken
   bool scale_up = false;  // tasks that no present node could ever run are left to an autoscaler
   double notice_s = 0;    // between telling the pods of a run that it is stopped, and the stop
+  Rescheduling rescheduling = Rescheduling::kAdvise;
 
   friend bool operator==(const QueueRules&, const QueueRules&) = default;
 };

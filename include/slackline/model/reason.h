@@ -38,6 +38,9 @@ inline constexpr std::string_view kReleased = "Released";
 inline constexpr std::string_view kPreemptionPlanned = "PreemptionPlanned";
 inline constexpr std::string_view kPreempted = "Preempted";
 inline constexpr std::string_view kRescheduled = "Rescheduled";
+inline constexpr std::string_view kMoveSuggested = "MoveSuggested";
+inline constexpr std::string_view kMoved = "Moved";
+inline constexpr std::string_view kNodeSlow = "NodeSlow";
 inline constexpr std::string_view kCannotComeBack = "CannotComeBack";
 inline constexpr std::string_view kDeviated = "Deviated";
 inline constexpr std::string_view kPlanDisbelieved = "PlanDisbelieved";
@@ -59,7 +62,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 34> kReasons = {{
+inline constexpr std::array<ReasonFact, 37> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -98,6 +101,12 @@ inline constexpr std::array<ReasonFact, 34> kReasons = {{
      "it was stopped so that another task can start, and waits in the queue again"},
     {reason::kRescheduled, ReasonUse::kHappened,
      "others ended pods of it, and it waits in the queue again with the work that is left"},
+    {reason::kMoveSuggested, ReasonUse::kHappened,
+     "moving running tasks would gain more than it costs"},
+    {reason::kMoved, ReasonUse::kHappened,
+     "it was stopped so that it goes on elsewhere, and waits in the queue again"},
+    {reason::kNodeSlow, ReasonUse::kHappened,
+     "three different tasks in a row were slower on the node than predicted"},
     {reason::kCannotComeBack, ReasonUse::kHappened,
      "others ended the pod, and no Job makes another one"},
     {reason::kDeviated, ReasonUse::kHappened, "it runs on other nodes than first planned"},

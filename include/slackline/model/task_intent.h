@@ -70,7 +70,8 @@ struct PlanNote {
   GpuType gpu_type;
   std::vector<NodeName> nodes;  // one entry per pod; a node that pods share is repeated
   bool promoted = false;
-  std::uint64_t value_hash = 0;  // of the annotation's text: another value is another plan
+  std::optional<double> predicted_s{};  // how long the run will take; unset: unknown
+  std::uint64_t value_hash = 0;         // of the annotation's text: another value is another plan
   // Of the Job, once it has this plan: identifies an old plan after a failover.
   std::optional<std::int64_t> generation{};
 

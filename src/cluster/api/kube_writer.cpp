@@ -130,7 +130,8 @@ class KubeWriter final : public ClusterWriter {
   Status create_event(const TaskEvent& event) {
     net::HttpRequest request;
     request.method = "POST";
-    SLACKLINE_ASSIGN(request.url, collection_path(kCoreGroup, "events", event.object.ns));
+    SLACKLINE_ASSIGN(request.url,
+                     collection_path(kCoreGroup, "events", wire::event_namespace(event)));
     request.headers = {{"Content-Type", "application/json"}};
     request.body = wire::encode_event(event);
     return send(std::move(request));
@@ -139,8 +140,9 @@ class KubeWriter final : public ClusterWriter {
   Status update_event(const TaskEvent& event) {
     net::HttpRequest request;
     request.method = "PATCH";
-    SLACKLINE_ASSIGN(request.url,
-                     object_path(kCoreGroup, "events", {event.object.ns, wire::event_name(event)}));
+    SLACKLINE_ASSIGN(
+        request.url,
+        object_path(kCoreGroup, "events", {wire::event_namespace(event), wire::event_name(event)}));
     request.headers = {{"Content-Type", "application/merge-patch+json"}};
     request.body = wire::encode_event_update(event);
     return send(std::move(request));

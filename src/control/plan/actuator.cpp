@@ -214,12 +214,12 @@ void Actuator::count(const StopJob& stop) {
       .counter("slackline_deadlines_risked_total",
                "Tasks that were stopped though they may miss their deadline for it.")
       .add(stop.risks_deadline ? 1 : 0);
-  const std::string_view why =
-      stop.disruption ? to_string(stop.disruption->kind) : reason::kPreempted;
+  const std::string_view own = stop.move ? reason::kMoved : reason::kPreempted;
+  const std::string_view why = stop.disruption ? to_string(stop.disruption->kind) : own;
   metrics_
       .counter("slackline_preemptions_total",
-               "Running Jobs that were stopped for other tasks, or after a disruption, by reason "
-               "and class.",
+               "Running Jobs that were stopped for other tasks, after a disruption, or to go on "
+               "elsewhere, by reason and class.",
                {{"reason", why}, {"class", to_string(stop.qos)}})
       .add();
 }

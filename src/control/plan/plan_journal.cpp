@@ -32,6 +32,12 @@ std::string result_of(const OwnWrite& write) {
     return format("stopped after {}: {:.0f} % of its work is left, {:.0f} GPU seconds are lost",
                   to_string(stop->disruption->kind), 100 * stop->preemptions->left,
                   stop->lost_gpu_s);
+  if (const auto* stop = write.as<StopJob>(); stop != nullptr && stop->move)
+    return format(
+        "moved ({}) for {}: {:.0f} s are gained, {:.0f} % of its work is left, {:.0f} GPU "
+        "seconds are lost",
+        to_string(stop->move->cause), stop->asker.str(), stop->move->gain_s,
+        100 * stop->preemptions->left, stop->lost_gpu_s);
   if (const auto* stop = write.as<StopJob>())
     return format("stopped for {}: {:.0f} % of its work is left, {:.0f} GPU seconds are lost",
                   stop->asker.str(), 100 * stop->preemptions->left, stop->lost_gpu_s);
@@ -62,8 +68,9 @@ std::optional<DecisionRow> row_of(const OwnWrite& write, double now_s) {
 }
 
 void PlanJournal::written(const OwnWrite& write) {
-  if (const auto* release = write.as<ReleaseJob>(); release != nullptr && release->predicted_s)
-    log_.predict(write.target.uid, *release->predicted_s);
+  if (const auto* release = write.as<ReleaseJob>();
+      release != nullptr && release->plan->predicted_s)
+    log_.predict(write.target.uid, *release->plan->predicted_s);
   if (auto row = row_of(write, clock_.wall_s())) log_.record(*std::move(row));
 }
 

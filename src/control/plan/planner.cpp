@@ -16,6 +16,7 @@ namespace slackline::control {
 namespace {
 
 constexpr double kPlanRetry_s = 0.25;  // where the actuator did not take every write
+constexpr double kMovesAgain_s = 2.0;  // while moves are advised
 constexpr double kLookAnyway_s = 1.0;  // timers of the hand-over are seconds
 
 }  // namespace
@@ -47,7 +48,8 @@ Planner::Planner(PlannerOptions options, const Published<Known>& known,
       term_of_(std::move(term)),
       clock_(clock),
       meters_(metrics),
-      preemption_meters_(metrics) {}
+      preemption_meters_(metrics),
+      mover_(metrics) {}
 
 NextTurn Planner::turn(std::optional<double> woken_s, StopAsked stop) {
   stop_ = std::move(stop);
@@ -105,6 +107,7 @@ void Planner::begin_term(std::int64_t term) {
   memory_ = {};
   denied_room_.clear();
   preemption_meters_.forget();
+  mover_.forget();
   actuator_.forget();
   changed_s_ = clock_.steady_s();
 }
@@ -117,6 +120,10 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.held_off = &held_off;
   asked.stop = stop_;
+  const Mover::Post post = [this](TaskEvent event) {
+    return actuator_.add_event(std::move(event));
+  };
+  asked.slow_nodes = &mover_.slow_nodes(snapshot, *settings, post);
   core::Queue queue = core::make_queue(snapshot, asked, menus_);
   if (queue.gave_up()) return;
   preemption_meters_.see(snapshot, queue, seen.unanswered, began_s);
@@ -141,6 +148,10 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   auto begun = core::begin_starts(snapshot, seen.unanswered, queue, plan, options_.catalog, stamp_,
                                   asked.now_wall_s);
   meters_.started(begun);
+  for (OwnWrite& move : mover_.look(snapshot, asked, queue, plan, *settings, post))
+    begun.push_back(std::move(move));
+  // What protects a run ends though nothing changes.
+  if (!mover_.advised().empty()) next_plan_s_ = std::min(next_plan_s_, ended_s + kMovesAgain_s);
   tell_of_lost_pods(snapshot);
   if (!write(std::move(begun), snapshot, changed_s))
     next_plan_s_ = std::min(next_plan_s_, ended_s + kPlanRetry_s);
@@ -184,6 +195,7 @@ void Planner::show_view() {
     for (const auto& [uid, backoff] : memory_.backoff)
       view.backoffs[uid] = {backoff.until_s, backoff.reason};
   if (term_) view.denied_room = denied_room_;
+  if (term_) view.moves = mover_.advised();
   if (view != *view_.get()) view_.set(std::move(view));
 }
 

@@ -24,6 +24,7 @@
 
 #include "control/learn/known.h"
 #include "control/plan/actuator.h"
+#include "control/plan/mover.h"
 #include "control/plan/planner_meters.h"
 #include "control/plan/preemption_meters.h"
 #include "control/state/planner_view.h"
@@ -113,6 +114,7 @@ class Planner {
   core::HandOverMemory memory_;
   std::unordered_set<Uid> denied_room_;  // by the latest plan
   core::TaskMenus menus_;
+  Mover mover_;
   std::unordered_set<Uid> told_;  // of which pods, by tell_of_lost_pods()
   Pace turn_pace_{kTurns};
   Pace plan_pace_{kPlans};

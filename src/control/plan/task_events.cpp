@@ -1,5 +1,8 @@
 #include "control/plan/task_events.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/model/reason.h"
@@ -37,6 +40,39 @@ std::optional<EventText> unplanned(const Decision& decision) {
       "object, or the plan had ended"};
 }
 
+std::string listed(const std::vector<NodeName>& nodes) {
+  std::vector<std::string> names;
+  for (const NodeName& node : nodes)
+    names.push_back(node.str());
+  return join(names, ", ");
+}
+
+// "default/train from n1 to n2"
+std::string move_text(const MovedRun& move) {
+  const std::string to = move.to.empty() ? "where a task ends" : listed(move.to);
+  return format("{} from {} to {}", move.task.str(), listed(move.from), to);
+}
+
+std::string gain_text(const MoveAdvice& advice) {
+  return format("it is expected to {} {} earlier, and {:.0f} GPU seconds are lost",
+                advice.cause == MoveCause::kSlow ? "end" : "start",
+                format_duration(std::max(1.0, std::round(advice.gain_s))), advice.lost_gpu_s);
+}
+
+std::string why_text(const MoveAdvice& advice) {
+  if (advice.cause == MoveCause::kSlow)
+    return format("it runs at {:.0f} % of the predicted speed", 100 * advice.speed);
+  return format("{} waits for whole nodes", advice.task.str());
+}
+
+std::string moved_text(const StopJob& stop) {
+  return format(
+      "{}: moved on; {}; {:.0f} % of its work is left, and it waits in the queue; stopped {} "
+      "times so far",
+      why_text(*stop.move), gain_text(*stop.move), 100 * stop.preemptions->left,
+      stop.preemptions->count);
+}
+
 struct EventWriter {
   const Decision& decision;
 
@@ -61,6 +97,7 @@ struct EventWriter {
                               "waits in the queue; stopped {} times so far",
                               to_string(kind.disruption->kind), 100 * kind.preemptions->left,
                               kind.preemptions->count)};
+    if (kind.move) return EventText{true, decision.reason, moved_text(kind)};
     return EventText{
         true, decision.reason,
         format("stopped so that {} can start: its checkpoints keep {:.0f} % of its work, "
@@ -133,6 +170,31 @@ TaskEvent loss_of(const Pod& pod) {
   event.message = format("{}: {}; put it into a Job, and Slackline brings it back",
                          pod.disruption ? to_string(pod.disruption->kind) : "DisruptionTarget",
                          find_reason(reason::kCannotComeBack)->meaning);
+  event.warning = true;
+  return event;
+}
+
+TaskEvent suggestion_of(const core::QueueTask& task, const MoveAdvice& advice) {
+  TaskEvent event;
+  event.kind = task.kind == TaskKind::kJob ? "Job" : "Pod";
+  event.object = task.key;
+  event.uid = task.uid;
+  event.reason = reason::kMoveSuggested;
+  std::vector<std::string> moves;
+  for (const MovedRun& move : advice.moves)
+    moves.push_back(move_text(move));
+  event.message = format("{}; move {}: {}", why_text(advice), join(moves, ", "), gain_text(advice));
+  return event;
+}
+
+TaskEvent slowness_of(const Node& node) {
+  TaskEvent event;
+  event.kind = "Node";
+  event.object = {"", node.name.str()};
+  event.uid = node.uid;
+  event.reason = reason::kNodeSlow;
+  event.message =
+      format("{}; Slackline prefers other nodes", find_reason(reason::kNodeSlow)->meaning);
   event.warning = true;
   return event;
 }

@@ -6,12 +6,14 @@
 //   Preempted  Warning   it was stopped for another task
 //   PreemptionPlanned  Warning  when and for whom it will be stopped; Normal: it is not after all
 //   Rescheduled  Warning  it was stopped because others have ended pods of it
+//   Moved     Warning    it was stopped so that it goes on elsewhere
 //   NodesLost, NotBound, PodsRejected ...   Warning   why it went back into the queue
 #pragma once
 
 #include <optional>
 
 #include "cluster/watch/source.h"
+#include "slackline/core/cluster/queue.h"
 #include "slackline/model/own_write.h"
 
 namespace slackline::control {
@@ -21,5 +23,11 @@ std::optional<TaskEvent> event_of(const OwnWrite& write);
 
 // CannotComeBack, of a pod without a controller that others have ended.
 TaskEvent loss_of(const Pod& pod);
+
+// MoveSuggested, on the task that would gain.
+TaskEvent suggestion_of(const core::QueueTask& task, const MoveAdvice& advice);
+
+// NodeSlow.
+TaskEvent slowness_of(const Node& node);
 
 }  // namespace slackline::control

@@ -91,6 +91,8 @@ class RowMaker {
     }
     row.progress = core::done_share(queue_, index, sight_.now_s);
     if (task.job) row.told = task.job->progress;
+    if (const auto move = planner_.moves.find(task.uid); move != planner_.moves.end())
+      row.move = move->second;
     forecast(index, row);
     if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "slackline/model/ids.h"
+#include "slackline/model/move_advice.h"
 
 namespace slackline::control {
 
@@ -22,6 +23,7 @@ struct PlannerView {
   std::unordered_map<Uid, Backoff> backoffs;  // by Job; of a leader
   // Tasks whose queue has spent what it may make others lose; of a leader.
   std::unordered_set<Uid> denied_room{};
+  std::unordered_map<Uid, MoveAdvice> moves{};  // by the Job or pod that would gain; of a leader
 
   friend bool operator==(const PlannerView&, const PlannerView&) = default;
 };

@@ -70,13 +70,29 @@ class Eligibility {
               const RoomTable& room)
       : snapshot_(snapshot), pools_(pools), room_(room) {}
 
-  const EligibleNodesPtr& of(const Pod& member) {
-    const auto [at, first] = known_.try_emplace(eligibility_key(member));
-    if (first) at->second = find(member);
-    return at->second;
+  EligibleNodesPtr of(const QueueTask& task) {
+    const auto [at, first] = known_.try_emplace(eligibility_key(*task.member));
+    if (first) at->second = find(*task.member);
+    const bool was_slow = task.job && task.job->preemptions && task.job->preemptions->slow;
+    return was_slow ? without(*task.job->preemptions->slow, at->second) : at->second;
   }
 
  private:
+  EligibleNodesPtr without(const PreemptionNote::SlowRun& slow,
+                           const EligibleNodesPtr& eligible) const {
+    auto others = std::make_shared<EligibleNodes>();
+    for (PoolIndex p = 0; p < pools_.size(); ++p) {
+      const std::vector<NodeIndex>& nodes = pools_[p].nodes;
+      NodeSet set(nodes.size());
+      for (PoolNode i = 0; i < nodes.size(); ++i)
+        if ((eligible == nullptr || eligible->contains(p, i)) &&
+            !slow.on(snapshot_.node(nodes[i]).node->name))
+          set.insert(i);
+      others->by_pool.push_back(std::move(set));
+    }
+    return others;
+  }
+
   // Null: every node.
   EligibleNodesPtr find(const Pod& member) const {
     Resources rest = member.requests;
@@ -266,7 +282,7 @@ class QueueMaker {
         described.restart_s = startup_s;
       described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
-      if (!task.plan) described.eligible = eligibility.of(*task.member);
+      if (!task.plan) described.eligible = eligibility.of(task);
       if (!task.plan && !task.hindrance && rules_of(task).scale_up &&
           !present_.could_run(task, eligibility_key(*task.member)))
         scale_up(static_cast<TaskIndex>(tasks.size()));
@@ -391,7 +407,9 @@ class QueueMaker {
       else
         runs_[t].reset();
     }
-    queue_.state_ = PlanState(*queue_.table_, FreeGpus(gpus));
+    FreeGpus free(gpus);
+    avoid_slow_nodes(free);
+    queue_.state_ = PlanState(*queue_.table_, std::move(free));
     if (options_.may_stop)
       queue_.state_.recall_accounts(past_losses(
           snapshot_, [&](const std::string& queue) { return number_of(queue); },
@@ -399,6 +417,18 @@ class QueueMaker {
     if (!queue_.tasks_.empty())
       queue_.state_.believe(
           ModelError(std::sqrt(squared_errors_ / static_cast<double>(queue_.tasks_.size()))));
+  }
+
+  void avoid_slow_nodes(FreeGpus& free) const {
+    if (options_.slow_nodes == nullptr || options_.slow_nodes->empty()) return;
+    std::vector<NodeSet> slow;
+    for (const QueuePool& pool : queue_.pools_) {
+      slow.emplace_back(pool.nodes.size());
+      for (PoolNode i = 0; i < pool.nodes.size(); ++i)
+        if (options_.slow_nodes->contains(snapshot_.node(pool.nodes[i]).node->name))
+          slow.back().insert(i);
+    }
+    free.avoid(std::move(slow));
   }
 
   // Of a run that is about to be stopped, because others took pods from it. Nobody gets what is

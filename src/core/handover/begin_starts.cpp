@@ -119,7 +119,7 @@ class StartWriter {
                  .qos = task.intent->qos_class.value_or(QosClass::kNormal)};
     stop.lost_gpu_s = wasted_gpu_s(ended, ended.observed_work_s, left, choice.gpus, now_wall_s_);
     PreemptionNote note = note_of_stop(task, left, stop.lost_gpu_s, now_wall_s_);
-    charge(note, queue_of(*asker.intent, asker.key.ns), stop.lost_gpu_s);
+    charge(note, queue_of(*asker.intent, asker.key.ns), stop.lost_gpu_s, now_wall_s_);
     for (const NodeName& name : note.nodes)
       if (const auto node = snapshot_.find_node(name.str()))
         cleared_[*node].push_back(task.job->uid);
@@ -127,14 +127,6 @@ class StartWriter {
     writes.push_back(job_write(
         *task.job, std::move(stop),
         {.verb = Verb::kSuspend, .reason = reason::kPreempted, .plan_id = task.plan->id}));
-  }
-
-  void charge(PreemptionNote& note, const std::string& queue, double gpu_s) const {
-    std::erase_if(note.charges, [&](const PreemptionNote::Charge& past) {
-      return past.at_s < now_wall_s_ - kAccountedFor_s;
-    });
-    if (note.charges.size() == kMostCharges) note.charges.erase(note.charges.begin());
-    note.charges.push_back({queue, now_wall_s_, gpu_s});
   }
 
   void start(TaskIndex index, const Run& run) {
@@ -147,6 +139,7 @@ class StartWriter {
     note.shape = choice.shape;
     note.gpu_type = pool.pool.type;
     note.promoted = run.promoted;
+    if (task.length_known) note.predicted_s = queue_.state().lat_s(index, choice);
     note.nodes = nodes_of(snapshot_, pool, run, task.pods_in(choice.shape));
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
     const std::size_t first = writes.size();
@@ -173,8 +166,6 @@ class StartWriter {
     const QueueTask& task = queue_.task(index);
     const Job& job = *task.job;
     ReleaseJob start{.plan = plan};
-    if (task.length_known)
-      start.predicted_s = queue_.state().lat_s(index, queue_.state().choice(index, run.choice));
     // A Job whose pods exist keeps its template.
     if (job.suspended && stamp_.pin_pods_by == nullptr) shape(index, run, start.shape);
     if (job.suspended && stamp_.pin_pods_by != nullptr)

@@ -109,10 +109,16 @@ std::optional<NodeName> Placer::home_for(const Pod& pod, std::vector<NodeName>& 
 std::optional<NodeName> Placer::elsewhere(const Pod& pod, const NodeName& missed, const Room& room,
                                           const PlanNote& plan) const {
   const std::string resource = primary_gpu_resource(pod.requests);
+  const Job* job = owning_job(snapshot_, pod);
+  const auto was_slow_on = [&](const NodeName& node) {
+    return job != nullptr && job->preemptions && job->preemptions->slow &&
+           job->preemptions->slow->on(node);
+  };
   std::optional<std::tuple<std::int64_t, NodeName>> best;
   for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
     const Node& node = *snapshot_.node(i).node;
-    if (node.gpu_type != plan.gpu_type || node.name == missed || !usable(room, pod, node.name))
+    if (node.gpu_type != plan.gpu_type || node.name == missed || was_slow_on(node.name) ||
+        !usable(room, pod, node.name))
       continue;
     const std::tuple candidate(room.free(i).gpu_count(resource), node.name);
     if (!best || candidate < *best) best = candidate;

@@ -94,6 +94,14 @@ PreemptionNote note_of_stop(const QueueTask& task, double left, double lost_gpu_
   return note;
 }
 
+void charge(PreemptionNote& note, const std::string& queue, double gpu_s, double now_wall_s) {
+  std::erase_if(note.charges, [&](const PreemptionNote::Charge& past) {
+    return past.at_s < now_wall_s - kAccountedFor_s;
+  });
+  if (note.charges.size() == kMostCharges) note.charges.erase(note.charges.begin());
+  note.charges.push_back({queue, now_wall_s, gpu_s});
+}
+
 std::vector<OwnWrite> stop_disrupted(const Queue& queue, double now_wall_s) {
   std::vector<OwnWrite> writes;
   for (TaskIndex index = 0; index < queue.size(); ++index)

@@ -2,6 +2,7 @@
 // (disrupted_jobs.h), each of which is suspended as a whole.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "slackline/core/cluster/queue.h"
@@ -13,6 +14,9 @@ namespace slackline::core {
 // bound pods, and `left` of its work to do. Times are epoch seconds.
 PreemptionNote note_of_stop(const QueueTask& task, double left, double lost_gpu_s,
                             double now_wall_s);
+
+// The queue pays for what this stop of the Job loses.
+void charge(PreemptionNote& note, const std::string& queue, double gpu_s, double now_wall_s);
 
 std::vector<OwnWrite> stop_disrupted(const Queue& queue, double now_wall_s);
 

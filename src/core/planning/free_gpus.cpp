@@ -82,22 +82,38 @@ std::vector<PoolNode> FreeGpus::find(PoolIndex pool, Placement shape,
                                      const EligibleNodes* eligible) const {
   std::vector<PoolNode> nodes;
   if (!fits(pool, shape, eligible)) return nodes;
+  nodes.reserve(static_cast<std::size_t>(shape.d_node));
+  const NodeSet* avoided =
+      pool < avoided_.size() && !avoided_[pool].unset() ? &avoided_[pool] : nullptr;
+  add_best_fits(pool, shape, eligible, avoided, /*take_avoided=*/false, nodes);
+  if (avoided != nullptr)
+    add_best_fits(pool, shape, eligible, avoided, /*take_avoided=*/true, nodes);
+  return nodes;
+}
+
+void FreeGpus::add_best_fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible,
+                             const NodeSet* avoided, bool take_avoided,
+                             std::vector<PoolNode>& nodes) const {
   const auto wanted = static_cast<std::size_t>(shape.d_node);
-  nodes.reserve(wanted);
   const PoolRange& range = pools_[pool];
   const Mask mask(eligible, pool);
-  for (auto free = static_cast<std::size_t>(shape.d_gpn); free + 1 < range.levels.size(); ++free) {
+  const auto side = [&](std::size_t word) {
+    if (avoided == nullptr) return kEveryNode;
+    return take_avoided ? avoided->words()[word] : ~avoided->words()[word];
+  };
+  for (auto free = static_cast<std::size_t>(shape.d_gpn);
+       nodes.size() < wanted && free + 1 < range.levels.size(); ++free) {
     if (range.levels[free].count == range.levels[free + 1].count) continue;  // no node has it
     const std::vector<std::uint64_t>& enough = range.levels[free].nodes.words();
     const std::vector<std::uint64_t>& more = range.levels[free + 1].nodes.words();
     for (std::size_t i = 0; i < enough.size(); ++i)
-      for (std::uint64_t left = enough[i] & ~more[i] & mask[i]; left != 0; left &= left - 1) {
+      for (std::uint64_t left = enough[i] & ~more[i] & mask[i] & side(i); left != 0;
+           left &= left - 1) {
         nodes.push_back(static_cast<PoolNode>(i * 64) +
                         static_cast<PoolNode>(std::countr_zero(left)));
-        if (nodes.size() == wanted) return nodes;
+        if (nodes.size() == wanted) return;
       }
   }
-  return nodes;
 }
 
 void FreeGpus::take(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus) {

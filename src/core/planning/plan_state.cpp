@@ -145,6 +145,11 @@ void PlanState::recall(TaskIndex task, int stops, double left, double over_s) {
   progress.over_s = over_s;
 }
 
+void PlanState::withhold(PoolIndex pool, const std::vector<PoolNode>& nodes) {
+  for (const PoolNode node : nodes)
+    free_.take(pool, {node}, free_.at(pool, node));
+}
+
 double PlanState::fallback_at_s(TaskIndex task, PoolIndex pool) const {
   const PlanTask& planned = (*tasks_)[task];
   const auto own = std::find(planned.preference.begin(), planned.preference.end(), pool);

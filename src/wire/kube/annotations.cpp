@@ -300,6 +300,7 @@ Result<PlanNote> read_plan(std::string_view text) {
     if (!node.text().empty()) plan.nodes.emplace_back(node.text());
   if (plan.nodes.empty()) return fail(ErrorCode::kInvalidArgument, "nodes names no node");
   plan.promoted = root["promoted"].is_true();
+  plan.predicted_s = root["predictedSeconds"].number();
   plan.generation = root["generation"].integer();
   plan.value_hash = fingerprint(text);
   SealedText sealed = split_seal(text);

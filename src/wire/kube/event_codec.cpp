@@ -11,15 +11,21 @@ std::string event_name(const TaskEvent& event) {
                 fingerprint(format("{} {}", event.uid.str(), event.reason)));
 }
 
+// The API server takes Events of Nodes, which have no namespace, in this one only.
+std::string event_namespace(const TaskEvent& event) {
+  return event.kind == "Node" ? "default" : event.object.ns;
+}
+
 std::string encode_event(const TaskEvent& event) {
   JsonWriter out;
   out.begin_object().field("apiVersion", "v1").field("kind", "Event");
   out.key("metadata").begin_object();
   out.field("name", event_name(event));
-  out.field("namespace", event.object.ns).end_object();
+  out.field("namespace", event_namespace(event)).end_object();
   out.key("involvedObject").begin_object();
   out.field("apiVersion", event.kind == "Job" ? "batch/v1" : "v1").field("kind", event.kind);
-  out.field("namespace", event.object.ns).field("name", event.object.name);
+  if (!event.object.ns.empty()) out.field("namespace", event.object.ns);
+  out.field("name", event.object.name);
   out.field("uid", event.uid.str()).end_object();
   out.field("reason", event.reason).field("message", event.message);
   out.field("type", event.warning ? "Warning" : "Normal");

@@ -10,7 +10,9 @@ namespace slackline::wire {
 // One for each object and reason: OBJECT.HASH, at most 253 characters.
 std::string event_name(const TaskEvent& event);
 
-// POST to the object's namespace.
+// Where the Event is: in the object's namespace, or in that for objects that have none.
+std::string event_namespace(const TaskEvent& event);
+// POST to that namespace.
 std::string encode_event(const TaskEvent& event);
 // PATCH (merge) of an existing Event: count, last time, message.
 std::string encode_event_update(const TaskEvent& event);

@@ -289,6 +289,7 @@ std::string encode_plan(const PlanNote& plan) {
   out.field("shape", plan.shape.str()).field("type", plan.gpu_type.str());
   write_nodes(out, plan.nodes);
   if (plan.promoted) out.field("promoted", true);
+  if (plan.predicted_s) out.field("predictedSeconds", *plan.predicted_s);
   if (plan.generation) out.field("generation", *plan.generation);
   out.end_object();
   return out.take();
@@ -338,6 +339,11 @@ std::string encode_preemptions(const PreemptionNote& note) {
   out.end_array();
   if (note.disruptions > 0) out.field("disruptions", note.disruptions);
   if (!note.by.empty()) out.field("by", note.by);
+  if (note.slow) {
+    out.key("slow").begin_object().field("at", format_rfc3339(note.slow->at_s));
+    write_nodes(out, note.slow->nodes);
+    out.end_object();
+  }
   out.end_object();
   return out.take();
 }
@@ -364,6 +370,11 @@ Result<PreemptionNote> read_preemptions(std::string_view annotation) {
   note.disruptions = std::clamp<std::int64_t>(root["disruptions"].integer().value_or(0), 0,
                                               std::max<std::int64_t>(0, note.count));
   note.by = std::string(root["by"].text());
+  if (root["slow"].present()) {
+    note.slow.emplace().at_s = read_time_s(root["slow"]["at"]);
+    for (const JsonView node : root["slow"]["nodes"].items())
+      note.slow->nodes.emplace_back(node.text());
+  }
   const bool possible = note.count > 0 && note.count <= kMaxAmount && note.left > 0 &&
                         note.left <= 1 && note.lost_gpu_s >= 0 && std::isfinite(note.lost_gpu_s);
   if (!possible)

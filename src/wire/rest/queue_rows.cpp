@@ -1,4 +1,6 @@
 // The queue.
+#include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -28,6 +30,17 @@ std::vector<std::string_view> reasons_of(ReasonUse use) {
 // Where there is no forecast, the cell says why.
 std::string predicted(Row row, const std::optional<double>& epoch_s) {
   return epoch_s ? format_rfc3339(*epoch_s) : row.forecast;
+}
+
+// "default/train to n2, 25m earlier"
+std::string move_of(Row row) {
+  if (!row.move) return "";
+  std::vector<std::string> moves;
+  for (const MovedRun& move : row.move->moves)
+    moves.push_back(
+        format("{} to {}", move.task.name, move.to.empty() ? "come" : value_text(move.to)));
+  return format("{}, {} earlier", join(moves, ", "),
+                format_duration(std::max(1.0, std::round(row.move->gain_s))));
 }
 
 std::string types_text(Row row) {
@@ -208,6 +221,10 @@ QueueColumns past() {
       C(
           "reported", [](Row row) { return row.told ? std::optional(*row.told) : std::nullopt; },
           "The last report of progress that counts; absent: none"),
+      C("move", &QueueRow::move,
+        "Running tasks that should go on elsewhere, so that this one gains; absent: none")
+          .cell("MOVE", move_of)
+          .wide(),
   };
 }
 

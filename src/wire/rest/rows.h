@@ -16,6 +16,7 @@
 #include "message/views.h"
 #include "slackline/model/decision.h"
 #include "slackline/model/finished_task.h"
+#include "slackline/model/move_advice.h"
 #include "slackline/model/progress.h"
 #include "wire/format/json_writer.h"
 #include "wire/format/text_table.h"
@@ -58,6 +59,10 @@ template <>
 const Columns<QueueRow>& columns<QueueRow>();
 template <>
 const Columns<ProgressNote>& columns<ProgressNote>();
+template <>
+const Columns<MovedRun>& columns<MovedRun>();
+template <>
+const Columns<MoveAdvice>& columns<MoveAdvice>();
 template <>
 const Columns<FinishedTask>& columns<FinishedTask>();
 template <>

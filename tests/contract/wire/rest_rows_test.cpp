@@ -202,6 +202,12 @@ QueueRow a_waiting_task() {
   row.lost_gpu_s = 812.5;
   row.told = std::make_shared<const ProgressNote>(a_report());
   row.progress = row.told->done();
+  row.move = MoveAdvice{MoveCause::kSlow,
+                        row.key,
+                        0.34,
+                        1500,
+                        360,
+                        {{row.key, {NodeName("n1")}, {NodeName("n2")}, 360}}};
   return row;
 }
 

@@ -205,7 +205,8 @@ TEST(LoadTest, AQueueInheritsWhatItDoesNotSay) {
 TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
   EXPECT_THAT(problems("queues: [{name: a, maxpending: 3}]\n"),
               ElementsAre("f:3: error: queues[0].maxpending: is not a known key; allowed here: "
-                          "name, maxPending, fallbackAfter, scaleUp, preemption"));
+                          "name, maxPending, fallbackAfter, scaleUp, preemption, "
+                          "rescheduling"));
   EXPECT_THAT(problems("queues: [{name: a}, {name: a}]\n"),
               ElementsAre(HasSubstr("queues[1].name: queue a is given twice; keep one of them")));
   EXPECT_THAT(problems("queues: [{maxPending: 3}]\n"),
@@ -220,6 +221,11 @@ TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
               ElementsAre(HasSubstr("queue.preemption.notice: is 11m00s; it must be at most 10m")));
   EXPECT_THAT(problems("queue: {scaleUp: maybe}\n"),
               ElementsAre(HasSubstr("queue.scaleUp: is \"maybe\"; allowed: true, false")));
+  EXPECT_THAT(
+      problems("queue: {rescheduling: always}\n"),
+      ElementsAre(HasSubstr("queue.rescheduling: is \"always\"; allowed: off, advise, auto")));
+  EXPECT_THAT(problems("planner: {slowAfter: 100ms}\n"),
+              ElementsAre(HasSubstr("planner.slowAfter: is ")));
 }
 
 // The parser lists its keys when it meets an unknown one; the reference must document each.

@@ -20,8 +20,10 @@ std::vector<std::string> from_defaults_to(const std::string& body) {
 
 TEST(RestartTest, WhatOrdersTheQueueIsTakenAtOnce) {
   EXPECT_THAT(from_defaults_to(
-                  "queue: {maxPending: 3, fallbackAfter: 1m, scaleUp: true}\nqueues: [{name: a}]\n"
-                  "webhook: {schedulerName: other, serviceAccount: a/b}\nplanner: {policy: fifo}\n"
+                  "queue: {maxPending: 3, fallbackAfter: 1m, scaleUp: true, rescheduling: auto}\n"
+                  "queues: [{name: a}]\n"
+                  "webhook: {schedulerName: other, serviceAccount: a/b}\nplanner: {policy: fifo, "
+                  "slowAfter: 5m}\n"
                   "scoring: {theta: 2}\nlog: {level: debug}\n"),
               IsEmpty());
 }

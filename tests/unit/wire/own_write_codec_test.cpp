@@ -88,6 +88,7 @@ TEST(OwnWriteCodec, AStopNotesWhatIsKeptAndProvesIt) {
   PreemptionNote note{2, 0.25, 1234.5, 1700000000, {NodeName("n1"), NodeName("n2")}};
   note.disruptions = 1;
   note.by = "NodeGone";
+  note.slow = PreemptionNote::SlowRun{{NodeName("n2")}, 1699980000};
   note.charges = {{"research", 1699990000, 1000}, {"ml", 1700000000, 234.5}};
   const OwnWrite stop =
       on_job(StopJob{.preemptions = std::make_shared<const PreemptionNote>(note)});
@@ -113,6 +114,9 @@ TEST(OwnWriteCodec, AStopNotesWhatIsKeptAndProvesIt) {
   EXPECT_EQ(read->charges[1].gpu_s, 234.5);
   EXPECT_EQ(read->disruptions, note.disruptions);
   EXPECT_EQ(read->by, note.by);
+  ASSERT_TRUE(read->slow);
+  EXPECT_EQ(read->slow->nodes, note.slow->nodes);
+  EXPECT_EQ(read->slow->at_s, note.slow->at_s);
   EXPECT_TRUE(is_ours(mac, {stop.target.key, stop.target.uid}, *read));
   const Uid other("u2");
   EXPECT_FALSE(is_ours(mac, {stop.target.key, other}, *read));

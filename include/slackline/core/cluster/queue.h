@@ -58,7 +58,9 @@ struct QueueOptions : Situation {
   const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none
   bool foresee = false;                               // everybody else's runs as well
   bool may_stop = false;                              // running Jobs may make room for others
-  StopAsked stop{};                                   // asked for every Job, pod and task
+  // Nodes that are taken only where there is no choice; null = none.
+  const std::unordered_set<NodeName>* slow_nodes = nullptr;
+  StopAsked stop{};  // asked for every Job, pod and task
 };
 
 // A task of the queue in the cluster (core/cluster/task_catalog.h). Its plan is carried by its Job,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "slackline/core/planning/cost.h"
@@ -48,6 +49,9 @@ class FreeGpus {
   // GPUs, by (free, index), in that order; empty if there are fewer. O(nodes / 64 x G).
   std::vector<PoolNode> find(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const;
 
+  // From now on find() takes these nodes only where the others do not suffice, and then last.
+  void avoid(std::vector<NodeSet> by_pool) { avoided_ = std::move(by_pool); }
+
   // gpus on every node listed; a node listed twice counts twice.
   void take(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus);
   void give_back(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus);
@@ -64,10 +68,15 @@ class FreeGpus {
     int most() const { return static_cast<int>(levels.size()) - 2; }  // at most kMaxGpusPerNode
   };
   void change(PoolIndex pool, PoolNode node, int by);
+  // Adds eligible nodes to those found, avoided ones or the others, until there are as many as
+  // wanted.
+  void add_best_fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible,
+                     const NodeSet* avoided, bool take_avoided, std::vector<PoolNode>& nodes) const;
 
   std::vector<PoolRange> pools_;
   std::vector<int> free_;
   std::vector<int> capacity_;
+  std::vector<NodeSet> avoided_;  // by pool; empty: none
   std::int64_t total_ = 0;
   std::int64_t idle_ = 0;
 };

@@ -151,6 +151,8 @@ class PlanState {
   void observe(TaskIndex task, double work_s) { progress_[task].run.observed_work_s = work_s; }
   // Restores what an earlier plan or planner knew about a task that has not started here.
   void recall(TaskIndex task, int stops, double left, double over_s);
+  // Of these nodes nobody gets what is free.
+  void withhold(PoolIndex pool, const std::vector<PoolNode>& nodes);
   void set_next_wake(double next_wake_s) { next_wake_s_ = next_wake_s; }
   void believe(const ModelError& error) { error_ = error; }
   // What happened before: runs that ended, and what was lost for the tasks of a queue.

@@ -35,6 +35,12 @@ struct PolicyOption {
   std::string_view description;  // with the unit
 };
 
+// What protects a run from being stopped.
+struct StopLimits {
+  double protect_s = 600;  // after its start, and before its predicted end
+  int most_stops = 3;      // of one task
+};
+
 // How a policy decides, with its options. Immutable and thread-safe.
 class PolicyRule {
  public:
@@ -44,6 +50,8 @@ class PolicyRule {
   virtual bool preempts() const = 0;
   // What a queue may make others lose; nullopt: any.
   virtual std::optional<LossBudget> budget() const = 0;
+  // nullopt: it stops nobody.
+  virtual std::optional<StopLimits> stop_limits() const = 0;
   virtual std::vector<PolicyOption> options() const = 0;
 };
 
@@ -55,6 +63,7 @@ struct Policy {
   // Whether a run that it started may be stopped again.
   bool preempts() const { return rule->preempts(); }
   std::optional<LossBudget> budget() const { return rule->budget(); }
+  std::optional<StopLimits> stop_limits() const { return rule->stop_limits(); }
   // With their values in effect; empty where the policy takes none.
   std::vector<PolicyOption> options() const { return rule->options(); }
 };

@@ -40,6 +40,7 @@ struct PolicySpec {
   O preset{};
   bool (*preempts)(const O& options) = nullptr;  // null: never
   std::optional<LossBudget> (*budget)(const O& options) = nullptr;
+  StopLimits (*limits)(const O& options) = nullptr;  // of one that preempts; null: the usual ones
 };
 
 template <class O>
@@ -51,6 +52,10 @@ class SpecifiedRule final : public PolicyRule {
   bool preempts() const override { return spec_.preempts != nullptr && spec_.preempts(options_); }
   std::optional<LossBudget> budget() const override {
     return spec_.budget != nullptr ? spec_.budget(options_) : std::nullopt;
+  }
+  std::optional<StopLimits> stop_limits() const override {
+    if (!preempts()) return std::nullopt;
+    return spec_.limits != nullptr ? spec_.limits(options_) : StopLimits{};
   }
   std::vector<PolicyOption> options() const override {
     return list_options(spec_.options, options_);

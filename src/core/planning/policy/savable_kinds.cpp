@@ -81,7 +81,8 @@ PolicyKind savable(std::string_view name, const Savable& preset) {
                            .options = kSavableOptions,
                            .preset = preset,
                            .preempts = [](const Savable& options) { return options.preempts(); },
-                           .budget = [](const Savable& options) { return options.budget(); }});
+                           .budget = [](const Savable& options) { return options.budget(); },
+                           .limits = [](const Savable& options) { return options.limits(); }});
 }
 
 Savable preempting() {

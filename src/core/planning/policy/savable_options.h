@@ -44,6 +44,7 @@ struct SavableOptions {
     if (!budget_gpu_h) return std::nullopt;
     return LossBudget{*budget_gpu_h * kHour_s, budget_share};
   }
+  StopLimits limits() const { return {.protect_s = protect_s, .most_stops = max_preempts}; }
   bool preempts() const { return preempt != Preempt::kNever; }
 };
 

@@ -1,0 +1,18 @@
+// begin_moves: the writes with which moves (core/cluster/moves.h) begin: each run is stopped as a
+// whole, with its checkpoints kept. It waits in the queue until its pods are gone, and the next
+// plan starts it elsewhere. Pure; times are epoch seconds.
+#pragma once
+
+#include <vector>
+
+#include "slackline/core/cluster/moves.h"
+#include "slackline/model/own_write.h"
+
+namespace slackline::core {
+
+// None of a move that disruption budgets forbid as a whole. Not together with other stops of the
+// same snapshot, which would use up the same budgets.
+std::vector<OwnWrite> begin_moves(const ClusterSnapshot& snapshot, const Queue& queue,
+                                  const std::vector<Move>& moves, double now_wall_s);
+
+}  // namespace slackline::core
