@@ -371,7 +371,7 @@ Result<PreemptionNote> read_preemptions(std::string_view annotation) {
                                               std::max<std::int64_t>(0, note.count));
   note.by = std::string(root["by"].text());
   if (root["slow"].present()) {
-    note.slow.emplace().at_s = read_time_s(root["slow"]["at"]);
+    note.slow = PreemptionNote::SlowRun{.nodes = {}, .at_s = read_time_s(root["slow"]["at"])};
     for (const JsonView node : root["slow"]["nodes"].items())
       note.slow->nodes.emplace_back(node.text());
   }

@@ -9,8 +9,6 @@
 namespace slackline::control {
 namespace {
 
-using Verdict = Rights::Verdict;
-
 // Knows the token "jane's", who may read tasks of team-a.
 class FakeReviewer final : public cluster::Reviewer {
  public:
@@ -33,7 +31,7 @@ class FakeReviewer final : public cluster::Reviewer {
 
 class RightsTest : public testing::Test {
  protected:
-  Verdict ask(const std::string& token, const std::string& ns) {
+  Rights::Verdict ask(const std::string& token, const std::string& ns) {
     return rights.ask("10.0.0.1", token, {"get", "tasks", ns}).verdict;
   }
 
@@ -43,26 +41,26 @@ class RightsTest : public testing::Test {
 };
 
 TEST_F(RightsTest, OneNamespaceIsNotAnotherNorAll) {
-  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
-  EXPECT_EQ(ask("jane's", "team-b"), Verdict::kForbidden);
-  EXPECT_EQ(ask("jane's", ""), Verdict::kForbidden);
-  EXPECT_EQ(ask("stolen", "team-a"), Verdict::kUnknownCaller);
+  EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kAllowed);
+  EXPECT_EQ(ask("jane's", "team-b"), Rights::Verdict::kForbidden);
+  EXPECT_EQ(ask("jane's", ""), Rights::Verdict::kForbidden);
+  EXPECT_EQ(ask("stolen", "team-a"), Rights::Verdict::kUnknownCaller);
   EXPECT_EQ(rights.ask("10.0.0.1", "jane's", {"create", "tasks", "team-a"}).verdict,
-            Verdict::kForbidden);
+            Rights::Verdict::kForbidden);
 }
 
 TEST_F(RightsTest, TheApiServerIsAskedOnceInAWhile) {
-  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
-  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
+  EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kAllowed);
+  EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kAllowed);
   EXPECT_EQ(reviewer.asked, 2) << "who she is, and whether she may";
   reviewer.granted = false;
   clock.advance(9);
-  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
+  EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kAllowed);
   clock.advance(2);
-  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kForbidden);
+  EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kForbidden);
   reviewer.granted = true;
   clock.advance(3);
-  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed) << "a refusal is forgotten sooner";
+  EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kAllowed) << "a refusal is forgotten sooner";
 }
 
 TEST_F(RightsTest, WorkloadsAreKnownByTheirNamespaceAlone) {
@@ -72,20 +70,20 @@ TEST_F(RightsTest, WorkloadsAreKnownByTheirNamespaceAlone) {
     const ApiDemand demand{.verb = "create", .resource = "tasks", .ns = ns, .of_namespace = true};
     return rights.ask("10.0.0.1", "jane's", demand).verdict;
   };
-  EXPECT_EQ(ask_as("system:serviceaccount:team-a:default", "team-a"), Verdict::kAllowed);
+  EXPECT_EQ(ask_as("system:serviceaccount:team-a:default", "team-a"), Rights::Verdict::kAllowed);
   EXPECT_EQ(reviewer.asked, 1) << "no right is asked for";
-  EXPECT_EQ(ask_as("system:serviceaccount:team-a:default", "team-b"), Verdict::kForbidden);
-  EXPECT_EQ(ask_as("system:serviceaccount:team-a:default", "team"), Verdict::kForbidden);
-  EXPECT_EQ(ask_as("system:serviceaccount:team-a:", "team-a"), Verdict::kForbidden);
-  EXPECT_EQ(ask_as("jane", "team-a"), Verdict::kForbidden);
-  EXPECT_EQ(ask_as("system:serviceaccount::x", ""), Verdict::kForbidden);
+  EXPECT_EQ(ask_as("system:serviceaccount:team-a:default", "team-b"), Rights::Verdict::kForbidden);
+  EXPECT_EQ(ask_as("system:serviceaccount:team-a:default", "team"), Rights::Verdict::kForbidden);
+  EXPECT_EQ(ask_as("system:serviceaccount:team-a:", "team-a"), Rights::Verdict::kForbidden);
+  EXPECT_EQ(ask_as("jane", "team-a"), Rights::Verdict::kForbidden);
+  EXPECT_EQ(ask_as("system:serviceaccount::x", ""), Rights::Verdict::kForbidden);
 }
 
 TEST_F(RightsTest, WhoCannotBeAskedGrantsNothingAndIsAskedAgain) {
   reviewer.down = true;
-  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kCannotTell);
+  EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kCannotTell);
   reviewer.down = false;
-  EXPECT_EQ(ask("jane's", "team-a"), Verdict::kAllowed);
+  EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kAllowed);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ RoomMaker::Victims RoomMaker::told(TaskIndex asker, double needed_s) {
 
 const RoomMaker::Notices& RoomMaker::notices() {
   if (notices_) return *notices_;
-  notices_.emplace();
+  notices_ = Notices{};
   for (const TaskIndex run : state_.running()) {
     const PlanTask& task = planning_.task(run);
     notices_->longest_s = std::max(notices_->longest_s, task.notice_s);
