@@ -1,0 +1,162 @@
+#include "telemetry/prometheus_client.h"
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "slackline/base/text.h"
+
+namespace slackline::telemetry {
+namespace {
+
+constexpr int kOk = 200;
+constexpr int kBadRequest = 400;
+constexpr int kNotAuthenticated = 401;
+constexpr int kNotAllowed = 403;
+constexpr int kNotThere = 404;
+constexpr int kUnprocessable = 422;
+constexpr std::size_t kLongestUrl = 2048;
+
+bool is_plain(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
+         c == '.' || c == '~';
+}
+
+// A value of a form, percent-encoded.
+std::string form_value(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() * 2);
+  for (const char c : text) {
+    if (is_plain(c))
+      out += c;
+    else
+      out += format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+Status check_url(const std::string& url) {
+  const auto wrong = [&url](std::string_view what) {
+    return fail(ErrorCode::kInvalidArgument,
+                format("the URL of Prometheus, \"{}\": {}; write http(s)://HOST[:PORT][/PREFIX]",
+                       printable(url), what));
+  };
+  const bool tls = url.starts_with("https://");
+  if (!tls && !url.starts_with("http://")) return wrong("it is neither http:// nor https://");
+  if (url.size() > kLongestUrl) return wrong("it is too long");
+  const std::string_view rest = std::string_view(url).substr(tls ? 8 : 7);
+  if (rest.empty() || rest.front() == '/' || rest.front() == ':') return wrong("it names no host");
+  for (const char c : rest)
+    if (static_cast<unsigned char>(c) <= ' ' || c == '?' || c == '#')
+      return wrong("it has a space, a query or a fragment");
+  if (rest.substr(0, rest.find('/')).find('@') != std::string_view::npos)
+    return wrong("it has a user in it, which belongs into a token file");
+  return {};
+}
+
+// A value of a header.
+Status check_tenant(const PrometheusSettings& settings) {
+  for (const std::string* text : {&settings.tenant, &settings.tenant_header})
+    for (const char c : *text)
+      if (static_cast<unsigned char>(c) <= ' ' || c == '\x7f' ||
+          (text == &settings.tenant_header && c == ':'))
+        return fail(ErrorCode::kInvalidArgument,
+                    format("the tenant's header \"{}: {}\" has a character that none may have",
+                           printable(settings.tenant_header, 64), printable(settings.tenant, 64)));
+  return {};
+}
+
+Result<std::string> read_token(const std::string& file) {
+  if (file.empty()) return std::string();
+  std::ifstream in(file, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  const std::string_view token = trim(content);
+  if (token.empty())
+    return fail(ErrorCode::kForbidden,
+                format("the bearer token file {} cannot be read, or is empty", printable(file)));
+  return std::string(token);
+}
+
+// What an answer without a result means, and what to do about it.
+Error refusal(const net::HttpResponse& response) {
+  const std::string said = wire::decode_query_error(response.body);
+  const std::string what = format("HTTP {}{}{}", response.status, said.empty() ? "" : ": ", said);
+  switch (response.status) {
+    case kBadRequest:
+      return {ErrorCode::kInvalidArgument, what};
+    case kNotAuthenticated:
+    case kNotAllowed:
+      return {ErrorCode::kForbidden,
+              what + "; it wants a bearer token (a token file), another one, or a tenant"};
+    case kNotThere:
+      return {ErrorCode::kNotFound, what + "; no Prometheus is at this path: check its prefix"};
+    case kUnprocessable:
+      return {ErrorCode::kResourceExhausted, what};
+    default:
+      break;
+  }
+  if (response.status >= 300 && response.status < 400)
+    return {ErrorCode::kNotFound, what + "; redirects are not followed: write the last URL"};
+  return {error_of_http_status(response.status), what};
+}
+
+}  // namespace
+
+Result<PrometheusClient> PrometheusClient::make(PrometheusSettings settings) {
+  while (settings.url.ends_with('/'))
+    settings.url.pop_back();
+  SLACKLINE_TRY(check_url(settings.url));
+  SLACKLINE_TRY(check_tenant(settings));
+  return PrometheusClient(std::move(settings));
+}
+
+PrometheusClient::PrometheusClient(PrometheusSettings settings)
+    : settings_(std::move(settings)), http_([this] {
+        net::TlsOptions tls;
+        tls.ca_file = settings_.ca_file;
+        return std::make_unique<net::HttpClient>(std::move(tls));
+      }()) {}
+
+Result<wire::QueryAnswer> PrometheusClient::query(const std::string& promql, double time_s,
+                                                  net::Interrupt* interrupt) {
+  return ask("/api/v1/query", format("query={}&time={:.3f}", form_value(promql), time_s),
+             interrupt);
+}
+
+Result<wire::QueryAnswer> PrometheusClient::query_range(const std::string& promql,
+                                                        const TimeGrid& grid,
+                                                        net::Interrupt* interrupt) {
+  return ask("/api/v1/query_range",
+             format("query={}&start={:.3f}&end={:.3f}&step={:.3f}", form_value(promql),
+                    grid.start_s, grid.end_s, grid.step_s),
+             interrupt);
+}
+
+Result<wire::QueryAnswer> PrometheusClient::ask(const std::string& path, std::string form,
+                                                net::Interrupt* interrupt) {
+  const auto at = [this, &path](const Error& error) {
+    return fail(error.with_context(format("Prometheus at {}{}", settings_.url, path)));
+  };
+  net::HttpRequest request;
+  auto token = read_token(settings_.bearer_token_file);
+  if (!token) return at(token.error());
+  request.method = "POST";
+  request.url = settings_.url + path;
+  request.headers = {{"Content-Type", "application/x-www-form-urlencoded"},
+                     {"Accept", "application/json"}};
+  if (!settings_.tenant.empty())
+    request.headers.emplace_back(settings_.tenant_header, settings_.tenant);
+  request.bearer_token = *std::move(token);
+  request.body = format("{}&timeout={:.0f}s", std::move(form), settings_.timeout_s);
+  request.timeout_s = settings_.timeout_s;
+  request.max_body_bytes = settings_.max_body_bytes;
+  request.interrupt = interrupt;
+  const auto response = http_->request(request);
+  if (!response) return fail(response.error().with_context("Prometheus"));  // it says the URL
+  if (response->status != kOk) return at(refusal(*response));
+  auto answer = wire::decode_query_answer(response->body);
+  if (!answer) return at(answer.error());
+  return answer;
+}
+
+}  // namespace slackline::telemetry

@@ -1,0 +1,126 @@
+#include "telemetry/queries.h"
+
+#include <algorithm>
+
+#include "slackline/base/text.h"
+
+namespace slackline::telemetry {
+namespace {
+
+constexpr std::string_view kUtilisation = "DCGM_FI_DEV_GPU_UTIL";            // percent
+constexpr std::string_view kEngineActive = "DCGM_FI_PROF_GR_ENGINE_ACTIVE";  // 0..1
+constexpr std::string_view kFramebufferUsed = "DCGM_FI_DEV_FB_USED";         // MiB, as is FREE
+constexpr std::string_view kFramebufferFree = "DCGM_FI_DEV_FB_FREE";
+constexpr std::string_view kCpuSeconds = "container_cpu_usage_seconds_total";
+constexpr std::string_view kWorkingSet = "container_memory_working_set_bytes";
+
+// A text in a PromQL string that is a regular expression: names of Kubernetes have dots and dashes.
+std::string literal(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view(R"(\.+*?()|[]{}^$")").find(c) != std::string_view::npos)
+      out += c == '"' ? R"(\)" : R"(\\)";
+    out += c;
+  }
+  return out;
+}
+
+// `make` of the metric's selector; within a scope for each group of owner labels, one of which
+// the series have.
+template <class Make>
+std::string in_scope(const QueryText& text, std::string_view matcher, const Make& make) {
+  if (text.scope.ns.empty()) return make(matcher.empty() ? "" : format("{{{}}}", matcher));
+  std::vector<std::string> names;
+  for (const std::string& pod : text.scope.pods)
+    names.push_back(literal(pod));
+  std::vector<std::string> parts;
+  for (const OwnerLabels& group : text.labels.owners)
+    parts.push_back(
+        make(format("{{{}{}{}=~\"{}\",{}=~\"{}\"}}", matcher, matcher.empty() ? "" : ",", group.ns,
+                    literal(text.scope.ns), group.pod, join(names, "|"))));
+  return join(parts, " or ");
+}
+
+// One series for each owner and GPU, whoever scraped it, without the labels that nobody asks for.
+std::string by_device(const QueryText& text, const std::string& inner) {
+  std::vector<std::string> names = owner_names(text.labels);
+  for (std::string& name : device_names(text.labels))
+    names.push_back(std::move(name));
+  return format("max by ({}) ({})", join(names, ","), inner);
+}
+
+std::string by_container(const QueryText& text, const std::string& inner) {
+  return format("max by ({}) ({})", join(owner_names(text.labels), ","), inner);
+}
+
+// Profiling counters are the only measure of a MIG instance, and the second best of a whole GPU.
+std::string utilisation(std::string_view over, const QueryText& text) {
+  std::string whole;
+  for (const std::string& name : text.labels.instance)
+    whole += format("{}{}=\"\"", whole.empty() ? "" : ",", name);
+  const std::string percent = in_scope(text, whole, [&](const std::string& selector) {
+    return format("{}({}{}[{}s])", over, kUtilisation, selector, text.step_s);
+  });
+  const std::string active = in_scope(text, "", [&](const std::string& selector) {
+    return format("{}({}{}[{}s])", over, kEngineActive, selector, text.step_s);
+  });
+  return by_device(text, format("({}) / 100 or {}", percent, active));
+}
+
+std::string framebuffer(std::string_view over, const QueryText& text) {
+  return by_device(text, in_scope(text, "", [&](const std::string& selector) {
+                     const std::string range = format("{}[{}s]", selector, text.step_s);
+                     return format("{0}({1}{3}) / (avg_over_time({1}{3}) + avg_over_time({2}{3}))",
+                                   over, kFramebufferUsed, kFramebufferFree, range);
+                   }));
+}
+
+// Without the series of a pod's cgroup (container="") and of its sandbox ("POD"): they repeat what
+// its containers used.
+std::string of_containers(std::string_view over, std::string_view metric, int range_s,
+                          const QueryText& text) {
+  return by_container(text, in_scope(text, "", [&](const std::string& selector) {
+                        return format("{}({}{}[{}s])", over, metric, selector, range_s);
+                      }));
+}
+
+}  // namespace
+
+std::string_view source_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kGpuMean:
+    case Quantity::kGpuMax:
+      return "DCGM_FI_DEV_GPU_UTIL or DCGM_FI_PROF_GR_ENGINE_ACTIVE (dcgm-exporter)";
+    case Quantity::kGpuMemoryMean:
+    case Quantity::kGpuMemoryMax:
+      return "DCGM_FI_DEV_FB_USED and DCGM_FI_DEV_FB_FREE (dcgm-exporter)";
+    case Quantity::kCpu:
+      return "container_cpu_usage_seconds_total (cAdvisor, in the kubelet)";
+    case Quantity::kMemoryMean:
+    case Quantity::kMemoryMax:
+      return "container_memory_working_set_bytes (cAdvisor, in the kubelet)";
+  }
+  return "";
+}
+
+std::string promql(Quantity quantity, const QueryText& text) {
+  switch (quantity) {
+    case Quantity::kGpuMean:
+      return utilisation("avg_over_time", text);
+    case Quantity::kGpuMax:
+      return utilisation("max_over_time", text);
+    case Quantity::kGpuMemoryMean:
+      return framebuffer("avg_over_time", text);
+    case Quantity::kGpuMemoryMax:
+      return framebuffer("max_over_time", text);
+    case Quantity::kCpu:
+      return of_containers("rate", kCpuSeconds, std::max(text.rate_s, text.step_s), text);
+    case Quantity::kMemoryMean:
+      return of_containers("avg_over_time", kWorkingSet, text.step_s, text);
+    case Quantity::kMemoryMax:
+      return of_containers("max_over_time", kWorkingSet, text.step_s, text);
+  }
+  return "";
+}
+
+}  // namespace slackline::telemetry

@@ -1,0 +1,158 @@
+#include "telemetry/usage_join.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+namespace slackline::telemetry {
+namespace {
+
+bool is_of_gpu(Quantity quantity) {
+  return quantity <= Quantity::kGpuMemoryMax;
+}
+
+// Containers that only repeat others (docs/TELEMETRY.md).
+bool repeats_others(const std::string& container) {
+  return container.empty() || container == "POD";
+}
+
+std::size_t place(Quantity quantity) {
+  return static_cast<std::size_t>(quantity);
+}
+
+}  // namespace
+
+UsageJoin::UsageJoin(std::span<const MeasuredTask> tasks, const Steps& steps,
+                     const LabelNames& names)
+    : tasks_(tasks), steps_(steps), names_(names) {
+  for (const MeasuredTask& task : tasks_)
+    for (const MeasuredPod& pod : task.pods)
+      uses_.try_emplace({task.task.ns, pod.name});
+}
+
+void UsageJoin::add(Quantity quantity, const std::vector<wire::Series>& series) {
+  for (const wire::Series& one : series) {
+    const Owner owner = owner_of(one, names_);
+    if (owner.pod.name.empty() || one.points.empty()) continue;
+    const auto use = uses_.find(owner.pod);
+    if (use == uses_.end()) continue;
+    std::string part = is_of_gpu(quantity) ? device_of(one, names_) : owner.container;
+    if (is_of_gpu(quantity) ? part.empty() : repeats_others(part)) continue;
+    if (is_of_gpu(quantity)) {
+      use->second.devices.insert(part);
+      users_[part].insert(&use->second);
+      if (says_shared(one, names_)) marked_shared_.insert(part);
+    }
+    Parts& parts = use->second.parts[place(quantity)];
+    parts.try_emplace(std::move(part), steps_.count).first->second.take_max(one, steps_);
+  }
+}
+
+// A GPU that goes from one pod to the next is seen with both in one step.
+bool UsageJoin::several_use(const std::string& device) const {
+  const std::size_t harmless = steps_.count > 1 ? 1 : 0;
+  const std::set<const PodUse*>& users = users_.at(device);
+  for (auto a = users.begin(); a != users.end(); ++a)
+    for (auto b = std::next(a); b != users.end(); ++b)
+      for (const Quantity quantity : {Quantity::kGpuMean, Quantity::kGpuMemoryMean}) {
+        const Parts& left = (*a)->parts[place(quantity)];
+        const Parts& right = (*b)->parts[place(quantity)];
+        const auto mine = left.find(device);
+        const auto other = right.find(device);
+        if (mine != left.end() && other != right.end() &&
+            mine->second.in_common(other->second) > harmless)
+          return true;
+      }
+  return false;
+}
+
+const UsageJoin::PodUse* UsageJoin::use_of(const MeasuredTask& task, const MeasuredPod& pod) const {
+  const auto found = uses_.find({task.task.ns, pod.name});
+  return found == uses_.end() ? nullptr : &found->second;
+}
+
+// A pod that was measured on more or fewer GPUs than it asked for does not have them alone, or not
+// all of what was measured is its own.
+bool UsageJoin::shared(const MeasuredTask& task) const {
+  return std::any_of(task.pods.begin(), task.pods.end(), [&](const MeasuredPod& pod) {
+    const PodUse* use = use_of(task, pod);
+    if (pod.shares_gpus) return true;
+    if (use == nullptr || use->devices.empty()) return false;  // not measured: a gap
+    if (static_cast<std::int64_t>(use->devices.size()) != pod.gpus) return true;
+    return std::any_of(use->devices.begin(), use->devices.end(), [&](const std::string& device) {
+      return marked_shared_.contains(device) || several_use(device);
+    });
+  });
+}
+
+std::optional<Usage> UsageJoin::of_gpus(const MeasuredTask& task, const Window& window,
+                                        Quantity mean, Quantity max) const {
+  std::vector<Usage> measured;
+  std::int64_t asked = 0;
+  for (const MeasuredPod& pod : task.pods) {
+    asked += pod.gpus;
+    const PodUse* use = use_of(task, pod);
+    if (use == nullptr) continue;
+    for (const auto& [device, timeline] : use->parts[place(mean)]) {
+      std::optional<Usage> peak;
+      if (const auto found = use->parts[place(max)].find(device);
+          found != use->parts[place(max)].end())
+        peak = found->second.usage(steps_, window);
+      if (const auto all = combine(timeline.usage(steps_, window), peak)) measured.push_back(*all);
+    }
+  }
+  return mean_of(measured, static_cast<std::size_t>(asked));
+}
+
+std::optional<Usage> UsageJoin::of_pods(const MeasuredTask& task, const Window& window,
+                                        Quantity mean, Quantity max) const {
+  std::vector<Usage> measured;
+  for (const MeasuredPod& pod : task.pods) {
+    const PodUse* use = use_of(task, pod);
+    if (use == nullptr) continue;
+    const auto sum = [&](Quantity quantity) {
+      Timeline total(steps_.count);
+      for (const auto& [container, timeline] : use->parts[place(quantity)])
+        total.add(timeline);
+      return total.usage(steps_, window);
+    };
+    if (const auto all = combine(sum(mean), sum(max))) measured.push_back(*all);
+  }
+  return mean_of(measured, task.pods.size());
+}
+
+UsageSample UsageJoin::sample_of(const MeasuredTask& task) const {
+  const Window window = overlap(steps_.window, task.window);
+  UsageSample sample;
+  sample.task = task.task;
+  sample.run = task.run;
+  sample.from_s = window.from_s;
+  sample.to_s = window.to_s;
+  sample.gpu_share = of_gpus(task, window, Quantity::kGpuMean, Quantity::kGpuMax);
+  sample.gpu_memory_share =
+      of_gpus(task, window, Quantity::kGpuMemoryMean, Quantity::kGpuMemoryMax);
+  sample.cpu_cores = of_pods(task, window, Quantity::kCpu, Quantity::kCpu);
+  sample.memory_bytes = of_pods(task, window, Quantity::kMemoryMean, Quantity::kMemoryMax);
+  if (sample.gpu_share || sample.gpu_memory_share)
+    sample.gpus = shared(task) ? UsageQuality::kShared : UsageQuality::kMeasured;
+  double measured_s = window.length_s();
+  bool any = false;
+  for (const auto* use :
+       {&sample.gpu_share, &sample.gpu_memory_share, &sample.cpu_cores, &sample.memory_bytes}) {
+    if (!*use) continue;
+    any = true;
+    measured_s = std::min(measured_s, (*use)->seconds);
+  }
+  sample.gap_s = any ? std::max(0.0, window.length_s() - measured_s) : window.length_s();
+  return sample;
+}
+
+std::vector<UsageSample> UsageJoin::samples() const {
+  std::vector<UsageSample> samples;
+  samples.reserve(tasks_.size());
+  for (const MeasuredTask& task : tasks_)
+    samples.push_back(sample_of(task));
+  return samples;
+}
+
+}  // namespace slackline::telemetry
