@@ -18,6 +18,7 @@ void add_fit(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
 void add_release(CLI::App& app, int& exit_code);
+void add_usage(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);  // last: it completes the others
 
 // --server and its credentials.

@@ -57,6 +57,9 @@ constexpr Help kHelp[] = {
      "slackline serve --cluster file:dump.yaml\n  slackline serve --config slackline.yaml"},
     {"check", kRun, "slackline check --config slackline.yaml --scheduler scheduler.yaml"},
     {"release", kRun, "slackline release --dry-run"},
+    {"usage", kOther,
+     "slackline usage --prometheus http://prometheus.monitoring:9090\n"
+     "  slackline usage --prometheus http://localhost:9090 --since 1h team-a/my-job -o json"},
     {"completion", kOther, nullptr},
     {"version", kOther, nullptr},
 };
@@ -94,6 +97,7 @@ int main(int argc, char** argv) {
     add_serve(app, exit_code);
     add_check(app, exit_code);
     add_release(app, exit_code);
+    add_usage(app, exit_code);
     app.add_subcommand("version", "Print the version")->callback([] {
       std::printf("slackline %s\n", kVersion);
     });

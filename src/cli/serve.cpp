@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "cli/cluster_once.h"
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "cli/exit_codes.h"
@@ -18,7 +19,6 @@
 #include "control/learn/profiles.h"
 #include "control/state/reloader.h"
 #include "obs/log.h"
-#include "slackline/base/text.h"
 
 namespace slackline::cli {
 namespace {
@@ -36,22 +36,6 @@ struct ServeOptions {
   bool give_back = false;
   double grace_s = 5;
 };
-
-Status apply_cluster(const std::string& cluster, config::ClusterSettings& settings) {
-  constexpr std::string_view kFile = "file:";
-  if (cluster.empty()) return {};
-  if (cluster == "kube") {
-    settings.dump_file.clear();
-    return {};
-  }
-  if (!cluster.starts_with(kFile) || cluster.size() == kFile.size())
-    return fail(ErrorCode::kInvalidArgument,
-                format("--cluster {}: write kube, or file:DUMP with what `kubectl get "
-                       "nodes,pods,jobs -A -o yaml` printed",
-                       printable(cluster)));
-  settings.dump_file = cluster.substr(kFile.size());
-  return {};
-}
 
 Result<config::Configuration> configure(const ServeOptions& options) {
   config::Configuration configuration;
