@@ -6,6 +6,7 @@
 #include "slackline/model/mode.h"
 #include "slackline/model/move_advice.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/portrait.h"
 #include "slackline/model/sample.h"
 #include "slackline/model/task.h"
 #include "slackline/model/task_intent.h"
@@ -35,6 +36,34 @@ constexpr std::array<VerdictWords, kVerdictCount> kVerdictWords = {{
 
 std::string_view to_string(MoveCause cause) {
   return cause == MoveCause::kSlow ? "slow" : "fragmented";
+}
+
+std::string_view to_string(UsageKind kind) {
+  switch (kind) {
+    case UsageKind::kCpu:
+      return "cpu";
+    case UsageKind::kMemory:
+      return "memory";
+    case UsageKind::kGpu:
+      return "gpu";
+    case UsageKind::kGpuMemory:
+      return "gpuMemory";
+  }
+  return "";
+}
+
+std::string_view to_string(RunOutcome outcome) {
+  switch (outcome) {
+    case RunOutcome::kSucceeded:
+      return "succeeded";
+    case RunOutcome::kFailed:
+      return "failed";
+    case RunOutcome::kOutOfMemory:
+      return "outOfMemory";
+    case RunOutcome::kGpuOutOfMemory:
+      return "gpuOutOfMemory";
+  }
+  return "";
 }
 
 std::string_view code(Verdict verdict) {

@@ -1,0 +1,52 @@
+#include <string>
+
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
+#include "slackline/core/portrait/advice.h"
+
+namespace slackline::core {
+namespace {
+
+std::string times(const GpuAdvice& advice) {
+  if (!advice.asked_run_s || !advice.advised_run_s) return {};
+  if (!advice.modelled)
+    return format("; {:.1f} GPU-hours a run returned if it takes {} as before",
+                  *advice.gpu_hours_returned, format_duration(*advice.asked_run_s));
+  std::string text = format("; predicted {} instead of {}, {:.1f} GPU-hours returned",
+                            format_duration(*advice.advised_run_s),
+                            format_duration(*advice.asked_run_s), *advice.gpu_hours_returned);
+  if (advice.deadline_kept) text += *advice.deadline_kept ? ", deadline kept" : ", deadline missed";
+  return text;
+}
+
+}  // namespace
+
+std::string_view to_string(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::kLow:
+      return "low";
+    case Confidence::kMedium:
+      return "medium";
+    case Confidence::kHigh:
+      return "high";
+  }
+  return "";
+}
+
+std::string explain(const GpuAdvice& advice) {
+  constexpr double kPercent = 100;
+  const int asked = advice.asked.gpus();
+  const std::string runs = advice.evidence.runs == 1
+                               ? std::string("the last run")
+                               : format("the last {} runs", advice.evidence.runs);
+  std::string text = format(
+      "{} used {:.1f} of {} GPU{} ({:.0f} % of their time, at most {:.0f} % of their memory): ",
+      runs, asked * advice.utilisation, asked, asked == 1 ? "" : "s", advice.utilisation * kPercent,
+      advice.memory_share * kPercent);
+  if (advice.advised == advice.asked) return text + "the request stays";
+  return text + format("{} ({}) {} enough{} (confidence {})", advice.advised.gpus(),
+                       advice.advised.str(), advice.advised.gpus() == 1 ? "is" : "are",
+                       times(advice), to_string(advice.evidence.confidence));
+}
+
+}  // namespace slackline::core
