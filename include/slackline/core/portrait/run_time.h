@@ -1,0 +1,39 @@
+// How long a run will take, by what the family's own runs took (source "history").
+//
+// Only runs that succeeded, on the same GPU type. With three runs or more on as many GPUs, these
+// alone; else those on other numbers of GPUs too, scaled to the number asked for: by the throughput
+// model where the caller has one, else by how run times fell with GPUs in the family's own past.
+//
+// The interval is earned: every run is predicted by the median of those before it, and the interval
+// is as wide as the error that nine of ten such predictions, and the next one, stay below. Nobody
+// knows that of fewer than nine predictions: until then it reaches at least from a fifth to five
+// times the median.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "slackline/model/portrait.h"
+
+namespace slackline::core {
+
+struct RunTimeFromHistory {
+  double median_s = 0;
+  double low_s = 0;  // 9 of 10 runs end between the two
+  double high_s = 0;
+  int runs = 0;
+  bool scaled = false;  // with runs on other numbers of GPUs
+  bool earned = false;  // the interval is measured, not assumed
+};
+
+// How many times as long a run takes on the GPUs asked for as on `gpus`; nullopt: the model does
+// not say.
+using RunTimeRatio = std::function<std::optional<double>(int gpus)>;
+
+// `past` by the ends of runs, as Portrait::past. nullopt: no run says anything.
+std::optional<RunTimeFromHistory> run_time_from(std::span<const PastRun> past,
+                                                const GpuType& gpu_type, int gpus,
+                                                const RunTimeRatio& by_model = {});
+
+}  // namespace slackline::core
