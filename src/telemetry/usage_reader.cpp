@@ -43,7 +43,8 @@ Result<UsageReading> UsageReader::read(std::span<const MeasuredTask> tasks, cons
     const auto quantity = static_cast<Quantity>(i);
     SLACKLINE_ASSIGN(const wire::QueryAnswer answer, ask(quantity, text, steps, interrupt));
     if (answer.series.empty())
-      remark(reading.remarks, format("no samples of {}", source_of(quantity)));
+      remark(reading.remarks, format("no samples of {}{}", source_of(quantity),
+                                     text.scope.ns.empty() ? "" : " that name these pods"));
     for (const std::string& warning : answer.warnings)
       remark(reading.remarks, "Prometheus warns: " + warning);
     join.add(quantity, answer.series);

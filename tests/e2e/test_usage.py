@@ -10,9 +10,10 @@ import unittest
 
 from support.daemon import slackline_binary
 from support.exporter import GIB, Container, Exporter, Gpu, Prometheus
+from support.pki import Pki
 
 STEP = "4s"  # four scrapes
-SETTLED = 12  # seconds: a rate over two steps, and one to spare
+SETTLED = 9  # seconds: a rate over two steps, and one to spare
 
 
 def node(name, product="NVIDIA-A100-SXM4-80GB"):
@@ -43,7 +44,7 @@ def pod(name, gpus, on="node-1", resource="nvidia.com/gpu"):
 class UsageTest(unittest.TestCase):
     """One Prometheus for every way of scraping; what the exporter says changes from test to test."""
 
-    def run_case(self, exporter, pods, nodes=(), honor_labels=(False, True), scrapes=1, settle=SETTLED):
+    def run_case(self, exporter, pods, nodes=(), honor_labels=(False, True), settle=SETTLED, **of_server):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.addCleanup(exporter.close)
@@ -52,11 +53,11 @@ class UsageTest(unittest.TestCase):
         self.dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node("node-1"), *nodes, *pods]}))
         self.servers = []
         for honor in honor_labels:
-            server = Prometheus(exporter, directory / f"honor-{honor}", honor, scrapes).start()
+            server = Prometheus(exporter, directory / f"honor-{honor}", honor, **of_server).start()
             self.addCleanup(server.kill)
             self.servers.append(server)
         for server in self.servers:
-            server.wait_ready()
+            server.wait_scraped()
         time.sleep(settle)
 
     def usage(self, server, *arguments, since=STEP, exit_code=0):
@@ -67,7 +68,7 @@ class UsageTest(unittest.TestCase):
             ],
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
-        self.assertEqual(done.returncode, exit_code, done.stderr)
+        self.assertEqual(done.returncode, exit_code, done.stderr + done.stdout)
         answer = json.loads(done.stdout)
         return {item["task"]: item for item in answer["items"]}, answer["remarks"]
 
@@ -113,7 +114,7 @@ class UsageTest(unittest.TestCase):
             node_label="Hostname",
         )
         pods = [pod(name, 1, resource="nvidia.com/mig-1g.10gb") for name in ("mig", "other")]
-        self.run_case(exporter, pods, settle=6)
+        self.run_case(exporter, pods, settle=5)
         for server in self.servers:
             tasks, remarks = self.usage(server)
             self.assertEqual(tasks["ml/mig"]["gpus"], "measured")
@@ -124,7 +125,7 @@ class UsageTest(unittest.TestCase):
 
     def test_time_sliced_gpus_are_shared_in_every_way_that_exporters_tell_it(self):
         by_process = Exporter(gpus=[Gpu("GPU-a", util=70, fb_used=100, pod="ml/one", sharers=("ml/two",))])
-        self.run_case(by_process, [pod("one", 1), pod("two", 1)], settle=6)
+        self.run_case(by_process, [pod("one", 1), pod("two", 1)], settle=5)
         for server in self.servers:
             tasks, _ = self.usage(server)
             self.assertEqual({tasks["ml/one"]["gpus"], tasks["ml/two"]["gpus"]}, {"shared"})
@@ -133,7 +134,7 @@ class UsageTest(unittest.TestCase):
             last_one_wins,
             [pod("one", 1, on="sliced"), pod("two", 1, on="sliced")],
             nodes=[node("sliced", "NVIDIA-T4-SHARED")],
-            settle=6,
+            settle=5,
         )
         for server in self.servers:
             tasks, _ = self.usage(server)
@@ -172,11 +173,26 @@ class UsageTest(unittest.TestCase):
 
     def test_an_exporter_without_pods_measures_nobody(self):
         exporter = Exporter(gpus=[Gpu("GPU-a", util=50, pod="ml/train")], pod_labels=False)
-        self.run_case(exporter, [pod("train", 1)], settle=4)
+        self.run_case(exporter, [pod("train", 1)], settle=5)
         for server in self.servers:
             tasks, remarks = self.usage(server, exit_code=4)
             self.assertEqual(tasks["ml/train"]["gpus"], "unknown")
-            self.assertTrue(remarks)
+            self.assertRegex("\n".join(remarks), "GPU_UTIL.* that name these pods")
+
+    def test_a_server_with_a_prefix_is_asked_over_tls_if_its_authority_is_known(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        pki = Pki(folder.name)
+        exporter = Exporter(gpus=[Gpu("GPU-a", util=50, fb_used=100, pod="ml/train")])
+        self.run_case(exporter, [pod("train", 1)], honor_labels=(False,), settle=5, pki=pki, prefix="/prom")
+        [server] = self.servers
+        self.assertRegex(server.url, "^https://.*/prom$")
+        tasks, _ = self.usage(server, "--prometheus-ca-file", pki.crt("ca"))
+        self.assertAlmostEqual(tasks["ml/train"]["gpuShare"]["mean"], 0.5)
+        command = [slackline_binary(), "usage", "--cluster", f"file:{self.dump}", "--prometheus", server.url]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 3, "an unknown authority is not trusted")
+        self.assertIn("certificate", done.stderr)
 
     def test_mistakes_are_said_with_what_to_do(self):
         exporter = Exporter()

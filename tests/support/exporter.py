@@ -6,8 +6,12 @@ The texts have the exporters' exact form: names, labels, HELP and TYPE. A real P
 
 import dataclasses
 import http.server
+import json
+import ssl
 import threading
 import time
+import urllib.parse
+import urllib.request
 
 from support.process import Process, free_ports, wait
 
@@ -176,10 +180,11 @@ class Prometheus:
     """Debian's Prometheus on a free port; scrapes an exporter every second.
 
     honor_labels as in the ServiceMonitor; `scrapes` jobs scrape the same exporter. The target has the
-    labels of the exporter's own pod, as Prometheus' operator sets them.
+    labels of the exporter's own pod, as Prometheus' operator sets them. With a `pki` it answers over
+    TLS, below `prefix`.
     """
 
-    def __init__(self, exporter, directory, honor_labels, scrapes=1):
+    def __init__(self, exporter, directory, honor_labels, scrapes=1, pki=None, prefix=""):
         directory.mkdir(parents=True, exist_ok=True)
         jobs = "".join(
             f"- job_name: {job}-{number}\n"
@@ -195,13 +200,19 @@ class Prometheus:
         )
         config = directory / "prometheus.yml"
         config.write_text(f"global: {{scrape_interval: 1s, scrape_timeout: 1s}}\nscrape_configs:\n{jobs}")
+        self._targets = 3 * scrapes
         [port] = free_ports(1)
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"{'https' if pki else 'http'}://127.0.0.1:{port}{prefix}"
+        web = directory / "web.yml"
+        web.write_text(
+            f"tls_server_config: {{cert_file: {pki.crt('extender')}, key_file: {pki.key('extender')}}}\n" if pki else ""
+        )
         self.process = Process(
             "prometheus",
             [
                 "prometheus", f"--config.file={config}", f"--storage.tsdb.path={directory / 'data'}",
-                f"--web.listen-address=127.0.0.1:{port}",
+                f"--web.listen-address=127.0.0.1:{port}", f"--web.config.file={web}",
+                f"--web.route-prefix={prefix or '/'}",
             ],
             directory / "prometheus.log",
         )  # fmt: skip
@@ -210,12 +221,17 @@ class Prometheus:
         self.process.start()
         return self
 
-    def wait_ready(self):
-        def ready():
-            self.process.must_live()
-            return "Server is ready" in self.process.log.read_text()
+    def wait_scraped(self):
+        """Until every target was scraped; the first time that takes it five seconds."""
+        query = urllib.parse.urlencode({"query": "up == 1"})
+        context = ssl._create_unverified_context()
 
-        wait(ready, 20, "Prometheus to be ready")
+        def scraped():
+            self.process.must_live()
+            with urllib.request.urlopen(f"{self.url}/api/v1/query?{query}", timeout=5, context=context) as answer:
+                return len(json.load(answer)["data"]["result"]) == self._targets
+
+        wait(scraped, 30, "Prometheus to scrape every target")
         return self
 
     def kill(self):
