@@ -18,9 +18,9 @@ target_compile_options(slackline_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
-  # Several sources of a layer in one translation unit, as the sanitizer presets build: their unnamed
-  # namespaces are one, which is what this warns of.
-  $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
+  # Several sources of a layer in one translation unit, as the sanitizer and release presets build:
+  # their unnamed namespaces are one, which is what this warns of.
+  $<$<AND:$<OR:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CONFIG:Release>>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   # libstdc++ 12 calls what it deprecates itself, inside std::stable_sort.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
@@ -42,3 +42,11 @@ endif()
 
 # Sources a unit where CMAKE_UNITY_BUILD is on. Two names that clash there get names that say which is which.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
+
+# In a release build every layer whose cost is its headers is built in units, too, but smaller ones, so
+# that two cores end together. `core` is not: who changes the policies measures them at once.
+function(slackline_release_units target)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+  endif()
+endfunction()

@@ -26,10 +26,10 @@ def big_cluster(nodes):
     return cluster
 
 
-def start_daemon(cluster):
+def start_daemon(cluster, policy=POLICY):
     """Slackline in active mode; Jobs and pods come as its webhook leaves them."""
     cluster.look_after()
-    settings = f'planner: {{policy: "{POLICY}"}}\n'
+    settings = f'planner: {{policy: "{policy}"}}\n'
     daemon = Daemon(cluster.install_rbac(), cluster.directory, "active", settings=settings)
     cluster.adopt(daemon.process)
     return daemon

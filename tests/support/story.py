@@ -18,9 +18,10 @@ def preemptions(cluster, namespace):
 def story_of(cluster, namespace, run):
     """Lines about the first urgent Job that somebody gave way to, else the first Job; none where nobody did."""
     rows = {row.name: row for row in run.rows}
-    askers = [name for name in preemptions(cluster, namespace) if run.logs[name].waits]
+    victims = preemptions(cluster, namespace)
+    askers = [name for name in victims if run.logs[name].waits]
     askers.sort(key=lambda name: (rows[name].qos != "urgent", rows[name].submit_s))
-    return _tell(askers[0], preemptions(cluster, namespace)[askers[0]], rows, run.logs) if askers else []
+    return _tell(askers[0], victims[askers[0]], rows, run.logs) if askers else []
 
 
 def _tell(asker, victims, rows, logs):
