@@ -2,7 +2,7 @@
 
 import time
 
-from support.bulk import Bindings, create_all, delete_each
+from support.bulk import Bindings, create_all
 from support.controlplane import ControlPlane
 from support.objects import bound_and_live, gpu_node, gpu_pod, name_of, waiting_job
 from support.rates import lead, start_daemon, start_extended_scheduler
@@ -31,9 +31,6 @@ class FullCluster:
         start_extended_scheduler(self._cluster, self.daemon)
 
     def __enter__(self):
-        long = [_job(f"long-{index:03}", _LONG) for index in range(self._runs)]
-        create_all(self._cluster, "job", "default", long)
-        self._wait_all_run()
         return self
 
     def __exit__(self, *_):
@@ -45,19 +42,20 @@ class FullCluster:
         def burst(bindings):
             return [at for name, at in list(bindings.at.items()) if name.startswith("burst-")]
 
+        self._start_runs()
         with Bindings(self._cluster, "default") as bindings:
             began = time.time()
             create_all(self._cluster, "job", "default", [_soon(f"burst-{index:03}") for index in range(count)])
             self._cluster.wait(lambda: len(burst(bindings)) == count, 60, f"{count} Jobs to be bound")
             took_s = max(burst(bindings)) - began
-        delete_each(self._cluster, "job", "default", [f"burst-{index:03}" for index in range(count)])
-        self._wait_all_run()
         return took_s
 
     def freed_to_bound_s(self, count):
         """Of so many stops, one after another: from the victim's GPUs being free to the asker bound."""
+        self._start_runs()
         log = RunLog(GPUS_PER_NODE)
-        with Watch(self._cluster, "pod", "default", log.saw_pod):
+        pods = Watch(self._cluster, "pod", "default", log.saw_pod)
+        with pods, Watch(self._cluster, "job", "default", log.saw_job):
             for index in range(count):
                 name = f"single-{index:02}"
                 create_all(self._cluster, "job", "default", [_soon(name)])
@@ -68,15 +66,18 @@ class FullCluster:
             logs, pods = log.jobs(), log.pods()
         return sorted(_waited_s(logs[f"single-{index:02}"].pods[0], pods) for index in range(count))
 
-    def _wait_all_run(self):
-        """Until those that made room run again, and are not protected any more."""
-
-        def again():
-            live = [pod for pod in self._cluster.list("pod", "default") if "deletionTimestamp" not in pod["metadata"]]
-            return sum(name_of(pod).startswith("long-") for pod in bound_and_live(live)) == self._runs
-
-        self._cluster.wait(again, 120, "those that made room to run again")
+    def _start_runs(self):
+        """All anew: who has made room three times never does again."""
+        self._cluster.delete_all("job", "default")
+        self._cluster.wait(lambda: self._running() == 0, 60, "the runs of before to be gone")
+        create_all(self._cluster, "job", "default", [_job(f"long-{i:03}", _LONG) for i in range(self._runs)])
+        self._cluster.wait(lambda: self._running() == self._runs, 120, f"{self._runs} Jobs to run")
         time.sleep(_PROTECT_S + 1)
+
+    def _running(self):
+        return sum(
+            not name_of(pod).startswith("filler-") for pod in bound_and_live(self._cluster.list("pod", "default"))
+        )
 
 
 def _filler(node):
