@@ -15,7 +15,7 @@ constexpr std::size_t kMaxTextBytes = 1024;
 // The order of these columns is the order in insert() and read_row().
 constexpr std::string_view kDecisionColumns =
     "schema_version, time_s, verb, pod_uid, ns, pod, plan_id, policy, options_hash, "
-    "snapshot_version, nodes_asked, result, reasons, candidates, duration_us";
+    "snapshot_version, nodes_asked, result, reasons, candidates, duration_us, stop";
 
 // by_pod and by_ns end in the rowid, hence in the order of the answer.
 constexpr const char* kCreateDecisions = R"sql(
@@ -44,6 +44,9 @@ CREATE INDEX decisions_by_pod ON decisions(pod, ns);
 CREATE INDEX decisions_by_ns ON decisions(ns);
 CREATE INDEX decisions_by_verb ON decisions(verb);
 )sql";
+
+// JSON; empty: the decision stopped nobody.
+constexpr const char* kAddStop = "ALTER TABLE decisions ADD COLUMN stop TEXT NOT NULL DEFAULT ''";
 
 constexpr std::string_view kSetOutcome =
     "UPDATE decisions SET outcome_node = ?2, outcome_s = ?3 WHERE id = ("
@@ -79,6 +82,9 @@ Result<DecisionRow> read_row(const Statement& statement) {
   SLACKLINE_ASSIGN(row.reasons, wire::decode_reasons(statement.text(column++)));
   SLACKLINE_ASSIGN(row.candidates, wire::decode_candidates(statement.text(column++)));
   row.duration_us = statement.real(column++);
+  if (const std::string stop = statement.text(column++); !stop.empty()) {
+    SLACKLINE_ASSIGN(row.stop, wire::decode_stop(stop));
+  }
   if (!statement.is_null(column))
     row.outcome = DecisionOutcome{statement.text(column), statement.real(column + 1)};
   return row;
@@ -102,7 +108,7 @@ std::string select_sql(const JournalQuery& query) {
 DatabaseOptions decision_file(std::string path, double busy_timeout_s) {
   DatabaseOptions file;
   file.path = std::move(path);
-  file.migrations = {std::string(kCreateDecisions), std::string(history_schema())};
+  file.migrations = {std::string(kCreateDecisions), std::string(history_schema()), kAddStop};
   file.busy_timeout_s = busy_timeout_s;
   file.probes = {
       format("SELECT id, {}, outcome_node, outcome_s FROM decisions LIMIT 1", kDecisionColumns),
@@ -118,7 +124,7 @@ DecisionTable::DecisionTable(Statement insert, Statement outcome, Statement exte
 
 Result<DecisionTable> DecisionTable::prepare(Database& database) {
   SLACKLINE_ASSIGN(Statement insert, database.prepare(format("INSERT INTO decisions({}) VALUES"
-                                                             "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                                             "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                                              kDecisionColumns)));
   SLACKLINE_ASSIGN(Statement outcome, database.prepare(kSetOutcome));
   SLACKLINE_ASSIGN(Statement extent, database.prepare("SELECT (SELECT min(id) FROM decisions), "
@@ -137,7 +143,8 @@ Status DecisionTable::insert(const DecisionRow& row) {
                    row.options_hash, static_cast<std::int64_t>(row.snapshot_version),
                    std::int64_t{row.nodes_asked}, cut(row.result),
                    wire::encode_reasons(row.reasons),
-                   wire::encode_candidates(too_many ? best : row.candidates), row.duration_us);
+                   wire::encode_candidates(too_many ? best : row.candidates), row.duration_us,
+                   row.stop ? wire::encode_stop(*row.stop) : std::string());
   return insert_.run();
 }
 

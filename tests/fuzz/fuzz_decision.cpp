@@ -14,5 +14,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (const auto reasons = wire::decode_reasons(text))
     require(wire::decode_reasons(wire::encode_reasons(*reasons)).has_value(),
             "reasons that were read can be written and read");
+  if (const auto stop = wire::decode_stop(text))
+    require(wire::decode_stop(wire::encode_stop(*stop)).has_value(),
+            "a stop that was read can be written and read");
   return 0;
 }

@@ -34,6 +34,18 @@ struct DecisionOutcome {
   double bound_s = 0;  // epoch seconds
 };
 
+// Why a running task was stopped, and what for.
+struct DecisionStop {
+  ObjectKey asker{};            // that gains; empty: others took its pods away
+  double gain_s = 0;            // by which it starts earlier, or ends (a slow run that moves)
+  bool saves_deadline = false;  // of the asker
+  bool risks_deadline = false;  // of the one that is stopped
+  double lost_gpu_s = 0;        // by this stop
+  double work_left = 1;         // share
+
+  friend bool operator==(const DecisionStop&, const DecisionStop&) = default;
+};
+
 struct DecisionRow {
   std::int64_t id = 0;  // given by the store; 0 before
   int schema_version = kDecisionSchemaVersion;
@@ -50,6 +62,7 @@ struct DecisionRow {
   std::vector<std::pair<std::string, std::uint32_t>> reasons;  // verdict code -> nodes
   std::vector<DecisionCandidate> candidates;                   // best first, at most 16
   double duration_us = 0;
+  std::optional<DecisionStop> stop{};  // set: it ends a run
   std::optional<DecisionOutcome> outcome;
 };
 

@@ -23,6 +23,7 @@
 #include "slackline/model/ids.h"
 #include "slackline/model/move_advice.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/room_gain.h"
 #include "slackline/model/task_intent.h"
 
 namespace slackline {
@@ -70,6 +71,7 @@ struct StopJob {
   std::shared_ptr<const PreemptionNote> preemptions{};  // never null
   double lost_gpu_s = 0;                                // by this stop
   ObjectKey asker{};                                    // the task that needs the room
+  RoomGain gain{};                                      // of the asker; a move has its own
   bool risks_deadline = false;                          // it would have met its deadline
   std::optional<PodDisruption> disruption{};            // set: nobody asked, and `asker` is empty
   QosClass qos = QosClass::kNormal;                     // of the Job

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 
 namespace slackline::control {
@@ -19,6 +20,33 @@ std::vector<DecisionCandidate> nodes_of(const PlanNote& plan) {
   return nodes;
 }
 
+DecisionStop told_of(const StopJob& stop) {
+  DecisionStop told{.asker = stop.asker,
+                    .gain_s = stop.gain.earlier_s,
+                    .saves_deadline = stop.gain.saves_deadline,
+                    .risks_deadline = stop.risks_deadline,
+                    .lost_gpu_s = stop.lost_gpu_s,
+                    .work_left = stop.preemptions->left};
+  if (stop.move) told.gain_s = stop.move->gain_s;
+  return told;
+}
+
+std::string result_of(const StopJob& stop) {
+  const DecisionStop told = told_of(stop);
+  const std::string price = format("{:.0f} % of its work is left, {:.0f} GPU seconds are lost",
+                                   100 * told.work_left, told.lost_gpu_s);
+  if (stop.disruption)
+    return format("stopped after {}: {}", to_string(stop.disruption->kind), price);
+  const std::string gain = format_duration(told.gain_s);
+  if (stop.move)
+    return format("moved ({}) for {}, which {} {} earlier: {}", to_string(stop.move->cause),
+                  told.asker.str(), stop.move->cause == MoveCause::kSlow ? "ends" : "starts", gain,
+                  price);
+  return format("stopped for {}, which starts {} earlier{}: {}{}", told.asker.str(), gain,
+                told.saves_deadline ? " and keeps its deadline" : "", price,
+                told.risks_deadline ? "; its own deadline is at risk" : "");
+}
+
 std::string result_of(const OwnWrite& write) {
   if (const PlanNote* plan = write.plan()) {
     std::vector<std::string> names;
@@ -28,19 +56,7 @@ std::string result_of(const OwnWrite& write) {
   }
   if (const auto* nominate = write.as<Nominate>())
     return format("nominated to {}", nominate->node.str());
-  if (const auto* stop = write.as<StopJob>(); stop != nullptr && stop->disruption)
-    return format("stopped after {}: {:.0f} % of its work is left, {:.0f} GPU seconds are lost",
-                  to_string(stop->disruption->kind), 100 * stop->preemptions->left,
-                  stop->lost_gpu_s);
-  if (const auto* stop = write.as<StopJob>(); stop != nullptr && stop->move)
-    return format(
-        "moved ({}) for {}: {:.0f} s are gained, {:.0f} % of its work is left, {:.0f} GPU "
-        "seconds are lost",
-        to_string(stop->move->cause), stop->asker.str(), stop->move->gain_s,
-        100 * stop->preemptions->left, stop->lost_gpu_s);
-  if (const auto* stop = write.as<StopJob>())
-    return format("stopped for {}: {:.0f} % of its work is left, {:.0f} GPU seconds are lost",
-                  stop->asker.str(), 100 * stop->preemptions->left, stop->lost_gpu_s);
+  if (const auto* stop = write.as<StopJob>()) return result_of(*stop);
   return "back into the queue";
 }
 
@@ -57,6 +73,7 @@ std::optional<DecisionRow> row_of(const OwnWrite& write, double now_s) {
   row.pod = write.target.key;
   row.plan_id = plan != nullptr ? plan->id : decision.plan_id;
   row.result = result_of(write);
+  if (const auto* stop = write.as<StopJob>()) row.stop = told_of(*stop);
   if (!decision.reason.empty()) row.reasons = {{std::string(decision.reason), 1}};
   if (plan != nullptr) row.candidates = nodes_of(*plan);
   row.nodes_asked = static_cast<std::uint32_t>(row.candidates.size());

@@ -115,6 +115,7 @@ class StartWriter {
     const Choice& choice = queue_.state().choice(effect.task, ended.choice);
     const double left = effect.begun ? effect.begun->left : progress.left;
     StopJob stop{.asker = asker.key,
+                 .gain = effect.gain,
                  .risks_deadline = effect.risks_deadline,
                  .qos = task.intent->qos_class.value_or(QosClass::kNormal)};
     stop.lost_gpu_s = wasted_gpu_s(ended, ended.observed_work_s, left, choice.gpus, now_wall_s_);

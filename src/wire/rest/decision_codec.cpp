@@ -56,4 +56,34 @@ Result<ReasonCounts> decode_reasons(std::string_view json) {
   return reasons;
 }
 
+std::string encode_stop(const DecisionStop& stop) {
+  JsonWriter out;
+  write_value(out, stop);
+  return out.take();
+}
+
+Result<DecisionStop> decode_stop(std::string_view json) {
+  const Json object = Json::parse(json, nullptr, false);
+  if (!object.is_object()) return damaged("stops");
+  DecisionStop stop;
+  const auto number = [&](const char* key, double& value) {
+    if (object.contains(key) && object[key].is_number()) value = object[key].get<double>();
+  };
+  const auto flag = [&](const char* key, bool& value) {
+    if (object.contains(key) && object[key].is_boolean()) value = object[key].get<bool>();
+  };
+  number("gainSeconds", stop.gain_s);
+  number("lostGpuSeconds", stop.lost_gpu_s);
+  number("workLeft", stop.work_left);
+  flag("savesDeadline", stop.saves_deadline);
+  flag("risksDeadline", stop.risks_deadline);
+  if (!object.contains("for")) return stop;
+  if (!object["for"].is_string()) return damaged("stops");
+  const auto asker = object["for"].get<std::string>();
+  const std::size_t slash = asker.find('/');
+  if (slash == std::string::npos) return damaged("stops");
+  stop.asker = {asker.substr(0, slash), asker.substr(slash + 1)};
+  return stop;
+}
+
 }  // namespace slackline::wire

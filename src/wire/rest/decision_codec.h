@@ -22,4 +22,8 @@ Result<std::vector<DecisionCandidate>> decode_candidates(std::string_view json);
 std::string encode_reasons(const ReasonCounts& reasons);
 Result<ReasonCounts> decode_reasons(std::string_view json);
 
+// {"for":"team/train","gainSeconds":590,...}
+std::string encode_stop(const DecisionStop& stop);
+Result<DecisionStop> decode_stop(std::string_view json);
+
 }  // namespace slackline::wire

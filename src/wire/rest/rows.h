@@ -54,6 +54,8 @@ const Columns<DecisionCandidate>& columns<DecisionCandidate>();
 template <>
 const Columns<DecisionOutcome>& columns<DecisionOutcome>();
 template <>
+const Columns<DecisionStop>& columns<DecisionStop>();
+template <>
 const Columns<DecisionRow>& columns<DecisionRow>();
 template <>
 const Columns<QueueRow>& columns<QueueRow>();

@@ -14,8 +14,8 @@ std::vector<std::pair<std::string_view, std::string>> schemas_of() {
 std::vector<std::pair<std::string_view, std::string>> rest_schemas() {
   return schemas_of<ClusterView, CacheView, GpuPoolView, GpuUseView, NodeView, TaskView,
                     PlacementRow, ScoreView, DecisionRow, DecisionCandidate, DecisionOutcome,
-                    QueueRow, ProgressNote, MoveAdvice, MovedRun, FinishedTask, ModelView,
-                    ModelTypeView, Correction, SamplesAccepted>();
+                    DecisionStop, QueueRow, ProgressNote, MoveAdvice, MovedRun, FinishedTask,
+                    ModelView, ModelTypeView, Correction, SamplesAccepted>();
 }
 
 std::string object_schema(const Members& members) {

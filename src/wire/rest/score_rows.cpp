@@ -29,6 +29,14 @@ std::string candidates_text(const DecisionRow& row) {
   return join(parts, " ");
 }
 
+std::optional<std::string> asker_of(const DecisionStop& stop) {
+  return stop.asker.name.empty() ? std::nullopt : std::optional(stop.asker.str());
+}
+
+std::optional<Seconds> gain_of(const DecisionStop& stop) {
+  return stop.asker.name.empty() ? std::nullopt : std::optional(Seconds{stop.gain_s});
+}
+
 }  // namespace
 
 template <>
@@ -115,6 +123,35 @@ const Columns<DecisionOutcome>& columns<DecisionOutcome>() {
 }
 
 template <>
+const Columns<DecisionStop>& columns<DecisionStop>() {
+  using C = Column<DecisionStop>;
+  using Stop = const DecisionStop&;
+  static const Columns<DecisionStop> kColumns = {
+      "DecisionStop",
+      {
+          C(
+              "for", [](Stop stop) { return asker_of(stop); },
+              "NAMESPACE/NAME of the task that gains; absent: others took the pods away"),
+          C(
+              "gainSeconds", [](Stop stop) { return gain_of(stop); },
+              "By which that task is expected to start earlier, than if it had waited until all "
+              "runs that are stopped for it had ended; of a slow run that moves: to end earlier"),
+          C(
+              "savesDeadline",
+              [](Stop stop) {
+                return stop.asker.name.empty() ? std::nullopt : std::optional(stop.saves_deadline);
+              },
+              "That task is expected to meet its deadline now, and not by waiting"),
+          C("lostGpuSeconds", &DecisionStop::lost_gpu_s,
+            "By this stop: work to be done again, and start-up"),
+          C("workLeft", &DecisionStop::work_left, "Share of its work that is still to do"),
+          C("risksDeadline", &DecisionStop::risks_deadline,
+            "It would have met its deadline, and may miss it now"),
+      }};
+  return kColumns;
+}
+
+template <>
 const Columns<DecisionRow>& columns<DecisionRow>() {
   using C = Column<DecisionRow>;
   std::vector<std::string_view> verbs;
@@ -149,6 +186,20 @@ const Columns<DecisionRow>& columns<DecisionRow>() {
                     [](const DecisionRow& row) {
                       return row.outcome ? "on " + row.outcome->node : "";
                     }),
+          C("stop", &DecisionRow::stop, "Of a decision that stops a running task"),
+          C::only_cell(
+              "FOR",
+              [](const DecisionRow& row) { return row.stop ? asker_of(*row.stop) : std::nullopt; })
+              .wide(),
+          C::only_cell(
+              ">GAIN",
+              [](const DecisionRow& row) { return row.stop ? gain_of(*row.stop) : std::nullopt; })
+              .wide(),
+          C::only_cell(">LOST GPU S",
+                       [](const DecisionRow& row) {
+                         return row.stop ? std::optional(row.stop->lost_gpu_s) : std::nullopt;
+                       })
+              .wide(),
           C::only_cell(">~US",
                        [](const DecisionRow& row) { return format("{:.0f}", row.duration_us); }),
       }};

@@ -169,6 +169,25 @@ DecisionRow an_old_decision() {
   return row;
 }
 
+DecisionRow a_stop() {
+  DecisionRow row;
+  row.id = 43;
+  row.verb = Verb::kSuspend;
+  row.pod = {"team", "long"};
+  row.plan_id = "p-9";
+  row.result = "stopped for team/urgent";
+  row.reasons = {{"Preempted", 1}};
+  row.stop = DecisionStop{{"team", "urgent"}, 5400, true, false, 812.5, 0.426};
+  return row;
+}
+
+DecisionRow a_loss() {
+  DecisionRow row = a_stop();
+  row.result = "stopped after EvictionByEvictionAPI";
+  row.stop = DecisionStop{{}, 0, false, false, 812.5, 0.426};
+  return row;
+}
+
 ProgressNote a_report() {
   return {57400, 100000, 1.8e9, ProgressPoint{50000, 1.8e9 - 7400}, 0.35, "warmup"};
 }
@@ -299,7 +318,8 @@ TEST(RestRows, ReadAsTheyAlwaysDid) {
   all += every_form<ScoreView>("scores", {a_score(), a_refusal()});
   all += every_form<PlacementRow>("placements",
                                   {a_placement(), a_forbidden_placement(), PlacementRow()});
-  all += every_form<DecisionRow>("decisions", {a_decision(), an_old_decision()});
+  all +=
+      every_form<DecisionRow>("decisions", {a_decision(), an_old_decision(), a_stop(), a_loss()});
   QueueRow old;
   old.age_s = 1.8e9 + 5400;
   all += every_form<QueueRow>("queue", {a_waiting_task(), a_planned_task(), old});

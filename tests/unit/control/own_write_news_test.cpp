@@ -76,8 +76,11 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
       "PlanDisbelieved: the annotation slackline.dev/plan was removed: Slackline did not write it "
       "for this object, or the plan had ended";
   const std::string lifted = "Released: its pods are nominated, and kube-scheduler may bind them";
-  const StopJob stop{
-      std::make_shared<const PreemptionNote>(PreemptionNote{2, 0.25, 90, 0}), 80, {"ml", "urgent"}};
+  const StopJob stop{.preemptions = std::make_shared<const PreemptionNote>(
+                         PreemptionNote{.count = 2, .left = 0.25, .lost_gpu_s = 90}),
+                     .lost_gpu_s = 80,
+                     .asker = {"ml", "urgent"},
+                     .gain = {.earlier_s = 600}};
   const auto told =
       std::make_shared<const StopNotice>(StopNotice{{"ml", "urgent"}, Uid("u9"), 1700000000});
   const OwnerRef owner{"Job", "train", Uid("u1")};
@@ -99,8 +102,8 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
        "Warning " + job + "PodsRejected: " +
            std::string(find_reason(reason::kPodsRejected)->meaning) + queue_again},
       {on_job(stop, back(reason::kPreempted)),
-       "suspend ml/train u1 p1-1: stopped for ml/urgent: 25 % of its work is left, 80 GPU seconds "
-       "are lost Preempted=1",
+       "suspend ml/train u1 p1-1: stopped for ml/urgent, which starts 10m00s earlier: 25 % of its "
+       "work is left, 80 GPU seconds are lost Preempted=1",
        "Warning " + job +
            "Preempted: stopped so that ml/urgent can start: its checkpoints keep 75 % of its "
            "work, and it waits in the queue; stopped 2 times so far"},

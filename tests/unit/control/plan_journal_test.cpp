@@ -80,6 +80,41 @@ TEST_F(PlanJournalTest, ALostNodeIsTheReasonOfAMove) {
                                                      "move train p3-2: 1x4 K80 on n2 NodesLost"));
 }
 
+// Victim, asker, gain and loss: as numbers for programs, and in words.
+TEST_F(PlanJournalTest, AStopTellsForWhomWhatIsGainedAndWhatIsLost) {
+  StopJob stop{.preemptions = std::make_shared<const PreemptionNote>(PreemptionNote{.left = 0.6}),
+               .lost_gpu_s = 480,
+               .asker = {"team", "soon"},
+               .gain = {5400, true},
+               .risks_deadline = true};
+  const auto row = [&] {
+    const Job victim = a_job("long").build();
+    return *row_of(job_write(victim, stop, {.verb = Verb::kSuspend}), 5);
+  };
+  EXPECT_EQ(row().pod.name, "long");
+  EXPECT_EQ(row().stop, (DecisionStop{{"team", "soon"}, 5400, true, true, 480, 0.6}));
+  EXPECT_EQ(row().result,
+            "stopped for team/soon, which starts 1h30m earlier and keeps its deadline: 60 % of "
+            "its work is left, 480 GPU seconds are lost; its own deadline is at risk");
+  stop.gain.saves_deadline = stop.risks_deadline = false;
+  EXPECT_EQ(row().result,
+            "stopped for team/soon, which starts 1h30m earlier: 60 % of its work is left, 480 GPU "
+            "seconds are lost");
+
+  MoveAdvice advice;
+  advice.gain_s = 900;
+  stop.move = std::make_shared<const MoveAdvice>(advice);
+  EXPECT_EQ(row().stop->gain_s, 900);
+  EXPECT_EQ(row().result,
+            "moved (slow) for team/soon, which ends 15m00s earlier: 60 % of its work is left, 480 "
+            "GPU seconds are lost");
+
+  stop = {.preemptions = stop.preemptions,
+          .lost_gpu_s = 480,
+          .disruption = PodDisruption{.kind = DisruptionKind::kEvictionByEvictionApi}};
+  EXPECT_EQ(row().stop, (DecisionStop{.lost_gpu_s = 480, .work_left = 0.6}));
+}
+
 // A row says on what it was decided, and is written only for what the API server has taken.
 TEST_F(PlanJournalTest, RowsStandInTheJournalOnceTheWriteIsTaken) {
   const test::TemporaryFolder folder;

@@ -261,6 +261,7 @@ TEST(Plan, ShrinkGivesUpGpusWithoutLosingTheTask) {
   const Plan made = plan(state, 700, policy("savable-p,shrink=on"));
   ASSERT_GE(made.effects.size(), 2U);
   EXPECT_TRUE(made.effects[0].is_restart());
+  EXPECT_GT(made.effects[0].gain.earlier_s, 0);
   EXPECT_LT(state.running_choice(made.effects[0].task).gpus, 4);
   EXPECT_EQ(state.progress(2).phase, TaskPhase::kRunning);
 }
@@ -277,9 +278,12 @@ TEST(Plan, ATradeRisksTheDeadlineThatCostsMost) {
   PlanState traded = state;
   EXPECT_TRUE(plan(state, 2000, policy("savable-p")).effects.empty())
       << "nobody can resume in time";
+  const double ends_s = traded.predicted_end_s(1, 2000);
   const Plan made = plan(traded, 2000, policy("savable-p,trade=on"));
   ASSERT_GE(made.effects.size(), 2U);
   EXPECT_TRUE(made.effects[0].is_stop());
+  EXPECT_EQ(made.effects[0].gain, (RoomGain{ends_s - 2000, true}));
+  EXPECT_TRUE(made.effects[0].risks_deadline);
   EXPECT_EQ(made.effects[0].task, 1U) << "it holds its GPUs longest";
   EXPECT_TRUE(made.effects[1].is_start());
   EXPECT_EQ(made.effects[1].task, 2U);

@@ -75,6 +75,27 @@ TEST_F(PreemptionTest, AnUrgentTaskIsReleasedWhileItsRoomIsMade) {
   EXPECT_EQ(written(), (std::vector<std::string>{"stop", "release", "nominate", "lift"}));
 }
 
+// What it gains is counted to the end that the last of those who make room would have had.
+TEST_F(PreemptionTest, AStopTellsWhatTheAskerGains) {
+  fill({"n1", "n2"}, 3610, 60);  // little is lost: `soon` may spend but a part of the budget
+  JobBuilder soon = a_job("soon").gpus(8).waiting();
+  soon.intent().expected_duration_s = 600;
+  soon.intent().deadline_s = world_.now_s() + 700;
+  arrive(urgent_job("urgent"));
+  arrive(soon);
+  planner_.act(world_);
+  std::vector<const StopJob*> told;
+  for (const OwnWrite& write : world_.performed)
+    if (const auto* stop = write.as<StopJob>()) told.push_back(stop);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0]->asker.name, "urgent");
+  EXPECT_NEAR(told[0]->gain.earlier_s, kDay_s - 3610, 60);
+  EXPECT_FALSE(told[0]->gain.saves_deadline) << "it has none";
+  EXPECT_EQ(told[1]->asker.name, "soon");
+  EXPECT_NEAR(told[1]->gain.earlier_s, kDay_s - 3610, 60);
+  EXPECT_TRUE(told[1]->gain.saves_deadline);
+}
+
 // A stop that fails must not leave the task with a plan for room that nobody makes.
 TEST_F(PreemptionTest, NobodyIsReleasedIntoRoomOfAStopThatMayStillFail) {
   fill({"n1"}, 3700);

@@ -189,8 +189,8 @@ TEST_F(HistoryTest, AJournalOfAnEarlierVersionIsTakenOver) {
   {
     auto database = Database::open_reader(options_.path, 1);
     ASSERT_TRUE(
-        database->execute("PRAGMA query_only=OFF; DROP TABLE history; "
-                          "DROP TABLE predictions; PRAGMA user_version=1"));
+        database->execute("PRAGMA query_only=OFF; DROP TABLE history; DROP TABLE predictions; "
+                          "ALTER TABLE decisions DROP COLUMN stop; PRAGMA user_version=1"));
   }
   open();
   EXPECT_EQ(journal_->stats().recovered_from, "");

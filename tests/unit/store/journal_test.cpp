@@ -60,6 +60,24 @@ TEST_F(JournalTest, ARowComesBackAsItWas) {
   EXPECT_EQ(row.candidates[0].features, written.candidates[0].features);
 }
 
+TEST_F(JournalTest, AStopComesBackAsItWas) {
+  const DecisionStop forced{.lost_gpu_s = 1e6, .work_left = 0.25};
+  const DecisionStop asked{.asker = {"team", "urgent"},
+                           .gain_s = 82799.5,
+                           .saves_deadline = true,
+                           .risks_deadline = true,
+                           .lost_gpu_s = 480,
+                           .work_left = 1};
+  for (const DecisionStop& stop : {forced, asked}) {
+    DecisionRow row = decision(1);
+    row.stop = stop;
+    ASSERT_TRUE(journal_->append(row));
+    EXPECT_EQ(page({.limit = 1}).rows.at(0).stop, stop);
+  }
+  journal_->append(decision(2));
+  EXPECT_FALSE(page({.limit = 1}).rows.at(0).stop);
+}
+
 TEST_F(JournalTest, ARowOfAnOlderSchemaIsReadAsItIs) {
   DecisionRow written = decision(1);
   written.schema_version = 1;

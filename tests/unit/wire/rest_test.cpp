@@ -22,6 +22,12 @@ TEST(DecisionCodec, CandidatesAndReasonsSurviveTheJournal) {
   EXPECT_FALSE(decode_candidates(R"([{"node":1}])"));
 }
 
+TEST(DecisionCodec, AStopThatIsNotAsItWasWrittenIsRefused) {
+  for (const char* damaged : {"", "[]", R"({"for":1})", R"({"for":"nobody"})"})
+    EXPECT_FALSE(decode_stop(damaged)) << damaged;
+  EXPECT_EQ(decode_stop("{}").value(), DecisionStop{});
+}
+
 TEST(TextTable, AlignsByCharactersAndSilencesControlCodes) {
   TextTable table({"NAME", ">N"});
   table.add({"größe", "7"});

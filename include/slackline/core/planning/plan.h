@@ -13,6 +13,7 @@
 
 #include "slackline/core/planning/plan_state.h"
 #include "slackline/core/planning/policy.h"
+#include "slackline/model/room_gain.h"
 
 namespace slackline::core {
 
@@ -22,6 +23,7 @@ struct Effect {
   TaskIndex task = 0;
   std::optional<Run> ended;
   std::optional<Run> begun;
+  RoomGain gain{};              // of the task for which this run ends
   bool risks_deadline = false;  // of a stop: it would have met its deadline (option `trade`)
 
   bool is_start() const { return begun && !ended; }

@@ -103,8 +103,9 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
     if (!options_.budget_gpu_h) break;
   }
   if (!best || !pay(asker, best->lost_gpu_s)) return std::nullopt;
+  const RoomGain gain = gain_of(asker, menu.all[best->choice], best->stopped);
   for (const Victim* victim : best->stopped)
-    send_off(*victim, asker);
+    send_off(*victim, asker, gain);
   forget_stopped(menu.all[best->choice].pool, best->stopped);
   return best->choice;
 }
@@ -405,11 +406,22 @@ void RoomMaker::forget_stopped(PoolIndex pool, const Chosen& stopped) {
   }
 }
 
-void RoomMaker::send_off(const Victim& victim, TaskIndex asker) {
+// While these still run.
+RoomGain RoomMaker::gain_of(TaskIndex asker, const Choice& chosen, const Chosen& stopped) const {
+  const double now_s = planning_.now_s();
+  double ended_s = now_s;
+  for (const Victim* victim : stopped)
+    ended_s = std::max(ended_s, end_s(victim->task));
+  const double latest_s =
+      planning_.task(asker).deadline_s + kDeadlineTolerance_s - planning_.lat_s(asker, chosen);
+  return {ended_s - now_s, now_s <= latest_s && latest_s < ended_s};
+}
+
+void RoomMaker::send_off(const Victim& victim, TaskIndex asker, const RoomGain& gain) {
   if (victim.shrunk)
-    planning_.shrink(victim.task, *victim.shrunk, asker);
+    planning_.shrink(victim.task, *victim.shrunk, asker, gain);
   else
-    planning_.stop(victim.task, asker, victim.risks_deadline);
+    planning_.stop(victim.task, asker, gain, victim.risks_deadline);
 }
 
 }  // namespace slackline::core

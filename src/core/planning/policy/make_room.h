@@ -145,7 +145,8 @@ class RoomMaker {
   template <class Visit>
   void visit_nodes(const Victim& victim, const Visit& visit) const;
   void forget_stopped(PoolIndex pool, const Chosen& stopped);
-  void send_off(const Victim& victim, TaskIndex asker);
+  RoomGain gain_of(TaskIndex asker, const Choice& chosen, const Chosen& stopped) const;
+  void send_off(const Victim& victim, TaskIndex asker, const RoomGain& gain);
 
   Planning& planning_;
   const PlanState& state_;

@@ -36,16 +36,16 @@ Run Planning::end(TaskIndex task, TaskIndex asker) {
   return ended;
 }
 
-void Planning::stop(TaskIndex task, TaskIndex asker, bool risks_deadline) {
-  plan_.effects.push_back({task, end(task, asker), std::nullopt, risks_deadline});
+void Planning::stop(TaskIndex task, TaskIndex asker, const RoomGain& gain, bool risks_deadline) {
+  plan_.effects.push_back({task, end(task, asker), std::nullopt, gain, risks_deadline});
   ++stops_;
 }
 
-void Planning::shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker) {
+void Planning::shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker, const RoomGain& gain) {
   Run ended = end(task, asker);
   Run begun = state_.run_at(task, choice, now_s_, {ended.nodes.front()});
   begun.promoted = ended.promoted;
-  plan_.effects.push_back({task, std::move(ended), begun});
+  plan_.effects.push_back({task, std::move(ended), begun, gain});
   state_.start(task, std::move(begun));
 }
 

@@ -25,10 +25,10 @@ class Planning {
 
   // On the nodes that FreeGpus::find gives; it must fit.
   void start(TaskIndex task, ChoiceIndex choice, bool promoted = false);
-  // Preempts, for `asker`, whose queue pays for what is lost.
-  void stop(TaskIndex task, TaskIndex asker, bool risks_deadline);
+  // Preempts, for `asker`, which gains that, and whose queue pays for what is lost.
+  void stop(TaskIndex task, TaskIndex asker, const RoomGain& gain, bool risks_deadline);
   // The same, and starts the task again at once on the first of its nodes.
-  void shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker);
+  void shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker, const RoomGain& gain);
   // `asker` would have had room made, but its queue may not make others lose that much.
   void deny(TaskIndex asker);
   // Asks to be called again.
