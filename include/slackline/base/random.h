@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace slackline::sim {
+namespace slackline {
 
 class Random {
  public:
@@ -30,4 +30,4 @@ class Random {
 // Natural logarithm of a positive normal double, within 2 units in the last place of the true one.
 double portable_log(double x);
 
-}  // namespace slackline::sim
+}  // namespace slackline

@@ -1,9 +1,9 @@
-#include "sim/random.h"
+#include "slackline/base/random.h"
 
 #include <cmath>
 #include <numbers>
 
-namespace slackline::sim {
+namespace slackline {
 
 std::uint64_t Random::next() {
   state_ += 0x9e3779b97f4a7c15U;
@@ -73,4 +73,4 @@ double portable_log(double x) {
   return 2 * z * (1 + sum) + exponent * std::numbers::ln2;
 }
 
-}  // namespace slackline::sim
+}  // namespace slackline

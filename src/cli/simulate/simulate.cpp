@@ -1,4 +1,6 @@
 // `slackline simulate`: a trace played against policies, with the planner that the daemon runs.
+// `slackline backtest` and `slackline rightsize`: what its portraits would say of a recording, and
+// of a table of tasks. None of them needs a cluster.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -9,14 +11,17 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/numbers.h"
+#include "cli/simulate/trace_source.h"
 #include "cli/text_files.h"
-#include "cli/trace_source.h"
 #include "config/load.h"
+#include "sim/backtest.h"
 #include "sim/comparison.h"
 #include "sim/completion_svg.h"
 #include "sim/engine.h"
 #include "sim/forecast_log.h"
+#include "sim/right_size.h"
 #include "sim/timeline_svg.h"
+#include "sim/trace_format.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"
 
@@ -39,6 +44,7 @@ struct SimulateOptions {
   std::string completions;
   std::string forecasts;
   std::vector<double> forecast_hours;  // from, until
+  std::string preset;                  // never set: preset.cpp serves these
 
   bool keep_events() const { return !events.empty() || !timeline.empty() || !forecasts.empty(); }
 };
@@ -70,6 +76,7 @@ Result<Experiment> load(const SimulateOptions& options) {
     experiment.noise = sim::draw_noise(experiment.tasks, experiment.platform.pools, options.sigma,
                                        options.noise_seed);
   }
+  sim::add_unexpected(experiment.noise, workload.trace);
   return experiment;
 }
 
@@ -225,6 +232,43 @@ void add_platform_options(CLI::App& command, SimulateOptions& options) {
       ->capture_default_str();
 }
 
+struct BacktestCommand {
+  std::string file;
+  std::string format = "auto";
+  std::string family = "model";
+  std::string output = "table";
+};
+
+Status run_backtest(const BacktestCommand& command) {
+  SLACKLINE_ASSIGN(const std::string text, config::read_text_file(command.file));
+  auto recording = sim::load_recording(text, command.format);
+  if (!recording) return fail(recording.error().with_context(command.file));
+  const auto family =
+      command.family == "model" ? sim::FamilyRule::kModel : sim::FamilyRule::kCluster;
+  const wire::TextTable table =
+      sim::backtest_table(sim::backtest(std::move(recording->jobs), family));
+  std::fputs((command.output == "csv" ? table.csv() : table.str()).c_str(), stdout);
+  return {};
+}
+
+struct RightSizeCommand {
+  std::string file;
+  std::string output = "table";
+  std::string advised;
+};
+
+Status run_right_size(const RightSizeCommand& command) {
+  SLACKLINE_ASSIGN(const std::string text, config::read_text_file(command.file));
+  auto tasks = sim::parse_sized_tasks(text);
+  if (!tasks) return fail(tasks.error().with_context(command.file));
+  sim::right_size(*tasks);
+  if (!command.advised.empty())
+    SLACKLINE_TRY(write_text_file(command.advised, sim::format_sized_tasks_csv(*tasks)));
+  const wire::TextTable table = sim::right_size_table(*tasks);
+  std::fputs((command.output == "csv" ? table.csv() : table.str()).c_str(), stdout);
+  return {};
+}
+
 }  // namespace
 
 void add_simulate(CLI::App& app, int& exit_code) {
@@ -268,9 +312,69 @@ void add_simulate(CLI::App& app, int& exit_code) {
       ->needs(forecasts);
   command->add_option("--table", options->table, "Write the table printed here (CSV, unrounded)");
   command->add_option("--cdf", options->completions, "Draw completion times here (SVG)");
-  command->footer(policy_help());
+  command->add_option("--preset", options->preset, "An experiment of those below");
+  command->footer(policy_help() + "\n" + preset_help());
   command->callback([&exit_code, options] {
     const Status done = simulate(*options);
+    if (done) return;
+    std::fprintf(stderr, "slackline: %s\n", done.error().message.c_str());
+    exit_code = kFailure;
+  });
+}
+
+void add_backtest(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<BacktestCommand>();
+  CLI::App* command = app.add_subcommand(
+      "backtest", "Predict the run times of a recorded trace from its past, and say how well");
+  command->add_option("--trace", options->file, "The recording: a public trace, CSV")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command->add_option("--format", options->format, "Of the trace; auto recognizes it by the header")
+      ->check(CLI::IsMember(sim::trace_format_names()))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--family", options->family,
+          "Which jobs are one family: all of a cluster or user, or those of one model in it")
+      ->check(CLI::IsMember({"cluster", "model"}))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "table or csv")
+      ->check(CLI::IsMember({"table", "csv"}))
+      ->capture_default_str();
+  command->footer(
+      "Factors are |observed / expected|, either way: 2 is twice or half as long. Only runs that "
+      "had\n"
+      "ended when a job was submitted are known. Example:\n"
+      "  slackline backtest --trace philly.csv --family cluster");
+  command->callback([&exit_code, options] {
+    const Status done = run_backtest(*options);
+    if (done) return;
+    std::fprintf(stderr, "slackline: %s\n", done.error().message.c_str());
+    exit_code = kFailure;
+  });
+}
+
+void add_rightsize(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<RightSizeCommand>();
+  CLI::App* command = app.add_subcommand(
+      "rightsize", "Show requested against used of a table of tasks, as asked and as advised");
+  command->add_option("tasks", options->file, "CSV, one task a row")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command->add_option("--out", options->advised, "Write the tasks with their advice here (CSV)");
+  command->add_option("-o,--output", options->output, "table or csv")
+      ->check(CLI::IsMember({"table", "csv"}))
+      ->capture_default_str();
+  command->footer(
+      "Example:\n"
+      "  slackline rightsize tasks.csv\n"
+      "where tasks.csv holds what a task asks for and uses in every run, one a row:\n"
+      "  task,gpus,cores,hours,gpu_use,gpu_memory,cores_used,cores_max\n"
+      "  nightly,4,32,6,0.3,0.4,9.5,14\n"
+      "gpu_use and gpu_memory are shares, 0 to 1, of the GPUs asked for; cores those of the whole\n"
+      "task. The advice assumes that a run takes as long with fewer GPUs, if its use fits.");
+  command->callback([&exit_code, options] {
+    const Status done = run_right_size(*options);
     if (done) return;
     std::fprintf(stderr, "slackline: %s\n", done.error().message.c_str());
     exit_code = kFailure;

@@ -1,11 +1,11 @@
-#include "sim/random.h"
+#include "slackline/base/random.h"
 
 #include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-namespace slackline::sim {
+namespace slackline {
 namespace {
 
 // SplitMix64's published sequence: whoever changes it changes every generated trace.
@@ -57,4 +57,4 @@ TEST(Random, AWeightOfZeroIsNeverDrawn) {
 }
 
 }  // namespace
-}  // namespace slackline::sim
+}  // namespace slackline
