@@ -1,4 +1,4 @@
-#include "cli/watch.h"
+#include "cli/ask/watch.h"
 
 #include <algorithm>
 #include <csignal>
