@@ -1,23 +1,27 @@
 // The queries to a running daemon: they differ only in the path.
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
+#include "cli/ask/watch.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/numbers.h"
 #include "cli/terminal.h"
 #include "cli/text_files.h"
-#include "cli/watch.h"
 #include "client/client.h"
 #include "client/list.h"
 #include "client/terminal_table.h"
+#include "config/load.h"
 #include "slackline/base/text.h"
 #include "slackline/model/extender.h"
 #include "slackline/model/object_key.h"
 #include "wire/format/cells.h"
+#include "wire/rest/portrait_codec.h"
 #include "wire/rest/standing.h"
 
 namespace slackline::cli {
@@ -34,8 +38,14 @@ struct AskOptions {
   std::string verb;
   std::string queue;
   std::string since;
+  std::string by;
+  std::string compare_since;
   std::size_t limit = 0;  // rows; 0: all of them
+  std::string import;     // a file
+  bool packed = false;
   bool forget = false;
+  bool dry_run = false;
+  std::string job;  // in `ns`
   bool watch = false;
   double interval_s = 2;
 };
@@ -99,6 +109,33 @@ int forget_model(const AskOptions& options) {
   return 0;
 }
 
+int forget_portraits(const AskOptions& options, const std::string& path) {
+  const auto answer = client::Client(options.server).remove(path);
+  if (!answer) return report_failure(answer.error());
+  std::printf("removed what was known of %s\n", printable(options.name).c_str());
+  return 0;
+}
+
+// In parts, each of which is stored or not.
+int import_portraits(const AskOptions& options) {
+  constexpr std::size_t kPart = 500;
+  constexpr std::size_t kMost = 100'000;
+  const auto text = config::read_text_file(options.import);
+  if (!text) return report_failure(text.error());
+  const auto packed = wire::read_posted_portraits(*text, kMost);
+  if (!packed) return report_failure(packed.error().with_context(options.import));
+  client::Client client(options.server);
+  for (std::size_t begin = 0; begin < packed->size(); begin += kPart) {
+    const auto part = std::span(*packed).subspan(begin, std::min(kPart, packed->size() - begin));
+    const auto answer = client.post_json("/v1/portraits", wire::write_posted_portraits(part));
+    if (!answer)
+      return report_failure(answer.error().with_context(
+          format("{} of {} portraits were stored", begin, packed->size())));
+  }
+  std::printf("stored %zu portraits\n", packed->size());
+  return 0;
+}
+
 // "ns/name", or "name" in the given namespace.
 std::string qualified(const std::string& name, const std::string& ns = "default") {
   return name.find('/') == std::string::npos ? format("{}/{}", ns, name) : name;
@@ -127,6 +164,10 @@ std::string with_query(std::string path, const AskOptions& options) {
   add("verb", options.verb);
   add("queue", options.queue);
   add("since", options.since);
+  add("by", options.by);
+  add("compareSince", options.compare_since);
+  add("packed", options.packed ? "true" : "");
+  add("job", options.job);
   return path;
 }
 
@@ -137,13 +178,19 @@ struct Question {
   std::shared_ptr<AskOptions> options;
 };
 
-Question add_question(CLI::App& app, const std::string& name, const std::string& help) {
+const std::vector<std::string> kListOutputs = {"table", "wide", "json", "yaml", "csv"};
+const std::vector<std::string> kReportOutputs = {"table", "wide", "json", "yaml",
+                                                 "csv",   "md",   "html"};
+
+Question add_question(CLI::App& app, const std::string& name, const std::string& help,
+                      const std::vector<std::string>& outputs = kListOutputs) {
   const auto options = std::make_shared<AskOptions>();
   CLI::App* command = app.add_subcommand(name, help);
   add_server_options(*command, options->server);
   command
-      ->add_option("-o,--output", options->output, "table, wide (all columns), json, yaml or csv")
-      ->check(CLI::IsMember({"table", "wide", "json", "yaml", "csv"}))
+      ->add_option("-o,--output", options->output,
+                   format("One of {}; wide has all columns", slackline::join(outputs, ", ")))
+      ->check(CLI::IsMember(outputs))
       ->capture_default_str();
   return {command, options};
 }
@@ -242,6 +289,71 @@ void add_models(CLI::App& app, int& exit_code) {
   });
 }
 
+int calibrate(const AskOptions& options, const std::string& path) {
+  const auto answer =
+      client::Client(options.server).post_json(path + "output=" + options.output, "{}");
+  if (!answer) return report_failure(answer.error());
+  std::fputs(answer->c_str(), stdout);
+  return 0;
+}
+
+void add_calibrate(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_question(
+      app, "calibrate",
+      "Measure how fast a model trains: short runs of a Job that allows them, on GPUs that nobody "
+      "waits for");
+  command->add_option("model", options->name, "As the annotation slackline.dev/model names it")
+      ->required();
+  command->add_option("-n,--namespace", options->ns, "Only of Jobs of this namespace");
+  command->add_flag("--dry-run", options->dry_run,
+                    "Show what would be run and why; without it the planner begins as soon as "
+                    "nobody waits");
+  command->callback([&exit_code, asked = options] {
+    const std::string path =
+        with_query(format("/v1/models/{}/calibration", client::encode_query(asked->name)), *asked);
+    exit_code = asked->dry_run ? ask_list(*asked, path)
+                               : calibrate(*asked, path + (asked->ns.empty() ? "?" : "&"));
+  });
+}
+
+void add_portraits(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_question(
+      app, "portraits", "Show what families of tasks use, ask for, and how their runs end");
+  CLI::Option* family = command->add_option(
+      "family", options->name, "Only this one: NAMESPACE/NAME, or NAME in --namespace");
+  command->add_option("-n,--namespace", options->ns, "Only this namespace");
+  add_limit(*command, *options);
+  CLI::Option* packed = command->add_flag("--packed", options->packed,
+                                          "With all that is known of each, for --import (-o json)");
+  CLI::Option* import = command->add_option(
+      "--import", options->import, "Store what --packed -o json has written, in place of the same");
+  command->add_flag("--delete", options->forget, "Delete what is known of this family")
+      ->needs(family)
+      ->excludes(packed)
+      ->excludes(import);
+  command
+      ->add_option("--job", options->job,
+                   "Only that of the family of this Job in --namespace; where it has none, the "
+                   "nearest one, marked similar")
+      ->excludes(family)
+      ->excludes(import);
+  command->callback([&exit_code, asked = options] {
+    AskOptions one = *asked;
+    if (!one.job.empty() && one.ns.empty()) one.ns = "default";
+    if (const std::size_t slash = one.name.find('/'); slash != std::string::npos) {
+      one.ns = one.name.substr(0, slash);
+      one.name.erase(0, slash + 1);
+    }
+    std::string path = "/v1/portraits";
+    if (!one.name.empty()) path += "/" + client::encode_query(one.name);
+    path = with_query(path, one);
+    if (!one.import.empty())
+      exit_code = import_portraits(one);
+    else
+      exit_code = one.forget ? forget_portraits(one, path) : ask_list(one, path);
+  });
+}
+
 void add_decisions(CLI::App& app, int& exit_code) {
   const auto [command, options] =
       add_question(app, "decisions", "Show the newest rows of the decision journal");
@@ -269,6 +381,25 @@ void add_history(CLI::App& app, int& exit_code) {
   add_limit(*command, *options)->capture_default_str();
   command->callback([&exit_code, asked = options] {
     exit_code = ask_list(*asked, with_query("/v1/history", *asked));
+  });
+}
+
+void add_report(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_question(
+      app, "report", "Show what runs asked for, held and used, deadlines met, and waits",
+      kReportOutputs);
+  command->add_option("-n,--namespace", options->ns, "Only this namespace");
+  command->add_option("--by", options->by, "namespace (the default), family or gpu-type")
+      ->check(CLI::IsMember({"namespace", "family", "gpu-type"}));
+  command->add_option("--since", options->since,
+                      "Runs that ended since then: 7d (the default), 2026-11-21, or a time");
+  command->add_option("--compare-since", options->compare_since,
+                      "Before and after then; without --since the time before is as long");
+  add_limit(*command, *options);
+  command->callback([&exit_code, asked = options] {
+    const bool page = asked->output == "md" || asked->output == "html";
+    const std::string path = with_query("/v1/reports", *asked);
+    exit_code = page ? ask(*asked, path) : ask_list(*asked, path);
   });
 }
 
@@ -302,8 +433,11 @@ void add_ask(CLI::App& app, int& exit_code) {
   add_scores(app, exit_code);
   add_placements(app, exit_code);
   add_models(app, exit_code);
+  add_calibrate(app, exit_code);
+  add_portraits(app, exit_code);
   add_decisions(app, exit_code);
   add_history(app, exit_code);
+  add_report(app, exit_code);
   add_ready(app, exit_code);
 }
 

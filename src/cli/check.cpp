@@ -14,6 +14,7 @@
 #include "config/lint.h"
 #include "config/load.h"
 #include "control/learn/profiles.h"
+#include "control/state/check_settings.h"
 #include "control/state/settings.h"
 #include "wire/format/document.h"
 
@@ -62,8 +63,13 @@ bool check_ours(const std::string& file, config::Configuration& configuration) {
       findings.push_back(std::move(finding));
     if (const auto profiles = control::load_profiles(configuration.profiles); !profiles)
       add_error(profiles.error(), line_of(file, {"profiles"}));
-    if (const auto settings = control::settings_of(configuration); !settings)
-      add_error(settings.error(), line_of(file, {"planner", "policy"}));
+    const auto settings = control::settings_of(configuration);
+    if (!settings) add_error(settings.error(), line_of(file, {"planner", "policy"}));
+    if (settings)
+      for (config::Finding& finding : control::check_settings(*settings)) {
+        finding.line = line_of(file, {"planner", "policy"});
+        findings.push_back(std::move(finding));
+      }
     config::sort_by_line(findings);
   }
   return report(file, findings);

@@ -2,6 +2,8 @@
 // only.
 #pragma once
 
+#include <string>
+
 #include <CLI/CLI.hpp>
 
 #include "client/client.h"
@@ -12,14 +14,26 @@ namespace slackline::cli {
 void add_serve(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_ask(CLI::App& app,
-             int& exit_code);  // cluster nodes tasks queue scores placements models decisions ready
+             int& exit_code);  // cluster nodes tasks queue scores placements models decisions
+                               // ready, and more
 void add_try(CLI::App& app, int& exit_code);
+void add_answers(CLI::App& app, int& exit_code);  // why eta quote whatif calendar
 void add_fit(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);
+void add_pairs(CLI::App& app, int& exit_code);
+void add_samples(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
+void add_backtest(CLI::App& app, int& exit_code);
+void add_rightsize(CLI::App& app, int& exit_code);
+// Instead of add_simulate() where the command line has --preset.
+void add_simulate_preset(CLI::App& app, int& exit_code, const std::string& name);
+std::string preset_help();
 void add_release(CLI::App& app, int& exit_code);
 void add_usage(CLI::App& app, int& exit_code);
-void add_completion(CLI::App& app, int& exit_code);  // last: it completes the others
+void add_page(CLI::App& app, int& exit_code);
+// These two last: they tell of the others.
+void add_man(CLI::App& app, int& exit_code);
+void add_completion(CLI::App& app, int& exit_code);
 
 // --server and its credentials.
 void add_server_options(CLI::App& command, client::ClientOptions& server);

@@ -10,6 +10,7 @@
 #include "cli/planner_service.h"
 #include "cli/remote_api_service.h"
 #include "cli/return_service.h"
+#include "cli/telemetry_service.h"
 #include "cli/version.h"
 #include "cli/webhook_service.h"
 #include "cluster/api/api_client.h"
@@ -19,6 +20,7 @@
 #include "cluster/watch/kube_source.h"
 #include "cluster/watch/observers.h"
 #include "config/files.h"
+#include "control/answers/answer_query.h"
 #include "control/journal/decision_log.h"
 #include "control/learn/models.h"
 #include "control/learn/outcomes.h"
@@ -27,23 +29,34 @@
 #include "control/learn/runs.h"
 #include "control/plan/plan_doubts.h"
 #include "control/plan/shadow_planner.h"
+#include "control/portrait/ended_runs.h"
+#include "control/portrait/portrait_query.h"
+#include "control/portrait/portraits.h"
+#include "control/query/calibration_query.h"
 #include "control/query/forecast_keeper.h"
 #include "control/query/gpu_meters.h"
 #include "control/query/health.h"
 #include "control/query/queries.h"
 #include "control/query/queue_query.h"
+#include "control/query/reports.h"
 #include "control/serve/extender.h"
 #include "control/state/reloader.h"
+#include "http/routes/answer_routes.h"
 #include "http/routes/api_guard.h"
 #include "http/routes/api_routes.h"
+#include "http/routes/calibration_routes.h"
+#include "http/routes/event_routes.h"
 #include "http/routes/extender_routes.h"
 #include "http/routes/health_routes.h"
 #include "http/routes/history_routes.h"
 #include "http/routes/model_routes.h"
 #include "http/routes/openapi.h"
+#include "http/routes/page_routes.h"
 #include "http/routes/pages.h"
+#include "http/routes/portrait_routes.h"
 #include "http/routes/progress_routes.h"
 #include "http/routes/queue_routes.h"
+#include "http/routes/report_routes.h"
 #include "http/server/server.h"
 #include "obs/clock_watch.h"
 #include "obs/log.h"
@@ -67,6 +80,10 @@ struct Daemon::Parts {
   std::unique_ptr<store::Journal> journal;
   std::unique_ptr<control::DecisionLog> log;
   std::unique_ptr<control::Models> models;
+  std::unique_ptr<control::Portraits> portraits;
+  std::unique_ptr<control::PortraitQuery> portrait_query;
+  control::EndedRuns ended_runs;
+  std::unique_ptr<TelemetryService> telemetry;  // null: no Prometheus is configured
   std::unique_ptr<control::Runs> runs;
   control::PlanDoubts doubts{metrics};
   std::unique_ptr<cluster::Observers> observers;
@@ -78,11 +95,14 @@ struct Daemon::Parts {
   std::unique_ptr<ReturnService> returns;  // null in active mode, and on a file
   std::unique_ptr<control::Extender> extender;
   std::unique_ptr<control::Queries> queries;
+  std::unique_ptr<control::Reports> reports;
   Published<control::PlannerView> no_planner;  // the view of nobody
   Published<control::WrittenBook> books;
   std::unique_ptr<control::ForecastKeeper> keeper;
   std::unique_ptr<control::ShadowPlanner> shadow;  // null in active mode
+  std::unique_ptr<control::CalibrationQuery> calibrations;
   std::unique_ptr<control::QueueQuery> queue;
+  std::unique_ptr<control::AnswerQuery> answers;
   std::unique_ptr<control::ProgressReports> progress;
   std::unique_ptr<control::Health> health;
   std::unique_ptr<cluster::ApiClient> token_api;  // asked about tokens where `api` is null
@@ -102,11 +122,13 @@ struct Daemon::Parts {
 
   Status open_history();
   Status open_models();
+  Status open_portraits();
   Status connect_cluster();
-  void follow_runs();
+  Status follow_runs();
   Status lay_routes();
   void lay_api_routes(http::Router& router, const config::ListenerSettings& door);
   void refresh_metrics();
+  Status calibrate(const std::string& model);
   std::function<std::string()> unled() const;
   control::WorkloadDoor workload_door() const;
   Status guard(http::Router& router, const config::ListenerSettings& door);
@@ -144,9 +166,27 @@ Status Daemon::Parts::open_models() {
   runs = std::make_unique<control::Runs>(
       decisions.catalog, models->known(),
       [to = models.get()](FinishedRun run) { to->record_run(std::move(run)); });
-  runs->set_listener(outcomes);
+  runs->add_listener(outcomes);
+  runs->add_listener(ended_runs);
   observers = std::make_unique<cluster::Observers>(
       std::vector<cluster::ClusterObserver*>{log.get(), runs.get(), &doubts});
+  return {};
+}
+
+Status Daemon::Parts::open_portraits() {
+  control::PortraitOptions options;
+  options.path = configuration.store.portraits_file();
+  options.keep_s = configuration.store.keep_portraits_s;
+  options.least_run_s = configuration.store.least_evidence_s;
+  SLACKLINE_ASSIGN(portraits, control::Portraits::open(options, metrics, system_clock()));
+  portrait_query = std::make_unique<control::PortraitQuery>(*portraits);
+  decisions.portraits = &portraits->known();
+  ended_runs.add(
+      [to = portraits.get()](const control::EndedRun& ended) { to->add_unmeasured(ended); });
+  ended_runs.tell_rollbacks(
+      [to = portraits.get()](const PortraitIdentity& family, const ResizeRollback& rollback) {
+        to->add_rollback(family, rollback);
+      });
   return {};
 }
 
@@ -155,7 +195,7 @@ Status Daemon::Parts::connect_cluster() {
   if (!wanted.dump_file.empty()) {
     source = cluster::make_file_source({.path = wanted.dump_file}, decisions.catalog, metrics,
                                        observers.get());
-    follow_runs();
+    SLACKLINE_TRY(follow_runs());
     return source->start();
   }
   cluster::KubeOptions options;
@@ -166,27 +206,47 @@ Status Daemon::Parts::connect_cluster() {
   options.mac = &key->mac();
   writer = cluster::make_kube_writer(*api, decisions.catalog, &key->mac());
   source = cluster::make_kube_source(*api, options, decisions.catalog, metrics, observers.get());
-  follow_runs();
-  planner = PlannerService::make(configuration, settings, models->known(), *api, *source, *writer,
-                                 metrics, *log, key->mac());
+  SLACKLINE_TRY(follow_runs());
+  planner = PlannerService::make(configuration, settings, models->known(), portraits->known(), *api,
+                                 *source, *writer, metrics, *log, key->mac());
   returns = ReturnService::make(configuration, *api, *source, *writer, metrics);
   return source->start();
 }
 
-void Daemon::Parts::follow_runs() {
+Status Daemon::Parts::follow_runs() {
   runs->follow(*source);
   outcomes.follow(decisions.catalog, models->known(), *source, *journal);
+  ended_runs.follow(decisions.catalog, models->known(), *source);
+  portrait_query->follow(*source, models->known());
+  control::UsagePasses::World world{
+      .catalog = decisions.catalog, .known = models->known(), .source = *source};
+  world.leads = [this] { return !planner || planner->leads_since(); };
+  world.measured = [this](const Uid& run, const MeasuredUse& use) {
+    if (journal) journal->measured(run, use);
+  };
+  SLACKLINE_ASSIGN(telemetry, TelemetryService::make(configuration.telemetry, std::move(world),
+                                                     *portraits, metrics));
+  if (telemetry)
+    ended_runs.add([to = telemetry.get()](const control::EndedRun& run) { to->add(run); });
+  return {};
 }
 
 Status Daemon::Parts::lay_routes() {
   const Published<control::Known>& known = models->known();
-  if (planner) decisions.leads_since = [this] { return planner->leads_since(); };
+  if (planner) {
+    decisions.leads_since = [this] { return planner->leads_since(); };
+    decisions.planner = &planner->view();
+  }
   extender = std::make_unique<control::Extender>(decisions, known, *source, writer.get(), *log,
                                                  system_clock());
   queries = std::make_unique<control::Queries>(decisions, known, *source, journal.get(),
                                                system_clock(), kVersion);
-  const control::PlannerOptions planning{
-      .catalog = configuration.gpus, .settings = &settings, .leader = {}, .stock_waits = !planner};
+  reports = std::make_unique<control::Reports>(*queries, portraits->known(), system_clock());
+  const control::PlannerOptions planning{.catalog = configuration.gpus,
+                                         .settings = &settings,
+                                         .portraits = &portraits->known(),
+                                         .leader = {},
+                                         .stock_waits = !planner};
   const Published<control::PlannerView>& view = planner ? planner->view() : no_planner;
   const auto post = [this](TaskEvent event) {
     return planner && planner->actuator().add_event(std::move(event));
@@ -198,9 +258,17 @@ Status Daemon::Parts::lay_routes() {
                                                       system_clock());
   queue =
       std::make_unique<control::QueueQuery>(planning, known, *source, view, books, system_clock());
+  calibrations = std::make_unique<control::CalibrationQuery>(
+      decisions, known, *source, [this](const std::string& model) { return calibrate(model); },
+      system_clock());
+  answers =
+      std::make_unique<control::AnswerQuery>(planning, known, *source, view, books, system_clock());
   progress = std::make_unique<control::ProgressReports>(*source, planner ? writer.get() : nullptr,
                                                         metrics, system_clock());
-  health = std::make_unique<control::Health>(*source, models->problem(), *log, unled());
+  health = std::make_unique<control::Health>(*source, *log, unled());
+  health->tell_of("models-stored", models->problem());
+  health->tell_of("portraits-stored", portraits->problem());
+  if (telemetry) health->tell_of("usage-measured", telemetry->problem());
   const config::ListenersSettings& doors = configuration.listeners;
   http::add_extender_routes(
       extender_router, *extender, decisions.catalog, metrics,
@@ -225,12 +293,38 @@ void Daemon::Parts::refresh_metrics() {
 void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerSettings& door) {
   http::add_api_routes(router, *queries, pages);
   http::add_queue_routes(router, *queue, pages);
+  // Only who passed a guard has rights to be asked about.
+  http::add_answer_routes(router, *answers, pages, decisions.catalog, system_clock(),
+                          [this, &router](const http::Request& request) {
+                            return router.guarded() ? http::viewer_of(*rights, request)
+                                                    : control::Viewer();
+                          });
   http::add_progress_routes(router, *progress);
   http::add_history_routes(router, *queries, system_clock(), [this] { runs->settle(); });
   http::add_model_routes(router, *queries, *models, pages,
                          static_cast<std::size_t>(door.limits.max_body_bytes));
+  http::add_calibration_routes(router, *calibrations, pages);
+  http::add_portrait_routes(router, *portrait_query, pages);
+  http::add_report_routes(router, *reports, pages, system_clock(), [this] { runs->settle(); });
   http::add_health_routes(router, *health, metrics, [this] { refresh_metrics(); });
+  http::add_event_routes(router, [this] { return queries->snapshot_version(); }, system_clock());
   http::add_openapi_route(router);
+  http::add_page_routes(router);
+}
+
+Status Daemon::Parts::calibrate(const std::string& model) {
+  if (!planner)
+    return fail(ErrorCode::kUnavailable,
+                "this daemon makes no calibration runs: mode active of a cluster does; --dry-run "
+                "shows what would be run");
+  if (!planner->leads_since())
+    return fail(ErrorCode::kUnavailable,
+                format("this replica does not lead: ask {}", planner->view().get()->leader.empty()
+                                                                 ? "again once one does"
+                                                                 : planner->view().get()->leader));
+  planner->calibrator().ask(model);
+  planner->wake();
+  return {};
 }
 
 // What waits while nobody leads; a dump has no leader.
@@ -346,6 +440,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
     SLACKLINE_TRY(cluster::check_dump(dump));  // before files are made that nobody will need
   SLACKLINE_TRY(parts->open_history());
   SLACKLINE_TRY(parts->open_models());
+  SLACKLINE_TRY(parts->open_portraits());
   SLACKLINE_TRY(parts->connect_cluster());
   SLACKLINE_TRY(parts->lay_routes());
   if (const config::ListenerSettings& door = configuration.listeners.api;
@@ -356,6 +451,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   if (parts->planner) parts->planner->start();
   parts->progress->start();
   if (parts->returns) parts->returns->start();
+  if (parts->telemetry) parts->telemetry->start();
   parts->keeper->start();
   if (parts->shadow) parts->shadow->start();
   if (parts->key) parts->key->start([source = parts->source.get()] { source->keys_changed(); });
@@ -383,11 +479,14 @@ void Daemon::stop(double grace_s) {
   if (parts_->planner) parts_->planner->stop();
   if (parts_->returns) parts_->returns->stop();
   if (parts_->key) parts_->key->stop();
+  if (parts_->telemetry) parts_->telemetry->stop();
   parts_->source->stop();
   parts_->source->join();
   parts_->runs->settle();
   parts_->models->stop();
   parts_->models->join();
+  parts_->portraits->stop();
+  parts_->portraits->join();
   const bool flushed = parts_->journal->flush(5.0);
   obs::log_info("stopped", {{"journal_flushed", flushed}});
 }

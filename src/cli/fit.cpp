@@ -2,6 +2,7 @@
 // not seen.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@
 namespace slackline::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr double kStartup_s = 30;  // v of 000 eq 4
 constexpr const char* kFitExample =
     "Example:\n"
@@ -33,7 +36,9 @@ constexpr const char* kFitExample =
     "  model,gpu_type,batch,placement,throughput_samples_per_s\n"
     "  resnet50,A100,256,2x4,5120.5\n"
     "  resnet50,A100,256,4+2+1,3800\n"
-    "batch is the global batch, of all GPUs together.\n";
+    "batch is the global batch, of all GPUs together. More columns: model_parallel, the GPUs that "
+    "share\n"
+    "one copy of the model; throughput_tokens_per_s with tokens_per_sample instead of samples.\n";
 
 struct FitCommand {
   std::vector<std::string> files;
@@ -46,16 +51,79 @@ struct FitCommand {
   std::string out, report, svg, samples_out;
 };
 
-Result<std::vector<ThroughputSample>> read_samples(const FitCommand& command) {
-  std::vector<ThroughputSample> samples;
-  for (const std::string& path : command.files) {
-    SLACKLINE_ASSIGN(const std::string text, config::read_text_file(path));
-    SLACKLINE_ASSIGN(auto import,
-                     wire::import_samples(command.format, {path, text}, command.names));
-    for (const std::string& left_out : import.left_out)
-      std::fprintf(stderr, "%s: left out %s\n", path.c_str(), left_out.c_str());
-    samples.insert(samples.end(), import.samples.begin(), import.samples.end());
+constexpr std::string_view kMlperf = "mlperf";
+constexpr std::size_t kMostFiles = 100'000;  // below a folder
+
+bool is_result(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with("result_") && name.ends_with(".txt");
+}
+
+Result<std::vector<std::string>> results_below(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code wrong;
+  for (auto at = fs::recursive_directory_iterator(folder, wrong);
+       !wrong && at != fs::recursive_directory_iterator(); at.increment(wrong)) {
+    if (!is_result(at->path()) || !at->is_regular_file(wrong)) continue;
+    files.push_back(at->path().string());
+    if (files.size() > kMostFiles)
+      return fail(ErrorCode::kResourceExhausted,
+                  format("{}: more than {} results; name folders below it", folder, kMostFiles));
   }
+  if (wrong) return fail(ErrorCode::kInvalidArgument, format("{}: {}", folder, wrong.message()));
+  if (files.empty())
+    return fail(ErrorCode::kNotFound, format("{}: no result_*.txt is below it", folder));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// SUBMITTER/results/SYSTEM/BENCHMARK/result_0.txt -> SUBMITTER/systems/SYSTEM.json; empty: not
+// there.
+std::string system_of(const std::string& result) {
+  const fs::path system = fs::path(result).parent_path().parent_path();
+  const fs::path description =
+      system.parent_path().parent_path() / "systems" / (system.filename().string() + ".json");
+  const auto text = config::read_text_file(description.string());
+  return text ? *text : std::string();
+}
+
+Result<wire::SampleImport> read_one(const std::string& path, const std::string& format,
+                                    const wire::SampleNames& names) {
+  SLACKLINE_ASSIGN(const std::string text, config::read_text_file(path));
+  const std::string beside = format == kMlperf ? system_of(path) : std::string();
+  return wire::import_samples(format, {path, text, beside}, names);
+}
+
+Status read_into(const std::string& path, const std::string& format, const wire::SampleNames& names,
+                 std::vector<ThroughputSample>& samples) {
+  SLACKLINE_ASSIGN(const auto import, read_one(path, format, names));
+  for (const std::string& left_out : import.left_out)
+    std::fprintf(stderr, "%s: left out %s\n", path.c_str(), left_out.c_str());
+  samples.insert(samples.end(), import.samples.begin(), import.samples.end());
+  return {};
+}
+
+// Of all files, in their order. A folder stands for the result_*.txt below it, by name; one of them
+// that holds no sample is told of and skipped. What is left out goes to stderr.
+Result<std::vector<ThroughputSample>> read_sample_files(const std::vector<std::string>& paths,
+                                                        const std::string& format,
+                                                        const wire::SampleNames& names) {
+  std::vector<ThroughputSample> samples;
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) {
+      SLACKLINE_TRY(read_into(path, format, names, samples));
+      continue;
+    }
+    if (format != kMlperf)
+      return fail(ErrorCode::kInvalidArgument,
+                  slackline::format("{} is a folder; only --from mlperf reads folders", path));
+    SLACKLINE_ASSIGN(const auto files, results_below(path));
+    for (const std::string& file : files)
+      if (const Status done = read_into(file, format, names, samples); !done)
+        std::fprintf(stderr, "%s\n", done.error().message.c_str());
+  }
+  if (samples.empty()) return fail(ErrorCode::kNotFound, "no file holds a sample");
   return samples;
 }
 
@@ -66,7 +134,7 @@ void show_progress(const control::FittedModel& model, std::size_t number, std::s
                model.samples.size());
 }
 
-wire::FitReportRow report_row(const control::FittedModel& model) {
+wire::FitReportRow report_row(const control::FittedModel& model, bool by_placement) {
   wire::FitReportRow row;
   row.model = model.model;
   row.gpu_type = model.gpu_type.str();
@@ -75,7 +143,10 @@ wire::FitReportRow report_row(const control::FittedModel& model) {
     row.kind = model.fit->coefficients.kind;
     row.in_sample_mape = model.fit->in_sample_mape;
   }
+  row.model_parallel = model.fit ? model.fit->model_parallel : 1;
+  row.model_parallel_derived = model.fit && model.fit->model_parallel_derived;
   if (!model.held_out) return row;
+  if (by_placement) row.held_out_by = model.held_out->by_measurement ? "measurement" : "placement";
   row.held_out_mape = model.held_out->error.mean;
   row.held_out_median_ape = model.held_out->error.median;
   row.held_out_p90_ape = model.held_out->error.p90;
@@ -84,6 +155,26 @@ wire::FitReportRow report_row(const control::FittedModel& model) {
     row.chosen_within_5pct =
         100.0 * model.held_out->choices_within_5_percent / model.held_out->choices;
   return row;
+}
+
+// Rows that are further off than a quarter, and three times as far as the middle one of their
+// model.
+std::vector<wire::FitOutlier> outliers_of(const std::vector<control::FittedModel>& models) {
+  constexpr double kLeast = 25;  // percent
+  constexpr double kTimesMedian = 3;
+  std::vector<wire::FitOutlier> outliers;
+  for (const control::FittedModel& model : models) {
+    if (!model.held_out) continue;
+    const double most = std::max(kLeast, kTimesMedian * model.held_out->error.median);
+    for (const core::HeldOutPrediction& row : model.held_out->predictions) {
+      const ThroughputSample& sample = model.samples[row.sample];
+      if (row.ape > most)
+        outliers.push_back({model.model, model.gpu_type.str(), sample.batch, sample.layout.str(),
+                            sample.throughput_samples_per_s, row.throughput_samples_per_s,
+                            sample.source});
+    }
+  }
+  return outliers;
 }
 
 wire::ScatterPlot scatter_of(const std::vector<control::FittedModel>& models,
@@ -130,14 +221,16 @@ Status write_outputs(const std::vector<control::FittedModel>& models,
     SLACKLINE_TRY(write_text_file(command.out, profile));
   }
   if (!command.report.empty())
-    SLACKLINE_TRY(write_text_file(command.report, wire::fit_report_json(rows)));
+    SLACKLINE_TRY(
+        write_text_file(command.report, wire::fit_report_json(rows, outliers_of(models))));
   if (!command.svg.empty())
     SLACKLINE_TRY(write_text_file(command.svg, wire::scatter_svg(scatter_of(models, command))));
   return {};
 }
 
 Status fit(const FitCommand& command) {
-  SLACKLINE_ASSIGN(const auto samples, read_samples(command));
+  SLACKLINE_ASSIGN(const auto samples,
+                   read_sample_files(command.files, command.format, command.names));
   if (!command.samples_out.empty())
     SLACKLINE_TRY(write_text_file(command.samples_out, wire::write_samples_csv(samples)));
   control::FitModelsOptions options;
@@ -153,7 +246,7 @@ Status fit(const FitCommand& command) {
   std::vector<wire::FitReportRow> rows;
   bool any = false;
   for (const control::FittedModel& model : models) {
-    rows.push_back(report_row(model));
+    rows.push_back(report_row(model, command.hold_out == "loo"));
     any = any || model.fit;
     if (!model.problem.empty())
       std::fprintf(stderr, "%s on %s: %s: %s\n", model.model.c_str(), model.gpu_type.str().c_str(),
@@ -161,6 +254,11 @@ Status fit(const FitCommand& command) {
                    model.problem.c_str());
   }
   std::fputs(wire::fit_report_table(rows).c_str(), stdout);
+  for (const wire::FitOutlier& odd : outliers_of(models))
+    std::fprintf(stderr, "outlier: %s on %s, batch %g on %s: measured %g, predicted %g (%s)\n",
+                 printable(odd.model, 64).c_str(), printable(odd.gpu_type, 64).c_str(), odd.batch,
+                 odd.placement.c_str(), odd.measured, odd.predicted,
+                 printable(odd.source, 96).c_str());
   if (!any) return fail(ErrorCode::kNotFound, "no model could be fitted, so nothing was written");
   return write_outputs(models, rows, command);
 }
@@ -200,9 +298,9 @@ void add_fit(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "fit", "Fit throughput models to measured samples, and measure their error on unseen ones");
   command->footer(kFitExample);
-  command->add_option("samples", options->files, "Files with samples")
+  command->add_option("samples", options->files, "Files with samples; a folder of MLPerf results")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingPath);
   command->add_option("--from", options->format, formats_help())
       ->check(one_of_the_formats())
       ->capture_default_str();

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,19 @@ std::string wrong_command(const CLI::App& app, std::string_view word) {
                            meant ? slackline::format(", did you mean {}?", *meant) : "");
 }
 
+// NAME of `slackline simulate --preset NAME`, whose options are others than those of `simulate`.
+std::optional<std::string> preset_named(int argc, char** argv) {
+  constexpr std::string_view kFlag = "--preset";
+  if (argc < 3 || std::string_view(argv[1]) != "simulate") return std::nullopt;
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == kFlag) return i + 1 < argc ? argv[i + 1] : "";
+    if (word.starts_with(kFlag) && word[kFlag.size()] == '=')
+      return std::string(word.substr(kFlag.size() + 1));
+  }
+  return std::nullopt;
+}
+
 struct Help {
   const char* command;
   const char* group;
@@ -44,14 +58,28 @@ constexpr Help kHelp[] = {
     {"nodes", kAsk, "slackline nodes -o csv"},
     {"cluster", kAsk, "slackline cluster"},
     {"try", kAsk, "slackline try my-job.yaml -n team-a"},
+    {"why", kAsk, "slackline why team-a/my-job\n  slackline why my-job -n team-a --node gpu-7"},
+    {"eta", kAsk, "slackline eta team-a/my-job -o json"},
+    {"quote", kAsk, "slackline quote -f my-job.yaml -n team-a --deadline 24h"},
+    {"whatif", kAsk,
+     "slackline whatif --drain gpu-7\n  slackline whatif --add 4xA100x8\n"
+     "  slackline whatif --policy savable-p"},
+    {"calendar", kAsk, "slackline calendar --type A100\n  slackline calendar -o ics > gpus.ics"},
     {"placements", kAsk, "slackline placements team-a/my-job"},
     {"scores", kAsk, "slackline scores team-a/my-pod"},
     {"decisions", kAsk, "slackline decisions --verb plan --limit 20"},
     {"history", kAsk, "slackline history --since 24h -n team-a"},
+    {"portraits", kAsk,
+     "slackline portraits -n team-a\n  slackline portraits team-a/nightly -o json"},
+    {"page", kAsk,
+     "slackline page\n  slackline page --server https://slackline.example:8183 --ca-file ca.pem"},
     {"ready", kAsk, "slackline ready && echo synced"},
     {"models", kSpeed, "slackline models resnet50"},
+    {"calibrate", kSpeed, "slackline calibrate resnet50 --dry-run\n  slackline calibrate resnet50"},
     {"fit", kSpeed, nullptr},
     {"predict", kSpeed, nullptr},
+    {"pairs", kSpeed, "slackline pairs fit pairs.json:k80 --known 0.2 --draws 5"},
+    {"samples", kSpeed, "slackline samples from-runs --store slackline.db > runs.csv"},
     {"simulate", kSpeed, nullptr},
     {"serve", kRun,
      "slackline serve --cluster file:dump.yaml\n  slackline serve --config slackline.yaml"},
@@ -60,6 +88,7 @@ constexpr Help kHelp[] = {
     {"usage", kOther,
      "slackline usage --prometheus http://prometheus.monitoring:9090\n"
      "  slackline usage --prometheus http://localhost:9090 --since 1h team-a/my-job -o json"},
+    {"man", kOther, nullptr},
     {"completion", kOther, nullptr},
     {"version", kOther, nullptr},
 };
@@ -91,16 +120,26 @@ int main(int argc, char** argv) {
   try {
     add_ask(app, exit_code);
     add_try(app, exit_code);
+    add_answers(app, exit_code);
     add_fit(app, exit_code);
     add_predict(app, exit_code);
-    add_simulate(app, exit_code);
+    add_pairs(app, exit_code);
+    add_samples(app, exit_code);
+    if (const auto preset = preset_named(argc, argv))
+      add_simulate_preset(app, exit_code, *preset);
+    else
+      add_simulate(app, exit_code);
+    add_backtest(app, exit_code);
+    add_rightsize(app, exit_code);
     add_serve(app, exit_code);
     add_check(app, exit_code);
     add_release(app, exit_code);
     add_usage(app, exit_code);
+    add_page(app, exit_code);
     app.add_subcommand("version", "Print the version")->callback([] {
       std::printf("slackline %s\n", kVersion);
     });
+    add_man(app, exit_code);
     add_completion(app, exit_code);
     sort_into_groups(app);
     if (argc < 2) {

@@ -19,15 +19,16 @@ cluster::LeaseOptions lease_options(const config::PlannerSettings& planner) {
 
 std::unique_ptr<PlannerService> PlannerService::make(
     const config::Configuration& configuration, const Published<control::Settings>& settings,
-    const Published<control::Known>& known, cluster::ApiClient& api, cluster::ClusterSource& source,
-    cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics, control::DecisionLog& log,
-    const MessageAuthenticator& mac) {
+    const Published<control::Known>& known, const Published<core::PortraitBook>& portraits,
+    cluster::ApiClient& api, cluster::ClusterSource& source, cluster::ClusterWriter& writer,
+    obs::MetricsRegistry& metrics, control::DecisionLog& log, const MessageAuthenticator& mac) {
   if (configuration.mode != Mode::kActive) return {};
   auto service = std::unique_ptr<PlannerService>(new PlannerService());
   PlannerService& parts = *service;
   control::PlannerOptions options;
   options.catalog = configuration.gpus;
   options.settings = &settings;
+  options.portraits = &portraits;
   options.can_sign = [&mac] { return mac.ready(); };
   options.server_minor = [&api]() -> std::optional<int> {
     const auto minor = cluster::server_minor(api);
@@ -39,6 +40,10 @@ std::unique_ptr<PlannerService> PlannerService::make(
       std::make_unique<cluster::LeaderElection>(api, lease_options(configuration.planner), wake);
   options.leader = [&parts] { return parts.election_->holder(); };
   parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, wake, system_clock());
+  parts.calibrator_ = std::make_unique<control::Calibrator>(
+      writer, [&parts](TaskEvent event) { return parts.actuator_->add_event(std::move(event)); },
+      metrics, system_clock());
+  options.calibrator = parts.calibrator_.get();
   parts.journal_ = std::make_unique<control::PlanJournal>(log, system_clock());
   parts.actuator_->on_written([&parts](const OwnWrite& write) { parts.journal_->written(write); });
   parts.planner_ = std::make_unique<control::Planner>(
@@ -60,6 +65,7 @@ std::string PlannerService::unled(const ClusterSnapshot& snapshot) const {
 
 void PlannerService::start() {
   actuator_->start();
+  calibrator_->start();
   loop_->start();
   election_->start();
 }
@@ -67,6 +73,8 @@ void PlannerService::start() {
 void PlannerService::stop() {
   loop_->stop();
   loop_->join();
+  calibrator_->stop();
+  calibrator_->join();
   actuator_->stop();
   actuator_->join();
   election_->stop();

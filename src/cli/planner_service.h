@@ -23,13 +23,14 @@ class PlannerService {
   // all references outlive it.
   static std::unique_ptr<PlannerService> make(
       const config::Configuration& configuration, const Published<control::Settings>& settings,
-      const Published<control::Known>& known, cluster::ApiClient& api,
-      cluster::ClusterSource& source, cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics,
-      control::DecisionLog& log, const MessageAuthenticator& mac);
+      const Published<control::Known>& known, const Published<core::PortraitBook>& portraits,
+      cluster::ApiClient& api, cluster::ClusterSource& source, cluster::ClusterWriter& writer,
+      obs::MetricsRegistry& metrics, control::DecisionLog& log, const MessageAuthenticator& mac);
 
   // What the planner alone knows, and who posts Events.
   const Published<control::PlannerView>& view() const { return planner_->view(); }
   control::Actuator& actuator() { return *actuator_; }
+  control::Calibrator& calibrator() { return *calibrator_; }
 
   // Since when this replica leads, on the steady clock; nullopt: it does not.
   std::optional<double> leads_since() const;
@@ -48,6 +49,7 @@ class PlannerService {
   std::unique_ptr<cluster::LeaderElection> election_;
   std::unique_ptr<control::PlanJournal> journal_;
   std::unique_ptr<control::Actuator> actuator_;
+  std::unique_ptr<control::Calibrator> calibrator_;
   std::unique_ptr<control::Planner> planner_;
   std::unique_ptr<control::PlannerLoop> loop_;
 };

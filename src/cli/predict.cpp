@@ -1,6 +1,8 @@
 // `slackline predict`: how fast a model would train, on one placement, on every shape of a
 // platform, or for each row of a file; always with the interval in which 9 of 10 runs are expected.
+#include <cmath>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "control/learn/profiles.h"
 #include "control/query/shape_forecast.h"
 #include "slackline/base/text.h"
+#include "slackline/core/throughput/model_parallel.h"
 #include "wire/format/text_table.h"
 #include "wire/samples/profile_codec.h"
 #include "wire/samples/samples_csv.h"
@@ -35,6 +38,8 @@ struct PredictCommand {
   std::string placement;
   std::string platform = "4x4";
   std::optional<double> iterations;
+  int model_parallel = 0;
+  std::optional<double> tokens_per_sample, tokens;
   double theta = core::kDefaultTheta;
   std::string samples, out;
 };
@@ -61,25 +66,39 @@ std::string source_of(const core::Prediction& prediction) {
          (prediction.extrapolated ? ", extrapolated" : "");
 }
 
-std::vector<std::string> cells_of(const control::LayoutForecast& forecast) {
+// Tokens of the run as iterations.
+std::optional<double> iterations_of(const PredictCommand& command) {
+  if (command.iterations || !command.tokens || !command.tokens_per_sample)
+    return command.iterations;
+  return std::ceil(*command.tokens / (command.batch * *command.tokens_per_sample));
+}
+
+// Speeds are samples per second; tokens per second where a sample has this many.
+std::vector<std::string> cells_of(const control::LayoutForecast& forecast,
+                                  const PredictCommand& command) {
   const core::Prediction& speed = forecast.speed;
+  const double tokens = command.tokens_per_sample.value_or(1);
   return {forecast.layout.str(),
           std::to_string(forecast.layout.spread().gpus),
-          number(speed.throughput_samples_per_s),
-          number(speed.low),
-          number(speed.high),
+          number(tokens * speed.throughput_samples_per_s),
+          number(tokens * speed.low),
+          number(tokens * speed.high),
           forecast.lat_s ? number(*forecast.lat_s) : "",
           source_of(speed)};
 }
 
+std::string speed_column(const PredictCommand& command) {
+  return command.tokens_per_sample ? ">TOKENS/S" : ">SAMPLES/S";
+}
+
 Status predict_one(const core::Predictor& predictor, const control::WorkloadQuestion& question,
-                   const std::string& placement) {
-  SLACKLINE_ASSIGN(const Layout layout, parse_layout(placement));
+                   const PredictCommand& command) {
+  SLACKLINE_ASSIGN(const Layout layout, parse_layout(command.placement));
   const auto forecast = control::forecast_layout(predictor, question, layout);
   if (!forecast) return fail(control::why_no_forecast(predictor, question, layout));
   wire::TextTable table(
-      {"PLACEMENT", ">GPUS", ">SAMPLES/S", ">LOW", ">HIGH", ">SECONDS", "SOURCE"});
-  table.add(cells_of(*forecast));
+      {"PLACEMENT", ">GPUS", speed_column(command), ">LOW", ">HIGH", ">SECONDS", "SOURCE"});
+  table.add(cells_of(*forecast, command));
   std::fputs(table.str().c_str(), stdout);
   return {};
 }
@@ -90,15 +109,40 @@ Status predict_shapes(const core::Predictor& predictor, const control::WorkloadQ
   const core::Pool platform{question.gpu_type, "", size.d_node, size.d_gpn, 1.0};
   const auto rows = control::forecast_shapes(predictor, question, platform, command.theta);
   if (rows.empty()) return fail(control::why_no_forecast(predictor, question, Layout()));
-  wire::TextTable table(
-      {"SHAPE", ">GPUS", ">SAMPLES/S", ">LOW", ">HIGH", ">SECONDS", "SOURCE", ">COST", ">CER"});
+  wire::TextTable table({"SHAPE", ">GPUS", speed_column(command), ">LOW", ">HIGH", ">SECONDS",
+                         "SOURCE", ">COST", ">CER"});
   for (const control::ShapeForecast& row : rows) {
-    std::vector<std::string> cells = cells_of(row.forecast);
+    std::vector<std::string> cells = cells_of(row.forecast, command);
     cells.insert(cells.end(), {format("{:.3f}", row.cost), number(row.cer)});
     table.add(std::move(cells));
   }
   std::fputs(table.str().c_str(), stdout);
   return {};
+}
+
+using Replicas = std::map<std::pair<std::string, GpuType>, core::ModelParallel>;
+
+// The GPUs of a replica by model and GPU type, for the questions that do not state them.
+Replicas replicas_of(const std::vector<ThroughputSample>& questions) {
+  std::map<std::pair<std::string, GpuType>, std::vector<ThroughputSample>> pairs;
+  for (const ThroughputSample& question : questions)
+    pairs[{question.model, question.gpu_type}].push_back(question);
+  Replicas replicas;
+  for (const auto& [key, asked] : pairs)
+    replicas[key] = core::model_parallel_of(asked);
+  return replicas;
+}
+
+std::optional<core::Prediction> answer(const core::Predictor& predictor,
+                                       const ThroughputSample& question, const Replicas& replicas) {
+  auto model = predictor.prepare(question.model, question.batch, question.gpu_type);
+  if (!model) return std::nullopt;
+  const int derived = replicas.at({question.model, question.gpu_type}).gpus;
+  if (question.model_parallel > 0)
+    model->set_model_parallel(question.model_parallel);
+  else if (derived > model->model_parallel())
+    model->set_model_parallel(derived);
+  return model->predict(question.layout.spread());
 }
 
 Status predict_file(const core::Predictor& predictor, const PredictCommand& command) {
@@ -107,11 +151,11 @@ Status predict_file(const core::Predictor& predictor, const PredictCommand& comm
   if (!table) return fail(table.error().with_context(command.samples));
   const auto questions = wire::read_samples(*table, wire::SampleRows::kQuestions);
   if (!questions) return fail(questions.error().with_context(command.samples));
+  const Replicas replicas = replicas_of(*questions);
   std::vector<std::vector<std::string>> cells;
   std::size_t unknown = 0;
   for (const ThroughputSample& question : *questions) {
-    const auto speed =
-        predictor.predict(question.model, question.batch, question.gpu_type, question.layout);
+    const auto speed = answer(predictor, question, replicas);
     unknown += speed ? 0 : 1;
     const auto exact = [](double value) { return format("{:.8g}", value); };
     cells.push_back(speed ? std::vector<std::string>{exact(speed->throughput_samples_per_s),
@@ -134,9 +178,9 @@ Status predict(const PredictCommand& command) {
   const core::Predictor predictor(std::move(profiles));
   if (!command.samples.empty()) return predict_file(predictor, command);
   const control::WorkloadQuestion question{command.model, command.batch, GpuType(command.gpu_type),
-                                           command.iterations};
+                                           iterations_of(command), command.model_parallel};
   return command.placement.empty() ? predict_shapes(predictor, question, command)
-                                   : predict_one(predictor, question, command.placement);
+                                   : predict_one(predictor, question, command);
 }
 
 std::string check_layout(const std::string& text) {
@@ -181,6 +225,21 @@ void add_predict(CLI::App& app, int& exit_code) {
       ->add_option("--iterations", options->iterations,
                    "Iterations of the run; also predicts its seconds from start to finish")
       ->check(in_range(0, 1e15));
+  command
+      ->add_option("--model-parallel", options->model_parallel,
+                   "GPUs that share one copy of the model (tensor x pipeline x context parallel) "
+                   "[as the profile has it]")
+      ->check(in_range(1, kMostModelParallel));
+  CLI::Option* per_sample =
+      command
+          ->add_option("--tokens-per-sample", options->tokens_per_sample,
+                       "Tokens of a sample, the sequence length: speeds are tokens per second")
+          ->check(in_range(1, 1e9));
+  command
+      ->add_option("--tokens", options->tokens,
+                   "Tokens that the run trains on, instead of --iterations")
+      ->check(in_range(1, 1e15))
+      ->needs(per_sample);
   command->add_option("--theta", options->theta, "Cost of spreading over nodes (000 eq 10)")
       ->check(in_range(0, 1e6))
       ->capture_default_str();

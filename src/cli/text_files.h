@@ -1,4 +1,5 @@
-// Files that a command writes. (config::read_text_file reads them.)
+// Files that a command writes, and parts of files that it reads. (config::read_text_file reads
+// whole ones.)
 #pragma once
 
 #include <string>
@@ -10,6 +11,15 @@ namespace slackline::cli {
 
 // The whole text, or an error that names the file.
 Status write_text_file(const std::string& path, std::string_view text);
+
+struct PartOfFile {
+  std::string path;
+  std::string part;  // what follows the last ':'; "" without one
+  std::string text;  // of the whole file
+};
+
+// "PATH" or "PATH:PART": with the ':' if there is such a file.
+Result<PartOfFile> read_part_of_file(const std::string& argument);
 
 // Prints "slackline: MESSAGE" to stderr; the exit code.
 int report_failure(const Error& error);

@@ -27,9 +27,9 @@ struct UsageOptions {
   std::string config;
   std::string cluster;
   std::string kubeconfig;
-  telemetry::PrometheusSettings prometheus;
+  PrometheusSettings prometheus;
   std::string since = "1m";
-  std::string step = "1m";
+  std::string step;
   std::string task;
   std::string output = "table";
 };
@@ -43,11 +43,25 @@ Result<double> duration_of(const char* flag, const std::string& text, double lea
   return *duration_s;
 }
 
-Result<std::vector<telemetry::MeasuredTask>> find_tasks(const UsageOptions& options, double now_s) {
-  config::Configuration configuration;
-  if (!options.config.empty()) {
-    SLACKLINE_ASSIGN(configuration, config::load_configuration(options.config));
+// Flags win over the configuration.
+Result<TelemetrySettings> telemetry_of(const UsageOptions& options,
+                                       const config::Configuration& configuration) {
+  TelemetrySettings settings = configuration.telemetry;
+  if (!options.prometheus.url.empty()) settings.prometheus = options.prometheus;
+  if (settings.prometheus.url.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                "no Prometheus is named: give --prometheus URL, or --config with a file that has "
+                "telemetry.prometheus.url");
+  if (!options.step.empty()) {
+    SLACKLINE_ASSIGN(settings.step_s,
+                     duration_of("--step", options.step, kShortestStep_s, 24 * kHour_s));
   }
+  return settings;
+}
+
+Result<std::vector<telemetry::MeasuredTask>> find_tasks(const UsageOptions& options,
+                                                        config::Configuration configuration,
+                                                        double now_s) {
   SLACKLINE_TRY(apply_cluster(options.cluster, configuration.cluster));
   if (!options.kubeconfig.empty()) configuration.cluster.kubeconfig = options.kubeconfig;
   ObjectKey wanted;
@@ -68,15 +82,15 @@ Result<telemetry::UsageReading> read_usage(const UsageOptions& options) {
   const double now_s = system_clock().wall_s();
   SLACKLINE_ASSIGN(const double since_s,
                    duration_of("--since", options.since, kShortestStep_s, kLongestUsage_s));
-  SLACKLINE_ASSIGN(const double step_s,
-                   duration_of("--step", options.step, kShortestStep_s, 24 * kHour_s));
+  config::Configuration configuration;
+  if (!options.config.empty()) {
+    SLACKLINE_ASSIGN(configuration, config::load_configuration(options.config));
+  }
+  SLACKLINE_ASSIGN(const TelemetrySettings settings, telemetry_of(options, configuration));
   SLACKLINE_ASSIGN(telemetry::PrometheusClient client,
-                   telemetry::PrometheusClient::make(options.prometheus));
-  SLACKLINE_ASSIGN(const auto tasks, find_tasks(options, now_s));
-  telemetry::ReaderSettings settings;
-  settings.step_s = static_cast<int>(step_s);
-  settings.rate_s = 2 * settings.step_s;
-  telemetry::UsageReader reader(client, settings);
+                   telemetry::PrometheusClient::make(settings.prometheus));
+  SLACKLINE_ASSIGN(const auto tasks, find_tasks(options, std::move(configuration), now_s));
+  telemetry::UsageReader reader(client, telemetry::reader_settings(settings));
   return reader.read(tasks, {now_s - since_s, now_s});
 }
 
@@ -104,20 +118,22 @@ int show_usage(const UsageOptions& options) {
   return exit_code;
 }
 
-void add_prometheus_options(CLI::App& command, telemetry::PrometheusSettings& prometheus) {
-  command
-      .add_option("--prometheus", prometheus.url,
-                  "URL of a Prometheus, or of Thanos or Mimir, with its prefix path")
-      ->required();
+void add_prometheus_options(CLI::App& command, PrometheusSettings& prometheus) {
+  CLI::Option* url = command.add_option(
+      "--prometheus", prometheus.url,
+      "URL of a Prometheus, or of Thanos or Mimir, with its prefix path; without it "
+      "that of --config");
   command
       .add_option("--prometheus-token-file", prometheus.bearer_token_file,
                   "File with a bearer token for it")
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingFile)
+      ->needs(url);
   command
       .add_option("--prometheus-ca-file", prometheus.ca_file,
                   "PEM of the authorities that it is trusted by; the system's without it")
-      ->check(CLI::ExistingFile);
-  command.add_option("--tenant", prometheus.tenant, "Tenant, sent in a header");
+      ->check(CLI::ExistingFile)
+      ->needs(url);
+  command.add_option("--tenant", prometheus.tenant, "Tenant, sent in a header")->needs(url);
   command.add_option("--tenant-header", prometheus.tenant_header, "That header")
       ->capture_default_str();
 }
@@ -131,12 +147,13 @@ void add_usage(CLI::App& app, int& exit_code) {
   command->add_option("task", options->task, "NAMESPACE/NAME; without it all that run");
   add_prometheus_options(*command, options->prometheus);
   command->add_option("--since", options->since, "How far back, e.g. 1h")->capture_default_str();
+  command->add_option(
+      "--step", options->step,
+      "Shortest time that counts as measured; at least two scrape intervals; without "
+      "it that of --config, or 1m");
   command
-      ->add_option("--step", options->step,
-                   "Shortest time that counts as measured; at least two scrape intervals")
-      ->capture_default_str();
-  command
-      ->add_option("--config", options->config, "SlacklineConfiguration (YAML): cluster and GPUs")
+      ->add_option("--config", options->config,
+                   "SlacklineConfiguration (YAML): cluster, GPUs, Prometheus")
       ->check(CLI::ExistingFile);
   command->add_option(
       "--cluster", options->cluster,

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "message/telemetry_settings.h"
+#include "slackline/model/calibration.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
 #include "slackline/model/queue_rules.h"
@@ -143,7 +145,7 @@ struct ScoringSettings {
 
 // The planner of active mode.
 struct PlannerSettings {
-  std::string policy = "savable";  // as core/planning/policy.h names it
+  std::string policy = "default";  // as core/planning/policy.h names it
   std::string lease =
       "slackline-system/slackline";  // NAMESPACE/NAME; of several replicas one plans
   // Outside of active mode: whether Jobs and pods that active mode held back are returned to the
@@ -166,11 +168,16 @@ struct ClusterSettings {
 struct StoreSettings {
   std::string path = "slackline.db";
   std::string models_path;               // of the model database; empty = next to `path`
+  std::string portraits_path;            // of the portrait database; empty = next to `path`
   std::int64_t keep_rows = 300000;       // decisions of at most 1.5 kB; older ones are deleted
   double keep_history_s = 90 * 86400.0;  // finished tasks; at most 200,000 of them
 
-  // "slackline.db" -> "slackline.models.db"
+  double keep_portraits_s = 365 * 86400.0;  // after the end of a family's last run
+  double least_evidence_s = 1800;           // shorter runs say nothing of what their family needs
+
+  // "slackline.db" -> "slackline.models.db", "slackline.portraits.db"
   std::string models_file() const;
+  std::string portraits_file() const;
 
   friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
 };
@@ -197,7 +204,9 @@ struct Configuration {
   TrustSettings trust;
   QueueRulebook queues;
   PlannerSettings planner;
+  CalibrationRules calibration;
   ClusterSettings cluster;
+  TelemetrySettings telemetry;
   StoreSettings store;
   LogSettings log;
 

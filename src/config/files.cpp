@@ -75,6 +75,14 @@ Findings check_files(const Configuration& configuration) {
                             format("{} cannot be read here: {}", printable(file),
                                    std::generic_category().message(errno)),
                             "the daemon does not start without it"});
+  const PrometheusSettings& prometheus = configuration.telemetry.prometheus;
+  for (const auto& [key, file] : std::array<std::pair<std::string_view, std::string_view>, 2>{
+           {{"bearerTokenFile", prometheus.bearer_token_file}, {"caFile", prometheus.ca_file}}})
+    if (!file.empty() && ::access(std::string(file).c_str(), R_OK) != 0)
+      findings.push_back({Severity::kWarning, 0, format("telemetry.prometheus.{}", key),
+                          format("{} cannot be read here: {}", printable(file),
+                                 std::generic_category().message(errno)),
+                          "nothing is measured without it"});
   for (Finding& finding : check_key_files(configuration))
     findings.push_back(std::move(finding));
   return findings;

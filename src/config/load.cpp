@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "config/address.h"
+#include "config/load_telemetry.h"
 #include "config/section.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -22,6 +23,8 @@ constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20;
 constexpr std::string_view kDumpPrefix = "file:";
 constexpr double kLeastStaleAfter_s = 90;
 constexpr double kLeastSlowAfter_s = 1;
+constexpr double kLeastTrialRun_s = 60;
+constexpr std::int64_t kMostTrialIterations = 1'000'000;
 
 void read_header(Section& root) {
   std::string api_version;
@@ -248,6 +251,7 @@ void read_rules(Section& section, QueueRules& rules) {
   section.duration("fallbackAfter", rules.fallback_after_s);
   section.flag("scaleUp", rules.scale_up);
   section.section("preemption", [&](Section& preemption) {
+    preemption.flag("preemptible", rules.preemptible);
     preemption.duration("notice", rules.notice_s, /*may_be_zero=*/true);
     if (rules.notice_s > kMostNotice_s)
       preemption.problem("notice", format("is {}", format_duration(rules.notice_s)),
@@ -257,6 +261,9 @@ void read_rules(Section& section, QueueRules& rules) {
                                {{"off", Rescheduling::kOff},
                                 {"advise", Rescheduling::kAdvise},
                                 {"auto", Rescheduling::kAuto}});
+  section.choice<ResizeMode>(
+      "resize", rules.resize,
+      {{"off", ResizeMode::kOff}, {"advise", ResizeMode::kAdvise}, {"auto", ResizeMode::kAuto}});
 }
 
 // Keys that a queue leaves out are as in `queue`.
@@ -281,6 +288,17 @@ void read_planner(Section& section, PlannerSettings& planner) {
   if (planner.slow_after_s < kLeastSlowAfter_s)
     section.problem("slowAfter", format("is {}", format_duration(planner.slow_after_s)),
                     "it must be at least 1s; reports of progress come once a minute");
+}
+
+void read_calibration(Section& section, CalibrationRules& rules) {
+  section.number("gpuMinutesPerDay", rules.gpu_minutes_per_day, 0, true);
+  section.integer("iterations", rules.iterations, 1, kMostTrialIterations);
+  section.duration("idleFor", rules.idle_for_s, /*may_be_zero=*/true);
+  section.duration("maxRun", rules.most_run_s);
+  if (rules.most_run_s < kLeastTrialRun_s)
+    section.problem("maxRun", format("is {}", format_duration(rules.most_run_s)),
+                    "it must be at least 1m: a run of less than 20s measures nothing");
+  section.text("priorityClass", rules.priority_class);
 }
 
 void read_cluster(Section& section, ClusterSettings& cluster) {
@@ -344,12 +362,17 @@ void read_root(Section& root, Configuration& out) {
   root.section("queue", [&](Section& s) { read_rules(s, out.queues.defaults); });
   root.sections("queues", [&](Section& item) { read_queue(item, out.queues); });
   root.section("planner", [&](Section& s) { read_planner(s, out.planner); });
+  root.section("calibration", [&](Section& s) { read_calibration(s, out.calibration); });
   root.section("cluster", [&](Section& s) { read_cluster(s, out.cluster); });
+  root.section("telemetry", [&](Section& s) { read_telemetry(s, out.telemetry); });
   root.section("store", [&](Section& s) {
     s.text("path", out.store.path);
     s.text("modelsPath", out.store.models_path);
+    s.text("portraitsPath", out.store.portraits_path);
     s.integer("keepRows", out.store.keep_rows, 1);
     s.duration("keepHistory", out.store.keep_history_s);
+    s.duration("keepPortraits", out.store.keep_portraits_s);
+    s.duration("leastEvidence", out.store.least_evidence_s);
     if (out.store.path.empty()) s.problem("path", "is empty", "name a file");
   });
   root.section("log", [&](Section& s) { read_log(s, out.log); });
@@ -371,8 +394,17 @@ void make_absolute(Configuration& configuration, const std::string& folder) {
         lift(*file);
   lift(configuration.cluster.dump_file);
   lift(configuration.cluster.kubeconfig);
+  lift(configuration.telemetry.prometheus.bearer_token_file);
+  lift(configuration.telemetry.prometheus.ca_file);
   lift(configuration.store.path);
   lift(configuration.store.models_path);
+  lift(configuration.store.portraits_path);
+}
+
+// "a/slackline.db" -> "a/slackline.models.db"
+std::string beside(const std::filesystem::path& journal, const std::string& name) {
+  return (journal.parent_path() / (journal.stem().string() + name + journal.extension().string()))
+      .string();
 }
 
 }  // namespace
@@ -384,11 +416,11 @@ bool is_loopback(const ListenerSettings& listener) {
 }
 
 std::string StoreSettings::models_file() const {
-  if (!models_path.empty()) return models_path;
-  const std::filesystem::path journal(path);
-  return (journal.parent_path() /
-          (journal.stem().string() + ".models" + journal.extension().string()))
-      .string();
+  return models_path.empty() ? beside(path, ".models") : models_path;
+}
+
+std::string StoreSettings::portraits_file() const {
+  return portraits_path.empty() ? beside(path, ".portraits") : portraits_path;
 }
 
 Loaded parse_configuration(std::string_view text, const std::string& folder) {

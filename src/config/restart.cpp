@@ -24,6 +24,7 @@ std::vector<std::string> needs_restart(const Configuration& started, const Confi
   note("planner.lease", started.planner.lease == now.planner.lease);
   note("planner.giveBack", started.planner.give_back == now.planner.give_back);
   note("cluster", started.cluster == now.cluster);
+  note("telemetry", started.telemetry == now.telemetry);
   note("store", started.store == now.store);
   note("log.format", started.log.format == now.log.format);
   return keys;

@@ -57,11 +57,19 @@ std::string Section::path_of(std::string_view key) const {
 }
 
 void Section::problem(std::string_view key, std::string problem, std::string remedy) {
+  note(Severity::kError, key, std::move(problem), std::move(remedy));
+}
+
+void Section::warning(std::string_view key, std::string problem, std::string remedy) {
+  note(Severity::kWarning, key, std::move(problem), std::move(remedy));
+}
+
+void Section::note(Severity severity, std::string_view key, std::string problem,
+                   std::string remedy) {
   int line = tree_.line;
   for (const auto& [name, value] : tree_.fields)
     if (name == key) line = value.line;
-  findings_.push_back(
-      {Severity::kError, line, path_of(key), std::move(problem), std::move(remedy)});
+  findings_.push_back({severity, line, path_of(key), std::move(problem), std::move(remedy)});
 }
 
 const Document* Section::find(std::string_view key) {

@@ -56,12 +56,14 @@ class Section {
     if (const std::size_t at = choose(key, names); at != none) target = allowed[at].second;
   }
 
-  // An error at `key`, or at the mapping itself where the key is absent or empty.
+  // An error or a warning at `key`, or at the mapping itself where the key is absent or empty.
   void problem(std::string_view key, std::string problem, std::string remedy);
+  void warning(std::string_view key, std::string problem, std::string remedy);
 
  private:
   std::string path_of(std::string_view key) const;
   const std::string* scalar(std::string_view key, std::string_view wanted);
+  void note(Severity severity, std::string_view key, std::string problem, std::string remedy);
   std::size_t choose(std::string_view key, const std::vector<std::string>& names);
 
   const wire::Document& tree_;

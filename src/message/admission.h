@@ -42,6 +42,7 @@ struct ContainerFacts {
   std::vector<std::string> env;  // names
   bool has_env = false;
   std::vector<GpuAmount> gpus;  // configured GPU resources of its limits
+  ContainerAmounts amounts{};
 };
 
 // The parts of a pod or a pod template that Slackline may change, or that forbid a change.
@@ -94,6 +95,12 @@ struct GpuCountChange {
   friend bool operator==(const GpuCountChange&, const GpuCountChange&) = default;
 };
 
+struct ContainerAmountsChange {
+  std::size_t container = 0;
+  ContainerAmounts amounts;
+  friend bool operator==(const ContainerAmountsChange&, const ContainerAmountsChange&) = default;
+};
+
 // The changes. For a Job, `template_*`, `scheduler_name` and `env` belong to its template.
 struct AdmissionChanges {
   bool suspend = false;
@@ -106,6 +113,7 @@ struct AdmissionChanges {
   std::string scheduler_name;    // empty: stays
   std::vector<EnvVariable> env;  // into each container with GPUs, where the name is free
   std::optional<GpuCountChange> gpus;
+  std::optional<ContainerAmountsChange> amounts{};  // of a pod: CPU and memory
   // podFailurePolicy: disrupted pods count as no failure; podReplacementPolicy with it: Failed.
   bool ignore_disruptions = false;
 

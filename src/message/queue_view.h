@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "slackline/model/ids.h"
@@ -13,6 +14,16 @@
 #include "slackline/model/progress.h"
 
 namespace slackline {
+
+// Right-sizing of a task.
+struct ResizeView {
+  std::string mode;  // "advise" or "auto"
+  // "suggested", "applied", or why it is not applied though the mode is auto: "tooSmall", "frozen",
+  // "trial", "askedAnew"
+  std::string state;
+  std::vector<std::string> texts;    // with evidence, confidence and effect
+  std::optional<Placement> asked{};  // of a run that was resized: as written
+};
 
 // One task that waits, or that has a plan. Times are epoch seconds; codes are those of reason.h.
 struct QueueRow {
@@ -46,6 +57,9 @@ struct QueueRow {
   std::optional<double> finish_s;
   std::optional<double> finish_p90_s;
   std::string forecast;
+  // Where its predicted run time comes from: "model", "expected-duration" or "history", of its
+  // family; empty: it is not known.
+  std::string length_source{};
   // The plan's; of a task that waits, pods x GPUs of each as written; unset: Slackline chooses.
   std::optional<Placement> shape;
   std::int64_t gpus = 0;                // of the plan, else as written
@@ -60,6 +74,7 @@ struct QueueRow {
   std::optional<double> progress{};
   std::shared_ptr<const ProgressNote> told{};  // null: the Job told nothing
   std::optional<MoveAdvice> move{};            // by which it would gain
+  std::optional<ResizeView> resize{};  // what its family's past says of its request; unset: nothing
 
   // In at least half of the futures it ends after its deadline.
   bool predicted_late() const { return deadline_s && finish_s && *finish_s > *deadline_s; }
@@ -75,6 +90,8 @@ struct QueueView {
   bool active = true;             // false: the replica that answers releases nothing
   bool leads = false;             // the replica that answers plans
   std::string leader;             // who plans; empty: nobody
+  // How many of all its rows are waiting, starting, running; and late, blocked, once more.
+  std::vector<std::pair<std::string, std::int64_t>> counts{};
 
   double forecast_age_s() const { return forecast_s > 0 ? now_s - forecast_s : 0; }
 };

@@ -57,6 +57,17 @@ struct ClusterView {
   std::vector<GpuPoolView> pools;
 };
 
+// Who has GPUs of a node, or to whom they are promised.
+struct GpuOccupantView {
+  std::string task;      // "namespace/name"
+  std::string pod;       // "namespace/name"; empty: of a plan, for a pod that is not there yet
+  std::string resource;  // "nvidia.com/gpu"
+  std::int64_t gpus = 0;
+  // How the pod came there: "plan" of Slackline; "scheduler", the kube-scheduler that asks
+  // Slackline; "other", another one; "held": it is not there yet.
+  std::string by;
+};
+
 // GET /v1/nodes
 struct NodeView {
   NodeName name;
@@ -71,6 +82,7 @@ struct NodeView {
   std::int64_t pods_allocatable = 0;
   std::int64_t pods = 0;
   std::vector<std::string> gpu_pods;  // "namespace/name" of the pods that use its GPUs
+  std::vector<GpuOccupantView> occupants{};
   std::vector<std::string> taints;    // "key=value:Effect"
   std::vector<std::string> problems;  // why it is not used
 };
@@ -97,11 +109,13 @@ struct TaskView {
   std::int64_t pods_unbound = 0;
   std::int32_t priority = 0;
   double created_s = 0;
+  std::optional<double> started_s{};  // since when it runs
   std::optional<double> deadline_s;
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> iterations;
   std::optional<double> expected_duration_s;
   std::vector<NodeName> nodes;        // of its bound pods
+  GpuType gpu_type{};                 // of the first of them; empty: none, or it is not known
   std::vector<std::string> problems;  // annotations that could not be read
 };
 

@@ -54,6 +54,12 @@ bool GpuCatalog::is_whole(std::string_view name) const {
   return rule == nullptr || rule->sharing == GpuSharing::kWhole;
 }
 
+bool GpuCatalog::is_shared(std::string_view name) const {
+  const GpuResourceRule* rule = resource(name);
+  return rule != nullptr && rule->sharing != GpuSharing::kWhole &&
+         rule->sharing != GpuSharing::kMig;
+}
+
 GpuType GpuCatalog::classify(const Labels& labels) const {
   for (const std::string& key : type_labels) {
     const std::string* value = find_label(labels, key);
@@ -91,6 +97,7 @@ GpuCatalog default_gpu_catalog() {
   catalog.resources = {{"nvidia.com/gpu", GpuSharing::kWhole, false},
                        {"amd.com/gpu", GpuSharing::kWhole, false},
                        {"gpu.intel.com/i915", GpuSharing::kWhole, false},
+                       {"habana.ai/gaudi", GpuSharing::kWhole, false},
                        {"nvidia.com/mig-*", GpuSharing::kMig, false},
                        {"nvidia.com/gpu.shared", GpuSharing::kTimeslice, false}};
   catalog.type_labels = {std::string(contract::kGpuType),
@@ -98,7 +105,8 @@ GpuCatalog default_gpu_catalog() {
                          "cloud.google.com/gke-accelerator",
                          "k8s.amazonaws.com/accelerator",
                          "accelerator",
-                         "amd.com/gpu.product-name"};
+                         "amd.com/gpu.product-name",
+                         "beta.amd.com/gpu.product-name"};
   // Globs over the values of NVIDIA's feature discovery and of the clouds; longer names first.
   catalog.types = {{GpuType("K40"), {"*-K40*", "*-k40*"}, 1.0},
                    {GpuType("K80"), {"*-K80*", "*-k80*"}, 1.0},
@@ -107,12 +115,36 @@ GpuCatalog default_gpu_catalog() {
                    {GpuType("P4"), {"*-P4", "*-p4"}, 1.0},
                    {GpuType("V100"), {"*-V100*", "*-v100*"}, 1.0},
                    {GpuType("T4"), {"*-T4*", "*-t4*"}, 1.0},
+                   {GpuType("A100-PCIe-80GB"), {"*-A100-80GB-PCI*", "*-A100-PCI*-80GB*"}, 1.0},
+                   {GpuType("A100-PCIe-40GB"), {"*-A100-PCI*"}, 1.0},
                    {GpuType("A100"), {"*-A100*", "*-a100*"}, 1.0},
                    {GpuType("A10"), {"*-A10", "*-A10G", "*-a10*"}, 1.0},
+                   {GpuType("A30"), {"*-A30*", "*-a30*"}, 1.0},
+                   {GpuType("A40"), {"*-A40", "*-a40"}, 1.0},
                    {GpuType("L4"), {"*-L4", "*-l4"}, 1.0},
+                   {GpuType("L40S"), {"*-L40S*", "*-l40s*"}, 1.0},
+                   {GpuType("L40"), {"*-L40*", "*-l40*"}, 1.0},
+                   {GpuType("H100-PCIe"), {"*-H100-PCI*"}, 1.0},
+                   {GpuType("H100-NVL"), {"*-H100-NVL*"}, 1.0},
                    {GpuType("H100"), {"*-H100*", "*-h100*"}, 1.0},
+                   {GpuType("H200-NVL"), {"*-H200-NVL*"}, 1.0},
                    {GpuType("H200"), {"*-H200*", "*-h200*"}, 1.0},
-                   {GpuType("RTX3090"), {"*-RTX-3090*", "*-rtx-3090*"}, 1.0}};
+                   {GpuType("GH200"), {"*-GH200*"}, 1.0},
+                   {GpuType("GB300"), {"*-GB300*", "*-gb300*"}, 1.0},
+                   {GpuType("GB200"), {"*-GB200*", "*-gb200*"}, 1.0},
+                   {GpuType("B300"), {"*-B300*", "*-b300*"}, 1.0},
+                   {GpuType("B200"), {"*-B200*", "*-b200*"}, 1.0},
+                   {GpuType("RTX6000Ada"), {"*-RTX-6000-Ada*"}, 1.0},
+                   {GpuType("RTXPRO6000"), {"*-RTX-PRO-6000*", "*-rtx-pro-6000*"}, 1.0},
+                   {GpuType("RTXA6000"), {"*-RTX-A6000*"}, 1.0},
+                   {GpuType("RTXA5000"), {"*-RTX-A5000*"}, 1.0},
+                   {GpuType("RTX3090"), {"*-RTX-3090*", "*-rtx-3090*"}, 1.0},
+                   {GpuType("MI300X"), {"*MI300X*"}, 1.0},
+                   {GpuType("MI325X"), {"*MI325X*"}, 1.0},
+                   {GpuType("MI350X"), {"*MI350X*"}, 1.0},
+                   {GpuType("MI355X"), {"*MI355X*"}, 1.0},
+                   {GpuType("Gaudi2"), {"*Gaudi2*", "*gaudi2*", "*HL-225*"}, 1.0},
+                   {GpuType("Gaudi3"), {"*Gaudi3*", "*gaudi3*", "*HL-325*"}, 1.0}};
   return catalog;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slackline/base/saturating.h"
+#include "slackline/model/contract.h"
 
 namespace slackline {
 namespace {
@@ -22,6 +23,9 @@ class TableMaker {
     row.pods_free = saturating_sub(all.pods, state.used.pods);
     row.type = type_index(state.node->gpu_type);
     row.readable = state.node->problems.empty();
+    const std::string* profiler = find_label(state.node->labels, contract::kProfilerLabel);
+    row.profiler = profiler != nullptr && *profiler == "true";
+    table_.any_profiler |= row.profiler;
     for (const GpuAmount& amount : all.gpus) {
       GpuCell& cell = cells(amount.resource, nodes)[index];
       cell.allocatable = cell.free = amount.count;

@@ -1,5 +1,7 @@
 #include "slackline/model/task_intent.h"
 
+#include <cmath>
+
 #include "slackline/base/text.h"
 
 namespace slackline {
@@ -12,11 +14,23 @@ void inherit(std::optional<T>& mine, const std::optional<T>& theirs) {
 
 }  // namespace
 
+void count_iterations(TaskIntent& intent) {
+  if (intent.iterations || !intent.tokens || !intent.batch_size || !intent.tokens_per_sample)
+    return;
+  const double per_iteration =
+      static_cast<double>(*intent.batch_size) * static_cast<double>(*intent.tokens_per_sample);
+  intent.iterations =
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(*intent.tokens) / per_iteration));
+}
+
 TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner) {
   TaskIntent out = pod;
   inherit(out.model, owner.model);
   inherit(out.mode, owner.mode);
   inherit(out.batch_size, owner.batch_size);
+  inherit(out.model_parallel, owner.model_parallel);
+  inherit(out.tokens_per_sample, owner.tokens_per_sample);
+  inherit(out.tokens, owner.tokens);
   inherit(out.iterations, owner.iterations);
   inherit(out.expected_duration_s, owner.expected_duration_s);
   inherit(out.qos_class, owner.qos_class);
@@ -38,6 +52,8 @@ TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner) {
   inherit(out.checkpoint_interval_s, owner.checkpoint_interval_s);
   inherit(out.last_checkpoint_s, owner.last_checkpoint_s);
   out.own_failure_policy |= owner.own_failure_policy;
+  inherit(out.resize, owner.resize);
+  count_iterations(out);
   out.problems.insert(out.problems.end(), owner.problems.begin(), owner.problems.end());
   return out;
 }

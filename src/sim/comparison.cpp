@@ -28,6 +28,7 @@ const Column kReportColumns[] = {
     {">URGENT", "urgent_latency", [](const Report& r) { return r.urgent_latency; }, 2,
      Column::kLow},
     {">MAX WAIT h", "max_wait_h", [](const Report& r) { return r.max_wait_h; }, 2, Column::kLow},
+    {">WAIT h", "mean_wait_h", [](const Report& r) { return r.mean_wait_h; }, 2, Column::kLow},
     {">GPU h", "gpu_hours", [](const Report& r) { return r.gpu_hours; }, 1, Column::kLow},
     {">UTIL %", "util_arrivals", [](const Report& r) { return r.util_arrivals; }, 1, Column::kNone},
     {">PREEMPTED", "preemptions",

@@ -19,7 +19,7 @@ std::string format_comparison(const std::vector<std::pair<std::string, Report>>&
 
 // The same for programs, unrounded: CSV, a row per policy and one named "bound", where it has a
 // figure: policy,q,q_prior,q_normal,makespan_h,norm_latency,norm_latency_p95,urgent_latency,
-// max_wait_h,gpu_hours,util_arrivals,preemptions,unserved,load,feasible_alone
+// max_wait_h,mean_wait_h,gpu_hours,util_arrivals,preemptions,unserved,load,feasible_alone
 std::string format_comparison_csv(const std::vector<std::pair<std::string, Report>>& rows,
                                   const Bounds& bounds);
 

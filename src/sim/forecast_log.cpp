@@ -60,7 +60,8 @@ std::string format_forecasts_csv(const core::TaskTable& tasks, const Outcome& ou
   std::vector<std::vector<double>> starts(tasks.size());  // ascending
   for (const EventRow& event : outcome.events)
     if (event.kind == core::RunEvent::kStart) starts[event.task].push_back(event.time_s);
-  std::string out = "made_s,task,phase" + heads("start") + heads("finish") + "\r\n";
+  std::string out =
+      "made_s,task,phase" + heads("start") + heads("finish") + ",deadline_s,chance\r\n";
   for (const ForecastRow& row : rows) {
     const core::TaskIndex task = row.forecast.task;
     // Tasks that the policy started in the call before the forecast already run.
@@ -70,7 +71,9 @@ std::string format_forecasts_csv(const core::TaskTable& tasks, const Outcome& ou
     const double finish_s = outcome.tasks[task].finished ? outcome.tasks[task].finish_s : kNever;
     out += format("{:.3f},{},{}", row.made_s, tasks[task].id, row.runs ? "running" : "waiting") +
            cells(row.forecast.start_s, within_horizon(start_s, row.made_s)) +
-           cells(row.forecast.finish_s, within_horizon(finish_s, row.made_s)) + "\r\n";
+           cells(row.forecast.finish_s, within_horizon(finish_s, row.made_s)) +
+           format(",{:.3f},", tasks[task].deadline_s) +
+           (row.forecast.chance ? format("{:.4f}", *row.forecast.chance) : "") + "\r\n";
   }
   return out;
 }

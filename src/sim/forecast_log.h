@@ -45,9 +45,10 @@ class ForecastLog {
   std::vector<ForecastRow> rows_;
 };
 
-// made_s,task,phase,start_p10,...,start_p90,start_s,finish_p10,...,finish_p90,finish_s phase:
-// waiting or running; start_s: the next start, of a running task its last one; inf, in forecasts
-// and outcomes: beyond the horizon of forecasts. `outcome` must have its events.
+// made_s,task,phase,start_p10,...,start_p90,start_s,finish_p10,...,finish_p90,finish_s,deadline_s,
+// chance. phase: waiting or running; start_s: the next start, of a running task its last one; inf,
+// in forecasts and outcomes: beyond the horizon of forecasts; chance: to finish by the deadline,
+// empty where there is none. `outcome` must have its events.
 std::string format_forecasts_csv(const core::TaskTable& tasks, const Outcome& outcome,
                                  const std::vector<ForecastRow>& rows);
 

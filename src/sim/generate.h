@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "sim/draw_ranges.h"
-#include "sim/random.h"
 #include "sim/trace.h"
+#include "slackline/base/random.h"
 #include "slackline/base/result.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/model/workload.h"

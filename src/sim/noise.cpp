@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "sim/csv.h"
-#include "sim/random.h"
+#include "slackline/base/random.h"
 #include "slackline/base/text.h"
 
 namespace slackline::sim {

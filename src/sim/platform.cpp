@@ -60,7 +60,31 @@ Status check_accepted(const TraceTask& task, const Platform& platform) {
                      printable(join(wanted, ", "), 80), join(there, ", ")));
 }
 
+// A task that says nothing of its length: on as few nodes as have the GPUs asked for.
+std::vector<core::Estimate> expected_estimates(const TraceTask& task, const Platform& platform) {
+  std::vector<core::Estimate> estimates;
+  for (core::PoolIndex pool = 0; pool < platform.pools.size(); ++pool) {
+    const int gpus = std::min(task.request_gpus, platform.max_gpus);
+    const int per_node = platform.pools[pool].gpus_per_node;
+    const int nodes = (gpus + per_node - 1) / per_node;
+    if (nodes > platform.pools[pool].nodes) continue;
+    estimates.push_back({pool,
+                         {nodes, nodes == 1 ? gpus : per_node},
+                         1,
+                         task.expected->run_s,
+                         0,
+                         task.expected->error});
+  }
+  return estimates;
+}
+
 }  // namespace
+
+void add_unexpected(Noise& noise, const Trace& trace) {
+  for (const TraceTask& task : trace.tasks)
+    if (task.expected)
+      noise.add({task.id, "", "", 0, 0, task.expected->true_s / task.expected->run_s});
+}
 
 int Platform::gpus() const {
   std::int64_t gpus = 0;
@@ -140,8 +164,9 @@ Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& prof
       return fail(ErrorCode::kInvalidArgument,
                   format("task {}: no profile for workload type {}", task.id, task.type));
     SLACKLINE_TRY(check_accepted(task, platform));
-    auto estimates = core::estimate_placements(platform.pools, profiles, task.type, task.batch,
-                                               task.iterations, shapes);
+    auto estimates = task.expected ? expected_estimates(task, platform)
+                                   : core::estimate_placements(platform.pools, profiles, task.type,
+                                                               task.batch, task.iterations, shapes);
     const auto accepted = accepted_pools(task, platform);
     if (!accepted.empty())
       std::erase_if(estimates, [&](const core::Estimate& estimate) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/noise.h"
 #include "sim/trace.h"
 #include "slackline/base/result.h"
 #include "slackline/core/planning/plan_state.h"
@@ -37,6 +38,10 @@ Status match_types(std::vector<core::Pool>& pools, std::vector<ProfileEntry>& en
 // is of a GPU type that it accepts.
 Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& profiles,
                                 const Platform& platform);
+
+// How far the tasks that say nothing of their length are from what is expected of them, on every
+// GPU type: recordings are of one.
+void add_unexpected(Noise& noise, const Trace& trace);
 
 // One task of a table, from its estimates.
 core::PlanTask prepare_task(const TraceTask& task, const std::vector<core::Estimate>& estimates,

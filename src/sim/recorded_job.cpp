@@ -5,7 +5,9 @@
 #include <cmath>
 #include <map>
 
+#include "sim/backtest.h"
 #include "slackline/base/text.h"
+#include "slackline/core/planning/task_menu.h"
 #include "slackline/core/throughput/throughput.h"
 
 namespace slackline::sim {
@@ -21,12 +23,32 @@ struct MadeUp {
   int best_effort = 0;
   int cut = 0;
   int not_run = 0;
+  int unannotated = 0;
+  int unexpected = 0;  // of these: the rule says nothing
 };
 
-void select(std::vector<RecordedJob>& jobs, const RecordedOptions& options, MadeUp& made_up) {
+void sort_by_submission(std::vector<RecordedJob>& jobs) {
   std::stable_sort(jobs.begin(), jobs.end(), [](const RecordedJob& a, const RecordedJob& b) {
     return a.submit_s < b.submit_s;
   });
+}
+
+// What is expected of each job, by its line.
+std::map<int, core::RunTimeFromHistory> expected_by_line(std::vector<RecordedJob> jobs,
+                                                         const RecordedOptions& options) {
+  std::map<int, core::RunTimeFromHistory> by_line;
+  if (options.unannotated <= 0) return by_line;
+  std::erase_if(jobs,
+                [&](const RecordedJob& job) { return job.duration_s < options.least_duration_s; });
+  for (RecordedJob& job : jobs)
+    job.duration_s = std::min(job.duration_s, options.most_duration_s);
+  const auto expected = expected_run_times(jobs, options.rule, options.family);
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    if (expected[i]) by_line.emplace(jobs[i].line, *expected[i]);
+  return by_line;
+}
+
+void select(std::vector<RecordedJob>& jobs, const RecordedOptions& options, MadeUp& made_up) {
   const double zero = jobs.empty() ? 0 : jobs.front().submit_s;
   std::size_t seen = 0;
   std::erase_if(jobs, [&](const RecordedJob& job) {
@@ -101,8 +123,9 @@ class Converter {
   Status choose_iterations(const RecordedJob& job, TraceTask& task) {
     const ProfileEntry* entry = options_.profiles->find(task.type, options_.gpu_type);
     for (int gpus = task.request_gpus; entry != nullptr && gpus >= 1; gpus /= 2) {
-      const auto throughput = core::predict_throughput(entry->coefficients, task.batch,
-                                                       packed(gpus, options_.gpus_per_node));
+      const auto throughput =
+          core::predict_throughput(entry->coefficients, task.batch,
+                                   packed(gpus, options_.gpus_per_node), entry->model_parallel);
       if (!throughput) continue;
       if (gpus != task.request_gpus) ++made_up.fewer_gpus;
       task.iterations = job.duration_s * *throughput / task.batch;
@@ -134,6 +157,32 @@ class Converter {
   Random random_;
 };
 
+// Takes the annotations from some of the tasks; the draws are their own, so that the rest of a
+// trace stays as it is.
+class Unannotated {
+ public:
+  explicit Unannotated(const RecordedOptions& options)
+      : options_(options), random_(options.seed ^ 0x73696c656e74U) {}
+
+  void maybe(const RecordedJob& job, const std::map<int, core::RunTimeFromHistory>& expected,
+             TraceTask& task, MadeUp& made_up) {
+    if (options_.unannotated <= 0 || random_.uniform() >= options_.unannotated) return;
+    ++made_up.unannotated;
+    task.expected = ExpectedRun{core::kUnknownRun_s, core::kUnknownError, job.duration_s};
+    const auto known = expected.find(job.line);
+    if (known == expected.end()) {
+      ++made_up.unexpected;
+      return;
+    }
+    task.expected->run_s = known->second.median_s;
+    task.expected->error = core::error_of(known->second);
+  }
+
+ private:
+  const RecordedOptions& options_;
+  Random random_;
+};
+
 std::vector<std::string> sentences(const MadeUp& made_up, const RecordedOptions& options,
                                    std::size_t kept, std::size_t read) {
   std::vector<std::string> said;
@@ -156,6 +205,9 @@ std::vector<std::string> sentences(const MadeUp& made_up, const RecordedOptions&
   say_if(made_up.best_effort, "best effort, deadline = submit + kappa of Normal x duration");
   say_if(made_up.rounded_gpus, "the GPU count is rounded down to a power of two");
   say_if(made_up.fewer_gpus, "the profile predicts only fewer GPUs; the speed is that of those");
+  say_if(made_up.unannotated, format("says nothing of its length; expected by the rule \"{}\"",
+                                     to_string(options.rule)));
+  say_if(made_up.unexpected, "of these the rule says nothing, an hour is expected");
   say_if(made_up.cut, format("cut at {} h", options.most_duration_s / 3600));
   return said;
 }
@@ -169,6 +221,9 @@ Result<Trace> trace_of(std::vector<RecordedJob> jobs, const RecordedOptions& opt
                 format("the profiles have no type that can be predicted on {}",
                        options.gpu_type.empty() ? "the first pool" : options.gpu_type.str()));
   const std::size_t read = jobs.size();
+  sort_by_submission(jobs);
+  const auto expected = expected_by_line(jobs, options);
+  Unannotated unannotated(options);
   Converter converter(options);
   select(jobs, options, converter.made_up);
   if (jobs.empty())
@@ -178,6 +233,7 @@ Result<Trace> trace_of(std::vector<RecordedJob> jobs, const RecordedOptions& opt
   for (const RecordedJob& job : jobs) {
     SLACKLINE_ASSIGN(TraceTask task, converter.convert(job, jobs.front().submit_s));
     task.id = static_cast<std::int64_t>(trace.tasks.size());
+    unannotated.maybe(job, expected, task, converter.made_up);
     trace.tasks.push_back(std::move(task));
   }
   trace.assumptions = std::move(assumptions);

@@ -27,6 +27,18 @@
 
 namespace slackline::sim {
 
+// How long a job that says nothing of its length is expected to take (backtest.h).
+enum class RunTimeRule : std::uint8_t {
+  kHistory,  // as the daemon: core::run_time_of
+  kLast,     // as long as the last run on as many GPUs
+  kMean,     // the mean of all earlier runs on as many GPUs
+  kNone,     // core::kUnknownRun_s
+  kStated,   // the recorded time itself, as a person who knows it would state it
+};
+
+// Which jobs are one family: all of a cluster (or user), or those of one model in it.
+enum class FamilyRule : std::uint8_t { kCluster, kModel };
+
 struct RecordedJob {
   int line = 0;  // of the file
   double submit_s = 0;
@@ -53,6 +65,12 @@ struct RecordedOptions {
   std::size_t every = 1;
   double least_duration_s = 0;
   double most_duration_s = std::numeric_limits<double>::infinity();
+  // This share of the tasks, drawn, says nothing of its length: it has the shape asked for, and
+  // takes as long as the rule says; where the rule says nothing, as long as kNone does. The rule
+  // knows every job of the file that is as long as one that is kept.
+  double unannotated = 0;
+  RunTimeRule rule = RunTimeRule::kHistory;
+  FamilyRule family = FamilyRule::kModel;
 };
 
 // `assumptions` are those of the format, listed first. kInvalidArgument: nothing is left to

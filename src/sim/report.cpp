@@ -64,6 +64,7 @@ void measure_latency(const core::TaskTable& tasks, const Outcome& outcome, Repor
       ++urgent;
     }
     report.max_norm_wait = std::max(report.max_norm_wait, wait_s / base_s);
+    report.mean_wait_h += wait_s / 3600;
     report.max_wait_h = std::max(report.max_wait_h, wait_s / 3600);
     report.makespan_h = std::max(report.makespan_h, task.finish_s / 3600);
   }
@@ -71,6 +72,7 @@ void measure_latency(const core::TaskTable& tasks, const Outcome& outcome, Repor
   std::sort(norms.begin(), norms.end());
   const double last = static_cast<double>(norms.size() - 1);
   report.norm_latency = sum / static_cast<double>(norms.size());
+  report.mean_wait_h /= static_cast<double>(norms.size());
   report.norm_latency_p95 = norms[static_cast<std::size_t>(std::floor(0.95 * last))];
   if (urgent > 0) report.urgent_latency = urgent_sum / static_cast<double>(urgent);
 }

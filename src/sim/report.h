@@ -23,6 +23,7 @@ struct Report {
   double norm_latency_p95 = 0;  // element floor(0.95 (n - 1))
   double max_norm_wait = 0;     // to the first start
   double max_wait_h = 0;
+  double mean_wait_h = 0;     // not in the JSON
   double urgent_latency = 0;  // mean norm of Urgent tasks; 0 if there is none
   double util = 0;            // GPU-seconds held, of all until the last finish
   double util_arrivals = 0;   // the same until the last submit

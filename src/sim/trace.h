@@ -3,12 +3,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "slackline/model/task_intent.h"
 
 namespace slackline::sim {
+
+// A task that says nothing of its length, and what is expected of it instead, in the shape asked
+// for. The policies see `run_s` and `error`; the task takes `true_s`.
+struct ExpectedRun {
+  double run_s = 0;
+  double error = 0;  // standard deviation of ln(true / expected)
+  double true_s = 0;
+};
 
 struct TraceTask {
   std::int64_t id = 0;  // unique in its trace
@@ -17,9 +26,10 @@ struct TraceTask {
   double batch = 0;       // global batch, samples
   double iterations = 0;  // may be fractional
   QosClass qos = QosClass::kNormal;
-  double deadline_s = 0;             // same clock as submit_s
-  int request_gpus = 1;              // what the user asked for
-  std::vector<GpuType> gpu_types{};  // accepted, in order of preference; empty: any
+  double deadline_s = 0;                  // same clock as submit_s
+  int request_gpus = 1;                   // what the user asked for
+  std::vector<GpuType> gpu_types{};       // accepted, in order of preference; empty: any
+  std::optional<ExpectedRun> expected{};  // absent: its annotations say what it is
 };
 
 struct Trace {

@@ -16,14 +16,11 @@ constexpr TraceFormat kFormats[] = {
 constexpr std::string_view kGolden = "golden";
 constexpr std::string_view kGoldenTelltale = "klass";
 
-Result<Trace> load(std::string_view text, std::string_view name, const RecordedOptions& options) {
-  if (name == kGolden) return parse_trace_csv(text);
-  SLACKLINE_ASSIGN(const wire::CsvTable table, wire::read_csv(text));
-  if (name == "auto" && table.column(kGoldenTelltale)) return parse_trace_csv(text);
+Result<Recording> read_recording(const wire::CsvTable& table, std::string_view name,
+                                 const RecordedOptions& options) {
   for (const TraceFormat& candidate : kFormats) {
     if (name == "auto" ? !table.column(candidate.telltale) : name != candidate.name) continue;
-    SLACKLINE_ASSIGN(Recording recording, candidate.read(table, options));
-    return trace_of(std::move(recording.jobs), options, std::move(recording.assumptions));
+    return candidate.read(table, options);
   }
   return fail(
       ErrorCode::kInvalidArgument,
@@ -32,6 +29,14 @@ Result<Trace> load(std::string_view text, std::string_view name, const RecordedO
                    fmt::join(trace_format_names(), ", "), printable(join(table.header, ", ")))
           : format("there is no trace format {}; there are {}", printable(name, 40),
                    fmt::join(trace_format_names(), ", ")));
+}
+
+Result<Trace> load(std::string_view text, std::string_view name, const RecordedOptions& options) {
+  if (name == kGolden) return parse_trace_csv(text);
+  SLACKLINE_ASSIGN(const wire::CsvTable table, wire::read_csv(text));
+  if (name == "auto" && table.column(kGoldenTelltale)) return parse_trace_csv(text);
+  SLACKLINE_ASSIGN(Recording recording, read_recording(table, name, options));
+  return trace_of(std::move(recording.jobs), options, std::move(recording.assumptions));
 }
 
 }  // namespace
@@ -45,6 +50,15 @@ std::vector<std::string> trace_format_names() {
   for (const TraceFormat& known : kFormats)
     names.emplace_back(known.name);
   return names;
+}
+
+Result<Recording> load_recording(std::string_view text, std::string_view name) {
+  SLACKLINE_ASSIGN(const wire::CsvTable table, wire::read_csv(text));
+  SLACKLINE_ASSIGN(Recording recording, read_recording(table, name, {}));
+  if (recording.drawn)
+    return fail(ErrorCode::kInvalidArgument,
+                "this format has no durations; give a trace that does");
+  return recording;
 }
 
 Result<Trace> load_trace(std::string_view text, const std::string& file, std::string_view format,

@@ -28,6 +28,7 @@ namespace slackline::sim {
 struct Recording {
   std::vector<RecordedJob> jobs;
   std::vector<std::string> assumptions;
+  bool drawn = false;  // the durations: the file has none
 };
 
 struct TraceFormat {
@@ -40,6 +41,9 @@ std::span<const TraceFormat> trace_formats();  // of recordings: all but "golden
 
 // The values of --format: "auto", "golden" and those.
 std::vector<std::string> trace_format_names();
+
+// The jobs of a recording as they stand in it. kInvalidArgument as below; "golden" is none.
+Result<Recording> load_recording(std::string_view text, std::string_view name);
 
 // kInvalidArgument with file, line and column: an unknown format, a header of no format (auto) or
 // not of the named one, wrong cells (all of them together), nothing to simulate.

@@ -27,7 +27,8 @@ Result<Recording> read_pollux(const wire::CsvTable& table, const RecordedOptions
   SLACKLINE_ASSIGN(jobs, fields.finish(std::move(jobs)));
   return Recording{std::move(jobs),
                    {format("Pollux: the file has no durations; drawn from {} to {} s.", kShortest_s,
-                           kLongest_s)}};
+                           kLongest_s)},
+                   true};
 }
 
 }  // namespace slackline::sim

@@ -15,6 +15,8 @@
 namespace slackline::store {
 namespace {
 
+constexpr int kCheckpointBytes = 4'096'000;  // SQLite's own 1,000 pages of 4,096
+
 ErrorCode error_code(int sqlite_code) {
   switch (sqlite_code & 0xff) {
     case SQLITE_BUSY:
@@ -141,6 +143,12 @@ Statement& Statement::bind(int index, std::string_view value) {
   return *this;
 }
 
+Statement& Statement::bind(int index, const Bytes& bytes) {
+  const char* data = bytes.value.empty() ? "" : bytes.value.data();
+  note(sqlite3_bind_blob64(statement_.get(), index, data, bytes.value.size(), SQLITE_TRANSIENT));
+  return *this;
+}
+
 Result<bool> Statement::step() {
   sqlite3* connection = sqlite3_db_handle(statement_.get());
   const int code = bind_error_ != SQLITE_OK ? bind_error_ : sqlite3_step(statement_.get());
@@ -175,10 +183,12 @@ double Statement::real(int column) const {
 }
 
 std::string Statement::text(int column) const {
-  const unsigned char* data = sqlite3_column_text(statement_.get(), column);
+  const bool bytes = sqlite3_column_type(statement_.get(), column) == SQLITE_BLOB;
+  const void* data = bytes ? sqlite3_column_blob(statement_.get(), column)
+                           : sqlite3_column_text(statement_.get(), column);
   const int size = sqlite3_column_bytes(statement_.get(), column);
   if (data == nullptr) return {};
-  return std::string(data, data + size);
+  return std::string(static_cast<const char*>(data), static_cast<std::size_t>(size));
 }
 
 bool Statement::is_null(int column) const {
@@ -209,9 +219,12 @@ Result<Database> Database::open_checked(const DatabaseOptions& options) {
   sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   SLACKLINE_TRY(database.check_origin(options));
   SLACKLINE_TRY(database.check_integrity());
+  SLACKLINE_TRY(database.execute(format("PRAGMA page_size={}", options.page_bytes)));
   SLACKLINE_TRY(
       database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
                        "PRAGMA foreign_keys=ON"));
+  SLACKLINE_TRY(database.execute(
+      format("PRAGMA wal_autocheckpoint={}", kCheckpointBytes / options.page_bytes)));
   SLACKLINE_TRY(database.migrate(options));
   SLACKLINE_TRY(database.check_tables(options));
   sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);

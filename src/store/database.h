@@ -25,6 +25,10 @@ struct sqlite3_stmt;
 
 namespace slackline::store {
 
+struct Bytes {
+  std::string_view value;
+};
+
 class Statement {
  public:
   // Parameters count from 1. A failed bind comes back from the next step().
@@ -32,6 +36,7 @@ class Statement {
   Statement& bind(int index, double value);
   Statement& bind(int index, std::string_view value);
   Statement& bind(int index, const std::optional<double>& value);  // NULL if there is none
+  Statement& bind(int index, const Bytes& value);
   // All parameters, from 1 on.
   template <class... Values>
   Statement& bind_all(const Values&... values) {
@@ -49,7 +54,7 @@ class Statement {
   // Columns count from 0, of the row that the last step() found.
   std::int64_t integer(int column) const;
   double real(int column) const;
-  std::string text(int column) const;
+  std::string text(int column) const;  // or bytes
   bool is_null(int column) const;
 
  private:
@@ -65,9 +70,10 @@ class Statement {
 };
 
 // Distinguishes Slackline's files from those of other programs, and the journal ("SLKL") from the
-// models.
+// models and the portraits.
 inline constexpr std::int64_t kJournalFile = 0x534c4b4c;
 inline constexpr std::int64_t kModelFile = 0x534c4b4d;
+inline constexpr std::int64_t kPortraitFile = 0x534c4b50;
 
 struct DatabaseOptions {
   std::string path;
@@ -77,6 +83,7 @@ struct DatabaseOptions {
   std::int64_t application_id = kJournalFile;
   // Statements that the newest schema must support; else somebody dropped its tables.
   std::vector<std::string> probes{};
+  int page_bytes = 4096;  // of a new file: rows of half a page waste the other half
 };
 
 class Database {

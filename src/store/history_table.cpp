@@ -38,16 +38,30 @@ CREATE TABLE predictions(
 ) WITHOUT ROWID;
 )sql";
 
+constexpr std::string_view kAddUse = R"sql(
+ALTER TABLE history ADD COLUMN family TEXT NOT NULL DEFAULT '';
+ALTER TABLE history ADD COLUMN asked_gpus INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE history ADD COLUMN pods INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE history ADD COLUMN cpu_milli INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE history ADD COLUMN gpu_share REAL;
+ALTER TABLE history ADD COLUMN gpu_memory REAL;
+ALTER TABLE history ADD COLUMN gpu_s REAL;
+ALTER TABLE history ADD COLUMN cpu_cores REAL;
+ALTER TABLE history ADD COLUMN cpu_s REAL;
+)sql";
+
 constexpr std::string_view kHistoryColumns =
     "uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, started_s, finished_ms, "
-    "succeeded, deadline_s, predicted_s, gpu_hours";
+    "succeeded, deadline_s, predicted_s, gpu_hours, resized_from, family, asked_gpus, pods, "
+    "cpu_milli, gpu_share, gpu_memory, gpu_s, cpu_cores, cpu_s";
 
 // A recorded prediction of the task wins over the task's own.
 constexpr std::string_view kInsert =
     "INSERT INTO history(uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, "
-    "started_s, finished_ms, succeeded, deadline_s, predicted_s, gpu_hours) "
-    "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-    "coalesce((SELECT predicted_s FROM predictions WHERE uid = ?1), ?14), ?15) "
+    "started_s, finished_ms, succeeded, deadline_s, predicted_s, gpu_hours, resized_from, family, "
+    "asked_gpus, pods, cpu_milli) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+    "coalesce((SELECT predicted_s FROM predictions WHERE uid = ?1), ?14), ?15, ?16, ?17, ?18, ?19, "
+    "?20) "
     "ON CONFLICT(uid) DO NOTHING RETURNING predicted_s";
 
 std::int64_t to_ms(double time_s) {
@@ -94,6 +108,15 @@ FinishedTask read_finished(const Statement& statement) {
   task.deadline_s = real_or_null(statement, column++);
   task.predicted_s = real_or_null(statement, column++);
   task.gpu_hours = statement.real(column++);
+  task.resized_from = statement.text(column++);
+  task.family = statement.text(column++);
+  task.asked_gpus = statement.integer(column++);
+  task.pods = statement.integer(column++);
+  task.cpu_milli = statement.integer(column++);
+  if (!statement.is_null(column))
+    task.use =
+        MeasuredUse{statement.real(column), statement.real(column + 1), statement.real(column + 2),
+                    statement.real(column + 3), statement.real(column + 4)};
   return task;
 }
 
@@ -112,6 +135,14 @@ std::string_view history_schema() {
   return kSchema;
 }
 
+std::string_view history_with_resizes() {
+  return "ALTER TABLE history ADD COLUMN resized_from TEXT NOT NULL DEFAULT ''";
+}
+
+std::string_view history_adds_use() {
+  return kAddUse;
+}
+
 std::string history_probe() {
   return format(
       "SELECT id, {}, (SELECT max(predicted_s + made_s) FROM predictions WHERE uid = '') "
@@ -119,11 +150,12 @@ std::string history_probe() {
       kHistoryColumns);
 }
 
-HistoryTable::HistoryTable(Statement predict, Statement insert, Statement settle, Statement beyond,
-                           Statement prune, Statement forget)
+HistoryTable::HistoryTable(Statement predict, Statement insert, Statement settle, Statement measure,
+                           Statement beyond, Statement prune, Statement forget)
     : predict_(std::move(predict)),
       insert_(std::move(insert)),
       settle_(std::move(settle)),
+      measure_(std::move(measure)),
       beyond_(std::move(beyond)),
       prune_(std::move(prune)),
       forget_(std::move(forget)) {}
@@ -136,6 +168,10 @@ Result<HistoryTable> HistoryTable::prepare(Database& database) {
   SLACKLINE_ASSIGN(Statement insert, database.prepare(kInsert));
   SLACKLINE_ASSIGN(Statement settle, database.prepare("DELETE FROM predictions WHERE uid = ?1"));
   SLACKLINE_ASSIGN(
+      Statement measure,
+      database.prepare("UPDATE history SET gpu_share = ?2, gpu_memory = ?3, gpu_s = ?4, "
+                       "cpu_cores = ?5, cpu_s = ?6 WHERE uid = ?1"));
+  SLACKLINE_ASSIGN(
       Statement beyond,
       database.prepare("SELECT finished_ms FROM history ORDER BY finished_ms DESC, id DESC "
                        "LIMIT 1 OFFSET ?1"));
@@ -144,8 +180,8 @@ Result<HistoryTable> HistoryTable::prepare(Database& database) {
                                     "WHERE finished_ms <= ?1 ORDER BY finished_ms, id LIMIT ?2) "
                                     "RETURNING id"));
   SLACKLINE_ASSIGN(Statement forget, database.prepare("DELETE FROM predictions WHERE made_s < ?1"));
-  return HistoryTable(std::move(predict), std::move(insert), std::move(settle), std::move(beyond),
-                      std::move(prune), std::move(forget));
+  return HistoryTable(std::move(predict), std::move(insert), std::move(settle), std::move(measure),
+                      std::move(beyond), std::move(prune), std::move(forget));
 }
 
 Status HistoryTable::predict(const Uid& task, double predicted_s, double now_s) {
@@ -156,7 +192,8 @@ Result<std::optional<FinishedTask>> HistoryTable::insert(const FinishedTask& tas
   insert_.bind_all(task.uid.str(), task.key.ns, task.key.name, task.queue, task.qos_class,
                    task.model, task.gpu_type.str(), task.gpus, task.created_s, task.started_s,
                    to_ms(task.finished_s), std::int64_t{task.succeeded}, task.deadline_s,
-                   task.predicted_s, task.gpu_hours);
+                   task.predicted_s, task.gpu_hours, task.resized_from, task.family,
+                   task.asked_gpus, task.pods, task.cpu_milli);
   SLACKLINE_ASSIGN(const bool inserted, insert_.step());
   if (!inserted) return std::optional<FinishedTask>();
   FinishedTask kept = task;
@@ -164,6 +201,12 @@ Result<std::optional<FinishedTask>> HistoryTable::insert(const FinishedTask& tas
   insert_.reset();
   SLACKLINE_TRY(settle_.bind_all(task.uid.str()).run());
   return std::optional(std::move(kept));
+}
+
+Status HistoryTable::measure(const Uid& task, const MeasuredUse& use) {
+  return measure_
+      .bind_all(task.str(), use.gpu_share, use.gpu_memory, use.gpu_s, use.cpu_cores, use.cpu_s)
+      .run();
 }
 
 Result<bool> HistoryTable::prune(double before_s, std::int64_t keep_rows, std::int64_t slice) {

@@ -17,8 +17,10 @@ namespace slackline::store {
 
 inline constexpr std::int64_t kMaxHistoryRows = 200000;
 
-// The script that creates the tables, and the required ones.
+// The scripts that create the tables and, later, columns of what was used; and the required ones.
 std::string_view history_schema();
+std::string_view history_with_resizes();
+std::string_view history_adds_use();
 std::string history_probe();
 
 class HistoryTable {
@@ -29,17 +31,20 @@ class HistoryTable {
   Status predict(const Uid& task, double predicted_s, double now_s);
   // The task with its predictions; nullopt if it is there already.
   Result<std::optional<FinishedTask>> insert(const FinishedTask& task);
+  // What the task used, in place of what was said before; nothing if it is not there.
+  Status measure(const Uid& task, const MeasuredUse& use);
   // Deletes at most `slice` rows that ended before `before_s`, or are older than the newest
   // `keep_rows`; true when more are left to delete. Predictions made before then are deleted, too.
   Result<bool> prune(double before_s, std::int64_t keep_rows, std::int64_t slice);
 
  private:
-  HistoryTable(Statement predict, Statement insert, Statement settle, Statement beyond,
-               Statement prune, Statement forget);
+  HistoryTable(Statement predict, Statement insert, Statement settle, Statement measure,
+               Statement beyond, Statement prune, Statement forget);
 
   Statement predict_;
   Statement insert_;
   Statement settle_;
+  Statement measure_;
   Statement beyond_;
   Statement prune_;
   Statement forget_;

@@ -40,7 +40,11 @@ struct Prediction {
   double predicted_s = 0;
   double made_s = 0;
 };
-using Entry = std::variant<DecisionRow, OutcomeUpdate, FinishedTask, Prediction>;
+struct Measurement {
+  Uid task;
+  MeasuredUse use;
+};
+using Entry = std::variant<DecisionRow, OutcomeUpdate, FinishedTask, Prediction, Measurement>;
 
 // Errors that may pass without action: the batch is kept and tried again.
 bool passes_by_itself(ErrorCode code) {
@@ -210,6 +214,8 @@ Status Journal::Impl::write(const Entry& entry) {
     return file_->table.set_outcome(update->pod, update->outcome);
   if (const auto* prediction = std::get_if<Prediction>(&entry))
     return file_->history.predict(prediction->task, prediction->predicted_s, prediction->made_s);
+  if (const auto* measured = std::get_if<Measurement>(&entry))
+    return file_->history.measure(measured->task, measured->use);
   const auto& task = std::get<FinishedTask>(entry);
   if (task.finished_s < system_clock().wall_s() - options_.keep_history_s) return {};
   SLACKLINE_ASSIGN(auto recorded, file_->history.insert(task));
@@ -369,6 +375,10 @@ bool Journal::append(FinishedTask task) {
 
 bool Journal::predict(const Uid& task, double predicted_s) {
   return impl_->enqueue(Prediction{task, predicted_s, system_clock().wall_s()});
+}
+
+bool Journal::measured(const Uid& task, const MeasuredUse& use) {
+  return impl_->enqueue(Measurement{task, use});
 }
 
 Result<Database> Journal::Impl::reader() const {

@@ -3,7 +3,6 @@
 #include <set>
 #include <utility>
 
-#include "obs/log.h"
 #include "slackline/base/text.h"
 #include "wire/samples/profile_codec.h"
 
@@ -45,9 +44,12 @@ constexpr const char* kNameRuns =
     "ALTER TABLE samples ADD COLUMN run TEXT;"
     "CREATE UNIQUE INDEX samples_by_run ON samples(run);";
 
+constexpr const char* kNameReplicas =
+    "ALTER TABLE samples ADD COLUMN model_parallel INTEGER NOT NULL DEFAULT 0;";
+
 constexpr std::string_view kInsertSample =
     "INSERT INTO samples(model, gpu_type, batch, layout, throughput_samples_per_s, source, origin,"
-    " time_s, run) VALUES(?,?,?,?,?,?,?,?,?)";
+    " time_s, run, model_parallel) VALUES(?,?,?,?,?,?,?,?,?,?)";
 
 constexpr std::string_view kForgetOldest =
     "DELETE FROM samples WHERE model = ?1 AND gpu_type = ?2 AND id <= (SELECT id FROM samples "
@@ -74,6 +76,7 @@ Status insert_samples(Database& database, const std::vector<ThroughputSample>& s
                     sample.throughput_samples_per_s, sample.source, to_string(sample.origin),
                     now_s);
     if (!run.empty()) insert.bind(9, run);
+    insert.bind(10, std::int64_t{sample.model_parallel});
     SLACKLINE_TRY(insert.run());
     touched.insert({sample.model, sample.gpu_type});
   }
@@ -103,77 +106,32 @@ Status forget_model(Database& database, const std::string& model, bool& found) {
   return {};
 }
 
-// Calls `row` for each row that the query finds.
-Status each_row(Statement& query, const std::function<Status(const Statement&)>& row) {
-  for (;;) {
-    SLACKLINE_ASSIGN(const bool found, query.step());
-    if (!found) return {};
-    SLACKLINE_TRY(row(query));
-  }
-}
-
 }  // namespace
 
 Result<ModelStore> ModelStore::open(const std::string& path, double busy_timeout_s) {
   DatabaseOptions options;
   options.path = path;
-  options.migrations = {kCreateModels, kNameRuns};
+  options.migrations = {kCreateModels, kNameRuns, kNameReplicas};
   options.busy_timeout_s = busy_timeout_s;
   options.application_id = kModelFile;
   options.probes = {
       "SELECT id, model, gpu_type, batch, layout, throughput_samples_per_s, source, origin, "
       "time_s, "
-      "run FROM samples",
+      "run, model_parallel FROM samples",
       "SELECT model, family, parameters, flops_per_sample, description FROM descriptors",
       "SELECT model, gpu_type, version, fitted_s, profile FROM fits", "SELECT value FROM revision"};
-  ModelStore store(std::move(options));
-  const Status opened = store.reopen();
-  if (!opened && needs_a_person(opened.error().code)) return fail(opened.error());
-  return store;
-}
-
-Status ModelStore::reopen() {
-  const auto closed = [this](const Error& error) {
-    if (!database_) closed_ = error.message;
-    return fail(error);
-  };
-  if (!lock_) {
-    auto lock = StoreLock::take(options_.path);
-    if (!lock) return closed(lock.error());
-    lock_ = std::move(*lock);
-  }
-  MirroredDatabase::Recovery recovery;
-  auto opened = MirroredDatabase::open(options_, recovery);
-  if (!recovery.moved_aside.empty()) {
-    const std::string moved_to = join(recovery.moved_aside, ", ");
-    obs::log_error("model_store_damaged", {{"path", options_.path},
-                                           {"moved_to", moved_to},
-                                           {"restored_from_twin", recovery.restored}});
-    ++(recovery.restored ? damage_.restored : damage_.lost);
-    if (!recovery.restored) damage_.moved_to = moved_to;
-  }
-  if (!opened) return closed(opened.error());
-  database_.reset();  // before its files are opened by the new one
-  database_.emplace(std::move(*opened));
-  closed_.clear();
-  return {};
-}
-
-Status ModelStore::write(const std::function<Status(Database&)>& change) {
-  if (!database_ || !database_->still_in_place()) SLACKLINE_TRY(reopen());
-  Status status = database_->write(change);
-  if (status || status.error().code != ErrorCode::kDataLoss) return status;
-  SLACKLINE_TRY(reopen());
-  return database_->write(change);
+  SLACKLINE_ASSIGN(KeptDatabase database, KeptDatabase::open(std::move(options), "model_store"));
+  return ModelStore(std::move(database));
 }
 
 Status ModelStore::add_samples(const std::vector<ThroughputSample>& samples, double now_s) {
-  return write([&](Database& database) { return insert_samples(database, samples, now_s); });
+  return database_.write(
+      [&](Database& database) { return insert_samples(database, samples, now_s); });
 }
 
 Result<bool> ModelStore::add_run(const ThroughputSample& sample, const Uid& run, double now_s) {
   bool added = false;
-  SLACKLINE_TRY(write([&](Database& database) -> Status {
+  SLACKLINE_TRY(database_.write([&](Database& database) -> Status {
     SLACKLINE_ASSIGN(Statement known, database.prepare("SELECT 1 FROM samples WHERE run = ?"));
     SLACKLINE_ASSIGN(const bool found, known.bind_all(run.str()).step());
     added = !found;
@@ -183,48 +141,50 @@ Result<bool> ModelStore::add_run(const ThroughputSample& sample, const Uid& run,
 }
 
 Status ModelStore::put_descriptor(const ModelDescriptor& descriptor) {
-  return write([&](Database& database) { return insert_descriptor(database, descriptor); });
+  return database_.write(
+      [&](Database& database) { return insert_descriptor(database, descriptor); });
 }
 
 Result<FitRecord> ModelStore::put_fit(const ProfileEntry& entry, double now_s) {
   const std::string profile = wire::write_profile({entry});
-  SLACKLINE_TRY(write([&](Database& database) -> Status {
+  SLACKLINE_TRY(database_.write([&](Database& database) -> Status {
     SLACKLINE_ASSIGN(Statement put, database.prepare(kPutFit));
     return put.bind_all(entry.model, entry.gpu_type.str(), now_s, profile).run();
   }));
   SLACKLINE_ASSIGN(
       Statement query,
-      database_->primary().prepare("SELECT version FROM fits WHERE model = ? AND gpu_type = ?"));
+      database_.primary().prepare("SELECT version FROM fits WHERE model = ? AND gpu_type = ?"));
   SLACKLINE_ASSIGN(const bool found, query.bind_all(entry.model, entry.gpu_type.str()).step());
   return FitRecord{entry, found ? query.integer(0) : 0, now_s};
 }
 
 Result<bool> ModelStore::forget(const std::string& model) {
   bool found = false;
-  SLACKLINE_TRY(write([&](Database& database) { return forget_model(database, model, found); }));
+  SLACKLINE_TRY(
+      database_.write([&](Database& database) { return forget_model(database, model, found); }));
   return found;
 }
 
 Result<std::vector<ThroughputSample>> ModelStore::samples(const ModelKey& key) {
-  if (!database_) return {};
-  SLACKLINE_ASSIGN(
-      Statement query,
-      database_->primary().prepare("SELECT batch, layout, throughput_samples_per_s, source, origin "
-                                   "FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
+  if (!database_.is_open()) return {};
+  SLACKLINE_ASSIGN(Statement query,
+                   database_.primary().prepare(
+                       "SELECT batch, layout, throughput_samples_per_s, source, origin, "
+                       "model_parallel FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
   query.bind_all(key.model, key.gpu_type.str());
   std::vector<ThroughputSample> samples;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
     SLACKLINE_ASSIGN(Layout layout, parse_layout(row.text(1)));
     samples.push_back({key.model, key.gpu_type, row.real(0), std::move(layout), row.real(2),
-                       row.text(3), origin_of(row.text(4))});
+                       row.text(3), origin_of(row.text(4)), static_cast<int>(row.integer(5))});
     return {};
   }));
   return samples;
 }
 
 Result<std::vector<std::pair<ModelKey, std::int64_t>>> ModelStore::pairs() {
-  if (!database_) return {};
-  SLACKLINE_ASSIGN(Statement query, database_->primary().prepare(
+  if (!database_.is_open()) return {};
+  SLACKLINE_ASSIGN(Statement query, database_.primary().prepare(
                                         "SELECT model, gpu_type, count(*) FROM samples "
                                         "GROUP BY model, gpu_type ORDER BY model, gpu_type"));
   std::vector<std::pair<ModelKey, std::int64_t>> pairs;
@@ -236,10 +196,10 @@ Result<std::vector<std::pair<ModelKey, std::int64_t>>> ModelStore::pairs() {
 }
 
 Result<std::vector<ModelDescriptor>> ModelStore::descriptors() {
-  if (!database_) return {};
+  if (!database_.is_open()) return {};
   SLACKLINE_ASSIGN(Statement query,
-                   database_->primary().prepare("SELECT model, family, parameters, "
-                                                "flops_per_sample, description FROM descriptors"));
+                   database_.primary().prepare("SELECT model, family, parameters, "
+                                               "flops_per_sample, description FROM descriptors"));
   std::vector<ModelDescriptor> descriptors;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
     ModelDescriptor descriptor{row.text(0), row.text(1), {}, {}, row.text(4)};
@@ -252,9 +212,9 @@ Result<std::vector<ModelDescriptor>> ModelStore::descriptors() {
 }
 
 Result<std::vector<FitRecord>> ModelStore::fits() {
-  if (!database_) return {};
+  if (!database_.is_open()) return {};
   SLACKLINE_ASSIGN(Statement query,
-                   database_->primary().prepare(
+                   database_.primary().prepare(
                        "SELECT version, fitted_s, profile FROM fits ORDER BY model, gpu_type"));
   std::vector<FitRecord> fits;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {

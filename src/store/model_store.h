@@ -16,20 +16,12 @@
 #include "slackline/base/result.h"
 #include "slackline/model/model_record.h"
 #include "slackline/model/sample.h"
-#include "store/mirrored_database.h"
-#include "store/store_lock.h"
+#include "store/kept_database.h"
 
 namespace slackline::store {
 
 // For one (model, GPU type); older ones are deleted.
 inline constexpr std::int64_t kMaxSamplesPerPair = 5000;
-
-// Damage found since open(), by whether the twin of the damaged file had everything.
-struct StoreDamage {
-  int restored = 0;
-  int lost = 0;
-  std::string moved_to;  // the lost files' new names: "a.damaged-1, b.damaged-1"
-};
 
 struct ModelKey {
   std::string model;
@@ -44,9 +36,9 @@ class ModelStore {
   static Result<ModelStore> open(const std::string& path, double busy_timeout_s = 5);
 
   // Why it is closed; empty while it is open.
-  const std::string& closed() const { return closed_; }
+  const std::string& closed() const { return database_.closed(); }
   // Opens it again: closed before, or damaged.
-  Status reopen();
+  Status reopen() { return database_.reopen(); }
 
   // All or none.
   Status add_samples(const std::vector<ThroughputSample>& samples, double now_s);
@@ -66,17 +58,12 @@ class ModelStore {
   // Deletes everything about a model, samples included; false if there was nothing.
   Result<bool> forget(const std::string& model);
 
-  const StoreDamage& damage() const { return damage_; }
+  const StoreDamage& damage() const { return database_.damage(); }
 
  private:
-  explicit ModelStore(DatabaseOptions options) : options_(std::move(options)) {}
-  Status write(const std::function<Status(Database&)>& change);
+  explicit ModelStore(KeptDatabase database) : database_(std::move(database)) {}
 
-  DatabaseOptions options_;
-  std::optional<StoreLock> lock_;
-  std::optional<MirroredDatabase> database_;
-  StoreDamage damage_;
-  std::string closed_;
+  KeptDatabase database_;
 };
 
 }  // namespace slackline::store

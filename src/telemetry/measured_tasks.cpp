@@ -6,18 +6,19 @@
 namespace slackline::telemetry {
 namespace {
 
-// Time-slicing and MPS; nvidia's device plugin marks the product of such a node "-SHARED".
 bool shares_gpus(const Pod& pod, const Node& node, const GpuCatalog& catalog) {
-  if (node.gpu_type.str().find("-SHARED") != std::string::npos) return true;
-  return std::any_of(
-      pod.requests.gpus.begin(), pod.requests.gpus.end(), [&](const GpuAmount& amount) {
-        const GpuResourceRule* rule = catalog.resource(amount.resource);
-        return rule != nullptr && amount.count > 0 && rule->sharing != GpuSharing::kWhole &&
-               rule->sharing != GpuSharing::kMig;
-      });
+  if (marks_shared(node.gpu_type)) return true;
+  return std::any_of(pod.requests.gpus.begin(), pod.requests.gpus.end(),
+                     [&](const GpuAmount& amount) {
+                       return amount.count > 0 && catalog.is_shared(amount.resource);
+                     });
 }
 
 }  // namespace
+
+bool marks_shared(const GpuType& node_type) {
+  return node_type.str().find("-SHARED") != std::string::npos;
+}
 
 std::vector<MeasuredTask> running_tasks(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
                                         double to_s) {
@@ -34,8 +35,10 @@ std::vector<MeasuredTask> running_tasks(const ClusterSnapshot& snapshot, const G
       task.task = key;
       task.run = run;
       task.window = {from_s, std::max(from_s, to_s)};
-      task.pods.push_back(
-          {pod->key.name, pod->requests.gpu_total(), shares_gpus(*pod, *node->node, catalog)});
+      task.pods.push_back({pod->key.name,
+                           pod->requests.gpu_total(),
+                           shares_gpus(*pod, *node->node, catalog),
+                           {*pod->started_s, std::numeric_limits<double>::infinity()}});
     }
   std::vector<MeasuredTask> all;
   for (auto& [key, task] : tasks) {

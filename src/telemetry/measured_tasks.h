@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/snapshot.h"
-#include "telemetry/timeline.h"
+#include "telemetry/window.h"
 
 namespace slackline::telemetry {
 
@@ -16,6 +17,7 @@ struct MeasuredPod {
   std::string name;          // in the task's namespace
   std::int64_t gpus = 0;     // that it asks for: whole ones or parts
   bool shares_gpus = false;  // its GPUs are those of other pods, too, by what its node says
+  Window window{0, std::numeric_limits<double>::infinity()};  // that it ran
 };
 
 struct MeasuredTask {
@@ -24,6 +26,10 @@ struct MeasuredTask {
   Window window;  // what of the time asked for is its own
   std::vector<MeasuredPod> pods;
 };
+
+// Whether pods on such a node have its GPUs together: time-slicing and MPS; nvidia's device plugin
+// marks the product of such a node "-SHARED".
+bool marks_shared(const GpuType& node_type);
 
 // The tasks with GPUs that run in the cluster, by name: bound pods that have started, those of one
 // Job together. Each since its first pod's start, up to `to_s`.

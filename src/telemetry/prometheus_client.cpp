@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "wire/telemetry/telemetry_checks.h"
 
 namespace slackline::telemetry {
 namespace {
@@ -15,7 +16,6 @@ constexpr int kNotAuthenticated = 401;
 constexpr int kNotAllowed = 403;
 constexpr int kNotThere = 404;
 constexpr int kUnprocessable = 422;
-constexpr std::size_t kLongestUrl = 2048;
 
 bool is_plain(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
@@ -33,37 +33,6 @@ std::string form_value(std::string_view text) {
       out += format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out;
-}
-
-Status check_url(const std::string& url) {
-  const auto wrong = [&url](std::string_view what) {
-    return fail(ErrorCode::kInvalidArgument,
-                format("the URL of Prometheus, \"{}\": {}; write http(s)://HOST[:PORT][/PREFIX]",
-                       printable(url), what));
-  };
-  const bool tls = url.starts_with("https://");
-  if (!tls && !url.starts_with("http://")) return wrong("it is neither http:// nor https://");
-  if (url.size() > kLongestUrl) return wrong("it is too long");
-  const std::string_view rest = std::string_view(url).substr(tls ? 8 : 7);
-  if (rest.empty() || rest.front() == '/' || rest.front() == ':') return wrong("it names no host");
-  for (const char c : rest)
-    if (static_cast<unsigned char>(c) <= ' ' || c == '?' || c == '#')
-      return wrong("it has a space, a query or a fragment");
-  if (rest.substr(0, rest.find('/')).find('@') != std::string_view::npos)
-    return wrong("it has a user in it, which belongs into a token file");
-  return {};
-}
-
-// A value of a header.
-Status check_tenant(const PrometheusSettings& settings) {
-  for (const std::string* text : {&settings.tenant, &settings.tenant_header})
-    for (const char c : *text)
-      if (static_cast<unsigned char>(c) <= ' ' || c == '\x7f' ||
-          (text == &settings.tenant_header && c == ':'))
-        return fail(ErrorCode::kInvalidArgument,
-                    format("the tenant's header \"{}: {}\" has a character that none may have",
-                           printable(settings.tenant_header, 64), printable(settings.tenant, 64)));
-  return {};
 }
 
 Result<std::string> read_token(const std::string& file) {
@@ -105,8 +74,8 @@ Error refusal(const net::HttpResponse& response) {
 Result<PrometheusClient> PrometheusClient::make(PrometheusSettings settings) {
   while (settings.url.ends_with('/'))
     settings.url.pop_back();
-  SLACKLINE_TRY(check_url(settings.url));
-  SLACKLINE_TRY(check_tenant(settings));
+  SLACKLINE_TRY(wire::check_url(settings.url));
+  SLACKLINE_TRY(wire::check_tenant(settings));
   return PrometheusClient(std::move(settings));
 }
 

@@ -11,25 +11,15 @@
 // Thread-safety: all methods.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
 
+#include "message/telemetry_settings.h"
 #include "net/http_client.h"
 #include "slackline/base/result.h"
 #include "wire/telemetry/prometheus_codec.h"
 
 namespace slackline::telemetry {
-
-struct PrometheusSettings {
-  std::string url;                              // http(s)://HOST[:PORT][/PREFIX]
-  std::string bearer_token_file;                // empty: no token
-  std::string ca_file;                          // PEM; empty: the system's authorities
-  std::string tenant;                           // empty: none
-  std::string tenant_header = "X-Scope-OrgID";  // Mimir's; Thanos' is THANOS-TENANT
-  double timeout_s = 30;                        // of one query
-  std::size_t max_body_bytes = std::size_t{64} << 20;
-};
 
 // The points at which a range query is evaluated: start, start + step, ..., end.
 struct TimeGrid {

@@ -14,11 +14,6 @@ void put(std::optional<double>& at, double value) {
 
 }  // namespace
 
-Window overlap(const Window& a, const Window& b) {
-  const double from_s = std::max(a.from_s, b.from_s);
-  return {from_s, std::max(from_s, std::min(a.to_s, b.to_s))};
-}
-
 std::optional<std::size_t> Steps::at(double time_s) const {
   if (count == 0) return std::nullopt;
   const double place = (time_s - end_s(0)) / step_s;
@@ -74,7 +69,8 @@ std::optional<Usage> combine(const std::optional<Usage>& mean, const std::option
   return Usage{mean->mean, std::max(mean->max, max->max), mean->seconds};
 }
 
-std::optional<Usage> mean_of(const std::vector<Usage>& measured, std::size_t count) {
+std::optional<Usage> mean_of(const std::vector<Usage>& measured, double expected_s,
+                             double window_s) {
   if (measured.empty()) return std::nullopt;
   Usage all;
   double weight = 0;
@@ -84,7 +80,7 @@ std::optional<Usage> mean_of(const std::vector<Usage>& measured, std::size_t cou
     weight += one.seconds;
   }
   all.mean /= weight;
-  all.seconds = weight / static_cast<double>(std::max(count, measured.size()));
+  all.seconds = window_s * weight / std::max(expected_s, weight);
   return all;
 }
 

@@ -7,19 +7,10 @@
 #include <vector>
 
 #include "slackline/model/usage.h"
+#include "telemetry/window.h"
 #include "wire/telemetry/prometheus_codec.h"
 
 namespace slackline::telemetry {
-
-struct Window {
-  double from_s = 0;  // epoch seconds
-  double to_s = 0;
-
-  double length_s() const { return to_s > from_s ? to_s - from_s : 0; }
-};
-
-// What both have; from = to if that is nothing.
-Window overlap(const Window& a, const Window& b);
 
 // Step i is (end(i) - step_s, end(i)], and its value stands at its end. The first may begin before
 // the window.
@@ -63,8 +54,9 @@ class Timeline {
 // The mean of `mean`, the maximum of `max`, one of which may be missing.
 std::optional<Usage> combine(const std::optional<Usage>& mean, const std::optional<Usage>& max);
 
-// Of `count` equal parts, some of which were measured: the mean of their means, the greatest
-// maximum, and seconds as a share of all. nullopt: no part was measured.
-std::optional<Usage> mean_of(const std::vector<Usage>& measured, std::size_t count);
+// The parts that were measured, as one: the mean of their means, the greatest maximum, and of
+// `window_s` the share of the time of all parts, `expected_s`, that was measured. nullopt: nothing.
+std::optional<Usage> mean_of(const std::vector<Usage>& measured, double expected_s,
+                             double window_s);
 
 }  // namespace slackline::telemetry

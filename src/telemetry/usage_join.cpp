@@ -88,41 +88,44 @@ bool UsageJoin::shared(const MeasuredTask& task) const {
 std::optional<Usage> UsageJoin::of_gpus(const MeasuredTask& task, const Window& window,
                                         Quantity mean, Quantity max) const {
   std::vector<Usage> measured;
-  std::int64_t asked = 0;
+  double expected_s = 0;
   for (const MeasuredPod& pod : task.pods) {
-    asked += pod.gpus;
+    const Window part = overlap(window, pod.window);
+    expected_s += static_cast<double>(pod.gpus) * part.length_s();
     const PodUse* use = use_of(task, pod);
     if (use == nullptr) continue;
     for (const auto& [device, timeline] : use->parts[place(mean)]) {
       std::optional<Usage> peak;
       if (const auto found = use->parts[place(max)].find(device);
           found != use->parts[place(max)].end())
-        peak = found->second.usage(steps_, window);
-      if (const auto all = combine(timeline.usage(steps_, window), peak)) measured.push_back(*all);
+        peak = found->second.usage(steps_, part);
+      if (const auto all = combine(timeline.usage(steps_, part), peak)) measured.push_back(*all);
     }
   }
-  return mean_of(measured, static_cast<std::size_t>(asked));
+  return mean_of(measured, expected_s, window.length_s());
 }
 
 std::optional<Usage> UsageJoin::of_pods(const MeasuredTask& task, const Window& window,
                                         Quantity mean, Quantity max) const {
   std::vector<Usage> measured;
+  double expected_s = 0;
   for (const MeasuredPod& pod : task.pods) {
+    const Window part = overlap(window, pod.window);
+    expected_s += part.length_s();
     const PodUse* use = use_of(task, pod);
     if (use == nullptr) continue;
     const auto sum = [&](Quantity quantity) {
       Timeline total(steps_.count);
       for (const auto& [container, timeline] : use->parts[place(quantity)])
         total.add(timeline);
-      return total.usage(steps_, window);
+      return total.usage(steps_, part);
     };
     if (const auto all = combine(sum(mean), sum(max))) measured.push_back(*all);
   }
-  return mean_of(measured, task.pods.size());
+  return mean_of(measured, expected_s, window.length_s());
 }
 
-UsageSample UsageJoin::sample_of(const MeasuredTask& task) const {
-  const Window window = overlap(steps_.window, task.window);
+UsageSample UsageJoin::sample_of(const MeasuredTask& task, const Window& window) const {
   UsageSample sample;
   sample.task = task.task;
   sample.run = task.run;
@@ -147,11 +150,20 @@ UsageSample UsageJoin::sample_of(const MeasuredTask& task) const {
   return sample;
 }
 
-std::vector<UsageSample> UsageJoin::samples() const {
+std::vector<UsageSample> UsageJoin::samples(const Window& within) const {
   std::vector<UsageSample> samples;
   samples.reserve(tasks_.size());
   for (const MeasuredTask& task : tasks_)
-    samples.push_back(sample_of(task));
+    samples.push_back(sample_of(task, overlap(within, task.window)));
+  return samples;
+}
+
+std::vector<UsageSample> UsageJoin::samples_of_steps() const {
+  std::vector<UsageSample> samples;
+  for (std::size_t i = 0; i < steps_.count; ++i)
+    for (const MeasuredTask& task : tasks_)
+      if (const Window part = overlap(steps_.step(i), task.window); part.length_s() > 0)
+        samples.push_back(sample_of(task, part));
   return samples;
 }
 

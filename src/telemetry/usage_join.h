@@ -30,7 +30,9 @@ class UsageJoin {
   void add(Quantity quantity, const std::vector<wire::Series>& series);
 
   // One sample a task, in their order.
-  std::vector<UsageSample> samples() const;
+  std::vector<UsageSample> samples() const { return samples(steps_.window); }
+  // A sample for each step and each task that has a part in it, by time.
+  std::vector<UsageSample> samples_of_steps() const;
 
  private:
   using Parts = std::map<std::string, Timeline>;  // by GPU, or by container
@@ -41,7 +43,8 @@ class UsageJoin {
 
   // Whether two pods were measured on the GPU at one time.
   bool several_use(const std::string& device) const;
-  UsageSample sample_of(const MeasuredTask& task) const;
+  std::vector<UsageSample> samples(const Window& within) const;
+  UsageSample sample_of(const MeasuredTask& task, const Window& window) const;
   bool shared(const MeasuredTask& task) const;
   std::optional<Usage> of_gpus(const MeasuredTask& task, const Window& window, Quantity mean,
                                Quantity max) const;

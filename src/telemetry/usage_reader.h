@@ -11,12 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "slackline/model/usage.h"
-#include "telemetry/measured_tasks.h"
+#include "net/interrupt.h"
 #include "telemetry/prometheus_client.h"
 #include "telemetry/queries.h"
+#include "telemetry/timeline.h"
+#include "telemetry/usage_source.h"
 
 namespace slackline::telemetry {
+
+class UsageJoin;
 
 struct ReaderSettings {
   LabelNames labels;
@@ -24,32 +27,32 @@ struct ReaderSettings {
   int rate_s = 120;  // over which CPU is averaged; no shorter than four
 };
 
-struct UsageReading {
-  std::vector<UsageSample> samples;  // one a task, in their order
-  // What is missing in all of them, and what the Prometheus warned of.
-  std::vector<std::string> remarks;
-};
+ReaderSettings reader_settings(const TelemetrySettings& settings);
 
 // So few pods are named in a query; for more, the whole cluster is asked for.
 inline constexpr std::size_t kMostNamedPods = 64;
 
-class UsageReader {
+class UsageReader final : public UsageSource {
  public:
   // `client` outlives it.
   UsageReader(PrometheusClient& client, ReaderSettings settings)
       : client_(client), settings_(std::move(settings)) {}
 
-  // What the tasks used while `window`, each only as far as the window is its own. An error if a
-  // query fails: then nothing is known of this window.
-  Result<UsageReading> read(std::span<const MeasuredTask> tasks, const Window& window,
-                            net::Interrupt* interrupt = nullptr);
+  Result<UsageReading> read(std::span<const MeasuredTask> tasks, const Window& window) override;
+  Result<UsageReading> read_steps(std::span<const MeasuredTask> tasks,
+                                  const Window& window) override;
+  Result<std::vector<NodeLoad>> node_loads(double end_s) override;
+  int step_s() const override { return settings_.step_s; }
+  void stop() override { interrupt_.interrupt(); }
 
  private:
-  Result<wire::QueryAnswer> ask(Quantity quantity, const QueryText& text, const Steps& steps,
-                                net::Interrupt* interrupt);
+  // Adds all series to the join, and returns the remarks.
+  Result<UsageReading> fill(UsageJoin& join, const QueryText& text, const Steps& steps);
+  Result<wire::QueryAnswer> ask(Quantity quantity, const QueryText& text, const Steps& steps);
 
   PrometheusClient& client_;
   const ReaderSettings settings_;
+  net::Interrupt interrupt_;
 };
 
 }  // namespace slackline::telemetry

@@ -95,16 +95,18 @@ class DumpTest(unittest.TestCase):
 
     def test_every_path_of_the_openapi_document_answers(self):
         document = self.get_json("/openapi.json")
-        names = {"ns": "team-vision", "name": "resnet-nightly", "model": "resnet50"}
+        names = {"ns": "team-vision", "name": "resnet-nightly", "model": "resnet50", "family": "unheard-of"}
+        node = self.get_json("/v1/nodes?limit=1")["items"][0]["name"]
+        asked = {"/v1/scores": "?pod=team-vision/resnet-nightly", "/v1/whatif": f"?drain={node}"}
+        absent = {"/v1/portraits/{family}", "/v1/models/{model}/calibration"}  # the dump has none
         for path, operations in document["paths"].items():
-            if "get" not in operations:
+            if "get" not in operations or path == "/v1/events":  # which never ends
                 continue
-            path = path.format(**names)
-            if path == "/v1/scores":
-                path += "?pod=team-vision/resnet-nightly"
+            status = 404 if path in absent else 200
+            path = path.format(**names) + asked.get(path, "")
             with self.subTest(path=path):
-                self.assertEqual(self.daemon.get(path)[0], 200)
-                self.assertEqual(self.daemon.get(path, accept="text/plain")[0], 200)
+                self.assertEqual(self.daemon.get(path)[0], status)
+                self.assertEqual(self.daemon.get(path, accept="text/plain")[0], status)
 
     def test_lists_come_in_pages(self):
         first = self.get_json("/v1/nodes?limit=3")
@@ -113,7 +115,7 @@ class DumpTest(unittest.TestCase):
         self.assertEqual(rest["metadata"]["continue"], "")
         names = [each["name"] for each in first["items"] + rest["items"]]
         self.assertEqual(names, sorted(set(names)))
-        self.assertEqual(len(names), 8)
+        self.assertEqual(len(names), 10)
         whole = self.get_json("/v1/nodes?continue=")
         self.assertEqual([each["name"] for each in whole["items"]], names)
         self.assertEqual(self.daemon.get("/v1/decisions?continue=")[0], 200)
@@ -258,7 +260,7 @@ class DumpTest(unittest.TestCase):
         prometheus.start()
         try:
             wait(lambda: value("up") == "1", 30, "Prometheus to scrape the daemon")
-            self.assertEqual(value('slackline_cache_objects{resource="nodes"}'), "8")
+            self.assertEqual(value('slackline_cache_objects{resource="nodes"}'), "10")
             self.assertIsNotNone(value('slackline_extender_requests_total{verb="filter",result="ok"}'))
         finally:
             prometheus.kill()
@@ -277,7 +279,7 @@ class DumpTest(unittest.TestCase):
         before = self.newest_decision()
         tried = run("try", ROOT / "manifests/pods/resnet50.yaml", *server)
         self.assertRegex(tried, r"p100-2 +P100 +0 +yes +free GPUs are held")
-        self.assertRegex(tried, r"a100-1 +A100 +8 +yes +passes")
+        self.assertRegex(tried, r"a100-1 +A100 +7 +yes +passes")
         self.assertEqual(self.newest_decision(), before)
         self.assertRegex(run("version"), r"^slackline \d+\.\d+\.\d+\n$")
 
@@ -494,6 +496,23 @@ class ModelsTest(unittest.TestCase):
         self.daemon.restart()
         self.assertEqual(self.model("newnet"), before)
 
+    def test_finished_runs_become_a_file_of_samples(self):
+        def from_runs(store, *flags):
+            command = [slackline_binary(), "samples", "from-runs", "--store", self.directory / store, *flags]
+            return subprocess.run(command, text=True, capture_output=True, check=False)
+
+        samples = self.measured()
+        for sample in samples[:4]:
+            sample["origin"] = "run"
+        self.assertEqual(self.send("POST", "/v1/models/ranhere/samples", {"samples": samples})[0], 200)
+        done = from_runs("slackline.db", "--model", "ranhere")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        header, *rows = done.stdout.splitlines()
+        self.assertEqual(header, "model,gpu_type,batch,placement,throughput_samples_per_s,model_parallel,source")
+        self.assertEqual([row.split(",")[2] for row in rows], ["32", "64", "128", "32"])
+        self.assertEqual(from_runs("slackline.db", "--model", "nobody").returncode, 4)
+        self.assertEqual(from_runs("absent.db").returncode, 4)
+
     def test_csv_is_taken_and_another_models_rows_are_not(self):
         header = "model,gpu_type,batch,placement,throughput_samples_per_s,source\n"
         rows = "newnet,T4,64,1x2,800,by hand\nnewnet,A100,64,4+2+1,900,\n"
@@ -501,8 +520,8 @@ class ModelsTest(unittest.TestCase):
         status, text = self.send("POST", path, header + rows, "text/csv; charset=utf-8", "text/plain")
         self.assertEqual(status, 200, text)
         self.assertRegex(text, r"^2 samples stored\n")
-        self.assertRegex(text, r"newnet +A100 .*not fitted: ")
-        status, text = self.send("POST", path, header + rows + "bert,T4,1,1x2,x,\n", "text/csv")
+        self.assertRegex(text, r"newnet +A100 .*not fitted: 1 of 3 samples")
+        status, text = self.send("POST", path, header + rows + "bert,T4,0,1x2,x,\n", "text/csv")
         self.assertEqual(status, 400)
         for words in ("line 4: batch", "line 4: throughput_samples_per_s"):
             self.assertIn(words, json.loads(text)["message"])
@@ -519,7 +538,10 @@ class ModelsTest(unittest.TestCase):
                 ["samples[1].batch", "samples[1].placement"],
             ),
             ({"samples": [{**good, "colour": 1}]}, ["samples[0].colour", "unknown key"]),
-            ({"samples": [{**good, "placement": "2x4", "batch": 2}]}, ["samples[0].batch", "8 GPUs"]),
+            (
+                {"samples": [{**good, "placement": "2x4", "batch": 2, "modelParallel": 1}]},
+                ["samples[0].batch", "replicas"],
+            ),
             ({"samples": [{**good, "origin": "guess"}, 7]}, ["samples[0].origin", "samples[1]"]),
             ({"samples": [{}]}, ["gpuType", "batch", "placement", "throughputSamplesPerS"]),
             ({"samples": []}, ["1 to 5000"]),
@@ -636,11 +658,11 @@ class StartTest(unittest.TestCase):
         rows = json.loads(daemon.get("/v1/queue")[1])["items"]
         self.assertEqual({row["name"] for row in rows},
                          {"translate-urgent", "inception-2x2", "resnet-any-type", "resnet-nightly",
-                          "bert-release", "detector-weekly", "h100-finetune"})  # fmt: skip
-        self.assertEqual([row["position"] for row in rows], list(range(1, 8)))
+                          "bert-release", "detector-weekly", "lora-70b", "b300-finetune"})  # fmt: skip
+        self.assertEqual([row["position"] for row in rows], list(range(1, 9)))
         blocked = next(row for row in rows if row["blocked"])
         self.assertEqual(
-            (blocked["name"], blocked["reason"], blocked["forecast"]), ("h100-finetune", "GpuTypeAbsent", "Never")
+            (blocked["name"], blocked["reason"], blocked["forecast"]), ("b300-finetune", "GpuTypeAbsent", "Never")
         )
         for row in rows:
             if row is blocked:
@@ -731,6 +753,10 @@ class StartTest(unittest.TestCase):
         self.assertEqual(found.returncode, 1)
         self.assertRegex(found.stdout, r'own\.yaml:4: error: planner\.policy: .*"headrom"')
         self.assertNotIn("no findings", found.stdout)
+        own.write_text(own.read_text().replace("headrom=0", "headroom=0") + "queue: {rescheduling: auto}\n")
+        found = check("--config", own)
+        self.assertEqual(found.returncode, 0, "it works, if only by advice")
+        self.assertRegex(found.stdout, r"own\.yaml:4: warning: queue\.rescheduling: .* only advised; choose a policy")
         found = check("--scheduler", harmful)
         self.assertEqual(found.returncode, 1, found.stdout)
         self.assertRegex(found.stdout, r"scheduler\.yaml:\d+: error: .*nodeCacheCapable")

@@ -47,14 +47,13 @@ class DisruptionTest(ActiveCase):
         self._run("gang", pods=2, gang=True, duration="6s")
         uids = lambda: {pod["metadata"]["uid"] for pod in self.cluster.pods_of("gang")}  # noqa: E731
         before = uids()
-        first = self.cluster.pods_of("gang")[0]
-        self.cluster.kubectl("cordon", node_of(first))
-        self.addCleanup(self.cluster.kubectl, "uncordon", node_of(first))
-        self._evict(name_of(first))
+        node = node_of(self.cluster.pods_of("gang")[0])
+        self.addCleanup(self.cluster.kubectl, "uncordon", node)
+        self.cluster.kubectl("drain", node, "--timeout=30s")
         self.cluster.wait(lambda: self._note("gang"), 10, "the gang to be stopped")
         self.cluster.wait(lambda: not before & uids(), 10, "its pods to end")
         pods = self.cluster.wait_bound("gang", 2)
-        self.assertNotIn(node_of(first), {node_of(pod) for pod in pods})
+        self.assertNotIn(node, {node_of(pod) for pod in pods})
         self._expect_back("gang", "EvictionByEvictionAPI", pods=2)
 
     def test_killed_after_an_eviction_the_next_life_counts_it_once(self):

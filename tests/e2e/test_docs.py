@@ -11,7 +11,7 @@ import time
 import unittest
 
 from support.controlplane import BINARIES, ROOT, ControlPlane
-from support.daemon import slackline
+from support.daemon import slackline, slackline_binary
 from support.installation import SYSTEM, Installation
 from support.objects import TEAM, gpu_job, gpu_node, node_of
 
@@ -28,7 +28,7 @@ class Page:
         self.installed = Installation(cluster)
         text = (ROOT / "docs" / name).read_text()
         lines = "\n".join(BLOCK.findall(text)).splitlines()
-        self.commands = [line for line in lines if line.startswith("kubectl ")]
+        self.commands = [line for line in lines if line.startswith(("kubectl ", "slackline "))]
 
     def do(self, until="", then=lambda: None):
         """Runs the next commands up to and with the first one that has `until` in it, or all.
@@ -50,8 +50,10 @@ class Page:
         if " rollout restart " in command:
             time.sleep(1.1)  # kubectl refuses a second one within a second
         if command.startswith(EXEC):
-            words = command[len(EXEC) :].split()
-            return slackline(*words, "--server", self.installed.daemon.api_url)
+            command = "slackline " + command[len(EXEC) :]
+        if command.startswith("slackline "):
+            words = command.split("#")[0].split()[1:]
+            return self._slackline(*words, "--server", self.installed.daemon.api_url)
         path = f"{BINARIES}:{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command], cwd=ROOT, text=True, check=False,
@@ -59,6 +61,13 @@ class Page:
             env={**os.environ, "PATH": path, "KUBECONFIG": str(self.cluster.pki_kubeconfig("admin"))},
         )  # fmt: skip
         assert done.returncode == 0, f"{command}\n{done.stderr}"
+        return done.stdout
+
+    @staticmethod
+    def _slackline(*words):
+        """What it printed; 1 is an answer too: it waits, or will be late."""
+        done = subprocess.run([slackline_binary(), *words], text=True, check=False, capture_output=True)
+        assert done.returncode in (0, 1), f"slackline {words}\n{done.stderr}"
         return done.stdout
 
     def run_active(self):
@@ -141,6 +150,31 @@ class DocsTest(unittest.TestCase):
         page.do("rollout restart statefulset", page.installed.restart)
         self.assertNotEqual(page.installed.trust(), before)
         page.do()
+
+    def test_a_researchers_first_ten_minutes(self):
+        self.cluster.add_gpu_nodes(1, 4, "Tesla-K80")
+        for folder in (BASE, "deploy/kube-scheduler/beside"):
+            self.cluster.kubectl("apply", "-k", ROOT / folder)
+        self.cluster.kubectl("create", "namespace", TEAM)
+        self.cluster.kubectl("label", "namespace", TEAM, "slackline.dev/managed=true")
+        page = Page(self.cluster, "RESEARCHERS.md")
+        page.run_active()
+        text = (ROOT / "docs/RESEARCHERS.md").read_text()
+        shown = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)[1]
+        self.assertIn(shown, (ROOT / "manifests/researcher.yaml").read_text(), "the page shows the file as it is")
+        self.assertIn("K80", page.do("slackline cluster"))
+        self.assertIn("K80", page.do("slackline quote"))
+        self.assertIn("node-0", page.do("slackline try"))
+        self.assertEqual(self.cluster.list("job", TEAM), [], "asking creates nothing")
+        page.do("apply -f", lambda: self.wait_bound("first-training"))
+        self.assertIn("first-training", page.do("slackline why"))
+        self.assertIn("first-training", page.do("slackline eta"))
+        self.assertIn("running", page.do("slackline queue team-a/first-training"))
+        self.assertIn("as submitted", page.do("slackline placements"))
+        self.assertIn("Planned", page.do("describe job"))
+        page.do("delete job")
+        page.do("slackline history")
+        self.assertEqual(page.commands, [])
 
     def apply_jobs(self, *names):
         self.cluster.apply([gpu_job(name, gpus=4) for name in names])

@@ -56,6 +56,9 @@ class MovesCase(ActiveCase):
                 self._report(job, iteration)
             time.sleep(2)
 
+    def _advice(self, job):
+        return next((row.get("move") for row in self.queue() if row["name"] == job), None)
+
     def _reasons(self, name):
         return {event["reason"] for event in self.events(name)}
 
@@ -113,6 +116,40 @@ class SlowNodeTest(MovesCase):
 
     def _node_reasons(self, node):
         return {event["reason"] for event in self.events(node) if event["involvedObject"]["kind"] == "Node"}
+
+
+class FragmentedTest(MovesCase):
+    """Two nodes of which runs use a half each, and a task that waits for a whole one."""
+
+    def test_a_run_gives_way_once_the_queue_says_so_and_goes_on_where_it_was_told(self):
+        half = GPUS_PER_NODE // 2
+        self._run("full", duration="90s")
+        for name in ("a", "b", "c", "d"):
+            self._run(name, duration="40s", gpus=half)
+        stays = [("a", "b"), ("c", "d")]
+        self.assertEqual([self._node(one) == self._node(other) for one, other in stays], [True, True])
+        self.cluster.kubectl("delete", "job", "a", "c", "-n", "default")
+        time.sleep(PROTECT_S + 1)
+        self.cluster.apply([waiting_job("whole", gpus=GPUS_PER_NODE, duration="5s", annotations=NOTES)])
+
+        self.cluster.wait(lambda: "MoveSuggested" in self._reasons("whole"), 10, "the Event")
+        advice = self.cluster.wait(lambda: self._advice("whole"), 10, "the queue to say so")
+        self.assertEqual(advice["cause"], "fragmented")
+        (move,) = advice["moves"]
+        moved = move["task"].removeprefix("default/")
+        self.assertIn(moved, ("b", "d"))
+        self.assertEqual(move["to"], [self._node("d" if moved == "b" else "b")])
+        self.assertIsNone(self._note(moved))
+
+        settings = self.daemon.config.read_text().replace("rescheduling: advise", "rescheduling: auto")
+        self.daemon.config.write_text(settings)
+        self.cluster.wait_bound("whole", 1, timeout=20)
+        note = self._note(moved)
+        self.assertEqual((note["count"], note["by"], note["goesOn"]["nodes"]), (1, "Moved", move["to"]))
+        self.cluster.wait(lambda: "Moved" in self._reasons(moved), 10, "the Event")
+        self.cluster.wait(lambda: self.bound(moved) == 1, 20, "it to go on")
+        self.assertEqual([self._node(moved)], move["to"])
+        self.cluster.wait(lambda: self._finished(moved), 60, "it to finish")
 
 
 class AutoTest(MovesCase):

@@ -122,7 +122,7 @@ class OrderTest(unittest.TestCase):
         self.assertIsNone(node_of(self.cluster.get("pod", TEAM, "first")))
 
     def test_a_class_is_promised_by_what_the_family_does(self):
-        what = {"model": "resnet34x", "batch-size": "64", "iterations": "90000"}
+        what = {"model": "inception4", "batch-size": "64", "iterations": "90000"}
         self.fill_the_cluster()
         self.apply(gpu_job("promised", annotations={**what, "qos-class": "prior"}))
         notes = self.job("promised")["metadata"]["annotations"]

@@ -9,7 +9,7 @@ import time
 import unittest
 
 from support.daemon import slackline_binary
-from support.exporter import GIB, Container, Exporter, Gpu, Prometheus
+from support.exporter import GIB, Container, Exporter, Gpu, Machine, Prometheus
 from support.pki import Pki
 
 STEP = "4s"  # four scrapes
@@ -100,9 +100,22 @@ class UsageTest(unittest.TestCase):
             dark = tasks["ml/dark"]
             self.assertEqual((dark["gpus"], dark["gapSeconds"]), ("unknown", 4), "its GPU is nobody's")
             self.assertNotIn("gpuShare", dark)
+            self.check_that_the_configuration_will_do(server, train)
             only, _ = self.usage(server, "ml/train", since="8s")
             self.assertEqual(list(only), ["ml/train"])
             self.assertAlmostEqual(only["ml/train"]["gpuShare"]["mean"], 0.6)
+
+    def check_that_the_configuration_will_do(self, server, known):
+        config = self.dump.with_name("slackline.yaml")
+        config.write_text(
+            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+            f"telemetry: {{prometheus: {{url: '{server.url}'}}, step: {STEP}}}\n"
+        )
+        command = [slackline_binary(), "usage", "--cluster", f"file:{self.dump}", "--config", config, "-o", "json"]
+        done = subprocess.run([*command, "--since", STEP], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tasks = {item["task"]: item for item in json.loads(done.stdout)["items"]}
+        self.assertEqual(tasks["ml/train"]["gpuShare"], known["gpuShare"])
 
     def test_mig_instances_are_measured_by_their_counters(self):
         mig = dict(node="node-1", index=0, profile="1g.10gb", util=0, fb_used=4864, fb_free=4864)
@@ -204,6 +217,9 @@ class UsageTest(unittest.TestCase):
             done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
             return done.returncode, done.stderr
 
+        code, said = failure()
+        self.assertEqual(code, 3)
+        self.assertIn("give --prometheus URL, or --config", said)
         code, said = failure("--prometheus", server.url + "/prefix")
         self.assertEqual(code, 3)
         self.assertIn("no Prometheus is at this path: check its prefix", said)
@@ -224,6 +240,7 @@ class UsageTest(unittest.TestCase):
         exporter = Exporter(
             gpus=[Gpu("GPU-a", pod="ml/a", sharers=("ml/b",)), Gpu("GPU-b", engine=1, profile="1g.10gb", instance="1")],
             containers=[Container("ml/a", "main")],
+            machines=[Machine("node-1", cores=1, memory=GIB, received=1)],
         )
         self.addCleanup(exporter.close)
         for text in (exporter.dcgm(), exporter.cadvisor(), exporter.kube_state_metrics()):

@@ -1,9 +1,12 @@
 """REST read through the API server's own proxy, by people who have nothing but kubectl."""
 
+import json
 import re
 import socket
 import subprocess
 import unittest
+import urllib.error
+import urllib.request
 
 from support.controlplane import ROOT, ControlPlane
 from support.daemon import Daemon, slackline_binary
@@ -130,6 +133,34 @@ class ViewProxyTest(unittest.TestCase):
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("train", done.stdout)
+
+    def test_slackline_page_takes_a_kubeconfig_and_nothing_else(self):
+        with subprocess.Popen(
+            [slackline_binary(), "page", "--kubeconfig", self.cluster.pki_kubeconfig("admin")],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        ) as page:  # fmt: skip
+            try:
+                site, secret = page.stdout.readline().strip().split("/#token=")
+                self.assertIn("<title>Slackline", self._open(site, ""))
+                told = json.loads(self._open(f"{site}/v1/tasks?namespace={TEAM}&search=train", secret))
+                self.assertEqual([one["name"] for one in told["items"]], ["train"])
+                with self.assertRaises(urllib.error.HTTPError) as refused:
+                    self._open(f"{site}/v1/tasks", "somebody")
+                refused.exception.close()
+                self.assertEqual(refused.exception.code, 401)
+            finally:
+                page.terminate()
+                page.wait()
+
+    @staticmethod
+    def _open(url, secret):
+        asked = urllib.request.Request(url, headers={"Authorization": f"Bearer {secret}"})
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            return answer.read().decode()
+
+    def test_the_page_comes_through_the_proxy_and_its_files_too(self):
+        self.assertIn("page/app.js", self.get(f"{PROXY}/")[1])
+        self.assertIn("export default", self.get(f"{PROXY}/page/queue.js")[1])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-// `slackline try` and POST /v1/scores: a manifest becomes a pod or an error, and what `try` sends
-// of it is JSON; the answers of any daemon, tables too, are read or refused.
+// `slackline try` and `quote`, POST /v1/scores and /v1/quote: a manifest becomes a task or an
+// error, and what `try` sends of it is JSON; the answers of any daemon, tables too, are read or
+// refused.
 #include "fuzz/fuzz.h"
 #include "wire/format/cells.h"
 #include "wire/kube/manifest.h"
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (const auto objects = wire::split_manifest(text))
     for (const wire::ManifestObject& object : *objects)
       require_json(object.json, "an object of a manifest is JSON");
-  (void)wire::read_manifest(text, "team", default_gpu_catalog()).has_value();
+  (void)wire::read_posted(text, "team", default_gpu_catalog()).has_value();
   (void)wire::decode_tried(text).has_value();
   (void)wire::decode_cells(text).has_value();
   return 0;

@@ -1,10 +1,11 @@
-// Bodies of REST that teach models: what is taken has a batch for every GPU and a positive, finite
-// throughput; what is shown of it is JSON.
+// Bodies of REST that teach models: what is taken has a sample for every replica that it
+// states and a positive, finite throughput; what is shown of it is JSON.
 #include <cmath>
 
 #include "fuzz/fuzz.h"
 #include "wire/rest/model_codec.h"
 #include "wire/rest/rows.h"
+#include "wire/samples/samples_csv.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;
@@ -15,7 +16,7 @@ void check(const Result<std::vector<ThroughputSample>>& samples) {
   if (!samples) return require(!samples.error().message.empty(), "a refusal has a reason");
   require(!samples->empty() && samples->size() <= wire::kMaxPostedSamples, "a body has samples");
   for (const ThroughputSample& sample : *samples) {
-    require(sample.batch >= sample.layout.spread().gpus, "every GPU has a sample");
+    require(sample.batch > 0 && !wire::has_too_many_replicas(sample), "every replica has a sample");
     require(sample.throughput_samples_per_s > 0 && std::isfinite(sample.throughput_samples_per_s),
             "a throughput is positive and finite");
     require(sample.model == "m" && !sample.gpu_type.empty(), "a sample has its names");

@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "fuzz/fuzz.h"
+#include "sim/backtest.h"
 #include "sim/bound.h"
 #include "sim/platform.h"
+#include "sim/right_size.h"
 #include "sim/scaling_table.h"
 #include "sim/trace_csv.h"
 #include "sim/trace_format.h"
@@ -37,6 +39,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = text_of(data, size);
   if (const auto table = sim::read_scaling_table(text, "bert", GpuType("A100")))
     require(!table->coefficients.params.empty(), "a scaling table has values");
+  if (auto sized = sim::parse_sized_tasks(text)) {
+    sim::right_size(*sized);
+    for (const sim::SizedTask& task : *sized)
+      require(task.advised_gpus >= 1 && task.advised_gpus <= task.gpus, "never above the request");
+  }
+  if (auto recording = sim::load_recording(text, "auto"); recording && recording->jobs.size() < 500)
+    for (const sim::BacktestRow& row :
+         sim::backtest(std::move(recording->jobs), sim::FamilyRule::kModel))
+      require(row.said >= 0 && row.said <= 1 && row.covered <= 1, "shares are shares");
   for (const std::string& name : sim::trace_format_names()) {
     const auto trace = sim::load_trace(text, "t.csv", name, known.options);
     if (!trace) {

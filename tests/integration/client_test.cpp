@@ -227,7 +227,7 @@ TEST_F(LongListTest, ALimitIsOneOfRows) {
   EXPECT_TRUE(table->ends_with("\n... 845 more\n")) << table->substr(table->size() - 100);
   const auto json = list("json", 10);
   ASSERT_TRUE(json);
-  EXPECT_THAT(*json, HasSubstr(".10\"}"));
+  EXPECT_THAT(*json, HasSubstr(".10\",\"remainingItemCount\":2335}"));
   EXPECT_EQ(lines(list("csv", kRows).value()), kRows + 1);
 }
 

@@ -201,12 +201,11 @@ class HttpFlood : public testing::Test {
   FakeClock clock_;
   control::DecisionOptions options_;
   Published<control::Known> known_{control::make_known({})};
-  Published<std::string> models_problem_;
   FakeSource source_{ClusterBuilder().with(a_node("n").of("A100", 8)).build()};
   FakeWriter writer_;
   control::DecisionLog log_{nullptr, metrics_};
   control::Extender extender_{options_, known_, source_, &writer_, log_, clock_};
-  control::Health health_{source_, models_problem_, log_};
+  control::Health health_{source_, log_};
   SlowReviewer reviewer_;
   control::Rights rights_{&reviewer_, clock_};
   http::Router extender_router_;

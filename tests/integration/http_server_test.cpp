@@ -270,6 +270,85 @@ TEST_F(HttpServer, StopCutsWhatTakesTooLong) {
   EXPECT_LT(steady_clock::now() - before, milliseconds(2'500)) << "only the handler was waited for";
 }
 
+// A stream of "tick" until `ticks_` are sent; 0: for ever.
+class HttpStreams : public HttpServerFixture {
+ protected:
+  HttpStreams() {
+    router_.add({.method = "GET", .pattern = "/ticks", .handler = [this](const http::Request&) {
+                   http::Response response = text("begin\n");
+                   response.follow = [this, sent = 0]() mutable -> std::optional<std::string> {
+                     if (ticks_ > 0 && sent == ticks_) return std::nullopt;
+                     ++sent;
+                     return "tick\n";
+                   };
+                   return response;
+                 }});
+  }
+
+  static std::string read(RawClient& one, const std::string& enough = "never") {
+    return one.read_until(enough, seconds(10));
+  }
+
+  std::atomic<int> ticks_ = 0;
+};
+
+TEST_F(HttpStreams, AStreamHasNoLengthAndEndsWithTheConnection) {
+  ticks_ = 2;
+  start();
+  RawClient one = client();
+  one.send(get("/ticks"));
+  const std::string all = read(one);
+  EXPECT_NE(all.find("Connection: close"), std::string::npos) << all;
+  EXPECT_EQ(all.find("Content-Length"), std::string::npos);
+  EXPECT_TRUE(all.ends_with("\r\n\r\nbegin\ntick\ntick\n")) << all;
+}
+
+TEST_F(HttpStreams, OthersAreAnsweredMeanwhileAndAClientThatLeavesIsForgotten) {
+  start();
+  {
+    RawClient one = client();
+    one.send(get("/ticks"));
+    EXPECT_NE(read(one, "tick"), "");
+    RawClient other = client();
+    EXPECT_EQ(other.call(get("/healthz"))->body, "ok");
+    EXPECT_EQ(connections(), 2);
+  }
+  EXPECT_TRUE(eventually([&] { return connections() == 0; }));
+}
+
+TEST_F(HttpStreams, OneTooManyIsToldToPoll) {
+  listener_.limits.streams = 1;
+  start();
+  {
+    RawClient one = client();
+    one.send(get("/ticks"));
+    EXPECT_NE(read(one, "tick"), "");
+    EXPECT_EQ(status_of(get("/ticks")), 503);
+    EXPECT_EQ(refused("streams"), 1);
+  }
+  EXPECT_TRUE(eventually([&] { return connections() == 0; }));
+  RawClient next = client();
+  next.send(get("/ticks"));
+  EXPECT_NE(read(next, "tick").find("200"), std::string::npos) << "its place is free again";
+}
+
+TEST_F(HttpStreams, AStreamEndsInGoodOrderAfterItsTimeAndWhenTheServerStops) {
+  listener_.limits.stream_time = milliseconds(300);
+  start();
+  RawClient one = client();
+  one.send(get("/ticks"));
+  EXPECT_TRUE(one.closed_within(seconds(3)));
+  one.close();
+  listener_.limits.stream_time = seconds(60);
+  server_.reset();
+  start();
+  RawClient two = client();
+  two.send(get("/ticks"));
+  EXPECT_NE(read(two, "tick"), "");
+  server_->stop(seconds(5), seconds(10));
+  EXPECT_TRUE(two.closed_within(seconds(2))) << "long before it would be cut";
+}
+
 TEST_F(HttpServer, TwoServersCannotShareAPort) {
   start();
   http::Server second(metrics_);

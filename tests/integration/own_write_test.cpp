@@ -25,6 +25,7 @@ class OwnWriteTest : public testing::Test {
     pod.key = {"ml", "train-0"};
     pod.uid = Uid("u2");
     lift_ = pod_write(pod, LiftGate{});
+    evict_ = pod_write(pod, EvictPod{});
     nominate_ = pod_write(pod, Nominate{NodeName("n1")});
     Job job;
     job.key = {"ml", "train"};
@@ -42,7 +43,7 @@ class OwnWriteTest : public testing::Test {
   FakeApiServer server_;
   std::unique_ptr<ApiClient> api_;
   std::unique_ptr<ClusterWriter> writer_;
-  OwnWrite lift_, nominate_, suspend_;
+  OwnWrite lift_, nominate_, suspend_, evict_;
 };
 
 // As API servers before 1.36 do. It goes on in the shape it has.
@@ -82,6 +83,26 @@ TEST_F(OwnWriteTest, EachGoesWhereItBelongsAndTellsTheNewVersion) {
     EXPECT_EQ(*version, "42");
     EXPECT_EQ(server_.requests(name).at(0).headers.at("content-type"), type);
   }
+}
+
+TEST_F(OwnWriteTest, AnEvictionIsPostedAndOnlySuccessIsSuccess) {
+  const std::string name = "POST /api/v1/namespaces/ml/pods/train-0/eviction";
+  answer(name, 201, R"({"kind":"Status","status":"Success"})");
+  const auto evicted = writer_->write(evict_);
+  ASSERT_TRUE(evicted) << evicted.error().message;
+  EXPECT_EQ(*evicted, "") << "the answer names no version";
+  EXPECT_EQ(server_.requests(name).at(0).headers.at("content-type"), "application/json");
+
+  answer(name, 200, "<html>a proxy</html>");
+  EXPECT_EQ(writer_->write(evict_).error().code, ErrorCode::kTimeout) << "it may have happened";
+  const auto refused = [&](int status, const std::string& reason) {
+    answer(name, status, R"({"kind":"Status","reason":")" + reason + R"(","message":"no"})");
+    return writer_->write(evict_).error().code;
+  };
+  EXPECT_EQ(refused(429, "TooManyRequests"), ErrorCode::kResourceExhausted) << "a budget";
+  EXPECT_EQ(refused(404, "NotFound"), ErrorCode::kNotFound);
+  EXPECT_EQ(refused(409, "Conflict"), ErrorCode::kConflict) << "another pod of that name";
+  EXPECT_EQ(refused(500, "InternalError"), ErrorCode::kUnavailable) << "two budgets for one pod";
 }
 
 TEST_F(OwnWriteTest, APreconditionThatDoesNotHoldIsAConflict) {

@@ -44,7 +44,7 @@ TEST(ForecastProperty, EightIntervalsInTenHold) {
     };
     const Outcome outcome = simulate(*tasks, platform, *policy, noise, watched);
     for (const ForecastRow& row : log.rows()) {
-      const auto& [task, start_s, expected_s] = row.forecast;
+      const auto& [task, start_s, expected_s, chance] = row.forecast;
       const double finish_s = outcome.tasks[task].finish_s;
       ASSERT_TRUE(std::is_sorted(expected_s.deciles.begin(), expected_s.deciles.end()));
       ASSERT_LE(start_s.p50(), expected_s.p50());

@@ -1,11 +1,13 @@
 // Random lives of a cluster: Jobs come and end, nodes go and return, the planner dies at any write,
 // the watch lags, kube-scheduler dawdles, the wall clock jumps, quotas come unforeseen, running
-// Jobs make room for urgent ones, others take pods away. Whatever happens, no GPU is promised twice
-// and no gang is lifted in part; left in peace, everything that fits runs.
+// Jobs make room for urgent ones, shrink and grow, replicas are evicted, others take pods away.
+// Whatever happens, no GPU is promised twice and no gang is lifted in part; left in peace,
+// everything that fits runs.
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "slackline/core/cluster/ending_pods.h"
 #include "support/hand_over_world.h"
 
 namespace slackline::core {
@@ -17,10 +19,16 @@ using test::a_quota;
 
 constexpr int kLives = 60;
 
+// What comes besides Jobs that are run as they are written.
+struct Tasks {
+  bool shapes = false;    // Jobs that may run in several shapes
+  bool replicas = false;  // pods of ReplicaSets, which run until they are removed
+};
+
 class Life {
  public:
-  Life(std::uint64_t seed, std::string policy, double notice_s)
-      : random_(seed), policy_(std::move(policy)) {
+  Life(std::uint64_t seed, std::string policy, double notice_s, Tasks tasks)
+      : random_(seed), policy_(std::move(policy)), tasks_(tasks) {
     rules_.defaults.notice_s = notice_s;
     planner_ = fresh_planner();
     for (int i = 0; i < kNodes; ++i)
@@ -37,6 +45,7 @@ class Life {
   // Nobody disturbs it any more.
   void rest() {
     world_.lift_quota("team");
+    std::erase_if(world_.pods(), [](const auto& entry) { return is_replaced(entry.second); });
     for (int i = 0; i < jobs_; ++i)
       world_.linger("job-" + std::to_string(i), false);
     for (int i = 0; i < kNodes; ++i)
@@ -51,6 +60,7 @@ class Life {
     }
   }
 
+  std::int64_t evictions() const { return world_.count_of<EvictPod>(); }
   // For other tasks, or after disruptions.
   std::int64_t stops(bool disrupted) const {
     return std::count_if(world_.performed.begin(), world_.performed.end(), [&](const auto& write) {
@@ -86,6 +96,9 @@ class Life {
     lag_ = 2;
     auto planner = std::make_unique<test::WorldPlanner>(++epoch_, policy_);
     planner->follow(&rules_);
+    const Coefficients speed{"S", {10, 1, 0, 0.1, 1.4}};
+    planner->know(WorkloadProfiles({{"bert", GpuType("K80"), speed, 5, 12, {}, ""},
+                                    {"bert", GpuType("T4"), speed, 5, 12, {}, ""}}));
     return planner;
   }
 
@@ -100,6 +113,8 @@ class Life {
     if (one_in(2)) world_.bind();
     if (one_in(6)) finish_one();
     if (one_in(8)) world_.linger("job-" + std::to_string(pick(0, jobs_)), false);
+    if (tasks_.replicas && one_in(4)) add_replica();
+    if (tasks_.replicas && one_in(8)) remove_replica();
     if (one_in(15)) planner_ = fresh_planner();
     if (one_in(25)) world_.remove_node("n" + std::to_string(pick(0, kNodes - 1)));
     if (one_in(8)) world_.add(node(static_cast<int>(pick(0, kNodes - 1))));
@@ -119,11 +134,33 @@ class Life {
     job.intent().checkpoint_interval_s = 10;
     if (one_in(3)) job.intent().qos_class = QosClass::kUrgent;
     if (one_in(4)) world_.linger(name);
-    if (one_in(2))
+    if (tasks_.shapes && one_in(2)) {
+      job.intent().expected_duration_s.reset();
+      job.trains("bert", 64, 1000).gpus(4).waiting();
+      job.intent().any_placement = true;
+    } else if (one_in(2))
       job.of(2).gang().gpus(pick(1, 4)).waiting();
     else
       job.gpus(pick(1, 4)).waiting();
     world_.add(job);
+  }
+
+  void add_replica() {
+    const std::string name = "set-" + std::to_string(sets_++);
+    auto pod = test::a_pod(name).gpus(pick(1, 4)).managed().gated().created(world_.now_s());
+    pod.owned_by("ReplicaSet", name);
+    pod.intent().expected_duration_s = 600;
+    if (one_in(4)) world_.linger(name);
+    world_.add(pod);
+  }
+
+  void remove_replica() {
+    for (int i = 0; i < sets_; ++i)
+      world_.linger("set-" + std::to_string(i), false);
+    auto& pods = world_.pods();
+    const auto at = std::find_if(pods.begin(), pods.end(),
+                                 [](const auto& entry) { return is_replaced(entry.second); });
+    if (at != pods.end() && one_in(2)) pods.erase(at);
   }
 
   void disrupt_one() {
@@ -131,7 +168,7 @@ class Life {
     if (pods.empty()) return;
     auto at = pods.begin();
     std::advance(at, pick(0, static_cast<std::int64_t>(pods.size()) - 1));
-    if (!at->second.bound()) return;
+    if (!at->second.bound() || is_replaced(at->second)) return;
     const auto kind = static_cast<DisruptionKind>(pick(0, 5));
     world_.disrupt(at->first.name, kind, /*at_once=*/one_in(2));
   }
@@ -174,6 +211,11 @@ class Life {
         writes_.failed(number);
       } else if (one_in(12)) {
         writes_.doubtful(number, world_.now_s() + 60);  // its answer never arrived
+      } else if (const auto* evict = write.as<EvictPod>()) {
+        writes_.doubtful(number, world_.now_s() + 10);
+        writes_.written(number, "");
+        planner_->evictions.done.push_back(
+            {evict->controller, evict->queue, world_.now_s(), evict->lost_gpu_s});
       } else {
         writes_.written(number, version_of(write));
       }
@@ -189,7 +231,14 @@ class Life {
     return std::none_of(write.after.begin(), write.after.end(), [&](const Uid& uid) {
       const auto at = std::find_if(world_.jobs().begin(), world_.jobs().end(),
                                    [&](const auto& entry) { return entry.second.uid == uid; });
-      return writes_.waiting_for(uid) || at == world_.jobs().end() || !at->second.suspended;
+      const bool stopped = at != world_.jobs().end() && at->second.suspended;
+      return writes_.waiting_for(uid) || !(stopped || is_evicted(uid));
+    });
+  }
+
+  bool is_evicted(const Uid& uid) const {
+    return std::any_of(world_.performed.begin(), world_.performed.end(), [&](const auto& write) {
+      return write.target.uid == uid && write.template is<EvictPod>();
     });
   }
 
@@ -201,7 +250,7 @@ class Life {
   void check_gang_is_whole(const OwnWrite& lift) {
     const Pod& pod =
         world_.pods().contains(lift.target.key) ? world_.pods().at(lift.target.key) : Pod{};
-    if (!pod.owner) return;
+    if (!pod.owner || is_replaced(pod)) return;
     std::int64_t members = 0;
     for (const auto& [key, other] : world_.pods()) {
       if (!other.owner || other.owner->uid != pod.owner->uid) continue;
@@ -256,12 +305,14 @@ class Life {
   }
 
   bool was_stopped(const Pod& pod) {
+    if (is_replaced(pod)) return was_evicted(pod);
     const Job& job = world_.job(pod.owner->name);
     return job.preemptions != nullptr && (job.suspended || pod.deleting);
   }
 
   std::mt19937_64 random_;
   const std::string policy_;
+  const Tasks tasks_;
   QueueRulebook rules_;
   std::int64_t epoch_ = 0;
   test::HandOverWorld world_;
@@ -271,6 +322,7 @@ class Life {
   std::int64_t lag_ = 0;
   double wall_jump_s_ = 0;
   int jobs_ = 0;
+  int sets_ = 0;
   std::unique_ptr<test::WorldPlanner> planner_;
 };
 
@@ -278,18 +330,20 @@ class Life {
 struct Stops {
   std::int64_t for_others = 0;
   std::int64_t after_disruptions = 0;
+  std::int64_t evictions = 0;
 };
 
-Stops live_through(const std::string& policy, double notice_s = 0) {
+Stops live_through(const std::string& policy, double notice_s = 0, Tasks tasks = {}) {
   Stops stops;
   for (std::uint64_t seed = 1; seed <= kLives && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
-    Life life(seed, policy, notice_s);
+    Life life(seed, policy, notice_s, tasks);
     life.live(60);
     life.rest();
     life.expect_all_served();
     stops.for_others += life.stops(false);
     stops.after_disruptions += life.stops(true);
+    stops.evictions += life.evictions();
   }
   return stops;
 }
@@ -305,6 +359,18 @@ TEST(HandOverProperty, TheSameWhereTasksMakeRoomForOthers) {
   const Stops stops = live_through("default,protect=5,headroom=0,calm=0,budget=1e9");
   EXPECT_GT(stops.for_others, kLives);
   EXPECT_GT(stops.after_disruptions, kLives);
+}
+
+TEST(HandOverProperty, TheSameWhereTheyMayShrink) {
+  const Stops stops =
+      live_through("default,shrink=on,protect=5,headroom=0,calm=0,budget=1e9", 0, {.shapes = true});
+  EXPECT_GT(stops.for_others, kLives / 4);
+}
+
+TEST(HandOverProperty, TheSameWherePodsAreEvicted) {
+  const Stops stops =
+      live_through("default,protect=5,headroom=0,calm=0,budget=1e9", 0, {.replicas = true});
+  EXPECT_GT(stops.evictions, kLives / 2);
 }
 
 TEST(HandOverProperty, TheSameWhereTheyAreToldBefore) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slackline/core/cluster/resizing.h"
 #include "slackline/core/portrait/advice.h"
 #include "slackline/core/portrait/histogram.h"
 #include "slackline/core/portrait/portrait.h"
@@ -212,6 +213,67 @@ TEST(PortraitProperty, TheOrderOfWindowsChangesNoPercentile) {
       add_sample(other, scale, value, 60, at_s);
     for (const double p : {0.5, 0.9, 0.95})
       ASSERT_EQ(percentile(one, scale, p), percentile(other, scale, p));
+  }
+}
+
+// What is written into a container: nothing that was not there, no request above its limit, and
+// more than before only by advice that says so.
+TEST(PortraitProperty, WrittenAmountsFollowTheAdvice) {
+  Families families(7);
+  int changed = 0;
+  for (int i = 0; i < kFamilies; ++i) {
+    const auto runs = families.runs();
+    AdviceQuestion question = families.question(runs);
+    const std::int64_t cpu = families.whole(1, 16) * 500;
+    const std::int64_t memory = families.whole(1, 32);
+    ContainerAmounts written;
+    if (families.chance(0.8)) written.cpu_request = std::to_string(cpu) + "m";
+    if (families.chance(0.6))
+      written.cpu_limit = std::to_string(cpu + families.whole(0, 2) * 1000) + "m";
+    if (families.chance(0.8)) written.memory_request = std::to_string(memory) + "Gi";
+    if (families.chance(0.6))
+      written.memory_limit = std::to_string(memory + families.whole(0, 2)) + "Gi";
+    question.requests = {requested_cpu_milli(written), limited_cpu_milli(written),
+                         requested_memory_bytes(written)};
+    const Advice advice = advise(portrait_from(runs), question);
+    const ContainerAmounts now = advised_amounts(written, advice);
+    changed += same_amounts(now, written) ? 0 : 1;
+    EXPECT_EQ(now.cpu_request.empty(), written.cpu_request.empty());
+    EXPECT_EQ(now.cpu_limit.empty(), written.cpu_limit.empty());
+    EXPECT_EQ(now.memory_request.empty(), written.memory_request.empty());
+    EXPECT_EQ(now.memory_limit.empty(), written.memory_limit.empty());
+    const auto limit = limited_cpu_milli(now);
+    EXPECT_LE(requested_cpu_milli(now), limit.value_or(requested_cpu_milli(now)));
+    ContainerAmounts of_limit;
+    of_limit.memory_limit = now.memory_limit;
+    if (!now.memory_limit.empty()) {
+      EXPECT_LE(requested_memory_bytes(now), requested_memory_bytes(of_limit));
+    }
+    if (requested_memory_bytes(now) > requested_memory_bytes(written)) {
+      EXPECT_TRUE(advice.memory && advice.memory->raise);
+    }
+    const bool more_cpu = requested_cpu_milli(now) > requested_cpu_milli(written);
+    if (more_cpu) {
+      EXPECT_TRUE(advice.cpu_request->raise || advice.cpu_limit->raise);
+    }
+  }
+  EXPECT_GT(changed, kFamilies / 4);
+}
+
+// Whatever the order in which its runs become known, a family is frozen by the same one.
+TEST(PortraitProperty, HowResizingWentDoesNotDependOnTheOrderOfRuns) {
+  Families families(8);
+  for (int i = 0; i < kFamilies / 4; ++i) {
+    auto runs = families.runs();
+    for (PortraitRun& run : runs)
+      if (families.chance(0.6))
+        run.resized = ResizedRun{.given = run.requests, .expected_s = families.between(500, 5000)};
+    const ResizeRecord one = portrait_from(runs).resizing;
+    const ResizeRecord other = portrait_from(families.shuffled(runs)).resizing;
+    EXPECT_EQ(one.kept_s, other.kept_s);
+    EXPECT_EQ(one.rolled_back.at_s, other.rolled_back.at_s);
+    EXPECT_EQ(one.rolled_back.run, other.rolled_back.run);
+    EXPECT_EQ(one.rolled_back.failure, other.rolled_back.failure);
   }
 }
 

@@ -20,10 +20,18 @@ constexpr std::uint64_t kScoredClusters = 10000;
 
 struct ScoreQuestion : RandomQuestion {
   using RandomQuestion::RandomQuestion;
+  // Every third of those asked about, also one that the cluster does not know.
+  SlowNodesPtr slow = [this] {
+    std::unordered_set<NodeName> nodes;
+    for (std::size_t i = 0; i < names.size(); i += 3)
+      nodes.insert(NodeName(names[i]));
+    return std::make_shared<const std::unordered_set<NodeName>>(std::move(nodes));
+  }();
   std::shared_ptr<const Predictor> predictor = std::make_shared<const Predictor>(random_profiles());
 
   ScoreSheet ask() const {
-    return score_nodes(cluster, request, {{.catalog = &catalog, .predictor = predictor}});
+    return score_nodes(cluster, request,
+                       {{.catalog = &catalog, .predictor = predictor, .slow_nodes = slow}});
   }
 };
 
@@ -33,7 +41,8 @@ auto rank_key(const ScoreSheet& sheet, const MeasuredNode& node) {
   const double worst = std::numeric_limits<double>::infinity();
   const std::int64_t last = std::numeric_limits<std::int64_t>::max();
   const int lateness = !type.feasible ? 1 : *type.feasible ? 0 : 2;
-  return std::tuple(lateness, type.preference.value_or(1000), type.cer ? -*type.cer : worst,
+  return std::tuple(node.slow, lateness, type.preference.value_or(1000),
+                    type.cer ? -*type.cer : worst,
                     node.free_gpus_after < 0 ? last : node.free_gpus_after, node.stranded_gpus);
 }
 

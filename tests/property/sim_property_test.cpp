@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/engine.h"
-#include "sim/random.h"
 #include "sim/report.h"
+#include "slackline/base/random.h"
 
 namespace slackline::sim {
 namespace {

@@ -4,10 +4,11 @@ import json
 import unittest
 
 from support.active import POLICY
+from support.bulk import send_all
 from support.controlplane import DAEMON_USER, ControlPlane, gpu_scheduler_config
 from support.daemon import Daemon
 from support.installation import wait_leading
-from support.objects import bound_and_live, name_of, node_of
+from support.objects import DURATION, bound_and_live, name_of, node_of, phase_of
 
 GPU_TYPE = "Tesla-K80"
 GPUS_PER_NODE = 4
@@ -62,6 +63,26 @@ class ActiveCase(unittest.TestCase):
             if not namespace.startswith("kube-"):
                 self.cluster.delete_all("job", namespace)
                 self.cluster.delete_all("pod", namespace)
+
+    def let_finish(self, prefix, count):
+        """Tells each pod of that prefix that runs to end, until so many Jobs have succeeded, without a failure."""
+        path = self.cluster.collection("pod", "default")
+        patch = json.dumps({"metadata": {"annotations": {DURATION: "0s"}}})
+        told = set()
+
+        def all_done():
+            running = {name_of(pod) for pod in self.pods() if phase_of(pod) == "Running"}
+            new = sorted(name for name in running - told if name.startswith(prefix))
+            told.update(new)
+            requests = [("PATCH", f"{path}/{name}", patch) for name in new]
+            send_all(self.cluster, requests, (200,), "application/merge-patch+json")
+            jobs = [job for job in self.cluster.list("job", "default") if name_of(job).startswith(prefix)]
+            failed = [name_of(job) for job in jobs if job["status"].get("failed")]
+            self.assertEqual(failed, [])
+            done = [job for job in jobs if job["status"].get("succeeded") == job["spec"]["completions"]]
+            return len(done) == len(jobs) == count
+
+        self.cluster.wait(all_done, 180, f"{count} Jobs {prefix} to finish")
 
     # ---- what is there; names without a namespace are of `default` ------------------------------
 

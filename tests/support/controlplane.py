@@ -51,6 +51,7 @@ _COLLECTIONS = {
     "namespace": "/api/v1/namespaces",
     "serviceaccount": "/api/v1/{ns}serviceaccounts",
     "job": "/apis/batch/v1/{ns}jobs",
+    "replicaset": "/apis/apps/v1/{ns}replicasets",
     "poddisruptionbudget": "/apis/policy/v1/{ns}poddisruptionbudgets",
     "priorityclass": "/apis/scheduling.k8s.io/v1/priorityclasses",
     "mutatingwebhookconfiguration": f"{_WEBHOOKS}/mutatingwebhookconfigurations",

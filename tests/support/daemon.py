@@ -1,6 +1,7 @@
 """The daemon under test: the real binary, as a child process, and what it says about itself."""
 
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -47,9 +48,13 @@ def parse_metrics(text):
 class Daemon:
     """`slackline serve` on three loopback ports that survive a restart, with its store.
 
+    What it answers to get() of REST is checked against its own /openapi.json.
+
     Follows the API server of `kubeconfig`; without one, the flags say what (`--cluster file:DUMP`).
     `settings` is the YAML of its configuration, without the head that every one has.
     """
+
+    _contract = None  # of the program, for all of its runs
 
     def __init__(self, kubeconfig, directory, mode="advise", detached=False, flags=(), settings=""):
         directory = pathlib.Path(directory)
@@ -109,13 +114,27 @@ class Daemon:
 
     def get(self, path, port=None, accept="application/json"):
         """GET from the API (or another port of it): (status, text)."""
-        link = http.client.HTTPConnection("127.0.0.1", port or self.api_port, timeout=5)
+        status, media, text = self._exchange(path, port or self.api_port, accept)
+        if port in (None, self.api_port):
+            self._promised().check("GET", path, status, media, text)
+        return status, text
+
+    @staticmethod
+    def _exchange(path, port, accept):
+        link = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
         try:
             link.request("GET", path, headers={"Accept": accept})
             answer = link.getresponse()
-            return answer.status, answer.read().decode()
+            return answer.status, answer.getheader("Content-Type", ""), answer.read().decode()
         finally:
             link.close()
+
+    def _promised(self):
+        if Daemon._contract is None:
+            from support.openapi import Contract  # needs scripts/browser-tools, which not every script has
+
+            Daemon._contract = Contract(json.loads(self._exchange("/openapi.json", self.api_port, "*/*")[2]))
+        return Daemon._contract
 
     def post(self, path, body, port=None):
         """POST to the extender listener (or another port): (status, text)."""

@@ -1,14 +1,15 @@
 """Generated cases of preemption on the real kube-scheduler: what was evicted, and what that lost.
 
-A case is a few full nodes of its own and one preemptor that fits nowhere. The cases of one run
-stand side by side in one cluster: each preemptor may go to the nodes of its case alone.
+A case is a few full nodes of its own and one preemptor that fits nowhere. Some of the pods there are
+gangs over several nodes: who evicts one member makes all of them lose their work. The cases of one
+run stand side by side in one cluster: each preemptor may go to the nodes of its case alone.
 """
 
 import datetime
 import json
 import random
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from support.bulk import create_all, send_all
 from support.controlplane import stock_scheduler_config
@@ -16,6 +17,7 @@ from support.objects import gpu_node, gpu_pod, node_of, priority_class
 from support.rates import LIMITS, lead, start_daemon, start_extended_scheduler
 
 NODES, GPUS = 4, 8  # of a case
+GANGS, GANG_GPUS = 2, 4  # of a case at most, of a member at most
 PRIORITIES = {"low": 100, "middle": 200}
 PREEMPTOR = ("high", 1000)
 HOUR_S = 3600
@@ -33,6 +35,7 @@ class Running:
     age_s: int
     checkpoint_s: int | None  # None: it writes no checkpoints and is not Slackline's
     protected: bool  # by the PodDisruptionBudget of its case
+    gang: str | None = None  # the pods of a gang differ in name and node alone
 
     def lost_gpu_s(self, later_s):
         """Since its last checkpoint, or since its start, if it is evicted so long after lay_out()."""
@@ -44,6 +47,8 @@ class Running:
         pod = _pod(self.name, self.gpus, self.priority, notes, case)
         if self.protected:
             pod["metadata"]["labels"]["protected"] = case
+        if self.gang:
+            pod["metadata"]["labels"]["slackline.dev/gang"] = self.gang
         pod["spec"]["nodeName"] = self.node
         return pod
 
@@ -64,7 +69,10 @@ class Case:
         return [f"{self.name}-{index}" for index in range(NODES)]
 
     def lost_gpu_h(self, evicted, later_s):
-        return sum(pod.lost_gpu_s(later_s) for pod in self.pods if pod.name in evicted) / HOUR_S
+        """Of the evicted pods, and of all members of their gangs."""
+        broken = {pod.gang for pod in self.pods if pod.name in evicted} - {None}
+        lost = [pod for pod in self.pods if pod.name in evicted or pod.gang in broken]
+        return sum(pod.lost_gpu_s(later_s) for pod in lost) / HOUR_S
 
     def violations(self, evicted):
         """Evictions beyond what the budget allows."""
@@ -72,28 +80,39 @@ class Case:
 
 
 def generate(count, seed):
-    """Full nodes: two priorities, 40 % of the pods with checkpoints, a fifth under a budget."""
+    """Full nodes: two priorities, 40 % of the tasks with checkpoints, a fifth under a budget; up to two gangs."""
     chance = random.Random(seed)
     cases = []
     for index in range(count):
         case = Case(f"case-{index:03}", chance.randint(1, GPUS), chance.randint(0, 1))
+        left = dict.fromkeys(case.nodes(), GPUS)
+        for number in range(chance.randint(0, GANGS)):
+            nodes = chance.sample(case.nodes(), chance.randint(2, NODES))
+            most = min(GANG_GPUS, *(left[node] for node in nodes))
+            if most:
+                gang = _running(chance, chance.randint(1, most))
+                _place(case, replace(gang, gang=f"{case.name}-gang-{number}"), nodes, left)
         for node in case.nodes():
-            left = GPUS
-            while left:
-                pod = _running(chance, f"{case.name}-{len(case.pods):02}", node, min(left, chance.randint(1, GPUS)))
-                case.pods.append(pod)
-                left -= pod.gpus
+            while left[node]:
+                _place(case, _running(chance, chance.randint(1, left[node])), [node], left)
         cases.append(case)
     return cases
 
 
-def _running(chance, name, node, gpus):
+def _place(case, pod, nodes, left):
+    """One such pod on each of the nodes."""
+    for node in nodes:
+        case.pods.append(replace(pod, name=f"{case.name}-{len(case.pods):02}", node=node))
+        left[node] -= pod.gpus
+
+
+def _running(chance, gpus):
     checkpoint_s = 60 * chance.randint(10, 60) if chance.random() < 0.4 else None
     age_s = chance.randint(0, 24 * HOUR_S)
     if checkpoint_s:
         age_s -= min(age_s % checkpoint_s, QUIET_S) if checkpoint_s - age_s % checkpoint_s < QUIET_S else 0
     priority = chance.choice(sorted(PRIORITIES))
-    return Running(name, node, gpus, priority, age_s, checkpoint_s, chance.random() < 0.2)
+    return Running("", "", gpus, priority, age_s, checkpoint_s, chance.random() < 0.2)
 
 
 def lay_out(cluster, cases):

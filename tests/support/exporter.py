@@ -51,6 +51,20 @@ class Container:
         return self.seconds + self.cores * (time.monotonic() - self.since)
 
 
+@dataclasses.dataclass
+class Machine:
+    """A node's cgroup of everything; `node` is the label that the kubelets' ServiceMonitor adds."""
+
+    node: str
+    cores: float = 0
+    memory: int = 0
+    received: float = 0  # bytes a second
+    since: float = dataclasses.field(default_factory=time.monotonic)
+
+    def age(self):
+        return time.monotonic() - self.since
+
+
 class Exporter:
     """The three exporters at one address: /dcgm, /cadvisor and /ksm.
 
@@ -58,9 +72,10 @@ class Exporter:
     does not reach the kubelet (pod=""). Set `down` for HTTP 500 and `not_a_number` for NaN.
     """
 
-    def __init__(self, gpus=(), containers=(), node_label="hostname", pod_labels=True):
+    def __init__(self, gpus=(), containers=(), machines=(), node_label="hostname", pod_labels=True):
         self.gpus = list(gpus)
         self.containers = list(containers)
+        self.machines = list(machines)
         self.node_label = node_label
         self.pod_labels = pod_labels
         self.down = False
@@ -142,6 +157,18 @@ class Exporter:
             "# HELP container_memory_working_set_bytes Current working set in bytes.",
             "# TYPE container_memory_working_set_bytes gauge",
         ]
+        network = [
+            "# HELP container_network_receive_bytes_total Cumulative count of bytes received",
+            "# TYPE container_network_receive_bytes_total counter",
+        ]
+        for one in self.machines:
+            labels = f'container="",id="/",image="",name="",namespace="",node="{one.node}",pod=""'
+            lines.append(f'container_cpu_usage_seconds_total{{{labels},cpu="total"}} {one.cores * one.age():.6f}')
+            memory.append(f"container_memory_working_set_bytes{{{labels}}} {one.memory}")
+            for interface, rate in (("eth0", one.received), ("cali123", one.received), ("lo", 1e9)):
+                network.append(
+                    f'container_network_receive_bytes_total{{{labels},interface="{interface}"}} {rate * one.age():.0f}'
+                )
         of_pods = {}
         for one in self.containers:
             of_pods.setdefault(one.pod, []).append((one.name, one.total(), one.memory))
@@ -154,7 +181,7 @@ class Exporter:
                 labels = f'container="{container}",id="{path}",image="{image}",name="",namespace="{ns}",pod="{name}"'
                 lines.append(f'container_cpu_usage_seconds_total{{{labels[:-1]}",cpu="total"}} {seconds:.6f}')
                 memory.append(f"container_memory_working_set_bytes{{{labels}}} {size}")
-        return "\n".join([*lines, *memory]) + "\n"
+        return "\n".join([*lines, *memory, *(network if self.machines else ())]) + "\n"
 
     def kube_state_metrics(self):
         name = "kube_pod_container_resource_requests"

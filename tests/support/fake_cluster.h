@@ -62,6 +62,14 @@ class FakeWriter final : public cluster::ClusterWriter {
     noted.push_back({job, uid, note});
     return on_note();
   }
+  std::vector<CalibrationOrder> calibrated;
+  std::function<Status(const CalibrationOrder&)> on_calibrate = [](const auto&) {
+    return Status();
+  };
+  Status calibrate(const CalibrationOrder& order) override {
+    calibrated.push_back(order);
+    return on_calibrate(order);
+  }
   std::function<Status(const TaskEvent&)> on_post = [](const auto&) { return Status(); };
   Status post(const TaskEvent& event) override { return on_post(event); }
   Result<PodBinding> read_pod(const ObjectKey&, double timeout_s) override {

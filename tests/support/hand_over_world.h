@@ -1,6 +1,7 @@
 // A world for the hand-over: an API server that performs Slackline's writes, a Job controller that
-// makes pods, a pod webhook that gates them, and a kube-scheduler that binds what is nominated and
-// not gated. Time moves when a test says so; everything can be made to fail. Needs layer core.
+// makes pods, a controller that replaces evicted ones, a pod webhook that gates them, and a
+// kube-scheduler that binds what is nominated and not gated. Time moves when a test says so;
+// everything can be made to fail. Needs layer core.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/make_snapshot.h"
 #include "slackline/core/cluster/quotas.h"
+#include "slackline/core/handover/begin_growth.h"
 #include "slackline/core/handover/begin_starts.h"
 #include "slackline/core/handover/hand_over.h"
 #include "slackline/core/handover/own_writes.h"
@@ -32,7 +35,8 @@ class HandOverWorld {
     quotas_[quota.build().key] = {quota.build(), known};
   }
   void lift_quota(const std::string& name) { quotas_.erase(key_of(name)); }
-  // The pods of this Job take their time to end, from the moment it is suspended until `end`.
+  // The pods of this Job, or this pod, take their time to end, from the moment it is suspended or
+  // evicted until they linger no more.
   void linger(const std::string& job, bool lingers = true) {
     lingers ? void(lingering_.insert(job)) : void(lingering_.erase(job));
   }
@@ -118,6 +122,11 @@ class HandOverWorld {
       pod.notice = tell->notice;
     } else if (write.is<TakeBackStop>()) {
       pod.notice = nullptr;
+    } else if (write.is<EvictPod>()) {
+      if (refuses_evictions) return false;
+      pod.deleting = true;
+      pod.gone_by_s = now_s_ + kGrace_s;
+      pod.disruption = PodDisruption{DisruptionKind::kEvictionByEvictionApi, now_s_};
     } else if (write.is<ClearNomination>()) {
       pod.nominated_node = NodeName();
     } else {
@@ -130,6 +139,7 @@ class HandOverWorld {
 
   // The Job controller: pods of running Jobs appear, those of suspended ones go.
   void make_pods(std::int64_t at_most = 1 << 20) {
+    replace_evicted();
     for (auto& [key, job] : jobs_) {
       if (job.suspended) {
         end_pods(job);
@@ -167,6 +177,7 @@ class HandOverWorld {
       if (!fits(pod.requests, free)) continue;
       pod.node = pod.nominated_node;
       pod.phase = PodPhase::kRunning;
+      if (!pod.started_s) pod.started_s = now_s_;
       progressed(pod);
       ++bound;
     }
@@ -189,6 +200,15 @@ class HandOverWorld {
     pods_.erase(at);
   }
 
+  // The pod ran short of memory; its Job makes another one.
+  void run_short(const std::string& pod) {
+    Pod& ended = pods_.at(key_of(pod));
+    ended.out_of_memory = true;
+    ended.phase = PodPhase::kFailed;
+    displaced_.push_back(std::make_shared<const Pod>(ended));
+    pods_.erase(key_of(pod));
+  }
+
   // Every pod that runs succeeds; so does its Job once all have.
   void finish(const std::string& name) {
     Job& done = job(name);
@@ -201,8 +221,35 @@ class HandOverWorld {
   }
 
   std::vector<OwnWrite> performed;
+  bool refuses_evictions = false;  // as under a budget that the watch has not shown
 
  private:
+  // The new pod is a copy without a past.
+  void replace_evicted() {
+    std::vector<Pod> made;
+    std::erase_if(pods_, [&](const auto& entry) {
+      const Pod& pod = entry.second;
+      if (!core::was_evicted(pod) || lingering_.contains(pod.key.name)) return false;
+      Pod fresh = pod;
+      fresh.key.name += "+";
+      fresh.uid = Uid(fresh.key.str() + "#" + next_version());
+      fresh.created_s = now_s_;
+      fresh.started_s.reset();
+      fresh.node = fresh.nominated_node = NodeName();
+      fresh.phase = PodPhase::kPending;
+      fresh.deleting = false;
+      fresh.gone_by_s.reset();
+      fresh.disruption.reset();
+      fresh.gated = fresh.our_gate = true;
+      fresh.plan = nullptr;
+      fresh.notice = nullptr;
+      made.push_back(std::move(fresh));
+      return true;
+    });
+    for (Pod& pod : made)
+      put(std::move(pod));
+  }
+
   bool perform_on_job(const OwnWrite& write) {
     const auto at = jobs_.find(write.target.key);
     if (at == jobs_.end() || at->second.uid != write.target.uid) return false;
@@ -221,6 +268,10 @@ class HandOverWorld {
 
   static void take_shape(const ShapeChange& shape, Job& job) {
     if (shape.original) job.original = shape.original;
+    if (shape.amounts && job.amounts) {
+      change_amounts(job.pod_requests, *job.amounts, shape.amounts->amounts);
+      job.amounts = shape.amounts->amounts;
+    }
     if (!shape.reshape) return;
     job.parallelism = shape.reshape->parallelism;
     job.completions = shape.reshape->parallelism;
@@ -329,7 +380,9 @@ class WorldPlanner {
     options.now_wall_s = now_s + wall_jump_s;
     options.now_steady_s = now_s;
     options.queues = queues_;
+    options.portraits = portraits_;
     options.may_stop = true;
+    options.evictions = &evictions;
     return options;
   }
 
@@ -340,8 +393,13 @@ class WorldPlanner {
     asked.held_off = &held_off;
     core::Queue queue = core::make_queue(snapshot, asked, menus_);
     const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, policy_);
-    return core::begin_starts(snapshot, unanswered, queue, plan, catalog_, stamp_,
-                              asked.now_wall_s);
+    std::vector<OwnWrite> writes =
+        core::begin_starts(snapshot, unanswered, queue, plan, catalog_, stamp_, asked.now_wall_s);
+    const auto stops = [](const core::Effect& effect) { return effect.ended.has_value(); };
+    if (std::none_of(plan.effects.begin(), plan.effects.end(), stops))
+      for (OwnWrite& write : core::begin_growth(snapshot, asked, queue, policy_))
+        writes.push_back(std::move(write));
+    return writes;
   }
 
   std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, double now_s,
@@ -354,8 +412,13 @@ class WorldPlanner {
     std::size_t writes = 0;
     for (const auto& write : hand_over(world.snapshot(), world.now_s()))
       writes += world.perform(write) ? 1 : 0;
-    for (const auto& write : plan(world.snapshot(), world.now_s()))
-      writes += world.perform(write) ? 1 : 0;
+    for (const auto& write : plan(world.snapshot(), world.now_s())) {
+      const bool done = world.perform(write);
+      writes += done ? 1 : 0;
+      if (const auto* evict = write.as<EvictPod>(); evict != nullptr && done)
+        evictions.done.push_back(
+            {evict->controller, evict->queue, world.now_s(), evict->lost_gpu_s});
+    }
     return writes;
   }
 
@@ -372,12 +435,16 @@ class WorldPlanner {
   }
 
   core::HandOverMemory memory;
+  core::Evictions evictions;
   double wall_jump_s = 0;  // what the wall clock has jumped by; the steady one never does
 
   // An API server before 1.36.
   void find_templates_fixed() { stamp_.pin_pods_by = &catalog_; }
 
   void follow(const QueueRulebook* queues) { queues_ = queues; }
+  void know(std::shared_ptr<const core::PortraitBook> portraits) {
+    portraits_ = std::move(portraits);
+  }
   void know(WorkloadProfiles profiles) {
     predictor_ = std::make_shared<const core::Predictor>(std::move(profiles));
   }
@@ -388,6 +455,7 @@ class WorldPlanner {
       std::make_shared<const core::Predictor>(WorkloadProfiles{});
   core::Policy policy_;
   const QueueRulebook* queues_ = nullptr;
+  std::shared_ptr<const core::PortraitBook> portraits_;
   core::TaskMenus menus_;
   core::PlanStamp stamp_;
 };

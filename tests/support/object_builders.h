@@ -189,6 +189,15 @@ class JobBuilder {
     job_.halted = true;
     return managed().suspended();
   }
+  // Of its only container, with these amounts.
+  JobBuilder& amounts(const ContainerAmounts& amounts) {
+    job_.amounts = amounts;
+    job_.pod_requests.cpu_milli = requested_cpu_milli(amounts);
+    job_.pod_requests.memory_bytes = requested_memory_bytes(amounts);
+    job_.cpu_limit_milli = limited_cpu_milli(amounts);
+    return *this;
+  }
+  JobBuilder& image(const std::string& image) { return job_.image = image, *this; }
   JobBuilder& not_halted() { return job_.halted = false, *this; }
   JobBuilder& finished() { return job_.finished = true, *this; }
   JobBuilder& completed(double epoch_s) { return job_.completed_s = epoch_s, *this; }

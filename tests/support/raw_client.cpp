@@ -159,6 +159,13 @@ std::optional<RawResponse> RawClient::receive(milliseconds patience, bool head_o
   return response;
 }
 
+std::string RawClient::read_until(std::string_view enough, milliseconds patience) {
+  const auto until = steady_clock::now() + patience;
+  while (buffer_.find(enough) == std::string::npos && read_some(until) > 0) {
+  }
+  return std::exchange(buffer_, {});
+}
+
 bool RawClient::closed_within(milliseconds patience) {
   const auto until = steady_clock::now() + patience;
   for (;;) {

@@ -52,6 +52,8 @@ class RawClient {
     send(bytes);
     return receive();
   }
+  // All that comes until `enough` is part of it, the stream ends, or that time is over.
+  std::string read_until(std::string_view enough, std::chrono::milliseconds patience);
   // True if the server closes within that time; what it still sends is dropped.
   bool closed_within(std::chrono::milliseconds patience);
   // Closes with a reset instead of an orderly end.

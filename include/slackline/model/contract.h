@@ -16,6 +16,13 @@ inline constexpr std::string_view kPrefix = "slackline.dev/";
 inline constexpr std::string_view kManagedLabel = "slackline.dev/managed";
 inline constexpr std::string_view kGate = "slackline.dev/queue";
 
+// On nodes: "true" where tasks of which nothing is known should run first.
+inline constexpr std::string_view kProfilerLabel = "slackline.dev/profiler";
+// On Jobs: whether calibration runs may be made of them, or that they are such runs.
+inline constexpr std::string_view kCalibrationLabel = "slackline.dev/calibration";
+inline constexpr std::string_view kCalibrationAllowed = "allowed";
+inline constexpr std::string_view kCalibrationRun = "run";
+
 inline constexpr std::string_view kModel = "slackline.dev/model";
 inline constexpr std::string_view kQosClass = "slackline.dev/qos-class";
 inline constexpr std::string_view kDeadline = "slackline.dev/deadline";
@@ -38,6 +45,8 @@ inline constexpr std::string_view kPlan = "slackline.dev/plan";
 // the proof that Slackline wrote it.
 inline constexpr std::string_view kPreemptAt = "slackline.dev/preempt-at";
 inline constexpr std::string_view kPreemptFor = "slackline.dev/preempt-for";
+// On Jobs and namespaces: off, advise or auto (model/resize.h).
+inline constexpr std::string_view kResize = "slackline.dev/resize";
 inline constexpr std::string_view kProgress = "slackline.dev/progress";
 inline constexpr std::string_view kSuspendedBy = "slackline.dev/suspended-by";
 // The shape of the task, as numbers that the downward API can hand to a container.

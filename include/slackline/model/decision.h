@@ -15,10 +15,11 @@ namespace slackline {
 // Of the features by which prioritize's candidates are written:
 //   1  preference, throughput_samples_per_s, cer, lat_s, meets_deadline, free_gpus_after,
 //      stranded_gpus
-//   2  adds planned, throughput_low, throughput_high, cost; the list is kFeatureNames of
-//      core/verbs/measure.h
+//   2  adds planned, throughput_low, throughput_high, cost
+//   3  adds slow
+//   4  adds profiler; the list is kFeatureNames of core/verbs/measure.h
 // Rows of every version are read.
-inline constexpr int kDecisionSchemaVersion = 2;
+inline constexpr int kDecisionSchemaVersion = 4;
 inline constexpr std::size_t kMaxDecisionCandidates = 16;
 
 // One of the best nodes with its features, by name; a feature that is not known is left out.

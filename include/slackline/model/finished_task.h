@@ -16,6 +16,16 @@ enum class DeadlineResult : std::uint8_t { kNone, kMet, kMissed };
 
 std::string_view to_string(DeadlineResult result);  // "none", "met", "missed"
 
+// What a run used, as far as it was measured.
+struct MeasuredUse {
+  double gpu_share = 0;   // 0..1, mean over its GPUs and the time that was measured
+  double gpu_memory = 0;  // 0..1, the highest share of a GPU's memory
+  double gpu_s = 0;       // of the run that was measured; 0: nothing, or others shared its GPUs
+  double cpu_cores = 0;   // of a pod, mean over pods and time
+  double cpu_s = 0;
+  friend bool operator==(const MeasuredUse&, const MeasuredUse&) = default;
+};
+
 // Times are epoch seconds, durations seconds.
 struct FinishedTask {
   ObjectKey key;
@@ -32,6 +42,12 @@ struct FinishedTask {
   std::optional<double> deadline_s;
   std::optional<double> predicted_s;  // predicted run time, as the plan said at the release
   double gpu_hours = 0;
+  std::string resized_from{};           // the shape as written, of a run that right-sizing changed
+  std::string family{};                 // core::portrait_key(); empty: of an earlier version
+  std::int64_t asked_gpus = 0;          // before anybody changed it; 0: of an earlier version
+  std::int64_t pods = 0;                // that it had at a time; likewise
+  std::int64_t cpu_milli = 0;           // that each asked for
+  std::optional<MeasuredUse> use = {};  // absent: not measured
 
   DeadlineResult result() const;
   std::optional<double> wait_s() const;

@@ -53,6 +53,8 @@ struct GpuCatalog {
   // Whether a unit of the resource is a whole GPU; a resource without a rule is. Speeds are known
   // of whole GPUs only.
   bool is_whole(std::string_view resource) const;
+  // Whether several pods are on one device with it: not so whole GPUs and MIG instances.
+  bool is_shared(std::string_view resource) const;
 
   // The type of a node with these labels; a label value that no rule names is its own alias, so an
   // unconfigured GPU still has a name. Empty when no type label is present.

@@ -2,16 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "slackline/model/ids.h"
+#include "slackline/model/resize.h"
 
 namespace slackline {
 
 struct Namespace {
   Uid uid;
-  ObjectKey key;         // the name alone
-  bool managed = false;  // label slackline.dev/managed=true
+  ObjectKey key;                       // the name alone
+  bool managed = false;                // label slackline.dev/managed=true
+  std::optional<ResizeMode> resize{};  // annotation slackline.dev/resize
 };
 
 // scheduling.k8s.io/v1 PriorityClass.

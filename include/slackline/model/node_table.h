@@ -23,6 +23,7 @@ struct NodeRow {
   std::int64_t pods_free = 0;
   std::uint32_t type = 0;  // index into NodeTable::types
   bool readable = true;    // no problems
+  bool profiler = false;   // label slackline.dev/profiler=true
 };
 
 // One GPU resource of one node.
@@ -34,6 +35,7 @@ struct GpuCell {
 struct NodeTable {
   std::vector<GpuType> types;  // those that occur, each once
   std::vector<NodeRow> rows;   // by NodeIndex
+  bool any_profiler = false;
   // By resource name, each once; cells by NodeIndex.
   std::vector<std::pair<std::string, std::vector<GpuCell>>> gpus;
 

@@ -37,11 +37,18 @@ struct Reshape {
   bool in_template = true;  // false: pods are given their shape when they are created
 };
 
+// CPU and memory of one container from now on. Of both the same quantities are there.
+struct AmountsChange {
+  std::string container;
+  ContainerAmounts amounts;
+};
+
 // What changes in a Job's spec besides `suspend`.
 struct ShapeChange {
   std::optional<Reshape> reshape{};
   // The required node affinity from now on, where the GPU type is pinned.
   std::optional<std::vector<NodeSelectorTerm>> affinity_terms{};
+  std::optional<AmountsChange> amounts{};
   // What to keep of the Job as it was written; without any change in it: the note is removed.
   std::shared_ptr<const OriginalShape> original{};  // null: the note stays as it is
 };
@@ -81,7 +88,17 @@ struct StopJob {
 struct ClearPlan {
   static constexpr std::string_view kWord = "clear_plan";
 };
-using JobChange = std::variant<ReleaseJob, OpenJob, SuspendJob, StopJob, ClearPlan>;
+// A calibration run is over: it fails, by activeDeadlineSeconds, and stays for what it has used.
+struct EndCalibration {
+  static constexpr std::string_view kWord = "end_calibration";
+  ObjectKey asker{};  // the task that needs the room
+};
+// A calibration run that has not begun is deleted.
+struct RemoveCalibration {
+  static constexpr std::string_view kWord = "remove_calibration";
+};
+using JobChange = std::variant<ReleaseJob, OpenJob, SuspendJob, StopJob, ClearPlan, EndCalibration,
+                               RemoveCalibration>;
 
 // The plan of a pod that has no Job that carries it.
 struct PlanPod {
@@ -122,8 +139,20 @@ struct TakeBackStop {
   ObjectKey asker{};             // empty: the annotations were not Slackline's
   std::optional<OwnerRef> of{};  // as above
 };
+// Ends a bound pod through the Eviction API, so that another task gets its GPUs. A controller makes
+// a new one in its place. The API server enforces its disruption budgets.
+struct EvictPod {
+  static constexpr std::string_view kWord = "evict";
+  double lost_gpu_s = 0;
+  ObjectKey asker{};            // the task that needs the room
+  RoomGain gain{};              // of the asker
+  bool risks_deadline = false;  // it would have met its deadline
+  QosClass qos = QosClass::kNormal;
+  Uid controller{};     // of the pod
+  std::string queue{};  // that pays for what is lost
+};
 using PodChange = std::variant<PlanPod, UnplanPod, Nominate, ClearNomination, NarrowPod, LiftGate,
-                               TellOfStop, TakeBackStop>;
+                               TellOfStop, TakeBackStop, EvictPod>;
 
 struct Target {
   ObjectKey key{};
@@ -153,7 +182,8 @@ struct OwnWrite {
   Target target{};
   std::variant<JobChange, PodChange> change{};
   Decision decision{};
-  // Jobs whose stops make its room: it is sent once they are written, and not at all if one fails.
+  // Jobs and pods whose stops make its room: it is sent once they are written, and not at all if
+  // one fails.
   std::vector<Uid> after{};
 
   // nullptr: the write is of another kind.

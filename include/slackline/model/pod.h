@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "slackline/model/admitted.h"
+#include "slackline/model/calibration.h"
 #include "slackline/model/device_slots.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/node.h"
 #include "slackline/model/progress.h"
+#include "slackline/model/resize.h"
 #include "slackline/model/resources.h"
 #include "slackline/model/task_intent.h"
 
@@ -116,6 +118,7 @@ struct Pod {
   bool deleting = false;  // deletionTimestamp is set
   // Until when it may take to end after its deletion: deletionTimestamp, epoch seconds.
   std::optional<double> gone_by_s{};
+  double grace_s = 0;  // that it may take to end, once it is to
   // Others end it or have ended it, by what the pod itself says: never a kNode... kind.
   std::optional<PodDisruption> disruption{};
   bool gated = false;         // any scheduling gate
@@ -129,8 +132,13 @@ struct Pod {
   std::optional<double> started_s;  // status.startTime
   std::optional<double> ended_s{};  // when the last of its containers ended; of a terminal pod
   bool restarted = false;           // one of its containers has been restarted
-  Resources requests;               // init maximum, sidecars, overhead, pod-level; pods = 1
-  Labels labels;                    // kept for GPU pods only
+  bool out_of_memory = false;       // one of its containers was OOMKilled
+  // One of its containers failed, and says in its termination message that a GPU had no memory
+  // left.
+  bool gpu_out_of_memory = false;
+  std::string image_digest{};  // "sha256:...", of the image that it runs; empty = not known
+  Resources requests;          // init maximum, sidecars, overhead, pod-level; pods = 1
+  Labels labels;               // kept for GPU pods only
   std::shared_ptr<const SchedulingConstraints> constraints;  // null = none
   std::shared_ptr<const TaskIntent> intent;                  // null = no annotation of Slackline
   std::shared_ptr<const PlanNote> plan;                      // null = none
@@ -146,6 +154,7 @@ struct Pod {
   bool bound() const { return !node.empty(); }
   // Succeeded and Failed pods no longer hold anything.
   bool terminal() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
+  bool memory_shortage() const { return out_of_memory || gpu_out_of_memory; }
 };
 
 // The shape of a Job before Slackline changed it (annotation `original`). Its requests are read
@@ -154,8 +163,17 @@ struct OriginalShape {
   std::optional<std::int64_t> parallelism;  // and completions
   std::optional<std::int64_t> gpus;         // of one pod
   std::optional<std::vector<NodeSelectorTerm>> affinity_terms;
+  std::optional<ContainerAmounts> amounts{};  // of the container with GPUs
 
-  bool changed() const { return parallelism || gpus || affinity_terms; }
+  // What Slackline wrote instead. A person who has written something else since is right: that part
+  // of the note no longer counts. Unset: not known, it is still as Slackline wrote it.
+  struct Given {
+    std::optional<std::int64_t> gpus{};
+    std::optional<ContainerAmounts> amounts{};
+  };
+  Given given{};
+
+  bool changed() const { return parallelism || gpus || affinity_terms || amounts; }
 };
 
 // No Job is stopped more often in a day.
@@ -176,7 +194,16 @@ struct PreemptionNote {
   };
   std::vector<Charge> charges{};  // in order of time
   std::int64_t disruptions = 0;   // those of `count` that others than Slackline have caused
-  std::string by{};  // of the last one: a DisruptionKind, or "Moved"; empty = another task
+  // Of the last one: a DisruptionKind, "Moved" or "Grown"; empty = another task.
+  std::string by{};
+  // Of the last one: the task goes on at once, in another shape or elsewhere. Its place is kept.
+  struct GoesOn {
+    Placement shape{};
+    GpuType gpu_type{};
+    std::vector<NodeName> nodes{};  // each once
+    Placement from{};               // the shape that it had
+  };
+  std::optional<GoesOn> goes_on{};
   // The run that was ended because it was slow there. It is never started on these nodes again.
   struct SlowRun {
     std::vector<NodeName> nodes;
@@ -187,6 +214,8 @@ struct PreemptionNote {
     }
   };
   std::optional<SlowRun> slow{};
+  // Not kNone: a run of it was stopped because it was made too small. It is never resized again.
+  ResizeFailure too_small = ResizeFailure::kNone;
 
   // As it was read: the signed text, and the code. Empty: it was not read, or has none.
   std::string text{};
@@ -221,7 +250,12 @@ struct Job {
   Resources pod_requests;             // of one pod of the template
   std::string priority_class;         // that the template names
   std::int32_t priority = 0;          // what that class says; never a number in the template
-  std::string gpu_container;  // the one container that asks for GPUs; empty: none, or several
+  std::string gpu_container;    // the one container that asks for GPUs; empty: none, or several
+  std::string image{};          // reference as written, of that container; else of the first one
+  std::string generate_name{};  // metadata.generateName
+  std::optional<std::int64_t> cpu_limit_milli{};  // of one pod; nullopt: a container has none
+  // Of the container with GPUs, where it is the only one of the template; else nullopt.
+  std::optional<ContainerAmounts> amounts{};
   std::shared_ptr<const SchedulingConstraints> constraints;  // of the template; null = none
   std::shared_ptr<const TaskIntent> intent;
   std::shared_ptr<const PlanNote> plan;
@@ -231,8 +265,12 @@ struct Job {
   std::shared_ptr<const OriginalShape> original;        // null: the shape was never changed
   std::shared_ptr<const PreemptionNote> preemptions{};  // null: never stopped
   std::shared_ptr<const ProgressNote> progress{};       // null: it told none
+  CalibrationMark calibration = CalibrationMark::kNone;
+  std::optional<std::int64_t> active_deadline_s{};  // activeDeadlineSeconds
   std::vector<std::string> problems;  // unreadable quantities of the template: never planned
 
+  // It only measures how fast its model trains.
+  bool is_calibration() const { return calibration == CalibrationMark::kRun; }
   // It was suspended to be queued, and has not been released.
   bool waits_with_us() const { return !finished && suspended && suspended_by_us; }
   // The number of pods while it runs.

@@ -14,6 +14,7 @@
 
 #include "slackline/model/ids.h"
 #include "slackline/model/placement.h"
+#include "slackline/model/resize.h"
 #include "slackline/model/task_intent.h"
 #include "slackline/model/usage.h"
 
@@ -53,6 +54,26 @@ struct PodRequests {
   friend bool operator==(const PodRequests&, const PodRequests&) = default;
 };
 
+// How a run was resized.
+struct ResizedRun {
+  PodRequests given;      // instead of PortraitRun::requests
+  double expected_s = 0;  // how long it should have run; 0: nothing said
+};
+
+// A resized run that was too small or too slow.
+struct ResizeRollback {
+  double at_s = 0;  // 0: there was none
+  Uid run{};
+  std::string task{};  // its name
+  ResizeFailure failure = ResizeFailure::kNone;
+};
+
+// How right-sizing went, by the runs that it resized.
+struct ResizeRecord {
+  double kept_s = 0;             // the end of the latest run that went well; 0: none has
+  ResizeRollback rolled_back{};  // the latest
+};
+
 // One run from its first start to its end, as a portrait learns it.
 struct PortraitRun {
   UsageSample usage;  // of the whole run; its `task` and `run` name it, measured or not
@@ -65,8 +86,9 @@ struct PortraitRun {
   std::optional<double> wait_s;  // from its creation to its first start
   RunOutcome outcome = RunOutcome::kSucceeded;
   int preemptions = 0;
-  std::optional<double> speed;  // observed / predicted progress
-  std::string image_digest;     // as observed; empty = not known
+  std::optional<double> speed;          // observed / predicted progress
+  std::string image_digest;             // as observed; empty = not known
+  std::optional<ResizedRun> resized{};  // nullopt: it ran as written
 };
 
 // The end of a run, kept longer than what it used.
@@ -110,6 +132,7 @@ struct PortraitIdentity {
   std::string framework;   // kind of the controller: "Job", "PyTorchJob"
   WorkloadMode mode = WorkloadMode::kTraining;
   std::optional<double> parameters;  // of the model
+  std::string submitter{};           // of the last run, as the webhook proved it; empty: nobody
 };
 
 struct Portrait {
@@ -121,14 +144,17 @@ struct Portrait {
   std::vector<PortraitRun> recent;        // evidence: by (finished_s, run), a few per GPU type
   std::vector<PastRun> past;              // by (finished_s, run)
   std::vector<MemoryShortage> shortages;  // by (at_s, run)
-  PodRequests requests;                   // of the run that ended last
-  Placement asked;                        // likewise
+  // |ln(observed / predicted)| of the run times that its past had predicted.
+  UsageHistogram time_errors;
+  PodRequests requests;  // of the run that ended last
+  Placement asked;       // likewise
 
   std::array<std::int64_t, 4> outcomes{};  // by RunOutcome
   std::int64_t preemptions = 0;
   Tally waits_s;
   Tally runs_s;  // of runs that succeeded
   Tally speeds;
+  ResizeRecord resizing;
   double first_s = 0;  // the first end of a run
   double last_s = 0;   // the last one
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "slackline/model/resize.h"
+
 namespace slackline {
 
 inline constexpr double kDefaultFallback_s = 1800;
@@ -21,6 +23,8 @@ struct QueueRules {
   bool scale_up = false;  // tasks that no present node could ever run are left to an autoscaler
   double notice_s = 0;    // between telling the pods of a run that it is stopped, and the stop
   Rescheduling rescheduling = Rescheduling::kAdvise;
+  bool preemptible = true;                  // its running tasks may be stopped for others, or moved
+  ResizeMode resize = ResizeMode::kAdvise;  // where neither the Job nor its namespace says
 
   friend bool operator==(const QueueRules&, const QueueRules&) = default;
 };
@@ -33,6 +37,12 @@ struct QueueRulebook {
   const QueueRules& of(std::string_view queue) const {
     const auto at = named.find(queue);
     return at == named.end() ? defaults : at->second;
+  }
+  // Whose budget pays for what a task of that queue and namespace makes others lose. A queue that
+  // nobody configured is a name that anybody may invent, with a budget of its own: there the
+  // namespace pays.
+  const std::string& account(const std::string& queue, const std::string& ns) const {
+    return named.contains(queue) ? queue : ns;
   }
   friend bool operator==(const QueueRulebook&, const QueueRulebook&) = default;
 };

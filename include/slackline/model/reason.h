@@ -31,21 +31,30 @@ inline constexpr std::string_view kNodesLost = "NodesLost";
 inline constexpr std::string_view kNotBound = "NotBound";
 inline constexpr std::string_view kPodsRejected = "PodsRejected";
 inline constexpr std::string_view kPodsEnding = "PodsEnding";
+inline constexpr std::string_view kCalibrationWaits = "CalibrationWaits";
 // What happened.
 inline constexpr std::string_view kQueued = "Queued";
 inline constexpr std::string_view kPlanned = "Planned";
 inline constexpr std::string_view kReleased = "Released";
 inline constexpr std::string_view kPreemptionPlanned = "PreemptionPlanned";
 inline constexpr std::string_view kPreempted = "Preempted";
+inline constexpr std::string_view kShrunk = "Shrunk";
+inline constexpr std::string_view kGrown = "Grown";
 inline constexpr std::string_view kRescheduled = "Rescheduled";
 inline constexpr std::string_view kMoveSuggested = "MoveSuggested";
 inline constexpr std::string_view kMoved = "Moved";
 inline constexpr std::string_view kNodeSlow = "NodeSlow";
+inline constexpr std::string_view kResizeSuggested = "ResizeSuggested";
+inline constexpr std::string_view kResized = "Resized";
+inline constexpr std::string_view kResizeRolledBack = "ResizeRolledBack";
 inline constexpr std::string_view kCannotComeBack = "CannotComeBack";
 inline constexpr std::string_view kDeviated = "Deviated";
 inline constexpr std::string_view kPlanDisbelieved = "PlanDisbelieved";
 inline constexpr std::string_view kDeadlineAtRisk = "DeadlineAtRisk";
 inline constexpr std::string_view kOverloaded = "Overloaded";
+inline constexpr std::string_view kCalibrationStarted = "CalibrationStarted";
+inline constexpr std::string_view kCalibrationStopped = "CalibrationStopped";
+inline constexpr std::string_view kCalibrationNotAllowed = "CalibrationNotAllowed";
 // Why no start and finish are predicted.
 inline constexpr std::string_view kNotInBook = "NotInBook";
 inline constexpr std::string_view kBeyondHorizon = "BeyondHorizon";
@@ -62,7 +71,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 37> kReasons = {{
+inline constexpr std::array<ReasonFact, 46> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -92,6 +101,8 @@ inline constexpr std::array<ReasonFact, 37> kReasons = {{
     {reason::kPodsRejected, ReasonUse::kWaits,
      "not all of its pods were created within 30 s of its release"},
     {reason::kPodsEnding, ReasonUse::kWaits, "it was stopped, and its pods have not ended yet"},
+    {reason::kCalibrationWaits, ReasonUse::kWaits,
+     "it only measures how fast its model trains, and waits until no other task does"},
     {reason::kQueued, ReasonUse::kHappened, "it waits in the queue, at a position"},
     {reason::kPlanned, ReasonUse::kHappened, "its turn has come: nodes and shape are chosen"},
     {reason::kReleased, ReasonUse::kHappened, "its pods are nominated and free to be bound"},
@@ -99,6 +110,10 @@ inline constexpr std::array<ReasonFact, 37> kReasons = {{
      "it will be stopped at a given time so that another task can start"},
     {reason::kPreempted, ReasonUse::kHappened,
      "it was stopped so that another task can start, and waits in the queue again"},
+    {reason::kShrunk, ReasonUse::kHappened,
+     "it goes on with fewer GPUs so that another task can start"},
+    {reason::kGrown, ReasonUse::kHappened,
+     "it was shrunk before, and goes on in the shape that it had"},
     {reason::kRescheduled, ReasonUse::kHappened,
      "others ended pods of it, and it waits in the queue again with the work that is left"},
     {reason::kMoveSuggested, ReasonUse::kHappened,
@@ -107,6 +122,12 @@ inline constexpr std::array<ReasonFact, 37> kReasons = {{
      "it was stopped so that it goes on elsewhere, and waits in the queue again"},
     {reason::kNodeSlow, ReasonUse::kHappened,
      "three different tasks in a row were slower on the node than predicted"},
+    {reason::kResizeSuggested, ReasonUse::kHappened,
+     "the last runs of its family used other amounts than it asks for"},
+    {reason::kResized, ReasonUse::kHappened,
+     "it was released with other amounts than written, by what its family used"},
+    {reason::kResizeRolledBack, ReasonUse::kHappened,
+     "a resized run was too small or too slow, and its family runs as written for seven days"},
     {reason::kCannotComeBack, ReasonUse::kHappened,
      "others ended the pod, and no Job makes another one"},
     {reason::kDeviated, ReasonUse::kHappened, "it runs on other nodes than first planned"},
@@ -115,6 +136,12 @@ inline constexpr std::array<ReasonFact, 37> kReasons = {{
     {reason::kDeadlineAtRisk, ReasonUse::kHappened, "it is predicted to end after its deadline"},
     {reason::kOverloaded, ReasonUse::kHappened,
      "no task in its queue can meet a deadline any more, though some could have"},
+    {reason::kCalibrationStarted, ReasonUse::kHappened,
+     "a short run of it was made on idle GPUs, to measure how fast its model trains"},
+    {reason::kCalibrationStopped, ReasonUse::kHappened,
+     "it only measured how fast its model trains, and was ended because a task waits"},
+    {reason::kCalibrationNotAllowed, ReasonUse::kHappened,
+     "calibration runs may not be made in its namespace: a RoleBinding is missing"},
     {reason::kNotInBook, ReasonUse::kForecast, "it is newer than the latest forecasts"},
     {reason::kBeyondHorizon, ReasonUse::kForecast,
      "in most futures it does not start or end within two days"},

@@ -10,7 +10,8 @@
 
 namespace slackline {
 
-inline constexpr std::size_t kMaxSource = 256;  // bytes
+inline constexpr std::size_t kMaxSource = 256;    // bytes
+inline constexpr int kMostModelParallel = 65536;  // GPUs of a replica
 
 // Where it was measured: in a calibration Job, in a finished run, or in a file that somebody
 // imported.
@@ -25,6 +26,8 @@ struct ThroughputSample {
   double throughput_samples_per_s = 0;
   std::string source;  // free text: where the number comes from
   SampleOrigin origin = SampleOrigin::kImport;
+  // GPUs that share one copy of the model (tensor x pipeline x context parallel); 0: not stated.
+  int model_parallel = 0;
   friend bool operator==(const ThroughputSample&, const ThroughputSample&) = default;
 };
 

@@ -21,6 +21,7 @@
 #include "slackline/model/node_table.h"
 #include "slackline/model/pod.h"
 #include "slackline/model/quota.h"
+#include "slackline/model/resize.h"
 
 namespace slackline {
 
@@ -87,12 +88,13 @@ struct ClusterSnapshot {
   std::shared_ptr<const NodeNames> node_names;  // of `nodes`; null: there are none
   NodeTable node_table;                         // of `nodes`
   std::vector<PodPtr> unbound;  // neither bound nor terminal; sorted by (namespace, name)
-  // Bound pods that others have ended (Pod::disruption), for ten minutes, and those of nodes that
-  // were deleted; sorted by uid. No node has them.
+  // Bound pods that others have ended (Pod::disruption) or that ended for lack of memory, for ten
+  // minutes, and those of nodes that were deleted; sorted by uid. No node has them.
   std::vector<PodPtr> displaced{};
   std::vector<JobPtr> jobs;                                      // sorted by (namespace, name)
   std::vector<std::shared_ptr<const DisruptionBudget>> budgets;  // sorted by (namespace, name)
   std::vector<std::shared_ptr<const ResourceQuota>> quotas;      // the same
+  ResizeDefaults resize_defaults{};                              // of namespaces
   std::vector<GivenUp<Job>> given_up_jobs;     // `jobs` has them without these marks; sorted alike
   std::vector<GivenUp<Pod>> given_up_pods;     // of `unbound`
   std::shared_ptr<const Sightings> sightings;  // null: none

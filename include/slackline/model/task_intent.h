@@ -12,6 +12,7 @@
 
 #include "slackline/model/ids.h"
 #include "slackline/model/placement.h"
+#include "slackline/model/resize.h"
 
 namespace slackline {
 
@@ -30,6 +31,9 @@ struct TaskIntent {
   std::optional<WorkloadMode> mode;
   std::optional<std::int64_t> batch_size;  // global batch
   std::optional<std::int64_t> iterations;
+  std::optional<std::int64_t> model_parallel;     // GPUs of a replica; unset: its model says
+  std::optional<std::int64_t> tokens_per_sample;  // the sequence length
+  std::optional<std::int64_t> tokens;             // the task's size, instead of iterations
   std::optional<double> expected_duration_s;
   std::optional<QosClass> qos_class;
   std::optional<double> deadline_s;        // epoch seconds
@@ -46,6 +50,7 @@ struct TaskIntent {
   std::optional<double> checkpoint_interval_s;
   std::optional<double> last_checkpoint_s;  // epoch seconds
   bool own_failure_policy = false;          // pod-failure-policy: off
+  std::optional<ResizeMode> resize;         // nullopt: as its namespace, or its queue
   std::vector<std::string> problems;        // "batch-size: ..." for REST and Events
 
   // The workload type under which its speed is known: serving a net is another workload type than
@@ -54,6 +59,10 @@ struct TaskIntent {
   // names neither.
   std::optional<std::string> workload() const;
 };
+
+// `tokens` as iterations, rounded up, where the intent gives tokens, batch and tokens per sample,
+// and no iterations.
+void count_iterations(TaskIntent& intent);
 
 // Every field of `pod` where set, else of `owner`; problems of both.
 TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner);
@@ -74,6 +83,8 @@ struct PlanNote {
   std::uint64_t value_hash = 0;         // of the annotation's text: another value is another plan
   // Of the Job, once it has this plan: identifies an old plan after a failover.
   std::optional<std::int64_t> generation{};
+
+  std::optional<ResizeNote> resize{};  // nullopt: nobody made it larger or smaller
 
   // As it was read: the signed text, and the code. Empty: it was not read, or has none.
   std::string text{};

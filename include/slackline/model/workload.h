@@ -19,8 +19,8 @@ struct Coefficients {
   friend bool operator==(const Coefficients&, const Coefficients&) = default;
 };
 
-// The batches per GPU for which coefficients were measured or meant; outside this range they
-// extrapolate.
+// The batches of one replica (one GPU without model parallelism) for which coefficients were
+// measured or meant; outside this range they extrapolate.
 struct BatchRange {
   double least = 0;
   double most = 0;
@@ -58,6 +58,10 @@ struct ProfileEntry {
   std::optional<double> held_out_p90{};     // 9 of 10 held-out errors are smaller, percent
   std::string family{};                     // empty: the letters that the model's name begins with
   std::vector<Correction> corrections{};    // by (nodes, gpus), each once
+  // GPUs of a replica (tensor x pipeline x context parallel), and whether that was derived from the
+  // samples because they do not state it.
+  int model_parallel = 1;
+  bool model_parallel_derived = false;
 };
 
 // All entries known, sorted by (model, gpu_type); the last one read of a pair wins.

@@ -8,6 +8,7 @@
 #include "slackline/base/dns_name.h"
 #include "slackline/base/text.h"
 #include "wire/kube/binding_codec.h"
+#include "wire/kube/calibration_codec.h"
 #include "wire/kube/event_codec.h"
 #include "wire/kube/kube_decode.h"
 #include "wire/kube/own_write_codec.h"
@@ -76,6 +77,30 @@ class KubeWriter final : public ClusterWriter {
     return patch(plain);
   }
 
+  Status calibrate(const CalibrationOrder& order) override {
+    const ObjectKey& from = order.from->key;
+    const auto context = [&](const Error& error) {
+      return fail(error.with_context(format("calibration run of {}", from.str())));
+    };
+    net::HttpRequest request;
+    SLACKLINE_ASSIGN(request.url, job_path(from));
+    request.timeout_s = kOwnWriteTimeout_s;
+    const auto job = client_.send(std::move(request));
+    if (!job) return context(job.error().error());
+    auto run = wire::encode_calibration_job(job->body, order);
+    if (!run) return context(run.error());
+    net::HttpRequest creation;
+    creation.method = "POST";
+    SLACKLINE_ASSIGN(creation.url, collection_path("/apis/batch/v1", "jobs", from.ns));
+    creation.headers = {{"Content-Type", "application/json"},
+                        {"Accept", std::string(kMetadataOnly)}};
+    creation.body = *std::move(run);
+    const Status sent = send(std::move(creation));
+    // After a lost answer it is there: its name says what it measures.
+    if (sent || sent.error().code == ErrorCode::kConflict) return {};
+    return context(sent.error());
+  }
+
   Status note_progress(const ObjectKey& job, const Uid& uid,
                        const ProgressNote& progress) override {
     net::HttpRequest request;
@@ -111,19 +136,32 @@ class KubeWriter final : public ClusterWriter {
   }
 
  private:
+  // The answer names no version.
+  static Result<std::string> what_was_evicted(const OwnWrite& write,
+                                              const net::HttpResponse& answer) {
+    if (wire::says_success(answer.body)) return std::string();
+    return fail(ErrorCode::kTimeout,
+                format("evicting {}: HTTP {} without kind Status and status Success: it may have "
+                       "happened",
+                       write.target.key.str(), answer.status));
+  }
+
   Result<std::string> patch(const OwnWrite& write) {
     const wire::PatchBody encoded = wire::encode_own_write(write, mac_);
     net::HttpRequest request;
-    request.method = "PATCH";
+    request.method = std::string(encoded.method);
     SLACKLINE_ASSIGN(request.url,
                      write.of_job() ? job_path(write.target.key) : pod_path(write.target.key));
     if (!encoded.subresource.empty()) request.url += format("/{}", encoded.subresource);
+    const bool evicts = write.is<EvictPod>();
     request.headers = {{"Content-Type", std::string(encoded.content_type)},
-                       {"Accept", std::string(kMetadataOnly)}};
+                       {"Accept", evicts ? "application/json" : std::string(kMetadataOnly)}};
     request.body = encoded.body;
     request.timeout_s = kOwnWriteTimeout_s;
     const auto answer = client_.send(std::move(request));
     if (!answer) return fail(meaning_of(write, answer.error()));
+    if (evicts) return what_was_evicted(write, *answer);
+    if (write.is<RemoveCalibration>()) return std::string();  // its answer names no version
     return wire::decode_written_version(answer->body);
   }
 

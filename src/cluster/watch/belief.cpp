@@ -12,7 +12,8 @@ namespace {
 
 bool has_keys_of_ours(const Job& job) {
   return job.suspended_by_us || job.managed || job.intent || job.plan || job.admitted ||
-         job.original || job.preemptions || job.progress;
+         job.original || job.preemptions || job.progress ||
+         job.calibration != CalibrationMark::kNone;
 }
 
 bool has_keys_of_ours(const Pod& pod) {
@@ -28,6 +29,7 @@ void take_off(Job& job) {
   job.original = nullptr;
   job.preemptions = nullptr;
   job.progress = nullptr;
+  job.calibration = CalibrationMark::kNone;
 }
 
 // Slackline's gate holds the pod like any other.

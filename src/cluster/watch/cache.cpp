@@ -297,7 +297,8 @@ void Cache::detach(const Pod& pod) {
 }
 
 void Cache::note_displaced(const PodPtr& pod) {
-  if (!pod->disruption || !pod->bound() || !pod->managed) return;
+  const bool fell_short = pod->phase == PodPhase::kFailed && pod->memory_shortage();
+  if ((!pod->disruption && !fell_short) || !pod->bound() || !pod->managed) return;
   if (pod->phase == PodPhase::kSucceeded) return;  // it was told to end, and had nothing left to do
   if (displaced_.size() >= kMostDisplaced) displaced_.erase(displaced_.begin());
   displaced_[pod->uid] = {pod, clock_.steady_s() + kDisplacedFor_s};
@@ -315,6 +316,15 @@ std::vector<PodPtr> Cache::displaced() {
   std::sort(pods.begin(), pods.end(),
             [](const PodPtr& a, const PodPtr& b) { return a->uid < b->uid; });
   return pods;
+}
+
+const ResizeDefaults& Cache::resize_defaults() {
+  if (!namespaces_.list_outdated) return resize_defaults_;
+  std::map<std::string, ResizeMode, std::less<>> modes;
+  for (const auto& ns : namespaces_.sorted())
+    if (ns->resize) modes.emplace(ns->key.name, *ns->resize);
+  resize_defaults_ = modes.empty() ? nullptr : std::make_shared<decltype(modes)>(std::move(modes));
+  return resize_defaults_;
 }
 
 // A record that only this version under construction owns: copied at the first change after a
@@ -403,6 +413,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
   next->jobs = jobs_.sorted();
   next->budgets = budgets_.sorted();
   next->quotas = quotas_.sorted();
+  next->resize_defaults = resize_defaults();
   for (const auto& [key, each] : given_up_jobs_)
     next->given_up_jobs.push_back(each);
   for (const auto& [key, each] : given_up_pods_)

@@ -120,6 +120,7 @@ class Cache {
   void detach(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
   void note_displaced(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
   std::vector<PodPtr> displaced() SLACKLINE_REQUIRES(mutex_);
+  const ResizeDefaults& resize_defaults() SLACKLINE_REQUIRES(mutex_);
   NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
   void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
   void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
@@ -151,14 +152,17 @@ class Cache {
   std::vector<NodeStatePtr> node_list_ SLACKLINE_GUARDED_BY(mutex_);  // known nodes, by name
   std::shared_ptr<const NodeNames> node_names_ SLACKLINE_GUARDED_BY(mutex_);
   bool membership_changed_ SLACKLINE_GUARDED_BY(mutex_) = true;
-  std::set<std::string> gone_nodes_ SLACKLINE_GUARDED_BY(mutex_);    // deleted, and have pods
-  std::map<Uid, Displaced> displaced_ SLACKLINE_GUARDED_BY(mutex_);  // pods that others ended
+  std::set<std::string> gone_nodes_ SLACKLINE_GUARDED_BY(mutex_);  // deleted, and have pods
+  std::map<Uid, Displaced> displaced_
+      SLACKLINE_GUARDED_BY(mutex_);  // as ClusterSnapshot::displaced
   std::unordered_map<ObjectKey, PodEntry, KeyHash> pods_ SLACKLINE_GUARDED_BY(mutex_);
   std::map<ObjectKey, PodPtr> unbound_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<Job> jobs_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<DisruptionBudget> budgets_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<ResourceQuota> quotas_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<Namespace> namespaces_ SLACKLINE_GUARDED_BY(mutex_);
+  ResizeDefaults resize_defaults_
+      SLACKLINE_GUARDED_BY(mutex_);  // of `namespaces_` when last listed
   Shelf<PriorityClass> priority_classes_ SLACKLINE_GUARDED_BY(mutex_);
   Belief belief_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, JobPtr, KeyHash> seen_jobs_

@@ -52,7 +52,8 @@ std::uint64_t fingerprint_of(const ResourceQuota& quota) {
 }
 
 std::uint64_t fingerprint_of(const Namespace& ns) {
-  return fingerprint(format("{}|{}", ns.uid.str(), ns.managed));
+  return fingerprint(format("{}|{}|{}", ns.uid.str(), ns.managed,
+                            ns.resize ? to_string(*ns.resize) : std::string_view()));
 }
 
 std::uint64_t fingerprint_of(const PriorityClass& priority_class) {

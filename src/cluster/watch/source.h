@@ -78,6 +78,9 @@ class ClusterWriter {
   // Performs one of Slackline's writes and returns the object's new resourceVersion. kConflict: the
   // precondition did not hold. kTimeout, kUnavailable: it may have happened.
   virtual Result<std::string> write(const OwnWrite& write) = 0;
+  // Makes a calibration run. It is there already: no error. kForbidden: the right is missing.
+  // kConflict: the Job that it is made from is another one.
+  virtual Status calibrate(const CalibrationOrder& order) = 0;
   // Notes on the Job what it told of its progress. kConflict: the Job of this name is another one.
   virtual Status note_progress(const ObjectKey& job, const Uid& uid,
                                const ProgressNote& progress) = 0;

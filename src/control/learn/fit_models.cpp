@@ -76,8 +76,8 @@ std::vector<MeasuredAndPredicted> compare(const FittedModel& model) {
                         prediction.throughput_samples_per_s});
   } else if (model.fit) {
     for (const ThroughputSample& sample : model.samples)
-      if (const auto predicted = core::predict_throughput(model.fit->coefficients, sample.batch,
-                                                          sample.layout.spread()))
+      if (const auto predicted = core::predict_throughput(
+              model.fit->coefficients, sample.batch, sample.layout.spread(), kMostModelParallel))
         points.push_back({sample.throughput_samples_per_s, *predicted});
   }
   return points;

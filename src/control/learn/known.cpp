@@ -19,7 +19,8 @@ ProfileEntry corrected(ProfileEntry entry, const std::vector<ThroughputSample>& 
   for (const ThroughputSample& sample : samples) {
     if (sample.origin != SampleOrigin::kRun) continue;
     const Spread spread = sample.layout.spread();
-    const auto predicted = core::predict_throughput(entry.coefficients, sample.batch, spread);
+    const auto predicted =
+        core::predict_throughput(entry.coefficients, sample.batch, spread, entry.model_parallel);
     if (predicted)
       core::learn_correction(entry.corrections, spread,
                              sample.throughput_samples_per_s / *predicted);
@@ -27,8 +28,12 @@ ProfileEntry corrected(ProfileEntry entry, const std::vector<ThroughputSample>& 
   return entry;
 }
 
+// Whether a fit takes the place of what is shipped. W fits any few measurements: it needs more of
+// them than the shipped entry has.
 bool earned(const FitRecord& fit, const ProfileEntry* shipped) {
-  return shipped == nullptr || fit.entry.held_out_mape.has_value();
+  if (shipped == nullptr) return true;
+  if (fit.entry.coefficients.kind == "W" && fit.entry.points <= shipped->points) return false;
+  return fit.entry.held_out_mape.has_value();
 }
 
 // The entry in use; nullopt where there are only samples.

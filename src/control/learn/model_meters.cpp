@@ -5,10 +5,6 @@ namespace {
 
 constexpr const char* kFits = "slackline_model_fits_total";
 constexpr const char* kFitsHelp = "Throughput models fitted, and fits refused";
-constexpr const char* kDamage = "slackline_model_store_damaged";
-constexpr const char* kDamageHelp =
-    "Times the model database was found damaged since the start, by whether its mirror had "
-    "everything";
 
 }  // namespace
 
@@ -22,13 +18,7 @@ ModelMeters::ModelMeters(obs::MetricsRegistry& metrics)
       held_out_error_(metrics.histogram(
           "slackline_model_fit_error_ratio",
           "Mean relative error of a fit on samples that it was not fitted to, where known",
-          {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1})),
-      failed_writes_(metrics.counter("slackline_model_store_failures_total",
-                                     "Writes of samples, runs, descriptions or fits that failed")),
-      degraded_(metrics.gauge("slackline_model_store_degraded",
-                              "1 while the model database cannot be written, 0 otherwise")),
-      restored_(metrics.gauge(kDamage, kDamageHelp, {{"outcome", "restored"}})),
-      lost_(metrics.gauge(kDamage, kDamageHelp, {{"outcome", "lost"}})) {}
+          {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1})) {}
 
 void ModelMeters::count_sample(const ThroughputSample& sample) const {
   metrics_
@@ -46,11 +36,6 @@ void ModelMeters::count_fit(const ProfileEntry& entry, double duration_s) const 
 void ModelMeters::count_refused_fit(double duration_s) const {
   fits_refused_.add();
   fit_duration_s_.observe(duration_s);
-}
-
-void ModelMeters::show_damage(const store::StoreDamage& damage) const {
-  restored_.set(damage.restored);
-  lost_.set(damage.lost);
 }
 
 }  // namespace slackline::control

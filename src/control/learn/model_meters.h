@@ -7,7 +7,6 @@
 #include "obs/metrics.h"
 #include "slackline/model/model_record.h"
 #include "slackline/model/sample.h"
-#include "store/model_store.h"
 
 namespace slackline::control {
 
@@ -19,9 +18,6 @@ class ModelMeters {
   void count_sample(const ThroughputSample& sample) const;
   void count_fit(const ProfileEntry& entry, double duration_s) const;
   void count_refused_fit(double duration_s) const;
-  void count_failed_write() const { failed_writes_.add(); }
-  void show_degraded(bool degraded) const { degraded_.set(degraded ? 1 : 0); }
-  void show_damage(const store::StoreDamage& damage) const;
 
  private:
   obs::MetricsRegistry* metrics_;
@@ -29,10 +25,6 @@ class ModelMeters {
   obs::Counter fits_refused_;
   obs::Histogram fit_duration_s_;
   obs::Histogram held_out_error_;
-  obs::Counter failed_writes_;
-  obs::Gauge degraded_;
-  obs::Gauge restored_;
-  obs::Gauge lost_;
 };
 
 }  // namespace slackline::control

@@ -10,13 +10,9 @@
 namespace slackline::control {
 namespace {
 
-bool passes_by_itself(const Error& error) {
-  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kResourceExhausted ||
-         error.code == ErrorCode::kForbidden;
-}
-
-constexpr std::string_view kRemedy =
-    "free its disk or make it writable, or end the program that locks it";
+// Kind W fits a single measurement. Below this many, what was measured counts by itself, and the
+// speed elsewhere is not known yet: calibration goes on.
+constexpr int kLeastPointsToUse = 3;
 
 bool same_entry(const ProfileEntry& a, const ProfileEntry& b) {
   return a.coefficients == b.coefficients && a.points == b.points && a.startup_s == b.startup_s &&
@@ -25,13 +21,13 @@ bool same_entry(const ProfileEntry& a, const ProfileEntry& b) {
 
 }  // namespace
 
-ModelWriter::ModelWriter(std::string path, store::ModelStore store, WorkloadProfiles base,
-                         const ModelMeters& meters, const Clock& clock)
-    : path_(std::move(path)),
-      store_(std::move(store)),
+ModelWriter::ModelWriter(const std::string& path, store::ModelStore store, WorkloadProfiles base,
+                         obs::MetricsRegistry& metrics, const Clock& clock)
+    : store_(std::move(store)),
+      condition_("model", path, metrics),
       base_(std::move(base)),
       known_(make_known(base_)),
-      meters_(meters),
+      meters_(metrics),
       clock_(clock) {}
 
 Result<std::unique_ptr<ModelWriter>> ModelWriter::open(const std::string& path,
@@ -41,11 +37,8 @@ Result<std::unique_ptr<ModelWriter>> ModelWriter::open(const std::string& path,
   auto store = store::ModelStore::open(path, busy_timeout_s);
   if (!store) return fail(store.error().with_context("the model database " + path));
   std::unique_ptr<ModelWriter> writer(
-      new ModelWriter(path, std::move(*store), std::move(base), ModelMeters(metrics), clock));
-  writer->write_refusal_ = writer->store_.closed();
-  if (writer->closed())
-    obs::log_error("model_store_degraded",
-                   {{"path", path}, {"error", writer->store_.closed()}, {"remedy", kRemedy}});
+      new ModelWriter(path, std::move(*store), std::move(base), metrics, clock));
+  writer->condition_.opened(writer->store_.closed(), writer->store_.damage());
   writer->load();
   writer->publish();
   return writer;
@@ -53,8 +46,7 @@ Result<std::unique_ptr<ModelWriter>> ModelWriter::open(const std::string& path,
 
 void ModelWriter::open_again() {
   if (!store_.reopen()) return;
-  obs::log_info("model_store_recovered", {{"path", path_}});
-  write_refusal_.clear();
+  condition_.recovered(store_.damage());
   load();
   publish();
 }
@@ -90,53 +82,18 @@ void ModelWriter::load() {
 template <class T>
 T ModelWriter::readable(Result<T> rows, std::string_view what) {
   if (rows) return *std::move(rows);
-  obs::log_error("model_store_unreadable",
-                 {{"path", path_}, {"rows", what}, {"error", rows.error().message}});
-  unreadable_ =
-      format("{} of the model database {} cannot be read: {}", what, path_, rows.error().message);
+  condition_.cannot_read(what, rows.error());
   return {};
 }
 
-// Tells metrics and readiness what is wrong with the database, if anything is.
-void ModelWriter::tell_condition() {
-  const store::StoreDamage& damage = store_.damage();
-  meters_.show_damage(damage);
-  meters_.show_degraded(!write_refusal_.empty());
-  std::vector<std::string> problems;
-  if (!write_refusal_.empty())
-    problems.push_back(
-        format("the model database {} cannot be written: {}; {}", path_, write_refusal_, kRemedy));
-  if (!unreadable_.empty()) problems.push_back(unreadable_);
-  if (damage.lost > 0)
-    problems.push_back(
-        format("the model database {} was damaged and its mirror held nothing to restore it from; "
-               "the data learned before is in {}",
-               path_, damage.moved_to));
-  problem_.set(join(problems, "; "));
-}
-
-// Passes the outcome of a write on, with the remedy, and notes whether the database can be written.
-Status ModelWriter::write(const Status& status, std::string_view what) {
-  if (!status) meters_.count_failed_write();
-  const bool refused = !status && passes_by_itself(status.error());
-  if (refused && write_refusal_.empty())
-    obs::log_error("model_store_degraded", {{"path", path_}, {"error", status.error().message}});
-  if (!refused && !write_refusal_.empty())
-    obs::log_info("model_store_recovered", {{"path", path_}});
-  write_refusal_ = refused ? status.error().message : "";
-  tell_condition();
-  if (!refused) return status;
-  return fail(
-      ErrorCode::kUnavailable,
-      format("{} not stored: the model database {} cannot be written: {}; {}, and send the same "
-             "again",
-             what, path_, status.error().message, kRemedy));
+Status ModelWriter::written(const Status& status, std::string_view what) {
+  return condition_.written(status, what, store_.damage());
 }
 
 Result<SamplesAccepted> ModelWriter::add_samples(const std::vector<ThroughputSample>& samples) {
   if (closed()) open_again();
   SLACKLINE_TRY(check_room(samples.front().model));
-  SLACKLINE_TRY(write(store_.add_samples(samples, clock_.wall_s()), "the samples were"));
+  SLACKLINE_TRY(written(store_.add_samples(samples, clock_.wall_s()), "the samples were"));
   std::set<store::ModelKey> touched;
   for (const ThroughputSample& sample : samples) {
     touched.insert({sample.model, sample.gpu_type});
@@ -155,7 +112,7 @@ Result<SamplesAccepted> ModelWriter::add_samples(const std::vector<ThroughputSam
 Result<ModelView> ModelWriter::describe(const ModelDescriptor& descriptor) {
   if (closed()) open_again();
   SLACKLINE_TRY(check_room(descriptor.model));
-  SLACKLINE_TRY(write(store_.put_descriptor(descriptor), "the description was"));
+  SLACKLINE_TRY(written(store_.put_descriptor(descriptor), "the description was"));
   learnt_.descriptors[descriptor.model] = descriptor;
   publish();
   return *known_.get()->find(descriptor.model);
@@ -164,7 +121,7 @@ Result<ModelView> ModelWriter::describe(const ModelDescriptor& descriptor) {
 Status ModelWriter::forget(const std::string& model) {
   if (closed()) open_again();
   const auto found = store_.forget(model);
-  SLACKLINE_TRY(write(found ? Status() : Status(fail(found.error())), "the deletion was"));
+  SLACKLINE_TRY(written(found ? Status() : Status(fail(found.error())), "the deletion was"));
   learnt_.descriptors.erase(model);
   std::erase_if(learnt_.pairs, [&](const auto& pair) { return pair.first.first == model; });
   publish();
@@ -190,7 +147,7 @@ Status ModelWriter::add_runs(std::vector<FinishedRun>& runs) {
       continue;
     }
     const auto added = store_.add_run(run.sample, run.run, clock_.wall_s());
-    status = write(added ? Status() : Status(fail(added.error())), "a finished run was");
+    status = written(added ? Status() : Status(fail(added.error())), "a finished run was");
     if (!added && passes_by_itself(added.error())) break;
     if (!added)
       obs::log_error("run_not_stored",
@@ -229,7 +186,12 @@ void ModelWriter::refit(const store::ModelKey& key) {
   FitModelsOptions options;
   options.hold_out.reset();  // "auto" holds out by itself where there are enough samples
   const double begun_s = clock_.steady_s();
-  const FittedModel model = fit_models(pair.samples, options).front();
+  FittedModel model = fit_models(pair.samples, options).front();
+  if (model.fit && model.fit->points < kLeastPointsToUse) {
+    model.problem =
+        format("{} of {} samples that are needed", model.fit->points, kLeastPointsToUse);
+    model.fit.reset();
+  }
   const double duration_s = clock_.steady_s() - begun_s;
   pair.refusal = model.problem;
   if (!model.fit) return meters_.count_refused_fit(duration_s);
@@ -246,7 +208,7 @@ void ModelWriter::keep(const ProfileEntry& entry, LearntPair& pair) {
     pair.fit = std::move(*record);
     return;
   }
-  meters_.count_failed_write();
+  condition_.count_failed_write();
   // Its samples are on disk: the fit is used now, and made again by the next start.
   obs::log_error("fit_not_stored", {{"model", entry.model}, {"error", record.error().message}});
   pair.fit = FitRecord{entry, pair.fit ? pair.fit->version + 1 : 1, clock_.wall_s()};
@@ -254,7 +216,7 @@ void ModelWriter::keep(const ProfileEntry& entry, LearntPair& pair) {
 
 void ModelWriter::publish() {
   known_.set(make_known(base_, learnt_, known_.get()->version + 1));
-  tell_condition();
+  condition_.tell(store_.damage());
 }
 
 }  // namespace slackline::control

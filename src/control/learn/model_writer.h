@@ -18,6 +18,7 @@
 
 #include "control/learn/known.h"
 #include "control/learn/model_meters.h"
+#include "control/state/store_condition.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 #include "slackline/base/stop.h"
@@ -37,7 +38,7 @@ class ModelWriter {
 
   const Published<Known>& known() const { return known_; }
   // What is wrong with the database, for people; empty = nothing.
-  const Published<std::string>& problem() const { return problem_; }
+  const Published<std::string>& problem() const { return condition_.problem(); }
 
   // The samples of one model.
   Result<SamplesAccepted> add_samples(const std::vector<ThroughputSample>& samples);
@@ -56,29 +57,25 @@ class ModelWriter {
   void catch_up(const StopAsked& stop = {});
 
  private:
-  ModelWriter(std::string path, store::ModelStore store, WorkloadProfiles base,
-              const ModelMeters& meters, const Clock& clock);
+  ModelWriter(const std::string& path, store::ModelStore store, WorkloadProfiles base,
+              obs::MetricsRegistry& metrics, const Clock& clock);
   void load();
   template <class T>
   T readable(Result<T> rows, std::string_view what);
-  Status write(const Status& status, std::string_view what);
+  Status written(const Status& status, std::string_view what);
   Status check_room(const std::string& model) const;
-  void tell_condition();
   void refit(const std::set<store::ModelKey>& keys, const StopAsked& stop = {});
   void refit(const store::ModelKey& key);
   void keep(const ProfileEntry& entry, LearntPair& pair);
   void publish();
 
-  std::string path_;
   store::ModelStore store_;
+  StoreCondition condition_;
   WorkloadProfiles base_;
   Learnt learnt_;
   Published<Known> known_;
-  Published<std::string> problem_;
   ModelMeters meters_;
   const Clock& clock_;
-  std::string unreadable_;     // the last thing that could not be read; empty = all could
-  std::string write_refusal_;  // why the database cannot be written now; empty = it can
 };
 
 }  // namespace slackline::control

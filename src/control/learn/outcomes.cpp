@@ -9,12 +9,15 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/portrait/family.h"
 
 namespace slackline::control {
 namespace {
 
-constexpr std::size_t kClasses = 3;
+constexpr std::size_t kClasses = 4;  // those that people write, and calibration runs
 constexpr std::size_t kResults = 3;
 // Every queue, "other" and the series beyond them.
 constexpr std::size_t kMaxByClass = (obs::kMaxQueues + 1) * kClasses + 1;
@@ -59,7 +62,7 @@ FinishedTask finished_task(const Job& job, const RunSeen& seen, const OutcomeFac
   task.key = job.key;
   task.uid = job.uid;
   task.queue = queue_of(intent, job.key.ns);
-  task.qos_class = to_string(intent.qos_class.value_or(QosClass::kNormal));
+  task.qos_class = class_name_of(job);
   task.model = intent.workload().value_or("");
   task.gpu_type = type_of(job, seen, facts.snapshot);
   task.gpus = saturating_mul(job.parallelism, job.pod_requests.gpu_count(resource));
@@ -69,9 +72,16 @@ FinishedTask finished_task(const Job& job, const RunSeen& seen, const OutcomeFac
     task.started_s = std::min(task.started_s.value_or(member.started_s), member.started_s);
   task.finished_s = job.ended_s.value_or(facts.now_s);
   task.succeeded = job.completed_s.has_value();
-  task.deadline_s = deadline_of({intent, resource, job.created_s}, facts.catalog, facts.predictor,
-                                facts.snapshot);
+  if (!job.is_calibration())  // nobody was promised anything
+    task.deadline_s = deadline_of({intent, resource, job.created_s}, facts.catalog, facts.predictor,
+                                  facts.snapshot);
   task.gpu_hours = gpu_hours_of(task, seen);
+  if (job.plan && job.plan->resize) task.resized_from = job.plan->resize->asked.str();
+  task.family = core::portrait_key(core::identity_of(job));
+  task.asked_gpus =
+      saturating_mul(core::written_pods(job), core::written_pod(job)->requests.gpu_count(resource));
+  task.pods = job.parallelism;
+  task.cpu_milli = job.pod_requests.cpu_milli;
   return task;
 }
 

@@ -1,6 +1,7 @@
 #include "control/learn/runs.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,12 @@ std::optional<RunSeen::Waiting> take_wait(RunSeen& run) {
 
 }  // namespace
 
+std::string_view class_name_of(const Job& job) {
+  if (job.is_calibration()) return kCalibrationClass;
+  return to_string(job.intent ? job.intent->qos_class.value_or(QosClass::kNormal)
+                              : QosClass::kNormal);
+}
+
 Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
                                    const ClusterSnapshot& snapshot,
                                    const WorkloadProfiles& profiles) {
@@ -86,7 +93,10 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
   SLACKLINE_ASSIGN(const Place place, place_of(seen, snapshot));
   const std::string model = *job.intent->workload();
   const auto batch = static_cast<double>(*job.intent->batch_size);
-  if (batch < place.layout.spread().gpus) return none("its batch is less than its GPUs");
+  const std::int64_t replica = job.intent->model_parallel.value_or(1);
+  if (batch * static_cast<double>(replica) < place.layout.spread().gpus)
+    return none(replica > 1 ? "its batch is less than its replicas"
+                            : "its batch is less than its GPUs, and it states no model-parallel");
   const ProfileEntry* entry = profiles.find(model, place.gpu_type);
   const double startup_s = entry == nullptr ? 0 : entry->startup_s;
   const double training_s = duration_s(job, seen) - startup_s;
@@ -101,7 +111,8 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
                           place.layout,
                           samples / training_s,
                           "Job " + job.key.str(),
-                          SampleOrigin::kRun};
+                          job.is_calibration() ? SampleOrigin::kCalibration : SampleOrigin::kRun,
+                          static_cast<int>(job.intent->model_parallel.value_or(0))};
 }
 
 Runs::Runs(const GpuCatalog& catalog, const Published<Known>& known, Record record,
@@ -130,13 +141,18 @@ RunSeen* Runs::note_pod(const Pod& pod) {
   member.node = pod.node;
   member.gpus = pod.requests.gpu_count(resource);
   member.whole = catalog_.is_whole(resource);
+  member.shared = catalog_.is_shared(resource);
   member.started_s = *pod.started_s;
+  member.name = pod.key.name;
+  member.out_of_memory = member.out_of_memory || pod.out_of_memory;
+  member.gpu_out_of_memory = member.gpu_out_of_memory || pod.gpu_out_of_memory;
+  if (!pod.image_digest.empty()) member.image_digest = pod.image_digest;
   return &run;
 }
 
 void Runs::tell_began(const RunSeen::Waiting& waited, double began_s) const {
-  if (listener_ != nullptr)
-    listener_->on_began(waited.queue, waited.qos_class, std::max(0.0, began_s - waited.since_s));
+  for (Listener* listener : listeners_)
+    listener->on_began(waited.queue, waited.qos_class, std::max(0.0, began_s - waited.since_s));
 }
 
 void Runs::on_pod_running(const Pod& pod) {
@@ -165,6 +181,9 @@ void Runs::see_pod(const Pod& pod, bool ended) {
 
 void Runs::on_job(const Job& job) {
   if (!job.pod_requests.wants_gpus()) return;
+  if (job.preemptions && job.preemptions->too_small != ResizeFailure::kNone)
+    for (Listener* listener : listeners_)
+      listener->on_rolled_back(job);
   if (job.finished) {
     end(job);
   } else {
@@ -187,8 +206,7 @@ void Runs::follow_job(const Job& job) {
   static const TaskIntent kNothing;
   const TaskIntent& intent = job.intent ? *job.intent : kNothing;
   run.waiting =
-      RunSeen::Waiting{job.created_s, queue_of(intent, job.key.ns),
-                       std::string(to_string(intent.qos_class.value_or(QosClass::kNormal))),
+      RunSeen::Waiting{job.created_s, queue_of(intent, job.key.ns), std::string(class_name_of(job)),
                        static_cast<std::size_t>(std::max<std::int64_t>(1, job.wanted_pods()))};
 }
 
@@ -226,7 +244,9 @@ void Runs::settle() {
       early.push_back(std::move(job));
     early_.clear();
   }
-  std::sort(early.begin(), early.end(), [](const Job& a, const Job& b) { return a.key < b.key; });
+  std::sort(early.begin(), early.end(), [](const Job& a, const Job& b) {
+    return std::tie(a.ended_s, a.key) < std::tie(b.ended_s, b.key);
+  });
   for (const Job& job : early)
     end(job);
 }
@@ -240,7 +260,10 @@ void Runs::on_job_gone(const Uid& job) {
 void Runs::conclude(const Job& job, const RunSeen& seen) {
   // Its end alone tells nothing of how it ran.
   if (job.intent && job.intent->workload() && seen.seen_before_start) learn(job, seen);
-  if (listener_ == nullptr || listener_->on_ended(job, seen)) return;
+  bool taken = true;
+  for (Listener* listener : listeners_)
+    taken = listener->on_ended(job, seen) && taken;
+  if (taken) return;
   MutexLock lock(mutex_);
   ended_.erase(job.uid);
 }

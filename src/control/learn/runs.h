@@ -26,8 +26,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "cluster/watch/source.h"
 #include "control/learn/known.h"
@@ -48,8 +50,13 @@ struct RunSeen {
     NodeName node;
     std::int64_t gpus = 0;  // of the resource that counts for shapes
     bool whole = false;     // they are whole ones
+    bool shared = false;    // they are those of other pods, too
     double started_s = 0;
     std::optional<double> ended_s;  // nullopt: it runs
+    std::string name{};
+    bool out_of_memory = false;  // ever
+    bool gpu_out_of_memory = false;
+    std::string image_digest{};  // empty = not known
   };
   // While it waits for its first start.
   struct Waiting {
@@ -65,6 +72,9 @@ struct RunSeen {
   std::string spoilt;       // why its time is not training time; empty = it is
   std::uint64_t order = 0;  // grows from Job to Job
 };
+
+// As history and metrics name it: "prior"; "calibration" of a calibration run.
+std::string_view class_name_of(const Job& job);
 
 // The sample of a finished Job, or why there is none. Pure.
 Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
@@ -83,13 +93,15 @@ class Runs final : public cluster::ClusterObserver {
                           double waited_s) = 0;
     // A Job is over. False: it cannot be taken now, and is told again with the next list.
     virtual bool on_ended(const Job& job, const RunSeen& seen) = 0;
+    // Right-sizing has taken back what it gave this Job; told more than once.
+    virtual void on_rolled_back(const Job& /*job*/) {}
   };
 
   // `catalog`, `known` and `clock` outlive it; `record` must not wait.
   Runs(const GpuCatalog& catalog, const Published<Known>& known, Record record,
        const Clock& clock = system_clock());
-  // Before the source starts; it outlives this.
-  void set_listener(Listener& listener) { listener_ = &listener; }
+  // Before the source starts; it outlives this. All are told, in their order.
+  void add_listener(Listener& listener) { listeners_.push_back(&listener); }
   // Where node types are looked up. Before the source starts.
   void follow(const cluster::ClusterSource& source) { source_ = &source; }
 
@@ -118,7 +130,7 @@ class Runs final : public cluster::ClusterObserver {
   const Record record_;
   const Clock& clock_;
   const cluster::ClusterSource* source_ = nullptr;
-  Listener* listener_ = nullptr;
+  std::vector<Listener*> listeners_;
 
   Mutex mutex_;
   std::unordered_map<Uid, RunSeen> runs_ SLACKLINE_GUARDED_BY(mutex_);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "control/plan/task_events.h"
+#include "control/state/resize_meter.h"
 #include "obs/log.h"
 #include "slackline/model/reason.h"
 
@@ -78,13 +79,12 @@ std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
   const double now_s = clock_.steady_s();
   std::erase_if(resting_,
                 [&](const auto& entry) { return entry.second.until_s + kMostRest_s < now_s; });
+  const std::unordered_set<Uid> in_vain = stops_in_vain(writes, now_s);
   std::unordered_set<Uid> taken;
   std::size_t count = 0;
   for (OwnWrite& write : writes) {
     const Uid uid = write.target.uid;
-    if (writes_.waiting_for(uid)) continue;
-    const auto rest = resting_.find(uid);
-    if (rest != resting_.end() && now_s < rest->second.until_s) continue;
+    if (is_blocked(uid, now_s) || in_vain.contains(uid)) continue;
     const auto is_taken = [&](const Uid& stopped) { return taken.contains(stopped); };
     if (!std::all_of(write.after.begin(), write.after.end(), is_taken)) continue;
     std::unordered_set<Uid> awaits(write.after.begin(), write.after.end());
@@ -97,6 +97,24 @@ std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
     ++count;
   }
   return count;
+}
+
+bool Actuator::is_blocked(const Uid& uid, double now_s) const {
+  const auto rest = resting_.find(uid);
+  return writes_.waiting_for(uid) || (rest != resting_.end() && now_s < rest->second.until_s);
+}
+
+// Nobody loses work for a task that is not released because another stop for it is left out.
+std::unordered_set<Uid> Actuator::stops_in_vain(const std::vector<OwnWrite>& writes,
+                                                double now_s) const {
+  std::unordered_set<Uid> in_vain;
+  for (const OwnWrite& write : writes) {
+    bool blocked = false;
+    for (const Uid& uid : write.after)
+      blocked = blocked || is_blocked(uid, now_s);
+    if (blocked) in_vain.insert(write.after.begin(), write.after.end());
+  }
+  return in_vain;
 }
 
 bool Actuator::send(Order order) {
@@ -128,6 +146,9 @@ Actuator::Overlay Actuator::overlaid(const SnapshotPtr& snapshot) {
     overlay.gave_up = writes_.settle(*snapshot, clock_.steady_s());
     writes = writes_.writes();
     overlay.unanswered = writes_.unanswered();
+    overlay.evictions.done = evicted_;
+    for (const auto& [uid, rest] : resting_)
+      if (rest.spared && clock_.steady_s() < rest.until_s) overlay.evictions.refused.insert(uid);
   }
   if (!writes.empty())
     overlay.snapshot =
@@ -158,7 +179,9 @@ void Actuator::carry_out(const Order& order) {
   count(order.write, version ? "written" : result_of(version.error()));
   if (version) written_(order.write);
   const bool expected = version || version.error().code == ErrorCode::kConflict ||
-                        version.error().code == ErrorCode::kNotFound;
+                        version.error().code == ErrorCode::kNotFound ||
+                        (version.error().code == ErrorCode::kResourceExhausted &&
+                         order.write.is<EvictPod>());  // a disruption budget forbids it
   if (!expected) obs::log_warning("write_failed", {{"error", version.error().message}});
   if (version) tell_of(order.write);
   {
@@ -170,7 +193,12 @@ void Actuator::carry_out(const Order& order) {
 
 void Actuator::settle(const Order& order, Result<std::string> version) {
   let_go(order.write.target.uid, version.has_value());
+  const auto* evict = order.write.as<EvictPod>();
   if (version) {
+    if (evict != nullptr) {
+      remember(*evict);
+      writes_.doubtful(order.number, clock_.steady_s() + kDoubt_s);  // until the watch shows it
+    }
     writes_.written(order.number, *std::move(version));
     resting_.erase(order.write.target.uid);
     return;
@@ -183,6 +211,17 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
   Rest& rest = resting_[order.write.target.uid];
   rest.step_s = std::clamp(2 * rest.step_s, kLeastRest_s, kMostRest_s);
   rest.until_s = now_s + rest.step_s;
+  // After a conflict the Job is decided on again; else it would fail again.
+  const bool stops = order.write.is<StopJob>() && version.error().code != ErrorCode::kConflict;
+  rest.spared = evict != nullptr || stops;
+}
+
+void Actuator::remember(const EvictPod& evicted) {
+  const double now_s = clock_.wall_s();
+  std::erase_if(evicted_, [&](const core::Evictions::Eviction& past) {
+    return past.at_s < now_s - core::kAccountedFor_s;
+  });
+  evicted_.push_back({evicted.controller, evicted.queue, now_s, evicted.lost_gpu_s});
 }
 
 void Actuator::count(const OwnWrite& write, std::string_view result) {
@@ -201,27 +240,35 @@ void Actuator::tell_of(const OwnWrite& write) {
                "Tasks that were planned, released, moved or sent back to the queue, by reason.",
                {{"reason", known ? std::string_view(event->reason) : "other"}})
       .add();
-  if (const auto* stop = write.as<StopJob>()) count(*stop);
+  count_stop(write);
   events_.add(*std::move(event));
+  if (auto resized = resize_of(write)) {
+    count_resize(metrics_, kResizeApplied);
+    events_.add(*std::move(resized));
+  }
 }
 
-void Actuator::count(const StopJob& stop) {
-  metrics_
-      .counter("slackline_lost_gpu_seconds_total",
-               "GPU time of stopped tasks that no checkpoint keeps.")
-      .add(stop.lost_gpu_s);
-  metrics_
-      .counter("slackline_deadlines_risked_total",
-               "Tasks that were stopped though they may miss their deadline for it.")
-      .add(stop.risks_deadline ? 1 : 0);
-  const std::string_view own = stop.move ? reason::kMoved : reason::kPreempted;
-  const std::string_view why = stop.disruption ? to_string(stop.disruption->kind) : own;
-  metrics_
-      .counter("slackline_preemptions_total",
-               "Running Jobs that were stopped for other tasks, after a disruption, or to go on "
-               "elsewhere, by reason and class.",
-               {{"reason", why}, {"class", to_string(stop.qos)}})
-      .add();
+void Actuator::count_stop(const OwnWrite& write) {
+  const auto count = [&](const auto& stop, std::string_view why) {
+    metrics_
+        .counter("slackline_lost_gpu_seconds_total",
+                 "GPU time of stopped tasks that no checkpoint keeps.")
+        .add(stop.lost_gpu_s);
+    metrics_
+        .counter("slackline_deadlines_risked_total",
+                 "Tasks that were stopped though they may miss their deadline for it.")
+        .add(stop.risks_deadline ? 1 : 0);
+    metrics_
+        .counter("slackline_preemptions_total",
+                 "Running tasks that were stopped for other tasks, after a disruption, or to go on "
+                 "elsewhere, by reason and class.",
+                 {{"reason", why}, {"class", to_string(stop.qos)}})
+        .add();
+  };
+  if (const auto* evict = write.as<EvictPod>()) count(*evict, reason::kPreempted);
+  const auto* stop = write.as<StopJob>();
+  if (stop == nullptr) return;
+  count(*stop, stop->disruption ? to_string(stop->disruption->kind) : write.decision.reason);
 }
 
 // The gates of a task that go in two rounds are one release.

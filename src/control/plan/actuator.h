@@ -6,8 +6,9 @@
 // bounded queue has no room for: both are decided again. A write that names others
 // (OwnWrite::after) waits until they are written, and is dropped with the first of them that fails.
 // A conflict needs nothing: the watch will tell what is there. A write that may or may not have
-// happened counts as done for a while. An object whose write failed rests, 0.2 s doubling to 30 s.
-// What was done is told in an Event and counted, by reason.
+// happened counts as done for a while. An object whose write failed rests, 0.2 s doubling to 30 s;
+// what could not be stopped is no victim meanwhile. What was done is told in an Event and
+// counted, by reason.
 //
 // Thread-safety: all methods; start() once, then stop() and join(). Writes are sent by kWriters
 // threads, each object's in the order in which they were decided. Without start() nothing is sent
@@ -26,6 +27,7 @@
 #include "slackline/base/clock.h"
 #include "slackline/base/mailbox.h"
 #include "slackline/base/mutex.h"
+#include "slackline/core/cluster/evictions.h"
 #include "slackline/core/handover/own_writes.h"
 
 namespace slackline::control {
@@ -58,6 +60,7 @@ class Actuator {
     SnapshotPtr snapshot;                // with what the watch does not show yet
     std::unordered_set<Uid> unanswered;  // whose writes, laid over it, may still fail
     bool gave_up = false;                // a write that was laid over the last one, in doubt
+    core::Evictions evictions{};
   };
   // The snapshot is `snapshot` itself where there is nothing to lay over it.
   Overlay overlaid(const SnapshotPtr& snapshot);
@@ -81,16 +84,21 @@ class Actuator {
   struct Rest {
     double until_s = 0;  // steady
     double step_s = 0;
+    bool spared = false;  // it could not be stopped, and is no victim meanwhile
   };
 
   void run();
   void carry_out(const Order& order);
   void settle(const Order& order, Result<std::string> version) SLACKLINE_REQUIRES(mutex_);
+  bool is_blocked(const Uid& uid, double now_s) const SLACKLINE_REQUIRES(mutex_);
+  std::unordered_set<Uid> stops_in_vain(const std::vector<OwnWrite>& writes, double now_s) const
+      SLACKLINE_REQUIRES(mutex_);
   bool send(Order order) SLACKLINE_REQUIRES(mutex_);  // false: there is no room
   void let_go(const Uid& stopped, bool written) SLACKLINE_REQUIRES(mutex_);
   void count(const OwnWrite& write, std::string_view result);
   void tell_of(const OwnWrite& write);
-  void count(const StopJob& stop);
+  void count_stop(const OwnWrite& write);
+  void remember(const EvictPod& evicted) SLACKLINE_REQUIRES(mutex_);
   bool told_lately(const Uid& released);
 
   cluster::ClusterWriter& writer_;
@@ -106,6 +114,7 @@ class Actuator {
   core::OwnWrites writes_ SLACKLINE_GUARDED_BY(mutex_);
   std::vector<Held> held_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, Rest> resting_ SLACKLINE_GUARDED_BY(mutex_);
+  std::vector<core::Evictions::Eviction> evicted_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, double> released_ SLACKLINE_GUARDED_BY(mutex_);  // when, steady
 };
 

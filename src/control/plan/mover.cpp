@@ -8,12 +8,17 @@
 
 namespace slackline::control {
 
-const std::unordered_set<NodeName>& Mover::slow_nodes(const ClusterSnapshot& snapshot,
-                                                      const Settings& settings, const Post& post) {
-  slow_ = core::slow_nodes(snapshot, running_, settings.slow_after_s);
+core::SlowNodesPtr Mover::see_slow_nodes(const ClusterSnapshot& snapshot, const Settings& settings,
+                                         const Post& post) {
+  const std::unordered_set<NodeName> slow =
+      core::slow_nodes(snapshot, running_, settings.slow_after_s);
+  if (slow.empty())
+    slow_ = nullptr;
+  else if (slow_ == nullptr || *slow_ != slow)  // who compares pointers sees no change without one
+    slow_ = std::make_shared<const std::unordered_set<NodeName>>(slow);
   for (auto& [node, gauge] : shown_)
-    gauge.set(slow_.contains(node) ? 1 : 0);
-  for (const NodeName& node : slow_) {
+    gauge.set(slow.contains(node) ? 1 : 0);
+  for (const NodeName& node : slow) {
     if (shown_.contains(node)) continue;
     const auto shown = shown_.emplace(
         node, metrics_->gauge("slackline_slow_nodes",
@@ -21,13 +26,14 @@ const std::unordered_set<NodeName>& Mover::slow_nodes(const ClusterSnapshot& sna
                               {{"node", node.str()}}));
     shown.first->second.set(1);
   }
-  tell_of_nodes(snapshot, post);
+  tell_of_nodes(snapshot, slow, post);
   return slow_;
 }
 
-void Mover::tell_of_nodes(const ClusterSnapshot& snapshot, const Post& post) {
-  std::erase_if(told_of_, [&](const NodeName& node) { return !slow_.contains(node); });
-  for (const NodeName& name : slow_) {
+void Mover::tell_of_nodes(const ClusterSnapshot& snapshot, const std::unordered_set<NodeName>& slow,
+                          const Post& post) {
+  std::erase_if(told_of_, [&](const NodeName& node) { return !slow.contains(node); });
+  for (const NodeName& name : slow) {
     const auto node = snapshot.find_node(name.str());
     if (node && !told_of_.contains(name) && post(slowness_of(*snapshot.node(*node).node)))
       told_of_.insert(name);
@@ -43,15 +49,14 @@ std::vector<OwnWrite> Mover::look(const ClusterSnapshot& snapshot,
   for (const core::TaskIndex index : queue.state().running())
     if (const auto speed = speeds_.of(queue, index))
       running_.emplace(queue.task(index).uid, *speed);
-  const core::Moves moves(snapshot, options, queue, speeds_);
+  const core::Moves moves(snapshot, options, queue, speeds_, settings.policy);
   std::vector<core::Move> found = moves.advised();
   const bool stops =
       std::any_of(plan.effects.begin(), plan.effects.end(),
                   [](const core::Effect& effect) { return effect.ended.has_value(); });
   std::vector<OwnWrite> writes;
   if (!stops)
-    writes = core::begin_moves(snapshot, queue, moves.carried_out(found, settings.policy),
-                               options.now_wall_s);
+    writes = core::begin_moves(snapshot, queue, moves.carried_out(found), options.now_wall_s);
   std::erase_if(found, [&](const core::Move& move) {
     return std::any_of(writes.begin(), writes.end(), [&](const OwnWrite& write) {
       return write.as<StopJob>()->move->task == move.advice.task;
@@ -79,12 +84,14 @@ void Mover::tell(const core::Queue& queue, const std::vector<core::Move>& moves,
     const bool known = before != told_.end() && before->second == started_s;
     if (known || post(suggestion_of(task, move.advice))) told[task.uid] = started_s;
   }
-  // A run that is advised, then not, then again is told once.
-  for (const core::TaskIndex index : queue.state().running()) {
-    if (index >= queue.size()) continue;
+  // Who is advised, then not, then again is told once.
+  const auto keep = [&](core::TaskIndex index) {
+    if (index >= queue.size()) return;
     const auto before = told_.find(queue.task(index).uid);
     if (before != told_.end()) told.emplace(before->first, before->second);
-  }
+  };
+  std::for_each(queue.state().running().begin(), queue.state().running().end(), keep);
+  std::for_each(queue.state().waiting().begin(), queue.state().waiting().end(), keep);
   told_ = std::move(told);
 }
 

@@ -33,9 +33,11 @@ class Mover {
 
   explicit Mover(obs::MetricsRegistry& metrics) : metrics_(&metrics) {}  // which outlives it
 
-  // Before a plan: the nodes that it should avoid. Valid until the next call.
-  const std::unordered_set<NodeName>& slow_nodes(const ClusterSnapshot& snapshot,
-                                                 const Settings& settings, const Post& post);
+  // Before a plan: the nodes that it should avoid.
+  core::SlowNodesPtr see_slow_nodes(const ClusterSnapshot& snapshot, const Settings& settings,
+                                    const Post& post);
+  // The latest; null: none.
+  const core::SlowNodesPtr& slow_nodes() const { return slow_; }
 
   // After it: the writes of the moves that begin now. `queue` is as `plan` has left it.
   std::vector<OwnWrite> look(const ClusterSnapshot& snapshot, const core::QueueOptions& options,
@@ -51,12 +53,13 @@ class Mover {
  private:
   void tell(const core::Queue& queue, const std::vector<core::Move>& moves, const Post& post);
 
-  void tell_of_nodes(const ClusterSnapshot& snapshot, const Post& post);
+  void tell_of_nodes(const ClusterSnapshot& snapshot, const std::unordered_set<NodeName>& slow,
+                     const Post& post);
 
   obs::MetricsRegistry* metrics_;
   core::RunSpeeds speeds_;
   core::SpeedsByJob running_;             // by what look() saw last
-  std::unordered_set<NodeName> slow_;     // nodes
+  core::SlowNodesPtr slow_;               // null: none
   std::unordered_set<NodeName> told_of_;  // slow nodes
   std::map<NodeName, obs::Gauge> shown_;  // that are slow, or were
   std::unordered_map<Uid, MoveAdvice> advised_;

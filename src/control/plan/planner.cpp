@@ -8,6 +8,8 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
+#include "slackline/core/cluster/growth.h"
+#include "slackline/core/handover/begin_growth.h"
 #include "slackline/core/handover/begin_starts.h"
 #include "slackline/core/handover/disown.h"
 #include "slackline/core/throughput/predictor.h"
@@ -15,9 +17,21 @@
 namespace slackline::control {
 namespace {
 
-constexpr double kPlanRetry_s = 0.25;  // where the actuator did not take every write
-constexpr double kMovesAgain_s = 2.0;  // while moves are advised
-constexpr double kLookAnyway_s = 1.0;  // timers of the hand-over are seconds
+constexpr double kPlanRetry_s = 0.25;   // where the actuator did not take every write
+constexpr double kMovesAgain_s = 2.0;   // while moves are advised, or runs are shrunk
+constexpr double kFollowsEvery_s = 10;  // a replica that does not lead looks for slow nodes
+constexpr double kLookAnyway_s = 1.0;   // timers of the hand-over are seconds
+
+bool stops_nobody(const core::Plan& plan) {
+  return std::none_of(plan.effects.begin(), plan.effects.end(),
+                      [](const core::Effect& effect) { return effect.ended.has_value(); });
+}
+
+bool any_shrunk(const core::Queue& queue) {
+  for (core::TaskIndex index = 0; index < queue.size(); ++index)
+    if (core::is_shrunk(queue.task(index))) return true;
+  return false;
+}
 
 }  // namespace
 
@@ -25,6 +39,7 @@ core::QueueOptions PlannerOptions::queue_options(const Settings& now, const Know
                                                  const cluster::ClusterSource& source,
                                                  const Clock& clock) const {
   core::QueueOptions options{situation_of(catalog, now.theta, known, source, clock)};
+  if (portraits != nullptr) options.portraits = portraits->get();
   options.queues = &now.queues;
   options.may_stop = !stock_waits && now.policy.preempts();
   return options;
@@ -62,6 +77,7 @@ NextTurn Planner::turn(std::optional<double> woken_s, StopAsked stop) {
   const auto ours = able ? hand_over(seen, now_s, woken_s.value_or(now_s)) : std::nullopt;
   may_turn_s_ = turn_pace_.worked(now_s, clock_.steady_s());
   double due_s = now_s + kLookAnyway_s;
+  if (!term_) follow(*seen, now_s);
   if (able) {
     const bool due = changed_s_ || now_s >= next_plan_s_;
     if (due && now_s >= may_plan_s_) {
@@ -71,6 +87,14 @@ NextTurn Planner::turn(std::optional<double> woken_s, StopAsked stop) {
     due_s = std::min(due_s, std::max(may_plan_s_, changed_s_ ? 0 : next_plan_s_));
   }
   return {.if_woken_s = std::min(may_turn_s_, may_plan_s_), .at_latest_s = due_s};
+}
+
+// kube-scheduler asks any replica for scores.
+void Planner::follow(const ClusterSnapshot& seen, double now_s) {
+  if (now_s < next_follow_s_) return;
+  next_follow_s_ = now_s + kFollowsEvery_s;
+  const auto tell_nobody = [](const TaskEvent&) { return false; };
+  mover_.see_slow_nodes(seen, *options_.settings->get(), tell_nobody);
 }
 
 void Planner::renew_term() {
@@ -108,6 +132,9 @@ void Planner::begin_term(std::int64_t term) {
   denied_room_.clear();
   preemption_meters_.forget();
   mover_.forget();
+  near_ends_ = {};
+  if (options_.calibrator != nullptr) options_.calibrator->forget();
+  resize_news_.forget();
   actuator_.forget();
   changed_s_ = clock_.steady_s();
 }
@@ -120,14 +147,19 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.held_off = &held_off;
   asked.stop = stop_;
+  asked.evictions = &seen.evictions;
+  asked.near_ends = &near_ends_;
   const Mover::Post post = [this](TaskEvent event) {
     return actuator_.add_event(std::move(event));
   };
-  asked.slow_nodes = &mover_.slow_nodes(snapshot, *settings, post);
+  asked.slow_nodes = mover_.see_slow_nodes(snapshot, *settings, post);
   core::Queue queue = core::make_queue(snapshot, asked, menus_);
   if (queue.gave_up()) return;
   preemption_meters_.see(snapshot, queue, seen.unanswered, began_s);
-  const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
+  core::Plan plan = core::plan(queue.state(), asked.now_wall_s, settings->policy);
+  std::optional<std::vector<OwnWrite>> make_way;
+  if (options_.calibrator != nullptr)
+    make_way = options_.calibrator->make_way(snapshot, queue, plan, asked.now_wall_s);
   const bool place_is_kept =
       std::any_of(plan.effects.begin(), plan.effects.end(), [&](const core::Effect& effect) {
         return effect.is_start() && !core::may_start(queue.task(effect.task));
@@ -143,18 +175,38 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   denied_room_.clear();
   for (const core::TaskIndex task : plan.denied_room)
     denied_room_.insert(queue.task(task).uid);
+  if (const auto limits = settings->policy.stop_limits())
+    near_ends_.see(queue, limits->protect_s, asked.now_wall_s);
   if (const auto budget = settings->policy.budget())
     meters_.show_budgets(queue, queue.state().budgets_left_gpu_s(*budget, asked.now_wall_s));
   auto begun = core::begin_starts(snapshot, seen.unanswered, queue, plan, options_.catalog, stamp_,
                                   asked.now_wall_s);
   meters_.started(begun);
-  for (OwnWrite& move : mover_.look(snapshot, asked, queue, plan, *settings, post))
-    begun.push_back(std::move(move));
+  if (!make_way) make_way = change_runs(seen, asked, queue, plan, post);
+  for (OwnWrite& write : *make_way)
+    begun.push_back(std::move(write));
   // What protects a run ends though nothing changes.
-  if (!mover_.advised().empty()) next_plan_s_ = std::min(next_plan_s_, ended_s + kMovesAgain_s);
+  if (!mover_.advised().empty() || any_shrunk(queue))
+    next_plan_s_ = std::min(next_plan_s_, ended_s + kMovesAgain_s);
+  resize_news_.look(snapshot, asked, queue, post);
   tell_of_lost_pods(snapshot);
   if (!write(std::move(begun), snapshot, changed_s))
     next_plan_s_ = std::min(next_plan_s_, ended_s + kPlanRetry_s);
+}
+
+std::vector<OwnWrite> Planner::change_runs(const Actuator::Overlay& seen,
+                                           const core::QueueOptions& asked,
+                                           const core::Queue& queue, const core::Plan& plan,
+                                           const Mover::Post& post) {
+  const ClusterSnapshot& snapshot = *seen.snapshot;
+  const SettingsPtr settings = options_.settings->get();
+  auto writes = mover_.look(snapshot, asked, queue, plan, *settings, post);
+  if (writes.empty() && stops_nobody(plan))
+    writes = core::begin_growth(snapshot, asked, queue, settings->policy);
+  if (options_.calibrator == nullptr || !writes.empty()) return writes;
+  const double again_s = options_.calibrator->look(snapshot, asked, queue, settings->calibration);
+  next_plan_s_ = std::min(next_plan_s_, again_s);
+  return core::remove_calibrations(snapshot, asked.now_wall_s);
 }
 
 void Planner::tell_of_lost_pods(const ClusterSnapshot& snapshot) {
@@ -196,6 +248,7 @@ void Planner::show_view() {
       view.backoffs[uid] = {backoff.until_s, backoff.reason};
   if (term_) view.denied_room = denied_room_;
   if (term_) view.moves = mover_.advised();
+  view.slow_nodes = mover_.slow_nodes();
   if (view != *view_.get()) view_.set(std::move(view));
 }
 

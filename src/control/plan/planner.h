@@ -24,13 +24,16 @@
 
 #include "control/learn/known.h"
 #include "control/plan/actuator.h"
+#include "control/plan/calibrator.h"
 #include "control/plan/mover.h"
 #include "control/plan/planner_meters.h"
 #include "control/plan/preemption_meters.h"
+#include "control/plan/resize_news.h"
 #include "control/state/planner_view.h"
 #include "control/state/settings.h"
 #include "slackline/base/pace.h"
 #include "slackline/base/published.h"
+#include "slackline/core/cluster/near_ends.h"
 #include "slackline/core/handover/begin_starts.h"
 #include "slackline/core/handover/hand_over.h"
 
@@ -43,8 +46,10 @@ inline constexpr int kTemplatesAreOpenSince = 36;
 
 struct PlannerOptions {
   GpuCatalog catalog;
-  const Published<Settings>* settings = nullptr;  // required
+  const Published<Settings>* settings = nullptr;             // required
+  const Published<core::PortraitBook>* portraits = nullptr;  // null: no family's past is known
   std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
+  Calibrator* calibrator = nullptr;     // null: no calibration runs are made or ended
   // Where no planner runs: what waits for kube-scheduler is read as if it waited with us.
   bool stock_waits = false;
 
@@ -83,11 +88,16 @@ class Planner {
   const Published<PlannerView>& view() const { return view_; }
 
  private:
+  void follow(const ClusterSnapshot& seen, double now_s);
   void renew_term();
   void begin_term(std::int64_t term);
   // Returns the snapshot with own writes; nullopt where writes were added to them.
   std::optional<Actuator::Overlay> hand_over(const SnapshotPtr& seen, double now_s, double woken_s);
   void plan(const Actuator::Overlay& seen, double changed_s);
+  // The writes that move and grow runs, which are made where no run is stopped for another task.
+  std::vector<OwnWrite> change_runs(const Actuator::Overlay& seen, const core::QueueOptions& asked,
+                                    const core::Queue& queue, const core::Plan& plan,
+                                    const Mover::Post& post);
   // When the queue is to be planned again though nothing changes, steady.
   double next_plan(const core::Plan& plan, bool place_is_kept, double planned_wall_s,
                    double ended_s) const;
@@ -113,13 +123,16 @@ class Planner {
   core::PlanStamp stamp_;
   core::HandOverMemory memory_;
   std::unordered_set<Uid> denied_room_;  // by the latest plan
+  core::NearEnds near_ends_;
   core::TaskMenus menus_;
   Mover mover_;
+  ResizeNews resize_news_;
   std::unordered_set<Uid> told_;  // of which pods, by tell_of_lost_pods()
   Pace turn_pace_{kTurns};
   Pace plan_pace_{kPlans};
   double may_turn_s_ = 0;  // steady, by their paces
   double may_plan_s_ = 0;
+  double next_follow_s_ = 0;         // steady
   double next_plan_s_ = 0;           // what the last plan asked for, steady
   std::optional<double> changed_s_;  // since when the last plan is out of date; nullopt: it is not
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -67,10 +68,41 @@ std::string why_text(const MoveAdvice& advice) {
 
 std::string moved_text(const StopJob& stop) {
   return format(
-      "{}: moved on; {}; {:.0f} % of its work is left, and it waits in the queue; stopped {} "
-      "times so far",
-      why_text(*stop.move), gain_text(*stop.move), 100 * stop.preemptions->left,
+      "{}: moved to {}, where it goes on once its pods have ended; {}; {:.0f} % of its work is "
+      "left; "
+      "stopped {} times so far",
+      why_text(*stop.move), listed(stop.preemptions->goes_on->nodes), gain_text(*stop.move),
+      100 * stop.preemptions->left, stop.preemptions->count);
+}
+
+std::string reshaped_text(const StopJob& stop, bool shrunk) {
+  const PreemptionNote::GoesOn& on = *stop.preemptions->goes_on;
+  const std::string why =
+      shrunk ? format("so that {} can start", stop.asker.str())
+             : format("and is expected to end {} earlier",
+                      format_duration(std::max(1.0, std::round(stop.gain.earlier_s))));
+  return format(
+      "goes on as {} instead of {} {}: its checkpoints keep {:.0f} % of its work; stopped {} times "
+      "so far",
+      on.shape.str(), on.from.str(), why, 100 * (1 - stop.preemptions->left),
       stop.preemptions->count);
+}
+
+std::string rolled_back_text(ResizeFailure failure) {
+  return format(
+      "{}: resized by what its family used, it was too {}; its family runs as written "
+      "for seven days",
+      to_string(failure), failure == ResizeFailure::kSlow ? "slow" : "small");
+}
+
+std::string amounts_text(const ContainerAmounts& amounts) {
+  std::vector<std::string> parts;
+  for (const auto& [what, quantity] :
+       {std::pair("cpu", &amounts.cpu_request), std::pair("cpu limit", &amounts.cpu_limit),
+        std::pair("memory", &amounts.memory_request),
+        std::pair("memory limit", &amounts.memory_limit)})
+    if (!quantity->empty()) parts.push_back(format("{} {}", what, *quantity));
+  return join(parts, ", ");
 }
 
 struct EventWriter {
@@ -98,6 +130,13 @@ struct EventWriter {
                               to_string(kind.disruption->kind), 100 * kind.preemptions->left,
                               kind.preemptions->count)};
     if (kind.move) return EventText{true, decision.reason, moved_text(kind)};
+    if (decision.reason == reason::kResizeRolledBack)
+      return EventText{true, decision.reason,
+                       rolled_back_text(kind.preemptions->too_small) +
+                           "; it was stopped, and waits in the queue to go on as written"};
+    if (kind.preemptions->goes_on)
+      return EventText{decision.reason == reason::kShrunk, decision.reason,
+                       reshaped_text(kind, decision.reason == reason::kShrunk)};
     return EventText{
         true, decision.reason,
         format("stopped so that {} can start: its checkpoints keep {:.0f} % of its work, "
@@ -125,6 +164,21 @@ struct EventWriter {
     return EventText{false, reason::kPreemptionPlanned,
                      format("taken back: it is not stopped for {}", kind.asker.str())};
   }
+  std::optional<EventText> operator()(const EvictPod& kind) const {
+    return EventText{
+        true, decision.reason,
+        format("evicted so that {} can start: {:.0f} GPU seconds are lost, and the pod that "
+               "replaces it waits in the queue{}",
+               kind.asker.str(), kind.lost_gpu_s,
+               kind.risks_deadline ? "; it may miss its deadline now" : "")};
+  }
+  std::optional<EventText> operator()(const EndCalibration& kind) const {
+    return EventText{true, decision.reason,
+                     format("ended so that {} can start: it only measured how fast its model "
+                            "trains, and is made again when nobody waits",
+                            kind.asker.str())};
+  }
+  std::optional<EventText> operator()(const RemoveCalibration&) const { return std::nullopt; }
   std::optional<EventText> operator()(const OpenJob&) const { return std::nullopt; }
   std::optional<EventText> operator()(const Nominate&) const { return std::nullopt; }
   std::optional<EventText> operator()(const ClearNomination&) const { return std::nullopt; }
@@ -158,6 +212,47 @@ std::optional<TaskEvent> event_of(const OwnWrite& write) {
   event.reason = text->reason;
   event.message = text->message;
   event.warning = text->warning;
+  return event;
+}
+
+std::optional<TaskEvent> resize_of(const OwnWrite& write) {
+  const auto* release = write.as<ReleaseJob>();
+  if (release == nullptr || !release->plan->resize) return std::nullopt;
+  const ResizeNote& resize = *release->plan->resize;
+  std::vector<std::string> parts;
+  if (resize.shape)
+    parts.push_back(format("{} instead of {}", release->plan->shape.str(), resize.asked.str()));
+  if (resize.amounts) parts.push_back(amounts_text(*resize.amounts));
+  TaskEvent event;
+  event.kind = "Job";
+  event.object = write.target.key;
+  event.uid = write.target.uid;
+  event.reason = reason::kResized;
+  event.message =
+      format("runs as {}, by what its family used{}; as written: slackline.dev/original",
+             join(parts, "; "), resize.trial ? ", as the first of it" : "");
+  return event;
+}
+
+TaskEvent resize_suggestion_of(const Job& job, const core::Resizing& resizing) {
+  TaskEvent event;
+  event.kind = "Job";
+  event.object = job.key;
+  event.uid = job.uid;
+  event.reason = reason::kResizeSuggested;
+  event.message = join(core::suggestions(resizing), "; ");
+  return event;
+}
+
+TaskEvent rollback_of(const Portrait& portrait) {
+  const ResizeRollback& record = portrait.resizing.rolled_back;
+  TaskEvent event;
+  event.kind = "Job";
+  event.object = {portrait.identity.department, record.task};
+  event.uid = record.run;
+  event.reason = reason::kResizeRolledBack;
+  event.message = rolled_back_text(record.failure);
+  event.warning = true;
   return event;
 }
 

@@ -6,7 +6,10 @@
 //   Preempted  Warning   it was stopped for another task
 //   PreemptionPlanned  Warning  when and for whom it will be stopped; Normal: it is not after all
 //   Rescheduled  Warning  it was stopped because others have ended pods of it
+//   Resized   Normal     it was released with other amounts than written
+//   ResizeRolledBack   Warning   it was stopped because right-sizing has made it too small
 //   Moved     Warning    it was stopped so that it goes on elsewhere
+//   CalibrationStopped  Warning  a calibration run was ended because a task waits
 //   NodesLost, NotBound, PodsRejected ...   Warning   why it went back into the queue
 #pragma once
 
@@ -15,11 +18,21 @@
 #include "cluster/watch/source.h"
 #include "slackline/core/cluster/queue.h"
 #include "slackline/model/own_write.h"
+#include "slackline/model/portrait.h"
 
 namespace slackline::control {
 
 // nullopt: nothing worth telling.
 std::optional<TaskEvent> event_of(const OwnWrite& write);
+
+// Resized, of a release; nullopt: it runs as written.
+std::optional<TaskEvent> resize_of(const OwnWrite& write);
+
+// ResizeSuggested. `resizing` has suggestions.
+TaskEvent resize_suggestion_of(const Job& job, const core::Resizing& resizing);
+
+// ResizeRolledBack, of the last resized run that failed.
+TaskEvent rollback_of(const Portrait& portrait);
 
 // CannotComeBack, of a pod without a controller that others have ended.
 TaskEvent loss_of(const Pod& pod);

@@ -71,13 +71,13 @@ void ForecastKeeper::renew(const StopAsked& stop) {
                                                                sight.now_s, sight.policy, stop,
                                                                reader_.expect(*arrivals_.list()));
   if (is_asked(stop)) return;  // queue and book may be empty
-  books_.set({book, sight.snapshot->version, arrivals_.list()});
+  scores_.score(sight, *book);
+  books_.set({book, sight.snapshot->version, arrivals_.list(), scores_.coverage()});
   size_.set(static_cast<double>(book->size()));
   const auto planner = planner_.get();
   const std::vector<QueueRow> rows = queue_rows(sight, *planner, *book);
   somebody_waits_ = !sight.queue.state().waiting().empty();
   meters_.show(rows);
-  scores_.score(sight, *book);
   overload_.look(queue_loads(rows, load_of(sight)), sight.now_s, planner->leads ? &post_ : nullptr);
   if (planner->leads)
     queue_events_.post(rows, post_);

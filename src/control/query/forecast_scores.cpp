@@ -1,5 +1,6 @@
 #include "control/query/forecast_scores.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -9,6 +10,10 @@ namespace {
 std::vector<double> error_bounds_s() {
   return {-86400, -21600, -7200, -3600, -1800, -600, -300, -60,   -10,
           10,     60,     300,   600,   1800,  3600, 7200, 21600, 86400};
+}
+
+CoverageView view_of_held(const std::deque<bool>& held) {
+  return {static_cast<std::int64_t>(held.size()), std::count(held.begin(), held.end(), true)};
 }
 
 }  // namespace
@@ -39,7 +44,7 @@ void ForecastScores::keep(const QueueSight& sight, const core::ForecastBook& boo
     FirstForecast& first = first_[task.uid];
     first.queue = queue_of(*task.intent, task.key.ns);
     if (!first.start_s && !task.plan) first.start_s = forecast->start_s;
-    if (!first.finish_s && task.length_known) first.finish_s = forecast->finish_s;
+    if (!first.finish_s && task.length_known()) first.finish_s = forecast->finish_s;
   }
 }
 
@@ -60,6 +65,23 @@ void ForecastScores::compare(const std::string& queue, const char* of, const cor
                "actual time: four of five should.",
                {{"queue", label}, {"of", of}, {"held", held ? "true" : "false"}})
       .add();
+  Held& latest = held_[of];
+  latest.push_back(held);
+  if (latest.size() > kScored) latest.pop_front();
+  metrics_
+      .gauge("slackline_forecast_covered_ratio",
+             "Share of the last 200 intervals from p10 to p90 that held what happened: 0.8 is "
+             "aimed at.",
+             {{"of", of}})
+      .set(view_of_held(latest).share());
+}
+
+Coverage ForecastScores::coverage() const {
+  const auto of = [&](const char* what) {
+    const auto at = held_.find(what);
+    return at == held_.end() ? CoverageView{} : view_of_held(at->second);
+  };
+  return {of("start"), of("finish")};
 }
 
 }  // namespace slackline::control

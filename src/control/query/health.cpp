@@ -11,9 +11,10 @@ std::vector<HealthCheck> Health::checks() const {
       {"cache-synced", cache.synced, cache.synced ? "" : cache.detail},
       {"cache-fresh", !cache.stale, cache.synced ? cache.detail : ""},
       {"journal-written", true, log_.journal_problem()},
-      {"models-stored", true, *models_problem_.get()},
       {"not-stopping", !stopping_, stopping_ ? "shutting down" : ""},
   };
+  for (const auto& [name, problem] : problems_)
+    checks.push_back({name, true, *problem->get()});
   if (unled_) checks.push_back({"tasks-led", true, unled_()});
   return checks;
 }

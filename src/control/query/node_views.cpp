@@ -1,5 +1,6 @@
 #include "control/query/node_views.h"
 
+#include <algorithm>
 #include <map>
 
 #include "slackline/base/text.h"
@@ -30,6 +31,12 @@ void add_use(std::vector<GpuUseView>& total, const GpuUseView& use) {
   total.push_back(use);
 }
 
+// The controller's name, or the pod's where it has none.
+std::string task_name(const ClusterSnapshot& snapshot, const Pod& pod) {
+  if (const Job* job = owning_job(snapshot, pod)) return job->key.str();
+  return pod.owner ? ObjectKey{pod.key.ns, pod.owner->name}.str() : pod.key.str();
+}
+
 }  // namespace
 
 std::vector<GpuUseView> gpu_use(const ClusterSnapshot& snapshot, NodeIndex index,
@@ -51,16 +58,63 @@ std::vector<GpuUseView> gpu_use(const ClusterSnapshot& snapshot, NodeIndex index
   return uses;
 }
 
-NodeView node_view(const ClusterSnapshot& snapshot, NodeIndex index, const GpuCatalog& catalog,
-                   double now_steady_s) {
-  const NodeState& state = snapshot.node(index);
+NodeViews::NodeViews(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
+                     const std::vector<std::string>& schedulers, double now_steady_s)
+    : snapshot_(snapshot), catalog_(catalog), schedulers_(schedulers), now_steady_s_(now_steady_s) {
+  if (snapshot.holds.empty()) return;
+  for (const PodPtr& pod : snapshot.unbound)
+    unbound_.emplace(pod->uid, pod.get());
+  for (const JobPtr& job : snapshot.jobs)
+    jobs_.emplace(job->uid, job.get());
+}
+
+std::string NodeViews::placed_by(const Pod& pod) const {
+  if (effective_plan(snapshot_, pod) != nullptr) return "plan";
+  const bool ours = schedulers_.empty() || std::find(schedulers_.begin(), schedulers_.end(),
+                                                     pod.scheduler_name) != schedulers_.end();
+  return ours ? "scheduler" : "other";
+}
+
+void NodeViews::add_hold(const Hold& hold, std::vector<GpuOccupantView>& to) const {
+  GpuOccupantView one;
+  one.by = "held";
+  const auto job = jobs_.find(hold.task);
+  if (const auto pod = unbound_.find(hold.pod); pod != unbound_.end()) {
+    one.pod = pod->second->key.str();
+    one.task = task_name(snapshot_, *pod->second);
+  } else if (job != jobs_.end()) {
+    one.task = job->second->key.str();
+  } else {
+    one.task = hold.gang;
+  }
+  for (const GpuAmount& amount : hold.amount.gpus) {
+    one.resource = amount.resource;
+    one.gpus = amount.count;
+    to.push_back(one);
+  }
+}
+
+std::vector<GpuOccupantView> NodeViews::occupants(NodeIndex index) const {
+  std::vector<GpuOccupantView> all;
+  for (const PodPtr& pod : snapshot_.node(index).pods)
+    for (const GpuAmount& amount : pod->requests.gpus)
+      all.push_back({task_name(snapshot_, *pod), pod->key.str(), amount.resource, amount.count,
+                     placed_by(*pod)});
+  for (const Hold& hold : snapshot_.holds_on(index))
+    if (hold.expires_s > now_steady_s_) add_hold(hold, all);
+  return all;
+}
+
+NodeView NodeViews::view(NodeIndex index) const {
+  const NodeState& state = snapshot_.node(index);
   const Node& node = *state.node;
   NodeView view;
   view.name = node.name;
   view.gpu_type = node.gpu_type;
   view.ready = node.ready;
   view.unschedulable = node.unschedulable;
-  view.gpus = gpu_use(snapshot, index, catalog, now_steady_s);
+  view.gpus = gpu_use(snapshot_, index, catalog_, now_steady_s_);
+  view.occupants = occupants(index);
   view.cpu_milli_allocatable = node.allocatable.cpu_milli;
   view.cpu_milli_used = state.used.cpu_milli;
   view.memory_bytes_allocatable = node.allocatable.memory_bytes;
@@ -97,7 +151,8 @@ std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCa
   return views;
 }
 
-TaskView task_view(const Task& task, std::optional<double> deadline_s) {
+TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
+                   std::optional<double> deadline_s) {
   const TaskIntent& intent = task.intent;
   TaskView view;
   view.kind = task.kind_name();
@@ -124,11 +179,15 @@ TaskView task_view(const Task& task, std::optional<double> deadline_s) {
   view.pods_unbound = task.pods_unbound;
   view.priority = task.priority;
   view.created_s = task.created_s;
+  if (task.pods_bound > 0) view.started_s = task.job ? task.job->started_s : task.member->started_s;
   view.deadline_s = deadline_s;
   view.batch_size = intent.batch_size;
   view.iterations = intent.iterations;
   view.expected_duration_s = intent.expected_duration_s;
   view.nodes = task.nodes;
+  if (!task.nodes.empty())
+    if (const auto node = snapshot.find_node(task.nodes.front().str()))
+      view.gpu_type = snapshot.node(*node).node->gpu_type;
   view.problems = intent.problems;
   return view;
 }

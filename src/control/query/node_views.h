@@ -1,6 +1,8 @@
 // How nodes and tasks look to a person: filled from a snapshot, no decision in it.
 #pragma once
 
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "message/views.h"
@@ -14,13 +16,34 @@ namespace slackline::control {
 std::vector<GpuUseView> gpu_use(const ClusterSnapshot& snapshot, NodeIndex index,
                                 const GpuCatalog& catalog, double now_steady_s);
 
-NodeView node_view(const ClusterSnapshot& snapshot, NodeIndex index, const GpuCatalog& catalog,
-                   double now_steady_s);
+// Nodes as people see them, of one snapshot at one moment; keeps references.
+class NodeViews {
+ public:
+  // `schedulers`: the names of those that ask Slackline; empty: all.
+  NodeViews(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
+            const std::vector<std::string>& schedulers, double now_steady_s);
+
+  NodeView view(NodeIndex index) const;
+
+ private:
+  std::vector<GpuOccupantView> occupants(NodeIndex index) const;
+  std::string placed_by(const Pod& pod) const;
+  void add_hold(const Hold& hold, std::vector<GpuOccupantView>& to) const;
+
+  const ClusterSnapshot& snapshot_;
+  const GpuCatalog& catalog_;
+  const std::vector<std::string>& schedulers_;
+  const double now_steady_s_;
+  // For the names of whom something is held for.
+  std::unordered_map<Uid, const Pod*> unbound_;
+  std::unordered_map<Uid, const Job*> jobs_;
+};
 
 // Pools by GPU type, the nameless one last.
 std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
                                     double now_steady_s);
 
-TaskView task_view(const Task& task, std::optional<double> deadline_s);
+TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
+                   std::optional<double> deadline_s);
 
 }  // namespace slackline::control

@@ -12,6 +12,8 @@
 #include "slackline/core/cluster/placement_table.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/shapes.h"
+#include "slackline/core/planning/task_menu.h"
+#include "slackline/core/portrait/book.h"
 #include "slackline/core/verbs/filter.h"
 #include "slackline/core/verbs/score.h"
 #include "store/journal.h"
@@ -26,6 +28,10 @@ std::optional<double> task_deadline(const Task& task, const GpuCatalog& catalog,
                      snapshot);
 }
 
+bool by_its_past(const core::PlacementRow& row) {
+  return row.model_source == core::to_string(core::LengthSource::kHistory);
+}
+
 // Where the figures of a table come from, and which types it cannot show.
 std::string placements_note(const Task& task, const core::PlacementTable& table) {
   std::string note;
@@ -35,8 +41,12 @@ std::string placements_note(const Task& task, const core::PlacementTable& table)
         *workload);
   else if (task.intent.expected_duration_s)
     note = "expected-duration is for the shape as submitted, on the first type of gpu-types";
+  else if (std::any_of(table.rows.begin(), table.rows.end(), by_its_past))
+    note = "by what the family's own runs took, in the shape as submitted";
   else
     note = "the task names no model: no prediction";
+  if (table.resizing && table.resizing->changes())
+    note += "; resized by what its family used: GPUs, CPU and memory as `slackline queue` says";
   std::vector<std::string> absent;
   for (const GpuType& type : table.absent)
     absent.push_back(type.str());
@@ -80,6 +90,10 @@ ClusterView Queries::cluster() const {
   return view;
 }
 
+std::uint64_t Queries::snapshot_version() const {
+  return source_.snapshot()->version;
+}
+
 std::vector<GpuPoolView> Queries::pools() const {
   return pool_views(*source_.snapshot(), options_.catalog, clock_.steady_s());
 }
@@ -89,8 +103,9 @@ std::vector<NodeView> Queries::nodes() const {
   const double now_s = clock_.steady_s();
   std::vector<NodeView> views;
   views.reserve(snapshot->nodes.size());
+  const NodeViews maker(*snapshot, options_.catalog, options_.scheduler_names, now_s);
   for (NodeIndex index = 0; index < snapshot->nodes.size(); ++index)
-    views.push_back(node_view(*snapshot, index, options_.catalog, now_s));
+    views.push_back(maker.view(index));
   return views;
 }
 
@@ -100,8 +115,8 @@ std::vector<TaskView> Queries::tasks(const std::string& ns) const {
   std::vector<TaskView> views;
   for (const Task& task : core::TaskCatalog(*snapshot).tasks())
     if (ns.empty() || task.key.ns == ns)
-      views.push_back(
-          task_view(task, task_deadline(task, options_.catalog, *known->predictor, *snapshot)));
+      views.push_back(task_view(
+          *snapshot, task, task_deadline(task, options_.catalog, *known->predictor, *snapshot)));
   return views;
 }
 
@@ -109,7 +124,7 @@ Result<TaskView> Queries::task(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const std::optional<Task> task = core::TaskCatalog(*snapshot).find(key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
-  return task_view(*task,
+  return task_view(*snapshot, *task,
                    task_deadline(*task, options_.catalog, *known_.get()->predictor, *snapshot));
 }
 
@@ -130,9 +145,12 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const std::optional<Task> task = core::TaskCatalog(*snapshot).find(key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
-  const core::PlacementTable table = core::placement_table(
-      *snapshot, *task,
-      {situation_of(options_.catalog, options_.theta(), *known_.get(), source_, clock_)});
+  core::PlacementOptions asked{
+      situation_of(options_.catalog, options_.theta(), *known_.get(), source_, clock_)};
+  if (options_.portraits != nullptr) asked.portraits = options_.portraits->get();
+  const SettingsPtr settings = options_.settings != nullptr ? options_.settings->get() : nullptr;
+  if (settings) asked.queues = &settings->queues;
+  const core::PlacementTable table = core::placement_table(*snapshot, *task, asked);
 
   PlacementsView view;
   view.task = key;

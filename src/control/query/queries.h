@@ -32,6 +32,8 @@ class Queries {
           std::string version);
 
   ClusterView cluster() const;
+  // Grows with every change of the cluster.
+  std::uint64_t snapshot_version() const;
   // The pools of cluster().
   std::vector<GpuPoolView> pools() const;
   std::vector<NodeView> nodes() const;

@@ -1,5 +1,10 @@
 #include "control/query/queue_query.h"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cluster/watch/source.h"
 #include "control/query/queue_reader.h"
 #include "control/query/queue_rows.h"
 #include "control/query/written_book.h"
@@ -7,35 +12,72 @@
 
 namespace slackline::control {
 
+namespace {
+
+constexpr double kFresh_s = 2;
+constexpr double kFreshUnchanged_s = 30;
+
+// What rows are made of, besides the time.
+struct QueueSources {
+  std::uint64_t snapshot_version = 0;
+  std::shared_ptr<const WrittenBook> books;
+  std::shared_ptr<const PlannerView> planner;
+
+  friend bool operator==(const QueueSources&, const QueueSources&) = default;
+};
+
+// The rows of everybody, as they were.
+struct KeptQueue {
+  QueueView view;
+  QueueSources made_of;
+  double at_s = 0;  // steady
+
+  bool serves(const QueueSources& now, double now_s) const {
+    const double age_s = now_s - at_s;
+    return age_s < kFresh_s || (age_s < kFreshUnchanged_s && now == made_of);
+  }
+};
+
+}  // namespace
+
 struct QueueQuery::Impl {
   Impl(const PlannerOptions& planning, const Published<Known>& known,
        const cluster::ClusterSource& source, const Published<PlannerView>& planner_view,
-       const Published<WrittenBook>& written_books, const Clock& clock)
+       const Published<WrittenBook>& written_books, const Clock& time)
       : options(planning),
+        cluster(source),
         planner(planner_view),
         books(written_books),
-        reader(options, known, source, clock) {}
+        clock(time),
+        reader(options, known, source, time) {}
+
+  QueueView whole() SLACKLINE_REQUIRES(mutex);
 
   const PlannerOptions options;
+  const cluster::ClusterSource& cluster;
   const Published<PlannerView>& planner;
   const Published<WrittenBook>& books;
+  const Clock& clock;
   Mutex mutex;
   QueueReader reader SLACKLINE_GUARDED_BY(mutex);
-
-  // The last book, or a new one where that is quick.
-  std::shared_ptr<const core::ForecastBook> book_for(const QueueSight& sight)
-      SLACKLINE_REQUIRES(mutex) {
-    const auto written = books.get();
-    const core::PlanState& state = sight.queue.state();
-    if (written->snapshot_version == sight.snapshot->version ||
-        state.waiting().size() > kMostForecast ||
-        state.running().size() + written->arrivals->tasks.size() > kMostPlayed)
-      return written->book;
-    return std::make_shared<const core::ForecastBook>(state, names_of(sight.queue), sight.now_s,
-                                                      sight.policy, StopAsked{},
-                                                      reader.expect(*written->arrivals));
-  }
+  std::optional<KeptQueue> kept SLACKLINE_GUARDED_BY(mutex);  // of a long queue
 };
+
+namespace {
+
+std::vector<std::pair<std::string, std::int64_t>> counts_of(const std::vector<QueueRow>& rows) {
+  std::vector<std::pair<std::string, std::int64_t>> counts = {
+      {"waiting", 0}, {"starting", 0}, {"running", 0}, {"late", 0}, {"blocked", 0}};
+  for (const QueueRow& row : rows) {
+    for (auto& [state, count] : counts)
+      if (row.state == state) ++count;
+    if (row.predicted_late()) ++counts[3].second;
+    if (row.blocked) ++counts[4].second;
+  }
+  return counts;
+}
+
+}  // namespace
 
 QueueQuery::QueueQuery(const PlannerOptions& options, const Published<Known>& known,
                        const cluster::ClusterSource& source, const Published<PlannerView>& planner,
@@ -44,22 +86,32 @@ QueueQuery::QueueQuery(const PlannerOptions& options, const Published<Known>& kn
 
 QueueQuery::~QueueQuery() = default;
 
-QueueView QueueQuery::ask(const std::string& ns) {
-  Impl& my = *impl_;
-  MutexLock lock(my.mutex);
-  const QueueSight sight = my.reader.read();
-  const auto book = my.book_for(sight);
-  const auto planner = my.planner.get();
+QueueView QueueQuery::Impl::whole() {
+  const QueueSources sources{cluster.snapshot()->version, books.get(), planner.get()};
+  const double now_s = clock.steady_s();
+  if (kept && kept->serves(sources, now_s)) return kept->view;
+  kept.reset();
+  const QueueSight sight = reader.read();
+  const auto book = reader.book_for(sight, *sources.books);
   QueueView view;
-  view.rows = queue_rows(sight, *planner, *book);
+  view.rows = queue_rows(sight, *sources.planner, *book);
   view.now_s = sight.now_s;
   view.forecast_s = book->made_s();
   view.unknown_runs = static_cast<std::int64_t>(sight.queue.runs_of_unknown_length());
   view.read = sight.snapshot->synced;
-  view.active = planner->active;
-  view.leads = planner->leads;
-  view.leader = planner->leader;
+  view.active = sources.planner->active;
+  view.leads = sources.planner->leads;
+  view.leader = sources.planner->leader;
+  if (view.rows.size() > kLongQueue) kept = KeptQueue{view, sources, now_s};
+  return view;
+}
+
+QueueView QueueQuery::ask(const std::string& ns) {
+  Impl& my = *impl_;
+  MutexLock lock(my.mutex);
+  QueueView view = my.whole();
   if (!ns.empty()) std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.ns != ns; });
+  view.counts = counts_of(view.rows);
   return view;
 }
 

@@ -1,13 +1,16 @@
 // QueueQuery: the queue as `slackline queue` shows it, made of the snapshot by the functions that
 // plan it. Any replica answers.
 //
-// Starts and finishes are read from the book of forecasts, which is seconds old. A book of another
-// snapshot is not needed where at most kMostForecast tasks wait and kMostPlayed run or are
-// expected: they are forecast for the question.
+// Starts and finishes are read from the book of forecasts, which is seconds old, or forecast for
+// the question where that is quick (QueueReader::book_for).
+//
+// A long queue (more than kLongQueue rows) takes long to read, and people turn its pages: its last
+// rows are shown again for two seconds, and for thirty while nothing has changed but the time.
 //
 // Thread-safe: one question at a time.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -26,8 +29,7 @@ struct PlannerOptions;
 struct PlannerView;
 struct WrittenBook;
 
-inline constexpr std::size_t kMostForecast = 50;
-inline constexpr std::size_t kMostPlayed = 1000;  // some 50 ms; everybody's runs count
+inline constexpr std::size_t kLongQueue = 1000;
 
 class QueueQuery {
  public:

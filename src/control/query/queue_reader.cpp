@@ -18,17 +18,34 @@ std::vector<Uid> names_of(const core::Queue& queue) {
   return names;
 }
 
-QueueSight QueueReader::read(StopAsked stop) {
+std::shared_ptr<const core::ForecastBook> QueueReader::book_for(const QueueSight& sight,
+                                                                const WrittenBook& written) {
+  const core::PlanState& state = sight.queue.state();
+  if (written.snapshot_version == sight.snapshot->version ||
+      state.waiting().size() > kMostForecast ||
+      state.running().size() + written.arrivals->tasks.size() > kMostPlayed)
+    return written.book;
+  return std::make_shared<const core::ForecastBook>(state, names_of(sight.queue), sight.now_s,
+                                                    sight.policy, StopAsked{},
+                                                    expect(*written.arrivals));
+}
+
+QueueSight QueueReader::read(StopAsked stop, const Change& change) {
   SnapshotPtr snapshot = source_.snapshot();
   const SettingsPtr settings = options_.settings->get();
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.foresee = true;
+  asked.foresee_always = always_;
   asked.stop = std::move(stop);
   if (options_.stock_waits)
     snapshot = std::make_shared<const ClusterSnapshot>(core::with_stock_queue(*snapshot));
+  if (change) snapshot = std::make_shared<const ClusterSnapshot>(change(*snapshot));
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
-  return {std::move(snapshot), std::move(queue),   settings->policy,
-          asked.now_wall_s,    asked.now_steady_s, asked.catalog};
+  QueueSight sight{std::move(snapshot), std::move(queue),   settings->policy,
+                   asked.now_wall_s,    asked.now_steady_s, asked.catalog};
+  sight.settings = settings;
+  sight.options = std::move(asked);
+  return sight;
 }
 
 }  // namespace slackline::control

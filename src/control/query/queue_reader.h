@@ -4,9 +4,14 @@
 // call.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include "cluster/watch/source.h"
 #include "control/learn/known.h"
 #include "control/plan/planner.h"
+#include "control/query/written_book.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 #include "slackline/core/cluster/arrivals.h"
@@ -21,31 +26,46 @@ struct QueueSight {
   double now_s = 0;         // epoch
   double now_steady_s = 0;  // the same moment
   const GpuCatalog* catalog = nullptr;
+  SettingsPtr settings{};        // of this moment
+  core::QueueOptions options{};  // by which it was read; `settings` keeps what it points to
 };
 
 // The name of a task that outlives a reading: its uid, or "namespace/name" of a labelled gang.
 Uid name_of(const core::QueueTask& task);
 std::vector<Uid> names_of(const core::Queue& queue);
 
+inline constexpr std::size_t kMostForecast = 50;
+inline constexpr std::size_t kMostPlayed = 1000;  // some 50 ms; everybody's runs count
+
 class QueueReader {
  public:
-  // All references outlive it.
+  // All references outlive it. `always`: as QueueOptions::foresee_always.
   QueueReader(const PlannerOptions& options, const Published<Known>& known,
-              const cluster::ClusterSource& source, const Clock& clock)
-      : options_(options), known_(known), source_(source), clock_(clock) {}
+              const cluster::ClusterSource& source, const Clock& clock, bool always = false)
+      : options_(options), known_(known), source_(source), clock_(clock), always_(always) {}
+
+  // Makes another snapshot of what is read, before it becomes a queue.
+  using Change = std::function<ClusterSnapshot(const ClusterSnapshot&)>;
 
   // Of a queue that gave up (core/cluster/queue.h) there is nothing to be read.
-  QueueSight read(StopAsked stop = {});
+  QueueSight read(StopAsked stop = {}, const Change& change = {});
+  // What was predicted so far, for the queue that was read last.
+  core::TaskMenus& menus() { return menus_; }
   // As the queue that was read last would have them.
   core::Expected expect(const core::ArrivalList& arrivals) {
     return core::expected_of(arrivals, menus_);
   }
+  // The forecasts for what was read last: those that were written last or, where at most
+  // kMostForecast tasks wait and kMostPlayed run or are expected, new ones.
+  std::shared_ptr<const core::ForecastBook> book_for(const QueueSight& sight,
+                                                     const WrittenBook& written);
 
  private:
   const PlannerOptions& options_;
   const Published<Known>& known_;
   const cluster::ClusterSource& source_;
   const Clock& clock_;
+  const bool always_;
   core::TaskMenus menus_;
 };
 

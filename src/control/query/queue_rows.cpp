@@ -9,6 +9,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -16,6 +17,9 @@
 
 namespace slackline::control {
 namespace {
+
+constexpr std::string_view kApplied = "applied";
+constexpr std::string_view kSuggested = "suggested";
 
 std::optional<double> within_horizon(double time_s) {
   return std::isfinite(time_s) ? std::optional(time_s) : std::nullopt;
@@ -39,7 +43,8 @@ class RowMaker {
         queue_(sight.queue),
         planner_(planner),
         book_(book),
-        room_waits_(*sight.snapshot, sight.queue, sight.now_s) {}
+        room_waits_(*sight.snapshot, sight.queue, sight.now_s),
+        resizer_(*sight.snapshot, sight.options) {}
 
   std::vector<QueueRow> make() {
     std::vector<QueueRow> rows;
@@ -68,8 +73,9 @@ class RowMaker {
     row.created_s = task.created_s;
     row.age_s = sight_.now_s - task.created_s;
     row.deadline_s = task.deadline_s;
-    if (task.deadline_s && task.length_known && !menu.empty())
+    if (task.deadline_s && task.length_known() && !menu.empty())
       row.slack_s = *task.deadline_s - sight_.now_s - menu.fastest().lat_s;
+    row.length_source = core::to_string(task.length);
     row.gpus = saturating_mul(task.request.pods, task.request.gpus);
     row.state = "waiting";
     if (task.plan) {
@@ -93,10 +99,34 @@ class RowMaker {
     if (task.job) row.told = task.job->progress;
     if (const auto move = planner_.moves.find(task.uid); move != planner_.moves.end())
       row.move = move->second;
+    row.resize = resize_of(task);
     forecast(index, row);
     if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;
     return row;
+  }
+
+  std::optional<ResizeView> resize_of(const core::QueueTask& task) const {
+    if (!task.job) return std::nullopt;
+    ResizeView view;
+    if (task.plan) {
+      if (!task.plan->resize) return std::nullopt;
+      view.mode = to_string(ResizeMode::kAuto);
+      view.state = kApplied;
+      view.asked = task.plan->resize->asked;
+      return view;
+    }
+    const core::ResizingPtr resizing = resizer_.of(*task.job, *task.intent);
+    if (!resizing) return std::nullopt;
+    view.texts = core::suggestions(*resizing);
+    if (view.texts.empty()) return std::nullopt;
+    view.mode = to_string(resizing->mode);
+    view.state = kSuggested;
+    if (resizing->changes())
+      view.state = kApplied;
+    else if (resizing->mode == ResizeMode::kAuto && resizing->hold != core::ResizeHold::kNone)
+      view.state = core::to_string(resizing->hold);
+    return view;
   }
 
   static void describe_room(const core::RoomWait& wait, QueueRow& row) {
@@ -195,7 +225,7 @@ class RowMaker {
     row.finish_s = within_horizon(forecast->finish_s.p50());
     row.finish_p90_s = within_horizon(forecast->finish_s.p90());
     if (!row.start_s || !row.finish_s) row.forecast = reason::kBeyondHorizon;
-    if (!task.length_known) {
+    if (!task.length_known()) {
       row.finish_s = row.finish_p90_s = std::nullopt;
       if (row.start_s) row.forecast = reason::kLengthUnknown;
     }
@@ -217,6 +247,7 @@ class RowMaker {
   const PlannerView& planner_;
   const core::ForecastBook& book_;
   const core::RoomWaits room_waits_;
+  const core::Resizer resizer_;
   std::map<const core::EligibleNodes*, bool> barred_;
 };
 

@@ -5,7 +5,6 @@
 
 #include "cluster/watch/source.h"
 #include "control/query/queries.h"
-#include "control/state/situation.h"
 #include "slackline/base/text.h"
 #include "slackline/core/verbs/filter.h"
 #include "slackline/core/verbs/score.h"
@@ -83,8 +82,7 @@ Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& po
   for (const NodeStatePtr& state : snapshot.nodes)
     request.node_names.push_back(state->node->name.str());
 
-  const core::Situation situation =
-      situation_of(options_.catalog, options_.theta(), *known_.get(), source_, clock_);
+  const core::Situation situation = options_.situation(*known_.get(), source_, clock_);
   const FilterReply verdicts = core::filter_nodes(snapshot, request, {situation});
   if (!verdicts.error.empty()) return fail(ErrorCode::kUnavailable, verdicts.error);
   const core::MeasureOptions score{situation};

@@ -8,11 +8,21 @@
 #include "slackline/core/planning/shapes.h"
 
 namespace slackline::control {
+namespace {
+
+int replica_of(const core::Predictor& predictor, const WorkloadQuestion& question) {
+  if (question.model_parallel > 0) return question.model_parallel;
+  const auto prepared = predictor.prepare(question.model, question.batch, question.gpu_type);
+  return prepared ? prepared->model_parallel() : 1;
+}
+
+}  // namespace
 
 std::optional<LayoutForecast> forecast_layout(const core::Predictor& predictor,
                                               const WorkloadQuestion& question,
                                               const Layout& layout) {
-  const auto speed = predictor.predict(question.model, question.batch, question.gpu_type, layout);
+  const auto speed = predictor.predict(question.model, question.batch, question.gpu_type, layout,
+                                       question.model_parallel);
   if (!speed) return std::nullopt;
   LayoutForecast forecast{layout, *speed, std::nullopt};
   if (question.iterations) {
@@ -27,10 +37,11 @@ std::optional<LayoutForecast> forecast_layout(const core::Predictor& predictor,
 Error why_no_forecast(const core::Predictor& predictor, const WorkloadQuestion& question,
                       const Layout& layout) {
   const int gpus = layout.spread().gpus;
-  if (question.batch < gpus)
+  if (question.batch * replica_of(predictor, question) < gpus)
     return {ErrorCode::kInvalidArgument,
             format("a batch of {} is less than the {} GPUs of {}; give the global batch, of all "
-                   "GPUs together",
+                   "GPUs together, and where several GPUs share one copy of the model, how many: "
+                   "--model-parallel",
                    question.batch, gpus, layout.str())};
   std::set<std::string> models;
   std::set<std::string> types;
@@ -57,6 +68,7 @@ std::vector<ShapeForecast> forecast_shapes(const core::Predictor& predictor,
   core::ShapeOptions options;
   options.batch = static_cast<std::int64_t>(std::min(question.batch, 1e9));
   options.divisible = static_cast<double>(options.batch) == question.batch;
+  options.model_parallel = replica_of(predictor, question);
   std::vector<ShapeForecast> rows;
   for (const Placement shape : core::enumerate_placements(platform, options)) {
     auto forecast = forecast_layout(predictor, question, Layout(shape));

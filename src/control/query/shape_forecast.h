@@ -18,6 +18,7 @@ struct WorkloadQuestion {
   double batch = 0;  // global
   GpuType gpu_type;
   std::optional<double> iterations;
+  int model_parallel = 0;  // GPUs of a replica; 0: as the model has it
 };
 
 struct LayoutForecast {

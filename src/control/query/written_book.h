@@ -4,10 +4,17 @@
 #include <cstdint>
 #include <memory>
 
+#include "message/answer_views.h"
 #include "slackline/core/cluster/arrivals.h"
 #include "slackline/core/planning/forecast_book.h"
 
 namespace slackline::control {
+
+// How many of the last intervals of forecasts held what happened (forecast_scores.h).
+struct Coverage {
+  CoverageView start;
+  CoverageView finish;
+};
 
 struct WrittenBook {
   // Never null.
@@ -15,6 +22,7 @@ struct WrittenBook {
   std::uint64_t snapshot_version = 0;  // which it was made from
   // Who is expected to come again, as the book was written; never null.
   std::shared_ptr<const core::ArrivalList> arrivals = std::make_shared<const core::ArrivalList>();
+  Coverage coverage{};
 };
 
 }  // namespace slackline::control

@@ -171,6 +171,17 @@ std::optional<GpuCountChange> gpu_count(const ReviewedPod& pod, std::int64_t wan
   return change;
 }
 
+// By the plan that its Job carries in the snapshot. Where templates take no change (Kubernetes
+// before 1.36), pods are resized only here; a pod whose plan is not seen yet stays as written.
+std::optional<ContainerAmountsChange> planned_amounts(const ReviewedPod& pod,
+                                                      const AdmissionFacts& facts) {
+  const Job* job = owning_job(*facts.snapshot, pod.pod);
+  if (job == nullptr || !job->plan || !job->plan->resize || !job->plan->resize->amounts ||
+      pod.facts.containers.size() != 1)
+    return std::nullopt;
+  return ContainerAmountsChange{0, *job->plan->resize->amounts};
+}
+
 AdmissionChanges desired_for_new(const ReviewedPod& pod, bool annotations_are_ours,
                                  const AdmissionFacts& facts) {
   AdmissionChanges desired;
@@ -186,6 +197,7 @@ AdmissionChanges desired_for_new(const ReviewedPod& pod, bool annotations_are_ou
     set_shape(desired.annotations, shape->pods, shape->gpus);
     desired.gpus = gpu_count(pod, shape->gpus);
   }
+  if (pod.pod.owner && annotations_are_ours) desired.amounts = planned_amounts(pod, facts);
   return desired;
 }
 
@@ -248,6 +260,14 @@ AdmissionChanges still_to_do(AdmissionChanges desired, const ContractKeys& keys,
   return desired;
 }
 
+// Requests that are absent in a template are the limits in its pods.
+bool has_amounts(const ContainerFacts& container, const ContainerAmounts& wanted) {
+  ContainerAmounts now = container.amounts;
+  if (wanted.cpu_request.empty()) now.cpu_request.clear();
+  if (wanted.memory_request.empty()) now.memory_request.clear();
+  return same_amounts(now, wanted);
+}
+
 }  // namespace
 
 AdmissionChanges desired_changes(const AdmissionReview& review, const AdmissionFacts& facts) {
@@ -275,6 +295,8 @@ AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChange
     changes.labels = missing(desired.labels, pod->facts.keys.labels);
     if (changes.gpus && pod->pod.requests.gpu_count(changes.gpus->resource) == changes.gpus->count)
       changes.gpus.reset();
+    if (changes.amounts && has_amounts(pod->facts.containers.front(), changes.amounts->amounts))
+      changes.amounts.reset();
     return changes;
   }
   return {};

@@ -14,15 +14,16 @@ namespace slackline::control {
 namespace {
 
 // Keys whose misreading would queue or place the task other than its owner meant.
-constexpr std::array<std::string_view, 9> kMustRead = {"slackline.dev/checkpoint-interval",
-                                                       contract::kDeadline,
-                                                       contract::kDeadlineAfter,
-                                                       contract::kDependsOn,
-                                                       "slackline.dev/expected-duration",
-                                                       "slackline.dev/gang-size",
-                                                       "slackline.dev/gpu-types",
-                                                       "slackline.dev/last-checkpoint-time",
-                                                       "slackline.dev/placements"};
+constexpr std::array<std::string_view, 10> kMustRead = {"slackline.dev/checkpoint-interval",
+                                                        contract::kDeadline,
+                                                        contract::kDeadlineAfter,
+                                                        contract::kDependsOn,
+                                                        contract::kResize,
+                                                        "slackline.dev/expected-duration",
+                                                        "slackline.dev/gang-size",
+                                                        "slackline.dev/gpu-types",
+                                                        "slackline.dev/last-checkpoint-time",
+                                                        "slackline.dev/placements"};
 
 // "slackline.dev/deadline" of "slackline.dev/deadline: \"x\": write ...".
 std::string_view key_of(std::string_view problem) {

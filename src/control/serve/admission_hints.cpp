@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
+#include <utility>
 
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/placement_table.h"
+#include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/shapes.h"
@@ -24,6 +27,9 @@ Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
   Task task;
   task.kind = TaskKind::kJob;
   task.key = {review.ns, job.key.name};
+  auto named = std::make_shared<Job>(job);
+  named->key = task.key;
+  task.job = std::move(named);
   task.uid = Uid("admission/" + review.uid);
   task.member = core::written_pod(job);
   task.gang = job.is_gang();
@@ -88,12 +94,20 @@ void hint_at_batch(const Task& task, std::vector<std::string>& hints) {
   const std::int64_t batch = task.intent.batch_size.value_or(0);
   std::vector<Placement> named = task.intent.placements;
   if (named.empty() && !task.intent.any_placement) named.push_back(task.written_shape());
-  for (const Placement& shape : named)
-    if (shape.gpus() > 0 && !core::divides(batch, shape.gpus()))
-      hints.push_back(
-          format("{}batch-size: {} does not divide by the {} GPUs of {}: many frameworks drop the "
-                 "rest or refuse to start; the run time is predicted for the whole batch",
-                 contract::kPrefix, batch, shape.gpus(), shape.str()));
+  const std::int64_t replica = task.intent.model_parallel.value_or(1);
+  for (const Placement& shape : named) {
+    if (shape.gpus() % replica != 0) {
+      hints.push_back(format("{}model-parallel: {} does not hold whole replicas of {} GPUs",
+                             contract::kPrefix, shape.str(), replica));
+      continue;
+    }
+    const std::int64_t replicas = shape.gpus() / replica;
+    if (replicas > 0 && !core::divides(batch, replicas))
+      hints.push_back(format(
+          "{}batch-size: {} does not divide by the {} {} of {}: many frameworks drop the "
+          "rest or refuse to start; the run time is predicted for the whole batch",
+          contract::kPrefix, batch, replicas, replica > 1 ? "replicas" : "GPUs", shape.str()));
+  }
 }
 
 void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
@@ -126,6 +140,15 @@ void hint_at_dependencies(const Task& task, const AdmissionFacts& facts,
                          contract::kDependsOn, what, printable(hindrance->detail, 120)));
 }
 
+void hint_at_size(const Task& task, const AdmissionFacts& facts, std::vector<std::string>& hints) {
+  const core::ResizingPtr resizing =
+      core::Resizer(*facts.snapshot, facts).of(*task.job, task.intent);
+  if (!resizing) return;
+  const std::string_view then = resizing->changes() ? "; changed at its release" : "";
+  for (const std::string& text : core::suggestions(*resizing))
+    hints.push_back(format("{}: {}{}", contract::kResize, text, then));
+}
+
 }  // namespace
 
 std::string stays_queued(const AdmissionReview& review) {
@@ -148,6 +171,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   const Task task = task_of(review, *job, facts);
   hint_at_model(task.intent, facts, hints);
   hint_at_batch(task, hints);
+  if (facts.trusted) hint_at_size(task, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);
   return hints;

@@ -8,6 +8,7 @@
 #include "control/journal/decision_log.h"
 #include "control/serve/binder.h"
 #include "control/serve/share_account.h"
+#include "control/state/planner_view.h"
 #include "control/state/settings.h"
 #include "control/state/situation.h"
 #include "slackline/base/text.h"
@@ -68,6 +69,14 @@ std::vector<DecisionCandidate> top_candidates(const NodesRequest& request,
 }
 
 }  // namespace
+
+core::Situation DecisionOptions::situation(const Known& known, const cluster::ClusterSource& source,
+                                           const Clock& clock) const {
+  core::Situation now = situation_of(catalog, theta(), known, source, clock);
+  if (planner != nullptr) now.slow_nodes = planner->get()->slow_nodes;
+  if (portraits != nullptr) now.portraits = portraits->get();
+  return now;
+}
 
 double DecisionOptions::theta() const {
   return settings == nullptr ? core::kDefaultTheta : settings->get()->theta;
@@ -130,7 +139,7 @@ std::shared_ptr<const NodeNames> Extender::node_names() const {
 }
 
 core::Situation Extender::situation(const Known& known) const {
-  return situation_of(options_.catalog, options_.theta(), known, source_, clock_);
+  return options_.situation(known, source_, clock_);
 }
 
 StopAsked Extender::late_after(double received_s) const {

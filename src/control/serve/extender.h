@@ -39,6 +39,7 @@ class ClusterWriter;
 }  // namespace slackline::cluster
 namespace slackline::core {
 struct Pool;
+struct PortraitBook;
 struct Situation;
 }  // namespace slackline::core
 
@@ -47,6 +48,7 @@ namespace slackline::control {
 class Binder;
 class DecisionLog;
 class ShareAccount;
+struct PlannerView;
 struct Settings;
 
 // The share of httpTimeout for the verb itself; the rest is for the network.
@@ -56,12 +58,17 @@ inline constexpr double kShareOfTimeout = 0.8;
 struct DecisionOptions {
   Mode mode = Mode::kAdvise;
   GpuCatalog catalog;
-  const Published<Settings>* settings = nullptr;  // what may change; null: the defaults
-  std::vector<std::string> scheduler_names;       // whose pods are bound; empty: anybody's
+  const Published<Settings>* settings = nullptr;             // what may change; null: the defaults
+  const Published<core::PortraitBook>* portraits = nullptr;  // null: no family's past is known
+  std::vector<std::string> scheduler_names;  // whose pods are bound; empty: anybody's
   // Since when this replica leads (share_account.h); null: no Lease says who counts shares.
   std::function<std::optional<double>()> leads_since;
   double verb_time_s = 1.6;  // for each verb, waiting for a thread and decoding included
+  // Who knows which nodes are slow; null: nobody.
+  const Published<PlannerView>* planner = nullptr;
 
+  core::Situation situation(const Known& known, const cluster::ClusterSource& source,
+                            const Clock& clock) const;
   double theta() const;             // 000 eq 10, as it is now
   std::string fingerprint() const;  // names mode and catalogue in the journal
 };

@@ -58,6 +58,8 @@ AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnaps
                                const Known& known, const Settings& settings) {
   AdmissionFacts facts{situation_of(decisions_.catalog, settings.theta, known, source_, clock_)};
   facts.snapshot = &snapshot;
+  facts.queues = &settings.queues;
+  if (decisions_.portraits != nullptr) facts.portraits = decisions_.portraits->get();
   facts.scheduler_name = settings.scheduler_name;
   facts.own_user = settings.own_user;
   facts.authenticator = authenticator_;

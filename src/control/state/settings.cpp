@@ -19,6 +19,8 @@ Result<Settings> settings_of(const config::Configuration& configuration) {
   settings.scheduler_name = configuration.webhook.scheduler_name;
   SLACKLINE_ASSIGN(const ObjectKey account,
                    parse_object_key(configuration.webhook.service_account));
+  settings.calibration = configuration.calibration;
+  settings.calibration.own_namespace = account.ns;
   settings.own_user = format("system:serviceaccount:{}:{}", account.ns, account.name);
   return settings;
 }

@@ -8,6 +8,7 @@
 #include "slackline/base/published.h"
 #include "slackline/base/result.h"
 #include "slackline/core/planning/policy.h"
+#include "slackline/model/calibration.h"
 #include "slackline/model/queue_rules.h"
 
 namespace slackline::config {
@@ -21,6 +22,7 @@ struct Settings {
   core::Policy policy;
   double theta = 1.0;  // 000 eq 10
   QueueRulebook queues;
+  CalibrationRules calibration;
   double slow_after_s = 600;  // that slow a run must be before it is advised to move
   std::string scheduler_name = "gpu-scheduler";  // replaces default-scheduler; empty = never
   std::string own_user;  // who may write our keys, as the API server names it

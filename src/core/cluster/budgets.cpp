@@ -70,9 +70,11 @@ bool Disruptions::allow(const std::vector<PodPtr>& pods) const {
                       violating.end(), [](bool violates) { return violates; });
 }
 
-void Disruptions::add(const std::vector<PodPtr>& pods) {
+bool Disruptions::add(const std::vector<PodPtr>& pods) {
+  if (!allow(pods)) return false;
   for (const PodPtr& pod : pods)
     disrupted_.push_back(pod.get());
+  return true;
 }
 
 }  // namespace slackline::core

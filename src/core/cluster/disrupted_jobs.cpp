@@ -9,7 +9,8 @@ namespace slackline::core {
 DisruptedJobs::DisruptedJobs(const ClusterSnapshot& snapshot, double now_wall_s)
     : now_s_(now_wall_s) {
   for (const PodPtr& pod : snapshot.displaced)
-    if (pod->owner) displaced_[pod->owner->uid].push_back(pod);
+    if (pod->owner && (pod->disruption || !pod->terminal()))  // else it failed by itself
+      displaced_[pod->owner->uid].push_back(pod);
   for (const NodeStatePtr& state : snapshot.nodes)
     if (!state->node->ready && state->node->unready_since_s)
       unready_.emplace(state->node->name, *state->node->unready_since_s);

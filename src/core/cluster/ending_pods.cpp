@@ -1,5 +1,9 @@
 #include "slackline/core/cluster/ending_pods.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace slackline::core {
 namespace {
 
@@ -9,9 +13,26 @@ bool was_stopped(const Job& job) {
 
 }  // namespace
 
+// Jobs count pods that are gone, and other controllers may give up.
+bool is_replaced(const Pod& pod) {
+  static constexpr std::array<std::string_view, 3> kReplacing = {"ReplicaSet", "StatefulSet",
+                                                                 "ReplicationController"};
+  return pod.owner &&
+         std::find(kReplacing.begin(), kReplacing.end(), pod.owner->kind) != kReplacing.end();
+}
+
+bool was_evicted(const Pod& pod) {
+  return pod.deleting && pod.notice && pod.managed && is_replaced(pod);
+}
+
 EndingPods::EndingPods(const ClusterSnapshot& snapshot, double now_wall_s) {
   for (const JobPtr& job : snapshot.jobs)
     if (was_stopped(*job)) add(snapshot, *job, now_wall_s);
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node)
+    for (const PodPtr& pod : snapshot.node(node).pods)
+      if (was_evicted(*pod) && !pod->terminal() &&
+          now_wall_s <= std::max(pod->gone_by_s.value_or(0), pod->notice->at_s) + kOverdue_s)
+        add(node, pod);
 }
 
 void EndingPods::add(const ClusterSnapshot& snapshot, const Job& job, double now_s) {
@@ -22,12 +43,16 @@ void EndingPods::add(const ClusterSnapshot& snapshot, const Job& job, double now
       if (!pod->owner || pod->owner->uid != job.uid || pod->terminal()) continue;
       if (pod->disruption) continue;
       if (now_s > pod->gone_by_s.value_or(job.preemptions->at_s) + kOverdue_s) continue;
-      pods_.push_back(pod);
-      uids_.insert(pod->uid);
       jobs_.insert(job.uid);
-      held_[*node] += pod->requests;
+      add(*node, pod);
     }
   }
+}
+
+void EndingPods::add(NodeIndex node, const PodPtr& pod) {
+  pods_.push_back(pod);
+  uids_.insert(pod->uid);
+  held_[node] += pod->requests;
 }
 
 const Resources* EndingPods::held_on(NodeIndex node) const {

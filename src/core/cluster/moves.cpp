@@ -6,41 +6,33 @@
 #include <string>
 #include <utility>
 
+#include "clearing.h"
 #include "slackline/base/duration.h"
-#include "slackline/core/cluster/predicates.h"
 #include "slackline/core/planning/lost_work.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {
 namespace {
 
-// Its pods are all on nodes, and none of them ends.
-bool runs_whole(const QueueTask& task) {
-  if (!task.job || !task.plan || !task.pods.empty() || task.bound.empty() || task.disruption)
-    return false;
-  return std::none_of(task.bound.begin(), task.bound.end(),
-                      [](const PodPtr& pod) { return pod->deleting || pod->terminal(); });
-}
-
-// The queue that a move is under way for; nullopt: it is over, or there was none.
+// The account of whose task a move is under way for; nullopt: it is over, or there was none.
 std::optional<std::string> moved_for(const QueueTask& task) {
   if (!task.job || !task.job->preemptions) return std::nullopt;
   const PreemptionNote& note = *task.job->preemptions;
   if (note.by != reason::kMoved || runs_whole(task)) return std::nullopt;
-  if (note.charges.empty()) return queue_of(*task.intent, task.key.ns);
+  if (note.charges.empty()) return task.account;
   return note.charges.back().queue;
 }
 
 }  // namespace
 
 Moves::Moves(const ClusterSnapshot& snapshot, const QueueOptions& options, const Queue& queue,
-             const RunSpeeds& speeds)
+             const RunSpeeds& speeds, const Policy& policy)
     : snapshot_(snapshot),
       options_(options),
       queue_(queue),
       state_(queue.state()),
       speeds_(speeds),
-      room_(snapshot, options.now_steady_s, options.now_wall_s) {}
+      policy_(policy) {}
 
 std::vector<Move> Moves::advised() const {
   std::vector<Move> found;
@@ -53,28 +45,30 @@ std::vector<Move> Moves::advised() const {
     if (rules_of(index).rescheduling == Rescheduling::kOff) continue;
     if (auto move = of_slow_run(index, *speed)) found.push_back(*std::move(move));
   }
+  help_waiting(found);
   return found;
 }
 
-std::vector<Move> Moves::carried_out(const std::vector<Move>& advised, const Policy& policy) const {
+std::vector<Move> Moves::carried_out(const std::vector<Move>& advised) const {
   std::vector<Move> out;
-  const auto limits = policy.stop_limits();
-  if (!limits) return out;
+  if (advised.empty() || !policy_.stop_limits()) return out;
   std::set<std::string> busy;
   for (TaskIndex index = 0; index < queue_.size(); ++index)
-    if (auto queue = moved_for(queue_.task(index))) busy.insert(*std::move(queue));
-  const auto budget = policy.budget();
+    if (auto account = moved_for(queue_.task(index))) busy.insert(*std::move(account));
+  const auto budget = policy_.budget();
   const std::vector<double> left_gpu_s =
       budget ? state_.budgets_left_gpu_s(*budget, options_.now_wall_s) : std::vector<double>();
   for (const Move& move : advised) {
-    const QueueTask& gains = queue_.task(move.gains);
-    const std::string queue = queue_of(*gains.intent, gains.key.ns);
-    if (rules_of(move.gains).rescheduling != Rescheduling::kAuto || busy.contains(queue)) continue;
+    const std::string& account = queue_.task(move.gains).account;
+    // Its places were looked for as if nothing else moved.
+    if (move.advice.cause == MoveCause::kFragmented && !out.empty()) break;
+    if (busy.contains(account)) continue;
     const QueueNumber number = state_.tasks()[move.gains].queue;
     if (budget && move.advice.lost_gpu_s > left_gpu_s[number]) continue;
-    if (!allowed(move, *limits) || !would_start_elsewhere(move, policy)) continue;
-    busy.insert(queue);
+    if (!is_allowed(move) || !would_start_all(move)) continue;
+    busy.insert(account);
     out.push_back(move);
+    if (move.advice.cause == MoveCause::kFragmented) break;
   }
   return out;
 }
@@ -86,26 +80,13 @@ const QueueRules& Moves::rules_of(TaskIndex index) const {
   return options_.queues->of(queue_of(*task.intent, task.key.ns));
 }
 
-// Where its pods may go and are not: by their own wishes, and by what is free besides GPUs. Not to
-// nodes that are slow.
-EligibleNodes Moves::nodes_elsewhere(TaskIndex index) const {
-  const QueueTask& task = queue_.task(index);
-  const PoolIndex pool = state_.running_choice(index).pool;
-  const std::vector<NodeIndex>& nodes = queue_.pools()[pool].nodes;
-  Resources rest = task.member->requests;
-  rest.gpus.clear();
-  NodeSet allowed(nodes.size());
-  for (PoolNode i = 0; i < nodes.size(); ++i) {
-    const Node& node = *snapshot_.node(nodes[i]).node;
-    const bool slow = options_.slow_nodes != nullptr && options_.slow_nodes->contains(node.name);
-    if (!slow && !misfit(*task.member, node) && fits(rest, room_.free(nodes[i]))) allowed.insert(i);
-  }
-  for (const PoolNode own : state_.progress(index).run.nodes)
-    allowed.erase(own);
-  EligibleNodes eligible;
-  eligible.by_pool.resize(pool + std::size_t{1});
-  eligible.by_pool[pool] = std::move(allowed);
-  return eligible;
+const RoomTable& Moves::room() const {
+  if (!room_) room_.emplace(snapshot_, options_.now_steady_s, options_.now_wall_s);
+  return *room_;
+}
+
+EligibleNodes Moves::elsewhere(TaskIndex index) const {
+  return nodes_elsewhere(snapshot_, queue_, room(), options_.slow_nodes, index);
 }
 
 std::vector<NodeName> Moves::names(PoolIndex pool, const std::vector<PoolNode>& nodes) const {
@@ -120,8 +101,9 @@ std::optional<Move> Moves::of_slow_run(TaskIndex index, const RunSpeed& speed) c
   const Choice& choice = state_.running_choice(index);
   const auto end_here_s = state_.reported_end_s(index, speed.work_s);
   if (!end_here_s || *end_here_s <= now_s) return std::nullopt;
-  const EligibleNodes eligible = nodes_elsewhere(index);
+  const EligibleNodes eligible = elsewhere(index);
   const std::vector<PoolNode> room = state_.free().find(choice.pool, choice.shape, &eligible);
+  if (room.empty() && !state_.waiting().empty()) return std::nullopt;  // it is for them
   const double from_s = room.empty() ? room_from_s(choice, eligible) : now_s;
   const double left = state_.left_if_stopped(index, speed.work_s, now_s);
   const double end_there_s = from_s + state_.tasks()[index].restart_s + choice.work_s * left;
@@ -138,9 +120,8 @@ std::optional<Move> Moves::of_slow_run(TaskIndex index, const RunSpeed& speed) c
   return move;
 }
 
-// When running tasks will have left enough room; never where others wait for it.
+// When running tasks will have left enough room.
 double Moves::room_from_s(const Choice& choice, const EligibleNodes& eligible) const {
-  if (!state_.waiting().empty()) return kNever;
   std::vector<std::pair<double, TaskIndex>> ends;
   for (const TaskIndex other : state_.running())
     if (state_.running_choice(other).pool == choice.pool)
@@ -155,28 +136,128 @@ double Moves::room_from_s(const Choice& choice, const EligibleNodes& eligible) c
   return kNever;
 }
 
-// What protects a run from stops for other tasks protects it from moves, too.
-bool Moves::allowed(const Move& move, const StopLimits& limits) const {
-  const double now_s = options_.now_wall_s;
-  return std::all_of(move.moved.begin(), move.moved.end(), [&](TaskIndex index) {
-    const TaskProgress& progress = state_.progress(index);
-    return state_.tasks()[index].preemptible && !progress.run.promoted &&
-           progress.stops < limits.most_stops &&
-           now_s - progress.run.started_s >= limits.protect_s &&
-           state_.observed_end_s(index, now_s) - now_s >= limits.protect_s;
+void Moves::help_waiting(std::vector<Move>& found) const {
+  std::vector<TaskIndex> scattered;
+  std::size_t looked_at = 0;
+  for (const TaskIndex waits : state_.waiting()) {
+    if (looked_at++ == kMostLookedAt || scattered.size() == kMostWaitingHelped) break;
+    if (finds_room_scattered(waits)) scattered.push_back(waits);
+  }
+  if (scattered.empty()) return;
+  const Clearer clearer(snapshot_, queue_, room(), options_.slow_nodes, movable());
+  for (const TaskIndex waits : scattered)
+    if (auto move = that_lets_in(waits, clearer)) found.push_back(*std::move(move));
+}
+
+// Where it fits in one of its shapes it waits for something else. Only those of as many GPUs as it
+// asks for count.
+bool Moves::finds_room_scattered(TaskIndex waits) const {
+  if (waits >= queue_.size() || !may_start(queue_.task(waits))) return false;
+  if (rules_of(waits).rescheduling == Rescheduling::kOff) return false;
+  const PlanTask& task = state_.tasks()[waits];
+  if (state_.free().idle() < task.request_gpus) return false;
+  return std::none_of(task.menu->all.begin(), task.menu->all.end(), [&](const Choice& choice) {
+    return choice.gpus == task.request_gpus &&
+           state_.free().fits(choice.pool, choice.shape, task.eligible.get());
   });
 }
 
-// The same policy, on the cluster without the nodes that it is to leave.
-bool Moves::would_start_elsewhere(const Move& move, const Policy& policy) const {
-  if (move.advice.moves.front().to.empty()) return false;
-  PlanState trial = state_;
-  const PoolIndex pool = state_.running_choice(move.gains).pool;
-  const Run ended = trial.stop(move.gains, options_.now_wall_s);
-  trial.withhold(pool, ended.nodes);
-  const Plan then = plan(trial, options_.now_wall_s, policy);
+std::vector<MovableRun> Moves::movable() const {
+  std::vector<MovableRun> movable;
+  for (const TaskIndex index : state_.running()) {
+    if (index >= queue_.size() || !runs_whole(queue_.task(index))) continue;
+    if (rules_of(index).rescheduling == Rescheduling::kOff) continue;
+    if (state_.tasks()[index].promised_to || !keeps_deadline(index)) continue;
+    if (policy_.stop_limits() && !may_be_moved(index)) continue;
+    const SavedWork saved = saved_work(state_, index, options_.now_wall_s);
+    movable.push_back({index, lost_gpu_s(saved, state_.running_choice(index).gpus)});
+  }
+  return movable;
+}
+
+std::optional<Move> Moves::that_lets_in(TaskIndex waits, const Clearer& clearer) const {
+  const PlanTask& task = state_.tasks()[waits];
+  std::optional<Move> best;
+  double most_gpu_s = 0;
+  for (const Choice& choice : task.menu->all) {
+    if (choice.gpus != task.request_gpus) continue;
+    auto move = that_lets_in(waits, choice, clearer);
+    if (!move) continue;
+    const double gain_gpu_s = move->advice.gain_s * choice.gpus - move->advice.lost_gpu_s;
+    if (gain_gpu_s <= most_gpu_s) continue;
+    most_gpu_s = gain_gpu_s;
+    best = std::move(move);
+  }
+  return best;
+}
+
+std::optional<Move> Moves::that_lets_in(TaskIndex waits, const Choice& choice,
+                                        const Clearer& clearer) const {
+  const auto clearing = clearer.find(waits, choice);
+  if (!clearing) return std::nullopt;
+  Move move;
+  move.gains = waits;
+  move.cleared = std::make_shared<const EligibleNodes>(clearing->nodes);
+  move.advice.cause = MoveCause::kFragmented;
+  move.advice.task = queue_.task(waits).key;
+  move.advice.gain_s = room_from_s(choice, clearing->nodes) - options_.now_wall_s;
+  for (std::size_t i = 0; i < clearing->moved.size(); ++i) {
+    const MovableRun& run = clearing->moved[i];
+    move.moved.push_back(run.index);
+    move.advice.lost_gpu_s += run.lost_gpu_s;
+    move.advice.moves.push_back({queue_.task(run.index).key,
+                                 names(choice.pool, state_.progress(run.index).run.nodes),
+                                 names(choice.pool, clearing->to[i]), run.lost_gpu_s});
+  }
+  return move;
+}
+
+// It has none, or has lost it already, or meets it elsewhere, too.
+bool Moves::keeps_deadline(TaskIndex index) const {
+  const double now_s = options_.now_wall_s;
+  const PlanTask& task = state_.tasks()[index];
+  if (state_.observed_end_s(index, now_s) > task.deadline_s) return true;
+  const double left_s = state_.observed_work_s(index, now_s) * state_.left_after_stop(index, now_s);
+  return now_s + task.restart_s + left_s <= task.deadline_s;
+}
+
+// What protects a run from stops for other tasks protects it from moves, too.
+bool Moves::may_be_moved(TaskIndex index) const {
+  const double now_s = options_.now_wall_s;
+  const StopLimits limits = *policy_.stop_limits();
+  const TaskProgress& progress = state_.progress(index);
+  return state_.tasks()[index].preemptible && !progress.run.promoted &&
+         progress.stops < limits.most_stops && now_s - progress.run.started_s >= limits.protect_s &&
+         state_.observed_end_s(index, now_s) - now_s >= limits.protect_s;
+}
+
+// A queue that asks for notice does not want its runs to be stopped without.
+bool Moves::is_allowed(const Move& move) const {
+  return rules_of(move.gains).rescheduling == Rescheduling::kAuto &&
+         std::all_of(move.moved.begin(), move.moved.end(), [&](TaskIndex index) {
+           return rules_of(index).rescheduling == Rescheduling::kAuto &&
+                  rules_of(index).notice_s <= 0 && may_be_moved(index);
+         });
+}
+
+// The same policy, with all tasks that move waiting, and no way back for them.
+bool Moves::would_start_all(const Move& move) const {
+  for (const MovedRun& moved : move.advice.moves)
+    if (moved.to.empty()) return false;
+  std::vector<PlanTask> tasks = state_.tasks().tasks();
+  for (const TaskIndex index : move.moved)
+    tasks[index].eligible = std::make_shared<const EligibleNodes>(elsewhere(index));
+  if (move.cleared != nullptr) tasks[move.gains].eligible = move.cleared;
+  const TaskTable table(std::move(tasks));
+  PlanState trial = state_.with(table);
+  for (const TaskIndex index : move.moved)
+    trial.stop(index, options_.now_wall_s);
+  const Plan then = plan(trial, options_.now_wall_s, policy_);
+  const auto runs = [&](TaskIndex index) {
+    return trial.progress(index).phase == TaskPhase::kRunning;
+  };
   const auto stops = [](const Effect& effect) { return effect.ended.has_value(); };
-  return trial.progress(move.gains).phase == TaskPhase::kRunning &&
+  return runs(move.gains) && std::all_of(move.moved.begin(), move.moved.end(), runs) &&
          std::none_of(then.effects.begin(), then.effects.end(), stops);
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/throughput/prediction.h"
 #include "slackline/core/throughput/throughput.h"
@@ -79,6 +80,10 @@ class Finder {
     if (const auto estimate = model ? predicted_run(*model, intent, shape) : std::nullopt)
       return {estimate->work_s, estimate->startup_s, estimate->error};
     if (intent.expected_duration_s) return {intent.expected_duration_s, 0, kStatedError};
+    const Job* job = owning_job(snapshot_, pod);
+    if (const PortraitPtr family = family_of(options_.portraits.get(), job))
+      if (const auto time = run_time_of(*family, pool.type, shape.gpus()))
+        return {time->median_s, 0, error_of(*time)};
     return {std::nullopt, 0, kUnknownError};
   }
 

@@ -2,20 +2,27 @@
 // restarted daemon knows what the old one knew.
 //
 // Used: the runs of Jobs that have ended; those that still run are in the state of the plan. Lost:
-// what the notes of stopped Jobs charge. A Job that is deleted takes both along.
+// what the notes of stopped Jobs charge, and what is remembered of evictions (null: nothing). A Job
+// that is deleted takes both along.
 #pragma once
 
 #include <functional>
 #include <string>
 
+#include "slackline/core/cluster/evictions.h"
 #include "slackline/core/planning/loss_accounts.h"
+#include "slackline/model/queue_rules.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
 
-using NumberOfQueue = std::function<QueueNumber(const std::string& queue)>;
+using NumberOfAccount = std::function<QueueNumber(const std::string& account)>;
 
-LossAccounts past_losses(const ClusterSnapshot& snapshot, const NumberOfQueue& number_of,
+LossAccounts past_losses(const ClusterSnapshot& snapshot, const Evictions* evictions,
+                         const QueueRulebook& rules, const NumberOfAccount& number_of,
                          double now_wall_s);
+
+// By its plan, else as it asks.
+double gpus_of(const Job& job);
 
 }  // namespace slackline::core

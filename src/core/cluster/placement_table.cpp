@@ -8,6 +8,7 @@
 #include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/task_menu.h"
@@ -47,9 +48,7 @@ class TableMaker {
     // As the planner asks, so that a table and a plan tell the same (core/planning/task_menu.h).
     const TaskMenus menus(pools_, snapshot.node_table.types, *options.catalog, options.predictor,
                           options.theta);
-    offers_ =
-        menus.offers(task.intent, {task.gpu_resource, task.gang ? task.pods_wanted : 1,
-                                   task.gpus_per_pod, task.nodes_may_change, task.gpus_may_change});
+    offers_ = menus.offers(task.intent, request_of(snapshot));
     table_.lat11_s = reference_lat_s({task.intent, task.gpu_resource, *options.catalog},
                                      *options.predictor, snapshot.node_table.types);
   }
@@ -74,12 +73,28 @@ class TableMaker {
   }
 
  private:
+  TaskRequest request_of(const ClusterSnapshot& snapshot) {
+    TaskRequest request{
+        task_.gpu_resource,    task_.gang ? task_.pods_wanted : 1,
+        task_.gpus_per_pod,    task_.nodes_may_change,
+        task_.gpus_may_change, family_of(options_.portraits.get(), task_.job.get())};
+    if (!task_.job) return request;
+    if (task_.job->plan) {
+      request.sized = sized_by(*task_.job->plan);
+    } else {
+      table_.resizing = Resizer(snapshot, options_).of(*task_.job, task_.intent);
+      if (table_.resizing) request.sized = sized_by(*table_.resizing);
+    }
+    return request;
+  }
+
   // Every enumerated shape, and the ones that the task names or may be planned in even where the
   // enumeration prunes them.
   std::vector<Placement> shapes_on(PoolIndex at) const {
     const Pool& pool = pools_[at];
     ShapeOptions wanted = options_.shapes;
     if (wanted.batch == 0) wanted.batch = task_.intent.batch_size.value_or(0);
+    wanted.model_parallel = task_.intent.model_parallel.value_or(1);
     std::vector<Placement> shapes = enumerate_placements(pool, wanted);
     std::vector<Placement> named = task_.intent.placements;
     named.push_back(task_.written_shape());
@@ -105,10 +120,10 @@ class TableMaker {
     row.accepted = accepted_.preference(pool.type).has_value();
     const Estimate* offer = offer_of(at, shape);
     row.allowed = offer != nullptr;
-    if (offers_.modelled || !task_.intent.expected_duration_s)
-      predict_by_model(model, row);
-    else
+    if (offers_.length == LengthSource::kStated || offers_.length == LengthSource::kHistory)
       take_word(offer, row);
+    else
+      predict_by_model(model, row);
     row.feasible = meets_deadline(options_.now_wall_s, row.lat_s, table_.deadline_s);
     return row;
   }
@@ -136,10 +151,11 @@ class TableMaker {
     return room;
   }
 
-  // What people say holds for the task as it is written, packed as its pods allow.
+  // What people or its past say holds for the task as it is written, packed as its pods allow.
   void take_word(const Estimate* offer, PlacementRow& row) const {
-    if (offer != nullptr) row.lat_s = task_.intent.expected_duration_s;
-    row.model_source = row.lat_s ? "expected-duration" : "none: only the written shape is known";
+    if (offer != nullptr) row.lat_s = offer->work_s;
+    row.model_source =
+        row.lat_s ? to_string(offers_.length) : "none: only the written shape is known";
   }
 
   std::optional<PreparedModel> prepare(const GpuType& type) const {

@@ -6,20 +6,25 @@
 #include <set>
 #include <tuple>
 
+#include "eligibility.h"
 #include "other_runs.h"
 #include "past_losses.h"
 #include "queue_limits.h"
+#include "queue_resizing.h"
 #include "queue_tasks.h"
 #include "scale_up.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/budgets.h"
+#include "slackline/core/cluster/calibration.h"
+#include "slackline/core/cluster/near_ends.h"
 #include "slackline/core/cluster/pools.h"
-#include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/profiling.h"
 #include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/run_progress.h"
+#include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/model/reason.h"
 
@@ -45,96 +50,22 @@ double startup_of(const PlacementMenu& menu) {
   return menu.empty() ? 0 : menu.fastest().startup_s;
 }
 
-// Everything that eligibility depends on, as a key.
-std::string eligibility_key(const Pod& member) {
-  std::string key = format("{}|{}", member.requests.cpu_milli, member.requests.memory_bytes);
-  if (!member.constraints) return key;
-  for (const auto& [name, value] : member.constraints->node_selector)
-    key += format("|s {}={}", name, value);
-  for (const NodeSelectorTerm& term : member.constraints->affinity_terms) {
-    key += "|a";
-    for (const MatchExpression& expression : term)
-      key += format(" {} {} {}", expression.key, static_cast<int>(expression.op),
-                    join(expression.values, ","));
-  }
-  for (const Toleration& toleration : member.constraints->tolerations)
-    key += format("|t {} {} {} {}", toleration.key, toleration.exists, toleration.value,
-                  toleration.effect ? static_cast<int>(*toleration.effect) : -1);
-  return key;
-}
-
-// Which nodes one member may use, computed once for all equal tasks.
-class Eligibility {
- public:
-  Eligibility(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
-              const RoomTable& room)
-      : snapshot_(snapshot), pools_(pools), room_(room) {}
-
-  EligibleNodesPtr of(const QueueTask& task) {
-    const auto [at, first] = known_.try_emplace(eligibility_key(*task.member));
-    if (first) at->second = find(*task.member);
-    const bool was_slow = task.job && task.job->preemptions && task.job->preemptions->slow;
-    return was_slow ? without(*task.job->preemptions->slow, at->second) : at->second;
-  }
-
- private:
-  EligibleNodesPtr without(const PreemptionNote::SlowRun& slow,
-                           const EligibleNodesPtr& eligible) const {
-    auto others = std::make_shared<EligibleNodes>();
-    for (PoolIndex p = 0; p < pools_.size(); ++p) {
-      const std::vector<NodeIndex>& nodes = pools_[p].nodes;
-      NodeSet set(nodes.size());
-      for (PoolNode i = 0; i < nodes.size(); ++i)
-        if ((eligible == nullptr || eligible->contains(p, i)) &&
-            !slow.on(snapshot_.node(nodes[i]).node->name))
-          set.insert(i);
-      others->by_pool.push_back(std::move(set));
-    }
-    return others;
-  }
-
-  // Null: every node.
-  EligibleNodesPtr find(const Pod& member) const {
-    Resources rest = member.requests;
-    rest.gpus.clear();  // FreeGpus knows them
-    auto eligible = std::make_shared<EligibleNodes>();
-    bool every = true;
-    for (const QueuePool& pool : pools_) {
-      NodeSet nodes(pool.nodes.size());
-      for (PoolNode i = 0; i < pool.nodes.size(); ++i) {
-        const NodeIndex node = pool.nodes[i];
-        if (!misfit(member, *snapshot_.node(node).node) && fits(rest, room_.free(node)))
-          nodes.insert(i);
-        else
-          every = false;
-      }
-      eligible->by_pool.push_back(std::move(nodes));
-    }
-    return every ? nullptr : EligibleNodesPtr(std::move(eligible));
-  }
-
-  const ClusterSnapshot& snapshot_;
-  const std::vector<QueuePool>& pools_;
-  const RoomTable& room_;
-  std::map<std::string, EligibleNodesPtr> known_;
-};
-
-// A task's plan in terms of its menu; nullopt if the plan matches none of its choices.
+// A task's place in terms of its menu; nullopt if it matches none of its choices.
 struct PlannedRun {
   ChoiceIndex choice = 0;
   std::vector<PoolNode> nodes;  // each once
 };
 
-std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const QueueTask& task,
+std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const Placement& shape,
+                                      const GpuType& gpu_type, std::vector<NodeName> names,
                                       const PlacementMenu& menu,
                                       const std::vector<QueuePool>& pools) {
-  std::vector<NodeName> names = task.plan->nodes;
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   for (ChoiceIndex i = 0; i < menu.all.size(); ++i) {
     const Choice& choice = menu.all[i];
     const QueuePool& pool = pools[choice.pool];
-    if (choice.shape != task.plan->shape || pool.pool.type != task.plan->gpu_type ||
+    if (choice.shape != shape || pool.pool.type != gpu_type ||
         names.size() != static_cast<std::size_t>(choice.shape.d_node))
       continue;
     PlannedRun run{i, {}};
@@ -150,12 +81,22 @@ std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const Que
   return std::nullopt;
 }
 
+// A Job that has not gone on by then waits its turn like others.
+constexpr double kGoesOnWithin_s = 600;
+
 // How long a new Job keeps its place while its controller has not noted Suspended=True: otherwise
 // the younger of two would start if the controller sees it first.
 constexpr double kHaltsWithin_s = 10;
 
 bool was_stopped(const QueueTask& task) {
-  return task.job && task.job->preemptions;
+  return task.evictions > 0 || (task.job && task.job->preemptions);
+}
+
+// A pod by itself that comes back once it was evicted.
+bool runs_alone(const QueueTask& task) {
+  if (task.job || !task.plan || task.bound.size() != 1) return false;
+  const Pod& pod = *task.bound.front();
+  return is_replaced(pod) && !pod.deleting && !pod.terminal() && !pod.disruption;
 }
 
 // Unique keys for policies to tell equals apart: who was stopped before goes before who was not.
@@ -175,6 +116,20 @@ double started_s(const QueueTask& task, double now_s) {
 
 }  // namespace
 
+bool runs_whole(const QueueTask& task) {
+  if (!task.job || !task.plan || !task.pods.empty() || task.bound.empty() || task.disruption)
+    return false;
+  return std::none_of(task.bound.begin(), task.bound.end(),
+                      [](const PodPtr& pod) { return pod->deleting || pod->terminal(); });
+}
+
+std::vector<PodPtr> Queue::bound_pods(const std::vector<TaskIndex>& tasks) const {
+  std::vector<PodPtr> pods;
+  for (const TaskIndex task : tasks)
+    pods.insert(pods.end(), tasks_[task].bound.begin(), tasks_[task].bound.end());
+  return pods;
+}
+
 bool is_asker(const StopNotice& notice, const QueueTask& task) {
   return notice.asker == task.key && notice.asker_uid == task.uid;
 }
@@ -191,10 +146,12 @@ class QueueMaker {
   QueueMaker(const ClusterSnapshot& snapshot, const QueueOptions& options, TaskMenus& menus)
       : snapshot_(snapshot),
         options_(options),
+        rulebook_(options.queues == nullptr ? QueueRulebook() : *options.queues),
         menus_(menus),
         room_(snapshot, options.now_steady_s, options.now_wall_s),
         disruptions_(snapshot, room_.ending().pods()),
         present_(snapshot, *options.catalog),
+        resizer_(snapshot, options),
         quotas_(snapshot) {
     quotas_.charge_released(snapshot);
   }
@@ -208,18 +165,21 @@ class QueueMaker {
     queue_.tasks_ = std::move(found.waiting);
     std::erase_if(queue_.tasks_, [&](const QueueTask& task) {
       if (task.hindrance && task.hindrance->reason == reason::kPodsEnding) return false;
+      if (kept_place(task) != nullptr) return false;
       return !may_start(task) && options_.now_wall_s > task.created_s + kHaltsWithin_s;
     });
     for (QueueTask& task : found.running)
       queue_.tasks_.push_back(std::move(task));
     for (QueueTask& task : found.let_go)
       if (may_come_back(task)) queue_.tasks_.push_back(std::move(task));
+    count_evictions();
     std::sort(queue_.tasks_.begin(), queue_.tasks_.end(),
               [](const QueueTask& a, const QueueTask& b) {
                 return std::tie(a.created_s, a.key, a.kind, a.uid) <
                        std::tie(b.created_s, b.key, b.kind, b.uid);
               });
     hold_to_limits(queue_.tasks_, options_.queues);
+    hold_calibrations(queue_.tasks_);
     if (options_.foresee) foresee_runs();
     describe_tasks();
     if (is_asked(options_.stop)) return given_up();
@@ -236,10 +196,21 @@ class QueueMaker {
     return nothing;
   }
 
+  // So that one plan evicts no more pods of a controller than it may, each counts as stopped as
+  // often as if the younger ones had been evicted before.
+  void count_evictions() {
+    std::map<Uid, std::int64_t> younger;
+    for (auto task = queue_.tasks_.rbegin(); task != queue_.tasks_.rend(); ++task) {
+      if (task->job || !is_replaced(*task->member)) continue;
+      const Uid& controller = task->member->owner->uid;
+      if (options_.evictions != nullptr)
+        task->evictions = options_.evictions->count(controller, options_.now_wall_s);
+      if (runs_alone(*task)) task->stops_before = younger[controller]++;
+    }
+  }
+
   const QueueRules& rules_of(const QueueTask& task) const {
-    static const QueueRules kDefaults;
-    if (options_.queues == nullptr) return kDefaults;
-    return options_.queues->of(queue_of(*task.intent, task.key.ns));
+    return rulebook_.of(queue_of(*task.intent, task.key.ns));
   }
 
   void renew_menus() {
@@ -261,14 +232,19 @@ class QueueMaker {
     const std::vector<std::int64_t> keys = keys_of_equals(queue_.tasks_);
     for (QueueTask& task : queue_.tasks_) {
       if (is_asked(options_.stop)) return;
+      const PortraitPtr family = family_of(options_.portraits.get(), task.job.get());
+      // Only where its past counts: tasks of one request share a menu.
+      if (!task.intent->expected_duration_s) task.request.family = family;
+      resize(task, resizer_, kept_place(task) != nullptr);
       const TaskMenu& menu = menus_.of(*task.intent, task.request);
       task.deadline_s = resolve_deadline(*task.intent, task.created_s, menu.lat11_s);
-      task.length_known = menu.known;
+      task.length = menu.length;
       PlanTask described;
       squared_errors_ += menu.error * menu.error;
       described.id = keys[tasks.size()];
       described.submit_s = task.created_s;
       described.deadline_s = task.deadline_s.value_or(kNoDeadline);
+      described.level = level_of(family.get());
       described.qos = task.intent->qos_class.value_or(QosClass::kNormal);
       described.request_gpus = saturating_int(saturating_mul(task.request.pods, task.request.gpus));
       described.type = task.intent->workload().value_or("");
@@ -276,13 +252,21 @@ class QueueMaker {
       if (task.plan) described.last_checkpoint_s = task.intent->last_checkpoint_s;
       described.preemptible = may_be_stopped(task);
       if (task.plan) describe_notice(task, described);
-      described.queue = number_of(queue_of(*task.intent, task.key.ns));
-      described.menu = task.plan ? menu.menu : within_quotas(task, menu.menu);
+      if (task.plan && options_.near_ends != nullptr)
+        described.near_end_since_s =
+            options_.near_ends->since_s(task.uid, started_s(task, options_.now_wall_s));
+      task.account = rulebook_.account(queue_of(*task.intent, task.key.ns), task.key.ns);
+      described.queue = number_of(task.account);
+      const bool has_place = task.plan || kept_place(task) != nullptr;
+      described.menu = has_place ? menu.menu : within_quotas(task, menu.menu);
       if (const double startup_s = startup_of(*described.menu); startup_s > 0)
         described.restart_s = startup_s;
       described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
       if (!task.plan) described.eligible = eligibility.of(task);
+      if (!task.plan && eligibility.profilers() &&
+          is_unknown_task(snapshot_, options_, *task.intent, task.job.get()))
+        described.preferred = eligibility.profilers();
       if (!task.plan && !task.hindrance && rules_of(task).scale_up &&
           !present_.could_run(task, eligibility_key(*task.member)))
         scale_up(static_cast<TaskIndex>(tasks.size()));
@@ -294,6 +278,8 @@ class QueueMaker {
   }
 
   void describe_notice(QueueTask& task, PlanTask& described) const {
+    for (const PodPtr& pod : task.bound)
+      described.grace_s = std::max(described.grace_s, pod->grace_s);
     described.notice_s = task.notice_s = rules_of(task).notice_s;
     const auto told = notice_of(task.bound);
     if (!told) return;
@@ -302,25 +288,25 @@ class QueueMaker {
       if (!queue_.tasks_[t].plan && is_asker(*told, queue_.tasks_[t])) described.promised_to = t;
   }
 
-  QueueNumber number_of(const std::string& queue) {
+  QueueNumber number_of(const std::string& account) {
     const auto [at, first] =
-        numbers_.try_emplace(queue, static_cast<QueueNumber>(queue_.queue_names_.size()));
-    if (first) queue_.queue_names_.push_back(queue);
+        numbers_.try_emplace(account, static_cast<QueueNumber>(queue_.queue_names_.size()));
+    if (first) queue_.queue_names_.push_back(account);
     return at->second;
   }
 
   bool may_be_stopped(const QueueTask& task) const {
-    if (!options_.may_stop || !task.plan || !task.job || !task.pods.empty() || task.disruption)
-      return false;
-    const auto stays = [](const PodPtr& pod) { return !pod->deleting && !pod->terminal(); };
-    return !task.bound.empty() && std::all_of(task.bound.begin(), task.bound.end(), stays) &&
-           disruptions_.allow(task.bound);
+    if (!options_.may_stop || !rules_of(task).preemptible) return false;
+    if (task.job && task.job->is_calibration()) return false;  // it is ended before any is stopped
+    const bool refused = options_.evictions && options_.evictions->refused.contains(task.uid);
+    return !refused && (runs_alone(task) || runs_whole(task)) && disruptions_.allow(task.bound);
   }
 
-  // Nobody asks where none waits.
+  // Few ask where none waits.
   void foresee_runs() {
     const auto waits = [](const QueueTask& task) { return task.plan == nullptr; };
-    if (std::none_of(queue_.tasks_.begin(), queue_.tasks_.end(), waits)) return;
+    if (!options_.foresee_always && std::none_of(queue_.tasks_.begin(), queue_.tasks_.end(), waits))
+      return;
     other_runs_ = find_other_runs(snapshot_, queue_.pools_, room_.ending(), options_);
     queue_.runs_of_unknown_length_ = static_cast<std::size_t>(std::count_if(
         other_runs_.begin(), other_runs_.end(), [](const OtherRun& run) { return !run.known; }));
@@ -377,12 +363,31 @@ class QueueMaker {
     return menu;
   }
 
+  // nullptr: it has none, or not any more.
+  const PreemptionNote::GoesOn* kept_place(const QueueTask& task) const {
+    if (task.plan || !task.job || !task.job->preemptions || !task.job->preemptions->goes_on)
+      return nullptr;
+    const PreemptionNote& note = *task.job->preemptions;
+    if (options_.now_wall_s > note.at_s + kGoesOnWithin_s) return nullptr;
+    const bool ends = task.hindrance && task.hindrance->reason == reason::kPodsEnding;
+    if (task.hindrance && !ends) return nullptr;
+    const bool starts_now = !ends && may_start(task);
+    const bool pods_end = room_.ending().any_of(*task.job);
+    const bool in_time = options_.now_wall_s <= note.at_s + kOverdue_s;
+    return starts_now || pods_end || in_time ? &*note.goes_on : nullptr;
+  }
+
   void find_runs() {
     runs_.resize(queue_.tasks_.size());
-    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t)
-      if (queue_.tasks_[t].plan)
-        runs_[t] =
-            planned_run(snapshot_, queue_.tasks_[t], *(*queue_.table_)[t].menu, queue_.pools_);
+    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
+      const QueueTask& task = queue_.tasks_[t];
+      const PlacementMenu& menu = *(*queue_.table_)[t].menu;
+      if (task.plan)
+        runs_[t] = planned_run(snapshot_, task.plan->shape, task.plan->gpu_type, task.plan->nodes,
+                               menu, queue_.pools_);
+      else if (const PreemptionNote::GoesOn* on = kept_place(task))
+        runs_[t] = planned_run(snapshot_, on->shape, on->gpu_type, on->nodes, menu, queue_.pools_);
+    }
     for (const OtherRun& run : other_runs_)
       runs_.push_back(PlannedRun{0, {run.node}});
   }
@@ -395,7 +400,8 @@ class QueueMaker {
         gpus.back().push_back(countable_gpus(room_.free(node).gpu_count(pool.pool.resource)));
     }
     for (TaskIndex t = 0; t < runs_.size(); ++t)
-      if (runs_[t] && t < queue_.tasks_.size() && queue_.tasks_[t].disruption)
+      if (runs_[t] && t < queue_.tasks_.size() &&
+          (queue_.tasks_[t].disruption || !queue_.tasks_[t].plan))
         keep_room_of_missing_pods(t, gpus);
     for (TaskIndex t = 0; t < runs_.size(); ++t) {
       if (!runs_[t]) continue;
@@ -412,8 +418,8 @@ class QueueMaker {
     queue_.state_ = PlanState(*queue_.table_, std::move(free));
     if (options_.may_stop)
       queue_.state_.recall_accounts(past_losses(
-          snapshot_, [&](const std::string& queue) { return number_of(queue); },
-          options_.now_wall_s));
+          snapshot_, options_.evictions, rulebook_,
+          [&](const std::string& account) { return number_of(account); }, options_.now_wall_s));
     if (!queue_.tasks_.empty())
       queue_.state_.believe(
           ModelError(std::sqrt(squared_errors_ / static_cast<double>(queue_.tasks_.size()))));
@@ -431,15 +437,16 @@ class QueueMaker {
     free.avoid(std::move(slow));
   }
 
-  // Of a run that is about to be stopped, because others took pods from it. Nobody gets what is
-  // free of its place before it waits in the queue, too.
+  // Of a run that is about to be stopped, because others took pods from it, or that goes on once
+  // its pods have ended. Nobody gets what is free of its place before it waits in the queue, too.
   void keep_room_of_missing_pods(TaskIndex t, std::vector<std::vector<int>>& gpus) {
     const Choice& choice = (*queue_.table_)[t].menu->all[runs_[t]->choice];
     const QueuePool& pool = queue_.pools_[choice.pool];
     std::vector<int>& of_pool = gpus[choice.pool];
     std::vector<int> missing;
     for (const PoolNode node : runs_[t]->nodes) {
-      const std::int64_t own = held_by(queue_.tasks_[t], pool.nodes[node], pool.pool.resource);
+      const QueueTask& task = queue_.tasks_[t];
+      const std::int64_t own = task.plan ? held_by(task, pool.nodes[node], pool.pool.resource) : 0;
       missing.push_back(choice.shape.d_gpn -
                         static_cast<int>(std::clamp<std::int64_t>(own, 0, choice.shape.d_gpn)));
       if (of_pool[node] < missing.back()) return runs_[t].reset();
@@ -468,7 +475,7 @@ class QueueMaker {
   void let_arrive(bool stopped_before) {
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       const QueueTask& task = queue_.tasks_[t];
-      if (!task.plan && !task.hindrance && !let_go_.contains(t) &&
+      if (!task.plan && !runs_[t] && !task.hindrance && !let_go_.contains(t) &&
           was_stopped(task) == stopped_before)
         queue_.state_.arrive(t);
     }
@@ -479,8 +486,11 @@ class QueueMaker {
     std::vector<std::pair<double, TaskIndex>> started;
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       recall_stops(t);
-      if (queue_.tasks_[t].plan && runs_[t])
-        started.emplace_back(started_s(queue_.tasks_[t], options_.now_wall_s), t);
+      if (!runs_[t]) continue;
+      const QueueTask& task = queue_.tasks_[t];
+      if (!task.plan) queue_.going_on_.push_back(t);
+      started.emplace_back(task.plan ? started_s(task, options_.now_wall_s) : options_.now_wall_s,
+                           t);
     }
     let_arrive(/*stopped_before=*/true);
     let_arrive(/*stopped_before=*/false);
@@ -494,8 +504,8 @@ class QueueMaker {
       Run run = queue_.state_.run_at(t, runs_[t]->choice, time_s, runs_[t]->nodes);
       if (t < queue_.tasks_.size()) {
         const QueueTask& task = queue_.tasks_[t];
-        run.promoted = task.plan->promoted;
-        if (task.job && task.job->progress)
+        run.promoted = task.plan && task.plan->promoted;
+        if (task.plan && task.job && task.job->progress)
           believe_progress(*task.job->progress, queue_.state_.choice(t, run.choice).work_s, run);
       }
       queue_.state_.start(t, std::move(run));
@@ -504,6 +514,8 @@ class QueueMaker {
 
   void recall_stops(TaskIndex t) {
     const QueueTask& task = queue_.tasks_[t];
+    if (const auto stops = task.evictions + task.stops_before; stops > 0)
+      queue_.state_.recall(t, saturating_int(stops), 1, 0);
     if (!task.job || !task.job->preemptions) return;
     const PreemptionNote& note = *task.job->preemptions;
     const PlanTask& described = (*queue_.table_)[t];
@@ -513,13 +525,15 @@ class QueueMaker {
 
   const ClusterSnapshot& snapshot_;
   const QueueOptions& options_;
+  const QueueRulebook rulebook_;
   TaskMenus& menus_;
   const RoomTable room_;
   const Disruptions disruptions_;
   double squared_errors_ = 0;  // of what is predicted of the tasks
   PresentNodes present_;
+  const Resizer resizer_;
   std::set<TaskIndex> let_go_;
-  std::map<std::string, QueueNumber, std::less<>> numbers_;  // of queues
+  std::map<std::string, QueueNumber, std::less<>> numbers_;  // of accounts
   QuotaBook quotas_;
   std::vector<OtherRun> other_runs_;             // behind the tasks of the queue
   std::vector<std::optional<PlannedRun>> runs_;  // by task; nullopt: not a run of the queue

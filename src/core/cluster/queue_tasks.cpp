@@ -88,7 +88,9 @@ class TaskFinder {
         found_.running.push_back(task_of_job(job));
         found_.running.back().pods = parts.unbound;
         found_.running.back().bound = parts.bound;
-        found_.running.back().disruption = disrupted_.of(*job, parts.bound);
+        // A calibration run that others disturb measures nothing any more: it fails.
+        if (!job->is_calibration())
+          found_.running.back().disruption = disrupted_.of(*job, parts.bound);
       } else if (parts.bound.empty()) {
         add_job_with_pods(job, gated_of(parts));
       }
@@ -176,13 +178,14 @@ class TaskFinder {
   void find_plans(const TaskParts& parts) {
     for (const auto* pods : {&parts.bound, &parts.unbound})
       for (const PodPtr& pod : *pods) {
-        if (!pod->plan) continue;
+        if (!pod->plan || was_evicted(*pod)) continue;
         if (!running_plans_.insert(pod->key.ns + "/" + pod->plan->id).second) continue;
         const bool gang = parts.kind == TaskKind::kGang && pod->plan->nodes.size() > 1;
         QueueTask task =
             gang ? task_of({pod}, TaskKind::kGang, parts.key, Uid{}) : task_of_pod(pod);
         task.plan = pod->plan;
         task.request.pods = static_cast<std::int64_t>(pod->plan->nodes.size());
+        if (task.request.pods == 1 && pod->bound()) task.bound.swap(task.pods);
         found_.running.push_back(std::move(task));
       }
   }

@@ -34,7 +34,7 @@ QuotaBook::QuotaBook(const ClusterSnapshot& snapshot) {
   for (const auto& quota : snapshot.quotas) {
     if (quota->other_scopes || quota->limits.empty()) continue;
     quotas[quota->key.ns].push_back(quota.get());
-    Account account{quota->needs_cpu_or_memory, {}};
+    Account account{quota->key.name, quota->needs_cpu_or_memory, {}};
     for (const QuotaLimit& limit : quota->limits)
       account.limits.push_back({limit.resource, limit.hard});
     accounts_[quota->key.ns].push_back(std::move(account));
@@ -71,11 +71,30 @@ bool QuotaBook::admits(const std::string& ns, const Resources& pod, std::int64_t
   if (at == accounts_.end()) return true;
   return std::all_of(at->second.begin(), at->second.end(), [&](const Account& account) {
     return !account.covers(pod) ||
-           std::all_of(account.limits.begin(), account.limits.end(), [&](const Limit& limit) {
-             const std::int64_t wanted = saturating_mul(amount_of(pod, limit.resource), pods);
-             return wanted <= 0 || wanted <= limit.left;
-           });
+           std::all_of(account.limits.begin(), account.limits.end(),
+                       [&](const Limit& limit) { return leaves_room(limit, pod, pods); });
   });
+}
+
+bool QuotaBook::leaves_room(const Limit& limit, const Resources& pod, std::int64_t pods) {
+  const std::int64_t wanted = saturating_mul(amount_of(pod, limit.resource), pods);
+  return wanted <= 0 || wanted <= limit.left;
+}
+
+std::vector<QuotaShortage> QuotaBook::shortages(const std::string& ns, const Resources& pod,
+                                                std::int64_t pods) const {
+  std::vector<QuotaShortage> shortages;
+  const auto at = accounts_.find(ns);
+  if (at == accounts_.end()) return shortages;
+  for (const Account& account : at->second) {
+    if (!account.covers(pod)) continue;
+    for (const Limit& limit : account.limits)
+      if (!leaves_room(limit, pod, pods))
+        shortages.push_back({account.name, limit.resource,
+                             saturating_mul(amount_of(pod, limit.resource), pods),
+                             std::max<std::int64_t>(0, limit.left)});
+  }
+  return shortages;
 }
 
 void QuotaBook::charge(const std::string& ns, const Resources& pod, std::int64_t pods) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "slackline/core/cluster/predicates.h"
+
 namespace slackline::core {
 
 RoomTable::RoomTable(const ClusterSnapshot& snapshot, double now_steady_s, double now_wall_s)
@@ -55,6 +57,17 @@ bool Room::waits_on(const NodeName& node) const {
 
 void Room::take(const NodeName& node, const Resources& request) {
   if (const auto index = snapshot_.find_node(node.str())) change_[*index] -= request;
+}
+
+NodeSet usable_nodes(const ClusterSnapshot& snapshot, const RoomTable& room, const Pod& member,
+                     const std::vector<NodeIndex>& nodes) {
+  Resources rest = member.requests;
+  rest.gpus.clear();
+  NodeSet usable(nodes.size());
+  for (PoolNode i = 0; i < nodes.size(); ++i)
+    if (!misfit(member, *snapshot.node(nodes[i]).node) && fits(rest, room.free(nodes[i])))
+      usable.insert(i);
+  return usable;
 }
 
 }  // namespace slackline::core

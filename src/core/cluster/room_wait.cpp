@@ -29,10 +29,12 @@ RoomWait wait_of(const ClusterSnapshot& snapshot, const EndingPods& ending, cons
   RoomWait wait;
   const std::set<NodeName> full = full_nodes(snapshot, task);
   for (const PodPtr& pod : ending.pods()) {
-    const Job* job = full.contains(pod->node) ? owning_job(snapshot, *pod) : nullptr;
-    if (job == nullptr || !job->preemptions) continue;
-    const double stopped_s = job->preemptions->at_s;
-    add(job->key, pod->gone_by_s.value_or(stopped_s), wait);
+    if (!full.contains(pod->node)) continue;
+    const Job* job = owning_job(snapshot, *pod);
+    const bool of_job = job != nullptr && job->preemptions;
+    if (!of_job && !was_evicted(*pod)) continue;
+    const double stopped_s = of_job ? job->preemptions->at_s : pod->notice->at_s;
+    add(of_job ? job->key : pod->key, pod->gone_by_s.value_or(stopped_s), wait);
     wait.since_s = std::min(wait.since_s.value_or(stopped_s), stopped_s);
   }
   return wait;

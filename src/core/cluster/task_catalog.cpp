@@ -141,6 +141,24 @@ const std::string* gang_label_of(const Pod& pod, const Job* job) {
   return job != nullptr && starts_as_whole(*job) ? nullptr : gang_label(pod.intent);
 }
 
+OriginalShape counted_original(const Job& job) {
+  if (!job.original) return {};
+  OriginalShape original = *job.original;
+  const OriginalShape::Given& given = original.given;
+  const std::int64_t gpus = job.pod_requests.gpu_count(primary_gpu_resource(job.pod_requests));
+  if (given.gpus && *given.gpus != gpus) original.gpus.reset();
+  if (!job.amounts || (given.amounts && !same_amounts(*given.amounts, *job.amounts)))
+    original.amounts.reset();
+  return original;
+}
+
+PodRequests written_requests(const Job& job) {
+  const PodPtr pod = written_pod(job);
+  const std::optional<ContainerAmounts> amounts = counted_original(job).amounts;
+  return {pod->requests.cpu_milli, amounts ? limited_cpu_milli(*amounts) : job.cpu_limit_milli,
+          pod->requests.memory_bytes};
+}
+
 PodPtr written_pod(const Job& job) {
   auto pod = std::make_shared<Pod>();
   pod->key.ns = job.key.ns;
@@ -149,11 +167,12 @@ PodPtr written_pod(const Job& job) {
   pod->requests = job.pod_requests;
   pod->constraints = job.constraints;
   if (!job.original) return pod;
-  if (job.original->gpus)
-    pod->requests.set_gpus(primary_gpu_resource(job.pod_requests), *job.original->gpus);
-  if (job.original->affinity_terms) {
+  const OriginalShape original = counted_original(job);
+  if (original.gpus) pod->requests.set_gpus(primary_gpu_resource(job.pod_requests), *original.gpus);
+  if (original.amounts) change_amounts(pod->requests, *job.amounts, *original.amounts);
+  if (original.affinity_terms) {
     auto own = job.constraints ? *job.constraints : SchedulingConstraints{};
-    own.affinity_terms = *job.original->affinity_terms;
+    own.affinity_terms = *original.affinity_terms;
     pod->constraints = std::make_shared<const SchedulingConstraints>(std::move(own));
   }
   return pod;

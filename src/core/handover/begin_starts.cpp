@@ -9,6 +9,7 @@
 #include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/quota_menu.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/lost_work.h"
 #include "slackline/model/reason.h"
 #include "stops.h"
@@ -53,6 +54,9 @@ class StartWriter {
       if (job->preemptions && job->suspended && unanswered.contains(job->uid))
         for (const NodeName& name : job->preemptions->nodes)
           if (const auto node = snapshot.find_node(name.str())) uncertain_.insert(*node);
+    for (const PodPtr& pod : ending_)
+      if (was_evicted(*pod) && unanswered.contains(pod->uid))
+        if (const auto node = snapshot.find_node(pod->node.str())) uncertain_.insert(*node);
     quotas_.charge_released(snapshot);
   }
 
@@ -65,7 +69,8 @@ class StartWriter {
     const Choice& choice = queue_.state().choice(index, run.choice);
     const QuotaDemand demand = demand_of(task, choice.shape);
     if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return stopped.empty();
-    if (!disruptions_allow(stopped)) return false;
+    if (any_of_later_term(stopped)) return false;
+    if (!disruptions_.add(queue_.bound_pods(tasks_of(stopped)))) return false;
     quotas_.charge(task.key.ns, demand.pod, demand.pods);
     if (!told_in_time(queue_, tasks_of(stopped), task, now_wall_s_, writes)) {
       for (const Effect* effect : stopped)
@@ -81,18 +86,27 @@ class StartWriter {
     return true;
   }
 
+  // In the place that is kept for it, once its pods are gone.
+  void go_on(TaskIndex index) {
+    const QueueTask& task = queue_.task(index);
+    const Run& run = queue_.state().progress(index).run;
+    const Choice& choice = queue_.state().choice(index, run.choice);
+    if (task.hindrance || !may_start(task)) return;
+    const QuotaDemand demand = demand_of(task, choice.shape);
+    if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return;
+    quotas_.charge(task.key.ns, demand.pod, demand.pods);
+    start(index, run);
+  }
+
   std::vector<OwnWrite> writes;
 
  private:
-  bool disruptions_allow(const std::vector<const Effect*>& stopped) {
-    Disruptions disruptions = disruptions_;
-    for (const Effect* effect : stopped) {
+  // A Job's resourceVersion tells as much.
+  bool any_of_later_term(const std::vector<const Effect*>& stopped) const {
+    return std::any_of(stopped.begin(), stopped.end(), [&](const Effect* effect) {
       const QueueTask& task = queue_.task(effect->task);
-      if (!disruptions.allow(task.bound)) return false;
-      disruptions.add(task.bound);
-    }
-    disruptions_ = std::move(disruptions);
-    return true;
+      return !task.job && task.plan->epoch > stamp_.epoch;
+    });
   }
 
   static std::vector<TaskIndex> tasks_of(const std::vector<const Effect*>& stopped) {
@@ -114,20 +128,53 @@ class StartWriter {
     const TaskProgress& progress = queue_.state().progress(effect.task);
     const Choice& choice = queue_.state().choice(effect.task, ended.choice);
     const double left = effect.begun ? effect.begun->left : progress.left;
-    StopJob stop{.asker = asker.key,
+    const double lost = wasted_gpu_s(ended, ended.observed_work_s, left, choice.gpus, now_wall_s_);
+    for (const PodPtr& pod : task.bound)
+      if (const auto node = snapshot_.find_node(pod->node.str())) cleared_[*node].insert(task.uid);
+    if (task.job)
+      stop_job(effect, task, asker, left, lost);
+    else
+      evict(effect, task, asker, lost);
+  }
+
+  void stop_job(const Effect& effect, const QueueTask& task, const QueueTask& asker, double left,
+                double lost_gpu_s) {
+    StopJob stop{.lost_gpu_s = lost_gpu_s,
+                 .asker = asker.key,
                  .gain = effect.gain,
                  .risks_deadline = effect.risks_deadline,
                  .qos = task.intent->qos_class.value_or(QosClass::kNormal)};
-    stop.lost_gpu_s = wasted_gpu_s(ended, ended.observed_work_s, left, choice.gpus, now_wall_s_);
-    PreemptionNote note = note_of_stop(task, left, stop.lost_gpu_s, now_wall_s_);
-    charge(note, queue_of(*asker.intent, asker.key.ns), stop.lost_gpu_s, now_wall_s_);
-    for (const NodeName& name : note.nodes)
-      if (const auto node = snapshot_.find_node(name.str()))
-        cleared_[*node].push_back(task.job->uid);
+    PreemptionNote note = note_of_stop(task, left, lost_gpu_s, now_wall_s_);
+    if (effect.begun) note.goes_on = going_on(task, effect);
+    charge(note, asker.account, lost_gpu_s, now_wall_s_);
     stop.preemptions = std::make_shared<const PreemptionNote>(std::move(note));
-    writes.push_back(job_write(
-        *task.job, std::move(stop),
-        {.verb = Verb::kSuspend, .reason = reason::kPreempted, .plan_id = task.plan->id}));
+    writes.push_back(job_write(*task.job, std::move(stop),
+                               {.verb = Verb::kSuspend,
+                                .reason = effect.begun ? reason::kShrunk : reason::kPreempted,
+                                .plan_id = task.plan->id}));
+  }
+
+  PreemptionNote::GoesOn going_on(const QueueTask& task, const Effect& effect) const {
+    const Choice& choice = queue_.state().choice(effect.task, effect.begun->choice);
+    const QueuePool& pool = queue_.pools()[choice.pool];
+    return {.shape = choice.shape,
+            .gpu_type = pool.pool.type,
+            .nodes = nodes_of(snapshot_, pool, *effect.begun, choice.shape.d_node),
+            .from = task.plan->shape};
+  }
+
+  void evict(const Effect& effect, const QueueTask& task, const QueueTask& asker,
+             double lost_gpu_s) {
+    const Pod& pod = *task.bound.front();
+    EvictPod evict{.lost_gpu_s = lost_gpu_s,
+                   .asker = asker.key,
+                   .gain = effect.gain,
+                   .risks_deadline = effect.risks_deadline,
+                   .qos = task.intent->qos_class.value_or(QosClass::kNormal),
+                   .controller = pod.owner->uid,
+                   .queue = asker.account};
+    writes.push_back(
+        pod_write(pod, std::move(evict), {.verb = Verb::kSuspend, .reason = reason::kPreempted}));
   }
 
   void start(TaskIndex index, const Run& run) {
@@ -140,7 +187,8 @@ class StartWriter {
     note.shape = choice.shape;
     note.gpu_type = pool.pool.type;
     note.promoted = run.promoted;
-    if (task.length_known) note.predicted_s = queue_.state().lat_s(index, choice);
+    if (task.length_is_told()) note.predicted_s = queue_.state().lat_s(index, choice);
+    note.resize = resize_note(index, choice, pool.pool.type);
     note.nodes = nodes_of(snapshot_, pool, run, task.pods_in(choice.shape));
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
     const std::size_t first = writes.size();
@@ -154,7 +202,20 @@ class StartWriter {
       writes[i].after = after;
   }
 
-  // The Jobs that this plan stops on the nodes of a run.
+  std::optional<ResizeNote> resize_note(TaskIndex index, const Choice& choice,
+                                        const GpuType& type) const {
+    const QueueTask& task = queue_.task(index);
+    const SizedType* sized = task.resizing ? task.resizing->on(type) : nullptr;
+    if (sized == nullptr || !sized->changes()) return std::nullopt;
+    ResizeNote note{.asked = task.resizing->asked, .shape = sized->shape};
+    note.amounts = sized->amounts;
+    note.trial = task.resizing->trial;
+    note.expected_s = task.length == LengthSource::kModel ? queue_.state().lat_s(index, choice)
+                                                          : sized->expected_s;
+    return note;
+  }
+
+  // The Jobs and pods that this plan stops on the nodes of a run.
   std::vector<Uid> stopped_on(const QueuePool& pool, const Run& run) const {
     std::set<Uid> jobs;
     for (const PoolNode node : run.nodes)
@@ -168,7 +229,8 @@ class StartWriter {
     const Job& job = *task.job;
     ReleaseJob start{.plan = plan};
     // A Job whose pods exist keeps its template.
-    if (job.suspended && stamp_.pin_pods_by == nullptr) shape(index, run, start.shape);
+    if (job.suspended && stamp_.pin_pods_by == nullptr)
+      shape(index, run, plan->resize ? plan->resize->amounts : std::nullopt, start.shape);
     if (job.suspended && stamp_.pin_pods_by != nullptr)
       shape_beside_template(index, run, start.shape);
     writes.push_back(job_write(job, std::move(start), {.verb = Verb::kPlan}));
@@ -176,11 +238,12 @@ class StartWriter {
 
   // Fields are written where they differ from the Job's present ones; what was written first stays
   // in `original`.
-  void shape(TaskIndex index, const Run& run, ShapeChange& change) const {
+  void shape(TaskIndex index, const Run& run, const std::optional<ContainerAmounts>& amounts,
+             ShapeChange& change) const {
     const QueueTask& task = queue_.task(index);
     const Job& job = *task.job;
     const Choice& choice = queue_.state().choice(index, run.choice);
-    OriginalShape original = job.original ? *job.original : OriginalShape{};
+    OriginalShape original = counted_original(job);
     const std::int64_t pods = task.pods_in(choice.shape);
     const std::int64_t gpus = task.gpus_per_pod_in(choice.shape);
     const bool other_gpus = gpus != job.pod_requests.gpu_count(task.request.resource);
@@ -193,10 +256,23 @@ class StartWriter {
     if (other_gpus) {
       change.reshape->container = job.gpu_container;
       if (!original.gpus) original.gpus = job.pod_requests.gpu_count(task.request.resource);
+      original.given.gpus = gpus;
     }
+    change_amounts(job, amounts, original, change);
     pin_type(index, run, original, change);
-    if (original.changed())
+    if (original.changed() || job.original)
       change.original = std::make_shared<const OriginalShape>(std::move(original));
+  }
+
+  // What was written first comes back byte for byte where nothing else is wanted.
+  static void change_amounts(const Job& job, const std::optional<ContainerAmounts>& wanted,
+                             OriginalShape& original, ShapeChange& change) {
+    if (!job.amounts) return;
+    const ContainerAmounts written = original.amounts ? *original.amounts : *job.amounts;
+    const ContainerAmounts& now = wanted ? *wanted : written;
+    if (now != *job.amounts) change.amounts = AmountsChange{job.gpu_container, now};
+    original.amounts = wanted ? std::optional(written) : std::nullopt;
+    original.given.amounts = wanted;
   }
 
   // The pods learn their GPU count from the plan, at their creation.
@@ -238,7 +314,7 @@ class StartWriter {
   Disruptions disruptions_;
   // Whose room is made by an earlier stop that may still fail, or by one that was only told.
   std::set<NodeIndex> uncertain_;
-  std::map<NodeIndex, std::vector<Uid>> cleared_;  // Jobs that this plan stops, by node
+  std::map<NodeIndex, std::set<Uid>> cleared_;  // Jobs and pods that this plan stops, by node
 };
 
 }  // namespace
@@ -253,10 +329,14 @@ std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
                                    double now_wall_s) {
   StartWriter writer(snapshot, unanswered, queue, catalog, stamp, now_wall_s);
   writer.writes = stop_disrupted(queue, now_wall_s);
+  for (OwnWrite& write : stop_too_small(snapshot, queue, now_wall_s))
+    writer.writes.push_back(std::move(write));
   for (const JobPtr& job : queue.to_open())
     writer.writes.push_back(job_write(*job, OpenJob{}));
   for (const PodPtr& pod : queue.to_let_go())
     writer.writes.push_back(pod_write(*pod, LiftGate{}));
+  for (const TaskIndex task : queue.going_on())
+    writer.go_on(task);
   std::set<Uid> ended;
   for (const Effect& effect : plan.effects)
     if (effect.ended) ended.insert(queue.task(effect.task).uid);

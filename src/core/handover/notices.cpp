@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "slackline/base/duration.h"
+#include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/handover/begin_starts.h"
 #include "slackline/model/queue_rules.h"
 #include "slackline/model/reason.h"
@@ -27,6 +28,7 @@ struct Told {
   double longest_s = 0;            // that a queue of them asks for
   std::optional<double> latest_s;  // that one of them was told
   bool every_run = true;           // a pod of each knows
+  bool any_pod = false;            // is a run by itself: only what it was told says who ended it
   std::vector<PodPtr> untold;      // run by run
 };
 
@@ -35,6 +37,7 @@ Told told_to(const Queue& queue, const std::vector<TaskIndex>& stopped, const Qu
   Told told;
   for (const TaskIndex index : stopped) {
     told.longest_s = std::max(told.longest_s, queue.task(index).notice_s);
+    told.any_pod |= queue.task(index).job == nullptr;
     bool any_knows = false;
     for (const PodPtr& pod : queue.task(index).bound) {
       const bool knows = counts(*pod, now_s);
@@ -51,11 +54,16 @@ bool same_owner(const Pod& a, const Pod& b) {
   return a.owner && b.owner && a.owner->uid == b.owner->uid;
 }
 
+std::optional<OwnerRef> run_of(const Pod& pod) {
+  return is_replaced(pod) ? OwnerRef{"Pod", pod.key.name, pod.uid} : pod.owner;
+}
+
 // One Event a run: with the last write to its pods.
 template <class Write>
 void mark_last_of_runs(const std::vector<PodPtr>& pods, std::vector<Write>& writes) {
   for (std::size_t i = 0; i < pods.size(); ++i)
-    if (i + 1 == pods.size() || !same_owner(*pods[i], *pods[i + 1])) writes[i].of = pods[i]->owner;
+    if (i + 1 == pods.size() || is_replaced(*pods[i]) || !same_owner(*pods[i], *pods[i + 1]))
+      writes[i].of = run_of(*pods[i]);
 }
 
 template <class Write>
@@ -72,6 +80,7 @@ bool must_forget(const ClusterSnapshot& snapshot, const Pod& pod, const std::set
   if (!pod.notice && !pod.notice_doubted) return false;
   if (!pod.managed || pod.deleting || pod.terminal()) return false;
   if (pod.notice_doubted) return true;
+  if (wanted.contains(pod.uid)) return false;
   const Job* job = owning_job(snapshot, pod);
   return job == nullptr || (!job->suspended && !wanted.contains(job->uid));
 }
@@ -81,10 +90,13 @@ bool must_forget(const ClusterSnapshot& snapshot, const Pod& pod, const std::set
 bool told_in_time(const Queue& queue, const std::vector<TaskIndex>& stopped, const QueueTask& asker,
                   double now_wall_s, std::vector<OwnWrite>& writes) {
   const Told told = told_to(queue, stopped, asker, now_wall_s);
-  if (stopped.empty() || (told.longest_s <= 0 && !told.latest_s)) return true;
+  const bool asked_for = told.longest_s > 0 || told.latest_s || told.any_pod;
+  if (stopped.empty() || !asked_for) return true;
   const bool overdue = told.every_run && now_wall_s >= *told.latest_s + kTellsWithin_s;
   if (told.untold.empty() || overdue) return now_wall_s >= *told.latest_s;
-  const double at_s = std::max(told.latest_s.value_or(0), std::ceil(now_wall_s + told.longest_s));
+  const double due_s =
+      told.longest_s > 0 ? std::ceil(now_wall_s + told.longest_s) : std::floor(now_wall_s);
+  const double at_s = std::max(told.latest_s.value_or(0), due_s);
   std::vector<TellOfStop> wanted;
   for (const PodPtr& pod : told.untold) {
     const double own_s = counts(*pod, now_wall_s) ? pod->notice->at_s : at_s;

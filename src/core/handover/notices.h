@@ -1,6 +1,8 @@
 // Notices: the pods of a run are told before it is stopped (docs/RELIABILITY.md, rule 9), where the
-// queue of one of the runs that make room asks for that. Which pods were told what is read from
-// the snapshot: the annotations are the only memory. Private to src/core. Pure; epoch seconds.
+// queue of one of the runs that make room asks for that, and always where one of them is a pod that
+// is evicted: the Jobs of others carry what was decided, and it has none. Which pods were told what
+// is read from the snapshot: the annotations are the only memory. Private to src/core. Pure; epoch
+// seconds.
 #pragma once
 
 #include <set>
@@ -17,8 +19,8 @@ namespace slackline::core {
 bool told_in_time(const Queue& queue, const std::vector<TaskIndex>& stopped, const QueueTask& asker,
                   double now_wall_s, std::vector<OwnWrite>& writes);
 
-// The writes that take back what nobody wants any more: of pods whose Jobs are not `wanted`, or
-// that were not told by Slackline.
+// The writes that take back what nobody wants any more: of pods that are not `wanted` and whose
+// Jobs are not, or that were not told by Slackline.
 std::vector<OwnWrite> take_back_stops(const ClusterSnapshot& snapshot, const std::set<Uid>& wanted);
 
 }  // namespace slackline::core

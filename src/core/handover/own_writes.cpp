@@ -12,6 +12,11 @@ namespace {
 
 void apply_shape(const ShapeChange& shape, Job& job) {
   if (shape.original) job.original = shape.original;
+  if (shape.amounts && job.amounts) {
+    change_amounts(job.pod_requests, *job.amounts, shape.amounts->amounts);
+    job.amounts = shape.amounts->amounts;
+    job.cpu_limit_milli = limited_cpu_milli(*job.amounts);
+  }
   if (!shape.reshape) return;
   job.parallelism = shape.reshape->parallelism;
   job.completions = shape.reshape->parallelism;
@@ -50,6 +55,14 @@ void apply(const StopJob& stop, Job& job) {
 
 void apply(const ClearPlan& /*clear*/, Job& job) {
   job.plan = nullptr;
+}
+
+void apply(const EndCalibration& /*end*/, Job& job) {
+  job.active_deadline_s = kEndedBy_s;
+}
+
+void apply(const RemoveCalibration& /*remove*/, Job& job) {
+  job.finished = true;
 }
 
 void apply(const JobChange& change, Job& job) {
@@ -94,6 +107,10 @@ void apply(const TellOfStop& tell, Pod& pod) {
 void apply(const TakeBackStop& /*take_back*/, Pod& pod) {
   pod.notice = nullptr;
   pod.notice_doubted = false;
+}
+
+void apply(const EvictPod& /*evict*/, Pod& pod) {
+  pod.deleting = true;
 }
 
 void apply(const PodChange& change, Pod& pod) {
@@ -156,6 +173,12 @@ const std::string* version_in(const List& list, const Target& target) {
   return at != list.end() && (*at)->uid == target.uid ? &(*at)->resource_version : nullptr;
 }
 
+bool is_ending(const ClusterSnapshot& snapshot, const Target& target) {
+  const auto index = snapshot.find_node(target.node.str());
+  const PodPtr* pod = index ? bound_pod(snapshot.node(*index), target) : nullptr;
+  return pod != nullptr && (*pod)->deleting;
+}
+
 const std::string* version_of(const ClusterSnapshot& snapshot, const OwnWrite& write) {
   if (!write.target.node.empty()) {
     const auto index = snapshot.find_node(write.target.node.str());
@@ -208,7 +231,10 @@ OwnWrites::Entry* OwnWrites::find(std::uint64_t number) {
 }
 
 void OwnWrites::written(std::uint64_t number, std::string resource_version) {
-  if (Entry* entry = find(number)) entry->written_version = std::move(resource_version);
+  Entry* entry = find(number);
+  if (entry == nullptr) return;
+  entry->answered = true;
+  entry->written_version = std::move(resource_version);
 }
 
 void OwnWrites::failed(std::uint64_t number) {
@@ -225,9 +251,11 @@ bool OwnWrites::settle(const ClusterSnapshot& snapshot, double now_steady_s) {
     const std::string* seen = version_of(snapshot, entry.write);
     if (seen == nullptr) return true;
     if (!entry.written_version.empty()) return shows_version(*seen, entry.written_version);
+    if (entry.write.is<EvictPod>() && is_ending(snapshot, entry.write.target)) return true;
     if (entry.base_version.empty()) entry.base_version = *seen;
     if (!entry.doubtful_until_s) return false;
-    if (*seen != entry.base_version) return true;
+    // What else happens to a pod does not tell whether it was evicted.
+    if (!entry.write.is<EvictPod>() && *seen != entry.base_version) return true;
     const bool over = now_steady_s >= *entry.doubtful_until_s;
     gave_up |= over;
     return over;
@@ -237,14 +265,14 @@ bool OwnWrites::settle(const ClusterSnapshot& snapshot, double now_steady_s) {
 
 bool OwnWrites::waiting_for(const Uid& uid) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.write.target.uid == uid && entry.written_version.empty();
+    return entry.write.target.uid == uid && !entry.answered;
   });
 }
 
 std::unordered_set<Uid> OwnWrites::unanswered() const {
   std::unordered_set<Uid> uids;
   for (const Entry& entry : entries_)
-    if (entry.written_version.empty()) uids.insert(entry.write.target.uid);
+    if (!entry.answered) uids.insert(entry.write.target.uid);
   return uids;
 }
 

@@ -5,6 +5,7 @@
 
 #include "notices.h"
 #include "slackline/base/duration.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::core {
@@ -13,7 +14,7 @@ namespace {
 // A shape that Slackline chose goes with the plan it was chosen for.
 ShapeChange first_shape(const Job& job) {
   if (!job.original || !job.original->changed()) return {};
-  const OriginalShape& first = *job.original;
+  const OriginalShape first = counted_original(job);
   const std::string resource = primary_gpu_resource(job.pod_requests);
   ShapeChange change;
   if (first.parallelism || first.gpus)
@@ -21,6 +22,7 @@ ShapeChange first_shape(const Job& job) {
                              first.gpus.value_or(job.pod_requests.gpu_count(resource)), resource,
                              first.gpus ? job.gpu_container : ""};
   change.affinity_terms = first.affinity_terms;
+  if (first.amounts) change.amounts = AmountsChange{job.gpu_container, *first.amounts};
   change.original = std::make_shared<const OriginalShape>();
   return change;
 }
@@ -39,6 +41,10 @@ void let_jobs_go(const ClusterSnapshot& snapshot, const std::vector<JobPtr>& job
   std::map<Uid, std::int64_t> bound = bound_by_owner(snapshot);
   for (const JobPtr& job : jobs) {
     if (job->finished) continue;
+    if (job->is_calibration()) {  // nobody's work
+      writes.push_back(job_write(*job, RemoveCalibration{}));
+      continue;
+    }
     const bool waits = job->waits_with_us();
     const bool on_its_way =
         !job->suspended && job->plan && job->managed && bound[job->uid] < job->wanted_pods();

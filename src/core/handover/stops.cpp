@@ -34,7 +34,7 @@ Kept kept_of(const Queue& queue, TaskIndex index, double stopped_s) {
   const QueueTask& task = queue.task(index);
   const PlanTask& described = queue.state().tasks()[index];
   const TaskProgress& known = queue.state().progress(index);
-  const double started_s = std::min(*task.job->started_s, stopped_s);
+  const double started_s = std::min(task.job->started_s.value_or(stopped_s), stopped_s);
   const double held_s = stopped_s - started_s;
   const auto gpus = static_cast<double>(task.plan->shape.gpus());
   const double left = task.job->preemptions ? task.job->preemptions->left : 1.0;
@@ -56,6 +56,20 @@ Kept kept_of(const Queue& queue, TaskIndex index, double stopped_s) {
   const Run ended = alone.stop(0, stopped_s);
   const double left_now = alone.progress(0).left;
   return {left_now, wasted_gpu_s(ended, ended.observed_work_s, left_now, chosen.gpus, stopped_s)};
+}
+
+// Of a pod of the present run.
+ResizeFailure shortage_of(const ClusterSnapshot& snapshot, const QueueTask& task) {
+  ResizeFailure failure = ResizeFailure::kNone;
+  const auto look_at = [&](const Pod& pod) {
+    if (pod.created_s < task.job->started_s.value_or(0) || !pod.memory_shortage()) return;
+    failure = pod.out_of_memory ? ResizeFailure::kOutOfMemory : ResizeFailure::kGpuOutOfMemory;
+  };
+  for (const PodPtr& pod : task.bound)
+    look_at(*pod);
+  for (const PodPtr& pod : snapshot.displaced)
+    if (pod->owner && pod->owner->uid == task.uid) look_at(*pod);
+  return failure;
 }
 
 OwnWrite stop_of(const Queue& queue, TaskIndex index, double now_s) {
@@ -89,6 +103,7 @@ PreemptionNote note_of_stop(const QueueTask& task, double left, double lost_gpu_
   for (const PodPtr& pod : task.bound)
     if (note.nodes.empty() || note.nodes.back() != pod->node) note.nodes.push_back(pod->node);
   note.by.clear();
+  note.goes_on.reset();
   note.text.clear();
   note.code.clear();
   return note;
@@ -100,6 +115,28 @@ void charge(PreemptionNote& note, const std::string& queue, double gpu_s, double
   });
   if (note.charges.size() == kMostCharges) note.charges.erase(note.charges.begin());
   note.charges.push_back({queue, now_wall_s, gpu_s});
+}
+
+std::vector<OwnWrite> stop_too_small(const ClusterSnapshot& snapshot, const Queue& queue,
+                                     double now_wall_s) {
+  std::vector<OwnWrite> writes;
+  for (TaskIndex index = 0; index < queue.size(); ++index) {
+    const QueueTask& task = queue.task(index);
+    if (!task.job || !task.plan || !task.plan->resize || task.disruption) continue;
+    const ResizeFailure failure = shortage_of(snapshot, task);
+    if (failure == ResizeFailure::kNone) continue;
+    const Kept kept = kept_of(queue, index, now_wall_s);
+    PreemptionNote note = note_of_stop(task, kept.left, kept.lost_gpu_s, now_wall_s);
+    note.by = reason::kResizeRolledBack;
+    note.too_small = failure;
+    StopJob stop{.preemptions = std::make_shared<const PreemptionNote>(std::move(note)),
+                 .lost_gpu_s = kept.lost_gpu_s,
+                 .qos = task.intent->qos_class.value_or(QosClass::kNormal)};
+    writes.push_back(job_write(
+        *task.job, std::move(stop),
+        {.verb = Verb::kSuspend, .reason = reason::kResizeRolledBack, .plan_id = task.plan->id}));
+  }
+  return writes;
 }
 
 std::vector<OwnWrite> stop_disrupted(const Queue& queue, double now_wall_s) {

@@ -1,5 +1,5 @@
 // The stops of running Jobs: what their notes say, and those of Jobs that others take pods from
-// (disrupted_jobs.h), each of which is suspended as a whole.
+// (disrupted_jobs.h) or that right-sizing has made too small, each suspended as a whole.
 #pragma once
 
 #include <string>
@@ -19,5 +19,9 @@ PreemptionNote note_of_stop(const QueueTask& task, double left, double lost_gpu_
 void charge(PreemptionNote& note, const std::string& queue, double gpu_s, double now_wall_s);
 
 std::vector<OwnWrite> stop_disrupted(const Queue& queue, double now_wall_s);
+
+// Of resized Jobs of which a pod ran short of memory: they go on as they were written.
+std::vector<OwnWrite> stop_too_small(const ClusterSnapshot& snapshot, const Queue& queue,
+                                     double now_wall_s);
 
 }  // namespace slackline::core

@@ -3,14 +3,11 @@
 #include <utility>
 
 namespace slackline::core {
-namespace {
 
 double resolution_for(std::size_t waiting) {
   if (waiting <= 200) return 0.01;
   return waiting <= 1000 ? 0.03 : 0.1;
 }
-
-}  // namespace
 
 ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names, double now_s,
                            const Policy& policy, const StopAsked& stop, Expected expected)

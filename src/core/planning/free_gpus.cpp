@@ -78,28 +78,30 @@ bool FreeGpus::fits(PoolIndex pool, Placement shape, const EligibleNodes* eligib
          nodes_with(pool, shape.d_gpn, eligible, shape.d_node) == shape.d_node;
 }
 
-std::vector<PoolNode> FreeGpus::find(PoolIndex pool, Placement shape,
-                                     const EligibleNodes* eligible) const {
+std::vector<PoolNode> FreeGpus::find(PoolIndex pool, Placement shape, const EligibleNodes* eligible,
+                                     const EligibleNodes* preferred) const {
   std::vector<PoolNode> nodes;
   if (!fits(pool, shape, eligible)) return nodes;
   nodes.reserve(static_cast<std::size_t>(shape.d_node));
   const NodeSet* avoided =
       pool < avoided_.size() && !avoided_[pool].unset() ? &avoided_[pool] : nullptr;
-  add_best_fits(pool, shape, eligible, avoided, /*take_avoided=*/false, nodes);
-  if (avoided != nullptr)
-    add_best_fits(pool, shape, eligible, avoided, /*take_avoided=*/true, nodes);
+  const NodeSet* first =
+      preferred != nullptr && !preferred->all(pool) ? &preferred->by_pool[pool] : nullptr;
+  if (first != nullptr) add_best_fits(pool, shape, eligible, {.in = first, .out = avoided}, nodes);
+  add_best_fits(pool, shape, eligible, {.out = avoided, .also_out = first}, nodes);
+  if (avoided != nullptr) add_best_fits(pool, shape, eligible, {.in = avoided}, nodes);
   return nodes;
 }
 
 void FreeGpus::add_best_fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible,
-                             const NodeSet* avoided, bool take_avoided,
-                             std::vector<PoolNode>& nodes) const {
+                             const Side& side, std::vector<PoolNode>& nodes) const {
   const auto wanted = static_cast<std::size_t>(shape.d_node);
   const PoolRange& range = pools_[pool];
   const Mask mask(eligible, pool);
-  const auto side = [&](std::size_t word) {
-    if (avoided == nullptr) return kEveryNode;
-    return take_avoided ? avoided->words()[word] : ~avoided->words()[word];
+  const auto looked_at = [&](std::size_t word) {
+    const std::uint64_t in = side.in == nullptr ? kEveryNode : side.in->words()[word];
+    const std::uint64_t out = side.out == nullptr ? 0 : side.out->words()[word];
+    return in & ~out & ~(side.also_out == nullptr ? 0 : side.also_out->words()[word]);
   };
   for (auto free = static_cast<std::size_t>(shape.d_gpn);
        nodes.size() < wanted && free + 1 < range.levels.size(); ++free) {
@@ -107,7 +109,7 @@ void FreeGpus::add_best_fits(PoolIndex pool, Placement shape, const EligibleNode
     const std::vector<std::uint64_t>& enough = range.levels[free].nodes.words();
     const std::vector<std::uint64_t>& more = range.levels[free + 1].nodes.words();
     for (std::size_t i = 0; i < enough.size(); ++i)
-      for (std::uint64_t left = enough[i] & ~more[i] & mask[i] & side(i); left != 0;
+      for (std::uint64_t left = enough[i] & ~more[i] & mask[i] & looked_at(i); left != 0;
            left &= left - 1) {
         nodes.push_back(static_cast<PoolNode>(i * 64) +
                         static_cast<PoolNode>(std::countr_zero(left)));

@@ -19,6 +19,13 @@ GpuType resolve(const GpuType& word, const GpuCatalog& catalog) {
   return word;
 }
 
+// "H100-PCIe" of "H100"; a part of a GPU is not a variant of it.
+bool is_variant(std::string_view type, std::string_view of) {
+  return type.size() > of.size() && type.starts_with(of) && type[of.size()] == '-' &&
+         type.find("-MIG-") == std::string_view::npos &&
+         type.find("-SHARED") == std::string_view::npos;
+}
+
 }  // namespace
 
 AcceptedTypes::AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog) {
@@ -28,12 +35,18 @@ AcceptedTypes::AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog
     if (std::find(types_.begin(), types_.end(), alias) == types_.end())
       types_.push_back(std::move(alias));
   }
+  for (std::size_t i = 0; i < types_.size(); ++i)
+    for (const GpuTypeRule& rule : catalog.types)
+      if (is_variant(rule.alias.str(), types_[i].str()))
+        variants_.emplace_back(rule.alias, static_cast<int>(i));
 }
 
 std::optional<int> AcceptedTypes::preference(const GpuType& type) const {
   if (types_.empty()) return 0;
   for (std::size_t i = 0; i < types_.size(); ++i)
     if (types_[i] == type) return static_cast<int>(i);
+  for (const auto& [variant, place] : variants_)
+    if (variant == type) return place;
   return std::nullopt;
 }
 

@@ -103,8 +103,10 @@ std::vector<Estimate> estimate_placements(const std::vector<Pool>& pools,
   for (PoolIndex pool = 0; pool < pools.size(); ++pool) {
     const ProfileEntry* profile = profiles.find(model, pools[pool].type);
     if (profile == nullptr) continue;
+    wanted.model_parallel = profile->model_parallel;
     for (const Placement& shape : enumerate_placements(pools[pool], wanted)) {
-      const auto throughput = predict_throughput(profile->coefficients, batch, shape);
+      const auto throughput =
+          predict_throughput(profile->coefficients, batch, shape, profile->model_parallel);
       if (!throughput) continue;
       estimates.push_back(
           {pool, shape, *throughput, batch * iterations / *throughput, profile->startup_s});

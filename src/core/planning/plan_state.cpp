@@ -62,12 +62,20 @@ void PlanState::arrive(TaskIndex task) {
   if (!(*tasks_)[task].menu->empty()) waiting_.push_back(task);
 }
 
+void PlanState::withdraw(TaskIndex task) {
+  must(progress_[task].phase == TaskPhase::kWaiting);
+  progress_[task].phase = TaskPhase::kFuture;
+  if (!(*tasks_)[task].menu->empty()) waiting_.remove(task);
+}
+
 Run PlanState::run_at(TaskIndex task, ChoiceIndex index, double now_s,
                       std::vector<PoolNode> nodes) const {
   const Choice& chosen = choice(task, index);
   Run run;
   run.choice = index;
-  run.nodes = nodes.empty() ? free_.find(chosen.pool, chosen.shape, (*tasks_)[task].eligible.get())
+  const PlanTask& described = (*tasks_)[task];
+  run.nodes = nodes.empty() ? free_.find(chosen.pool, chosen.shape, described.eligible.get(),
+                                         described.preferred.get())
                             : std::move(nodes);
   must(!run.nodes.empty());
   run.started_s = now_s;
@@ -103,10 +111,10 @@ Run PlanState::end_run(TaskIndex task, double now_s) {
 Run PlanState::stop(TaskIndex task, double now_s) {
   TaskProgress& progress = progress_[task];
   must(progress.phase == TaskPhase::kRunning);
-  const double left = left_if_stopped(task, progress.run.observed_work_s, now_s);
+  const double left = left_after_stop(task, now_s);
   const double startup_s = running_choice(task).startup_s;
   Run run = end_run(task, now_s);
-  progress.left = std::max(kLeastLeft, left);
+  progress.left = left;
   progress.over_s = (*tasks_)[task].restart_s - startup_s;
   progress.stops += 1;
   progress.phase = TaskPhase::kWaiting;
@@ -171,6 +179,10 @@ double PlanState::left_if_stopped(TaskIndex task, double work_s, double now_s) c
     return std::clamp(reported->left + (reported->at_s - saved_at_s) / work_s, 0.0, 1.0);
   }
   return std::max(0.0, progress_[task].run.left - (saved.worked_s - unsaved_s(saved)) / work_s);
+}
+
+double PlanState::left_after_stop(TaskIndex task, double now_s) const {
+  return std::max(kLeastLeft, left_if_stopped(task, progress_[task].run.observed_work_s, now_s));
 }
 
 double wasted_gpu_s(const Run& ended, double work_s, double left, int gpus, double now_s) {

@@ -10,6 +10,7 @@
 #include "quantiles.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/core/planning/deadline.h"
 
 namespace slackline::core {
 namespace {
@@ -19,22 +20,40 @@ struct Times {
   double finish_s = kNever;
 };
 
+// Tasks like those that are expected, shifted as in this future.
+std::vector<PlanTask> expected_in(int number, double now_s, const RolloutOptions& options) {
+  std::vector<PlanTask> all;
+  if (options.expected.empty() || !(options.window_s > 0)) return all;
+  double first_s = kNever;
+  for (const PlanTask& task : options.expected)
+    first_s = std::min(first_s, task.submit_s);
+  const double shift_s = options.window_s * number / kScenarios;
+  std::int64_t id = -1;
+  const auto windows = static_cast<int>(std::ceil(options.horizon_s / options.window_s));
+  for (int window = 0; window < windows; ++window)
+    for (const PlanTask& like : options.expected) {
+      const double from_s = window * options.window_s;
+      PlanTask task = like;
+      task.id = id--;
+      task.submit_s =
+          now_s + from_s + std::fmod(like.submit_s - first_s + shift_s, options.window_s);
+      task.deadline_s += task.submit_s - like.submit_s;
+      all.push_back(std::move(task));
+    }
+  return all;
+}
+
 // One future.
 class Scenario {
  public:
-  Scenario(const PlanState& state, double now_s, int number, const RolloutOptions& options)
-      : now_s_(now_s), number_(number), options_(options), rms_(state.error().rms()) {
-    if (options.expected.empty()) return;
-    std::vector<PlanTask> all = state.tasks().tasks();
-    add_expected(all);
-    tasks_ = TaskTable(std::move(all));
-  }
+  // `arrivals` come in it.
+  Scenario(double now_s, int number, double rms, const RolloutOptions& options,
+           const std::vector<TaskIndex>& arrivals)
+      : now_s_(now_s), number_(number), options_(options), rms_(rms), arrivals_(arrivals) {}
 
-  // By task asked about: its start and finish. `planned` is the state after the plan of now.
-  std::vector<Times> play_for(const PlanState& planned, const Policy& policy,
-                              std::optional<double> wake_s, const std::vector<TaskIndex>& asked) {
-    PlanState future = options_.expected.empty() ? planned : planned.with(tasks_);
-    future.set_next_wake(wake_s.value_or(-1));
+  // By task asked about: its start and finish. `future` is the state after the plan of now.
+  std::vector<Times> play_for(PlanState future, const Policy& policy, std::optional<double> wake_s,
+                              const std::vector<TaskIndex>& asked) {
     std::unordered_map<TaskIndex, Times> times;
     std::size_t open = asked.size();
     // A policy that does not preempt never stops a run: its finish is known when it starts.
@@ -48,8 +67,8 @@ class Scenario {
     };
     for (const TaskIndex task : asked) {
       times[task] = {};
-      const Run& run = planned.progress(task).run;
-      if (planned.progress(task).phase == TaskPhase::kRunning)
+      const Run& run = future.progress(task).run;
+      if (future.progress(task).phase == TaskPhase::kRunning)
         start(task, run, work_s(future, task, run));
     }
     PlayHooks hooks;
@@ -61,10 +80,7 @@ class Scenario {
       found->second.finish_s = at_s;
       --open;
     };
-    hooks.go_on = [&](double at_s) {
-      stopped_ = is_asked(options_.stop);
-      return !stopped_ && open > 0 && at_s - now_s_ < options_.horizon_s;
-    };
+    hooks.go_on = [&](double at_s) { return goes_on(at_s) && open > 0; };
     if (open > 0) play(future, policy, arrivals_, hooks, {wake_s, options_.resolution});
     std::vector<Times> result;
     for (const TaskIndex task : asked)
@@ -72,35 +88,32 @@ class Scenario {
     return result;
   }
 
+  void watch(PlanState future, const Policy& policy, std::optional<double> wake_s,
+             const Futures::Look& look) {
+    look(number_, now_s_, future);
+    PlayHooks hooks;
+    hooks.work_s = [&](TaskIndex task, const Run& run) { return work_s(future, task, run); };
+    hooks.go_on = [&](double at_s) {
+      look(number_, at_s, future);
+      return goes_on(at_s);
+    };
+    play(future, policy, arrivals_, hooks, {wake_s, options_.resolution});
+  }
+
   bool stopped() const { return stopped_; }
 
  private:
-  void add_expected(std::vector<PlanTask>& all) {
-    if (options_.expected.empty() || !(options_.window_s > 0)) return;
-    double first_s = kNever;
-    for (const PlanTask& task : options_.expected)
-      first_s = std::min(first_s, task.submit_s);
-    const double shift_s = options_.window_s * number_ / kScenarios;
-    std::int64_t id = -1;
-    const auto windows = static_cast<int>(std::ceil(options_.horizon_s / options_.window_s));
-    for (int window = 0; window < windows; ++window)
-      for (const PlanTask& like : options_.expected) {
-        const double from_s = window * options_.window_s;
-        PlanTask task = like;
-        task.id = id--;
-        task.submit_s =
-            now_s_ + from_s + std::fmod(like.submit_s - first_s + shift_s, options_.window_s);
-        task.deadline_s += task.submit_s - like.submit_s;
-        arrivals_.push_back(static_cast<TaskIndex>(all.size()));
-        all.push_back(std::move(task));
-      }
+  bool goes_on(double at_s) {
+    stopped_ = is_asked(options_.stop);
+    return !stopped_ && at_s - now_s_ < options_.horizon_s;
   }
 
   // How long the whole task takes on this placement, in this future.
   double work_s(const PlanState& future, TaskIndex task, const Run& run) {
     const Choice& choice = future.choice(task, run.choice);
     const double predicted_s = choice.work_s;
-    const double rms = choice.error > 0 ? choice.error : rms_;
+    const bool exact = options_.futures == kAsPredicted;
+    const double rms = exact ? 0 : choice.error > 0 ? choice.error : rms_;
     const double elapsed_s = now_s_ - run.started_s - run.overhead_s;
     if (const auto end_s = future.reported_end_s(task, run.observed_work_s)) {
       const double needed_s = *end_s - run.started_s - run.overhead_s;
@@ -144,8 +157,7 @@ class Scenario {
   int number_;
   const RolloutOptions& options_;
   double rms_;
-  TaskTable tasks_;
-  std::vector<TaskIndex> arrivals_;
+  const std::vector<TaskIndex>& arrivals_;
   // By type, pool and shape.
   std::map<std::tuple<std::uint32_t, PoolIndex, int, int>, double> shared_;
 };
@@ -159,32 +171,102 @@ bool any_claims_error(const PlanState& state) {
          std::any_of(state.running().begin(), state.running().end(), claims);
 }
 
+std::optional<double> chance_of(const PlanTask& task, const std::vector<double>& finishes) {
+  if (task.deadline_s == kNoDeadline) return std::nullopt;
+  const double last_s = task.deadline_s + kDeadlineTolerance_s;
+  const auto in_time = std::count_if(finishes.begin(), finishes.end(),
+                                     [&](double finish_s) { return finish_s <= last_s; });
+  return static_cast<double>(in_time) / static_cast<double>(finishes.size());
+}
+
+// Of the i-th of so many futures.
+int number_of(int i, int futures) {
+  return futures == kAsPredicted ? kScenarios / 2 : i * kScenarios / futures;
+}
+
 }  // namespace
 
-std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,
-                              const std::vector<TaskIndex>& tasks, const RolloutOptions& options) {
-  // The plan of now is the same in every future.
+Futures::Futures(const TaskTable& tasks, double now_s, RolloutOptions options, bool again)
+    : tasks_(tasks), now_s_(now_s), options_(std::move(options)) {
+  const std::size_t come = expected_in(0, now_s, options_).size();
+  for (std::size_t i = 0; i < come; ++i)
+    arrivals_.push_back(static_cast<TaskIndex>(tasks.size() + i));
+  if (!again || come == 0) return;
+  for (int i = 0; i < options_.futures; ++i)
+    kept_.emplace(number_of(i, options_.futures), with_expected(number_of(i, options_.futures)));
+}
+
+TaskTable Futures::with_expected(int number) const {
+  std::vector<PlanTask> all = tasks_.tasks();
+  for (PlanTask& task : expected_in(number, now_s_, options_))
+    all.push_back(std::move(task));
+  return TaskTable(std::move(all));
+}
+
+// With exact predictions and no arrivals all futures are the same.
+bool Futures::all_alike(const PlanState& state) const {
+  return state.error().rms() == 0 && arrivals_.empty() && !any_claims_error(state);
+}
+
+std::vector<int> Futures::numbers(const PlanState& state) const {
+  std::vector<int> numbers;
+  const int played = all_alike(state) ? 1 : options_.futures;
+  for (int i = 0; i < played; ++i)
+    numbers.push_back(number_of(i, options_.futures));
+  return numbers;
+}
+
+// Calls `visit` with every future, and the state with which it begins.
+template <class Visit>
+bool Futures::each(const PlanState& state, const Policy& policy, const Visit& visit) const {
   PlanState planned = state;
   planned.set_next_wake(-1);
-  const std::optional<double> wake_s = plan(planned, now_s, policy).next_wake_s;
-  std::vector<std::vector<double>> starts(tasks.size());
-  std::vector<std::vector<double>> finishes(tasks.size());
-  // With exact predictions and no arrivals all futures are the same.
-  const bool one_future =
-      state.error().rms() == 0 && options.expected.empty() && !any_claims_error(state);
-  for (int number = 0; number < (one_future ? 1 : kScenarios); ++number) {
-    Scenario scenario(planned, now_s, number, options);
-    const auto times = scenario.play_for(planned, policy, wake_s, tasks);
-    if (scenario.stopped()) return {};
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
+  const std::optional<double> wake_s = plan(planned, now_s_, policy).next_wake_s;
+  planned.set_next_wake(wake_s.value_or(-1));
+  for (const int number : numbers(state)) {
+    Scenario scenario(now_s_, number, state.error().rms(), options_, arrivals_);
+    if (arrivals_.empty()) {
+      visit(scenario, planned, wake_s);
+    } else if (const auto kept = kept_.find(number); kept != kept_.end()) {
+      visit(scenario, planned.with(kept->second), wake_s);
+    } else {
+      const TaskTable tasks = with_expected(number);
+      visit(scenario, planned.with(tasks), wake_s);
+    }
+    if (scenario.stopped()) return false;
+  }
+  return true;
+}
+
+std::vector<Forecast> Futures::play(const PlanState& state, const Policy& policy,
+                                    const std::vector<TaskIndex>& asked) const {
+  std::vector<std::vector<double>> starts(asked.size());
+  std::vector<std::vector<double>> finishes(asked.size());
+  const auto note = [&](Scenario& scenario, const PlanState& begins, std::optional<double> wake_s) {
+    const std::vector<Times> times = scenario.play_for(begins, policy, wake_s, asked);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
       starts[i].push_back(times[i].start_s);
       finishes[i].push_back(times[i].finish_s);
     }
-  }
+  };
+  if (!each(state, policy, note)) return {};
   std::vector<Forecast> forecasts;
-  for (std::size_t i = 0; i < tasks.size(); ++i)
-    forecasts.push_back({tasks[i], quantiles_of(starts[i]), quantiles_of(finishes[i])});
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    forecasts.push_back({asked[i], quantiles_of(starts[i]), quantiles_of(finishes[i]),
+                         chance_of(tasks_[asked[i]], finishes[i])});
   return forecasts;
+}
+
+bool Futures::watch(const PlanState& state, const Policy& policy, const Look& look) const {
+  return each(state, policy,
+              [&](Scenario& scenario, const PlanState& begins, std::optional<double> wake_s) {
+                scenario.watch(begins, policy, wake_s, look);
+              });
+}
+
+std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,
+                              const std::vector<TaskIndex>& tasks, const RolloutOptions& options) {
+  return Futures(state.tasks(), now_s, options, false).play(state, policy, tasks);
 }
 
 }  // namespace slackline::core

@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
+#include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/portrait/family.h"
 
 namespace slackline::core {
 namespace {
 
+constexpr std::size_t kMostMenus = 20'000;  // ends of runs make others of a family's requests
 constexpr double kTwoSided90 = 1.645;  // 9 of 10 draws of a normal are within this many deviations
 
 // Everything that a menu depends on, as a key.
@@ -19,11 +24,17 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
   text += format("|{}|{}|{}|{}|{}", intent.workload().value_or(""), intent.family.value_or(""),
                  intent.batch_size.value_or(0), intent.iterations.value_or(0),
                  intent.expected_duration_s.value_or(0));
+  text += format("|{}", intent.model_parallel.value_or(0));
   text += format("|{}{}", intent.any_gpu_type, intent.any_placement);
   for (const GpuType& type : intent.gpu_types)
     text += "|" + type.str();
   for (const Placement& shape : intent.placements)
     text += "|" + shape.str();
+  for (const auto& [type, shape] : request.sized)
+    text += format("|{}={}", type.str(), shape.str());
+  if (request.family)
+    text += format("|{}|{}|{}|{}", portrait_key(request.family->identity), request.family->runs(),
+                   request.family->outcomes[0], request.family->last_s);
   return text;
 }
 
@@ -43,6 +54,15 @@ std::vector<Placement> packings(const TaskRequest& request, const Pool& pool) {
   return shapes;
 }
 
+// Those that hold whole replicas; all where none does: the task can run as written all the same.
+std::vector<Placement> whole_replicas(std::vector<Placement> shapes, const Pool& pool,
+                                      std::int64_t model_parallel) {
+  std::vector<Placement> whole;
+  for (const Placement& shape : shapes)
+    if (holds_replicas(shape, pool.gpus_per_node, model_parallel)) whole.push_back(shape);
+  return whole.empty() ? shapes : whole;
+}
+
 }  // namespace
 
 std::optional<Estimate> predicted_run(const PreparedModel& model, const TaskIntent& intent,
@@ -58,9 +78,38 @@ std::optional<Estimate> predicted_run(const PreparedModel& model, const TaskInte
                   std::log(speed / prediction->low) / kTwoSided90};
 }
 
-bool shape_is_free(const TaskIntent& intent, const TaskRequest& request) {
-  return intent.workload().has_value() && (intent.any_placement || !intent.placements.empty()) &&
+double error_of(const RunTimeFromHistory& time) {
+  return std::log(time.high_s / time.median_s) / kTwoSided90;
+}
+
+std::string_view to_string(LengthSource source) {
+  switch (source) {
+    case LengthSource::kModel:
+      return "model";
+    case LengthSource::kStated:
+      return "expected-duration";
+    case LengthSource::kHistory:
+      return "history";
+    case LengthSource::kUnknown:
+      break;
+  }
+  return "";
+}
+
+std::optional<Placement> TaskRequest::sized_on(const GpuType& type) const {
+  for (const auto& [sized_type, shape] : sized)
+    if (sized_type == type) return shape;
+  return std::nullopt;
+}
+
+bool shape_may_change(const TaskIntent& intent, const TaskRequest& request) {
+  return (intent.any_placement || !intent.placements.empty()) &&
          (request.nodes_may_change || request.gpus_may_change);
+}
+
+bool shape_is_free(const TaskIntent& intent, const TaskRequest& request) {
+  return (intent.workload().has_value() || !request.sized.empty()) &&
+         shape_may_change(intent, request);
 }
 
 TaskMenus::TaskMenus(std::vector<Pool> pools, std::vector<GpuType> cluster_types,
@@ -72,6 +121,7 @@ TaskMenus::TaskMenus(std::vector<Pool> pools, std::vector<GpuType> cluster_types
       theta_(theta) {}
 
 const TaskMenu& TaskMenus::of(const TaskIntent& intent, const TaskRequest& request) {
+  if (made_.size() > kMostMenus) made_.clear();
   const auto [at, first] = made_.try_emplace(question(intent, request));
   if (first) at->second = make(intent, request);
   return at->second;
@@ -91,8 +141,19 @@ TaskMenus::Offers TaskMenus::offers(const TaskIntent& intent, const TaskRequest&
   for (const auto& [preference, pool] : open)
     offers.pools.push_back(pool);
   offers.estimates = by_model(offers.pools, intent, request);
-  offers.modelled = !offers.estimates.empty();
-  if (!offers.modelled) offers.estimates = by_word(offers.pools, intent, request);
+  if (!offers.estimates.empty()) {
+    offers.length = LengthSource::kModel;
+    return offers;
+  }
+  if (!intent.expected_duration_s) {
+    offers.estimates = by_history(offers.pools, intent, request);
+    if (!offers.estimates.empty()) {
+      offers.length = LengthSource::kHistory;
+      return offers;
+    }
+  }
+  offers.estimates = by_word(offers.pools, intent, request);
+  if (intent.expected_duration_s) offers.length = LengthSource::kStated;
   return offers;
 }
 
@@ -105,8 +166,8 @@ TaskMenu TaskMenus::make(const TaskIntent& intent, const TaskRequest& request) c
   menu.lat11_s = reference_lat_s({intent, request.resource, catalog_}, *predictor_, cluster_types_);
   menu.menu =
       std::make_shared<const PlacementMenu>(make_menu(offers.estimates, pools_, {.theta = theta_}));
-  menu.known = offers.modelled || intent.expected_duration_s;
-  if (offers.modelled) menu.error = menu.menu->fastest().error;
+  menu.length = offers.length;
+  if (offers.length == LengthSource::kModel) menu.error = menu.menu->fastest().error;
   if (!offers.any_type) menu.preference = std::move(offers.pools);
   return menu;
 }
@@ -128,6 +189,61 @@ std::vector<Estimate> TaskMenus::by_model(const std::vector<PoolIndex>& pools,
   return estimates;
 }
 
+std::vector<Estimate> TaskMenus::by_history(const std::vector<PoolIndex>& pools,
+                                            const TaskIntent& intent,
+                                            const TaskRequest& request) const {
+  std::vector<Estimate> estimates;
+  if (!request.family) return estimates;
+  const std::span<const PastRun> past = request.family->past;
+  const int gpus = saturating_int(saturating_mul(request.pods, request.gpus));
+  std::optional<RunTimeFromHistory> elsewhere;  // on as many GPUs as were asked for
+  for (const PastRun& run : past)
+    if (const auto time = run_time_of(*request.family, run.gpu_type, gpus)) elsewhere = time;
+  if (!elsewhere) return estimates;
+  for (const PoolIndex pool : pools) {
+    const GpuType& type = pools_[pool].type;
+    const auto time_on = [&](int on) {
+      return run_time_of(*request.family, type, on, model_ratio(intent, on, pools_[pool]));
+    };
+    const std::optional<Placement> sized = request.sized_on(type);
+    auto time = time_on(sized ? sized->gpus() : gpus);
+    if (!time && sized) time = time_on(gpus);
+    const double work_s = time ? time->median_s : elsewhere->median_s;
+    const double error = time ? error_of(*time) : kUnknownError;
+    for (const Placement& shape : written_shapes(intent, request, pools_[pool]))
+      estimates.push_back({pool, shape, 1, work_s, 0, error});
+  }
+  return estimates;
+}
+
+// How the model's time changes with the number of GPUs, on the fewest nodes.
+RunTimeRatio TaskMenus::model_ratio(const TaskIntent& intent, int gpus, const Pool& pool) const {
+  const auto model = predictor_->prepare(intent, pool.type);
+  if (!model) return {};
+  const auto speed = [model = *model, most = pool.gpus_per_node](int on) -> std::optional<double> {
+    const int nodes = (on + most - 1) / std::max(1, most);
+    if (nodes < 1 || on % nodes != 0) return std::nullopt;
+    const auto prediction = model.predict(clamped_placement(nodes, on / nodes));
+    return prediction ? std::optional(prediction->throughput_samples_per_s) : std::nullopt;
+  };
+  return [speed, now = speed(gpus)](int then) -> std::optional<double> {
+    const auto before = speed(then);
+    return now && before ? std::optional(*before / *now) : std::nullopt;
+  };
+}
+
+std::vector<Placement> TaskMenus::written_shapes(const TaskIntent& intent,
+                                                 const TaskRequest& request, const Pool& pool) {
+  if (const auto sized = request.sized_on(pool.type))
+    return sized->d_node <= pool.nodes && sized->d_gpn <= pool.gpus_per_node
+               ? std::vector{*sized}
+               : std::vector<Placement>{};
+  std::vector<Placement> shapes = packings(request, pool);
+  if (shape_is_free(intent, request))
+    std::erase_if(shapes, [&](const Placement& shape) { return shape.d_node != request.pods; });
+  return shapes;
+}
+
 // Without a model: the run time is stated, or unknown.
 std::vector<Estimate> TaskMenus::by_word(const std::vector<PoolIndex>& pools,
                                          const TaskIntent& intent,
@@ -138,9 +254,8 @@ std::vector<Estimate> TaskMenus::by_word(const std::vector<PoolIndex>& pools,
   const double error = intent.expected_duration_s ? kStatedError : kUnknownError;
   std::vector<Estimate> estimates;
   for (const PoolIndex pool : pools) {
-    for (const Placement& shape : packings(request, pools_[pool]))
-      if (!shape_is_free(intent, request) || shape.d_node == request.pods)
-        estimates.push_back({pool, shape, 1, work_s, 0, error});
+    for (const Placement& shape : written_shapes(intent, request, pools_[pool]))
+      estimates.push_back({pool, shape, 1, work_s, 0, error});
     if (said_for_the_first_type && !estimates.empty()) break;
   }
   return estimates;
@@ -148,21 +263,27 @@ std::vector<Estimate> TaskMenus::by_word(const std::vector<PoolIndex>& pools,
 
 std::vector<Placement> TaskMenus::shapes(const TaskIntent& intent, const TaskRequest& request,
                                          const Pool& pool) const {
-  if (!shape_is_free(intent, request)) return packings(request, pool);
+  const std::int64_t replica = intent.model_parallel.value_or(1);
+  if (!shape_is_free(intent, request))
+    return whole_replicas(packings(request, pool), pool, replica);
   std::vector<Placement> shapes = intent.placements;
   if (intent.any_placement) {
-    shapes =
-        enumerate_placements(pool, {.batch = intent.batch_size.value_or(0), .divisible = true});
+    shapes = enumerate_placements(
+        pool,
+        {.batch = intent.batch_size.value_or(0), .divisible = true, .model_parallel = replica});
     shapes.push_back(clamped_placement(request.pods, request.gpus));
   }
+  const std::optional<Placement> sized = request.sized_on(pool.type);
+  if (sized) shapes.push_back(*sized);
   std::sort(shapes.begin(), shapes.end());
   shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
   std::erase_if(shapes, [&](const Placement& shape) {
     return shape.d_node > pool.nodes || shape.d_gpn > pool.gpus_per_node ||
            (!request.nodes_may_change && shape.d_node != request.pods) ||
-           (!request.gpus_may_change && shape.d_gpn != request.gpus);
+           (!request.gpus_may_change && shape.d_gpn != request.gpus) ||
+           (sized && shape.gpus() > sized->gpus());
   });
-  return shapes;
+  return whole_replicas(std::move(shapes), pool, replica);
 }
 
 }  // namespace slackline::core

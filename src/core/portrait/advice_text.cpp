@@ -19,6 +19,18 @@ std::string times(const GpuAdvice& advice) {
   return text;
 }
 
+std::string runs_text(const Evidence& evidence) {
+  return evidence.runs == 1 ? std::string("the last run")
+                            : format("the last {} runs", evidence.runs);
+}
+
+std::string amount_text(AdvisedAmount what, double amount) {
+  constexpr double kGibi = 1024.0 * 1024 * 1024;
+  constexpr double kMilli = 1000;
+  if (what == AdvisedAmount::kMemory) return format("{:.1f} GiB", amount / kGibi);
+  return format("{:.2f} CPUs", amount / kMilli);
+}
+
 }  // namespace
 
 std::string_view to_string(Confidence confidence) {
@@ -36,17 +48,31 @@ std::string_view to_string(Confidence confidence) {
 std::string explain(const GpuAdvice& advice) {
   constexpr double kPercent = 100;
   const int asked = advice.asked.gpus();
-  const std::string runs = advice.evidence.runs == 1
-                               ? std::string("the last run")
-                               : format("the last {} runs", advice.evidence.runs);
   std::string text = format(
       "{} used {:.1f} of {} GPU{} ({:.0f} % of their time, at most {:.0f} % of their memory): ",
-      runs, asked * advice.utilisation, asked, asked == 1 ? "" : "s", advice.utilisation * kPercent,
-      advice.memory_share * kPercent);
+      runs_text(advice.evidence), asked * advice.utilisation, asked, asked == 1 ? "" : "s",
+      advice.utilisation * kPercent, advice.memory_share * kPercent);
   if (advice.advised == advice.asked) return text + "the request stays";
   return text + format("{} ({}) {} enough{} (confidence {})", advice.advised.gpus(),
                        advice.advised.str(), advice.advised.gpus() == 1 ? "is" : "are",
                        times(advice), to_string(advice.evidence.confidence));
+}
+
+std::string explain(AdvisedAmount what, const AmountAdvice& advice) {
+  const bool mean = what == AdvisedAmount::kCpuRequest;
+  const std::string used =
+      advice.shortage ? std::string("ended for lack of it")
+                      : format("used {}{}", mean ? "" : "at most ", amount_text(what, advice.used));
+  return format("asks for {}{}, {} {}{}: {}{} (confidence {})",
+                amount_text(what, static_cast<double>(advice.asked)),
+                what == AdvisedAmount::kMemory     ? " of memory"
+                : what == AdvisedAmount::kCpuLimit ? " at most"
+                                                   : "",
+                advice.shortage ? std::string("runs") : runs_text(advice.evidence), used,
+                mean && !advice.shortage ? " in the mean" : "",
+                amount_text(what, static_cast<double>(advice.advised)),
+                advice.raise ? " are needed" : " are enough",
+                to_string(advice.evidence.confidence));
 }
 
 }  // namespace slackline::core

@@ -88,6 +88,28 @@ std::string portrait_key(const PortraitIdentity& identity) {
          ",model=" + identity.model + mode;
 }
 
+std::string family_title(std::string_view key) {
+  constexpr std::string_view kFamily = "family=";
+  constexpr std::string_view kOwner = "owner=";
+  constexpr std::string_view kImage = ",image=";
+  constexpr std::string_view kModel = ",model=";
+  const std::size_t slash = key.find('/');
+  if (slash == key.npos) return std::string(key);
+  const std::string ns(key.substr(0, slash + 1));
+  const std::string_view rest = key.substr(slash + 1);
+  if (rest.starts_with(kFamily)) return ns + std::string(rest.substr(kFamily.size()));
+  const std::size_t image = rest.find(kImage);
+  const std::size_t model = rest.rfind(kModel);
+  if (!rest.starts_with(kOwner) || image == rest.npos || model == rest.npos || model < image)
+    return std::string(key);
+  std::string of(rest.substr(image + kImage.size(), model - image - kImage.size()));
+  const std::string_view named = rest.substr(model + kModel.size());
+  if (!of.empty() && !named.empty()) of += ", ";
+  of += named;
+  const std::string owner(rest.substr(kOwner.size(), image - kOwner.size()));
+  return ns + owner + (of.empty() ? "" : " (" + of + ")");
+}
+
 std::string_view image_repository(std::string_view image) {
   image = image.substr(0, image.find('@'));
   const std::size_t tag = image.rfind(':');

@@ -94,6 +94,12 @@ HistogramScale scale_of(UsageKind kind) {
   return {kLeastShare, last_bucket(kLeastShare, 1)};
 }
 
+HistogramScale scale_of_errors() {
+  constexpr double kLeastError = 0.01;
+  constexpr double kMostError = 15;
+  return {kLeastError, last_bucket(kLeastError, kMostError)};
+}
+
 std::uint16_t bucket_of(const HistogramScale& scale, double value) {
   if (value < scale.first) return 0;
   const double number =
@@ -114,6 +120,13 @@ void add_sample(UsageHistogram& histogram, const HistogramScale& scale, double v
     move_reference(histogram, reference_s);
   add_weight(histogram, bucket_of(scale, value),
              weight * std::exp2((at_s - histogram.reference_s) / kHalfLife_s));
+}
+
+double weight_at(const UsageHistogram& histogram, double at_s) {
+  double sum = 0;
+  for (const UsageHistogram::Bucket& bucket : histogram.buckets)
+    sum += bucket.weight;
+  return sum * std::exp2((histogram.reference_s - at_s) / kHalfLife_s);
 }
 
 UsageHistogram merged(const UsageHistogram& a, const UsageHistogram& b) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "slackline/core/portrait/histogram.h"
+#include "slackline/core/portrait/run_time.h"
 
 namespace slackline::core {
 namespace {
@@ -77,10 +78,34 @@ void count(Portrait& portrait, const PortraitRun& run) {
   if (run.outcome == RunOutcome::kSucceeded) portrait.runs_s.add(run.run_s);
 }
 
+void judge_resizing(Portrait& portrait, const PortraitRun& run) {
+  if (!run.resized) return;
+  const ResizeFailure failure = failure_of(run);
+  if (failure != ResizeFailure::kNone)
+    add_rollback(portrait, {run.finished_s, run.usage.run, run.usage.task.name, failure});
+  else if (run.outcome == RunOutcome::kSucceeded)
+    portrait.resizing.kept_s = std::max(portrait.resizing.kept_s, run.finished_s);
+}
+
+// Of such a run nobody knows any more whether it was counted.
+bool is_older_than_all(const Portrait& portrait, const PortraitRun& run) {
+  return portrait.past.size() == kPastRuns && order_of(run) < order_of(portrait.past.front());
+}
+
 }  // namespace
 
-bool is_evidence(const PortraitRun& run) {
-  return run.outcome == RunOutcome::kSucceeded && run.run_s > kLeastEvidence_s;
+bool is_evidence(const PortraitRun& run, double least_s) {
+  return run.outcome == RunOutcome::kSucceeded && run.run_s > least_s;
+}
+
+ResizeFailure failure_of(const PortraitRun& run) {
+  if (!run.resized) return ResizeFailure::kNone;
+  if (run.outcome == RunOutcome::kOutOfMemory) return ResizeFailure::kOutOfMemory;
+  if (run.outcome == RunOutcome::kGpuOutOfMemory) return ResizeFailure::kGpuOutOfMemory;
+  const bool timed = run.outcome == RunOutcome::kSucceeded && run.preemptions == 0;
+  const bool slow =
+      timed && run.resized->expected_s > 0 && run.run_s > kTooSlow * run.resized->expected_s;
+  return slow ? ResizeFailure::kSlow : ResizeFailure::kNone;
 }
 
 double coverage(const PortraitRun& run, const std::optional<Usage>& usage) {
@@ -100,11 +125,14 @@ void observe(Portrait& portrait, const UsageSample& window) {
     observe_one(portrait, UsageKind::kGpuMemory, memory->max, memory->seconds, window.to_s);
 }
 
-void add_run(Portrait& portrait, const PortraitRun& run) {
-  const bool again =
-      std::any_of(portrait.past.begin(), portrait.past.end(),
-                  [&run](const PastRun& other) { return other.run == run.usage.run; });
-  if (!again) {
+void add_run(Portrait& portrait, const PortraitRun& run, double least_s) {
+  const auto before =
+      std::find_if(portrait.past.begin(), portrait.past.end(),
+                   [&run](const PastRun& other) { return other.run == run.usage.run; });
+  if (before != portrait.past.end()) {
+    --portrait.outcomes[static_cast<std::size_t>(before->outcome)];
+    ++portrait.outcomes[static_cast<std::size_t>(run.outcome)];
+  } else if (!is_older_than_all(portrait, run)) {
     count(portrait, run);
     if (portrait.runs() == 1 || run.finished_s >= portrait.last_s) {
       const bool other_image = !run.image_digest.empty() && !portrait.image_digest.empty() &&
@@ -116,18 +144,42 @@ void add_run(Portrait& portrait, const PortraitRun& run) {
       portrait.last_s = run.finished_s;
     }
   }
-  put(portrait.past, PastRun{run.usage.run, run.gpu_type, run.shape.gpus(), run.run_s,
-                             run.finished_s, run.outcome});
+  const PastRun past{run.usage.run, run.gpu_type,   run.shape.gpus(),
+                     run.run_s,     run.finished_s, run.outcome};
+  if (before == portrait.past.end() && !is_older_than_all(portrait, run))
+    if (const auto error = error_of_past(portrait.past, past))
+      add_sample(portrait.time_errors, scale_of_errors(), *error, 1, run.finished_s);
+  put(portrait.past, past);
   keep_last(portrait.past, kPastRuns);
   if (run.outcome == RunOutcome::kOutOfMemory) {
     const double used = run.usage.memory_bytes ? run.usage.memory_bytes->max : 0;
-    const double bytes = std::max(used, static_cast<double>(run.requests.memory_bytes));
+    const PodRequests& had = run.resized ? run.resized->given : run.requests;
+    const double bytes = std::max(used, static_cast<double>(had.memory_bytes));
     put(portrait.shortages, MemoryShortage{run.usage.run, bytes, run.finished_s});
     keep_last(portrait.shortages, kShortages);
   }
-  if (!is_evidence(run)) return;
+  judge_resizing(portrait, run);
+  if (!is_evidence(run, least_s)) return;
   put(portrait.recent, run);
   keep_evidence(portrait.recent);
+}
+
+void add_rollback(Portrait& portrait, const ResizeRollback& rollback) {
+  ResizeRollback& latest = portrait.resizing.rolled_back;
+  if (std::tie(latest.at_s, latest.run) < std::tie(rollback.at_s, rollback.run)) latest = rollback;
+}
+
+bool remembers(const Portrait& portrait, const Uid& run) {
+  const auto is_it = [&run](const auto& other) { return run_of(other) == run; };
+  return std::any_of(portrait.past.begin(), portrait.past.end(), is_it) ||
+         std::any_of(portrait.recent.begin(), portrait.recent.end(), is_it);
+}
+
+double last_seen_s(const Portrait& portrait) {
+  double last_s = portrait.last_s;
+  for (const UsageHistogram& histogram : portrait.histograms)
+    if (!histogram.buckets.empty()) last_s = std::max(last_s, histogram.reference_s + kHalfLife_s);
+  return last_s;
 }
 
 std::vector<const PortraitRun*> evidence_on(const Portrait& portrait, const GpuType& gpu_type) {
@@ -156,6 +208,10 @@ int level_of(std::optional<double> score) {
   constexpr int kSteps = 9;
   if (!score || !std::isfinite(*score)) return kUnknownLevel;
   return 1 + static_cast<int>(std::floor(kSteps * std::clamp(*score, 0.0, 1.0)));
+}
+
+int level_of(const Portrait* portrait) {
+  return level_of(portrait == nullptr ? std::nullopt : score_of(*portrait));
 }
 
 }  // namespace slackline::core

@@ -12,7 +12,8 @@
 namespace slackline::core {
 namespace {
 
-constexpr double kSurely = 1;  // standard errors
+constexpr double kSurely = 1;         // standard errors
+constexpr double kSurelyBeyondW = 2;  // where single measurements say little of kinds
 
 bool one_gpu_only(std::span<const Observation> observations) {
   return std::all_of(observations.begin(), observations.end(),
@@ -62,8 +63,10 @@ HeldOutError summary_of_all(const SpreadErrors& errors) {
   return summary_of(std::move(all));
 }
 
-// Whether `challenger` is better by more than the standard error of the difference between spreads.
-bool surely_better(const SpreadErrors& challenger, const SpreadErrors& incumbent) {
+// Whether `challenger` is better by more than so many standard errors of the difference between
+// spreads.
+bool surely_better(const SpreadErrors& challenger, const SpreadErrors& incumbent,
+                   double standard_errors) {
   std::vector<double> gains;
   double sum = 0;
   for (const auto& [spread, errors] : incumbent) {
@@ -74,21 +77,49 @@ bool surely_better(const SpreadErrors& challenger, const SpreadErrors& incumbent
   double squares = 0;
   for (const double gain : gains)
     squares += (gain - sum / count) * (gain - sum / count);
-  return sum / count > kSurely * std::sqrt(squares / (count - 1) / count);
+  return sum / count > standard_errors * std::sqrt(squares / (count - 1) / count);
 }
 
-Result<KindChoice> simplest(std::span<const Observation> observations) {
-  for (const ThroughputKind* kind : kinds())
-    if (fittable(*kind, observations)) return KindChoice{kind, std::nullopt};
-  return fail(fittable(kAdditive, observations).error());
+bool has_single_gpu(std::span<const Observation> observations) {
+  return std::any_of(observations.begin(), observations.end(),
+                     [](const Observation& seen) { return seen.spread.gpus == 1; });
+}
+
+KindChoice simplest(std::span<const Observation> observations) {
+  const bool additive = has_single_gpu(observations) && fittable(kAdditive, observations);
+  return {additive ? &kAdditive : &kScaling, std::nullopt};
+}
+
+std::set<Spread> spreads_of(std::span<const Observation> observations) {
+  std::set<Spread> spreads;
+  for (const Observation& seen : observations)
+    spreads.insert(seen.spread);
+  return spreads;
+}
+
+// No single GPU, and mostly one batch of each layout: neither tells computation from communication.
+bool are_sparse(std::span<const Observation> observations) {
+  return !has_single_gpu(observations) &&
+         2 * observations.size() < 3 * spreads_of(observations).size();
+}
+
+// In the order in which they are tried: a later one has to be surely better.
+std::vector<const ThroughputKind*> candidates(bool sparse) {
+  std::vector<const ThroughputKind*> all;
+  if (sparse) all.push_back(&kScaling);
+  for (const ThroughputKind* kind : kinds() | std::views::reverse)
+    if (kind != &kScaling) all.push_back(kind);
+  return all;
 }
 
 Result<KindChoice> best_kind(std::span<const Observation> observations) {
   const ThroughputKind* best = nullptr;
   SpreadErrors least;
-  for (const ThroughputKind* kind : kinds() | std::views::reverse) {
+  const bool sparse = are_sparse(observations);
+  const double surely = sparse ? kSurelyBeyondW : kSurely;
+  for (const ThroughputKind* kind : candidates(sparse)) {
     SpreadErrors errors = held_out_errors(*kind, observations);
-    if (errors.empty() || (best != nullptr && !surely_better(errors, least))) continue;
+    if (errors.empty() || (best != nullptr && !surely_better(errors, least, surely))) continue;
     best = kind;
     least = std::move(errors);
   }
@@ -105,6 +136,10 @@ Status fittable(const ThroughputKind& kind, std::span<const Observation> observa
   if (&kind == &kInterpolation && !one_gpu_only(observations))
     return refuse("knows one GPU only; leave out the larger layouts, or fit another kind");
   if (kind.fit == nullptr) return refuse("it is measured, not fitted; choose another kind");
+  if (&kind == &kScaling) {
+    if (!one_gpu_only(observations)) return {};
+    return refuse("knows several GPUs only; measure a larger layout, or fit another kind");
+  }
   if (observations.size() < kind.least_points)
     return refuse(
         format("{} different measurements are too few, it takes {}: measure more batches "
@@ -127,10 +162,7 @@ Result<KindChoice> choose_kind(std::span<const Observation> observations) {
     SLACKLINE_TRY(fittable(kind, observations));
     return KindChoice{&kind, std::nullopt};
   }
-  std::set<Spread> spreads;
-  for (const Observation& seen : observations)
-    spreads.insert(seen.spread);
-  if (observations.size() < kLeastPointsToChoose || spreads.size() < 3)
+  if (observations.size() < kLeastPointsToChoose || spreads_of(observations).size() < 3)
     return simplest(observations);
   return best_kind(observations);
 }

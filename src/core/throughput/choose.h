@@ -19,10 +19,12 @@ struct KindChoice {
 };
 
 // One GPU only: interpolation from kLeastBatchesToInterpolate batches on. Fewer observations than
-// kLeastPointsToChoose or fewer than three spreads: the simplest kind that can be fitted. Else by
-// the error on left out spreads: the regularised hybrid, unless another kind is better by more than
-// the standard error of the difference - with few spreads the least error alone is mostly luck.
-// Beyond kMostFolds spreads every kMostFolds-th one is left out together.
+// kLeastPointsToChoose or fewer than three spreads: A where a single GPU tells computation from
+// communication, else W. Otherwise by the error on left out spreads: the regularised hybrid, unless
+// another kind is better by more than the standard error of the difference - with few spreads the
+// least error alone is mostly luck. Without a single GPU and with mostly one batch of each layout:
+// W, unless another one is better by two standard errors. Beyond kMostFolds spreads every
+// kMostFolds-th one is left out together.
 Result<KindChoice> choose_kind(std::span<const Observation> observations);
 
 inline constexpr std::size_t kLeastBatchesToInterpolate = 4;

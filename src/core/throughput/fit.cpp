@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "kinds.h"
 #include "slackline/base/text.h"
+#include "slackline/core/throughput/model_parallel.h"
 #include "slackline/core/throughput/throughput.h"
 
 namespace slackline::core {
@@ -28,10 +29,10 @@ void widen(Range& range, Number value, bool first) {
   range.most = first ? value : std::max(range.most, value);
 }
 
-void set_ranges(std::span<const Observation> observations, Fit& fit) {
+void set_ranges(std::span<const Observation> observations, int model_parallel, Fit& fit) {
   bool first = true;
   for (const Observation& seen : observations) {
-    widen(fit.batch_range, seen.local_batch(), first);
+    widen(fit.batch_range, seen.local_batch() * model_parallel, first);
     widen(fit.gpus_range, seen.spread.gpus, first);
     widen(fit.nodes_range, seen.spread.nodes, first);
     first = false;
@@ -41,7 +42,9 @@ void set_ranges(std::span<const Observation> observations, Fit& fit) {
 }  // namespace
 
 Result<Fit> fit_throughput(std::span<const ThroughputSample> samples, const FitOptions& options) {
-  SLACKLINE_ASSIGN(const std::vector<Observation> observations, observations_of(samples));
+  const ModelParallel parallel = model_parallel_of(samples);
+  SLACKLINE_ASSIGN(const std::vector<Observation> observations,
+                   observations_of(samples, parallel.gpus));
   SLACKLINE_ASSIGN(const KindChoice choice, kind_for(observations, options.kind));
   Fit fit;
   fit.coefficients = {std::string(choice.kind->name),
@@ -54,7 +57,9 @@ Result<Fit> fit_throughput(std::span<const ThroughputSample> samples, const FitO
         choice.kind->predict(fit.coefficients.params, sample.batch, sample.layout.spread()),
         sample.throughput_samples_per_s));
   fit.in_sample_mape = summary_of(std::move(errors)).mean;
-  set_ranges(observations, fit);
+  set_ranges(observations, parallel.gpus, fit);
+  fit.model_parallel = parallel.gpus;
+  fit.model_parallel_derived = parallel.derived;
   return fit;
 }
 
@@ -70,6 +75,8 @@ ProfileEntry to_profile_entry(const Fit& fit, std::string model, GpuType gpu_typ
   entry.batch_range = fit.batch_range;
   entry.gpus_range = fit.gpus_range;
   entry.nodes_range = fit.nodes_range;
+  entry.model_parallel = fit.model_parallel;
+  entry.model_parallel_derived = fit.model_parallel_derived;
   if (fit.held_out) {
     entry.held_out_mape = fit.held_out->mean;
     entry.held_out_p90 = fit.held_out->p90;

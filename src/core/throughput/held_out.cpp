@@ -7,6 +7,7 @@
 
 #include "errors.h"
 #include "held_out_split.h"
+#include "slackline/core/throughput/model_parallel.h"
 #include "slackline/core/throughput/throughput.h"
 
 namespace slackline::core {
@@ -69,11 +70,19 @@ Status predict_fold(Samples samples, const FitOptions& options, const HoldOutFol
   if (!fit) return fail(fit.error().with_context("predicting what is held out"));
   for (const std::size_t index : fold.predicted) {
     const ThroughputSample& sample = samples[index];
-    const double predicted =
-        predict_throughput(fit->coefficients, sample.batch, sample.layout.spread()).value_or(0);
+    const double predicted = predict_throughput(fit->coefficients, sample.batch,
+                                                sample.layout.spread(), kMostModelParallel)
+                                 .value_or(0);
     report.predictions.push_back(
         {index, predicted, absolute_percentage_error(predicted, sample.throughput_samples_per_s)});
   }
+  return {};
+}
+
+Status predict_folds(Samples samples, const FitOptions& options,
+                     const std::vector<HoldOutFold>& folds, HoldOutReport& report) {
+  for (const HoldOutFold& fold : folds)
+    SLACKLINE_TRY(predict_fold(samples, options, fold, report));
   return {};
 }
 
@@ -84,8 +93,13 @@ Result<HoldOutReport> evaluate(Samples samples, const FitOptions& options,
   HoldOutReport report;
   SLACKLINE_ASSIGN(report.fit, fit_throughput(samples, options));
   SLACKLINE_ASSIGN(const std::vector<HoldOutFold> folds, hold_out_folds(samples, hold_out));
-  for (const HoldOutFold& fold : folds)
-    SLACKLINE_TRY(predict_fold(samples, options, fold, report));
+  if (Status done = predict_folds(samples, options, folds, report); !done) {
+    if (hold_out.kind != HoldOut::Kind::kLeaveOneOut) return fail(done.error());
+    report.predictions.clear();
+    SLACKLINE_ASSIGN(const std::vector<HoldOutFold> finer, measurement_folds(samples));
+    SLACKLINE_TRY(predict_folds(samples, options, finer, report));
+    report.by_measurement = true;
+  }
   std::sort(
       report.predictions.begin(), report.predictions.end(),
       [](const HeldOutPrediction& a, const HeldOutPrediction& b) { return a.sample < b.sample; });

@@ -40,7 +40,8 @@ Result<std::vector<HoldOutFold>> layout_folds(Samples samples, const HoldOut& ho
     layouts[sample.layout] = 0;
   const auto count = static_cast<int>(layouts.size());
   const int folds = hold_out.kind == HoldOut::Kind::kKFold ? hold_out.folds : count;
-  if (count < 3 || folds > count)
+  const int least = hold_out.kind == HoldOut::Kind::kKFold ? 3 : 1;
+  if (count < least || folds > count)
     return fail(ErrorCode::kInvalidArgument,
                 format("{} layouts are too few for {}: measure more, or hold out batches", count,
                        to_string(hold_out)));
@@ -201,6 +202,25 @@ std::string to_string(const HoldOut& hold_out) {
       break;
   }
   return format("kfold:{}", hold_out.folds);
+}
+
+Result<std::vector<HoldOutFold>> measurement_folds(Samples samples) {
+  std::map<std::pair<Layout, double>, int> measurements;
+  for (const ThroughputSample& sample : samples)
+    measurements[{sample.layout, sample.batch}] = 0;
+  int next = 0;
+  for (auto& [key, fold] : measurements)
+    fold = next++;
+  const bool repeated = measurements.size() < 2;  // one, again and again
+  if (repeated) next = static_cast<int>(samples.size());
+  if (next < 2)
+    return fail(ErrorCode::kInvalidArgument,
+                "one measurement has nothing to be predicted from: measure another one");
+  std::vector<int> fold_of_sample;
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    fold_of_sample.push_back(repeated ? static_cast<int>(i)
+                                      : measurements.at({samples[i].layout, samples[i].batch}));
+  return folds_by(fold_of_sample, next);
 }
 
 Result<std::vector<HoldOutFold>> hold_out_folds(Samples samples, const HoldOut& hold_out) {

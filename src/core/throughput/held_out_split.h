@@ -16,6 +16,10 @@ struct HoldOutFold {
   std::vector<std::size_t> predicted;
 };
 
+// Each (layout, batch) from all others; one measurement from its repetitions where there is no
+// other. kInvalidArgument: a single sample.
+Result<std::vector<HoldOutFold>> measurement_folds(std::span<const ThroughputSample> samples);
+
 // kInvalidArgument where there are too few layouts or batches to hold any out.
 Result<std::vector<HoldOutFold>> hold_out_folds(std::span<const ThroughputSample> samples,
                                                 const HoldOut& hold_out);

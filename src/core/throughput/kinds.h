@@ -16,10 +16,12 @@ struct ThroughputKind {
   std::size_t least_points;  // observations that a fit takes
   // Whether these params, all finite, can be predicted with.
   bool (*takes)(std::span<const double> params);
-  // Samples per second; params are taken, batch >= spread.gpus >= 1.
+  // Samples per second; params are taken, batch > 0, spread.gpus >= 1. The batch of one GPU is
+  // below 1 where several GPUs share a replica of the model.
   double (*predict)(std::span<const double> params, double batch, Spread spread);
-  // Params within the kind's bounds. At least `least_points` observations, two different batches of
-  // one GPU, and not all of one spread unless that is one GPU. nullptr: never fitted.
+  // Params within the kind's bounds. At least `least_points` observations, and but for W two
+  // different batches of one GPU, and not all of one spread unless that is one GPU. nullptr: never
+  // fitted.
   std::vector<double> (*fit)(std::span<const Observation> observations, Effort effort);
 };
 
@@ -28,6 +30,7 @@ extern const ThroughputKind kHybrid;         // "H"
 extern const ThroughputKind kInterpolation;  // "L"
 extern const ThroughputKind kOverlap;        // "P"
 extern const ThroughputKind kContended;      // "P2"
+extern const ThroughputKind kScaling;        // "W"
 extern const ThroughputKind kSeedSum;        // "S"
 extern const ThroughputKind kSeedMean;       // "S/mean"
 extern const ThroughputKind kTable;          // "table"

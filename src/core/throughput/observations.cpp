@@ -9,14 +9,15 @@
 namespace slackline::core {
 namespace {
 
-Status check(const ThroughputSample& sample) {
+Status check(const ThroughputSample& sample, int model_parallel) {
+  const int replica = sample.model_parallel > 0 ? sample.model_parallel : model_parallel;
   const int gpus = sample.layout.spread().gpus;
   const double throughput = sample.throughput_samples_per_s;
   std::string_view wrong;
   if (!std::isfinite(throughput) || throughput <= 0)
     wrong = "the throughput must be a positive number";
-  else if (!std::isfinite(sample.batch) || sample.batch < gpus)
-    wrong = "the batch needs at least one sample for each GPU";
+  else if (!std::isfinite(sample.batch) || !(sample.batch > 0) || sample.batch * replica < gpus)
+    wrong = "the batch needs at least one sample for each replica of the model";
   if (wrong.empty()) return {};
   return fail(ErrorCode::kInvalidArgument,
               format("sample of batch {} on {} at {} samples/s: {}; drop it or measure again",
@@ -29,12 +30,13 @@ auto key(const Observation& seen) {
 
 }  // namespace
 
-Result<std::vector<Observation>> observations_of(std::span<const ThroughputSample> samples) {
+Result<std::vector<Observation>> observations_of(std::span<const ThroughputSample> samples,
+                                                 int model_parallel) {
   if (samples.empty())
     return fail(ErrorCode::kInvalidArgument, "no samples: measure some, or import a file of them");
   std::vector<Observation> sorted;
   for (const ThroughputSample& sample : samples) {
-    SLACKLINE_TRY(check(sample));
+    SLACKLINE_TRY(check(sample, model_parallel));
     sorted.push_back({sample.batch, sample.layout.spread(), sample.throughput_samples_per_s});
   }
   std::sort(sorted.begin(), sorted.end(), [](const Observation& a, const Observation& b) {

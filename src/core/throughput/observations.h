@@ -10,7 +10,7 @@
 
 namespace slackline::core {
 
-// All samples of one batch and one spread. Invariant: positive, finite, batch >= spread.gpus >= 1.
+// All samples of one batch and one spread. Invariant: positive, finite, spread.gpus >= 1.
 struct Observation {
   double batch = 0;  // global
   Spread spread;
@@ -22,8 +22,10 @@ struct Observation {
 };
 
 // By (spread, batch), each pair once; independent of the order of the samples. kInvalidArgument: no
-// samples, or one that is not positive and finite or has fewer samples in the batch than GPUs.
-Result<std::vector<Observation>> observations_of(std::span<const ThroughputSample> samples);
+// samples, or one that is not positive and finite or whose batch has fewer samples than the layout
+// has replicas of `model_parallel` GPUs, or of as many as the sample states.
+Result<std::vector<Observation>> observations_of(std::span<const ThroughputSample> samples,
+                                                 int model_parallel);
 
 // Batches within this factor of each other count as the same.
 inline constexpr double kSameBatch = 1.001;

@@ -18,8 +18,17 @@ constexpr double kAssumedError = 0.50;
 constexpr double kMapeToP90 = 2.0;  // where only the mean error is known
 constexpr double kExtrapolation = 2.0;
 
+// A percentile of a few errors is mostly chance: below as many points as the second number it is
+// drawn towards the usual one.
+constexpr double kUsualP90 = 0.15;
+constexpr double kPointsToTrust = 20;
+
 double error_of(const ProfileEntry& entry) {
-  if (entry.held_out_p90) return *entry.held_out_p90 / 100;
+  if (entry.held_out_p90 && entry.points == 0) return *entry.held_out_p90 / 100;
+  if (entry.held_out_p90) {
+    const double usual = std::max(0.0, kPointsToTrust - entry.points) / 4;
+    return (entry.points * *entry.held_out_p90 / 100 + usual * kUsualP90) / (entry.points + usual);
+  }
   if (entry.held_out_mape) return kMapeToP90 * *entry.held_out_mape / 100;
   return entry.points > 0 ? kFittedError : kAssumedError;
 }
@@ -45,6 +54,8 @@ std::string_view to_string(PredictionSource source) {
       return "fitted";
     case PredictionSource::kSimilar:
       return "similar";
+    case PredictionSource::kSimilarType:
+      return "similar-type";
     case PredictionSource::kFamily:
       return "family";
     case PredictionSource::kDefault:
@@ -58,6 +69,8 @@ PreparedModel::PreparedModel(const ProfileEntry& entry, double batch)
       startup_s_(entry.startup_s),
       source_(entry.points > 0 ? PredictionSource::kFitted : PredictionSource::kDefault),
       error_(error_of(entry)),
+      model_parallel_(entry.model_parallel),
+      derived_parallel_(entry.model_parallel_derived),
       batch_range_(entry.batch_range),
       gpus_range_(entry.gpus_range),
       nodes_range_(entry.nodes_range) {
@@ -67,8 +80,15 @@ PreparedModel::PreparedModel(const ProfileEntry& entry, double batch)
   corrections_ = entry.corrections;
 }
 
+void PreparedModel::set_model_parallel(int gpus) {
+  other_parallel_ = other_parallel_ || gpus != model_parallel_;
+  derived_parallel_ = false;
+  model_parallel_ = gpus;
+}
+
 std::optional<Prediction> PreparedModel::predict(Spread spread) const {
-  if (!std::isfinite(batch_) || spread.gpus < 1 || batch_ < spread.gpus) return std::nullopt;
+  if (!std::isfinite(batch_) || spread.gpus < 1 || !(batch_ > 0)) return std::nullopt;
+  if (batch_ * model_parallel_ < spread.gpus && !derived_parallel_) return std::nullopt;
   if (!measured_.empty()) {
     const auto at = std::lower_bound(
         measured_.begin(), measured_.end(), spread,
@@ -95,10 +115,10 @@ Prediction PreparedModel::modelled(double throughput, Spread spread) const {
 }
 
 bool PreparedModel::outside(Spread spread) const {
-  const double local_batch = batch_ / spread.gpus;
+  const double local_batch = batch_ * model_parallel_ / spread.gpus;
   const bool batch_outside = batch_range_ && (local_batch * kSameBatch < batch_range_->least ||
                                               local_batch > batch_range_->most * kSameBatch);
-  return batch_outside || outside_of(gpus_range_, spread.gpus) ||
+  return other_parallel_ || batch_outside || outside_of(gpus_range_, spread.gpus) ||
          outside_of(nodes_range_, spread.nodes);
 }
 

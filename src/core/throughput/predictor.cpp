@@ -5,7 +5,9 @@
 #include <cmath>
 #include <tuple>
 
+#include "between_types.h"
 #include "observations.h"
+#include "slackline/core/throughput/model_parallel.h"
 #include "slackline/core/throughput/throughput.h"
 
 namespace slackline::core {
@@ -14,24 +16,12 @@ namespace {
 // Shares that borrowing adds to the error of 9 in 10 runs.
 constexpr double kSimilarError = 0.2;
 constexpr double kFamilyError = 0.6;
+constexpr double kNormal90 = 1.645;  // 9 of 10 draws of a normal are within this many deviations
 // How far apart descriptions of models that still resemble each other are, as a factor.
 constexpr double kFarthestDescription = 4;
-
-// The declared family, else the letters of the name; training and inference apart.
-std::string family_name(std::string_view model, std::string_view declared) {
-  std::string family(declared.empty() ? family_of(model) : declared);
-  if (!family.empty() && model.ends_with(kInferenceSuffix)) family += kInferenceSuffix;
-  return family;
-}
-
-std::string family_name(const ProfileEntry& entry) {
-  return family_name(entry.model, entry.family);
-}
-
-double local_batch_in_range(const ProfileEntry& entry, double local_batch) {
-  if (!entry.batch_range) return local_batch;
-  return std::clamp(local_batch, entry.batch_range->least, entry.batch_range->most);
-}
+// Models of one family whose speeds are further apart than this factor, such as a language model in
+// sizes from 125 million to 70 billion parameters, say nothing of another one.
+constexpr double kWidestFamily = 10;
 
 // The entry of a model to borrow from; nullptr if it has none.
 const ProfileEntry* most_measured(const WorkloadProfiles& profiles, std::string_view model) {
@@ -41,6 +31,18 @@ const ProfileEntry* most_measured(const WorkloadProfiles& profiles, std::string_
         (best == nullptr || entry.points > best->points))
       best = &entry;
   return best;
+}
+
+// The entry of the model on this GPU, under this name or another one of it; nullptr: there is none.
+const ProfileEntry* entry_of(const WorkloadProfiles& profiles, std::string_view model,
+                             const GpuType& gpu_type) {
+  const ProfileEntry* entry = profiles.find(model, gpu_type);
+  if (entry != nullptr && valid_coefficients(entry->coefficients)) return entry;
+  for (const ProfileEntry& other : profiles.entries())
+    if (other.model == model && same_gpu(other.gpu_type, gpu_type) &&
+        valid_coefficients(other.coefficients))
+      return &other;
+  return nullptr;
 }
 
 // nullopt unless both are stated.
@@ -117,16 +119,18 @@ std::optional<PreparedModel> Predictor::prepare(const TaskIntent& intent,
                                                 const GpuType& gpu_type) const {
   const auto workload = intent.workload();
   if (!workload || !intent.batch_size) return std::nullopt;
-  return prepare(*workload, static_cast<double>(*intent.batch_size), gpu_type,
-                 intent.family ? std::string_view(*intent.family) : std::string_view());
+  auto prepared = prepare(*workload, static_cast<double>(*intent.batch_size), gpu_type,
+                          intent.family ? std::string_view(*intent.family) : std::string_view());
+  if (prepared && intent.model_parallel)
+    prepared->set_model_parallel(static_cast<int>(*intent.model_parallel));
+  return prepared;
 }
 
 std::optional<PreparedModel> Predictor::prepare(std::string_view model, double batch,
                                                 const GpuType& gpu_type,
                                                 std::string_view family) const {
   std::optional<PreparedModel> prepared;
-  const ProfileEntry* entry = profiles_.find(model, gpu_type);
-  if (entry != nullptr && valid_coefficients(entry->coefficients))
+  if (const ProfileEntry* entry = entry_of(profiles_, model, gpu_type))
     prepared = PreparedModel(*entry, batch);
   if (!prepared) prepared = borrowed(model, batch, gpu_type);
   if (!prepared) prepared = of_another(model, batch, gpu_type, family);
@@ -141,8 +145,10 @@ std::optional<PreparedModel> Predictor::prepare(std::string_view model, double b
 }
 
 std::optional<Prediction> Predictor::predict(std::string_view model, double batch,
-                                             const GpuType& gpu_type, const Layout& layout) const {
-  const auto prepared = prepare(model, batch, gpu_type);
+                                             const GpuType& gpu_type, const Layout& layout,
+                                             int model_parallel) const {
+  auto prepared = prepare(model, batch, gpu_type);
+  if (prepared && model_parallel > 0) prepared->set_model_parallel(model_parallel);
   return prepared ? prepared->predict(layout.spread()) : std::nullopt;
 }
 
@@ -158,25 +164,9 @@ std::optional<double> Predictor::similar_ratio(const ProfileEntry& other, const 
   GeometricMean ratio;
   for (const Measured& measured : samples) {
     if (distance(measured) > distance(*nearest) + std::log(kSameBatch)) continue;
-    const auto there = predict_throughput(other.coefficients, measured.batch, measured.spread);
+    const auto there =
+        predict_throughput(other.coefficients, measured.batch, measured.spread, kMostModelParallel);
     if (there) ratio.add(measured.throughput_samples_per_s / *there);
-  }
-  return ratio.value();
-}
-
-std::optional<double> Predictor::family_ratio(const ProfileEntry& other, const GpuType& gpu_type,
-                                              double batch) const {
-  GeometricMean ratio;
-  for (const ProfileEntry& here : profiles_.entries()) {
-    if (here.gpu_type != gpu_type || here.model == other.model ||
-        family_name(here) != family_name(other))
-      continue;
-    const ProfileEntry* there = profiles_.find(here.model, other.gpu_type);
-    if (there == nullptr) continue;
-    const double at = local_batch_in_range(*there, local_batch_in_range(here, batch));
-    const auto speed_here = predict_throughput(here.coefficients, at, Spread());
-    const auto speed_there = predict_throughput(there->coefficients, at, Spread());
-    if (speed_here && speed_there) ratio.add(*speed_here / *speed_there);
   }
   return ratio.value();
 }
@@ -185,14 +175,34 @@ std::optional<PreparedModel> Predictor::borrowed(std::string_view model, double 
                                                  const GpuType& gpu_type) const {
   const ProfileEntry* other = most_measured(profiles_, model);
   if (other == nullptr) return std::nullopt;
-  const auto similar = similar_ratio(*other, gpu_type, batch);
-  const auto ratio = similar ? similar : family_ratio(*other, gpu_type, batch);
-  if (!ratio) return std::nullopt;
+  const auto ratio = similar_ratio(*other, gpu_type, batch);
+  if (!ratio) return of_similar_type(model, batch, gpu_type);
   PreparedModel prepared(*other, batch);
   prepared.factor_ = *ratio;
-  prepared.source_ = similar ? PredictionSource::kSimilar : PredictionSource::kFamily;
-  prepared.error_ += similar ? kSimilarError : kFamilyError;
+  prepared.source_ = PredictionSource::kSimilar;
+  prepared.error_ += kSimilarError;
   prepared.corrections_.clear();  // runs on the other type
+  return prepared;
+}
+
+std::optional<PreparedModel> Predictor::of_similar_type(std::string_view model, double batch,
+                                                        const GpuType& gpu_type) const {
+  const ProfileEntry* best = nullptr;
+  TypeRatio ratio;
+  for (const ProfileEntry& entry : profiles_.entries()) {
+    if (entry.model != model || entry.points == 0 || !valid_coefficients(entry.coefficients))
+      continue;
+    const auto known = type_ratio(profiles_, gpu_type, entry.gpu_type, family_name(entry), batch);
+    if (!known || (best != nullptr && known->variance >= ratio.variance)) continue;
+    best = &entry;
+    ratio = *known;
+  }
+  if (best == nullptr) return std::nullopt;
+  PreparedModel prepared(*best, batch);
+  prepared.factor_ = std::exp(ratio.log_ratio);
+  prepared.source_ = PredictionSource::kSimilarType;
+  prepared.error_ += std::expm1(kNormal90 * std::sqrt(ratio.variance));
+  prepared.corrections_.clear();
   return prepared;
 }
 
@@ -224,6 +234,8 @@ std::optional<PreparedModel> Predictor::of_family(const std::string& family, dou
   }
   if (by_speed.empty()) return std::nullopt;
   std::sort(by_speed.begin(), by_speed.end());
+  if (std::get<0>(by_speed.back()) > kWidestFamily * std::get<0>(by_speed.front()))
+    return std::nullopt;
   return PreparedModel(*std::get<2>(by_speed[(by_speed.size() - 1) / 2]), batch);
 }
 

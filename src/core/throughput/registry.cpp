@@ -31,6 +31,7 @@ std::string_view params_of(std::string_view kind) {
       {"P2", "a, c, s1, s2, s3, s4, p, k, f, all >= 0, p from 1 to 10"},
       {"S", "k0, k1, k2, gamma, lambda"},
       {"S/mean", "k0, k1, k2, gamma, lambda"},
+      {"W", "log t, log alpha, s1, log s2, nu, ga, kappa, rho, q, log of the largest batch"},
       {"table", "rows of batch, GPUs and samples per second, ascending"},
   };
   for (const auto& [name, params] : kParams)
@@ -42,7 +43,8 @@ std::string_view params_of(std::string_view kind) {
 
 std::span<const ThroughputKind* const> kinds() {
   static constexpr const ThroughputKind* kAll[] = {
-      &kInterpolation, &kAdditive, &kSeedSum, &kSeedMean, &kOverlap, &kContended, &kHybrid, &kTable,
+      &kInterpolation, &kAdditive, &kSeedSum, &kSeedMean, &kOverlap,
+      &kContended,     &kHybrid,   &kScaling, &kTable,
   };
   return kAll;
 }
@@ -54,10 +56,11 @@ const ThroughputKind* find_kind(std::string_view name) {
 }
 
 std::optional<double> predict_throughput(const Coefficients& coefficients, double batch,
-                                         Spread spread) {
+                                         Spread spread, int model_parallel) {
   const ThroughputKind* kind = usable_kind(coefficients);
   if (kind == nullptr || spread.nodes < 1 || spread.most_per_node < 1) return std::nullopt;
-  if (!std::isfinite(batch) || batch < spread.gpus) return std::nullopt;
+  if (!std::isfinite(batch) || !(batch > 0) || batch * model_parallel < spread.gpus)
+    return std::nullopt;
   const double throughput = kind->predict(coefficients.params, batch, spread);
   if (!std::isfinite(throughput) || throughput <= 0) return std::nullopt;
   return throughput;

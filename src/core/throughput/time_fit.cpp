@@ -11,8 +11,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kOutlier = 0.1;  // log residuals beyond about 10 % count linearly
-
 struct Units {
   double time_s;
   double batch;
@@ -33,6 +31,8 @@ double in_seconds_and_samples(double value, Dimension dimension, const Units& un
       return value * units.time_s;
     case Dimension::kTimePerSample:
       return value * units.time_s / units.batch;
+    case Dimension::kLogTime:
+      return value + std::log(units.time_s);
     case Dimension::kLogBatch:
       return value + std::log(units.batch);
     case Dimension::kRatio:
@@ -66,7 +66,7 @@ class TimeFit {
       problem_.high[i] = coefficient.high;
       start_[i] = coefficient.start;
     }
-    problem_.outlier_scale = kOutlier;
+    problem_.outlier_scale = model.outlier;
     problem_.weights = VectorXd::Ones(static_cast<Index>(observations.size()) + priors_);
     for (std::size_t i = 0; i < observations.size(); ++i)
       problem_.weights[static_cast<Index>(i)] = observations[i].weight;
@@ -101,7 +101,7 @@ class TimeFit {
     }
     for (Index i = 0; i < x.size(); ++i)
       if (at(i).prior_spread > 0 && at(i).low < at(i).high)
-        out[row++] = kOutlier * (x[i] - at(i).prior) / at(i).prior_spread;
+        out[row++] = model_.outlier * (x[i] - at(i).prior) / at(i).prior_spread;
   }
 
   const TimeModel& model_;

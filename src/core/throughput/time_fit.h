@@ -1,8 +1,8 @@
 // The common part of the kinds that model the time of an iteration: their fit in units of the data.
 //
-// Residuals are log(predicted / measured), robust beyond 10 %. The optimiser works on times in
-// units of the median iteration and batches in units of the largest one, so bounds, starts and
-// priors are plain numbers that hold for every model and GPU.
+// Residuals are log(predicted / measured), robust beyond 10 % or what the kind says. The optimiser
+// works on times in units of the median iteration and batches in units of the largest one, so
+// bounds, starts and priors are plain numbers that hold for every model and GPU.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@
 
 namespace slackline::core {
 
-enum class Dimension { kTime, kTimePerSample, kRatio, kLogBatch };
+enum class Dimension { kTime, kLogTime, kTimePerSample, kRatio, kLogBatch };
 
 // A coefficient in units of the data. `prior_spread` 0: no prior; else a weak pull towards `prior`,
-// as strong as one sample off by 10 % for each spread away.
+// as strong as one sample off by TimeModel::outlier for each spread away.
 struct TimeCoefficient {
   Dimension dimension = Dimension::kRatio;
   double low = 0;
@@ -38,6 +38,7 @@ struct TimeModel {
   // Seconds of one iteration, > 0; homogeneous in the dimensions of its coefficients.
   double (*iteration_s)(std::span<const double> params, double local_batch,
                         Spread spread) = nullptr;
+  double outlier = 0.1;  // log residuals beyond it count linearly
 };
 
 // The params in seconds and samples.

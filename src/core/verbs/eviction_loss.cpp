@@ -13,13 +13,14 @@ std::string EvictionLoss::gang_of(const Pod& pod) const {
 
 double EvictionLoss::of_pod(const Pod& pod) const {
   if (!pod.started_s) return 0;
+  const Job* job = owning_job(snapshot_, pod);
+  if (job != nullptr && job->is_calibration()) return 0;  // nobody's work
   const TaskIntent intent = effective_intent(snapshot_, pod);
   SavedWork saved;
   saved.worked_s = now_wall_s_ - *pod.started_s;
   if (intent.last_checkpoint_s) saved.since_checkpoint_s = now_wall_s_ - *intent.last_checkpoint_s;
   saved.checkpoint_interval_s = intent.checkpoint_interval_s;
-  if (const Job* job = owning_job(snapshot_, pod); job != nullptr && job->progress)
-    saved.since_progress_s = now_wall_s_ - job->progress->at_s;
+  if (job != nullptr && job->progress) saved.since_progress_s = now_wall_s_ - job->progress->at_s;
   saved.restart_s = restart_s(pod, intent);
   return lost_gpu_s(saved, static_cast<double>(pod.requests.gpu_total()));
 }

@@ -8,6 +8,7 @@
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/pools.h"
+#include "slackline/core/cluster/profiling.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -40,6 +41,12 @@ class NodeMeasurer {
       for (const NodeName& node : plan->nodes)
         if (const auto index = snapshot.find_node(node.str())) planned_.push_back(*index);
     std::sort(planned_.begin(), planned_.end());
+    if (options.slow_nodes != nullptr)
+      for (const NodeName& node : *options.slow_nodes)
+        if (const auto index = snapshot.find_node(node.str())) slow_.push_back(*index);
+    std::sort(slow_.begin(), slow_.end());
+    unknown_ = snapshot.node_table.any_profiler &&
+               is_unknown_task(snapshot, options, intent_, owning_job(snapshot, pod));
     pools_ = options.pools;
     if (pools_ == nullptr && intent_.model) {
       derived_pools_ = derive_pools(snapshot, *options.catalog);
@@ -90,6 +97,8 @@ class NodeMeasurer {
     node.index = index;
     node.type = row.type;
     node.planned = std::binary_search(planned_.begin(), planned_.end(), index);
+    node.slow = std::binary_search(slow_.begin(), slow_.end(), index);
+    node.profiler = unknown_ && row.profiler;
     node.free_gpus_after = room.gpus_after;
     node.stranded_gpus = stranded(row, room);
   }
@@ -168,6 +177,8 @@ class NodeMeasurer {
   NodeFit fit_;
   ShapeQuestion question_;
   std::vector<NodeIndex> planned_;  // sorted
+  std::vector<NodeIndex> slow_;     // sorted
+  bool unknown_ = false;            // nothing is known of the task, and some nodes are for that
   const std::vector<Pool>* pools_ = nullptr;
   std::vector<Pool> derived_pools_;
   Measurement measured_;
@@ -199,6 +210,8 @@ FeatureRow feature_row(const Measurement& measured, const MeasuredNode& node) {
   add(type.feasible);
   add(static_cast<double>(node.free_gpus_after));
   add(static_cast<double>(node.stranded_gpus));
+  add(node.slow);
+  add(node.profiler);
   return row;
 }
 

@@ -8,10 +8,12 @@
 namespace slackline::core {
 namespace {
 
-// The key: type rank 8 bits | free GPUs 12 | stranded GPUs 12.
+// The key: slow 1 bit | type rank 8 bits | no profiler 1 bit | free GPUs 12 | stranded GPUs 12.
 constexpr std::int64_t kMaxTypeRank = 0xff;
 constexpr std::int64_t kMaxGpus = 0xfff;
-constexpr int kTypeBit = 24;
+constexpr int kSlowBit = 33;
+constexpr int kTypeBit = 25;
+constexpr int kNoProfilerBit = 24;
 constexpr int kFreeBit = 12;
 
 std::int64_t clamp_gpus(std::int64_t count) {
@@ -49,8 +51,9 @@ void CerRanker::rank(const Measurement& measured, std::span<std::int64_t> keys) 
   for (std::size_t i = 0; i < measured.nodes.size(); ++i) {
     const MeasuredNode& node = measured.nodes[i];
     if (!node.known()) continue;
-    keys[i] = type_ranks[node.type] << kTypeBit | clamp_gpus(node.free_gpus_after) << kFreeBit |
-              clamp_gpus(node.stranded_gpus);
+    keys[i] = std::int64_t{node.slow} << kSlowBit | type_ranks[node.type] << kTypeBit |
+              std::int64_t{!node.profiler} << kNoProfilerBit |
+              clamp_gpus(node.free_gpus_after) << kFreeBit | clamp_gpus(node.stranded_gpus);
   }
 }
 

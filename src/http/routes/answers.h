@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "control/query/arrange.h"
 #include "http/routes/pages.h"
 #include "http/server/request.h"
 #include "slackline/base/result.h"
@@ -46,6 +49,12 @@ Response unsupported(std::string_view wanted);
 // A parameter of the query; empty if it is not given.
 std::string given(const Request& request, std::string_view name);
 
+// A point in time, or how long ago that was; nullopt if it is not given. kInvalidArgument names it.
+Result<std::optional<double>> moment(const Request& request, std::string_view name, double now_s);
+
+// From `search`, `state` and `sort`.
+control::Arrangement arrangement_of(const Request& request);
+
 // A whole number of the query; kInvalidArgument names it and its limits.
 Result<std::int64_t> number(const Request& request, std::string_view name, std::int64_t otherwise,
                             std::int64_t low, std::int64_t high);
@@ -65,13 +74,17 @@ struct Listing {
   }
 };
 
+// Of the form `cells`: JSON, but not the list's.
+inline constexpr const char* kCellsType = "application/vnd.slackline.cells+json";
+
 // The header with the value of JSON's metadata.continue, for every output.
 inline constexpr const char* kContinueHeader = "Slackline-Continue";
 
 // The continuation of a list.
 struct Rest {
-  std::string next;    // empty: it ends here
-  std::string more{};  // "... 7 more"
+  std::string next;                          // empty: it ends here
+  std::string more{};                        // "... 7 more"
+  std::optional<std::uint64_t> remaining{};  // items behind this part; nullopt: not counted
 };
 
 template <class T>
@@ -84,6 +97,7 @@ Response show(const Request& request, const Listing<T>& listing, const Rest& res
   } else if (*output == Output::kCells) {
     const std::size_t narrow = wire::table_of(std::vector<T>()).columns().size();
     response = json(wire::encode_cells(listing.table(*output), narrow, listing.preface, rest.next));
+    response.content_type = kCellsType;
   } else if (*output == Output::kTable || *output == Output::kWide) {
     std::string more;
     if (!rest.next.empty()) more = format("...{}; continue={}\n", rest.more, rest.next);
@@ -93,7 +107,7 @@ Response show(const Request& request, const Listing<T>& listing, const Rest& res
         text(listing.preface +
              (known == listing.widths.end() ? table.str() : table.str(known->second)) + more);
   } else {
-    std::string body = wire::encode_list(listing.rows, rest.next, listing.facts);
+    std::string body = wire::encode_list(listing.rows, rest.next, listing.facts, rest.remaining);
     response = *output == Output::kYaml ? yaml(body) : json(std::move(body));
   }
   if (!rest.next.empty()) response.headers.emplace_back(kContinueHeader, rest.next);
@@ -134,14 +148,26 @@ Response show_page(const Request& request, Pages& pages, const Make& make) {
   const std::size_t count = whole->rows.size();
   const std::size_t begin = std::min(window->offset, count);
   const std::size_t end = begin + std::min(window->limit, count - begin);
-  if (begin == 0 && end == count) return show(request, *whole, {});
+  if (begin == 0 && end == count && !window->of_now) return show(request, *whole, {});
   Rest rest;
-  if (end < count) {
+  rest.remaining = count - end;
+  if (end < count && !window->of_now) {
     if (window->list.empty()) window->list = pages.keep(request, count, whole);
     rest.next = continue_of(window->list, end);
     rest.more = format(" {} more", count - end);
   }
   return show(request, part_of(*whole, begin, end), rest);
+}
+
+// A list whose rows can be arranged.
+template <class Row>
+Response arranged(const Request& request, Pages& pages,
+                  const std::function<std::vector<Row>()>& rows) {
+  return show_page(request, pages, [&]() -> Result<Listing<Row>> {
+    Listing<Row> listing{rows()};
+    SLACKLINE_TRY(control::arrange(listing.rows, arrangement_of(request)));
+    return listing;
+  });
 }
 
 // A list whose rows cannot fail.

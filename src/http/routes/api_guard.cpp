@@ -116,6 +116,18 @@ std::optional<ApiDemand> demand_of(const Route& route, const Request& request) {
                    .of_namespace = route.for_workloads};
 }
 
+control::Viewer viewer_of(control::Rights& rights, const Request& request) {
+  const auto may = [&rights, peer = std::string(request.peer),
+                    token = token_of(request.authorization)](ApiDemand demand) {
+    return rights.ask(peer, token, demand).verdict == Verdict::kAllowed;
+  };
+  return control::Viewer(
+      [may](const std::string& ns) { return may({.verb = "get", .resource = "tasks", .ns = ns}); },
+      [may](const std::string& ns) {
+        return may({.verb = "use", .resource = "qosclasses", .ns = ns, .name = "urgent"});
+      });
+}
+
 Guard make_api_guard(control::Rights& rights) {
   Guard guard;
   guard.recall = [&rights](const Route& route,

@@ -11,6 +11,7 @@
 // a few unknown tokens of one peer in two seconds (429).
 #pragma once
 
+#include "control/answers/viewer.h"
 #include "control/trust/rights.h"
 #include "http/server/router.h"
 
@@ -21,5 +22,9 @@ std::optional<ApiDemand> demand_of(const Route& route, const Request& request);
 
 // `rights` outlives the router that uses it.
 Guard make_api_guard(control::Rights& rights);
+
+// What the sender of a request may see of others: `get` on `tasks` of each namespace, and `use` of
+// the class urgent. It may wait for the API server. `rights` outlives it.
+control::Viewer viewer_of(control::Rights& rights, const Request& request);
 
 }  // namespace slackline::http

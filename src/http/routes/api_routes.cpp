@@ -16,11 +16,7 @@
 namespace slackline::http {
 namespace {
 
-constexpr std::size_t kMaxManifest = std::size_t{1} << 20;
 constexpr std::size_t kMaxProblem = 200;
-constexpr const char* kManifestBody =
-    R"({"application/json":{"schema":{"type":"object","description":"A Pod or a Job"}},)"
-    R"("application/yaml":{"schema":{"type":"string"}}})";
 
 Result<ObjectKey> pod_of(const std::string& text) {
   auto key = parse_object_key(text);
@@ -34,11 +30,12 @@ Response get_cluster(const control::Queries& queries, Pages&, const Request& req
 }
 
 Response list_nodes(const control::Queries& queries, Pages& pages, const Request& request) {
-  return list(request, pages, [&] { return queries.nodes(); });
+  return arranged<NodeView>(request, pages, [&] { return queries.nodes(); });
 }
 
 Response list_tasks(const control::Queries& queries, Pages& pages, const Request& request) {
-  return list(request, pages, [&] { return queries.tasks(given(request, "namespace")); });
+  return arranged<TaskView>(request, pages,
+                            [&] { return queries.tasks(given(request, "namespace")); });
 }
 
 std::string task_text(const TaskView& view) {
@@ -153,13 +150,13 @@ void add_cluster_routes(Router& router, const Bind& bind) {
       {.method = "GET",
        .pattern = "/v1/nodes",
        .handler = bind(list_nodes),
-       .parameters = list_parameters(),
+       .parameters = arranged_parameters<NodeView>(),
        .operation = answers_list<NodeView>("listNodes", "Nodes with their GPUs: used, held, free",
                                            "A page of nodes", {list_is_gone()})});
   router.add({.method = "GET",
               .pattern = "/v1/tasks",
               .handler = bind(list_tasks),
-              .parameters = list_parameters({namespace_parameter()}),
+              .parameters = arranged_parameters<TaskView>({namespace_parameter()}),
               .namespace_parameter = "namespace",
               .operation = answers_list<TaskView>("listTasks", "GPU tasks: Jobs, gangs, pods",
                                                   "A page of tasks", {list_is_gone()})});
@@ -224,6 +221,10 @@ void add_api_routes(Router& router, const control::Queries& queries, Pages& page
   };
   add_cluster_routes(router, bind);
   add_decision_routes(router, bind);
+  set_error_pages(router);
+}
+
+void set_error_pages(Router& router) {
   router.set_error_page([](int status, std::string_view message) {
     std::string reason(reason_phrase(status));  // as Kubernetes writes it: "NotFound"
     std::erase(reason, ' ');

@@ -11,7 +11,10 @@
 
 namespace slackline::http {
 
-// `queries` and `pages` outlive the router.
+// The server's own refusals become Status documents.
+void set_error_pages(Router& router);
+
+// `queries` and `pages` outlive the router. Sets the error pages too.
 void add_api_routes(Router& router, const control::Queries& queries, Pages& pages);
 
 }  // namespace slackline::http

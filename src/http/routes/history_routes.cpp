@@ -1,31 +1,19 @@
 #include "http/routes/history_routes.h"
 
-#include <string>
+#include <optional>
 #include <utility>
 
 #include "http/routes/answers.h"
 #include "http/routes/openapi.h"
-#include "slackline/base/duration.h"
-#include "slackline/base/text.h"
 
 namespace slackline::http {
 namespace {
 
-// A point in time, or how long ago that was.
-Result<double> since_of(const std::string& text, double now_s) {
-  if (text.empty()) return 0.0;
-  if (const auto ago_s = parse_duration_s(text)) return now_s - *ago_s;
-  if (const auto time_s = parse_rfc3339_s(text)) return *time_s;
-  return fail(ErrorCode::kInvalidArgument,
-              format("since=\"{}\": expected a duration such as 24h, or a time such as "
-                     "2026-11-21T12:00:00Z",
-                     printable(text, 64)));
-}
-
 Result<HistoryQuery> history_query(const Request& request, double now_s) {
   HistoryQuery query;
   SLACKLINE_ASSIGN(const std::int64_t limit, number(request, "limit", 100, 1, kMaxLimit));
-  SLACKLINE_ASSIGN(query.since_s, since_of(given(request, "since"), now_s));
+  SLACKLINE_ASSIGN(const std::optional<double> since_s, moment(request, "since", now_s));
+  query.since_s = since_s.value_or(0);
   query.limit = static_cast<std::size_t>(limit);
   query.ns = given(request, "namespace");
   query.queue = given(request, "queue");
@@ -57,8 +45,8 @@ void add_history_routes(Router& router, const control::Queries& queries, const C
                   {namespace_parameter(),
                    {.name = "queue"},
                    {.name = "since",
-                    .about = "Only those that ended since then: a duration (24h) or a time (RFC "
-                             "3339)"}}),
+                    .about = "Only those that ended since then: a duration (24h), a date "
+                             "(2026-11-21) or a time (RFC 3339)"}}),
               .namespace_parameter = "namespace",
               .operation = answers_list<FinishedTask>(
                   "listHistory", "Jobs that are over, by their end, newest first",

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "control/query/arrange.h"
 #include "http/routes/answers.h"
 #include "http/routes/pages.h"
 #include "slackline/base/text.h"
@@ -22,6 +23,7 @@ using Form = Operation::Form;
 
 constexpr std::string_view kStatus = R"({"$ref":"#/components/schemas/Status"})";
 constexpr std::string_view kText = R"({"type":"string"})";
+constexpr std::string_view kCells = R"({"$ref":"#/components/schemas/Cells"})";
 constexpr std::int64_t kJournalLimit = 100;
 
 std::vector<Parameter> with_limit(std::int64_t otherwise, std::string about_continue,
@@ -74,18 +76,25 @@ void write_answer(JsonWriter& out, const Operation& operation) {
         .end_object()
         .end_object();
   out.key("content").begin_object();
-  if (operation.form != Form::kText) write_media(out, "application/json", operation.schema);
-  if (operation.form != Form::kJson) write_media(out, "text/plain", kText);
+  const bool events = operation.form == Form::kEvents;
+  if (events) write_media(out, "text/event-stream", kText);
+  if (operation.form != Form::kText && !events)
+    write_media(out, "application/json", operation.schema);
+  if (operation.form != Form::kJson && !events) write_media(out, "text/plain", kText);
   if (operation.form == Form::kOne || operation.form == Form::kList)
-    write_media(out, "application/yaml", kText);
-  if (operation.form == Form::kList) write_media(out, "text/csv", kText);
+    write_media(out, "application/yaml", operation.schema);
+  if (operation.form == Form::kList) {
+    write_media(out, "text/csv", kText);
+    write_media(out, kCellsType, kCells);
+  }
+  for (const std::string& media : operation.further_media)
+    write_media(out, media, kText);
   out.end_object().end_object();
 }
 
-void write_failure(JsonWriter& out, std::string_view status, std::string_view about,
-                   const Operation& operation) {
+void write_failure(JsonWriter& out, std::string_view status, std::string_view about, bool is_text) {
   out.key(status).begin_object().field("description", about).key("content").begin_object();
-  if (operation.form == Form::kText)
+  if (is_text)
     write_media(out, "text/plain", kText);
   else
     write_media(out, "application/json", kStatus);
@@ -107,9 +116,10 @@ void write_operation(JsonWriter& out, const Route& route) {
   out.key("responses").begin_object();
   write_answer(out, operation);
   for (const Operation::Failure& failure : operation.failures)
-    write_failure(out, std::to_string(failure.status), failure.about, operation);
-  if (operation.form != Form::kText)
-    write_failure(out, "default", Operation::Failure().about, operation);
+    write_failure(out, std::to_string(failure.status), failure.about,
+                  operation.form == Form::kText);
+  // The server's own refusals: of a malformed query, for example.
+  write_failure(out, "default", Operation::Failure().about, false);
   out.end_object().end_object();
 }
 
@@ -189,6 +199,33 @@ std::vector<Parameter> list_parameters(const std::vector<Parameter>& further) {
                     "empty: from the beginning",
                     further);
 }
+
+template <class Row>
+std::vector<Parameter> arranged_parameters(std::vector<Parameter> further) {
+  std::vector<std::string> keys;
+  std::vector<std::string> states;
+  for (const std::string_view key : control::sort_keys_of<Row>()) {
+    keys.push_back(format("\"{}\"", key));
+    keys.push_back(format("\"-{}\"", key));
+  }
+  for (const std::string_view state : control::states_of<Row>())
+    states.push_back(format("\"{}\"", state));
+  const auto one_of = [](const std::vector<std::string>& values) {
+    return format(R"({{"type":"string","enum":[{}]}})", join(values, ","));
+  };
+  further.push_back({.name = "search", .about = "Only rows that have each of these words"});
+  further.push_back({.name = "state", .about = "Only these", .schema = one_of(states)});
+  further.push_back({.name = "sort", .about = "-: descending", .schema = one_of(keys)});
+  further.push_back(
+      {.name = "offset",
+       .about = "Skip as many items of the list as it is now; such a part has no continue",
+       .schema = R"({"type":"integer","minimum":0,"maximum":10000000})"});
+  return list_parameters(further);
+}
+
+template std::vector<Parameter> arranged_parameters<QueueRow>(std::vector<Parameter>);
+template std::vector<Parameter> arranged_parameters<TaskView>(std::vector<Parameter>);
+template std::vector<Parameter> arranged_parameters<NodeView>(std::vector<Parameter>);
 
 std::vector<Parameter> journal_parameters(const std::vector<Parameter>& further) {
   return with_limit(kJournalLimit, "metadata.continue of the page before", further);

@@ -3,6 +3,7 @@
 // of what is sent.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,12 @@
 #include "wire/rest/rows.h"
 
 namespace slackline::http {
+
+// Of a route that takes a manifest: its greatest body, and what the body is.
+inline constexpr std::size_t kMaxManifest = std::size_t{1} << 20;
+inline constexpr const char* kManifestBody =
+    R"({"application/json":{"schema":{"type":"object","description":"A Pod or a Job"}},)"
+    R"("application/yaml":{"schema":{"type":"string"}}})";
 
 // The document of all routes that have an operation.
 std::string openapi_document(const Router& router);
@@ -23,6 +30,9 @@ Parameter namespace_parameter(std::string about = {});
 Parameter pod_parameter();  // NAMESPACE/NAME
 // Output, limit, continue, and further ones. For lists that are kept for their next page (pages.h).
 std::vector<Parameter> list_parameters(const std::vector<Parameter>& further = {});
+// For lists that can be arranged (control/query/arrange.h): those, and search, state, sort, offset.
+template <class Row>
+std::vector<Parameter> arranged_parameters(std::vector<Parameter> further = {});
 // The same for lists that go on behind a row.
 std::vector<Parameter> journal_parameters(const std::vector<Parameter>& further = {});
 

@@ -20,6 +20,8 @@ std::string question_of(const Request& request) {
   return question;
 }
 
+constexpr std::int64_t kMaxOffset = 10'000'000;
+
 std::string random_id() {
   std::random_device device;
   return format("{:08x}{:08x}", device(), device());
@@ -31,6 +33,9 @@ Result<Window> window_of(const Request& request) {
   SLACKLINE_ASSIGN(const std::int64_t limit, number(request, "limit", kDefaultLimit, 1, kMaxLimit));
   Window window;
   window.limit = static_cast<std::size_t>(limit);
+  SLACKLINE_ASSIGN(const std::int64_t skipped, number(request, "offset", 0, 0, kMaxOffset));
+  window.offset = static_cast<std::size_t>(skipped);
+  window.of_now = request.query.contains("offset");
   const auto given = request.query.find("continue");
   if (given == request.query.end() || given->second.empty()) return window;
   const std::size_t dot = given->second.find('.');
@@ -40,6 +45,8 @@ Result<Window> window_of(const Request& request) {
     return fail(ErrorCode::kInvalidArgument,
                 format("continue=\"{}\": expected the metadata.continue of the last answer",
                        printable(given->second, 64)));
+  if (window.of_now)
+    return fail(ErrorCode::kInvalidArgument, "give one of continue and offset, not both");
   window.list = given->second.substr(0, dot);
   window.offset = static_cast<std::size_t>(*offset);
   return window;

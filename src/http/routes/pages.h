@@ -28,12 +28,15 @@ struct Window {
   std::string list;  // id of a kept list; empty: from the beginning, of a new one
   std::size_t offset = 0;
   std::size_t limit = 0;
+  // By `offset`: a part of the list of now, which is not kept for a next part.
+  bool of_now = false;
 };
 
 inline constexpr std::int64_t kDefaultLimit = 500;
 inline constexpr std::int64_t kMaxLimit = 1000;
 
-// From `limit` and `continue`, which may be empty; kInvalidArgument names what is wrong.
+// From `limit`, and `continue` or `offset`, which may be empty; kInvalidArgument names what is
+// wrong.
 Result<Window> window_of(const Request& request);
 
 // The value of `continue` for the rest of a kept list.

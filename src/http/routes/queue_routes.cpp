@@ -37,6 +37,7 @@ Result<QueueView> asked_view(control::QueueQuery& queue, const Request& request)
 Response get_queue(control::QueueQuery& queue, Pages& pages, const Request& request) {
   return show_page(request, pages, [&]() -> Result<Listing<QueueRow>> {
     SLACKLINE_ASSIGN(QueueView view, asked_view(queue, request));
+    SLACKLINE_TRY(control::arrange(view.rows, arrangement_of(request)));
     return listing_of(std::move(view));
   });
 }
@@ -49,7 +50,7 @@ void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages) 
        .pattern = "/v1/queue",
        .handler = [&queue,
                    &pages](const Request& request) { return get_queue(queue, pages, request); },
-       .parameters = list_parameters(
+       .parameters = arranged_parameters<QueueRow>(
            {namespace_parameter(), {.name = "name", .about = "Only this task of the namespace"}}),
        .namespace_parameter = "namespace",
        .operation = answers_list<QueueRow>(

@@ -1,6 +1,8 @@
 #include "http/server/connection.h"
 
 #include <algorithm>
+#include <array>
+#include <exception>
 #include <utility>
 
 #include "http/server/listen.h"
@@ -52,7 +54,7 @@ bool is_safe_header(std::string_view text) {
 
 std::string render_head(const Response& response, bool close) {
   std::string out = format("HTTP/1.1 {} {}\r\n", response.status, reason_phrase(response.status));
-  if (response.status != 204 && response.status != 304)
+  if (response.status != 204 && response.status != 304 && !response.follow)
     out += format("Content-Length: {}\r\n", response.body.size());
   if (!response.content_type.empty() && is_safe_header(response.content_type))
     out += format("Content-Type: {}\r\n", response.content_type);
@@ -140,6 +142,9 @@ Connection::Want Connection::advance() {
       case State::kAnswer:
         step = write_answer();
         break;
+      case State::kStream:
+        step = go_on_streaming();
+        break;
       case State::kLinger:
         step = linger();
         break;
@@ -210,6 +215,7 @@ Connection::Step Connection::take_head(std::size_t head_size) {
   request_ = Request();
   request_.method = head_.method;
   request_.path = found_.path;
+  request_.target = head_.target;
   request_.params = std::move(found_.params);
   request_.query = std::move(found_.query);
   request_.accept = head_.accept;
@@ -298,6 +304,7 @@ Connection::Want Connection::say_goodbye() {
 }
 
 void Connection::answer(Response response) {
+  if (response.follow) open_stream(response);
   close_after_ = close_after_ || env_.draining;
   out_head_ = render_head(response, close_after_);
   out_body_ = std::move(response.body);
@@ -329,6 +336,14 @@ Connection::Step Connection::write_answer() {
 Connection::Step Connection::after_answer() {
   out_body_ = std::string();
   ++answered_;
+  if (is_stream_ && follow_) {
+    env_.buffers.give_back(in_);
+    seat_.keep(0);
+    state_ = State::kStream;
+    since_ = std::chrono::steady_clock::now();
+    deadline_ = stream_until_;
+    return std::nullopt;
+  }
   if (close_after_) {
     end_stream();
     return std::nullopt;
@@ -342,6 +357,60 @@ Connection::Step Connection::after_answer() {
   if (in_.size() > 0) return Want::kAgain;
   env_.buffers.give_back(in_);
   return transport_->has_buffered() ? Want::kAgain : Want::kRead;
+}
+
+void Connection::open_stream(Response& response) {
+  if (head_.method == "HEAD") {
+    response.follow = nullptr;
+    return;
+  }
+  if (env_.streams >= env_.listener.limits.streams) {
+    env_.count_refusal("streams", seat_.name());
+    response = env_.listener.router->error(503, "too many streams are open; ask now and then");
+    return;
+  }
+  ++env_.streams;
+  is_stream_ = true;
+  follow_ = response.follow;
+  stream_until_ = std::chrono::steady_clock::now() + env_.listener.limits.stream_time;
+  close_after_ = true;
+}
+
+bool Connection::has_news() {
+  if (state_ != State::kStream) return false;
+  std::optional<std::string> more;
+  try {
+    if (follow_ && !env_.draining) more = follow_();
+  } catch (const std::exception& exception) {
+    obs::log_error("stream_failed", {{"error", exception.what()}});
+  }
+  if (!more) {
+    follow_ = nullptr;
+    return true;
+  }
+  news_ = *std::move(more);
+  return !news_.empty();
+}
+
+Connection::Step Connection::go_on_streaming() {
+  if (!follow_) {
+    end_stream();
+    return std::nullopt;
+  }
+  if (!news_.empty()) {
+    out_head_.clear();
+    out_body_ = std::exchange(news_, {});
+    written_ = 0;
+    enter(State::kAnswer, env_.listener.limits.write_time);
+    return std::nullopt;
+  }
+  // The client has nothing more to say: whatever it sends ends the stream, as its leaving does.
+  std::array<char, 256> ignored{};
+  const IoResult result = transport_->read(ignored.data(), ignored.size());
+  if (result.status != IoStatus::kDone) return wait_or_close(result.status);
+  follow_ = nullptr;
+  end_stream();
+  return std::nullopt;
 }
 
 void Connection::end_stream() {
@@ -376,6 +445,10 @@ Connection::Want Connection::expire() {
     case State::kAnswer:
       env_.count_refusal("slow_reader", seat_.name());
       break;
+    case State::kStream:
+      follow_ = nullptr;
+      end_stream();
+      return advance();
     case State::kGuarding:
     case State::kHandling:
     case State::kLinger:
@@ -430,6 +503,7 @@ void Connection::enter(State state, milliseconds time) {
 void Connection::close() {
   if (state_ == State::kClosed) return;
   env_.connections.add(-1);
+  if (is_stream_) --env_.streams;
   seat_.leave();
   // A running handler still reads the buffer, which is then freed with the connection.
   if (state_ != State::kHandling && state_ != State::kGuarding) {

@@ -45,6 +45,7 @@ struct ConnectionEnv {
   // Closes connections of peers that hold more, until this one may keep this many bytes more.
   std::function<bool(const Peers::Seat&, std::size_t)> free_bytes;
   bool draining = false;
+  std::size_t streams = 0;  // open ones
   obs::Gauge connections;
   obs::Gauge certificate_expiry;
   obs::Counter tls_reload_failures;
@@ -82,6 +83,9 @@ class Connection {
   // sees the end of the stream, not a reset.
   Want say_goodbye();
 
+  // Of a stream: whether it has more to send, or is to end. Then advance() goes on.
+  bool has_news();
+
   // Counts it as closed and drops its buffer; the socket is the caller's.
   void close();
 
@@ -94,7 +98,17 @@ class Connection {
   const Peers::Seat& seat() const { return seat_; }
 
  private:
-  enum class State { kHandshake, kHead, kGuarding, kBody, kHandling, kAnswer, kLinger, kClosed };
+  enum class State {
+    kHandshake,
+    kHead,
+    kGuarding,
+    kBody,
+    kHandling,
+    kAnswer,
+    kStream,
+    kLinger,
+    kClosed
+  };
   using Step = std::optional<Want>;  // nothing: the state has changed, go on
 
   Step handshake();
@@ -106,6 +120,8 @@ class Connection {
   Step call_handler();
   Step write_answer();
   Step after_answer();
+  void open_stream(Response& response);
+  Step go_on_streaming();
   void end_stream();
   Step linger();
 
@@ -141,6 +157,10 @@ class Connection {
   std::string out_body_;
   std::size_t written_ = 0;
   bool close_after_ = false;
+  bool is_stream_ = false;                              // counted in env_.streams
+  std::function<std::optional<std::string>()> follow_;  // of a stream that goes on
+  std::string news_;                                    // what it sends next
+  SteadyTime stream_until_;
   std::size_t discarded_ = 0;
 };
 

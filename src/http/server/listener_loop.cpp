@@ -323,6 +323,7 @@ void ListenerLoop::start_tick() {
 void ListenerLoop::tick() {
   const SteadyTime now = steady_clock::now();
   expire_late(now);
+  send_news();
   if (tls_) admit_waiting(now);
   if (tls_ && now >= next_look_) {
     next_look_ = now + kTlsCheck;
@@ -341,6 +342,18 @@ void ListenerLoop::expire_late(SteadyTime now) {
     error_code ignored;
     session->descriptor.cancel(ignored);
     go_on(session, &Connection::expire);
+  }
+}
+
+void ListenerLoop::send_news() {
+  std::vector<SessionPtr> streams;
+  for (const SessionPtr& session : sessions_)
+    if (session->connection.has_news()) streams.push_back(session);
+  for (const SessionPtr& session : streams) {
+    ++session->wait;
+    error_code ignored;
+    session->descriptor.cancel(ignored);
+    go_on(session, &Connection::advance);
   }
 }
 

@@ -97,6 +97,7 @@ class ListenerLoop {
   void start_tick();
   void tick();
   void expire_late(SteadyTime now);
+  void send_news();
   void look_at_certificate();
   void begin_drain(milliseconds grace, milliseconds hard);
   void continue_drain(SteadyTime now);

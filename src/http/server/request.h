@@ -3,6 +3,7 @@
 // Every view in a Request lives until the handler returns, on whatever thread it runs.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,9 +18,10 @@ using Parameters = std::map<std::string, std::string, std::less<>>;
 
 struct Request {
   std::string_view method;
-  std::string_view path;  // as sent, without the query
-  Parameters params;      // the {names} of the route's pattern, decoded
-  Parameters query;       // decoded
+  std::string_view path;    // as sent, without the query
+  std::string_view target;  // as sent, with it
+  Parameters params;        // the {names} of the route's pattern, decoded
+  Parameters query;         // decoded
   std::string_view body;
   std::string_view accept;
   std::string_view content_type;
@@ -39,6 +41,10 @@ struct Response {
   // Names and values with control characters are dropped. Content-Length, Content-Type and
   // Connection are the server's business.
   std::vector<std::pair<std::string, std::string>> headers;
+  // Set: a stream, whose answer has no length and ends with the connection. After `body` the server
+  // asks it for more every 100 ms, on the io thread, hence pure and short. Empty: nothing new;
+  // nullopt: the stream ends.
+  std::function<std::optional<std::string>()> follow{};
 };
 
 }  // namespace slackline::http

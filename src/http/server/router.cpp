@@ -237,6 +237,7 @@ Response Router::dispatch(Request request, std::string_view target) const {
   Resolution found = resolve(request.method, target);
   if (found.route == nullptr) return std::move(found.refusal);
   request.path = found.path;
+  request.target = target;
   request.params = std::move(found.params);
   request.query = std::move(found.query);
   auto answer = recall(*found.route, request);

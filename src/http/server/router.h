@@ -35,10 +35,11 @@ struct Parameter {
 // What the description of the API says of a route (routes/openapi.h).
 struct Operation {
   enum class Form {
-    kText,  // plain text
-    kJson,  // JSON alone
-    kOne,   // one value: JSON, YAML or text
-    kList,  // rows: CSV too
+    kText,    // plain text
+    kJson,    // JSON alone
+    kOne,     // one value: JSON, YAML or text
+    kList,    // rows: CSV too
+    kEvents,  // server-sent events
   };
   struct Failure {
     int status = 0;
@@ -51,7 +52,8 @@ struct Operation {
   Form form = Form::kText;
   std::string schema{};  // of the answer, JSON; empty: plain text
   std::vector<Failure> failures{};
-  std::vector<Parameter> parameters{};  // of a route that ignores those it does not know
+  std::vector<Parameter> parameters{};       // of a route that ignores those it does not know
+  std::vector<std::string> further_media{};  // in which it may be answered too, as text
   std::string body{};  // the media types of the request's body and their schemas, JSON; empty: none
 };
 

@@ -50,6 +50,8 @@ struct Limits {
   milliseconds write_time{10'000};  // for a client that does not read its answer
   milliseconds handshake_time{5'000};  // TLS
   milliseconds idle_time{120'000};     // longer than the 90 s after which Go drops its side
+  std::size_t streams = 64;            // answers without an end; one more is refused with 503
+  milliseconds stream_time{300'000};   // then a stream ends, and its client must ask again
 };
 
 struct Listener {

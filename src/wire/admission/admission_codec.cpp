@@ -37,6 +37,7 @@ ContainerFacts read_container(JsonView container, const GpuCatalog& catalog) {
   Resources limits;
   ResourceReader(catalog, unreadable).apply(container["resources"]["limits"], "limits", limits);
   facts.gpus = std::move(limits.gpus);
+  facts.amounts = read_container_amounts(container["resources"]);
   return facts;
 }
 

@@ -139,6 +139,21 @@ void write_gpus(PatchWriter& patch, const GpuCountChange& change) {
                format("{}", change.count));
 }
 
+// Quantities that the container has; the API server has filled in requests from limits.
+void write_amounts(PatchWriter& patch, const ContainerAmountsChange& change) {
+  const ContainerAmounts& now = change.amounts;
+  const auto write = [&](std::string_view list, std::string_view resource,
+                         const std::string& quantity) {
+    if (quantity.empty()) return;
+    patch.text(format("/spec/containers/{}/resources/{}/{}", change.container, list, resource),
+               quantity);
+  };
+  write("requests", "cpu", now.cpu_request.empty() ? now.cpu_limit : now.cpu_request);
+  write("requests", "memory", now.memory_request.empty() ? now.memory_limit : now.memory_request);
+  write("limits", "cpu", now.cpu_limit);
+  write("limits", "memory", now.memory_limit);
+}
+
 void write_pod_spec(PatchWriter& patch, const std::string& spec, const PodFacts& pod,
                     const AdmissionChanges& changes) {
   if (!changes.scheduler_name.empty()) patch.text(spec + "/schedulerName", changes.scheduler_name);
@@ -172,6 +187,7 @@ std::string encode_json_patch(const AdmissionReview& review, const AdmissionChan
     if (changes.gate) write_gate(patch, pod->facts);
     write_pod_spec(patch, "/spec", pod->facts, changes);
     if (changes.gpus) write_gpus(patch, *changes.gpus);
+    if (changes.amounts) write_amounts(patch, *changes.amounts);
   }
   return patch.take();
 }

@@ -5,9 +5,7 @@
 #include "slackline/base/text.h"
 
 namespace slackline::wire {
-namespace {
-
-std::string escaped(std::string_view text) {
+std::string markup_escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
@@ -31,19 +29,19 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-}  // namespace
-
 std::string svg_number(double value) {
   const double rounded = std::round(value * 100) / 100;
   return format("{}", rounded == 0 ? 0.0 : rounded);
 }
 
-Svg::Svg(double width, double height, std::string_view title, std::string_view description) {
+Svg::Svg(double width, double height, std::string_view title, std::string_view description,
+         std::string_view id) {
   out_ = format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"title desc\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"{4}title {4}desc\" "
       "viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n"
-      "<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n",
-      svg_number(width), svg_number(height), escaped(title), escaped(description));
+      "<title id=\"{4}title\">{2}</title>\n<desc id=\"{4}desc\">{3}</desc>\n",
+      svg_number(width), svg_number(height), markup_escaped(title), markup_escaped(description),
+      id);
 }
 
 Svg& Svg::style(std::string_view css) {
@@ -83,12 +81,13 @@ Svg& Svg::text(double x, double y, std::string_view css_class, std::string_view 
   if (degrees != 0)
     out_ += format(" transform=\"rotate({} {} {})\"", svg_number(degrees), svg_number(x),
                    svg_number(y));
-  out_ += format(">{}</text>\n", escaped(text));
+  out_ += format(">{}</text>\n", markup_escaped(text));
   return *this;
 }
 
 void Svg::close(std::string_view element, std::string_view tooltip) {
-  out_ += tooltip.empty() ? "/>\n" : format("><title>{}</title></{}>\n", escaped(tooltip), element);
+  out_ += tooltip.empty() ? "/>\n"
+                          : format("><title>{}</title></{}>\n", markup_escaped(tooltip), element);
 }
 
 }  // namespace slackline::wire

@@ -11,9 +11,15 @@
 
 namespace slackline::wire {
 
+// For an element's text, or an attribute in double quotes, of XML and HTML; control characters
+// become spaces.
+std::string markup_escaped(std::string_view text);
+
 class Svg {
  public:
-  Svg(double width, double height, std::string_view title, std::string_view description);
+  // `id` begins the ids of title and description: several drawings of one page need their own.
+  Svg(double width, double height, std::string_view title, std::string_view description,
+      std::string_view id = {});
 
   Svg& style(std::string_view css);        // trusted, as it stands
   Svg& definitions(std::string_view xml);  // trusted: patterns that a style refers to

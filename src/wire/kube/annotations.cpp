@@ -8,7 +8,9 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/spelling.h"
 #include "slackline/base/text.h"
+#include "slackline/model/sample.h"
 #include "wire/format/json_view.h"
+#include "wire/kube/own_write_codec.h"
 #include "wire/kube/sealed_text.h"
 
 namespace slackline::wire {
@@ -70,9 +72,9 @@ void read_weight(const Entry& entry) {
 }
 
 void read_resize(const Entry& entry) {
-  const std::string_view value = entry.value;
-  read_ahead(entry, value == "off" || value == "advise" || value == "auto",
-             "write off, advise or auto; this key has no effect yet");
+  const auto mode = resize_mode_named(entry.value);
+  if (!mode) return entry.complain("write off, advise or auto");
+  entry.intent.resize = mode;
 }
 
 void read_variants(const Entry& entry) {
@@ -85,6 +87,29 @@ void read_count(const Entry& entry, std::optional<std::int64_t>& out) {
   if (!value || *value < 1 || *value > kMax)
     return entry.complain("write a whole number from 1 to 1000000000000, e.g. \"256\"");
   out = *value;
+}
+
+void read_model_parallel(const Entry& entry) {
+  if (!is_count(entry.value, kMostModelParallel))
+    return entry.complain(
+        "write how many GPUs share one copy of the model (tensor x pipeline x context parallel), "
+        "from 1 to 65536, e.g. \"8\"");
+  entry.intent.model_parallel = *parse_int(entry.value);
+}
+
+void read_tokens_per_sample(const Entry& entry) {
+  constexpr std::int64_t kMostTokens = 1'000'000'000;
+  if (!is_count(entry.value, kMostTokens))
+    return entry.complain("write the tokens of a sample, from 1 to 1000000000, e.g. \"8192\"");
+  entry.intent.tokens_per_sample = *parse_int(entry.value);
+}
+
+void read_tokens(const Entry& entry) {
+  constexpr std::int64_t kMostTokens = 1'000'000'000'000'000;
+  if (!is_count(entry.value, kMostTokens))
+    return entry.complain(
+        "write how many tokens the task trains on, up to 1000000000000000, e.g. \"2000000000\"");
+  entry.intent.tokens = *parse_int(entry.value);
 }
 
 void read_duration(const Entry& entry, std::optional<double>& out) {
@@ -169,6 +194,11 @@ void read_depends_on(const Entry& entry) {
   entry.intent.depends_on = std::move(jobs);
 }
 
+void read_calibration(const Entry& entry) {
+  if (entry.value != contract::kCalibrationAllowed && entry.value != contract::kCalibrationRun)
+    entry.complain("write \"allowed\", or leave the label away: then no calibration run is made");
+}
+
 using Reader = void (*)(const Entry&);
 
 struct KnownKey {
@@ -182,6 +212,9 @@ constexpr std::array kKnownKeys = {
     KnownKey{"mode", false, read_mode},
     KnownKey{"batch-size", false, [](const Entry& e) { read_count(e, e.intent.batch_size); }},
     KnownKey{"iterations", false, [](const Entry& e) { read_count(e, e.intent.iterations); }},
+    KnownKey{"model-parallel", false, read_model_parallel},
+    KnownKey{"tokens-per-sample", false, read_tokens_per_sample},
+    KnownKey{"tokens", false, read_tokens},
     KnownKey{"expected-duration", false,
              [](const Entry& e) { read_duration(e, e.intent.expected_duration_s); }},
     KnownKey{"qos-class", false, read_qos},
@@ -202,11 +235,13 @@ constexpr std::array kKnownKeys = {
     KnownKey{"pod-failure-policy", false, read_failure_policy},
     // Read elsewhere, or not used yet.
     KnownKey{"managed", true},
+    KnownKey{"calibration", true, read_calibration},
     KnownKey{"resize", false, read_resize},
     KnownKey{"weight", false, read_weight},
     KnownKey{"min-replicas", false, read_replicas},
     KnownKey{"max-replicas", false, read_replicas},
     KnownKey{"variants", false, read_variants},
+    KnownKey{"calibration-of"},
     KnownKey{"nodes"},
     KnownKey{"deadline-basis"},
     KnownKey{"gpus-per-node"},
@@ -278,6 +313,7 @@ std::shared_ptr<const TaskIntent> read_intent(const TextPairs& annotations,
       any = true;
     }
   }
+  count_iterations(intent);
   return any ? std::make_shared<const TaskIntent>(std::move(intent)) : nullptr;
 }
 
@@ -302,6 +338,7 @@ Result<PlanNote> read_plan(std::string_view text) {
   plan.promoted = root["promoted"].is_true();
   plan.predicted_s = root["predictedSeconds"].number();
   plan.generation = root["generation"].integer();
+  plan.resize = read_resize_note(root["resize"]);
   plan.value_hash = fingerprint(text);
   SealedText sealed = split_seal(text);
   plan.text = std::move(sealed.text);

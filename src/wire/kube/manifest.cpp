@@ -1,5 +1,8 @@
 #include "wire/kube/manifest.h"
 
+#include <utility>
+#include <variant>
+
 #include <nlohmann/json.hpp>
 
 #include "slackline/base/text.h"
@@ -83,6 +86,19 @@ json pod_of_job(const json& job) {
   return pod;
 }
 
+// What does not exist has no owner, no hold and no plan.
+void make_new(json& object, const std::string& ns) {
+  json metadata = member(object, "metadata");
+  metadata.erase("ownerReferences");
+  if (metadata.contains("annotations") && metadata["annotations"].is_object())
+    for (const std::string_view key : contract::kReserved)
+      metadata["annotations"].erase(std::string(key));
+  metadata["namespace"] = ns;
+  metadata["name"] = text_member(metadata, "name", "unnamed");
+  metadata["uid"] = "00000000-0000-4000-8000-000000000000";
+  object["metadata"] = metadata;
+}
+
 // "yes", "no", or "" if unknown.
 std::string answer_of(const json& object, const char* key) {
   if (!object.contains(key) || !object[key].is_boolean()) return {};
@@ -102,30 +118,37 @@ Result<std::vector<ManifestObject>> split_manifest(std::string_view text) {
   return objects;
 }
 
-Result<Pod> read_manifest(std::string_view text, const std::string& ns, const GpuCatalog& catalog) {
+Result<PostedObject> read_posted(std::string_view text, const std::string& ns,
+                                 const GpuCatalog& catalog) {
   SLACKLINE_ASSIGN(json object, parse_manifest(text));
   if (is_list(object))
     return fail(ErrorCode::kInvalidArgument,
                 format("the manifest has {} objects; send one", object["items"].size()));
   if (!is_task(object)) return fail(no_task(object));
-  json pod = text_member(object, "kind") == "Job" ? pod_of_job(object) : object;
-  json metadata = member(pod, "metadata");
-  if (const std::string own = text_member(metadata, "namespace", ns); !own.empty() && own != ns)
+  const bool is_job = text_member(object, "kind") == "Job";
+  json pod = is_job ? pod_of_job(object) : object;
+  const json named = member(is_job ? object : pod, "metadata");
+  if (const std::string own = text_member(named, "namespace", ns); !own.empty() && own != ns)
     return fail(ErrorCode::kInvalidArgument,
                 format("the manifest is of the namespace {}, but {} was asked for: "
                        "?namespace={}",
                        printable(own, 64), printable(ns, 64), printable(own, 64)));
-  // A pod that does not exist has no owner and no hold.
-  metadata.erase("ownerReferences");
-  if (metadata.contains("annotations") && metadata["annotations"].is_object())
-    for (const std::string_view key : contract::kReserved)
-      metadata["annotations"].erase(std::string(key));
-  metadata["namespace"] = ns;
-  metadata["name"] = text_member(metadata, "name", "unnamed");
-  metadata["uid"] = "00000000-0000-4000-8000-000000000000";
-  pod["metadata"] = metadata;
+  make_new(pod, ns);
   pod["status"] = {{"phase", "Pending"}};
-  return KubeDecoder(catalog).whole_pod(written(pod));
+  KubeDecoder decoder(catalog);
+  PostedObject posted;
+  SLACKLINE_ASSIGN(posted.pod, decoder.whole_pod(written(pod)));
+  if (!is_job) return posted;
+  make_new(object, ns);
+  object.erase("status");
+  SLACKLINE_ASSIGN(KubeObject decoded, decoder.object(KubeKind::kJob, written(object)));
+  posted.job = std::make_shared<const Job>(std::get<Job>(std::move(decoded)));
+  return posted;
+}
+
+Result<Pod> read_manifest(std::string_view text, const std::string& ns, const GpuCatalog& catalog) {
+  SLACKLINE_ASSIGN(PostedObject posted, read_posted(text, ns, catalog));
+  return std::move(posted.pod);
 }
 
 Result<TriedManifest> decode_tried(std::string_view text) {

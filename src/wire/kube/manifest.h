@@ -2,6 +2,7 @@
 // reads them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,16 @@ struct ManifestObject {
 // The Pods and Jobs of a file, which may have other objects; kInvalidArgument if it has none.
 Result<std::vector<ManifestObject>> split_manifest(std::string_view text);
 
-// The pod that one object asks for: a Pod, or a Job, whose template becomes the pod and whose
-// Slackline annotations are inherited. A namespace of its own must be `ns`.
+// One object that somebody posts. The pod that it asks for: a Pod, or a Job, whose template becomes
+// the pod and whose Slackline annotations are inherited. Of a Job also the Job itself, as it would
+// be created; null: it is a Pod. A namespace of its own must be `ns`.
+struct PostedObject {
+  Pod pod;
+  std::shared_ptr<const Job> job{};
+};
+Result<PostedObject> read_posted(std::string_view text, const std::string& ns,
+                                 const GpuCatalog& catalog);
+// Its pod.
 Result<Pod> read_manifest(std::string_view text, const std::string& ns, const GpuCatalog& catalog);
 
 // The answer of POST /v1/scores, for a person who has only a manifest.

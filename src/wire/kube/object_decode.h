@@ -28,6 +28,9 @@ ResourceQuota read_quota(JsonView quota);
 Resources read_pod_requests(JsonView spec, const GpuCatalog& catalog,
                             std::vector<std::string>& problems);
 
+// CPU and memory in the resources of a container, byte for byte.
+ContainerAmounts read_container_amounts(JsonView resources);
+
 // Null if the spec has no constraint that Slackline repeats (pod_constraints.cpp).
 std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView spec);
 

@@ -63,14 +63,29 @@ void write_terms(JsonWriter& out, const std::vector<NodeSelectorTerm>& terms) {
 // One container among others is only found by a strategic patch, which costs the API server twice
 // as much.
 bool names_container(const ShapeChange& shape) {
-  return shape.reshape && !shape.reshape->container.empty();
+  return (shape.reshape && !shape.reshape->container.empty()) || shape.amounts;
 }
 
-void write_gpus(JsonWriter& out, const Reshape& shape) {
-  out.key("containers").begin_array().begin_object().field("name", shape.container);
+// What it does not have is not added.
+void write_quantity(JsonWriter& out, std::string_view resource, const std::string& quantity) {
+  if (!quantity.empty()) out.field(resource, quantity);
+}
+
+void write_resources(JsonWriter& out, const ShapeChange& shape) {
+  const bool gpus = shape.reshape && !shape.reshape->container.empty();
+  out.key("containers").begin_array().begin_object();
+  out.field("name", gpus ? shape.reshape->container : shape.amounts->container);
   out.key("resources").begin_object();
-  for (const char* list : {"requests", "limits"})
-    out.key(list).begin_object().field(shape.gpu_resource, std::to_string(shape.gpus)).end_object();
+  for (const bool limits : {false, true}) {
+    out.key(limits ? "limits" : "requests").begin_object();
+    if (gpus) out.field(shape.reshape->gpu_resource, std::to_string(shape.reshape->gpus));
+    if (shape.amounts) {
+      const ContainerAmounts& amounts = shape.amounts->amounts;
+      write_quantity(out, "cpu", limits ? amounts.cpu_limit : amounts.cpu_request);
+      write_quantity(out, "memory", limits ? amounts.memory_limit : amounts.memory_request);
+    }
+    out.end_object();
+  }
   out.end_object().end_object().end_array();
 }
 
@@ -97,7 +112,7 @@ void write_template(JsonWriter& out, const ShapeChange& shape) {
     out.end_object().end_object();
   }
   out.key("spec").begin_object();
-  if (names_container(shape)) write_gpus(out, *shape.reshape);
+  if (names_container(shape)) write_resources(out, shape);
   if (shape.affinity_terms) write_affinity(out, *shape.affinity_terms);
   out.end_object().end_object();
 }
@@ -135,7 +150,7 @@ PatchBody finish_running_job(JsonWriter& out, const ShapeChange& shape) {
     out.field("parallelism", shape.reshape->parallelism)
         .field("completions", shape.reshape->parallelism);
   const bool in_template = shape.reshape && shape.reshape->in_template;
-  if (in_template || shape.affinity_terms) write_template(out, shape);
+  if (in_template || shape.affinity_terms || shape.amounts) write_template(out, shape);
   out.end_object().end_object();
   return {names_container(shape) ? kStrategicMergePatch : kMergePatch, "", out.take()};
 }
@@ -185,6 +200,24 @@ PatchBody patch_of(const Target& target, const ClearPlan& /*clear*/, Mac /*mac*/
   out.key(contract::kPlan).null();
   out.end_object().end_object().end_object();
   return {kMergePatch, "", out.take()};
+}
+
+PatchBody patch_of(const Target& target, const EndCalibration& /*end*/, Mac /*mac*/) {
+  JsonWriter out;
+  out.begin_object().key("metadata").begin_object();
+  out.field("uid", target.uid.str()).field("resourceVersion", target.resource_version);
+  out.end_object().key("spec").begin_object();
+  out.field("activeDeadlineSeconds", kEndedBy_s).end_object().end_object();
+  return {kMergePatch, "", out.take()};
+}
+
+PatchBody patch_of(const Target& target, const RemoveCalibration& /*remove*/, Mac /*mac*/) {
+  JsonWriter out;
+  out.begin_object().field("apiVersion", "v1").field("kind", "DeleteOptions");
+  out.field("propagationPolicy", "Background").key("preconditions").begin_object();
+  out.field("uid", target.uid.str()).field("resourceVersion", target.resource_version);
+  out.end_object().end_object();
+  return {"application/json", "", out.take(), "DELETE"};
 }
 
 JsonWriter& begin_pod_patch(JsonWriter& out, const Target& target) {
@@ -269,6 +302,16 @@ PatchBody patch_of(const Target& target, const TakeBackStop& /*take_back*/, Mac 
   return {kMergePatch, "", out.take()};
 }
 
+PatchBody patch_of(const Target& target, const EvictPod& /*evict*/, Mac /*mac*/) {
+  JsonWriter out;
+  out.begin_object().field("apiVersion", "policy/v1").field("kind", "Eviction");
+  out.key("metadata").begin_object();
+  out.field("name", target.key.name).field("namespace", target.key.ns).end_object();
+  out.key("deleteOptions").begin_object().key("preconditions").begin_object();
+  out.field("uid", target.uid.str()).end_object().end_object().end_object();
+  return {"application/json", "eviction", out.take(), "POST"};
+}
+
 void write_nodes(JsonWriter& out, const std::vector<NodeName>& nodes) {
   out.key("nodes").begin_array();
   for (const NodeName& node : nodes)
@@ -276,7 +319,65 @@ void write_nodes(JsonWriter& out, const std::vector<NodeName>& nodes) {
   out.end_array();
 }
 
+Result<PreemptionNote::GoesOn> read_goes_on(JsonView told) {
+  PreemptionNote::GoesOn on;
+  const auto shape = parse_placement(told["shape"].text());
+  const auto from = parse_placement(told["from"].text());
+  if (!shape || !from) return fail(ErrorCode::kInvalidArgument, "no shape in which it goes on");
+  on.shape = *shape;
+  on.from = *from;
+  on.gpu_type = GpuType(std::string(told["type"].text()));
+  for (const JsonView node : told["nodes"].items())
+    on.nodes.emplace_back(node.text());
+  return on;
+}
+
+void write_amounts(JsonWriter& out, std::string_view key, const ContainerAmounts& amounts) {
+  out.key(key).begin_object();
+  write_quantity(out, "cpuRequest", amounts.cpu_request);
+  write_quantity(out, "cpuLimit", amounts.cpu_limit);
+  write_quantity(out, "memoryRequest", amounts.memory_request);
+  write_quantity(out, "memoryLimit", amounts.memory_limit);
+  out.end_object();
+}
+
+// Quantities that somebody else wrote there could be anything.
+constexpr std::size_t kLongestQuantity = 64;
+
+std::optional<ContainerAmounts> read_amounts(JsonView told) {
+  if (!told.is_object()) return std::nullopt;
+  ContainerAmounts amounts;
+  for (const auto& [key, quantity] :
+       {std::pair("cpuRequest", &amounts.cpu_request), std::pair("cpuLimit", &amounts.cpu_limit),
+        std::pair("memoryRequest", &amounts.memory_request),
+        std::pair("memoryLimit", &amounts.memory_limit)})
+    *quantity = std::string(told[key].text().substr(0, kLongestQuantity));
+  return amounts;
+}
+
+void write_resize(JsonWriter& out, const ResizeNote& resize) {
+  out.key("resize").begin_object().field("asked", resize.asked.str());
+  if (resize.shape) out.field("shape", resize.shape->str());
+  if (resize.amounts) write_amounts(out, "amounts", *resize.amounts);
+  if (resize.expected_s > 0) out.field("expectedSeconds", resize.expected_s);
+  if (resize.trial) out.field("trial", true);
+  out.end_object();
+}
+
 }  // namespace
+
+std::optional<ResizeNote> read_resize_note(JsonView json) {
+  const auto asked = parse_placement(json["asked"].text());
+  if (!asked) return std::nullopt;
+  ResizeNote resize;
+  resize.asked = *asked;
+  if (const auto shape = parse_placement(json["shape"].text())) resize.shape = *shape;
+  resize.amounts = read_amounts(json["amounts"]);
+  const double expected_s = json["expectedSeconds"].number().value_or(0);
+  if (std::isfinite(expected_s) && expected_s > 0) resize.expected_s = expected_s;
+  resize.trial = json["trial"].is_true();
+  return resize;
+}
 
 PatchBody encode_own_write(const OwnWrite& write, const MessageAuthenticator* mac) {
   const auto of_kind = [&](const auto& kind) { return patch_of(write.target, kind, mac); };
@@ -291,7 +392,14 @@ std::string encode_plan(const PlanNote& plan) {
   if (plan.promoted) out.field("promoted", true);
   if (plan.predicted_s) out.field("predictedSeconds", *plan.predicted_s);
   if (plan.generation) out.field("generation", *plan.generation);
+  if (plan.resize) write_resize(out, *plan.resize);
   out.end_object();
+  return out.take();
+}
+
+std::string encode_terms(const std::vector<NodeSelectorTerm>& terms) {
+  JsonWriter out;
+  write_terms(out, terms);
   return out.take();
 }
 
@@ -303,6 +411,13 @@ std::string encode_original(const OriginalShape& original) {
   if (original.affinity_terms) {
     out.key("affinity");
     write_terms(out, *original.affinity_terms);
+  }
+  if (original.amounts) write_amounts(out, "amounts", *original.amounts);
+  if (original.given.gpus || original.given.amounts) {
+    out.key("given").begin_object();
+    if (original.given.gpus) out.field("gpus", *original.given.gpus);
+    if (original.given.amounts) write_amounts(out, "amounts", *original.given.amounts);
+    out.end_object();
   }
   out.end_object();
   return out.take();
@@ -321,6 +436,9 @@ Result<OriginalShape> read_original(std::string_view text) {
   if (original.gpus.value_or(0) < 0 || original.gpus.value_or(0) > kMaxAmount)
     return fail(ErrorCode::kInvalidArgument, "gpus is larger than any machine, or negative");
   if (root["affinity"].is_array()) original.affinity_terms = read_term_list(root["affinity"]);
+  original.amounts = read_amounts(root["amounts"]);
+  original.given.gpus = root["given"]["gpus"].integer();
+  original.given.amounts = read_amounts(root["given"]["amounts"]);
   return original;
 }
 
@@ -339,11 +457,18 @@ std::string encode_preemptions(const PreemptionNote& note) {
   out.end_array();
   if (note.disruptions > 0) out.field("disruptions", note.disruptions);
   if (!note.by.empty()) out.field("by", note.by);
+  if (note.goes_on) {
+    out.key("goesOn").begin_object().field("shape", note.goes_on->shape.str());
+    out.field("type", note.goes_on->gpu_type.str()).field("from", note.goes_on->from.str());
+    write_nodes(out, note.goes_on->nodes);
+    out.end_object();
+  }
   if (note.slow) {
     out.key("slow").begin_object().field("at", format_rfc3339(note.slow->at_s));
     write_nodes(out, note.slow->nodes);
     out.end_object();
   }
+  if (note.too_small != ResizeFailure::kNone) out.field("tooSmall", to_string(note.too_small));
   out.end_object();
   return out.take();
 }
@@ -370,11 +495,15 @@ Result<PreemptionNote> read_preemptions(std::string_view annotation) {
   note.disruptions = std::clamp<std::int64_t>(root["disruptions"].integer().value_or(0), 0,
                                               std::max<std::int64_t>(0, note.count));
   note.by = std::string(root["by"].text());
+  if (root["goesOn"].present()) {
+    SLACKLINE_ASSIGN(note.goes_on, read_goes_on(root["goesOn"]));
+  }
   if (root["slow"].present()) {
     note.slow = PreemptionNote::SlowRun{.nodes = {}, .at_s = read_time_s(root["slow"]["at"])};
     for (const JsonView node : root["slow"]["nodes"].items())
       note.slow->nodes.emplace_back(node.text());
   }
+  note.too_small = resize_failure_named(root["tooSmall"].text());
   const bool possible = note.count > 0 && note.count <= kMaxAmount && note.left > 0 &&
                         note.left <= 1 && note.lost_gpu_s >= 0 && std::isfinite(note.lost_gpu_s);
   if (!possible)

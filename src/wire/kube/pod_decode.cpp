@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "slackline/base/duration.h"
+#include "slackline/base/quantity.h"
+#include "slackline/base/saturating.h"
 #include "wire/kube/admitted_codec.h"
 #include "wire/kube/annotations.h"
 #include "wire/kube/kube_common.h"
@@ -24,6 +27,11 @@ std::int32_t read_priority(JsonView value) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(
       value.integer().value_or(0), std::numeric_limits<std::int32_t>::min(),
       std::numeric_limits<std::int32_t>::max()));
+}
+
+// As the API server fills it in where nobody says it.
+double grace_s(JsonView value) {
+  return static_cast<double>(std::max<std::int64_t>(0, value.integer().value_or(30)));
 }
 
 // At most the API's limit, whatever a dump says, so that sums do not overflow.
@@ -95,6 +103,53 @@ bool restarted(JsonView container_statuses) {
   return false;
 }
 
+// Ended by its memory limit, now or before it was restarted.
+bool out_of_memory(JsonView container_statuses) {
+  for (const JsonView container : container_statuses.items())
+    for (const std::string_view state : {"state", "lastState"})
+      if (container[state]["terminated"]["reason"].text() == "OOMKilled") return true;
+  return false;
+}
+
+// As frameworks say it; in the status where the container has FallbackToLogsOnError, or writes it.
+bool tells_of_full_gpu(std::string_view message) {
+  constexpr std::array<std::string_view, 5> kTexts = {
+      "CUDA out of memory", "HIP out of memory", "CUDA_ERROR_OUT_OF_MEMORY",
+      "cudaErrorMemoryAllocation", "RESOURCE_EXHAUSTED: Out of memory"};
+  return std::any_of(kTexts.begin(), kTexts.end(), [message](std::string_view text) {
+    return message.find(text) != message.npos;
+  });
+}
+
+// A container failed for lack of GPU memory, now or before it was restarted.
+bool gpu_out_of_memory(JsonView container_statuses) {
+  for (const JsonView container : container_statuses.items())
+    for (const std::string_view state : {"state", "lastState"}) {
+      const JsonView ended = container[state]["terminated"];
+      if (ended["exitCode"].integer().value_or(0) != 0 &&
+          tells_of_full_gpu(ended["message"].text()))
+        return true;
+    }
+  return false;
+}
+
+// "registry/train@sha256:...", "docker-pullable://..." or "sha256:..." -> "sha256:..."
+std::string digest_of(std::string_view image_id) {
+  constexpr std::size_t kLongestDigest = 160;  // sha512, and some more
+  const std::size_t at = image_id.rfind('@');
+  const std::string_view digest = at == image_id.npos ? image_id : image_id.substr(at + 1);
+  const bool named = at != image_id.npos || digest.starts_with("sha256:");
+  return named && digest.size() <= kLongestDigest ? std::string(digest) : std::string();
+}
+
+// Of the image that this container runs; without a name, of the first.
+std::string digest_of_container(JsonView container_statuses, std::string_view name) {
+  for (const JsonView container : container_statuses.items())
+    if (name.empty() || container["name"].text() == name)
+      return digest_of(container["imageID"].text());
+  return {};
+}
+
 std::optional<double> read_optional_time_s(JsonView value) {
   const double time_s = read_time_s(value);
   return time_s > 0 ? std::optional(time_s) : std::nullopt;
@@ -133,6 +188,45 @@ std::string gpu_container_of(JsonView spec, const GpuCatalog& catalog) {
   return name;
 }
 
+// Whose image tells what a pod does: the container that asks for GPUs, else the first one.
+std::string main_container_of(JsonView spec, const GpuCatalog& catalog) {
+  std::string name = gpu_container_of(spec, catalog);
+  for (const JsonView one : spec["containers"].items()) {
+    if (!name.empty()) break;
+    name = std::string(one["name"].text());
+  }
+  return name;
+}
+
+std::string image_of(JsonView spec, std::string_view container) {
+  for (const JsonView one : spec["containers"].items())
+    if (one["name"].text() == container) return std::string(one["image"].text());
+  return {};
+}
+
+// Of all containers together; a container without one has the node's.
+std::optional<std::int64_t> cpu_limit_of(JsonView spec) {
+  std::int64_t sum_milli = 0;
+  for (const JsonView container : spec["containers"].items()) {
+    const auto limit = parse_quantity_milli(container["resources"]["limits"]["cpu"].text());
+    if (!limit) return std::nullopt;
+    sum_milli = saturating_add(sum_milli, *limit);
+  }
+  return sum_milli > 0 ? std::optional(sum_milli) : std::nullopt;
+}
+
+// Of the only container: beside others it is not clear whose a part of the pod's usage is.
+std::optional<ContainerAmounts> amounts_of(JsonView spec, std::string_view gpu_container) {
+  if (gpu_container.empty() || spec["resources"].present()) return std::nullopt;
+  if (spec["initContainers"].items().count() > 0) return std::nullopt;
+  std::optional<ContainerAmounts> amounts;
+  for (const JsonView container : spec["containers"].items()) {
+    if (amounts || container["name"].text() != gpu_container) return std::nullopt;
+    amounts = read_container_amounts(container["resources"]);
+  }
+  return amounts;
+}
+
 std::shared_ptr<const OriginalShape> original_of(JsonView annotations) {
   const std::string_view text = annotations[contract::kOriginal].text();
   if (text.empty()) return nullptr;
@@ -164,6 +258,12 @@ std::shared_ptr<const ProgressNote> progress_of(JsonView annotations) {
   return note ? std::make_shared<const ProgressNote>(*std::move(note)) : nullptr;
 }
 
+CalibrationMark calibration_of(JsonView labels) {
+  const std::string_view mark = labels[contract::kCalibrationLabel].text();
+  if (mark == contract::kCalibrationAllowed) return CalibrationMark::kAllowed;
+  return mark == contract::kCalibrationRun ? CalibrationMark::kRun : CalibrationMark::kNone;
+}
+
 }  // namespace
 
 Pod read_pod(JsonView json, const GpuCatalog& catalog) {
@@ -180,6 +280,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.phase = read_phase(status["phase"].text());
   pod.gone_by_s = read_optional_time_s(metadata["deletionTimestamp"]);
   pod.deleting = metadata["deletionTimestamp"].present();
+  pod.grace_s = grace_s(spec["terminationGracePeriodSeconds"]);
   pod.disruption = read_disruption(status);
   read_gates(spec["schedulingGates"], pod);
   pod.in_pod_group = spec["schedulingGroup"].present();
@@ -201,8 +302,19 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
     pod.labels = read_labels(metadata["labels"]);
     pod.constraints = read_constraints(spec);
     pod.device_slots = device_slots_of(metadata["annotations"]);
+    const JsonView containers = status["containerStatuses"];
+    pod.out_of_memory = out_of_memory(containers);
+    pod.gpu_out_of_memory = gpu_out_of_memory(containers);
+    pod.image_digest = digest_of_container(containers, main_container_of(spec, catalog));
   }
   return pod;
+}
+
+ContainerAmounts read_container_amounts(JsonView resources) {
+  const JsonView requests = resources["requests"];
+  const JsonView limits = resources["limits"];
+  return {std::string(requests["cpu"].text()), std::string(limits["cpu"].text()),
+          std::string(requests["memory"].text()), std::string(limits["memory"].text())};
 }
 
 Pod read_whole_pod(JsonView json, const GpuCatalog& catalog) {
@@ -250,6 +362,12 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   if (job.finished) job.ended_s = job.completed_s ? job.completed_s : end_of_job_s(conditions);
   job.pod_requests = read_pod_requests(pod_template["spec"], catalog, job.problems);
   job.gpu_container = gpu_container_of(pod_template["spec"], catalog);
+  job.generate_name = std::string(metadata["generateName"].text());
+  if (job.pod_requests.wants_gpus()) {
+    job.image = image_of(pod_template["spec"], main_container_of(pod_template["spec"], catalog));
+    job.cpu_limit_milli = cpu_limit_of(pod_template["spec"]);
+    job.amounts = amounts_of(pod_template["spec"], job.gpu_container);
+  }
   if (job.pod_requests.wants_gpus()) job.constraints = read_constraints(pod_template["spec"]);
   // Only the admission of pods resolves a rank: anybody may write a number into the template.
   job.priority_class = std::string(pod_template["spec"]["priorityClassName"].text());
@@ -264,6 +382,8 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.original = original_of(annotations);
   job.preemptions = preemptions_of(annotations);
   job.progress = progress_of(annotations);
+  job.calibration = calibration_of(metadata["labels"]);
+  job.active_deadline_s = spec["activeDeadlineSeconds"].integer();
   return job;
 }
 
@@ -273,6 +393,7 @@ Namespace read_namespace(JsonView json) {
   ns.uid = read_uid(metadata);
   ns.key = read_key(metadata);
   ns.managed = metadata["labels"][kManagedLabel].text() == "true";
+  ns.resize = resize_mode_named(metadata["annotations"][contract::kResize].text());
   return ns;
 }
 

@@ -96,6 +96,26 @@ const Columns<ClusterView>& columns<ClusterView>() {
 }
 
 template <>
+const Columns<GpuOccupantView>& columns<GpuOccupantView>() {
+  using C = Column<GpuOccupantView>;
+  static const Columns<GpuOccupantView> kColumns = {
+      "GpuOccupant",
+      {
+          C("task", &GpuOccupantView::task, "NAMESPACE/NAME"),
+          C(
+              "pod", [](const GpuOccupantView& one) { return if_any(one.pod); },
+              "NAMESPACE/NAME; absent: promised by a plan to a pod that is not there yet"),
+          C("resource", &GpuOccupantView::resource),
+          C("gpus", &GpuOccupantView::gpus),
+          C("by", &GpuOccupantView::by,
+            "plan: Slackline planned it; scheduler: kube-scheduler placed it, asking Slackline; "
+            "other: another scheduler placed it; held: promised, not bound")
+              .one_of({"plan", "scheduler", "other", "held"}),
+      }};
+  return kColumns;
+}
+
+template <>
 const Columns<NodeView>& columns<NodeView>() {
   using C = Column<NodeView>;
   static const Columns<NodeView> kColumns = {
@@ -120,6 +140,7 @@ const Columns<NodeView>& columns<NodeView>() {
           C("pods", &NodeView::pods),
           C("gpuPods", &NodeView::gpu_pods, "NAMESPACE/NAME of the pods that use its GPUs")
               .cell("GPU PODS", [](const NodeView& node) { return join(node.gpu_pods, " "); }),
+          C("occupants", &NodeView::occupants, "Who has its GPUs, or was promised them"),
           C("taints", &NodeView::taints, "KEY=VALUE:EFFECT"),
           C("problems", &NodeView::problems, "Why it is not used"),
       }};

@@ -9,6 +9,23 @@ std::string_view outcome_of(const FinishedTask& task) {
   return task.succeeded ? "succeeded" : "failed";
 }
 
+std::optional<std::int64_t> if_known(std::int64_t count) {
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+
+std::optional<double> if_gpus_measured(const FinishedTask& task, double MeasuredUse::* number) {
+  return task.use && task.use->gpu_s > 0 ? std::optional((*task.use).*number) : std::nullopt;
+}
+
+std::optional<double> if_cpu_measured(const FinishedTask& task, double MeasuredUse::* number) {
+  return task.use && task.use->cpu_s > 0 ? std::optional((*task.use).*number) : std::nullopt;
+}
+
+std::string gpu_use_text(const FinishedTask& task) {
+  const auto share = if_gpus_measured(task, &MeasuredUse::gpu_share);
+  return share ? format("{:.0f}", 100 * *share) : "";
+}
+
 }  // namespace
 
 template <>
@@ -60,6 +77,41 @@ const Columns<FinishedTask>& columns<FinishedTask>() {
           C::only_cell(">~GPUS", &FinishedTask::gpus),
           C("gpuHours", &FinishedTask::gpu_hours)
               .cell(">GPU HOURS", [](T task) { return format("{:.2f}", task.gpu_hours); }),
+          C(
+              "resizedFrom", [](T task) { return if_any(task.resized_from); },
+              "Of a run that right-sizing changed: the shape as written; absent: none did")
+              .cell("RESIZED FROM")
+              .wide(),
+          C(
+              "family", [](T task) { return if_any(task.family); }, "The key of its portrait")
+              .cell("FAMILY")
+              .wide(),
+          C(
+              "askedGpus", [](T task) { return if_known(task.asked_gpus); },
+              "Before anybody changed it")
+              .cell(">ASKED GPUS")
+              .wide(),
+          C(
+              "pods", [](T task) { return if_known(task.pods); }, "That it had at a time"),
+          C(
+              "cpuMilli", [](T task) { return if_known(task.pods > 0 ? task.cpu_milli : 0); },
+              "That each of them asked for"),
+          C(
+              "gpuUse", [](T task) { return if_gpus_measured(task, &MeasuredUse::gpu_share); },
+              "Mean share of a GPU, 0..1; absent: not measured, or its GPUs were shared")
+              .cell(">GPU USE %", [](T task) { return gpu_use_text(task); })
+              .wide(),
+          C(
+              "gpuMemoryMax",
+              [](T task) { return if_gpus_measured(task, &MeasuredUse::gpu_memory); },
+              "The highest share of a GPU's memory, 0..1"),
+          C("gpuMeasuredSeconds",
+            [](T task) { return if_gpus_measured(task, &MeasuredUse::gpu_s); }),
+          C(
+              "cpuCores", [](T task) { return if_cpu_measured(task, &MeasuredUse::cpu_cores); },
+              "Mean of a pod"),
+          C("cpuMeasuredSeconds",
+            [](T task) { return if_cpu_measured(task, &MeasuredUse::cpu_s); }),
           C::only_cell("UID", &FinishedTask::uid).wide(),
       }};
   return kColumns;

@@ -124,11 +124,26 @@ SampleOrigin read_origin(Fields& fields) {
   return SampleOrigin::kImport;
 }
 
+std::string why_too_many_replicas(const ThroughputSample& sample) {
+  return format(
+      "{} is less than the replicas of {} GPUs on {}; it is the global batch, of all "
+      "GPUs together",
+      sample.batch, sample.model_parallel, sample.layout.str());
+}
+
+// GPUs of a replica; 0 where it is not given.
+int read_replica(Fields& fields) {
+  const auto gpus = fields.positive("modelParallel", false, {1, kMostModelParallel});
+  if (gpus && *gpus == std::floor(*gpus)) return static_cast<int>(*gpus);
+  if (gpus) fields.wrong("modelParallel", "must be a whole number");
+  return 0;
+}
+
 ThroughputSample read_sample(Fields& fields, const std::string& model) {
   ThroughputSample sample;
   sample.model = model;
-  if (!fields.check_keys(
-          {"gpuType", "batch", "placement", "throughputSamplesPerS", "source", "origin"}))
+  if (!fields.check_keys({"gpuType", "batch", "placement", "throughputSamplesPerS", "modelParallel",
+                          "source", "origin"}))
     return sample;
   sample.gpu_type = GpuType(fields.name("gpuType", kMaxName, true));
   const auto batch = fields.positive("batch", true, kBatches);
@@ -139,10 +154,9 @@ ThroughputSample read_sample(Fields& fields, const std::string& model) {
     sample.layout = *layout;
   else if (!placement.empty())
     fields.wrong("placement", layout.error().message);
-  if (layout && batch && *batch < layout->spread().gpus)
-    fields.wrong("batch", format("{} is less than the {} GPUs of {}; it is the global batch, of "
-                                 "all GPUs together",
-                                 *batch, layout->spread().gpus, layout->str()));
+  sample.model_parallel = read_replica(fields);
+  if (layout && batch && has_too_many_replicas(sample))
+    fields.wrong("batch", why_too_many_replicas(sample));
   sample.throughput_samples_per_s =
       fields.positive("throughputSamplesPerS", true, kThroughputs).value_or(0);
   sample.source = fields.name("source", kMaxSource, false);
@@ -202,6 +216,9 @@ Result<std::vector<ThroughputSample>> read_posted_csv(std::string_view text,
       problems.add(
           table.rows[i].line, "model",
           format("\"{}\" is not {}, which the path names", printable(samples[i].model, 64), model));
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    if (has_too_many_replicas(samples[i]))
+      problems.add(table.rows[i].line, "batch", why_too_many_replicas(samples[i]));
   if (!problems.empty()) return fail(problems.error());
   return samples;
 }

@@ -20,7 +20,8 @@ inline constexpr std::size_t kMaxPostedSamples = 5000;
 // 1 to 253 bytes without control characters or '/': it is a segment of a path.
 Status check_model_name(std::string_view model);
 
-// {"samples": [{"gpuType", "batch", "placement", "throughputSamplesPerS", "source"?, "origin"?}]}
+// {"samples": [{"gpuType", "batch", "placement", "throughputSamplesPerS", "modelParallel"?,
+// "source"?, "origin"?}]}
 Result<std::vector<ThroughputSample>> read_posted_samples(std::string_view json,
                                                           const std::string& model);
 // The format of samples_csv.h; every row must be of `model`.

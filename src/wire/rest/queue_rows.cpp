@@ -27,6 +27,11 @@ std::vector<std::string_view> reasons_of(ReasonUse use) {
   return codes;
 }
 
+std::string_view meaning_of(std::string_view code) {
+  const ReasonFact* fact = find_reason(code);
+  return fact == nullptr ? std::string_view() : fact->meaning;
+}
+
 // Where there is no forecast, the cell says why.
 std::string predicted(Row row, const std::optional<double>& epoch_s) {
   return epoch_s ? format_rfc3339(*epoch_s) : row.forecast;
@@ -41,6 +46,12 @@ std::string move_of(Row row) {
         format("{} to {}", move.task.name, move.to.empty() ? "come" : value_text(move.to)));
   return format("{}, {} earlier", join(moves, ", "),
                 format_duration(std::max(1.0, std::round(row.move->gain_s))));
+}
+
+std::string resize_text(Row row) {
+  if (!row.resize) return "";
+  if (row.resize->asked) return format("applied, written as {}", row.resize->asked->str());
+  return format("{}: {}", row.resize->state, join(row.resize->texts, "; "));
 }
 
 std::string types_text(Row row) {
@@ -115,6 +126,9 @@ QueueColumns who_waits() {
           "Why it waits: docs/reasons/CODE.md")
           .one_of(reasons_of(ReasonUse::kWaits))
           .cell("REASON"),
+      C(
+          "why", [](Row row) { return if_any(meaning_of(row.reason)); },
+          "The reason as a clause for people"),
   };
 }
 
@@ -169,6 +183,12 @@ QueueColumns foretold() {
           "forecast", [](Row row) { return if_any(row.forecast); },
           "Why no start or finish is predicted")
           .one_of(reasons_of(ReasonUse::kForecast)),
+      C(
+          "lengthSource", [](Row row) { return if_any(row.length_source); },
+          "Where its run time comes from; history: its family's own past; absent: it is not known")
+          .one_of({"model", "expected-duration", "history"})
+          .cell("RUN TIME BY")
+          .wide(),
   };
 }
 
@@ -211,7 +231,9 @@ QueueColumns past() {
           .wide(),
       C(
           "lostGpuSeconds", [](Row row) { return if_stopped(row, row.lost_gpu_s); },
-          "GPU time that all stops together have lost"),
+          "GPU time that all stops together have lost")
+          .cell(">LOST GPU S")
+          .wide(),
       C(
           "progress", [](Row row) { return row.progress; },
           "Share of its work that is done: as its Job reported, else the elapsed share of the "
@@ -224,6 +246,9 @@ QueueColumns past() {
       C("move", &QueueRow::move,
         "Running tasks that should go on elsewhere, so that this one gains; absent: none")
           .cell("MOVE", move_of)
+          .wide(),
+      C("resize", &QueueRow::resize, "What its family's past says of its request; absent: nothing")
+          .cell("RESIZE", resize_text)
           .wide(),
   };
 }
@@ -271,6 +296,10 @@ const Columns<QueueView>& columns<QueueView>() {
                                              : std::nullopt;
               },
               "Running pods without a plan whose end is a guess; absent: none"),
+          C("leads", &QueueView::leads, "The replica that answers is the leader"),
+          C("counts", &QueueView::counts,
+            "How many of all its tasks are waiting, starting, running; and late, blocked, once "
+            "more"),
       }};
   return kColumns;
 }

@@ -11,8 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "message/answer_views.h"
+#include "message/calibration_view.h"
 #include "message/model_views.h"
+#include "message/portrait_views.h"
 #include "message/queue_view.h"
+#include "message/report_views.h"
 #include "message/views.h"
 #include "slackline/model/decision.h"
 #include "slackline/model/finished_task.h"
@@ -42,6 +46,8 @@ const Columns<CacheView>& columns<CacheView>();
 template <>
 const Columns<ClusterView>& columns<ClusterView>();
 template <>
+const Columns<GpuOccupantView>& columns<GpuOccupantView>();
+template <>
 const Columns<NodeView>& columns<NodeView>();
 template <>
 const Columns<TaskView>& columns<TaskView>();
@@ -66,6 +72,10 @@ const Columns<MovedRun>& columns<MovedRun>();
 template <>
 const Columns<MoveAdvice>& columns<MoveAdvice>();
 template <>
+const Columns<ResizeView>& columns<ResizeView>();
+template <>
+const Columns<AdviceView>& columns<AdviceView>();
+template <>
 const Columns<FinishedTask>& columns<FinishedTask>();
 template <>
 const Columns<Correction>& columns<Correction>();
@@ -75,6 +85,42 @@ template <>
 const Columns<ModelView>& columns<ModelView>();
 template <>
 const Columns<SamplesAccepted>& columns<SamplesAccepted>();
+template <>
+const Columns<CalibrationRow>& columns<CalibrationRow>();
+template <>
+const Columns<PortraitUseView>& columns<PortraitUseView>();
+template <>
+const Columns<PortraitTimeView>& columns<PortraitTimeView>();
+template <>
+const Columns<PortraitView>& columns<PortraitView>();
+template <>
+const Columns<ReportRow>& columns<ReportRow>();
+template <>
+const Columns<ReportDay>& columns<ReportDay>();
+template <>
+const Columns<SpanView>& columns<SpanView>();
+template <>
+const Columns<CoverageView>& columns<CoverageView>();
+template <>
+const Columns<EtaView>& columns<EtaView>();
+template <>
+const Columns<ReliefView>& columns<ReliefView>();
+template <>
+const Columns<BlockerView>& columns<BlockerView>();
+template <>
+const Columns<NodeGroupView>& columns<NodeGroupView>();
+template <>
+const Columns<ChangeView>& columns<ChangeView>();
+template <>
+const Columns<ExplainView>& columns<ExplainView>();
+template <>
+const Columns<DelayView>& columns<DelayView>();
+template <>
+const Columns<QuoteRowView>& columns<QuoteRowView>();
+template <>
+const Columns<WhatIfRow>& columns<WhatIfRow>();
+template <>
+const Columns<CalendarRow>& columns<CalendarRow>();
 
 // The members of a list besides its items.
 template <>
@@ -83,8 +129,16 @@ template <>
 const Columns<ScoresView>& columns<ScoresView>();
 template <>
 const Columns<QueueView>& columns<QueueView>();
+template <>
+const Columns<CalibrationView>& columns<CalibrationView>();
+template <>
+const Columns<ReportView>& columns<ReportView>();
+template <>
+const Columns<QuoteView>& columns<QuoteView>();
+template <>
+const Columns<WhatIfView>& columns<WhatIfView>();
 
-// Name and schema of all of them but the last three, for references.
+// Name and schema of all of them but those of lists, for references.
 std::vector<std::pair<std::string_view, std::string>> rest_schemas();
 
 template <class Row>
@@ -102,15 +156,18 @@ std::string encode_one(const Row& row) {
   return out.take();
 }
 
-// `facts`: an object whose members become members of the list; empty: none.
+// `facts`: an object whose members become members of the list; empty: none. `remaining`: how many
+// items follow, where that is known.
 template <class Row>
 std::string encode_list(const std::vector<Row>& rows, const std::string& next,
-                        std::string_view facts = {}) {
+                        std::string_view facts = {},
+                        const std::optional<std::uint64_t>& remaining = std::nullopt) {
   JsonWriter out;
   out.begin_object().members(facts);
   write_value(out.key("items"), rows);
-  out.key("metadata").begin_object().field("continue", next).end_object();
-  out.end_object();
+  out.key("metadata").begin_object().field("continue", next);
+  if (remaining) write_value(out.key("remainingItemCount"), *remaining);
+  out.end_object().end_object();
   return out.take();
 }
 
@@ -140,12 +197,18 @@ TextTable table_of(const std::vector<ModelView>& models, Width width);
 
 // What a person needs to know above the table: nothing, or lines.
 std::string preface_of(const QueueView& view);
+std::string preface_of(const CalibrationView& view);
+std::string preface_of(const ReportView& view);
+std::string preface_of(const QuoteView& view);
+std::string preface_of(const WhatIfView& view);
 
 // Answers that are not lists, for people.
 std::string text_of(const ClusterView& view);
 std::string text_of(const ModelView& model);
 std::string text_of(const SamplesAccepted& accepted);
 std::string text_of(const ProgressNote& progress);
+std::string text_of(const EtaView& eta);
+std::string text_of(const ExplainView& view);
 
 // "properties" and "required" of a schema.
 struct Members {

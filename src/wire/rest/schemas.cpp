@@ -12,10 +12,14 @@ std::vector<std::pair<std::string_view, std::string>> schemas_of() {
 }  // namespace
 
 std::vector<std::pair<std::string_view, std::string>> rest_schemas() {
-  return schemas_of<ClusterView, CacheView, GpuPoolView, GpuUseView, NodeView, TaskView,
-                    PlacementRow, ScoreView, DecisionRow, DecisionCandidate, DecisionOutcome,
-                    DecisionStop, QueueRow, ProgressNote, MoveAdvice, MovedRun, FinishedTask,
-                    ModelView, ModelTypeView, Correction, SamplesAccepted>();
+  return schemas_of<ClusterView, CacheView, GpuPoolView, GpuUseView, NodeView, GpuOccupantView,
+                    TaskView, PlacementRow, ScoreView, DecisionRow, DecisionCandidate,
+                    DecisionOutcome, DecisionStop, QueueRow, ProgressNote, MoveAdvice, MovedRun,
+                    FinishedTask, ModelView, ModelTypeView, Correction, SamplesAccepted,
+                    CalibrationRow, PortraitView, PortraitUseView, PortraitTimeView, ResizeView,
+                    AdviceView, ReportRow, ReportDay, SpanView, CoverageView, EtaView, ReliefView,
+                    BlockerView, NodeGroupView, ChangeView, ExplainView, DelayView, QuoteRowView,
+                    WhatIfRow, CalendarRow>();
 }
 
 std::string object_schema(const Members& members) {
@@ -30,7 +34,9 @@ std::string list_schema(const std::string& row_reference, Members facts) {
   facts.properties += format(R"("items":{{"type":"array","items":{{{}}}}},)", row_reference);
   facts.properties +=
       R"("metadata":{"type":"object","required":["continue"],"properties":{"continue":{"type":"string",)"
-      R"("description":"Where the list goes on; empty at its end"}}})";
+      R"("description":"Where the list goes on; empty at its end"},)"
+      R"("remainingItemCount":{"type":"integer","minimum":0,)"
+      R"("description":"How many items follow; absent: not counted"}}})";
   facts.required += R"("items","metadata")";
   return object_schema(facts);
 }

@@ -36,6 +36,9 @@ const Columns<TaskView>& columns<TaskView>() {
             [](const TaskView& task) {
               return task.created_s > 0 ? std::optional(Time{task.created_s}) : std::nullopt;
             }),
+          C(
+              "started", [](const TaskView& task) { return time_of(task.started_s); },
+              "Since when it runs; absent: it does not"),
           C("deadline",
             [](const TaskView& task) {
               return time_of(task.deadline_s);
@@ -44,6 +47,9 @@ const Columns<TaskView>& columns<TaskView>() {
           C("iterations", &TaskView::iterations),
           C("expectedDurationSeconds", &TaskView::expected_duration_s),
           C("nodes", &TaskView::nodes, "Of its bound pods").cell("NODES"),
+          C(
+              "gpuType", [](const TaskView& task) { return if_any(task.gpu_type.str()); },
+              "Where it runs; absent: it does not, or the type is not known"),
           C("problems", &TaskView::problems, "Annotations that cannot be read"),
       }};
   return kColumns;

@@ -40,6 +40,29 @@ Result<SampleImport> import_pollux(const SampleFile& file, const SampleNames& na
 // is the file name's.
 Result<SampleImport> import_zeus(const SampleFile& file, const SampleNames& names);
 
+// llm-foundry (mosaicml), the table of its training benchmarks, as Markdown or CSV.
+// Tokens per second over sequence length; a table without them has samples per second. The table
+// gives a GPU count only: assumed are 8 GPUs on a node. The model is mpt-SIZE-LENGTH, "-fp8" where
+// stated.
+Result<SampleImport> import_llm_foundry(const SampleFile& file, const SampleNames& names);
+
+// torchtitan (pytorch): its benchmarks' tables of tokens per second and GPU, as Markdown or CSV. A
+// table lacks what its caption says: columns model, gpus, gpu, global_batch_size and seq_len have
+// to be there; model and GPU type may be given by name. Assumed: 8 GPUs on a node.
+Result<SampleImport> import_torchtitan(const SampleFile& file, const SampleNames& names);
+
+// MLPerf training, SUBMITTER/results/SYSTEM/BENCHMARK/result_N.txt, lines of ":::MLLOG {JSON}": the
+// median of the logged throughput of a run that ended in success, at the logged global batch.
+// `beside` is SUBMITTER/systems/SYSTEM.json: the accelerator, nodes and accelerators per node. The
+// figures are derived from logs: MLCommons has not verified them, and they are not MLPerf results.
+Result<SampleImport> import_mlperf(const SampleFile& file, const SampleNames& names);
+
+// A Prometheus' answer to /api/v1/query_range: each series is one sample, the median of its
+// positive values. The labels model, gpu_type, batch and placement say what was measured;
+// model_parallel may. Where a series has the label tokens_per_sample, its values are tokens per
+// second.
+Result<SampleImport> import_prometheus(const SampleFile& file, const SampleNames& names);
+
 // "a/imagenet/placements.csv": "placements", and "imagenet"; empty where the path has none.
 std::string stem_of(std::string_view path);
 std::string folder_of(std::string_view path);

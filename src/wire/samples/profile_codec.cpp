@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "slackline/model/sample.h"
 #include "wire/format/document.h"
 #include "wire/format/json_writer.h"
 
@@ -144,9 +145,10 @@ Result<std::vector<Correction>> read_corrections(const Document& map) {
 }
 
 Result<ProfileEntry> read_entry(const Document& map) {
-  SLACKLINE_TRY(check_keys(map, {"model", "gpuType", "coefficients", "startup_s", "points",
-                                 "held_out_mape", "held_out_p90", "batch_range", "gpus_range",
-                                 "nodes_range", "family", "corrections", "source"}));
+  SLACKLINE_TRY(
+      check_keys(map, {"model", "gpuType", "coefficients", "startup_s", "points", "held_out_mape",
+                       "held_out_p90", "batch_range", "gpus_range", "nodes_range", "model_parallel",
+                       "model_parallel_derived", "family", "corrections", "source"}));
   ProfileEntry entry;
   SLACKLINE_ASSIGN(entry.model, read_text(map, "model"));
   SLACKLINE_ASSIGN(const std::string gpu_type, read_text(map, "gpuType"));
@@ -170,6 +172,16 @@ Result<ProfileEntry> read_entry(const Document& map) {
   SLACKLINE_TRY(read_range(map, "batch_range", entry.batch_range));
   SLACKLINE_TRY(read_range(map, "gpus_range", entry.gpus_range));
   SLACKLINE_TRY(read_range(map, "nodes_range", entry.nodes_range));
+  if (map.find("model_parallel") != nullptr) {
+    SLACKLINE_ASSIGN(entry.model_parallel, read_count(map, "model_parallel"));
+    if (entry.model_parallel > kMostModelParallel)
+      return wrong(*map.find("model_parallel"), format("must be at most {}", kMostModelParallel));
+  }
+  if (const Document* derived = map.find("model_parallel_derived"); derived != nullptr) {
+    if (derived->scalar != "true" && derived->scalar != "false")
+      return wrong(*derived, "must be true or false");
+    entry.model_parallel_derived = derived->scalar == "true";
+  }
   if (map.find("family") != nullptr) {
     SLACKLINE_ASSIGN(entry.family, read_text(map, "family"));
   }
@@ -294,6 +306,10 @@ std::string write_entry(const ProfileEntry& entry) {
   write_range("batch_range", entry.batch_range, json);
   write_range("gpus_range", entry.gpus_range, json);
   write_range("nodes_range", entry.nodes_range, json);
+  if (entry.model_parallel > 1) {
+    json.field("model_parallel", entry.model_parallel);
+    if (entry.model_parallel_derived) json.field("model_parallel_derived", true);
+  }
   if (!entry.family.empty()) json.field("family", entry.family);
   write_corrections(entry.corrections, json);
   json.field("source", entry.source).end_object();

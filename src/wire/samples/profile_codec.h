@@ -3,7 +3,8 @@
 //   apiVersion: config.slackline.dev/v1alpha1
 //   kind: WorkloadProfile
 //   entries: [{model, gpuType, coefficients: {kind, params}, startup_s, points, held_out_mape,
-//     held_out_p90, batch_range, gpus_range, nodes_range, family, corrections: [{nodes, gpus,
+//     held_out_p90, batch_range, gpus_range, nodes_range, model_parallel,
+//     model_parallel_derived, family, corrections: [{nodes, gpus,
 //     ratio, runs}], source}]
 //
 // Ranges are [smallest, largest]. Only model, gpuType and coefficients are required.

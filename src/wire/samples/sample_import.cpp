@@ -11,10 +11,22 @@ namespace slackline::wire {
 namespace {
 
 constexpr SampleFormat kFormats[] = {
-    {"csv", "model,gpu_type,batch,placement,throughput_samples_per_s[,source]", import_csv},
+    {"csv",
+     "model,gpu_type,batch,placement,throughput_samples_per_s[,model_parallel][,source]; or "
+     "tokens: "
+     "throughput_tokens_per_s,tokens_per_sample",
+     import_csv},
     {"elasticflow", "ElasticFlow's throughputs_A100/MODEL.csv", import_elasticflow},
     {"gavel", "Gavel's *_throughputs.json", import_gavel},
+    {"llm-foundry", "llm-foundry's benchmark table, as CSV or Markdown", import_llm_foundry},
+    {"mlperf", "MLPerf training results: a submission's folder, or result_*.txt in it",
+     import_mlperf},
     {"pollux", "Pollux' MODEL/placements.csv and MODEL/scalability.csv", import_pollux},
+    {"prometheus",
+     "the answer to a range query of your trainer's samples/s; labels model, gpu_type, batch, "
+     "placement[, model_parallel] (or tokens/s with tokens_per_sample)",
+     import_prometheus},
+    {"torchtitan", "torchtitan's tables, as CSV or Markdown", import_torchtitan},
     {"zeus", "Zeus' summary_power_GPU.csv", import_zeus},
 };
 
@@ -80,6 +92,13 @@ Result<SampleImport> import_csv(const SampleFile& file, const SampleNames& /*nam
   SLACKLINE_ASSIGN(const CsvTable table, read_csv(file.text));
   SampleImport import;
   SLACKLINE_ASSIGN(import.samples, read_samples(table, SampleRows::kMeasured));
+  LeftOut left_out;
+  std::erase_if(import.samples, [&](const ThroughputSample& sample) {
+    const bool wrong = has_too_many_replicas(sample);
+    if (wrong) left_out.add("batch x model_parallel is less than the GPUs of the placement");
+    return wrong;
+  });
+  import.left_out = left_out.list();
   return import;
 }
 

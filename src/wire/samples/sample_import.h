@@ -18,6 +18,7 @@ namespace slackline::wire {
 struct SampleFile {
   std::string path;  // names the model or the GPU type in some formats
   std::string_view text;
+  std::string_view beside{};  // the text of a file that belongs to it, where the format has one
 };
 
 // The model and GPU type of the samples. If a file names models or GPU types itself, only the

@@ -10,6 +10,10 @@ namespace slackline::wire {
 namespace {
 
 constexpr std::string_view kThroughput = "throughput_samples_per_s";
+constexpr std::string_view kTokenThroughput = "throughput_tokens_per_s";
+constexpr std::string_view kTokensPerSample = "tokens_per_sample";
+constexpr std::string_view kModelParallel = "model_parallel";
+constexpr NumberRange kTokens{1, 1e9};
 
 struct SampleColumns {
   std::size_t model = 0;
@@ -18,6 +22,9 @@ struct SampleColumns {
   std::size_t placement = 0;
   std::optional<std::size_t> throughput;  // absent from questions
   std::optional<std::size_t> source;
+  std::optional<std::size_t> model_parallel;
+  std::optional<std::size_t> tokens_per_sample;
+  bool in_tokens = false;  // the throughput is tokens per second
 };
 
 Result<SampleColumns> find_columns(const CsvTable& table, SampleRows rows) {
@@ -27,8 +34,18 @@ Result<SampleColumns> find_columns(const CsvTable& table, SampleRows rows) {
   SLACKLINE_ASSIGN(columns.batch, table.require("batch"));
   SLACKLINE_ASSIGN(columns.placement, table.require("placement"));
   if (rows == SampleRows::kMeasured) {
-    SLACKLINE_ASSIGN(columns.throughput, table.require(kThroughput));
+    columns.throughput = table.column(kThroughput);
+    columns.tokens_per_sample = table.column(kTokensPerSample);
+    if (!columns.throughput && table.column(kTokenThroughput)) {
+      columns.in_tokens = true;
+      columns.throughput = table.column(kTokenThroughput);
+      SLACKLINE_ASSIGN(columns.tokens_per_sample, table.require(kTokensPerSample));
+    }
+    if (!columns.throughput) {
+      SLACKLINE_ASSIGN(columns.throughput, table.require(kThroughput));
+    }
   }
+  columns.model_parallel = table.column(kModelParallel);
   columns.source = table.column("source");
   return columns;
 }
@@ -45,6 +62,16 @@ std::string read_name(const CsvTable& table, const CsvRow& row, std::size_t colu
   return std::string(name);
 }
 
+// GPUs of a replica; an empty cell states none.
+int read_replica(const CsvTable& table, const CsvRow& row, const SampleColumns& columns,
+                 RowProblems& problems) {
+  if (row.cell(*columns.model_parallel).empty()) return 0;
+  const int gpus = read_count(table, row, *columns.model_parallel, problems).value_or(0);
+  if (gpus <= kMostModelParallel) return gpus;
+  problems.add(row.line, kModelParallel, format("is more than {}", kMostModelParallel));
+  return 0;
+}
+
 ThroughputSample read_row(const CsvTable& table, const CsvRow& row, const SampleColumns& columns,
                           RowProblems& problems) {
   ThroughputSample sample;
@@ -57,14 +84,17 @@ ThroughputSample read_row(const CsvTable& table, const CsvRow& row, const Sample
     sample.layout = *layout;
   else
     problems.add(row.line, "placement", layout.error().message);
-  if (batch && layout && *batch < layout->spread().gpus)
-    problems.add(row.line, "batch",
-                 format("{} is less than the {} GPUs of {}; it is the global batch, of all GPUs "
-                        "together",
-                        *batch, layout->spread().gpus, layout->str()));
-  if (columns.throughput)
+  if (columns.model_parallel) sample.model_parallel = read_replica(table, row, columns, problems);
+  if (columns.throughput) {
+    const double tokens =
+        columns.in_tokens
+            ? read_positive(table, row, *columns.tokens_per_sample, problems, kTokens).value_or(1)
+            : 1;
     sample.throughput_samples_per_s =
-        read_positive(table, row, *columns.throughput, problems, kThroughputs).value_or(0);
+        read_positive(table, row, *columns.throughput, problems, kThroughputs).value_or(1) / tokens;
+    if (!kThroughputs.holds(sample.throughput_samples_per_s))
+      problems.add(row.line, kTokenThroughput, "is too few samples per second");
+  }
   if (columns.source) sample.source = row.cell(*columns.source).substr(0, kMaxSource);
   return sample;
 }
@@ -76,6 +106,11 @@ std::string exact(double number) {
 }
 
 }  // namespace
+
+bool has_too_many_replicas(const ThroughputSample& sample) {
+  return sample.model_parallel > 0 &&
+         sample.batch * sample.model_parallel < sample.layout.spread().gpus;
+}
 
 Result<std::vector<ThroughputSample>> read_samples(const CsvTable& table, SampleRows rows) {
   SLACKLINE_ASSIGN(const SampleColumns columns, find_columns(table, rows));
@@ -106,12 +141,13 @@ Result<std::vector<ThroughputSample>> read_samples_csv(std::string_view text,
 
 std::string write_samples_csv(const std::vector<ThroughputSample>& samples) {
   std::string out;
-  append_csv_row(out,
-                 {"model", "gpu_type", "batch", "placement", std::string(kThroughput), "source"});
+  append_csv_row(out, {"model", "gpu_type", "batch", "placement", std::string(kThroughput),
+                       std::string(kModelParallel), "source"});
   for (const ThroughputSample& sample : samples)
-    append_csv_row(out,
-                   {sample.model, sample.gpu_type.str(), exact(sample.batch), sample.layout.str(),
-                    exact(sample.throughput_samples_per_s), sample.source});
+    append_csv_row(out, {sample.model, sample.gpu_type.str(), exact(sample.batch),
+                         sample.layout.str(), exact(sample.throughput_samples_per_s),
+                         sample.model_parallel > 0 ? std::to_string(sample.model_parallel) : "",
+                         sample.source});
   return out;
 }
 

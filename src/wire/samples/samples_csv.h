@@ -4,9 +4,12 @@
 //   resnet50,A100,256,2x4,5120.5,nightly run 17
 //   bert,A100,64,4+2+1,610,
 //
-// `batch` is the global batch, `placement` nodes x GPUs per node or the GPUs of each node; `source`
-// may be missing. Columns may be in any order; those with other names are ignored. If a value is
-// wrong nothing is read, and the error lists all wrong values with line and field.
+// `batch` is the global batch, `placement` nodes x GPUs per node or the GPUs of each node. These
+// may be missing: `source`; `model_parallel`, the GPUs that share one copy of the model (where
+// empty it is derived, core/throughput/model_parallel.h). `throughput_tokens_per_s` and
+// `tokens_per_sample` may stand instead of throughput_samples_per_s. Columns may be in any order;
+// those with other names are ignored. If a value is wrong nothing is read, and the error lists all
+// wrong values with line and field.
 #pragma once
 
 #include <string>
@@ -25,6 +28,9 @@ inline constexpr NumberRange kThroughputs{1e-6, 1e12};
 
 // Queries to a model look like samples whose throughput, 0, is unknown.
 enum class SampleRows { kMeasured, kQuestions };
+
+// Whether the sample states more replicas of the model than its batch has samples.
+bool has_too_many_replicas(const ThroughputSample& sample);
 
 // One sample per row, in the order of the rows.
 Result<std::vector<ThroughputSample>> read_samples(const CsvTable& table, SampleRows rows);

@@ -216,6 +216,7 @@ QueueRow a_waiting_task() {
   row.shape = Placement{2, 4};
   row.gpus = 8;
   row.accepted_types = {GpuType("A100"), GpuType("V100")};
+  row.length_source = "history";
   row.preemptions = 2;
   row.work_left = 0.426;
   row.lost_gpu_s = 812.5;
@@ -227,6 +228,9 @@ QueueRow a_waiting_task() {
                         1500,
                         360,
                         {{row.key, {NodeName("n1")}, {NodeName("n2")}, 360}}};
+  row.resize = ResizeView{.mode = "auto",
+                          .state = "trial",
+                          .texts = {"asks for 8 GPUs, the last run used 2.0 of 8 GPUs"}};
   return row;
 }
 
@@ -243,6 +247,8 @@ QueueRow a_planned_task() {
   row.forecast = "NotInBook";
   row.gpu_type = GpuType("K80");
   row.plan_id = "p-9";
+  row.resize =
+      ResizeView{.mode = "auto", .state = "applied", .texts = {}, .asked = Placement{1, 8}};
   return row;
 }
 
@@ -262,7 +268,52 @@ FinishedTask a_finished_task() {
   task.deadline_s = 1.8e9 + 3600;
   task.predicted_s = 3300;
   task.gpu_hours = 8.125;
+  task.resized_from = "2x8";
+  task.family = "team/owner=train,image=net:v1,model=resnet50";
+  task.asked_gpus = 16;
+  task.pods = 2;
+  task.cpu_milli = 12000;
+  task.use = MeasuredUse{0.426, 0.75, 3540, 4.5, 3500};
   return task;
+}
+
+ReportRow a_group() {
+  ReportRow row;
+  row.group = "team/owner=train,image=net:v1,model=resnet50";
+  row.title = "team/train (net:v1, resnet50)";
+  row.period = "after";
+  row.runs = 12;
+  row.succeeded = 11;
+  row.gpu_hours = 96;
+  row.asked_gpu_hours = 128;
+  row.measured_gpu_hours = 48;
+  row.used_gpu_hours = 12;
+  row.returned_gpu_hours = 32;
+  row.advised_gpu_hours = 80;
+  row.returnable_gpu_hours = 40;
+  row.asked_core_hours = 200;
+  row.measured_core_hours = 100;
+  row.used_core_hours = 33;
+  row.deadlines = 4;
+  row.deadlines_met = 3;
+  row.wait_median_s = 90;
+  row.wait_p95_s = 3600;
+  row.wait_max_s = 7200;
+  return row;
+}
+
+ReportView a_report_view() {
+  ReportView view;
+  view.by = ReportBy::kFamily;
+  view.ns = "team";
+  view.from_s = 1.8e9;
+  view.to_s = 1.8e9 + 604800;
+  view.compare_s = 1.8e9 + 302400;
+  view.totals = {a_group()};
+  view.wasters = {a_group()};
+  view.days = {{1.8e9, 96, 48, 12}};
+  view.notes = {"A note."};
+  return view;
 }
 
 ModelView a_model() {
@@ -309,6 +360,93 @@ std::string one_form(const std::string& title, const std::string& object, const 
   return "== " + title + "\n" + object + "\n-- text\n" + text;
 }
 
+EtaView an_eta() {
+  EtaView eta;
+  eta.task = "team/train";
+  eta.kind = "Job";
+  eta.state = "waiting";
+  eta.standing = "waits";
+  eta.reason = "WaitsItsTurn";
+  eta.deadline_s = 1.8e9 + 9000;
+  eta.start = {1.8e9 + 3600, 1.8e9 + 4000};
+  eta.finish = {1.8e9 + 7200, std::nullopt};
+  eta.chance = 0.875;
+  eta.forecast_s = 1.8e9;
+  eta.start_held = {200, 162};
+  eta.finish_held = {100, 79};
+  return eta;
+}
+
+ExplainView an_explanation() {
+  ExplainView view;
+  view.eta = an_eta();
+  BlockerView quota{.reason = "QuotaExceeded",
+                    .what = "pods in the ResourceQuota q",
+                    .need = 4,
+                    .have = 1,
+                    .ends = {},
+                    .detail = "team"};
+  BlockerView gpus{.reason = "WaitsItsTurn",
+                   .what = "A100 GPUs on one node",
+                   .need = 8,
+                   .have = 2,
+                   .on = {"team/prep"},
+                   .on_hidden = 2,
+                   .ends = {1.8e9 + 3600, 1.8e9 + 4000},
+                   .detail = ""};
+  gpus.relief = {{"team/a", 4, {1.8e9 + 1800, 1.8e9 + 2000}}, {"", 4, {1.8e9 + 3600, {}}}};
+  view.blockers = {quota, gpus};
+  view.nodes_total = 6;
+  view.nodes = {{"Full", "full", 3, {}, 0, 1.8e9 + 1800},
+                {"HeldForOthers", "held for others", 2, {"team/b"}, 1, std::nullopt},
+                {"Taint", "tainted", 1, {}, 0, std::nullopt}};
+  view.node = "gpu-7";
+  view.node_group = view.nodes[2];
+  view.changes = {{"OtherType", "gpu-types: K80", "", {1.8e9, 1.8e9}, {1.8e9 + 7200, {}}, 1.0},
+                  {"GiveWay", "stop a task of another namespace", "", {}, {}, std::nullopt}};
+  view.changes_tried = 5;
+  view.changes_not_tried = 1;
+  return view;
+}
+
+QuoteRowView a_quote() {
+  QuoteRowView row{.best = true,
+                   .gpu_type = "A100",
+                   .shape = Placement{1, 4},
+                   .run_s = 3600,
+                   .gpu_hours = 4,
+                   .start = {1.8e9, 1.8e9 + 60},
+                   .finish = {1.8e9 + 3600, 1.8e9 + 4000},
+                   .chance = 0.9,
+                   .latest_s = 1.8e9 + 600,
+                   .delayed = 3,
+                   .stopped = 1,
+                   .why_not = ""};
+  row.delays = {{"team/other", 1800, true}, {"team/late", std::nullopt, false}};
+  return row;
+}
+
+QuoteRowView an_untried_quote() {
+  QuoteRowView row;
+  row.written = true;
+  row.accepted = false;
+  row.why_not = "not tried";
+  return row;
+}
+
+WhatIfRow a_loser() {
+  WhatIfRow row;
+  row.task = "team/train";
+  row.state = "waiting";
+  row.verdict = "loses";
+  row.finish_before = {1.8e9, 1.8e9 + 60};
+  row.finish_after = {1.8e9 + 5400, std::nullopt};
+  row.change_s = 5400;
+  row.chance_before = 1;
+  row.chance_after = 0.25;
+  return row;
+}
+
 TEST(RestRows, ReadAsTheyAlwaysDid) {
   std::string all;
   for (const ClusterView& view : {a_cluster(), ClusterView()})
@@ -324,6 +462,8 @@ TEST(RestRows, ReadAsTheyAlwaysDid) {
   old.age_s = 1.8e9 + 5400;
   all += every_form<QueueRow>("queue", {a_waiting_task(), a_planned_task(), old});
   all += every_form<FinishedTask>("history", {a_finished_task(), FinishedTask()});
+  all += every_form<ReportRow>("reports", {a_group(), ReportRow()});
+  all += one_form("report", encode_one(a_report_view()), preface_of(a_report_view()));
   ModelView nameless;
   nameless.descriptor.model = "unseen";
   all += every_form<ModelView>("models", {a_model(), nameless});
@@ -331,6 +471,47 @@ TEST(RestRows, ReadAsTheyAlwaysDid) {
   const SamplesAccepted accepted{5, a_model()};
   all += one_form("samples accepted", encode_one(accepted), text_of(accepted));
   all += one_form("progress", encode_one(a_report()), text_of(a_report()));
+  const CalibrationRow trial{.model = "net",
+                             .job = {"ml", "train"},
+                             .gpu_type = GpuType("A100"),
+                             .shape = Placement{2, 4},
+                             .iterations = 100,
+                             .bits = 2.25,
+                             .state = "wanted",
+                             .why = "nothing says how fast it is"};
+  const CalibrationRow none{.model = "net",
+                            .job = {"ml", "train"},
+                            .gpu_type = {},
+                            .shape = {},
+                            .iterations = {},
+                            .bits = {},
+                            .state = "none",
+                            .why = "it gives no batch-size"};
+  all += every_form<CalibrationRow>("calibrations", {trial, none});
+  const CalibrationView spent{42.5, 60};
+  all += one_form("calibration", encode_one(spent), preface_of(spent));
+  for (const EtaView& eta : {an_eta(), EtaView()})
+    all += one_form("eta", encode_one(eta), text_of(eta));
+  for (const ExplainView& view : {an_explanation(), ExplainView()})
+    all += one_form("explain", encode_one(view), text_of(view));
+  QuoteView quote;
+  quote.task = "team/new";
+  quote.deadline_s = 1.8e9 + 7200;
+  quote.advice = {"GPUs: 2 (1x2) are enough"};
+  all += one_form("quote", encode_one(quote), preface_of(quote));
+  all += every_form<QuoteRowView>("quote rows", {a_quote(), an_untried_quote()});
+  WhatIfView what_if{.question = "drain gpu-7",
+                     .gains = 1,
+                     .loses = 2,
+                     .same = 3,
+                     .hidden = 1,
+                     .in_time_before = 2.5,
+                     .in_time_after = 1.25,
+                     .with_deadline = 4,
+                     .rows = {}};
+  all += one_form("what if", encode_one(what_if), preface_of(what_if));
+  all += every_form<WhatIfRow>("what if rows", {a_loser()});
+  all += every_form<CalendarRow>("calendar", {{"A100", 1.8e9, 1.8e9 + 3600, 32, 8, 4}});
   if (std::getenv("SLACKLINE_RECORD") != nullptr) std::ofstream(kGolden, std::ios::binary) << all;
   EXPECT_EQ(all, test::read_text(kGolden));
 }

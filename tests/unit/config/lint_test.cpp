@@ -221,9 +221,9 @@ TEST(LintTest, WholeGpusMustBeCountedByTheScheduler) {
 
 TEST(LintTest, ManagedResourcesMustFitTheConfiguration) {
   EXPECT_THAT(
-      after("- name: nvidia.com/gpu\n", "- name: habana.ai/gaudi\n"),
+      after("- name: nvidia.com/gpu\n", "- name: example.com/npu\n"),
       ElementsAre(HasSubstr("names none of the configured GPU resources"),
-                  HasSubstr("habana.ai/gaudi is not a GPU resource in Slackline's configuration")));
+                  HasSubstr("example.com/npu is not a GPU resource in Slackline's configuration")));
   EXPECT_THAT(
       findings(kGood + "      - name: gpu.example.com/mem-mib\n", with_fractional_resource()),
       ElementsAre(HasSubstr("is counted twice")));

@@ -14,6 +14,7 @@
 namespace slackline::config {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -75,6 +76,7 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
   EXPECT_EQ(c.store.path, defaults.store.path);
   EXPECT_EQ(c.store.keep_rows, defaults.store.keep_rows);
   EXPECT_EQ(c.store.models_file(), "slackline.models.db");
+  EXPECT_EQ(c.store.portraits_file(), "slackline.portraits.db");
   EXPECT_EQ(c.log.level, defaults.log.level);
   EXPECT_EQ(c.log.format, defaults.log.format);
   EXPECT_EQ(c.listeners, defaults.listeners);
@@ -88,6 +90,7 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
   EXPECT_EQ(c.webhook.certificate.names, defaults.webhook.certificate.names);
   EXPECT_EQ(c.webhook.certificate.secret, defaults.webhook.certificate.secret);
   EXPECT_EQ(c.webhook.certificate.life_s, defaults.webhook.certificate.life_s);
+  EXPECT_EQ(c.telemetry, defaults.telemetry);
   EXPECT_EQ(c.trust, defaults.trust);
   EXPECT_EQ(c.queues, defaults.queues);
   EXPECT_EQ(c.extender.certificate.names, defaults.extender.certificate.names);
@@ -132,6 +135,50 @@ TEST(LoadTest, WhoIsBoundAndWhoGivesBackIsConfigured) {
               IsEmpty());
   EXPECT_THAT(problems("planner: {giveBack: perhaps}\n"),
               ElementsAre(HasSubstr("planner.giveBack")));
+}
+
+TEST(LoadTest, ThePrometheusIsConfigured) {
+  const Loaded loaded = parse_configuration(
+      "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+      "telemetry:\n  prometheus: {url: 'https://mimir:8080/prometheus', bearerTokenFile: token, "
+      "caFile: /etc/ca.crt, tenant: ml, tenantHeader: X-Tenant, timeout: 10s}\n"
+      "  step: 30s\n"
+      "  labels: {owners: [{namespace: ns, pod: p, container: c}], device: [gpu_uuid]}\n",
+      "/etc/slackline");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  const TelemetrySettings& telemetry = loaded.configuration.telemetry;
+  EXPECT_EQ(telemetry.prometheus.url, "https://mimir:8080/prometheus");
+  EXPECT_EQ(telemetry.prometheus.bearer_token_file, "/etc/slackline/token");
+  EXPECT_EQ(telemetry.prometheus.ca_file, "/etc/ca.crt");
+  EXPECT_EQ(telemetry.prometheus.tenant, "ml");
+  EXPECT_EQ(telemetry.prometheus.tenant_header, "X-Tenant");
+  EXPECT_EQ(telemetry.prometheus.timeout_s, 10);
+  EXPECT_EQ(telemetry.step_s, 30);
+  EXPECT_THAT(telemetry.labels.owners, ElementsAre(OwnerLabels{"ns", "p", "c"}));
+  EXPECT_THAT(telemetry.labels.device, ElementsAre("gpu_uuid"));
+  EXPECT_EQ(telemetry.labels.node, LabelNames().node);
+}
+
+TEST(LoadTest, WhatNoPrometheusCanBeAskedIsSaid) {
+  EXPECT_THAT(problems("telemetry: {prometheus: {url: 'prometheus:9090'}}\n"),
+              ElementsAre(AllOf(StartsWith("f:3: error: telemetry.prometheus.url: cannot be asked"),
+                                HasSubstr("write http(s)://HOST[:PORT][/PREFIX]"))));
+  EXPECT_THAT(
+      problems("telemetry: {prometheus: {url: 'http://prometheus:9090', bearerTokenFile: t}}\n"),
+      ElementsAre(AllOf(HasSubstr("warning: telemetry.prometheus.bearerTokenFile"),
+                        HasSubstr("in the clear"))));
+  EXPECT_THAT(problems("telemetry: {prometheus: {tenant: \"a\\nb\"}}\n"),
+              ElementsAre(HasSubstr("telemetry.prometheus.tenant: cannot be sent")));
+  EXPECT_THAT(problems("telemetry: {prometheus: {tenantHeader: ''}}\n"),
+              ElementsAre(HasSubstr("telemetry.prometheus.tenantHeader: is \"\"")));
+  EXPECT_THAT(problems("telemetry: {step: 500ms}\n"),
+              ElementsAre(HasSubstr("it must be 1s to 1h in whole seconds")));
+  EXPECT_THAT(problems("telemetry: {labels: {device: [], node: ['a) or (b']}}\n"),
+              ElementsAre(HasSubstr("telemetry.labels.device: names no label"),
+                          HasSubstr("telemetry.labels.node: has \"a) or (b\"")));
+  EXPECT_THAT(problems("telemetry: {labels: {owners: [{pod: p, container: c}]}}\n"),
+              ElementsAre(HasSubstr("telemetry.labels.owners[0].namespace: has \"\"")));
+  EXPECT_THAT(problems("telemetry: {promtheus: {}}\n"), ElementsAre(HasSubstr("promtheus")));
 }
 
 TEST(LoadTest, TheWebhookIsConfigured) {
@@ -192,13 +239,15 @@ TEST(LoadTest, TheWebhookMayKnowItsCallersAndMakeItsOwnCertificate) {
 TEST(LoadTest, AQueueInheritsWhatItDoesNotSay) {
   const Loaded loaded = parse(
       "queues: [{name: vision, maxPending: 100, scaleUp: true}, {name: text, fallbackAfter: 5m}, "
-      "{name: told, preemption: {notice: 30s}}]\n"
+      "{name: told, preemption: {notice: 30s}}, {name: spared, preemption: {preemptible: false}}]\n"
       "queue: {maxPending: 7, fallbackAfter: 10m}\n");
   EXPECT_THAT(loaded.findings, IsEmpty());
   const QueueRulebook& queues = loaded.configuration.queues;
   EXPECT_EQ(queues.of("vision"), (QueueRules{100, 600, true}));
   EXPECT_EQ(queues.of("text"), (QueueRules{7, 300, false}));
   EXPECT_EQ(queues.of("told"), (QueueRules{7, 600, false, 30}));
+  EXPECT_EQ(queues.of("spared"),
+            (QueueRules{7, 600, false, 0, Rescheduling::kAdvise, /*preemptible=*/false}));
   EXPECT_EQ(queues.of("any other"), (QueueRules{7, 600, false}));
 }
 
@@ -206,7 +255,7 @@ TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
   EXPECT_THAT(problems("queues: [{name: a, maxpending: 3}]\n"),
               ElementsAre("f:3: error: queues[0].maxpending: is not a known key; allowed here: "
                           "name, maxPending, fallbackAfter, scaleUp, preemption, "
-                          "rescheduling"));
+                          "rescheduling, resize"));
   EXPECT_THAT(problems("queues: [{name: a}, {name: a}]\n"),
               ElementsAre(HasSubstr("queues[1].name: queue a is given twice; keep one of them")));
   EXPECT_THAT(problems("queues: [{maxPending: 3}]\n"),
@@ -224,6 +273,8 @@ TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
   EXPECT_THAT(
       problems("queue: {rescheduling: always}\n"),
       ElementsAre(HasSubstr("queue.rescheduling: is \"always\"; allowed: off, advise, auto")));
+  EXPECT_THAT(problems("queue: {resize: always}\n"),
+              ElementsAre(HasSubstr("queue.resize: is \"always\"; allowed: off, advise, auto")));
   EXPECT_THAT(problems("planner: {slowAfter: 100ms}\n"),
               ElementsAre(HasSubstr("planner.slowAfter: is ")));
 }
@@ -266,7 +317,8 @@ TEST(LoadTest, EveryKeyReachesItsField) {
       "  metrics: {address: '0.0.0.0:9100'}\n"
       "extender: {certificate: {life: 1h}, authorityLife: 3h, trust: n/t, clientSecret: n/s}\n"
       "cluster: {source: 'file:dump.yaml', kubeconfig: kc, staleAfter: 90s, auditInterval: 1h30m}\n"
-      "store: {path: /var/lib/s.db, modelsPath: m.db, keepRows: 5, keepHistory: 36h}\n"
+      "store: {path: /var/lib/s.db, modelsPath: m.db, portraitsPath: p.db, "
+      "keepRows: 5, keepHistory: 36h, keepPortraits: 48h}\n"
       "log: {level: debug, format: json}\n");
   EXPECT_EQ(to_string(loaded.findings, "f"), "");
   const Configuration& c = loaded.configuration;
@@ -293,6 +345,8 @@ TEST(LoadTest, EveryKeyReachesItsField) {
   EXPECT_EQ(c.cluster.audit_interval_s, 5400);
   EXPECT_EQ(c.store.keep_rows, 5);
   EXPECT_EQ(c.store.keep_history_s, 36 * 3600);
+  EXPECT_EQ(c.store.keep_portraits_s, 48 * 3600);
+  EXPECT_EQ(c.store.portraits_file(), "p.db");
   EXPECT_EQ(c.store.models_file(), "m.db");
   EXPECT_EQ(c.log.level, LogLevel::kDebug);
   EXPECT_EQ(c.log.format, LogFormat::kJson);

@@ -20,7 +20,8 @@ std::vector<std::string> from_defaults_to(const std::string& body) {
 
 TEST(RestartTest, WhatOrdersTheQueueIsTakenAtOnce) {
   EXPECT_THAT(from_defaults_to(
-                  "queue: {maxPending: 3, fallbackAfter: 1m, scaleUp: true, rescheduling: auto}\n"
+                  "queue: {maxPending: 3, fallbackAfter: 1m, scaleUp: true, rescheduling: auto, "
+                  "resize: auto}\n"
                   "queues: [{name: a}]\n"
                   "webhook: {schedulerName: other, serviceAccount: a/b}\nplanner: {policy: fifo, "
                   "slowAfter: 5m}\n"
@@ -37,12 +38,13 @@ TEST(RestartTest, WhatIsMadeAtTheStartIsNamed) {
                   "extender: {trust: a/b}\nremoteApi: {trust: a/b}\nwebhook: {configuration: "
                   "other, certificate: {life: "
                   "1h}}\ntrust: {keyLife: 1h}\nplanner: {lease: a/b, giveBack: true}\n"
-                  "cluster: {staleAfter: 90s}\nstore: {path: other.db}\nlog: {format: json}\n"),
+                  "cluster: {staleAfter: 90s}\ntelemetry: {step: 30s}\nstore: {path: "
+                  "other.db}\nlog: {format: json}\n"),
               ElementsAre("mode", "gpus", "profiles", "listeners.extender", "listeners.api",
                           "listeners.remoteApi", "listeners.proxyApi", "listeners.metrics",
                           "listeners.webhook", "extender", "remoteApi", "webhook.configuration",
                           "webhook.certificate", "trust", "planner.lease", "planner.giveBack",
-                          "cluster", "store", "log.format"));
+                          "cluster", "telemetry", "store", "log.format"));
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace {
 
 using test::a_cluster;
 using test::a_job;
+using test::a_node;
+using test::a_pod;
 
 class ActuatorTest : public testing::Test {
  protected:
@@ -19,7 +21,7 @@ class ActuatorTest : public testing::Test {
     writer_.on_write = [this](const OwnWrite& write) {
       sent_.push_back(write.target.key.name);
       if (refused_) return Result<std::string>(fail(*refused_, "no"));
-      return Result<std::string>("2001");
+      return Result<std::string>(write.is<EvictPod>() ? "" : "2001");
     };
   }
 
@@ -34,6 +36,15 @@ class ActuatorTest : public testing::Test {
       write.after.push_back(job(stopped).uid);
     return write;
   }
+  OwnWrite evict(const std::string& name) {
+    for (const PodPtr& pod : snapshot_->node(0).pods)
+      if (pod->key.name == name)
+        return pod_write(*pod, EvictPod{.lost_gpu_s = 30,
+                                        .asker = {"default", "c"},
+                                        .controller = Uid("set"),
+                                        .queue = "team"});
+    return {};
+  }
   bool is_released(const std::string& name) {
     return actuator_.overlaid(snapshot_).snapshot->find_job("default", name)->plan != nullptr;
   }
@@ -42,6 +53,8 @@ class ActuatorTest : public testing::Test {
                                                                       .with(a_job("a").gpus(4))
                                                                       .with(a_job("b").gpus(4))
                                                                       .with(a_job("c").waiting())
+                                                                      .with(a_node("n1"))
+                                                                      .with(a_pod("web").on("n1"))
                                                                       .build());
   std::vector<std::string> sent_;
   std::optional<ErrorCode> refused_;
@@ -76,11 +89,69 @@ TEST_F(ActuatorTest, AReleaseIsDroppedWithAStopThatFails) {
   }
 }
 
+// A disruption budget of which the watch does not know yet.
+TEST_F(ActuatorTest, APodThatIsNotEvictedIsSparedForAWhile) {
+  refused_ = ErrorCode::kResourceExhausted;
+  actuator_.perform({evict("web")});
+  EXPECT_TRUE(actuator_.send_next());
+  const core::Evictions then = actuator_.overlaid(snapshot_).evictions;
+  EXPECT_EQ(then.refused, std::unordered_set<Uid>{evict("web").target.uid});
+  EXPECT_TRUE(then.done.empty());
+  clock_.advance(1);
+  EXPECT_TRUE(actuator_.overlaid(snapshot_).evictions.refused.empty());
+}
+
+TEST_F(ActuatorTest, AnEvictionIsRememberedAndLaidOverUntilItIsSeen) {
+  actuator_.perform({evict("web")});
+  const auto is_evicted = [&] {
+    return actuator_.overlaid(snapshot_).snapshot->node(0).pods.front()->deleting;
+  };
+  EXPECT_TRUE(is_evicted());
+  EXPECT_EQ(actuator_.overlaid(snapshot_).unanswered.size(), 1U);
+  EXPECT_TRUE(actuator_.send_next());
+  const Actuator::Overlay then = actuator_.overlaid(snapshot_);
+  EXPECT_TRUE(then.unanswered.empty());
+  EXPECT_TRUE(is_evicted());
+  ASSERT_EQ(then.evictions.done.size(), 1U);
+  EXPECT_EQ(then.evictions.done[0].queue, "team");
+  EXPECT_EQ(then.evictions.done[0].lost_gpu_s, 30);
+  EXPECT_EQ(then.evictions.count(Uid("set"), clock_.wall_s()), 1);
+  EXPECT_EQ(then.evictions.count(Uid("set"), clock_.wall_s() + core::kAccountedFor_s + 1), 0);
+  clock_.advance(20);
+  EXPECT_FALSE(is_evicted()) << "the watch shows nothing of it";
+}
+
 TEST_F(ActuatorTest, AReleaseIsLeftOutWithAStopThatIsNotTaken) {
   actuator_.perform({stop("a")});
   EXPECT_EQ(actuator_.perform({stop("a"), release("c", {"a"})}), 0U);
   EXPECT_TRUE(actuator_.send_next());
   EXPECT_FALSE(actuator_.send_next());
+}
+
+// Another object's webhook, say, refuses to let it change.
+TEST_F(ActuatorTest, AJobThatIsNotStoppedIsSparedForAWhile) {
+  refused_ = ErrorCode::kForbidden;
+  actuator_.perform({stop("a")});
+  EXPECT_TRUE(actuator_.send_next());
+  const auto spared = [&] { return actuator_.overlaid(snapshot_).evictions.refused; };
+  EXPECT_EQ(spared(), std::unordered_set<Uid>{job("a").uid});
+  clock_.advance(1);
+  EXPECT_TRUE(spared().empty());
+  refused_ = ErrorCode::kConflict;
+  actuator_.perform({stop("b")});
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_TRUE(spared().empty()) << "it is decided on again as it is now";
+}
+
+TEST_F(ActuatorTest, NobodyIsStoppedBesideAStopThatIsLeftOut) {
+  refused_ = ErrorCode::kConflict;
+  actuator_.perform({stop("b")});
+  EXPECT_TRUE(actuator_.send_next());
+  refused_.reset();
+  EXPECT_EQ(actuator_.perform({stop("a"), stop("b"), release("c", {"a", "b"})}), 0U);
+  EXPECT_FALSE(actuator_.send_next());
+  clock_.advance(1);
+  EXPECT_EQ(actuator_.perform({stop("a"), stop("b"), release("c", {"a", "b"})}), 3U);
 }
 
 TEST_F(ActuatorTest, WithTheTermWhatWaitsForAStopIsForgotten) {

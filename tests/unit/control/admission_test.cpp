@@ -1,12 +1,17 @@
 #include "admission_case.h"
+#include "slackline/core/portrait/family.h"
+#include "slackline/core/portrait/portrait.h"
+#include "support/portrait_runs.h"
 
 namespace slackline::control {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 
 TEST_F(AdmissionTest, AManagedJobIsSuspendedLabelledAndGivenItsScheduler) {
@@ -211,8 +216,15 @@ TEST_F(AdmissionTest, AnImpossibleGangIsRefusedAndAKeyThatNobodyReadsIsAWarning)
   EXPECT_THAT(refusal(job(R"("slackline.dev/gpu-types":"any,A100")")),
               HasSubstr("Unreadable: slackline.dev/gpu-types: \"any,A100\": any stands alone"));
   EXPECT_THAT(
-      validate(job(R"("slackline.dev/weight":"NaN","slackline.dev/resize":"auto")")).warnings,
+      validate(job(R"("slackline.dev/weight":"NaN","slackline.dev/variants":"a")")).warnings,
       ElementsAre(HasSubstr("write a number above zero"), HasSubstr("this key has no effect yet")));
+}
+
+// Read as another mode, it would change the request of somebody who said no.
+TEST_F(AdmissionTest, AModeOfResizingThatCannotBeReadIsRefused) {
+  EXPECT_THAT(refusal(job(R"("slackline.dev/resize":"never")")),
+              HasSubstr("Unreadable: slackline.dev/resize: \"never\": write off, advise or auto"));
+  EXPECT_EQ(refusal(job(R"("slackline.dev/resize":"auto")")), "allowed");
 }
 
 TEST_F(AdmissionTest, AllMistakesAreToldAtOnce) {
@@ -423,6 +435,60 @@ TEST_F(AdmissionTest, ThePlanOfItsJobSaysIt) {
                                                Pair("slackline.dev/nodes", "1")));
   // Without `placements` a task runs as it was written, whatever nodes its pods share.
   EXPECT_EQ(mutate_pod(pod_of_train("")).changes.gpus, std::nullopt);
+}
+
+// Where templates of Jobs take no change, its pods are resized.
+TEST_F(AdmissionTest, APodGetsTheAmountsThatThePlanOfItsJobSays) {
+  plan_train({1, 2}, {"gpu-1"});
+  Job train = *snapshot.jobs.front();
+  PlanNote plan = *train.plan;
+  plan.resize = ResizeNote{.asked = {1, 2}};
+  plan.resize->amounts = ContainerAmounts{"2", "4", "", "5Gi"};
+  train.plan = std::make_shared<const PlanNote>(plan);
+  snapshot.jobs = {std::make_shared<const Job>(train)};
+  const ReviewText text = pod_of_train("");
+  const AdmissionReview review = decoded(test::pod_review_text(text));
+  const AdmissionChanges changes = decide_admission(review, AdmissionStage::kMutate, facts).changes;
+  ASSERT_TRUE(changes.amounts);
+  EXPECT_EQ(changes.amounts->amounts, *plan.resize->amounts);
+  const std::string patch = wire::encode_json_patch(review, changes);
+  for (const char* part : {R"("path":"/spec/containers/0/resources/requests/cpu","value":"2")",
+                           R"("path":"/spec/containers/0/resources/limits/cpu","value":"4")",
+                           R"("path":"/spec/containers/0/resources/requests/memory","value":"5Gi")",
+                           R"("path":"/spec/containers/0/resources/limits/memory","value":"5Gi")"})
+    EXPECT_THAT(patch, HasSubstr(part));
+  ReviewText of_jane = text;
+  of_jane.user = "jane";
+  EXPECT_FALSE(mutate_pod(of_jane).changes.amounts) << "only a controller copies a template";
+  AdmissionReview resized = review;
+  std::get<ReviewedPod>(resized.object).facts.containers[0].amounts = {"2000m", "4", "5Gi", "5Gi"};
+  EXPECT_FALSE(decide_admission(resized, AdmissionStage::kMutate, facts).changes.amounts)
+      << "its template has them";
+}
+
+TEST_F(AdmissionTest, PeopleAreToldWhatTheirFamilyUsed) {
+  Portrait portrait;
+  portrait.identity.department = "team-a";
+  portrait.identity.family = "nightly";
+  for (int night = 1; night <= 3; ++night) {
+    PortraitRun run = test::a_run(night, {.gpu = 0.3, .gpu_memory = 0.2});
+    run.gpu_type = GpuType("K80");
+    run.shape = run.asked = {1, 2};
+    core::add_run(portrait, run);
+  }
+  core::PortraitBook book;
+  book.portraits[core::portrait_key(portrait.identity)] =
+      std::make_shared<const Portrait>(portrait);
+  facts.portraits = std::make_shared<const core::PortraitBook>(book);
+  const auto told = [&](const std::string& mode) {
+    return validate(
+               job(R"("slackline.dev/family":"nightly","slackline.dev/resize":")" + mode + R"(")"))
+        .warnings;
+  };
+  EXPECT_THAT(
+      told("advise"),
+      Contains(HasSubstr("slackline.dev/resize: asks for 2 GPUs, the last 3 runs used 0.6")));
+  EXPECT_THAT(told("off"), Not(Contains(HasSubstr("slackline.dev/resize"))));
 }
 
 TEST_F(AdmissionTest, APodIsToldWhereToGoOnAndWhereToReport) {

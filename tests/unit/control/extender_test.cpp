@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "control/journal/decision_log.h"
+#include "control/state/planner_view.h"
 #include "obs/log.h"
 #include "obs/metrics.h"
 #include "support/cluster_builder.h"
@@ -65,6 +66,19 @@ TEST_F(ExtenderTest, ShadowModeDecidesButPassesEverything) {
   // The verdict that would have been is counted all the same.
   EXPECT_THAT(metrics.expose(),
               HasSubstr("slackline_filter_nodes_total{reason=\"HeldForOthers\"} 1"));
+}
+
+TEST_F(ExtenderTest, SlowNodesOfThePlannerScoreBelowOthers) {
+  Published<PlannerView> planner;
+  options.planner = &planner;
+  const auto request = asking(a_pod("late").gpus(1), {"gpu-1", "gpu-2"});
+  const auto first = [&] { return extender().prioritize(request).scores.front().node; };
+  const std::uint32_t before = first();
+  PlannerView view;
+  view.slow_nodes = std::make_shared<const std::unordered_set<NodeName>>(
+      std::unordered_set{NodeName(std::string(request.node_names[before]))});
+  planner.set(view);
+  EXPECT_NE(first(), before);
 }
 
 TEST_F(ExtenderTest, ShadowModeEchoesVictims) {

@@ -55,13 +55,13 @@ TEST(FitModels, FitsEachModelOnEachGpuTypeAlone) {
 TEST(FitModels, KeepsAFitThatNothingCanBeHeldOutOf) {
   std::vector<ThroughputSample> samples;
   for (const ThroughputSample& sample : samples_of("a", "T4"))
-    if (sample.layout.spread().gpus == 1) samples.push_back(sample);
+    if (sample.layout.spread().gpus > 1 && samples.empty()) samples.push_back(sample);
   const auto models = fit_models(samples, {});
   ASSERT_EQ(models.size(), 1U);
   EXPECT_TRUE(models[0].fit);
   EXPECT_FALSE(models[0].held_out);
   EXPECT_NE(models[0].problem, "");
-  EXPECT_EQ(compare(models[0]).size(), 4U) << "then the fit is compared with its own samples";
+  EXPECT_EQ(compare(models[0]).size(), 1U) << "then the fit is compared with its own samples";
   EXPECT_EQ(profile_entry_of(models[0], 0).held_out_mape, std::nullopt);
 }
 
@@ -129,7 +129,7 @@ TEST(Profiles, AnEntryThatCannotBeUsedIsRefusedByFileAndName) {
       refusal("{kind: Z, params: [1]}"),
       folder.file("p.yaml") +
           ": the entry of net on T4: coefficients: \"Z\" is not a kind of model; allowed: A, H, "
-          "L, P, P2, S, S/mean, table");
+          "L, P, P2, S, S/mean, W, table");
   EXPECT_NE(refusal("{kind: S, params: [1]}").find("the 1 params are not what kind S takes"),
             std::string::npos);
 }

@@ -38,7 +38,7 @@ class OutcomesTest : public ::testing::Test {
     outcomes->follow(catalog, known, source, *journal);
     runs = std::make_unique<Runs>(catalog, known, [](const FinishedRun&) {}, clock);
     runs->follow(source);
-    runs->set_listener(*outcomes);
+    runs->add_listener(*outcomes);
   }
 
   // Two pods of four GPUs.
@@ -89,6 +89,19 @@ class OutcomesTest : public ::testing::Test {
   std::unique_ptr<store::Journal> journal;
   std::unique_ptr<Runs> runs;
 };
+
+TEST_F(OutcomesTest, ACalibrationRunIsMarkedAndWasPromisedNothing) {
+  Job run = job("run", 4000);
+  run.calibration = CalibrationMark::kRun;
+  runs->on_job(run);
+  runs->on_pod_running(pod("run-0", "run", 100));
+  runs->on_job(ended(run, 700));
+  const auto rows = history();
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].qos_class, "calibration");
+  EXPECT_EQ(rows[0].result(), DeadlineResult::kNone);
+  EXPECT_THAT(text(), HasSubstr(R"(class="calibration",deadline="none")"));
+}
 
 TEST_F(OutcomesTest, AFinishedJobIsInTheHistoryWithWhatItTook) {
   runs->on_job(job("train", 4000));

@@ -87,6 +87,28 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
   StopJob disrupted = stop;
   disrupted.asker = {};
   disrupted.disruption = PodDisruption{DisruptionKind::kEvictionByEvictionApi, 1000};
+  StopJob shrunk = stop;
+  auto smaller = std::make_shared<PreemptionNote>(*stop.preemptions);
+  smaller->goes_on = PreemptionNote::GoesOn{
+      .shape = {1, 2}, .gpu_type = GpuType("K80"), .nodes = {NodeName("n1")}, .from = {1, 4}};
+  shrunk.preemptions = smaller;
+  StopJob grown = stop;
+  auto larger = std::make_shared<PreemptionNote>(*smaller);
+  std::swap(larger->goes_on->shape, larger->goes_on->from);
+  larger->by = reason::kGrown;
+  grown.preemptions = larger;
+  StopJob moved = stop;
+  auto elsewhere = std::make_shared<PreemptionNote>(*smaller);
+  elsewhere->goes_on->nodes = {NodeName("n3")};
+  elsewhere->by = reason::kMoved;
+  moved.preemptions = elsewhere;
+  moved.asker = {"ml", "whole"};
+  MoveAdvice advice;
+  advice.cause = MoveCause::kFragmented;
+  advice.task = moved.asker;
+  advice.gain_s = 900;
+  advice.lost_gpu_s = 80;
+  moved.move = std::make_shared<const MoveAdvice>(advice);
   const struct {
     OwnWrite write;
     std::string row, event;
@@ -107,12 +129,43 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
        "Warning " + job +
            "Preempted: stopped so that ml/urgent can start: its checkpoints keep 75 % of its "
            "work, and it waits in the queue; stopped 2 times so far"},
+      {on_job(shrunk, back(reason::kShrunk)),
+       "suspend ml/train u1 p1-1: shrunk from 1x4 to 1x2 for ml/urgent, which starts 10m00s "
+       "earlier: 25 % of its work is left, 80 GPU seconds are lost Shrunk=1",
+       "Warning " + job +
+           "Shrunk: goes on as 1x2 instead of 1x4 so that ml/urgent can start: its checkpoints "
+           "keep 75 % of its work; stopped 2 times so far"},
+      {on_job(grown, back(reason::kGrown)),
+       "suspend ml/train u1 p1-1: grown from 1x2 to 1x4, ends 10m00s earlier: 25 % of its work is "
+       "left, 80 GPU seconds are lost Grown=1",
+       "Normal " + job +
+           "Grown: goes on as 1x4 instead of 1x2 and is expected to end 10m00s earlier: its "
+           "checkpoints keep 75 % of its work; stopped 2 times so far"},
+      {on_job(moved, back(reason::kMoved)),
+       "suspend ml/train u1 p1-1: moved (fragmented) for ml/whole, which starts 15m00s earlier: 25 "
+       "% of its work is left, 80 GPU seconds are lost Moved=1",
+       "Warning " + job +
+           "Moved: ml/whole waits for whole nodes: moved to n3, where it goes on once its pods "
+           "have "
+           "ended; it is expected to start 15m00s earlier, and 80 GPU seconds are lost; 25 % of "
+           "its "
+           "work is left; stopped 2 times so far"},
       {on_job(disrupted, back(reason::kRescheduled)),
        "suspend ml/train u1 p1-1: stopped after EvictionByEvictionAPI: 25 % of its work is left, "
        "80 GPU seconds are lost Rescheduled=1",
        "Warning " + job +
            "Rescheduled: EvictionByEvictionAPI: its pods were taken away; 25 % of its work is "
            "left, and it waits in the queue; stopped 2 times so far"},
+      {on_pod(EvictPod{.lost_gpu_s = 80,
+                       .asker = {"ml", "urgent"},
+                       .gain = {.earlier_s = 600},
+                       .risks_deadline = true},
+              back(reason::kPreempted)),
+       "suspend ml/train-0 u2 p1-1: evicted for ml/urgent, which starts 10m00s earlier: 80 GPU "
+       "seconds are lost; its own deadline is at risk Preempted=1",
+       "Warning " + pod +
+           "Preempted: evicted so that ml/urgent can start: 80 GPU seconds are lost, and the pod "
+           "that replaces it waits in the queue; it may miss its deadline now"},
       {on_job(ClearPlan{}, disbelief), "-", "Warning " + job + void_plan},
       {on_pod(planned, start), "plan ml/train-0 u2 p1-2: " + nodes + counts,
        "Normal " + pod + "Planned: " + place},

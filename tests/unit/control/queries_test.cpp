@@ -5,6 +5,7 @@
 
 #include "control/journal/decision_log.h"
 #include "control/query/health.h"
+#include "slackline/base/text.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -52,6 +53,26 @@ TEST_F(QueriesTest, ANodeShowsUsedHeldAndFree) {
   ASSERT_EQ(nodes[0].gpus.size(), 1U);
   EXPECT_EQ(nodes[0].gpus[0].used, 3);
   EXPECT_EQ(nodes[0].gpus[0].free, 1);
+}
+
+TEST_F(QueriesTest, ANodeNamesWhoHasItsGpusAndHowTheyCameThere) {
+  options.scheduler_names = {"gpu-scheduler"};
+  test::FakeSource followed{
+      a_cluster()
+          .with(a_node("n1").of("K80", 4))
+          .with(test::a_job("team/train").of(2).gang().gpus(1).planned({"n1", "n1"}))
+          .with(a_pod("team/train-0").of_job("team/train").gpus(1).on("n1"))
+          .with(a_pod("team/train-1").of_job("team/train").gpus(1).nominated("n1"))
+          .with(a_pod("team/alien").gpus(1).on("n1"))
+          .build()};
+  const Queries of_node{options, known, followed, nullptr, clock, "test"};
+  std::vector<std::string> seen;
+  const std::vector<NodeView> nodes = of_node.nodes();
+  for (const GpuOccupantView& one : nodes[0].occupants)
+    seen.push_back(format("{} {} {} {}", one.by, one.task, one.pod, one.gpus));
+  EXPECT_THAT(seen, testing::UnorderedElementsAre("plan team/train team/train-0 1",
+                                                  "held team/train team/train-1 1",
+                                                  "other team/alien team/alien 1"));
 }
 
 TEST_F(QueriesTest, ADumpIsSaidToBeTakenOnTrust) {
@@ -105,25 +126,27 @@ TEST_F(QueriesTest, WhatIsNotThereIsNamed) {
 
 TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {
   source.be({.synced = false, .age_s = 3, .stale = false, .detail = "pods: first list not done"});
-  Health health(source, models_problem, log);
+  Health health(source, log);
   const auto checks = health.checks();
   EXPECT_FALSE(checks[0].ok);
   EXPECT_EQ(checks[0].detail, "pods: first list not done");
   health.begin_shutdown();
-  EXPECT_FALSE(health.checks()[4].ok);
+  EXPECT_FALSE(health.checks()[3].ok);
 }
 
 // The last good dump serves on: ready, but not without a word.
 TEST_F(QueriesTest, TroubleWithAFollowedDumpIsToldAndLeavesItReady) {
   source.be({.synced = true, .age_s = 0, .stale = false, .detail = "dump.yaml: cut short"});
-  const HealthCheck check = Health(source, models_problem, log).checks()[1];
+  const HealthCheck check = Health(source, log).checks()[1];
   EXPECT_TRUE(check.ok);
   EXPECT_EQ(check.detail, "dump.yaml: cut short");
 }
 
 TEST_F(QueriesTest, TroubleWithTheModelDatabaseIsToldAndLeavesItReady) {
   models_problem.set("the disk is full");
-  const HealthCheck check = Health(source, models_problem, log).checks()[3];
+  Health health(source, log);
+  health.tell_of("models-stored", models_problem);
+  const HealthCheck check = health.checks()[4];
   EXPECT_EQ(check.name, "models-stored");
   EXPECT_TRUE(check.ok);
   EXPECT_EQ(check.detail, "the disk is full");

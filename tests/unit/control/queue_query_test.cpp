@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "control/query/queue_reader.h"
 #include "control/query/written_book.h"
 #include "slackline/model/reason.h"
 #include "support/cluster_builder.h"
@@ -40,6 +41,23 @@ class QueueQueryTest : public test::PlanningFixture {
   Published<PlannerView> planner_;
   Published<WrittenBook> books_;
 };
+
+TEST_F(QueueQueryTest, ALongQueueIsShownAgainForAWhileAndAShortOneIsNot) {
+  const auto age_after = [&](std::size_t tasks, double wait_s) {
+    auto cluster = a_cluster();
+    cluster.with(a_node("n1"));
+    for (std::size_t i = 0; i < tasks; ++i)
+      cluster.with(waiting("w" + std::to_string(i), 4, 7200));
+    const test::FakeSource source(cluster.build());
+    QueueQuery query(options_, known_, source, planner_, books_, clock_);
+    const double before_s = query.ask("").rows.at(0).age_s;
+    clock_.advance(wait_s);
+    return query.ask("").rows.at(0).age_s - before_s;
+  };
+  EXPECT_DOUBLE_EQ(age_after(1, 5), 5);
+  EXPECT_DOUBLE_EQ(age_after(kLongQueue + 1, 5), 0);
+  EXPECT_DOUBLE_EQ(age_after(kLongQueue + 1, 31), 31);
+}
 
 TEST_F(QueueQueryTest, ShowsPlannedTasksThenWaitingOnesByPredictedStart) {
   auto runs = a_job("z-runs").gpus(4).managed().planned({"n1"}).created(clock_.wall_s() - 10);

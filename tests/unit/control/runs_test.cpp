@@ -97,7 +97,7 @@ struct FullOnce final : Runs::Listener {
 
 TEST_F(RunsTest, AnEndThatCouldNotBeTakenIsToldWithTheNextList) {
   FullOnce listener;
-  runs.set_listener(listener);
+  runs.add_listener(listener);
   for (int i = 0; i < 4; ++i)
     runs.on_job(finished());
   EXPECT_EQ(listener.told, 2) << "refused, then taken, then known";

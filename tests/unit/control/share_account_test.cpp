@@ -69,6 +69,7 @@ class LiveSource final : public cluster::ClusterSource {
 class SlowWriter final : public cluster::ClusterWriter {
  public:
   Result<std::string> write(const OwnWrite&) override { return fail(ErrorCode::kInternal, "no"); }
+  Status calibrate(const CalibrationOrder&) override { return {}; }
   Status note_progress(const ObjectKey&, const Uid&, const ProgressNote&) override { return {}; }
   Status post(const TaskEvent&) override { return {}; }
   Status bind(const cluster::BindingOrder& order, double) override {

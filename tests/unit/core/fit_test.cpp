@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slackline/core/throughput/model_parallel.h"
+#include "slackline/core/throughput/prediction.h"
 #include "slackline/core/throughput/throughput.h"
 #include "support/throughput_samples.h"
 
@@ -42,7 +44,9 @@ TEST(Fit, RefusesWithAReason) {
   EXPECT_THAT(refusal({good}, "A"), HasSubstr("too few"));
   for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
     EXPECT_THAT(refusal({good, a_sample(64, "1x2", bad)}, "A"), HasSubstr("positive number"));
-  EXPECT_THAT(refusal({good, a_sample(3, "1x4", 10)}, "A"), HasSubstr("one sample for each GPU"));
+  ThroughputSample stated = a_sample(3, "1x4", 10);
+  stated.model_parallel = 1;
+  EXPECT_THAT(refusal({good, stated}, "A"), HasSubstr("one sample for each replica"));
   EXPECT_THAT(refusal({good, a_sample(128, "1x2", 150), a_sample(256, "1x4", 200)}, "A"),
               HasSubstr("second batch"));
   EXPECT_THAT(
@@ -50,6 +54,71 @@ TEST(Fit, RefusesWithAReason) {
       HasSubstr("measure a single GPU too"));
   EXPECT_THAT(refusal(measured_by({"A", {0.02, 0.001, 0, 0, 0, 0}}, kBatches), "L"),
               HasSubstr("one GPU only"));
+  EXPECT_THAT(refusal({good}, "W"), HasSubstr("several GPUs only"));
+}
+
+// Weak scaling: every GPU has the same batch, on 8 to 128 GPUs that lose 2 % a doubling.
+std::vector<ThroughputSample> weak_scaling() {
+  return {a_sample(256, "1x8", 400), a_sample(512, "2x8", 784), a_sample(1024, "4x8", 1537),
+          a_sample(4096, "16x8", 5903)};
+}
+
+TEST(WeakScaling, IsFittedFromOneBatchPerGpu) {
+  EXPECT_THAT(refusal(weak_scaling(), "A"), HasSubstr("second batch"));
+  const auto fit = fit_throughput(weak_scaling());
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_EQ(fit->coefficients.kind, "W");
+  EXPECT_EQ(fit->batch_range, (BatchRange{32, 32}));
+  EXPECT_NEAR(*predict_throughput(fit->coefficients, 2048, Placement{8, 8}), 3012, 60);
+  const PreparedModel model(to_profile_entry(*fit, "m", GpuType("H100"), 30, ""), 2048);
+  EXPECT_FALSE(model.predict(Placement{8, 8})->extrapolated);
+  EXPECT_TRUE(model.predict(Placement{4, 8})->extrapolated) << "another batch of one GPU";
+}
+
+TEST(WeakScaling, OneWildClusterMovesLittle) {
+  auto samples = weak_scaling();
+  samples[2].throughput_samples_per_s /= 2;
+  const auto fit = fit_throughput(samples);
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(*predict_throughput(fit->coefficients, 2048, Placement{8, 8}), 3012, 150);
+}
+
+TEST(WeakScaling, TakesASingleMeasurementAndSaysThatItExtrapolates) {
+  const auto fit = fit_throughput(std::vector{a_sample(64, "1x8", 100)});
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_NEAR(*predict_throughput(fit->coefficients, 64, Placement{1, 8}), 100, 1e-3);
+  const double two = *predict_throughput(fit->coefficients, 128, Placement{2, 8});
+  EXPECT_GT(two, 180);
+  EXPECT_LT(two, 200);
+}
+
+TEST(WeakScaling, NeverPromisesMorePerGpuForASmallerBatch) {
+  const auto fit = fit_throughput(
+      std::vector{a_sample(256, "1x8", 400), a_sample(64, "1x8", 350), a_sample(128, "2x8", 650)});
+  ASSERT_TRUE(fit);
+  double before = 0;
+  for (const double batch : {8, 16, 64, 256, 4096}) {
+    const double speed = *predict_throughput(fit->coefficients, batch, Placement{1, 8});
+    EXPECT_GE(speed, before) << batch;
+    before = speed;
+  }
+}
+
+TEST(ModelParallel, IsDerivedWhereTheSamplesDoNotStateIt) {
+  const std::vector samples{a_sample(8, "2x8", 4.7), a_sample(16, "8x8", 18),
+                            a_sample(64, "64x8", 80)};
+  EXPECT_EQ(model_parallel_of(samples).gpus, 8);
+  EXPECT_TRUE(model_parallel_of(samples).derived);
+  const auto fit = fit_throughput(samples);
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_EQ(fit->model_parallel, 8);
+  EXPECT_TRUE(fit->model_parallel_derived);
+  EXPECT_EQ(fit->batch_range, (BatchRange{1, 4})) << "of a replica";
+  auto stated = samples;
+  stated[0].model_parallel = 16;
+  EXPECT_EQ(model_parallel_of(stated).gpus, 16);
+  EXPECT_FALSE(model_parallel_of(stated).derived);
+  EXPECT_FALSE(model_parallel_of(std::vector{a_sample(64, "1x8", 100)}).derived);
 }
 
 TEST(Fit, MergesRepeatedMeasurements) {

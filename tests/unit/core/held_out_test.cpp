@@ -45,6 +45,21 @@ TEST(HeldOut, PredictsEverySampleOnceFromOtherLayouts) {
   }
 }
 
+TEST(HeldOut, LeavesOutMeasurementsWhereThereIsOneLayout) {
+  const auto one = measured_by(kTruth, kHeldBatches, 0, {"1x1"});
+  const auto report = evaluate(one, {"A"}, how("loo"));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_TRUE(report->by_measurement);
+  EXPECT_EQ(report->predictions.size(), one.size());
+  const std::vector several{a_sample(800, "1x8", 90), a_sample(1600, "1x8", 99),
+                            a_sample(3200, "1x8", 102), a_sample(3200, "1x8", 104)};
+  EXPECT_TRUE(evaluate(several, {}, how("loo"))->by_measurement);
+  const std::vector again{a_sample(800, "1x8", 90), a_sample(800, "1x8", 99)};
+  EXPECT_EQ(evaluate(again, {}, how("loo"))->predictions.size(), 2U);
+  const std::vector two{a_sample(800, "1x8", 90), a_sample(800, "2x8", 170)};
+  EXPECT_FALSE(evaluate(two, {}, how("loo"))->by_measurement);
+}
+
 TEST(HeldOut, NeverSeesTheLayoutItPredicts) {
   auto samples = measured_by(kTruth, kHeldBatches);
   for (ThroughputSample& sample : samples)
@@ -99,7 +114,8 @@ TEST(HeldOut, CountsTheShapesThatWouldBeChosen) {
 
 TEST(HeldOut, RefusesWhatCannotBeHeldOut) {
   const auto one = measured_by(kTruth, kHeldBatches, 0, {"1x1"});
-  EXPECT_THAT(evaluate(one, {"A"}, how("loo")).error().message, HasSubstr("too few"));
+  EXPECT_THAT(evaluate(std::vector{a_sample(64, "1x8", 100)}, {}, how("loo")).error().message,
+              HasSubstr("nothing to be predicted from"));
   EXPECT_THAT(evaluate(one, {"A"}, how("few")).error().message, HasSubstr("symmetric layouts"));
   const auto samples = measured_by(kTruth, {8, 16});
   EXPECT_THAT(evaluate(samples, {"A"}, how("batches")).error().message, HasSubstr("at least 3"));

@@ -228,6 +228,23 @@ TEST(Plan, SavableFirstBuysFewerGpusWhenManyWait) {
   EXPECT_EQ(all.next_wake_s, 60);
 }
 
+TEST(Plan, LateTasksOfTheBestUsersOfGpusMayComeFirstUntilOthersWaitedForLong) {
+  std::vector<PlanTask> list = {a_task(1, 1000, kNoDeadline), a_task(2, 1000, kNoDeadline)};
+  list[1].submit_s = 600;
+  list[1].level = 9;
+  const TaskTable tasks(list);
+  const auto first = [&](const char* name, double now_s) {
+    PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{1}}));
+    state.arrive(0);
+    state.arrive(1);
+    const Plan made = plan(state, now_s, policy(name));
+    return made.effects.size() == 1 ? made.effects[0].task : TaskIndex{99};
+  };
+  EXPECT_EQ(first("savable,headroom=0,share=1", 1000), 0U) << "it waits for longer";
+  EXPECT_EQ(first("savable,rest=level,headroom=0,share=1", 1000), 1U);
+  EXPECT_EQ(first("savable,rest=level,headroom=0,share=1", 16000), 0U) << "it is promoted";
+}
+
 TEST(Plan, AnUrgentTaskStopsWhoCanResumeAndNobodyElse) {
   std::vector<PlanTask> list = {a_task(1, 40000, 1e6), a_task(2, 40000, 1e6), a_task(3, 1000, 0)};
   list[1].preemptible = false;

@@ -39,6 +39,29 @@ TEST(PortraitRuns, ARunThatIsToldAgainReplacesWhatItSaid) {
   EXPECT_DOUBLE_EQ(*score_of(portrait), 0.7);
 }
 
+TEST(PortraitRuns, AnOutcomeThatIsCorrectedIsCountedOnce) {
+  Portrait portrait;
+  PortraitRun run = a_run(1);
+  run.outcome = RunOutcome::kFailed;
+  add_run(portrait, run);
+  run.outcome = RunOutcome::kGpuOutOfMemory;
+  add_run(portrait, run);
+  EXPECT_EQ(portrait.outcomes, (std::array<std::int64_t, 4>{0, 0, 0, 1}));
+}
+
+// Jobs that are still listed are told again by every start of the daemon.
+TEST(PortraitRuns, ARunOlderThanTheRememberedOnesIsNotCountedAgain) {
+  Portrait portrait;
+  for (int i = 0; i < 50; ++i)
+    add_run(portrait, a_run(i));
+  for (int i = 0; i < 50; ++i)
+    add_run(portrait, a_run(i));
+  EXPECT_EQ(portrait.runs(), 50);
+  EXPECT_EQ(portrait.waits_s.runs, 50);
+  EXPECT_EQ(portrait.past.front().run, Uid("run-18"));
+  EXPECT_EQ(portrait.recent.back().usage.run, Uid("run-49"));
+}
+
 TEST(PortraitRuns, OnlyLongRunsThatSucceededAreEvidence) {
   PortraitRun run = a_run(1);
   EXPECT_TRUE(is_evidence(run));

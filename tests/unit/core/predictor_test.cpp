@@ -140,14 +140,47 @@ TEST(Predictor, BorrowsTheShapeAndMeasuresTheSpeedOfAnotherType) {
   EXPECT_NEAR(ratio(60, {2, 2}), 5, 1e-9);
 }
 
-TEST(Predictor, BorrowsTheRatioOfItsFamily) {
+TEST(Predictor, ComparesTypesByTheModelsThatBothRan) {
   const WorkloadProfiles profiles({an_entry("resnet50", "T4", 1), an_entry("resnet18", "T4", 2),
                                    an_entry("resnet18", "A100", 8), an_entry("bert", "A100", 9)});
   const Predictor predictor(profiles);
   const Prediction found = predictor.predict("resnet50", 64, kA100, Layout()).value();
-  EXPECT_EQ(found.source, PredictionSource::kFamily);
+  EXPECT_EQ(found.source, PredictionSource::kSimilarType);
   EXPECT_NEAR(found.throughput_samples_per_s, 4 * 64 / 0.084, 1e-6);
-  EXPECT_FALSE(predictor.predict("bert", 64, kT4, Layout())) << "no other bert to go by";
+  EXPECT_GT(found.high, 1.3 * found.throughput_samples_per_s);
+  EXPECT_EQ(predictor.predict("bert", 64, kT4, Layout())->source, PredictionSource::kSimilarType);
+  EXPECT_FALSE(predictor.predict("bert", 64, GpuType("K80"), Layout()))
+      << "no model ran on both, and a data sheet says nothing about so different a GPU";
+}
+
+TEST(Predictor, ComparesTypesByTheirDataSheetsWhereNothingElseIsKnown) {
+  const Predictor predictor(WorkloadProfiles({an_entry("bert", "H100", 1)}));
+  const double here = *predict_throughput(an_entry("", "", 1).coefficients, 64, Placement{1, 1});
+  const Prediction nvl = predictor.predict("bert", 64, GpuType("H100-NVL"), Layout()).value();
+  EXPECT_EQ(nvl.source, PredictionSource::kSimilarType);
+  EXPECT_LT(nvl.throughput_samples_per_s, here);
+  EXPECT_GT(nvl.throughput_samples_per_s, 0.6 * here);
+  const Prediction same = predictor.predict("bert", 64, GpuType("H100-SXM"), Layout()).value();
+  EXPECT_EQ(same.source, PredictionSource::kFitted) << "another name of the same GPU";
+  EXPECT_DOUBLE_EQ(same.throughput_samples_per_s, here);
+  const Prediction far = predictor.predict("bert", 64, GpuType("MI300X"), Layout()).value();
+  EXPECT_GT(far.high / far.throughput_samples_per_s, nvl.high / nvl.throughput_samples_per_s);
+  EXPECT_FALSE(predictor.predict("bert", 64, GpuType("nobody's"), Layout()));
+}
+
+TEST(Predictor, CountsReplicasOfSeveralGpus) {
+  ProfileEntry entry = an_entry("llama", "H100", 1);
+  entry.model_parallel = 4;
+  const Predictor predictor(WorkloadProfiles({entry}));
+  const GpuType type("H100");
+  EXPECT_TRUE(predictor.predict("llama", 8, type, Layout(Placement{4, 8})));
+  EXPECT_FALSE(predictor.predict("llama", 8, type, Layout(Placement{8, 8}))) << "16 replicas";
+  EXPECT_TRUE(predictor.predict("llama", 8, type, Layout(Placement{8, 8}), 8)->extrapolated);
+  TaskIntent intent;
+  intent.model = "llama";
+  intent.batch_size = 8;
+  intent.model_parallel = 8;
+  EXPECT_EQ(predictor.prepare(intent, type)->model_parallel(), 8);
 }
 
 TEST(Predictor, TakesTheMedianOfTheFamilyForAModelNobodyKnows) {
@@ -156,6 +189,8 @@ TEST(Predictor, TakesTheMedianOfTheFamilyForAModelNobodyKnows) {
   const Prediction found = Predictor(profiles).predict("resnet101", 64, kT4, Layout()).value();
   EXPECT_EQ(found.source, PredictionSource::kFamily);
   EXPECT_NEAR(found.throughput_samples_per_s, 2 * 64 / 0.084, 1e-6);
+  const WorkloadProfiles sizes({an_entry("mpt-125m", "T4", 100), an_entry("mpt-7b", "T4", 2)});
+  EXPECT_FALSE(Predictor(sizes).predict("mpt-13b", 64, kT4, Layout())) << "far too different";
   EXPECT_EQ(family_of("gpt2-xl"), "gpt");
   EXPECT_EQ(family_of("7b"), "");
   EXPECT_FALSE(Predictor(profiles).predict("7b", 64, kT4, Layout()));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slackline/core/cluster/near_ends.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/handover/hand_over.h"
 #include "support/hand_over_world.h"
@@ -330,6 +331,47 @@ TEST_F(PreemptionTest, AWorldThatForbidsStopsIsLeftAsItIs) {
   EXPECT_TRUE(plan(queue.state(), options.now_wall_s, *parse_policy("default")).effects.empty());
 }
 
+TEST_F(PreemptionTest, AQueueThatIsNotPreemptibleGivesNobodyItsRoom) {
+  QueueRulebook rules;
+  rules.named["default"].preemptible = false;
+  planner_.follow(&rules);
+  fill({"n1"}, 3700);
+  JobBuilder asks = urgent_job("urgent");
+  asks.intent().queue = "other";
+  arrive(asks);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 0);
+  rules.named["default"].preemptible = true;
+  rules.named["other"].preemptible = false;
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1) << "who may not be stopped may still ask for room";
+}
+
+// Who waits for the room waits for the pods to end.
+TEST_F(PreemptionTest, ALongGracePeriodIsACostAndTooLongForWhoCannotWait) {
+  fill({"n1", "n2"}, 3610, 60);
+  const auto give_grace = [&](const std::string& job, double grace_s) {
+    for (auto& [key, pod] : world_.pods())
+      if (pod.owner && pod.owner->name == job) pod.grace_s = grace_s;
+  };
+  give_grace("long-n1", 900);
+  give_grace("long-n2", 30);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(stops(), 1);
+  EXPECT_TRUE(world_.job("long-n2").suspended);
+
+  JobBuilder soon = a_job("soon").gpus(8).waiting();
+  soon.intent().expected_duration_s = 600;
+  soon.intent().deadline_s = world_.now_s() + 700;
+  arrive(soon);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1) << "it would be late by then";
+  give_grace("long-n1", 30);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 2);
+}
+
 // Four GPU-hours where the queue has hardly used any.
 TEST_F(PreemptionTest, AQueueThatHasSpentItsBudgetStopsNobody) {
   fill({"n1", "n2"}, 1700, std::nullopt);  // 3.8 GPU-hours each
@@ -355,7 +397,12 @@ TEST_F(PreemptionTest, AQueueThatHasSpentItsBudgetStopsNobody) {
   ASSERT_TRUE(planner_.settle(world_));
   arrive(other);
   ASSERT_TRUE(planner_.settle(world_));
-  EXPECT_EQ(stops(), 2) << "another queue has its own";
+  EXPECT_EQ(stops(), 1) << "anybody may invent a queue: its namespace pays";
+  QueueRulebook rules;
+  rules.named["other"] = {};
+  planner_.follow(&rules);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 2) << "a queue that is configured has its own";
 }
 
 TEST_F(PreemptionTest, WhatWasLostIsForgottenAfterADay) {
@@ -388,6 +435,42 @@ TEST_F(PreemptionTest, NobodyIsStoppedCloseToItsEnd) {
   EXPECT_EQ(stops(), 1) << "it is overdue: nobody knows when it ends";
 }
 
+// Its reports promise an end in half a minute, and again, and again.
+TEST_F(PreemptionTest, ARunThatIsAlwaysAboutToEndIsSparedOnce) {
+  world_.add(a_node("n1").of("", 8));
+  arrive(long_job("nearly"));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.pass(kDay_s / 2);
+  const auto report = [&] {
+    const double ran_s = world_.now_s() - *world_.job("nearly").started_s;
+    ProgressNote note{.iteration = static_cast<std::int64_t>(1e9 * (1 - 30 / ran_s)),
+                      .total = static_cast<std::int64_t>(1e9),
+                      .at_s = world_.now_s()};
+    note.first = ProgressPoint{0, *world_.job("nearly").started_s};
+    world_.job("nearly").progress = std::make_shared<const ProgressNote>(note);
+  };
+  NearEnds near_ends;
+  const auto stops_for_urgent = [&] {
+    TaskMenus menus;
+    QueueOptions options = planner_.options(world_.now_s());
+    options.near_ends = &near_ends;
+    Queue queue = make_queue(world_.snapshot(), options, menus);
+    const Policy policy = *parse_policy("default");
+    const Plan made = plan(queue.state(), world_.now_s(), policy);
+    near_ends.see(queue, policy.stop_limits()->protect_s, world_.now_s());
+    return std::any_of(made.effects.begin(), made.effects.end(),
+                       [](const Effect& effect) { return effect.ended.has_value(); });
+  };
+  arrive(urgent_job("urgent"));
+  for (int seconds = 0; seconds < 60; seconds += 20) {
+    report();
+    EXPECT_FALSE(stops_for_urgent()) << seconds;
+    world_.pass(20);
+  }
+  report();
+  EXPECT_TRUE(stops_for_urgent());
+}
+
 // ---- notice ------------------------------------------------------------------------------------
 
 class NoticeTest : public PreemptionTest {
@@ -410,6 +493,30 @@ class NoticeTest : public PreemptionTest {
 
   QueueRulebook rules_;
 };
+
+// Each plan may have wanted another one, and what was told is taken back a moment later.
+TEST_F(NoticeTest, RunsOfTwoPoolsThatWereToldForOneTaskMakeNoRoomTogether) {
+  for (const char* type : {"K80", "T4"}) {
+    world_.add(a_node(type).of(type, 8));
+    for (const char* name : {"keeps-", "long-"}) {
+      JobBuilder job = a_job(name + std::string(type)).gpus(4).waiting();
+      job.intent().expected_duration_s = kDay_s;
+      job.intent().gpu_types = {GpuType(type)};
+      if (name == std::string("keeps-")) job.intent().qos_class = QosClass::kUrgent;
+      arrive(job);
+    }
+  }
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.pass(3700);
+  arrive(urgent_job("urgent"));
+  const auto told = std::make_shared<const StopNotice>(
+      StopNotice{.asker = {"default", "urgent"}, .asker_uid = world_.job("urgent").uid, .at_s = 0});
+  for (auto& [key, pod] : world_.pods())
+    if (pod.owner->name.starts_with("long-")) pod.notice = told;
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 0) << "half a node each";
+  EXPECT_TRUE(this->told().empty());
+}
 
 TEST_F(NoticeTest, ARunIsToldAndStoppedOnceItsTimeHasCome) {
   fill({"n1"}, 3700);

@@ -33,6 +33,19 @@ TEST(LetGo, OpensOurJobsClearsNominationsThenLiftsOurGates) {
   EXPECT_TRUE(writes[2].is<ClearNomination>());
 }
 
+TEST(LetGo, CalibrationRunsThatAreNotOverAreDeleted) {
+  Job waits = a_job("waits").gpus(1).waiting().build();
+  Job runs = a_job("runs").gpus(1).managed().planned({"n1"}).build();
+  Job over = a_job("over").gpus(1).finished().build();
+  for (Job* job : {&waits, &runs, &over})
+    job->calibration = CalibrationMark::kRun;
+  const auto writes =
+      return_to_scheduler(a_cluster().with(a_node("n1")).add(waits).add(runs).add(over).build());
+  ASSERT_EQ(writes.size(), 2U);
+  EXPECT_TRUE(writes[0].is<RemoveCalibration>());
+  EXPECT_TRUE(writes[1].is<RemoveCalibration>());
+}
+
 // A later planner would find the plan, hold its GPUs, and suspend the Job again in the end.
 TEST(LetGo, TakesBackPlansThatAreNotCarriedOutYet) {
   const auto writes =

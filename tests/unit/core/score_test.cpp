@@ -179,6 +179,20 @@ TEST(Score, StaysFiniteWhateverTheProfileSays) {
   EXPECT_THAT(sheet.scores[1], 8);
 }
 
+TEST(Score, PutsSlowNodesBelowAllOthers) {
+  const GpuCatalog catalog = default_gpu_catalog();
+  const auto cluster = two_types().build();
+  const auto request = request_of(a_pod("p").gpus(2).trains("bert", 64, 1000), {"a1", "a2", "k1"});
+  MeasureOptions options{
+      {.catalog = &catalog, .predictor = std::make_shared<const Predictor>(known_models())}};
+  EXPECT_THAT(score_nodes(cluster, request, options).scores, ElementsAre(8, 8, 7));
+  options.slow_nodes = std::make_shared<const std::unordered_set<NodeName>>(
+      std::unordered_set{NodeName("k1"), NodeName("a1"), NodeName("gone")});
+  EXPECT_THAT(score_nodes(cluster, request, options).scores, ElementsAre(7, 8, 6));
+  const auto no_choice = request_of(a_pod("p").gpus(2), {"k1"});
+  EXPECT_THAT(score_nodes(cluster, no_choice, options).scores, ElementsAre(8));
+}
+
 TEST(Score, KnowsNothingOfUnknownNodes) {
   const auto cluster = two_types().build();
   const auto request = request_of(a_pod("p").gpus(1), {"new", "a1", "another"});
@@ -189,11 +203,11 @@ TEST(Score, KnowsNothingOfUnknownNodes) {
 }
 
 TEST(Features, AreTheListOfTheJournalsSchemaVersion) {
-  ASSERT_EQ(kDecisionSchemaVersion, 2) << "a new list is a new version, and decision.h has both";
+  ASSERT_EQ(kDecisionSchemaVersion, 4) << "a new list is a new version, and decision.h has both";
   EXPECT_THAT(kFeatureNames,
               ElementsAre("planned", "preference", "throughput_samples_per_s", "throughput_low",
                           "throughput_high", "cost", "cer", "lat_s", "meets_deadline",
-                          "free_gpus_after", "stranded_gpus"));
+                          "free_gpus_after", "stranded_gpus", "slow", "profiler"));
 }
 
 TEST(Features, StandUnderTheirNames) {
@@ -220,11 +234,13 @@ TEST(Features, StandUnderTheirNames) {
                                                            {"lat_s", 60},
                                                            {"meets_deadline", 0},
                                                            {"free_gpus_after", 3},
-                                                           {"stranded_gpus", 2}};
+                                                           {"stranded_gpus", 2},
+                                                           {"slow", 0},
+                                                           {"profiler", 0}};
   EXPECT_EQ(named_features(feature_row(measured, node)), all);
   type = {};
   const std::vector<std::pair<std::string, double>> few = {
-      {"planned", 1}, {"free_gpus_after", 3}, {"stranded_gpus", 2}};
+      {"planned", 1}, {"free_gpus_after", 3}, {"stranded_gpus", 2}, {"slow", 0}, {"profiler", 0}};
   EXPECT_EQ(named_features(feature_row(measured, node)), few) << "what is not known is left out";
 }
 

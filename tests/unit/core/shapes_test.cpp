@@ -38,6 +38,21 @@ TEST(Shapes, CanBeOfOneTotalOrDivideTheBatch) {
     EXPECT_EQ(12 % shape.gpus(), 0) << shape.str();
 }
 
+TEST(Shapes, HoldWholeReplicasOfAModel) {
+  EXPECT_THAT(
+      enumerate_placements(pool_of(4, 8), {.batch = 8, .divisible = true, .model_parallel = 8}),
+      ElementsAre(Placement{1, 8}, Placement{2, 8}, Placement{4, 8}))
+      << "not 2x4: a node could hold the replica";
+  EXPECT_THAT(enumerate_placements(pool_of(4, 4), {.batch = 2, .model_parallel = 8}),
+              ElementsAre(Placement{2, 4}, Placement{4, 4}));
+  EXPECT_THAT(enumerate_placements(pool_of(1, 8), {.batch = 2, .model_parallel = 2}),
+              ElementsAre(Placement{1, 2}, Placement{1, 4}));
+  EXPECT_TRUE(holds_replicas({2, 6}, 8, 12)) << "evenly on the least number of nodes";
+  EXPECT_FALSE(holds_replicas({3, 4}, 8, 12));
+  EXPECT_TRUE(holds_replicas({3, 5}, 8, 1));
+  EXPECT_THAT(enumerate_placements(pool_of(2, 8), {.model_parallel = 64}), ElementsAre());
+}
+
 TEST(Shapes, OfALargePoolAreCompact) {
   const auto compact = enumerate_placements(pool_of(16, 4), {});
   EXPECT_THAT(compact, Contains(Placement{2, 4}));

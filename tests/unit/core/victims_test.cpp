@@ -88,6 +88,18 @@ TEST(Victims, AreJudgedByTheProgressTheirJobTold) {
   EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"young"})), ElementsAre(pod_uid("told-0")));
 }
 
+TEST(Victims, ACalibrationRunLosesNobodysWork) {
+  Job run = test::a_job("run").gpus(2).managed().build();
+  run.calibration = CalibrationMark::kRun;
+  const auto cluster = a_cluster()
+                           .with(a_node("a"))
+                           .with(running("young", 2, 60))
+                           .add(run)
+                           .with(running("run-0", 2, 90000).of_job("run"))
+                           .build();
+  EXPECT_THAT(victims(cluster, urgent(2), offer("a", {"young"})), ElementsAre(pod_uid("run-0")));
+}
+
 TEST(Victims, CostTheRestartThatWasMeasuredToo) {
   const auto predictor = std::make_shared<const Predictor>(WorkloadProfiles(
       {{"slow-to-start", GpuType("K80"), {"S", {1, 1, 0, 0, 1}}, 600, 1, {}, "measured"}}));

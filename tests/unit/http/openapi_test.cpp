@@ -7,20 +7,29 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "control/answers/answer_query.h"
 #include "control/journal/decision_log.h"
+#include "control/portrait/portraits.h"
+#include "control/query/calibration_query.h"
 #include "control/query/health.h"
 #include "control/query/queue_query.h"
 #include "control/query/written_book.h"
+#include "http/routes/answer_routes.h"
 #include "http/routes/api_routes.h"
+#include "http/routes/calibration_routes.h"
+#include "http/routes/event_routes.h"
 #include "http/routes/health_routes.h"
 #include "http/routes/history_routes.h"
 #include "http/routes/model_routes.h"
+#include "http/routes/portrait_routes.h"
 #include "http/routes/progress_routes.h"
 #include "http/routes/queue_routes.h"
+#include "http/routes/report_routes.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
 #include "support/planning_fixture.h"
+#include "support/portrait_runs.h"
 #include "support/temporary_folder.h"
 
 namespace slackline::http {
@@ -48,10 +57,23 @@ class OpenApiTest : public test::PlanningFixture {
                                                    books_, clock_);
     add_api_routes(router_, *queries_, pages_);
     add_queue_routes(router_, *queue_, pages_);
+    answers_ = std::make_unique<control::AnswerQuery>(options_, models_->known(), source_, planner_,
+                                                      books_, clock_);
+    add_answer_routes(router_, *answers_, pages_, decisions_.catalog, clock_, {});
     add_progress_routes(router_, progress_);
     add_history_routes(router_, *queries_, clock_, [] {});
     add_model_routes(router_, *queries_, *models_, pages_);
+    auto portraits = control::Portraits::open({.path = folder_.file("p.db")}, metrics_, clock_);
+    EXPECT_TRUE(portraits) << portraits.error().message;
+    portraits_ = std::move(*portraits);
+    portrait_query_ = std::make_unique<control::PortraitQuery>(*portraits_);
+    add_portrait_routes(router_, *portrait_query_, pages_);
+    decisions_.settings = &settings_;
+    add_calibration_routes(router_, calibrations_, pages_);
+    reports_ = std::make_unique<control::Reports>(*queries_, portraits_->known(), clock_);
+    add_report_routes(router_, *reports_, pages_, clock_, [] {});
     add_health_routes(router_, health_, metrics_, [] {});
+    add_event_routes(router_, [] { return std::uint64_t{1}; }, clock_);
     document_ = json::parse(openapi_document(router_));
   }
 
@@ -112,6 +134,13 @@ class OpenApiTest : public test::PlanningFixture {
             operation["responses"]["200"]["content"]["application/json"]["schema"], target);
   }
 
+  // Calibration runs may be made of it.
+  static Job a_template() {
+    Job job = a_job("team/nets").of(1).gang().gpus(1).waiting().trains("net", 64, 1000).build();
+    job.calibration = CalibrationMark::kAllowed;
+    return job;
+  }
+
   test::TemporaryFolder folder_;
   obs::MetricsRegistry metrics_;
   test::FakeClock clock_;
@@ -120,16 +149,22 @@ class OpenApiTest : public test::PlanningFixture {
                                .with(a_node("a1").of("A100", 4))
                                .with(a_job("team/train").gpus(2).waiting().trains("bert", 64, 1000))
                                .with(a_pod("team/single").gpus(1))
+                               .add(a_template())
                                .build()};
   Published<control::PlannerView> planner_;
   Published<control::WrittenBook> books_;
   control::DecisionLog log_{nullptr, metrics_};
-  Published<std::string> no_problem_;
-  control::Health health_{source_, no_problem_, log_};
+  control::Health health_{source_, log_};
   std::unique_ptr<control::Models> models_;
   std::unique_ptr<store::Journal> journal_;
   std::unique_ptr<control::Queries> queries_;
   std::unique_ptr<control::QueueQuery> queue_;
+  std::unique_ptr<control::AnswerQuery> answers_;
+  std::unique_ptr<control::Portraits> portraits_;
+  std::unique_ptr<control::Reports> reports_;
+  std::unique_ptr<control::PortraitQuery> portrait_query_;
+  control::CalibrationQuery calibrations_{decisions_, known_, source_,
+                                          [](const std::string&) { return Status(); }, clock_};
   control::ProgressReports progress_{source_, nullptr, metrics_, clock_};
   Pages pages_{clock_};
   Router router_;
@@ -168,9 +203,19 @@ TEST_F(OpenApiTest, AnswersAreAsTheDocumentSays) {
   for (const char* list : {"/v1/cluster", "/v1/nodes", "/v1/tasks", "/v1/queue", "/v1/history",
                            "/v1/models", "/v1/decisions"})
     check("GET", list, list);
+  for (const char* list : {"/v1/nodes", "/v1/tasks", "/v1/queue"})
+    check("GET", list, std::string(list) + "?sort=-name&search=a&limit=1&offset=0");
   check("GET", "/v1/tasks/{ns}/{name}", "/v1/tasks/team/train");
   check("GET", "/v1/tasks/{ns}/{name}/placements", "/v1/tasks/team/train/placements");
   check("GET", "/v1/scores", "/v1/scores?pod=team/single");
+  check("GET", "/v1/tasks/{ns}/{name}/eta", "/v1/tasks/team/train/eta");
+  check("GET", "/v1/tasks/{ns}/{name}/explain", "/v1/tasks/team/train/explain?node=a1");
+  check("POST", "/v1/quote", "/v1/quote?namespace=team&deadline=2h",
+        R"({"kind":"Job","metadata":{"name":"new","annotations":{
+            "slackline.dev/expected-duration":"1h"}},"spec":{"template":{"spec":{"containers":[
+            {"name":"train","resources":{"limits":{"nvidia.com/gpu":"2"}}}]}}}})");
+  check("GET", "/v1/whatif", "/v1/whatif?add=1xA100x4");
+  check("GET", "/v1/calendar", "/v1/calendar?days=1");
   check("POST", "/v1/tasks/{ns}/{name}/progress", "/v1/tasks/team/train/progress",
         R"({"iteration":3,"total":10,"loss":0.5,"phase":"warmup"})");
   check("POST", "/v1/models/{model}/samples", "/v1/models/newnet/samples",
@@ -179,6 +224,47 @@ TEST_F(OpenApiTest, AnswersAreAsTheDocumentSays) {
   check("GET", "/v1/models/{model}", "/v1/models/newnet");
   check("GET", "/v1/models", "/v1/models");
   check("DELETE", "/v1/models/{model}", "/v1/models/newnet");
+  check("GET", "/v1/models/{model}/calibration", "/v1/models/net/calibration");
+  check("POST", "/v1/models/{model}/calibration", "/v1/models/net/calibration", "{}");
+  PortraitIdentity nightly;
+  nightly.department = "team";
+  nightly.family = "nightly";
+  portraits_->observe({{nightly, test::a_run(1).usage}});
+  PortraitRun run = test::a_run(1);
+  run.finished_s = clock_.wall_s();
+  portraits_->add_run(nightly, run);
+  ASSERT_TRUE(portraits_->settle());
+  FinishedTask finished;
+  finished.key = {"team", "nightly-1"};
+  finished.uid = Uid("u-1");
+  finished.gpus = 4;
+  finished.gpu_hours = 8;
+  finished.finished_s = clock_.wall_s();
+  finished.use = MeasuredUse{0.5, 0.25, 3600, 2, 3600};
+  ASSERT_TRUE(journal_->append(finished));
+  ASSERT_TRUE(journal_->flush(10));
+  check("GET", "/v1/reports", "/v1/reports?by=family&since=2000-01-01&compareSince=1h");
+  check("GET", "/v1/portraits", "/v1/portraits?packed=true");
+  check("POST", "/v1/portraits", "/v1/portraits", send("GET", "/v1/portraits?packed=true").body);
+  check("GET", "/v1/portraits/{family}", "/v1/portraits/nightly");
+  check("DELETE", "/v1/portraits/{family}", "/v1/portraits/nightly?namespace=team");
+}
+
+TEST_F(OpenApiTest, AQuestionThatIsWrongSaysHow) {
+  const auto said = [&](const char* method, const std::string& target, const std::string& body,
+                        int status) {
+    const Response answer = send(method, target, body);
+    EXPECT_EQ(answer.status, status) << target << answer.body;
+    return answer.body;
+  };
+  EXPECT_THAT(said("POST", "/v1/quote?deadline=soon", "{\"kind\":\"Pod\"}", 400),
+              testing::HasSubstr("expected a duration such as 24h"));
+  EXPECT_THAT(said("POST", "/v1/quote", "{\"kind\":\"Service\"}", 400),
+              testing::HasSubstr("expected a Pod or a Job"));
+  EXPECT_THAT(said("GET", "/v1/whatif", "", 400), testing::HasSubstr("say one of drain"));
+  EXPECT_THAT(said("GET", "/v1/calendar?days=15", "", 400), testing::HasSubstr("days"));
+  EXPECT_THAT(said("GET", "/v1/calendar?type=H100", "", 404), testing::HasSubstr("H100"));
+  said("GET", "/v1/tasks/team/nobody/eta", "", 404);
 }
 
 }  // namespace

@@ -106,5 +106,17 @@ TEST_F(PagesTest, EveryFormSaysWhereItGoesOn) {
   }
 }
 
+TEST_F(PagesTest, AnOffsetShowsAPartOfTheListOfNowAndKeepsNothing) {
+  const auto rows = [] { return std::vector<NodeView>(5); };
+  const Response part = list(asking("/v1/nodes", {{"limit", "2"}, {"offset", "2"}}), pages_, rows);
+  EXPECT_THAT(part.body, HasSubstr(R"("continue":"","remainingItemCount":1)"));
+  EXPECT_TRUE(part.headers.empty());
+  const Response behind = list(asking("/v1/nodes", {{"offset", "9"}}), pages_, rows);
+  EXPECT_THAT(behind.body, HasSubstr(R"("items":[],)"));
+  const auto both = window_of(asking("/v1/nodes", {{"offset", "1"}, {"continue", "a.1"}}));
+  ASSERT_FALSE(both);
+  EXPECT_THAT(both.error().message, HasSubstr("one of continue and offset"));
+}
+
 }  // namespace
 }  // namespace slackline::http

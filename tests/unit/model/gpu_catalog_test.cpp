@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slackline/model/gpu_spec.h"
 #include "slackline/model/workload.h"
 
 namespace slackline {
@@ -24,6 +25,62 @@ TEST(GpuCatalog, ReadsTheVocabulariesOfNvidiaAndTheClouds) {
   EXPECT_EQ(type_of("cloud.google.com/gke-accelerator", "nvidia-l4").str(), "L4");
   EXPECT_EQ(type_of("k8s.amazonaws.com/accelerator", "nvidia-tesla-k80").str(), "K80");
   EXPECT_EQ(type_of("slackline.dev/gpu-type", "K40").str(), "K40");
+}
+
+TEST(GpuCatalog, KnowsWhatLabellersWriteOfModernGpus) {
+  const std::pair<const char*, const char*> kProducts[] = {
+      {"NVIDIA-A30", "A30"},
+      {"NVIDIA-A40", "A40"},
+      {"NVIDIA-A100-PCIE-40GB", "A100-PCIe-40GB"},
+      {"NVIDIA-A100-80GB-PCIe", "A100-PCIe-80GB"},
+      {"NVIDIA-A100-SXM4-80GB", "A100"},
+      {"NVIDIA-L4", "L4"},
+      {"NVIDIA-L40", "L40"},
+      {"NVIDIA-L40S", "L40S"},
+      {"NVIDIA-L40S-SHARED", "L40S-SHARED"},
+      {"NVIDIA-RTX-6000-Ada-Generation", "RTX6000Ada"},
+      {"NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition", "RTXPRO6000"},
+      {"NVIDIA-H100-PCIe", "H100-PCIe"},
+      {"NVIDIA-H100-80GB-HBM3", "H100"},
+      {"NVIDIA-H100-NVL", "H100-NVL"},
+      {"NVIDIA-H200", "H200"},
+      {"NVIDIA-H200-NVL", "H200-NVL"},
+      {"NVIDIA-GH200-480GB", "GH200"},
+      {"NVIDIA-B200", "B200"},
+      {"NVIDIA-B300-SXM6-AC", "B300"},
+      {"NVIDIA-GB200", "GB200"},
+      {"NVIDIA-GB300", "GB300"}};
+  for (const auto& [product, type] : kProducts)
+    EXPECT_EQ(type_of("nvidia.com/gpu.product", product).str(), type) << product;
+  for (const char* key : {"amd.com/gpu.product-name", "beta.amd.com/gpu.product-name"}) {
+    EXPECT_EQ(type_of(key, "AMD_Instinct_MI300X_OAM").str(), "MI300X");
+    EXPECT_EQ(type_of(key, "AMD_Instinct_MI325X").str(), "MI325X");
+    EXPECT_EQ(type_of(key, "AMD_Instinct_MI355X").str(), "MI355X");
+  }
+  EXPECT_EQ(type_of("cloud.google.com/gke-accelerator", "nvidia-h100-mega-80gb").str(), "H100");
+  EXPECT_EQ(type_of("cloud.google.com/gke-accelerator", "nvidia-gb200").str(), "GB200");
+  EXPECT_EQ(type_of("slackline.dev/gpu-type", "Gaudi3").str(), "Gaudi3");
+  for (const char* resource : {"amd.com/gpu", "habana.ai/gaudi"}) {
+    ASSERT_NE(default_gpu_catalog().resource(resource), nullptr) << resource;
+    EXPECT_TRUE(default_gpu_catalog().is_whole(resource)) << resource;
+  }
+}
+
+TEST(GpuSpecs, AreThoseOfTheCataloguesTypes) {
+  const GpuCatalog catalog = default_gpu_catalog();
+  for (const char* type : {"A30",    "A40",       "A100",     "A100-PCIe-40GB", "A100-PCIe-80GB",
+                           "L4",     "L40",       "L40S",     "RTX6000Ada",     "RTXPRO6000",
+                           "H100",   "H100-PCIe", "H100-NVL", "H200",           "H200-NVL",
+                           "B200",   "B300",      "GB200",    "GB300",          "MI300X",
+                           "MI325X", "MI350X",    "MI355X",   "Gaudi2",         "Gaudi3"}) {
+    EXPECT_NE(catalog.type(GpuType(type)), nullptr) << type;
+    ASSERT_NE(find_gpu_spec(type), nullptr) << type;
+    EXPECT_GT(find_gpu_spec(type)->dense_tflops, 0) << type;
+  }
+  EXPECT_EQ(find_gpu_spec("h100-sxm"), find_gpu_spec("H100"));
+  EXPECT_EQ(find_gpu_spec("GB200")->link_gpus, 72);
+  EXPECT_EQ(find_gpu_spec("H100-MIG-3g.40gb"), nullptr) << "a part has no data sheet";
+  EXPECT_EQ(find_gpu_spec(""), nullptr);
 }
 
 TEST(GpuCatalog, GivesAnUnconfiguredGpuItsOwnName) {

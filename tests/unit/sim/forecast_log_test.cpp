@@ -49,12 +49,14 @@ TEST_F(ForecastLogTest, StandsBesideWhatHappened) {
   ASSERT_EQ(lines.size(), 4U) << csv;  // the last one is empty
   EXPECT_THAT(std::string(lines[0]), StartsWith("made_s,task,phase,start_p10,start_p20,"));
   EXPECT_THAT(std::string(lines[0]), HasSubstr(",start_p90,start_s,finish_p10,"));
+  EXPECT_THAT(std::string(lines[0]), HasSubstr(",finish_s,deadline_s,chance"));
   const std::string waiting(lines[1]);
   EXPECT_THAT(waiting, StartsWith("600.000,8,waiting,3630.000,"));
   EXPECT_THAT(waiting, HasSubstr(",3630.000,7260.000,")) << "its start, as it happened";
   const std::string running(lines[2]);
   EXPECT_THAT(running, StartsWith("600.000,7,running,0.000,"));
-  EXPECT_THAT(running, EndsWith(",3630.000,3630.000")) << "its end, as it happened";
+  EXPECT_THAT(running, EndsWith(",3630.000,3630.000,1000000.000,1.0000"))
+      << "its end, as it happened, its deadline and the chance to meet it";
 }
 
 TEST_F(ForecastLogTest, AsksAgainAndAgainWhileTasksArrive) {

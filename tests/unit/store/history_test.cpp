@@ -47,6 +47,7 @@ class HistoryTest : public ::testing::Test {
     task.succeeded = true;
     task.deadline_s = first_s_ + 1.5;
     task.gpu_hours = 2.5;
+    task.resized_from = "1x8";
     return task;
   }
   HistoryPage page(const HistoryQuery& query = {}) {
@@ -78,6 +79,7 @@ TEST_F(HistoryTest, ATaskComesBackAsItWas) {
   EXPECT_EQ(row.uid, Uid("uid-1"));
   EXPECT_EQ(row.queue, "first");
   EXPECT_EQ(row.qos_class, "prior");
+  EXPECT_EQ(row.resized_from, "1x8");
   EXPECT_EQ(row.model, "resnet50");
   EXPECT_EQ(row.gpu_type, GpuType("T4"));
   EXPECT_EQ(row.gpus, 4);
@@ -197,6 +199,45 @@ TEST_F(HistoryTest, AJournalOfAnEarlierVersionIsTakenOver) {
   journal_->append(task(1));
   EXPECT_EQ(page().rows.size(), 1U);
   EXPECT_EQ(journal_->query({})->rows.size(), 1U);
+}
+
+TEST_F(HistoryTest, WhatATaskUsedIsKeptWithItAndTheLastWordCounts) {
+  FinishedTask one = task(1);
+  one.family = "odd/family=nightly";
+  one.asked_gpus = 8;
+  one.pods = 2;
+  one.cpu_milli = 4000;
+  journal_->append(one);
+  const MeasuredUse measured{0.25, 0.5, 1800, 2, 1700};
+  journal_->measured(one.uid, {0.1, 0.2, 60, 1, 60});
+  journal_->measured(one.uid, measured);
+  journal_->measured(Uid("somebody else"), measured);
+  const HistoryPage kept = page();
+  ASSERT_EQ(kept.rows.size(), 1U);
+  EXPECT_EQ(kept.rows[0].use, measured);
+  EXPECT_EQ(kept.rows[0].family, one.family);
+  EXPECT_EQ(kept.rows[0].asked_gpus, 8);
+  EXPECT_EQ(kept.rows[0].pods, 2);
+  EXPECT_EQ(kept.rows[0].cpu_milli, 4000);
+}
+
+TEST_F(HistoryTest, RowsOfBeforeUseWasKeptStayWithoutIt) {
+  journal_->append(task(1));
+  ASSERT_TRUE(journal_->flush(10));
+  journal_.reset();
+  {
+    auto database = Database::open_reader(options_.path, 1);
+    ASSERT_TRUE(database->execute("PRAGMA query_only=OFF; PRAGMA user_version=4"));
+    for (const char* column : {"family", "asked_gpus", "pods", "cpu_milli", "gpu_share",
+                               "gpu_memory", "gpu_s", "cpu_cores", "cpu_s"})
+      ASSERT_TRUE(database->execute(format("ALTER TABLE history DROP COLUMN {}", column)));
+  }
+  open();
+  EXPECT_EQ(journal_->stats().recovered_from, "");
+  const HistoryPage kept = page();
+  ASSERT_EQ(kept.rows.size(), 1U);
+  EXPECT_EQ(kept.rows[0].use, std::nullopt);
+  EXPECT_EQ(kept.rows[0].family, "");
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ class ModelStoreTest : public ::testing::Test {
 };
 
 TEST_F(ModelStoreTest, KeepsSamplesInTheirOrder) {
-  const std::vector<ThroughputSample> samples = {sample(128, "4+2+1", 3.25), sample(64, "2x4", 7)};
+  std::vector<ThroughputSample> samples = {sample(128, "4+2+1", 3.25), sample(64, "2x4", 7)};
+  samples.front().model_parallel = 7;
   ASSERT_TRUE(open().add_samples(samples, 5));
   ModelStore again = open();
   EXPECT_EQ(*again.samples(kResnet), samples);

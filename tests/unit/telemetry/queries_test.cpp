@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "telemetry/node_queries.h"
+
 namespace slackline::telemetry {
 namespace {
 
@@ -48,6 +50,31 @@ TEST(QueriesTest, AFewPodsAreAskedForByEveryNameThatTheirLabelsMayHave) {
   EXPECT_THAT(asked, HasSubstr("{exported_namespace=~\"ml\",exported_pod=~\"a-0|b\\\\.c\"}[60s]"));
   EXPECT_THAT(asked, HasSubstr(" or "));
   EXPECT_THAT(asked, HasSubstr("{namespace=~\"ml\",pod=~\"a-0|b\\\\.c\"}[60s]"));
+}
+
+TEST(QueriesTest, AGpuOfANodeCountsOnceWhoeverUsesIt) {
+  EXPECT_THAT(
+      node_promql(NodeQuantity::kGpu, {}, 60, 120),
+      HasSubstr("avg by (Hostname,hostname) (max by (UUID,uuid,Hostname,hostname,gpu,"
+                "GPU_I_ID) (avg_over_time(DCGM_FI_DEV_GPU_UTIL{GPU_I_ID=\"\"}[60s]) / 100"));
+  EXPECT_EQ(node_promql(NodeQuantity::kCpu, {}, 60, 120),
+            "max by (node,kubernetes_io_hostname,instance) "
+            "(rate(container_cpu_usage_seconds_total{id=\"/\"}[120s]))");
+}
+
+TEST(QueriesTest, LoadsAreJoinedByNode) {
+  const auto series = [](const char* label, const char* node, double value) {
+    return wire::Series{{{label, node}}, {{1.8e9, value}}};
+  };
+  std::vector<NodeLoad> loads;
+  add_loads(loads, NodeQuantity::kGpu, {series("hostname", "b", 0.5), series("x", "y", 1)}, {});
+  add_loads(loads, NodeQuantity::kCpu,
+            {series("node", "a", 2), series("instance", "b", 4), series("node", "b", 3)}, {});
+  ASSERT_EQ(loads.size(), 2u);
+  EXPECT_EQ(loads[0].node.str(), "a");
+  EXPECT_FALSE(loads[0].gpu_share);
+  EXPECT_EQ(loads[1].gpu_share, 0.5);
+  EXPECT_EQ(loads[1].cpu_cores, 4) << "the greater of two";
 }
 
 TEST(QueriesTest, ANameCannotEndTheString) {

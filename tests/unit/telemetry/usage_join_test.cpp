@@ -51,6 +51,36 @@ class UsageJoinTest : public testing::Test {
   int minutes_ = 1;
 };
 
+TEST_F(UsageJoinTest, StepsAreSampledOneByOne) {
+  ask({"a"}, 1, 3);
+  tasks_[0].window.from_s = kEnd_s - 90;  // half of the second step
+  UsageJoin join(tasks_, make_steps({kEnd_s - 180, kEnd_s}, 60), kNames);
+  join.add(Quantity::kGpuMean, {series(gpu("a", "G1"), {0.1, 0.2, 0.6})});
+  const auto all = join.samples_of_steps();
+  ASSERT_EQ(all.size(), 2u) << "the task has no part in the first";
+  EXPECT_EQ(all[0].from_s, kEnd_s - 90);
+  EXPECT_EQ(all[0].to_s, kEnd_s - 60);
+  EXPECT_DOUBLE_EQ(all[0].gpu_share->mean, 0.2);
+  EXPECT_DOUBLE_EQ(all[0].gpu_share->seconds, 30);
+  EXPECT_DOUBLE_EQ(all[1].gpu_share->mean, 0.6);
+  EXPECT_EQ(all[1].to_s, kEnd_s);
+}
+
+TEST_F(UsageJoinTest, APodCountsForTheTimeThatItRan) {
+  ask({"a", "b"}, 1, 4);  // one after the other
+  tasks_[0].pods[0].window = {kEnd_s - 240, kEnd_s - 60};
+  tasks_[0].pods[1].window = {kEnd_s - 60, kEnd_s};
+  const UsageSample got =
+      sample({{Quantity::kGpuMean, {series(gpu("a", "G1"), {0.2, 0.2, 0.2, 0.9})}},
+              {Quantity::kMemoryMean, {series(container("b", "c"), {5, 5, 5, 8})}}});
+  ASSERT_TRUE(got.gpu_share && got.memory_bytes);
+  EXPECT_DOUBLE_EQ(got.gpu_share->mean, 0.2) << "what came after its end is not its own";
+  EXPECT_DOUBLE_EQ(got.gpu_share->seconds, 180) << "the last minute was not measured";
+  EXPECT_DOUBLE_EQ(got.memory_bytes->mean, 8);
+  EXPECT_DOUBLE_EQ(got.memory_bytes->seconds, 60);
+  EXPECT_DOUBLE_EQ(got.gap_s, 180);
+}
+
 TEST_F(UsageJoinTest, MeanAndMaximumAreOfAllGpusOfTheTask) {
   ask({"a", "b"}, 1);
   const UsageSample got = sample(

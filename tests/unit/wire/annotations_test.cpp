@@ -50,6 +50,23 @@ TEST(Annotations, AreReadIntoAnIntent) {
   EXPECT_EQ(intent->last_checkpoint_s, 3600);
 }
 
+TEST(Annotations, OfALargeModelCountReplicasAndTokens) {
+  const auto intent = read_intent({{"slackline.dev/batch-size", "64"},
+                                   {"slackline.dev/model-parallel", "8"},
+                                   {"slackline.dev/tokens", "1000000"},
+                                   {"slackline.dev/tokens-per-sample", "4096"}},
+                                  {});
+  ASSERT_NE(intent, nullptr);
+  EXPECT_TRUE(intent->problems.empty());
+  EXPECT_EQ(intent->model_parallel, 8);
+  EXPECT_EQ(intent->iterations, 4) << "1000000 / (64 x 4096), rounded up";
+  const auto wrong = read_intent({{"slackline.dev/model-parallel", "0"},
+                                  {"slackline.dev/tokens", "many"},
+                                  {"slackline.dev/tokens-per-sample", "-1"}},
+                                 {});
+  EXPECT_EQ(wrong->problems.size(), 3U);
+}
+
 TEST(Annotations, AnyAndAutoLiftTheConstraint) {
   const auto intent =
       read_intent({{"slackline.dev/gpu-types", "any"}, {"slackline.dev/placements", "auto"}}, {});
@@ -122,7 +139,6 @@ INSTANTIATE_TEST_SUITE_P(EveryKey, Problems,
                                          Mistake{"min-replicas", "-1", "from 1 to 65536"},
                                          Mistake{"max-replicas", "4", "this key has no effect yet"},
                                          Mistake{"resize", "zz", "off, advise or auto"},
-                                         Mistake{"resize", "auto", "this key has no effect yet"},
                                          Mistake{"variants", "a", "this key has no effect yet"},
                                          Mistake{"gpu-type", "A100", "slackline.dev/gpu-types"}));
 

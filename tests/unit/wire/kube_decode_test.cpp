@@ -170,6 +170,7 @@ TEST(KubeDecode, APodIsReadWhole) {
   EXPECT_TRUE(pod.managed);
   EXPECT_FALSE(pod.in_pod_group);
   EXPECT_FALSE(pod.deleting);
+  EXPECT_EQ(pod.grace_s, 30) << "as the API server fills it in";
   EXPECT_EQ(pod.priority, 7);
   EXPECT_EQ(pod.scheduler_name, "gpu-scheduler");
   EXPECT_EQ(pod.created_s, 1795255200);
@@ -471,6 +472,99 @@ TEST(KubeDecode, AJobAndItsPodsTellTheirTimes) {
   const Pod restarted = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p"},"spec":{},
     "status":{"containerStatuses":[{"restartCount":0},{"restartCount":2}]}})");
   EXPECT_TRUE(restarted.restarted);
+}
+
+TEST(KubeDecode, APodTellsItsImagesDigestAndWhetherItRanOutOfMemory) {
+  const auto pod = [](const std::string& statuses) {
+    return decoded<Pod>(KubeKind::kPod,
+                        R"({"metadata":{"name":"p","namespace":"ml"},"spec":{"containers":[
+      {"name":"proxy","image":"p:1"},
+      {"name":"main","image":"t:1","resources":{"limits":{"nvidia.com/gpu":"1"}}}]},
+      "status":{"containerStatuses":[)" +
+                            statuses + "]}}");
+  };
+  const Pod running = pod(R"({"name":"proxy","imageID":"p@sha256:1"},
+    {"name":"main","imageID":"docker-pullable://r.io/t@sha256:2","state":{"running":{}}})");
+  EXPECT_EQ(running.image_digest, "sha256:2") << "of the container with the GPUs";
+  EXPECT_FALSE(running.out_of_memory);
+  EXPECT_EQ(pod(R"({"name":"main","imageID":"sha256:3"})").image_digest, "sha256:3");
+  EXPECT_EQ(pod(R"({"name":"main","imageID":"t:1"})").image_digest, "") << "it says none";
+  EXPECT_EQ(pod("").image_digest, "");
+  EXPECT_TRUE(
+      pod(R"({"name":"main","state":{"terminated":{"reason":"OOMKilled"}}})").out_of_memory);
+  EXPECT_TRUE(pod(R"({"name":"main","state":{"running":{}},"restartCount":1,
+    "lastState":{"terminated":{"reason":"OOMKilled"}}})")
+                  .out_of_memory);
+  EXPECT_FALSE(pod(R"({"name":"main","state":{"terminated":{"reason":"Error"}}})").out_of_memory);
+}
+
+TEST(KubeDecode, APodTellsThatItsGpuWasFullWhereItsMessageDoes) {
+  const auto pod = [](const std::string& state) {
+    return decoded<Pod>(KubeKind::kPod,
+                        R"({"metadata":{"name":"p","namespace":"ml"},"spec":{"containers":[
+      {"name":"main","resources":{"limits":{"nvidia.com/gpu":"1"}}}]},
+      "status":{"containerStatuses":[{"name":"main","state":{"terminated":)" +
+                            state + "}}]}}");
+  };
+  constexpr auto kMessage =
+      R"(torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB)";
+  EXPECT_TRUE(
+      pod(std::string(R"({"exitCode":1,"message":")") + kMessage + "\"}").gpu_out_of_memory);
+  EXPECT_FALSE(
+      pod(std::string(R"({"exitCode":0,"message":")") + kMessage + "\"}").gpu_out_of_memory)
+      << "it went on";
+  EXPECT_FALSE(pod(R"({"exitCode":1,"message":"out of disk"})").gpu_out_of_memory);
+  EXPECT_FALSE(pod(R"({"exitCode":137,"reason":"OOMKilled"})").gpu_out_of_memory);
+}
+
+TEST(KubeDecode, AJobTellsTheAmountsOfItsOnlyContainer) {
+  const auto amounts = [](const std::string& spec) {
+    return decoded<Job>(KubeKind::kJob,
+                        R"({"metadata":{"name":"j"},"spec":{"template":{"spec":)" + spec + "}}}")
+        .amounts;
+  };
+  const std::string main = R"({"name":"main","resources":{
+      "requests":{"cpu":"500m","memory":"64Gi"},"limits":{"memory":"64Gi","nvidia.com/gpu":"1"}}})";
+  const auto found = amounts(R"({"containers":[)" + main + "]}");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found, (ContainerAmounts{"500m", "", "64Gi", "64Gi"}));
+  EXPECT_FALSE(amounts(R"({"containers":[)" + main + R"(,{"name":"proxy"}]})"));
+  EXPECT_FALSE(amounts(R"({"initContainers":[{"name":"load"}],"containers":[)" + main + "]}"));
+  EXPECT_FALSE(amounts(R"({"containers":[{"name":"main"}]})")) << "without GPUs";
+}
+
+TEST(KubeDecode, ANamespaceTellsItsModeOfResizing) {
+  const auto mode = [](const std::string& value) {
+    return decoded<Namespace>(
+               KubeKind::kNamespace,
+               R"({"metadata":{"name":"ml","annotations":{"slackline.dev/resize":")" + value +
+                   "\"}}}")
+        .resize;
+  };
+  EXPECT_EQ(mode("auto"), ResizeMode::kAuto);
+  EXPECT_EQ(mode("off"), ResizeMode::kOff);
+  EXPECT_EQ(mode("sometimes"), std::nullopt);
+}
+
+TEST(KubeDecode, AJobTellsItsImageAndHowItsNameWasMade) {
+  const Job job =
+      decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"train-x7k2p","generateName":"train-"},
+    "spec":{"template":{"spec":{"containers":[{"name":"proxy","image":"p:1"},
+      {"name":"main","image":"t:1","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}}})");
+  EXPECT_EQ(job.image, "t:1");
+  EXPECT_EQ(job.generate_name, "train-");
+}
+
+TEST(KubeDecode, AJobTellsTheCpuLimitThatAllItsContainersHave) {
+  const auto limit = [](const char* second) {
+    return decoded<Job>(KubeKind::kJob, std::string(R"({"metadata":{"name":"j"},"spec":{"template":
+        {"spec":{"containers":[{"name":"a","resources":{"limits":
+        {"cpu":"1500m","nvidia.com/gpu":"1"}}},)") +
+                                            second + "]}}}}")
+        .cpu_limit_milli;
+  };
+  EXPECT_EQ(limit(R"({"name":"b","resources":{"limits":{"cpu":"2"}}})"), 3500);
+  EXPECT_EQ(limit(R"({"name":"b"})"), std::nullopt) << "that one may use the whole node";
 }
 
 TEST(KubeDecode, BrokenJsonIsAnErrorWithItsPlace) {

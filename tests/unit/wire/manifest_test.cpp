@@ -36,6 +36,27 @@ TEST(Manifest, AJobsTemplateBecomesThePodAndInheritsOurAnnotations) {
   EXPECT_EQ(pod->intent->batch_size, 128);  // the template's own wins
 }
 
+TEST(Manifest, AJobIsAlsoReadAsTheJobThatItWouldBe) {
+  const auto posted = read_posted(R"({"kind": "Job", "metadata": {"name": "train",
+      "ownerReferences": [{"kind": "CronJob", "name": "c", "uid": "u"}],
+      "annotations": {"slackline.dev/plan": "{}", "slackline.dev/expected-duration": "1h"}},
+      "spec": {"parallelism": 2, "completions": 2, "completionMode": "Indexed", "template": {"spec": {
+      "containers": [{"name": "train", "resources": {"limits": {"nvidia.com/gpu": "4"}}}]}}},
+      "status": {"active": 3}})",
+                                  "team", default_gpu_catalog());
+  ASSERT_TRUE(posted) << posted.error().message;
+  ASSERT_TRUE(posted->job);
+  EXPECT_EQ(posted->job->key.str(), "team/train");
+  EXPECT_TRUE(posted->job->is_gang());
+  EXPECT_EQ(posted->job->pod_requests.gpu_count("nvidia.com/gpu"), 4);
+  EXPECT_EQ(posted->job->intent->expected_duration_s, 3600);
+  EXPECT_FALSE(posted->job->owner);
+  EXPECT_FALSE(posted->job->plan);
+  EXPECT_EQ(posted->job->active, 0);
+  EXPECT_EQ(posted->pod.key.str(), "team/train-0");
+  EXPECT_FALSE(read_posted("{kind: Pod}", "team", default_gpu_catalog())->job);
+}
+
 TEST(Manifest, WhatIsNoPodIsRefusedByItsKind) {
   for (const char* manifest : {"kind: Service", "kind: [1, 2]", "[]", "kind: 3"}) {
     const auto pod = read(manifest);

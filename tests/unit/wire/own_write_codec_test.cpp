@@ -48,6 +48,19 @@ TEST(OwnWriteCodec, APlanIsReadAsItWasWritten) {
   EXPECT_TRUE(read->promoted);
 }
 
+TEST(OwnWriteCodec, ACalibrationRunIsEndedByItsLimitOrDeleted) {
+  const PatchBody end = encode_own_write(on_job(EndCalibration{}));
+  EXPECT_EQ(end.method, "PATCH");
+  EXPECT_EQ(
+      end.body,
+      R"({"metadata":{"uid":"u1","resourceVersion":"42"},"spec":{"activeDeadlineSeconds":1}})");
+  const PatchBody removal = encode_own_write(on_job(RemoveCalibration{}));
+  EXPECT_EQ(removal.method, "DELETE");
+  EXPECT_EQ(removal.body,
+            R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background",)"
+            R"("preconditions":{"uid":"u1","resourceVersion":"42"}})");
+}
+
 TEST(OwnWriteCodec, AReleaseIsOnePatchWithItsPreconditions) {
   const OwnWrite write = on_job(ReleaseJob{.plan = a_plan()});
   const PatchBody patch = encode_own_write(write);
@@ -77,6 +90,53 @@ TEST(OwnWriteCodec, AChosenShapeAndTypeAreInTheSamePatch) {
     EXPECT_NE(body.find(part), std::string::npos) << part << "\n" << body;
 }
 
+TEST(OwnWriteCodec, CpuAndMemoryAreInTheSamePatchAndNothingIsAdded) {
+  ShapeChange shape;
+  shape.amounts = AmountsChange{"train", {"2", "", "5Gi", "6Gi"}};
+  const auto alone = encode_own_write(on_job(ReleaseJob{.plan = a_plan(), .shape = shape}));
+  EXPECT_EQ(alone.content_type, "application/strategic-merge-patch+json");
+  EXPECT_NE(alone.body.find(R"("containers":[{"name":"train","resources":{"requests":{"cpu":"2",)"
+                            R"("memory":"5Gi"},"limits":{"memory":"6Gi"}}}])"),
+            std::string::npos)
+      << alone.body;
+  shape.reshape = Reshape{1, 2, "nvidia.com/gpu", "train"};
+  const auto both = encode_own_write(on_job(ReleaseJob{.plan = a_plan(), .shape = shape})).body;
+  EXPECT_NE(both.find(R"("requests":{"nvidia.com/gpu":"2","cpu":"2","memory":"5Gi"})"),
+            std::string::npos)
+      << both;
+}
+
+TEST(OwnWriteCodec, WhatWasWrittenAndWhatWasGivenAreReadAgain) {
+  OriginalShape original;
+  original.gpus = 4;
+  original.amounts = ContainerAmounts{"500m", "", "64Gi", "64Gi"};
+  original.given = {2, ContainerAmounts{"250m", "", "5Gi", "5Gi"}};
+  const auto read = read_original(encode_original(original));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->gpus, 4);
+  EXPECT_EQ(read->amounts, original.amounts);
+  EXPECT_EQ(read->given.gpus, 2);
+  EXPECT_EQ(read->given.amounts, original.given.amounts);
+  EXPECT_FALSE(read_original("{}")->changed());
+}
+
+TEST(OwnWriteCodec, APlanTellsHowItWasResized) {
+  PlanNote plan = *a_plan();
+  plan.resize = ResizeNote{.asked = {1, 4}, .shape = Placement{1, 2}};
+  plan.resize->amounts = ContainerAmounts{"2", "4", "5Gi", ""};
+  plan.resize->expected_s = 3600;
+  plan.resize->trial = true;
+  const auto read = read_plan(encode_plan(plan));
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_TRUE(read->resize);
+  EXPECT_EQ(read->resize->asked, plan.resize->asked);
+  EXPECT_EQ(read->resize->shape, plan.resize->shape);
+  EXPECT_EQ(read->resize->amounts, plan.resize->amounts);
+  EXPECT_EQ(read->resize->expected_s, 3600);
+  EXPECT_TRUE(read->resize->trial);
+  EXPECT_FALSE(read_plan(encode_plan(*a_plan()))->resize);
+}
+
 TEST(OwnWriteCodec, ASuspendMarksTheJobAndVoidsThePlan) {
   EXPECT_EQ(encode_own_write(on_job(SuspendJob{})).body,
             R"({"metadata":{"uid":"u1","resourceVersion":"42","annotations":{"slackline.dev/plan":)"
@@ -88,6 +148,7 @@ TEST(OwnWriteCodec, AStopNotesWhatIsKeptAndProvesIt) {
   PreemptionNote note{2, 0.25, 1234.5, 1700000000, {NodeName("n1"), NodeName("n2")}};
   note.disruptions = 1;
   note.by = "NodeGone";
+  note.too_small = ResizeFailure::kGpuOutOfMemory;
   note.slow = PreemptionNote::SlowRun{{NodeName("n2")}, 1699980000};
   note.charges = {{"research", 1699990000, 1000}, {"ml", 1700000000, 234.5}};
   const OwnWrite stop =
@@ -114,6 +175,7 @@ TEST(OwnWriteCodec, AStopNotesWhatIsKeptAndProvesIt) {
   EXPECT_EQ(read->charges[1].gpu_s, 234.5);
   EXPECT_EQ(read->disruptions, note.disruptions);
   EXPECT_EQ(read->by, note.by);
+  EXPECT_EQ(read->too_small, note.too_small);
   ASSERT_TRUE(read->slow);
   EXPECT_EQ(read->slow->nodes, note.slow->nodes);
   EXPECT_EQ(read->slow->at_s, note.slow->at_s);
@@ -122,10 +184,26 @@ TEST(OwnWriteCodec, AStopNotesWhatIsKeptAndProvesIt) {
   EXPECT_FALSE(is_ours(mac, {stop.target.key, other}, *read));
 }
 
+TEST(OwnWriteCodec, WhereAStoppedJobGoesOnIsReadAgain) {
+  PreemptionNote note{.count = 1, .left = 0.5};
+  note.goes_on = PreemptionNote::GoesOn{
+      .shape = {1, 2}, .gpu_type = GpuType("K80"), .nodes = {NodeName("n1")}, .from = {1, 4}};
+  const auto read = read_preemptions(encode_preemptions(note));
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_TRUE(read->goes_on);
+  EXPECT_EQ(read->goes_on->shape, note.goes_on->shape);
+  EXPECT_EQ(read->goes_on->from, note.goes_on->from);
+  EXPECT_EQ(read->goes_on->gpu_type, GpuType("K80"));
+  EXPECT_EQ(read->goes_on->nodes, note.goes_on->nodes);
+  note.goes_on.reset();
+  EXPECT_FALSE(read_preemptions(encode_preemptions(note))->goes_on);
+}
+
 TEST(OwnWriteCodec, ImpossiblePreemptionsAreRefused) {
   for (const char* text :
        {"", "7", "{}", R"({"count":0,"left":0.5})", R"({"count":1,"left":0})",
-        R"({"count":1,"left":1.5})", R"({"count":1,"left":1,"lostGpuSeconds":-1})"})
+        R"({"count":1,"left":1.5})", R"({"count":1,"left":1,"lostGpuSeconds":-1})",
+        R"({"count":1,"left":1,"goesOn":{"shape":"1by2","from":"1x4"}})"})
     EXPECT_FALSE(read_preemptions(text)) << text;
 }
 
@@ -153,6 +231,20 @@ TEST(OwnWriteCodec, WhatAPodIsToldOfItsStopIsReadAgain) {
             std::string::npos);
   for (const char* text : {"", "7", "{}", R"({"at":"soon","name":"x"})", R"({"name":"x"})"})
     EXPECT_FALSE(read_notice(text)) << text;
+}
+
+TEST(OwnWriteCodec, AnEvictionIsOfTheVeryPodOnly) {
+  const OwnWrite evict = on_pod(EvictPod{});
+  const PatchBody post = encode_own_write(evict);
+  EXPECT_EQ(post.method, "POST");
+  EXPECT_EQ(post.subresource, "eviction");
+  JsonDocument document;
+  const auto root = document.parse(post.body);
+  ASSERT_TRUE(root) << post.body;
+  EXPECT_EQ((*root)["apiVersion"].text(), "policy/v1");
+  EXPECT_EQ((*root)["kind"].text(), "Eviction");
+  EXPECT_EQ((*root)["metadata"]["name"].text(), evict.target.key.name);
+  EXPECT_EQ((*root)["deleteOptions"]["preconditions"]["uid"].text(), evict.target.uid.str());
 }
 
 TEST(OwnWriteCodec, APlanThatIsTakenBackLeavesNoAnnotation) {

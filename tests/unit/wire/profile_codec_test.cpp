@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slackline/base/text.h"
+
 namespace slackline::wire {
 namespace {
 
@@ -107,6 +109,26 @@ TEST(ProfileCodec, ABatchRangeMayHaveFractions) {
   const auto again = read_profile(write_profile(*entries), "p.json");
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->front().batch_range, (BatchRange{32.0 / 3, 200.5}));
+}
+
+TEST(ProfileCodec, CarriesTheGpusOfAReplica) {
+  auto entries = read_profile(kProfile, "p.yaml");
+  ASSERT_TRUE(entries);
+  EXPECT_EQ(entries->front().model_parallel, 1);
+  entries->front().model_parallel = 8;
+  entries->front().model_parallel_derived = true;
+  const auto again = read_profile(write_profile(*entries), "p.json");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->front().model_parallel, 8);
+  EXPECT_TRUE(again->front().model_parallel_derived);
+  EXPECT_FALSE(again->back().model_parallel_derived);
+  for (const char* wrong : {"model_parallel: 0", "model_parallel: 100000", "model_parallel: 1.5",
+                            "model_parallel_derived: maybe"})
+    EXPECT_FALSE(read_profile(
+        format("{}  {}\n",
+               std::string_view(kProfile).substr(0, std::string_view(kProfile).find("- {")), wrong),
+        "p.yaml"))
+        << wrong;
 }
 
 TEST(ProfileCodec, AnOlderFileHasNoneOfThat) {

@@ -50,7 +50,7 @@ TEST(RestEncode, AListCarriesItsFactsAndWhereItGoesOn) {
   view.note = "n";
   EXPECT_EQ(
       encode_list(scores, "1", encode_one(view)),
-      R"({"pod":"team/a","schemaVersion":2,"note":"n","items":[{"node":"gpu-1","gpuType":"","passes":false,"verdict":"",)"
+      R"({"pod":"team/a","schemaVersion":4,"note":"n","items":[{"node":"gpu-1","gpuType":"","passes":false,"verdict":"",)"
       R"("message":"","score":0,"rank":0,"source":"","extrapolated":false,"features":{"cer":1.5}}],"metadata":{"continue":"1"}})");
 }
 

@@ -29,7 +29,7 @@ TEST(SampleImport, KnowsItsFormatsByName) {
                              [](const auto& a, const auto& b) { return a.name < b.name; }));
   EXPECT_EQ(lines(import_samples("optimus", {"a.csv", ""})),
             Lines{"error: no sample format is named \"optimus\"; there are csv, elasticflow, "
-                  "gavel, pollux, zeus"});
+                  "gavel, llm-foundry, mlperf, pollux, prometheus, torchtitan, zeus"});
 }
 
 TEST(SampleImport, ReadsOurOwnForm) {
@@ -42,6 +42,70 @@ TEST(SampleImport, ReadsOurOwnForm) {
       lines(import_samples("csv", file, {"other", ""})),
       Lines{"error: s.csv: holds no samples of other on any GPU type; it has m on A100, n on T4"});
   EXPECT_EQ(lines(import_samples("csv", file, {"n", "T4"})), Lines{"n T4 8 1x1 5"});
+}
+
+TEST(SampleImport, LeavesOutARowWhoseReplicasAreMoreThanItsBatch) {
+  const auto import = import_samples(
+      "csv", {"s.csv",
+              "model,gpu_type,batch,placement,throughput_samples_per_s,model_parallel\n"
+              "m,H100,8,2x8,100,1\nm,H100,8,2x8,100,2\n"});
+  EXPECT_EQ(lines(import), Lines{"m H100 8 2x8 100"});
+  ASSERT_EQ(import->left_out.size(), 1U);
+  EXPECT_TRUE(import->left_out[0].starts_with("1 row: ")) << import->left_out[0];
+}
+
+TEST(SampleImport, LlmFoundryIsATableInMarkdown) {
+  const auto import = import_samples(
+      "llm-foundry",
+      {"README.md",
+       "# Benchmarks\n"
+       "|  Model | SeqLen (T) | # GPUs | GPU | GlobalBatchSize | Throughput (T/s) | Precision |\n"
+       "| --- | --- | --- | --- | --- | --- | --- |\n"
+       "| 7b | 2048 | 128 | h100_80gb | 768 | 1,340,829 | bf16 |\n"
+       "| 3b | 2048 | 8 | h100_80gb | 480 | 244692 | amp_fp8 |\n"
+       "| 3b | 2048 | 12 | a100_40gb | 480 | 244692 | bf16 |\n"});
+  EXPECT_EQ(lines(import),
+            (Lines{"mpt-7b-2048 H100 768 16x8 654.702", "mpt-3b-2048-fp8 H100 480 1x8 119.479"}));
+  EXPECT_EQ(import->left_out, Lines{"1 row: its GPUs are not 1 to 8, or a multiple of 8"});
+}
+
+TEST(SampleImport, TorchtitanGivesTokensOfEachGpu) {
+  const SampleFile file{"t.csv", "gpus,global_batch_size,seq_len,TPS/GPU\n8,16,8192,6667\n"};
+  EXPECT_EQ(lines(import_samples("torchtitan", file, {"llama3.1-8b", "H100"})),
+            Lines{"llama3.1-8b H100 16 1x8 6.51074"});
+  EXPECT_NE(lines(import_samples("torchtitan", file))[0].find("--model"), std::string::npos);
+}
+
+TEST(SampleImport, MlperfIsALogWithItsSystemBeside) {
+  const char* system =
+      R"({"number_of_nodes": "2", "accelerators_per_node": 8,
+          "accelerator_model_name": "NVIDIA H100-SXM5-80GB"})";
+  const std::string log =
+      R"(0: :::MLLOG {"key": "submission_benchmark", "value": "resnet"})"
+      "\nanything else\n"
+      R"(:::MLLOG {"key": "global_batch_size", "value": 3200})"
+      "\n"
+      R"(:::MLLOG {"key": "tracked_stats", "value": {"throughput": 100350.5}})"
+      "\n"
+      R"(:::MLLOG {"key": "run_stop", "value": null, "metadata": {"status": "success"}})";
+  EXPECT_EQ(lines(import_samples("mlperf", {"result_0.txt", log, system})),
+            Lines{"resnet H100 3200 2x8 100350"});
+  EXPECT_NE(lines(import_samples("mlperf", {"result_0.txt", log}))[0].find("is not there"),
+            std::string::npos);
+  EXPECT_NE(lines(import_samples("mlperf", {"r", ":::MLLOG {}", system}))[0].find("success"),
+            std::string::npos);
+}
+
+TEST(SampleImport, PrometheusGivesTheMedianOfEachSeries) {
+  const std::string answer =
+      R"({"status":"success","data":{"resultType":"matrix","result":[
+        {"metric":{"model":"lora","gpu_type":"H100","batch":"8","placement":"1x8",
+                   "tokens_per_sample":"1000"},
+         "values":[[1,"0"],[2,"2000"],[3,"2100"],[4,"9000"]]},
+        {"metric":{"model":"lora","gpu_type":"H100","placement":"1x8"},"values":[[1,"5"]]}]}})";
+  const auto import = import_samples("prometheus", {"range.json", answer});
+  EXPECT_EQ(lines(import), Lines{"lora H100 8 1x8 2.1"});
+  EXPECT_EQ(import->left_out, Lines{"1 row: no label batch, the global batch"});
 }
 
 TEST(SampleImport, PolluxTellsTheGpusOfEachNodeAndTheBatchOfOneGpu) {

@@ -77,7 +77,14 @@ TEST(FitReport, IsJsonWithNullWhereNothingIsKnown) {
   EXPECT_EQ(first["held_out_mape"].number(), 8.5);
   EXPECT_EQ(first["chosen_within_5pct"].number(), 75);
   EXPECT_NE(json.find(R"("noise_floor":null,"chosen_within_5pct":75})"), std::string::npos) << json;
-  EXPECT_NE(json.find(R"("points":2,"kind":null,"in_sample_mape":null)"), std::string::npos);
+  EXPECT_NE(json.find(R"("points":2,"kind":null,"model_parallel":1)"), std::string::npos);
+  EXPECT_EQ(first["model_parallel"].integer(), 1);
+  const std::string odd =
+      fit_report_json({}, {{"bert", "A100", 64, "2x8", 100, 150.5, "a slow cluster"}});
+  ASSERT_TRUE(document.parse(odd)) << odd;
+  EXPECT_NE(odd.find(R"("measured":100,"predicted":150.5,"source":"a slow cluster")"),
+            std::string::npos)
+      << odd;
 }
 
 TEST(FitReport, IsATable) {

@@ -24,7 +24,8 @@ class Disruptions {
 
   // None of them would violate a budget.
   bool allow(const std::vector<PodPtr>& pods) const;
-  void add(const std::vector<PodPtr>& pods);
+  // All of them, or none where that would violate a budget: then false.
+  bool add(const std::vector<PodPtr>& pods);
 
  private:
   const ClusterSnapshot* snapshot_;

@@ -1,6 +1,6 @@
-// EndingPods: bound pods of Jobs that were stopped. Their GPUs count as free for the planner, and
-// as taken until they are gone for whoever lifts a gate. Pods that others end are none of them:
-// their GPUs may be promised to whoever ended them.
+// EndingPods: bound pods of Jobs that were stopped, and pods that were evicted for another task.
+// Their GPUs count as free for the planner, and as taken until they are gone for whoever lifts a
+// gate. Pods that others end are none of them: their GPUs may be promised to whoever ended them.
 //
 // The promise is kept for kOverdue_s beyond the time that a pod has to end; a pod that is still
 // there then holds its GPUs like any other.
@@ -16,6 +16,11 @@ namespace slackline::core {
 
 inline constexpr double kOverdue_s = 60;
 
+// A controller makes another one in its place, and counts no failure.
+bool is_replaced(const Pod& pod);
+// It was told of its stop, and ends: no object but the pod itself says so.
+bool was_evicted(const Pod& pod);
+
 class EndingPods {
  public:
   // Epoch seconds.
@@ -29,6 +34,7 @@ class EndingPods {
 
  private:
   void add(const ClusterSnapshot& snapshot, const Job& job, double now_s);
+  void add(NodeIndex node, const PodPtr& pod);
 
   std::vector<PodPtr> pods_;
   std::unordered_set<Uid> uids_;  // of these pods

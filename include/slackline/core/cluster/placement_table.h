@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/situation.h"
 #include "slackline/core/planning/shapes.h"
 #include "slackline/core/throughput/predictor.h"
@@ -42,6 +43,7 @@ struct PlacementTable {
   std::vector<GpuType> absent;       // types of gpu-types that no usable node has
   std::optional<double> deadline_s;  // epoch seconds
   std::optional<double> lat11_s;     // Lat<1,1> on the reference type
+  ResizingPtr resizing{};            // of a task that does not run; null: nothing is known
   std::vector<PlacementRow> rows;    // by CER descending, then m, d_node, type, resource
 };
 

@@ -19,7 +19,8 @@
 // queue), and their CPU and memory come free as they end. Forecasts need them.
 //
 // With `may_stop`, a Job whose pods are all bound may be stopped for others if disruption budgets
-// allow it (docs/RELIABILITY.md, rule 9). Its checkpoints keep what was done until
+// allow it (docs/RELIABILITY.md, rule 9), and so may a single pod that a controller replaces
+// (ending_pods.h); its replacement is a new task. Its checkpoints keep what was done until
 // `last-checkpoint-time`, else up to the last whole `checkpoint-interval`, else up to the last
 // report of progress; without any of them a stop loses the whole run. Starting again takes the
 // start-up that the task's model measured, else a minute. What earlier stops left to do
@@ -27,6 +28,10 @@
 // tasks that are equal to a policy, those that were stopped before come first. A run whose pods
 // were told that it is stopped (handover/notices.h) is promised to the task that asked, while that
 // waits.
+//
+// A Job that was stopped to go on at once, in another shape or elsewhere (PreemptionNote::goes_on),
+// keeps its place: it is a run of the state while it waits, and nobody else gets its GPUs. That
+// holds until its pods have ended, and for a minute more where it cannot start yet.
 //
 // The state's error is the one that the models claim for the placements on which the tasks are
 // fastest, the root mean square over all tasks; times that people state count as exact.
@@ -43,7 +48,9 @@
 #include <vector>
 
 #include "slackline/base/stop.h"
+#include "slackline/core/cluster/evictions.h"
 #include "slackline/core/cluster/hindrance.h"
+#include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/situation.h"
 #include "slackline/core/planning/plan.h"
 #include "slackline/core/planning/task_menu.h"
@@ -53,14 +60,16 @@
 
 namespace slackline::core {
 
+class NearEnds;
+
 struct QueueOptions : Situation {
-  const QueueRulebook* queues = nullptr;              // null: the defaults
   const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none
-  bool foresee = false;                               // everybody else's runs as well
-  bool may_stop = false;                              // running Jobs may make room for others
-  // Nodes that are taken only where there is no choice; null = none.
-  const std::unordered_set<NodeName>* slow_nodes = nullptr;
-  StopAsked stop{};  // asked for every Job, pod and task
+  bool foresee = false;                               // everybody else's runs, where somebody waits
+  bool foresee_always = false;                        // and where nobody does
+  bool may_stop = false;                              // running tasks may make room for others
+  const Evictions* evictions = nullptr;               // null = none
+  const NearEnds* near_ends = nullptr;                // null = none
+  StopAsked stop{};                                   // asked for every Job, pod and task
 };
 
 // A task of the queue in the cluster (core/cluster/task_catalog.h). Its plan is carried by its Job,
@@ -71,19 +80,28 @@ struct QueueTask {
   Uid uid;                    // of the Job or the pod; empty for a labelled gang
   JobPtr job;                 // null: pods carry the plan
   std::vector<PodPtr> pods;   // members that are not bound, in the snapshot's order
-  std::vector<PodPtr> bound;  // of a running Job, in the order of the nodes
-  PodPtr member;              // the request of one member, before any change of shape; never null
+  std::vector<PodPtr> bound;  // of a running Job, in the order of the nodes; a running pod itself
+  // The request of one member before any change of shape, but for CPU and memory that right-sizing
+  // adds; never null.
+  PodPtr member;
   TaskRequest request;
   std::shared_ptr<const TaskIntent> intent;  // never null
   bool shape_is_free = false;
+  ResizingPtr resizing{};  // of a task that waits: what is made of its request; null: as written
   double created_s = 0;
   std::optional<double> deadline_s;
-  bool length_known = true;                   // false: its run time is unknown
-  std::shared_ptr<const PlanNote> plan;       // of a task that runs
-  std::optional<Hindrance> hindrance;         // set: it waits, and is not planned
-  std::optional<PodDisruption> disruption{};  // of a running Job: others end pods of it
-  double notice_s = 0;                        // that its queue asks for before it is stopped
+  LengthSource length = LengthSource::kUnknown;  // of its run time
+  std::shared_ptr<const PlanNote> plan;          // of a task that runs
+  std::optional<Hindrance> hindrance;            // set: it waits, and is not planned
+  std::optional<PodDisruption> disruption{};     // of a running Job: others end pods of it
+  double notice_s = 0;                           // that its queue asks for before it is stopped
+  std::string account;         // that pays for what it makes others lose (QueueRulebook::account)
+  std::int64_t evictions = 0;  // of a pod's controller: for other tasks, within a day
+  std::int64_t stops_before = 0;  // of a pod: younger ones of its controller that go before it
 
+  bool length_known() const { return length != LengthSource::kUnknown; }
+  // By a model or by people, well enough to tell that a run is slow.
+  bool length_is_told() const { return length_known() && length != LengthSource::kHistory; }
   // The pods in which it runs in this shape.
   std::int64_t pods_in(const Placement& shape) const {
     return shape_is_free ? shape.d_node : request.pods;
@@ -97,6 +115,9 @@ struct QueueTask {
 inline bool may_start(const QueueTask& task) {
   return !task.job || !task.job->suspended || task.job->halted;
 }
+
+// A Job with a plan whose pods are all on nodes, and none of them ends.
+bool runs_whole(const QueueTask& task);
 
 // What the pods of a run were told of its stop, the latest time; nullopt: nothing.
 std::optional<StopNotice> notice_of(const std::vector<PodPtr>& pods);
@@ -116,10 +137,13 @@ class Queue {
   const QueueTask& task(TaskIndex task) const { return tasks_[task]; }
   std::size_t size() const { return tasks_.size(); }
   const std::vector<QueuePool>& pools() const { return pools_; }
-  // By PlanTask::queue; those behind the tasks' own have none here.
+  std::vector<PodPtr> bound_pods(const std::vector<TaskIndex>& tasks) const;
+  // Accounts by PlanTask::queue; those behind the tasks' own have none here.
   const std::vector<std::string>& queue_names() const { return queue_names_; }
   // Pods of others whose run time is unknown; 0 without `foresee`.
   std::size_t runs_of_unknown_length() const { return runs_of_unknown_length_; }
+  // Waiting tasks whose place is kept: their runs are in the state.
+  const std::vector<TaskIndex>& going_on() const { return going_on_; }
   // Jobs to be unsuspended without a plan, because their pods queue one by one, or are to be
   // released.
   const std::vector<JobPtr>& to_open() const { return to_open_; }
@@ -137,6 +161,7 @@ class Queue {
   std::vector<QueueTask> tasks_;
   std::unique_ptr<const TaskTable> table_;
   PlanState state_;
+  std::vector<TaskIndex> going_on_;
   std::vector<JobPtr> to_open_;
   std::vector<PodPtr> to_let_go_;
   std::size_t runs_of_unknown_length_ = 0;

@@ -18,6 +18,14 @@
 
 namespace slackline::core {
 
+// A quota that has no room for some pods.
+struct QuotaShortage {
+  std::string quota;     // its name
+  std::string resource;  // as in QuotaLimit, with its unit
+  std::int64_t need = 0;
+  std::int64_t left = 0;  // not below 0
+};
+
 class QuotaBook {
  public:
   // O(quotas), and O(pods) where there are any.
@@ -30,6 +38,9 @@ class QuotaBook {
   // Whether this many more pods of this kind may be made.
   bool admits(const std::string& ns, const Resources& pod, std::int64_t pods) const;
   void charge(const std::string& ns, const Resources& pod, std::int64_t pods);
+  // Why it does not admit them; empty: it does.
+  std::vector<QuotaShortage> shortages(const std::string& ns, const Resources& pod,
+                                       std::int64_t pods) const;
 
  private:
   struct Limit {
@@ -37,11 +48,14 @@ class QuotaBook {
     std::int64_t left = 0;  // may be negative: a quota may be made smaller than what is there
   };
   struct Account {
+    std::string name;
     bool needs_cpu_or_memory = false;
     std::vector<Limit> limits;
 
     bool covers(const Resources& pod) const;
   };
+
+  static bool leaves_room(const Limit& limit, const Resources& pod, std::int64_t pods);
 
   std::map<std::string, std::vector<Account>> accounts_;  // by namespace
   std::map<Uid, std::int64_t> pods_of_;                   // by owner, where there are quotas

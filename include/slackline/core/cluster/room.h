@@ -11,6 +11,7 @@
 
 #include "ending_pods.h"
 #include "slackline/core/cluster/holds.h"
+#include "slackline/core/planning/node_set.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
@@ -59,5 +60,10 @@ class Room {
   const RoomTable& table_;
   std::map<NodeIndex, Resources> change_;
 };
+
+// Of these nodes, by place, those that the pod may use by its own wishes and by what is free
+// besides GPUs, which FreeGpus knows.
+NodeSet usable_nodes(const ClusterSnapshot& snapshot, const RoomTable& room, const Pod& member,
+                     const std::vector<NodeIndex>& nodes);
 
 }  // namespace slackline::core

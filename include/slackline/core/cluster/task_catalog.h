@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "slackline/model/portrait.h"
 #include "slackline/model/snapshot.h"
 #include "slackline/model/task.h"
 
@@ -30,8 +31,13 @@ const std::string* gang_label_of(const Pod& pod, const Job* job);
 std::int64_t written_pods(const Job& job);
 bool is_written_gang(const Job& job);
 
+// What of the note `original` still counts: nothing of what a person has written anew since.
+OriginalShape counted_original(const Job& job);
+
 // A pod of the Job as it was written, before its shape was changed. Never null.
 PodPtr written_pod(const Job& job);
+// What such a pod asks for.
+PodRequests written_requests(const Job& job);
 
 // A task by its parts.
 struct TaskParts {

@@ -1,6 +1,6 @@
 // begin_moves: the writes with which moves (core/cluster/moves.h) begin: each run is stopped as a
-// whole, with its checkpoints kept. It waits in the queue until its pods are gone, and the next
-// plan starts it elsewhere. Pure; times are epoch seconds.
+// whole, with its checkpoints kept, and its new place is kept for it (Queue::going_on) until its
+// pods are gone and it is released there. Pure; times are epoch seconds.
 #pragma once
 
 #include <vector>

@@ -31,9 +31,11 @@ struct PlanStamp {
 
 // The writes that begin the starts of a plan, and those that open and release without a plan. If
 // starts together exceed a quota, the later ones are left out: the next plan finds them hindered.
-// Jobs that others take pods from (disrupted_jobs.h) are stopped first.
-// A task that makes room is stopped, also where the plan would start it again, elsewhere or in a
-// smaller shape: it waits until its pods are gone. The start of whoever gets its room names the
+// Jobs that others take pods from (disrupted_jobs.h), or that right-sizing made too small, are
+// stopped first.
+// A task that makes room is stopped, also where the plan would start it again elsewhere: it waits
+// until its pods are gone. One that the plan shrinks keeps its place (Queue::going_on), and is
+// released there once its pods are gone. The start of whoever gets its room names the
 // stop (OwnWrite::after). `unanswered` are the Jobs whose writes may still fail: nothing is started
 // in the room that an earlier plan's stop of theirs makes. Where disruption budgets forbid a stop,
 // what follows in the plan is left out.

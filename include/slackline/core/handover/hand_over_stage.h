@@ -8,9 +8,17 @@
 //      v                               |  its node is lost         |  v
 //   kIncomplete                        +---------------------------+ kGivenUp
 //
-// A task that is stopped for another one (StopJob) leaves this diagram: its Job is suspended, and
-// waits in the queue once its pods are gone. The task that gets its GPUs is released as soon as the
-// stop is written, and waits in kPlacing until they are free.
+// Where running tasks make room, two tasks go through it beside each other:
+//
+//   victim  kBound -- StopJob --> its Job is suspended, its pods end -- gone --> waits in the queue
+//                        |        (queue: PodsEnding)             |
+//                        | written                                | GPUs free
+//                        v                                        v
+//   asker             kReleased --> kPlacing, nominated: waits for the room --> gates lifted
+//                                   (queue: WaitingForPreempted)  |
+//                                                                 | grace + 60 s: not free
+//                                                                 v
+//                                                        back into the queue
 //
 // Pure values and functions; times are seconds on the steady clock.
 #pragma once

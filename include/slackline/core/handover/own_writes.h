@@ -50,8 +50,9 @@ class OwnWrites {
   struct Entry {
     std::uint64_t number = 0;
     OwnWrite write;
-    std::string base_version;     // of the object when the write was sent; empty = not known yet
-    std::string written_version;  // empty = not answered
+    std::string base_version;  // of the object when the write was sent; empty = not known yet
+    bool answered = false;
+    std::string written_version;  // empty = not answered, or the answer had none
     std::optional<double> doubtful_until_s;
   };
   Entry* find(std::uint64_t number);

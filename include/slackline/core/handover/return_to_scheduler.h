@@ -2,7 +2,8 @@
 // suspended run, in the shape in which they were written; nominations of gated pods are gone, and
 // its gates are lifted; plans that are not carried out yet are gone too, so that no later planner
 // goes on with them. Pods that appear gated afterwards are for the next call. The plans of running
-// tasks stay: they say what was done. What their pods were told of a stop is taken back.
+// tasks stay: they say what was done. Calibration runs that are not over are deleted. What their
+// pods were told of a stop is taken back.
 #pragma once
 
 #include <cstddef>

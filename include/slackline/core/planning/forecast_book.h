@@ -19,6 +19,9 @@ struct Expected {
   double window_s = 86400;
 };
 
+// RolloutOptions::resolution where so many tasks wait: the more, the coarser, at most a tenth.
+double resolution_for(std::size_t waiting);
+
 class ForecastBook {
  public:
   ForecastBook() = default;  // of nobody

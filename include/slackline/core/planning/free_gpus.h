@@ -47,7 +47,9 @@ class FreeGpus {
   bool fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const;
   // Best fit: of the eligible nodes with at least d_gpn free, the d_node ones with the fewest free
   // GPUs, by (free, index), in that order; empty if there are fewer. O(nodes / 64 x G).
-  std::vector<PoolNode> find(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const;
+  // Of `preferred` nodes first, as far as they go; null: none is.
+  std::vector<PoolNode> find(PoolIndex pool, Placement shape, const EligibleNodes* eligible,
+                             const EligibleNodes* preferred = nullptr) const;
 
   // From now on find() takes these nodes only where the others do not suffice, and then last.
   void avoid(std::vector<NodeSet> by_pool) { avoided_ = std::move(by_pool); }
@@ -68,10 +70,15 @@ class FreeGpus {
     int most() const { return static_cast<int>(levels.size()) - 2; }  // at most kMaxGpusPerNode
   };
   void change(PoolIndex pool, PoolNode node, int by);
-  // Adds eligible nodes to those found, avoided ones or the others, until there are as many as
-  // wanted.
+  // The nodes that a search looks at: in `in` where it is set, and not in `out` where that is.
+  struct Side {
+    const NodeSet* in = nullptr;
+    const NodeSet* out = nullptr;
+    const NodeSet* also_out = nullptr;
+  };
+  // Adds eligible nodes of this side to those found, until there are as many as wanted.
   void add_best_fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible,
-                     const NodeSet* avoided, bool take_avoided, std::vector<PoolNode>& nodes) const;
+                     const Side& side, std::vector<PoolNode>& nodes) const;
 
   std::vector<PoolRange> pools_;
   std::vector<int> free_;

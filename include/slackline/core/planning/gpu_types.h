@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "slackline/model/gpu_catalog.h"
@@ -12,7 +13,8 @@
 namespace slackline::core {
 
 // gpu-types resolved against the catalogue, once per request: people may write the alias ("A100",
-// in any case) or what a node label says ("NVIDIA-A100-SXM4-40GB").
+// in any case) or what a node label says ("NVIDIA-A100-SXM4-40GB"). A name accepts the catalogue's
+// variants of it too: "H100" accepts H100-PCIe and H100-NVL.
 class AcceptedTypes {
  public:
   AcceptedTypes() = default;  // everything
@@ -27,6 +29,7 @@ class AcceptedTypes {
 
  private:
   std::vector<GpuType> types_;
+  std::vector<std::pair<GpuType, int>> variants_;  // and the place of what accepts them
 };
 
 // The GPU resource that counts for shapes: the one with the largest request, by name on a tie.

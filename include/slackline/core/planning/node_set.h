@@ -1,6 +1,7 @@
 // NodeSet: some nodes of a pool, a bit each, so that 64 of thousands are tested at a time.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,6 +30,12 @@ class NodeSet {
   }
 
   bool contains(PoolNode node) const { return (words_[node / 64] >> (node % 64) & 1U) != 0; }
+  std::size_t size() const {
+    std::size_t nodes = 0;
+    for (const std::uint64_t word : words_)
+      nodes += static_cast<std::size_t>(std::popcount(word));
+    return nodes;
+  }
   void insert(PoolNode node) { words_[node / 64] |= bit(node); }
   void erase(PoolNode node) { words_[node / 64] &= ~bit(node); }
 

@@ -21,6 +21,7 @@
 #include "slackline/core/planning/loss_accounts.h"
 #include "slackline/core/planning/menu.h"
 #include "slackline/core/planning/task_list.h"
+#include "slackline/core/portrait/portrait.h"
 #include "slackline/core/throughput/model_error.h"
 #include "slackline/model/queue_rules.h"
 #include "slackline/model/task_intent.h"
@@ -49,7 +50,10 @@ struct PlanTask {
   bool preemptible = true;  // may be stopped for others
   // How long before a stop its run must be told of it; what is left of that time once it was told.
   double notice_s = 0;
+  double grace_s = 0;                         // that the pods of its run may take to end
   std::optional<TaskIndex> promised_to{};     // it was told that it is stopped for this task
+  std::optional<double> near_end_since_s{};   // since when its run has been about to end
+  int level = kUnknownLevel;                  // how well its family uses GPUs, 1..10
   QueueNumber queue = 0;                      // whose account pays for what it makes others lose
   std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
   // GPU types in order of preference, as pools; empty: any, by predicted speed. A pool
@@ -57,7 +61,8 @@ struct PlanTask {
   // has waited for fallback_after_s. The menu has placements in these pools only.
   std::vector<PoolIndex> preference{};
   double fallback_after_s = kDefaultFallback_s;
-  EligibleNodesPtr eligible{};  // null: every node
+  EligibleNodesPtr eligible{};   // null: every node
+  EligibleNodesPtr preferred{};  // taken first; null: none is
 };
 
 // The columns that a plan reads of every waiting task, side by side in memory: following each menu
@@ -141,6 +146,8 @@ class PlanState {
 
   // A task with an empty menu arrives, but never waits: it cannot be served.
   void arrive(TaskIndex task);
+  // A task that waits is in the future again: as if it had never come.
+  void withdraw(TaskIndex task);
   // The run that a start now begins; nodes as given, else by FreeGpus::find, which must succeed.
   Run run_at(TaskIndex task, ChoiceIndex choice, double now_s, std::vector<PoolNode> nodes) const;
   void start(TaskIndex task, Run run);
@@ -197,6 +204,8 @@ class PlanState {
   // When the pool opens to the task (PlanTask::preference); in the past: it is open.
   double fallback_at_s(TaskIndex task, PoolIndex pool) const;
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
+  // TaskProgress::left after stop(), never 0.
+  double left_after_stop(TaskIndex task, double now_s) const;
   // A run that is overdue is expected to take another tenth of its predicted time.
   double predicted_end_s(TaskIndex task, double now_s) const;
   // When the run ends by its own report, if the whole task takes work_s; nullopt: it told none.

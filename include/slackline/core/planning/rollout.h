@@ -12,6 +12,9 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "slackline/base/stop.h"
@@ -34,6 +37,8 @@ struct Forecast {
   TaskIndex task = 0;
   Quantiles start_s;  // the next start; of a running task its last one
   Quantiles finish_s;
+  // The share of the futures in which it finishes by its deadline; unset: it has none.
+  std::optional<double> chance{};
 };
 
 struct RolloutOptions {
@@ -44,6 +49,46 @@ struct RolloutOptions {
   double horizon_s = 2 * 86400.0;
   double resolution = 0;  // PlayOptions::resolution, of the time from now
   StopAsked stop{};       // asked after every call of the policy
+  // How many of the kScenarios futures are played. The least that have a 10 % and a 90 % quantile
+  // are 9; kAsPredicted: one in which every run lasts as long as predicted.
+  int futures = kScenarios;
+};
+
+inline constexpr int kFewFutures = 9;
+inline constexpr int kAsPredicted = 1;
+
+// The futures of a table of tasks, played for one or more states over the table: what differs
+// between two answers is what the states differ in.
+//
+// Immutable; `tasks` outlives it.
+class Futures {
+ public:
+  // `again`: they will be played more than once, so the tasks that are expected are kept; that
+  // takes the memory of as many tables as there are futures.
+  Futures(const TaskTable& tasks, double now_s, RolloutOptions options, bool again);
+
+  double now_s() const { return now_s_; }
+  const TaskTable& tasks() const { return tasks_; }
+  // As rollout(). The state is one over `tasks`.
+  std::vector<Forecast> play(const PlanState& state, const Policy& policy,
+                             const std::vector<TaskIndex>& asked) const;
+  // Plays every future to the horizon. `look` sees the state after every call of the policy, the
+  // first one is that of now. False: it was stopped.
+  using Look = std::function<void(int future, double now_s, const PlanState& state)>;
+  bool watch(const PlanState& state, const Policy& policy, const Look& look) const;
+
+ private:
+  bool all_alike(const PlanState& state) const;
+  std::vector<int> numbers(const PlanState& state) const;
+  TaskTable with_expected(int number) const;
+  template <class Visit>
+  bool each(const PlanState& state, const Policy& policy, const Visit& visit) const;
+
+  const TaskTable& tasks_;
+  double now_s_;
+  RolloutOptions options_;
+  std::map<int, TaskTable> kept_;    // by future
+  std::vector<TaskIndex> arrivals_;  // those that are expected, in each table; empty: none are
 };
 
 // One forecast for each task asked about, which must wait or run; tasks still in the future of the

@@ -14,6 +14,11 @@ constexpr bool divides(std::int64_t batch, std::int64_t gpus) {
   return batch % gpus == 0;
 }
 
+// Whether the shape holds whole replicas of `model_parallel` GPUs, each on as few nodes of this
+// size as it can be: within a node where a node has the GPUs, else evenly on the least number of
+// nodes.
+bool holds_replicas(Placement shape, int gpus_per_node, std::int64_t model_parallel);
+
 struct ShapeOptions {
   std::int64_t batch = 0;        // only shapes with at most one GPU per sample; 0 = no such limit
   std::int64_t fixed_total = 0;  // only shapes of exactly this many GPUs; 0 = any
@@ -22,6 +27,9 @@ struct ShapeOptions {
   // spread over nodes (d_node > 1, d_gpn < G, m <= G/2): dominated, and thousands of them.
   bool compact = true;
   std::int64_t max_gpus = 0;  // only shapes of at most this many GPUs; 0 = any
+  // GPUs that share one copy of the model: `batch` counts per replica of that many, and only shapes
+  // that hold whole replicas are given (holds_replicas).
+  std::int64_t model_parallel = 1;
 };
 
 // Shapes of the pool by (d_node, d_gpn) ascending.

@@ -8,7 +8,13 @@
 //
 // Times. They come from the predictor, with the error that the model claims. If it does not know
 // the model: `expected-duration`, for the written shape on the first accepted type that the cluster
-// has. Else the time is unknown, and policies use kUnknownRun_s, for the written shape.
+// has. Else, for the written shape, what the family's own past says (core/portrait/run_time.h),
+// with the interval that it has earned; on types on which it never ran the time of its last run, as
+// uncertain as an unknown one. Else the time is unknown, and policies use kUnknownRun_s.
+//
+// Right-sizing (TaskRequest::sized). A model's placements with more GPUs are left out. Without a
+// model the shape that was written is replaced by another one, which takes what the family took on
+// as many GPUs; where it never ran on as many, what it took on those that were written.
 //
 // Types. `gpu-types` in order of preference; a type without nodes is skipped.
 #pragma once
@@ -18,9 +24,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "slackline/core/planning/menu.h"
+#include "slackline/core/portrait/book.h"
+#include "slackline/core/portrait/run_time.h"
 #include "slackline/core/throughput/predictor.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/task_intent.h"
@@ -41,8 +51,20 @@ struct TaskRequest {
   std::int64_t gpus = 1;  // of one pod
   bool nodes_may_change = false;
   bool gpus_may_change = false;
+  PortraitPtr family{};  // what is known of its family; null: nothing
+  // Right-sizing: on nodes of these GPU types it runs in this shape, where its run time is
+  // predicted by its model with as many GPUs at most. Each type once.
+  std::vector<std::pair<GpuType, Placement>> sized{};
+
+  std::optional<Placement> sized_on(const GpuType& type) const;
 };
 
+// Where the run time of a task comes from.
+enum class LengthSource : std::uint8_t { kUnknown, kModel, kStated, kHistory };
+std::string_view to_string(LengthSource source);  // "", "model", "expected-duration", "history"
+
+// True if Slackline may change the shape at all: by a model, or by right-sizing.
+bool shape_may_change(const TaskIntent& intent, const TaskRequest& request);
 // True if Slackline chooses the shape.
 bool shape_is_free(const TaskIntent& intent, const TaskRequest& request);
 
@@ -50,9 +72,12 @@ struct TaskMenu {
   std::shared_ptr<const PlacementMenu> menu;  // never null; empty: there is no node for the task
   std::vector<PoolIndex> preference;          // as PlanTask::preference
   std::optional<double> lat11_s;              // on the reference type (eq 9)
-  double error = 0;   // of the fastest placement, as Estimate::error; 0 without a model
-  bool known = true;  // false: its run time is unknown
+  double error = 0;  // of the fastest placement, as Estimate::error; 0 without a model
+  LengthSource length = LengthSource::kUnknown;
 };
+
+// As Estimate::error.
+double error_of(const RunTimeFromHistory& time);
 
 // The model's estimate of a run in this shape; nullopt if it has none, or the intent gives no
 // iterations. Its pool is 0.
@@ -78,7 +103,7 @@ class TaskMenus {
   // The content of a menu: every placement that may be planned, by preference of its type.
   struct Offers {
     std::vector<Estimate> estimates;
-    bool modelled = false;  // from a throughput model; else from what people state, or unknown
+    LengthSource length = LengthSource::kUnknown;
     std::vector<PoolIndex> pools;  // that are accepted, by preference
     bool any_type = false;
   };
@@ -91,6 +116,13 @@ class TaskMenus {
                                  const TaskRequest& request) const;
   std::vector<Estimate> by_word(const std::vector<PoolIndex>& pools, const TaskIntent& intent,
                                 const TaskRequest& request) const;
+  // Empty: its past says nothing of any of them.
+  std::vector<Estimate> by_history(const std::vector<PoolIndex>& pools, const TaskIntent& intent,
+                                   const TaskRequest& request) const;
+  // Of a task whose run time no model predicts.
+  static std::vector<Placement> written_shapes(const TaskIntent& intent, const TaskRequest& request,
+                                               const Pool& pool);
+  RunTimeRatio model_ratio(const TaskIntent& intent, int gpus, const Pool& pool) const;
   std::vector<Placement> shapes(const TaskIntent& intent, const TaskRequest& request,
                                 const Pool& pool) const;
 

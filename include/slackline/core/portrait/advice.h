@@ -93,6 +93,8 @@ struct Advice {
   std::optional<AmountAdvice> cpu_request;
   std::optional<AmountAdvice> cpu_limit;
   std::optional<AmountAdvice> memory;
+
+  bool any() const { return gpus || cpu_request || cpu_limit || memory; }
 };
 
 Advice advise(const Portrait& portrait, const AdviceQuestion& question);
@@ -108,5 +110,10 @@ std::vector<ShapeOffer> offers_of(const PreparedModel& model, double iterations,
 // For people: "the last 3 runs used 1.2 of 4 GPUs (30 % of their time, at most 22 % of their
 // memory): 2 GPUs (1x2) are enough; ..."
 std::string explain(const GpuAdvice& advice);
+
+enum class AdvisedAmount : std::uint8_t { kCpuRequest, kCpuLimit, kMemory };
+// "asks for 64.0 GiB of memory, the last 3 runs used at most 4.0 GiB: 4.6 GiB are enough
+// (confidence high)"
+std::string explain(AdvisedAmount what, const AmountAdvice& advice);
 
 }  // namespace slackline::core

@@ -21,6 +21,9 @@ std::string owner_stem(std::string_view name, std::string_view generate_name = {
 // a portrait. Training and serving never do.
 std::string portrait_key(const PortraitIdentity& identity);
 
+// The key for people: "lab/nightly" of a declared family, else "lab/train (net:v1, resnet50)".
+std::string family_title(std::string_view key);
+
 // The reference without tag and digest: "registry:5000/team/net:v2" -> "registry:5000/team/net".
 std::string_view image_repository(std::string_view image);
 

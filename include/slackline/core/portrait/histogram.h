@@ -29,6 +29,9 @@ struct HistogramScale {
 // CPU 0.001 .. 1000 cores, memory 10 MB .. 1 TB, shares 0.01 .. 1.
 HistogramScale scale_of(UsageKind kind);
 
+// Errors of predicted run times, as |ln(observed / predicted)|: 0.01 .. 15.
+HistogramScale scale_of_errors();
+
 std::uint16_t bucket_of(const HistogramScale& scale, double value);
 double begin_of(const HistogramScale& scale, std::uint16_t bucket);
 
@@ -37,6 +40,9 @@ void add_sample(UsageHistogram& histogram, const HistogramScale& scale, double v
                 double at_s);
 
 UsageHistogram merged(const UsageHistogram& a, const UsageHistogram& b);
+
+// All of its weight as it counts at that time.
+double weight_at(const UsageHistogram& histogram, double at_s);
 
 // Where the bucket ends in which the share p (0..1] of the weight is reached, of the last bucket
 // where it begins; nullopt of an empty one. Never less than the exact percentile unless that is

@@ -4,10 +4,12 @@
 // alone; else those on other numbers of GPUs too, scaled to the number asked for: by the throughput
 // model where the caller has one, else by how run times fell with GPUs in the family's own past.
 //
-// The interval is earned: every run is predicted by the median of those before it, and the interval
-// is as wide as the error that nine of ten such predictions, and the next one, stay below. Nobody
-// knows that of fewer than nine predictions: until then it reaches at least from a fifth to five
-// times the median.
+// The interval is earned. A portrait keeps how far off its predictions were, each made from the
+// runs that had ended when the run began (add_run); the interval is as wide as the error that 19 of
+// 20 of them stay below, so that nine of ten next runs do although families change. Families that
+// run less than 19 times in two weeks are judged by the runs that are still remembered, each
+// predicted by the median of those before it. Nobody knows that error of fewer than 19 predictions:
+// until then the interval reaches at least from a fifth to five times the median.
 #pragma once
 
 #include <functional>
@@ -35,5 +37,13 @@ using RunTimeRatio = std::function<std::optional<double>(int gpus)>;
 std::optional<RunTimeFromHistory> run_time_from(std::span<const PastRun> past,
                                                 const GpuType& gpu_type, int gpus,
                                                 const RunTimeRatio& by_model = {});
+
+// The same with what the portrait knows of its errors.
+std::optional<RunTimeFromHistory> run_time_of(const Portrait& portrait, const GpuType& gpu_type,
+                                              int gpus, const RunTimeRatio& by_model = {});
+
+// |ln(observed / predicted)| of a run that is over, by what was known when it began; where none of
+// the runs that are still remembered had ended then, by all of them. nullopt: none says anything.
+std::optional<double> error_of_past(std::span<const PastRun> past, const PastRun& run);
 
 }  // namespace slackline::core

@@ -40,15 +40,18 @@ struct Fit {
   double in_sample_mape = 0;  // percent
   // Leave-one-placement-out; absent if "auto" had too few samples to choose, or a kind was given.
   std::optional<HeldOutError> held_out;
-  BatchRange batch_range;  // of one GPU
+  BatchRange batch_range;  // of one replica
   CountRange gpus_range;
   CountRange nodes_range;
+  int model_parallel = 1;               // GPUs of a replica
+  bool model_parallel_derived = false;  // from the samples, which do not state it
 };
 
 // All samples must be of one model and GPU type. kInvalidArgument, with the reason and the remedy:
-// an unknown kind, no samples, a sample that is not positive and finite or has more GPUs than its
-// batch, fewer points than the kind has parameters, one batch only, or layouts that leave a
-// coefficient undetermined.
+// an unknown kind, no samples, a sample that is not positive and finite or states more replicas
+// than its batch has samples, fewer points than the kind has parameters, or layouts that leave a
+// coefficient undetermined. "auto" refuses samples of several GPUs for their number or their
+// batches never: kind W takes any.
 Result<Fit> fit_throughput(std::span<const ThroughputSample> samples,
                            const FitOptions& options = {});
 

@@ -16,7 +16,8 @@
 namespace slackline::core {
 
 // Which samples are predicted from which others.
-//   loo      every layout with all its batches from all other layouts
+//   loo      every layout with all its batches from all other layouts; where there is only one, or
+//            the others cannot be fitted, every batch on a layout from all other measurements
 //   kfold:N  every N-th layout, in the order of layouts, from the others; 2 <= N <= layouts
 //   few      everything else from three single-GPU batches (least, middle, most) and at most four
 //            symmetric layouts at two batches: what a short calibration could afford. few:B+LxK
@@ -43,6 +44,7 @@ struct HeldOutPrediction {
 struct HoldOutReport {
   Fit fit;  // of all samples; its held_out is `error`
   HeldOutError error;
+  bool by_measurement = false;  // loo left out single batches of layouts, not whole layouts
   // Mean error between measurements of one batch and one layout, percent; absent where nothing was
   // measured twice. No model can be better.
   std::optional<double> noise_floor;

@@ -6,9 +6,11 @@
 //   similar  its entry on another type (the one with most points, then the least name) times
 //            measured / predicted of this model's samples on the type asked for, at the batch of
 //            one GPU nearest to the one asked for
-//   family   the same entry times the ratio of both types that other models of its family have at
-//            this batch on one GPU, geometric mean; or, where the model has no entry at all, an
-//            entry of another model on the type asked for
+//   similar-type  an entry on another type, times how both types compare: as measured with the
+//            models that have entries on both, those of its family above others, drawn towards what
+//            the data sheets say (model/gpu_spec.h). Of several types the one whose ratio is known
+//            best
+//   family   where the model has no entry at all: an entry of another model on the type asked for
 //
 // Of which other model: of its declared family (by the task, else by its description) the one of
 // median speed; without such entries the one whose description is nearest, times the ratio of the
@@ -52,10 +54,10 @@ class Predictor {
   // For the workload type, batch and family that the task names; nullopt also if it names none.
   std::optional<PreparedModel> prepare(const TaskIntent& intent, const GpuType& gpu_type) const;
 
-  // One prediction; for many shapes, prepare first. nullopt also where PreparedModel::predict
-  // returns it.
+  // One prediction; for many shapes, prepare first. `model_parallel` 0: as the coefficients have
+  // it. nullopt also where PreparedModel::predict returns it.
   std::optional<Prediction> predict(std::string_view model, double batch, const GpuType& gpu_type,
-                                    const Layout& layout) const;
+                                    const Layout& layout, int model_parallel = 0) const;
 
   const WorkloadProfiles& profiles() const { return profiles_; }
 
@@ -71,10 +73,10 @@ class Predictor {
   std::span<const Measured> measured_of(std::string_view model, const GpuType& gpu_type) const;
   std::optional<double> similar_ratio(const ProfileEntry& other, const GpuType& gpu_type,
                                       double batch) const;
-  std::optional<double> family_ratio(const ProfileEntry& other, const GpuType& gpu_type,
-                                     double batch) const;
   std::optional<PreparedModel> borrowed(std::string_view model, double batch,
                                         const GpuType& gpu_type) const;
+  std::optional<PreparedModel> of_similar_type(std::string_view model, double batch,
+                                               const GpuType& gpu_type) const;
   std::optional<PreparedModel> of_another(std::string_view model, double batch,
                                           const GpuType& gpu_type, std::string_view family) const;
   std::optional<PreparedModel> of_family(const std::string& family, double batch,

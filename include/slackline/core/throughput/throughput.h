@@ -13,11 +13,13 @@
 //   P       A with computation and sync overlapping in part (Pollux, OSDI'21)
 //   P2      P with GPUs that slow each other down in a node, and a factor for two nodes
 //   H       as P2, the single-GPU time bent by interpolation, sync growing by doublings
+//   W       any measurements of several GPUs, even of one batch per GPU (weak scaling): slowdowns
+//           relative to what was measured, each held by a prior
 //
 // Bounds: all times, rates and sync terms are >= 0, and one GPU has no communication term. S keeps
 // 0 <= Comm < M on every layout fitted to, gamma >= 0, 1 <= lambda <= 20. The throughput of one GPU
-// is positive, and with S, A, P, P2 never falls as the batch grows; L and H follow the measured GPU
-// even where it falls.
+// is positive, and with S, A, P, P2, W never falls as the batch grows; L and H follow the measured
+// GPU even where it falls.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +34,12 @@
 
 namespace slackline::core {
 
-// Samples per second of a global batch on a shape. nullopt: the kind is unknown, the params are not
-// what it takes (count, finite numbers), the shape has more GPUs than the batch has samples, or the
-// model predicts no progress at all (<= 0 or not finite).
+// Samples per second of a global batch on a shape, where `model_parallel` GPUs share one copy of
+// the model. nullopt: the kind is unknown, the params are not what it takes (count, finite
+// numbers), the shape has more replicas than the batch has samples, or the model predicts no
+// progress at all (<= 0 or not finite).
 std::optional<double> predict_throughput(const Coefficients& coefficients, double batch,
-                                         Spread spread);
+                                         Spread spread, int model_parallel = 1);
 
 // Seconds from start to finish (eq 4): batch x iterations / throughput + startup_s. nullopt where
 // iterations or startup_s are negative, or the result is not finite.

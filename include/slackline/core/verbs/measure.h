@@ -51,6 +51,8 @@ struct MeasuredNode {
       kUnknownNode;        // of the snapshot; the rest is unset if it does not know the node
   std::uint32_t type = 0;  // index into Measurement::types
   bool planned = false;    // by the pod's live plan
+  bool slow = false;       // Situation::slow_nodes
+  bool profiler = false;   // set aside for tasks of which nothing is known, and this is one
   // Of the pod's GPU resources, less holds and the pod itself; negative if the cache says "full".
   std::int64_t free_gpus_after = 0;
   std::int64_t stranded_gpus = 0;  // of these, GPUs left without their share of CPU or memory
@@ -77,7 +79,7 @@ Measurement measure(const ClusterSnapshot& snapshot, const NodesRequest& request
 
 // The features of a node, as the journal and /v1/scores name them and a learned ranker reads them.
 // A change of this list is a new kDecisionSchemaVersion (model/decision.h).
-inline constexpr std::array<std::string_view, 11> kFeatureNames = {
+inline constexpr std::array<std::string_view, 13> kFeatureNames = {
     "planned",                   // 1 for a node of the pod's live plan, else 0
     "preference",                // place of the GPU type in gpu-types, from 0
     "throughput_samples_per_s",  // predicted
@@ -88,7 +90,9 @@ inline constexpr std::array<std::string_view, 11> kFeatureNames = {
     "lat_s",                     // predicted, start to finish
     "meets_deadline",            // started now: 1, or 0
     "free_gpus_after",           // as MeasuredNode
-    "stranded_gpus",
+    "stranded_gpus",             //
+    "slow",                      // 1 for a node on which task after task was slow, else 0
+    "profiler",                  // 1 for a node set aside for unknown tasks, if this is one; else 0
 };
 
 // In the order of kFeatureNames; nullopt where it is not known. The node must be known.

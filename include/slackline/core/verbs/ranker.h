@@ -1,9 +1,12 @@
 // Rankers: which of the measured nodes is the better one for a pod. A ranker is one file in
 // src/core/verbs and one line in the registry.
 //
-//   cer  best first: whether the task, started now, meets its deadline on the node's GPU type (yes;
-//        no deadline, or unknown; no: eq 15); place in gpu-types; CER of its shape on that type
-//        (descending, types without a prediction last); fewest free GPUs left; fewest stranded GPUs
+//   cer  best first: nodes that are not slow (slow_nodes.h); whether the task, started now, meets
+//   its
+//        deadline on the node's GPU type (yes; no deadline, or unknown; no: eq 15); place in
+//        gpu-types; CER of its shape on that type (descending, types without a prediction last);
+//        of a task of which nothing is known, nodes set aside for such (profiling.h); fewest free
+//        GPUs left; fewest stranded GPUs
 #pragma once
 
 #include <cstdint>

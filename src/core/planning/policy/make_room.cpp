@@ -14,6 +14,7 @@ constexpr double kLeastRun_s = 60;
 constexpr std::size_t kTrades = 16;    // tried for one asker
 constexpr std::size_t kMostGone = 64;  // in a list of victims, before it is made shorter
 constexpr double kMostAtOnce = 0.04;   // of the budget that is left
+constexpr double kShortGrace_s = 60;   // most pods end long before the end of theirs
 
 }  // namespace
 
@@ -67,8 +68,9 @@ const RoomMaker::Notices& RoomMaker::notices() {
 
 // The asker can wait until the run has been told for long enough, and cannot wait longer.
 bool RoomMaker::in_time(const Victim& victim, double most_notice_s) {
-  if (notices().longest_s <= 0 && notices().promised.empty()) return true;
   const PlanTask& task = planning_.task(victim.task);
+  if (task.grace_s > kShortGrace_s && task.notice_s + task.grace_s > most_notice_s) return false;
+  if (notices().longest_s <= 0 && notices().promised.empty()) return true;
   return task.notice_s <= most_notice_s &&
          (early_s_ < 0 || early_s_ < task.notice_s || task.promised_to);
 }
@@ -89,16 +91,20 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
     if (first.empty() && among.empty()) continue;
     const double lat_s = planning_.lat_s(asker, wanted);
     if (lat_s > limit_s) continue;
-    if (!first.empty() && state_.running_choice(first.front().task).pool != wanted.pool) continue;
+    const auto in_pool = [&](const Victim& victim) { return runs_in(victim, wanted.pool); };
+    if (!first.empty() && std::none_of(first.begin(), first.end(), in_pool)) continue;
     if (!planning_.open(asker, wanted.pool)) continue;
     const double run_gpu_s = wanted.gpus * lat_s;
     if (best && run_gpu_s >= best->gpu_s) continue;
     auto stopped = in_the_way(wanted, task.eligible.get(), among, needed_s, limit_s - lat_s, first);
     if (!stopped) continue;
     Cleared cleared{choice, std::move(*stopped)};
-    for (const Victim* victim : cleared.stopped)
+    cleared.gpu_s = run_gpu_s;
+    for (const Victim* victim : cleared.stopped) {
       cleared.lost_gpu_s += wasted_gpu_s(victim->task);
-    cleared.gpu_s = run_gpu_s + cleared.lost_gpu_s;
+      cleared.gpu_s += ending_gpu_s(victim->task);
+    }
+    cleared.gpu_s += cleared.lost_gpu_s;
     if (!best || cleared.gpu_s < best->gpu_s) best = std::move(cleared);
     if (!options_.budget_gpu_h) break;
   }
@@ -135,7 +141,7 @@ const std::vector<RoomMaker::Trade>& RoomMaker::all_trades() {
       const int gpus = state_.running_choice(victim.task).gpus;
       trades.push_back({victim, gpus * (end_s(victim.task) - planning_.now_s())});
       trades.back().victim.risks_deadline = true;
-      trades.back().victim.key = stop_loss_gpu_s(victim.task) - trades.back().held_gpu_s;
+      trades.back().victim.key = stop_cost_gpu_s(victim.task) - trades.back().held_gpu_s;
     }
   std::sort(trades.begin(), trades.end(), [&](const Trade& a, const Trade& b) {
     return std::tuple(a.victim.key, planning_.task(a.victim.task).id) <
@@ -216,6 +222,8 @@ bool RoomMaker::stoppable(TaskIndex index, bool urgent) const {
 
 bool RoomMaker::near_end(TaskIndex index, bool urgent) const {
   if (!options_.spare_ends) return false;
+  const auto& since_s = planning_.task(index).near_end_since_s;
+  if (since_s && planning_.now_s() - *since_s >= protect_s(urgent)) return false;
   const double due_s = options_.learn ? state_.observed_due_s(index, planning_.now_s())
                                       : state_.progress(index).run.predicted_end_s;
   const double left_s = due_s - planning_.now_s();
@@ -228,7 +236,7 @@ std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex index) const {
   const double now_s = planning_.now_s();
   if (end_s(index) > task.deadline_s + kDeadlineTolerance_s) {
     const double used_gpu_s = running.gpus * (now_s - state_.progress(index).run.started_s);
-    return Victim{index, Group::kLate, options_.trade ? stop_loss_gpu_s(index) : used_gpu_s};
+    return Victim{index, Group::kLate, options_.trade ? stop_cost_gpu_s(index) : used_gpu_s};
   }
   if (options_.preempt != SavableOptions::Preempt::kResumableVictims) return std::nullopt;
   const double left = state_.left_if_stopped(index, work_s(index), now_s);
@@ -238,7 +246,7 @@ std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex index) const {
   }
   const Choice& slow = planning_.menu(index).all[planning_.menu(index).slow];
   const double spare_s = slack_if_restarted_s(index, slow, left);
-  return Victim{index, Group::kResumable, options_.trade ? stop_loss_gpu_s(index) : -spare_s,
+  return Victim{index, Group::kResumable, options_.trade ? stop_cost_gpu_s(index) : -spare_s,
                 spare_s};
 }
 
@@ -261,6 +269,15 @@ double RoomMaker::stop_loss_gpu_s(TaskIndex index) const {
   const double kept_s = (state_.progress(index).run.left - left) * work_s(index);
   saved.since_checkpoint_s = std::max(0.0, saved.worked_s - kept_s);
   return lost_gpu_s(saved, state_.running_choice(index).gpus);
+}
+
+double RoomMaker::stop_cost_gpu_s(TaskIndex index) const {
+  return stop_loss_gpu_s(index) + ending_gpu_s(index);
+}
+
+// Nobody works on them while its pods end.
+double RoomMaker::ending_gpu_s(TaskIndex index) const {
+  return planning_.task(index).grace_s * state_.running_choice(index).gpus;
 }
 
 bool RoomMaker::can_resume(const Victim& victim, double needed_s) const {
@@ -328,7 +345,7 @@ std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(const Choice& wanted,
   };
   bool fits = false;
   for (std::size_t i = 0; !fits && i < first.size(); ++i)
-    if (in_time(first[i], most_notice_s)) fits = ask(first[i]);
+    if (runs_in(first[i], wanted.pool) && in_time(first[i], most_notice_s)) fits = ask(first[i]);
   for (std::size_t i = 0; !fits && i < among.size(); ++i) {
     if (is_gone(among[i]) || !in_time(among[i], most_notice_s)) continue;
     if (can_resume(among[i], needed_s))

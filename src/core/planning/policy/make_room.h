@@ -29,13 +29,18 @@
 //                                         the best few, by what is lost - held, least first
 //
 // Option `ends`: a run that is predicted to end within `protect` (60 s against an urgent preemptor)
-// is no victim; one that is overdue is.
+// is no victim; one that is overdue is. So is one whose end has been near for that long already
+// (PlanTask::near_end_since_s).
 //
 // Option `budget`: what the runs that are stopped for the tasks of a queue lose, within a day, is
 // at most budget_share of the GPU time that the queue used in that day, or `budget` GPU-hours if
 // that is more. A task that would exceed it is denied its room (Plan::denied_room). So that
 // a few costly stops do not use it up, a task that is not urgent takes at most a small part of what
 // is left at once; and of all placements, the one that costs least GPU time is cleared.
+//
+// While the pods of a victim end, nobody works on its GPUs: with `trade` their grace period counts
+// as lost where victims and placements are chosen (PlanTask::grace_s), but nobody pays for it. A
+// run whose grace period is above a minute is no victim of a task that cannot wait for so long.
 //
 // A run may have to be told before it is stopped (PlanTask::notice_s): it is no victim of a task
 // that could not wait for that. One that was told is promised to the asker: for that task it is the
@@ -122,6 +127,9 @@ class RoomMaker {
   bool is_gone(const Victim& victim) const {
     return victim.task < stopped_.size() && stopped_[victim.task];
   }
+  bool runs_in(const Victim& victim, PoolIndex pool) const {
+    return state_.running_choice(victim.task).pool == pool;
+  }
   double protect_s(bool urgent) const;
   bool stoppable(TaskIndex index, bool urgent) const;
   std::optional<Victim> victim_of(TaskIndex index) const;
@@ -133,6 +141,8 @@ class RoomMaker {
   double work_s(TaskIndex index) const;
   double end_s(TaskIndex index) const;
   double stop_loss_gpu_s(TaskIndex index) const;
+  double ending_gpu_s(TaskIndex index) const;
+  double stop_cost_gpu_s(TaskIndex index) const;  // both: by this victims are chosen
   bool can_resume(const Victim& victim, double needed_s) const;
   std::optional<Chosen> in_the_way(const Choice& wanted, const EligibleNodes* eligible,
                                    const Victims& among, double needed_s, double most_notice_s,

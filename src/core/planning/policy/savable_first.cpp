@@ -103,7 +103,7 @@ class SavableFirst {
       else if (waited_s >= options_.age * base_s + options_.floor_s)
         promoted_.push_back(late(index, waited_s / base_s));
       else
-        late_.push_back(late(index, waited_s / base_s));
+        late_.push_back(by_level(late(index, waited_s / base_s)));
     }
     // Urgent ones with equal submit times keep their order of waiting.
     std::stable_sort(urgent_.begin(), urgent_.end(),
@@ -163,6 +163,13 @@ class SavableFirst {
       const PlacementMenu& menu = planning_.menu(index);
       entry.key = {menu.all[menu.by_area.front()].area * planning_.state().progress(index).left, 0};
     }
+    return entry;
+  }
+
+  // Not of promoted ones: whoever has waited for so long is served by that.
+  Queued by_level(Queued entry) const {
+    if (options_.rest == SavableOptions::Rest::kLevel)
+      entry.key = {-static_cast<double>(planning_.task(entry.task).level), entry.key[0]};
     return entry;
   }
 

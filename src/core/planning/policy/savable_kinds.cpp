@@ -28,6 +28,7 @@ constexpr OptionWord<Savable> kRests[] = {
     option_word<&Savable::rest, Savable::Rest::kRatio, Savable>("ratio"),
     option_word<&Savable::rest, Savable::Rest::kFifo, Savable>("fifo"),
     option_word<&Savable::rest, Savable::Rest::kArea, Savable>("area"),
+    option_word<&Savable::rest, Savable::Rest::kLevel, Savable>("level"),
 };
 
 using Number = NumberField<Savable>;
@@ -65,7 +66,9 @@ constexpr OptionOf<Savable> kSavableOptions[] = {
      "the same as a share of the GPU time that the queue used in that day"},
     {"place", Words(kPlaces), "of savable tasks"},
     {"order", Words(kOrders), "of savable tasks"},
-    {"rest", Words(kRests), "order of late tasks"},
+    {"rest", Words(kRests),
+     "order of late tasks; level: those whose family uses its GPUs best first, until they are "
+     "promoted"},
 };
 
 constexpr PolicyVariant<Savable> kSavableVariants[] = {

@@ -13,7 +13,7 @@ struct SavableOptions {
   enum class Preempt { kNever, kLateVictims, kResumableVictims };  // 0, 1, 2
   enum class Place { kPrice, kCer, kArea, kPerf };
   enum class Order { kDeadline, kArea, kSlack, kClass };
-  enum class Rest { kRatio, kFifo, kArea };
+  enum class Rest { kRatio, kFifo, kArea, kLevel };
 
   double p0 = 0.4;
   double age = 8;

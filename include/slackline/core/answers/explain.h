@@ -1,0 +1,81 @@
+// explain: everything for which a task waits, and who can end it.
+//
+// Every blocker is looked at by itself, so that a task learns at once of all that it needs: what
+// the planner says of it (core/cluster/queue.h) names only the first. Worst first: what never ends
+// by itself, then what others have to do, then GPUs that others use.
+//
+// Pure; times are epoch seconds.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slackline/core/cluster/queue.h"
+#include "slackline/core/cluster/quotas.h"
+#include "slackline/core/planning/rollout.h"
+
+namespace slackline::core {
+
+// A run that ends, and the GPUs that it leaves to the task.
+struct Relief {
+  ObjectKey task;  // empty: pods that Slackline does not plan
+  std::int64_t gpus = 0;
+  double p50_s = 0;
+  double p90_s = 0;
+};
+
+struct Blocker {
+  std::string_view reason;  // a code of model/reason.h
+  std::string what;         // of which `need` and `have` count: "A100 GPUs in nodes with 4 free"
+  std::optional<std::int64_t> need{};
+  std::optional<std::int64_t> have{};
+  std::vector<ObjectKey> on{};    // the tasks for which it waits: dependencies, who makes room
+  std::vector<Relief> relief{};   // enough of them, in order of time
+  std::optional<double> p50_s{};  // when it ends; unset: that is not known
+  std::optional<double> p90_s{};
+  std::string detail{};  // for people
+
+  std::optional<std::int64_t> lacking() const {
+    return need && have ? std::optional(*need - *have) : std::nullopt;
+  }
+};
+
+// Nodes that the task cannot use for the same reason, or could.
+struct NodeGroup {
+  std::string_view
+      code;  // of model/verdict.h or predicates.h, or "NoGpus", "Full", "NoCpuOrMemory", "Free"
+  std::int64_t nodes = 0;
+  std::vector<ObjectKey> tasks{};   // that hold GPUs there (HeldForOthers), each once
+  std::optional<double> until_s{};  // of full ones: when the first has room
+};
+
+struct ExplainQuestion {
+  const ClusterSnapshot& snapshot;
+  const Queue& queue;
+  TaskIndex task = 0;
+  const GpuCatalog& catalog;
+  double now_s = 0;         // epoch
+  double now_steady_s = 0;  // the same moment
+  // When a running task is predicted to end; nullptr: the plan's own prediction holds.
+  std::function<const Forecast*(TaskIndex)> forecast{};
+};
+
+// By how many nodes, the most first; every node of the snapshot is in one group.
+std::vector<NodeGroup> group_nodes(const ExplainQuestion& question);
+// The group of one node.
+NodeGroup group_of(const ExplainQuestion& question, NodeIndex node);
+
+// Why the whole task finds no room now; nullopt: there is room. O(nodes + runs log runs).
+std::optional<Blocker> lacking_gpus(const ExplainQuestion& question);
+
+// What the ResourceQuotas of its namespace lack for it; empty: nothing, or its pods exist.
+std::vector<QuotaShortage> lacking_quota(const ExplainQuestion& question);
+
+// `first` is the reason that the queue tells (control/query/queue_rows.h). Empty: the task does not
+// wait.
+std::vector<Blocker> explain(const ExplainQuestion& question, std::string_view first);
+
+}  // namespace slackline::core

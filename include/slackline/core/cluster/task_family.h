@@ -1,0 +1,17 @@
+// Which family the runs of a Job are of, for its portrait.
+#pragma once
+
+#include "slackline/core/portrait/book.h"
+#include "slackline/model/pod.h"
+#include "slackline/model/portrait.h"
+
+namespace slackline::core {
+
+// `parameters` of its model are not known here.
+PortraitIdentity identity_of(const Job& job);
+
+// Whose past tells how long the Job takes (PortraitBook::find_past); null: nobody's, or there is no
+// Job.
+PortraitPtr family_of(const PortraitBook* portraits, const Job* job);
+
+}  // namespace slackline::core

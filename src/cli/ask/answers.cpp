@@ -1,0 +1,263 @@
+// The questions about the future of the queue: why, eta, quote, whatif, calendar.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/numbers.h"
+#include "cli/terminal.h"
+#include "cli/text_files.h"
+#include "client/client.h"
+#include "client/list.h"
+#include "client/terminal_table.h"
+#include "config/load.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/text.h"
+#include "slackline/model/object_key.h"
+#include "wire/format/cells.h"
+#include "wire/kube/manifest.h"
+#include "wire/rest/answer_codec.h"
+
+namespace slackline::cli {
+namespace {
+
+constexpr double kPatience_s = 60;  // a long queue is played for many seconds
+
+struct AnswerOptions {
+  client::ClientOptions server;
+  std::string output = "table";
+  std::string task;
+  std::string ns;
+  std::string node;
+  std::string file;
+  std::string deadline;
+  std::string drain;
+  std::string add;
+  std::string policy;
+  std::string type;
+  int days = 3;
+};
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
+}
+
+void add_parameter(std::string& path, std::string_view name, const std::string& value) {
+  if (value.empty()) return;
+  path += format("{}{}={}", path.find('?') == std::string::npos ? '?' : '&', name,
+                 client::encode_query(value));
+}
+
+int exit_code_of_answer(std::string_view standing) {
+  if (standing == "unknown") return kTooLittleData;
+  return standing == "starts" || standing == "in time" ? 0 : kAnswerIsNo;
+}
+
+// One task: what is told of it, and an exit code that says how it stands.
+int ask_about_task(const AnswerOptions& options, std::string_view question) {
+  const std::string ns = options.ns.empty() ? "default" : options.ns;
+  const auto key = parse_object_key(
+      options.task.find('/') == std::string::npos ? ns + "/" + options.task : options.task);
+  if (!key) return report_failure(key.error());
+  std::string path = format("/v1/tasks/{}/{}/{}", client::encode_query(key->ns),
+                            client::encode_query(key->name), question);
+  add_parameter(path, "node", options.node);
+  std::string as_json = path;
+  add_parameter(as_json, "output", "json");
+  client::Client client(options.server);
+  const auto json = client.get(as_json, "*/*");
+  if (!json) return report_failure(json.error());
+  const auto standing = wire::standing_in_answer(*json);
+  if (!standing) return report_failure(standing.error());
+  if (options.output == "json") {
+    print(*json);
+  } else {
+    add_parameter(path, "output", options.output);
+    const auto text = client.get(path, "*/*");
+    if (!text) return report_failure(text.error());
+    print(*text);
+  }
+  return exit_code_of_answer(*standing);
+}
+
+// As the server renders it or, at a terminal, fitted to it.
+Result<std::string> fitted(client::Client& client, const AnswerOptions& options,
+                           const std::string& path) {
+  const bool table = options.output == "table" || options.output == "wide";
+  if (!table || !is_terminal()) return client::get_list(client, path, {options.output});
+  SLACKLINE_ASSIGN(const std::string list, client::get_list(client, path, {"cells"}));
+  SLACKLINE_ASSIGN(const wire::Cells cells, wire::decode_cells(list));
+  return client::terminal_table(cells, terminal_style(options.output));
+}
+
+int show_list(const AnswerOptions& options, const std::string& path) {
+  client::Client client(options.server);
+  const auto text = fitted(client, options, path);
+  if (!text) return report_failure(text.error());
+  print(*text);
+  return 0;
+}
+
+Result<std::string> quote_one(const AnswerOptions& options, const wire::ManifestObject& object) {
+  const std::string ns = !object.ns.empty()   ? object.ns
+                         : options.ns.empty() ? "default"
+                                              : options.ns;
+  std::string path = "/v1/quote?limit=1000&namespace=" + client::encode_query(ns);
+  add_parameter(path, "deadline", options.deadline);
+  client::Client client(options.server);
+  SLACKLINE_ASSIGN(const std::string json, client.post_json(path + "&output=json", object.json));
+  SLACKLINE_ASSIGN(std::string standing, wire::standing_in_quote(json));
+  if (options.output == "json") {
+    print(json);
+    return standing;
+  }
+  const bool fit = is_terminal() && (options.output == "table" || options.output == "wide");
+  SLACKLINE_ASSIGN(
+      const std::string text,
+      client.post_json(path + "&output=" + (fit ? "cells" : options.output), object.json));
+  if (!fit) {
+    print(text);
+    return standing;
+  }
+  SLACKLINE_ASSIGN(const wire::Cells cells, wire::decode_cells(text));
+  print(client::terminal_table(cells, terminal_style(options.output)));
+  return standing;
+}
+
+// The worst of all objects of the file: late before unknown.
+int quote(const AnswerOptions& options) {
+  const auto text = config::read_text_file(options.file);
+  if (!text) return report_failure(text.error());
+  const auto objects = wire::split_manifest(*text);
+  if (!objects) return report_failure(objects.error());
+  int worst = 0;
+  for (std::size_t i = 0; i < objects->size(); ++i) {
+    if (i > 0) std::fputs("\n", stdout);
+    const auto standing = quote_one(options, (*objects)[i]);
+    const int code = standing ? exit_code_of_answer(*standing) : report_failure(standing.error());
+    if (worst == 0 || code == kFailure || (code == kAnswerIsNo && worst != kFailure)) worst = code;
+  }
+  return worst;
+}
+
+int calendar(const AnswerOptions& options) {
+  std::string path = format("/v1/calendar?days={}", options.days);
+  add_parameter(path, "type", options.type);
+  add_parameter(path, "namespace", options.ns);
+  if (options.output != "ics") return show_list(options, path);
+  client::Client client(options.server);
+  const auto list = client::get_list(client, path, {"json"});
+  if (!list) return report_failure(list.error());
+  const auto rows = wire::decode_calendar(*list);
+  if (!rows) return report_failure(rows.error());
+  print(wire::to_icalendar(*rows, system_clock().wall_s()));
+  return 0;
+}
+
+CLI::App* add_answer(CLI::App& app, const std::shared_ptr<AnswerOptions>& options,
+                     const std::string& name, const std::string& help,
+                     const std::vector<std::string>& outputs) {
+  CLI::App* command = app.add_subcommand(name, help);
+  options->server.timeout_s = kPatience_s;
+  add_server_options(*command, options->server);
+  command->add_option("-o,--output", options->output, "One of: " + join(outputs, ", "))
+      ->check(CLI::IsMember(outputs))
+      ->capture_default_str();
+  return command;
+}
+
+void add_why_and_eta(CLI::App& app, int& exit_code) {
+  const std::vector<std::string> outputs = {"table", "json", "yaml"};
+  const auto why = std::make_shared<AnswerOptions>();
+  CLI::App* command = add_answer(
+      app, why, "why",
+      "Say everything that a task waits for, who ends it and when, and which single change would "
+      "help. Exit code 0: it starts now or runs; 1: it waits, or misses its deadline; 4: too "
+      "little data",
+      outputs);
+  command->add_option("task", why->task, "NAMESPACE/NAME, or NAME in --namespace")->required();
+  command->add_option("-n,--namespace", why->ns, "Of NAME");
+  command->add_option("--node", why->node, "Also what keeps it off this node");
+  command->callback([&exit_code, why] { exit_code = ask_about_task(*why, "explain"); });
+
+  const auto eta = std::make_shared<AnswerOptions>();
+  command = add_answer(
+      app, eta, "eta",
+      "Say when a task starts and finishes, with the chance to meet its deadline. Exit codes as "
+      "of why",
+      outputs);
+  command->add_option("task", eta->task, "NAMESPACE/NAME, or NAME in --namespace")->required();
+  command->add_option("-n,--namespace", eta->ns, "Of NAME");
+  command->callback([&exit_code, eta] { exit_code = ask_about_task(*eta, "eta"); });
+}
+
+void add_quote(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<AnswerOptions>();
+  CLI::App* command = add_answer(
+      app, options, "quote",
+      "Say what a manifest would get on every GPU type and in every shape: start, finish, "
+      "GPU-hours, whom it would delay; nothing is created. Exit code 1: it would be late or never "
+      "start; 4: its run time is unknown",
+      {"table", "wide", "json", "yaml", "csv"});
+  command->add_option("-f,--filename,manifest", options->file, "Pods and Jobs (YAML or JSON)")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command->add_option("-n,--namespace", options->ns,
+                      "Namespace of what names none in the manifest");
+  command->add_option("--deadline", options->deadline,
+                      "In place of its own: 24h, or 2026-11-21T12:00:00Z");
+  command->callback([&exit_code, options] { exit_code = quote(*options); });
+}
+
+void add_what_if(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<AnswerOptions>();
+  CLI::App* command = add_answer(
+      app, options, "whatif",
+      "Say who gains and who loses if nodes are drained or added, or the policy is another one",
+      {"table", "wide", "json", "yaml", "csv"});
+  CLI::Option_group* change = command->add_option_group("change");
+  change->add_option("--drain", options->drain, "Nodes, separated by commas");
+  change->add_option("--add", options->add, "NODESxTYPExGPUS, as in 4xA100x8");
+  change->add_option("--policy", options->policy,
+                     "A policy with its options: savable-p,margin=0.2");
+  change->require_option(1);
+  command->add_option("-n,--namespace", options->ns,
+                      "Your namespace, where you have no right to ask for all");
+  command->callback([&exit_code, options] {
+    std::string path = "/v1/whatif";
+    add_parameter(path, "drain", options->drain);
+    add_parameter(path, "add", options->add);
+    add_parameter(path, "policy", options->policy);
+    add_parameter(path, "namespace", options->ns);
+    exit_code = show_list(*options, path);
+  });
+}
+
+void add_calendar(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<AnswerOptions>();
+  CLI::App* command = add_answer(
+      app, options, "calendar", "Say how many GPUs of each type are predicted to be free, and when",
+      {"table", "wide", "json", "yaml", "csv", "ics"});
+  command->add_option("--type", options->type, "Only this GPU type");
+  command->add_option("--days", options->days, "How far ahead")
+      ->check(in_range(1, 14))
+      ->capture_default_str();
+  command->add_option("-n,--namespace", options->ns,
+                      "Your namespace, where you have no right to ask for all");
+  command->callback([&exit_code, options] { exit_code = calendar(*options); });
+}
+
+}  // namespace
+
+void add_answers(CLI::App& app, int& exit_code) {
+  add_why_and_eta(app, exit_code);
+  add_quote(app, exit_code);
+  add_what_if(app, exit_code);
+  add_calendar(app, exit_code);
+}
+
+}  // namespace slackline::cli

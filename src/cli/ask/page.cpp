@@ -1,0 +1,166 @@
+// `slackline page`: the page on a port of this machine, with what a kubeconfig allows.
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/text_files.h"
+#include "client/client.h"
+#include "cluster/api/api_client.h"
+#include "cluster/api/credentials.h"
+#include "cluster/api/kubeconfig.h"
+#include "http/routes/api_routes.h"
+#include "http/routes/gateway_routes.h"
+#include "http/server/server.h"
+#include "net/http_client.h"
+#include "obs/metrics.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/mutex.h"
+#include "slackline/base/text.h"
+#include "slackline/model/object_key.h"
+
+namespace slackline::cli {
+namespace {
+
+constexpr double kPluginWait_s = 30;
+
+struct PageOptions {
+  client::ClientOptions server;
+  cluster::KubeAccess kube;
+  std::string service = "slackline-system/slackline-view";
+  int port = 0;
+  bool direct = false;  // --server was given
+};
+
+// Through the API server's proxy of a Service: the kubeconfig's credentials and CA are all it
+// takes.
+Result<http::Forward> through_the_api_server(const PageOptions& options) {
+  SLACKLINE_ASSIGN(const ObjectKey service, parse_object_key(options.service));
+  SLACKLINE_ASSIGN(auto connected, cluster::connect(options.kube));
+  const std::shared_ptr<cluster::ApiClient> api = std::move(connected);
+  const std::string prefix =
+      format("/api/v1/namespaces/{}/services/{}/proxy", cluster::path_segment(service.ns),
+             cluster::path_segment(service.name));
+  return http::Forward([api, prefix](const http::Onward& asked) -> Result<std::string> {
+    net::HttpRequest request;
+    request.method = asked.method;
+    request.url = prefix + std::string(asked.target);
+    request.headers = {{"Accept", "application/json, text/plain"}};
+    if (!asked.body.empty()) request.headers.emplace_back("Content-Type", "application/yaml");
+    request.body = asked.body;
+    auto answer = api->send(std::move(request));
+    if (!answer) return fail(answer.error().error());
+    return std::move(answer->body);
+  });
+}
+
+// To a listener of the daemon. The token is the one that was given or, over https, the
+// kubeconfig's.
+class DirectWay {
+ public:
+  DirectWay(client::ClientOptions server, const cluster::KubeAccess& kube)
+      : server_(std::move(server)) {
+    if (!server_.token.empty() || !server_.url.starts_with("https://")) return;
+    const auto endpoint = cluster::find_endpoint(kube);
+    if (endpoint) credentials_ = std::make_unique<cluster::Credentials>(*endpoint, system_clock());
+  }
+
+  Result<std::string> ask(const http::Onward& asked) {
+    MutexLock lock(mutex_);
+    if (credentials_) {
+      SLACKLINE_ASSIGN(const auto credential, credentials_->current(kPluginWait_s));
+      if (credential.token != server_.token) client_.reset();
+      server_.token = credential.token;
+    }
+    if (!client_) client_ = std::make_unique<client::Client>(server_);
+    const std::string target(asked.target);
+    if (asked.method == "POST") return client_->post_json(target, std::string(asked.body));
+    return client_->get(target, "application/json, text/plain");
+  }
+
+ private:
+  Mutex mutex_;
+  client::ClientOptions server_ SLACKLINE_GUARDED_BY(mutex_);
+  std::unique_ptr<cluster::Credentials> credentials_;  // null: the token stays as given
+  std::unique_ptr<client::Client> client_ SLACKLINE_GUARDED_BY(mutex_);
+};
+
+Result<http::Forward> way_to_the_daemon(const PageOptions& options) {
+  if (!options.direct) return through_the_api_server(options);
+  return http::Forward([way = std::make_shared<DirectWay>(options.server, options.kube)](
+                           const http::Onward& asked) { return way->ask(asked); });
+}
+
+std::string new_secret() {
+  std::random_device device;
+  std::string secret;
+  for (int i = 0; i < 8; ++i)
+    secret += format("{:08x}", device());
+  return secret;
+}
+
+Status serve_page(const PageOptions& options) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  SLACKLINE_ASSIGN(http::Forward forward, way_to_the_daemon(options));
+  if (const auto first = forward({"GET", "/v1/cluster", ""}); !first)
+    return fail(first.error().with_context(options.direct ? options.server.url : options.service));
+  const std::string secret = new_secret();
+  http::Router router;
+  http::set_error_pages(router);
+  http::add_gateway_routes(router, std::move(forward));
+  router.set_guard(http::make_secret_guard(secret));
+  obs::MetricsRegistry metrics;
+  http::Server server(metrics);
+  http::Listener listener;
+  listener.name = "page";
+  listener.address = format("127.0.0.1:{}", options.port);
+  listener.router = &router;
+  SLACKLINE_TRY(server.start({listener}));
+  std::printf("http://127.0.0.1:%d/#token=%s\n", server.port("page"), secret.c_str());
+  std::fputs("Open it in a browser. It shows what you may see, until Ctrl-C ends it.\n", stdout);
+  std::fflush(stdout);
+  int signal = 0;
+  sigwait(&signals, &signal);
+  server.stop(http::milliseconds(0), http::milliseconds(1000));
+  server.join();
+  return {};
+}
+
+}  // namespace
+
+void add_page(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<PageOptions>();
+  CLI::App* command = app.add_subcommand(
+      "page", "Show the cluster and its queue in a browser, with your kubeconfig's rights");
+  add_server_options(*command, options->server);
+  options->server.url.clear();
+  command->get_option("--server")
+      ->description("A REST listener of the daemon; without it the API server's proxy is asked")
+      ->default_str("");
+  command->add_option("--kubeconfig", options->kube.kubeconfig,
+                      "Kubeconfig; without one $KUBECONFIG or ~/.kube/config");
+  command->add_option("--context", options->kube.context, "Its context; without one the current");
+  command
+      ->add_option("--service", options->service,
+                   "NAMESPACE/NAME of the Service that deploy/proxy makes")
+      ->capture_default_str();
+  command->add_option("--port", options->port, "Port of this machine; 0: any free one")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  command->callback([&exit_code, options] {
+    PageOptions asked = *options;
+    asked.direct = !asked.server.url.empty();
+    const Status served = serve_page(asked);
+    exit_code = served ? 0 : report_failure(served.error());
+  });
+}
+
+}  // namespace slackline::cli

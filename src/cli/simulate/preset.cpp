@@ -1,0 +1,115 @@
+// `slackline simulate --preset NAME`: an experiment with a world, policies and figures of its own.
+#include "sim/presets/preset.h"
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/text_files.h"
+#include "slackline/base/text.h"
+
+namespace slackline::cli {
+namespace {
+
+struct PresetCommand {
+  std::string preset;
+  std::string seeds;
+  std::string compare;
+  std::string report;
+  std::map<std::string, std::string> values;
+  std::map<std::string, bool> flags;
+};
+
+Result<sim::PresetRequest> request_of(const sim::Preset& preset, const PresetCommand& command) {
+  sim::PresetRequest request;
+  SLACKLINE_ASSIGN(request.seeds, sim::parse_seeds(command.seeds));
+  SLACKLINE_ASSIGN(request.policies, sim::parse_preset_policies(preset, command.compare));
+  for (const sim::PresetOption& option : preset.options) {
+    const std::string name(option.name);
+    if (option.kind == sim::PresetKind::kFlag) {
+      request.values[name] = command.flags.at(name) ? "yes" : "";
+      continue;
+    }
+    const std::string& value = command.values.at(name);
+    request.values[name] = value;
+    if (option.kind != sim::PresetKind::kFile || value.empty()) continue;
+    SLACKLINE_ASSIGN(const PartOfFile file, read_part_of_file(value));
+    request.files[name] = {file.path, file.part, file.text};
+  }
+  return request;
+}
+
+Status run_preset(const sim::Preset& preset, const PresetCommand& command) {
+  SLACKLINE_ASSIGN(const sim::PresetRequest request, request_of(preset, command));
+  SLACKLINE_ASSIGN(const sim::PresetReport report, preset.run(request));
+  std::fputs(sim::format_preset_table(report).c_str(), stdout);
+  if (command.report.empty()) return {};
+  return write_text_file(command.report, sim::format_preset_json(report));
+}
+
+void add_preset_option(CLI::App& app, const sim::PresetOption& option, PresetCommand& command) {
+  const std::string name(option.name);
+  const std::string flag = "--" + name;
+  const std::string about(option.about);
+  if (option.kind == sim::PresetKind::kFlag) {
+    app.add_flag(flag, command.flags[name], about);
+    return;
+  }
+  std::string& value = command.values[name];
+  value = option.value;
+  CLI::Option* added =
+      app.add_option(flag, value, about)->check([&option](const std::string& text) {
+        return sim::check_preset_value(option, text);
+      });
+  if (option.kind == sim::PresetKind::kFile && value.empty())
+    added->required();
+  else
+    added->capture_default_str();
+}
+
+}  // namespace
+
+std::string preset_help() {
+  std::string help =
+      "Presets, experiments with a world of their own (--preset NAME --help shows "
+      "their options):";
+  for (const sim::Preset* preset : sim::presets())
+    help += slackline::format("\n  {}: {}", preset->name, preset->about);
+  return help;
+}
+
+void add_simulate_preset(CLI::App& app, int& exit_code, const std::string& name) {
+  const auto options = std::make_shared<PresetCommand>();
+  const auto found = sim::find_preset(name);
+  CLI::App* command =
+      app.add_subcommand("simulate", found ? std::string((*found)->about) : "Simulate a preset");
+  command->add_option("--preset", options->preset, "The experiment")->required();
+  if (!found) {
+    command->allow_extras();
+    command->footer(preset_help());
+    command->callback([&exit_code, error = found.error()] {
+      report_failure(error);
+      exit_code = kWrongUsage;
+    });
+    return;
+  }
+  const sim::Preset& preset = **found;
+  for (const sim::PresetOption& option : preset.options)
+    add_preset_option(*command, option, *options);
+  options->seeds = preset.seeds;
+  command->add_option(slackline::format("--{}", preset.seeds_name), options->seeds, "FROM-TO")
+      ->capture_default_str();
+  command->add_option("--compare", options->compare,
+                      slackline::format("NAME,NAME,... of {}; else the first {}",
+                                        fmt::join(preset.policies, ", "), preset.compared));
+  command->add_option("--report", options->report, "Write the table here (JSON)");
+  command->callback([&exit_code, &preset, options] {
+    const Status done = run_preset(preset, *options);
+    exit_code = done ? 0 : report_unanswered(done.error());
+  });
+}
+
+}  // namespace slackline::cli

@@ -1,0 +1,430 @@
+#include "control/answers/answer_query.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "control/answers/answer_shapes.h"
+#include "control/answers/portrait_advice.h"
+#include "control/answers/what_if_question.h"
+#include "control/query/queue_reader.h"
+#include "control/query/queue_rows.h"
+#include "control/query/written_book.h"
+#include "slackline/base/duration.h"
+#include "slackline/base/mutex.h"
+#include "slackline/base/text.h"
+#include "slackline/core/answers/calendar.h"
+#include "slackline/core/answers/quote.h"
+#include "slackline/core/answers/what_if.h"
+#include "slackline/core/cluster/task_catalog.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr std::size_t kMostWhatIfRows = 200;
+constexpr double kCalendarDay_s = 86400;
+constexpr double kSlots = 72;  // of a calendar, at least an hour each
+
+Error not_read() {
+  return {ErrorCode::kUnavailable,
+          "the first list of the cluster is not complete yet: ask again soon; /readyz says why"};
+}
+
+Error out_of_time(double limit_s) {
+  return {ErrorCode::kUnavailable,
+          format("the queue is too long to be played in {:.0f} s; ask again when it is shorter",
+                 limit_s)};
+}
+
+const QueueRow* find_row(const std::vector<QueueRow>& rows, const ObjectKey& key) {
+  for (const QueueRow& row : rows)
+    if (row.key == key) return &row;
+  return nullptr;
+}
+
+std::optional<core::TaskIndex> find_task(const core::Queue& queue, const ObjectKey& key) {
+  for (core::TaskIndex task = 0; task < queue.size(); ++task)
+    if (queue.task(task).key == key) return task;
+  return std::nullopt;
+}
+
+Error not_in_queue(const ObjectKey& key) {
+  return {ErrorCode::kNotFound,
+          format("no task {} waits or has a plan; /v1/tasks lists all of the cluster",
+                 printable(key.str(), 128))};
+}
+
+}  // namespace
+
+struct AnswerQuery::Impl {
+  Impl(const PlannerOptions& planning, const Published<Known>& known,
+       const cluster::ClusterSource& source, const Published<PlannerView>& planner_view,
+       const Published<WrittenBook>& written_books, const Clock& given_clock, AnswerTimes limits)
+      : options(planning),
+        planner(planner_view),
+        books(written_books),
+        clock(given_clock),
+        times(limits),
+        reader(options, known, source, clock, /*always=*/true) {}
+
+  // True once this much time has gone.
+  StopAsked within(double limit_s) const {
+    return [this, until_s = clock.steady_s() + limit_s] { return clock.steady_s() > until_s; };
+  }
+
+  Result<EtaView> eta(const ObjectKey& key, const QueueSight& sight, const WrittenBook& written,
+                      const core::ForecastBook& book) {
+    if (!sight.snapshot->synced) return fail(not_read());
+    const std::vector<QueueRow> rows = queue_rows(sight, *planner.get(), book);
+    const QueueRow* row = find_row(rows, key);
+    const auto task = control::find_task(sight.queue, key);
+    if (row == nullptr || !task) return fail(not_in_queue(key));
+    EtaView view = eta_of(*row, book.find(name_of(sight.queue.task(*task))), sight.now_s);
+    view.forecast_s = book.made_s();
+    view.start_held = written.coverage.start;
+    view.finish_held = written.coverage.finish;
+    return view;
+  }
+
+  const PlannerOptions options;
+  const Published<PlannerView>& planner;
+  const Published<WrittenBook>& books;
+  const Clock& clock;
+  const AnswerTimes times;
+  Mutex mutex;
+  QueueReader reader SLACKLINE_GUARDED_BY(mutex);
+};
+
+AnswerQuery::AnswerQuery(const PlannerOptions& options, const Published<Known>& known,
+                         const cluster::ClusterSource& source,
+                         const Published<PlannerView>& planner, const Published<WrittenBook>& books,
+                         const Clock& clock, AnswerTimes times)
+    : impl_(new Impl(options, known, source, planner, books, clock, times)) {}
+
+AnswerQuery::~AnswerQuery() = default;
+
+Result<EtaView> AnswerQuery::eta(const ObjectKey& key) {
+  Impl& my = *impl_;
+  MutexLock lock(my.mutex);
+  const QueueSight sight = my.reader.read();
+  const auto written = my.books.get();
+  return my.eta(key, sight, *written, *my.reader.book_for(sight, *written));
+}
+
+namespace {
+
+// What is worked out under the lock, before the viewer is asked.
+struct Explained {
+  EtaView eta;
+  std::vector<core::Blocker> blockers;
+  std::vector<core::NodeGroup> nodes;
+  std::optional<core::NodeGroup> node;
+  std::int64_t nodes_total = 0;
+  core::Changes changes;
+};
+
+ExplainView view_of_all(const Explained& explained, const std::string& node, Viewer& viewer) {
+  ExplainView view;
+  view.eta = explained.eta;
+  for (const core::Blocker& blocker : explained.blockers)
+    view.blockers.push_back(view_of(blocker, viewer));
+  for (const core::NodeGroup& group : explained.nodes)
+    view.nodes.push_back(view_of(group, viewer));
+  view.nodes_total = explained.nodes_total;
+  view.node = node;
+  if (explained.node) view.node_group = view_of(*explained.node, viewer);
+  for (const core::Change& change : explained.changes.helpful)
+    view.changes.push_back(view_of(change, viewer));
+  view.changes_tried = explained.changes.tried;
+  view.changes_not_tried = explained.changes.not_tried;
+  return view;
+}
+
+}  // namespace
+
+Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string& node,
+                                         Viewer viewer) {
+  Impl& my = *impl_;
+  const bool urgent = viewer.may_be_urgent(key.ns);
+  Explained explained;
+  {
+    MutexLock lock(my.mutex);
+    const StopAsked stop = my.within(my.times.why_s);
+    const QueueSight sight = my.reader.read();
+    const auto written = my.books.get();
+    const auto book = my.reader.book_for(sight, *written);
+    SLACKLINE_ASSIGN(explained.eta, my.eta(key, sight, *written, *book));
+    core::ExplainQuestion question{.snapshot = *sight.snapshot,
+                                   .queue = sight.queue,
+                                   .task = *control::find_task(sight.queue, key),
+                                   .catalog = *sight.catalog,
+                                   .now_s = sight.now_s,
+                                   .now_steady_s = sight.now_steady_s};
+    question.forecast = [&](core::TaskIndex task) -> const core::Forecast* {
+      return task < sight.queue.size() ? book->find(name_of(sight.queue.task(task))) : nullptr;
+    };
+    explained.nodes_total = static_cast<std::int64_t>(sight.snapshot->nodes.size());
+    if (!node.empty()) {
+      const auto index = sight.snapshot->find_node(node);
+      if (!index)
+        return fail(ErrorCode::kNotFound,
+                    format("no node {}; /v1/nodes lists all of them", printable(node, 64)));
+      explained.node = core::group_of(question, *index);
+    }
+    const bool waits = sight.queue.task(question.task).plan == nullptr;
+    if (waits || !explained.eta.reason.empty())
+      explained.blockers = core::explain(question, explained.eta.reason);
+    if (waits) {
+      explained.nodes = core::group_nodes(question);
+      explained.changes =
+          core::find_changes(question, sight.options, sight.policy, my.reader.menus(),
+                             {urgent, my.reader.expect(*written->arrivals), stop});
+    }
+  }
+  return view_of_all(explained, node, viewer);
+}
+
+namespace {
+
+// Pods that start one by one are quoted one by one.
+core::Variant as_one(const PostedTask& posted, std::string& note) {
+  core::Variant task{posted.job, posted.pod};
+  if (posted.job && core::written_pods(*posted.job) > 1 && !core::is_written_gang(*posted.job)) {
+    auto pod = std::make_shared<Pod>(*core::written_pod(*posted.job));
+    pod->key = posted.job->key;
+    pod->intent = posted.job->intent;
+    pod->constraints = posted.job->constraints;
+    pod->requests = posted.job->pod_requests;
+    task = {nullptr, std::move(pod)};
+    note = format("its {} pods start one by one: this is for one of them",
+                  core::written_pods(*posted.job));
+  }
+  if (!posted.deadline_s) return task;
+  TaskIntent& intent = core::changed_intent(task);
+  intent.deadline_s = posted.deadline_s;
+  intent.deadline_after_s = std::nullopt;
+  return task;
+}
+
+// The names behind a quote's delays, before the viewer is asked.
+struct Quoted {
+  core::Quote quote;
+  std::vector<ObjectKey> keys;  // by task of the queue
+  std::string length_source;
+  std::vector<std::string> advice;
+};
+
+void name_delays(const std::vector<core::Delay>& delays, const std::vector<ObjectKey>& keys,
+                 Viewer& viewer, QuoteRowView& row) {
+  row.delayed = static_cast<std::int64_t>(delays.size());
+  row.stopped = std::count_if(delays.begin(), delays.end(),
+                              [](const core::Delay& delay) { return delay.stopped; });
+  for (const core::Delay& delay : delays)
+    if (viewer.sees(keys[delay.task].ns))
+      row.delays.push_back({keys[delay.task].str(),
+                            std::isfinite(delay.by_s) ? std::optional(delay.by_s) : std::nullopt,
+                            delay.stopped});
+}
+
+QuoteRowView row_view(const core::QuoteRow& row, const Quoted& quoted, Viewer& viewer) {
+  QuoteRowView view{.written = row.written,
+                    .accepted = row.accepted,
+                    .gpu_type = row.written && !row.shape ? "" : type_text(row.gpu_type),
+                    .shape = row.shape,
+                    .run_s = row.run_s,
+                    .gpu_hours = row.gpu_hours,
+                    .start = {},
+                    .finish = {},
+                    .chance = {},
+                    .latest_s = row.latest_s,
+                    .delayed = {},
+                    .stopped = {},
+                    .why_not = row.why_not};
+  if (row.forecast) {
+    view.start = span_of(row.forecast->start_s);
+    if (quoted.quote.length_known) {
+      view.finish = span_of(row.forecast->finish_s);
+      view.chance = row.forecast->chance;
+    }
+    if (!view.start.p50_s) view.why_not = reason::kBeyondHorizon;
+  }
+  if (row.delays) name_delays(*row.delays, quoted.keys, viewer, view);
+  return view;
+}
+
+}  // namespace
+
+Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
+  Impl& my = *impl_;
+  QuoteView view;
+  const core::Variant task = as_one(posted, view.note);
+  view.task = (task.job ? task.job->key : task.pod->key).str();
+  view.problems = task.job ? task.job->problems : task.pod->problems;
+  if (const auto& intent = task.job ? task.job->intent : task.pod->intent)
+    view.problems.insert(view.problems.end(), intent->problems.begin(), intent->problems.end());
+  Quoted quoted;
+  {
+    MutexLock lock(my.mutex);
+    const core::QuotedTask variants = core::quoted(task, my.clock.wall_s());
+    const auto written = my.books.get();
+    const StopAsked stop =
+        my.within(written->book->size() > kQuickQueue ? my.times.long_quote_s : my.times.quote_s);
+    const QueueSight sight = my.reader.read({}, [&](const ClusterSnapshot& snapshot) {
+      return core::with_variants(snapshot, {variants.written, variants.free});
+    });
+    if (!sight.snapshot->synced) return fail(not_read());
+    quoted.quote = core::make_quote(sight.queue, variants, sight.policy, sight.now_s,
+                                    {my.reader.expect(*written->arrivals), stop});
+    for (core::TaskIndex index = 0; index < sight.queue.size(); ++index)
+      quoted.keys.push_back(sight.queue.task(index).key);
+    if (const auto at = core::find_task(sight.queue, variants.written.uid());
+        at < sight.queue.size()) {
+      view.length_source = core::to_string(sight.queue.task(at).length);
+      quoted.advice = portrait_advice(sight.queue.task(at), sight.options, quoted.quote);
+    }
+  }
+  if (quoted.quote.rows.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                format("{} asks for no GPUs, or cannot be read{}", printable(view.task, 128),
+                       view.problems.empty() ? "" : ": " + printable(view.problems.front(), 200)));
+  view.deadline_s = quoted.quote.deadline_s;
+  if (quoted.quote.hindrance) view.reason = quoted.quote.hindrance->reason;
+  view.tried = quoted.quote.tried;
+  view.advice = std::move(quoted.advice);
+  for (std::size_t i = 0; i < quoted.quote.rows.size(); ++i) {
+    view.rows.push_back(row_view(quoted.quote.rows[i], quoted, viewer));
+    view.rows.back().best = quoted.quote.best == i;
+  }
+  return view;
+}
+
+namespace {
+
+// Of the median finish or, where there is none, start.
+std::optional<double> change_of(const core::Outlook& outlook) {
+  const auto between = [](double before_s, double after_s) -> std::optional<double> {
+    if (before_s == after_s) return 0.0;
+    return after_s - before_s;  // infinite where one of them is beyond the horizon
+  };
+  const auto finish = between(outlook.before.finish_s.p50(), outlook.after.finish_s.p50());
+  if (finish && !std::isnan(*finish)) return finish;
+  return between(outlook.before.start_s.p50(), outlook.after.start_s.p50());
+}
+
+WhatIfRow what_if_row(const core::Outlook& outlook, const core::Queue& queue, double now_s) {
+  constexpr double kLeast_s = 60;
+  constexpr double kGrain = 0.03;  // of the time from now: what two plays differ by anyway
+  WhatIfRow row;
+  const core::QueueTask& task = queue.task(outlook.task);
+  row.state = task.plan ? "planned" : "waiting";
+  row.start_before = span_of(outlook.before.start_s);
+  row.start_after = span_of(outlook.after.start_s);
+  row.finish_before = span_of(outlook.before.finish_s);
+  row.finish_after = span_of(outlook.after.finish_s);
+  row.chance_before = outlook.before.chance;
+  row.chance_after = outlook.after.chance;
+  const double change_s = change_of(outlook).value_or(0);
+  const double ahead_s = row.finish_before.p50_s.value_or(now_s) - now_s;
+  row.verdict = "same";
+  if (std::abs(change_s) > std::max(kLeast_s, kGrain * ahead_s))
+    row.verdict = change_s < 0 ? "gains" : "loses";
+  if (std::isfinite(change_s)) row.change_s = change_s;
+  return row;
+}
+
+WhatIfView what_if_view(const core::Comparison& comparison, const core::Queue& queue, double now_s,
+                        std::vector<ObjectKey>& keys) {
+  WhatIfView view;
+  for (const core::Outlook& outlook : comparison.tasks) {
+    WhatIfRow row = what_if_row(outlook, queue, now_s);
+    if (outlook.before.chance) {
+      ++view.with_deadline;
+      view.in_time_before += *outlook.before.chance;
+      view.in_time_after += outlook.after.chance.value_or(0);
+    }
+    ++(row.verdict == "gains" ? view.gains : row.verdict == "loses" ? view.loses : view.same);
+    if (row.verdict == "same") continue;
+    view.rows.push_back(std::move(row));
+    keys.push_back(queue.task(outlook.task).key);
+  }
+  return view;
+}
+
+// The rows that the viewer may see, the greatest change first.
+void name_rows(const std::vector<ObjectKey>& keys, Viewer& viewer, WhatIfView& view) {
+  std::vector<WhatIfRow> seen;
+  for (std::size_t i = 0; i < view.rows.size(); ++i) {
+    if (!viewer.sees(keys[i].ns)) {
+      ++view.hidden;
+      continue;
+    }
+    view.rows[i].task = keys[i].str();
+    seen.push_back(std::move(view.rows[i]));
+  }
+  const auto size_of = [](const WhatIfRow& row) {
+    return row.change_s ? std::abs(*row.change_s) : kNever;
+  };
+  std::sort(seen.begin(), seen.end(), [&](const WhatIfRow& a, const WhatIfRow& b) {
+    return std::pair(-size_of(a), a.task) < std::pair(-size_of(b), b.task);
+  });
+  if (seen.size() > kMostWhatIfRows) seen.resize(kMostWhatIfRows);
+  view.rows = std::move(seen);
+}
+
+}  // namespace
+
+Result<WhatIfView> AnswerQuery::what_if(const WhatIfQuestion& asked, Viewer viewer) {
+  Impl& my = *impl_;
+  WhatIfView view;
+  std::vector<ObjectKey> keys;
+  {
+    MutexLock lock(my.mutex);
+    const StopAsked stop = my.within(my.times.what_if_s);
+    const QueueSight sight = my.reader.read();
+    if (!sight.snapshot->synced) return fail(not_read());
+    const auto written = my.books.get();
+    SLACKLINE_ASSIGN(const ChangedQueue changed, changed_queue(asked, sight, *written->arrivals));
+    const std::vector<Uid> names = names_of(sight.queue);
+    const std::vector<Uid> names_after = names_of(changed.queue());
+    const core::Expected expected = my.reader.expect(*written->arrivals);
+    const core::Comparison comparison = core::compare(
+        {sight.queue.state(), sight.policy, names, expected},
+        {changed.state(), changed.policy, names_after, changed.expected}, sight.now_s, stop);
+    if (!comparison.complete) return fail(out_of_time(my.times.what_if_s));
+    view = what_if_view(comparison, sight.queue, sight.now_s, keys);
+    view.question = changed.question;
+  }
+  name_rows(keys, viewer, view);
+  return view;
+}
+
+Result<std::vector<CalendarRow>> AnswerQuery::calendar(const CalendarQuestion& question) {
+  Impl& my = *impl_;
+  MutexLock lock(my.mutex);
+  const QueueSight sight = my.reader.read();
+  if (!sight.snapshot->synced) return fail(not_read());
+  core::CalendarOptions options;
+  options.horizon_s = question.days * kCalendarDay_s;
+  options.slot_s = std::max(3600.0, options.horizon_s / kSlots);
+  options.expected = my.reader.expect(*my.books.get()->arrivals);
+  options.stop = my.within(my.times.what_if_s);
+  std::vector<CalendarRow> rows;
+  const auto slots = core::make_calendar(sight.queue, sight.policy, sight.now_s, options);
+  if (slots.empty() && !sight.queue.pools().empty()) return fail(out_of_time(my.times.what_if_s));
+  const GpuType asked = question.gpu_type.empty()
+                            ? GpuType()
+                            : resolved_type(GpuType(question.gpu_type), *sight.catalog);
+  for (const core::CalendarSlot& slot : slots) {
+    const std::string type = type_text(slot.gpu_type);
+    if (question.gpu_type.empty() || slot.gpu_type == asked ||
+        to_lower(type) == to_lower(question.gpu_type))
+      rows.push_back({type, slot.begins_s, slot.ends_s, slot.gpus, slot.free_p50, slot.free_p90});
+  }
+  if (rows.empty() && !question.gpu_type.empty())
+    return fail(ErrorCode::kNotFound,
+                format("no usable node has GPUs of type {}; /v1/cluster lists the types",
+                       printable(question.gpu_type, 64)));
+  return rows;
+}
+
+}  // namespace slackline::control

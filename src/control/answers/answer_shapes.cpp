@@ -1,0 +1,136 @@
+#include "control/answers/answer_shapes.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "slackline/base/text.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr double kSoon_s = 5;  // a start within it is one of now
+
+std::optional<double> within_reach(const std::optional<double>& time_s) {
+  return time_s && std::isfinite(*time_s) ? time_s : std::nullopt;
+}
+
+// What an exit code tells.
+std::string standing_of(const EtaView& eta, const QueueRow& row, double now_s) {
+  if (row.blocked || row.predicted_late() || row.slack_s.value_or(0) < 0) return "misses";
+  const bool waits = row.state == "waiting";
+  const bool unknown = (waits && !eta.start.p50_s) || (eta.deadline_s && !eta.finish.p50_s);
+  if (unknown) return waits && !row.reason.empty() && row.forecast.empty() ? "waits" : "unknown";
+  if (!waits) return "starts";
+  return *eta.start.p50_s <= now_s + kSoon_s ? "starts" : "waits";
+}
+
+// Names of those that are seen; returns how many are not.
+std::int64_t name_seen(const std::vector<ObjectKey>& tasks, Viewer& viewer,
+                       std::vector<std::string>& named) {
+  std::int64_t hidden = 0;
+  for (const ObjectKey& task : tasks)
+    if (viewer.sees(task.ns))
+      named.push_back(task.str());
+    else
+      ++hidden;
+  return hidden;
+}
+
+std::string group_text(std::string_view code) {
+  struct Text {
+    std::string_view code;
+    std::string_view text;
+  };
+  static constexpr std::array<Text, 13> kTexts = {{
+      {"GpuTypeNotAccepted", "other GPU type"},
+      {"GpuTypeUnknown", "GPU type unknown"},
+      {"NoGpus", "no such GPUs"},
+      {"NodeUnreadable", "resources cannot be read"},
+      {"NotReady", "not ready"},
+      {"Unschedulable", "cordoned"},
+      {"Taint", "tainted"},
+      {"NodeSelector", "not in its nodeSelector"},
+      {"NodeAffinity", "not in its node affinity"},
+      {"NodeTooSmall", "too few GPUs in all"},
+      {"HeldForOthers", "held for others"},
+      {"Full", "full"},
+      {"NoCpuOrMemory", "too little CPU or memory free"},
+  }};
+  for (const Text& text : kTexts)
+    if (text.code == code) return std::string(text.text);
+  return "free for it";
+}
+
+}  // namespace
+
+SpanView span_of(std::optional<double> p50_s, std::optional<double> p90_s) {
+  return {within_reach(p50_s), within_reach(p90_s)};
+}
+
+SpanView span_of(const core::Quantiles& times) {
+  return span_of(times.p50(), times.p90());
+}
+
+EtaView eta_of(const QueueRow& row, const core::Forecast* forecast, double now_s) {
+  EtaView eta;
+  eta.task = row.key.str();
+  eta.kind = row.kind;
+  eta.state = row.state;
+  eta.reason = row.reason;
+  eta.deadline_s = row.deadline_s;
+  eta.start = {row.start_s, row.start_p90_s};
+  eta.finish = {row.finish_s, row.finish_p90_s};
+  eta.forecast = row.forecast;
+  eta.blocked = row.blocked;
+  if (forecast != nullptr && row.finish_s) eta.chance = forecast->chance;
+  if (row.blocked && row.deadline_s) eta.chance = 0;
+  eta.standing = standing_of(eta, row, now_s);
+  return eta;
+}
+
+BlockerView view_of(const core::Blocker& blocker, Viewer& viewer) {
+  BlockerView view{.reason = std::string(blocker.reason),
+                   .what = blocker.what,
+                   .need = blocker.need,
+                   .have = blocker.have,
+                   .ends = span_of(blocker.p50_s, blocker.p90_s),
+                   .detail = blocker.detail};
+  view.on_hidden = name_seen(blocker.on, viewer, view.on);
+  for (const core::Relief& relief : blocker.relief) {
+    const bool named = !relief.task.name.empty() && viewer.sees(relief.task.ns);
+    view.relief.push_back({named ? relief.task.str() : std::string(), relief.gpus,
+                           span_of(relief.p50_s, relief.p90_s)});
+  }
+  return view;
+}
+
+NodeGroupView view_of(const core::NodeGroup& group, Viewer& viewer) {
+  NodeGroupView view{.code = std::string(group.code),
+                     .what = group_text(group.code),
+                     .nodes = group.nodes,
+                     .until_s = within_reach(group.until_s)};
+  view.tasks_hidden = name_seen(group.tasks, viewer, view.tasks);
+  return view;
+}
+
+ChangeView view_of(const core::Change& change, Viewer& viewer) {
+  ChangeView view{.kind = std::string(core::to_string(change.kind)),
+                  .what = change.what,
+                  .task = {},
+                  .start = span_of(change.outlook.start_s),
+                  .finish = span_of(change.outlook.finish_s),
+                  .chance = change.outlook.chance};
+  if (!change.by) return view;
+  if (viewer.sees(change.by->ns))
+    view.task = change.by->str();
+  else
+    view.what = "stop a task of another namespace";
+  return view;
+}
+
+std::string type_text(const GpuType& type) {
+  return type.empty() ? "unknown" : type.str();
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,31 @@
+// How core's answers become views: times beyond the horizon are left out, and so are the names of
+// tasks that the viewer may not see. Pure, but for what the viewer asks; private to answers/.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/answers/viewer.h"
+#include "message/answer_views.h"
+#include "message/queue_view.h"
+#include "slackline/core/answers/changes.h"
+#include "slackline/core/answers/explain.h"
+#include "slackline/core/planning/rollout.h"
+
+namespace slackline::control {
+
+SpanView span_of(const core::Quantiles& times);
+SpanView span_of(std::optional<double> p50_s, std::optional<double> p90_s);
+
+// Times and state of a row of the queue. `forecast` is its own; null: there is none.
+EtaView eta_of(const QueueRow& row, const core::Forecast* forecast, double now_s);
+
+BlockerView view_of(const core::Blocker& blocker, Viewer& viewer);
+NodeGroupView view_of(const core::NodeGroup& group, Viewer& viewer);
+// The task that would give way is named only to who may see it.
+ChangeView view_of(const core::Change& change, Viewer& viewer);
+
+// "unknown" where no label tells.
+std::string type_text(const GpuType& type);
+
+}  // namespace slackline::control

@@ -1,0 +1,105 @@
+#include "control/answers/what_if_question.h"
+
+#include <utility>
+#include <vector>
+
+#include "slackline/base/text.h"
+#include "slackline/core/planning/gpu_types.h"
+
+namespace slackline::control {
+namespace {
+
+constexpr std::int64_t kMostNodes = 1000;
+constexpr std::int64_t kMostGpus = 64;
+constexpr std::size_t kMostDrained = 200;
+
+Error wrong_nodes(const std::string& text) {
+  return {ErrorCode::kInvalidArgument,
+          format("add=\"{}\": expected NODESxTYPExGPUS such as 4xA100x8, at most {} nodes of {} "
+                 "GPUs",
+                 printable(text, 64), kMostNodes, kMostGpus)};
+}
+
+// By its pool, else as most nodes have it.
+std::string resource_of(const core::Queue& queue, const GpuType& type) {
+  for (const core::QueuePool& pool : queue.pools())
+    if (pool.pool.type == type) return pool.pool.resource;
+  if (!queue.pools().empty()) return queue.pools().front().pool.resource;
+  return "nvidia.com/gpu";
+}
+
+Result<std::vector<NodeIndex>> nodes_of(const std::string& names, const ClusterSnapshot& snapshot) {
+  std::vector<NodeIndex> nodes;
+  for (const std::string_view part : split(names, ',')) {
+    const auto index = snapshot.find_node(trim(part));
+    if (!index)
+      return fail(ErrorCode::kNotFound, format("drain: no node {}; /v1/nodes lists all of them",
+                                               printable(std::string(part), 64)));
+    nodes.push_back(*index);
+  }
+  if (nodes.size() > kMostDrained)
+    return fail(ErrorCode::kInvalidArgument,
+                format("drain: {} nodes; at most {}", nodes.size(), kMostDrained));
+  return nodes;
+}
+
+}  // namespace
+
+Result<core::AddedNodes> parse_added(const std::string& text) {
+  const std::size_t first = text.find('x');
+  const std::size_t last = text.rfind('x');
+  if (first == std::string::npos || last <= first + 1) return fail(wrong_nodes(text));
+  const auto nodes = parse_int(text.substr(0, first));
+  const auto gpus = parse_int(text.substr(last + 1));
+  if (!nodes || !gpus || *nodes < 1 || *nodes > kMostNodes || *gpus < 1 || *gpus > kMostGpus)
+    return fail(wrong_nodes(text));
+  return core::AddedNodes{static_cast<int>(*nodes),
+                          GpuType(text.substr(first + 1, last - first - 1)),
+                          static_cast<int>(*gpus)};
+}
+
+GpuType resolved_type(const GpuType& written, const GpuCatalog& catalog) {
+  TaskIntent intent;
+  intent.gpu_types = {written};
+  const core::AcceptedTypes types(intent, catalog);
+  return types.types().empty() ? written : types.types().front();
+}
+
+Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSight& sight,
+                                   const core::ArrivalList& arrivals) {
+  const int parts = (question.drain.empty() ? 0 : 1) + (question.add.empty() ? 0 : 1) +
+                    (question.policy.empty() ? 0 : 1);
+  if (parts != 1)
+    return fail(ErrorCode::kInvalidArgument,
+                "say one of drain=NODE, add=NODESxTYPExGPUS and policy=POLICY");
+  ChangedQueue changed;
+  changed.policy = sight.policy;
+  changed.same = &sight.queue;
+  core::TaskMenus menus;
+  const auto remake = [&](const ClusterSnapshot& snapshot, const core::QueueOptions& options) {
+    changed.other = core::make_queue(snapshot, options, menus);
+    changed.expected = core::expected_of(arrivals, menus);
+  };
+  if (!question.drain.empty()) {
+    SLACKLINE_ASSIGN(const auto nodes, nodes_of(question.drain, *sight.snapshot));
+    remake(*sight.snapshot, sight.options);
+    changed.drained = core::drained(*changed.other, nodes, sight.now_s);
+    changed.question = format("drain {}", printable(question.drain, 200));
+  } else if (!question.add.empty()) {
+    SLACKLINE_ASSIGN(core::AddedNodes added, parse_added(question.add));
+    added.gpu_type = resolved_type(added.gpu_type, *sight.catalog);
+    const std::string resource = resource_of(sight.queue, added.gpu_type);
+    remake(core::with_nodes(*sight.snapshot, added, resource), sight.options);
+    changed.question = format("add {} nodes with {} {} GPUs each", added.nodes, added.gpus_per_node,
+                              printable(added.gpu_type.str(), 64));
+  } else {
+    SLACKLINE_ASSIGN(changed.policy, core::parse_policy(question.policy));
+    core::QueueOptions options = sight.options;
+    options.may_stop = changed.policy.preempts();
+    remake(*sight.snapshot, options);
+    changed.question = format("policy {}", changed.policy.name);
+  }
+  return changed;
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,230 @@
+#include "control/query/arrange.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "slackline/base/text.h"
+
+namespace slackline::control {
+namespace {
+
+// Nothing: the row has no value.
+using SortValue = std::optional<std::variant<double, std::string>>;
+
+template <class Row>
+struct SortKey {
+  std::string_view name;
+  SortValue (*of)(const Row&);
+};
+
+template <class Row>
+struct StateRule {
+  std::string_view name;
+  bool (*holds)(const Row&);
+};
+
+// How rows of one kind are arranged.
+template <class Row>
+struct Rules {
+  std::vector<SortKey<Row>> keys;
+  std::vector<StateRule<Row>> states;
+  std::string (*words)(const Row&);  // that a search looks at
+};
+
+SortValue number_of(const std::optional<double>& value) {
+  return value ? SortValue(*value) : std::nullopt;
+}
+
+SortValue count_of(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+std::int64_t free_gpus(const NodeView& node) {
+  std::int64_t total = 0;
+  for (const GpuUseView& use : node.gpus)
+    total += std::max<std::int64_t>(use.free, 0);
+  return total;
+}
+
+bool is_usable(const NodeView& node) {
+  return node.ready && !node.unschedulable && node.problems.empty();
+}
+
+const Rules<QueueRow>& rules_of(const QueueRow*) {
+  using R = const QueueRow&;
+  static const Rules<QueueRow> kRules = {
+      {{"name", [](R row) -> SortValue { return row.key.str(); }},
+       {"class", [](R row) -> SortValue { return row.qos_class; }},
+       {"state", [](R row) -> SortValue { return row.state; }},
+       {"reason", [](R row) -> SortValue { return row.reason; }},
+       {"deadline", [](R row) { return number_of(row.deadline_s); }},
+       {"slack", [](R row) { return number_of(row.slack_s); }},
+       {"margin", [](R row) { return number_of(row.margin_s); }},
+       {"start", [](R row) { return number_of(row.start_s); }},
+       {"finish", [](R row) { return number_of(row.finish_s); }},
+       {"gpus", [](R row) { return count_of(row.gpus); }},
+       {"age", [](R row) { return number_of(row.age_s); }}},
+      {{"waiting", [](R row) { return row.state == "waiting"; }},
+       {"starting", [](R row) { return row.state == "starting"; }},
+       {"running", [](R row) { return row.state == "running"; }},
+       {"late", [](R row) { return row.predicted_late(); }},
+       {"blocked", [](R row) { return row.blocked; }}},
+      [](R row) {
+        return format("{} {} {} {} {} {} {}", row.key.str(), row.queue, row.qos_class, row.model,
+                      row.reason, row.gpu_type.str(), row.kind);
+      }};
+  return kRules;
+}
+
+const Rules<TaskView>& rules_of(const TaskView*) {
+  using R = const TaskView&;
+  static const Rules<TaskView> kRules = {
+      {{"name", [](R task) -> SortValue { return task.key.str(); }},
+       {"state", [](R task) -> SortValue { return task.state; }},
+       {"created", [](R task) { return number_of(task.created_s); }},
+       {"started", [](R task) { return number_of(task.started_s); }},
+       {"deadline", [](R task) { return number_of(task.deadline_s); }},
+       {"gpus", [](R task) { return count_of(task.gpus_per_pod * task.pods_wanted); }}},
+      {{"bound", [](R task) { return task.pods_bound > 0; }},
+       {"unbound", [](R task) { return task.pods_bound == 0; }}},
+      [](R task) {
+        std::string nodes;
+        for (const NodeName& node : task.nodes)
+          nodes += " " + node.str();
+        return format("{} {} {} {} {}{}", task.key.str(), task.kind, task.queue, task.model,
+                      task.state, nodes);
+      }};
+  return kRules;
+}
+
+const Rules<NodeView>& rules_of(const NodeView*) {
+  using R = const NodeView&;
+  static const Rules<NodeView> kRules = {
+      {{"name", [](R node) -> SortValue { return node.name.str(); }},
+       {"type", [](R node) -> SortValue { return node.gpu_type.str(); }},
+       {"free", [](R node) { return count_of(free_gpus(node)); }}},
+      {{"gpu", [](R node) { return !node.gpus.empty(); }},
+       {"free", [](R node) { return is_usable(node) && free_gpus(node) > 0; }},
+       {"full", [](R node) { return !node.gpus.empty() && free_gpus(node) == 0; }},
+       {"unusable", [](R node) { return !is_usable(node); }}},
+      [](R node) {
+        return format("{} {} {} {}", node.name.str(), node.gpu_type.str(), join(node.gpu_pods, " "),
+                      join(node.taints, " "));
+      }};
+  return kRules;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  const std::string lower = to_lower(text);
+  for (std::size_t begin = 0; begin < lower.size();) {
+    const std::size_t end = std::min(lower.find(' ', begin), lower.size());
+    if (end > begin) words.push_back(lower.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+template <class Rule>
+const Rule* find_rule(const std::vector<Rule>& rules, std::string_view name) {
+  const auto found =
+      std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.name == name; });
+  return found == rules.end() ? nullptr : &*found;
+}
+
+template <class Rule>
+std::vector<std::string_view> names_of_rules(const std::vector<Rule>& rules) {
+  std::vector<std::string_view> names;
+  for (const Rule& rule : rules)
+    names.push_back(rule.name);
+  return names;
+}
+
+template <class Rule>
+tl::unexpected<Error> unknown(std::string_view parameter, const std::string& given,
+                              const std::vector<Rule>& rules) {
+  std::vector<std::string> known;
+  for (const std::string_view name : names_of_rules(rules))
+    known.emplace_back(name);
+  return fail(ErrorCode::kInvalidArgument, format("{}=\"{}\": expected one of {}", parameter,
+                                                  printable(given, 64), join(known, ", ")));
+}
+
+template <class Row>
+void sort_rows(std::vector<Row>& rows, const SortKey<Row>& key, bool descending) {
+  std::vector<std::pair<SortValue, std::size_t>> order;
+  order.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    order.emplace_back(key.of(rows[i]), i);
+  std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    if (!a.first || !b.first) return a.first.has_value() && !b.first.has_value();
+    return descending ? *b.first < *a.first : *a.first < *b.first;
+  });
+  std::vector<Row> sorted;
+  sorted.reserve(rows.size());
+  for (const auto& [value, at] : order)
+    sorted.push_back(std::move(rows[at]));
+  rows = std::move(sorted);
+}
+
+template <class Row>
+Status arrange_by(const Rules<Row>& rules, std::vector<Row>& rows, const Arrangement& asked) {
+  if (!asked.state.empty()) {
+    const auto* rule = find_rule(rules.states, asked.state);
+    if (rule == nullptr) return unknown("state", asked.state, rules.states);
+    std::erase_if(rows, [&](const Row& row) { return !rule->holds(row); });
+  }
+  if (const auto words = words_of(asked.search); !words.empty())
+    std::erase_if(rows, [&](const Row& row) {
+      const std::string text = to_lower(rules.words(row));
+      return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+        return text.find(word) == std::string::npos;
+      });
+    });
+  if (asked.sort.empty()) return {};
+  const bool descending = asked.sort.starts_with('-');
+  const auto* key = find_rule(rules.keys, std::string_view(asked.sort).substr(descending ? 1 : 0));
+  if (key == nullptr) return unknown("sort", asked.sort, rules.keys);
+  sort_rows(rows, *key, descending);
+  return {};
+}
+
+}  // namespace
+
+Status arrange(std::vector<QueueRow>& rows, const Arrangement& asked) {
+  return arrange_by(rules_of(rows.data()), rows, asked);
+}
+
+Status arrange(std::vector<TaskView>& rows, const Arrangement& asked) {
+  return arrange_by(rules_of(rows.data()), rows, asked);
+}
+
+Status arrange(std::vector<NodeView>& rows, const Arrangement& asked) {
+  return arrange_by(rules_of(rows.data()), rows, asked);
+}
+
+template <class Row>
+const std::vector<std::string_view>& sort_keys_of() {
+  static const std::vector<std::string_view> kNames =
+      names_of_rules(rules_of(static_cast<const Row*>(nullptr)).keys);
+  return kNames;
+}
+
+template <class Row>
+const std::vector<std::string_view>& states_of() {
+  static const std::vector<std::string_view> kNames =
+      names_of_rules(rules_of(static_cast<const Row*>(nullptr)).states);
+  return kNames;
+}
+
+template const std::vector<std::string_view>& sort_keys_of<QueueRow>();
+template const std::vector<std::string_view>& sort_keys_of<TaskView>();
+template const std::vector<std::string_view>& sort_keys_of<NodeView>();
+template const std::vector<std::string_view>& states_of<QueueRow>();
+template const std::vector<std::string_view>& states_of<TaskView>();
+template const std::vector<std::string_view>& states_of<NodeView>();
+
+}  // namespace slackline::control

@@ -1,0 +1,38 @@
+// Reports: what runs asked for, held and used, from the history and the advice for their families.
+//
+// Thread-safe.
+#pragma once
+
+#include <memory>
+
+#include "control/query/queries.h"
+#include "control/query/report_maker.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/published.h"
+
+namespace slackline::core {
+struct PortraitBook;
+}
+
+namespace slackline::control {
+
+// The advice of the book for runs of history: how many GPUs are enough.
+GpusNeeded gpus_needed_by(std::shared_ptr<const core::PortraitBook> book, double now_s);
+
+class Reports {
+ public:
+  // All outlive it.
+  Reports(const Queries& queries, const Published<core::PortraitBook>& portraits,
+          const Clock& clock)
+      : queries_(queries), portraits_(portraits), clock_(clock) {}
+
+  // Reads the whole window. kUnavailable: there is no history.
+  Result<ReportView> make(const ReportQuestion& question) const;
+
+ private:
+  const Queries& queries_;
+  const Published<core::PortraitBook>& portraits_;
+  const Clock& clock_;
+};
+
+}  // namespace slackline::control

@@ -1,0 +1,156 @@
+#include "slackline/core/answers/explain.h"
+
+#include <algorithm>
+#include <array>
+
+#include "slackline/base/text.h"
+#include "slackline/core/cluster/depends.h"
+#include "slackline/core/cluster/quota_menu.h"
+#include "slackline/core/cluster/room_wait.h"
+#include "slackline/model/reason.h"
+
+namespace slackline::core {
+namespace {
+
+// The worst first.
+constexpr std::array kOrder = {
+    reason::kGpuTypeAbsent,
+    reason::kNoNodeFits,
+    reason::kDependencyCycle,
+    reason::kDependencyMissing,
+    reason::kDependencyFailed,
+    reason::kGangCannotScaleUp,
+    reason::kNotLed,
+    reason::kNotAdmitted,
+    reason::kQuotaExceeded,
+    reason::kDependencyPending,
+    reason::kNotActive,
+    reason::kNotKnownHere,
+    reason::kPreemptionBudgetSpent,
+    reason::kNodesLost,
+    reason::kNotBound,
+    reason::kPodsRejected,
+    reason::kPodsEnding,
+    reason::kWaitingForPreempted,
+    reason::kWaitsItsTurn,
+};
+
+std::size_t place_of(const Blocker& blocker) {
+  return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), blocker.reason) -
+                                  kOrder.begin());
+}
+
+class Explainer {
+ public:
+  explicit Explainer(const ExplainQuestion& question)
+      : question_(question), task_(question.queue.task(question.task)) {}
+
+  std::vector<Blocker> explain(std::string_view first) {
+    add_dependencies();
+    add_quotas();
+    if (auto gpus = lacking_gpus(question_)) blockers_.push_back(*std::move(gpus));
+    if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
+    note(first, "");
+    add_room();
+    std::stable_sort(blockers_.begin(), blockers_.end(),
+                     [](const Blocker& a, const Blocker& b) { return place_of(a) < place_of(b); });
+    return std::move(blockers_);
+  }
+
+ private:
+  // What was not found by looking at it here.
+  void note(std::string_view reason, const std::string& detail) {
+    if (reason.empty()) return;
+    const bool there = std::any_of(blockers_.begin(), blockers_.end(), [&](const Blocker& blocker) {
+      return blocker.reason == reason;
+    });
+    if (there) return;
+    const ReasonFact* fact = find_reason(reason);
+    Blocker blocker;
+    blocker.reason = reason;
+    blocker.what = fact != nullptr ? std::string(fact->meaning) : std::string();
+    blocker.detail = detail;
+    blockers_.push_back(std::move(blocker));
+  }
+
+  void add_dependencies() {
+    const Dependencies dependencies(question_.snapshot);
+    const auto hindrance =
+        task_.job ? dependencies.of(*task_.job) : dependencies.of(task_.key.ns, *task_.intent);
+    if (!hindrance) return;
+    note(hindrance->reason, hindrance->detail);
+    Blocker& blocker = blockers_.back();
+    double p50_s = question_.now_s;
+    double p90_s = question_.now_s;
+    bool known = hindrance->reason == reason::kDependencyPending;
+    for (const std::string& name : task_.intent->depends_on) {
+      const ObjectKey key{task_.key.ns, name};
+      const Job* job = question_.snapshot.find_job(key.ns, key.name);
+      if (job != nullptr && job->finished) continue;
+      blocker.on.push_back(key);
+      const Forecast* forecast = known ? forecast_of(key) : nullptr;
+      known = forecast != nullptr;
+      if (!known) continue;
+      p50_s = std::max(p50_s, forecast->finish_s.p50());
+      p90_s = std::max(p90_s, forecast->finish_s.p90());
+    }
+    if (!known) return;
+    blocker.p50_s = p50_s;
+    blocker.p90_s = p90_s;
+  }
+
+  const Forecast* forecast_of(const ObjectKey& key) const {
+    if (!question_.forecast) return nullptr;
+    for (TaskIndex task = 0; task < question_.queue.size(); ++task)
+      if (question_.queue.task(task).job && question_.queue.task(task).key == key)
+        return question_.forecast(task);
+    return nullptr;
+  }
+
+  void add_quotas() {
+    for (const QuotaShortage& shortage : lacking_quota(question_)) {
+      Blocker blocker;
+      blocker.reason = reason::kQuotaExceeded;
+      blocker.what = format("{} in the ResourceQuota {}", shortage.resource, shortage.quota);
+      blocker.need = shortage.need;
+      blocker.have = shortage.left;
+      blockers_.push_back(std::move(blocker));
+    }
+  }
+
+  void add_room() {
+    const RoomWaits waits(question_.snapshot, question_.queue, question_.now_s);
+    const RoomWait* wait = waits.of(question_.task);
+    if (wait == nullptr) return;
+    Blocker blocker;
+    blocker.reason = reason::kWaitingForPreempted;
+    blocker.what = "running tasks that make room for it";
+    blocker.on = wait->tasks;
+    blocker.p50_s = blocker.p90_s = std::max(wait->until_s, question_.now_s);
+    std::erase_if(blockers_, [](const Blocker& other) {
+      return other.reason == reason::kWaitingForPreempted;
+    });
+    blockers_.push_back(std::move(blocker));
+  }
+
+  const ExplainQuestion& question_;
+  const QueueTask& task_;
+  std::vector<Blocker> blockers_;
+};
+
+}  // namespace
+
+std::vector<QuotaShortage> lacking_quota(const ExplainQuestion& question) {
+  const QueueTask& task = question.queue.task(question.task);
+  QuotaBook quotas(question.snapshot);
+  quotas.charge_released(question.snapshot);
+  const QuotaDemand demand =
+      demand_of(task, clamped_placement(task.request.pods, task.request.gpus));
+  return quotas.shortages(task.key.ns, demand.pod, demand.pods);
+}
+
+std::vector<Blocker> explain(const ExplainQuestion& question, std::string_view first) {
+  return Explainer(question).explain(first);
+}
+
+}  // namespace slackline::core

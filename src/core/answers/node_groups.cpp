@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <map>
+
+#include "slackline/core/answers/explain.h"
+#include "slackline/core/cluster/holds.h"
+#include "slackline/core/cluster/predicates.h"
+#include "slackline/core/planning/gpu_types.h"
+#include "slackline/model/verdict.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr std::string_view kFull = "Full";
+constexpr std::string_view kNoCpuOrMemory = "NoCpuOrMemory";
+constexpr std::string_view kFree = "Free";
+constexpr std::string_view kNoGpus = "NoGpus";
+
+class NodeJudge {
+ public:
+  explicit NodeJudge(const ExplainQuestion& question)
+      : question_(question),
+        task_(question.queue.task(question.task)),
+        member_(*task_.member),
+        accepted_(*task_.intent, question.catalog),
+        holds_(question.snapshot, member_, question.now_steady_s) {}
+
+  std::string_view judge(NodeIndex index) const {
+    const NodeState& state = question_.snapshot.node(index);
+    const std::string& resource = task_.request.resource;
+    if (state.node->allocatable.gpu_count(resource) == 0) return kNoGpus;
+    if (!accepted_.preference(type_of(index)))
+      return code(type_of(index).empty() ? Verdict::kGpuTypeUnknown : Verdict::kGpuTypeNotAccepted);
+    if (const auto bar = misfit(member_, *state.node)) return code(*bar);
+    const std::int64_t wanted = gpus_wanted();
+    if (state.node->allocatable.gpu_count(resource) < wanted) return code(Verdict::kNodeTooSmall);
+    const Resources free = state.free();
+    const Resources left = free - holds_.against(index);
+    if (free.gpu_count(resource) < wanted) return kFull;
+    if (left.gpu_count(resource) < wanted) return code(Verdict::kHeldForOthers);
+    Resources rest = member_.requests;
+    rest.set_gpus(resource, 0);
+    if (!fits(rest, free)) return kNoCpuOrMemory;
+    return fits(rest, left) ? kFree : code(Verdict::kHeldForOthers);
+  }
+
+  std::vector<ObjectKey> holders(NodeIndex index) const {
+    std::vector<ObjectKey> tasks;
+    for (const Hold& hold : holds_.on(index)) {
+      if (!holds_.counts(hold)) continue;
+      if (const Job* job = question_.snapshot.find_job(hold.task))
+        tasks.push_back(job->key);
+      else if (!hold.gang.empty())
+        tasks.push_back(
+            {hold.gang.substr(0, hold.gang.find('/')), hold.gang.substr(hold.gang.find('/') + 1)});
+    }
+    return tasks;
+  }
+
+  // When enough of a full node's GPUs are free; nullopt: no run of the plan says so.
+  std::optional<double> room_at(NodeIndex index) const {
+    std::vector<std::pair<double, int>> ends;
+    const PlanState& state = question_.queue.state();
+    for (const TaskIndex run : runs_on(index)) {
+      const Forecast* forecast = question_.forecast ? question_.forecast(run) : nullptr;
+      ends.emplace_back(forecast != nullptr ? forecast->finish_s.p50()
+                                            : state.predicted_end_s(run, question_.now_s),
+                        state.running_choice(run).shape.d_gpn);
+    }
+    std::sort(ends.begin(), ends.end());
+    std::int64_t free = question_.snapshot.node(index).free().gpu_count(task_.request.resource);
+    for (const auto& [end_s, gpus] : ends)
+      if ((free += gpus) >= gpus_wanted()) return end_s;
+    return std::nullopt;
+  }
+
+ private:
+  const GpuType& type_of(NodeIndex index) const {
+    return question_.snapshot.node(index).node->gpu_type;
+  }
+
+  // Of one pod. A shape that Slackline chooses may need no more than one.
+  std::int64_t gpus_wanted() const {
+    return task_.shape_is_free && task_.intent->any_placement ? 1 : task_.request.gpus;
+  }
+
+  const std::vector<TaskIndex>& runs_on(NodeIndex index) const {
+    if (runs_.empty()) {
+      runs_.resize(question_.snapshot.nodes.size());
+      const PlanState& state = question_.queue.state();
+      for (const TaskIndex run : state.running()) {
+        const QueuePool& pool = question_.queue.pools()[state.running_choice(run).pool];
+        for (const PoolNode node : state.progress(run).run.nodes)
+          runs_[pool.nodes[node]].push_back(run);
+      }
+    }
+    return runs_[index];
+  }
+
+  const ExplainQuestion& question_;
+  const QueueTask& task_;
+  const Pod& member_;
+  AcceptedTypes accepted_;
+  HoldView holds_;
+  mutable std::vector<std::vector<TaskIndex>> runs_;  // by node; made when first needed
+};
+
+void add(const NodeJudge& judge, NodeIndex node, NodeGroup& group) {
+  ++group.nodes;
+  if (group.code == code(Verdict::kHeldForOthers))
+    for (const ObjectKey& task : judge.holders(node)) {
+      const auto at = std::lower_bound(group.tasks.begin(), group.tasks.end(), task);
+      if (at == group.tasks.end() || *at != task) group.tasks.insert(at, task);
+    }
+  if (group.code != kFull) return;
+  if (const auto room_s = judge.room_at(node))
+    group.until_s = std::min(group.until_s.value_or(*room_s), *room_s);
+}
+
+}  // namespace
+
+std::vector<NodeGroup> group_nodes(const ExplainQuestion& question) {
+  const NodeJudge judge(question);
+  std::map<std::string_view, NodeGroup> by_code;
+  for (NodeIndex node = 0; node < question.snapshot.nodes.size(); ++node) {
+    const std::string_view why = judge.judge(node);
+    NodeGroup& group = by_code[why];
+    group.code = why;
+    add(judge, node, group);
+  }
+  std::vector<NodeGroup> groups;
+  for (auto& [why, group] : by_code)
+    groups.push_back(std::move(group));
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const NodeGroup& a, const NodeGroup& b) { return a.nodes > b.nodes; });
+  return groups;
+}
+
+NodeGroup group_of(const ExplainQuestion& question, NodeIndex node) {
+  const NodeJudge judge(question);
+  NodeGroup group;
+  group.code = judge.judge(node);
+  add(judge, node, group);
+  return group;
+}
+
+}  // namespace slackline::core

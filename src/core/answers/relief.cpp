@@ -1,0 +1,129 @@
+// How many GPUs a task lacks, and whose runs leave them.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "slackline/base/saturating.h"
+#include "slackline/base/text.h"
+#include "slackline/core/answers/explain.h"
+#include "slackline/model/reason.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr std::size_t kMostReliefs = 20;
+
+// A run on nodes of the pool that the task may use.
+struct Ending {
+  TaskIndex run = 0;
+  double p50_s = 0;
+  double p90_s = 0;
+};
+
+// What of one pool the task could use.
+class PoolRoom {
+ public:
+  PoolRoom(const ExplainQuestion& question, PoolIndex pool, Placement shape)
+      : state_(question.queue.state()), pool_(pool), shape_(shape) {
+    const auto& eligible = state_.tasks()[question.task].eligible;
+    const auto nodes = static_cast<PoolNode>(question.queue.pools()[pool].nodes.size());
+    for (PoolNode node = 0; node < nodes; ++node) {
+      const bool usable = eligible == nullptr || eligible->contains(pool, node);
+      if (usable) free_[node] = state_.free().at(pool, node);
+    }
+  }
+
+  // The GPUs of the nodes that have enough for one pod, as far as the task needs them.
+  std::int64_t gpus() const {
+    std::int64_t nodes = 0;
+    for (const auto& [node, free] : free_)
+      nodes += free >= shape_.d_gpn ? 1 : 0;
+    return std::min<std::int64_t>(nodes, shape_.d_node) * shape_.d_gpn;
+  }
+
+  // What the run leaves on its nodes.
+  void leave(TaskIndex run) {
+    if (state_.running_choice(run).pool != pool_) return;
+    for (const PoolNode node : state_.progress(run).run.nodes)
+      if (const auto at = free_.find(node); at != free_.end())
+        at->second += state_.running_choice(run).shape.d_gpn;
+  }
+
+  bool is_used_by(TaskIndex run) const {
+    if (state_.running_choice(run).pool != pool_) return false;
+    const auto& nodes = state_.progress(run).run.nodes;
+    return std::any_of(nodes.begin(), nodes.end(), [&](PoolNode n) { return free_.contains(n); });
+  }
+
+ private:
+  const PlanState& state_;
+  PoolIndex pool_;
+  Placement shape_;
+  std::map<PoolNode, int> free_;  // of the nodes that the task may use
+};
+
+std::vector<Ending> endings(const ExplainQuestion& question, const PoolRoom& room) {
+  const PlanState& state = question.queue.state();
+  std::vector<Ending> endings;
+  for (const TaskIndex run : state.running()) {
+    if (!room.is_used_by(run)) continue;
+    const double end_s = state.predicted_end_s(run, question.now_s);
+    const Forecast* forecast = question.forecast ? question.forecast(run) : nullptr;
+    endings.push_back({run, forecast != nullptr ? forecast->finish_s.p50() : end_s,
+                       forecast != nullptr ? forecast->finish_s.p90() : end_s});
+  }
+  std::sort(endings.begin(), endings.end(), [](const Ending& a, const Ending& b) {
+    return std::pair(a.p50_s, a.run) < std::pair(b.p50_s, b.run);
+  });
+  return endings;
+}
+
+Blocker blocker_of(const ExplainQuestion& question, const Choice& choice) {
+  const Queue& queue = question.queue;
+  PoolRoom room(question, choice.pool, choice.shape);
+  const GpuType& type = queue.pools()[choice.pool].pool.type;
+  Blocker blocker;
+  blocker.reason = reason::kWaitsItsTurn;
+  blocker.what = choice.shape.d_node == 1
+                     ? format("{} GPUs on one node", type.empty() ? "unknown" : type.str())
+                     : format("{} GPUs on nodes with {} free",
+                              type.empty() ? "unknown" : type.str(), choice.shape.d_gpn);
+  blocker.need = choice.gpus;
+  blocker.have = room.gpus();
+  std::int64_t have = room.gpus();
+  double p90_s = question.now_s;
+  for (const Ending& ending : endings(question, room)) {
+    if (have >= choice.gpus || blocker.relief.size() >= kMostReliefs) break;
+    room.leave(ending.run);
+    p90_s = std::max(p90_s, ending.p90_s);
+    blocker.relief.push_back({ending.run < queue.size() ? queue.task(ending.run).key : ObjectKey{},
+                              queue.state().running_choice(ending.run).gpus, ending.p50_s,
+                              ending.p90_s});
+    have = room.gpus();
+    if (have < choice.gpus) continue;
+    blocker.p50_s = ending.p50_s;
+    blocker.p90_s = p90_s;
+  }
+  return blocker;
+}
+
+}  // namespace
+
+std::optional<Blocker> lacking_gpus(const ExplainQuestion& question) {
+  const PlanState& state = question.queue.state();
+  const PlacementMenu& menu = *state.tasks()[question.task].menu;
+  std::optional<Blocker> least;
+  std::set<PoolIndex> seen;
+  // The smallest shape of each type: it has room first.
+  for (const ChoiceIndex index : menu.by_size) {
+    const Choice& choice = menu.all[index];
+    if (!seen.insert(choice.pool).second) continue;
+    Blocker blocker = blocker_of(question, choice);
+    if (*blocker.have >= *blocker.need) return std::nullopt;
+    if (!least || (blocker.p50_s && (!least->p50_s || *blocker.p50_s < *least->p50_s)))
+      least = std::move(blocker);
+  }
+  return least;
+}
+
+}  // namespace slackline::core

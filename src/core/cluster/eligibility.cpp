@@ -1,0 +1,71 @@
+#include "eligibility.h"
+
+#include <memory>
+#include <utility>
+
+#include "slackline/base/text.h"
+
+namespace slackline::core {
+
+std::string eligibility_key(const Pod& member) {
+  std::string key = format("{}|{}", member.requests.cpu_milli, member.requests.memory_bytes);
+  if (!member.constraints) return key;
+  for (const auto& [name, value] : member.constraints->node_selector)
+    key += format("|s {}={}", name, value);
+  for (const NodeSelectorTerm& term : member.constraints->affinity_terms) {
+    key += "|a";
+    for (const MatchExpression& expression : term)
+      key += format(" {} {} {}", expression.key, static_cast<int>(expression.op),
+                    join(expression.values, ","));
+  }
+  for (const Toleration& toleration : member.constraints->tolerations)
+    key += format("|t {} {} {} {}", toleration.key, toleration.exists, toleration.value,
+                  toleration.effect ? static_cast<int>(*toleration.effect) : -1);
+  return key;
+}
+
+EligibleNodesPtr Eligibility::of(const QueueTask& task) {
+  const auto [at, first] = known_.try_emplace(eligibility_key(*task.member));
+  if (first) at->second = find(*task.member);
+  const bool was_slow = task.job && task.job->preemptions && task.job->preemptions->slow;
+  return was_slow ? without(*task.job->preemptions->slow, at->second) : at->second;
+}
+
+const EligibleNodesPtr& Eligibility::profilers() {
+  if (!snapshot_.node_table.any_profiler || profilers_) return profilers_;
+  auto found = std::make_shared<EligibleNodes>();
+  for (const QueuePool& pool : pools_) {
+    NodeSet& nodes = found->by_pool.emplace_back(pool.nodes.size());
+    for (PoolNode i = 0; i < pool.nodes.size(); ++i)
+      if (snapshot_.node_table.rows[pool.nodes[i]].profiler) nodes.insert(i);
+  }
+  profilers_ = std::move(found);
+  return profilers_;
+}
+
+EligibleNodesPtr Eligibility::without(const PreemptionNote::SlowRun& slow,
+                                      const EligibleNodesPtr& eligible) const {
+  auto others = std::make_shared<EligibleNodes>();
+  for (PoolIndex p = 0; p < pools_.size(); ++p) {
+    const std::vector<NodeIndex>& nodes = pools_[p].nodes;
+    NodeSet set(nodes.size());
+    for (PoolNode i = 0; i < nodes.size(); ++i)
+      if ((eligible == nullptr || eligible->contains(p, i)) &&
+          !slow.on(snapshot_.node(nodes[i]).node->name))
+        set.insert(i);
+    others->by_pool.push_back(std::move(set));
+  }
+  return others;
+}
+
+EligibleNodesPtr Eligibility::find(const Pod& member) const {
+  auto eligible = std::make_shared<EligibleNodes>();
+  bool every = true;
+  for (const QueuePool& pool : pools_) {
+    eligible->by_pool.push_back(usable_nodes(snapshot_, room_, member, pool.nodes));
+    every = every && eligible->by_pool.back().size() == pool.nodes.size();
+  }
+  return every ? nullptr : EligibleNodesPtr(std::move(eligible));
+}
+
+}  // namespace slackline::core

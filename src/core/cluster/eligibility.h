@@ -1,0 +1,40 @@
+// Eligibility: which nodes the pods of a task may use, and which they should rather use.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "slackline/core/cluster/queue.h"
+#include "slackline/core/cluster/room.h"
+
+namespace slackline::core {
+
+// Everything that eligibility depends on, as a key.
+std::string eligibility_key(const Pod& member);
+
+// Of one snapshot; computed once for all equal tasks. All references outlive it.
+class Eligibility {
+ public:
+  Eligibility(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
+              const RoomTable& room)
+      : snapshot_(snapshot), pools_(pools), room_(room) {}
+
+  // Null: every node.
+  EligibleNodesPtr of(const QueueTask& task);
+  // Those that were set aside for tasks of which nothing is known (profiling.h); null: none were.
+  const EligibleNodesPtr& profilers();
+
+ private:
+  EligibleNodesPtr without(const PreemptionNote::SlowRun& slow,
+                           const EligibleNodesPtr& eligible) const;
+  EligibleNodesPtr find(const Pod& member) const;
+
+  const ClusterSnapshot& snapshot_;
+  const std::vector<QueuePool>& pools_;
+  const RoomTable& room_;
+  std::map<std::string, EligibleNodesPtr> known_;
+  EligibleNodesPtr profilers_;
+};
+
+}  // namespace slackline::core

@@ -1,0 +1,36 @@
+#include "slackline/core/cluster/task_family.h"
+
+#include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/portrait/family.h"
+
+namespace slackline::core {
+
+PortraitIdentity identity_of(const Job& job) {
+  static const TaskIntent kNothing;
+  const TaskIntent& intent = job.intent ? *job.intent : kNothing;
+  PortraitIdentity identity;
+  identity.department = job.key.ns;
+  identity.family = intent.family.value_or("");
+  identity.owner =
+      job.owner ? owner_stem(job.owner->name) : owner_stem(job.key.name, job.generate_name);
+  identity.image = job.image;
+  identity.model = intent.model.value_or("");
+  identity.framework = job.owner ? job.owner->kind : "Job";
+  if (job.admitted) identity.submitter = job.admitted->submitter;
+  identity.mode = intent.mode.value_or(WorkloadMode::kTraining);
+  return identity;
+}
+
+PortraitPtr family_of(const PortraitBook* portraits, const Job* job) {
+  if (portraits == nullptr || portraits->portraits.empty() || job == nullptr) return nullptr;
+  const PortraitIdentity identity = identity_of(*job);
+  PortraitPtr own = portraits->find(identity);
+  if (portraits->recurring.empty() || (own && own->runs_s.runs > 0)) return own;
+  const std::string resource = primary_gpu_resource(job->pod_requests);
+  return portraits->find_past(
+      identity,
+      clamped_placement(written_pods(*job), written_pod(*job)->requests.gpu_count(resource)));
+}
+
+}  // namespace slackline::core

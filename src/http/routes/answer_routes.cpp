@@ -1,0 +1,199 @@
+#include "http/routes/answer_routes.h"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "http/routes/answers.h"
+#include "http/routes/openapi.h"
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
+#include "wire/kube/manifest.h"
+
+namespace slackline::http {
+namespace {
+
+constexpr double kLongest_days = 14;
+
+// Everything that the handlers need.
+struct Answering {
+  control::AnswerQuery& answers;
+  Pages& pages;
+  const GpuCatalog& catalog;
+  const Clock& clock;
+  ViewerOf viewer_of;
+
+  control::Viewer viewer(const Request& request) const {
+    return viewer_of ? viewer_of(request) : control::Viewer();
+  }
+};
+
+ObjectKey task_in(const Request& request) {
+  return {request.params.at("ns"), request.params.at("name")};
+}
+
+Response get_eta(const Answering& on, const Request& request) {
+  const auto view = on.answers.eta(task_in(request));
+  if (!view) return failure(view.error());
+  return one(request, wire::encode_one(*view), wire::text_of(*view));
+}
+
+Response get_explain(const Answering& on, const Request& request) {
+  const auto view =
+      on.answers.explain(task_in(request), given(request, "node"), on.viewer(request));
+  if (!view) return failure(view.error());
+  return one(request, wire::encode_one(*view), wire::text_of(*view));
+}
+
+// A time, or how long from now.
+Result<std::optional<double>> deadline_of(const std::string& text, double now_s) {
+  if (text.empty()) return std::optional<double>();
+  if (const auto after_s = parse_duration_s(text)) return std::optional(now_s + *after_s);
+  if (const auto time_s = parse_rfc3339_s(text)) return std::optional(*time_s);
+  return fail(ErrorCode::kInvalidArgument,
+              format("deadline=\"{}\": expected a duration such as 24h, or a time such as "
+                     "2026-11-21T12:00:00Z",
+                     printable(text, 64)));
+}
+
+Result<control::PostedTask> posted_task(const Answering& on, const Request& request) {
+  const auto ns = request.query.find("namespace");
+  SLACKLINE_ASSIGN(
+      wire::PostedObject object,
+      wire::read_posted(request.body, ns == request.query.end() ? "default" : ns->second,
+                        on.catalog));
+  control::PostedTask task;
+  SLACKLINE_ASSIGN(task.deadline_s, deadline_of(given(request, "deadline"), on.clock.wall_s()));
+  if (object.job)
+    task.job = std::move(object.job);
+  else
+    task.pod = std::make_shared<const Pod>(std::move(object.pod));
+  return task;
+}
+
+// The rows of a view as a list, with what it says of all of them.
+template <class Row, class View>
+Listing<Row> listing_of_answers(View view) {
+  Listing<Row> listing;
+  listing.facts = wire::encode_one(view);
+  listing.preface = wire::preface_of(view);
+  listing.rows = std::move(view.rows);
+  return listing;
+}
+
+Response post_quote(const Answering& on, const Request& request) {
+  return show_page(request, on.pages, [&]() -> Result<Listing<QuoteRowView>> {
+    SLACKLINE_ASSIGN(const control::PostedTask task, posted_task(on, request));
+    SLACKLINE_ASSIGN(QuoteView view, on.answers.quote(task, on.viewer(request)));
+    return listing_of_answers<QuoteRowView>(std::move(view));
+  });
+}
+
+Response get_what_if(const Answering& on, const Request& request) {
+  return show_page(request, on.pages, [&]() -> Result<Listing<WhatIfRow>> {
+    const control::WhatIfQuestion question{given(request, "drain"), given(request, "add"),
+                                           given(request, "policy")};
+    SLACKLINE_ASSIGN(WhatIfView view, on.answers.what_if(question, on.viewer(request)));
+    return listing_of_answers<WhatIfRow>(std::move(view));
+  });
+}
+
+Response get_calendar(const Answering& on, const Request& request) {
+  return show_page(request, on.pages, [&]() -> Result<Listing<CalendarRow>> {
+    control::CalendarQuestion question;
+    question.gpu_type = given(request, "type");
+    SLACKLINE_ASSIGN(const std::int64_t days,
+                     number(request, "days", 3, 1, static_cast<std::int64_t>(kLongest_days)));
+    question.days = static_cast<double>(days);
+    SLACKLINE_ASSIGN(auto rows, on.answers.calendar(question));
+    return Listing<CalendarRow>{std::move(rows)};
+  });
+}
+
+using AnswerHandler = Response (*)(const Answering&, const Request&);
+
+void add_task_routes(Router& router, const std::function<Handler(AnswerHandler)>& bind) {
+  router.add({.method = "GET",
+              .pattern = "/v1/tasks/{ns}/{name}/eta",
+              .handler = bind(get_eta),
+              .parameters = std::vector{output_parameter()},
+              .operation = answers_one<EtaView>(
+                  "getEta", "When a task starts and finishes, with the chance to be in time",
+                  "Medians and 90 % quantiles", {{404}, {503}})});
+  router.add({.method = "GET",
+              .pattern = "/v1/tasks/{ns}/{name}/explain",
+              .handler = bind(get_explain),
+              .parameters = std::vector{output_parameter(),
+                                        Parameter{.name = "node",
+                                                  .about = "Also what keeps it off this node"}},
+              .operation = answers_one<ExplainView>(
+                  "explainTask", "Everything that a task waits for, and what would help it",
+                  "Blockers, nodes by constraint, changes", {{404}, {503}})});
+}
+
+void add_quote_route(Router& router, const std::function<Handler(AnswerHandler)>& bind) {
+  Parameter ns = namespace_parameter("Namespace of the manifest");
+  ns.schema = R"({"type":"string","default":"default"})";
+  Operation quotes = answers_list<QuoteRowView>(
+      "quoteManifest",
+      "What a task that is not submitted would get on every GPU type; nothing is created",
+      "Placements, as written first", {{400}, {503}, list_is_gone()},
+      wire::members_of<QuoteView>());
+  quotes.body = kManifestBody;
+  router.add(
+      {.method = "POST",
+       .pattern = "/v1/quote",
+       .handler = bind(post_quote),
+       .max_body = kMaxManifest,
+       .parameters = list_parameters(
+           {ns,
+            {.name = "deadline",
+             .about = "In place of its own: a duration from now (24h) or a time (RFC 3339)"}}),
+       .namespace_parameter = "namespace",
+       .operation = std::move(quotes)});
+}
+
+void add_cluster_answers(Router& router, const std::function<Handler(AnswerHandler)>& bind) {
+  router.add({.method = "GET",
+              .pattern = "/v1/whatif",
+              .handler = bind(get_what_if),
+              .parameters = list_parameters(
+                  {namespace_parameter("Of the one who asks, where the right is not for all"),
+                   {.name = "drain", .about = "Nodes, separated by commas"},
+                   {.name = "add", .about = "NODESxTYPExGPUS, as in 4xA100x8"},
+                   {.name = "policy", .about = "A policy with its options"}}),
+              .namespace_parameter = "namespace",
+              .operation = answers_list<WhatIfRow>(
+                  "whatIf", "Who gains and who loses by a change of the cluster or the policy",
+                  "Tasks whose end changes, the greatest change first",
+                  {{400}, {404}, {503}, list_is_gone()}, wire::members_of<WhatIfView>())});
+  router.add({.method = "GET",
+              .pattern = "/v1/calendar",
+              .handler = bind(get_calendar),
+              .parameters = list_parameters(
+                  {namespace_parameter("Of the one who asks, where the right is not for all"),
+                   {.name = "type", .about = "Only this GPU type"},
+                   {.name = "days",
+                    .about = "How far ahead",
+                    .schema = R"({"type":"integer","minimum":1,"maximum":14,"default":3})"}}),
+              .namespace_parameter = "namespace",
+              .operation = answers_list<CalendarRow>(
+                  "getCalendar", "GPUs that are predicted to be free, by type and time",
+                  "Slots of an hour or more", {{400}, {404}, {503}, list_is_gone()})});
+}
+
+}  // namespace
+
+void add_answer_routes(Router& router, control::AnswerQuery& answers, Pages& pages,
+                       const GpuCatalog& catalog, const Clock& clock, ViewerOf viewer_of) {
+  const auto on = std::make_shared<const Answering>(
+      Answering{answers, pages, catalog, clock, std::move(viewer_of)});
+  const auto bind = [on](AnswerHandler handler) -> Handler {
+    return [on, handler](const Request& request) { return handler(*on, request); };
+  };
+  add_task_routes(router, bind);
+  add_quote_route(router, bind);
+  add_cluster_answers(router, bind);
+}
+
+}  // namespace slackline::http

@@ -1,0 +1,82 @@
+// GET /v1/reports: what runs asked for, held and used, over a window of time, as plain values (as
+// in views.h). GPU-hours and core-hours are those of runs that ended in the window, whole.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slackline {
+
+enum class ReportBy : std::uint8_t { kNamespace, kFamily, kGpuType };
+inline constexpr std::array<std::string_view, 3> kReportByNames = {"namespace", "family",
+                                                                   "gpu-type"};
+inline std::string_view to_string(ReportBy by) {
+  return kReportByNames.at(static_cast<std::size_t>(by));
+}
+
+// One group of runs, or all of them. Absent numbers were not measured.
+struct ReportRow {
+  std::string group;   // a namespace, a portrait's key, a GPU type; "" where it is not known
+  std::string title;   // the same for people
+  std::string period;  // "before" or "after" the date of a comparison; else empty
+  std::int64_t runs = 0;
+  std::int64_t succeeded = 0;
+
+  double gpu_hours = 0;             // held
+  double asked_gpu_hours = 0;       // the GPUs asked for, for as long as the runs held theirs
+  double measured_gpu_hours = 0;    // of those held: whose use was measured
+  double used_gpu_hours = 0;        // of those measured
+  double returned_gpu_hours = 0;    // asked for and not held
+  double advised_gpu_hours = 0;     // of those held: of families with advice about GPUs
+  double returnable_gpu_hours = 0;  // estimate: of those, what the advice would give back
+
+  double asked_core_hours = 0;     // CPU requests
+  double measured_core_hours = 0;  // of these: where use was measured
+  double used_core_hours = 0;      // of those measured; may be more
+
+  std::int64_t deadlines = 0;
+  std::int64_t deadlines_met = 0;
+  std::optional<double> wait_median_s;  // from creation to the first start
+  std::optional<double> wait_p95_s;
+  std::optional<double> wait_max_s;
+
+  double idle_gpu_hours() const { return measured_gpu_hours - used_gpu_hours; }
+  std::optional<double> measured_share() const { return part(measured_gpu_hours, gpu_hours); }
+  std::optional<double> gpu_use() const { return part(used_gpu_hours, measured_gpu_hours); }
+  std::optional<double> cpu_use() const { return part(used_core_hours, measured_core_hours); }
+  std::optional<double> in_time() const {
+    return part(static_cast<double>(deadlines_met), static_cast<double>(deadlines));
+  }
+
+ private:
+  static std::optional<double> part(double of, double whole) {
+    return whole > 0 ? std::optional(of / whole) : std::nullopt;
+  }
+};
+
+// Runs that ended on one day, UTC.
+struct ReportDay {
+  double day_s = 0;  // its begin
+  double gpu_hours = 0;
+  double measured_gpu_hours = 0;
+  double used_gpu_hours = 0;
+};
+
+struct ReportView {
+  ReportBy by = ReportBy::kNamespace;
+  std::string ns;                   // only this namespace; empty: all
+  double from_s = 0;                // runs that ended from then
+  double to_s = 0;                  // until then
+  std::optional<double> compare_s;  // "before" ends and "after" begins
+  std::vector<ReportRow> totals;    // one, or one for each period
+  std::vector<ReportRow> rows;      // by GPU-hours held, most first; periods of a group together
+  std::vector<ReportRow> wasters;   // families with the most idle GPU-hours; whole window
+  std::vector<ReportDay> days;      // without those on which no run ended
+  std::vector<std::string> notes;   // how the numbers are to be read
+};
+
+}  // namespace slackline

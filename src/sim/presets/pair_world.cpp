@@ -1,0 +1,51 @@
+#include "sim/presets/pair_world.h"
+
+#include <numeric>
+
+#include "slackline/base/random.h"
+#include "slackline/core/learning/mlp.h"
+
+namespace slackline::sim {
+
+PairWorld::PairWorld(const PairMeasurements& measured) : gpu_type_(measured.gpu_type) {
+  for (const std::string& name : measured.tasks)
+    names_.push_back({name, ""});
+  speed_.resize(names_.size() * names_.size());
+  for (const MeasuredPair& pair : measured.pairs) {
+    if (!pair.ran()) continue;
+    speed_[at(pair.first, pair.second)] =
+        pair.first_per_s / measured.alone_per_s[static_cast<std::size_t>(pair.first)];
+    speed_[at(pair.second, pair.first)] =
+        pair.second_per_s / measured.alone_per_s[static_cast<std::size_t>(pair.second)];
+    feasible_.push_back({pair.first, pair.second});
+  }
+}
+
+core::PairSpeeds PairWorld::speeds(int a, int b) const {
+  return {speed_[at(a, b)], speed_[at(b, a)]};
+}
+
+std::vector<PairWorld::Pair> PairWorld::shuffled(std::uint64_t seed) const {
+  std::vector<std::size_t> order(feasible_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Random random(seed);
+  core::shuffle(order, random);
+  std::vector<Pair> pairs;
+  for (const std::size_t i : order)
+    pairs.push_back(feasible_[i]);
+  return pairs;
+}
+
+core::PairTable PairWorld::table(std::span<const Pair> known) const {
+  core::PairTable table(gpu_type_, GpuSharing::kTimeslice);
+  for (const core::PairTask& name : names_)
+    table.add_task(name);
+  for (int a = 0; a < tasks(); ++a)
+    for (int b = a; b < tasks(); ++b)
+      if (!(speeds(a, b).least() > 0)) table.mark_infeasible(task(a), task(b));
+  for (const Pair& pair : known)
+    table.observe(task(pair.a), task(pair.b), speeds(pair.a, pair.b));
+  return table;
+}
+
+}  // namespace slackline::sim

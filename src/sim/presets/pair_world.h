@@ -1,0 +1,48 @@
+// Measured pairs as the truth of a simulation, and tables that know a part of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "slackline/core/sharing/pair_table.h"
+#include "slackline/model/pair_measurements.h"
+
+namespace slackline::sim {
+
+class PairWorld {
+ public:
+  explicit PairWorld(const PairMeasurements& measured);
+
+  int tasks() const { return static_cast<int>(names_.size()); }
+  const core::PairTask& task(int index) const { return names_[static_cast<std::size_t>(index)]; }
+  // The true r(a|b) and r(b|a); both 0 where the two do not run together or were not measured.
+  core::PairSpeeds speeds(int a, int b) const;
+
+  struct Pair {
+    int a = 0;
+    int b = 0;
+  };
+  // Pairs that run, a <= b, by (a, b).
+  const std::vector<Pair>& feasible() const { return feasible_; }
+  // The same in a random order.
+  std::vector<Pair> shuffled(std::uint64_t seed) const;
+
+  // A table that knows every task, which pairs do not run (as memory portraits would tell), and the
+  // speeds of these pairs.
+  core::PairTable table(std::span<const Pair> known) const;
+
+ private:
+  std::size_t at(int a, int b) const {
+    return static_cast<std::size_t>(a) * names_.size() + static_cast<std::size_t>(b);
+  }
+
+  GpuType gpu_type_;
+  std::vector<core::PairTask> names_;
+  std::vector<double> speed_;  // r(a|b), row by row
+  std::vector<Pair> feasible_;
+};
+
+}  // namespace slackline::sim

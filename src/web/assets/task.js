@@ -1,0 +1,158 @@
+// One task: how it stands, why, when it will be done, where it could run, and what happened to it.
+import { Failure, ask, askIfThere, knows } from './api.js';
+import { h } from './dom.js';
+import { clock, figure, interval, moment, now, percent, plural, relative, seconds, signed, span, taskLink, words } from './format.js';
+import { empty, fact, mark, shapeOf, typeOf } from './parts.js';
+import { marks, missing, standing } from './queue.js';
+
+const MOST_SHAPES = 12;
+const MOST_EVENTS = 30;
+
+const keyOf = ({ parts }) => `${parts[0] || ''}/${parts[1] || ''}`;
+
+async function load(state, signal) {
+  const [namespace, name] = state.parts;
+  const path = `v1/tasks/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+  const mine = (list) => list?.items.filter((one) => one.name === name) || [];
+  // Lists that are searched: who asks for one task that has ended is refused, here there may be no row.
+  const asked = { namespace, search: `${namespace}/${name}`, limit: 500 };
+  const [tasks, queue, decisions, past] = await Promise.all([ask('v1/tasks', asked, signal), ask('v1/queue', asked, signal),
+    askIfThere('v1/decisions', { pod: `${namespace}/${name}`, limit: MOST_EVENTS }, signal), askIfThere('v1/history', { namespace, limit: 500 }, signal)]);
+  const [task] = mine(tasks);
+  const runs = mine(past);
+  if (!task && !runs.length) throw new Failure(404, `There is no GPU task ${namespace}/${name} in the cluster, and none that has ended.`);
+  const shapes = task ? await askIfThere(`${path}/placements`, { limit: 200 }, signal) : null;
+  const data = { task, row: mine(queue)[0], facts: queue, shapes, decisions, runs };
+  if (data.row) answer(data, path, state); // of others the daemon says nothing
+  return data;
+}
+
+const ANSWER_MS = 10000; // what it asks takes the daemon up to a second
+let answered = { path: '', at: 0 };
+
+const more = async (what, path) => ((await knows(`/v1/tasks/{ns}/{name}/${what}`)) ? askIfThere(`${path}/${what}`) : null);
+
+// Why and eta come when they are there: the rest of the view does not wait for them.
+function answer(data, path, state) {
+  if (answered.path === path) Object.assign(data, { why: answered.why, eta: answered.eta });
+  if (answered.path === path && performance.now() - answered.at < ANSWER_MS) return;
+  answered = { path, at: performance.now(), why: data.why, eta: data.eta };
+  const mine = answered;
+  Promise.all([more('explain', path), more('eta', path)]).then(([why, eta]) => {
+    Object.assign(mine, { why, eta });
+    Object.assign(data, { why, eta });
+    state.redraw(data);
+  }, () => {}); // the next load tells what is wrong
+}
+
+// From now to the last moment that may count, as a strip: wait, run, and the deadline.
+function strip(row) {
+  const start = row.state === 'waiting' ? seconds(row.predictedStart) : now();
+  const end = seconds(row.predictedFinish);
+  if (!Number.isFinite(start) || !Number.isFinite(end)) return null;
+  const end90 = seconds(row.predictedFinishP90) || end;
+  const due = seconds(row.deadline);
+  const to = Math.max(end90, due || 0) + 60;
+  const x = (s) => `${(100 * Math.min(Math.max(s - now(), 0), to - now())) / (to - now())}%`;
+  const text = `It ${row.state === 'waiting' ? `starts ${clock(start)}, ` : ''}ends ${clock(end)}, in nine futures of ten by ${clock(end90)}${due ? `; it is due ${clock(due)}` : ''}.`;
+  return h('div', { class: 'strip', role: 'img', 'aria-label': text, title: text },
+    h('i', { class: 'does', style: { left: x(start), width: `calc(${x(end)} - ${x(start)})` } }), h('i', { class: 'fade', style: { left: x(end), width: `calc(${x(end90)} - ${x(end)})` } }),
+    due ? h('i', { class: row.late ? 'flag missed' : 'flag', style: { left: x(due) } }, '⚑') : null);
+}
+
+function facts(task, row) {
+  const deadline = row?.deadline || task?.deadline;
+  return h('dl', { class: 'facts' },
+    fact('Class', (row || task).qosClass), fact('Queue', (row || task).queue), fact('Model', (row || task).model),
+    fact('Asks for', task ? `${task.shape.replace('x', '×')} ${task.gpuTypes.length ? task.gpuTypes.join(', ') : 'any type'}` : ''),
+    row && fact(row.plan ? 'Planned as' : 'May run as', `${shapeOf(row)} ${typeOf(row)}`),
+    fact('Created', moment(row?.created || task?.created)), fact('Started', task?.started ? moment(task.started) : ''),
+    fact('Deadline', deadline ? [moment(deadline), ` ${relative(seconds(deadline))}`] : ''),
+    row && fact('Slack', row.slackSeconds === undefined ? '' : signed(row.slackSeconds)),
+    row && fact('Margin', row.marginSeconds === undefined ? '' : signed(row.marginSeconds)),
+    fact('Pods', task ? `${task.podsBound} of ${task.podsWanted} bound` : ''), fact('Nodes', task ? task.nodes.join(', ') : ''),
+    row && fact('Run time by', row.lengthSource), row && row.reported && fact('Last report', moment(row.reported.time || row.reported.at)));
+}
+
+const spanOf = (times) => (times?.p50 || times?.p90 ? interval(times.p50 || times.p90, times.p90) : null);
+
+const hidden = (n, what) => (n ? ` and ${plural(n, what)} of namespaces that you may not view` : '');
+
+const links = (tasks) => tasks.map((task, i) => [i ? ', ' : '', taskLink(task, task)]);
+
+function blockerOf(one) {
+  const freed = (one.freedBy || []).filter(({ task }) => task);
+  return h('li', null, h('strong', null, one.what), one.need === undefined ? null : `: needs ${one.need}, there ${one.have === 1 ? 'is' : 'are'} ${one.have ?? 0}${one.short ? `, ${one.short} short` : ''}`,
+    one.waitsFor?.length || one.waitsForHidden ? [', waits for ', links(one.waitsFor || []), hidden(one.waitsForHidden, 'task')] : null,
+    spanOf(one.ends) ? [', until ', spanOf(one.ends)] : null, one.detail ? h('span', { class: 'sub' }, one.detail) : null,
+    freed.length ? h('span', { class: 'sub' }, 'freed by ', freed.map(({ task, gpus, ends }, i) => [i ? '; ' : '', taskLink(task, task), ` (${plural(gpus, 'GPU')}`, spanOf(ends) ? [', ', spanOf(ends)] : null, ')'])) : null);
+}
+
+function changesOf(why) {
+  if (!why.changes?.length) return null;
+  return [h('h3', null, 'What would help'), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'What would help' }, h('table', null,
+    h('thead', null, h('tr', null, ['Change', 'Starts', 'Ends', 'In time'].map((text, i) => h('th', { scope: 'col', class: i === 3 ? 'n' : null }, text)))),
+    h('tbody', null, why.changes.map((one) => h('tr', { 'data-key': one.what }, h('th', { scope: 'row' }, one.what, one.task ? [' ', taskLink(one.task, one.task)] : null),
+      h('td', null, spanOf(one.start) || '–'), h('td', null, spanOf(one.finish) || '–'), h('td', { class: 'n' }, one.chance === undefined ? '–' : percent(one.chance))))))),
+  h('p', { class: 'muted foot' }, `Each was planned, not guessed: ${plural(why.changesTried, 'change')} tried${why.changesNotTried ? `, ${why.changesNotTried} not, for lack of time` : ''}.`)];
+}
+
+function whyOf({ row, why }) {
+  const parts = [];
+  if (row) parts.push(h('p', { class: 'lead' }, marks(row), standing(row)), row.reason ? h('p', { class: 'muted' }, 'Reason code ', h('code', null, row.reason), row.roomBy ? [', room by ', moment(row.roomBy)] : null) : null);
+  if (why?.blockers?.length) parts.push(h('ul', { class: 'plain' }, why.blockers.map(blockerOf)));
+  if (why?.nodes?.length) parts.push(h('p', null, `Of ${plural(why.nodesTotal, 'node')}: `, why.nodes.map((one, i) => [i ? ', ' : '', h('b', null, one.nodes), ` ${one.what}`,
+    one.heldFor?.length ? [' for ', links(one.heldFor), hidden(one.heldForHidden, 'task')] : null, one.until ? [' until ', moment(one.until)] : null]), '.'));
+  if (why) parts.push(changesOf(why));
+  return parts.length ? h('section', null, h('h2', null, row?.state === 'waiting' ? 'Why it waits' : 'How it stands'), parts) : null;
+}
+
+const held = (eta) => (eta?.finishHeld?.intervals ? h('p', { class: 'muted foot' }, `Of the last ${eta.finishHeld.intervals} intervals in which eight ends of ten were expected, ${percent(eta.finishHeld.share)} held what happened.`) : null);
+
+function etaOf({ row, eta }) {
+  if (!row) return null;
+  return h('section', null, h('h2', null, 'When'), strip(row), h('dl', { class: 'facts' },
+    row.state === 'waiting' ? fact('Starts', row.predictedStart ? interval(row.predictedStart, row.predictedStartP90) : missing(row)) : null,
+    fact('Ends', row.predictedFinish ? interval(row.predictedFinish, row.predictedFinishP90) : missing(row)),
+    eta?.chance === undefined ? null : fact('Chance to meet the deadline', percent(eta.chance))), held(eta));
+}
+
+function shapesOf(shapes) {
+  if (!shapes || !shapes.items.length) return null;
+  const best = Math.max(...shapes.items.map((one) => one.cer));
+  return h('section', null, h('h2', null, 'Where it could run'), h('p', { class: 'muted' }, shapes.note || ''),
+    h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Shapes' }, h('table', null,
+      h('thead', null, h('tr', null, ['GPU type', 'Shape', 'Run time', 'Samples/s', 'CER', 'Deadline', 'Now'].map((text, i) => h('th', { scope: 'col', class: i > 1 && i < 5 ? 'n' : null }, text)))),
+      h('tbody', null, [...shapes.items].sort((a, b) => b.allowed - a.allowed).slice(0, MOST_SHAPES).map((one) => h('tr', { 'data-key': `${one.gpuType} ${one.shape}`, class: one.allowed ? null : 'off' },
+        h('th', { scope: 'row' }, one.gpuType || 'unknown'), h('td', null, one.shape.replace('x', '×'), one.written ? h('span', { class: 'sub' }, 'as submitted') : null),
+        h('td', { class: 'n' }, one.latSeconds ? span(one.latSeconds) : '–'), h('td', { class: 'n' }, figure(one.throughputSamplesPerSecond)),
+        h('td', { class: 'n' }, one.cer ? [h('meter', { min: 0, max: best, value: one.cer, 'aria-label': 'Cost-efficiency ratio, against the best' }), h('span', null, figure(one.cer))] : '–'),
+        h('td', null, one.feasible === null ? '?' : one.feasible ? 'meets it' : 'misses it'), h('td', null, one.allowed === false ? one.reason : one.fitsNow ? 'fits' : 'no room')))))),
+    shapes.items.length > MOST_SHAPES ? h('p', { class: 'muted' }, `${plural(shapes.items.length - MOST_SHAPES, 'more shape')}: slackline placements`) : null);
+}
+
+const DONE = { met: ['calm', 'met'], missed: ['bad', 'missed'], none: ['', 'no deadline'] };
+
+function pastOf({ decisions, runs }) {
+  const told = (decisions?.items || []).map((one) => ({ at: seconds(one.time), time: one.time, what: one.verb, text: one.result, stop: one.stop, on: one.outcome }));
+  const ends = runs.map((run) => ({ at: seconds(run.finished), time: run.finished, what: run.outcome, text: `after ${span(run.durationSeconds || 0)} on ${run.gpus} × ${run.gpuType || 'unknown'}, ${figure(run.gpuHours)} GPU-hours`, result: DONE[run.result] }));
+  const all = [...told, ...ends].sort((a, b) => b.at - a.at).slice(0, MOST_EVENTS);
+  if (!all.length) return null;
+  return h('section', null, h('h2', null, 'What happened'), h('ol', { class: 'events', reversed: true }, all.map((one) => h('li', null, moment(one.time), ' ', h('strong', null, one.what), ' ', one.text,
+    one.result && one.result[0] ? [' ', mark(one.result[0], `deadline ${one.result[1]}`)] : null, one.stop?.for ? [' for ', taskLink(one.stop.for)] : null, one.on ? ` → ${one.on.node}` : null))));
+}
+
+function draw(data, state) {
+  const { task, row } = data;
+  const [namespace, name] = state.parts;
+  return [
+    h('p', { class: 'path' }, h('a', { href: state.link({}, 'queue') }, 'Queue'), ' / ', namespace),
+    h('h1', null, name, ' ', h('span', { class: 'muted' }, row ? row.state : task ? words(task.state) : 'ended')),
+    task?.problems.length ? h('div', { class: 'panel bad', role: 'alert' }, h('p', null, h('strong', null, 'Annotations that cannot be read')), h('ul', null, task.problems.map((one) => h('li', null, one)))) : null,
+    whyOf(data), etaOf(data),
+    task || row ? h('section', null, h('h2', null, 'Facts'), facts(task, row)) : empty('It has ended', 'What is known of it stands below.'),
+    shapesOf(data.shapes), pastOf(data),
+  ].filter(Boolean);
+}
+
+export default { tab: 'Task', title: (state) => keyOf(state), load, draw };

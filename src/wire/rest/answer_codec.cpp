@@ -1,0 +1,104 @@
+#include "wire/rest/answer_codec.h"
+
+#include <array>
+#include <cmath>
+
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
+#include "wire/format/json_view.h"
+
+namespace slackline::wire {
+namespace {
+
+constexpr std::array<std::string_view, 4> kStandings = {"starts", "waits", "misses", "unknown"};
+
+Error no_answer() {
+  return {ErrorCode::kInvalidArgument, "the answer is not one of this daemon"};
+}
+
+double time_in(JsonView value) {
+  const auto time_s = parse_rfc3339_s(value.text());
+  return time_s ? *time_s : 0;
+}
+
+// "20261124T120000Z"
+std::string compact_time(double epoch_s) {
+  std::string text = format_rfc3339(std::round(epoch_s));
+  std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
+  return text;
+}
+
+// RFC 5545 section 3.3.11.
+std::string escaped(const std::string& text) {
+  std::string escaped;
+  for (const char c : printable(text, 64)) {
+    if (c == ',' || c == ';' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string event_of(const CalendarRow& row, double now_s) {
+  return format(
+      "BEGIN:VEVENT\r\nUID:{}-{}@slackline\r\nDTSTAMP:{}\r\nDTSTART:{}\r\nDTEND:{}\r\n"
+      "SUMMARY:{} GPUs of type {} free\\, {} for sure\r\nTRANSP:TRANSPARENT\r\nEND:VEVENT\r\n",
+      compact_time(row.begins_s), escaped(row.gpu_type), compact_time(now_s),
+      compact_time(row.begins_s), compact_time(row.ends_s), row.free_p50, escaped(row.gpu_type),
+      row.free_p90);
+}
+
+}  // namespace
+
+Result<std::string> standing_in_answer(std::string_view json) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView answer, document.parse(json));
+  const JsonView eta = answer["eta"].present() ? answer["eta"] : answer;
+  for (const std::string_view standing : kStandings)
+    if (eta["standing"].text() == standing) return std::string(standing);
+  return fail(no_answer());
+}
+
+Result<std::string> standing_in_quote(std::string_view json) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView answer, document.parse(json));
+  if (!answer["items"].is_array()) return fail(no_answer());
+  const bool has_deadline = answer["deadline"].present();
+  bool starts = false;
+  bool told = false;
+  for (const JsonView row : answer["items"].items()) {
+    if (!row["accepted"].is_true() || !row["start"]["p50"].present()) continue;
+    starts = true;
+    const auto chance = row["chance"].number();
+    told = told || chance.has_value();
+    if (!has_deadline || chance.value_or(0) >= kLikely) return std::string("in time");
+  }
+  return std::string(starts && !told ? "unknown" : "late");
+}
+
+std::string to_icalendar(const std::vector<CalendarRow>& rows, double now_s) {
+  std::string text = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Slackline//calendar//EN\r\n";
+  for (std::size_t i = 0; i < rows.size();) {
+    CalendarRow stretch = rows[i];
+    for (++i; i < rows.size() && rows[i].gpu_type == stretch.gpu_type &&
+              rows[i].begins_s == stretch.ends_s && rows[i].free_p50 == stretch.free_p50 &&
+              rows[i].free_p90 == stretch.free_p90;
+         ++i)
+      stretch.ends_s = rows[i].ends_s;
+    if (stretch.free_p50 > 0) text += event_of(stretch, now_s);
+  }
+  return text + "END:VCALENDAR\r\n";
+}
+
+Result<std::vector<CalendarRow>> decode_calendar(std::string_view json) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView list, document.parse(json));
+  if (!list["items"].is_array()) return fail(no_answer());
+  std::vector<CalendarRow> rows;
+  for (const JsonView item : list["items"].items())
+    rows.push_back({std::string(item["gpuType"].text()), time_in(item["begins"]),
+                    time_in(item["ends"]), item["gpus"].integer().value_or(0),
+                    item["freeP50"].integer().value_or(0), item["freeP90"].integer().value_or(0)});
+  return rows;
+}
+
+}  // namespace slackline::wire

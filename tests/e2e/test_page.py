@@ -1,0 +1,300 @@
+"""The page in a real browser: on a dump of 10,000 tasks, on hostile names, on the real control plane."""
+
+import json
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+import unittest
+
+from support.active_case import GPUS_PER_NODE, ActiveCase
+from support.big_dump import big_dump
+from support.browser import Browser
+from support.daemon import ROOT, Daemon, slackline_binary
+from support.objects import gpu_job, gpu_node, waiting_job
+
+TASKS = 10_000
+VIEWS = {
+    "queue": "train-",
+    "timeline": "now",
+    "gpus": "gpu-",
+    "report": "Report",
+    "shadow": "virtual cluster",
+    "task/team-1/train-00001": "Where it could run",
+}
+HOSTILE = "<img src=x onerror=window.__pwned=1>'\"><script>window.__pwned=1</script>${7*7}"
+HOSTILE_NAME = HOSTILE.replace("/", "")  # no name has a slash, whoever wrote the dump
+MOST_WORK_MS = 100
+
+
+class PageCase(unittest.TestCase):
+    """A daemon on a dump, and a browser on its page."""
+
+    @classmethod
+    def serve(cls, dump, mode="advise"):
+        folder = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, folder)
+        (folder / "dump.yaml").write_text(dump)
+        daemon = Daemon(None, folder / "daemon", mode, flags=["--cluster", f"file:{folder / 'dump.yaml'}"])
+        cls.addClassCleanup(daemon.kill)
+        return daemon.start(timeout=60)
+
+    @classmethod
+    def browse(cls, url):
+        browser = Browser(url)
+        cls.addClassCleanup(browser.close)
+        return browser
+
+
+class LargePageTest(PageCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = cls.serve(big_dump(TASKS))
+        cls.browser = cls.browse(cls.daemon.api_url)
+
+    def setUp(self):
+        self.browser.resize(1440)
+        self.browser.dark(False)
+
+    def test_every_view_can_be_read_by_everybody(self):
+        for state, text in VIEWS.items():
+            for dark in (False, True):
+                with self.subTest(view=state, dark=dark):
+                    name = f"{state.split('/')[0]}-{'dark' if dark else 'light'}"
+                    self.browser.dark(dark)
+                    self.browser.resize(1440)
+                    self.browser.go(state)
+                    self.browser.wait_text(text)
+                    self.browser.screenshot(f"{name}-1440")
+                    self.assertEqual(self.browser.axe(), [])
+                    self.browser.resize(390, 844)
+                    self.browser.screenshot(f"{name}-390")
+                    wide = self.browser.run("return document.documentElement.scrollWidth")
+                    self.assertLessEqual(wide, 390, "nothing is cut off on a telephone")
+                    self.assertEqual(self.browser.problems(), [])
+
+    def test_what_a_reader_does_takes_no_time_to_see(self):
+        browser = self.browser
+        sorted_by = "document.querySelector('th[aria-sort={}]') && !document.querySelector('main[aria-busy]')"
+        first = "document.querySelector('tbody th a')?.textContent"
+        steps = {
+            "sort": ("document.querySelector('thead th:nth-child(5) a').click()", sorted_by.format("ascending")),
+            "sort back": ("document.querySelector('thead th:nth-child(5) a').click()", sorted_by.format("descending")),
+            "filter": ("document.querySelector('.filters a[href*=\"state=waiting\"]').click()",
+                       "document.querySelector('.filters [aria-current]').innerText.startsWith('Waiting')"),
+            "next page": ("document.querySelector('.pager a[rel=next]').click()",
+                          "document.querySelector('.pager').innerText.includes('51–100')"),
+            "search": ("const one = document.querySelector('#search'); one.value = 'train-04777';"
+                       "one.dispatchEvent(new Event('input', {bubbles: true}))", f"{first} === 'train-04777'"),
+            "nodes": ("location.hash = '#/gpus'", "document.querySelectorAll('.node').length === 60"),
+            "task": ("location.hash = '#/task/team-1/train-00001'", "document.title.startsWith('team-1/train-00001')"),
+        }  # fmt: skip
+        browser.go("queue")
+        browser.wait(first, 20, "the queue")
+        waits, work, served = {}, {}, {}
+        for name, (what, ready) in steps.items():
+            before, served_before = browser.cpu_ms(), self.daemon.cpu_s()
+            waits[name] = browser.timed(what, ready)
+            work[name], served[name] = browser.cpu_ms() - before, 1000 * (self.daemon.cpu_s() - served_before)
+        for told, ms in {"until seen": waits, "work of the page": work, "work of the daemon": served}.items():
+            print(
+                f"ms {told}: { ({name: round(one) for name, one in ms.items()}) }, median {statistics.median(ms.values()):.0f}"
+            )
+        # The processor's time: what a reader waits for on a machine that has nothing else to do.
+        self.assertLess(statistics.median(work.values()), MOST_WORK_MS, "no step keeps the page busy")
+        self.assertEqual(browser.problems(), [])
+
+    def test_each_state_has_its_url(self):
+        browser = self.browser
+        browser.go("queue?state=waiting&sort=-deadline&search=team-3&page=2")
+        browser.wait_text("51–100 of")
+        self.assertEqual(browser.run("return document.querySelector('#search').value"), "team-3")
+        self.assertTrue(browser.run("return document.querySelector('th[aria-sort=descending]')"))
+        names = browser.run("return [...document.querySelectorAll('tbody .sub')].map((one) => one.textContent)")
+        self.assertTrue(all("team-3" in name for name in names if name.startswith("team")), names[:5])
+        browser.run("document.querySelector('tbody th a').click()")
+        browser.wait_text("Where it could run")
+        browser.driver.back()
+        browser.wait_text("51–100 of")
+
+    def test_a_keyboard_is_enough(self):
+        browser = self.browser
+        browser.go("queue")
+        browser.wait("document.querySelector('tbody th a')", 20, "the queue")
+        press = "document.dispatchEvent(new KeyboardEvent('keydown', {key: arguments[0], bubbles: true}))"
+        browser.command("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)
+        self.assertEqual(browser.run("return document.activeElement.className"), "skip")
+        browser.run(press, "/")
+        self.assertEqual(browser.run("return document.activeElement.id"), "search")
+        browser.run("document.activeElement.blur()")
+        browser.run(press, "3")
+        browser.wait("document.querySelector('.node')", 10, "the third view")
+        self.assertEqual(browser.run("return document.querySelector('[aria-current=page]').innerText"), "GPUs")
+
+    def test_a_lost_connection_is_said_and_comes_back_by_itself(self):
+        daemon = self.serve((ROOT / "manifests/clusters/demo.yaml").read_text())
+        browser = self.browse(daemon.api_url)
+        browser.go("queue")
+        browser.wait_text("Live", selector="#top")
+        self.assertIn("A dump", browser.text("#notes"))
+        daemon.kill()
+        browser.wait_text("No connection", selector="#notes")
+        browser.wait_text("Offline", selector="#top")
+        self.assertIn("inception-2x2", browser.text("main"), "what was seen stays")
+        daemon.start()
+        browser.wait_text("Live", 40, selector="#top")
+        self.assertNotIn("No connection", browser.text("#notes"))
+
+
+class StatesPageTest(PageCase):
+    def test_an_empty_cluster_says_so(self):
+        daemon = self.serve(json.dumps({"apiVersion": "v1", "kind": "List", "items": []}), "shadow")
+        browser = self.browse(daemon.api_url)
+        for state, text in {"queue": "An empty cluster", "gpus": "No GPUs", "timeline": "Nothing in this time",
+                            "report": "No Job has ended", "shadow": "Nothing to compare yet"}.items():  # fmt: skip
+            browser.go(state)
+            browser.wait_text(text)
+            self.assertIn("Shadow mode", browser.text("#notes"))
+            self.assertEqual(browser.axe(), [], state)
+        browser.go("task/team/nobody")
+        browser.wait_text("no GPU task team/nobody")
+
+    def test_names_and_annotations_are_text_whatever_they_hold(self):
+        notes = {key: HOSTILE for key in ("model", "qos-class", "deadline", "gpu-types", "placements", "batch-size")}
+        job = gpu_job(HOSTILE_NAME, gpus=1, namespace=HOSTILE_NAME, annotations=notes, labels={"slackline.dev/queue": HOSTILE},
+                      scheduler="gpu-scheduler")  # fmt: skip
+        job["metadata"].update(uid="u-1", creationTimestamp="2026-11-21T08:30:00Z")
+        job["spec"]["template"]["spec"]["containers"][0]["image"] = HOSTILE
+        node = gpu_node(HOSTILE_NAME, 4, HOSTILE, ready=True)
+        node["spec"] = {"taints": [{"key": HOSTILE, "value": HOSTILE, "effect": "NoSchedule"}]}
+        pod = {
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": f"pod{HOSTILE_NAME}", "namespace": HOSTILE_NAME, "uid": "u-2", "annotations": notes},
+            "spec": {"nodeName": HOSTILE_NAME, "schedulerName": HOSTILE, "containers": [
+                {"name": "c", "image": HOSTILE, "resources": {"requests": {"nvidia.com/gpu": "1"}}}]},
+            "status": {"phase": "Running", "startTime": "2026-11-21T08:30:00Z"},
+        }  # fmt: skip
+        daemon = self.serve(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, job, pod]}))
+        browser = self.browse(daemon.api_url)
+        seen = 0
+        for state in (
+            "queue",
+            "timeline",
+            "gpus",
+            "report",
+            "shadow",
+            f"queue?search={HOSTILE}",
+            f"queue?ns={HOSTILE_NAME}",
+        ):
+            browser.go(state)
+            browser.wait("document.querySelector('h1')", 10, "the view")
+            time.sleep(0.3)
+            seen += "onerror=window.__pwned" in browser.text("main")
+            links = browser.run("return [...document.querySelectorAll('main a')].map((a) => a.getAttribute('href'))")
+            self.assertTrue(all(link.startswith("#/") for link in links), links)
+            self._unharmed(browser, state)
+        self.assertGreaterEqual(seen, 2, "they are shown as they are")
+        browser.go("gpus")
+        browser.wait("document.querySelector('.node .who')", 10, "the pod")
+        browser.run("document.querySelector('.node a.who').click()")
+        browser.wait_text("onerror=window.__pwned", selector="h1")
+        self._unharmed(browser, "task")
+
+    def _unharmed(self, browser, state):
+        self.assertIsNone(browser.run("return window.__pwned ?? null"), state)
+        self.assertFalse(browser.run("return document.querySelector('main img, main script')"), state)
+        self.assertEqual(browser.problems(), [], state)
+
+    def test_slackline_page_lets_in_who_knows_its_url(self):
+        daemon = self.serve((ROOT / "manifests/clusters/demo.yaml").read_text())
+        with subprocess.Popen([slackline_binary(), "page", "--server", daemon.api_url],
+                              stdout=subprocess.PIPE, text=True) as page:  # fmt: skip
+            try:
+                site, token = re.fullmatch(
+                    r"(http://127\.0\.0\.1:\d+)/#token=(\w{64})", page.stdout.readline().strip()
+                ).groups()
+                browser = self.browse(site)
+                browser.go("queue")
+                browser.wait_text("Who are you?")
+                self.assertEqual(browser.axe(), [])
+                self.assertTrue(all("401" in one for one in browser.problems()), "no data without it")
+                browser.run("document.querySelector('#token').value = arguments[0]", "wrong")
+                browser.run("document.querySelector('form.token button').click()")
+                browser.wait_text("slackline page", selector="form.token")
+                browser.run("document.querySelector('#token').value = arguments[0]", token)
+                browser.run("document.querySelector('form.token button').click()")
+                browser.wait_text("inception-2x2")
+                browser.wait_text("Polling", selector="#top")
+                browser.driver.get("about:blank")
+                browser.driver.get(f"{site}/#token={token}")
+                browser.wait_text("inception-2x2")
+                self.assertNotIn(token, browser.run("return location.href"), "nobody reads it over a shoulder")
+                self.assertEqual(
+                    browser.run("return [localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""]
+                )
+            finally:
+                page.terminate()
+                page.wait()
+
+
+class LivePageTest(ActiveCase):
+    """The real control plane: what happens there is seen without a reload."""
+
+    policy = "default,protect=1,headroom=0,calm=0"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.make_cluster(nodes=2)
+        cls.start_planning(cls.account)
+        cls.browser = Browser(cls.daemon.api_url)
+        cls.addClassCleanup(cls.browser.close)
+
+    def test_a_queue_that_moves_and_a_stop_in_the_timeline(self):
+        browser = self.browser
+        browser.go("queue")
+        browser.wait_text("Nobody waits")
+        long = {"slackline.dev/expected-duration": "10m", "slackline.dev/checkpoint-interval": "1s"}
+        self.cluster.apply(
+            [waiting_job(f"long-{i}", gpus=GPUS_PER_NODE, duration="300s", annotations=long) for i in range(2)]
+        )
+        browser.wait("document.querySelectorAll('tr.running').length === 2", 40, "both to be seen running")
+        browser.wait_text("Live", selector="#top")
+        time.sleep(2)  # longer than they are protected
+        soon = {"slackline.dev/expected-duration": "20s"}
+        self.cluster.apply(
+            [waiting_job("soon", gpus=GPUS_PER_NODE, deadline_after="60s", duration="60s", annotations=soon)]
+        )
+        browser.wait_text("Stopped 1×", 40)
+        browser.wait(
+            "[...document.querySelectorAll('tr.running')].some((row) => row.innerText.includes('soon'))",
+            40,
+            "soon to run",
+        )
+        browser.screenshot("live-queue")
+        for by in ("", "&by=node"):
+            browser.go(f"timeline?span=1h{by}")
+            browser.wait("document.querySelector('.run.stopped')", 20, "the stop to be drawn")
+            self.assertIn("for default/soon", browser.run("return document.querySelector('.run.stopped').title"))
+            self.assertTrue(browser.run("return document.querySelector('.run.running')"))
+            self.assertTrue(browser.run("return document.querySelector('.run.planned')"), "it waits to come back")
+        self.assertIn("node-0", browser.text(".gantt"))
+        browser.screenshot("live-timeline")
+        browser.go("gpus")
+        browser.wait("document.querySelectorAll('.node .who.plan').length === 2", 20, "both owners")
+        browser.screenshot("live-gpus")
+        self.assertEqual(browser.problems(), [])
+
+    def test_a_follower_says_who_leads(self):
+        follower = self.replica("b", self.account).start()
+        browser = Browser(follower.api_url)
+        self.addCleanup(browser.close)
+        self.addCleanup(follower.kill)
+        browser.go("queue")
+        browser.wait_text("A follower", 30, selector="#notes")
+
+
+if __name__ == "__main__":
+    unittest.main()

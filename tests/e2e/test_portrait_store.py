@@ -1,0 +1,99 @@
+"""What families of tasks use, kept on a real control plane: portraits of runs that ended, over
+crashes and damaged files, and from one daemon to another."""
+
+import csv
+import io
+import json
+import unittest
+
+from support.active_case import ActiveCase
+from support.daemon import slackline
+from support.objects import waiting_job
+
+FAMILY = {"slackline.dev/family": "nightly"}
+
+
+class PortraitStoreTest(ActiveCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.make_cluster(nodes=3)
+        cls.start_planning(cls.account)
+
+    def test_a_family_has_a_portrait_that_outlives_crashes_and_damage(self):
+        broken = waiting_job("nightly-broken", gpus=2, annotations=FAMILY)
+        broken["spec"]["activeDeadlineSeconds"] = 2
+        runs = [waiting_job(f"nightly-{i}", gpus=2, duration="4s", annotations=FAMILY) for i in range(3)]
+        self.cluster.apply([*runs, broken, waiting_job("trial-x7k2p", gpus=1, duration="2s")])
+        self._wait_runs({"nightly": 4, "trial": 1})
+        [nightly] = self._portraits("/nightly")
+        self.assertEqual((nightly["namespace"], nightly["gpuType"], nightly["gpus"]), ("default", "K80", 2))
+        self.assertEqual((nightly["succeeded"], nightly["failed"]), (3, 1))
+        self.assertAlmostEqual(nightly["meanRunSeconds"], 4, delta=3)
+        self.assertGreaterEqual(nightly["meanWaitSeconds"], 0)
+        self.assertEqual(nightly["level"], 5, "nothing was measured")
+        [time] = nightly["runTimes"]
+        self.assertEqual((time["gpuType"], time["gpus"], time["runs"]), ("K80", 2, 3))
+        self._check_the_command_line()
+        self._check_the_next_run_is_foretold()
+
+        known = self._portraits("?packed=true")
+        self.cluster.wait(lambda: self.daemon.total("slackline_portraits") == 2, 10, "both to be counted")
+        self.daemon.kill()
+        self.daemon.start()
+        self._wait_runs({"nightly": 4, "trial": 1})
+        self.assertEqual(self._portraits("?packed=true"), known, "the listed Jobs are told again")
+
+        store = self.daemon.config.parent / "slackline.portraits.db"
+        self.daemon.kill()
+        for suffix in ("-wal", "-shm"):
+            store.with_name(store.name + suffix).unlink(missing_ok=True)
+        store.write_bytes(b"x" * 8192)
+        self.daemon.start()
+        self.assertIn("[+]portraits-stored ok\n", self.daemon.get("/readyz?verbose")[1])
+        self.assertEqual(self.daemon.total("slackline_portrait_store_damaged", outcome="restored"), 1)
+        self._wait_runs({"nightly": 4, "trial": 1})
+        self.assertEqual(self._portraits("?packed=true"), known, "its mirror had everything")
+
+    def _check_the_command_line(self):
+        ask = ["portraits", "-s", self.daemon.api_url]
+        self.assertIn("nightly", slackline(*ask))
+        self.assertNotIn("IMAGE", slackline(*ask))
+        self.assertIn("IMAGE", slackline(*ask, "-o", "wide"))
+        rows = list(csv.DictReader(io.StringIO(slackline(*ask, "-o", "csv"))))
+        self.assertEqual([(row["family"], row["runs"]) for row in rows], [("nightly", "4"), ("trial", "1")])
+        self.assertNotIn("trial", slackline(*ask, "default/nightly"))
+        packed = self.daemon.config.parent / "packed.json"
+        packed.write_text(slackline(*ask, "--packed", "-o", "json"))
+        before = self._portraits()
+        slackline(*ask, "default/nightly", "--delete")
+        self.assertEqual([each["name"] for each in self._portraits()], ["trial"])
+        self.assertIn("stored 2 portraits", slackline(*ask, "--import", str(packed)))
+        self.assertEqual(self._portraits(), before)
+
+    def _check_the_next_run_is_foretold(self):
+        """It says nothing of its length; its family's runs took four seconds."""
+        self.cluster.apply([waiting_job("long", pods=3, gpus=4, duration="600s", gang=True)])
+        self.cluster.wait(lambda: self.bound("long") == 3, 30, "the cluster to be full")
+        self.cluster.apply([
+            waiting_job("nightly-next", gpus=2, annotations=FAMILY), waiting_job("unheard-of", gpus=2),
+        ])  # fmt: skip
+        queue = lambda: {row["name"]: row for row in json.loads(self.daemon.get("/v1/queue")[1])["items"]}  # noqa: E731
+        self.cluster.wait(lambda: "predictedFinish" in queue().get("nightly-next", {}), 30, "a forecast")
+        rows = queue()
+        self.assertEqual(rows["nightly-next"]["lengthSource"], "history")
+        self.assertNotIn("lengthSource", rows["unheard-of"])
+        self.assertNotIn("predictedFinish", rows["unheard-of"])
+        table = json.loads(self.daemon.get("/v1/tasks/default/nightly-next/placements")[1])
+        self.assertIn("by what the family's own runs took", json.dumps(table))
+        self.cluster.kubectl("delete", "job", "long", "nightly-next", "unheard-of", "--wait=false")
+
+    def _portraits(self, rest=""):
+        return json.loads(self.daemon.get("/v1/portraits" + rest)[1])["items"]
+
+    def _wait_runs(self, runs):
+        known = lambda: {each["name"]: each["runs"] for each in self._portraits()}  # noqa: E731
+        self.cluster.wait(lambda: known() == runs, 60, f"the portraits to have {runs}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,231 @@
+// What people are told of the queue's future, and what is kept from those who may not see it.
+#include "control/answers/answer_query.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/answers/what_if_question.h"
+#include "control/query/written_book.h"
+#include "control/state/planner_view.h"
+#include "slackline/model/reason.h"
+#include "support/answer_world.h"
+#include "support/fake_clock.h"
+#include "support/fake_cluster.h"
+#include "support/planning_fixture.h"
+
+namespace slackline::control {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::add_running;
+using ::testing::HasSubstr;
+
+class AnswerQueryTest : public test::PlanningFixture {
+ protected:
+  AnswerQueryTest() {
+    planner_.set({.active = true, .leads = true, .leader = "me", .backoffs = {}});
+  }
+
+  test::JobBuilder stated(const std::string& name, double minutes) {
+    auto job = a_job(name).created(clock_.wall_s() - 60);
+    job.intent().expected_duration_s = 60 * minutes;
+    return job;
+  }
+
+  // Two nodes that others use, and a task of team-a that waits.
+  ClusterSnapshot full() {
+    auto cluster = a_cluster();
+    cluster.with(a_node("n1")).with(a_node("n2"));
+    add_running(cluster, stated("team-b/secret", 60), "team-b/secret", 4, "n1", "",
+                clock_.wall_s() - 900);
+    add_running(cluster, stated("team-a/mine", 120), "team-a/mine", 4, "n2", "",
+                clock_.wall_s() - 900);
+    auto waits = stated("team-a/waits", 60).gpus(4).waiting();
+    waits.intent().deadline_s = clock_.wall_s() + 3600;
+    cluster.with(waits);
+    cluster.with(stated("team-b/hidden", 10).gpus(4).waiting());
+    return cluster.build();
+  }
+
+  AnswerQuery query(const test::FakeSource& source) {
+    return AnswerQuery(options_, known_, source, planner_, books_, clock_);
+  }
+
+  static Viewer team_a() {
+    return Viewer([](const std::string& ns) { return ns == "team-a"; }, {});
+  }
+
+  test::FakeClock clock_;
+  Published<PlannerView> planner_;
+  Published<WrittenBook> books_;
+};
+
+std::string all_names(const ExplainView& view) {
+  std::string names;
+  for (const BlockerView& blocker : view.blockers) {
+    names += join(blocker.on, " ") + " " + blocker.detail;
+    for (const ReliefView& relief : blocker.relief)
+      names += " " + relief.task;
+  }
+  for (const NodeGroupView& group : view.nodes)
+    names += " " + join(group.tasks, " ");
+  for (const ChangeView& change : view.changes)
+    names += " " + change.task + " " + change.what;
+  return names;
+}
+
+TEST_F(AnswerQueryTest, OthersAppearAsCountsAndTimesOnly) {
+  const test::FakeSource source(full());
+  AnswerQuery answers = query(source);
+  const auto seen = answers.explain({"team-a", "waits"}, "", Viewer());
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_THAT(all_names(*seen), HasSubstr("team-b/secret"));
+  const auto hidden = answers.explain({"team-a", "waits"}, "", team_a());
+  ASSERT_TRUE(hidden);
+  EXPECT_THAT(all_names(*hidden), Not(HasSubstr("team-b")));
+  ASSERT_EQ(hidden->blockers.size(), 1U);
+  const BlockerView& gpus = hidden->blockers.front();
+  EXPECT_EQ(gpus.reason, reason::kWaitsItsTurn);
+  ASSERT_FALSE(gpus.relief.empty());
+  EXPECT_EQ(gpus.relief.front().task, "");
+  EXPECT_EQ(gpus.relief.front().gpus, 4);
+  EXPECT_TRUE(gpus.relief.front().ends.p50_s);
+
+  const auto quote = answers.quote(
+      {.job = std::make_shared<const Job>(stated("team-a/new", 60).gpus(4).build())}, team_a());
+  ASSERT_TRUE(quote) << quote.error().message;
+  for (const QuoteRowView& row : quote->rows)
+    for (const DelayView& delay : row.delays)
+      EXPECT_THAT(delay.task, Not(HasSubstr("team-b")));
+
+  const auto what_if = answers.what_if({.add = "2xA100x4"}, team_a());
+  ASSERT_TRUE(what_if) << what_if.error().message;
+  EXPECT_EQ(what_if->gains, 2);
+  EXPECT_EQ(what_if->hidden, 1);
+  ASSERT_EQ(what_if->rows.size(), 1U);
+  EXPECT_EQ(what_if->rows.front().task, "team-a/waits");
+  EXPECT_EQ(answers.what_if({.add = "2xA100x4"}, Viewer())->rows.size(), 2U);
+}
+
+TEST_F(AnswerQueryTest, EtaTellsTimesChanceAndHowFarEarlierOnesHeld) {
+  WrittenBook written;
+  written.coverage = {{100, 81}, {50, 40}};
+  books_.set(written);
+  const test::FakeSource source(full());
+  AnswerQuery answers = query(source);
+  const auto eta = answers.eta({"team-a", "waits"});
+  ASSERT_TRUE(eta) << eta.error().message;
+  EXPECT_EQ(eta->standing, "misses") << "its hour is over before it could end";
+  EXPECT_EQ(eta->reason, reason::kWaitsItsTurn);
+  ASSERT_TRUE(eta->start.p50_s && eta->finish.p90_s && eta->chance);
+  EXPECT_LT(*eta->start.p50_s, *eta->finish.p50_s);
+  EXPECT_LE(*eta->finish.p50_s, *eta->finish.p90_s);
+  EXPECT_LT(*eta->chance, 0.2);
+  EXPECT_EQ(eta->start_held.share(), 0.81);
+  EXPECT_EQ(eta->finish_held.held, 40);
+  EXPECT_EQ(answers.eta({"team-a", "mine"})->standing, "starts") << "it runs";
+  EXPECT_EQ(answers.eta({"team-b", "hidden"})->standing, "waits");
+  const auto nobody = answers.eta({"team-a", "nobody"});
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(AnswerQueryTest, OneNodeIsExplainedAndAnUnknownOneRefused) {
+  const test::FakeSource source(full());
+  AnswerQuery answers = query(source);
+  const auto view = answers.explain({"team-a", "waits"}, "n1", Viewer());
+  ASSERT_TRUE(view);
+  ASSERT_TRUE(view->node_group);
+  EXPECT_EQ(view->node_group->what, "full");
+  EXPECT_EQ(view->nodes_total, 2);
+  const auto unknown = answers.explain({"team-a", "waits"}, "n9", Viewer());
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("no node n9"));
+}
+
+TEST_F(AnswerQueryTest, AQuoteLeavesTheQueueAsItIs) {
+  const test::FakeSource source(full());
+  AnswerQuery answers = query(source);
+  const double before_s = *answers.eta({"team-a", "waits"})->start.p50_s;
+  PostedTask task{.job = std::make_shared<const Job>(stated("team-a/new", 60).gpus(4).build())};
+  task.deadline_s = clock_.wall_s() + 7200;
+  const auto quote = answers.quote(task, Viewer());
+  ASSERT_TRUE(quote) << quote.error().message;
+  EXPECT_EQ(quote->deadline_s, task.deadline_s);
+  EXPECT_EQ(quote->task, "team-a/new");
+  EXPECT_EQ(quote->length_source, "expected-duration");
+  ASSERT_FALSE(quote->rows.empty());
+  EXPECT_TRUE(quote->rows.front().written);
+  EXPECT_TRUE(quote->rows.front().chance);
+  EXPECT_TRUE(quote->rows.front().delayed);
+  EXPECT_EQ(*answers.eta({"team-a", "waits"})->start.p50_s, before_s);
+  EXPECT_FALSE(answers.eta({"team-a", "new"}));
+}
+
+TEST_F(AnswerQueryTest, PodsThatStartOneByOneAreQuotedOneByOne) {
+  const test::FakeSource source(full());
+  AnswerQuery answers = query(source);
+  const auto quote = answers.quote(
+      {.job = std::make_shared<const Job>(stated("team-a/many", 60).of(8).gpus(1).build())},
+      Viewer());
+  ASSERT_TRUE(quote) << quote.error().message;
+  EXPECT_THAT(quote->note, HasSubstr("8 pods start one by one"));
+  EXPECT_TRUE(quote->rows.front().start.p50_s);
+}
+
+TEST_F(AnswerQueryTest, WhatAsksForNoGpusGetsNoQuote) {
+  const test::FakeSource source(full());
+  AnswerQuery answers = query(source);
+  const auto quote = answers.quote(
+      {.job = std::make_shared<const Job>(stated("team-a/none", 60).build())}, Viewer());
+  ASSERT_FALSE(quote);
+  EXPECT_THAT(quote.error().message, HasSubstr("asks for no GPUs"));
+}
+
+TEST_F(AnswerQueryTest, AWhatIfQuestionThatIsWrongSaysHow) {
+  const test::FakeSource source(full());
+  AnswerQuery answers = query(source);
+  const auto asked = [&](const WhatIfQuestion& question) {
+    const auto view = answers.what_if(question, Viewer());
+    return view ? std::string("answered") : view.error().message;
+  };
+  EXPECT_THAT(asked({}), HasSubstr("say one of drain=NODE"));
+  EXPECT_THAT(asked({.drain = "n1", .add = "1xA100x4"}), HasSubstr("say one of"));
+  EXPECT_THAT(asked({.drain = "n1,n9"}), HasSubstr("no node n9"));
+  EXPECT_THAT(asked({.policy = "nonsense"}), HasSubstr("nonsense"));
+  for (const char* text : {"4", "4xA100", "0xA100x8", "4xA100x0", "xx", "1xx1", "9999xA100x8"})
+    EXPECT_THAT(asked({.add = text}), HasSubstr("expected NODESxTYPExGPUS")) << text;
+  EXPECT_EQ(asked({.drain = "n1"}), "answered");
+  EXPECT_EQ(asked({.policy = "fifo"}), "answered");
+  EXPECT_EQ(parse_added("3xTesla-x2x8")->gpu_type.str(), "Tesla-x2");
+}
+
+TEST_F(AnswerQueryTest, ACalendarOfATypeThatIsNotThereIsRefused) {
+  const test::FakeSource source(full());
+  AnswerQuery answers = query(source);
+  const auto all = answers.calendar({});
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_FALSE(all->empty());
+  EXPECT_EQ(all->front().gpu_type, "unknown");
+  EXPECT_EQ(all->front().gpus, 8);
+  EXPECT_EQ(all->front().free_p50, 0);
+  EXPECT_TRUE(answers.calendar({.gpu_type = "Unknown"}));
+  const auto none = answers.calendar({.gpu_type = "H100"});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(AnswerQueryTest, AClusterThatIsNotReadYetIsToldApart) {
+  ClusterSnapshot unread = full();
+  unread.synced = false;
+  const test::FakeSource source(unread);
+  AnswerQuery answers = query(source);
+  EXPECT_EQ(answers.eta({"team-a", "waits"}).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(answers.calendar({}).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(answers.what_if({.policy = "fifo"}, Viewer()).error().code, ErrorCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace slackline::control

@@ -1,0 +1,414 @@
+// Why a task waits, what would help, what one would cost, and what a change would do.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slackline/core/answers/calendar.h"
+#include "slackline/core/answers/changes.h"
+#include "slackline/core/answers/quote.h"
+#include "slackline/core/answers/what_if.h"
+#include "slackline/model/reason.h"
+#include "support/answer_world.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::a_quota;
+using test::add_running;
+using test::kGpu;
+
+constexpr double kAsked_s = 1'000'000;
+
+test::JobBuilder stated(const std::string& name, double minutes) {
+  auto job = a_job(name).created(kAsked_s - 600);
+  job.intent().expected_duration_s = 60 * minutes;
+  return job;
+}
+
+class AnswersTest : public testing::Test {
+ protected:
+  AnswersTest() {
+    options_.catalog = &catalog_;
+    options_.predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
+    options_.now_wall_s = options_.now_steady_s = kAsked_s;
+    options_.foresee = true;  // and nobody is stopped by the policy
+  }
+
+  // A task of a cluster, and the question about it, which refers to both.
+  struct Asked {
+    Asked(const ClusterSnapshot& cluster, const QueueOptions& options, TaskMenus& menus,
+          const Policy& policy, const std::string& name)
+        : snapshot(cluster),
+          queue(make_queue(snapshot, options, menus)),
+          question{.snapshot = snapshot,
+                   .queue = queue,
+                   .task = 0,
+                   .catalog = *options.catalog,
+                   .now_s = kAsked_s,
+                   .now_steady_s = kAsked_s} {
+      for (TaskIndex task = 0; task < queue.size(); ++task) {
+        names.push_back(queue.task(task).uid);
+        if (queue.task(task).key.name == name) question.task = task;
+      }
+      book = ForecastBook(queue.state(), names, kAsked_s, policy);
+      question.forecast = [this](TaskIndex task) {
+        return task < names.size() ? book.find(names[task]) : nullptr;
+      };
+    }
+    Asked(const Asked&) = delete;
+
+    ClusterSnapshot snapshot;
+    Queue queue;
+    std::vector<Uid> names;
+    ForecastBook book;
+    ExplainQuestion question;
+  };
+  std::unique_ptr<Asked> about(const std::string& name, const test::ClusterBuilder& cluster) {
+    return std::make_unique<Asked>(cluster.build(), options_, menus_, policy_, name);
+  }
+
+  Changes changes(const Asked& asked, const ChangeOptions& options = {}) {
+    return find_changes(asked.question, options_, policy_, menus_, options);
+  }
+
+  static const Change* find(const Changes& changes, ChangeKind kind) {
+    for (const Change& change : changes.helpful)
+      if (change.kind == kind) return &change;
+    return nullptr;
+  }
+
+  static std::vector<std::string> reasons(const std::vector<Blocker>& blockers) {
+    std::vector<std::string> codes;
+    for (const Blocker& blocker : blockers)
+      codes.emplace_back(blocker.reason);
+    return codes;
+  }
+
+  const GpuCatalog catalog_ = default_gpu_catalog();
+  const Policy policy_ = *parse_policy("savable-p,headroom=0,calm=0");
+  QueueOptions options_;
+  TaskMenus menus_;
+};
+
+TEST_F(AnswersTest, AllBlockersAreToldTheWorstFirst) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_node("n2"));
+  add_running(cluster, stated("long", 60), "long", 4, "n1", "", kAsked_s - 600);
+  add_running(cluster, stated("short", 30), "short", 4, "n2", "", kAsked_s - 600);
+  cluster.with(stated("prep", 10).gpus(1).waiting());
+  cluster.with(a_quota("gpus").limit(kGpu, 10));
+  auto waits = stated("waits", 10).gpus(4).waiting();
+  waits.intent().depends_on = {"prep"};
+  const auto asked = about("waits", cluster.with(waits));
+  const auto blockers = explain(asked->question, reason::kDependencyPending);
+  EXPECT_EQ(reasons(blockers),
+            (std::vector<std::string>{"QuotaExceeded", "DependencyPending", "WaitsItsTurn"}));
+  EXPECT_EQ(blockers[0].need, 4);
+  EXPECT_EQ(blockers[0].have, 2) << "eight of ten run";
+  EXPECT_EQ(blockers[0].lacking(), 2);
+  ASSERT_EQ(blockers[1].on.size(), 1U);
+  EXPECT_EQ(blockers[1].on.front().str(), "default/prep");
+  const Blocker& gpus = blockers[2];
+  EXPECT_EQ(gpus.need, 4);
+  EXPECT_EQ(gpus.have, 0);
+  ASSERT_EQ(gpus.relief.size(), 1U) << "the first to end is enough";
+  EXPECT_EQ(gpus.relief.front().task.name, "short");
+  EXPECT_NEAR(*gpus.p50_s, kAsked_s + 1200, 300);
+  EXPECT_GT(*gpus.p90_s, *gpus.p50_s);
+}
+
+TEST_F(AnswersTest, EveryNodeIsCountedOnceByWhatKeepsTheTaskOff) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("a-full").of("A100", 4))
+      .with(a_node("b-free").of("A100", 4))
+      .with(a_node("c-other").of("K80", 4))
+      .with(a_node("d-other").of("K80", 4))
+      .with(a_node("e-taint").of("A100", 4).taint("team", "x"))
+      .with(a_node("f-small").of("A100", 2))
+      .with(a_node("g-cpu").of("A100", 4).cpus(0))
+      .with(a_node("h-cordoned").of("A100", 4).cordoned())
+      .with(a_node("i-none").of("A100", 0))
+      .with(a_node("j-unknown").of("", 4));
+  add_running(cluster, stated("runs", 60), "runs", 4, "a-full", "A100", kAsked_s - 600);
+  auto waits = stated("waits", 10).gpus(4).waiting();
+  waits.intent().gpu_types = {GpuType("A100")};
+  const auto asked = about("waits", cluster.with(waits));
+  std::int64_t nodes = 0;
+  std::vector<std::string> codes;
+  for (const NodeGroup& group : group_nodes(asked->question)) {
+    nodes += group.nodes;
+    codes.emplace_back(group.code);
+    EXPECT_EQ(group.nodes, group.code == "GpuTypeNotAccepted" ? 2 : 1) << group.code;
+    if (group.code == "Full") {
+      EXPECT_NEAR(*group.until_s, kAsked_s + 3000, 300);
+    }
+  }
+  EXPECT_EQ(nodes, 10);
+  std::sort(codes.begin(), codes.end());
+  EXPECT_EQ(codes, (std::vector<std::string>{"Free", "Full", "GpuTypeNotAccepted", "GpuTypeUnknown",
+                                             "NoCpuOrMemory", "NoGpus", "NodeTooSmall", "Taint",
+                                             "Unschedulable"}));
+  EXPECT_EQ(group_of(asked->question, *asked->snapshot.find_node("e-taint")).code, "Taint");
+}
+
+TEST_F(AnswersTest, EveryKindOfChangeThatHelpsIsFound) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("full").of("A100", 4))
+      .with(a_node("half").of("A100", 4))
+      .with(a_node("idle").of("K80", 4));
+  add_running(cluster, stated("runs", 600), "runs", 4, "full", "A100", kAsked_s - 900);
+  add_running(cluster, stated("team-b/small", 600), "team-b/small", 2, "half", "A100",
+              kAsked_s - 900);
+  auto waits = stated("waits", 60).gpus(4).waiting();
+  waits.intent().gpu_types = {GpuType("A100")};
+  waits.intent().deadline_s = kAsked_s + 3 * 3600;
+  const auto asked = about("waits", cluster.with(waits));
+  const Changes found = changes(*asked);
+  EXPECT_EQ(found.not_tried, 0);
+  ASSERT_TRUE(found.unchanged);
+  EXPECT_GT(found.unchanged->start_s.p50(), kAsked_s + 5 * 3600);
+  EXPECT_EQ(found.unchanged->chance, 0);
+
+  const Change* fewer = find(found, ChangeKind::kFewerGpus);
+  ASSERT_NE(fewer, nullptr);
+  EXPECT_EQ(fewer->what, "2 GPUs instead of 4");
+  EXPECT_EQ(fewer->outlook.start_s.p50(), kAsked_s);
+  EXPECT_NEAR(fewer->outlook.finish_s.p50(), kAsked_s + 7200, 1000) << "twice as long";
+  const Change* type = find(found, ChangeKind::kOtherType);
+  ASSERT_NE(type, nullptr);
+  EXPECT_EQ(type->what, "gpu-types: K80");
+  EXPECT_EQ(type->outlook.start_s.p90(), kAsked_s);
+  EXPECT_EQ(type->outlook.chance, 1);
+  const Change* way = find(found, ChangeKind::kGiveWay);
+  ASSERT_NE(way, nullptr);
+  EXPECT_TRUE(way->by->name == "runs" || way->by->name == "small");
+  EXPECT_EQ(way->outlook.start_s.p50(), kAsked_s);
+  const Change* deadline = find(found, ChangeKind::kLaterDeadline);
+  ASSERT_NE(deadline, nullptr);
+  EXPECT_GE(*deadline->outlook.chance, 0.8);
+  EXPECT_EQ(find(found, ChangeKind::kQuota), nullptr);
+  EXPECT_EQ(find(found, ChangeKind::kFreeShape), nullptr) << "it names no model";
+  for (std::size_t i = 1; i < found.helpful.size(); ++i)
+    EXPECT_GE(found.helpful[i - 1].outlook.chance.value_or(1),
+              found.helpful[i].outlook.chance.value_or(1));
+}
+
+TEST_F(AnswersTest, AQuotaToAskForIsWhatIsLacking) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_quota("gpus").limit(kGpu, 3));
+  const auto asked = about("waits", cluster.with(stated("waits", 60).gpus(4).waiting()));
+  const Changes found = changes(*asked);
+  EXPECT_FALSE(found.unchanged) << "it is not planned at all";
+  const Change* quota = find(found, ChangeKind::kQuota);
+  ASSERT_NE(quota, nullptr);
+  EXPECT_EQ(quota->what, "1 more nvidia.com/gpu in the ResourceQuota gpus");
+  EXPECT_EQ(quota->outlook.start_s.p50(), kAsked_s);
+  const Change* fewer = find(found, ChangeKind::kFewerGpus);
+  ASSERT_NE(fewer, nullptr) << "two GPUs are within the quota";
+}
+
+TEST_F(AnswersTest, UrgentIsProposedToThoseWhoMayUseIt) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1"));
+  const auto asked = about("waits", cluster.with(stated("waits", 60).gpus(4).waiting()));
+  const auto classes = [&](bool may_be_urgent) {
+    std::vector<std::string> texts;
+    for (const Proposal& proposal : proposals(asked->question, {.may_be_urgent = may_be_urgent}))
+      if (proposal.kind == ChangeKind::kHigherClass) texts.push_back(proposal.what);
+    return texts;
+  };
+  EXPECT_EQ(classes(false), (std::vector<std::string>{"qos-class: prior"}));
+  EXPECT_EQ(classes(true), (std::vector<std::string>{"qos-class: prior", "qos-class: urgent"}));
+}
+
+TEST_F(AnswersTest, WhatThereIsNoTimeForIsCounted) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_node("n2"));
+  add_running(cluster, stated("runs", 60), "runs", 4, "n1", "", kAsked_s - 900);
+  add_running(cluster, stated("too", 60), "too", 4, "n2", "", kAsked_s - 900);
+  const auto asked = about("waits", cluster.with(stated("waits", 60).gpus(4).waiting()));
+  ChangeOptions options;
+  options.stop = [] { return true; };
+  const Changes found = changes(*asked, options);
+  EXPECT_TRUE(found.helpful.empty());
+  EXPECT_EQ(found.tried, 0);
+  EXPECT_GT(found.not_tried, 1);
+}
+
+class QuoteTest : public AnswersTest {
+ protected:
+  // `model`: on A100 three times as fast as on K80; nothing is known of P100.
+  QuoteTest() {
+    std::vector<ProfileEntry> entries = {
+        {"bert", GpuType("A100"), {"S", {30, 1, 0, 0.1, 1.4}}, 30, 12, 0.0, ""},
+        {"bert", GpuType("K80"), {"S", {10, 1, 0, 0.1, 1.4}}, 30, 12, 0.0, ""}};
+    for (ProfileEntry& entry : entries)
+      entry.held_out_p90 = 10;
+    options_.predictor = std::make_shared<const Predictor>(WorkloadProfiles(entries));
+  }
+
+  Quote quote(const test::ClusterBuilder& cluster, const test::JobBuilder& job,
+              const StopAsked& stop = {}) {
+    const QuotedTask task = quoted({std::make_shared<const Job>(job.build()), nullptr}, kAsked_s);
+    const ClusterSnapshot snapshot = with_variants(cluster.build(), {task.written, task.free});
+    queue_.emplace(make_queue(snapshot, options_, menus_));
+    QuoteOptions options;
+    options.stop = stop;
+    return make_quote(*queue_, task, policy_, kAsked_s, options);
+  }
+
+  static const QuoteRow* on(const Quote& quote, const std::string& type, Placement shape) {
+    for (const QuoteRow& row : quote.rows)
+      if (!row.written && row.gpu_type.str() == type && row.shape == shape) return &row;
+    return nullptr;
+  }
+
+  std::optional<Queue> queue_;
+};
+
+TEST_F(QuoteTest, EveryTypeHasARowAndTheTaskAsWrittenTheFirst) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("fast").of("A100", 4))
+      .with(a_node("slow").of("K80", 4))
+      .with(a_node("odd").of("P100", 4))
+      .with(a_node("unknown").of("", 4));
+  add_running(cluster, stated("runs", 120), "runs", 4, "fast", "A100", kAsked_s - 900);
+  auto job = a_job("new").gpus(4).trains("bert", 64, 4000);
+  job.intent().deadline_s = kAsked_s + 9 * 3600;
+  const Quote found = quote(cluster, job);
+  ASSERT_FALSE(found.rows.empty());
+  EXPECT_TRUE(found.rows.front().written);
+  ASSERT_TRUE(found.rows.front().forecast);
+  EXPECT_EQ(found.deadline_s, kAsked_s + 9 * 3600);
+  const QuoteRow* fast = on(found, "A100", {1, 4});
+  const QuoteRow* slow = on(found, "K80", {1, 4});
+  ASSERT_TRUE(fast && slow);
+  EXPECT_EQ(slow->forecast->start_s.p50(), kAsked_s);
+  EXPECT_GT(fast->forecast->start_s.p50(), kAsked_s + 3600);
+  EXPECT_LT(*fast->run_s, *slow->run_s);
+  EXPECT_NEAR(*fast->gpu_hours, 4 * *fast->run_s / 3600, 1e-9);
+  EXPECT_NEAR(*slow->latest_s, *found.deadline_s - (slow->forecast->finish_s.p90() - kAsked_s), 1);
+  for (const char* type : {"P100", ""}) {
+    const auto row = std::find_if(found.rows.begin() + 1, found.rows.end(),
+                                  [&](const QuoteRow& r) { return r.gpu_type.str() == type; });
+    ASSERT_NE(row, found.rows.end()) << type;
+    EXPECT_FALSE(row->forecast);
+    EXPECT_NE(row->why_not, "");
+  }
+  ASSERT_TRUE(found.best);
+  EXPECT_TRUE(found.rows[*found.best].accepted);
+}
+
+TEST_F(QuoteTest, AtMostSixteenAreTriedAndTheRestSaySo) {
+  auto cluster = a_cluster();
+  for (int i = 0; i < 6; ++i)
+    cluster.with(a_node("fast" + std::to_string(i)).of("A100", 8))
+        .with(a_node("slow" + std::to_string(i)).of("K80", 8));
+  auto job = a_job("new").of(2).gang().gpus(4).trains("bert", 1024, 4000);
+  Job made = job.build();
+  made.gpu_container = "train";
+  const QuotedTask task = quoted({std::make_shared<const Job>(made), nullptr}, kAsked_s);
+  queue_.emplace(
+      make_queue(with_variants(cluster.build(), {task.written, task.free}), options_, menus_));
+  const Quote found = make_quote(*queue_, task, policy_, kAsked_s, {});
+  EXPECT_EQ(found.tried, static_cast<int>(kMostCandidates));
+  EXPECT_GT(found.rows.size(), kMostCandidates);
+  const auto not_tried = std::count_if(
+      found.rows.begin(), found.rows.end(),
+      [](const QuoteRow& row) { return row.why_not == "not tried" && !row.forecast && row.run_s; });
+  EXPECT_EQ(static_cast<std::size_t>(not_tried), found.rows.size() - kMostCandidates);
+
+  const Quote hurried = quote(cluster, job, [] { return true; });
+  EXPECT_EQ(hurried.tried, 0);
+  EXPECT_EQ(hurried.rows.front().why_not, "not tried");
+}
+
+TEST_F(QuoteTest, WhomItDelaysIsSaid) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 4));
+  auto other = a_job("other").gpus(4).trains("bert", 64, 4000).waiting().created(kAsked_s - 60);
+  cluster.with(other);
+  add_running(cluster, stated("runs", 60), "runs", 4, "n1", "A100", kAsked_s - 3300);
+  auto urgent = a_job("new").gpus(4).trains("bert", 64, 4000);
+  urgent.intent().qos_class = QosClass::kUrgent;
+  const Quote found = quote(cluster, urgent);
+  ASSERT_TRUE(found.rows.front().delays);
+  const auto& delays = *found.rows.front().delays;
+  ASSERT_EQ(delays.size(), 1U);
+  EXPECT_EQ(queue_->task(delays.front().task).key.name, "other");
+  EXPECT_NEAR(delays.front().by_s, *found.rows[1].run_s, 0.05 * *found.rows[1].run_s);
+
+  auto last = a_job("new").gpus(4).trains("bert", 64, 4000);
+  last.intent().deadline_s = kAsked_s - 3600;  // late already: it goes behind
+  const Quote behind = quote(cluster, last);
+  ASSERT_TRUE(behind.rows.front().delays);
+  EXPECT_TRUE(behind.rows.front().delays->empty());
+}
+
+TEST_F(AnswersTest, AddedNodesHelpThoseWhoWaitAndADrainStopsWhoRuns) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 4)).with(a_node("n2").of("A100", 4));
+  add_running(cluster, stated("runs", 120), "runs", 4, "n1", "A100", kAsked_s - 900);
+  add_running(cluster, stated("stays", 120), "stays", 4, "n2", "A100", kAsked_s - 900);
+  cluster.with(stated("waits", 60).gpus(4).waiting());
+  const auto asked = about("waits", cluster);
+  const Expected none;
+  const ComparedState before{asked->queue.state(), policy_, asked->names, none};
+
+  TaskMenus menus;
+  const ClusterSnapshot more = with_nodes(asked->snapshot, {2, GpuType("A100"), 4}, kGpu);
+  EXPECT_EQ(more.nodes.size(), 4U);
+  EXPECT_EQ(more.nodes.back()->node->allocatable, more.nodes.front()->node->allocatable);
+  const Queue larger = make_queue(more, options_, menus);
+  const Comparison added =
+      compare(before, {larger.state(), policy_, asked->names, none}, kAsked_s, {});
+  ASSERT_EQ(added.tasks.size(), 3U);
+  for (const Outlook& outlook : added.tasks) {
+    const bool waits = asked->queue.task(outlook.task).key.name == "waits";
+    EXPECT_EQ(outlook.after.start_s.p50() < outlook.before.start_s.p50(), waits);
+    if (waits) {
+      EXPECT_EQ(outlook.after.start_s.p90(), kAsked_s);
+    }
+  }
+
+  const PlanState empty = drained(asked->queue, {*asked->snapshot.find_node("n1")}, kAsked_s);
+  EXPECT_EQ(empty.waiting().size(), 2U);
+  const Comparison gone = compare(before, {empty, policy_, asked->names, none}, kAsked_s, {});
+  for (const Outlook& outlook : gone.tasks) {
+    if (asked->queue.task(outlook.task).key.name != "runs") continue;
+    EXPECT_GT(outlook.after.finish_s.p50(), outlook.before.finish_s.p50() + 600);
+  }
+  EXPECT_FALSE(compare(before, before, kAsked_s, [] { return true; }).complete);
+}
+
+TEST_F(AnswersTest, ACalendarHasWhatIsFreeAllTheTime) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 4)).with(a_node("n2").of("K80", 8));
+  add_running(cluster, stated("runs", 60), "runs", 3, "n1", "A100", kAsked_s - 1800);
+  const auto asked = about("runs", cluster);
+  CalendarOptions options;
+  options.horizon_s = 4 * 3600;
+  const auto slots = make_calendar(asked->queue, policy_, kAsked_s, options);
+  ASSERT_EQ(slots.size(), 8U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(slots[i].gpu_type.str(), "A100");
+    EXPECT_EQ(slots[i].gpus, 4);
+    EXPECT_EQ(slots[i].begins_s, kAsked_s + 3600.0 * static_cast<double>(i));
+    EXPECT_EQ(slots[i].free_p50, i == 0 ? 1 : 4) << i << ": it ends within the first hour";
+    EXPECT_LE(slots[i].free_p90, slots[i].free_p50);
+    EXPECT_EQ(slots[4 + i].free_p50, 8);
+    EXPECT_EQ(slots[4 + i].free_p90, 8);
+  }
+  options.stop = [] { return true; };
+  EXPECT_TRUE(make_calendar(asked->queue, policy_, kAsked_s, options).empty());
+}
+
+}  // namespace
+}  // namespace slackline::core

@@ -1,0 +1,136 @@
+#include "sim/presets/preset.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/pair_fit.h"
+#include "slackline/base/text.h"
+#include "wire/samples/pair_codec.h"
+
+namespace slackline::sim {
+namespace {
+
+// Measured pairs of `tasks` tasks: even ones hardly mind a neighbour, two odd ones slow each other
+// down to a third, and task 0 does not run beside task 1.
+std::string pair_file(int tasks) {
+  std::string text;
+  for (int a = 0; a < tasks; ++a) {
+    text += format("{}\"task {}\":{{\"null\":10", a == 0 ? "" : ",", a);
+    for (int b = 0; b < tasks; ++b) {
+      const bool both_odd = a % 2 == 1 && b % 2 == 1;
+      const double speed = a + b == 1 ? 0 : both_odd ? 3 + 0.01 * a : 8 + 0.01 * a;
+      const double other = a + b == 1 ? 0 : both_odd ? 3 + 0.01 * b : 8 + 0.01 * b;
+      text += format(",\"task {}\":[{},{}]", b, speed, other);
+    }
+    text += "}";
+  }
+  return "{\"t4\":{" + text + "}}";
+}
+
+PresetRequest request_for(const Preset& preset) {
+  PresetRequest request;
+  request.seeds = {0, 1};
+  request.policies = parse_preset_policies(preset, "").value();
+  for (const PresetOption& option : preset.options)
+    request.values[std::string(option.name)] = option.value;
+  return request;
+}
+
+double figure(const PresetReport& report, std::string_view policy, std::string_view name) {
+  for (const PresetReport::Row& row : report.rows)
+    for (std::size_t i = 0; i < row.figures.size(); ++i)
+      if (row.name == policy && report.figures[i] == name) return row.figures[i];
+  ADD_FAILURE() << "no " << name << " of " << policy;
+  return 0;
+}
+
+TEST(Presets, AreFoundByNameAndListedInTheError) {
+  for (const Preset* preset : presets()) {
+    EXPECT_EQ(find_preset(preset->name).value(), preset);
+    EXPECT_TRUE(parse_seeds(preset->seeds)) << preset->name;
+    EXPECT_LE(preset->compared, preset->policies.size());
+    for (const PresetOption& option : preset->options)
+      EXPECT_EQ(check_preset_value(option, std::string(option.value)), "") << option.name;
+  }
+  const auto unknown = find_preset("paper999");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("no preset is named \"paper999\"; there are"),
+            std::string::npos);
+}
+
+TEST(Presets, SeedsAreOneOrARange) {
+  EXPECT_EQ(parse_seeds("3").value(), std::vector<std::uint64_t>{3});
+  EXPECT_EQ(parse_seeds("0-2").value(), (std::vector<std::uint64_t>{0, 1, 2}));
+  for (const char* bad :
+       {"", "-", "2-1", "0-1000", "1-2-3", "a", "-3", "0-", "0-99999999999999999"})
+    EXPECT_FALSE(parse_seeds(bad)) << bad;
+}
+
+TEST(Presets, PoliciesAreOfThePresetAndEachOnce) {
+  const Preset& sharing = *find_preset("sharing").value();
+  EXPECT_EQ(parse_preset_policies(sharing, "pairs,random").value(),
+            (std::vector<std::string>{"pairs", "random"}));
+  EXPECT_NE(parse_preset_policies(sharing, "fifo").error().message.find("there are exclusive"),
+            std::string::npos);
+  EXPECT_EQ(parse_preset_policies(sharing, "pairs,pairs").error().message,
+            "the policy pairs is named twice");
+}
+
+TEST(Presets, ValuesAreChecked) {
+  const PresetOption number{"x", PresetKind::kNumber, "1", "", 0, 2};
+  const PresetOption whole{"x", PresetKind::kWhole, "1", "", 0, 2};
+  const PresetOption choice{"x", PresetKind::kChoice, "a", "", 0, 0, "a|b"};
+  EXPECT_EQ(check_preset_value(number, "0.5"), "");
+  EXPECT_EQ(check_preset_value(number, "3"), "\"3\" must be a number between 0 and 2");
+  EXPECT_EQ(check_preset_value(number, "nan"), "\"nan\" must be a number between 0 and 2");
+  EXPECT_EQ(check_preset_value(whole, "0.5"), "\"0.5\" must be a whole number between 0 and 2");
+  EXPECT_EQ(check_preset_value(choice, "b"), "");
+  EXPECT_EQ(check_preset_value(choice, "c"), "\"c\" must be one of a, b");
+}
+
+TEST(Presets, AReportIsATableAndJson) {
+  const PresetReport report{{"jct_ratio"}, {{"pairs", {0.5}}}, "a note"};
+  EXPECT_EQ(format_preset_json(report),
+            "{\"policies\":[{\"name\":\"pairs\",\"jct_ratio\":0.5}]}\n");
+  EXPECT_EQ(format_preset_table(report), "POLICY  JCT RATIO\npairs       0.500\na note\n");
+}
+
+TEST(SharingPreset, PartnersByPairsBeatAnyPartner) {
+  const Preset& preset = *find_preset("sharing").value();
+  PresetRequest request = request_for(preset);
+  request.values["jobs"] = "150";
+  request.values["gpus"] = "4";
+  request.files["pairs"] = {"p.json", "", pair_file(6)};
+  const auto report = preset.run(request);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_NEAR(figure(*report, "exclusive", "worst_slowdown"), 1, 1e-6);
+  EXPECT_EQ(figure(*report, "least-loaded", "jct_ratio"), 1);
+  EXPECT_LT(figure(*report, "pairs", "jct_ratio"), 0.95);
+  EXPECT_LT(figure(*report, "pairs", "jct_ratio"), figure(*report, "exclusive", "jct_ratio"));
+  EXPECT_LT(figure(*report, "pairs", "worst_slowdown"),
+            figure(*report, "random", "worst_slowdown"));
+  EXPECT_EQ(format_preset_json(*report), format_preset_json(*preset.run(request)))
+      << "the same seeds, the same bytes";
+}
+
+TEST(SharingPreset, NamesTheFileThatItCannotRead) {
+  const Preset& preset = *find_preset("sharing").value();
+  PresetRequest request = request_for(preset);
+  request.files["pairs"] = {"p.json", "v100", pair_file(3)};
+  EXPECT_EQ(preset.run(request).error().message, "p.json: has no GPU type \"v100\"; it has t4");
+}
+
+TEST(PairFit, HoldsOutWhatIsNotKnown) {
+  const auto measured = wire::read_pairs(pair_file(8), "p.json", "").value();
+  const auto rows = fit_pair_kinds(measured, {0.6, 2});
+  ASSERT_TRUE(rows) << rows.error().message;
+  ASSERT_EQ(rows->size(), 4U);
+  EXPECT_EQ((*rows)[0].name, "cold");
+  EXPECT_EQ((*rows)[1].name, "log-additive");
+  EXPECT_LT((*rows)[1].mean_ape, (*rows)[0].mean_ape);
+  EXPECT_LT((*rows)[2].mean_ape, (*rows)[1].mean_ape) << "odd beside odd is a product";
+  EXPECT_EQ(fit_pair_kinds(measured, {0.001, 2}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(fit_pair_kinds(measured, {0.999, 2}).error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace slackline::sim

@@ -1,0 +1,72 @@
+// Where a task stands, as the command line reads it, and calendars for calendar programs.
+#include "wire/rest/answer_codec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/rest/rows.h"
+
+namespace slackline::wire {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(AnswerCodec, WhatIsWrittenIsRead) {
+  EtaView eta;
+  eta.standing = "misses";
+  EXPECT_EQ(standing_in_answer(encode_one(eta)), "misses");
+  ExplainView view;
+  view.eta.standing = "unknown";
+  EXPECT_EQ(standing_in_answer(encode_one(view)), "unknown");
+  for (const char* text : {"{}", "[]", "{\"standing\":\"x\"}", "not JSON"})
+    EXPECT_FALSE(standing_in_answer(text)) << text;
+}
+
+TEST(AnswerCodec, AQuoteIsInTimeWhereAnAcceptedRowIsLikelyTo) {
+  QuoteView facts;
+  facts.deadline_s = 1.8e9;
+  QuoteRowView row;
+  row.start = {1.7e9, 1.7e9};
+  row.chance = 0.6;
+  const auto standing = [&](const std::vector<QuoteRowView>& rows) {
+    return *standing_in_quote(encode_list(rows, "", encode_one(facts)));
+  };
+  EXPECT_EQ(standing({row}), "in time");
+  QuoteRowView other = row;
+  other.accepted = false;
+  EXPECT_EQ(standing({other}), "late") << "somebody else's type is no help";
+  row.chance = 0.3;
+  EXPECT_EQ(standing({row}), "late");
+  row.chance = std::nullopt;
+  EXPECT_EQ(standing({row}), "unknown");
+  facts.deadline_s = std::nullopt;
+  EXPECT_EQ(standing({row}), "in time") << "it starts, and has no deadline";
+  row.start = {};
+  EXPECT_EQ(standing({row}), "late") << "it never starts";
+  EXPECT_FALSE(standing_in_quote("{}"));
+}
+
+TEST(AnswerCodec, ACalendarJoinsEqualSlotsAndLeavesOutFullOnes) {
+  const double at_s = 1800000000;
+  const std::vector<CalendarRow> rows = {{"A,B", at_s, at_s + 3600, 8, 0, 0},
+                                         {"A,B", at_s + 3600, at_s + 7200, 8, 4, 2},
+                                         {"A,B", at_s + 7200, at_s + 10800, 8, 4, 2},
+                                         {"K80", at_s, at_s + 3600, 4, 4, 4}};
+  const auto read = decode_calendar(encode_list(rows, ""));
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->size(), 4U);
+  EXPECT_EQ((*read)[1].free_p90, 2);
+  EXPECT_EQ((*read)[3].begins_s, at_s);
+  const std::string text = to_icalendar(*read, at_s);
+  EXPECT_THAT(text, HasSubstr("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n"));
+  EXPECT_THAT(text, HasSubstr("DTSTART:20270115T090000Z\r\nDTEND:20270115T110000Z\r\n"
+                              "SUMMARY:4 GPUs of type A\\,B free\\, 2 for sure\r\n"));
+  std::size_t events = 0;
+  for (std::size_t at = 0; (at = text.find("BEGIN:VEVENT", at)) != std::string::npos; ++at)
+    ++events;
+  EXPECT_EQ(events, 2U);
+  EXPECT_FALSE(decode_calendar("[]"));
+}
+
+}  // namespace
+}  // namespace slackline::wire
