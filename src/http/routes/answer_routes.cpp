@@ -13,7 +13,7 @@
 namespace slackline::http {
 namespace {
 
-constexpr double kLongest_days = 14;
+constexpr double kLongestDays = 14;
 
 // Everything that the handlers need.
 struct Answering {
@@ -103,35 +103,47 @@ Response get_calendar(const Answering& on, const Request& request) {
     control::CalendarQuestion question;
     question.gpu_type = given(request, "type");
     SLACKLINE_ASSIGN(const std::int64_t days,
-                     number(request, "days", 3, 1, static_cast<std::int64_t>(kLongest_days)));
+                     number(request, "days", 3, 1, static_cast<std::int64_t>(kLongestDays)));
     question.days = static_cast<double>(days);
     SLACKLINE_ASSIGN(auto rows, on.answers.calendar(question));
     return Listing<CalendarRow>{std::move(rows)};
   });
 }
 
-using AnswerHandler = Response (*)(const Answering&, const Request&);
+// The routes of the answers; every one keeps `on`.
+struct AnswerTable {
+  Router& router;
+  std::shared_ptr<const Answering> on;
 
-void add_task_routes(Router& router, const std::function<Handler(AnswerHandler)>& bind) {
-  router.add({.method = "GET",
-              .pattern = "/v1/tasks/{ns}/{name}/eta",
-              .handler = bind(get_eta),
-              .parameters = std::vector{output_parameter()},
-              .operation = answers_one<EtaView>(
-                  "getEta", "When a task starts and finishes, with the chance to be in time",
-                  "Medians and 90 % quantiles", {{404}, {503}})});
-  router.add({.method = "GET",
-              .pattern = "/v1/tasks/{ns}/{name}/explain",
-              .handler = bind(get_explain),
-              .parameters = std::vector{output_parameter(),
-                                        Parameter{.name = "node",
-                                                  .about = "Also what keeps it off this node"}},
-              .operation = answers_one<ExplainView>(
-                  "explainTask", "Everything that a task waits for, and what would help it",
-                  "Blockers, nodes by constraint, changes", {{404}, {503}})});
+  // The route comes without its handler.
+  void add(Response (*answer)(const Answering&, const Request&), Route route) const {
+    route.handler = [on = on, answer](const Request& request) { return answer(*on, request); };
+    router.add(std::move(route));
+  }
+};
+
+void add_task_routes(const AnswerTable& table) {
+  table.add(get_eta,
+            {.method = "GET",
+             .pattern = "/v1/tasks/{ns}/{name}/eta",
+             .handler = {},
+             .parameters = std::vector{output_parameter()},
+             .operation = answers_one<EtaView>(
+                 "getEta", "When a task starts and finishes, with the chance to be in time",
+                 "Medians and 90 % quantiles", {{404}, {503}})});
+  table.add(get_explain,
+            {.method = "GET",
+             .pattern = "/v1/tasks/{ns}/{name}/explain",
+             .handler = {},
+             .parameters = std::vector{output_parameter(),
+                                       Parameter{.name = "node",
+                                                 .about = "Also what keeps it off this node"}},
+             .operation = answers_one<ExplainView>(
+                 "explainTask", "Everything that a task waits for, and what would help it",
+                 "Blockers, nodes by constraint, changes", {{404}, {503}})});
 }
 
-void add_quote_route(Router& router, const std::function<Handler(AnswerHandler)>& bind) {
+void add_quote_route(const AnswerTable& table) {
   Parameter ns = namespace_parameter("Namespace of the manifest");
   ns.schema = R"({"type":"string","default":"default"})";
   Operation quotes = answers_list<QuoteRowView>(
@@ -140,10 +152,11 @@ void add_quote_route(Router& router, const std::function<Handler(AnswerHandler)>
       "Placements, as written first", {{400}, {503}, list_is_gone()},
       wire::members_of<QuoteView>());
   quotes.body = kManifestBody;
-  router.add(
+  table.add(
+      post_quote,
       {.method = "POST",
        .pattern = "/v1/quote",
-       .handler = bind(post_quote),
+       .handler = {},
        .max_body = kMaxManifest,
        .parameters = list_parameters(
            {ns,
@@ -153,47 +166,50 @@ void add_quote_route(Router& router, const std::function<Handler(AnswerHandler)>
        .operation = std::move(quotes)});
 }
 
-void add_cluster_answers(Router& router, const std::function<Handler(AnswerHandler)>& bind) {
-  router.add({.method = "GET",
-              .pattern = "/v1/whatif",
-              .handler = bind(get_what_if),
-              .parameters = list_parameters(
-                  {namespace_parameter("Of the one who asks, where the right is not for all"),
-                   {.name = "drain", .about = "Nodes, separated by commas"},
-                   {.name = "add", .about = "NODESxTYPExGPUS, as in 4xA100x8"},
-                   {.name = "policy", .about = "A policy with its options"}}),
-              .namespace_parameter = "namespace",
-              .operation = answers_list<WhatIfRow>(
-                  "whatIf", "Who gains and who loses by a change of the cluster or the policy",
-                  "Tasks whose end changes, the greatest change first",
-                  {{400}, {404}, {503}, list_is_gone()}, wire::members_of<WhatIfView>())});
-  router.add({.method = "GET",
-              .pattern = "/v1/calendar",
-              .handler = bind(get_calendar),
-              .parameters = list_parameters(
-                  {namespace_parameter("Of the one who asks, where the right is not for all"),
-                   {.name = "type", .about = "Only this GPU type"},
-                   {.name = "days",
-                    .about = "How far ahead",
-                    .schema = R"({"type":"integer","minimum":1,"maximum":14,"default":3})"}}),
-              .namespace_parameter = "namespace",
-              .operation = answers_list<CalendarRow>(
-                  "getCalendar", "GPUs that are predicted to be free, by type and time",
-                  "Slots of an hour or more", {{400}, {404}, {503}, list_is_gone()})});
+void add_what_if_route(const AnswerTable& table) {
+  table.add(get_what_if,
+            {.method = "GET",
+             .pattern = "/v1/whatif",
+             .handler = {},
+             .parameters = list_parameters(
+                 {namespace_parameter("Of the one who asks, where the right is not for all"),
+                  {.name = "drain", .about = "Nodes, separated by commas"},
+                  {.name = "add", .about = "NODESxTYPExGPUS, as in 4xA100x8"},
+                  {.name = "policy", .about = "A policy with its options"}}),
+             .namespace_parameter = "namespace",
+             .operation = answers_list<WhatIfRow>(
+                 "whatIf", "Who gains and who loses by a change of the cluster or the policy",
+                 "Tasks whose end changes, the greatest change first",
+                 {{400}, {404}, {503}, list_is_gone()}, wire::members_of<WhatIfView>())});
+}
+
+void add_calendar_route(const AnswerTable& table) {
+  table.add(get_calendar,
+            {.method = "GET",
+             .pattern = "/v1/calendar",
+             .handler = {},
+             .parameters = list_parameters(
+                 {namespace_parameter("Of the one who asks, where the right is not for all"),
+                  {.name = "type", .about = "Only this GPU type"},
+                  {.name = "days",
+                   .about = "How far ahead",
+                   .schema = R"({"type":"integer","minimum":1,"maximum":14,"default":3})"}}),
+             .namespace_parameter = "namespace",
+             .operation = answers_list<CalendarRow>(
+                 "getCalendar", "GPUs that are predicted to be free, by type and time",
+                 "Slots of an hour or more", {{400}, {404}, {503}, list_is_gone()})});
 }
 
 }  // namespace
 
 void add_answer_routes(Router& router, control::AnswerQuery& answers, Pages& pages,
                        const GpuCatalog& catalog, const Clock& clock, ViewerOf viewer_of) {
-  const auto on = std::make_shared<const Answering>(
-      Answering{answers, pages, catalog, clock, std::move(viewer_of)});
-  const auto bind = [on](AnswerHandler handler) -> Handler {
-    return [on, handler](const Request& request) { return handler(*on, request); };
-  };
-  add_task_routes(router, bind);
-  add_quote_route(router, bind);
-  add_cluster_answers(router, bind);
+  const AnswerTable table{router, std::make_shared<const Answering>(Answering{
+                                      answers, pages, catalog, clock, std::move(viewer_of)})};
+  add_task_routes(table);
+  add_quote_route(table);
+  add_what_if_route(table);
+  add_calendar_route(table);
 }
 
 }  // namespace slackline::http
