@@ -35,9 +35,11 @@ if(SLACKLINE_SANITIZE)
   add_link_options(-fsanitize=${SLACKLINE_SANITIZE})
 endif()
 
+# Keys without the folder's name (CCACHE_BASEDIR, CCACHE_NOHASHDIR): a second clone finds what the first one compiled.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
 endif()
 
 # Sources a unit where CMAKE_UNITY_BUILD is on. Two names that clash there get names that say which is which.

@@ -7,13 +7,14 @@
 
 #include "sim/forecast_log.h"
 #include "sim/generate.h"
+#include "support/source_path.h"
 #include "wire/samples/profile_codec.h"
 
 namespace slackline::sim {
 namespace {
 
 TEST(ForecastProperty, EightIntervalsInTenHold) {
-  std::ifstream file(SLACKLINE_SOURCE_DIR "/manifests/profiles/k80.json");
+  std::ifstream file(test::source_path("manifests/profiles/k80.json"));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto entries = wire::read_profile(text, "k80.json");
   ASSERT_TRUE(entries) << entries.error().message;

@@ -3,7 +3,6 @@
 // docs/study/modern.md.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -15,6 +14,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/throughput/held_out.h"
 #include "slackline/core/throughput/predictor.h"
+#include "support/source_path.h"
 
 namespace slackline::core {
 namespace {
@@ -23,9 +23,7 @@ using Samples = std::vector<ThroughputSample>;
 using Pairs = std::map<std::pair<std::string, GpuType>, Samples>;
 
 std::filesystem::path modern_folder() {
-  const char* shared = std::getenv("SLACKLINE_SHARED");
-  return std::filesystem::path(shared != nullptr ? shared : SLACKLINE_SOURCE_DIR "/../shared") /
-         "data" / "modern";
+  return test::shared_path("data/modern");
 }
 
 // Columns model, gpu_type, batch, placement, throughput_samples_per_s; no cell before has a comma.

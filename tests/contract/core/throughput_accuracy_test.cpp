@@ -1,6 +1,5 @@
 // How well throughput models predict real measurements that they have not seen: public ones, read
 // from $SLACKLINE_SHARED/data (default ../shared/data). Errors are means over the models of a set.
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +9,7 @@
 
 #include "slackline/base/text.h"
 #include "slackline/core/throughput/held_out.h"
+#include "support/source_path.h"
 
 namespace slackline::core {
 namespace {
@@ -17,9 +17,7 @@ namespace {
 using Sets = std::map<std::string, std::vector<ThroughputSample>>;  // by model
 
 std::filesystem::path data_folder() {
-  const char* shared = std::getenv("SLACKLINE_SHARED");
-  return std::filesystem::path(shared != nullptr ? shared : SLACKLINE_SOURCE_DIR "/../shared") /
-         "data";
+  return test::shared_path("data");
 }
 
 // Rows of a CSV file by column name.

@@ -10,6 +10,7 @@
 #include "sim/report.h"
 #include "sim/trace_csv.h"
 #include "support/read_text.h"
+#include "support/source_path.h"
 #include "wire/samples/profile_codec.h"
 
 namespace slackline::sim {
@@ -18,7 +19,7 @@ namespace {
 using test::read_text;
 
 std::filesystem::path golden_path(const std::string& file) {
-  return std::filesystem::path(SLACKLINE_SOURCE_DIR "/tests/contract/golden/simulator") / file;
+  return test::source_path("tests/contract/golden/simulator") / file;
 }
 
 struct Golden {

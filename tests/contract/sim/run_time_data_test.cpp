@@ -1,7 +1,6 @@
 // How well run times are predicted from the past of real traces: public ones, read from
 // $SLACKLINE_SHARED/data (default ../shared/data), in order of time. docs/study/history.md has the
 // tables. The bars hold for every virtual cluster, and nothing is tuned to one.
-#include <cstdlib>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include "sim/backtest.h"
 #include "sim/trace_format.h"
 #include "support/read_text.h"
+#include "support/source_path.h"
 
 namespace slackline::sim {
 namespace {
@@ -16,10 +16,7 @@ namespace {
 constexpr double kLeastCovered = 0.86;  // nine of ten are promised; families change
 
 std::vector<BacktestRow> backtest_of(const char* file, FamilyRule family) {
-  const char* shared = std::getenv("SLACKLINE_SHARED");
-  const auto path =
-      std::filesystem::path(shared != nullptr ? shared : SLACKLINE_SOURCE_DIR "/../shared") /
-      "data" / file;
+  const auto path = test::shared_path("data") / file;
   if (!std::filesystem::exists(path)) return {};
   auto recording = load_recording(test::read_text(path.string()), "auto");
   EXPECT_TRUE(recording) << recording.error().message;

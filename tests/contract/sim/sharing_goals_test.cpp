@@ -1,7 +1,6 @@
 // How well pairs are predicted that were held out, and what placing by them is worth: on public
 // measurements, read from $SLACKLINE_SHARED/data (default ../shared/data). The bands are a little
 // wider than what docs/study/sharing.md has, since fewer draws and seeds are taken here.
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -10,6 +9,7 @@
 
 #include "sim/pair_fit.h"
 #include "sim/presets/preset.h"
+#include "support/source_path.h"
 #include "wire/samples/pair_codec.h"
 
 namespace slackline::sim {
@@ -26,10 +26,7 @@ constexpr const char* kSeeds = "0-3";
 class SharingGoals : public testing::Test {
  protected:
   void SetUp() override {
-    const char* shared = std::getenv("SLACKLINE_SHARED");
-    const std::filesystem::path path =
-        std::filesystem::path(shared != nullptr ? shared : SLACKLINE_SOURCE_DIR "/../shared") /
-        "data/gavel/pair_throughputs_k80.json";
+    const std::filesystem::path path = test::shared_path("data/gavel/pair_throughputs_k80.json");
     if (!std::filesystem::exists(path))
       GTEST_SKIP() << "SKIPPED: no measurements at " << path << "; set SLACKLINE_SHARED";
     std::ifstream file(path);

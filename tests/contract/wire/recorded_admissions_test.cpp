@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slackline/base/base64.h"
+#include "support/source_path.h"
 #include "wire/admission/admission_codec.h"
 
 namespace slackline::wire {
@@ -17,8 +18,7 @@ using ::testing::Contains;
 using ::testing::Pair;
 
 AdmissionReview recorded(const std::string& name) {
-  const std::string path =
-      std::string(SLACKLINE_SOURCE_DIR "/tests/contract/golden/kube-apiserver-1.36.3/") + name;
+  const auto path = test::source_path("tests/contract/golden/kube-apiserver-1.36.3") / name;
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file) << path;
   std::ostringstream text;
@@ -72,8 +72,8 @@ TEST(RecordedAdmissionsTest, TheUpdateOfAJobBringsBothOfThem) {
 
 // The API server reads the answer: a patch that an RFC 6902 implementation applies.
 TEST(RecordedAdmissionsTest, OurPatchApplies) {
-  const std::string path =
-      SLACKLINE_SOURCE_DIR "/tests/contract/golden/kube-apiserver-1.36.3/mutate-job-create.json";
+  const auto path =
+      test::source_path("tests/contract/golden/kube-apiserver-1.36.3/mutate-job-create.json");
   std::ifstream file(path, std::ios::binary);
   const nlohmann::json body = nlohmann::json::parse(file);
   AdmissionDecision decision;

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "support/source_path.h"
 #include "wire/extender/extender_codec.h"
 
 namespace slackline::wire {
@@ -27,7 +28,7 @@ struct Recorded {
 // not a skip.
 std::vector<Recorded> recorded_in(const std::string& verb) {
   std::vector<Recorded> bodies;
-  const std::filesystem::path golden = SLACKLINE_SOURCE_DIR "/tests/contract/golden";
+  const std::filesystem::path golden = test::source_path("tests/contract/golden");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(golden)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(verb + "-") || entry.path().extension() != ".json") continue;

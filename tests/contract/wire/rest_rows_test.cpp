@@ -7,12 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "support/read_text.h"
+#include "support/source_path.h"
 #include "wire/rest/rows.h"
 
 namespace slackline::wire {
 namespace {
 
-constexpr const char* kGolden = SLACKLINE_SOURCE_DIR "/tests/contract/golden/rest/rows.txt";
+const std::filesystem::path kGolden = test::source_path("tests/contract/golden/rest/rows.txt");
 
 ClusterView a_cluster() {
   ClusterView view;

@@ -5,6 +5,7 @@
 #include "config/files.h"
 #include "config/load.h"
 #include "slackline/base/text.h"
+#include "support/source_path.h"
 
 namespace slackline::config {
 namespace {
@@ -73,7 +74,7 @@ TEST(LintTest, AGoodConfigurationHasNoFindings) {
 TEST(LintTest, TheShippedSchedulerConfigurationsHaveNoFindings) {
   for (const std::string name : {"gpu-scheduler.yaml", "beside/configuration.yaml"}) {
     const Result<std::string> text =
-        read_text_file(std::string(SLACKLINE_SOURCE_DIR) + "/deploy/kube-scheduler/" + name);
+        read_text_file(test::source_path("deploy/kube-scheduler") / name);
     ASSERT_TRUE(text) << text.error().message;
     EXPECT_THAT(findings(*text), ElementsAre()) << name;
   }

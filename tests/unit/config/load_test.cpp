@@ -9,6 +9,7 @@
 #include "config/files.h"
 #include "config/profiles.h"
 #include "slackline/base/text.h"
+#include "support/source_path.h"
 #include "support/temporary_folder.h"
 
 namespace slackline::config {
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-const std::string kReference = std::string(SLACKLINE_SOURCE_DIR) + "/deploy/slackline.yaml";
+const std::string kReference = test::source_path("deploy/slackline.yaml");
 
 // A document whose third line is the first of `body`.
 Loaded parse(const std::string& body) {

@@ -10,13 +10,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/source_path.h"
+
 namespace slackline {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const std::filesystem::path kPages = SLACKLINE_SOURCE_DIR "/docs/reasons";
+const std::filesystem::path kPages = test::source_path("docs/reasons");
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

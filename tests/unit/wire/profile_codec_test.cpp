@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/base/text.h"
+#include "support/source_path.h"
 
 namespace slackline::wire {
 namespace {
@@ -223,8 +224,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ProfileCodec, EveryShippedProfileIsRead) {
   std::size_t files = 0;
-  for (const auto& file : std::filesystem::directory_iterator(std::string(SLACKLINE_SOURCE_DIR) +
-                                                              "/manifests/profiles")) {
+  for (const auto& file :
+       std::filesystem::directory_iterator(test::source_path("manifests/profiles"))) {
     if (file.path().extension() != ".json") continue;
     const auto entries = read_profile(read_file(file.path()), file.path().string());
     ASSERT_TRUE(entries) << entries.error().message;
@@ -235,8 +236,7 @@ TEST(ProfileCodec, EveryShippedProfileIsRead) {
 }
 
 TEST(ProfileCodec, TheGoldenImportIsRead) {
-  const std::filesystem::path path =
-      SLACKLINE_SOURCE_DIR "/tests/contract/golden/simulator/profile_k80.json";
+  const auto path = test::source_path("tests/contract/golden/simulator/profile_k80.json");
   const auto entries = read_profile(read_file(path), path.string());
   ASSERT_TRUE(entries) << entries.error().message;
   EXPECT_EQ(entries->size(), 6U);
