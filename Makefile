@@ -1,5 +1,5 @@
 # A short front for the scripts; each target installs what it needs first.
-.PHONY: setup build run test test-quick demo bench study fuzz lint format nightly help
+.PHONY: setup build run test test-quick demo bench study fuzz verify lint format nightly help
 .DEFAULT_GOAL := help
 
 help:            ## this list
@@ -35,14 +35,18 @@ study: build     ## the figures of docs/study again, from public data in ../shar
 fuzz:            ## every decoder and whole clusters for a short while (SECONDS_EACH=20)
 	scripts/fuzz $(SECONDS_EACH)
 
+verify:          ## CI on a fresh clone of HEAD, before a change is handed over
+	scripts/verify
+
 lint:            ## format, house rules, shellcheck, ruff, clang-tidy on changed files
 	scripts/lint
 
 format:          ## clang-format over all sources
 	scripts/format
 
-nightly: build   ## what is too long for every commit: clang-tidy on all sources, a minute of each fuzzer, answers about 300 clusters, 300 stops at once
+nightly: build   ## what is too long for every commit: clang-tidy on all sources, a minute of each fuzzer, answers about 300 clusters, flaky tests, 300 stops at once
 	LINT_ALL=1 scripts/lint
 	scripts/fuzz 60
 	TESTS=ON TARGETS=core_property_test scripts/build release && SLACKLINE_TRUTH_SEEDS=300 build/release/tests/property/core_property_test --gtest_filter='AnswersTruth.*'
+	FLAKES=red scripts/e2e
 	STOPS=300 KILLS=5 DEADLY="1 2 3 4 5 6 7" scripts/e2e test_stops_at_once test_killed_stops
