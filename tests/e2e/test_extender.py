@@ -113,17 +113,19 @@ class ExtenderTest(unittest.TestCase):
         self.assertEqual(gpus_by_node(self._pods()), dict.fromkeys(self._nodes(), GPUS_PER_NODE))
 
     def test_200_pods_with_the_daemon_killed_in_the_middle_all_run_and_none_collide(self):
-        names = {f"pod-{index:03}" for index in range(200)}
+        names = [f"pod-{index:03}" for index in range(200)]
         with Ledger(self.cluster) as ledger:
-            self.cluster.apply([gpu_pod(name, duration="1s") for name in sorted(names)])
-            self.cluster.wait(lambda: self._done() >= 60, 120, "60 of 200 pods to finish")
+            self._apply(names[:100])
+            self.cluster.wait(lambda: self._done() >= 60, 120, "60 of 100 pods to finish")
             self.daemon.kill()
             finished_before = self._done()
+            self._apply(names[100:150])  # so many wait for certain, however long the kill took
             self.cluster.wait(lambda: self._done() >= finished_before + 30, 60, "30 more without the daemon")
             self.daemon.start()
+            self._apply(names[150:])  # and these find it ready, however long it took to start
             self.cluster.wait(lambda: self._done() == 200, 180, "all 200 pods to finish")
         pods = self._pods()
-        self.assertEqual({name_of(pod) for pod in pods}, names, "pods were lost")
+        self.assertEqual({name_of(pod) for pod in pods}, set(names), "pods were lost")
         self.assertTrue(all(node_of(pod) for pod in pods))
         self.assertGreater(ledger.samples, 20)
         self.assertEqual(set(ledger.most), set(self._nodes()))
@@ -251,6 +253,9 @@ class ExtenderTest(unittest.TestCase):
 
     def _node(self, name):
         return node_of(self.cluster.get("pod", "default", name))
+
+    def _apply(self, names):
+        self.cluster.apply([gpu_pod(name, duration="1s") for name in names])
 
     def _done(self):
         return sum(phase_of(pod) == "Succeeded" for pod in self._pods())
