@@ -7,6 +7,7 @@ import unittest
 from support.active_case import GPUS_PER_NODE, ActiveCase
 from support.daemon import slackline
 from support.objects import gpu_pod, gpus_by_node, name_of, node_of, phase_of, waiting_job
+from support.patience import patient
 
 
 class ActiveTest(ActiveCase):
@@ -79,7 +80,7 @@ class ActiveTest(ActiveCase):
         killed = time.monotonic()
         self.cluster.apply([waiting_job("after", gpus=4)])
         self.cluster.wait_bound("after", 1, timeout=30)
-        self.assertLess(time.monotonic() - killed, 20)
+        self.assertLess(time.monotonic() - killed, patient(20))
         self.assertEqual(other.total("slackline_leader"), 1)
         other.stop()
 
@@ -106,7 +107,7 @@ class ActiveTest(ActiveCase):
         command = ["release", "--kubeconfig", self.account, "--if-lease-older-than"]
         self.assertIn("a planner is running", slackline(*command, "1m"))
         self.daemon.kill()
-        time.sleep(2)
+        time.sleep(2)  # so old is the Lease then, at least; below it must be older than a second
         before = [event["requestURI"] for event in self.writes()]
         shown = slackline("release", "--kubeconfig", self.account, "--dry-run")
         self.assertIn("would release Job default/held\n", shown)

@@ -5,13 +5,13 @@ import json
 import os
 import subprocess
 import tempfile
-import time
 import unittest
 
 from support.active_case import ActiveCase
 from support.controlplane import DAEMON_USER, ROOT
 from support.daemon import Daemon, slackline_binary
 from support.objects import TEAM, gpu_job, waiting_job
+from support.process import settled
 
 HOUR = {"slackline.dev/expected-duration": "1h"}
 HIDDEN = "hush-hush"
@@ -99,8 +99,7 @@ class AnswersTest(ActiveCase):
         file = manifest("later", 4, expected_duration="1h", deadline_after="4h")
         self.addCleanup(os.remove, file)
         self.cluster.wait(lambda: self.ask("quote", "-f", file)[0] == 0, 20, "a quote in time")
-        time.sleep(1)  # what the hand-over of the running Jobs still writes
-        before = self.cluster.audit()
+        before = settled(self._written, 1, "the hand-over of the running Jobs to write no more")
         jobs = self.cluster.list("job", "default")
         for _ in range(5):
             code, quote = self.ask_json("quote", "-f", file)
@@ -119,12 +118,19 @@ class AnswersTest(ActiveCase):
         code, said = self.ask("quote", "-f", file, "--deadline", "nonsense")
         self.assertEqual(code, 3)
         self.assertIn("expected a duration such as 24h", said)
-        writes = [event for event in self.cluster.audit()[len(before):]
-                  if event["user"]["username"] == DAEMON_USER and event["verb"] not in ("get", "list", "watch")
-                  and event["objectRef"]["resource"] != "leases"]  # fmt: skip
-        self.assertEqual(writes, [])
+        self.assertEqual(self._written(), before)
         self.assertEqual(self.cluster.list("job", "default"), jobs)
         self.assertEqual(self.daemon.get("/v1/tasks/default/later")[0], 404)
+
+    def _written(self):
+        """All that the daemon wrote but its Lease, as the API server recorded it."""
+        return [
+            event
+            for event in self.cluster.audit()
+            if event["user"]["username"] == DAEMON_USER
+            and event["verb"] not in ("get", "list", "watch")
+            and event["objectRef"]["resource"] != "leases"
+        ]
 
     def test_the_shell_client_asks_the_same(self):
         self.fill()

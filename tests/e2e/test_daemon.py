@@ -15,13 +15,12 @@ import subprocess
 import tempfile
 import termios
 import threading
-import time
 import unittest
 import urllib.parse
 
 from support.daemon import ROOT, Daemon, slackline, slackline_binary
 from support.pki import Pki
-from support.process import Process, free_ports, wait
+from support.process import Process, free_ports, settled, wait
 
 DUMP = ROOT / "manifests/clusters/demo.yaml"
 
@@ -285,11 +284,7 @@ class DumpTest(unittest.TestCase):
 
     def newest_decision(self):
         """Once the journal has written all that it was given: by the tests before, too."""
-        newest = None
-        while (now := self.get_json("/v1/decisions?limit=1")["items"]) != newest:
-            newest = now
-            time.sleep(1)
-        return newest
+        return settled(lambda: self.get_json("/v1/decisions?limit=1")["items"], 1, "the journal to be written")
 
     def at_a_terminal(self, *argv, columns=200, **env):
         """What a person sees at a terminal so wide."""

@@ -77,7 +77,7 @@ class DisruptionTest(ActiveCase):
         self._run("dark", duration="15s")
         node = node_of(self.cluster.pods_of("dark")[0])
         self._lose_kubelet(node, since_s=time.time() - NODE_DOWN_AFTER_S + 6)
-        time.sleep(3)
+        time.sleep(3)  # in which nothing may happen
         self.assertEqual(self._stopped(), [], "stopped before its minute was over")
         self.cluster.wait(self._stopped, 15, "the Job to be stopped")
         self.assertEqual(self._note("dark")["left"], 1, "nothing counts that it did after its node was lost")

@@ -1,5 +1,5 @@
 """The scripts that judge a change: scripts/verify, .ci/run, scripts/test and scripts/e2e, in a small repository of their own,
-whose end-to-end tests pass, fail once, or fail always. What they call besides is a stub."""
+whose end-to-end tests pass, fail once, or fail always (what they call besides is a stub); and how long tests wait."""
 
 import os
 import pathlib
@@ -9,6 +9,8 @@ import tempfile
 import unittest
 
 from support.controlplane import ROOT
+from support.patience import patient, slowness
+from support.process import settled, wait
 
 JUDGES = ("scripts/verify", "scripts/test", "scripts/e2e", ".ci/run")
 STUBS = (
@@ -153,6 +155,24 @@ class GateTest(unittest.TestCase):
         self.write(".cache/controlplane/etcd", "", 0o755)
         status, said = self.run_script("scripts/verify")
         self.assertEqual(status, 0, said)
+
+
+class PatienceTest(unittest.TestCase):
+    def test_limits_follow_speed_and_load_from_one_to_six_times(self):
+        for measured, load, factor in (
+            ((1, 1), 0, 1), ((0.5, 1), 0.5, 1), ((1, 1), 3, 3), ((1, 4), 2, 4), ((2, 1), 2, 4), ((3, 5), 1, 6),
+        ):  # fmt: skip
+            self.assertEqual(slowness(measured, load), factor)
+        self.assertGreaterEqual(patient(10), 10)
+        self.assertLessEqual(patient(10), 60)
+
+    def test_a_wait_in_vain_says_for_what_and_for_how_long(self):
+        with self.assertRaisesRegex(AssertionError, r"waited \d+ s in vain for rain"):
+            wait(lambda: False, 0.1, "rain")
+
+    def test_what_changes_is_not_settled(self):
+        values = iter([1, 2, 2, 3])
+        self.assertEqual(settled(lambda: next(values, 4), 0.2, "four"), 4)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ $DEADLY names the writes, counted from the first stop; `make nightly` takes ever
 """
 
 import os
-import time
 import unittest
 
 from support.active_case import GPUS_PER_NODE, ActiveCase
@@ -43,7 +42,7 @@ class KilledStopsTest(ActiveCase):
         with GpuLedger(self.cluster) as ledger:
             self.cluster.apply([_job(name, 1, LONG) for name in names])
             self.cluster.wait(lambda: self.bound("long") == NODES, 30, "the cluster to be full")
-            time.sleep(PROTECT_S + 1)
+            self.cluster.wait_older(PROTECT_S)
             self.proxy.after_write(deadly, self.daemon.kill)
             self.cluster.apply([_job(gang, NODES, SOON, deadline_after="300s")])
             try:

@@ -54,7 +54,7 @@ class MovesCase(ActiveCase):
         for iteration in (0, 1, 2):
             for job in jobs:
                 self._report(job, iteration)
-            time.sleep(2)
+            time.sleep(2)  # its pace
 
     def _advice(self, job):
         return next((row.get("move") for row in self.queue() if row["name"] == job), None)
@@ -129,7 +129,7 @@ class FragmentedTest(MovesCase):
         stays = [("a", "b"), ("c", "d")]
         self.assertEqual([self._node(one) == self._node(other) for one, other in stays], [True, True])
         self.cluster.kubectl("delete", "job", "a", "c", "-n", "default")
-        time.sleep(PROTECT_S + 1)
+        self.cluster.wait_older(PROTECT_S)
         self.cluster.apply([waiting_job("whole", gpus=GPUS_PER_NODE, duration="5s", annotations=NOTES)])
 
         self.cluster.wait(lambda: "MoveSuggested" in self._reasons("whole"), 10, "the Event")

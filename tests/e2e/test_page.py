@@ -7,7 +7,6 @@ import shutil
 import statistics
 import subprocess
 import tempfile
-import time
 import unittest
 
 from support.active_case import GPUS_PER_NODE, ActiveCase
@@ -190,8 +189,7 @@ class StatesPageTest(PageCase):
             f"queue?ns={HOSTILE_NAME}",
         ):
             browser.go(state)
-            browser.wait("document.querySelector('h1')", 10, "the view")
-            time.sleep(0.3)
+            browser.wait("document.querySelector('h1') && !document.querySelector('main[aria-busy]')", 10, "the view")
             seen += "onerror=window.__pwned" in browser.text("main")
             links = browser.run("return [...document.querySelectorAll('main a')].map((a) => a.getAttribute('href'))")
             self.assertTrue(all(link.startswith("#/") for link in links), links)
@@ -262,7 +260,7 @@ class LivePageTest(ActiveCase):
         )
         browser.wait("document.querySelectorAll('tr.running').length === 2", 40, "both to be seen running")
         browser.wait_text("Live", selector="#top")
-        time.sleep(2)  # longer than they are protected
+        self.cluster.wait_older(1)  # the policy protects them so long
         soon = {"slackline.dev/expected-duration": "20s"}
         self.cluster.apply(
             [waiting_job("soon", gpus=GPUS_PER_NODE, deadline_after="60s", duration="60s", annotations=soon)]

@@ -29,22 +29,14 @@ class PodPreemptionTest(ActiveCase):
         self.addCleanup(self.cluster.delete_all, "replicaset", "default")
         self.cluster.apply([_replica_set(f"web-{i}") for i in range(NODES)])
         self.cluster.wait(lambda: self.bound("web") == NODES, 30, "the cluster to be full")
-        time.sleep(PROTECT_S + 1)
+        self.cluster.wait_older(PROTECT_S)
         return {name_of(pod): pod["metadata"]["uid"] for pod in self.pods()}
 
     def _keep(self, *sets):
         """No pod of these may be disrupted. Gone with the test."""
-        selector = {"matchExpressions": [{"key": "app", "operator": "In", "values": list(sets)}]}
-        budget = {
-            "apiVersion": "policy/v1",
-            "kind": "PodDisruptionBudget",
-            "metadata": {"name": "keep", "namespace": "default"},
-            "spec": {"maxUnavailable": 0, "selector": selector},
-        }
-        self.cluster.apply([budget])
-        self.addCleanup(self.cluster.kubectl, "delete", "pdb", "keep", "-n", "default")
-        # Until the daemon has seen it.
-        time.sleep(1)
+        self.keep_undisrupted(
+            {"matchExpressions": [{"key": "app", "operator": "In", "values": list(sets)}]}, maxUnavailable=0
+        )
 
     @staticmethod
     def _soon(name, **shape):
@@ -97,7 +89,7 @@ class PodPreemptionTest(ActiveCase):
         self._keep(*(f"web-{i}" for i in range(NODES)))
         self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
         self.cluster.wait(lambda: self.waiting().get("soon") == "WaitsItsTurn", 10, "it to wait its turn")
-        time.sleep(3)
+        time.sleep(3)  # in which nothing may happen
         self.assertEqual(len(self._evicted()), earlier)
         self.assertEqual(self.bound("web"), NODES)
 

@@ -152,7 +152,7 @@ class PortraitsTest(ActiveCase):
             lambda: self.cluster.get("job", "default", "second")["status"].get("succeeded"), 60, "the Job to succeed"
         )
         wait(lambda: self.daemon.total("slackline_usage_runs_waiting") == 1, 30, "its run to wait")
-        time.sleep(3 * STEP_S)
+        time.sleep(3 * STEP_S)  # in which nothing may happen
         self.assertEqual(self.daemon.total("slackline_usage_runs_waiting"), 1)
         self.prometheus.start()
         self.prometheus.wait_scraped()

@@ -24,11 +24,11 @@ class PreemptibleTest(ActiveCase):
     def test_who_may_not_be_stopped_runs_on_until_the_queue_allows_it(self):
         self.cluster.apply([waiting_job("long", gpus=GPUS_PER_NODE, duration="30s", annotations=LONG)])
         self.cluster.wait_bound("long", 1)
-        time.sleep(PROTECT_S + 1)
+        self.cluster.wait_older(PROTECT_S)
         soon = waiting_job("soon", gpus=GPUS_PER_NODE, deadline_after="60s", annotations=SOON, duration="2s")
         self.cluster.apply([soon])
         self.cluster.wait(lambda: self.waiting().get("soon") == "WaitsItsTurn", 10, "it to wait its turn")
-        time.sleep(3)
+        time.sleep(3)  # in which nothing may happen
         self.assertEqual(self.bound("long"), 1)
         self.assertNotIn("slackline.dev/preemptions", self._notes("long"))
 

@@ -30,22 +30,13 @@ class PreemptionCase(ActiveCase):
         jobs = [waiting_job(f"long-{i}", gpus=GPUS_PER_NODE, duration=duration, annotations=LONG) for i in range(NODES)]
         self.cluster.apply(jobs)
         self.cluster.wait(lambda: self.bound("long") == NODES, 30, "the cluster to be full")
-        time.sleep(PROTECT_S + 1)
+        self.cluster.wait_older(PROTECT_S)
 
     def _keep(self, *jobs):
         """No pod of these may be disrupted. Gone with the test."""
         label = "batch.kubernetes.io/job-name"
         selector = {"matchExpressions": [{"key": label, "operator": "In", "values": list(jobs)}]}
-        budget = {
-            "apiVersion": "policy/v1",
-            "kind": "PodDisruptionBudget",
-            "metadata": {"name": "keep", "namespace": "default"},
-            "spec": {"minAvailable": len(jobs), "selector": selector},
-        }
-        self.cluster.apply([budget])
-        self.addCleanup(self.cluster.kubectl, "delete", "pdb", "keep", "-n", "default")
-        # Until the daemon has seen it.
-        time.sleep(1)
+        self.keep_undisrupted(selector, minAvailable=len(jobs))
 
     @staticmethod
     def _soon(name, **shape):
@@ -197,7 +188,7 @@ class NoticeTest(PreemptionCase):
         self.cluster.wait(
             lambda: any("taken back" in event["message"] for event in self.events(victim)), 10, "the Event"
         )
-        time.sleep(6)
+        time.sleep(6)  # past the time of the stop that was announced: nothing may happen
         self.assertEqual(self._stops(), 0)
 
     def test_a_planner_that_dies_meanwhile_keeps_its_word(self):

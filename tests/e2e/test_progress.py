@@ -66,7 +66,7 @@ class ProgressTest(unittest.TestCase):
         self.assertEqual(first["SLACKLINE_ATTEMPT"], "0")
         self.assertEqual(first["SLACKLINE_URL"], "https://slackline-api.slackline-system.svc")
         token = self._token(TEAM)
-        time.sleep(PROTECT_S + 1)
+        self.cluster.wait_older(PROTECT_S, TEAM)
         for name in names:
             status, said, _ = self._tell(name, token, iteration=300, total=1000, loss=0.5, phase="warmup")
             self.assertEqual(status, 200, said)
@@ -118,7 +118,7 @@ class ProgressTest(unittest.TestCase):
         self.assertEqual(statuses[:6], [200] * 6)
         self.assertIn(429, statuses)
         self.assertTrue(all(wait == "5" for status, _, wait in answers if status == 429))
-        time.sleep(6)
+        time.sleep(6)  # it was told to wait for 5
         self.assertEqual(self._tell("eager", token, iteration=50, total=100)[0], 200)
 
     def test_the_snippets_of_the_docs_report_and_never_end_a_training(self):

@@ -8,12 +8,12 @@ import os
 import pty
 import signal
 import subprocess
-import time
 import unittest
 
 from support.active_case import ActiveCase
 from support.daemon import slackline, slackline_binary
 from support.objects import gpu_pod, waiting_job
+from support.patience import patient
 
 LONG = {"slackline.dev/expected-duration": "10m"}
 
@@ -52,11 +52,14 @@ class QueueTest(ActiveCase):
         command = [slackline_binary(), "queue", "-s", self.daemon.api_url, "--watch",
                    "--interval", "0.3"]  # fmt: skip
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            time.sleep(1.5)
+            text = ""
+            while text.count("default/watched") < 2:
+                line = process.stdout.readline()
+                self.assertTrue(line, f"it ended after:\n{text}")
+                text += line
             process.send_signal(signal.SIGINT)
-            text, _ = process.communicate(timeout=10)
+            process.communicate(timeout=patient(10))
         self.assertEqual(process.returncode, 0, "Ctrl-C is how it ends")
-        self.assertGreaterEqual(text.count("default/watched"), 2)
         self.assertNotIn("\x1b", text)
 
         ours, theirs = pty.openpty()
@@ -66,7 +69,7 @@ class QueueTest(ActiveCase):
             while seen.count(b"default/watched") < 2:
                 seen += os.read(ours, 65536)
             process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(timeout=10), 0)
+            self.assertEqual(process.wait(timeout=patient(10)), 0)
         os.close(ours)
         self.assertGreaterEqual(seen.count(b"\x1b[H"), 2, "each picture is drawn over the last")
 

@@ -1,7 +1,6 @@
 """A running Job gives half of its GPUs to a task that would be late, and gets them back: on a real control plane."""
 
 import json
-import time
 import unittest
 
 from support.active_case import GPUS_PER_NODE, ActiveCase
@@ -32,7 +31,7 @@ class ShrinkTest(ActiveCase):
         self.cluster.apply([waiting_job("train", gpus=GPUS_PER_NODE, duration="60s", annotations=TRAIN)])
         self.cluster.wait_bound("train")
         self.assertEqual(self._gpus("train"), GPUS_PER_NODE)
-        time.sleep(STARTUP_S + 3)
+        self.cluster.wait_older(STARTUP_S + 2)
         half = GPUS_PER_NODE // 2
         shapes = f"slackline.dev/placements=1x{GPUS_PER_NODE},1x{half}"
         self.cluster.kubectl("annotate", "job", "train", "-n", "default", "--overwrite", shapes)

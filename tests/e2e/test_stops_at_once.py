@@ -11,6 +11,7 @@ from support.active_case import GPUS_PER_NODE, ActiveCase
 from support.bulk import create_all
 from support.ledger import GpuLedger
 from support.objects import priority_class, waiting_job
+from support.process import wait
 
 STOPS = int(os.environ.get("STOPS", "60"))
 KILLS = int(os.environ.get("KILLS", "2"))
@@ -38,7 +39,7 @@ class StopsAtOnceTest(ActiveCase):
         with GpuLedger(self.cluster) as ledger:
             self._create("long", LONG)
             self.cluster.wait(lambda: ledger.bound("long") == STOPS, 120, "the cluster to be full")
-            time.sleep(PROTECT_S + 1)
+            self.cluster.wait_older(PROTECT_S)
             asked = time.monotonic()
             self._create("soon", SOON, deadline_after=DEADLINE)
             at_kills = [self._kill_leader_after(STOPS * (kill + 1) // (KILLS + 1), ledger) for kill in range(KILLS)]
@@ -81,10 +82,7 @@ class StopsAtOnceTest(ActiveCase):
             return next((each for each in (self.daemon, self.other) if each.total("slackline_leader")), None)
 
         leader = self.cluster.wait(leading, TAKE_OVER_S, "a replica to lead")
-        until = time.monotonic() + TAKE_OVER_S
-        while len(ledger.stops()) < stops:
-            self.assertLess(time.monotonic(), until, f"{stops} Jobs to make room")
-            time.sleep(0.005)
+        wait(lambda: len(ledger.stops()) >= stops, TAKE_OVER_S, f"{stops} Jobs to make room", every=0.005)
         leader.kill()
         at_kill = len(ledger.stops()), ledger.bound("soon")
         leader.start()

@@ -2,6 +2,7 @@
 that are not in its care, the end of a label, and the key that proves what it wrote."""
 
 import json
+import time
 import unittest
 
 from support.active_case import GPUS_PER_NODE, ActiveCase
@@ -10,6 +11,7 @@ from support.objects import MANAGED, name_of, waiting_job
 
 PLAN = "slackline.dev/plan"
 NODES = 2
+STALE_HOLD_S = 60  # what the plan would hold if it were believed
 
 
 def forged_job(name, namespace, nodes):
@@ -47,8 +49,10 @@ class TrustTest(ActiveCase):
             forged_job("evil", namespace, nodes) for namespace in ("default", "playground")
         ])  # fmt: skip
         self.cluster.apply([waiting_job(f"legit-{i}", gpus=GPUS_PER_NODE) for i in range(NODES)])
+        began = time.monotonic()
         for i in range(NODES):
-            self.cluster.wait_bound(f"legit-{i}", timeout=20)  # a hold would last a minute
+            self.cluster.wait_bound(f"legit-{i}", timeout=20)
+        self.assertLess(time.monotonic() - began, STALE_HOLD_S)
         self.cluster.wait(lambda: PLAN not in self._annotations("evil"), 10, "it to be taken away")
         self.assertGreaterEqual(self.daemon.total("slackline_plans_disbelieved_total", reason="unsigned"), 1)
         self.cluster.wait(

@@ -1,12 +1,12 @@
 """A full cluster gives way to an urgent gang that needs all of it: installed with the webhook, on a real control plane."""
 
-import time
 import unittest
 
 from support.active import start_active
 from support.controlplane import ControlPlane
 from support.ledger import GpuLedger
 from support.objects import DURATION, TEAM, gpu_job
+from support.patience import patient
 from support.runlog import RunLog
 from support.watch import Watch
 
@@ -34,14 +34,14 @@ class UrgentTest(unittest.TestCase):
         with ledger, pods, jobs:
             self.cluster.apply([_job(name, *shape, "15s", **LONG) for name, shape in RUNS.items()])
             self.cluster.wait(lambda: self._bound(log, RUNS), 60, "the cluster to be full")
-            time.sleep(PROTECT_S + 1)
+            self.cluster.wait_older(PROTECT_S, TEAM)
             notes = {"qos-class": "urgent", "expected-duration": "1m"}
             self.cluster.apply([_job("gang", NODES, GPUS_PER_NODE, "3s", **notes)])
             self.cluster.wait(lambda: self._bound(log, ["gang"]), 60, "the gang to run")
             seen = log.jobs()
             stopped_at = [seen[name].stopped_at for name in RUNS]
             self.assertEqual([len(times) for times in stopped_at], [1] * len(RUNS))
-            self.assertLessEqual(seen["gang"].bound_at - min(map(min, stopped_at)), GRACE_S + 5)
+            self.assertLessEqual(seen["gang"].bound_at - min(map(min, stopped_at)), GRACE_S + patient(5))
             for name in [*RUNS, "gang"]:
                 self.cluster.wait(lambda name=name: self._finished(name), 60, f"{name} to finish")
         self.assertEqual(ledger.stops(), dict.fromkeys(RUNS, 1))

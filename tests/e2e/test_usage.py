@@ -13,7 +13,7 @@ from support.exporter import GIB, Container, Exporter, Gpu, Machine, Prometheus
 from support.pki import Pki
 
 STEP = "4s"  # four scrapes
-SETTLED = 9  # seconds: a rate over two steps, and one to spare
+SETTLED = 9  # scrapes: a rate over two steps, and one to spare
 
 
 def node(name, product="NVIDIA-A100-SXM4-80GB"):
@@ -57,8 +57,7 @@ class UsageTest(unittest.TestCase):
             self.addCleanup(server.kill)
             self.servers.append(server)
         for server in self.servers:
-            server.wait_scraped()
-        time.sleep(settle)
+            server.wait_scraped(1 + settle)
 
     def usage(self, server, *arguments, since=STEP, exit_code=0):
         done = subprocess.run(
@@ -162,12 +161,12 @@ class UsageTest(unittest.TestCase):
         self.run_case(exporter, [pod("train", 1)], honor_labels=(False,))
         [server] = self.servers
         exporter.reset_counters()
-        time.sleep(5)
+        time.sleep(5)  # so old is what was scraped before: a step and more
         train = self.usage(server, since="8s")[0]["ml/train"]
         self.assertEqual(train["gapSeconds"], 0)
         self.assertLess(train["cpuCores"]["max"], 1.5, "a counter that fell is no use of 10,000 s")
         exporter.not_a_number = True
-        time.sleep(5)
+        time.sleep(5)  # so old is what was scraped before: a step and more
         train = self.usage(server)[0]["ml/train"]
         self.assertNotIn("gpuShare", train, "NaN measures nothing")
         self.assertIn("cpuCores", train)
@@ -178,7 +177,7 @@ class UsageTest(unittest.TestCase):
         self.assertEqual(train["gapSeconds"], 4, "the last sample does not live on for five minutes")
         self.assertNotIn("gpuShare", train)
         exporter.down = False
-        time.sleep(5)
+        time.sleep(5)  # so old is what was scraped before: a step and more
         train = self.usage(server, since="24s")[0]["ml/train"]
         self.assertAlmostEqual(train["gpuShare"]["mean"], 0.5)
         self.assertGreaterEqual(train["gapSeconds"], 8)

@@ -64,6 +64,24 @@ class ActiveCase(unittest.TestCase):
                 self.cluster.delete_all("job", namespace)
                 self.cluster.delete_all("pod", namespace)
 
+    def keep_undisrupted(self, selector, **amount):
+        """A disruption budget, once the daemon knows it. Gone with the test."""
+        self.cluster.apply([{
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "keep", "namespace": "default"},
+            "spec": {**amount, "selector": selector},
+        }])  # fmt: skip
+        self.addCleanup(self.cluster.kubectl, "delete", "pdb", "keep", "-n", "default")
+
+        def known():
+            counted = "observedGeneration" in self.cluster.get("poddisruptionbudget", "default", "keep").get(
+                "status", {}
+            )
+            return counted and self.daemon.total("slackline_cache_objects", resource="poddisruptionbudgets") == 1
+
+        self.cluster.wait(known, 20, "the budget to be counted and seen")
+
     def let_finish(self, prefix, count):
         """Tells each pod of that prefix that runs to end, until so many Jobs have succeeded, without a failure."""
         path = self.cluster.collection("pod", "default")

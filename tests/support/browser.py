@@ -3,10 +3,12 @@
 import importlib.util
 import pathlib
 import shutil
-import time
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+
+from support.patience import patient
+from support.process import wait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "build" / "screenshots"
@@ -25,12 +27,12 @@ axe.run(document, {resultTypes: ['violations']}).then((found) => done(found.viol
 """
 # Milliseconds from a call to the frame in which everything that it asked for is on the screen.
 _TIMED = """
-const [what, ready, done] = arguments;
+const [what, ready, most, done] = arguments;
 const began = performance.now();
 new Function(what)();
 const until = new Function(`return ${ready}`);
 const look = () => until() ? requestAnimationFrame(() => done(performance.now() - began))
-  : performance.now() - began > 20000 ? done(null) : setTimeout(look, 10);
+  : performance.now() - began > most ? done(null) : setTimeout(look, 10);
 setTimeout(look, 10);
 """
 
@@ -54,7 +56,7 @@ class Browser:
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-        self.driver.set_script_timeout(60)
+        self.driver.set_script_timeout(patient(60))
         self._axe = None
         self.command("Page.addScriptToEvaluateOnNewDocument", source=_WATCH)
         self.resize(width, height)
@@ -91,16 +93,16 @@ class Browser:
 
     def wait(self, script, seconds, what):
         """Until the expression is true."""
-        until = time.monotonic() + seconds
-        while not self.run(f"return Boolean({script})"):
-            assert time.monotonic() < until, f"waited {seconds} s for {what}; the page says:\n{self.text()[:1500]}"
-            time.sleep(0.05)
+        self._wait(lambda: self.run(f"return Boolean({script})"), seconds, what)
 
     def wait_text(self, text, seconds=15, selector="body"):
-        until = time.monotonic() + seconds
-        while text not in self.text(selector):
-            assert time.monotonic() < until, f"waited {seconds} s for {text!r}; the page says:\n{self.text()[:1500]}"
-            time.sleep(0.05)
+        self._wait(lambda: text in self.text(selector), seconds, repr(text))
+
+    def _wait(self, condition, seconds, what):
+        try:
+            wait(condition, seconds, what)
+        except AssertionError as failure:
+            raise AssertionError(f"{failure}; the page says:\n{self.text()[:1500]}") from None
 
     def cpu_ms(self):
         """Processor time that the page's main thread has used; a loaded machine does not change it."""
@@ -110,8 +112,8 @@ class Browser:
 
     def timed(self, what, ready):
         """Runs a script; ms until the expression `ready` is true and painted."""
-        answer = self.driver.execute_async_script(_TIMED, what, ready)
-        assert answer, f"{ready} was not true within 20 s; the page says:\n{self.text()[:1500]}"
+        answer = self.driver.execute_async_script(_TIMED, what, ready, 1000 * patient(20))
+        assert answer, f"{ready} was not true in time; the page says:\n{self.text()[:1500]}"
         return answer
 
     def screenshot(self, name):

@@ -12,6 +12,7 @@ that made it ends.
 """
 
 import atexit
+import datetime
 import http.client
 import json
 import os
@@ -21,8 +22,10 @@ import shutil
 import ssl
 import subprocess
 import tempfile
+import time
 
-from support.objects import GPU, gpu_node, node_of
+from support.objects import GPU, bound_and_live, gpu_node, node_of
+from support.patience import patient
 from support.pki import Pki
 from support.process import Process, free_ports, wait
 
@@ -214,9 +217,11 @@ class ControlPlane:
             return answer.status, text.decode(errors="replace")
 
     def connect(self, admin=True, timeout=30):
-        """A connection to the API server, with or without the admin's certificate."""
+        """A connection to the API server, with or without the admin's certificate; without a timeout, of None."""
         context = self._tls(admin)
-        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=context)
+        return http.client.HTTPSConnection(
+            "127.0.0.1", self.port, timeout=timeout and patient(timeout), context=context
+        )
 
     def get(self, kind, namespace, name):
         """One object, or None where there is none."""
@@ -320,6 +325,18 @@ class ControlPlane:
         except AssertionError as failure:
             said = [f"-- {name}:\n{part.tail(4)}" for name, part in self.parts.items()]
             raise AssertionError("\n".join([str(failure), *said])) from None
+
+    def wait_older(self, seconds, namespace="default"):
+        """Until every pod that is bound has been running for longer than so many seconds."""
+
+        def older():
+            starts = [pod["status"].get("startTime") for pod in bound_and_live(self.list("pod", namespace))]
+            if not starts or not all(starts):
+                return False
+            newest = max(map(datetime.datetime.fromisoformat, starts))
+            return time.time() > newest.timestamp() + 1 + seconds  # a start is a whole second
+
+        self.wait(older, seconds + 30, f"all pods to run for {seconds} s")
 
     def add_gpu_nodes(self, count, gpus, gpu_type_label=None, resource=GPU, prefix="node"):
         """Adds ready nodes PREFIX-0.. and returns their names."""
@@ -476,9 +493,9 @@ class ControlPlane:
         def healthy():
             self.parts[name].must_live()
             if tls:
-                link = http.client.HTTPSConnection("127.0.0.1", port, timeout=5, context=self._tls(admin=True))
+                link = http.client.HTTPSConnection("127.0.0.1", port, timeout=patient(5), context=self._tls(admin=True))
             else:
-                link = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+                link = http.client.HTTPConnection("127.0.0.1", port, timeout=patient(5))
             try:
                 link.request("GET", path)
                 return link.getresponse().status == 200

@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 
+from support.patience import patient
 from support.process import Process, free_ports, wait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -121,7 +122,7 @@ class Daemon:
 
     @staticmethod
     def _exchange(path, port, accept):
-        link = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        link = http.client.HTTPConnection("127.0.0.1", port, timeout=patient(5))
         try:
             link.request("GET", path, headers={"Accept": accept})
             answer = link.getresponse()
@@ -138,7 +139,7 @@ class Daemon:
 
     def post(self, path, body, port=None):
         """POST to the extender listener (or another port): (status, text)."""
-        link = http.client.HTTPConnection("127.0.0.1", port or self.extender_port, timeout=5)
+        link = http.client.HTTPConnection("127.0.0.1", port or self.extender_port, timeout=patient(5))
         try:
             link.request("POST", path, body, {"Content-Type": "application/json"})
             answer = link.getresponse()

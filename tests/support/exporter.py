@@ -13,6 +13,7 @@ import time
 import urllib.parse
 import urllib.request
 
+from support.patience import patient
 from support.process import Process, free_ports, wait
 
 EXPORTER_POD = {"namespace": "gpu-operator", "pod": "dcgm-exporter-x", "container": "exporter"}
@@ -248,14 +249,16 @@ class Prometheus:
         self.process.start()
         return self
 
-    def wait_scraped(self):
-        """Until every target was scraped; the first time that takes it five seconds."""
-        query = urllib.parse.urlencode({"query": "up == 1"})
+    def wait_scraped(self, times=1):
+        """Until every target was scraped so many times; the first time that takes it five seconds."""
+        query = urllib.parse.urlencode({"query": f"sum_over_time(up[1h]) >= {times} and up == 1"})
         context = ssl._create_unverified_context()
 
         def scraped():
             self.process.must_live()
-            with urllib.request.urlopen(f"{self.url}/api/v1/query?{query}", timeout=5, context=context) as answer:
+            with urllib.request.urlopen(
+                f"{self.url}/api/v1/query?{query}", timeout=patient(5), context=context
+            ) as answer:
                 return len(json.load(answer)["data"]["result"]) == self._targets
 
         wait(scraped, 30, "Prometheus to scrape every target")

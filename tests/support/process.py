@@ -9,6 +9,8 @@ import socket
 import subprocess
 import time
 
+from support.patience import patient
+
 _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 
@@ -34,9 +36,10 @@ def free_ports(count):
 def wait(condition, timeout, what, every=0.05):
     """Calls `condition` until it returns something true, and returns that.
 
-    Connection errors count as "not yet". Raises AssertionError naming `what` after `timeout` s.
+    Connection errors count as "not yet". Raises AssertionError naming `what` after `timeout` s, or longer on a slow
+    machine.
     """
-    deadline = time.monotonic() + timeout
+    began = time.monotonic()
     last_error = None
     while True:
         try:
@@ -46,10 +49,25 @@ def wait(condition, timeout, what, every=0.05):
             last_error = None
         except OSError as error:
             last_error = error
-        if time.monotonic() > deadline:
+        waited_s = time.monotonic() - began
+        if waited_s > patient(timeout):
             because = f" (last error: {last_error})" if last_error else ""
-            raise AssertionError(f"waited {timeout} s in vain for {what}{because}")
+            raise AssertionError(f"waited {waited_s:.0f} s in vain for {what}{because}")
         time.sleep(every)
+
+
+def settled(measure, quiet_s, what):
+    """Waits until what `measure` returns has not changed for `quiet_s` s, and returns that."""
+    value, since = measure(), time.monotonic()
+
+    def quiet():
+        nonlocal value, since
+        if (now := measure()) != value:
+            value, since = now, time.monotonic()
+        return time.monotonic() - since > patient(quiet_s)
+
+    wait(quiet, 60, what)
+    return value
 
 
 class Process:
@@ -104,7 +122,7 @@ class Process:
         if self.alive():
             self._child.terminate()
             try:
-                self._child.wait(timeout)
+                self._child.wait(patient(timeout))
             except subprocess.TimeoutExpired:
                 self.kill()
         return self.exit_status()

@@ -72,7 +72,7 @@ class FullCluster:
         self._cluster.wait(lambda: self._running() == 0, 60, "the runs of before to be gone")
         create_all(self._cluster, "job", "default", [_job(f"long-{i:03}", _LONG) for i in range(self._runs)])
         self._cluster.wait(lambda: self._running() == self._runs, 120, f"{self._runs} Jobs to run")
-        time.sleep(_PROTECT_S + 1)
+        self._cluster.wait_older(_PROTECT_S)
 
     def _running(self):
         return sum(
