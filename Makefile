@@ -44,9 +44,9 @@ lint:            ## format, house rules, shellcheck, ruff, clang-tidy on changed
 format:          ## clang-format over all sources
 	scripts/format
 
-nightly: build   ## what is too long for every commit: clang-tidy on all sources, a minute of each fuzzer, answers about 300 clusters, flaky tests, 300 stops at once
+nightly: build   ## what is too long for every commit: clang-tidy on all sources, a minute of each fuzzer, answers about 300 clusters, flaky tests, 300 stops at once, a death after every write, the long comparison
 	LINT_ALL=1 scripts/lint
 	scripts/fuzz 60
 	TESTS=ON TARGETS=core_property_test scripts/build release && SLACKLINE_TRUTH_SEEDS=300 build/release/tests/property/core_property_test --gtest_filter='AnswersTruth.*'
 	FLAKES=red scripts/e2e
-	STOPS=300 KILLS=5 DEADLY="1 2 3 4 5 6 7" scripts/e2e test_stops_at_once test_killed_stops
+	STOPS=300 KILLS=5 DEADLY="1 2 3 4 5 6 7" ROBUST=long COMPARISON=long scripts/e2e test_stops_at_once test_killed_stops test_robust test_comparison

@@ -1,13 +1,21 @@
-"""60 Jobs of the paper's mix on 4 x 4 GPUs: with Slackline, with and without preemption, with the
-stock scheduler alone, and in the simulator. About nine minutes."""
+"""Jobs of the paper's mix on 4 x 4 GPUs: with Slackline, with and without preemption, with the stock
+scheduler alone, and in the simulator.
 
+A burst of 24 Jobs in three minutes; COMPARISON=long is that of docs/study/live.md in nine: 60 Jobs (`make nightly`).
+"""
+
+import os
 import unittest
 
 from support.comparison import end_active, run_active, run_stock, table, verdict
 from support.controlplane import ControlPlane
 from support.trace import DEFAULT, GPU_TYPE, GPUS_PER_NODE, NODES, SAVABLE, make_trace
 
-POINTS = 5  # that live and simulated may differ
+# However long a start takes, 0.2 or 2 s, simulated are 21 or 22 of 22 deadlines without preemption, and 21 or 22 with it.
+# In order of arrival, where a Job that does not fit is passed over, as kube-scheduler does it, it is 13.
+BURST = {"tasks": 24, "rate_per_h": 30, "seed": 38, "squeeze": 200}
+TRACE = {} if os.environ.get("COMPARISON") == "long" else BURST
+POINTS, JOBS = 5, 2  # that live and simulated may differ: the larger of both
 
 
 class ComparisonTest(unittest.TestCase):
@@ -16,7 +24,7 @@ class ComparisonTest(unittest.TestCase):
         cls.cluster = ControlPlane()
         cls.addClassCleanup(cls.cluster.close)
         cls.cluster.add_gpu_nodes(NODES, GPUS_PER_NODE, GPU_TYPE)
-        cls.trace = make_trace(cls.cluster.directory)
+        cls.trace = make_trace(cls.cluster.directory, **TRACE)
         cls.stock = run_stock(cls.cluster, cls.trace)
         cls.active, cls.daemon = run_active(cls.cluster, cls.trace, SAVABLE)
         cls.bad_writes = cls.forbidden_writes()
@@ -43,7 +51,9 @@ class ComparisonTest(unittest.TestCase):
     def test_the_simulator_foretells_the_run(self):
         live = 100 * self.active.met_share
         simulated = self.trace.simulate(SAVABLE, self.active.startup_s)
-        self.assertAlmostEqual(live, simulated["q_no_urgent"], delta=POINTS)
+        self.assertAlmostEqual(
+            live, simulated["q_no_urgent"], delta=max(POINTS, 100 * JOBS / self.active.with_deadline + 1e-6)
+        )
 
     def test_who_makes_room_goes_on_where_it_was(self):
         self.assertGreater(self.preempting.stops, 0)
@@ -64,7 +74,7 @@ class ComparisonTest(unittest.TestCase):
                 self.assertEqual(pod.env["PET_NNODES"], str(nodes))
                 self.assertEqual(pod.env["PET_NPROC_PER_NODE"], str(gpus))
             reshaped += (nodes, gpus) != task.written
-        self.assertGreater(reshaped, 10, "the planner chose hardly any shape")
+        self.assertGreater(reshaped, len(self.trace.tasks) / 6, "the planner chose hardly any shape")
 
     def test_nothing_deviates_and_no_right_is_missing(self):
         released = [log.released_at for log in self.active.logs.values()]

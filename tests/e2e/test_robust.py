@@ -1,5 +1,8 @@
 """What may happen to a release on its way, on a real control plane: the planner dies after each of its
-writes, nodes are lost, quotas and policies refuse pods, the network is cut, everybody is gone."""
+writes, nodes are lost, quotas and policies refuse pods, the network is cut, everybody is gone.
+
+ROBUST=long kills the planner after every write of releases of 1 to 4 pods (`make nightly`).
+"""
 
 import json
 import os
@@ -23,6 +26,11 @@ from support.objects import (
 )  # fmt: skip
 from support.patience import patient
 
+# (pods, after how many writes) of a release of 1 + 2 * pods: the release itself, a nomination of each pod, a lift of each.
+# In short one of each stage: after the release, amid the nominations, amid the lifts. Each costs the 15 s of a dead Lease.
+DEATHS = [(3, 1), (3, 3), (3, 6)]
+if os.environ.get("ROBUST") == "long":
+    DEATHS = [(pods, deadly) for pods in (1, 2, 3, 4) for deadly in range(1, 2 + 2 * pods)]
 STALE_HOLD_S = 60  # no GPU idles longer for a hold that nobody carries out
 
 
@@ -68,11 +76,9 @@ class KilledTest(RobustCase):
     """The planner dies."""
 
     def test_killed_after_any_write_of_a_release_the_next_life_completes_it(self):
-        for pods in (1, 2, 3, 4):  # 24 points: release, nominate all, lift all
-            writes = 1 + 2 * pods
-            for deadly in range(1, writes + 1):
-                with self.subTest(pods=pods, deadly=deadly):
-                    self._die_after(deadly, f"dies-{pods}-{deadly}", pods)
+        for pods, deadly in DEATHS:
+            with self.subTest(pods=pods, deadly=deadly):
+                self._die_after(deadly, f"dies-{pods}-{deadly}", pods)
 
     def _die_after(self, deadly, job, pods):
         before = len(self.proxy.writes)
@@ -259,14 +265,15 @@ class RobustTest(RobustCase):
         self.addCleanup(self.proxy.heal)
         self.cluster.apply([waiting_job("during", gpus=4)])
         taken_over = None
-        while time.monotonic() - cut < 30:
+        # From there on the other leads, and the old one's ten seconds are over.
+        while taken_over is None or time.monotonic() - cut < taken_over + 3:
+            self.assertLess(time.monotonic() - cut, patient(30), "nobody has taken over")
             # The one that should have stopped is asked last.
             leads = other.total("slackline_leader"), self.daemon.total("slackline_leader")
             self.assertLess(sum(leads), 2, "two replicas plan")
             if leads[0] and taken_over is None:
                 taken_over = time.monotonic() - cut
             time.sleep(0.1)
-        self.assertIsNotNone(taken_over)
         self.assertLess(taken_over, patient(20))
         self.cluster.wait_bound("during", 1)
         written = len(self.proxy.writes)
@@ -304,7 +311,7 @@ class RobustTest(RobustCase):
         time.sleep(2)  # so old is the Lease then, at least; below it must be older than a second
         self.assertIn("released 4 Jobs and 5 pods", slackline(*command, "1s"))
         self._assert_free_of_us()
-        self.assertIn("released 0 Jobs and 0 pods", slackline(*command, "1s"))
+        self.assertIn("released 0 Jobs and 0 pods", slackline("release", "--kubeconfig", self.account))
         # The stock scheduler, without Slackline, runs them all.
         self.cluster.start_scheduler(stock_scheduler_config(self.cluster))
         self.cluster.kubectl("delete", "pods", "wall-0", "wall-1", "wall-2", "--grace-period=0")
