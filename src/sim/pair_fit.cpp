@@ -38,7 +38,8 @@ Result<std::vector<PairFitRow>> fit_pair_kinds(const PairMeasurements& measured,
                                                const PairFitOptions& options) {
   const PairWorld world(measured);
   const std::size_t pairs = world.feasible().size();
-  const auto known = static_cast<std::size_t>(options.known * static_cast<double>(pairs) + 0.5);
+  const auto known =
+      static_cast<std::size_t>(std::lround(options.known * static_cast<double>(pairs)));
   if (known == 0 || known >= pairs)
     return fail(ErrorCode::kNotFound,
                 format("{} pairs run together: {:g} of them leaves nothing to {}; choose another "

@@ -1,6 +1,7 @@
 #include "slackline/core/answers/calendar.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -20,7 +21,7 @@ class FreeWatcher {
         now_s_(now_s),
         options_(options),
         slots_(std::max<std::size_t>(
-            1, static_cast<std::size_t>(options.horizon_s / options.slot_s + 0.5))) {}
+            1, static_cast<std::size_t>(std::lround(options.horizon_s / options.slot_s)))) {}
 
   // What is free from `at_s` on.
   void look(int future, double at_s, const PlanState& state) {

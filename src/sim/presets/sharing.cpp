@@ -1,6 +1,7 @@
 // The preset `sharing`: tasks that may share GPUs, with measured pairs as the truth. All policies
 // know which pairs do not run, and start the oldest of the first 20 waiting tasks that they can.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -119,7 +120,7 @@ class ByPairs {
 SharingScheduler by_pairs(const SharingExperiment& of, std::uint64_t seed, double known,
                           const core::SharingLimits& limits) {
   auto pairs = of.world.shuffled(seed ^ kKnownStream);
-  pairs.resize(static_cast<std::size_t>(known * static_cast<double>(pairs.size()) + 0.5));
+  pairs.resize(static_cast<std::size_t>(std::lround(known * static_cast<double>(pairs.size()))));
   const auto policy = std::make_shared<ByPairs>(of.world, of.world.table(pairs), limits);
   return {[policy](const SharingState& state) { return policy->pick(state); },
           [policy](int a, int b) { policy->saw(a, b); }};
