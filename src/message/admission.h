@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "slackline/model/reason.h"
 #include "slackline/model/admitted.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/pod.h"
@@ -122,7 +123,7 @@ struct AdmissionChanges {
 
 // Why a request is refused. The code is stable: metrics and documentation use it.
 struct Refusal {
-  std::string reason;   // "QueueFull"
+  ReasonCode reason;    // "QueueFull"
   std::string message;  // field and remedy
 };
 

@@ -60,10 +60,17 @@ inline constexpr std::string_view kNotInBook = "NotInBook";
 inline constexpr std::string_view kBeyondHorizon = "BeyondHorizon";
 inline constexpr std::string_view kLengthUnknown = "LengthUnknown";
 inline constexpr std::string_view kNever = "Never";
+// Why the webhook refuses an object; kDependencyCycle, too.
+inline constexpr std::string_view kReservedKey = "ReservedKey";
+inline constexpr std::string_view kUnknownClass = "UnknownClass";
+inline constexpr std::string_view kUnreadable = "Unreadable";
+inline constexpr std::string_view kDeadlinePast = "DeadlinePast";
+inline constexpr std::string_view kUrgentNotAllowed = "UrgentNotAllowed";
+inline constexpr std::string_view kQueueFull = "QueueFull";
 
 }  // namespace reason
 
-enum class ReasonUse { kWaits, kHappened, kForecast };
+enum class ReasonUse { kWaits, kHappened, kForecast, kRefused };
 
 struct ReasonFact {
   std::string_view code;
@@ -71,7 +78,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 46> kReasons = {{
+inline constexpr std::array<ReasonFact, 52> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -149,6 +156,15 @@ inline constexpr std::array<ReasonFact, 46> kReasons = {{
      "its run time is unknown: name model, batch-size and iterations, or expected-duration"},
     {reason::kNever, ReasonUse::kForecast,
      "it cannot start unless the task or the cluster changes"},
+    {reason::kReservedKey, ReasonUse::kRefused, "it changes a key that only Slackline writes"},
+    {reason::kUnknownClass, ReasonUse::kRefused, "its qos-class is not urgent, prior or normal"},
+    {reason::kUnreadable, ReasonUse::kRefused,
+     "a value that decides when or where it runs cannot be read"},
+    {reason::kDeadlinePast, ReasonUse::kRefused, "its deadline has passed already"},
+    {reason::kUrgentNotAllowed, ReasonUse::kRefused,
+     "whoever submits it has no right to be urgent in its namespace"},
+    {reason::kQueueFull, ReasonUse::kRefused,
+     "as many tasks wait in its queue as maxPending allows"},
 }};
 
 // nullptr if there is no such code.
@@ -157,5 +173,20 @@ constexpr const ReasonFact* find_reason(std::string_view code) {
     if (fact.code == code) return &fact;
   return nullptr;
 }
+
+// A code of the table; another one does not compile.
+class ReasonCode {
+ public:
+  consteval ReasonCode(std::string_view code) : code_(code) {
+    if (find_reason(code) == nullptr)
+      throw "add the code to kReasons, and its page to docs/reasons";
+  }
+  consteval ReasonCode(const char* code) : ReasonCode(std::string_view(code)) {}
+
+  constexpr std::string_view str() const { return code_; }
+
+ private:
+  std::string_view code_;
+};
 
 }  // namespace slackline

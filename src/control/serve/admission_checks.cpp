@@ -1,7 +1,6 @@
 #include "control/serve/admission_checks.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "control/serve/admission_proof.h"
@@ -13,26 +12,14 @@
 namespace slackline::control {
 namespace {
 
-// Keys whose misreading would queue or place the task other than its owner meant.
-constexpr std::array<std::string_view, 10> kMustRead = {"slackline.dev/checkpoint-interval",
-                                                        contract::kDeadline,
-                                                        contract::kDeadlineAfter,
-                                                        contract::kDependsOn,
-                                                        contract::kResize,
-                                                        "slackline.dev/expected-duration",
-                                                        "slackline.dev/gang-size",
-                                                        "slackline.dev/gpu-types",
-                                                        "slackline.dev/last-checkpoint-time",
-                                                        "slackline.dev/placements"};
-
 // "slackline.dev/deadline" of "slackline.dev/deadline: \"x\": write ...".
 std::string_view key_of(std::string_view problem) {
   return problem.substr(0, problem.find(':'));
 }
 
-bool must_read(std::string_view key) {
-  return key == contract::kQosClass ||
-         std::find(kMustRead.begin(), kMustRead.end(), key) != kMustRead.end();
+bool must_read(std::string_view name) {
+  const contract::Key* key = contract::find_key(name);
+  return key != nullptr && key->mistake == contract::Mistake::kRefused;
 }
 
 // One annotation before and after; null where it is absent.
@@ -59,7 +46,7 @@ std::vector<Change> changes_between(const Labels& before, const Labels& after) {
 Refusal reserved_key(std::string_view key) {
   const std::string_view hint =
       key == contract::kGpuType ? "; did you mean slackline.dev/gpu-types?" : "";
-  return {"ReservedKey",
+  return {reason::kReservedKey,
           format("{}: only Slackline writes it; remove it, or leave it unchanged{}", key, hint)};
 }
 
@@ -106,8 +93,8 @@ class Checker {
            std::any_of(template_.begin(), template_.end(), is);
   }
 
-  void refuse(std::string reason, std::string message) {
-    refusals_.push_back({std::move(reason), std::move(message)});
+  void refuse(ReasonCode reason, std::string message) {
+    refusals_.push_back({reason, std::move(message)});
   }
 
   void check_reserved(const AdmissionChanges& desired) {
@@ -140,7 +127,10 @@ class Checker {
     for (const std::string& problem : intent_.problems) {
       const std::string_view key = key_of(problem);
       if (!must_read(key) || !(creates_ || changed(key))) continue;
-      refuse(key == contract::kQosClass ? "UnknownClass" : "Unreadable", problem);
+      if (key == contract::kQosClass)
+        refuse(reason::kUnknownClass, problem);
+      else
+        refuse(reason::kUnreadable, problem);
     }
   }
 
@@ -149,21 +139,23 @@ class Checker {
     if (!intent_.deadline_s || intent_.qos_class == QosClass::kUrgent) return;
     if (!creates_ && !changed(contract::kDeadline)) return;
     if (*intent_.deadline_s > facts_.now_wall_s) return;
-    refuse("DeadlinePast", format("{}: {} is in the past, it is {} now; write a later time, or {}",
-                                  contract::kDeadline, format_rfc3339(*intent_.deadline_s),
-                                  format_rfc3339(facts_.now_wall_s), contract::kDeadlineAfter));
+    refuse(reason::kDeadlinePast,
+           format("{}: {} is in the past, it is {} now; write a later time, or {}",
+                  contract::kDeadline, format_rfc3339(*intent_.deadline_s),
+                  format_rfc3339(facts_.now_wall_s), contract::kDeadlineAfter));
   }
 
   void check_urgent() {
     if (!asks_for_urgent(review_, facts_) || facts_.urgent == UrgentRight::kGranted) return;
     if (facts_.urgent == UrgentRight::kDenied)
-      return refuse("UrgentNotAllowed",
+      return refuse(reason::kUrgentNotAllowed,
                     format("{}: urgent needs the right to \"use\" qosclasses/urgent of the group "
                            "slackline.dev in namespace {}; ask for it, or write prior or normal",
                            contract::kQosClass, review_.ns));
-    refuse("UrgentNotAllowed", format("{}: the API server could not be asked whether you may use "
-                                      "urgent ({}); try again, or write prior or normal",
-                                      contract::kQosClass, printable(facts_.urgent_detail, 120)));
+    refuse(reason::kUrgentNotAllowed,
+           format("{}: the API server could not be asked whether you may use "
+                  "urgent ({}); try again, or write prior or normal",
+                  contract::kQosClass, printable(facts_.urgent_detail, 120)));
   }
 
   // Only among the Jobs in the cache; a cycle that arises otherwise waits with that reason.
@@ -173,7 +165,7 @@ class Checker {
     const auto cycle = core::dependency_cycle(*facts_.snapshot, {review_.ns, job->job.key.name},
                                               intent_.depends_on);
     if (!cycle.empty())
-      refuse(std::string(reason::kDependencyCycle),
+      refuse(reason::kDependencyCycle,
              format("{}: {} would wait for each other forever; remove one of them",
                     contract::kDependsOn, printable(join(cycle, " -> "), 200)));
   }
@@ -182,7 +174,7 @@ class Checker {
     const std::string queue = queue_to_count(review_, facts_);
     if (queue.empty() || facts_.pending_in_queue < facts_.max_pending) return;
     refuse(
-        "QueueFull",
+        reason::kQueueFull,
         format("queue {}: {} tasks wait there and its maxPending is {}; try again when some have "
                "started, or choose another slackline.dev/queue",
                printable(queue, 64), facts_.pending_in_queue, facts_.max_pending));

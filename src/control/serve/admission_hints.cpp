@@ -44,8 +44,6 @@ Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
   return task;
 }
 
-constexpr std::string_view kFamily = "slackline.dev/family";
-
 // A few names to choose from, not the whole catalogue.
 std::string some_models(const WorkloadProfiles& profiles) {
   constexpr std::size_t kShown = 6;
@@ -77,8 +75,8 @@ void hint_at_model(const TaskIntent& intent, const AdmissionFacts& facts,
     return hints.push_back(
         format("{}: \"{}\" is unknown, so its run time cannot be predicted and its class gives no "
                "deadline; known: {}; or write slackline.dev/expected-duration",
-               intent.model ? contract::kModel : kFamily, printable(*intent.workload(), 48),
-               some_models(facts.predictor->profiles())));
+               intent.model ? contract::kModel : contract::kFamily,
+               printable(*intent.workload(), 48), some_models(facts.predictor->profiles())));
   if (intent.expected_duration_s || (intent.batch_size && intent.iterations)) return;
   hints.push_back(
       format("{}: without {} the run time of the task is unknown, and its class gives no deadline; "

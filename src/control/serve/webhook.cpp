@@ -17,7 +17,7 @@ namespace {
 AdmissionDecision only_advice(AdmissionDecision decision) {
   if (decision.refusal)
     decision.warnings.push_back(format("in active mode this would be refused: {} ({})",
-                                       decision.refusal->message, decision.refusal->reason));
+                                       decision.refusal->message, decision.refusal->reason.str()));
   decision.refusal.reset();
   decision.changes = {};
   return decision;

@@ -48,7 +48,7 @@ class StageMetrics {
 };
 
 std::string_view result_of(const AdmissionDecision& decision) {
-  if (decision.refusal) return decision.refusal->reason;
+  if (decision.refusal) return decision.refusal->reason.str();
   if (decision.changes != AdmissionChanges()) return "changed";
   return decision.warnings.empty() ? "unchanged" : "warned";
 }

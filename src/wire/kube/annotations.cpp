@@ -199,98 +199,88 @@ void read_calibration(const Entry& entry) {
     entry.complain("write \"allowed\", or leave the label away: then no calibration run is made");
 }
 
-using Reader = void (*)(const Entry&);
-
-struct KnownKey {
-  std::string_view key;
-  bool label = false;
-  Reader read = nullptr;  // null: documented, but not part of the intent
+struct KeyReader {
+  std::string_view key;  // without the prefix
+  void (*read)(const Entry&);
 };
 
-constexpr std::array kKnownKeys = {
-    KnownKey{"model", false, [](const Entry& e) { read_name(e, e.intent.model); }},
-    KnownKey{"mode", false, read_mode},
-    KnownKey{"batch-size", false, [](const Entry& e) { read_count(e, e.intent.batch_size); }},
-    KnownKey{"iterations", false, [](const Entry& e) { read_count(e, e.intent.iterations); }},
-    KnownKey{"model-parallel", false, read_model_parallel},
-    KnownKey{"tokens-per-sample", false, read_tokens_per_sample},
-    KnownKey{"tokens", false, read_tokens},
-    KnownKey{"expected-duration", false,
-             [](const Entry& e) { read_duration(e, e.intent.expected_duration_s); }},
-    KnownKey{"qos-class", false, read_qos},
-    KnownKey{"deadline", false, [](const Entry& e) { read_time(e, e.intent.deadline_s); }},
-    KnownKey{"deadline-after", false,
-             [](const Entry& e) { read_duration(e, e.intent.deadline_after_s); }},
-    KnownKey{"gpu-types", false, read_gpu_types},
-    KnownKey{"placements", false, read_placements},
-    KnownKey{"gang", true, [](const Entry& e) { read_name(e, e.intent.gang); }},
-    KnownKey{"gang-size", false, read_gang_size},
-    KnownKey{"family", false, [](const Entry& e) { read_name(e, e.intent.family); }},
-    KnownKey{"queue", true, [](const Entry& e) { read_name(e, e.intent.queue); }},
-    KnownKey{"depends-on", false, read_depends_on},
-    KnownKey{"checkpoint-interval", false,
-             [](const Entry& e) { read_duration(e, e.intent.checkpoint_interval_s); }},
-    KnownKey{"last-checkpoint-time", false,
-             [](const Entry& e) { read_time(e, e.intent.last_checkpoint_s); }},
-    KnownKey{"pod-failure-policy", false, read_failure_policy},
-    // Read elsewhere, or not used yet.
-    KnownKey{"managed", true},
-    KnownKey{"calibration", true, read_calibration},
-    KnownKey{"resize", false, read_resize},
-    KnownKey{"weight", false, read_weight},
-    KnownKey{"min-replicas", false, read_replicas},
-    KnownKey{"max-replicas", false, read_replicas},
-    KnownKey{"variants", false, read_variants},
-    KnownKey{"calibration-of"},
-    KnownKey{"nodes"},
-    KnownKey{"deadline-basis"},
-    KnownKey{"gpus-per-node"},
-    KnownKey{"admitted"},
-    KnownKey{"plan"},
-    KnownKey{"progress"},
-    KnownKey{"original"},
-    KnownKey{"suspended-by"},
-    KnownKey{"preemptions"},
-    KnownKey{"variant"},
-    KnownKey{"device-ids"},
-    KnownKey{"band"},
+// Of the keys that people write on tasks (contract::kKeys) those that say something of the task.
+constexpr std::array kReaders = {
+    KeyReader{"model", [](const Entry& e) { read_name(e, e.intent.model); }},
+    KeyReader{"mode", read_mode},
+    KeyReader{"batch-size", [](const Entry& e) { read_count(e, e.intent.batch_size); }},
+    KeyReader{"iterations", [](const Entry& e) { read_count(e, e.intent.iterations); }},
+    KeyReader{"model-parallel", read_model_parallel},
+    KeyReader{"tokens-per-sample", read_tokens_per_sample},
+    KeyReader{"tokens", read_tokens},
+    KeyReader{"expected-duration",
+              [](const Entry& e) { read_duration(e, e.intent.expected_duration_s); }},
+    KeyReader{"qos-class", read_qos},
+    KeyReader{"deadline", [](const Entry& e) { read_time(e, e.intent.deadline_s); }},
+    KeyReader{"deadline-after",
+              [](const Entry& e) { read_duration(e, e.intent.deadline_after_s); }},
+    KeyReader{"gpu-types", read_gpu_types},
+    KeyReader{"placements", read_placements},
+    KeyReader{"gang", [](const Entry& e) { read_name(e, e.intent.gang); }},
+    KeyReader{"gang-size", read_gang_size},
+    KeyReader{"family", [](const Entry& e) { read_name(e, e.intent.family); }},
+    KeyReader{"queue", [](const Entry& e) { read_name(e, e.intent.queue); }},
+    KeyReader{"depends-on", read_depends_on},
+    KeyReader{"checkpoint-interval",
+              [](const Entry& e) { read_duration(e, e.intent.checkpoint_interval_s); }},
+    KeyReader{"last-checkpoint-time",
+              [](const Entry& e) { read_time(e, e.intent.last_checkpoint_s); }},
+    KeyReader{"pod-failure-policy", read_failure_policy},
+    KeyReader{"calibration", read_calibration},
+    KeyReader{"resize", read_resize},
+    KeyReader{"weight", read_weight},
+    KeyReader{"min-replicas", read_replicas},
+    KeyReader{"max-replicas", read_replicas},
+    KeyReader{"variants", read_variants},
 };
 
-const KnownKey* known(std::string_view key) {
-  const auto* at = std::find_if(kKnownKeys.begin(), kKnownKeys.end(),
-                                [&](const KnownKey& candidate) { return candidate.key == key; });
-  return at == kKnownKeys.end() ? nullptr : at;
+constexpr bool is_written_by_people(std::string_view key) {
+  return std::any_of(contract::kKeys.begin(), contract::kKeys.end(), [&](const contract::Key& one) {
+    return one.name.substr(kPrefix.size()) == key && one.writer == contract::Writer::kPeople;
+  });
 }
+static_assert(std::all_of(kReaders.begin(), kReaders.end(), [](const KeyReader& reader) {
+  return is_written_by_people(reader.key);
+}));
 
 std::string did_you_mean(std::string_view key) {
   std::vector<std::string_view> names;
-  for (const KnownKey& candidate : kKnownKeys)
-    names.push_back(candidate.key);
+  for (const contract::Key& candidate : contract::kKeys)
+    if (candidate.writer == contract::Writer::kPeople)
+      names.push_back(candidate.name.substr(kPrefix.size()));
   const auto nearest = nearest_spelling(key, names);
   return nearest ? format("; did you mean {}{}?", kPrefix, *nearest) : "";
 }
 
 // True if the key says something about the task, or was meant to.
-bool read_key(const Entry& entry, bool label) {
-  const KnownKey* key = known(entry.key);
+bool read_key(const Entry& entry, std::string_view name, contract::KeyKind kind) {
+  const contract::Key* key = contract::find_key(name);
   if (key == nullptr) {
     entry.complain(format("unknown key{}", did_you_mean(entry.key)));
     return true;
   }
-  if (key->label != label && key->read != nullptr) {
-    entry.complain(format("write it as {}", key->label ? "a label" : "an annotation"));
+  const auto* reader = std::find_if(kReaders.begin(), kReaders.end(),
+                                    [&](const KeyReader& one) { return one.key == entry.key; });
+  if (reader == kReaders.end()) return false;
+  if (key->kind != kind) {
+    const bool label = key->kind == contract::KeyKind::kLabel;
+    entry.complain(format("write it as {}", label ? "a label" : "an annotation"));
     return true;
   }
-  if (key->read == nullptr) return false;
-  key->read(entry);
+  reader->read(entry);
   return true;
 }
 
-bool read_all(const TextPairs& pairs, bool label, TaskIntent& intent) {
+bool read_all(const TextPairs& pairs, contract::KeyKind kind, TaskIntent& intent) {
   bool any = false;
   for (const auto& [key, value] : pairs)
     if (key.starts_with(kPrefix))
-      any |= read_key(Entry{key.substr(kPrefix.size()), value, intent}, label);
+      any |= read_key(Entry{key.substr(kPrefix.size()), value, intent}, key, kind);
   return any;
 }
 
@@ -299,8 +289,8 @@ bool read_all(const TextPairs& pairs, bool label, TaskIntent& intent) {
 std::shared_ptr<const TaskIntent> read_intent(const TextPairs& annotations,
                                               const TextPairs& labels) {
   TaskIntent intent;
-  bool any = read_all(annotations, false, intent);
-  any |= read_all(labels, true, intent);
+  bool any = read_all(annotations, contract::KeyKind::kAnnotation, intent);
+  any |= read_all(labels, contract::KeyKind::kLabel, intent);
   for (const auto& [key, value] : labels) {
     if (key != kKueueQueueLabel || intent.queue || value.empty()) continue;
     intent.queue = std::string(value);

@@ -59,13 +59,13 @@ void set_variable(JobJson& container, const char* name, const std::string& value
 
 JobJson annotations_of(const CalibrationOrder& order) {
   const TaskIntent& intent = *order.from->intent;
-  return {{our_key("model"), *intent.model},
+  return {{std::string(contract::kModel), *intent.model},
           {our_key("batch-size"), std::to_string(*intent.batch_size)},
           {our_key("iterations"), std::to_string(order.iterations)},
           {our_key("gpu-types"), order.gpu_type.str()},
           {our_key("placements"), order.shape.str()},
           {our_key("pod-failure-policy"), "off"},
-          {our_key("calibration-of"), order.from->key.name},
+          {std::string(contract::kCalibrationOf), order.from->key.name},
           {std::string(contract::kSuspendedBy), std::string(contract::kSuspendedByUs)}};
 }
 

@@ -91,8 +91,8 @@ void make_new(json& object, const std::string& ns) {
   json metadata = member(object, "metadata");
   metadata.erase("ownerReferences");
   if (metadata.contains("annotations") && metadata["annotations"].is_object())
-    for (const std::string_view key : contract::kReserved)
-      metadata["annotations"].erase(std::string(key));
+    for (const contract::Key& key : contract::kKeys)
+      if (contract::reserved(key)) metadata["annotations"].erase(std::string(key.name));
   metadata["namespace"] = ns;
   metadata["name"] = text_member(metadata, "name", "unnamed");
   metadata["uid"] = "00000000-0000-4000-8000-000000000000";

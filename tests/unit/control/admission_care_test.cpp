@@ -93,7 +93,7 @@ TEST_F(AdmissionCareTest, APodCannotBecomeUrgentByLosingItsLabel) {
   const ReviewText dropped = change_pod(gated(""), after);
   const auto refused = validate_pod(dropped).refusal;
   ASSERT_TRUE(refused);
-  EXPECT_EQ(refused->reason, "UrgentNotAllowed");
+  EXPECT_EQ(refused->reason.str(), "UrgentNotAllowed");
   const AdmissionChanges changes = mutate_pod(dropped).changes;
   EXPECT_TRUE(changes.gate);
   EXPECT_THAT(changes.labels, ElementsAre(Pair("slackline.dev/managed", "true")));

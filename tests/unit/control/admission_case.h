@@ -89,7 +89,7 @@ class AdmissionTest : public ::testing::Test {
     }
     if (!validated.refusal) return "allowed";
     EXPECT_EQ(validated.warnings.size(), 0U);
-    return validated.refusal->reason + ": " + validated.refusal->message;
+    return std::string(validated.refusal->reason.str()) + ": " + validated.refusal->message;
   }
 
   void plan_train(Placement shape, const std::vector<std::string>& nodes) {

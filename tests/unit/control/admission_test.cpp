@@ -315,7 +315,7 @@ TEST_F(AdmissionTest, APodBecomesUrgentOnlyWithTheRight) {
   facts.urgent = UrgentRight::kDenied;
   const auto refused = decide(test::pod_review_text(text), AdmissionStage::kValidate).refusal;
   ASSERT_TRUE(refused);
-  EXPECT_EQ(refused->reason, "UrgentNotAllowed");
+  EXPECT_EQ(refused->reason.str(), "UrgentNotAllowed");
   text.old_object = test::pod_text(text);  // it was urgent before
   EXPECT_FALSE(decide(test::pod_review_text(text), AdmissionStage::kValidate).refusal);
 }
@@ -424,7 +424,7 @@ TEST_F(AdmissionTest, APodGetsTheGpusThatItsTemplateSays) {
   text.user = "jane";
   const auto refused = mutate_pod(text).refusal;
   ASSERT_TRUE(refused) << "only a controller copies a template";
-  EXPECT_EQ(refused->reason, "ReservedKey");
+  EXPECT_EQ(refused->reason.str(), "ReservedKey");
 }
 
 TEST_F(AdmissionTest, ThePlanOfItsJobSaysIt) {

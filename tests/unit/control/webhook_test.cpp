@@ -63,7 +63,7 @@ class WebhookTest : public ::testing::Test {
   std::string reason(const AdmissionReview& asked,
                      AdmissionStage stage = AdmissionStage::kValidate) {
     const AdmissionDecision decision = webhook.answer(asked, stage);
-    return decision.refusal ? decision.refusal->reason : "";
+    return decision.refusal ? std::string(decision.refusal->reason.str()) : "";
   }
 
   Published<Settings> settings;

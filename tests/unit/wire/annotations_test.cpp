@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slackline/model/contract.h"
+
 namespace slackline::wire {
 namespace {
 
@@ -12,6 +14,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(Annotations, AreReadIntoAnIntent) {
   const auto intent = read_intent({{"slackline.dev/model", "resnet50"},
@@ -80,6 +83,22 @@ TEST(Annotations, WithoutAnyOfOursThereIsNoIntent) {
   EXPECT_EQ(read_intent({}, {{"slackline.dev/managed", "true"}}), nullptr);
 }
 
+TEST(Annotations, WhatSlacklineWritesIsNobodysMistake) {
+  for (const contract::Key& key : contract::kKeys) {
+    if (key.writer == contract::Writer::kPeople || key.name == contract::kPlan) continue;
+    EXPECT_EQ(read_intent({{key.name, "A100"}}, {}), nullptr) << key.name;
+  }
+}
+
+TEST(Annotations, AMisspelledKeyNamesOneThatPeopleWrite) {
+  const auto intent =
+      read_intent({{"slackline.dev/gpu-typess", "A100"}, {"slackline.dev/plann", "x"}}, {});
+  ASSERT_NE(intent, nullptr);
+  ASSERT_EQ(intent->problems.size(), 2U);
+  EXPECT_THAT(intent->problems[0], HasSubstr("did you mean slackline.dev/gpu-types?"));
+  EXPECT_THAT(intent->problems[1], Not(HasSubstr("slackline.dev/plan?")));
+}
+
 TEST(Annotations, DependenciesAreJobsByName) {
   const auto intent = read_intent({{"slackline.dev/depends-on", "prep, clean,prep"}}, {});
   ASSERT_NE(intent, nullptr);
@@ -140,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(EveryKey, Problems,
                                          Mistake{"max-replicas", "4", "this key has no effect yet"},
                                          Mistake{"resize", "zz", "off, advise or auto"},
                                          Mistake{"variants", "a", "this key has no effect yet"},
-                                         Mistake{"gpu-type", "A100", "slackline.dev/gpu-types"}));
+                                         Mistake{"gpu-tipes", "A100", "slackline.dev/gpu-types"}));
 
 TEST(Annotations, AHugeOrHostileValueMakesAShortProblem) {
   const std::string huge(1 << 20, 'x');
