@@ -73,17 +73,17 @@ void add_up(ReportRow& sum, const ReportRow& part) {
 std::vector<std::string> notes_of(const ReportQuestion& question) {
   std::vector<std::string> notes = {
       "A run counts whole in the window in which it ended; runs that have not ended do not count.",
-      "Held: GPUs x the time for which the run had them. Asked: the GPUs asked for, before anybody "
-      "changed the Job, x the same time.",
-      "Measured: the part of the held GPU-hours in which the Prometheus had the use of the run's "
-      "GPUs. GPU use is the mean use of measured GPU-hours; of the others nothing is said. GPUs "
-      "that several pods share count as not measured.",
+      ("Held: GPUs x the time for which the run had them. Asked: the GPUs asked for, before "
+       "anybody changed the Job, x the same time."),
+      ("Measured: the part of the held GPU-hours in which the Prometheus had the use of the run's "
+       "GPUs. GPU use is the mean use of measured GPU-hours; of the others nothing is said. GPUs "
+       "that several pods share count as not measured."),
       "CPU use: cores used / cores requested, while it was measured.",
       "Idle: measured minus used. Returned: asked for and not held.",
-      "Returnable is an estimate: what the runs held above the GPUs that the advice for their "
-      "family says are enough, as if they took as long on fewer.",
-      "Deadlines met: of the runs that had one; a failed run has missed it. Waits: from the "
-      "creation of the Job to its first start."};
+      ("Returnable is an estimate: what the runs held above the GPUs that the advice for their "
+       "family says are enough, as if they took as long on fewer."),
+      ("Deadlines met: of the runs that had one; a failed run has missed it. Waits: from the "
+       "creation of the Job to its first start.")};
   if (question.compare_s)
     notes.emplace_back("Before and after: other things than the date may differ between the two.");
   return notes;
