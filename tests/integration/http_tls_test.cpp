@@ -102,16 +102,15 @@ TEST_F(HttpTls, RefusalsArriveThroughTls) {
 }
 
 TEST_F(HttpTls, StalledHandshakesDisturbNobodyAndEnd) {
-  listener_.limits.handshake_time = milliseconds(700);
+  listener_.limits.handshake_time = milliseconds(1'500);
   start();
   std::vector<RawClient> stalled;
   for (int i = 0; i < 64; ++i) {
     stalled.push_back(client());
     stalled.back().send("\x16\x03\x01");
   }
-  const auto before = steady_clock::now();
   EXPECT_TRUE(served(trusting()));
-  EXPECT_LT(steady_clock::now() - before, milliseconds(500));
+  EXPECT_LE(refused("tls_timeout"), 0) << "while all of them stalled";
   for (RawClient& one : stalled)
     EXPECT_TRUE(one.closed_within(seconds(2)));
   EXPECT_EQ(refused("tls_timeout"), 64);

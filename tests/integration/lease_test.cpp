@@ -25,6 +25,7 @@ using test::eventually;
 using test::FakeApiServer;
 using test::FakeConnection;
 using test::FakeRequest;
+using test::patient;
 
 const std::string kList = "/apis/coordination.k8s.io/v1/namespaces/slackline-system/leases";
 const std::string kItem = kList + "/slackline";
@@ -155,8 +156,13 @@ TEST_F(LeaseTest, ALeaderThatCannotRenewStopsLeadingBeforeOthersMayLead) {
   ASSERT_TRUE(eventually([&] { return a->term().has_value(); }));
   server_.always("GET " + kItem, [](const FakeRequest&, FakeConnection& reply) { reply.hang(); });
   const double cut_s = system_clock().steady_s();
-  ASSERT_TRUE(eventually([&] { return !a->term(); }));
-  EXPECT_LT(system_clock().steady_s() - cut_s, 0.9);
+  double led_s = cut_s;
+  ASSERT_TRUE(eventually([&] {
+    const double now_s = system_clock().steady_s();
+    if (a->term()) led_s = now_s;
+    return led_s != now_s;
+  }));
+  EXPECT_LT(led_s - cut_s, 0.9);
   server_.break_connections();
 }
 
@@ -206,7 +212,7 @@ TEST_F(LeaseTest, WallClocksThatJumpNeitherHastenNorDelayATakeover) {
     auto b = replica("b", clock);
     ASSERT_TRUE(eventually([&] { return b->term() == 5; }));
     EXPECT_GE(system_clock().steady_s() - began_s, 1.0) << skew_s;
-    EXPECT_LT(system_clock().steady_s() - began_s, 2.0) << skew_s;
+    EXPECT_LT(system_clock().steady_s() - began_s, patient(2.0)) << skew_s;
   }
 }
 
@@ -246,7 +252,7 @@ TEST_F(LeaseTest, ADeadLeadersLeaseIsLostOnceItWasSeenUnchangedForItsDuration) {
     ASSERT_FALSE(watch.look()->lost()) << "one look tells nothing";
     ASSERT_TRUE(eventually([&] { return watch.look()->lost(); }, 3)) << skew_s;
     EXPECT_GE(system_clock().steady_s() - began_s, 1.0);
-    EXPECT_LT(system_clock().steady_s() - began_s, 1.5);
+    EXPECT_LT(system_clock().steady_s() - began_s, patient(1.5));
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "http/server/server.h"
 #include "obs/metrics.h"
+#include "support/eventually.h"
 #include "support/raw_client.h"
 
 namespace slackline::test {
@@ -82,15 +83,6 @@ class HttpServerFixture : public testing::Test {
     return metric("slackline_http_refused_total{listener=\"test\",reason=\"" + reason + "\"}");
   }
   double connections() const { return metric("slackline_http_connections{listener=\"test\"}"); }
-
-  bool eventually(const std::function<bool()>& holds, milliseconds patience = seconds(5)) const {
-    const auto until = steady_clock::now() + patience;
-    while (!holds()) {
-      if (steady_clock::now() > until) return false;
-      std::this_thread::sleep_for(milliseconds(5));
-    }
-    return true;
-  }
 
   obs::MetricsRegistry metrics_;
   http::Router router_;

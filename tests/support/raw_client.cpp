@@ -16,6 +16,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "support/eventually.h"
+
 namespace slackline::test {
 namespace {
 
@@ -142,8 +144,8 @@ long RawClient::read_some(steady_clock::time_point until) {
   return got;
 }
 
-std::optional<RawResponse> RawClient::receive(milliseconds patience, bool head_only) {
-  const auto until = steady_clock::now() + patience;
+std::optional<RawResponse> RawClient::receive(milliseconds limit, bool head_only) {
+  const auto until = steady_clock::now() + patient(limit);
   std::size_t head_end = 0;
   while ((head_end = buffer_.find("\r\n\r\n")) == std::string::npos)
     if (read_some(until) <= 0) return std::nullopt;
@@ -159,15 +161,15 @@ std::optional<RawResponse> RawClient::receive(milliseconds patience, bool head_o
   return response;
 }
 
-std::string RawClient::read_until(std::string_view enough, milliseconds patience) {
-  const auto until = steady_clock::now() + patience;
+std::string RawClient::read_until(std::string_view enough, milliseconds limit) {
+  const auto until = steady_clock::now() + patient(limit);
   while (buffer_.find(enough) == std::string::npos && read_some(until) > 0) {
   }
   return std::exchange(buffer_, {});
 }
 
-bool RawClient::closed_within(milliseconds patience) {
-  const auto until = steady_clock::now() + patience;
+bool RawClient::closed_within(milliseconds limit) {
+  const auto until = steady_clock::now() + patient(limit);
   for (;;) {
     const long got = read_some(until);
     if (got == 0) return true;

@@ -45,17 +45,18 @@ class RawClient {
 
   // False once the peer has gone.
   bool send(std::string_view bytes);
-  // Nothing on a timeout, at the end of the stream and on a malformed answer. `head_only` for HEAD.
-  std::optional<RawResponse> receive(std::chrono::milliseconds patience = std::chrono::seconds(10),
+  // Limits are those of an idle machine (patient, eventually.h). Nothing on a timeout, at the end
+  // of the stream and on a malformed answer. `head_only` for HEAD.
+  std::optional<RawResponse> receive(std::chrono::milliseconds limit = std::chrono::seconds(10),
                                      bool head_only = false);
   std::optional<RawResponse> call(std::string_view bytes) {
     send(bytes);
     return receive();
   }
   // All that comes until `enough` is part of it, the stream ends, or that time is over.
-  std::string read_until(std::string_view enough, std::chrono::milliseconds patience);
+  std::string read_until(std::string_view enough, std::chrono::milliseconds limit);
   // True if the server closes within that time; what it still sends is dropped.
-  bool closed_within(std::chrono::milliseconds patience);
+  bool closed_within(std::chrono::milliseconds limit);
   // Closes with a reset instead of an orderly end.
   void reset();
   void close();
