@@ -145,6 +145,10 @@ constexpr std::size_t kReadersQueue = 64;  // who asks for lists and metrics is 
 }  // namespace
 
 Status Daemon::Parts::open_history() {
+  if (configuration.store.in_memory())
+    obs::log_info("store_in_memory",
+                  {{"lost", "decisions, history and models, when the daemon ends"},
+                   {"remedy", "--store FILE keeps them"}});
   store::JournalOptions options;
   options.path = configuration.store.path;
   options.keep_rows = configuration.store.keep_rows;

@@ -1,9 +1,9 @@
 #include "cli/own_authority.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "cli/object_name.h"
+#include "cli/own_certificate.h"
 #include "slackline/base/clock.h"
 
 namespace slackline::cli {
@@ -21,10 +21,9 @@ Result<std::unique_ptr<OwnAuthority>> OwnAuthority::start(
                 "listeners.extender: without an API server to share certificates through it needs "
                 "TLS files: tls.certFile, keyFile, clientCAFile and clientNames");
   const config::ExtenderSettings& settings = configuration.extender;
-  const std::filesystem::path store(configuration.store.path);
   std::unique_ptr<OwnAuthority> own(new OwnAuthority());
-  own->file_ = std::filesystem::path(store).replace_filename("extender.pem").string();
-  own->trust_file_ = std::filesystem::path(store).replace_filename("extender-clients.pem").string();
+  SLACKLINE_ASSIGN(own->file_, own_file(configuration, "extender", "extender.pem"));
+  SLACKLINE_ASSIGN(own->trust_file_, own_file(configuration, "extender", "extender-clients.pem"));
   own->store_ =
       cluster::make_authority_store(*api, {.secret = key_of(settings.certificate.secret),
                                            .trust = key_of(settings.trust),

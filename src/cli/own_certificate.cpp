@@ -9,6 +9,17 @@
 
 namespace slackline::cli {
 
+Result<std::string> own_file(const config::Configuration& configuration, std::string_view listener,
+                             const std::string& name) {
+  if (configuration.store.in_memory())
+    return fail(ErrorCode::kInvalidArgument,
+                format("listeners.{}: Slackline's own certificate is kept in a file next to the "
+                       "store, and store {} writes none: give the listener TLS files "
+                       "(tls.certFile, tls.keyFile), or name a store",
+                       listener, kNoFile));
+  return std::filesystem::path(configuration.store.path).replace_filename(name).string();
+}
+
 Result<std::unique_ptr<OwnCertificate>> OwnCertificate::start(
     const config::Configuration& configuration, cluster::ApiClient* api,
     const OwnCertificateOptions& options) {
@@ -18,8 +29,7 @@ Result<std::unique_ptr<OwnCertificate>> OwnCertificate::start(
                        "needs TLS files: tls.certFile and tls.keyFile",
                        options.listener));
   std::unique_ptr<OwnCertificate> own(new OwnCertificate());
-  own->file_ =
-      std::filesystem::path(configuration.store.path).replace_filename(options.file).string();
+  SLACKLINE_ASSIGN(own->file_, own_file(configuration, options.listener, options.file));
   cluster::CertificateStoreOptions shared{.secret = key_of(options.settings.secret),
                                           .configuration = options.configuration};
   if (!options.trust.empty()) shared.trust = key_of(options.trust);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "cluster/api/certificate_store.h"
 #include "config/configuration.h"
@@ -23,6 +24,10 @@ struct OwnCertificateOptions {
   std::string trust{};          // NAMESPACE/NAME of the ConfigMap that tells people; empty: none
   Published<std::string>* authorities = nullptr;  // gets them too, as PEM; null: nobody asks
 };
+
+// The path of a certificate's file, next to the store. kInvalidArgument: the store writes no files.
+Result<std::string> own_file(const config::Configuration& configuration, std::string_view listener,
+                             const std::string& name);
 
 class OwnCertificate {
  public:

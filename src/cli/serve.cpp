@@ -19,6 +19,7 @@
 #include "control/learn/profiles.h"
 #include "control/state/reloader.h"
 #include "obs/log.h"
+#include "slackline/base/file_kind.h"
 
 namespace slackline::cli {
 namespace {
@@ -48,6 +49,9 @@ Result<config::Configuration> configure(const ServeOptions& options) {
   };
   set(configuration.cluster.kubeconfig, options.kubeconfig);
   set(configuration.store.path, options.store);
+  // Who looks at a dump wants no files in the folder where he is.
+  const bool named = configuration.store.named || !options.store.empty();
+  if (!named && !configuration.cluster.dump_file.empty()) configuration.store.path = kNoFile;
   set(configuration.listeners.extender.address, options.extender);
   set(configuration.listeners.api.address, options.api);
   set(configuration.listeners.metrics.address, options.metrics);
@@ -144,7 +148,9 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option(
       "--kubeconfig", options->kubeconfig,
       "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
-  command->add_option("--store", options->store, "SQLite file of the decision journal");
+  command->add_option("--store", options->store,
+                      "SQLite file of the decision journal, next to which the others are; none: "
+                      "all in memory, no file is written [slackline.db; of a dump none]");
   command
       ->add_option(
           "--mode", options->mode,

@@ -3,22 +3,58 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/exit_codes.h"
 #include "config/load.h"
+#include "slackline/base/file_kind.h"
 #include "slackline/base/text.h"
 
 namespace slackline::cli {
 
+namespace {
+
+// Standard output or error where the path leads to the same file: /dev/stdout of `> FILE`. Opened
+// anew it would be written over from its beginning.
+FILE* standard_stream_at(const std::string& path) {
+  struct stat wanted{};
+  if (::stat(path.c_str(), &wanted) != 0) return nullptr;
+  for (FILE* stream : {stdout, stderr}) {
+    struct stat open{};
+    if (::fstat(::fileno(stream), &open) == 0 && open.st_dev == wanted.st_dev &&
+        open.st_ino == wanted.st_ino)
+      return stream;
+  }
+  return nullptr;
+}
+
+// A device or a FIFO is only written to.
+FILE* open_to_write(const std::string& path) {
+  const bool is_file = is_or_becomes_regular(file_kind(path));
+  const int kind_flags = is_file ? O_CREAT | O_TRUNC : O_NOCTTY;
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | kind_flags, 0666);
+  return file < 0 ? nullptr : ::fdopen(file, "w");
+}
+
+}  // namespace
+
 Status write_text_file(const std::string& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (!file)
+  FILE* const standard = standard_stream_at(path);
+  FILE* const file = standard != nullptr ? standard : open_to_write(path);
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
+                 std::fflush(file) == 0;
+  int problem = errno;
+  if (file != nullptr && standard == nullptr && std::fclose(file) != 0 && written) {
+    problem = errno;
+    written = false;
+  }
+  if (!written)
     return fail(ErrorCode::kUnavailable,
-                format("cannot write {}: {}", path, std::generic_category().message(errno)));
+                format("cannot write {}: {}", path, std::generic_category().message(problem)));
   return {};
 }
 

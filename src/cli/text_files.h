@@ -9,7 +9,8 @@
 
 namespace slackline::cli {
 
-// The whole text, or an error that names the file.
+// The whole text, or an error that names the file. What is not a regular file is written to as it
+// is, and /dev/stdout goes on where standard output is.
 Status write_text_file(const std::string& path, std::string_view text);
 
 struct PartOfFile {

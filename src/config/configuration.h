@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "message/telemetry_settings.h"
+#include "slackline/base/file_kind.h"
 #include "slackline/model/calibration.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
@@ -166,7 +167,8 @@ struct ClusterSettings {
 };
 
 struct StoreSettings {
-  std::string path = "slackline.db";
+  std::string path = "slackline.db";     // kNoFile: all three in memory
+  bool named = false;                    // one of the three was: else a dump is served without
   std::string models_path;               // of the model database; empty = next to `path`
   std::string portraits_path;            // of the portrait database; empty = next to `path`
   std::int64_t keep_rows = 300000;       // decisions of at most 1.5 kB; older ones are deleted
@@ -178,6 +180,7 @@ struct StoreSettings {
   // "slackline.db" -> "slackline.models.db", "slackline.portraits.db"
   std::string models_file() const;
   std::string portraits_file() const;
+  bool in_memory() const { return path == kNoFile; }
 
   friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
 };

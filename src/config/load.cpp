@@ -366,6 +366,8 @@ void read_root(Section& root, Configuration& out) {
   root.section("cluster", [&](Section& s) { read_cluster(s, out.cluster); });
   root.section("telemetry", [&](Section& s) { read_telemetry(s, out.telemetry); });
   root.section("store", [&](Section& s) {
+    for (const char* key : {"path", "modelsPath", "portraitsPath"})
+      out.store.named = out.store.named || s.find(key) != nullptr;
     s.text("path", out.store.path);
     s.text("modelsPath", out.store.models_path);
     s.text("portraitsPath", out.store.portraits_path);
@@ -373,7 +375,10 @@ void read_root(Section& root, Configuration& out) {
     s.duration("keepHistory", out.store.keep_history_s);
     s.duration("keepPortraits", out.store.keep_portraits_s);
     s.duration("leastEvidence", out.store.least_evidence_s);
-    if (out.store.path.empty()) s.problem("path", "is empty", "name a file");
+    if (out.store.path.empty()) s.problem("path", "is empty", "name a file, or none");
+    if (out.store.in_memory() && !(out.store.models_path + out.store.portraits_path).empty())
+      s.warning("path", "is none, so modelsPath and portraitsPath are not used",
+                "remove them, or name a file");
   });
   root.section("log", [&](Section& s) { read_log(s, out.log); });
 }
@@ -396,7 +401,7 @@ void make_absolute(Configuration& configuration, const std::string& folder) {
   lift(configuration.cluster.kubeconfig);
   lift(configuration.telemetry.prometheus.bearer_token_file);
   lift(configuration.telemetry.prometheus.ca_file);
-  lift(configuration.store.path);
+  if (!configuration.store.in_memory()) lift(configuration.store.path);
   lift(configuration.store.models_path);
   lift(configuration.store.portraits_path);
 }
@@ -416,10 +421,12 @@ bool is_loopback(const ListenerSettings& listener) {
 }
 
 std::string StoreSettings::models_file() const {
+  if (in_memory()) return path;
   return models_path.empty() ? beside(path, ".models") : models_path;
 }
 
 std::string StoreSettings::portraits_file() const {
+  if (in_memory()) return path;
   return portraits_path.empty() ? beside(path, ".portraits") : portraits_path;
 }
 

@@ -1,5 +1,6 @@
 #include "store/database.h"
 
+#include <atomic>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -10,11 +11,13 @@
 #include <unistd.h>
 
 #include "slackline/base/clock.h"
+#include "slackline/base/file_kind.h"
 #include "slackline/base/text.h"
 
 namespace slackline::store {
 namespace {
 
+constexpr std::string_view kMemory = "file:/slackline-memory-";
 constexpr int kCheckpointBytes = 4'096'000;  // SQLite's own 1,000 pages of 4,096
 
 ErrorCode error_code(int sqlite_code) {
@@ -53,15 +56,24 @@ Status check_folder(const std::string& path) {
     return fail(ErrorCode::kNotFound,
                 format("the folder {} does not exist; create it or set another store path",
                        folder.string()));
-  if (fs::is_directory(path, error))
-    return fail(ErrorCode::kInvalidArgument,
-                format("{} is a folder; name a file in it, e.g. {}/slackline.db", path, path));
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     return fail(
         ErrorCode::kForbidden,
         format("the folder {} cannot be written by user {}; SQLite keeps its -wal file there",
                folder.string(), ::geteuid()));
   return {};
+}
+
+Status check_kind(const std::string& file) {
+  const FileKind kind = file_kind(file);
+  if (kind == FileKind::kNothing || kind == FileKind::kRegular) return {};
+  if (kind == FileKind::kFolder)
+    return fail(ErrorCode::kInvalidArgument,
+                format("{} is a folder; name a file in it, e.g. {}/slackline.db", file, file));
+  return fail(ErrorCode::kInvalidArgument,
+              format("{} is {}, and was left as it is: a store is a regular file; name another, or "
+                     "--store {}, which writes no file",
+                     file, to_string(kind), kNoFile));
 }
 
 // -wal and -shm first: if the process dies in between, the database still looks damaged and is
@@ -87,15 +99,17 @@ Result<std::string> move_aside(const std::string& path) {
 
 // SQLite makes -wal and -shm with the rights of the file itself.
 void make_private(const std::string& path) {
-  namespace fs = std::filesystem;
   const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (made >= 0) {
-    ::close(made);
-    return;
-  }
+  if (made >= 0) ::close(made);
+}
+
+// Of a file that Slackline wrote, maybe with the rights of an older version.
+void take_rights_of_others(const std::string& path) {
+  namespace fs = std::filesystem;
   std::error_code error;
   for (const char* suffix : {"", "-wal", "-shm"})
-    fs::permissions(path + suffix, fs::perms::others_all, fs::perm_options::remove, error);
+    if (file_kind(path + suffix) == FileKind::kRegular)
+      fs::permissions(path + suffix, fs::perms::others_all, fs::perm_options::remove, error);
 }
 
 // A file that could not be created on a full disk must not look damaged the next time.
@@ -106,11 +120,26 @@ void remove_beginnings(const std::string& path) {
 
 bool exists_but_empty(const std::string& path) {
   std::error_code error;
-  return std::filesystem::is_regular_file(path, error) &&
-         std::filesystem::file_size(path, error) == 0;
+  return file_kind(path) == FileKind::kRegular && std::filesystem::file_size(path, error) == 0;
 }
 
 }  // namespace
+
+std::string location_of(const std::string& path) {
+  static std::atomic<int> stores{0};
+  return path == kNoFile ? format("{}{}?vfs=memdb", kMemory, ++stores) : path;
+}
+
+bool in_memory(const std::string& path) {
+  return path.starts_with(kMemory);
+}
+
+Status check_place(const std::string& path) {
+  SLACKLINE_TRY(check_folder(path));
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    SLACKLINE_TRY(check_kind(path + suffix));
+  return {};
+}
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
@@ -201,6 +230,7 @@ void Database::Close::operator()(sqlite3* connection) const {
 
 Result<Database> Database::connect(const std::string& path, int flags, double busy_timeout_s) {
   sqlite3* connection = nullptr;
+  if (in_memory(path)) flags |= SQLITE_OPEN_URI;
   const int code = sqlite3_open_v2(path.c_str(), &connection, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(connection);
   if (code != SQLITE_OK) return sqlite_failure(connection, code);
@@ -209,16 +239,19 @@ Result<Database> Database::connect(const std::string& path, int flags, double bu
   return database;
 }
 
-Result<Database> Database::open_checked(const DatabaseOptions& options) {
-  make_private(options.path);
+Result<Database> Database::open_checked(const DatabaseOptions& options, bool& ours) {
+  const bool is_file = !in_memory(options.path);
+  if (is_file) make_private(options.path);
   SLACKLINE_ASSIGN(
       Database database,
       connect(options.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options.busy_timeout_s));
   // Until the file is known to be Slackline's, closing must not checkpoint into it.
   sqlite3* connection = database.connection_.get();
   sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  SLACKLINE_TRY(database.check_origin(options));
+  SLACKLINE_ASSIGN(const bool written_by_us, database.check_origin(options));
+  ours = ours || written_by_us;
   SLACKLINE_TRY(database.check_integrity());
+  if (is_file && written_by_us) take_rights_of_others(options.path);
   SLACKLINE_TRY(database.execute(format("PRAGMA page_size={}", options.page_bytes)));
   SLACKLINE_TRY(
       database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
@@ -228,7 +261,7 @@ Result<Database> Database::open_checked(const DatabaseOptions& options) {
   SLACKLINE_TRY(database.migrate(options));
   SLACKLINE_TRY(database.check_tables(options));
   sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
-  database.remember_file(options.path);
+  if (is_file) database.remember_file(options.path);
   return database;
 }
 
@@ -237,26 +270,36 @@ Result<Database> Database::open_or_recover(const DatabaseOptions& options,
   const auto context = [&](const Error& error) {
     return fail(error.with_context(format("opening the store {}", options.path)));
   };
-  if (Status folder = check_folder(options.path); !folder) return context(folder.error());
-  if (!exists_but_empty(options.path)) {
-    const bool there = ::access(options.path.c_str(), F_OK) == 0;
-    Result<Database> database = open_checked(options);
+  bool ours = options.used_before;
+  if (in_memory(options.path)) return open_checked(options, ours);
+  if (Status place = check_place(options.path); !place) return context(place.error());
+  if (!ours || !exists_but_empty(options.path)) {
+    const bool there = file_kind(options.path) != FileKind::kNothing;
+    ours = ours || !there;
+    Result<Database> database = open_checked(options, ours);
     if (database) return database;
     if (!there) remove_beginnings(options.path);
     if (database.error().code == ErrorCode::kUnavailable)
       return context(database.error().with_context("is another process holding it?"));
     if (database.error().code != ErrorCode::kDataLoss) return context(database.error());
+    if (!ours)
+      return context(Error{ErrorCode::kInvalidArgument,
+                           format("the file is not a store that Slackline made, or its .lock is "
+                                  "gone; it was left untouched; move it away, or set another store "
+                                  "path ({})",
+                                  database.error().message)});
   }
   Result<std::string> target = move_aside(options.path);
   if (!target) return context(target.error());
   moved_aside = *target;
-  Result<Database> fresh = open_checked(options);
+  Result<Database> fresh = open_checked(options, ours);
   if (fresh) return fresh;
   remove_beginnings(options.path);
   return context(fresh.error());
 }
 
 Result<Database> Database::open_reader(const std::string& path, double busy_timeout_s) {
+  if (!in_memory(path)) SLACKLINE_TRY(check_kind(path));
   // Not SQLITE_OPEN_READONLY: a reader of a WAL file must be able to create the shared memory.
   SLACKLINE_ASSIGN(Database database, connect(path, SQLITE_OPEN_READWRITE, busy_timeout_s));
   SLACKLINE_TRY(database.execute("PRAGMA query_only=ON"));
@@ -294,7 +337,7 @@ Result<std::int64_t> Database::query_integer(std::string_view sql) {
   return found ? statement.integer(0) : 0;
 }
 
-Status Database::check_origin(const DatabaseOptions& options) {
+Result<bool> Database::check_origin(const DatabaseOptions& options) {
   const auto newest = static_cast<std::int64_t>(options.migrations.size());
   SLACKLINE_ASSIGN(const std::int64_t application, query_integer("PRAGMA application_id"));
   SLACKLINE_ASSIGN(const std::int64_t version, query_integer("PRAGMA user_version"));
@@ -312,7 +355,7 @@ Status Database::check_origin(const DatabaseOptions& options) {
   if (version < 0 || (version == 0 && objects > 0))
     return fail(ErrorCode::kDataLoss,
                 format("it has schema version {}, which no Slackline wrote", version));
-  return {};
+  return application == options.application_id;
 }
 
 Status Database::check_integrity() {
@@ -354,6 +397,7 @@ void Database::remember_file(const std::string& path) {
 }
 
 bool Database::still_in_place() const {
+  if (path_.empty()) return true;
   struct stat file{};
   return ::stat(path_.c_str(), &file) == 0 && file.st_dev == device_ && file.st_ino == inode_;
 }

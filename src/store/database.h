@@ -2,9 +2,9 @@
 //
 // Open rules (F33): WAL, synchronous=FULL, quick_check before use. A damaged file is moved aside
 // together with its -wal and -shm as NAME.damaged-<UTC time>, and a new one begun. A file written
-// by a newer schema, or by another program, is refused and left untouched. A file of Slackline that
-// lacks its tables is damaged. New files are for their owner only (0600); the rights of others to
-// an old one are removed.
+// by a newer schema, or by another program, is refused and left untouched, and so is all that is
+// not a regular file. A file of Slackline that lacks its tables is damaged. New files are for their
+// owner only (0600); the rights of others to an old one of Slackline's are removed.
 //
 // Threads: a Database and its statements belong to one thread at a time.
 // Errors: kUnavailable = locked or the disk fails, kResourceExhausted = disk full, kForbidden = not
@@ -84,7 +84,18 @@ struct DatabaseOptions {
   // Statements that the newest schema must support; else somebody dropped its tables.
   std::vector<std::string> probes{};
   int page_bytes = 4096;  // of a new file: rows of half a page waste the other half
+  // A Slackline has had its store at this path: what is there is its own, readable or not.
+  bool used_before = false;
 };
+
+// Where a store lives whose path was set to this: at the path, or for kNoFile at a name of its own
+// in memory. That database is open to every connection of this process while one is open.
+std::string location_of(const std::string& path);
+bool in_memory(const std::string& path);
+
+// Whether the files of a store may be made here, or are here. kInvalidArgument: something else is
+// in their place. kNotFound, kForbidden: the folder.
+Status check_place(const std::string& path);
 
 class Database {
  public:
@@ -98,7 +109,7 @@ class Database {
   Status copy_from(Database& source);
   Result<Statement> prepare(std::string_view sql);
   Result<std::int64_t> query_integer(std::string_view sql);
-  // False once the file was deleted or replaced under the connection.
+  // False once the file was deleted or replaced under the connection; it is never so in memory.
   bool still_in_place() const;
 
  private:
@@ -108,8 +119,8 @@ class Database {
   };
   explicit Database(sqlite3* connection) : connection_(connection) {}
   static Result<Database> connect(const std::string& path, int flags, double busy_timeout_s);
-  static Result<Database> open_checked(const DatabaseOptions& options);
-  Status check_origin(const DatabaseOptions& options);
+  static Result<Database> open_checked(const DatabaseOptions& options, bool& ours);
+  Result<bool> check_origin(const DatabaseOptions& options);
   Status check_integrity();
   Status check_tables(const DatabaseOptions& options);
   Status migrate(const DatabaseOptions& options);

@@ -46,6 +46,15 @@ struct Measurement {
 };
 using Entry = std::variant<DecisionRow, OutcomeUpdate, FinishedTask, Prediction, Measurement>;
 
+// In memory less is kept.
+JournalOptions kept_within(JournalOptions options) {
+  options.path = location_of(options.path);
+  if (!in_memory(options.path)) return options;
+  options.keep_rows = std::min(options.keep_rows, kMostRowsInMemory);
+  options.keep_history_rows = std::min(options.keep_history_rows, kMostRowsInMemory);
+  return options;
+}
+
 // Errors that may pass without action: the batch is kept and tried again.
 bool passes_by_itself(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kResourceExhausted ||
@@ -57,7 +66,7 @@ bool passes_by_itself(ErrorCode code) {
 // Members that only the writer uses have no lock; the rest is guarded by mutex_.
 class Journal::Impl {
  public:
-  explicit Impl(const JournalOptions& options) : options_(options) {}
+  explicit Impl(const JournalOptions& options) : options_(kept_within(options)) {}
 
   // Before start(). After an error that may pass without action the journal is degraded, and it is
   // no error.
@@ -100,6 +109,7 @@ class Journal::Impl {
   // Enters degraded mode; false if the journal stops and the batch must be dropped.
   bool keep_for_retry(const Error& error);
   Status open_file();
+  Status open_file(bool used_before);  // with the lock
   Status reopen();
 
   const JournalOptions options_;
@@ -243,12 +253,15 @@ void Journal::Impl::prune() {
 }
 
 Status Journal::Impl::open_file() {
-  if (!lock_) {
-    SLACKLINE_ASSIGN(lock_, StoreLock::take(options_.path));
-  }
+  return open_locked(lock_, options_.path,
+                     [this](bool used_before) { return open_file(used_before); });
+}
+
+Status Journal::Impl::open_file(bool used_before) {
   std::string moved_aside;
-  auto opened =
-      Database::open_or_recover(decision_file(options_.path, options_.busy_timeout_s), moved_aside);
+  DatabaseOptions file = decision_file(options_.path, options_.busy_timeout_s);
+  file.used_before = used_before;
+  auto opened = Database::open_or_recover(file, moved_aside);
   if (!moved_aside.empty()) {
     obs::log_error("journal_damaged",
                    {{"path", options_.path},

@@ -23,8 +23,11 @@
 
 namespace slackline::store {
 
+// Decisions, and finished tasks, of a journal in memory: some 40 MB.
+inline constexpr std::int64_t kMostRowsInMemory = 20000;
+
 struct JournalOptions {
-  std::string path;                  // file; its folder must exist
+  std::string path;                  // file, its folder must exist; kNoFile: in memory
   std::size_t queue_limit = 10000;   // rows waiting for the writer
   std::int64_t keep_rows = 1000000;  // older ones are deleted in slices
   double busy_timeout_s = 5;

@@ -8,6 +8,7 @@
 namespace slackline::store {
 
 Result<KeptDatabase> KeptDatabase::open(DatabaseOptions options, std::string name) {
+  options.path = location_of(options.path);
   KeptDatabase kept(std::move(options), std::move(name));
   const Status opened = kept.reopen();
   if (!opened && needs_a_person(opened.error().code)) return fail(opened.error());
@@ -15,17 +16,13 @@ Result<KeptDatabase> KeptDatabase::open(DatabaseOptions options, std::string nam
 }
 
 Status KeptDatabase::reopen() {
-  const auto closed = [this](const Error& error) {
-    if (!database_) closed_ = error.message;
-    return fail(error);
-  };
-  if (!lock_) {
-    auto lock = StoreLock::take(options_.path);
-    if (!lock) return closed(lock.error());
-    lock_ = std::move(*lock);
-  }
   MirroredDatabase::Recovery recovery;
-  auto opened = MirroredDatabase::open(options_, recovery);
+  std::optional<MirroredDatabase> fresh;
+  const Status opened = open_locked(lock_, options_.path, [&](bool used_before) -> Status {
+    options_.used_before = used_before;
+    SLACKLINE_ASSIGN(fresh, MirroredDatabase::open(options_, recovery));
+    return {};
+  });
   if (!recovery.moved_aside.empty()) {
     const std::string moved_to = join(recovery.moved_aside, ", ");
     obs::log_error(name_ + "_damaged", {{"path", options_.path},
@@ -34,9 +31,11 @@ Status KeptDatabase::reopen() {
     ++(recovery.restored ? damage_.restored : damage_.lost);
     if (!recovery.restored) damage_.moved_to = moved_to;
   }
-  if (!opened) return closed(opened.error());
-  database_.reset();  // before its files are opened by the new one
-  database_.emplace(std::move(*opened));
+  if (!opened) {
+    if (!database_) closed_ = opened.error().message;
+    return opened;
+  }
+  database_ = std::move(fresh);
   closed_.clear();
   return {};
 }

@@ -28,7 +28,8 @@ struct StoreDamage {
 class KeptDatabase {
  public:
   // `name` begins the names of its log lines: "model_store_damaged". Errors: a newer schema or
-  // another program's file (left untouched), no folder, another daemon on the same file.
+  // another program's file (left untouched), no folder, another daemon on the same file. The path
+  // kNoFile: in memory, without a twin.
   static Result<KeptDatabase> open(DatabaseOptions options, std::string name);
 
   bool is_open() const { return database_.has_value(); }

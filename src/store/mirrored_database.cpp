@@ -1,5 +1,6 @@
 #include "store/mirrored_database.h"
 
+#include <optional>
 #include <utility>
 
 namespace slackline::store {
@@ -25,7 +26,9 @@ Result<MirroredDatabase> MirroredDatabase::open(const DatabaseOptions& options,
                                                 Recovery& recovery) {
   DatabaseOptions both = options;
   both.migrations.insert(both.migrations.begin(), kCreateRevision);
+  if (!in_memory(options.path)) SLACKLINE_TRY(check_place(options.path + ".mirror"));
   SLACKLINE_ASSIGN(Database primary, open_one(both, recovery));
+  if (in_memory(options.path)) return MirroredDatabase(std::move(primary), std::nullopt);
   both.path += ".mirror";
   SLACKLINE_ASSIGN(Database mirror, open_one(both, recovery));
   MirroredDatabase database(std::move(primary), std::move(mirror));
@@ -34,23 +37,31 @@ Result<MirroredDatabase> MirroredDatabase::open(const DatabaseOptions& options,
 }
 
 Result<bool> MirroredDatabase::reconcile() {
+  if (!mirror_) return false;
   SLACKLINE_ASSIGN(const std::int64_t primary, revision_of(primary_));
-  SLACKLINE_ASSIGN(const std::int64_t mirror, revision_of(mirror_));
+  SLACKLINE_ASSIGN(const std::int64_t mirror, revision_of(*mirror_));
   if (primary == mirror) return false;
-  SLACKLINE_TRY(primary > mirror ? mirror_.copy_from(primary_) : primary_.copy_from(mirror_));
+  SLACKLINE_TRY(primary > mirror ? mirror_->copy_from(primary_) : primary_.copy_from(*mirror_));
   return true;
 }
 
 Status MirroredDatabase::write(const std::function<Status(Database&)>& change) {
   SLACKLINE_TRY(reconcile());
-  SLACKLINE_ASSIGN(Transaction first, Transaction::begin(primary_));
-  SLACKLINE_ASSIGN(Transaction second, Transaction::begin(mirror_));
-  for (Database* database : {&primary_, &mirror_}) {
+  std::vector<Database*> databases{&primary_};
+  if (mirror_) databases.push_back(&*mirror_);
+  std::vector<Transaction> transactions;
+  transactions.reserve(databases.size());
+  for (Database* database : databases) {
+    SLACKLINE_ASSIGN(Transaction transaction, Transaction::begin(*database));
+    transactions.push_back(std::move(transaction));
+  }
+  for (Database* database : databases) {
     SLACKLINE_TRY(change(*database));
     SLACKLINE_TRY(database->execute("UPDATE revision SET value = value + 1"));
   }
-  SLACKLINE_TRY(first.commit());
-  return second.commit();
+  for (Transaction& transaction : transactions)
+    SLACKLINE_TRY(transaction.commit());
+  return {};
 }
 
 }  // namespace slackline::store

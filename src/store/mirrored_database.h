@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ namespace slackline::store {
 
 class MirroredDatabase {
  public:
-  // `options.path` is the primary, the one that readers open; the mirror is PATH.mirror.
+  // `options.path` is the primary, the one that readers open; the mirror is PATH.mirror. In memory
+  // there is no mirror.
   // `moved_aside` gets the new names of damaged files; `restored` is true if one of them was copied
   // from the other.
   struct Recovery {
@@ -31,15 +33,17 @@ class MirroredDatabase {
   Status write(const std::function<Status(Database&)>& change);
   Database& primary() { return primary_; }
   // False once one of the files was deleted or replaced while open.
-  bool still_in_place() const { return primary_.still_in_place() && mirror_.still_in_place(); }
+  bool still_in_place() const {
+    return primary_.still_in_place() && (!mirror_ || mirror_->still_in_place());
+  }
 
  private:
-  MirroredDatabase(Database primary, Database mirror)
+  MirroredDatabase(Database primary, std::optional<Database> mirror)
       : primary_(std::move(primary)), mirror_(std::move(mirror)) {}
   Result<bool> reconcile();
 
   Database primary_;
-  Database mirror_;
+  std::optional<Database> mirror_;  // none in memory
 };
 
 }  // namespace slackline::store

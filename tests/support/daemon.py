@@ -52,12 +52,13 @@ class Daemon:
     What it answers to get() of REST is checked against its own /openapi.json.
 
     Follows the API server of `kubeconfig`; without one, the flags say what (`--cluster file:DUMP`).
-    `settings` is the YAML of its configuration, without the head that every one has.
+    `settings` is the YAML of its configuration, without the head that every one has. Without a
+    `store` it has slackline.db in the directory; None: the flag is left out.
     """
 
     _contract = None  # of the program, for all of its runs
 
-    def __init__(self, kubeconfig, directory, mode="advise", detached=False, flags=(), settings=""):
+    def __init__(self, kubeconfig, directory, mode="advise", detached=False, flags=(), settings="", store=""):
         directory = pathlib.Path(directory)
         directory.mkdir(exist_ok=True)
         self.config = directory / "slackline.yaml"
@@ -73,7 +74,7 @@ class Daemon:
             [
                 slackline_binary(), "serve",
                 *(["--cluster", "kube", "--kubeconfig", kubeconfig] if kubeconfig else []),
-                "--store", directory / "slackline.db", "--mode", mode,
+                *([] if store is None else ["--store", store or directory / "slackline.db"]), "--mode", mode,
                 "--listen-extender", f"127.0.0.1:{self.extender_port}",
                 "--listen-api", f"127.0.0.1:{self.api_port}",
                 "--listen-metrics", f"127.0.0.1:{self.metrics_port}", *flags,

@@ -25,7 +25,7 @@ namespace slackline::control {
 class ModelWriter;
 
 struct ModelsOptions {
-  std::string path;              // SQLite file; its folder must exist
+  std::string path;              // SQLite file, its folder must exist; kNoFile: in memory
   std::size_t queue_limit = 32;  // calls that wait for the thread
   double busy_timeout_s = 5;     // how long a locked file is waited for
 };

@@ -26,8 +26,8 @@ namespace slackline::control {
 inline constexpr std::size_t kMostPortraits = 10'000;
 
 struct PortraitOptions {
-  std::string path;                             // SQLite file; its folder must exist
-  double keep_s = 365 * 86400.0;                // after the end of a family's last run
+  std::string path;               // SQLite file, its folder must exist; kNoFile: in memory
+  double keep_s = 365 * 86400.0;  // after the end of a family's last run
   double least_run_s = core::kLeastEvidence_s;  // shorter runs are no evidence
   std::size_t most = kMostPortraits;
   double busy_timeout_s = 5;  // how long a locked file is waited for

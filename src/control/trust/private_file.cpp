@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "slackline/base/file_kind.h"
 #include "slackline/base/text.h"
 
 namespace slackline::control {
@@ -32,6 +33,13 @@ bool write_all(int fd, std::string_view content) {
 
 Status replace_private_file(const std::string& file, const std::string& content) {
   const std::string draft = file + ".new";
+  for (const std::string& path : {file, draft})
+    if (const FileKind kind = file_kind(path); !is_or_becomes_regular(kind))
+      return fail(
+          ErrorCode::kInvalidArgument,
+          format("{} is {}, and was left as it is: move it away, or set another store path, "
+                 "next to which this file is made",
+                 path, to_string(kind)));
   if (unlink(draft.c_str()) != 0 && errno != ENOENT) return system_failure("removing", draft);
   const int fd = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return system_failure("creating", draft);

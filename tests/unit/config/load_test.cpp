@@ -522,6 +522,25 @@ TEST(LoadTest, RelativeFileNamesAreRelativeToTheFile) {
             std::filesystem::path(folder.path()).parent_path().string() + "/s.db");
 }
 
+TEST(LoadTest, AStoreInMemoryHasNoFiles) {
+  test::TemporaryFolder folder;
+  std::ofstream(folder.file("c.yaml")) << "apiVersion: config.slackline.dev/v1alpha1\n"
+                                          "kind: SlacklineConfiguration\nstore: {path: none}\n";
+  const Result<Configuration> loaded = load_configuration(folder.file("c.yaml"));
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_TRUE(loaded->store.in_memory());
+  EXPECT_EQ(loaded->store.models_file(), "none");
+  EXPECT_EQ(loaded->store.portraits_file(), "none");
+  EXPECT_THAT(problems("store: {path: none, modelsPath: m.db}\n"),
+              ElementsAre(HasSubstr("modelsPath and portraitsPath are not used")));
+}
+
+TEST(LoadTest, AnyPathOfAStoreNamesIt) {
+  EXPECT_FALSE(parse("store: {keepRows: 5}\n").configuration.store.named);
+  for (const char* key : {"path", "modelsPath", "portraitsPath"})
+    EXPECT_TRUE(parse(format("store: {{{}: x.db}}\n", key)).configuration.store.named) << key;
+}
+
 TEST(LoadTest, AFileThatCannotBeReadOrIsWrongIsAClearError) {
   test::TemporaryFolder folder;
   EXPECT_THAT(load_configuration(folder.file("absent.yaml")).error().message,

@@ -13,6 +13,7 @@
 #include "control/trust/private_file.h"
 #include "slackline/base/text.h"
 #include "support/fake_clock.h"
+#include "support/special_files.h"
 #include "support/temporary_folder.h"
 
 namespace slackline::control {
@@ -251,6 +252,20 @@ TEST(PrivateFileTest, NobodyElseReadsItAndNoLinkIsFollowed) {
   const Status lost = replace_private_file("/nowhere/at/all.pem", "x");
   ASSERT_FALSE(lost);
   EXPECT_THAT(lost.error().message, HasSubstr("/nowhere/at/all.pem"));
+}
+
+TEST(PrivateFileTest, WhatIsNotARegularFileStaysAsItWas) {
+  const test::TemporaryFolder folder;
+  const std::vector<std::string> names = test::make_special_files(folder);
+  ASSERT_EQ(::symlink(folder.file("fifo").c_str(), folder.file("key.pem.new").c_str()), 0);
+  const std::string before = test::listing(folder);
+  for (const std::string& name : names) {
+    const Status refused = replace_private_file(folder.file(name), "secret");
+    ASSERT_FALSE(refused) << name;
+    EXPECT_THAT(refused.error().message, HasSubstr("move it away")) << name;
+  }
+  EXPECT_FALSE(replace_private_file(folder.file("key.pem"), "secret")) << "its draft is a FIFO";
+  EXPECT_EQ(test::listing(folder), before);
 }
 
 }  // namespace

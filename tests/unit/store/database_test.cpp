@@ -19,7 +19,10 @@ namespace fs = std::filesystem;
 class DatabaseTest : public ::testing::Test {
  protected:
   DatabaseOptions options() const {
-    return {path_, {"CREATE TABLE t(x INTEGER, y TEXT)", "CREATE TABLE u(z REAL)"}, 0.2};
+    DatabaseOptions options{
+        path_, {"CREATE TABLE t(x INTEGER, y TEXT)", "CREATE TABLE u(z REAL)"}, 0.2};
+    options.used_before = true;
+    return options;
   }
   Result<Database> open() { return Database::open_or_recover(options(), moved_aside_); }
 

@@ -145,6 +145,7 @@ TEST_F(JournalFaults, AFullDiskDegradesAndRecoversWithoutRestart) {
 }
 
 TEST_F(JournalFaults, ADamagedFileIsMovedAsideAndTold) {
+  open().reset();
   std::ofstream(options_.path) << std::string(10000, 'z');
   auto journal = open();
   ASSERT_TRUE(journal);
