@@ -4,7 +4,9 @@
 #include <functional>
 #include <memory>
 
+#include <netinet/in.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/http_fixture.h"
@@ -341,23 +343,86 @@ TEST_F(HttpCap, ThenThePeerThatHoldsMost) {
   EXPECT_TRUE(greedy.front().closed_within(seconds(1)));
 }
 
+// No descriptor below `most` is free while it lives.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(rlim_t most) {
+    getrlimit(RLIMIT_NOFILE, &usual_);
+    rlimit tight = usual_;
+    tight.rlim_cur = most;
+    setrlimit(RLIMIT_NOFILE, &tight);
+  }
+  ~DescriptorLimit() { setrlimit(RLIMIT_NOFILE, &usual_); }
+
+ private:
+  rlimit usual_{};
+};
+
+rlim_t lowest_free_descriptor() {
+  const int lowest = dup(0);
+  close(lowest);
+  return static_cast<rlim_t>(lowest);
+}
+
+double processor_s() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds_of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+}
+
 TEST_F(HttpFaults, WithoutFreeFileDescriptorsClientsAreShedNotLeftHanging) {
   start();
-  std::vector<RawClient> waiting;
-  rlimit usual{};
-  getrlimit(RLIMIT_NOFILE, &usual);
-  // A bound socket first, then no descriptor is left for the server to accept it with.
-  const int lowest_free = dup(0);
-  close(lowest_free);
-  rlimit tight = usual;
-  tight.rlim_cur = static_cast<rlim_t>(lowest_free) + 1;  // one: the client's own
-  setrlimit(RLIMIT_NOFILE, &tight);
-  RawClient one = client();
-  const bool shed = one.closed_within(seconds(3));
-  setrlimit(RLIMIT_NOFILE, &usual);
-  EXPECT_TRUE(shed);
+  {
+    const DescriptorLimit tight(lowest_free_descriptor() + 1);  // one: the client's own
+    RawClient one = client();
+    EXPECT_TRUE(one.closed_within(seconds(3)));
+  }
   EXPECT_GE(refused("file_descriptors"), 1);
   expect_alive();
+}
+
+TEST_F(HttpFaults, WithoutFreeFileDescriptorsWhoHoldsMostGivesWay) {
+  start();
+  std::vector<RawClient> greedy;
+  for (int i = 0; i < 8; ++i) {
+    greedy.push_back(client("127.0.0.2"));
+    ASSERT_TRUE(greedy.back().call(get("/healthz")));
+  }
+  const DescriptorLimit tight(lowest_free_descriptor() + 1);  // one: the client's own
+  RawClient one = client();
+  EXPECT_EQ(one.call(get("/healthz"))->status, 200);
+  EXPECT_EQ(one.call(get("/healthz"))->status, 200);
+  EXPECT_TRUE(greedy.front().closed_within(seconds(1)));
+  EXPECT_EQ(refused("evicted"), 1);
+}
+
+TEST_F(HttpFaults, WithoutAnyFileDescriptorItWaitsAndDoesNotSpin) {
+  start();
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port_);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const std::string request(get("/healthz"));
+  const auto began = steady_clock::now();
+  {
+    const DescriptorLimit none(3);  // below the spare one, too
+    ASSERT_EQ(::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ASSERT_GT(::send(socket, request.data(), request.size(), 0), 0);
+    const double before_s = processor_s();
+    std::this_thread::sleep_for(seconds(1));
+    const std::chrono::duration<double> passed = steady_clock::now() - began;
+    EXPECT_LT(processor_s() - before_s, passed.count() / 5) << "a spinning thread takes all of it";
+    EXPECT_GE(refused("file_descriptors"), 1);
+    EXPECT_LT(refused("file_descriptors"), passed.count() * 10 + 2) << "ten tries a second";
+  }
+  std::string answer(64, ' ');
+  ASSERT_GT(::recv(socket, answer.data(), answer.size(), 0), 0);
+  EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 200") << "who waited is served";
+  ::close(socket);
 }
 
 }  // namespace

@@ -22,7 +22,6 @@ using std::chrono::steady_clock;
 constexpr milliseconds kTick{100};  // how late a deadline may be noticed
 constexpr milliseconds kTlsCheck{2'000};
 constexpr std::size_t kMaxAcceptsPerTurn = 64;
-constexpr std::size_t kMaxRefusing = 64;  // connections beyond the cap that are answered with 503
 constexpr std::size_t kGuardThreads = 16;
 constexpr std::size_t kGuardQueue = 64;
 // How long a client that has begun to connect may take once there are no new ones.
@@ -32,6 +31,10 @@ constexpr milliseconds kFirstWord{1'000};
 
 OwnedFd open_spare() {
   return OwnedFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+bool lacks_files(int error) {
+  return error == EMFILE || error == ENFILE;
 }
 
 }  // namespace
@@ -117,7 +120,7 @@ void ListenerLoop::wait_for_clients() {
     awaits_clients_ = false;
     if (error || !descriptor_.is_open()) return;
     accept_clients();
-    wait_for_clients();
+    if (!short_of_files_) wait_for_clients();
   });
   awaits_clients_ = true;
 }
@@ -125,25 +128,36 @@ void ListenerLoop::wait_for_clients() {
 void ListenerLoop::accept_clients() {
   for (std::size_t i = 0; i < kMaxAcceptsPerTurn; ++i) {
     Accepted accepted = accept_one(descriptor_.native_handle());
-    if (accepted.error == EMFILE || accepted.error == ENFILE) return shed_for_lack_of_files();
+    if (lacks_files(accepted.error)) return accept_with_spare();
     if (accepted.error == ECONNABORTED || accepted.error == EINTR) continue;
     if (accepted.error != 0) return;
     welcome(std::move(accepted));
   }
 }
 
-// Without a free descriptor the client would stay in the queue and wake this thread forever: give
-// up the spare one to accept and close it.
-void ListenerLoop::shed_for_lack_of_files() {
+// Without a free descriptor the client would stay in the queue and wake this thread forever: it
+// gets the spare one, and keeps it if another connection gives way. Where somebody else in the
+// process has taken that meanwhile, a connection gives way first, or clients wait for the next
+// tick.
+void ListenerLoop::accept_with_spare() {
   spare_ = OwnedFd();
-  const Accepted shed = accept_one(descriptor_.native_handle());
-  env_.count_refusal("file_descriptors", shed.peer);
+  Accepted accepted = accept_one(descriptor_.native_handle());
+  if (lacks_files(accepted.error) && make_room_for(""))
+    accepted = accept_one(descriptor_.native_handle());
+  short_of_files_ = lacks_files(accepted.error);
+  if (accepted.error == 0 && make_room_for(accepted.peer)) {
+    spare_ = open_spare();
+    return welcome(std::move(accepted));
+  }
+  if (accepted.error == 0 || short_of_files_) env_.count_refusal("file_descriptors", accepted.peer);
+  accepted.socket = OwnedFd();
   spare_ = open_spare();
 }
 
 void ListenerLoop::welcome(Accepted accepted) {
   const bool room = env_.peers.may_connect(accepted.peer) || make_room_for(accepted.peer);
-  if (!room && (tls_ || sessions_.size() >= env_.listener.limits.connections + kMaxRefusing)) {
+  if (!room && (tls_ || sessions_.size() >=
+                            env_.listener.limits.connections + env_.listener.limits.refusing)) {
     env_.count_refusal("connection_cap", accepted.peer);
     return;
   }
@@ -329,6 +343,9 @@ void ListenerLoop::tick() {
     next_look_ = now + kTlsCheck;
     look_at_certificate();
   }
+  if (spare_.get() < 0) spare_ = open_spare();
+  if (std::exchange(short_of_files_, false) && !awaits_clients_ && descriptor_.is_open())
+    wait_for_clients();
   if (close_idle_at_) continue_drain(now);
   if (descriptor_.is_open() || !sessions_.empty()) start_tick();
 }

@@ -78,7 +78,7 @@ class ListenerLoop {
 
   void wait_for_clients();
   void accept_clients();
-  void shed_for_lack_of_files();
+  void accept_with_spare();
   void welcome(Accepted accepted);
   void admit_waiting(SteadyTime now);
   bool make_room_for(const std::string& address);
@@ -111,6 +111,7 @@ class ListenerLoop {
   std::optional<LiveTls> tls_;
   bool awaits_clients_ = false;
   bool ticks_ = false;
+  bool short_of_files_ = false;  // until the next tick: not even the spare one was left
   std::list<SessionPtr> sessions_;
   std::deque<Waiting> waiting_;
   OwnedFd spare_;

@@ -40,6 +40,7 @@ struct Limits {
   std::size_t head = std::size_t{64} << 10;  // request line and fields, bytes
   std::size_t fields = 100;
   std::size_t connections = 1024;
+  std::size_t refusing = 64;  // connections beyond these, which are answered with 503
   // Bytes of requests and of answers that are not read yet, of all connections together.
   std::size_t memory = std::size_t{256} << 20;
   std::size_t threads = 64;  // for handlers that may wait; started as needed
@@ -78,7 +79,8 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   // Binds every listener, or none: on an error (address in use, unreadable certificate) nothing
-  // runs. Ignores SIGPIPE in the whole process.
+  // runs. In the whole process it ignores SIGPIPE and raises the limit of file descriptors; where
+  // that is still too low for `listeners`, each may hold less (descriptors.h), and the log says so.
   Status start(const std::vector<Listener>& listeners);
 
   // The port in use; 0 for a name that is not a listener.
