@@ -31,16 +31,16 @@ PairCells cells_of(const PairTable& table, std::map<PairTask, std::size_t>& inde
   return known;
 }
 
-struct KindChoice {
+struct PairKindChoice {
   const PairKind* kind = nullptr;
   std::optional<double> error_percent;
 };
 
-KindChoice choose_pair_kind(const PairCells& known, bool slow_kinds) {
+PairKindChoice choose_pair_kind(const PairCells& known, bool slow_kinds) {
   if (known.cells.size() < kLogAdditive.least_cells) return {&kCold, pair_error(kCold, known)};
-  const KindChoice plain{&kLogAdditive, pair_error(kLogAdditive, known)};
+  const PairKindChoice plain{&kLogAdditive, pair_error(kLogAdditive, known)};
   if (known.cells.size() < kChooseFrom || !plain.error_percent) return plain;
-  KindChoice best = plain;
+  PairKindChoice best = plain;
   for (const PairKind* kind : pair_kinds()) {
     if (kind == &kLogAdditive || (kind->slow && !slow_kinds)) continue;
     const auto error = pair_error(*kind, known);
@@ -55,9 +55,9 @@ PairModel PairModel::fit(const PairTable& table, const PairModelOptions& options
   PairModel model;
   const PairCells known = cells_of(table, model.index_);
   const PairKind* named = find_pair_kind(options.kind);
-  const KindChoice chosen =
+  const PairKindChoice chosen =
       named != nullptr && known.cells.size() >= named->least_cells
-          ? KindChoice{named, options.measure_error ? pair_error(*named, known) : std::nullopt}
+          ? PairKindChoice{named, options.measure_error ? pair_error(*named, known) : std::nullopt}
           : choose_pair_kind(known, options.slow_kinds);
   model.kind_ = chosen.kind->name;
   model.error_percent_ = chosen.error_percent;
