@@ -163,6 +163,7 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
     question.forecast = [&](core::TaskIndex task) -> const core::Forecast* {
       return task < sight.queue.size() ? book->find(name_of(sight.queue.task(task))) : nullptr;
     };
+    question.policy = &sight.policy;
     explained.nodes_total = static_cast<std::int64_t>(sight.snapshot->nodes.size());
     if (!node.empty()) {
       const auto index = sight.snapshot->find_node(node);

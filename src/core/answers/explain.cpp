@@ -7,6 +7,7 @@
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/cluster/room_wait.h"
+#include "slackline/core/planning/plan.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {
@@ -50,6 +51,7 @@ class Explainer {
     add_quotas();
     if (auto gpus = lacking_gpus(question_)) blockers_.push_back(*std::move(gpus));
     if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
+    add_yield();
     note(first, "");
     add_room();
     std::stable_sort(blockers_.begin(), blockers_.end(),
@@ -114,6 +116,20 @@ class Explainer {
       blocker.what = format("{} in the ResourceQuota {}", shortage.resource, shortage.quota);
       blocker.need = shortage.need;
       blocker.have = shortage.left;
+      blockers_.push_back(std::move(blocker));
+    }
+  }
+
+  // It fits, and the plan of now lets another task go first.
+  void add_yield() {
+    if (question_.policy == nullptr) return;
+    PlanState state = question_.queue.state();
+    for (const Yielding& yield : plan(state, question_.now_s, *question_.policy).yields) {
+      if (yield.task != question_.task || yield.to >= question_.queue.size()) continue;
+      Blocker blocker;
+      blocker.reason = reason::kWaitsItsTurn;
+      blocker.what = "it fits; a task before it would miss its deadline if it started now";
+      blocker.on = {question_.queue.task(yield.to).key};
       blockers_.push_back(std::move(blocker));
     }
   }

@@ -18,8 +18,14 @@ void must(bool holds) {
 }
 
 TaskDigest digest_of(const PlanTask& task) {
-  TaskDigest digest{task.submit_s, task.deadline_s, task.menu->base_s, 0, 0, 0, task.id, task.qos};
+  TaskDigest digest;
+  digest.submit_s = task.submit_s;
+  digest.deadline_s = task.deadline_s;
+  digest.base_s = task.menu->base_s;
+  digest.id = task.id;
+  digest.qos = task.qos;
   if (task.menu->empty()) return digest;
+  digest.least_gpus = task.menu->all[task.menu->by_size.front()].gpus;
   digest.fastest_lat_s = task.menu->fastest().lat_s;
   digest.fastest_work_s = task.menu->fastest().work_s;
   for (const Choice& choice : task.menu->all)
@@ -58,7 +64,9 @@ PlanState PlanState::with(const TaskTable& more) const {
 void PlanState::arrive(TaskIndex task) {
   must(progress_[task].phase == TaskPhase::kFuture);
   progress_[task].phase = TaskPhase::kWaiting;
-  last_arrival_s_ = std::max(last_arrival_s_, (*tasks_)[task].submit_s);
+  const double submit_s = (*tasks_)[task].submit_s;
+  arrival_before_s_ = std::max(arrival_before_s_, std::min(last_arrival_s_, submit_s));
+  last_arrival_s_ = std::max(last_arrival_s_, submit_s);
   if (!(*tasks_)[task].menu->empty()) waiting_.push_back(task);
 }
 

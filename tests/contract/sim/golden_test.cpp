@@ -1,12 +1,14 @@
 // The runs of the reference simulation, reproduced: event logs to the byte, counts exactly, other
-// figures to 1e-6.
+// figures to 1e-6. And what generated runs must show.
 #include <cmath>
 #include <set>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/draw_ranges.h"
 #include "sim/engine.h"
+#include "sim/generate.h"
 #include "sim/report.h"
 #include "sim/trace_csv.h"
 #include "support/read_text.h"
@@ -131,6 +133,37 @@ TEST(GoldenRuns, NoneIsForgotten) {
   for (const auto& file : std::filesystem::directory_iterator(golden_path(""))) {
     if (file.path().extension() != ".json") continue;
     EXPECT_TRUE(names.contains(file.path().filename())) << file.path();
+  }
+}
+
+// Q of tasks that need a whole node each.
+double q_on_whole_nodes(const char* platform, double rate_per_h, std::uint64_t seed,
+                        const char* name) {
+  const std::string text = read_text(golden_path("profile_k80.json"));
+  const WorkloadProfiles profiles(*wire::read_profile(text, "k80", GpuType("K80")));
+  Platform whole;
+  whole.pools = *parse_platform(platform);
+  whole.fixed = true;
+  GenerateOptions options;
+  options.rate_per_h = rate_per_h;
+  options.seed = seed;
+  options.requests = {8};
+  options.gpu_type = whole.pools.front().type;
+  const auto trace = generate_paper000(options, *read_draw_ranges(text, "k80"), profiles);
+  const auto tasks = prepare(*trace, profiles, whole);
+  const auto policy = core::parse_policy(name);
+  return make_report(*tasks, whole, *policy, simulate(*tasks, whole, *policy, {})).q;
+}
+
+// GPUs that are kept free for tasks that may still come are no whole node.
+TEST(GeneratedRuns, OnWholeNodesSavableDoesNotLoseToFifo) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    EXPECT_GE(q_on_whole_nodes("1x8:K80", 2, seed, "savable"),
+              q_on_whole_nodes("1x8:K80", 2, seed, "fifo"))
+        << "1x8, seed " << seed;
+    EXPECT_GE(q_on_whole_nodes("2x8:K80", 4, seed, "savable"),
+              q_on_whole_nodes("2x8:K80", 4, seed, "fifo"))
+        << "2x8, seed " << seed;
   }
 }
 

@@ -124,6 +124,23 @@ TEST_F(AnswersTest, AllBlockersAreToldTheWorstFirst) {
   EXPECT_GT(*gpus.p90_s, *gpus.p50_s);
 }
 
+TEST_F(AnswersTest, WhoFitsAndYieldsIsToldToWhom) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("H100", 8)).with(a_node("n2").of("H100", 8));
+  add_running(cluster, stated("runs", 300), "runs", 8, "n1", "H100", kAsked_s - 600);
+  auto gang = stated("gang", 60).of(2).gang().gpus(8).waiting();
+  gang.intent().deadline_s = kAsked_s + 8 * 3600;
+  auto large = stated("large", 600).gpus(8).waiting();
+  large.intent().deadline_s = kAsked_s + 48 * 3600;
+  const auto asked = about("large", cluster.with(gang).with(large));
+  const Policy keeps = *parse_policy("savable");
+  asked->question.policy = &keeps;
+  const auto blockers = explain(asked->question, reason::kWaitsItsTurn);
+  ASSERT_EQ(reasons(blockers), std::vector<std::string>{"WaitsItsTurn"});
+  ASSERT_EQ(blockers.front().on.size(), 1U);
+  EXPECT_EQ(blockers.front().on.front().str(), "default/gang");
+}
+
 TEST_F(AnswersTest, EveryNodeIsCountedOnceByWhatKeepsTheTaskOff) {
   auto cluster = a_cluster();
   cluster.with(a_node("a-full").of("A100", 4))

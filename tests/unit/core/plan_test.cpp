@@ -228,6 +228,86 @@ TEST(Plan, SavableFirstBuysFewerGpusWhenManyWait) {
   EXPECT_EQ(all.next_wake_s, 60);
 }
 
+// On whole nodes of eight GPUs; the count is fixed.
+const std::vector<Pool> kEights = {{GpuType("H100"), "", 4, 8, 1.0}};
+
+PlanTask of_nodes(std::int64_t id, int nodes, double work_s, double deadline_s) {
+  PlanTask task = a_task(id, 1, deadline_s);
+  const Placement shape{nodes, 8};
+  task.menu = std::make_shared<const PlacementMenu>(
+      make_menu({{0, shape, 1, work_s, 0}}, kEights, {kDefaultTheta, shape.gpus()}));
+  return task;
+}
+
+TEST(Plan, AWholeNodeIsNotKeptFreeForNobody) {
+  constexpr double kDay_s = 86400;
+  for (const double deadline_s : {kDay_s, kNoDeadline, 60.0}) {
+    const TaskTable tasks({of_nodes(1, 1, 7200, deadline_s)});
+    PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{8}}));
+    state.arrive(0);
+    EXPECT_EQ(plan(state, 0, policy("savable")).effects.size(), 1U) << deadline_s;
+  }
+  // The second of two that come at once, on the last of two nodes.
+  const TaskTable tasks({of_nodes(1, 1, 7200, kDay_s), of_nodes(2, 1, 7200, kDay_s)});
+  PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{8, 8}}));
+  state.arrive(0);
+  state.arrive(1);
+  EXPECT_EQ(plan(state, 0, policy("savable")).effects.size(), 2U);
+}
+
+TEST(Plan, AfterAnArrivalOthersLeaveSomeGpusFree) {
+  struct Case {
+    std::string_view why;
+    std::vector<Placement> shapes;
+    double other_came_s;
+    bool starts;
+  };
+  const std::vector<Case> cases = {
+      {"its own arrival does not count", {{1, 1}, {1, 2}}, -7200, true},
+      {"somebody came half an hour ago", {{1, 1}, {1, 2}}, -1800, false},
+      {"it asks for as many as are kept", {{1, 1}}, -1800, false},
+  };
+  for (const Case& c : cases) {
+    const auto menu = [&](double work_s, const std::vector<Placement>& shapes) {
+      return std::make_shared<const PlacementMenu>(make_menu(scaling(work_s, shapes), kEights, {}));
+    };
+    PlanTask task = a_task(1, 1, 1e6);
+    task.menu = menu(600, c.shapes);
+    PlanTask runs = a_task(2, 1, 1e6);
+    runs.submit_s = c.other_came_s;
+    runs.menu = menu(1e5, {{1, 7}});
+    const TaskTable tasks({task, runs});
+    PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{8}}));
+    state.arrive(1);
+    state.start(1, state.run_at(1, 0, c.other_came_s, {}));
+    state.arrive(0);
+    const Plan made = plan(state, 0, policy("savable"));
+    EXPECT_EQ(made.effects.size(), c.starts ? 1U : 0U) << c.why;
+  }
+}
+
+// Three nodes are busy for five hours; the gang needs all four, and can wait for seven hours.
+TEST(Plan, ALargeTaskThatWaitsNamesWhomItsStartWouldHurt) {
+  constexpr double kHour = 3600;
+  const auto made = [&](double long_s, double gang_due_s) {
+    const TaskTable tasks({of_nodes(1, 3, 5 * kHour, kNoDeadline),
+                           of_nodes(2, 4, 4 * kHour, gang_due_s),
+                           of_nodes(3, 1, long_s, 30 * kHour)});
+    PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{8, 8, 8, 8}}));
+    for (const TaskIndex task : {0U, 1U, 2U})
+      state.arrive(task);
+    state.start(0, state.run_at(0, 0, 0, {}));
+    return plan(state, 0, policy("savable"));
+  };
+  const Plan waits = made(10 * kHour, 12 * kHour);
+  EXPECT_TRUE(waits.effects.empty());
+  ASSERT_EQ(waits.yields.size(), 1U);
+  EXPECT_EQ(waits.yields[0].task, 2U);
+  EXPECT_EQ(waits.yields[0].to, 1U);
+  EXPECT_EQ(made(2 * kHour, 12 * kHour).effects.size(), 1U) << "it ends before the gang must start";
+  EXPECT_EQ(made(10 * kHour, 8 * kHour).effects.size(), 1U) << "the gang is lost anyhow";
+}
+
 TEST(Plan, LateTasksOfTheBestUsersOfGpusMayComeFirstUntilOthersWaitedForLong) {
   std::vector<PlanTask> list = {a_task(1, 1000, kNoDeadline), a_task(2, 1000, kNoDeadline)};
   list[1].submit_s = 600;

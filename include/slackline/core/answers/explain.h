@@ -61,6 +61,8 @@ struct ExplainQuestion {
   double now_steady_s = 0;  // the same moment
   // When a running task is predicted to end; nullptr: the plan's own prediction holds.
   std::function<const Forecast*(TaskIndex)> forecast{};
+  // By which the queue is served; nullptr: to whom a task that fits yields is not told.
+  const Policy* policy = nullptr;
 };
 
 // By how many nodes, the most first; every node of the snapshot is in one group.

@@ -32,6 +32,11 @@ class FreeGpus {
   }
   std::int64_t total() const { return total_; }
   std::int64_t idle() const { return idle_; }
+  PoolNode nodes(PoolIndex pool) const {
+    const std::size_t end =
+        pool + std::size_t{1} < pools_.size() ? pools_[pool + 1].first_node : free_.size();
+    return static_cast<PoolNode>(end - pools_[pool].first_node);
+  }
   int at(PoolIndex pool, PoolNode node) const { return free_[pools_[pool].first_node + node]; }
 
   // Eligible nodes with at least this many GPUs free, counted no further than `most`.

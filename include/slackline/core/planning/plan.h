@@ -31,11 +31,18 @@ struct Effect {
   bool is_restart() const { return ended && begun; }
 };
 
+// A task that fits and waits: if it began now, another one that waits would miss its deadline.
+struct Yielding {
+  TaskIndex task = 0;
+  TaskIndex to = 0;
+};
+
 struct Plan {
   std::vector<Effect> effects;
   // Tasks for which others would have been stopped, had their queues not spent what they may make
   // others lose (option `budget`). Each once.
   std::vector<TaskIndex> denied_room{};
+  std::vector<Yielding> yields{};  // each task once
   // Call again at this time even if nothing happens; unset where an earlier request still stands
   // (PlanState::next_wake_s) or none is needed.
   std::optional<double> next_wake_s;

@@ -74,6 +74,7 @@ struct TaskDigest {
   double fastest_lat_s = 0;   // of the menu's fastest placement
   double fastest_work_s = 0;  // the same
   std::uint64_t pools = 0;    // that the menu has a placement in: bit min(pool, 63)
+  int least_gpus = 0;         // of the menu's smallest placement
   std::int64_t id = 0;
   QosClass qos = QosClass::kNormal;
 };
@@ -174,9 +175,13 @@ class PlanState {
   const TaskList& waiting() const { return waiting_; }  // by arrival or last stop
   const TaskList& running() const { return running_; }  // by start
   const FreeGpus& free() const { return free_; }
-  double last_arrival_s() const { return last_arrival_s_; }  // 0 before the first
-  double next_wake_s() const { return next_wake_s_; }        // asked for last; -1 before that
-  const ModelError& error() const { return error_; }         // of the runs that finished
+  // When any task but this one, which has arrived, came last; long ago if none did.
+  double last_arrival_beside_s(TaskIndex task) const {
+    const bool last = tasks_->digest(task).submit_s >= last_arrival_s_;
+    return last ? arrival_before_s_ : last_arrival_s_;
+  }
+  double next_wake_s() const { return next_wake_s_; }  // asked for last; -1 before that
+  const ModelError& error() const { return error_; }   // of the runs that finished
   // What each queue may still make others lose; below 0: it has spent more. O(runs of the last
   // day).
   std::vector<double> budgets_left_gpu_s(const LossBudget& budget, double now_s) const;
@@ -232,7 +237,8 @@ class PlanState {
   TaskList waiting_;
   TaskList running_;
   FreeGpus free_;
-  double last_arrival_s_ = 0;
+  double last_arrival_s_ = -kNoDeadline;
+  double arrival_before_s_ = -kNoDeadline;
   double next_wake_s_ = -1;
   ModelError error_;
   LossAccounts accounts_;

@@ -24,6 +24,7 @@ bool Planning::holds_out(TaskIndex task) const {
 void Planning::start(TaskIndex task, ChoiceIndex choice, bool promoted) {
   Run run = state_.run_at(task, choice, now_s_, {});
   run.promoted = promoted;
+  std::erase_if(plan_.yields, [&](const Yielding& held) { return held.task == task; });
   plan_.effects.push_back({task, std::nullopt, run});
   state_.start(task, std::move(run));
 }
@@ -52,6 +53,11 @@ void Planning::shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker, const
 void Planning::deny(TaskIndex asker) {
   std::vector<TaskIndex>& denied = plan_.denied_room;
   if (std::find(denied.begin(), denied.end(), asker) == denied.end()) denied.push_back(asker);
+}
+
+void Planning::yield(TaskIndex task, TaskIndex spared) {
+  std::erase_if(plan_.yields, [&](const Yielding& held) { return held.task == task; });
+  plan_.yields.push_back({task, spared});
 }
 
 void Planning::wake_at(double wake_s) {

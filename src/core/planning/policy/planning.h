@@ -31,6 +31,8 @@ class Planning {
   void shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker, const RoomGain& gain);
   // `asker` would have had room made, but its queue may not make others lose that much.
   void deny(TaskIndex asker);
+  // `task` fits, and waits so that `spared` meets its deadline.
+  void yield(TaskIndex task, TaskIndex spared);
   // Asks to be called again.
   void wake_at(double wake_s);
 

@@ -6,6 +6,10 @@
 //           1 promoted late, waiting since age x base + floor; out of `share` of the GPUs
 //           2 savable  Lat(t, fastest) <= room; by deadline
 //           3 late     by (now - submit)/base descending; promoted ones once more behind them
+//   kept    headroom from late tasks, calm from savable ones that can wait, for an hour after
+//   another
+//           task came. Who cannot take as few GPUs as are kept takes no notice, but yields to a
+//           task before it that would miss its deadline (spared.h)
 //   price   Lat(t, o) x (1 + (p0 total + waiting)/total x m(o)): the cheapest that fits is taken
 //
 // Up to three rounds a call: victims that were stopped are queued again in the next one. Orders and
@@ -19,6 +23,7 @@
 #include "make_room.h"
 #include "savable_options.h"
 #include "slackline/core/planning/deadline.h"
+#include "spared.h"
 
 namespace slackline::core {
 namespace {
@@ -48,7 +53,8 @@ class SavableFirst {
       : planning_(planning),
         options_(options),
         margin_(options.margin ? *options.margin : margin_of(planning.state().error())),
-        room_(planning, options, margin_) {}
+        room_(planning, options, margin_),
+        spared_(planning, options.learn) {}
 
   void call() {
     for (int round = 0; round < kRounds; ++round) {
@@ -58,19 +64,26 @@ class SavableFirst {
       serve_round();
       if (planning_.stops() == stops) break;
     }
-    const bool due = planning_.state().next_wake_s() <= planning_.now_s();
-    if (options_.tick_s > 0 && !planning_.state().waiting().empty() && due)
-      planning_.wake_at(planning_.now_s() + options_.tick_s);
+    if (!planning_.state().waiting().empty()) wake_again();
   }
 
  private:
+  void wake_again() {
+    const double again_s =
+        options_.tick_s > 0 ? planning_.now_s() + options_.tick_s : kept_until_s_;
+    const double asked_s = planning_.state().next_wake_s();
+    const bool stands = asked_s > planning_.now_s() && (options_.tick_s > 0 || asked_s <= again_s);
+    if (std::isfinite(again_s) && !stands) planning_.wake_at(again_s);
+  }
+
   void serve_round() {
     sort_into_tiers();
     pressure_ =
         options_.p0 * total_gpus() + static_cast<double>(planning_.state().waiting().size());
     quota_ = options_.share * total_gpus() - static_cast<double>(promoted_gpus());
     open_pools_ = planning_.state().free().open_pools();
-    recent_ = planning_.now_s() - planning_.state().last_arrival_s() < kRecent_s;
+    spared_.clear();
+    kept_until_s_ = kUnlimited;
     serve(urgent_, Tier::kUrgent);
     serve(promoted_, Tier::kPromoted);
     serve(savable_, Tier::kSavable);
@@ -180,13 +193,28 @@ class SavableFirst {
       if (planning_.state().progress(entry.task).phase != TaskPhase::kWaiting) continue;
       auto choice = cheapest_fit(entry, tier);
       if (!choice) choice = make_room(entry, tier);
-      if (!choice) continue;
+      if (!choice) {
+        spare(entry, tier);
+        continue;
+      }
       if (tier == Tier::kPromoted) quota_ -= planning_.menu(entry.task).all[*choice].gpus;
       planning_.start(entry.task, *choice, tier == Tier::kPromoted);
       open_pools_ = planning_.state().free().open_pools();
+      spared_.forget_room();
       pressure_ -= 1;
     }
   }
+
+  // It waits: those that are served after it must not take the room that it has in time.
+  void spare(const Queued& entry, Tier tier) {
+    if (!keeps_gpus()) return;
+    const TaskDigest& task = planning_.state().tasks().digest(entry.task);
+    const double room_s = task.deadline_s - planning_.now_s() + kDeadlineTolerance_s;
+    const bool savable = tier == Tier::kSavable || tier == Tier::kUrgent;
+    if (savable && std::isfinite(room_s)) spared_.add(entry.task, std::min(entry.limit_s, room_s));
+  }
+
+  bool keeps_gpus() const { return options_.headroom > 0 || options_.calm > 0; }
 
   std::optional<ChoiceIndex> make_room(const Queued& entry, Tier tier) {
     if (!options_.preempts()) return std::nullopt;
@@ -197,51 +225,82 @@ class SavableFirst {
     return room_.make(entry.task, entry.limit_s, early_s);
   }
 
-  // GPUs that stay free for tasks that may still come.
+  // GPUs that stay free for tasks that may still come, whoever comes.
   std::int64_t kept(const Queued& entry, Tier tier) const {
     double share = 0;
-    if (recent_ && tier == Tier::kLate) share = options_.headroom;
-    if (recent_ && tier == Tier::kSavable && options_.calm > 0 && slack_s(entry) > kCalm_s)
+    if (tier == Tier::kLate) share = options_.headroom;
+    if (tier == Tier::kSavable && options_.calm > 0 && slack_s(entry) > kCalm_s)
       share = options_.calm;
     return static_cast<std::int64_t>(std::floor(share * total_gpus()));
   }
 
-  std::optional<ChoiceIndex> cheapest_fit(const Queued& entry, Tier tier) const {
-    const bool closed = (planning_.state().tasks().digest(entry.task).pools & open_pools_) == 0;
-    if (closed) return std::nullopt;
-    const std::int64_t room = planning_.idle() - kept(entry, tier);
-    if (room <= 0) return std::nullopt;
+  // Because another task came a while ago.
+  double keeps_until_s(TaskIndex task) const {
+    return planning_.state().last_arrival_beside_s(task) + kRecent_s;
+  }
+
+  std::optional<ChoiceIndex> cheapest_fit(const Queued& entry, Tier tier) {
+    const TaskDigest& task = planning_.state().tasks().digest(entry.task);
+    if ((task.pools & open_pools_) == 0) return std::nullopt;
+    const std::int64_t keeps = kept(entry, tier);
+    const std::int64_t idle = planning_.idle();
+    // It cannot take as few as are kept: it waits for somebody, or not at all.
+    const bool large = keeps > 0 && task.least_gpus > keeps;
+    const double until_s = keeps > 0 ? keeps_until_s(entry.task) : 0;
+    const bool recent = planning_.now_s() < until_s;
+    hurt_.reset();
+    auto choice = cheapest_within(entry, tier, {recent ? idle - keeps : idle, large});
+    if (!choice && large) choice = cheapest_within(entry, tier, {idle, large});
+    if (!choice && hurt_) planning_.yield(entry.task, *hurt_);
+    if (!choice && recent) kept_until_s_ = std::min(kept_until_s_, until_s);
+    return choice;
+  }
+
+  // What a task may take now.
+  struct Offer {
+    std::int64_t gpus = 0;
+    bool spares_others = false;  // not what would hurt one that waits
+  };
+
+  std::optional<ChoiceIndex> cheapest_within(const Queued& entry, Tier tier, const Offer& offer) {
+    if (offer.gpus <= 0) return std::nullopt;
     const PlacementMenu& menu = planning_.menu(entry.task);
-    if (tier == Tier::kUrgent) return first_fit(menu.by_cer, entry, room);
+    if (tier == Tier::kUrgent) return first_fit(menu.by_cer, entry, offer);
     if (tier == Tier::kSavable) switch (options_.place) {
         case SavableOptions::Place::kCer:
-          return first_fit(menu.by_cer, entry, room);
+          return first_fit(menu.by_cer, entry, offer);
         case SavableOptions::Place::kArea:
-          return first_fit(menu.by_area, entry, room);
+          return first_fit(menu.by_area, entry, offer);
         case SavableOptions::Place::kPerf:
-          return first_fit(menu.by_lat, entry, room);
+          return first_fit(menu.by_lat, entry, offer);
         case SavableOptions::Place::kPrice:
           break;
       }
-    return best_price(menu, entry, room);
+    return best_price(menu, entry, offer);
   }
 
-  bool acceptable(const Queued& entry, const Choice& chosen, std::int64_t room) const {
-    return chosen.gpus <= room && planning_.lat_s(entry.task, chosen) <= entry.limit_s &&
-           planning_.fits(entry.task, chosen);
+  bool acceptable(const Queued& entry, const Choice& chosen, const Offer& offer) {
+    return chosen.gpus <= offer.gpus && planning_.lat_s(entry.task, chosen) <= entry.limit_s &&
+           planning_.fits(entry.task, chosen) && !(offer.spares_others && hurts(entry, chosen));
+  }
+
+  bool hurts(const Queued& entry, const Choice& chosen) {
+    const auto hurt = spared_.hurt_by(entry.task, chosen);
+    if (hurt) hurt_ = hurt;
+    return hurt.has_value();
   }
 
   std::optional<ChoiceIndex> first_fit(const std::vector<ChoiceIndex>& order, const Queued& entry,
-                                       std::int64_t room) const {
+                                       const Offer& offer) {
     const std::vector<Choice>& all = planning_.menu(entry.task).all;
     for (const ChoiceIndex choice : order)
-      if (acceptable(entry, all[choice], room)) return choice;
+      if (acceptable(entry, all[choice], offer)) return choice;
     return std::nullopt;
   }
 
   // Equal prices: the smaller area.
   std::optional<ChoiceIndex> best_price(const PlacementMenu& menu, const Queued& entry,
-                                        std::int64_t room) const {
+                                        const Offer& offer) {
     std::optional<ChoiceIndex> best;
     double best_price = kUnlimited;
     for (const ChoiceIndex choice : menu.by_area) {
@@ -249,7 +308,7 @@ class SavableFirst {
       if (!planning_.state().free().may_fit(chosen.pool, chosen.shape)) continue;
       const double price =
           planning_.lat_s(entry.task, chosen) * (1 + (pressure_ / total_gpus()) * chosen.gpus);
-      if (price >= best_price || !acceptable(entry, chosen, room)) continue;
+      if (price >= best_price || !acceptable(entry, chosen, offer)) continue;
       best = choice;
       best_price = price;
     }
@@ -260,11 +319,13 @@ class SavableFirst {
   const SavableOptions& options_;
   double margin_;
   RoomMaker room_;
+  SparedTasks spared_;
+  std::optional<TaskIndex> hurt_;  // by a placement that the task at hand could have
   std::vector<Queued> urgent_, promoted_, savable_, late_;
   std::uint64_t open_pools_ = 0;
   double pressure_ = 0;
-  double quota_ = 0;  // GPUs that promoted tasks may still take
-  bool recent_ = false;
+  double quota_ = 0;                  // GPUs that promoted tasks may still take
+  double kept_until_s_ = kUnlimited;  // when the first of those that wait gets what is kept
 };
 
 }  // namespace

@@ -40,7 +40,9 @@ constexpr OptionOf<Savable> kSavableOptions[] = {
     {"age", Number{&Savable::age}, "a late task is promoted after age x base + floor"},
     {"floor", Number{&Savable::floor_s}, "seconds; see age"},
     {"share", Number{&Savable::share, 1}, "of the GPUs that promoted tasks may hold"},
-    {"headroom", Number{&Savable::headroom, 1}, "share of the GPUs kept free from late tasks"},
+    {"headroom", Number{&Savable::headroom, 1},
+     "share of the GPUs kept free from late tasks that could leave them, for an hour after an "
+     "arrival"},
     {"calm", Number{&Savable::calm, 1},
      "the same, from savable tasks with more than an hour of slack"},
     {"margin", NumberOrWordField<Savable>{&Savable::margin, "auto"},
