@@ -178,6 +178,26 @@ TEST(SimulationProperty, BooksBalanceForEveryPolicy) {
   EXPECT_EQ(preemptions["qos"], 0);
 }
 
+// A run ends half a microsecond before the policy wanted to be called again: both are one batch, at
+// the time of the first.
+TEST(SimulationProperty, AWakeUpIsNotLostInABatchThatBeginsBeforeIt) {
+  Platform platform;
+  platform.pools = {{GpuType("g"), "", 1, 8, 1.0}};
+  const auto task = [&](std::int64_t id, double submit_s, Placement shape, double work_s) {
+    core::PlanTask planned;
+    planned.id = id;
+    planned.submit_s = submit_s;
+    planned.menu = std::make_shared<const core::PlacementMenu>(
+        core::make_menu({{0, shape, 1, work_s, 0}}, platform.pools, {}));
+    return planned;
+  };
+  const core::TaskTable tasks({task(0, 0, {1, 8}, 3060 - 5e-7), task(1, 3000, {1, 1}, 100)});
+  // All GPUs are kept from late tasks for an hour after the arrival of another.
+  const auto policy = core::parse_policy("savable,headroom=1");
+  const Outcome outcome = simulate(tasks, platform, *policy, {});
+  EXPECT_TRUE(outcome.tasks[1].finished);
+}
+
 TEST(SimulationProperty, TheSameRunTwiceIsTheSame) {
   for (const std::string& name : every_policy())
     for (std::uint64_t seed = 0; seed < 5; ++seed) {

@@ -67,6 +67,9 @@ class Player {
   }
 
   void take(const Entry& entry, double now_s) {
+    // The batch may be a little earlier than the wake-up: it has come all the same.
+    if (entry.kind == EntryKind::kWake && entry.time_s == state_.next_wake_s())
+      state_.set_next_wake(std::min(entry.time_s, now_s));
     if (entry.kind == EntryKind::kArrival) state_.arrive(entry.task);
     if (entry.kind != EntryKind::kFinish) return;
     const bool current =
