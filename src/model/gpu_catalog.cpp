@@ -18,6 +18,14 @@ std::string_view part_of(std::string_view product) {
   return at == std::string_view::npos ? std::string_view() : product.substr(at);
 }
 
+// By the type's name, or by a pattern of a rule that gives it another one.
+template <class Find>
+bool names_part(const GpuTypeRule* rule, const GpuType& alias, const Find& find) {
+  if (!find(alias.str()).empty()) return true;
+  return rule != nullptr && std::any_of(rule->label_values.begin(), rule->label_values.end(),
+                                        [&](const auto& glob) { return !find(glob).empty(); });
+}
+
 // GKE only names the product, and another label says how it is divided.
 std::string gke_part(const Labels& labels) {
   std::string part;
@@ -58,6 +66,16 @@ bool GpuCatalog::is_shared(std::string_view name) const {
   const GpuResourceRule* rule = resource(name);
   return rule != nullptr && rule->sharing != GpuSharing::kWhole &&
          rule->sharing != GpuSharing::kMig;
+}
+
+bool GpuCatalog::is_part(const GpuType& alias) const {
+  return names_part(type(alias), alias, [](std::string_view name) { return part_of(name); });
+}
+
+bool GpuCatalog::is_share(const GpuType& alias) const {
+  return names_part(type(alias), alias, [](std::string_view name) {
+    return name.substr(std::min(name.find(kSharedPart), name.size()));
+  });
 }
 
 GpuType GpuCatalog::classify(const Labels& labels) const {

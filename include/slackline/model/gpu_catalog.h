@@ -56,6 +56,11 @@ struct GpuCatalog {
   // Whether several pods are on one device with it: not so whole GPUs and MIG instances.
   bool is_shared(std::string_view resource) const;
 
+  // Whether a unit on nodes of this type is a part of a GPU though its resource may be that of
+  // whole ones ("A100-MIG-1g.5gb", "T4-SHARED", see classify()); and whether others share it.
+  bool is_part(const GpuType& type) const;
+  bool is_share(const GpuType& type) const;
+
   // The type of a node with these labels; a label value that no rule names is its own alias, so an
   // unconfigured GPU still has a name. Empty when no type label is present.
   //

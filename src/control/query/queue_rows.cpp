@@ -182,12 +182,14 @@ class RowMaker {
   }
 
   bool type_is_absent(const core::QueueTask& task) const {
-    const core::AcceptedTypes accepted(*task.intent, *sight_.catalog);
-    if (accepted.anything()) return false;
-    return std::none_of(queue_.pools().begin(), queue_.pools().end(),
-                        [&](const core::QueuePool& pool) {
-                          return !pool.nodes.empty() && accepted.preference(pool.pool.type);
-                        });
+    const core::AcceptedTypes accepted(*task.intent, *sight_.catalog, task.request.resource);
+    bool any = !accepted.anything();
+    for (const core::QueuePool& pool : queue_.pools()) {
+      if (pool.nodes.empty()) continue;
+      if (accepted.preference(pool.pool.type)) return false;
+      any = any || pool.pool.resource == task.request.resource;
+    }
+    return any;
   }
 
   // Its own selectors, affinity and tolerations leave no node of the types it may use; one that is

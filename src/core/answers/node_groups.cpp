@@ -21,7 +21,7 @@ class NodeJudge {
       : question_(question),
         task_(question.queue.task(question.task)),
         member_(*task_.member),
-        accepted_(*task_.intent, question.catalog),
+        accepted_(*task_.intent, question.catalog, task_.request.resource),
         holds_(question.snapshot, member_, question.now_steady_s) {}
 
   std::string_view judge(NodeIndex index) const {

@@ -83,8 +83,7 @@ class Proposer {
 
   // Each type that it does not accept.
   void add_types() {
-    const AcceptedTypes accepted(*task_.intent, question_.catalog);
-    if (accepted.anything()) return;
+    const AcceptedTypes accepted(*task_.intent, question_.catalog, task_.request.resource);
     std::set<GpuType> seen;
     for (const QueuePool& pool : question_.queue.pools()) {
       const GpuType& type = pool.pool.type;

@@ -82,7 +82,7 @@ class Studier {
       return;
     }
     const std::string resource = primary_gpu_resource(job->pod_requests);
-    const AcceptedTypes accepted(*job->intent, *situation_.catalog);
+    const AcceptedTypes accepted(*job->intent, *situation_.catalog, resource);
     bool any = false;
     for (const Pool& pool : pools_) {
       if (pool.resource != resource || !accepted.preference(pool.type)) continue;

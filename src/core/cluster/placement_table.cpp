@@ -40,7 +40,7 @@ class TableMaker {
   TableMaker(const ClusterSnapshot& snapshot, const Task& task, const PlacementOptions& options)
       : task_(task),
         options_(options),
-        accepted_(task.intent, *options.catalog),
+        accepted_(task.intent, *options.catalog, task.gpu_resource),
         member_(*task.member),
         open_(open_nodes(snapshot, member_, options.now_steady_s)) {
     for (Pool& pool : derive_pools(snapshot, *options.catalog))

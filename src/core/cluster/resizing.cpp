@@ -201,7 +201,7 @@ Resizer::Question Resizer::ask(const Job& job, const TaskIntent& intent,
 }
 
 std::vector<const Pool*> Resizer::accepted_pools(const Question& question) const {
-  const AcceptedTypes accepted(question.intent, *situation_.catalog);
+  const AcceptedTypes accepted(question.intent, *situation_.catalog, question.request.resource);
   std::vector<std::pair<int, const Pool*>> open;
   for (const Pool& pool : pools_)
     if (const auto preference = accepted.preference(pool.type);

@@ -54,7 +54,7 @@ bool PresentNodes::could_run(const QueueTask& task, const std::string& kind) {
 }
 
 bool PresentNodes::find(const QueueTask& task) const {
-  const AcceptedTypes accepted(*task.intent, catalog_);
+  const AcceptedTypes accepted(*task.intent, catalog_, task.request.resource);
   Resources rest = task.member->requests;
   rest.gpus.clear();
   std::vector<std::int64_t> gpus;  // of each node that one member may use

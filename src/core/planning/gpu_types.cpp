@@ -19,16 +19,16 @@ GpuType resolve(const GpuType& word, const GpuCatalog& catalog) {
   return word;
 }
 
-// "H100-PCIe" of "H100"; a part of a GPU is not a variant of it.
+// "H100-PCIe" of "H100".
 bool is_variant(std::string_view type, std::string_view of) {
-  return type.size() > of.size() && type.starts_with(of) && type[of.size()] == '-' &&
-         type.find("-MIG-") == std::string_view::npos &&
-         type.find("-SHARED") == std::string_view::npos;
+  return type.size() > of.size() && type.starts_with(of) && type[of.size()] == '-';
 }
 
 }  // namespace
 
-AcceptedTypes::AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog) {
+AcceptedTypes::AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog,
+                             std::string_view resource)
+    : catalog_(!resource.empty() && catalog.is_whole(resource) ? &catalog : nullptr) {
   if (intent.any_gpu_type) return;
   for (const GpuType& word : intent.gpu_types) {
     GpuType alias = resolve(word, catalog);
@@ -37,12 +37,13 @@ AcceptedTypes::AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog
   }
   for (std::size_t i = 0; i < types_.size(); ++i)
     for (const GpuTypeRule& rule : catalog.types)
-      if (is_variant(rule.alias.str(), types_[i].str()))
+      if (is_variant(rule.alias.str(), types_[i].str()) && !catalog.is_part(rule.alias))
         variants_.emplace_back(rule.alias, static_cast<int>(i));
 }
 
 std::optional<int> AcceptedTypes::preference(const GpuType& type) const {
-  if (types_.empty()) return 0;
+  if (types_.empty())
+    return catalog_ != nullptr && catalog_->is_part(type) ? std::nullopt : std::optional(0);
   for (std::size_t i = 0; i < types_.size(); ++i)
     if (types_[i] == type) return static_cast<int>(i);
   for (const auto& [variant, place] : variants_)

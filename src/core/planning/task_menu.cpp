@@ -128,11 +128,15 @@ const TaskMenu& TaskMenus::of(const TaskIntent& intent, const TaskRequest& reque
 }
 
 TaskMenus::Offers TaskMenus::offers(const TaskIntent& intent, const TaskRequest& request) const {
-  const AcceptedTypes accepted(intent, catalog_);
+  const AcceptedTypes accepted(intent, catalog_, request.resource);
   std::vector<std::pair<int, PoolIndex>> open;
   for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
-    const auto preference = accepted.preference(pools_[pool].type);
-    if (preference && pools_[pool].resource == request.resource)
+    if (pools_[pool].resource != request.resource) continue;
+    // A pod that asks for several of them gets no more of the GPU than with one.
+    const bool shared =
+        catalog_.is_share(pools_[pool].type) || catalog_.is_shared(request.resource);
+    if (shared && request.gpus > 1) continue;
+    if (const auto preference = accepted.preference(pools_[pool].type))
       open.emplace_back(*preference, pool);
   }
   std::sort(open.begin(), open.end());

@@ -125,6 +125,7 @@ class NodeMeasurer {
   TypeEstimate estimate(const GpuType& type) const {
     TypeEstimate estimate;
     estimate.type = type;
+    estimate.part = options_.catalog->is_part(type);
     estimate.preference = fit_.accepted().preference(type);
     const Pool* pool = pools_ == nullptr ? nullptr : find_pool(*pools_, type, question_.resource);
     if (pool != nullptr) {

@@ -24,7 +24,9 @@ std::int64_t clamp_gpus(std::int64_t count) {
 using TypeKey = std::tuple<int, int, double>;  // lateness, preference, negated CER
 
 TypeKey type_key(const TypeEstimate& type) {
-  const int lateness = !type.feasible ? 1 : *type.feasible ? 0 : 2;
+  // What nobody knows of a part of a GPU is that it is slower than a whole one.
+  const bool unknown_part = type.part && !type.prediction;
+  const int lateness = unknown_part ? 3 : !type.feasible ? 1 : *type.feasible ? 0 : 2;
   return {lateness, type.preference.value_or(std::numeric_limits<int>::max()),
           type.cer ? -*type.cer : std::numeric_limits<double>::infinity()};
 }

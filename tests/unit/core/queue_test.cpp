@@ -222,6 +222,38 @@ TEST_F(QueueTest, ALessPreferredTypeWaitsUntilItIsNeeded) {
   EXPECT_EQ(starts(offer(1e9), 1800).size(), 1U);  // waited long enough
 }
 
+// Parts of GPUs under the resource of whole ones: eight slices or shares are not eight GPUs.
+TEST_F(QueueTest, WhoNamesNoTypeTakesWholeGpusOnly) {
+  struct Case {
+    const char* node_type;
+    std::vector<const char*> named;
+    std::int64_t gpus;
+    bool starts;
+  };
+  const std::vector<Case> cases = {
+      {"A100", {}, 4, true},
+      {"A100-MIG-1g.5gb", {}, 4, false},
+      {"T4-SHARED", {}, 1, false},
+      {"A100-MIG-1g.5gb", {"A100"}, 4, false},
+      {"A100-MIG-1g.5gb", {"A100-MIG-1g.5gb"}, 4, true},
+      {"T4-SHARED", {"T4-SHARED"}, 1, true},
+      {"T4-SHARED", {"T4-SHARED"}, 2, false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(std::to_string(c.gpus) + " GPUs on " + c.node_type);
+    auto job = a_job("train").gpus(c.gpus).waiting();
+    job.intent().expected_duration_s = 3600;
+    for (const char* type : c.named)
+      job.intent().gpu_types.emplace_back(type);
+    const auto snapshot = a_cluster().with(a_node("n1").of(c.node_type, 8)).with(job).build();
+    EXPECT_EQ(starts(snapshot).size(), c.starts ? 1U : 0U);
+    job.intent().any_gpu_type = c.named.empty();
+    EXPECT_EQ(starts(a_cluster().with(a_node("n1").of(c.node_type, 8)).with(job).build()).size(),
+              c.starts ? 1U : 0U)
+        << "any is any whole GPU";
+  }
+}
+
 // bert has measurements but no held-out error: 9 of 10 runs are taken to be within 30 %.
 TEST_F(QueueTest, TheErrorOfTheModelsIsBelieved) {
   planner_.know(bert({"K80"}));

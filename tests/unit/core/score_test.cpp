@@ -72,6 +72,22 @@ TEST(Score, PutsTypesThatMeetTheDeadlineBeforeCheaperOnesThatDoNot) {
   EXPECT_THAT(scores_by_deadline(1), ElementsAre(6, 7, 8)) << "both miss it";
 }
 
+// Four of the seventh parts of a GPU would be four GPUs.
+TEST(Score, PutsAPartOfWhichNobodyKnowsBelowGpusThatWillBeLate) {
+  const auto cluster = a_cluster()
+                           .with(a_node("a1").of("A100", 8))
+                           .with(a_node("am").of("A100-MIG-1g.5gb", 7))
+                           .with(a_node("t1").of("T4", 4))
+                           .build();
+  for (const double deadline_s : {1.0, 600.0, 1e6}) {
+    PodBuilder pod = a_pod("p").gpus(4).trains("bert", 64, 1000);
+    pod.intent().deadline_s = deadline_s;
+    const auto given = scores(cluster, pod, {"a1", "am", "t1"});
+    EXPECT_LT(given[1], given[0]) << deadline_s;
+    EXPECT_LT(given[1], given[2]) << deadline_s;
+  }
+}
+
 TEST(Score, PutsTheHighestCerFirstAndUnknownSpeedLast) {
   const auto pod = a_pod("p").gpus(2).trains("bert", 64, 100);
   EXPECT_THAT(scores(two_types().build(), pod, {"t1", "k1", "a1", "a2"}), ElementsAre(6, 7, 8, 8));

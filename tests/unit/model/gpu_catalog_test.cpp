@@ -115,6 +115,18 @@ TEST(GpuCatalog, APatternMayNameParts) {
       "slice");
 }
 
+TEST(GpuCatalog, TellsPartsFromWholeGpusAlsoUnderAnotherName) {
+  GpuCatalog catalog = default_gpu_catalog();
+  catalog.types.insert(catalog.types.begin(), {GpuType("slice"), {"*-MIG-1g.5gb"}, 0.2});
+  catalog.types.insert(catalog.types.begin(), {GpuType("share"), {"*-SHARED"}, 0.2});
+  for (const char* part : {"A100-MIG-1g.5gb", "T4-SHARED", "slice", "share"})
+    EXPECT_TRUE(catalog.is_part(GpuType(part))) << part;
+  for (const char* whole : {"A100", "H100-PCIe", "Quantum-9000", ""})
+    EXPECT_FALSE(catalog.is_part(GpuType(whole))) << whole;
+  EXPECT_TRUE(catalog.is_share(GpuType("T4-SHARED")) && catalog.is_share(GpuType("share")));
+  EXPECT_FALSE(catalog.is_share(GpuType("A100-MIG-1g.5gb")) || catalog.is_share(GpuType("slice")));
+}
+
 TEST(GpuCatalog, LetsOurOwnLabelWin) {
   const Labels labels = {{"nvidia.com/gpu.product", "Tesla-T4"},
                          {"slackline.dev/gpu-type", "A100"}};

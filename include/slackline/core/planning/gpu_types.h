@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,16 +19,22 @@ namespace slackline::core {
 class AcceptedTypes {
  public:
   AcceptedTypes() = default;  // everything
-  AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog);
+  // `resource`: that the task asks for. Where it is one of whole GPUs, a task that names no type
+  // takes no part of a GPU (GpuCatalog::is_part); the catalogue then outlives this. Empty: nothing
+  // is asked for.
+  AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog,
+                std::string_view resource = {});
 
   // True without gpu-types, or with `any` among them: the model chooses.
   bool anything() const { return types_.empty(); }
-  // Place in the order of preference, 0 the best; 0 for every type if all are accepted; nullopt if
-  // the type is not accepted (an unknown type only is if all are).
+  // Place in the order of preference, 0 the best; 0 for every type if all are accepted, and parts
+  // of GPUs are not what is meant; nullopt if the type is not accepted (an unknown type only is if
+  // all are).
   std::optional<int> preference(const GpuType& type) const;
   const std::vector<GpuType>& types() const { return types_; }
 
  private:
+  const GpuCatalog* catalog_ = nullptr;  // null: parts are accepted as well
   std::vector<GpuType> types_;
   std::vector<std::pair<GpuType, int>> variants_;  // and the place of what accepts them
 };

@@ -33,6 +33,7 @@ struct MeasureOptions : Situation {
 // What all nodes of a GPU type share.
 struct TypeEstimate {
   GpuType type;
+  bool part = false;              // of a GPU: GpuCatalog::is_part
   std::optional<int> preference;  // place in gpu-types; nullopt = not accepted
   std::optional<Prediction> prediction;
   std::optional<double> cost;
