@@ -56,6 +56,9 @@ struct QueueRow {
   std::optional<double> start_p90_s;
   std::optional<double> finish_s;
   std::optional<double> finish_p90_s;
+  // In at least half of the futures it ends after this moment, the last that is forecast; unset:
+  // a finish is predicted, or nothing at all.
+  std::optional<double> finish_after_s{};
   std::string forecast;
   // Where its predicted run time comes from: "model", "expected-duration" or "history", of its
   // family; empty: it is not known.
@@ -77,7 +80,14 @@ struct QueueRow {
   std::optional<ResizeView> resize{};  // what its family's past says of its request; unset: nothing
 
   // In at least half of the futures it ends after its deadline.
-  bool predicted_late() const { return deadline_s && finish_s && *finish_s > *deadline_s; }
+  bool predicted_late() const {
+    return deadline_s && ((finish_s && *finish_s > *deadline_s) || margin_below_s());
+  }
+  // Above its margin, where it is late by more than is forecast.
+  std::optional<double> margin_below_s() const {
+    if (!deadline_s || !finish_after_s || *finish_after_s < *deadline_s) return std::nullopt;
+    return *deadline_s - *finish_after_s;
+  }
 };
 
 // GET /v1/queue

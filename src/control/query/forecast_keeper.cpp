@@ -59,7 +59,10 @@ bool ForecastKeeper::due() const {
   const auto written = books_.get();
   if (snapshot->version != written->snapshot_version) return true;
   if (known_.get()->version != known_version_) return true;
-  return somebody_waits_ && clock_.wall_s() - written->book->made_s() > kStale_s;
+  if (!somebody_waits_) return false;
+  const double now_s = clock_.wall_s();
+  const double age_s = now_s - written->book->made_s();
+  return age_s > kStale_s || (age_s >= kSoonAgain_s && now_s >= written->book->holds_until_s());
 }
 
 void ForecastKeeper::renew(const StopAsked& stop) {

@@ -1,7 +1,9 @@
 // ForecastKeeper: the thread that keeps the book of forecasts, and reports what it sees in the
 // queue: metrics, and the Events that no write of Slackline stands for.
 //
-//   every kLook_s: has anything changed, or is the book kStale_s old while somebody waits?
+//   every kLook_s: has anything changed, or is the book kStale_s old while somebody waits, or
+//   should
+//                  somebody have started by now?
 //      yes: read the queue, write the book, publish and report it; then rest kRestRatio times as
 //           long as that took, so that it never takes more than a fifth of one core
 //
@@ -27,6 +29,7 @@ namespace slackline::control {
 
 inline constexpr double kLook_s = 0.5;
 inline constexpr double kStale_s = 60;
+inline constexpr double kSoonAgain_s = 5;  // however many should have started
 inline constexpr double kRestRatio = 4;
 
 class ForecastKeeper {

@@ -36,6 +36,10 @@ std::string queued_text(const QueueRow& row, std::size_t waiting) {
 }
 
 std::string risk_text(const QueueRow& row) {
+  if (!row.finish_s)
+    return format("predicted to end after {}, more than {} after its deadline {}",
+                  format_rfc3339(*row.finish_after_s), format_duration(-*row.margin_below_s()),
+                  format_rfc3339(*row.deadline_s));
   return format("predicted to end {}, {} after its deadline {}", format_rfc3339(*row.finish_s),
                 format_duration(*row.finish_s - *row.deadline_s), format_rfc3339(*row.deadline_s));
 }

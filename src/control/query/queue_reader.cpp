@@ -21,7 +21,8 @@ std::vector<Uid> names_of(const core::Queue& queue) {
 std::shared_ptr<const core::ForecastBook> QueueReader::book_for(const QueueSight& sight,
                                                                 const WrittenBook& written) {
   const core::PlanState& state = sight.queue.state();
-  if (written.snapshot_version == sight.snapshot->version ||
+  const bool holds = sight.now_s < written.book->holds_until_s();
+  if ((written.snapshot_version == sight.snapshot->version && holds) ||
       state.waiting().size() > kMostForecast ||
       state.running().size() + written.arrivals->tasks.size() > kMostPlayed)
     return written.book;

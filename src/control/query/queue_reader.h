@@ -55,8 +55,8 @@ class QueueReader {
   core::Expected expect(const core::ArrivalList& arrivals) {
     return core::expected_of(arrivals, menus_);
   }
-  // The forecasts for what was read last: those that were written last or, where at most
-  // kMostForecast tasks wait and kMostPlayed run or are expected, new ones.
+  // The forecasts for what was read last: those that were written last or, where they do not hold
+  // any more and at most kMostForecast tasks wait and kMostPlayed run or are expected, new ones.
   std::shared_ptr<const core::ForecastBook> book_for(const QueueSight& sight,
                                                      const WrittenBook& written);
 

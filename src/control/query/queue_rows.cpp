@@ -74,7 +74,7 @@ class RowMaker {
     row.age_s = sight_.now_s - task.created_s;
     row.deadline_s = task.deadline_s;
     if (task.deadline_s && task.length_known() && !menu.empty())
-      row.slack_s = *task.deadline_s - sight_.now_s - menu.fastest().lat_s;
+      row.slack_s = *task.deadline_s - sight_.now_s - queue_.state().fastest_lat_s(index);
     row.length_source = core::to_string(task.length);
     row.gpus = saturating_mul(task.request.pods, task.request.gpus);
     row.state = "waiting";
@@ -226,22 +226,37 @@ class RowMaker {
     row.start_p90_s = within_horizon(forecast->start_s.p90());
     row.finish_s = within_horizon(forecast->finish_s.p50());
     row.finish_p90_s = within_horizon(forecast->finish_s.p90());
-    if (!row.start_s || !row.finish_s) row.forecast = reason::kBeyondHorizon;
+    if (!row.start_s || !row.finish_s) {
+      row.forecast = reason::kBeyondHorizon;
+      row.finish_after_s = book_.made_s() + core::RolloutOptions().horizon_s;
+    }
     if (!task.length_known()) {
       row.finish_s = row.finish_p90_s = std::nullopt;
-      if (row.start_s) row.forecast = reason::kLengthUnknown;
+      if (row.start_s) {
+        row.forecast = reason::kLengthUnknown;
+        row.finish_after_s.reset();
+      }
     }
-    if (const auto* backoff = backoff_of(row.uid)) {
+    if (const auto* backoff = backoff_of(row.uid))
       row.retry_s = sight_.now_s + backoff->until_s - sight_.now_steady_s;
-      postpone(row);
-    }
+    if (task.plan) return;
+    postpone(row, std::max(sight_.now_s, row.retry_s.value_or(sight_.now_s)));
+    lasts_at_least(row, queue_.state().fastest_lat_s(index));
   }
 
-  static void postpone(QueueRow& row) {
-    const double late_s = row.start_s ? *row.retry_s - *row.start_s : 0;
+  // What waits does not start before.
+  static void postpone(QueueRow& row, double until_s) {
+    const double late_s = row.start_s ? until_s - *row.start_s : 0;
     if (late_s <= 0) return;
     for (auto* time_s : {&row.start_s, &row.start_p90_s, &row.finish_s, &row.finish_p90_s})
       if (*time_s) **time_s += late_s;
+  }
+
+  // The medians are of few futures: their difference may be less than the run takes at least.
+  static void lasts_at_least(QueueRow& row, double least_s) {
+    if (!row.start_s || !row.finish_s) return;
+    row.finish_s = std::max(*row.finish_s, *row.start_s + least_s);
+    if (row.finish_p90_s) row.finish_p90_s = std::max(*row.finish_p90_s, *row.finish_s);
   }
 
   const QueueSight& sight_;

@@ -47,7 +47,13 @@ class Finder {
     OtherRun run;
     run.node = node;
     run.started_s = std::min(pod.started_s.value_or(options_.now_wall_s), options_.now_wall_s);
-    const Length& length = length_of(pod, of, gpus);
+    Length length = length_of(pod, of, gpus);
+    const Job* job = owning_job(snapshot_, pod);
+    if (job != nullptr && job->progress && job->progress->at_s >= run.started_s)
+      run.told = job->progress;
+    if (const auto shown_s = run.told ? run.told->work_s() : std::nullopt;
+        shown_s && !length.work_s)
+      length = {shown_s, 0, kStatedError};
     run.known = length.work_s.has_value();
     const double elapsed_s = options_.now_wall_s - run.started_s;
     run.estimate = {pool,

@@ -2,23 +2,27 @@
 // namespaces. Forecasts use them to know when GPUs become free; plans do not.
 //
 // A pod is a run of its own on its node. Its run time is predicted for its gang's shape on the
-// node's GPU type, else it is its `expected-duration`; both count from its start. Without either it
-// is unknown: the pod is expected to run as long again as it has, at least kUnknownRun_s in all,
-// with an error to match.
+// node's GPU type, else it is its `expected-duration`; both count from its start, or from what its
+// Job reported of its progress, which tells a run time too. Without any of these it is unknown: the
+// pod is expected to run as long again as it has, at least kUnknownRun_s in all, with an error to
+// match.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/queue.h"
+#include "slackline/model/progress.h"
 
 namespace slackline::core {
 
 struct OtherRun {
   PoolNode node = 0;
-  double started_s = 0;  // epoch
-  Estimate estimate;     // of the whole run; with its pool and GPUs
-  bool known = true;     // false: its run time is unknown
+  double started_s = 0;                        // epoch
+  Estimate estimate;                           // of the whole run; with its pool and GPUs
+  bool known = true;                           // false: its run time is unknown
+  std::shared_ptr<const ProgressNote> told{};  // by its Job, of this run; null: nothing
 };
 
 // The runs of pods on nodes of the pools, in the order of the snapshot; those of the snapshot that

@@ -505,11 +505,18 @@ class QueueMaker {
       if (t < queue_.tasks_.size()) {
         const QueueTask& task = queue_.tasks_[t];
         run.promoted = task.plan && task.plan->promoted;
-        if (task.plan && task.job && task.job->progress)
-          believe_progress(*task.job->progress, queue_.state_.choice(t, run.choice).work_s, run);
       }
+      if (const ProgressNote* told = told_of(t))
+        believe_progress(*told, queue_.state_.choice(t, run.choice).work_s, run);
       queue_.state_.start(t, std::move(run));
     }
+  }
+
+  // Of its present run, by its Job; nullptr: nothing.
+  const ProgressNote* told_of(TaskIndex t) const {
+    if (t >= queue_.tasks_.size()) return other_runs_[t - queue_.tasks_.size()].told.get();
+    const QueueTask& task = queue_.tasks_[t];
+    return task.plan && task.job ? task.job->progress.get() : nullptr;
   }
 
   void recall_stops(TaskIndex t) {

@@ -1,5 +1,6 @@
 #include "slackline/core/planning/forecast_book.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace slackline::core {
@@ -21,8 +22,11 @@ ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names
   options.expected = std::move(expected.tasks);
   options.window_s = expected.window_s;
   entries_.reserve(asked.size());
-  for (const Forecast& forecast : rollout(state, now_s, policy, asked, options))
+  for (const Forecast& forecast : rollout(state, now_s, policy, asked, options)) {
     entries_.emplace(names[forecast.task], forecast);
+    if (const double start_s = forecast.start_s.p50(); start_s > now_s)
+      holds_until_s_ = std::min(holds_until_s_, start_s);
+  }
 }
 
 const Forecast* ForecastBook::find(const Uid& name) const {

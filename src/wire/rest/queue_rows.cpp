@@ -79,8 +79,15 @@ std::string note_of(Row row) {
 }
 
 std::optional<bool> late(Row row) {
-  if (!row.deadline_s || !row.finish_s) return std::nullopt;
-  return row.predicted_late();
+  if (row.predicted_late()) return true;
+  return row.deadline_s && row.finish_s ? std::optional(false) : std::nullopt;
+}
+
+// "< -1d15h" where it is late by more than is forecast.
+std::string margin_text(Row row) {
+  if (row.margin_s) return value_text(Seconds{*row.margin_s});
+  const auto below_s = row.margin_below_s();
+  return below_s ? format("< {}", value_text(Seconds{*below_s})) : "";
 }
 
 template <class T>
@@ -155,7 +162,10 @@ QueueColumns due() {
       C(
           "marginSeconds", [](Row row) { return seconds_of(row.margin_s); },
           "From the predicted finish to the deadline; negative: late")
-          .cell(">MARGIN"),
+          .cell(">MARGIN", margin_text),
+      C(
+          "marginBelowSeconds", [](Row row) { return seconds_of(row.margin_below_s()); },
+          "The margin is less than this: it ends after the last moment that is forecast"),
       C("late", late, "In at least half of the futures it ends after its deadline"),
       C("blocked", &QueueRow::blocked, "As things stand it never starts"),
       C::only_cell("NOTE", note_of),

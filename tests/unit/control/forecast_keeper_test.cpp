@@ -81,6 +81,26 @@ TEST_F(ForecastKeeperTest, WithoutAChangeTheBookStays) {
   EXPECT_TRUE(told_.empty()) << "only the leader tells";
 }
 
+TEST_F(ForecastKeeperTest, WhenSomebodyShouldHaveStartedTheBookIsWrittenAgain) {
+  auto cluster = a_cluster().with(a_node("n1"));
+  for (const char* name : {"first", "second"}) {
+    auto job = a_job(name).gpus(4).waiting().created(clock_.wall_s());
+    job.intent().expected_duration_s = 20;
+    cluster.with(job);
+  }
+  source_.show(cluster.build());
+  keeper_.look();
+  const auto book = books_.get()->book;
+  const double starts_in_s = book->holds_until_s() - clock_.wall_s();
+  EXPECT_NEAR(starts_in_s, 20, 10);
+  clock_.advance(starts_in_s - 1);
+  keeper_.look();
+  EXPECT_EQ(books_.get()->book, book);
+  clock_.advance(2);
+  keeper_.look();
+  EXPECT_NE(books_.get()->book, book);
+}
+
 TEST(HoldMeters, TellActiveHoldsFromThoseThatHaveExpired) {
   ClusterSnapshot snapshot;
   Hold active;

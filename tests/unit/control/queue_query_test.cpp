@@ -212,6 +212,34 @@ TEST_F(QueueQueryTest, RunsOfEverybodyElseEndAndLetTheQueueMove) {
   EXPECT_EQ(view.unknown_runs, 0);
 }
 
+// Ten hours were expected; the Job says that nine tenths are done after one.
+TEST_F(QueueQueryTest, ARunThatSlacklineDidNotStartCountsItsOwnReports) {
+  const auto starts_in_s = [&](bool told, bool expected) {
+    const double now_s = clock_.wall_s();
+    auto runs = a_job("theirs").gpus(4).created(now_s - 3600).started(now_s - 3600);
+    if (expected) runs.intent().expected_duration_s = 36000;
+    Job job = runs.build();
+    if (told) {
+      ProgressNote note{900, 1000, now_s};
+      note.first = ProgressPoint{0, now_s - 3600};
+      job.progress = std::make_shared<const ProgressNote>(note);
+    }
+    const QueueView view = ask(
+        a_cluster()
+            .with(a_node("n1"))
+            .add(std::move(job))
+            .with(test::a_pod("theirs-0").of_job("theirs").gpus(4).on("n1").started(now_s - 3600))
+            .with(waiting("waits", 4, 1e6))
+            .build());
+    EXPECT_EQ(view.rows.front().key.name, "waits");
+    EXPECT_EQ(view.unknown_runs, told || expected ? 0 : 1);
+    return *view.rows.front().start_s - now_s;
+  };
+  EXPECT_GT(starts_in_s(false, true), 6 * 3600);
+  EXPECT_LT(starts_in_s(true, true), 5 * 3600) << "twice as fast as expected is believed";
+  EXPECT_LT(starts_in_s(true, false), 3600) << "its own speed is known";
+}
+
 TEST_F(QueueQueryTest, WhatNobodyKnowsIsSaidAndNotInvented) {
   auto unsaid = a_job("unsaid").gpus(4).waiting().created(clock_.wall_s());
   unsaid.intent().deadline_s = clock_.wall_s() + 7200;
@@ -266,6 +294,59 @@ TEST_F(QueueQueryTest, TheMarginIsFromTheFinishToTheDeadlineAlsoOfWhatRuns) {
   EXPECT_FALSE(view.rows[0].predicted_late());
   EXPECT_LT(*view.rows[1].margin_s, 0);
   EXPECT_TRUE(view.rows[1].predicted_late());
+}
+
+// Eight Jobs of ten hours, one after the other: the last start beyond what is forecast.
+TEST_F(QueueQueryTest, WhoEndsBeyondTheHorizonAndIsDueWithinItIsLate) {
+  auto cluster = a_cluster().with(a_node("n1").of("K80", 4));
+  for (int i = 0; i < 8; ++i) {
+    auto job = waiting("s" + std::to_string(i), 4, i == 7 ? 100 * 3600.0 : 20 * 3600.0);
+    job.intent().expected_duration_s = 10 * 3600;
+    cluster.with(job);
+  }
+  const QueueView view = ask(cluster.build());
+  ASSERT_EQ(view.rows.size(), 8U);
+  std::size_t beyond = 0;
+  for (const QueueRow& row : view.rows) {
+    if (row.forecast != reason::kBeyondHorizon) continue;
+    ++beyond;
+    const bool due_within = row.key.name != "s7";
+    EXPECT_EQ(row.predicted_late(), due_within) << row.key.name;
+    EXPECT_EQ(row.margin_below_s().has_value(), due_within) << row.key.name;
+    if (row.margin_below_s()) {
+      EXPECT_NEAR(*row.margin_below_s(), (20 - 48) * 3600.0, 1);
+    }
+  }
+  EXPECT_GE(beyond, 3U);
+  EXPECT_EQ(view.counts[3], (std::pair<std::string, std::int64_t>("late", 6)))
+      << "the first two are in time, the last is due after the horizon";
+}
+
+TEST_F(QueueQueryTest, NobodyThatWaitsStartsInThePastOrEndsBeforeItCan) {
+  auto cluster = a_cluster();
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = std::to_string(i);
+    cluster.with(a_node("n" + name)).with(waiting("w" + name, 4, 20000 + i));
+    cluster.with(waiting("v" + name, 4, 20000 + i));
+  }
+  const ClusterSnapshot snapshot = cluster.build();
+  const test::FakeSource source(snapshot);
+  QueueReader reader(options_, known_, source, clock_);
+  const QueueSight sight = reader.read();
+  const auto book = reader.book_for(sight, {});
+  books_.set({book, snapshot.version});
+  EXPECT_LT(book->holds_until_s(), clock_.wall_s() + 3600)
+      << "the second ones start when the first end";
+  for (const double passed_s : {0.0, 33.0, 1000.0}) {
+    clock_.advance(passed_s);
+    const QueueView view = ask(snapshot);
+    EXPECT_EQ(view.forecast_s == book->made_s(), clock_.wall_s() < book->holds_until_s());
+    for (const QueueRow& row : view.rows) {
+      EXPECT_GE(*row.start_s, view.now_s) << row.key.name;
+      EXPECT_LE(*row.margin_s, *row.slack_s) << row.key.name;
+      EXPECT_LE(*row.finish_s, *row.finish_p90_s) << row.key.name;
+    }
+  }
 }
 
 TEST_F(QueueQueryTest, AReplicaThatDoesNotPlanSaysSo) {

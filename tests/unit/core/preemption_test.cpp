@@ -372,6 +372,20 @@ TEST_F(PreemptionTest, ALongGracePeriodIsACostAndTooLongForWhoCannotWait) {
   EXPECT_EQ(stops(), 2);
 }
 
+// 1.3 of four GPU-hours, and at most a twenty-fifth at once.
+TEST_F(PreemptionTest, AStopThatIsTooMuchAtOnceIsNoSpentBudget) {
+  fill({"n1", "n2"}, 600, std::nullopt);
+  JobBuilder soon = a_job("soon").gpus(8).waiting();
+  soon.intent().expected_duration_s = 600;
+  soon.intent().deadline_s = world_.now_s() + 700;
+  arrive(soon);
+  TaskMenus menus;
+  Queue queue = make_queue(world_.snapshot(), planner_.options(world_.now_s()), menus);
+  const Plan waits = plan(queue.state(), world_.now_s(), *parse_policy("default"));
+  EXPECT_TRUE(waits.effects.empty());
+  EXPECT_TRUE(waits.denied_room.empty());
+}
+
 // Four GPU-hours where the queue has hardly used any.
 TEST_F(PreemptionTest, AQueueThatHasSpentItsBudgetStopsNobody) {
   fill({"n1", "n2"}, 1700, std::nullopt);  // 3.8 GPU-hours each

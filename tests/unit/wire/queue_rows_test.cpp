@@ -7,6 +7,7 @@
 #include "wire/format/yaml_writer.h"
 #include "wire/kube/event_codec.h"
 #include "wire/rest/rows.h"
+#include "wire/rest/standing.h"
 
 namespace slackline::wire {
 namespace {
@@ -39,6 +40,25 @@ TEST(QueueRows, TheTableSaysWhatIsNotKnown) {
   EXPECT_THAT(table, HasSubstr("auto"));
   EXPECT_THAT(table, Not(HasSubstr("GPUS")));
   EXPECT_THAT(table_of<QueueRow>({a_row()}, Width::kWide).str(), HasSubstr("1m"));
+}
+
+TEST(QueueRows, WhoEndsBeyondTheForecastAndIsDueWithinItIsLateByMoreThanIsKnown) {
+  QueueRow row = a_row();
+  row.forecast = "BeyondHorizon";
+  row.deadline_s = 1.8e9 + 9 * 3600;
+  row.finish_after_s = 1.8e9 + 48 * 3600;
+  const std::string table = table_of<QueueRow>({row}).str();
+  EXPECT_THAT(table, HasSubstr("LATE"));
+  EXPECT_THAT(table, HasSubstr("< -1d15h"));
+  const std::string list = encode_list<QueueRow>({row}, "");
+  EXPECT_THAT(list, HasSubstr("\"late\":true"));
+  EXPECT_THAT(list, HasSubstr("\"marginBelowSeconds\":-140400"));
+  EXPECT_THAT(list, Not(HasSubstr("marginSeconds")));
+  EXPECT_EQ(*standing_in_queue(list), Standing::kTooLate);
+  row.deadline_s = 1.8e9 + 50 * 3600;
+  const std::string later = encode_list<QueueRow>({row}, "");
+  EXPECT_THAT(later, Not(HasSubstr("late\"")));
+  EXPECT_THAT(later, Not(HasSubstr("marginBelowSeconds")));
 }
 
 TEST(QueueRows, CsvReadsBackWhole) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "slackline/base/duration.h"
 #include "slackline/core/planning/rollout.h"
 #include "slackline/model/ids.h"
 
@@ -33,11 +34,15 @@ class ForecastBook {
                const Policy& policy, const StopAsked& stop = {}, Expected expected = {});
 
   double made_s() const { return made_s_; }  // the `now_s` that it was computed for
+  // When the first of those that wait should have started: from then on the book is out of date,
+  // whether it did or not.
+  double holds_until_s() const { return holds_until_s_; }
   std::size_t size() const { return entries_.size(); }
   const Forecast* find(const Uid& name) const;  // nullptr: not in the book
 
  private:
   double made_s_ = 0;
+  double holds_until_s_ = kNever;
   std::unordered_map<Uid, Forecast> entries_;
 };
 

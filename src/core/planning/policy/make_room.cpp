@@ -391,7 +391,8 @@ std::optional<RoomMaker::Chosen> RoomMaker::standing_on(const Choice& wanted,
   return standing;
 }
 
-// False where the asker's queue cannot.
+// False where the asker's queue cannot, or not all at once; only the first is a budget that is
+// spent.
 bool RoomMaker::pay(TaskIndex asker, double cost_gpu_s) {
   const auto budget = options_.budget();
   if (!budget) return true;
@@ -400,7 +401,7 @@ bool RoomMaker::pay(TaskIndex asker, double cost_gpu_s) {
   const bool urgent = planning_.task(asker).qos == QosClass::kUrgent;
   double& left_gpu_s = (*budgets_left_gpu_s_)[planning_.task(asker).queue];
   if (cost_gpu_s > left_gpu_s * (urgent ? 1 : kMostAtOnce)) {
-    denied_ = true;
+    denied_ = denied_ || cost_gpu_s > left_gpu_s;
     return false;
   }
   left_gpu_s -= cost_gpu_s;
