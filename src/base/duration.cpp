@@ -16,13 +16,12 @@ struct Unit {
 };
 
 // Longer names first: "ms" must not be read as "m".
-constexpr Unit kUnits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"µs", 1e-6}, {"ms", 1e-3},
-                           {"s", 1.0},   {"m", 60.0},  {"h", 3600.0}};
+constexpr Unit kUnits[] = {{"ns", 1e-9}, {"us", 1e-6},  {"µs", 1e-6},   {"ms", 1e-3},   {"s", 1.0},
+                           {"m", 60.0},  {"h", 3600.0}, {"d", 86400.0}, {"w", 604800.0}};
 
 tl::unexpected<Error> bad_duration(std::string_view text) {
-  return fail(ErrorCode::kInvalidArgument,
-              format("\"{}\" is not a duration up to ten years (examples: 90s, 45m, 3h30m)",
-                     printable(text, 64)));
+  return fail(ErrorCode::kInvalidArgument, format("\"{}\" is not a duration up to ten years: {}",
+                                                  printable(text, 64), duration_advice(text)));
 }
 
 tl::unexpected<Error> bad_time(std::string_view text) {
@@ -116,6 +115,18 @@ Result<double> parse_duration_s(std::string_view text) {
     if (!known || !(total_s <= kMaxDuration_s)) return bad_duration(text);
   }
   return total_s;
+}
+
+std::string duration_advice(std::string_view text) {
+  if (text.starts_with('-')) return "it must be above zero, as in 90s, 45m, 3h30m or 1d12h";
+  const auto seconds = parse_number(text);
+  if (!seconds || !(*seconds > 0) || !(*seconds <= kMaxDuration_s))
+    return "write it with units, as in 90s, 45m, 3h30m, 1d12h or 2w";
+  std::string longer = format("{}m", text);
+  for (const auto& [unit, unit_s] : {Unit{"m", 60}, Unit{"h", 3600}, Unit{"d", 86400}})
+    if (std::fmod(*seconds, unit_s) == 0)
+      longer = format("{}{}", static_cast<std::int64_t>(*seconds / unit_s), unit);
+  return format("it has no unit: write {}s or {}", text, longer);
 }
 
 Result<double> parse_rfc3339_s(std::string_view text) {

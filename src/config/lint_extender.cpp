@@ -143,7 +143,8 @@ void lint_timeout(const Lint& extender, bool ours, double ours_s) {
   }
   const std::string text = extender.text("httpTimeout");
   const Result<double> timeout_s = parse_duration_s(text);
-  if (!timeout_s)
+  const bool go_reads_it = text.find_first_of("dw") == std::string::npos;  // no days, no weeks
+  if (!timeout_s || !go_reads_it)
     extender.error("httpTimeout", format("is \"{}\", which is not a duration", printable(text, 64)),
                    "set httpTimeout: 2s");
   else if (*timeout_s == 0)

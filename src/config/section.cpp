@@ -146,7 +146,8 @@ void Section::duration(std::string_view key, double& target_s, bool may_be_zero)
   if (parsed && (*parsed > 0 || (may_be_zero && *parsed == 0)))
     target_s = *parsed;
   else
-    problem(key, format("is \"{}\"", printable(*value, 64)), format("it must be {}", wanted));
+    problem(key, format("is \"{}\"", printable(*value, 64)),
+            parse_number(*value) ? duration_advice(*value) : format("it must be {}", wanted));
 }
 
 void Section::texts(std::string_view key, std::vector<std::string>& target) {

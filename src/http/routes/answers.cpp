@@ -119,27 +119,11 @@ std::string given(const Request& request, std::string_view name) {
   return at == request.query.end() ? "" : at->second;
 }
 
-namespace {
-
-// "7d" too, which durations of Kubernetes are not.
-std::optional<double> ago_s(std::string_view text) {
-  constexpr double kDay_s = 86400;
-  constexpr double kMostDays = 10'000;
-  if (text.ends_with('d')) {
-    const auto days = parse_number(text.substr(0, text.size() - 1));
-    return days && *days >= 0 && *days <= kMostDays ? std::optional(*days * kDay_s) : std::nullopt;
-  }
-  const auto duration_s = parse_duration_s(text);
-  return duration_s ? std::optional(*duration_s) : std::nullopt;
-}
-
-}  // namespace
-
 Result<std::optional<double>> moment(const Request& request, std::string_view name, double now_s) {
   constexpr std::size_t kDate = 10;  // "2026-11-21": its begin
   const std::string text = given(request, name);
   if (text.empty()) return std::optional<double>();
-  if (const auto ago = ago_s(text)) return std::optional(now_s - *ago);
+  if (const auto ago_s = parse_duration_s(text)) return std::optional(now_s - *ago_s);
   const std::string time = text.size() == kDate ? text + "T00:00:00Z" : text;
   if (const auto time_s = parse_rfc3339_s(time)) return std::optional(*time_s);
   return fail(

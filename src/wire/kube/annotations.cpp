@@ -114,7 +114,8 @@ void read_tokens(const Entry& entry) {
 
 void read_duration(const Entry& entry, std::optional<double>& out) {
   const auto value = parse_duration_s(entry.value);
-  if (!value || *value <= 0) return entry.complain("write a duration above zero, e.g. \"3h30m\"");
+  if (!value) return entry.complain(duration_advice(entry.value));
+  if (*value <= 0) return entry.complain("write a duration above zero, e.g. \"3h30m\"");
   out = *value;
 }
 

@@ -15,8 +15,28 @@ TEST(Duration, IsReadLikeGoWritesIt) {
   EXPECT_DOUBLE_EQ(parse_duration_s("1m1us").value(), 60.000001);
 }
 
+TEST(Duration, HasDaysAndWeeksAsItIsShown) {
+  EXPECT_DOUBLE_EQ(parse_duration_s("1d").value(), 86400);
+  EXPECT_DOUBLE_EQ(parse_duration_s("1d17h").value(), 147600);
+  EXPECT_DOUBLE_EQ(parse_duration_s("2w").value(), 1209600);
+  for (const double shown_s : {45.0, 750.0, 12600.0, 187200.0, 400 * 86400.0})
+    EXPECT_DOUBLE_EQ(parse_duration_s(format_duration(shown_s)).value(), shown_s);
+}
+
+TEST(Duration, ThatLacksAUnitIsToldWhich) {
+  const auto advice = [](const char* text) {
+    EXPECT_FALSE(parse_duration_s(text).has_value()) << text;
+    return duration_advice(text);
+  };
+  EXPECT_EQ(advice("3600"), "it has no unit: write 3600s or 1h");
+  EXPECT_EQ(advice("90"), "it has no unit: write 90s or 90m");
+  EXPECT_EQ(advice("172800"), "it has no unit: write 172800s or 2d");
+  for (const char* text : {"2 hours", "PT2H", "02:00:00", ""})
+    EXPECT_EQ(advice(text), "write it with units, as in 90s, 45m, 3h30m, 1d12h or 2w") << text;
+}
+
 TEST(Duration, ThatIsNoneIsRefused) {
-  for (const char* text : {"", "5", "s", "-5s", "1d", "1h 30m", "1..5s", "inf", "nans", "1e9h",
+  for (const char* text : {"", "5", "s", "-5s", "1y", "1h 30m", "1..5s", "inf", "nans", "1e9h",
                            "99999999999h", "3h30"})
     EXPECT_FALSE(parse_duration_s(text).has_value()) << text;
 }

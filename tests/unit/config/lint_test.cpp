@@ -200,6 +200,8 @@ TEST(LintTest, TheTimeoutMustBeThereAndFit) {
               ElementsAre(HasSubstr("which means 5 s")));
   EXPECT_THAT(after("httpTimeout: 2s", "httpTimeout: soon"),
               ElementsAre(HasSubstr("not a duration")));
+  EXPECT_THAT(after("httpTimeout: 2s", "httpTimeout: 1d"),
+              ElementsAre(HasSubstr("not a duration")));
   EXPECT_THAT(after("httpTimeout: 2s", "httpTimeout: 3s"),
               ElementsAre(HasSubstr("is 3s, Slackline's configuration says 2s")));
 }

@@ -390,7 +390,7 @@ TEST(LoadTest, WrongTypesAndRangesAreRefused) {
   EXPECT_THAT(problems("store: {keepRows: 0}\n"), ElementsAre(HasSubstr("a whole number >= 1")));
   EXPECT_THAT(problems("store: {path: ''}\n"), ElementsAre(HasSubstr("store.path: is empty")));
   EXPECT_THAT(problems("cluster: {staleAfter: 60}\n"),
-              ElementsAre(HasSubstr("a duration > 0 such as")));
+              ElementsAre(HasSubstr("it has no unit: write 60s or 1m")));
   EXPECT_THAT(problems("cluster: {staleAfter: 1s}\n"),
               ElementsAre(HasSubstr("it must be at least 90s")));
   EXPECT_THAT(problems("cluster: {source: etcd}\n"),
