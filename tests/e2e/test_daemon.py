@@ -662,7 +662,7 @@ class StartTest(unittest.TestCase):
         for row in rows:
             if row is blocked:
                 continue
-            self.assertIn(row["reason"], ("NotActive", "WaitsItsTurn"))
+            self.assertIn(row["reason"], ("StartsNow", "WaitsItsTurn"))
             self.assertLessEqual(row["predictedStart"], row["predictedFinish"])
             self.assertIn("marginSeconds", row)
             self.assertTrue(row["late"], "its deadline was in the days of the dump")

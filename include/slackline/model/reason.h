@@ -23,7 +23,7 @@ inline constexpr std::string_view kDependencyCycle = "DependencyCycle";
 inline constexpr std::string_view kGangCannotScaleUp = "GangCannotScaleUp";
 inline constexpr std::string_view kNotAdmitted = "NotAdmitted";
 inline constexpr std::string_view kNotLed = "NotLed";
-inline constexpr std::string_view kNotActive = "NotActive";
+inline constexpr std::string_view kStartsNow = "StartsNow";
 inline constexpr std::string_view kNotKnownHere = "NotKnownHere";
 inline constexpr std::string_view kPreemptionBudgetSpent = "PreemptionBudgetSpent";
 inline constexpr std::string_view kWaitingForPreempted = "WaitingForPreempted";
@@ -93,8 +93,7 @@ inline constexpr std::array<ReasonFact, 52> kReasons = {{
      "no present node could ever run it, and a gang is not left to an autoscaler"},
     {reason::kNotAdmitted, ReasonUse::kWaits, "no webhook admitted it, and its queue is full"},
     {reason::kNotLed, ReasonUse::kWaits, "no replica plans: nobody holds the Lease"},
-    {reason::kNotActive, ReasonUse::kWaits,
-     "its turn has come, and this replica does not run in active mode: it releases nothing"},
+    {reason::kStartsNow, ReasonUse::kWaits, "its turn has come: active mode would release it now"},
     {reason::kNotKnownHere, ReasonUse::kWaits,
      "another replica plans, and it alone knows whether a back-off holds the task"},
     {reason::kPreemptionBudgetSpent, ReasonUse::kWaits,

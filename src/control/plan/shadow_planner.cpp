@@ -90,7 +90,7 @@ void ShadowPlanner::journal(core::VirtualStart start, const Settings& settings, 
   auto row = row_of(start.write, start.at_s);
   if (!row) return;
   row->result = "would start: " + row->result;
-  row->reasons = {{std::string(reason::kNotActive), 1}};
+  row->reasons = {{std::string(reason::kStartsNow), 1}};
   log_.record(*std::move(row));
 }
 

@@ -5,7 +5,7 @@
 //   every kShadowLook_s: look at the snapshot if it is new, play on as far as lengths are known;
 //     then rest kShadowRestRatio times as long as that took: at most a fifth of one core
 //
-// Reports a journal row (verb plan, reason NotActive, policy NAME-shadow) for every Job that would
+// Reports a journal row (verb plan, reason StartsNow, policy NAME-shadow) for every Job that would
 // have been released, at its virtual time; and for every Job with a deadline, whether it would have
 // been met and whether it was. Every replica plays by itself; a restart begins again.
 //

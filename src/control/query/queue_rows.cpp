@@ -162,7 +162,7 @@ class RowMaker {
       return type_is_absent(task) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
     if (no_node_may(index)) return reason::kNoNodeFits;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
-    if (!planner_.active) return starts_at_once(task) ? reason::kNotActive : reason::kWaitsItsTurn;
+    if (!planner_.active) return starts_at_once(task) ? reason::kStartsNow : reason::kWaitsItsTurn;
     if (planner_.denied_room.contains(task.uid)) return reason::kPreemptionBudgetSpent;
     if (planner_.leads) return reason::kWaitsItsTurn;
     return planner_.leader.empty() ? reason::kNotLed : reason::kNotKnownHere;

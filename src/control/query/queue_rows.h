@@ -3,7 +3,7 @@
 //
 // Why a task waits, the first that holds: its hindrance (core/cluster/hindrance.h), and then
 // nothing is forecast; its menu is empty (GpuTypeAbsent, NoNodeFits); it backs off; this replica
-// plans nothing (NotActive: its turn has come; else WaitsItsTurn) or cannot say (NotLed,
+// plans nothing (StartsNow: its turn has come; else WaitsItsTurn) or cannot say (NotLed,
 // NotKnownHere); else it waits for its turn. A task that backs off does not start before that is
 // over.
 #pragma once

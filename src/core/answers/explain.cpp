@@ -25,7 +25,7 @@ constexpr std::array kOrder = {
     reason::kNotAdmitted,
     reason::kQuotaExceeded,
     reason::kDependencyPending,
-    reason::kNotActive,
+    reason::kStartsNow,
     reason::kNotKnownHere,
     reason::kPreemptionBudgetSpent,
     reason::kNodesLost,

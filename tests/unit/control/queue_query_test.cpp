@@ -111,7 +111,7 @@ TEST_F(QueueQueryTest, WithoutAPlannerWhatWaitsForKubeSchedulerIsPlannedAndNotRe
   EXPECT_FALSE(view.active);
   ASSERT_EQ(view.rows.size(), 3U);
   EXPECT_EQ(view.rows[0].key.name, "b-first");
-  EXPECT_EQ(view.rows[0].reason, reason::kNotActive) << "its turn has come, nobody releases it";
+  EXPECT_EQ(view.rows[0].reason, reason::kStartsNow) << "its turn has come, nobody releases it";
   EXPECT_EQ(view.rows[0].start_s, clock_.wall_s());
   EXPECT_NEAR(*view.rows[0].margin_s, 100, 20);
   for (const std::size_t later : {1U, 2U}) {
@@ -358,7 +358,7 @@ TEST_F(QueueQueryTest, AReplicaThatDoesNotPlanSaysSo) {
   planner_.set({.active = true, .leads = false, .leader = "", .backoffs = {}});
   EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotLed);
   planner_.set({});
-  EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotActive);
+  EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kStartsNow);
 }
 
 TEST_F(QueueQueryTest, WhomItsQueuesBudgetDeniesRoomIsTold) {

@@ -78,7 +78,7 @@ TEST_F(ShadowPlannerTest, JournalsWhatItWouldHaveReleasedAndCountsDeadlinesBesid
   EXPECT_EQ(row.pod.name, "tight");
   EXPECT_EQ(row.result, "would start: 1x4 K80 on n1");
   EXPECT_EQ(row.policy, settings_.get()->policy.name + "-shadow");
-  EXPECT_EQ(row.reasons.front().first, "NotActive");
+  EXPECT_EQ(row.reasons.front().first, "StartsNow");
   EXPECT_FALSE(row.options_hash.empty());
 
   const auto easy_runs = [&] {
