@@ -151,19 +151,20 @@ struct ScoresView {
 struct PlacementRow {
   GpuType gpu_type;
   Placement shape;
-  double throughput_samples_per_s = 0;
-  double throughput_low = 0;  // 9 of 10 runs are expected between low and high
-  double throughput_high = 0;
-  std::string source;            // "measured" ... "default"; empty = no prediction
-  bool extrapolated = false;     // outside what was measured
-  double latency_s = 0;          // Lat of 000 eq 4
-  double cost = 0;               // 000 eq 10
-  double cer = 0;                // 000 eq 11
-  std::optional<bool> feasible;  // started now it meets the deadline (eq 15); unset: unknown
-  bool allowed = false;          // the task's placements and gpu-types permit it
-  bool fits_now = false;         // it would fit into what is free now
-  bool written = false;          // the shape as submitted
-  std::string reason;            // why not
+  // Unset: no prediction.
+  std::optional<double> throughput_samples_per_s{};
+  std::optional<double> throughput_low{};  // 9 of 10 runs are expected between low and high
+  std::optional<double> throughput_high{};
+  std::string source;                 // "measured" ... "default"; empty = no prediction
+  bool extrapolated = false;          // outside what was measured
+  std::optional<double> latency_s{};  // Lat of 000 eq 4; unset: unknown
+  double cost = 0;                    // 000 eq 10
+  std::optional<double> cer{};        // 000 eq 11; unset: unknown
+  std::optional<bool> feasible;       // started now it meets the deadline (eq 15); unset: unknown
+  bool allowed = false;               // the task's placements and gpu-types permit it
+  bool fits_now = false;              // it would fit into what is free now
+  bool written = false;               // the shape as submitted
+  std::string reason;                 // why not
 };
 
 struct PlacementsView {

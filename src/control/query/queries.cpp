@@ -7,6 +7,7 @@
 #include "cluster/watch/source.h"
 #include "control/query/deadlines.h"
 #include "control/query/node_views.h"
+#include "control/state/settings.h"
 #include "control/state/situation.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/placement_table.h"
@@ -167,9 +168,9 @@ Result<PlacementsView> Queries::placements(const ObjectKey& key) const {
       out.extrapolated = row.prediction->extrapolated;
       out.source = row.model_source;
     }
-    out.latency_s = row.lat_s.value_or(0);
+    out.latency_s = row.lat_s;
     out.cost = row.cost;
-    out.cer = row.cer.value_or(0);
+    out.cer = row.cer;
     out.feasible = row.feasible;
     out.allowed = row.allowed;
     out.fits_now = row.fits_now;

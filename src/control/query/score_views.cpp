@@ -22,9 +22,9 @@ struct JudgedNodes {
 std::pair<JudgedNodes, JudgedNodes> split_by_verdict(const NodesRequest& request,
                                                      const std::vector<Verdict>& verdicts) {
   std::pair<JudgedNodes, JudgedNodes> parts;
+  parts.first.request.pod = parts.second.request.pod = request.pod;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     JudgedNodes& part = passes(verdicts[i]) ? parts.first : parts.second;
-    part.request.pod = request.pod;
     part.request.node_names.push_back(request.node_names[i]);
     part.verdicts.push_back(verdicts[i]);
   }

@@ -119,7 +119,7 @@ function etaOf({ row, eta }) {
 
 function shapesOf(shapes) {
   if (!shapes || !shapes.items.length) return null;
-  const best = Math.max(...shapes.items.map((one) => one.cer));
+  const best = Math.max(...shapes.items.map((one) => one.cer ?? 0));
   return h('section', null, h('h2', null, 'Where it could run'), h('p', { class: 'muted' }, shapes.note || ''),
     h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Shapes' }, h('table', null,
       h('thead', null, h('tr', null, ['GPU type', 'Shape', 'Run time', 'Samples/s', 'CER', 'Deadline', 'Now'].map((text, i) => h('th', { scope: 'col', class: i > 1 && i < 5 ? 'n' : null }, text)))),

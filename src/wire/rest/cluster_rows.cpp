@@ -5,12 +5,19 @@
 namespace slackline::wire {
 namespace {
 
-// "8+7": of each resource.
+// "mig-1g.5gb" of "nvidia.com/mig-1g.5gb".
+std::string short_name(const std::string& resource) {
+  return printable(resource.substr(resource.rfind('/') + 1), 64);
+}
+
+// "8", or "8 gpu+7 mig-1g.5gb": of each resource.
 auto gpus_shown(std::int64_t GpuUseView::* amount) {
   return [amount](const auto& row) {
     std::vector<std::string> parts;
     for (const GpuUseView& use : row.gpus)
-      parts.push_back(std::to_string(use.*amount));
+      parts.push_back(row.gpus.size() == 1
+                          ? std::to_string(use.*amount)
+                          : format("{} {}", use.*amount, short_name(use.resource)));
     return join(parts, "+");
   };
 }
@@ -149,7 +156,7 @@ const Columns<NodeView>& columns<NodeView>() {
 
 std::string text_of(const ClusterView& view) {
   std::string out = format(
-      "mode {}, version {}, {} nodes, {} pods bound, {} waiting, {} Jobs, {} models\n", view.mode,
+      "mode {}, version {}, {} nodes, {} pods bound, {} unbound, {} Jobs, {} models\n", view.mode,
       view.version, view.nodes, view.pods_bound, view.pods_unbound, view.jobs, view.models);
   const CacheView& cache = view.cache;
   out += format("cache {}{}, age {}\n", cache.synced ? "synced" : "not synced",

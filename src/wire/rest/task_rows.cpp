@@ -63,7 +63,8 @@ const Columns<PlacementRow>& columns<PlacementRow>() {
       {
           C("gpuType", &PlacementRow::gpu_type).cell("GPU TYPE", type_shown<PlacementRow>()),
           C("shape", &PlacementRow::shape, "Nodes x GPUs of each").cell("SHAPE"),
-          C("throughputSamplesPerSecond", &PlacementRow::throughput_samples_per_s)
+          C("throughputSamplesPerSecond", &PlacementRow::throughput_samples_per_s,
+            "Absent: no speed is predicted")
               .cell(">SAMPLES/S"),
           C("throughputLow", &PlacementRow::throughput_low,
             "9 of 10 runs are expected between low and high")
@@ -72,13 +73,12 @@ const Columns<PlacementRow>& columns<PlacementRow>() {
           C("source", &PlacementRow::source, kSourceAbout)
               .cell("~SOURCE", source_shown<PlacementRow>()),
           C("extrapolated", &PlacementRow::extrapolated, kExtrapolatedAbout),
-          C("latSeconds", &PlacementRow::latency_s, "Lat: start-up and run time")
-              .cell(">RUN TIME",
-                    [](const PlacementRow& row) {
-                      return row.latency_s > 0 ? format_duration(row.latency_s) : "";
-                    }),
+          C(
+              "latSeconds", [](const PlacementRow& row) { return seconds_of(row.latency_s); },
+              "Lat: start-up and run time; absent: unknown")
+              .cell(">RUN TIME"),
           C("cost", &PlacementRow::cost).cell(">~COST"),
-          C("cer", &PlacementRow::cer, "Cost-efficiency ratio").cell(">~CER"),
+          C("cer", &PlacementRow::cer, "Cost-efficiency ratio; absent: unknown").cell(">~CER"),
           C(
               "feasible", [](const PlacementRow& row) { return Tristate{row.feasible}; },
               "Started now it meets the deadline; null: unknown")

@@ -17,6 +17,7 @@ using test::a_cluster;
 using test::a_node;
 using test::a_pod;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class QueriesTest : public ::testing::Test {
  protected:
@@ -95,13 +96,28 @@ TEST_F(QueriesTest, ScoresShowEveryNodeOnceWithItsReason) {
   EXPECT_EQ(scores->nodes[1].score, 0);
 }
 
+TEST_F(QueriesTest, APodThatNamesItsModelIsNotToldThatItNamesNone) {
+  const test::FakeSource all_pass{
+      a_cluster()
+          .with(a_node("k80-1").of("K80", 4))
+          .with(a_pod("team/waiting").gpus(2).trains("resnet50", 64, 1000))
+          .build()};
+  const Queries of_all{options, known, all_pass, nullptr, clock, "test"};
+  const auto scores = of_all.scores({"team", "waiting"});
+  ASSERT_TRUE(scores) << scores.error().message;
+  EXPECT_THAT(scores->note, HasSubstr("default (K80"));
+  EXPECT_THAT(scores->note, Not(HasSubstr("none")));
+}
+
 TEST_F(QueriesTest, PlacementsPredictOnlyWhatAProfileKnows) {
   const auto table = queries.placements({"team", "waiting"});
   ASSERT_TRUE(table) << table.error().message;
   bool predicted = false;
   for (const PlacementRow& row : table->rows)
-    if (row.gpu_type == GpuType("K80") && row.shape == Placement{1, 2}) {
-      predicted = row.cer > 0;
+    if (!row.cer) {
+      EXPECT_FALSE(row.latency_s || row.throughput_samples_per_s) << "unknown is not 0";
+    } else if (row.gpu_type == GpuType("K80") && row.shape == Placement{1, 2}) {
+      predicted = row.cer.has_value();
       EXPECT_EQ(row.source, "default");
       EXPECT_LT(row.throughput_low, row.throughput_samples_per_s);
       EXPECT_GT(row.throughput_high, row.throughput_samples_per_s);
