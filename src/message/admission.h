@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "slackline/model/reason.h"
 #include "slackline/model/admitted.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/reason.h"
 
 namespace slackline {
 

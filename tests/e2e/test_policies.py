@@ -22,7 +22,6 @@ def contract_keys():
     return set(written) - {"deadline-basis", "calibration-of"}
 
 
-
 class PolicyTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

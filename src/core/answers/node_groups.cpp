@@ -68,8 +68,10 @@ class NodeJudge {
     }
     std::sort(ends.begin(), ends.end());
     std::int64_t free = question_.snapshot.node(index).free().gpu_count(task_.request.resource);
-    for (const auto& [end_s, gpus] : ends)
-      if ((free += gpus) >= gpus_wanted()) return end_s;
+    for (const auto& [end_s, gpus] : ends) {
+      free += gpus;
+      if (free >= gpus_wanted()) return end_s;
+    }
     return std::nullopt;
   }
 

@@ -55,7 +55,7 @@ std::vector<Placement> packings(const TaskRequest& request, const Pool& pool) {
 }
 
 // Those that hold whole replicas; all where none does: the task can run as written all the same.
-std::vector<Placement> whole_replicas(std::vector<Placement> shapes, const Pool& pool,
+std::vector<Placement> whole_replicas(const std::vector<Placement>& shapes, const Pool& pool,
                                       std::int64_t model_parallel) {
   std::vector<Placement> whole;
   for (const Placement& shape : shapes)
@@ -287,7 +287,7 @@ std::vector<Placement> TaskMenus::shapes(const TaskIntent& intent, const TaskReq
            (!request.gpus_may_change && shape.d_gpn != request.gpus) ||
            (sized && shape.gpus() > sized->gpus());
   });
-  return whole_replicas(std::move(shapes), pool, replica);
+  return whole_replicas(shapes, pool, replica);
 }
 
 }  // namespace slackline::core

@@ -105,7 +105,8 @@ void write_response(JsonWriter& out, const AdmissionReview& review,
   if (decision.refusal) {
     out.key("status").begin_object();
     out.field("code", 403).field("reason", "Forbidden");
-    out.field("message", format("{} ({})", decision.refusal->message, decision.refusal->reason.str()));
+    out.field("message",
+              format("{} ({})", decision.refusal->message, decision.refusal->reason.str()));
     out.end_object();
   } else if (const std::string patch = encode_json_patch(review, decision.changes);
              !patch.empty()) {
