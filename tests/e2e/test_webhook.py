@@ -176,7 +176,7 @@ class WebhookTest(unittest.TestCase):
                 self.assertIsNone(self.cluster.get("job", TEAM, "refused"))
         self.assertRegex(
             self.refused(gpu_job("refused", annotations={"deadline-after": "soon"})),
-            "deadline-after: .*soon.*: write a duration",
+            "deadline-after: .*soon.*: write it with units",
         )
         said = self.refused(gpu_job("refused", template_annotations={"device-ids": "0"}))
         self.assertIn("slackline.dev/device-ids", said)

@@ -204,7 +204,7 @@ TEST_F(AdmissionTest, MistakesAreRefusedWithFieldAndRemedy) {
   EXPECT_THAT(refusal(job(R"("slackline.dev/placements":"4by4")")),
               HasSubstr("Unreadable: slackline.dev/placements: \"4by4\": list shapes as"));
   EXPECT_THAT(refusal(job(R"("slackline.dev/deadline-after":"soon")")),
-              HasSubstr("Unreadable: slackline.dev/deadline-after: \"soon\": write a duration"));
+              HasSubstr("Unreadable: slackline.dev/deadline-after: \"soon\": write it with units"));
   EXPECT_THAT(
       refusal(job(R"("slackline.dev/deadline":"2026-01-01T00:00:00Z")")),
       HasSubstr("DeadlinePast: slackline.dev/deadline: 2026-01-01T00:00:00Z is in the past"));

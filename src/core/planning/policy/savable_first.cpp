@@ -7,9 +7,8 @@
 //           2 savable  Lat(t, fastest) <= room; by deadline
 //           3 late     by (now - submit)/base descending; promoted ones once more behind them
 //   kept    headroom from late tasks, calm from savable ones that can wait, for an hour after
-//   another
-//           task came. Who cannot take as few GPUs as are kept takes no notice, but yields to a
-//           task before it that would miss its deadline (spared.h)
+//           another task came. A task that cannot take as few GPUs as are kept takes no notice of
+//           it, but yields to a task before it that would miss its deadline (spared.h)
 //   price   Lat(t, o) x (1 + (p0 total + waiting)/total x m(o)): the cheapest that fits is taken
 //
 // Up to three rounds a call: victims that were stopped are queued again in the next one. Orders and
