@@ -47,7 +47,7 @@ class CopyFolder {
 
   // The copy of a database with what its log has.
   Result<std::string> copy_of(const std::string& database) const {
-    const std::string copy = path_ + "/models.db";
+    std::string copy = path_ + "/models.db";
     std::error_code wrong;
     for (const char* suffix : {"", "-wal"}) {
       if (!fs::exists(database + suffix, wrong) && *suffix != '\0') continue;

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string patch = wire::encode_json_patch(*review, allowed.changes);
   if (!patch.empty()) require_json(patch, "a patch is JSON");
   AdmissionDecision refused;
-  refused.refusal = Refusal{"Reason", review->user.name};
+  refused.refusal = Refusal{"QueueFull", review->user.name};
   require_json(wire::encode_admission(*review, refused), "a refusal is JSON");
   require_json(wire::encode_access_review(review->user, {"use", "r", review->ns, "n"}), "JSON");
   return 0;

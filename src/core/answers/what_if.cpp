@@ -10,7 +10,7 @@
 namespace slackline::core {
 namespace {
 
-constexpr std::int64_t kCpusPerGpu_milli = 8000;
+constexpr std::int64_t kMilliCpusPerGpu = 8000;
 constexpr std::int64_t kMemoryPerGpu = std::int64_t{64} << 30;
 constexpr std::int64_t kPodsOfNode = 110;
 
@@ -26,7 +26,7 @@ const Node* similar_node(const ClusterSnapshot& snapshot, const GpuType& type,
 Node node_like(const Node* like, const AddedNodes& added, const std::string& resource) {
   Node node;
   std::int64_t gpus = 1;
-  Resources room{kCpusPerGpu_milli, kMemoryPerGpu, kPodsOfNode, {}};
+  Resources room{kMilliCpusPerGpu, kMemoryPerGpu, kPodsOfNode, {}};
   if (like != nullptr) {
     gpus = like->allocatable.gpu_count(resource);
     room = like->allocatable;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "slackline/base/text.h"
 #include "wire/format/svg.h"
@@ -41,6 +42,14 @@ double step_of(double most) {
   return 10 * power;
 }
 
+std::vector<double> ticks_until(double most) {
+  const double step = step_of(most);
+  std::vector<double> ticks;
+  for (int i = 0; i * step <= most * (1 + 1e-9); ++i)
+    ticks.push_back(i * step);
+  return ticks;
+}
+
 double end_of_axis(const BarChart& chart) {
   if (chart.most > 0) return chart.most;
   const double most = greatest(chart);
@@ -61,8 +70,7 @@ std::string bar_chart(const BarChart& chart) {
   const double most = end_of_axis(chart);
   const auto x = [&](double value) { return kLabels + kBars * std::min(value / most, 1.0); };
   Svg svg(kLabels + kBars + kBehind, height, chart.title, chart.description, chart.id);
-  const double step = step_of(most);
-  for (double tick = 0; tick <= most * (1 + 1e-9); tick += step) {
+  for (const double tick : ticks_until(most)) {
     svg.line(x(tick), 0, x(tick), bottom, tick == 0 ? "axis" : "grid");
     svg.text(x(tick), bottom + 16, "tick", format("{:g}", tick));
   }
@@ -92,8 +100,7 @@ std::string column_chart(const BarChart& chart) {
     return bottom - kColumnsHeight * std::min(value / most, 1.0);
   };
   Svg svg(kColumnsLeft + kColumnsWidth, bottom + 28, chart.title, chart.description, chart.id);
-  const double step = step_of(most);
-  for (double tick = 0; tick <= most * (1 + 1e-9); tick += step) {
+  for (const double tick : ticks_until(most)) {
     svg.line(kColumnsLeft, y(tick), kColumnsLeft + kColumnsWidth, y(tick),
              tick == 0 ? "axis" : "grid");
     svg.text(kColumnsLeft - 8, y(tick) + kTextDown, "label", format("{:g}", tick));
