@@ -44,21 +44,22 @@ ReaderSettings reader_settings(const TelemetrySettings& settings) {
 }
 
 Result<UsageReading> UsageReader::read(std::span<const MeasuredTask> tasks, const Window& window) {
-  const Steps steps = make_steps(window, settings_.step_s);
-  if (tasks.empty()) return UsageReading();
-  UsageJoin join(tasks, steps, settings_.labels);
-  SLACKLINE_ASSIGN(UsageReading reading, fill(join, text_of(tasks, steps, settings_), steps));
-  reading.samples = join.samples();
-  return reading;
+  return read_joined(tasks, window, [](const UsageJoin& join) { return join.samples(); });
 }
 
 Result<UsageReading> UsageReader::read_steps(std::span<const MeasuredTask> tasks,
                                              const Window& window) {
+  return read_joined(tasks, window, [](const UsageJoin& join) { return join.samples_of_steps(); });
+}
+
+Result<UsageReading> UsageReader::read_joined(
+    std::span<const MeasuredTask> tasks, const Window& window,
+    std::vector<UsageSample> (*samples)(const UsageJoin&)) {
   const Steps steps = make_steps(window, settings_.step_s);
   if (tasks.empty()) return UsageReading();
   UsageJoin join(tasks, steps, settings_.labels);
   SLACKLINE_ASSIGN(UsageReading reading, fill(join, text_of(tasks, steps, settings_), steps));
-  reading.samples = join.samples_of_steps();
+  reading.samples = samples(join);
   return reading;
 }
 

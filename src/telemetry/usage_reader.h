@@ -46,6 +46,9 @@ class UsageReader final : public UsageSource {
   void stop() override { interrupt_.interrupt(); }
 
  private:
+  // What all series say of the tasks, as the samples that `samples` makes of it.
+  Result<UsageReading> read_joined(std::span<const MeasuredTask> tasks, const Window& window,
+                                   std::vector<UsageSample> (*samples)(const UsageJoin&));
   // Adds all series to the join, and returns the remarks.
   Result<UsageReading> fill(UsageJoin& join, const QueryText& text, const Steps& steps);
   Result<wire::QueryAnswer> ask(Quantity quantity, const QueryText& text, const Steps& steps);

@@ -170,6 +170,11 @@ CLI::App* add_answer(CLI::App& app, const std::shared_ptr<AnswerOptions>& option
   return command;
 }
 
+void add_task(CLI::App& command, AnswerOptions& options) {
+  command.add_option("task", options.task, "NAMESPACE/NAME, or NAME in --namespace")->required();
+  command.add_option("-n,--namespace", options.ns, "Of NAME");
+}
+
 void add_why_and_eta(CLI::App& app, int& exit_code) {
   const std::vector<std::string> outputs = {"table", "json", "yaml"};
   const auto why = std::make_shared<AnswerOptions>();
@@ -179,8 +184,7 @@ void add_why_and_eta(CLI::App& app, int& exit_code) {
       "help. Exit code 0: it starts now or runs; 1: it waits, or misses its deadline; 4: too "
       "little data",
       outputs);
-  command->add_option("task", why->task, "NAMESPACE/NAME, or NAME in --namespace")->required();
-  command->add_option("-n,--namespace", why->ns, "Of NAME");
+  add_task(*command, *why);
   command->add_option("--node", why->node, "Also what keeps it off this node");
   command->callback([&exit_code, why] { exit_code = ask_about_task(*why, "explain"); });
 
@@ -190,8 +194,7 @@ void add_why_and_eta(CLI::App& app, int& exit_code) {
       "Say when a task starts and finishes, with the chance to meet its deadline. Exit codes as "
       "of why",
       outputs);
-  command->add_option("task", eta->task, "NAMESPACE/NAME, or NAME in --namespace")->required();
-  command->add_option("-n,--namespace", eta->ns, "Of NAME");
+  add_task(*command, *eta);
   command->callback([&exit_code, eta] { exit_code = ask_about_task(*eta, "eta"); });
 }
 
