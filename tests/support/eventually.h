@@ -11,6 +11,8 @@
 #include <ctime>
 #include <thread>
 
+#include <sys/sysinfo.h>
+
 #include "slackline/base/clock.h"
 
 namespace slackline::test {
@@ -49,11 +51,13 @@ inline double measured_slowness() {
 }
 
 // A limit of waiting, or a bound of a duration, as it is here and now: 1 to 6 times as long. The
-// load is read anew each time, because compilers beside the tests come and go.
+// load is read anew each time, because compilers beside the tests come and go; by sysinfo(2) and
+// not getloadavg(3), which opens a file: tests that leave no file descriptor free wait, too.
 inline double patient(double limit_s) {
-  double load = 0;
-  getloadavg(&load, 1);
-  load /= std::max(1U, std::thread::hardware_concurrency());
+  static const double cores = std::max(1U, std::thread::hardware_concurrency());
+  struct sysinfo system {};
+  ::sysinfo(&system);
+  const double load = static_cast<double>(system.loads[0]) / (1 << SI_LOAD_SHIFT) / cores;
   return limit_s * std::clamp(std::max(load, measured_slowness()), 1.0, 6.0);
 }
 
