@@ -11,7 +11,7 @@ setup:           ## install the Debian packages for building and testing
 build:           ## build build/release/slackline
 	scripts/build
 
-run: build       ## start the daemon on the embedded cluster, ask it, keep serving
+run: build       ## start the daemon on a sample cluster, print its page's address, ask it, keep serving
 	scripts/run
 
 test:            ## everything: unit to real control plane

@@ -136,11 +136,11 @@ class DumpTest(unittest.TestCase):
 
     def test_a_hold_is_seen_and_kept(self):
         nodes = {each["name"]: each for each in self.get_json("/v1/nodes")["items"]}
-        self.assertEqual(nodes["p100-2"]["gpus"][0]["held"], 2)
-        status, text = self.daemon.post("/v1/extender/filter", arguments(["p100-1", "p100-2"], name="a", gpus=2))
+        self.assertEqual(nodes["t4-2"]["gpus"][0]["held"], 2)
+        status, text = self.daemon.post("/v1/extender/filter", arguments(["t4-1", "t4-2"], name="a", gpus=2))
         answer = json.loads(text)
-        self.assertEqual((status, answer["NodeNames"], answer["Error"]), (200, ["p100-1"], ""))
-        self.assertIn("held", answer["FailedNodes"]["p100-2"])
+        self.assertEqual((status, answer["NodeNames"], answer["Error"]), (200, ["t4-1"], ""))
+        self.assertIn("held", answer["FailedNodes"]["t4-2"])
 
     def test_it_says_once_that_a_dump_is_taken_on_trust(self):
         detail = self.get_json("/v1/cluster")["cache"]["detail"]
@@ -151,7 +151,7 @@ class DumpTest(unittest.TestCase):
     def test_scores_follow_the_preference_before_the_model(self):
         scores = self.get_json("/v1/scores?pod=team-vision/resnet-any-type")["items"]
         types = [each["gpuType"] for each in scores if each["passes"]]
-        self.assertEqual(types, ["P100", "P100", "K80", "K80"])
+        self.assertEqual(types, ["T4", "T4", "T4", "A100", "A100"])
         self.assertEqual(scores[-1]["verdict"], "GpuTypeNotAccepted")
 
     def test_a_manifest_is_judged_as_kube_scheduler_would_be_answered(self):
@@ -176,14 +176,14 @@ class DumpTest(unittest.TestCase):
         self.assertTrue(any(each["score"] > 0 for each in scores["items"]))
 
     def test_decisions_are_journalled(self):
-        self.daemon.post("/v1/extender/prioritize", arguments(["k80-1", "a100-2"], name="remembered"))
+        self.daemon.post("/v1/extender/prioritize", arguments(["t4-1", "a100-1"], name="remembered"))
 
         def written():
             return self.get_json("/v1/decisions?pod=t/remembered&verb=prioritize")["items"]
 
         row = wait(written, 5, "the decision to be written")[0]
         self.assertEqual(row["nodesAsked"], 2)
-        self.assertEqual({each["node"] for each in row["candidates"]}, {"k80-1", "a100-2"})
+        self.assertEqual({each["node"] for each in row["candidates"]}, {"t4-1", "a100-1"})
 
     def test_bad_questions_get_clear_errors(self):  # F42
         for path, status, words in [
@@ -217,7 +217,7 @@ class DumpTest(unittest.TestCase):
         self.assertIn("Pod", json.loads(text)["Error"])
 
     def test_bind_on_a_dump_is_refused(self):
-        body = json.dumps({"PodName": "p", "PodNamespace": "t", "PodUID": "u", "Node": "k80-1"})
+        body = json.dumps({"PodName": "p", "PodNamespace": "t", "PodUID": "u", "Node": "t4-1"})
         status, text = self.daemon.post("/v1/extender/bind", body)
         self.assertEqual(status, 200)
         self.assertIn("cannot bind", json.loads(text)["Error"])
@@ -255,7 +255,7 @@ class DumpTest(unittest.TestCase):
             found = json.loads(text)["data"]["result"] if answer.status == 200 else None
             return found[0]["value"][1] if found else None
 
-        self.daemon.post("/v1/extender/filter", arguments(["k80-1"], name="seen"))
+        self.daemon.post("/v1/extender/filter", arguments(["t4-1"], name="seen"))
         prometheus.start()
         try:
             wait(lambda: value("up") == "1", 30, "Prometheus to scrape the daemon")
@@ -272,13 +272,13 @@ class DumpTest(unittest.TestCase):
 
         server = ["--server", self.daemon.api_url]
         self.assertIn("a100-1", run("nodes", *server))
-        self.assertIn("inception-2x2", run("tasks", *server, "-n", "team-vision"))
-        self.assertIn("P100", run("scores", "team-vision/resnet-any-type", *server))
+        self.assertIn("resnet-nightly", run("tasks", *server, "-n", "team-vision"))
+        self.assertIn("T4", run("scores", "team-vision/resnet-any-type", *server))
         self.assertIn("1x4", run("placements", "team-vision/resnet-nightly", *server))
         before = self.newest_decision()
         tried = run("try", ROOT / "manifests/pods/resnet50.yaml", *server)
-        self.assertRegex(tried, r"p100-2 +P100 +0 +yes +free GPUs are held")
-        self.assertRegex(tried, r"a100-1 +A100 +7 +yes +passes")
+        self.assertRegex(tried, r"t4-2 +T4 +0 +yes +free GPUs are held")
+        self.assertRegex(tried, r"a100-1 +A100 +6 +yes +passes")
         self.assertEqual(self.newest_decision(), before)
         self.assertRegex(run("version"), r"^slackline \d+\.\d+\.\d+\n$")
 
@@ -330,8 +330,8 @@ class DumpTest(unittest.TestCase):
             self.assertEqual(done.returncode, expect, done.stderr)
             return done.stdout + done.stderr
 
-        late = run("queue", "team-vision/inception-2x2", "-o", "json", expect=1)
-        self.assertEqual([row["name"] for row in json.loads(late)["items"]], ["inception-2x2"])
+        late = run("queue", "team-llm/sft-70b", "-o", "json", expect=1)
+        self.assertEqual([row["name"] for row in json.loads(late)["items"]], ["sft-70b"])
         self.assertIn("resnet-nightly", run("tasks", "resnet-nightly", "-n", "team-vision"))
         self.assertIn("no task team-vision/nobody", run("queue", "team-vision/nobody", expect=3))
         self.assertIn("namespace=", self.daemon.get("/v1/queue?name=x")[1])
@@ -570,7 +570,7 @@ class ModelsTest(unittest.TestCase):
             self.assertIn("send the same again", text)
             self.assertEqual(self.daemon.total("slackline_model_store_degraded"), 1)
             self.assertEqual(self.daemon.get("/v1/models")[0], 200)
-            filtered = self.daemon.post("/v1/extender/filter", arguments(["k80-1"], name="a"))
+            filtered = self.daemon.post("/v1/extender/filter", arguments(["t4-1"], name="a"))
             self.assertEqual(filtered[0], 200)
         self.assertEqual(self.send("POST", "/v1/models/newnet/samples", {"samples": self.measured()})[0], 200)
         self.assertEqual(self.daemon.total("slackline_model_store_degraded"), 0)
@@ -610,6 +610,49 @@ class ModelsTest(unittest.TestCase):
                                   text=True, capture_output=True, timeout=20)  # fmt: skip
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout, words)
+
+
+class SampleTest(unittest.TestCase):
+    """What `make run` shows, and README of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        names = ("EXTENDER_PORT", "API_PORT", "METRICS_PORT")
+        ports = dict(zip(names, map(str, free_ports(3)), strict=True))
+        done = subprocess.run(
+            [ROOT / "scripts/run"], text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=120,
+            env={**os.environ, "SLACKLINE_BIN": str(slackline_binary()), **ports},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        cls.printed, cls.port = done.stdout, ports["API_PORT"]
+
+    @staticmethod
+    def rows(text):
+        """Of the table of the queue: name, class, reason, note and GPU type, whatever else it has."""
+        table = text.split("$ slackline queue\n")[1]
+        lines = table[table.index("POSITION") :].split("\n\n")[0].splitlines()
+        begins = {title: lines[0].index(title) for title in ("NAME", "CLASS", "REASON", "NOTE", "GPU TYPE")}
+        words = lambda line, at: line[at:].split("  ")[0].strip()  # noqa: E731
+        return [[words(line, at) for at in begins.values()] for line in lines[1:] if line[:8].strip().isdigit()]
+
+    def test_the_address_of_the_page_comes_first(self):
+        self.assertTrue(self.printed.startswith(f"The page: http://127.0.0.1:{self.port}/ "), self.printed[:200])
+
+    def test_one_is_late_one_is_blocked_and_most_start_now(self):
+        rows = self.rows(self.printed)
+        self.assertEqual([(row[0], row[3]) for row in rows if row[3] != "-"],
+                         [("team-llm/sft-70b", "LATE"), ("team-speech/b300-finetune", "BLOCKED")])  # fmt: skip
+        self.assertGreater(sum(row[2] == "StartsNow" for row in rows), len(rows) / 2)
+        self.assertIn("pretrain-7b", self.printed, "whose GPUs sft-70b waits for")
+
+    def test_readme_shows_the_same_queue(self):
+        self.assertEqual(self.rows((ROOT / "README.md").read_text()), self.rows(self.printed))
+
+    def test_it_is_a_cluster_of_today_as_kubectl_writes_it(self):
+        text = DUMP.read_text()
+        for word in ("H100", "L40S", "A100", "T4", "mig-3g.20gb", "torchrun", "slackline.dev/gang:", "jupyter"):
+            self.assertIn(word, text)
+        self.assertTrue(text.endswith('\nkind: List\nmetadata:\n  resourceVersion: ""\n'))
 
 
 class StartTest(unittest.TestCase):
@@ -652,8 +695,8 @@ class StartTest(unittest.TestCase):
         daemon = self.started("--cluster", f"file:{DUMP}", mode="shadow")
         rows = json.loads(daemon.get("/v1/queue")[1])["items"]
         self.assertEqual({row["name"] for row in rows},
-                         {"translate-urgent", "inception-2x2", "resnet-any-type", "resnet-nightly",
-                          "bert-release", "detector-weekly", "lora-70b", "b300-finetune"})  # fmt: skip
+                         {"translate-urgent", "reranker", "resnet-any-type", "resnet-nightly",
+                          "bert-release", "sft-70b", "lora-70b", "b300-finetune"})  # fmt: skip
         self.assertEqual([row["position"] for row in rows], list(range(1, 9)))
         blocked = next(row for row in rows if row["blocked"])
         self.assertEqual(
@@ -680,20 +723,20 @@ class StartTest(unittest.TestCase):
             rows = json.loads(daemon.get("/v1/decisions?verb=plan")[1])["items"]
             return [(row["name"], row["podUid"][-3:]) for row in rows]
 
-        wait(lambda: ("inception-2x2", "201") in started(), 10, "the Job that would start")
+        wait(lambda: ("lora-70b", "203") in started(), 10, "the Job that would start")
         self.assertRegex(daemon.get("/v1/decisions?verb=plan")[1], r'"result":"would start: \dx\d \w+ on \w+')
-        censored = {"queue": "team-vision", "real": "censored", "result": "censored"}
+        censored = {"queue": "team-llm", "real": "censored", "result": "censored"}
         before = daemon.total("slackline_shadow_deadlines_total", **censored)
         # Deleted, and created again by the same name.
-        dump.write_text(DUMP.read_text().replace("000000000201", "000000000999"))
+        dump.write_text(DUMP.read_text().replace("000000000203", "000000000999"))
         wait(lambda: daemon.total("slackline_shadow_deadlines_total", **censored) == before + 1, 10,
              "the one that was deleted to be counted")  # fmt: skip
-        wait(lambda: ("inception-2x2", "999") in started(), 10, "the new one")
+        wait(lambda: ("lora-70b", "999") in started(), 10, "the new one")
 
     def test_shadow_mode_passes_what_advise_refuses(self):
         daemon = self.started("--cluster", f"file:{DUMP}", mode="shadow")
-        body = arguments(["p100-1", "p100-2"], name="a", gpus=2)
-        self.assertEqual(json.loads(daemon.post("/v1/extender/filter", body)[1])["NodeNames"], ["p100-1", "p100-2"])
+        body = arguments(["t4-1", "t4-2"], name="a", gpus=2)
+        self.assertEqual(json.loads(daemon.post("/v1/extender/filter", body)[1])["NodeNames"], ["t4-1", "t4-2"])
         self.assertEqual(json.loads(daemon.post("/v1/extender/prioritize", body)[1]), [])
         self.assertEqual(daemon.total("slackline_filter_nodes_total", reason="HeldForOthers"), 1)
 
@@ -708,10 +751,10 @@ class StartTest(unittest.TestCase):
                 context.load_cert_chain(pki.crt(client), pki.key(client))
             link = http.client.HTTPSConnection("127.0.0.1", daemon.extender_port, context=context, timeout=5)
             with contextlib.closing(link):
-                link.request("POST", "/v1/extender/filter", arguments(["k80-1"], name="a"))
+                link.request("POST", "/v1/extender/filter", arguments(["t4-1"], name="a"))
                 return json.loads(link.getresponse().read())["NodeNames"]
 
-        self.assertEqual(answer("scheduler"), ["k80-1"])
+        self.assertEqual(answer("scheduler"), ["t4-1"])
         for stranger in (None, "admin"):  # no certificate; one of the same CA with another name
             with self.subTest(stranger):
                 with self.assertRaises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):

@@ -142,7 +142,7 @@ class LargePageTest(PageCase):
         daemon.kill()
         browser.wait_text("No connection", selector="#notes")
         browser.wait_text("Offline", selector="#top")
-        self.assertIn("inception-2x2", browser.text("main"), "what was seen stays")
+        self.assertIn("sft-70b", browser.text("main"), "what was seen stays")
         daemon.start()
         browser.wait_text("Live", 40, selector="#top")
         self.assertNotIn("No connection", browser.text("#notes"))
@@ -224,11 +224,11 @@ class StatesPageTest(PageCase):
                 browser.wait_text("slackline page", selector="form.token")
                 browser.run("document.querySelector('#token').value = arguments[0]", token)
                 browser.run("document.querySelector('form.token button').click()")
-                browser.wait_text("inception-2x2")
+                browser.wait_text("sft-70b")
                 browser.wait_text("Polling", selector="#top")
                 browser.driver.get("about:blank")
                 browser.driver.get(f"{site}/#token={token}")
-                browser.wait_text("inception-2x2")
+                browser.wait_text("sft-70b")
                 self.assertNotIn(token, browser.run("return location.href"), "nobody reads it over a shoulder")
                 self.assertEqual(
                     browser.run("return [localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""]
