@@ -13,7 +13,7 @@
 
 namespace slackline::wire {
 
-inline constexpr std::size_t kMostSeries = 500'000;      // of one answer
+inline constexpr std::size_t kMostSeries = 200'000;      // of one answer
 inline constexpr std::size_t kMostPoints = 10'000'000;   // of all its series together
 inline constexpr std::size_t kMostLabels = 128;          // of one series
 inline constexpr std::size_t kMostWarningBytes = 4'096;  // of all warnings together

@@ -71,6 +71,13 @@ TEST(PrometheusCodecTest, TooManyLabelsAreTooMany) {
               HasSubstr("more than 128 labels"));
 }
 
+TEST(PrometheusCodecTest, TooManySeriesAreRefusedBeforeTheyAreRead) {
+  std::string body = R"({"status":"success","data":{"resultType":"vector","result":[)";
+  for (std::size_t i = 0; i <= kMostSeries; ++i)
+    body += R"({"metric":{"pod":"a"},"value":[1,"1"]},)";
+  EXPECT_THAT(wrong(body), HasSubstr("more than 200000 series")) << "it need not even end well";
+}
+
 TEST(PrometheusCodecTest, AnErrorIsQuoted) {
   EXPECT_EQ(
       decode_query_error(
