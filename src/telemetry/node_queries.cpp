@@ -1,9 +1,11 @@
 #include "telemetry/node_queries.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "slackline/base/text.h"
+#include "telemetry/queries.h"
 
 namespace slackline::telemetry {
 namespace {
@@ -100,6 +102,11 @@ void add_loads(std::vector<NodeLoad>& loads, NodeQuantity quantity,
   for (const wire::Series& one : series) {
     const NodeName name = node_of(one, is_of_gpus(quantity) ? labels.node : labels.host);
     if (name.empty() || one.points.empty()) continue;
+    const double newest = one.points.back().value;
+    const std::optional<double> told = is_of_gpus(quantity) ? possible_share(newest)
+                                       : newest >= 0        ? std::optional(newest)
+                                                            : std::nullopt;
+    if (!told) continue;
     auto at = std::lower_bound(
         loads.begin(), loads.end(), name,
         [](const NodeLoad& load, const NodeName& wanted) { return load.node < wanted; });
@@ -108,7 +115,7 @@ void add_loads(std::vector<NodeLoad>& loads, NodeQuantity quantity,
       at->node = name;
     }
     std::optional<double>& value = place(*at, quantity);
-    value = std::max(value.value_or(0), one.points.back().value);
+    value = std::max(value.value_or(0), *told);
   }
 }
 

@@ -84,6 +84,17 @@ std::string of_containers(std::string_view over, std::string_view metric, int ra
                       }));
 }
 
+// Without what only began in the range: a rate over the whole range would be too low. A sample is
+// asked for in its first three eighths, at least one and a half scrapes long.
+std::string cpu_of_containers(int range_s, const QueryText& text) {
+  const int begin_s = std::max(1, range_s * 3 / 8);
+  return by_container(text, in_scope(text, "", [&](const std::string& selector) {
+                        return format(
+                            "rate({0}{1}[{2}s]) and last_over_time({0}{1}[{3}s] offset {4}s)",
+                            kCpuSeconds, selector, range_s, begin_s, range_s - begin_s);
+                      }));
+}
+
 }  // namespace
 
 std::string_view source_of(Quantity quantity) {
@@ -103,6 +114,20 @@ std::string_view source_of(Quantity quantity) {
   return "";
 }
 
+std::optional<double> possible_share(double value) {
+  constexpr double kRounding = 0.05;
+  if (!(value >= 0 && value <= 1 + kRounding)) return std::nullopt;
+  return std::min(value, 1.0);
+}
+
+std::optional<double> possible(Quantity quantity, double value) {
+  constexpr double kMostCores = 10'000;               // of one container
+  constexpr double kMostBytes = 64.0 * (1ULL << 40);  // likewise
+  if (is_of_gpu(quantity)) return possible_share(value);
+  const double most = quantity == Quantity::kCpu ? kMostCores : kMostBytes;
+  return value >= 0 && value <= most ? std::optional(value) : std::nullopt;
+}
+
 std::string promql(Quantity quantity, const QueryText& text) {
   switch (quantity) {
     case Quantity::kGpuMean:
@@ -114,7 +139,7 @@ std::string promql(Quantity quantity, const QueryText& text) {
     case Quantity::kGpuMemoryMax:
       return framebuffer("max_over_time", text);
     case Quantity::kCpu:
-      return of_containers("rate", kCpuSeconds, std::max(text.rate_s, text.step_s), text);
+      return cpu_of_containers(std::max(text.rate_s, text.step_s), text);
     case Quantity::kMemoryMean:
       return of_containers("avg_over_time", kWorkingSet, text.step_s, text);
     case Quantity::kMemoryMax:

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,18 @@ enum class Quantity : std::uint8_t {
 };
 inline constexpr std::size_t kQuantityCount = 7;
 
+constexpr bool is_of_gpu(Quantity quantity) {
+  return quantity <= Quantity::kGpuMemoryMax;
+}
+
 // What measures it, for people: "DCGM_FI_DEV_GPU_UTIL (dcgm-exporter)".
 std::string_view source_of(Quantity quantity);
+
+// The value as it counts, shares within 0..1; nullopt: nothing can have it, so it measures nothing.
+// dcgm-exporter and the kubelet tell such numbers now and then (docs/TELEMETRY.md).
+std::optional<double> possible(Quantity quantity, double value);
+// Of a share that may be a little above 1 by rounding.
+std::optional<double> possible_share(double value);
 
 struct Scope {
   std::string ns;                 // empty: the whole cluster

@@ -8,19 +8,13 @@ namespace {
 
 constexpr double kRounding_s = 0.01;  // times have milliseconds on their way
 
-void put(std::optional<double>& at, double value) {
-  at = at ? std::max(*at, value) : value;
-}
-
 }  // namespace
 
 std::optional<std::size_t> Steps::at(double time_s) const {
   if (count == 0) return std::nullopt;
-  const double place = (time_s - end_s(0)) / step_s;
-  const double nearest = std::round(place);
-  if (nearest < 0 || nearest >= static_cast<double>(count)) return std::nullopt;
-  if (std::abs(place - nearest) * step_s > kRounding_s) return std::nullopt;
-  return static_cast<std::size_t>(nearest);
+  const double place = std::ceil((time_s - kRounding_s - end_s(0)) / step_s);
+  if (!(place >= 0 && place < static_cast<double>(count))) return std::nullopt;
+  return static_cast<std::size_t>(place);
 }
 
 Steps make_steps(const Window& window, int step_s) {
@@ -31,14 +25,20 @@ Steps make_steps(const Window& window, int step_s) {
   return steps;
 }
 
-void Timeline::take_max(const wire::Series& series, const Steps& steps) {
-  for (const wire::SeriesPoint& point : series.points)
-    if (const auto i = steps.at(point.time_s)) put(values_[*i], point.value);
+void Timeline::take_max(std::size_t step, double value) {
+  if (!dropped_[step]) values_[step] = std::max(values_[step].value_or(value), value);
+}
+
+void Timeline::drop(std::size_t step) {
+  dropped_[step] = true;
+  values_[step].reset();
 }
 
 void Timeline::add(const Timeline& other) {
-  for (std::size_t i = 0; i < values_.size(); ++i)
-    if (other.values_[i]) values_[i] = values_[i].value_or(0) + *other.values_[i];
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (other.dropped_[i]) drop(i);
+    if (other.values_[i] && !dropped_[i]) values_[i] = values_[i].value_or(0) + *other.values_[i];
+  }
 }
 
 std::size_t Timeline::in_common(const Timeline& other) const {

@@ -23,7 +23,7 @@ struct Steps {
     return window.to_s - static_cast<double>((count - 1 - i)) * step_s;
   }
   Window step(std::size_t i) const { return {end_s(i) - step_s, end_s(i)}; }
-  // Whose end this is; nullopt: nobody's.
+  // That holds this time: some servers move the times of an answer. nullopt: none does.
   std::optional<std::size_t> at(double time_s) const;
 };
 
@@ -34,11 +34,13 @@ Steps make_steps(const Window& window, int step_s);
 
 class Timeline {
  public:
-  explicit Timeline(std::size_t steps) : values_(steps) {}
+  explicit Timeline(std::size_t steps) : values_(steps), dropped_(steps) {}
 
   // The greater counts where there is a value already: the same thing was scraped twice.
-  void take_max(const wire::Series& series, const Steps& steps);
-  // Of the steps that both or one have.
+  void take_max(std::size_t step, double value);
+  // Nothing that is told of this step, before or after, counts.
+  void drop(std::size_t step);
+  // Of the steps that both or one have, and neither has dropped.
   void add(const Timeline& other);
   // Steps that both have.
   std::size_t in_common(const Timeline& other) const;
@@ -49,6 +51,7 @@ class Timeline {
 
  private:
   std::vector<std::optional<double>> values_;
+  std::vector<bool> dropped_;
 };
 
 // The mean of `mean`, the maximum of `max`, one of which may be missing.

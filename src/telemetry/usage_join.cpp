@@ -7,10 +7,6 @@
 namespace slackline::telemetry {
 namespace {
 
-bool is_of_gpu(Quantity quantity) {
-  return quantity <= Quantity::kGpuMemoryMax;
-}
-
 // Containers that only repeat others (docs/TELEMETRY.md).
 bool repeats_others(const std::string& container) {
   return container.empty() || container == "POD";
@@ -18,6 +14,24 @@ bool repeats_others(const std::string& container) {
 
 std::size_t place(Quantity quantity) {
   return static_cast<std::size_t>(quantity);
+}
+
+// The mean and the maximum of the same thing: where one is impossible, so is the other.
+std::vector<Quantity> told_together(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kGpuMean:
+    case Quantity::kGpuMax:
+      return {Quantity::kGpuMean, Quantity::kGpuMax};
+    case Quantity::kGpuMemoryMean:
+    case Quantity::kGpuMemoryMax:
+      return {Quantity::kGpuMemoryMean, Quantity::kGpuMemoryMax};
+    case Quantity::kMemoryMean:
+    case Quantity::kMemoryMax:
+      return {Quantity::kMemoryMean, Quantity::kMemoryMax};
+    case Quantity::kCpu:
+      break;
+  }
+  return {Quantity::kCpu};
 }
 
 }  // namespace
@@ -30,22 +44,44 @@ UsageJoin::UsageJoin(std::span<const MeasuredTask> tasks, const Steps& steps,
       uses_.try_emplace({task.task.ns, pod.name});
 }
 
-void UsageJoin::add(Quantity quantity, const std::vector<wire::Series>& series) {
+std::size_t UsageJoin::take(PodUse& use, Quantity quantity, const std::string& part,
+                            const wire::Series& series) const {
+  const auto timeline = [&](Quantity one) -> Timeline& {
+    return use.parts[place(one)].try_emplace(part, steps_.count).first->second;
+  };
+  Timeline& own = timeline(quantity);
+  std::size_t impossible = 0;
+  for (const wire::SeriesPoint& point : series.points) {
+    const auto step = steps_.at(point.time_s);
+    if (!step) continue;
+    if (const auto value = possible(quantity, point.value)) {
+      own.take_max(*step, *value);
+      continue;
+    }
+    ++impossible;
+    for (const Quantity one : told_together(quantity))
+      timeline(one).drop(*step);
+  }
+  return impossible;
+}
+
+std::size_t UsageJoin::add(Quantity quantity, const std::vector<wire::Series>& series) {
+  std::size_t impossible = 0;
   for (const wire::Series& one : series) {
     const Owner owner = owner_of(one, names_);
     if (owner.pod.name.empty() || one.points.empty()) continue;
     const auto use = uses_.find(owner.pod);
     if (use == uses_.end()) continue;
-    std::string part = is_of_gpu(quantity) ? device_of(one, names_) : owner.container;
+    const std::string part = is_of_gpu(quantity) ? device_of(one, names_) : owner.container;
     if (is_of_gpu(quantity) ? part.empty() : repeats_others(part)) continue;
     if (is_of_gpu(quantity)) {
       use->second.devices.insert(part);
       users_[part].insert(&use->second);
       if (says_shared(one, names_)) marked_shared_.insert(part);
     }
-    Parts& parts = use->second.parts[place(quantity)];
-    parts.try_emplace(std::move(part), steps_.count).first->second.take_max(one, steps_);
+    impossible += take(use->second, quantity, part, one);
   }
+  return impossible;
 }
 
 // A GPU that goes from one pod to the next is seen with both in one step.

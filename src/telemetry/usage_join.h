@@ -27,7 +27,8 @@ class UsageJoin {
   // `tasks` and `names` outlive it. A pod is found by its name.
   UsageJoin(std::span<const MeasuredTask> tasks, const Steps& steps, const LabelNames& names);
 
-  void add(Quantity quantity, const std::vector<wire::Series>& series);
+  // How many values of these pods were impossible: a step with one was not measured.
+  std::size_t add(Quantity quantity, const std::vector<wire::Series>& series);
 
   // One sample a task, in their order.
   std::vector<UsageSample> samples() const { return samples(steps_.window); }
@@ -41,6 +42,9 @@ class UsageJoin {
     std::set<std::string> devices;
   };
 
+  // How many of its values were impossible.
+  std::size_t take(PodUse& use, Quantity quantity, const std::string& part,
+                   const wire::Series& series) const;
   // Whether two pods were measured on the GPU at one time.
   bool several_use(const std::string& device) const;
   std::vector<UsageSample> samples(const Window& within) const;

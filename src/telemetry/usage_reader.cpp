@@ -73,7 +73,9 @@ Result<UsageReading> UsageReader::fill(UsageJoin& join, const QueryText& text, c
                                      text.scope.ns.empty() ? "" : " that name these pods"));
     for (const std::string& warning : answer.warnings)
       remark(reading.remarks, "Prometheus warns: " + warning);
-    join.add(quantity, answer.series);
+    if (const std::size_t impossible = join.add(quantity, answer.series); impossible > 0)
+      remark(reading.remarks, format("impossible values of {}, which measure nothing: {}",
+                                     source_of(quantity), impossible));
   }
   return reading;
 }

@@ -141,6 +141,30 @@ TEST_F(PrometheusClientTest, ARunIsReadInStepsAndItsWarningsAreRemarks) {
   EXPECT_THAT(seen[0].body, HasSubstr("&start=1799999940.000&end=1800000000.000&step=60.000"));
 }
 
+TEST_F(PrometheusClientTest, ImpossibleValuesAreCountedInRemarks) {
+  server_.always(kRange, [](const FakeRequest&, FakeConnection& connection) {
+    connection.reply(
+        200, R"({"status":"success","data":{"resultType":"matrix",)"
+             R"("result":[{"metric":{"namespace":"ml","pod":"a","container":"c","UUID":"G"},)"
+             R"("values":[[1799999940,"0.5"],[1800000000,"42949672.95"]]}]}})");
+  });
+  auto client = PrometheusClient::make(settings_);
+  ASSERT_TRUE(client);
+  UsageReader reader(*client, {});
+  const std::vector<MeasuredTask> tasks = {{.task = {"ml", "a"},
+                                            .run = Uid("u"),
+                                            .window = {1.8e9 - 120, 1.8e9},
+                                            .pods = {{.name = "a", .gpus = 1}}}};
+  const auto reading = reader.read(tasks, {1.8e9 - 120, 1.8e9});
+  ASSERT_TRUE(reading) << reading.error().message;
+  EXPECT_EQ(reading->samples[0].gpu_share->mean, 0.5);
+  EXPECT_EQ(reading->samples[0].gap_s, 60);
+  EXPECT_THAT(reading->remarks,
+              ::testing::Contains("impossible values of DCGM_FI_DEV_GPU_UTIL or "
+                                  "DCGM_FI_PROF_GR_ENGINE_ACTIVE (dcgm-exporter), which measure "
+                                  "nothing: 1"));
+}
+
 TEST_F(PrometheusClientTest, AFailedQueryLeavesNothingKnown) {
   answer(503, "");
   auto client = PrometheusClient::make(settings_);

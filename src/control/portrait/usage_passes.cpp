@@ -25,8 +25,9 @@ constexpr std::array<double, 3> kReadAgainAfter_s = {600, 3600, 6 * 3600.0};
 // A run that failed with so much of a GPU's memory in use in the last steps failed for lack of it.
 constexpr double kFullGpu = 0.97;
 constexpr double kLastSteps = 3;
-// Of a run; a smaller gap is not worth another reading.
+// Of a run; a smaller gap is not worth another reading. Nor are two steps: CPU has no rate before.
 constexpr double kSmallGap = 0.05;
+constexpr double kSmallGapSteps = 2;
 
 std::string percent(const std::optional<Usage>& share) {
   return share ? format("{:.0f}%", 100 * share->mean) : "unknown";
@@ -229,7 +230,8 @@ UsagePasses::Done UsagePasses::read_run(Waiting& waiting, double now_s) {
                                    {"gpu_memory", percent(usage.gpu_memory_share)},
                                    {"run", format_duration(ended.run.run_s)},
                                    {"gap", format_duration(usage.gap_s)}});
-  if (usage.gap_s <= std::max(step_s_, kSmallGap * ended.run.run_s)) return Done::kOver;
+  if (usage.gap_s <= std::max(kSmallGapSteps * step_s_, kSmallGap * ended.run.run_s))
+    return Done::kOver;
   if (waiting.reads == kReadAgainAfter_s.size()) return Done::kOver;
   waiting.due_s = now_s + kReadAgainAfter_s[waiting.reads++];
   return Done::kAgain;

@@ -26,7 +26,9 @@ TEST(QueriesTest, MemoryOfAClusterIsOneSeriesAContainer) {
 
 TEST(QueriesTest, ACounterIsAskedForAsARateOverSeveralScrapes) {
   EXPECT_THAT(promql(Quantity::kCpu, text()),
-              HasSubstr("(rate(container_cpu_usage_seconds_total[120s]))"));
+              HasSubstr("(rate(container_cpu_usage_seconds_total[120s]) and "
+                        "last_over_time(container_cpu_usage_seconds_total[45s] offset 75s))"))
+      << "a range before the first sample is no rate of its whole";
   QueryText longer = text();
   longer.step_s = 600;
   EXPECT_THAT(promql(Quantity::kCpu, longer), HasSubstr("[600s]")) << "no step is left out";
@@ -75,6 +77,8 @@ TEST(QueriesTest, LoadsAreJoinedByNode) {
   EXPECT_FALSE(loads[0].gpu_share);
   EXPECT_EQ(loads[1].gpu_share, 0.5);
   EXPECT_EQ(loads[1].cpu_cores, 4) << "the greater of two";
+  add_loads(loads, NodeQuantity::kGpu, {series("hostname", "b", 71585179.9)}, {});
+  EXPECT_EQ(loads[1].gpu_share, 0.5) << "what cannot be measures nothing";
 }
 
 TEST(QueriesTest, ANameCannotEndTheString) {

@@ -219,6 +219,38 @@ TEST_F(UsageJoinTest, AStepWithoutAValueIsAGap) {
   EXPECT_EQ(got.gap_s, 60);
 }
 
+TEST_F(UsageJoinTest, AStepWithAnImpossibleValueIsAGap) {
+  ask({"a"}, 1, 4);
+  UsageJoin join(tasks_, make_steps({kEnd_s - 240, kEnd_s}, 60), kNames);
+  const auto add = [&](Quantity quantity, const Labels& labels, const std::vector<double>& values) {
+    return join.add(quantity, {series(labels, values)});
+  };
+  EXPECT_EQ(add(Quantity::kGpuMean, gpu("a", "G1"), {0.5, 42949672.95, 0.7, 1.02}), 1u);
+  EXPECT_EQ(add(Quantity::kGpuMax, gpu("a", "G1"), {0.6, 0.6, 14.06, 1.02}), 1u);
+  EXPECT_EQ(add(Quantity::kGpuMemoryMean, gpu("a", "G1"), {-0.01, 0.4, 0.4, 1.7}), 2u);
+  EXPECT_EQ(add(Quantity::kMemoryMean, container("a", "c"), {5, 140737488355328, 5, 7}), 1u);
+  EXPECT_EQ(add(Quantity::kMemoryMean, container("a", "other"), {5, 5, 5, 5}), 0u);
+  const UsageSample got = join.samples().at(0);
+  EXPECT_EQ(got.gpu_share->seconds, 120) << "where the maximum is impossible, so is the mean";
+  EXPECT_EQ(got.gpu_share->mean, 0.75);
+  EXPECT_EQ(got.gpu_share->max, 1) << "a little above is rounding";
+  EXPECT_EQ(got.gpu_memory_share->seconds, 120);
+  EXPECT_EQ(got.gpu_memory_share->max, 0.4);
+  EXPECT_EQ(got.memory_bytes->seconds, 180) << "a pod is not what is left of its containers";
+  EXPECT_EQ(got.gap_s, 120);
+}
+
+TEST_F(UsageJoinTest, AnswersOnAnotherTimeGridFallIntoTheirSteps) {
+  ask({"a"}, 1, 3);
+  wire::Series rounded = series(gpu("a", "G1"), {0.1, 0.2, 0.6});
+  for (wire::SeriesPoint& point : rounded.points)
+    point.time_s -= 23;  // as servers do that round times down
+  const UsageSample got = sample({{Quantity::kGpuMean, {rounded}}});
+  ASSERT_TRUE(got.gpu_share);
+  EXPECT_NEAR(got.gpu_share->mean, 0.3, 1e-12);
+  EXPECT_EQ(got.gap_s, 0);
+}
+
 TEST_F(UsageJoinTest, APodThatWasNotMeasuredIsAGapOfItsShare) {
   ask({"a", "b", "c", "d"}, 1);
   const UsageSample got = sample({{Quantity::kGpuMean, {series(gpu("a", "G1"), {0.5})}}});
@@ -252,7 +284,10 @@ TEST(StepsTest, ALongWindowHasLongSteps) {
   EXPECT_LE(month.step(0).from_s, 0);
   EXPECT_EQ(make_steps({100, 100}, 60).count, 0u);
   EXPECT_EQ(make_steps({100, 130}, 60).count, 1u);
-  EXPECT_FALSE(make_steps({0, 120}, 60).at(90));
+  EXPECT_EQ(make_steps({0, 120}, 60).at(90), 1u);
+  EXPECT_EQ(make_steps({0, 120}, 60).at(60.005), 0u) << "times have milliseconds on their way";
+  EXPECT_FALSE(make_steps({0, 120}, 60).at(0));
+  EXPECT_FALSE(make_steps({0, 120}, 60).at(121));
 }
 
 }  // namespace
