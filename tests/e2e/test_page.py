@@ -1,5 +1,6 @@
 """The page in a real browser: on a dump of 10,000 tasks, on hostile names, on the real control plane."""
 
+import datetime
 import json
 import pathlib
 import re
@@ -15,6 +16,7 @@ from support.browser import Browser
 from support.daemon import ROOT, Daemon, slackline_binary
 from support.objects import gpu_job, gpu_node, waiting_job
 
+SAMPLE = ROOT / "manifests/clusters/demo.yaml"
 TASKS = 10_000
 VIEWS = {
     "queue": "train-",
@@ -27,6 +29,16 @@ VIEWS = {
 HOSTILE = "<img src=x onerror=window.__pwned=1>'\"><script>window.__pwned=1</script>${7*7}"
 HOSTILE_NAME = HOSTILE.replace("/", "")  # no name has a slash, whoever wrote the dump
 MOST_WORK_MS = 100
+
+
+def sample_of_now():
+    """manifests/clusters/demo.yaml as `make run` serves it: its first time is now."""
+    text = SAMPLE.read_text()
+    time = r"\d{4}-\d\d-\d\dT[\d:]{8}Z"
+    taken = datetime.datetime.fromisoformat(re.search(time, text)[0])
+    later = datetime.datetime.now(datetime.UTC).replace(microsecond=0) - taken
+    moved = lambda found: (datetime.datetime.fromisoformat(found[0]) + later).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: E731
+    return re.sub(time, moved, text)
 
 
 class PageCase(unittest.TestCase):
@@ -134,7 +146,7 @@ class LargePageTest(PageCase):
         self.assertEqual(browser.run("return document.querySelector('[aria-current=page]').innerText"), "GPUs")
 
     def test_a_lost_connection_is_said_and_comes_back_by_itself(self):
-        daemon = self.serve((ROOT / "manifests/clusters/demo.yaml").read_text())
+        daemon = self.serve(SAMPLE.read_text())
         browser = self.browse(daemon.api_url)
         browser.go("queue")
         browser.wait_text("Live", selector="#top")
@@ -142,10 +154,58 @@ class LargePageTest(PageCase):
         daemon.kill()
         browser.wait_text("No connection", selector="#notes")
         browser.wait_text("Offline", selector="#top")
+        self.assertIn("the page keeps trying", browser.text("#notes"))
         self.assertIn("sft-70b", browser.text("main"), "what was seen stays")
         daemon.start()
         browser.wait_text("Live", 40, selector="#top")
         self.assertNotIn("No connection", browser.text("#notes"))
+
+
+class SamplePageTest(PageCase):
+    """The cluster of `make run`. Its screenshot `sample-queue-light` is docs/page.png."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = cls.browse(cls.serve(sample_of_now()).api_url)
+
+    def test_a_reader_sees_who_is_late_who_is_blocked_and_who_starts_now(self):
+        browser = self.browser
+        browser.go("queue")
+        browser.wait_text("sft-70b")
+        marks = {
+            row.split()[1]: mark
+            for row in browser.run("return [...document.querySelectorAll('tbody tr')].map((one) => one.innerText)")
+            for mark in ("Late", "Blocked")
+            if mark in row
+        }
+        self.assertEqual(marks, {"sft-70b": "Late", "b300-finetune": "Blocked"})
+        pool = browser.text(".pools li[data-key=A100]")
+        self.assertIn("4 of 16 free", pool)
+        self.assertIn("8 of 9 parts free", pool, "MIG slices are no GPUs")
+        browser.screenshot("sample-queue-light")
+
+    def test_every_kind_of_gpu_has_its_cell(self):
+        browser = self.browser
+        browser.go("gpus")
+        browser.wait("document.querySelector('.node')", 15, "the nodes")
+        for cells, what in {
+            ".who.free": "free",
+            ".who.scheduler": "placed by kube-scheduler",
+            ".who.other": "placed by another scheduler",
+            ".who.held": "held for it",
+            ".node.out .who.out": "NotReady",
+            ".part .who.free": "MIG slices free",
+            ".part .who.other": "1 MIG slice, placed by another scheduler",
+        }.items():
+            with self.subTest(cells):
+                labels = browser.run(
+                    "return [...document.querySelectorAll(arguments[0])].map((one) => one.ariaLabel || '')",
+                    f".node {cells}" if not cells.startswith(".node") else cells,
+                )
+                self.assertTrue(any(what in label for label in labels), labels)
+        self.assertIn("a MIG slice or a share of a GPU", browser.text(".legend"))
+        browser.screenshot("sample-gpus")
+        self.assertEqual(browser.problems() + browser.axe(), [])
 
 
 class StatesPageTest(PageCase):
@@ -207,7 +267,7 @@ class StatesPageTest(PageCase):
         self.assertEqual(browser.problems(), [], state)
 
     def test_slackline_page_lets_in_who_knows_its_url(self):
-        daemon = self.serve((ROOT / "manifests/clusters/demo.yaml").read_text())
+        daemon = self.serve(SAMPLE.read_text())
         with subprocess.Popen([slackline_binary(), "page", "--server", daemon.api_url],
                               stdout=subprocess.PIPE, text=True) as page:  # fmt: skip
             try:
@@ -226,6 +286,8 @@ class StatesPageTest(PageCase):
                 browser.run("document.querySelector('form.token button').click()")
                 browser.wait_text("sft-70b")
                 browser.wait_text("Polling", selector="#top")
+                asked = "window.__asked.filter((one) => !one.startsWith('v1/events'))"
+                browser.wait(f"{asked}.slice(-2).every((one) => one === 'v1/cluster')", 25, "polls without lists")
                 browser.driver.get("about:blank")
                 browser.driver.get(f"{site}/#token={token}")
                 browser.wait_text("sft-70b")

@@ -27,6 +27,8 @@ let lostSince = 0;
 let cluster = null;
 let clusterAt = -CLUSTER_MS;
 let latest = null; // the data on the screen
+let latestAt = 0;
+let latestVersion = null; // of the cluster, before they were asked for
 let loading = null; // AbortController
 let again = false;
 let drawnAt = 0;
@@ -81,12 +83,16 @@ async function load(byReader) {
   clearTimeout(timer);
   const began = performance.now();
   try {
+    if (link === 'polling' && !byReader && (await isUnchanged(began, mine.signal))) return;
+    const version = cluster?.snapshotVersion ?? null;
     const [view, about] = await Promise.all([VIEWS[state.view].load(state, mine.signal), byReader && began - clusterAt < CLUSTER_MS ? cluster : askCluster(mine.signal)]);
     if (mine !== loading) return;
     cluster = about;
     state.cluster = about;
     lostSince = 0;
     latest = view;
+    latestAt = began;
+    latestVersion = version;
     draw(() => VIEWS[state.view].draw(view, state));
     notes(view?.facts);
   } catch (error) {
@@ -100,6 +106,13 @@ async function load(byReader) {
       next();
     }
   }
+}
+
+// Whether what is on the screen is of the cluster as it is now: then no list is asked for again.
+async function isUnchanged(began, signal) {
+  if (latestVersion === null || lostSince || began - latestAt > STALE_MS) return false;
+  cluster = await askCluster(signal);
+  return cluster?.snapshotVersion === latestVersion;
 }
 
 // Who may view one namespace only may not ask about the cluster.
@@ -192,7 +205,7 @@ function notes(facts) {
   if (facts !== undefined) state.facts = facts;
   const said = [];
   const add = (kind, title, ...text) => said.push(h('p', { class: `note ${kind}`, 'data-key': title }, h('strong', null, title), ' ', ...text));
-  if (lostSince) add('bad', 'No connection', `since ${clock(lostSince, true)}. What you see is as old; the page keeps trying.`);
+  if (lostSince) add('bad', 'No connection', `since ${clock(lostSince, true)}. What you see is as old; the page keeps trying. If it stays so: does the daemon still run, and the command that opened this page?`);
   if (cluster) {
     const { cache, mode } = cluster;
     const dump = /^a dump/.test(cache.detail || '');
@@ -202,8 +215,8 @@ function notes(facts) {
     if (mode === 'shadow') add('calm', 'Shadow mode', 'Slackline decides and records, and starts nothing: kube-scheduler takes tasks in its own order.');
     if (mode === 'advise' && !dump) add('calm', 'Advise mode', 'Slackline filters, scores and warns; it starts and stops nothing.');
     if (mode === 'active' && state.facts && !state.facts.leads)
-      state.facts.leader ? add('calm', 'A follower', `answers: ${state.facts.leader} plans. What only the leader knows is missing here.`)
-        : add('bad', 'No leader', 'No replica plans at the moment, so no waiting task is started.');
+      state.facts.leader ? add('calm', 'A follower', `answers: ${state.facts.leader} plans. What only the leader knows, as back-offs, is missing here: ask there for it.`)
+        : add('bad', 'No leader', 'No replica plans at the moment, so no waiting task is started. /readyz?verbose and the log of the replicas say why.');
   }
   if (state.facts?.problem) add('bad', 'Not read yet', state.facts.problem);
   fill($('notes'), said);

@@ -27,12 +27,18 @@ function problemOf(node) {
   return null;
 }
 
+// What one unit is where it is a part of a GPU.
+function partOf(node, use) {
+  if (use.sharing === 'mig' || /-MIG-/.test(node.gpuType)) return 'MIG slice';
+  return use.sharing === 'whole' && !/-SHARED/.test(node.gpuType) ? '' : 'share';
+}
+
 const cells = (n) => Array.from({ length: Math.min(Math.max(n, 0), MOST_CELLS) }, () => h('i'));
 
-function occupantOf(one, i) {
+function occupantOf(one, i, unit) {
   const slash = one.task.indexOf('/');
   const name = one.task.slice(slash + 1);
-  const label = `${one.task}: ${plural(one.gpus, 'GPU')}, ${BY[one.by]}`;
+  const label = `${one.task}: ${plural(one.gpus, unit)}, ${BY[one.by]}`;
   return h('a', { class: `who ${one.by} ${tint(one.task)}`, 'data-key': `${one.pod || one.task} ${one.by} ${i}`, href: taskHref(one.task.slice(0, slash), name), 'aria-label': label, title: label, style: { '--n': Math.max(1, Math.min(one.gpus, MOST_CELLS)) } },
     cells(one.gpus), h('b', { 'aria-hidden': 'true' }, SIGN[one.by], name));
 }
@@ -41,10 +47,12 @@ function useOf(node, use) {
   const occupants = node.occupants.filter((one) => one.resource === use.resource);
   const wrong = problemOf(node);
   const free = Math.max(0, use.free);
-  return h('div', { class: 'gpus', 'data-key': use.resource },
-    node.gpus.length > 1 ? h('span', { class: 'resource' }, use.resource) : null,
-    occupants.map(occupantOf),
-    free ? h('span', { class: wrong ? 'who out' : 'who free', style: { '--n': Math.min(free, MOST_CELLS) }, role: 'img', 'aria-label': wrong ? `${plural(free, 'GPU')} out: ${wrong[1]}` : `${plural(free, 'GPU')} free` }, cells(free), wrong ? h('b', { 'aria-hidden': 'true' }, wrong[0]) : null) : null,
+  const part = partOf(node, use);
+  const unit = part || 'GPU';
+  return h('div', { class: part ? 'gpus part' : 'gpus', 'data-key': use.resource },
+    part || node.gpus.length > 1 ? h('span', { class: 'resource' }, part ? `${plural(use.allocatable, part)} of ${use.resource}` : use.resource) : null,
+    occupants.map((one, i) => occupantOf(one, i, unit)),
+    free ? h('span', { class: wrong ? 'who out' : 'who free', style: { '--n': Math.min(free, MOST_CELLS) }, role: 'img', 'aria-label': wrong ? `${plural(free, unit)} out: ${wrong[1]}` : `${plural(free, unit)} free` }, cells(free), wrong ? h('b', { 'aria-hidden': 'true' }, wrong[0]) : null) : null,
     use.free < 0 ? h('span', { class: 'mark bad' }, `${-use.free} too many`) : null);
 }
 
@@ -69,7 +77,7 @@ function draw({ list }, state) {
     h('h1', null, 'GPUs'),
     pools(state.cluster, state),
     h('div', { class: 'tools' }, filters(state, 'state', choices, 'Which nodes'), search(state, 'Search nodes, types, tasks')),
-    h('ul', { class: 'legend', 'aria-label': 'Legend', role: 'list' }, [['who free', 'free'], ['who plan tint1', 'planned by Slackline'], ['who scheduler tint1', 'by kube-scheduler'], ['who held tint1', '◷ held'], ['who other tint1', '◇ another scheduler’s'], ['who out', '× out of use']].map(([kind, text]) => h('li', null, h('span', { class: kind, style: { '--n': 1 }, 'aria-hidden': 'true' }, h('i')), text))),
+    h('ul', { class: 'legend', 'aria-label': 'Legend', role: 'list' }, [['who free', 'free'], ['who plan tint1', 'planned by Slackline'], ['who scheduler tint1', 'by kube-scheduler'], ['who held tint1', '◷ held'], ['who other tint1', '◇ another scheduler’s'], ['who out', '× out of use'], ['who free part', 'half as wide: a MIG slice or a share of a GPU']].map(([kind, text]) => h('li', null, h('span', { class: kind, style: { '--n': 1 }, 'aria-hidden': 'true' }, h('i')), text))),
     list.items.length ? [...groups].map(([type, nodes]) => h('section', { class: 'type', 'data-key': type, 'aria-label': type }, h('h2', null, type, h('span', { class: 'muted' }, ` ${plural(nodes.length, 'node')} here`)), h('ul', { class: 'nodes', role: 'list' }, nodes.map(nodeOf))))
       : narrowed ? empty('Nothing matches', 'No node fits the filter. ', h('a', { href: state.link({ search: undefined, state: undefined, page: undefined }) }, 'Show all'))
         : empty('No GPUs', 'No node of the cluster offers a GPU resource that the configuration names.'),

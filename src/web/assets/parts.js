@@ -60,12 +60,14 @@ export function sortable(state, key, text, extra) {
     h('a', { href: state.link({ sort: after, page: undefined }) }, text, way ? h('span', { class: 'way', 'aria-hidden': 'true' }, way === 'ascending' ? ' ↑' : ' ↓') : null));
 }
 
-// How full the GPUs of each type are.
+// How full the GPUs of each type are; parts of GPUs are counted by themselves.
 export function pools(cluster, state) {
   if (!cluster || !cluster.pools.length) return null;
   const wanted = cluster.pools.filter((pool) => pool.gpus.length);
   return h('ul', { class: 'pools', 'aria-label': 'GPUs of the cluster, by type', role: 'list' }, wanted.map((pool) => {
-    const sum = (key) => pool.gpus.reduce((total, use) => total + use[key], 0);
+    const whole = pool.gpus.filter((use) => use.sharing === 'whole');
+    const sum = (key, uses = whole.length ? whole : pool.gpus) => uses.reduce((total, use) => total + use[key], 0);
+    const parts = whole.length ? pool.gpus.filter((use) => use.sharing !== 'whole') : [];
     const all = sum('allocatable');
     const used = sum('used');
     const held = sum('held');
@@ -76,7 +78,8 @@ export function pools(cluster, state) {
       h('a', { href: state.link({ search: pool.gpuType || undefined, page: undefined }, 'gpus') },
         h('span', { class: 'type' }, type), h('span', { class: 'free' }, `${thousands(free)} of ${thousands(all)} free`),
         h('span', { class: 'bar', 'aria-hidden': 'true' }, h('i', { class: 'used', style: { width: share(used) } }), h('i', { class: 'held', style: { width: share(held) } })),
-        h('span', { class: 'muted' }, `${thousands(used)} used`, held ? `, ${thousands(held)} held` : '', pool.nodesUsable < pool.nodes ? `, ${pool.nodes - pool.nodesUsable} of ${plural(pool.nodes, 'node')} out` : `, ${plural(pool.nodes, 'node')}`)));
+        h('span', { class: 'muted' }, `${thousands(used)} used`, held ? `, ${thousands(held)} held` : '', pool.nodesUsable < pool.nodes ? `, ${pool.nodes - pool.nodesUsable} of ${plural(pool.nodes, 'node')} out` : `, ${plural(pool.nodes, 'node')}`,
+          parts.length ? `, ${thousands(sum('free', parts))} of ${plural(sum('allocatable', parts), 'part')} free` : '')));
   }));
 }
 

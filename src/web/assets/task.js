@@ -1,7 +1,7 @@
 // One task: how it stands, why, when it will be done, where it could run, and what happened to it.
 import { Failure, ask, askIfThere, knows } from './api.js';
 import { h } from './dom.js';
-import { clock, figure, interval, moment, now, percent, plural, relative, seconds, signed, span, taskLink, words } from './format.js';
+import { clock, figure, interval, moment, now, percent, plural, relative, seconds, signed, span, taskLink, thousands, words } from './format.js';
 import { empty, fact, mark, shapeOf, typeOf } from './parts.js';
 import { marks, missing, standing } from './queue.js';
 
@@ -21,10 +21,16 @@ async function load(state, signal) {
   const [task] = mine(tasks);
   const runs = mine(past);
   if (!task && !runs.length) throw new Failure(404, `There is no GPU task ${namespace}/${name} in the cluster, and none that has ended.`);
-  const shapes = task ? await askIfThere(`${path}/placements`, { limit: 200 }, signal) : null;
-  const data = { task, row: mine(queue)[0], facts: queue, shapes, decisions, runs };
+  const [shapes, portrait] = await Promise.all([task ? askIfThere(`${path}/placements`, { limit: 200 }, signal) : null, askPortrait(namespace, name, signal)]);
+  const data = { task, row: mine(queue)[0], facts: queue, shapes, portrait, decisions, runs };
   if (data.row) answer(data, path, state); // of others the daemon says nothing
   return data;
+}
+
+// The portrait of the Job's family, or the nearest one; undefined where the daemon knows no family.
+async function askPortrait(namespace, name, signal) {
+  const any = await askIfThere('v1/portraits', { namespace, limit: 1 }, signal);
+  return any?.items.length ? (await askIfThere('v1/portraits', { namespace, job: name }, signal))?.items[0] : undefined;
 }
 
 const ANSWER_MS = 10000; // what it asks takes the daemon up to a second
@@ -71,7 +77,32 @@ function facts(task, row) {
     row && fact('Slack', row.slackSeconds === undefined ? '' : signed(row.slackSeconds)),
     row && fact('Margin', row.marginSeconds === undefined ? '' : signed(row.marginSeconds)),
     fact('Pods', task ? `${task.podsBound} of ${task.podsWanted} bound` : ''), fact('Nodes', task ? task.nodes.join(', ') : ''),
-    row && fact('Run time by', row.lengthSource), row && row.reported && fact('Last report', moment(row.reported.time || row.reported.at)));
+    row && fact('Run time by', row.lengthSource));
+}
+
+// What the Job itself said last, or else how long it has run of what was predicted.
+function progressOf({ row }) {
+  const said = row?.reported;
+  if (row?.progress === undefined && !said) return null;
+  return h('section', null, h('h2', null, 'Progress'), h('dl', { class: 'facts' },
+    fact('Work done', row.progress === undefined ? '' : [h('progress', { max: 1, value: row.progress, 'aria-label': 'Work done' }), percent(row.progress)]),
+    row.workLeft === undefined ? null : fact('Left after the last stop', percent(row.workLeft)), row.lostGpuSeconds === undefined ? null : fact('Lost by stops', `${span(row.lostGpuSeconds)} of GPU time`),
+    said && fact('Iteration', `${thousands(said.iteration)} of ${thousands(said.total)}`), said?.loss !== undefined && fact('Loss', figure(said.loss)), said?.phase && fact('Phase', said.phase),
+    said && fact('Reported', moment(said.time), ` ${relative(seconds(said.time))}`)), said ? null : h('p', { class: 'muted foot' }, 'The Job reports no progress: this is the elapsed share of its predicted run time.'));
+}
+
+const USES = { gpu: 'GPU', gpuMemory: 'GPU memory', cpu: 'CPU of a pod', memory: 'Memory of a pod' };
+const useText = (what, n) => (what === 'gpu' || what === 'gpuMemory' ? percent(n) : what === 'cpu' ? `${figure(n)} cores` : `${figure(n / 2 ** 30)} GiB`);
+
+// What earlier runs of its family used, and what the next one should ask for.
+function portraitOf({ portrait }) {
+  if (!portrait?.runs) return null;
+  const advice = (portrait.advice || []).filter((one) => one.asked !== one.advised);
+  return h('section', null, h('h2', null, 'What its family used'), h('p', { class: 'muted' }, portrait.match === 'similar' ? 'Its family has not run yet; the nearest one has' : `Family ${portrait.name}`, `: ${plural(portrait.runs, 'run')}, ${portrait.succeeded} succeeded, ${portrait.failed} failed.`),
+    h('dl', { class: 'facts' }, fact('Mean run time', portrait.meanRunSeconds === undefined ? '' : span(portrait.meanRunSeconds)), fact('Mean wait', portrait.meanWaitSeconds === undefined ? '' : span(portrait.meanWaitSeconds)),
+      (portrait.use || []).map((one) => fact(USES[one.resource] || one.resource, useText(one.resource, one.median), h('span', { class: 'sub' }, `95 % of the time at most ${useText(one.resource, one.p95)}`)))),
+    portrait.use?.length ? null : h('p', { class: 'muted foot' }, 'What its runs used was not measured: the daemon has no Prometheus, or they ran before it.'),
+    advice.length ? [h('h3', null, 'What the next run could ask for'), h('ul', { class: 'plain' }, advice.map((one) => h('li', null, one.text)))] : null);
 }
 
 const spanOf = (times) => (times?.p50 || times?.p90 ? interval(times.p50 || times.p90, times.p90) : null);
@@ -149,9 +180,9 @@ function draw(data, state) {
     h('p', { class: 'path' }, h('a', { href: state.link({}, 'queue') }, 'Queue'), ' / ', namespace),
     h('h1', null, name, ' ', h('span', { class: 'muted' }, row ? row.state : task ? words(task.state) : 'ended')),
     task?.problems.length ? h('div', { class: 'panel bad', role: 'alert' }, h('p', null, h('strong', null, 'Annotations that cannot be read')), h('ul', null, task.problems.map((one) => h('li', null, one)))) : null,
-    whyOf(data), etaOf(data),
+    whyOf(data), etaOf(data), progressOf(data),
     task || row ? h('section', null, h('h2', null, 'Facts'), facts(task, row)) : empty('It has ended', 'What is known of it stands below.'),
-    shapesOf(data.shapes), pastOf(data),
+    shapesOf(data.shapes), portraitOf(data), pastOf(data),
   ].filter(Boolean);
 }
 

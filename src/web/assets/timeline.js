@@ -31,8 +31,17 @@ const decisions = (verb, namespace, signal) => (namespace ? null : askIfThere('v
 
 const keyOf = (row) => `${row.namespace}/${row.name}`;
 
-// The bars: {key, type, nodes, gpus, begin, begin90, end, end90, state, deadline, late, note}. Times are
-// epoch seconds; `end` may be missing: nobody knows.
+// What running tasks are advised to do, for whom: {key: "may move to n2 for team/job, which starts 25m earlier"}.
+function moves(items) {
+  const told = new Map();
+  for (const row of items)
+    for (const { task, to } of row.move?.moves || [])
+      told.set(task, `may move to ${to?.join(', ') || 'a node that another task leaves'}${task === keyOf(row) ? ', and then ends' : ` for ${keyOf(row)}, which then starts`} ${span(row.move.gainSeconds)} earlier`);
+  return told;
+}
+
+// The bars: {key, type, nodes, gpus, begin, begin90, end, end90, state, deadline, late, moves, note}. Times
+// are epoch seconds; `end` may be missing: nobody knows.
 function bars({ queue, tasks, past, stops, plans }) {
   const known = new Map(queue.items.map((row) => [keyOf(row), row]));
   const planned = new Map(); // when, and on which nodes, each start was planned: newest first
@@ -43,16 +52,18 @@ function bars({ queue, tasks, past, stops, plans }) {
   }
   const all = [];
   const running = new Set();
+  const advised = moves(queue.items);
   for (const task of tasks.items) {
     const key = keyOf(task);
     const row = known.get(key);
     running.add(key);
     all.push({ key, state: 'running', nodes: task.nodes, gpus: task.gpusPerPod * task.podsBound, type: row?.gpuType || task.gpuType || '', begin: seconds(task.started || task.created),
-      end: seconds(row?.predictedFinish), end90: seconds(row?.predictedFinishP90), deadline: seconds(task.deadline), late: row?.late });
+      end: seconds(row?.predictedFinish), end90: seconds(row?.predictedFinishP90), deadline: seconds(task.deadline), late: row?.late, moves: advised.has(key), note: advised.get(key) });
   }
   for (const row of queue.items) {
     if (running.has(keyOf(row)) || !row.predictedStart) continue;
-    all.push({ key: keyOf(row), state: 'planned', nodes: [], gpus: row.gpus, type: row.gpuType || (row.gpuTypes || [])[0] || '', begin: seconds(row.predictedStart), begin90: seconds(row.predictedStartP90),
+    const held = row.plan ? planned.get(keyOf(row))?.[0].nodes : null; // that wait for its pods
+    all.push({ key: keyOf(row), state: held ? 'held' : 'planned', nodes: held || [], gpus: row.gpus, type: row.gpuType || (row.gpuTypes || [])[0] || '', begin: seconds(row.predictedStart), begin90: seconds(row.predictedStartP90),
       end: seconds(row.predictedFinish), end90: seconds(row.predictedFinishP90), deadline: seconds(row.deadline), late: row.late });
   }
   for (const run of past?.items || []) {
@@ -66,7 +77,7 @@ function bars({ queue, tasks, past, stops, plans }) {
     const at = seconds(stop.time);
     const start = (planned.get(keyOf(stop)) || []).find((plan) => plan.at <= at);
     const what = /^\S+ (\S+) on /.exec(start?.what || '');
-    all.push({ key: keyOf(stop), state: 'stopped', nodes: start?.nodes || [], gpus: 0, type: what ? what[1] : '', begin: start ? start.at : at - 60, end: at, deadline: NaN, note: stop.result });
+    all.push({ key: keyOf(stop), state: 'stopped', nodes: start?.nodes || [], gpus: 0, type: what ? what[1] : '', begin: start ? start.at : at - 60, end: at, deadline: NaN, moves: stop.result.startsWith('moved'), note: stop.result });
   }
   return all;
 }
@@ -100,11 +111,13 @@ function packed(lane, least) {
   return { rows: rows.filter(({ row }) => row < MOST_ROWS), height: Math.min(ends.length, MOST_ROWS), hidden: rows.filter(({ row }) => row >= MOST_ROWS).length };
 }
 
-const STATES = { running: 'runs', planned: 'planned', done: 'done', failed: 'failed', stopped: 'stopped' };
+const STATES = { running: 'runs', planned: 'planned', held: 'GPUs are held for it', done: 'done', failed: 'failed', stopped: 'stopped' };
+
+const SIGNS = { held: '◷ ', stopped: '✕ ', failed: '! ' };
 
 function told(bar) {
   const parts = [bar.key, STATES[bar.state], bar.gpus ? plural(bar.gpus, 'GPU') : '', bar.type];
-  parts.push(`${bar.state === 'planned' ? 'starts' : 'started'} ${clock(bar.begin)}${bar.begin90 > bar.begin + 60 ? ` to ${clock(bar.begin90)}` : ''}`);
+  parts.push(`${bar.state === 'planned' || bar.state === 'held' ? 'starts' : 'started'} ${clock(bar.begin)}${bar.begin90 > bar.begin + 60 ? ` to ${clock(bar.begin90)}` : ''}`);
   if (Number.isFinite(bar.end)) parts.push(`${bar.state === 'done' || bar.state === 'failed' || bar.state === 'stopped' ? 'ended' : 'ends'} ${clock(bar.end)}${bar.end90 > bar.end + 60 ? ` to ${clock(bar.end90)}` : ''}`);
   else parts.push('its end is not known');
   if (Number.isFinite(bar.deadline)) parts.push(`due ${clock(bar.deadline)}${bar.late ? ', late' : ''}`);
@@ -138,7 +151,7 @@ function draw(data, state) {
 }
 
 const legend = () => h('ul', { class: 'legend', 'aria-label': 'Legend', role: 'list' },
-  [['done', 'done'], ['failed', 'failed'], ['stopped', '✕ stopped'], ['running', 'runs'], ['planned', 'planned'], ['fade', 'nine futures in ten'], ['due', 'deadline', '⚑'], ['due missed', 'will be missed', '⚑']].map(([kind, text, sign]) => h('li', null, h('i', { class: `key ${kind}`, 'aria-hidden': 'true' }, sign), text)));
+  [['done', 'done'], ['failed', 'failed'], ['stopped', '✕ stopped'], ['running', 'runs'], ['held', '◷ held for it'], ['planned', 'planned'], ['moves', 'may move, or was moved', '⇄'], ['fade', 'nine futures in ten'], ['due', 'deadline', '⚑'], ['due missed', 'will be missed', '⚑']].map(([kind, text, sign]) => h('li', null, h('i', { class: `key ${kind}`, 'aria-hidden': 'true' }, sign), text)));
 
 function axis(from, to, x) {
   const step = STEPS.find((one) => (to - from) / one <= 9) || 48 * HOUR;
@@ -162,11 +175,11 @@ function barOf(bar, row, { x, wide, from, to }) {
   const end = Number.isFinite(bar.end) ? bar.end : bar.state === 'running' ? to : bar.begin + 300;
   const slash = bar.key.indexOf('/');
   const fade = Number.isFinite(bar.end) && bar.end90 > bar.end ? h('i', { class: `fade ${bar.state}`, 'aria-hidden': 'true', style: { left: x(bar.end), width: wide(bar.end, bar.end90) } }) : null;
-  const due = (bar.state === 'running' || bar.state === 'planned') && bar.deadline >= from && bar.deadline <= to ? h('i', { class: bar.late ? 'flag missed' : 'flag', 'aria-hidden': 'true', style: { left: x(bar.deadline) }, title: `${bar.key} is due ${clock(bar.deadline)} (${relative(bar.deadline)})` }, '⚑') : null;
+  const due = ['running', 'held', 'planned'].includes(bar.state) && bar.deadline >= from && bar.deadline <= to ? h('i', { class: bar.late ? 'flag missed' : 'flag', 'aria-hidden': 'true', style: { left: x(bar.deadline) }, title: `${bar.key} is due ${clock(bar.deadline)} (${relative(bar.deadline)})` }, '⚑') : null;
   const label = told(bar);
   return h('li', { 'data-key': `${bar.key} ${bar.state} ${Math.round(bar.begin / 5)}`, style: { top: `${row * 24 + 4}px` } },
     h('a', { class: `run ${bar.state}${bar.late ? ' late' : ''}${Number.isFinite(bar.end) ? '' : ' open'}`, href: taskHref(bar.key.slice(0, slash), bar.key.slice(slash + 1)), 'aria-label': label, title: label,
-      style: { left: x(bar.begin), width: `max(${wide(bar.begin, end)}, 6px)` } }, h('span', null, bar.state === 'stopped' ? '✕ ' : bar.state === 'failed' ? '! ' : '', bar.key.slice(slash + 1), end - bar.begin > 0 && Number.isFinite(bar.end) ? h('span', { class: 'long' }, ` ${span(end - bar.begin)}`) : null)),
+      style: { left: x(bar.begin), width: `max(${wide(bar.begin, end)}, 6px)` } }, h('span', null, bar.moves ? '⇄ ' : SIGNS[bar.state] || '', bar.key.slice(slash + 1), end - bar.begin > 0 && Number.isFinite(bar.end) ? h('span', { class: 'long' }, ` ${span(end - bar.begin)}`) : null)),
     fade, due);
 }
 
