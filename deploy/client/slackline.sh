@@ -1,6 +1,7 @@
 #!/bin/sh
 # The questions of `slackline` for systems that it is not built for: POSIX sh with curl, or with kubectl alone.
-# As a plug-in of kubectl: put it into the PATH under the name kubectl-slackline.
+# As a plug-in of kubectl: put it into the PATH under the name kubectl-slackline, and once more under the name
+# kubectl_complete-slackline, so that kubectl's completion knows its commands and tasks.
 #
 #   slackline.sh queue|tasks|nodes|cluster|history|models [NAMESPACE/NAME] [-n NAMESPACE] [-o OUTPUT]
 #   slackline.sh why|eta|placements NAMESPACE/NAME [--node NODE] [-o OUTPUT]
@@ -76,6 +77,31 @@ standing() {
     *) return 4 ;;
   esac
 }
+
+# The choices for the last word, one a line, as kubectl asks for them; ":4": no files.
+choices() { # WORD...
+  if [ $# -le 1 ]; then
+    printf '%s\n' calendar cluster eta history models nodes placements queue quote tasks whatif why | grep "^${1:-}"
+  else
+    for last in "$@"; do :; done
+    case $1 in
+      why | eta | placements | queue)
+        # The column `name` is NAMESPACE/NAME.
+        ask "/v1/queue?output=csv&limit=1000" 2>/dev/null | awk -F, -v begin="$last" '
+          NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "name") at = i }
+          NR > 1 && index($at, begin) == 1 { print $at }'
+        ;;
+    esac
+  fi
+  echo :4
+}
+
+case ${0##*/} in
+  kubectl_complete-*)
+    choices "$@" || echo :4
+    exit
+    ;;
+esac
 
 [ $# -gt 0 ] || usage 2
 command=$1

@@ -372,6 +372,21 @@ class DumpTest(unittest.TestCase):
             done = subprocess.run(["bash", "-c", script + ask.format(words, at)], text=True, capture_output=True)
             self.assertEqual(done.stdout.strip(), wanted, done.stderr)
 
+    def test_kubectl_learns_the_choices_for_a_word(self):
+        program = self.directory / "kubectl_complete-slackline"
+        program.symlink_to(ROOT / "deploy/client/slackline.sh")
+
+        def choices(*words, server=self.daemon.api_url):
+            done = subprocess.run(["sh", program, *words], text=True, capture_output=True, timeout=20,
+                                  env={**os.environ, "SLACKLINE_SERVER": server})  # fmt: skip
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return done.stdout.split()
+
+        self.assertEqual(choices("qu"), ["queue", "quote", ":4"])
+        self.assertEqual(choices("why", "team-llm/"), ["team-llm/lora-70b", "team-llm/sft-70b", ":4"])
+        self.assertEqual(choices("eta", "nobody/"), [":4"])
+        self.assertEqual(choices("why", "", server="http://127.0.0.1:1"), [":4"])
+
     def test_a_flag_beats_the_environment(self):
         def nodes(server, variable):
             return subprocess.run([slackline_binary(), "nodes", "--server", server], text=True, capture_output=True,
