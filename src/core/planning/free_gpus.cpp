@@ -52,7 +52,8 @@ FreeGpus::FreeGpus(const std::vector<std::vector<int>>& gpus) {
       }
     free_.insert(free_.end(), nodes.begin(), nodes.end());
     for (const int count : nodes)
-      total_ += count;
+      pool.total += count;
+    total_ += pool.total;
     pools_.push_back(std::move(pool));
   }
   capacity_ = free_;

@@ -30,6 +30,7 @@ class FreeGpus {
       if (may_fit(pool, {1, 1})) open |= pool_bit(pool);
     return open;
   }
+  PoolIndex pools() const { return static_cast<PoolIndex>(pools_.size()); }
   std::int64_t total() const { return total_; }
   std::int64_t idle() const { return idle_; }
   PoolNode nodes(PoolIndex pool) const {
@@ -37,6 +38,7 @@ class FreeGpus {
         pool + std::size_t{1} < pools_.size() ? pools_[pool + 1].first_node : free_.size();
     return static_cast<PoolNode>(end - pools_[pool].first_node);
   }
+  std::int64_t total(PoolIndex pool) const { return pools_[pool].total; }
   int at(PoolIndex pool, PoolNode node) const { return free_[pools_[pool].first_node + node]; }
 
   // Eligible nodes with at least this many GPUs free, counted no further than `most`.
@@ -58,6 +60,9 @@ class FreeGpus {
 
   // From now on find() takes these nodes only where the others do not suffice, and then last.
   void avoid(std::vector<NodeSet> by_pool) { avoided_ = std::move(by_pool); }
+  bool avoids(PoolIndex pool, PoolNode node) const {
+    return pool < avoided_.size() && !avoided_[pool].unset() && avoided_[pool].contains(node);
+  }
 
   // gpus on every node listed; a node listed twice counts twice.
   void take(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus);
@@ -72,6 +77,7 @@ class FreeGpus {
   struct PoolRange {
     std::size_t first_node = 0;  // in free_ and capacity_
     std::vector<Level> levels;   // by GPUs, from 0 to one more than the largest node has
+    std::int64_t total = 0;      // GPUs
     int most() const { return static_cast<int>(levels.size()) - 2; }  // at most kMaxGpusPerNode
   };
   void change(PoolIndex pool, PoolNode node, int by);

@@ -9,6 +9,8 @@
 //                                         fastest that fits (not capacity)
 //   tetris+perf tetris+cer                /fifo: in order of arrival, one that does not fit blocks
 //   qos                                   000 section 4.2, literally; /skip, /yield
+//   easy edf-easy                         by submit time, by deadline, with EASY backfill
+//   reserve                               by deadline, with reservations; others beside them
 //   savable savable-p                     SavableFirst without and with preemption; /m, /area
 //   default                               savable-p with trade=on and learn=on, its margin
 //                                         following the error of finished runs

@@ -21,8 +21,9 @@ bool Planning::holds_out(TaskIndex task) const {
   return planned.preference.size() > 1 && now_s_ < planned.submit_s + planned.fallback_after_s;
 }
 
-void Planning::start(TaskIndex task, ChoiceIndex choice, bool promoted) {
-  Run run = state_.run_at(task, choice, now_s_, {});
+void Planning::start(TaskIndex task, ChoiceIndex choice, bool promoted,
+                     std::vector<PoolNode> nodes) {
+  Run run = state_.run_at(task, choice, now_s_, std::move(nodes));
   run.promoted = promoted;
   std::erase_if(plan_.yields, [&](const Yielding& held) { return held.task == task; });
   plan_.effects.push_back({task, std::nullopt, run});

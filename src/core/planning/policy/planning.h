@@ -23,8 +23,9 @@ class Planning {
   // It prefers some pools, and still waits for them.
   bool holds_out(TaskIndex task) const;
 
-  // On the nodes that FreeGpus::find gives; it must fit.
-  void start(TaskIndex task, ChoiceIndex choice, bool promoted = false);
+  // On these nodes, else on those that FreeGpus::find gives; it must fit.
+  void start(TaskIndex task, ChoiceIndex choice, bool promoted = false,
+             std::vector<PoolNode> nodes = {});
   // Preempts, for `asker`, which gains that, and whose queue pays for what is lost.
   void stop(TaskIndex task, TaskIndex asker, const RoomGain& gain, bool risks_deadline);
   // The same, and starts the task again at once on the first of its nodes.

@@ -10,8 +10,9 @@ namespace {
 
 std::vector<PolicyKind> policy_kinds() {
   return {fifo_kind(),        min_min_kind(),    weighted_fair_kind(), capacity_kind(),
-          tetris_perf_kind(), tetris_cer_kind(), qos_kind(),           savable_kind(),
-          savable_p_kind(),   default_kind()};
+          tetris_perf_kind(), tetris_cer_kind(), qos_kind(),           easy_kind(),
+          edf_easy_kind(),    reserve_kind(),    savable_kind(),       savable_p_kind(),
+          default_kind()};
 }
 
 Result<PolicyKind> find_kind(std::string_view name) {

@@ -1,0 +1,128 @@
+#include "timeline.h"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+namespace slackline::core {
+namespace {
+
+constexpr double kMoment_s = 1e-6;  // changes this close are one
+
+}  // namespace
+
+Timeline::Timeline(const FreeGpus& free, double now_s) : now_s_(now_s), free_(free) {
+  pools_.resize(free.pools());
+  for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
+    pools_[pool].resize(free.nodes(pool));
+    for (PoolNode node = 0; node < pools_[pool].size(); ++node)
+      pools_[pool][node].free = free.at(pool, node);
+  }
+}
+
+// Takes back the same change where there is one, so that a place that was taken and given back
+// leaves nothing.
+void Timeline::add_change(Line& line, double at_s, int gpus) {
+  auto at = std::lower_bound(line.changes.begin(), line.changes.end(), at_s,
+                             [](const Change& change, double s) { return change.at_s < s; });
+  if (at == line.changes.end() || at->at_s != at_s) {
+    line.changes.insert(at, {at_s, gpus});
+    return;
+  }
+  at->gpus += gpus;
+  if (at->gpus == 0) line.changes.erase(at);
+}
+
+void Timeline::change(const TimelinePlace& place, int gpus) {
+  for (const PoolNode node : place.nodes) {
+    Line& line = pools_[place.pool][node];
+    if (place.start_s <= now_s_)
+      line.free += gpus;
+    else
+      add_change(line, place.start_s, gpus);
+    add_change(line, place.end_s, -gpus);
+  }
+}
+
+void Timeline::free_at(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus, double at_s) {
+  for (const PoolNode node : nodes)
+    add_change(pools_[pool][node], at_s, gpus);
+}
+
+void Timeline::add_openings(const Line& line, PoolNode node, const Wish& wish,
+                            std::vector<Opening>& openings) const {
+  std::optional<double> since_s;
+  const auto close = [&](double end_s) {
+    const double from_s = std::max(*since_s, wish.not_before_s);
+    const double until_s = std::min(end_s - wish.run_s + kMoment_s, wish.last_start_s);
+    if (from_s <= until_s) openings.push_back({from_s, until_s, node});
+    since_s.reset();
+  };
+  int free = line.free;
+  if (free >= wish.shape.d_gpn) since_s = now_s_;
+  for (std::size_t i = 0; i < line.changes.size();) {
+    const double at_s = line.changes[i].at_s;
+    for (; i < line.changes.size() && line.changes[i].at_s <= at_s + kMoment_s; ++i)
+      free += line.changes[i].gpus;
+    if (since_s && free < wish.shape.d_gpn) close(at_s);
+    if (!since_s && free >= wish.shape.d_gpn) since_s = at_s;
+    if (!since_s && at_s > wish.last_start_s) return;
+  }
+  if (since_s) close(std::numeric_limits<double>::infinity());
+}
+
+// The first moment at which that many of them are open.
+std::optional<double> Timeline::first_start_s(std::vector<Opening>& openings, std::size_t nodes) {
+  if (openings.size() < nodes) return std::nullopt;
+  std::sort(openings.begin(), openings.end(),
+            [](const Opening& a, const Opening& b) { return a.from_s < b.from_s; });
+  std::priority_queue<double, std::vector<double>, std::greater<>> open_until_s;
+  for (const Opening& opening : openings) {
+    while (!open_until_s.empty() && open_until_s.top() < opening.from_s)
+      open_until_s.pop();
+    open_until_s.push(opening.until_s);
+    if (open_until_s.size() == nodes) return opening.from_s;
+  }
+  return std::nullopt;
+}
+
+int Timeline::least_free(const Line& line, double from_s, double until_s) const {
+  int free = line.free;
+  std::size_t i = 0;
+  for (; i < line.changes.size() && line.changes[i].at_s <= from_s + kMoment_s; ++i)
+    free += line.changes[i].gpus;
+  int least = free;
+  for (; i < line.changes.size() && line.changes[i].at_s < until_s - kMoment_s; ++i) {
+    free += line.changes[i].gpus;
+    least = std::min(least, free);
+  }
+  return least;
+}
+
+std::optional<TimelinePlace> Timeline::earliest(const Wish& wish) const {
+  const std::vector<Line>& lines = pools_[wish.pool];
+  const auto needed = static_cast<std::size_t>(wish.shape.d_node);
+  std::vector<Opening> openings;
+  for (PoolNode node = 0; node < lines.size(); ++node)
+    if (wish.eligible == nullptr || wish.eligible->contains(wish.pool, node))
+      add_openings(lines[node], node, wish, openings);
+  const auto start_s = first_start_s(openings, needed);
+  if (!start_s) return std::nullopt;
+  using Rank = std::tuple<bool, bool, int, PoolNode>;
+  std::vector<Rank> ranks;
+  for (const Opening& opening : openings) {
+    if (opening.from_s > *start_s || opening.until_s < *start_s) continue;
+    const bool preferred =
+        wish.preferred != nullptr && wish.preferred->contains(wish.pool, opening.node);
+    ranks.emplace_back(free_.avoids(wish.pool, opening.node), !preferred,
+                       least_free(lines[opening.node], *start_s, *start_s + wish.run_s),
+                       opening.node);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  TimelinePlace place{wish.pool, wish.shape.d_gpn, {}, *start_s, *start_s + wish.run_s};
+  for (std::size_t i = 0; i < needed; ++i)
+    place.nodes.push_back(std::get<PoolNode>(ranks[i]));
+  return place;
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,82 @@
+// Timeline: how many GPUs of each node are free from now on, as predicted: runs end, and what is
+// planned takes its place. Private to src/core.
+//
+// A run whose length is unknown ends far ahead (kFar_s): what is planned behind it has nodes and no
+// time, what ends before is in nobody's way, and another run of unknown length is.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "slackline/core/planning/plan_state.h"
+
+namespace slackline::core {
+
+// From now; beyond every known end.
+inline constexpr double kFar_s = 1e10;
+
+// A run in its place, until it is predicted to end.
+struct TimelinePlace {
+  PoolIndex pool = 0;
+  int gpus_per_node = 0;
+  std::vector<PoolNode> nodes{};
+  double start_s = 0;
+  double end_s = 0;
+};
+
+class Timeline {
+ public:
+  // Nothing runs yet but what holds the GPUs that are not free, for ever.
+  Timeline(const FreeGpus& free, double now_s);
+
+  double now_s() const { return now_s_; }
+  // What is free on these nodes from now until end_s is so no longer, or again.
+  void take(const TimelinePlace& place) { change(place, -place.gpus_per_node); }
+  void give_back(const TimelinePlace& place) { change(place, place.gpus_per_node); }
+  // The GPUs of a run that holds them now come free then.
+  void free_at(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus, double at_s);
+
+  struct Wish {
+    PoolIndex pool = 0;
+    Placement shape;
+    double run_s = 0;  // planned; kFar_s: unknown
+    double not_before_s = 0;
+    double last_start_s = std::numeric_limits<double>::infinity();
+    const EligibleNodes* eligible = nullptr;   // null: every node
+    const EligibleNodes* preferred = nullptr;  // taken first; null: none is
+  };
+  // The first moment from which enough nodes have room for the whole run; of these nodes the ones
+  // that are preferred, then those that have least to spare. nullopt: there is none until
+  // last_start_s. O(nodes of the pool x changes on a node).
+  std::optional<TimelinePlace> earliest(const Wish& wish) const;
+
+ private:
+  struct Change {
+    double at_s = 0;
+    int gpus = 0;  // more that are free from then on
+  };
+  struct Line {
+    int free = 0;                 // now
+    std::vector<Change> changes;  // by time
+  };
+  // A run of the wish may start on the node at any moment of this.
+  struct Opening {
+    double from_s = 0;
+    double until_s = 0;
+    PoolNode node = 0;
+  };
+
+  void change(const TimelinePlace& place, int gpus);
+  static void add_change(Line& line, double at_s, int gpus);
+  void add_openings(const Line& line, PoolNode node, const Wish& wish,
+                    std::vector<Opening>& openings) const;
+  static std::optional<double> first_start_s(std::vector<Opening>& openings, std::size_t nodes);
+  int least_free(const Line& line, double from_s, double until_s) const;
+
+  double now_s_;
+  const FreeGpus& free_;
+  std::vector<std::vector<Line>> pools_;
+};
+
+}  // namespace slackline::core

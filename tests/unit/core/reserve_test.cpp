@@ -1,0 +1,162 @@
+// Reservations and backfill: the policies `reserve`, `easy` and `edf-easy`, one plan at a time and
+// played with exact run times.
+#include <cmath>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "slackline/base/random.h"
+#include "slackline/core/planning/play.h"
+#include "slackline/core/planning/task_menu.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr double kHour = 3600;
+
+const std::vector<Pool> kFourNodes = {{GpuType("H100"), "", 4, 8, 1.0}};
+
+PlanTask a_task(std::int64_t id, Placement shape, double run_h, double deadline_h,
+                double error = 0) {
+  PlanTask task;
+  task.id = id;
+  task.deadline_s = deadline_h * kHour;
+  task.request_gpus = shape.gpus();
+  task.type = "w";
+  task.menu = std::make_shared<const PlacementMenu>(
+      make_menu({{0, shape, 1, run_h * kHour, 0, error}}, kFourNodes, {}));
+  return task;
+}
+
+// The first `running` tasks run, on the nodes with their number; the others have arrived.
+PlanState begun(const TaskTable& tasks, TaskIndex running) {
+  PlanState state(tasks, FreeGpus(kFourNodes));
+  for (TaskIndex task = 0; task < tasks.size(); ++task) {
+    state.arrive(task);
+    if (task < running) state.start(task, state.run_at(task, 0, 0, {task}));
+  }
+  return state;
+}
+
+// When each task starts, if all runs last as predicted and nobody else comes.
+std::map<TaskIndex, double> starts_h(PlanState state, std::string_view policy) {
+  std::map<TaskIndex, double> starts;
+  PlayHooks hooks;
+  hooks.work_s = [&](TaskIndex task, const Run& run) {
+    return state.choice(task, run.choice).work_s;
+  };
+  hooks.on_event = [&](double now_s, RunEvent event, TaskIndex task, const Run&) {
+    if (event == RunEvent::kStart) starts.try_emplace(task, now_s / kHour);
+  };
+  play(state, *parse_policy(policy), {}, hooks, {.plan_at_s = 0.0});
+  return starts;
+}
+
+// Three of four nodes are taken for five hours; the gang needs all four. (users.md 1.2)
+TaskTable a_gang_between_others() {
+  return TaskTable({a_task(1, {1, 8}, 5, 100), a_task(2, {1, 8}, 5, 100), a_task(3, {1, 8}, 5, 100),
+                    a_task(4, {4, 8}, 4, 12), a_task(5, {1, 8}, 1, 24), a_task(6, {1, 8}, 10, 30)});
+}
+
+TEST(Reserve, AGangKeepsItsPlaceAndWhoEndsBeforeItStartsBeside) {
+  const TaskTable tasks = a_gang_between_others();
+  const auto starts = starts_h(begun(tasks, 3), "reserve");
+  EXPECT_DOUBLE_EQ(starts.at(3), 5) << "the gang, as soon as the three end";
+  EXPECT_DOUBLE_EQ(starts.at(4), 0) << "the short one ends before";
+  EXPECT_DOUBLE_EQ(starts.at(5), 9) << "the long one would not";
+}
+
+TEST(Reserve, EdfEasyAndEasyReserveForTheHeadAlone) {
+  const TaskTable tasks = a_gang_between_others();
+  EXPECT_DOUBLE_EQ(starts_h(begun(tasks, 3), "edf-easy").at(3), 5);
+  EXPECT_DOUBLE_EQ(starts_h(begun(tasks, 3), "easy").at(3), 5);
+  // By submit time the gang is not first: the long one is, and starts at once.
+  std::vector<PlanTask> others = tasks.tasks();
+  for (const TaskIndex later : {3U, 4U})
+    others[later].submit_s = 1;
+  const TaskTable long_first(std::move(others));
+  EXPECT_DOUBLE_EQ(starts_h(begun(long_first, 3), "easy").at(5), 0);
+  EXPECT_DOUBLE_EQ(starts_h(begun(long_first, 3), "easy").at(3), 10);
+}
+
+TEST(Reserve, WhoCanNoLongerMakeItComesLast) {
+  const TaskTable tasks(
+      {a_task(1, {4, 8}, 1, 100), a_task(2, {4, 8}, 4, 4.5), a_task(3, {4, 8}, 4, 6)});
+  for (const std::string_view policy : {"reserve", "edf-easy"}) {
+    const auto starts = starts_h(begun(tasks, 1), policy);
+    EXPECT_DOUBLE_EQ(starts.at(2), 1) << policy;
+    EXPECT_DOUBLE_EQ(starts.at(1), 5) << policy;
+  }
+}
+
+TEST(Reserve, BehindARunOfUnknownLengthThereAreNodesAndNoTime) {
+  const TaskTable tasks({a_task(1, {1, 8}, 1, 100, kUnknownError), a_task(2, {4, 8}, 4, 90),
+                         a_task(3, {1, 8}, 50, 95), a_task(4, {1, 8}, 1, 96, kUnknownError)});
+  PlanState state = begun(tasks, 1);
+  const Plan planned = plan(state, 0, *parse_policy("reserve"));
+  ASSERT_EQ(planned.effects.size(), 1U);
+  EXPECT_EQ(planned.effects[0].task, 2U) << "a known end comes before an unknown one";
+}
+
+TEST(Reserve, ATaskWithoutDeadlineIsReservedForOnceItHasWaited) {
+  const auto gang_starts_h = [](double age_h) {
+    std::vector<PlanTask> tasks{a_task(1, {1, 8}, 1, 100), a_task(2, {4, 8}, 1, kNoDeadline)};
+    tasks[1].submit_s = -age_h * kHour;
+    // One node or more is always taken by somebody with a deadline.
+    for (std::int64_t id = 3; id < 40; ++id)
+      tasks.push_back(a_task(id, {1, 8}, 1.5, 60 + static_cast<double>(id)));
+    const TaskTable table(std::move(tasks));
+    return starts_h(begun(table, 1), "reserve").at(1);
+  };
+  EXPECT_DOUBLE_EQ(gang_starts_h(4), 1) << "all nodes, once the first ends";
+  EXPECT_GT(gang_starts_h(0), 4) << "those with a deadline come first";
+  EXPECT_LT(gang_starts_h(0), 4 + 1.5 + 0.1) << "for four times its run, and one of theirs";
+}
+
+TEST(Reserve, NobodyStarves) {
+  // Always somebody who can still make it waits for the one node that the hopeless one needs.
+  std::vector<PlanTask> tasks{a_task(1, {4, 8}, 1, 100), a_task(2, {4, 8}, 1, 0.5)};
+  for (std::int64_t id = 3; id < 30; ++id)
+    tasks.push_back(a_task(id, {4, 8}, 1, 60 + static_cast<double>(id)));
+  const TaskTable table(std::move(tasks));
+  EXPECT_DOUBLE_EQ(starts_h(begun(table, 1), "reserve").at(1), 28) << "after all others";
+  EXPECT_DOUBLE_EQ(starts_h(begun(table, 1), "reserve,hopeless=0").at(1), 4);
+}
+
+// While both wait, whoever is due later never moves the start of one that is due earlier.
+TEST(Reserve, WhoIsDueLaterMovesNobody) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    std::vector<PlanTask> tasks;
+    const auto draw = [&](int low, int high) {
+      return low + static_cast<int>(random.index(static_cast<std::uint64_t>(high - low + 1)));
+    };
+    for (int id = 0; id < 4; ++id)
+      tasks.push_back(a_task(id, {1, draw(1, 8)}, draw(1, 20), 1000));
+    const int waiting = draw(2, 8);
+    for (int id = 4; id < 4 + waiting; ++id) {
+      const Placement shape = draw(0, 2) > 0 ? Placement{1, draw(1, 8)} : Placement{draw(2, 4), 8};
+      tasks.push_back(a_task(id, shape, draw(1, 20), 1000 + id));
+    }
+    const TaskTable all(tasks);
+    tasks.pop_back();
+    const TaskTable without(tasks);
+    const auto with_last = starts_h(begun(all, 4), "reserve,tick=0");
+    for (const auto& [task, start_h] : starts_h(begun(without, 4), "reserve,tick=0"))
+      ASSERT_NEAR(with_last.at(task), start_h, 1e-9) << "seed " << seed << " task " << task;
+  }
+}
+
+TEST(Reserve, PlannedRunsAreAsLongAsNineInTen) {
+  // The long one would end at the gang's start, if it lasted as long as predicted.
+  const auto starts = [](double error) {
+    const TaskTable tasks(
+        {a_task(1, {1, 8}, 5, 100), a_task(2, {4, 8}, 4, 50), a_task(3, {1, 8}, 4.5, 90, error)});
+    return starts_h(begun(tasks, 1), "reserve").at(2);
+  };
+  EXPECT_DOUBLE_EQ(starts(0), 0);
+  EXPECT_DOUBLE_EQ(starts(0.2), 9);
+}
+
+}  // namespace
+}  // namespace slackline::core
