@@ -51,8 +51,7 @@ double between_parameters(const PortraitIdentity& a, const PortraitIdentity& b) 
 // nullopt: the two have nothing in common that tells of their usage.
 std::optional<double> distance(const PortraitIdentity& a, const PortraitIdentity& b) {
   constexpr double kOtherModel = 3;
-  constexpr double kOtherDepartment = 0.5;
-  if (a.mode != b.mode) return std::nullopt;
+  if (a.mode != b.mode || a.department != b.department) return std::nullopt;
   const bool same_model = !a.model.empty() && a.model == b.model;
   const bool alike = same_model || same_letters(a.model, b.model);
   const bool same_image =
@@ -60,7 +59,6 @@ std::optional<double> distance(const PortraitIdentity& a, const PortraitIdentity
   if (!alike && !same_image) return std::nullopt;
   double far = same_image ? 0 : 1;
   if (!same_model) far += alike ? 1 : kOtherModel;
-  if (a.department != b.department) far += kOtherDepartment;
   return far + between_parameters(a, b);
 }
 

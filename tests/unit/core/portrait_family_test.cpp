@@ -75,8 +75,8 @@ TEST(PortraitFamily, TheNearestIsTaggedAndTheOwnOneWins) {
   EXPECT_EQ(own->match, PortraitMatch::kExact);
 }
 
-TEST(PortraitFamily, ParametersAndDepartmentTellAlikeModelsApart) {
-  Portrait small = portrait_of(identity("gpt-small", "text:v1", "other"));
+TEST(PortraitFamily, ParametersTellAlikeModelsApart) {
+  Portrait small = portrait_of(identity("gpt-small", "text:v1"));
   Portrait large = portrait_of(identity("gpt-large", "text:v1"));
   small.identity.parameters = 1.2e8;
   large.identity.parameters = 1.5e9;
@@ -84,7 +84,7 @@ TEST(PortraitFamily, ParametersAndDepartmentTellAlikeModelsApart) {
   PortraitIdentity asked = identity("gpt-base", "text:v1");
   asked.parameters = 1.3e8;
   EXPECT_EQ(nearest_portrait(known, asked)->portrait, &small);
-  asked.parameters.reset();
+  asked.parameters = 1.4e9;
   EXPECT_EQ(nearest_portrait(known, asked)->portrait, &large);
 }
 
@@ -94,7 +94,8 @@ TEST(PortraitFamily, NothingIsBorrowedFromStrangersOrFromFamiliesWithoutARun) {
   empty.outcomes[0] = 0;
   Portrait serving = portrait_of(identity("resnet50", "vision:v1"));
   serving.identity.mode = WorkloadMode::kInference;
-  const std::vector<const Portrait*> known{&bert, &empty, &serving};
+  const Portrait elsewhere = portrait_of(identity("resnet50", "vision:v1", "other"));
+  const std::vector<const Portrait*> known{&bert, &empty, &serving, &elsewhere};
   EXPECT_FALSE(nearest_portrait(known, identity("resnet50", "vision:v1")));
 }
 
