@@ -7,6 +7,7 @@ import ssl
 import subprocess
 import unittest
 
+from support.browser import Browser
 from support.controlplane import ROOT, ControlPlane
 from support.daemon import Daemon, slackline_binary
 from support.objects import TEAM, gpu_job
@@ -65,6 +66,30 @@ class ApiRightsTest(unittest.TestCase):
         self.assertTrue(answered, said)
         self.assertIn(f"of-{TEAM}", said)
         self.assertNotIn(f"of-{OTHERS}", said)
+
+    def test_the_page_shows_a_namespace_to_who_may_view_it(self):
+        self.cluster.wait(lambda: self.ask("tasks", "-n", TEAM, token=self.jane)[0], 20, "the right to be seen")
+        with subprocess.Popen(
+            [slackline_binary(), "page", "--server", f"https://localhost:{self.daemon.api_port}", "--ca-file",
+             self.cluster.pki.crt("ca"), "--token", self.jane],
+            stdout=subprocess.PIPE, text=True,
+        ) as page:  # fmt: skip
+            self.addCleanup(page.kill)
+            site, secret = page.stdout.readline().strip().split("/#token=")
+            browser = Browser(site)
+            self.addCleanup(browser.close)
+            browser.driver.get(f"{site}/#token={secret}")
+            browser.wait_text("If you may view one namespace, name it above.")
+            for state in ("queue", "timeline", "report", f"task/{TEAM}/of-{TEAM}"):
+                browser.run("location.hash = arguments[0]", f"#/{state}?ns={TEAM}")
+                browser.wait("!document.querySelector('main[aria-busy]')", 10, state)
+                self.assertNotIn("You may not see this", browser.text("main"), state)
+                self.assertNotIn(OTHERS, browser.text("main"), state)
+            self.assertIn(f"of-{TEAM}", browser.text("main"))
+            browser.run("location.hash = arguments[0]", f"#/queue?ns={OTHERS}")
+            browser.wait_text("may not get queue.slackline.dev in the namespace others")
+            self.assertNotIn(f"of-{OTHERS}", browser.text("main"))
+            page.terminate()
 
     def test_to_delete_what_was_learnt_is_a_right_of_its_own(self):
         cluster = self.cluster

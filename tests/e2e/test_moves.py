@@ -5,6 +5,7 @@ import time
 import unittest
 
 from support.active_case import GPUS_PER_NODE, ActiveCase
+from support.browser import Browser
 from support.daemon import Daemon, slackline
 from support.objects import node_of, waiting_job
 
@@ -66,6 +67,13 @@ class MovesCase(ActiveCase):
         notes = self.cluster.get("job", "default", job)["metadata"]["annotations"]
         return json.loads(notes.get("slackline.dev/preemptions", "null"))
 
+    def _drawn(self, bar):
+        """In the timeline of the page, with the sign of moves."""
+        browser = Browser(self.daemon.api_url)
+        self.addCleanup(browser.close)
+        browser.go("timeline?span=1h")
+        browser.wait(f"document.querySelector('{bar}')?.innerText.startsWith('⇄')", 10, f"{bar} to be drawn")
+
     def _finished(self, job):
         conditions = self.cluster.get("job", "default", job).get("status", {}).get("conditions", [])
         return any(each["type"] == "Complete" and each["status"] == "True" for each in conditions)
@@ -86,6 +94,7 @@ class AdviseTest(MovesCase):
         self.assertEqual(move["from"], [self._node("slow")])
         self.assertNotIn(move["to"], ([self._node("slow")], [self._node("fine")]))
         self.assertIn("earlier", slackline("queue", "-o", "wide", "-s", self.daemon.api_url))
+        self._drawn('.run.running[title*="may move to"]')
         self.cluster.wait(lambda: self._finished("slow"), 40, "it to finish where it is")
         self.assertIsNone(self._note("slow"))
         self.assertEqual(event["count"], 1)
@@ -168,6 +177,7 @@ class AutoTest(MovesCase):
         self.assertIn("moved (slow) for default/slow",
                       slackline("decisions", "--verb", "suspend", "-s", self.daemon.api_url))  # fmt: skip
         self.assertGreater(self.daemon.total("slackline_preemptions_total", reason="Moved"), 0)
+        self._drawn('.run.stopped[title*="moved (slow)"]')
         self._be_slow("slow")  # there, too: it is slow itself
         self.cluster.wait(lambda: self._finished("slow"), 40, "it to finish")
         self.assertEqual(self._note("slow")["count"], 1)

@@ -347,6 +347,22 @@ class LivePageTest(ActiveCase):
         browser.screenshot("live-gpus")
         self.assertEqual(browser.problems(), [])
 
+    def test_gpus_that_are_held_for_a_task_are_drawn_on_their_node(self):
+        self.cluster.kill("kube-scheduler")  # so that its pod stays unbound
+        self.addCleanup(self.restart_scheduler)
+        self.cluster.apply([waiting_job("next", gpus=GPUS_PER_NODE, duration="60s")])
+        self.cluster.wait(lambda: self.plan("next"), 20, "its plan")
+        browser = self.browser
+        browser.go("timeline?span=1h&by=node")
+        browser.wait("document.querySelector('.run.held')", 20, "the reservation to be drawn")
+        self.assertIn(
+            "default/next, GPUs are held for it", browser.run("return document.querySelector('.run.held').title")
+        )
+        lane = browser.run("return document.querySelector('.run.held').closest('.lane').dataset.key")
+        self.assertEqual([lane], self.plan("next")["nodes"])
+        browser.go("gpus")
+        browser.wait("document.querySelector('.node .who.held')", 20, "the GPUs that are held")
+
     def test_a_follower_says_who_leads(self):
         follower = self.replica("b", self.account).start()
         browser = Browser(follower.api_url)

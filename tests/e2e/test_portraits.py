@@ -8,6 +8,7 @@ import unittest
 
 from support.active_case import ActiveCase
 from support.bound_pods import BoundPods
+from support.browser import Browser
 from support.daemon import slackline
 from support.exporter import GIB, Exporter, Machine, Prometheus
 from support.objects import waiting_job
@@ -83,6 +84,13 @@ class PortraitsTest(ActiveCase):
         self.assertIn("gpu=45%", line)
         self.assertIn("gpu_memory=25%", line)
         self.check_the_portrait("train")
+        browser = Browser(self.daemon.api_url)
+        self.addCleanup(browser.close)
+        browser.go("task/default/train")
+        browser.wait_text("What its family used")
+        self.assertRegex(browser.text("main"), r"Family train: 1 run, 1 succeeded, 0 failed")
+        browser.screenshot("live-portrait")
+        self.assertEqual(browser.problems() + browser.axe(), [])
         wait(lambda: self.measured() == 1, 30, "only the other one to be left")
         self.assertIn("usage-measured ok\n", self.checks())
 
