@@ -228,6 +228,7 @@ Status Daemon::Parts::follow_runs() {
   world.measured = [this](const Uid& run, const MeasuredUse& use) {
     if (journal) journal->measured(run, use);
   };
+  world.look_back_s = configuration.telemetry.look_back_s;
   SLACKLINE_ASSIGN(telemetry, TelemetryService::make(configuration.telemetry, std::move(world),
                                                      *portraits, metrics));
   if (telemetry)

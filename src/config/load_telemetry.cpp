@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kShortestStep_s = 1;
 constexpr double kLongestStep_s = 3600;
+constexpr double kLongestLookBack_s = 24 * 3600;
 
 void check_label(Section& section, std::string_view key, const std::string& name) {
   if (!wire::is_label_name(name))
@@ -76,6 +77,10 @@ void read_telemetry(Section& section, TelemetrySettings& telemetry) {
       telemetry.step_s != static_cast<double>(static_cast<int>(telemetry.step_s)))
     section.problem("step", format("is {}", format_duration(telemetry.step_s)),
                     "it must be 1s to 1h in whole seconds, at least two scrape intervals");
+  section.duration("lookBack", telemetry.look_back_s);
+  if (telemetry.look_back_s < 0 || telemetry.look_back_s > kLongestLookBack_s)
+    section.problem("lookBack", format("is {}", format_duration(telemetry.look_back_s)),
+                    "it must be 0s to 24h");
   section.section("labels", [&](Section& s) {
     LabelNames& names = telemetry.labels;
     read_owners(s, names.owners);

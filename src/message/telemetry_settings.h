@@ -50,8 +50,9 @@ struct LabelNames {
 };
 
 struct TelemetrySettings {
-  PrometheusSettings prometheus;  // without a URL nothing is measured
-  double step_s = 60;             // the shortest time that counts as measured or not
+  PrometheusSettings prometheus;    // without a URL nothing is measured
+  double step_s = 60;               // the shortest time that counts as measured or not
+  double look_back_s = 6 * 3600.0;  // what is read first where nothing measured is known
   LabelNames labels;
 
   friend bool operator==(const TelemetrySettings&, const TelemetrySettings&) = default;

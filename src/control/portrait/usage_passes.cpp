@@ -82,7 +82,7 @@ void UsagePasses::add(const EndedRun& run) {
 
 void UsagePasses::turn() {
   const double now_s = clock_.wall_s();
-  if (read_to_s_ == 0) read_to_s_ = last_step_s(now_s) - step_s_;
+  if (read_to_s_ == 0) read_to_s_ = last_step_s(now_s) - first_look_s();
   if (world_.leads && !world_.leads()) return rest();
   if (!world_.source.health().synced) return;
   resting_ = false;
@@ -90,6 +90,19 @@ void UsagePasses::turn() {
 }
 
 // What another replica knows better is told no longer.
+// A replica that knows of nothing measured has an empty disk, or a new Prometheus: nothing is told
+// twice.
+double UsagePasses::first_look_s() const {
+  const auto book = portraits_.known().get();
+  const bool measured =
+      std::any_of(book->portraits.begin(), book->portraits.end(), [](const auto& entry) {
+        return std::any_of(entry.second->histograms.begin(), entry.second->histograms.end(),
+                           [](const auto& histogram) { return !histogram.buckets.empty(); });
+      });
+  const double far_s = std::floor(std::min(world_.look_back_s, kMostBehind_s) / step_s_) * step_s_;
+  return measured ? step_s_ : std::max(step_s_, far_s);
+}
+
 void UsagePasses::rest() {
   if (std::exchange(resting_, true)) return;
   problem_.set({});

@@ -55,6 +55,7 @@ class UsagePasses {
     // Told what each run that is over used; null: nobody is.
     std::function<void(const Uid& run, const MeasuredUse& use)> measured{};
   };
+    double look_back_s = 0;  // from the first turn, where the portraits know of nothing measured
   // All outlive it.
   UsagePasses(telemetry::UsageSource& usage, World world, Portraits& portraits,
               obs::MetricsRegistry& metrics, const Clock& clock);
@@ -84,6 +85,7 @@ class UsagePasses {
   bool read_live(double now_s);
   double last_step_s(double now_s) const;
   bool read_part(telemetry::Window window);
+  double first_look_s() const;
   bool read_nodes(double end_s);
   std::vector<telemetry::MeasuredTask> tasks_in(
       const telemetry::Window& window, std::unordered_map<Uid, PortraitIdentity>& families) const;

@@ -144,6 +144,7 @@ TEST(LoadTest, ThePrometheusIsConfigured) {
       "telemetry:\n  prometheus: {url: 'https://mimir:8080/prometheus', bearerTokenFile: token, "
       "caFile: /etc/ca.crt, tenant: ml, tenantHeader: X-Tenant, timeout: 10s}\n"
       "  step: 30s\n"
+      "  lookBack: 2h\n"
       "  labels: {owners: [{namespace: ns, pod: p, container: c}], device: [gpu_uuid]}\n",
       "/etc/slackline");
   EXPECT_THAT(loaded.findings, IsEmpty());
@@ -155,6 +156,7 @@ TEST(LoadTest, ThePrometheusIsConfigured) {
   EXPECT_EQ(telemetry.prometheus.tenant_header, "X-Tenant");
   EXPECT_EQ(telemetry.prometheus.timeout_s, 10);
   EXPECT_EQ(telemetry.step_s, 30);
+  EXPECT_EQ(telemetry.look_back_s, 7200);
   EXPECT_THAT(telemetry.labels.owners, ElementsAre(OwnerLabels{"ns", "p", "c"}));
   EXPECT_THAT(telemetry.labels.device, ElementsAre("gpu_uuid"));
   EXPECT_EQ(telemetry.labels.node, LabelNames().node);
@@ -174,6 +176,8 @@ TEST(LoadTest, WhatNoPrometheusCanBeAskedIsSaid) {
               ElementsAre(HasSubstr("telemetry.prometheus.tenantHeader: is \"\"")));
   EXPECT_THAT(problems("telemetry: {step: 500ms}\n"),
               ElementsAre(HasSubstr("it must be 1s to 1h in whole seconds")));
+  EXPECT_THAT(problems("telemetry: {lookBack: 25h}\n"),
+              ElementsAre(HasSubstr("telemetry.lookBack: is 1d01h")));
   EXPECT_THAT(problems("telemetry: {labels: {device: [], node: ['a) or (b']}}\n"),
               ElementsAre(HasSubstr("telemetry.labels.device: names no label"),
                           HasSubstr("telemetry.labels.node: has \"a) or (b\"")));

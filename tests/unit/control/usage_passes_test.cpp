@@ -191,6 +191,20 @@ TEST_F(UsagePassesTest, WhatNobodyAnsweredIsReadLaterAndOnce) {
   EXPECT_NEAR(observed_s("train"), 91 * 60, 30) << "less what has faded since";
 }
 
+TEST_F(UsagePassesTest, WhoKnowsOfNothingMeasuredLooksBackFirst) {
+  const UsagePasses::World world{
+      .catalog = catalog_, .known = known_, .source = source_, .look_back_s = 1800};
+  UsagePasses first(usage_, world, *portraits_, metrics_, clock_);
+  first.turn();
+  ASSERT_EQ(usage_.steps.size(), 1u);
+  EXPECT_EQ(usage_.steps[0].length_s(), 1800);
+  EXPECT_NEAR(observed_s("train"), 1800, 30);
+  UsagePasses again(usage_, world, *portraits_, metrics_, clock_);
+  again.turn();
+  ASSERT_EQ(usage_.steps.size(), 2u);
+  EXPECT_EQ(usage_.steps[1].length_s(), kStep_s) << "no step is told twice";
+}
+
 TEST_F(UsagePassesTest, WhatIsOlderThanADayIsGivenUpAndCounted) {
   passes_.turn();
   usage_.steps.clear();
