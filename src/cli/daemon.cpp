@@ -246,7 +246,8 @@ Status Daemon::Parts::lay_routes() {
                                                  system_clock());
   queries = std::make_unique<control::Queries>(decisions, known, *source, journal.get(),
                                                system_clock(), kVersion);
-  reports = std::make_unique<control::Reports>(*queries, portraits->known(), system_clock());
+  reports = std::make_unique<control::Reports>(*queries, portraits->known(), system_clock(),
+                                               telemetry ? &telemetry->idle_holders() : nullptr);
   const control::PlannerOptions planning{.catalog = configuration.gpus,
                                          .settings = &settings,
                                          .portraits = &portraits->known(),

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "config/configuration.h"
 #include "control/portrait/usage_passes.h"
@@ -24,6 +25,8 @@ class TelemetryService {
   void add(const control::EndedRun& run) { passes_.add(run); }
   // Why nothing is measured; empty where all is well.
   const Published<std::string>& problem() const { return passes_.problem(); }
+
+  const Published<std::vector<IdleHolder>>& idle_holders() const { return passes_.idle_holders(); }
 
   void start() { passes_.start(); }
   void stop();

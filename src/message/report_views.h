@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "slackline/model/ids.h"
+
 namespace slackline {
 
 enum class ReportBy : std::uint8_t { kNamespace, kFamily, kGpuType };
@@ -66,17 +68,28 @@ struct ReportDay {
   double used_gpu_hours = 0;
 };
 
+// Who holds GPUs now, and has used none of them for a while.
+struct IdleHolder {
+  ObjectKey task;
+  std::string kind;  // "Job" or "Pod"
+  std::int64_t gpus = 0;
+  double idle_s = 0;  // measured, since they were last used
+
+  double idle_gpu_hours() const { return static_cast<double>(gpus) * idle_s / 3600; }
+};
+
 struct ReportView {
   ReportBy by = ReportBy::kNamespace;
-  std::string ns;                   // only this namespace; empty: all
-  double from_s = 0;                // runs that ended from then
-  double to_s = 0;                  // until then
-  std::optional<double> compare_s;  // "before" ends and "after" begins
-  std::vector<ReportRow> totals;    // one, or one for each period
-  std::vector<ReportRow> rows;      // by GPU-hours held, most first; periods of a group together
-  std::vector<ReportRow> wasters;   // families with the most idle GPU-hours; whole window
-  std::vector<ReportDay> days;      // without those on which no run ended
-  std::vector<std::string> notes;   // how the numbers are to be read
+  std::string ns;                      // only this namespace; empty: all
+  double from_s = 0;                   // runs that ended from then
+  double to_s = 0;                     // until then
+  std::optional<double> compare_s;     // "before" ends and "after" begins
+  std::vector<ReportRow> totals;       // one, or one for each period
+  std::vector<ReportRow> rows;         // by GPU-hours held, most first; periods of a group together
+  std::vector<ReportRow> wasters;      // families with the most idle GPU-hours; whole window
+  std::vector<IdleHolder> idle_now{};  // most idle GPU-hours first
+  std::vector<ReportDay> days;         // without those on which no run ended
+  std::vector<std::string> notes;      // how the numbers are to be read
 };
 
 }  // namespace slackline

@@ -95,6 +95,7 @@ class PortraitsTest(ActiveCase):
         self.assertIn("usage-measured ok\n", self.checks())
 
     def test_a_report_has_what_was_asked_for_held_and_measured(self):
+        self.run_job("notebook", "600s", (0, 0.3, 0.1), gpus=1)
         self.run_job("half", "20s", (50, 0.25, 2), gpus=2, deadline_after="1h")
         self.usage_read("half")
         ask = ["report", "-s", self.daemon.api_url, "--by", "family"]
@@ -112,6 +113,10 @@ class PortraitsTest(ActiveCase):
         self.assertNotIn("returnableGpuHoursEstimate", one, "20 seconds are no evidence")
         self.assertIn("GPU USE %", slackline(*ask))
         self.assertIn("50", slackline(*ask, "-o", "md"))
+        idle = lambda: json.loads(slackline(*ask, "-o", "json"))["idleNow"]  # noqa: E731
+        [holder] = wait(idle, 90, "the Job that uses nothing to be named")
+        self.assertEqual((holder["task"], holder["kind"], holder["gpus"]), ("default/notebook", "Job", 1))
+        self.assertIn("Idle now: default/notebook (1 GPU for", slackline(*ask))
         page = slackline(*ask, "--compare-since", "1h", "-o", "html")
         self.assertIn("<svg", page)
         self.assertNotIn("<script", page)

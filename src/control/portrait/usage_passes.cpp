@@ -52,7 +52,8 @@ UsagePasses::UsagePasses(telemetry::UsageSource& usage, World world, Portraits& 
       meters_(metrics),
       nodes_(metrics),
       clock_(clock),
-      step_s_(usage.step_s()) {}
+      step_s_(usage.step_s()),
+      idle_(step_s_) {}
 
 void UsagePasses::start() {
   worker_.start([this] {
@@ -89,7 +90,6 @@ void UsagePasses::turn() {
   if (read_live(now_s)) read_runs(now_s);
 }
 
-// What another replica knows better is told no longer.
 // A replica that knows of nothing measured has an empty disk, or a new Prometheus: nothing is told
 // twice.
 double UsagePasses::first_look_s() const {
@@ -103,10 +103,12 @@ double UsagePasses::first_look_s() const {
   return measured ? step_s_ : std::max(step_s_, far_s);
 }
 
+// What another replica knows better is told no longer.
 void UsagePasses::rest() {
   if (std::exchange(resting_, true)) return;
   problem_.set({});
   nodes_.clear();
+  idle_.clear();
   meters_.show_tasks({});
 }
 
@@ -144,9 +146,14 @@ bool UsagePasses::read_part(telemetry::Window window) {
   std::vector<ObservedWindow> windows;
   std::vector<UsageSample> last;
   for (const UsageSample& sample : reading->samples) {
-    if (measured_s(sample) > 0) windows.push_back({families.at(sample.run), sample});
+    const auto family = families.find(sample.run);
+    if (family == families.end()) continue;  // a pod without a Job has none
+    if (measured_s(sample) > 0) windows.push_back({family->second, sample});
     if (sample.to_s > window.to_s - step_s_) last.push_back(sample);
   }
+  idle_.observe(tasks, window.to_s, reading->samples, [&families](const auto& task) {
+    return std::string(families.contains(task.run) ? "Job" : "Pod");
+  });
   if (!windows.empty()) portraits_.observe(windows);
   meters_.show_tasks(last);
   return true;
@@ -165,7 +172,7 @@ bool UsagePasses::read_nodes(double end_s) {
   return false;
 }
 
-// Jobs that ran in the window, with their families.
+// What ran in the window, Jobs with their families.
 std::vector<telemetry::MeasuredTask> UsagePasses::tasks_in(
     const telemetry::Window& window, std::unordered_map<Uid, PortraitIdentity>& families) const {
   const SnapshotPtr snapshot = world_.source.snapshot();
@@ -182,10 +189,10 @@ std::vector<telemetry::MeasuredTask> UsagePasses::tasks_in(
   }
   for (telemetry::MeasuredTask& task :
        telemetry::running_tasks(*snapshot, world_.catalog, window.to_s)) {
-    const Job* job = snapshot->find_job(task.task.ns, task.task.name);
-    if (job == nullptr || job->uid != task.run || families.contains(task.run)) continue;
+    if (families.contains(task.run)) continue;
     if (telemetry::overlap(task.window, window).length_s() <= 0) continue;
-    families[task.run] = family_of(*job, *known);
+    const Job* job = snapshot->find_job(task.task.ns, task.task.name);
+    if (job != nullptr && job->uid == task.run) families[task.run] = family_of(*job, *known);
     tasks.push_back(std::move(task));
   }
   return tasks;

@@ -1,6 +1,6 @@
 // UsagePasses: asks the Prometheus what tasks used, and tells it to the portraits.
 //
-//   live        every step: what all running Jobs used in the steps that are over. Steps that could
+//   live        every step: what running tasks used in the steps that are over. Steps that could
 //               not be read are read later, if they are no older than a day. With them the load of
 //               the nodes (node_meters.h), as it is now.
 //   run         two steps after the end of a run: what it used from its first start to its end;
@@ -29,6 +29,7 @@
 #include "cluster/watch/source.h"
 #include "control/learn/known.h"
 #include "control/portrait/ended_runs.h"
+#include "control/portrait/idle_holders.h"
 #include "control/portrait/node_meters.h"
 #include "control/portrait/portraits.h"
 #include "control/portrait/usage_meters.h"
@@ -54,8 +55,8 @@ class UsagePasses {
     std::function<bool()> leads{};
     // Told what each run that is over used; null: nobody is.
     std::function<void(const Uid& run, const MeasuredUse& use)> measured{};
-  };
     double look_back_s = 0;  // from the first turn, where the portraits know of nothing measured
+  };
   // All outlive it.
   UsagePasses(telemetry::UsageSource& usage, World world, Portraits& portraits,
               obs::MetricsRegistry& metrics, const Clock& clock);
@@ -64,6 +65,9 @@ class UsagePasses {
   void add(const EndedRun& run);
   // Why nothing is measured, for people; empty where all is well.
   const Published<std::string>& problem() const { return problem_; }
+
+  // Who holds GPUs without using them, as the last steps told.
+  const Published<std::vector<IdleHolder>>& idle_holders() const { return idle_.known(); }
 
   void start();
   // Also ends a query in progress.
@@ -81,11 +85,11 @@ class UsagePasses {
   };
   enum class Done : std::uint8_t { kOver, kAgain, kFailed };
 
+  double first_look_s() const;
   void rest();
   bool read_live(double now_s);
   double last_step_s(double now_s) const;
   bool read_part(telemetry::Window window);
-  double first_look_s() const;
   bool read_nodes(double end_s);
   std::vector<telemetry::MeasuredTask> tasks_in(
       const telemetry::Window& window, std::unordered_map<Uid, PortraitIdentity>& families) const;
@@ -105,6 +109,7 @@ class UsagePasses {
   const double step_s_;
   Published<std::string> problem_;
   bool resting_ = false;
+  IdleHolders idle_;
   double read_to_s_ = 0;  // the end of the last step that was told; 0: none
   mutable Mutex mutex_;
   std::unordered_map<Uid, Waiting> ended_ SLACKLINE_GUARDED_BY(mutex_);

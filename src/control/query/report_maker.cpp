@@ -80,6 +80,8 @@ std::vector<std::string> notes_of(const ReportQuestion& question) {
        "that several pods share count as not measured."),
       "CPU use: cores used / cores requested, while it was measured.",
       "Idle: measured minus used. Returned: asked for and not held.",
+      ("Idle now: tasks that run and of whose GPUs none was busy for 5 % or more in the last ten "
+       "steps that were measured, with the measured time since then."),
       ("Returnable is an estimate: what the runs held above the GPUs that the advice for their "
        "family says are enough, as if they took as long on fewer."),
       ("Deadlines met: of the runs that had one; a failed run has missed it. Waits: from the "
@@ -161,6 +163,7 @@ ReportView ReportMaker::make() const {
                   .totals = {},
                   .rows = rows_of(groups_, question_.by),
                   .wasters = {},
+                  .idle_now = {},
                   .days = {},
                   .notes = notes_of(question_)};
   for (const auto& [key, sum] : totals_) {

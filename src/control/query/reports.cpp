@@ -49,9 +49,14 @@ Result<ReportView> Reports::make(const ReportQuestion& question) const {
     SLACKLINE_ASSIGN(const HistoryPage page, queries_.history(query));
     for (const FinishedTask& task : page.rows)
       maker.add(task);
-    if (page.next.empty()) return maker.make();
+    if (page.next.empty()) break;
     query.continue_from = page.next;
   }
+  ReportView view = maker.make();
+  if (idle_ != nullptr)
+    for (const IdleHolder& holder : *idle_->get())
+      if (question.ns.empty() || holder.task.ns == question.ns) view.idle_now.push_back(holder);
+  return view;
 }
 
 }  // namespace slackline::control

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "control/query/queries.h"
 #include "control/query/report_maker.h"
@@ -21,10 +22,10 @@ GpusNeeded gpus_needed_by(std::shared_ptr<const core::PortraitBook> book, double
 
 class Reports {
  public:
-  // All outlive it.
+  // All outlive it. `idle`: who holds GPUs without using them; null: nobody measures.
   Reports(const Queries& queries, const Published<core::PortraitBook>& portraits,
-          const Clock& clock)
-      : queries_(queries), portraits_(portraits), clock_(clock) {}
+          const Clock& clock, const Published<std::vector<IdleHolder>>* idle = nullptr)
+      : queries_(queries), portraits_(portraits), clock_(clock), idle_(idle) {}
 
   // Reads the whole window. kUnavailable: there is no history.
   Result<ReportView> make(const ReportQuestion& question) const;
@@ -33,6 +34,7 @@ class Reports {
   const Queries& queries_;
   const Published<core::PortraitBook>& portraits_;
   const Clock& clock_;
+  const Published<std::vector<IdleHolder>>* const idle_;
 };
 
 }  // namespace slackline::control

@@ -260,6 +260,9 @@ std::string report_html(const ReportView& view) {
   if (!view.wasters.empty())
     out +=
         element("h2", "Families with the most idle GPU-hours") + html_table(table_of(view.wasters));
+  if (!view.idle_now.empty())
+    out += element("h2", "Tasks that hold GPUs now and use none of them") +
+           html_table(table_of(view.idle_now));
   out += element("h2", "How to read this") + "<ul class=\"notes\">";
   for (const std::string& note : view.notes)
     out += element("li", note);
@@ -275,6 +278,9 @@ std::string report_markdown(const ReportView& view) {
   if (!view.wasters.empty())
     out += "## Families with the most idle GPU-hours\n\n" + markdown_table(table_of(view.wasters)) +
            "\n";
+  if (!view.idle_now.empty())
+    out += "## Tasks that hold GPUs now and use none of them\n\n" +
+           markdown_table(table_of(view.idle_now)) + "\n";
   out += "## How to read this\n\n";
   for (const std::string& note : view.notes)
     out += "- " + note + "\n";

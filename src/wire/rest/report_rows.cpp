@@ -145,6 +145,29 @@ const Columns<ReportDay>& columns<ReportDay>() {
 }
 
 template <>
+const Columns<IdleHolder>& columns<IdleHolder>() {
+  using C = Column<IdleHolder>;
+  using Holder = const IdleHolder&;
+  static const Columns<IdleHolder> kColumns = {
+      "IdleHolder",
+      {
+          C(
+              "task", [](Holder holder) { return holder.task.str(); }, "NAMESPACE/NAME")
+              .cell("TASK"),
+          C("kind", &IdleHolder::kind).one_of({"Job", "Pod"}).cell("KIND"),
+          C("gpus", &IdleHolder::gpus, "That it holds").cell(">GPUS"),
+          C(
+              "idleSeconds", [](Holder holder) { return Seconds{holder.idle_s}; },
+              "Measured, since any of them was last used")
+              .cell(">IDLE"),
+          C("idleGpuHours", &IdleHolder::idle_gpu_hours)
+              .cell(">IDLE GPU H",
+                    [](Holder holder) { return hours_text(holder.idle_gpu_hours()); }),
+      }};
+  return kColumns;
+}
+
+template <>
 const Columns<ReportView>& columns<ReportView>() {
   using C = Column<ReportView>;
   using V = const ReportView&;
@@ -165,6 +188,8 @@ const Columns<ReportView>& columns<ReportView>() {
           C("totals", &ReportView::totals, "All runs; with compareSince before and after it"),
           C("wasters", &ReportView::wasters,
             "Families with the most idle GPU-hours in the whole window"),
+          C("idleNow", &ReportView::idle_now,
+            "Tasks that hold GPUs now and use none of them; empty where nothing is measured"),
           C("days", &ReportView::days),
           C("notes", &ReportView::notes, "How the numbers are to be read"),
       }};
@@ -185,6 +210,12 @@ std::string preface_of(const ReportView& view) {
     most.push_back(format("{} {}", printable(view.wasters[i].title, 80),
                           hours_text(view.wasters[i].idle_gpu_hours())));
   if (!most.empty()) text += format("Most idle GPU-hours: {}\n", join(most, "; "));
+  most.clear();
+  for (std::size_t i = 0; i < std::min(kShown, view.idle_now.size()); ++i)
+    most.push_back(format("{} ({} GPU{} for {})", printable(view.idle_now[i].task.str(), 80),
+                          view.idle_now[i].gpus, view.idle_now[i].gpus == 1 ? "" : "s",
+                          format_duration(view.idle_now[i].idle_s)));
+  if (!most.empty()) text += format("Idle now: {}\n", join(most, "; "));
   return text + '\n';
 }
 

@@ -98,6 +98,8 @@ const Columns<ReportRow>& columns<ReportRow>();
 template <>
 const Columns<ReportDay>& columns<ReportDay>();
 template <>
+const Columns<IdleHolder>& columns<IdleHolder>();
+template <>
 const Columns<SpanView>& columns<SpanView>();
 template <>
 const Columns<CoverageView>& columns<CoverageView>();

@@ -17,9 +17,9 @@ std::vector<std::pair<std::string_view, std::string>> rest_schemas() {
                     DecisionOutcome, DecisionStop, QueueRow, ProgressNote, MoveAdvice, MovedRun,
                     FinishedTask, ModelView, ModelTypeView, Correction, SamplesAccepted,
                     CalibrationRow, PortraitView, PortraitUseView, PortraitTimeView, ResizeView,
-                    AdviceView, ReportRow, ReportDay, SpanView, CoverageView, EtaView, ReliefView,
-                    BlockerView, NodeGroupView, ChangeView, ExplainView, DelayView, QuoteRowView,
-                    WhatIfRow, CalendarRow>();
+                    AdviceView, ReportRow, ReportDay, IdleHolder, SpanView, CoverageView, EtaView,
+                    ReliefView, BlockerView, NodeGroupView, ChangeView, ExplainView, DelayView,
+                    QuoteRowView, WhatIfRow, CalendarRow>();
 }
 
 std::string object_schema(const Members& members) {

@@ -312,6 +312,7 @@ ReportView a_report_view() {
   view.compare_s = 1.8e9 + 302400;
   view.totals = {a_group()};
   view.wasters = {a_group()};
+  view.idle_now = {{{"team", "notebook"}, "Pod", 2, 5400}};
   view.days = {{1.8e9, 96, 48, 12}};
   view.notes = {"A note."};
   return view;

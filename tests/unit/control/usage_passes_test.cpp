@@ -7,6 +7,7 @@
 
 #include "control/portrait/node_meters.h"
 #include "control/portrait/run_usage.h"
+#include "slackline/base/text.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -63,6 +64,7 @@ class ScriptedUsage final : public telemetry::UsageSource {
   bool down = false;
   std::string broken;  // a run that cannot be read
   double gap_s = 0;
+  double busiest = 0.9;       // of any GPU at any time
   double memory_at_last = 0;  // highest share of a GPU's, in windows of at most ten minutes
   std::vector<telemetry::NodeLoad> loads;
   std::vector<Window> steps;
@@ -77,7 +79,7 @@ class ScriptedUsage final : public telemetry::UsageSource {
     one.to_s = part.to_s;
     one.gap_s = gap;
     if (gap >= part.length_s()) return one;
-    one.gpu_share = Usage{0.4, 0.9, part.length_s() - gap};
+    one.gpu_share = Usage{0.4, busiest, part.length_s() - gap};
     one.gpus = UsageQuality::kMeasured;
     if (memory_at_last > 0 && part.length_s() <= 600)
       one.gpu_memory_share = Usage{0.5, memory_at_last, part.length_s()};
@@ -205,6 +207,34 @@ TEST_F(UsagePassesTest, WhoKnowsOfNothingMeasuredLooksBackFirst) {
   EXPECT_EQ(usage_.steps[1].length_s(), kStep_s) << "no step is told twice";
 }
 
+TEST_F(UsagePassesTest, WhoHoldsGpusAndUsesNoneIsKnown) {
+  const auto minutes = [&](int count) {
+    for (int minute = 0; minute < count; ++minute) {
+      passes_.turn();
+      clock_.advance(60);
+    }
+    std::vector<std::string> idle;
+    for (const IdleHolder& holder : *passes_.idle_holders().get())
+      idle.push_back(
+          format("{} {} {} {:.0f}", holder.kind, holder.task.str(), holder.gpus, holder.idle_s));
+    return idle;
+  };
+  EXPECT_THAT(minutes(15), IsEmpty()) << "all are used";
+  usage_.busiest = 0.04;
+  EXPECT_THAT(minutes(9), IsEmpty()) << "they may be about to begin";
+  EXPECT_THAT(minutes(3), ElementsAre("Job ml/train 2 720", "Pod ml/alone 1 720"));
+  usage_.down = true;
+  EXPECT_THAT(minutes(5), ElementsAre("Job ml/train 2 720", "Pod ml/alone 1 720"))
+      << "what was not measured was not idle";
+  usage_.down = false;
+  usage_.busiest = 0.06;
+  EXPECT_THAT(minutes(1), IsEmpty());
+  usage_.busiest = 0;
+  minutes(12);
+  source_.show(a_cluster().with(a_node("n").of("A100", 8)).build());
+  EXPECT_THAT(minutes(1), IsEmpty()) << "their pods are gone";
+}
+
 TEST_F(UsagePassesTest, WhatIsOlderThanADayIsGivenUpAndCounted) {
   passes_.turn();
   usage_.steps.clear();
@@ -313,7 +343,7 @@ TEST_F(UsagePassesTest, WhoTakesOverReadsWhatItHasMissed) {
 TEST_F(UsagePassesTest, OfManyTasksFewerStepsAreReadAtOnce) {
   passes_.turn();
   leads_ = false;
-  for (int i = 0; i < 4'999; ++i)
+  for (int i = 0; i < 4'998; ++i)
     passes_.add(ended("run" + std::to_string(i), kFirstTurn_s - 3600, kFirstTurn_s + 3600));
   clock_.advance(1800);
   leads_ = true;

@@ -29,7 +29,7 @@ class ReportRoutesTest : public ::testing::Test {
     journal_ = std::move(*journal);
     queries_ = std::make_unique<control::Queries>(decisions_, known_, source_, journal_.get(),
                                                   clock_, "test");
-    reports_ = std::make_unique<control::Reports>(*queries_, portraits_, clock_);
+    reports_ = std::make_unique<control::Reports>(*queries_, portraits_, clock_, &idle_);
     add_report_routes(router_, *reports_, pages_, clock_, [] {});
   }
 
@@ -67,6 +67,7 @@ class ReportRoutesTest : public ::testing::Test {
   control::DecisionOptions decisions_;
   Published<control::Known> known_;
   Published<core::PortraitBook> portraits_;
+  Published<std::vector<IdleHolder>> idle_;
   test::FakeSource source_{test::a_cluster().build()};
   std::unique_ptr<store::Journal> journal_;
   std::unique_ptr<control::Queries> queries_;
@@ -106,7 +107,20 @@ TEST_F(ReportRoutesTest, ThePageNeedsNothingElseAndRunsNothing) {
               testing::Contains(testing::Pair("Content-Security-Policy", HasSubstr("'none'"))));
 }
 
+TEST_F(ReportRoutesTest, WhoHoldsIdleGpusIsNamed) {
+  idle_.set({{{"lab", "notebook"}, "Pod", 2, 5400}});
+  EXPECT_THAT(get("/v1/reports").body,
+              HasSubstr(R"("idleNow":[{"task":"lab/notebook","kind":"Pod","gpus":2,)"
+                        R"("idleSeconds":5400,"idleGpuHours":3}])"));
+  EXPECT_THAT(get("/v1/reports?output=table").body,
+              HasSubstr("Idle now: lab/notebook (2 GPUs for 1h30m)"));
+  EXPECT_THAT(get("/v1/reports?output=md").body,
+              HasSubstr("| lab/notebook | Pod | 2 | 1h30m | 3.00 |"));
+  EXPECT_THAT(get("/v1/reports?output=html").body, HasSubstr("<td>lab/notebook</td>"));
+}
+
 TEST_F(ReportRoutesTest, ANamespaceLimitsAllOfIt) {
+  idle_.set({{{"secret", "notebook"}, "Pod", 2, 5400}});
   ended("lab", "train", 8);
   ended("secret", "train", 8);
   for (const char* output : {"json", "html", "md", "table", "csv"})
