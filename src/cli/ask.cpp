@@ -270,6 +270,19 @@ void add_placements(CLI::App& app, int& exit_code) {
   });
 }
 
+void add_advice(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_question(
+      app, "advice",
+      "Show what a Job should ask for by what its family used: evidence, confidence, effect");
+  command->add_option("job", options->name, "NAMESPACE/NAME, or NAME in --namespace")->required();
+  command->add_option("-n,--namespace", options->ns, "Of NAME");
+  command->callback([&exit_code, asked = options] {
+    const AskOptions one = in_its_namespace(*asked);
+    exit_code = ask_list(one, format("/v1/tasks/{}/{}/advice", client::encode_query(one.ns),
+                                     client::encode_query(one.name)));
+  });
+}
+
 void add_models(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_question(
       app, "models", "Show what is known about the speed of models, and where it comes from");
@@ -432,6 +445,7 @@ void add_ask(CLI::App& app, int& exit_code) {
   add_queue(app, exit_code);
   add_scores(app, exit_code);
   add_placements(app, exit_code);
+  add_advice(app, exit_code);
   add_models(app, exit_code);
   add_calibrate(app, exit_code);
   add_portraits(app, exit_code);

@@ -66,6 +66,7 @@ constexpr Help kHelp[] = {
      "  slackline whatif --policy savable-p"},
     {"calendar", kAsk, "slackline calendar --type A100\n  slackline calendar -o ics > gpus.ics"},
     {"placements", kAsk, "slackline placements team-a/my-job"},
+    {"advice", kAsk, "slackline advice team-a/my-job"},
     {"scores", kAsk, "slackline scores team-a/my-pod"},
     {"decisions", kAsk, "slackline decisions --verb plan --limit 20"},
     {"history", kAsk, "slackline history --since 24h -n team-a"},

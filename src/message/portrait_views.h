@@ -30,9 +30,10 @@ struct PortraitTimeView {
   bool earned = false;  // the interval was measured
 };
 
-// What the family's next run should ask for, of one resource: CPU in cores and memory in bytes of a
-// pod.
+// What the family's next run should ask for, of one resource, on one GPU type: CPU in cores and
+// memory in bytes of a pod.
 struct AdviceView {
+  GpuType gpu_type{};
   std::string resource;  // "gpus", "cpuRequest", "cpuLimit", "memory"
   double asked = 0;
   double advised = 0;
@@ -43,7 +44,12 @@ struct AdviceView {
   double to_s = 0;
   double coverage = 0;
   std::string confidence{};
+  // What it would do to a run. Of GPUs alone; absent: nothing says.
+  std::optional<double> run_s{};
+  std::optional<double> advised_run_s{};
+  std::string basis{};  // of these times: "model", or "past": as if it took as long as before
   std::optional<double> gpu_hours_returned{};
+  std::optional<bool> deadline_kept{};  // started now; only by a model
   std::string text{};
 };
 

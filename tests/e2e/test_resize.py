@@ -108,6 +108,10 @@ class ResizeTest(unittest.TestCase):
         self.assertIn("Warning: slackline.dev/resize: asks for 4 GPUs, the last run used 1.0", said)
         self.use["probe"] = USED
         self.wait_for(lambda: "ResizeSuggested" in self.reasons("probe"), "the Event")
+        rows = json.loads(slackline("advice", f"{TEAM}/probe", "--server", self.daemon.api_url, "-o", "json"))["items"]
+        of_gpus = next(row for row in rows if row["resource"] == "gpus")
+        self.assertEqual((of_gpus["advised"], of_gpus["runs"], of_gpus["basis"]), (2, 1, "past"))
+        self.assertGreater(of_gpus["gpuHoursReturned"], 0)
         self.wait_for(lambda: self.pod_of("probe"), "the Job to run")
         self.assertEqual(self.resources_of("probe")["requests"], WRITTEN, "its own mode wins: nothing changes")
         self.cluster.kubectl("delete", "job", "probe", "-n", TEAM, "--wait=false")

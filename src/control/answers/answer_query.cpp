@@ -7,6 +7,7 @@
 #include "control/answers/answer_shapes.h"
 #include "control/answers/portrait_advice.h"
 #include "control/answers/what_if_question.h"
+#include "control/portrait/portrait_query.h"
 #include "control/query/queue_reader.h"
 #include "control/query/queue_rows.h"
 #include "control/query/written_book.h"
@@ -16,7 +17,9 @@
 #include "slackline/core/answers/calendar.h"
 #include "slackline/core/answers/quote.h"
 #include "slackline/core/answers/what_if.h"
+#include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_catalog.h"
+#include "slackline/model/contract.h"
 
 namespace slackline::control {
 namespace {
@@ -397,6 +400,30 @@ Result<WhatIfView> AnswerQuery::what_if(const WhatIfQuestion& asked, Viewer view
   }
   name_rows(keys, viewer, view);
   return view;
+}
+
+Result<std::vector<AdviceView>> AnswerQuery::advice(const ObjectKey& key) {
+  Impl& my = *impl_;
+  MutexLock lock(my.mutex);
+  const QueueSight sight = my.reader.read();
+  if (!sight.snapshot->synced) return fail(not_read());
+  const Job* job = sight.snapshot->find_job(key.ns, key.name);
+  if (job == nullptr)
+    return fail(ErrorCode::kNotFound,
+                format("no Job {} in the cluster", printable(key.str(), 128)));
+  const core::ResizingPtr resizing = core::Resizer(*sight.snapshot, sight.options)
+                                         .of(*job, job->intent ? *job->intent : TaskIntent());
+  if (!resizing)
+    return fail(ErrorCode::kNotFound,
+                format("no advice for {}: no run of its family that is evidence was measured on a "
+                       "GPU type that it may run on, or {} is off; GET /v1/portraits?job= shows "
+                       "what is known",
+                       printable(key.str(), 128), contract::kResize));
+  std::vector<AdviceView> rows;
+  for (const core::SizedType& sized : resizing->types)
+    for (AdviceView& row : advice_views(sized.advice, sized.gpu_type))
+      rows.push_back(std::move(row));
+  return rows;
 }
 
 Result<std::vector<CalendarRow>> AnswerQuery::calendar(const CalendarQuestion& question) {

@@ -16,6 +16,7 @@
 
 #include "control/answers/viewer.h"
 #include "message/answer_views.h"
+#include "message/portrait_views.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 #include "slackline/base/result.h"
@@ -75,6 +76,9 @@ class AnswerQuery {
   Result<QuoteView> quote(const PostedTask& task, Viewer viewer);
   // kInvalidArgument names the part of the question that is wrong.
   Result<WhatIfView> what_if(const WhatIfQuestion& question, Viewer viewer);
+  // What a Job should ask for by what its family used, on every GPU type that it may run on and on
+  // which there is evidence. kNotFound: there is no such Job, or nothing is known.
+  Result<std::vector<AdviceView>> advice(const ObjectKey& job);
   Result<std::vector<CalendarRow>> calendar(const CalendarQuestion& question);
 
  private:

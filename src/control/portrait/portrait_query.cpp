@@ -62,7 +62,11 @@ AdviceView view_of(const core::GpuAdvice& gpus) {
                   .asked = static_cast<double>(gpus.asked.gpus()),
                   .advised = static_cast<double>(gpus.advised.gpus()),
                   .used = gpus.utilisation * gpus.asked.gpus()};
+  view.run_s = gpus.asked_run_s;
+  view.advised_run_s = gpus.advised_run_s;
+  if (view.run_s) view.basis = gpus.modelled ? "model" : "past";
   view.gpu_hours_returned = gpus.gpu_hours_returned;
+  view.deadline_kept = gpus.deadline_kept;
   view.text = format("asks for {} GPUs, {}", gpus.asked.gpus(), core::explain(gpus));
   return with_evidence(std::move(view), gpus.evidence);
 }
@@ -81,7 +85,6 @@ AdviceView view_of(std::string resource, core::AdvisedAmount what, const core::A
 
 // In the shapes that a task has that names none.
 std::vector<AdviceView> advice_of(const Portrait& portrait, double now_s) {
-  using core::AdvisedAmount;
   if (portrait.recent.empty()) return {};
   core::AdviceQuestion question{.asked = portrait.asked,
                                 .requests = portrait.requests,
@@ -91,15 +94,7 @@ std::vector<AdviceView> advice_of(const Portrait& portrait, double now_s) {
                                 .now_s = now_s};
   for (const Placement& shape : core::smaller_shapes(portrait.asked))
     question.shapes.push_back({shape, std::nullopt});
-  const core::Advice advice = core::advise(portrait, question);
-  std::vector<AdviceView> views;
-  if (advice.gpus) views.push_back(view_of(*advice.gpus));
-  if (advice.cpu_request)
-    views.push_back(view_of("cpuRequest", AdvisedAmount::kCpuRequest, *advice.cpu_request));
-  if (advice.cpu_limit)
-    views.push_back(view_of("cpuLimit", AdvisedAmount::kCpuLimit, *advice.cpu_limit));
-  if (advice.memory) views.push_back(view_of("memory", AdvisedAmount::kMemory, *advice.memory));
-  return views;
+  return advice_views(core::advise(portrait, question), question.gpu_type);
 }
 
 const std::string& name_of(const PortraitIdentity& identity) {
@@ -112,6 +107,20 @@ bool is_meant(const PortraitIdentity& identity, const PortraitQuestion& question
 }
 
 }  // namespace
+
+std::vector<AdviceView> advice_views(const core::Advice& advice, const GpuType& gpu_type) {
+  using core::AdvisedAmount;
+  std::vector<AdviceView> views;
+  if (advice.gpus) views.push_back(view_of(*advice.gpus));
+  if (advice.cpu_request)
+    views.push_back(view_of("cpuRequest", AdvisedAmount::kCpuRequest, *advice.cpu_request));
+  if (advice.cpu_limit)
+    views.push_back(view_of("cpuLimit", AdvisedAmount::kCpuLimit, *advice.cpu_limit));
+  if (advice.memory) views.push_back(view_of("memory", AdvisedAmount::kMemory, *advice.memory));
+  for (AdviceView& view : views)
+    view.gpu_type = gpu_type;
+  return views;
+}
 
 PortraitView view_of(std::string_view key, const Portrait& portrait, double now_s) {
   PortraitView view;

@@ -15,6 +15,9 @@
 namespace slackline::cluster {
 class ClusterSource;
 }
+namespace slackline::core {
+struct Advice;
+}
 
 namespace slackline::control {
 
@@ -55,6 +58,9 @@ class PortraitQuery {
   const cluster::ClusterSource* source_ = nullptr;
   const Published<Known>* known_ = nullptr;
 };
+
+// Pure. One for each resource that the advice has something to say of.
+std::vector<AdviceView> advice_views(const core::Advice& advice, const GpuType& gpu_type);
 
 // Pure. `now_s`: epoch; what is frozen, and how old shortages are, depends on it.
 PortraitView view_of(std::string_view key, const Portrait& portrait, double now_s);

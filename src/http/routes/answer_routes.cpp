@@ -98,6 +98,13 @@ Response get_what_if(const Answering& on, const Request& request) {
   });
 }
 
+Response get_advice(const Answering& on, const Request& request) {
+  return show_page(request, on.pages, [&]() -> Result<Listing<AdviceView>> {
+    SLACKLINE_ASSIGN(auto rows, on.answers.advice(task_in(request)));
+    return Listing<AdviceView>{std::move(rows)};
+  });
+}
+
 Response get_calendar(const Answering& on, const Request& request) {
   return show_page(request, on.pages, [&]() -> Result<Listing<CalendarRow>> {
     control::CalendarQuestion question;
@@ -141,6 +148,15 @@ void add_task_routes(const AnswerTable& table) {
              .operation = answers_one<ExplainView>(
                  "explainTask", "Everything that a task waits for, and what would help it",
                  "Blockers, nodes by constraint, changes", {{404}, {503}})});
+  table.add(get_advice,
+            {.method = "GET",
+             .pattern = "/v1/tasks/{ns}/{name}/advice",
+             .handler = {},
+             .parameters = list_parameters({}),
+             .operation = answers_list<AdviceView>(
+                 "getAdvice", "What a Job should ask for, by what the runs of its family used",
+                 "A row for each resource, on every GPU type with evidence",
+                 {{400}, {404}, {503}, list_is_gone()})});
 }
 
 void add_quote_route(const AnswerTable& table) {

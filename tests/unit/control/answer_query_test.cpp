@@ -7,11 +7,15 @@
 #include "control/answers/what_if_question.h"
 #include "control/query/written_book.h"
 #include "control/state/planner_view.h"
+#include "slackline/core/cluster/task_family.h"
+#include "slackline/core/portrait/family.h"
+#include "slackline/core/portrait/portrait.h"
 #include "slackline/model/reason.h"
 #include "support/answer_world.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
 #include "support/planning_fixture.h"
+#include "support/portrait_runs.h"
 
 namespace slackline::control {
 namespace {
@@ -217,12 +221,46 @@ TEST_F(AnswerQueryTest, ACalendarOfATypeThatIsNotThereIsRefused) {
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
 }
 
+TEST_F(AnswerQueryTest, AdviceHasEvidenceAndEffectForEveryTypeThatTheFamilyRanOn) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8)).with(a_node("n2").of("K80", 8));
+  cluster.with(a_job("lab/train").gpus(4).waiting());
+  const ClusterSnapshot snapshot = cluster.build();
+  Portrait portrait;
+  portrait.identity = core::identity_of(*snapshot.find_job("lab", "train"));
+  for (int run = 0; run < 3; ++run)
+    core::add_run(portrait, test::a_run(run, {.gpu = 0.2, .gpu_memory = 0.1}));
+  core::PortraitBook book;
+  book.portraits[core::portrait_key(portrait.identity)] =
+      std::make_shared<const Portrait>(portrait);
+  const Published<core::PortraitBook> portraits(book);
+  options_.portraits = &portraits;
+  const test::FakeSource source(snapshot);
+  AnswerQuery answers = query(source);
+  const auto advice = answers.advice({"lab", "train"});
+  ASSERT_TRUE(advice) << advice.error().message;
+  const AdviceView& gpus = advice->front();
+  EXPECT_EQ(gpus.gpu_type.str(), "A100");
+  EXPECT_EQ(gpus.resource, "gpus");
+  EXPECT_EQ(gpus.asked, 4);
+  EXPECT_EQ(gpus.advised, 1);
+  EXPECT_EQ(gpus.runs, 3);
+  EXPECT_EQ(gpus.confidence, "high");
+  EXPECT_EQ(gpus.run_s, test::kRun_s);
+  EXPECT_EQ(gpus.basis, "past");
+  EXPECT_DOUBLE_EQ(gpus.gpu_hours_returned.value_or(0), 3);
+  for (const AdviceView& row : *advice)
+    EXPECT_EQ(row.gpu_type.str(), "A100") << "it never ran on a K80";
+  EXPECT_EQ(answers.advice({"lab", "none"}).error().code, ErrorCode::kNotFound);
+}
+
 TEST_F(AnswerQueryTest, AClusterThatIsNotReadYetIsToldApart) {
   ClusterSnapshot unread = full();
   unread.synced = false;
   const test::FakeSource source(unread);
   AnswerQuery answers = query(source);
   EXPECT_EQ(answers.eta({"team-a", "waits"}).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(answers.advice({"team-a", "waits"}).error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(answers.calendar({}).error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(answers.what_if({.policy = "fifo"}, Viewer()).error().code, ErrorCode::kUnavailable);
 }
