@@ -67,6 +67,22 @@ class ApiRightsTest(unittest.TestCase):
         self.assertIn(f"of-{TEAM}", said)
         self.assertNotIn(f"of-{OTHERS}", said)
 
+    def test_the_page_itself_needs_no_token_and_holds_no_data(self):
+        trusting = ssl.create_default_context(cafile=self.cluster.pki.crt("ca"))
+        for path, status in {
+            "/": 200,
+            "/page/app.js": 200,
+            "/page/style.css": 200,
+            "/v1/queue": 401,
+            "/v1/events": 401,
+        }.items():
+            link = http.client.HTTPSConnection("localhost", self.daemon.api_port, timeout=10, context=trusting)
+            with contextlib.closing(link), self.subTest(path):
+                link.request("GET", path)
+                answer = link.getresponse()
+                self.assertEqual(answer.status, status)
+                self.assertNotIn(f"of-{TEAM}", answer.read().decode())
+
     def test_the_page_shows_a_namespace_to_who_may_view_it(self):
         self.cluster.wait(lambda: self.ask("tasks", "-n", TEAM, token=self.jane)[0], 20, "the right to be seen")
         with subprocess.Popen(
