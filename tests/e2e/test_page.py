@@ -164,7 +164,7 @@ class LargePageTest(PageCase):
 
 
 class SamplePageTest(PageCase):
-    """The cluster of `make run`. Its screenshot `sample-queue-light` is docs/page.png."""
+    """The cluster of `make run`; docs/page.png shows its queue."""
 
     @classmethod
     def setUpClass(cls):
