@@ -142,6 +142,12 @@ void write_paths(JsonWriter& out, const Router& router) {
   out.end_object();
 }
 
+// Whether a listener asks for a token is its configuration: on loopback it does not.
+constexpr std::string_view kSecuritySchemes =
+    R"({"token":{"type":"http","scheme":"bearer","description":"A token of the cluster: of the )"
+    R"(caller's kubeconfig or ServiceAccount. What it may get is judged by the cluster's RBAC"}})";
+constexpr std::string_view kSecurity = R"([{},{"token":[]}])";
+
 }  // namespace
 
 std::string openapi_document(const Router& router) {
@@ -165,7 +171,8 @@ std::string openapi_document(const Router& router) {
   out.members(trim(kOpenApiSchemas.front().second));
   for (const auto& [name, schema] : wire::rest_schemas())
     out.key(name).raw(schema);
-  out.end_object().end_object().end_object();
+  out.end_object().key("securitySchemes").raw(kSecuritySchemes).end_object();
+  out.key("security").raw(kSecurity).end_object();
   return out.take();
 }
 

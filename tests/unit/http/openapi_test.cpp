@@ -181,6 +181,11 @@ TEST_F(OpenApiTest, EveryRouteIsDescribedUnderANameOfItsOwn) {
   }
 }
 
+TEST_F(OpenApiTest, ATokenOfTheClusterIsTheWayIn) {
+  EXPECT_EQ(document_["components"]["securitySchemes"]["token"]["scheme"], "bearer");
+  EXPECT_EQ(document_["security"], json::parse(R"([{}, {"token": []}])")) << "on loopback without";
+}
+
 TEST_F(OpenApiTest, EveryReferenceLeadsSomewhere) {
   const json flat = document_.flatten();
   for (const auto& [path, value] : flat.items())
