@@ -22,6 +22,9 @@ std::vector<std::string> every_policy() {
     names.push_back(std::string("savable-p,") + options);
   for (const char* options : {"tick=0", "headroom=1,calm=1", "headroom=1,calm=1,tick=0"})
     names.push_back(std::string("savable,") + options);
+  for (const char* options : {"preemption=on", "preemption=on,protect=0,budget=off,max_preempts=9",
+                              "held=0,age=0,hopeless=0,tick=0"})
+    names.push_back(std::string("reserve,") + options);
   return names;
 }
 
@@ -289,38 +292,43 @@ Scene long_scene(std::uint64_t seed) {
 
 // What bounds preemption: stops of one task, GPU time lost in a day, and no stop of a run that has
 // just begun or is about to end.
-TEST(SimulationProperty, WhoIsStoppedIsProtected) {
+void expect_protected(const char* name, std::uint64_t seed) {
   constexpr double kLeast_s = 60;  // against an urgent preemptor
-  const auto policy = core::parse_policy("default");
+  const auto policy = core::parse_policy(name);
   const core::LossBudget budget = *policy->budget();
+  const Scene scene = long_scene(seed);
+  double lost_gpu_s = 0;
+  const auto watch = [&](const core::PlanState& state, double now_s) {
+    if (state.lost_gpu_s() > lost_gpu_s) {
+      EXPECT_GE(state.budgets_left_gpu_s(budget, now_s).at(0), -1e-6);
+    }
+    lost_gpu_s = state.lost_gpu_s();
+    return true;
+  };
+  const Outcome outcome = simulate(scene.tasks, scene.platform, *policy, scene.noise,
+                                   {.keep_events = true, .watch = watch});
+  EXPECT_GT(outcome.preemptions, 50);
+  for (const TaskOutcome& task : outcome.tasks) {
+    EXPECT_TRUE(task.finished);
+    EXPECT_LE(task.stops, 3);
+  }
+  for (const EventRow& row : outcome.events) {
+    if (row.kind != core::RunEvent::kPreempt) continue;
+    const core::Run& run = row.run;
+    EXPECT_GE(row.time_s - run.started_s, kLeast_s);
+    const double work_began_s = run.started_s + run.overhead_s;
+    if (row.time_s < work_began_s + kLeast_s) continue;  // its speed does not show yet
+    const double end_s = work_began_s + run.observed_work_s * run.left;
+    EXPECT_GE(end_s - row.time_s, kLeast_s);
+  }
+}
+
+TEST(SimulationProperty, WhoIsStoppedIsProtected) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     SCOPED_TRACE(seed);
-    const Scene scene = long_scene(seed);
-    double lost_gpu_s = 0;
-    const auto watch = [&](const core::PlanState& state, double now_s) {
-      if (state.lost_gpu_s() > lost_gpu_s) {
-        EXPECT_GE(state.budgets_left_gpu_s(budget, now_s).at(0), -1e-6);
-      }
-      lost_gpu_s = state.lost_gpu_s();
-      return true;
-    };
-    const Outcome outcome = simulate(scene.tasks, scene.platform, *policy, scene.noise,
-                                     {.keep_events = true, .watch = watch});
-    EXPECT_GT(outcome.preemptions, 50);
-    for (const TaskOutcome& task : outcome.tasks) {
-      EXPECT_TRUE(task.finished);
-      EXPECT_LE(task.stops, 3);
-    }
-    for (const EventRow& row : outcome.events) {
-      if (row.kind != core::RunEvent::kPreempt) continue;
-      const core::Run& run = row.run;
-      EXPECT_GE(row.time_s - run.started_s, kLeast_s);
-      const double work_began_s = run.started_s + run.overhead_s;
-      if (row.time_s < work_began_s + kLeast_s) continue;  // its speed does not show yet
-      const double end_s = work_began_s + run.observed_work_s * run.left;
-      EXPECT_GE(end_s - row.time_s, kLeast_s);
-    }
+    expect_protected("default", seed);
   }
+  expect_protected("reserve,preemption=on", 0);
 }
 
 // Whether it could still start in time if nothing but the runs of the state ended, and one more.

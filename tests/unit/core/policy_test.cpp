@@ -68,6 +68,10 @@ TEST(Policy, OnlyPreemptingOnesStopRuns) {
   EXPECT_FALSE(parse_policy("savable")->preempts());
   EXPECT_TRUE(parse_policy("savable,preempt=1")->preempts());
   EXPECT_TRUE(parse_policy("default")->preempts());
+  EXPECT_FALSE(parse_policy("reserve")->preempts());
+  EXPECT_TRUE(parse_policy("reserve,preemption=on")->preempts());
+  EXPECT_EQ(parse_policy("reserve,preemption=on")->stop_limits()->most_stops, 3);
+  EXPECT_EQ(parse_policy("reserve,preemption=on")->budget()->least_gpu_s, 4 * 3600);
 }
 
 TEST(Policy, EveryOptionSaysWhatItTakesAndMeans) {

@@ -1,6 +1,7 @@
 // Reservations and backfill: the policies `reserve`, `easy` and `edf-easy`, one plan at a time and
 // played with exact run times.
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -121,6 +122,83 @@ TEST(Reserve, NobodyStarves) {
   const TaskTable table(std::move(tasks));
   EXPECT_DOUBLE_EQ(starts_h(begun(table, 1), "reserve").at(1), 28) << "after all others";
   EXPECT_DOUBLE_EQ(starts_h(begun(table, 1), "reserve,hopeless=0").at(1), 4);
+}
+
+// One run of `run_h` hours on all nodes, half an hour old, due in `due_h`; a short gang is due in
+// an hour and a half. Returns the effects of one plan.
+std::vector<Effect> effects_h(double run_h, double due_h, std::string_view policy,
+                              const std::function<void(PlanTask& victim)>& change = {},
+                              const std::vector<PlanTask>& more = {}) {
+  std::vector<PlanTask> tasks{a_task(1, {4, 8}, run_h, due_h), a_task(2, {4, 8}, 1, 1.5)};
+  if (change) change(tasks[0]);
+  tasks.insert(tasks.end(), more.begin(), more.end());
+  const TaskTable table(std::move(tasks));
+  PlanState state(table, FreeGpus(kFourNodes));
+  state.arrive(0);
+  state.start(0, state.run_at(0, 0, -0.5 * kHour, {}));
+  for (TaskIndex task = 1; task < table.size(); ++task)
+    state.arrive(task);
+  return plan(state, 0, *parse_policy(policy)).effects;
+}
+
+TEST(ReserveStops, ARunWithSlackMakesRoomAndKeepsItsDeadline) {
+  const auto effects = effects_h(10, 20, "reserve,preemption=on");
+  ASSERT_EQ(effects.size(), 2U);
+  EXPECT_TRUE(effects[0].is_stop());
+  EXPECT_EQ(effects[0].task, 0U);
+  EXPECT_DOUBLE_EQ(effects[0].gain.earlier_s, 9.5 * kHour);
+  EXPECT_TRUE(effects[0].gain.saves_deadline);
+  EXPECT_TRUE(effects[1].is_start());
+  EXPECT_EQ(effects[1].task, 1U);
+  EXPECT_TRUE(effects_h(10, 20, "reserve").empty());
+}
+
+TEST(ReserveStops, NobodyIsStoppedWhoWouldBeLateThen) {
+  EXPECT_EQ(effects_h(10, 10.75, "reserve,preemption=on").size(), 2U);
+  EXPECT_TRUE(effects_h(10, 10.4, "reserve,preemption=on").empty()) << "9.5 h and the other's hour";
+}
+
+TEST(ReserveStops, NorForATaskThatMakesAnotherOneLate) {
+  // Another gang has a place after the run, and no time to wait for the run's second part.
+  const PlanTask third = a_task(3, {4, 8}, 3, 12.6);
+  EXPECT_TRUE(effects_h(10, 20, "reserve,preemption=on", {}, {third}).size() == 2U)
+      << "it goes before the run";
+  EXPECT_TRUE(effects_h(10, 13.5, "reserve,preemption=on", {}, {third}).empty());
+}
+
+TEST(ReserveStops, ALateRunMakesRoomAtOnce) {
+  const auto effects = effects_h(10, 5, "reserve,preemption=on");
+  ASSERT_EQ(effects.size(), 2U);
+  EXPECT_TRUE(effects[0].is_stop());
+}
+
+TEST(ReserveStops, ProtectedRunsAreNotStopped) {
+  const auto stops = [](std::string_view options, const std::function<void(PlanTask&)>& change) {
+    return !effects_h(10, 20, "reserve,preemption=on" + std::string(options), change).empty();
+  };
+  EXPECT_TRUE(stops("", {}));
+  EXPECT_FALSE(stops("", [](PlanTask& run) { run.preemptible = false; }));
+  EXPECT_FALSE(stops("", [](PlanTask& run) { run.qos = QosClass::kUrgent; }));
+  EXPECT_FALSE(stops("", [](PlanTask& run) { run.promised_to = 7; }));
+  EXPECT_FALSE(stops("", [](PlanTask& run) { run.notice_s = 3600; })) << "told an hour before";
+  EXPECT_TRUE(stops("", [](PlanTask& run) { run.notice_s = 1200; }));
+  EXPECT_FALSE(stops(",protect=3600", {}));
+  EXPECT_FALSE(stops(",max_preempts=0", {}));
+  const auto loses_half_an_hour = [](PlanTask& run) { run.checkpoint_s = 7200; };
+  EXPECT_TRUE(stops(",budget=20", loses_half_an_hour));
+  EXPECT_FALSE(stops(",budget=10", loses_half_an_hour)) << "16 GPU-hours";
+}
+
+TEST(ReserveStops, AQueueThatHasSpentItsBudgetIsTold) {
+  std::vector<PlanTask> both{a_task(1, {4, 8}, 10, 20), a_task(2, {4, 8}, 1, 1.5)};
+  both[0].checkpoint_s = 7200;
+  const TaskTable tasks(std::move(both));
+  PlanState state(tasks, FreeGpus(kFourNodes));
+  state.arrive(0);
+  state.start(0, state.run_at(0, 0, -0.5 * kHour, {}));
+  state.arrive(1);
+  const Plan planned = plan(state, 0, *parse_policy("reserve,preemption=on,budget=1"));
+  EXPECT_EQ(planned.denied_room, (std::vector<TaskIndex>{1}));
 }
 
 // While both wait, whoever is due later never moves the start of one that is due earlier.

@@ -77,7 +77,8 @@ class Easy {
                                .run_s = planning_.lat_s(task, choice),
                                .last_start_s = last_start_s,
                                .eligible = planning_.task(task).eligible.get(),
-                               .preferred = planning_.task(task).preferred.get()});
+                               .preferred = planning_.task(task).preferred.get(),
+                               .avoiding = &planning_.state().free()});
   }
 
   Planning& planning_;

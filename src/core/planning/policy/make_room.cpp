@@ -10,11 +10,9 @@
 namespace slackline::core {
 namespace {
 
-constexpr double kLeastRun_s = 60;
 constexpr std::size_t kTrades = 16;    // tried for one asker
 constexpr std::size_t kMostGone = 64;  // in a list of victims, before it is made shorter
 constexpr double kMostAtOnce = 0.04;   // of the budget that is left
-constexpr double kShortGrace_s = 60;   // most pods end long before the end of theirs
 
 }  // namespace
 
@@ -46,7 +44,8 @@ RoomMaker::Victims RoomMaker::told(TaskIndex asker, double needed_s) {
   for (const TaskIndex run : notices().promised) {
     if (planning_.task(run).promised_to != asker) continue;
     if (state_.progress(run).phase != TaskPhase::kRunning) continue;
-    if (!stoppable(run, planning_.task(asker).qos == QosClass::kUrgent)) continue;
+    const bool urgent = planning_.task(asker).qos == QosClass::kUrgent;
+    if (!may_stop(state_, run, planning_.now_s(), options_.stop_rules(), urgent)) continue;
     const auto victim = victim_of(run);
     if (!victim) continue;
     victims.push_back(with_nodes(*victim));
@@ -69,10 +68,9 @@ const RoomMaker::Notices& RoomMaker::notices() {
 // The asker can wait until the run has been told for long enough, and cannot wait longer.
 bool RoomMaker::in_time(const Victim& victim, double most_notice_s) {
   const PlanTask& task = planning_.task(victim.task);
-  if (task.grace_s > kShortGrace_s && task.notice_s + task.grace_s > most_notice_s) return false;
+  if (!ends_in_time(task, most_notice_s)) return false;
   if (notices().longest_s <= 0 && notices().promised.empty()) return true;
-  return task.notice_s <= most_notice_s &&
-         (early_s_ < 0 || early_s_ < task.notice_s || task.promised_to);
+  return early_s_ < 0 || early_s_ < task.notice_s || task.promised_to;
 }
 
 // The first placement that victims, after those that come first whatever the order, make fit; with
@@ -173,22 +171,18 @@ double RoomMaker::cheapest_gpu_s(TaskIndex asker, double limit_s) const {
 RoomMaker::Known& RoomMaker::known(bool urgent) {
   std::optional<Known>& known = known_[urgent ? 1 : 0];
   // Without protection a run that was started a moment ago may be stopped again.
-  if (!known || protect_s(urgent) <= 0) {
+  if (!known || protect_s(options_.stop_rules(), urgent) <= 0) {
     known.emplace().by_pool = gather(urgent);
     known->gone.resize(known->by_pool.size());
   }
   return *known;
 }
 
-// Of a run that has just begun, or is about to end.
-double RoomMaker::protect_s(bool urgent) const {
-  return urgent ? std::min(kLeastRun_s, options_.protect_s) : options_.protect_s;
-}
-
 std::vector<RoomMaker::Victims> RoomMaker::gather(bool urgent) const {
   std::vector<Victims> victims;
   for (const TaskIndex task : state_.running()) {
-    if (planning_.task(task).promised_to || !stoppable(task, urgent)) continue;
+    if (planning_.task(task).promised_to) continue;
+    if (!may_stop(state_, task, planning_.now_s(), options_.stop_rules(), urgent)) continue;
     const auto victim = victim_of(task);
     if (!victim) continue;
     const PoolIndex pool = state_.running_choice(task).pool;
@@ -209,25 +203,6 @@ RoomMaker::Victim RoomMaker::with_nodes(Victim victim) const {
   victim.several = nodes.size() > 1;
   victim.gpus = state_.running_choice(victim.task).shape.d_gpn;
   return victim;
-}
-
-// The one place that says which runs are protected.
-bool RoomMaker::stoppable(TaskIndex index, bool urgent) const {
-  const TaskProgress& progress = state_.progress(index);
-  return planning_.task(index).preemptible && planning_.task(index).qos != QosClass::kUrgent &&
-         !progress.run.promoted && progress.stops < options_.max_preempts &&
-         planning_.now_s() - progress.run.started_s >= protect_s(urgent) &&
-         !near_end(index, urgent);
-}
-
-bool RoomMaker::near_end(TaskIndex index, bool urgent) const {
-  if (!options_.spare_ends) return false;
-  const auto& since_s = planning_.task(index).near_end_since_s;
-  if (since_s && planning_.now_s() - *since_s >= protect_s(urgent)) return false;
-  const double due_s = options_.learn ? state_.observed_due_s(index, planning_.now_s())
-                                      : state_.progress(index).run.predicted_end_s;
-  const double left_s = due_s - planning_.now_s();
-  return left_s > 0 && left_s < protect_s(urgent);
 }
 
 std::optional<RoomMaker::Victim> RoomMaker::victim_of(TaskIndex index) const {

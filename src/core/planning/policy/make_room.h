@@ -130,8 +130,6 @@ class RoomMaker {
   bool runs_in(const Victim& victim, PoolIndex pool) const {
     return state_.running_choice(victim.task).pool == pool;
   }
-  double protect_s(bool urgent) const;
-  bool stoppable(TaskIndex index, bool urgent) const;
   std::optional<Victim> victim_of(TaskIndex index) const;
   Victim with_nodes(Victim victim) const;
   std::optional<ChoiceIndex> smaller_choice(TaskIndex index, double left) const;
@@ -149,7 +147,6 @@ class RoomMaker {
                                    const Victims& first);
   std::optional<Chosen> standing_on(const Choice& wanted, const EligibleNodes* eligible, int before,
                                     const Chosen& off) const;
-  bool near_end(TaskIndex index, bool urgent) const;
   bool pay(TaskIndex asker, double cost_gpu_s);
   double wasted_gpu_s(TaskIndex index) const;
   template <class Visit>

@@ -13,42 +13,45 @@
 //              prediction has an error
 //
 // Behind runs whose length nobody knows a reservation has nodes and no time (timeline.h).
+//
+//   preemption=on   for who would be late, but not if it began now, runs may be stopped, if
+//   everybody
+//              who has a place in time keeps one, those who are stopped included (checked_stops.h)
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
 
+#include "checked_stops.h"
 #include "policies.h"
 #include "slackline/base/duration.h"
 #include "slackline/core/planning/deadline.h"
-#include "slackline/core/planning/task_menu.h"
-#include "timeline.h"
 
 namespace slackline::core {
 namespace {
 
-constexpr double kNineInTen = 1.2815515655446004;  // standard deviations: nine of ten are below
-constexpr std::int64_t kBigShare = 4;              // more than a quarter of a type
+constexpr std::int64_t kBigShare = 4;  // more than a quarter of a type
 constexpr std::size_t kMostHeld = 64;
-constexpr double kNever_s = std::numeric_limits<double>::infinity();
+constexpr std::size_t kMostSought = 16;  // of those that nothing is held for, places in time
+constexpr int kMostAskers = 8;           // for whom runs may be stopped, in a call
 
 struct ReserveOptions {
   int held = 8;
   double age = 4;
-  double hopeless_days = 7;  // [hopeless]
+  double hopeless_days = 5;  // [hopeless]
   double price = 0.4;        // [p0]
   double tick_s = 60;        // [tick]
-};
+  bool preemption = false;
+  double protect_s = 60;                   // [protect]
+  int most_stops = 3;                      // [max_preempts]
+  std::optional<double> budget_gpu_h = 4;  // [budget]
+  double budget_share = 0.02;              // [budget_share]
 
-struct Waiting {
-  TaskIndex task = 0;
-  double due_s = 0;  // order
-  double must_end_s = kNever_s;
-};
-
-struct Planned {
-  ChoiceIndex choice = 0;
-  TimelinePlace place;
+  std::optional<LossBudget> budget() const {
+    if (!budget_gpu_h) return std::nullopt;
+    return LossBudget{*budget_gpu_h * kHour_s, budget_share};
+  }
+  StopLimits limits() const { return {.protect_s = protect_s, .most_stops = most_stops}; }
 };
 
 class Reserve {
@@ -58,22 +61,34 @@ class Reserve {
 
   void call() {
     if (state_.waiting().empty()) return;
-    if (planning_.idle() > 0) {
-      sort_into_groups();
-      serve(urgent_);
-      serve(due_);
-      start_beside(behind_);
-      start_beside(last_);
-    }
+    if (planning_.idle() > 0 || options_.preemption) serve_all();
     if (!state_.waiting().empty() && options_.tick_s > 0 &&
         state_.next_wake_s() <= planning_.now_s())
       planning_.wake_at(planning_.now_s() + options_.tick_s);
   }
 
  private:
+  void serve_all() {
+    sort_into_groups();
+    PlanSheet sheet(planning_, price());
+    serve(urgent_, sheet);
+    serve(due_, sheet);
+    seek_again(sheet);
+    if (options_.preemption) make_room(sheet);
+    for (const Placed& placed : sheet.placed())
+      if (sheet.is_now(placed)) start(placed);
+    start_beside(behind_, sheet);
+    start_beside(last_, sheet);
+  }
+
+  double price() const {
+    return options_.price +
+           static_cast<double>(state_.waiting().size()) / static_cast<double>(planning_.total());
+  }
+
   void sort_into_groups() {
-    std::optional<Waiting> aged;
-    const auto is_first = [&](const Waiting& entry) {
+    std::optional<Seeker> aged;
+    const auto is_first = [&](const Seeker& entry) {
       return !aged || std::tuple(entry.due_s, entry.task) < std::tuple(aged->due_s, aged->task);
     };
     for (const TaskIndex index : state_.waiting()) {
@@ -87,21 +102,20 @@ class Reserve {
         due_.push_back({index, task.deadline_s, task.deadline_s});
       } else {
         last_.push_back({index, -waited_s / run_s});
-        const Waiting waits{index, task.submit_s + patience_s(task, run_s)};
+        const Seeker waits{index, task.submit_s + patience_s(task, run_s)};
         if (waits.due_s <= planning_.now_s() && is_first(waits)) aged = waits;
       }
     }
     if (aged) {
-      std::erase_if(last_, [&](const Waiting& entry) { return entry.task == aged->task; });
+      std::erase_if(last_, [&](const Seeker& entry) { return entry.task == aged->task; });
       due_.push_back(*aged);
     }
     for (auto* group : {&urgent_, &due_, &last_})
-      std::sort(group->begin(), group->end(), [&](const Waiting& a, const Waiting& b) {
+      std::sort(group->begin(), group->end(), [&](const Seeker& a, const Seeker& b) {
         const TaskTable& tasks = state_.tasks();
         return std::tuple(a.due_s, tasks.digest(a.task).id) <
                std::tuple(b.due_s, tasks.digest(b.task).id);
       });
-    pressure_ = options_.price * total() + static_cast<double>(state_.waiting().size());
   }
 
   double patience_s(const TaskDigest& task, double run_s) const {
@@ -109,137 +123,75 @@ class Reserve {
     return options_.age * run_s + (hopeless ? options_.hopeless_days * 24 * kHour_s : 0);
   }
 
-  double total() const { return static_cast<double>(planning_.total()); }
+  void start(const Placed& placed) {
+    planning_.start(placed.who.task, placed.choice, false, placed.place.nodes);
+  }
 
-  void start_beside(const std::vector<Waiting>& group) {
-    for (const Waiting& entry : group) {
-      if (planning_.idle() == 0) return;
-      if (const auto now = place_now(entry)) begin(entry, *now);
+  void start_beside(const std::vector<Seeker>& group, PlanSheet& sheet) {
+    for (const Seeker& who : group) {
+      if (sheet.idle() == 0) return;
+      auto placed = sheet.now(who);
+      if (!placed) continue;
+      start(*placed);
+      sheet.add(std::move(*placed));
     }
   }
 
-  void serve(const std::vector<Waiting>& group) {
-    for (const Waiting& entry : group) {
-      if (const auto now = place_now(entry)) {
-        begin(entry, *now);
-        continue;
-      }
-      if (planning_.idle() == 0 || !holds(entry)) continue;
-      if (const auto later = place_later(entry)) {
-        timeline().take(*later);
-        ++held_;
-      } else {
-        behind_.push_back(entry);
-      }
+  void serve(const std::vector<Seeker>& group, PlanSheet& sheet) {
+    for (const Seeker& who : group) {
+      auto placed = sheet.now(who);
+      const bool holds = !placed && holds_for(who, sheet.reserved());
+      if (holds) placed = sheet.later(who);
+      if (placed)
+        sheet.add(std::move(*placed));
+      else
+        behind_.push_back(who);
     }
   }
 
-  bool holds(const Waiting& entry) const {
-    if (held_ < static_cast<std::size_t>(options_.held)) return true;
-    const PlacementMenu& menu = planning_.menu(entry.task);
+  bool holds_for(const Seeker& who, std::size_t reserved) const {
+    if (reserved < static_cast<std::size_t>(options_.held)) return true;
+    const PlacementMenu& menu = planning_.menu(who.task);
     const Choice& least = menu.all[menu.by_size.front()];
-    return held_ < kMostHeld && least.gpus * kBigShare > state_.free().total(least.pool);
+    return reserved < kMostHeld && least.gpus * kBigShare > state_.free().total(least.pool);
   }
 
-  void begin(const Waiting& entry, const Planned& planned) {
-    planning_.start(entry.task, planned.choice, false, planned.place.nodes);
-    if (!timeline_) return;
-    TimelinePlace place = planned.place;
-    place.end_s = std::min(place.end_s, planning_.now_s() + kFar_s);
-    timeline_->take(place);
+  // Whom nothing was held for may find a place in time behind those it was held for.
+  void seek_again(PlanSheet& sheet) {
+    std::size_t sought = 0;
+    std::erase_if(behind_, [&](const Seeker& who) {
+      if (!std::isfinite(who.must_end_s) || sought == kMostSought) return false;
+      ++sought;
+      auto placed = sheet.later(who);
+      if (placed) sheet.add(std::move(*placed));
+      return placed.has_value();
+    });
   }
 
-  // Made when the first task gets a reservation: until then nobody is in the way of another.
-  Timeline& timeline() {
-    if (timeline_) return *timeline_;
-    timeline_.emplace(state_.free(), planning_.now_s());
-    for (const TaskIndex run : state_.running()) {
-      const Choice& choice = state_.running_choice(run);
-      timeline_->free_at(choice.pool, state_.progress(run).run.nodes, choice.shape.d_gpn,
-                         is_unknown(choice) ? planning_.now_s() + kFar_s
-                                            : state_.observed_end_s(run, planning_.now_s()));
-    }
-    return *timeline_;
-  }
-
-  static bool is_unknown(const Choice& choice) { return choice.error >= kUnknownError; }
-
-  // Nine in ten runs are shorter. Longer than what is behind a run of unknown length.
-  double planned_s(TaskIndex task, const Choice& choice) const {
-    if (is_unknown(choice)) return 2 * kFar_s;
-    const double error = choice.error > 0 ? choice.error : state_.error().rms();
-    return planning_.lat_s(task, choice) * std::exp(kNineInTen * error);
-  }
-
-  double last_start_s(const Waiting& entry, const Choice& choice) const {
-    return entry.must_end_s - planning_.lat_s(entry.task, choice) + kDeadlineTolerance_s;
-  }
-
-  // Whoever may take fewer GPUs takes what is cheapest: GPUs have a price that rises with the
-  // queue.
-  std::optional<Planned> place_now(const Waiting& entry) {
-    if ((state_.tasks().digest(entry.task).pools & state_.free().open_pools()) == 0)
-      return std::nullopt;
-    const PlacementMenu& menu = planning_.menu(entry.task);
-    std::optional<Planned> best;
-    double best_price = kNever_s;
-    for (const ChoiceIndex index : menu.by_area) {
-      const Choice& choice = menu.all[index];
-      if (!state_.free().may_fit(choice.pool, choice.shape)) continue;
-      const double price =
-          planning_.lat_s(entry.task, choice) * (1 + (pressure_ / total()) * choice.gpus);
-      if (price >= best_price || last_start_s(entry, choice) < planning_.now_s()) continue;
-      if (!planning_.fits(entry.task, choice)) continue;
-      auto place = place_of(entry, choice, planning_.now_s());
-      if (!place) continue;
-      best = Planned{index, std::move(*place)};
-      best_price = price;
-    }
-    return best;
-  }
-
-  std::optional<TimelinePlace> place_of(const Waiting& entry, const Choice& choice,
-                                        double last_start_s) {
-    const PlanTask& task = planning_.task(entry.task);
-    const double run_s = planned_s(entry.task, choice);
-    const double now_s = planning_.now_s();
-    if (held_ == 0 && last_start_s <= now_s)
-      return TimelinePlace{
-          choice.pool, choice.shape.d_gpn,
-          state_.free().find(choice.pool, choice.shape, task.eligible.get(), task.preferred.get()),
-          now_s, now_s + run_s};
-    const bool waits = planning_.holds_out(entry.task);
-    return timeline().earliest(
-        {.pool = choice.pool,
-         .shape = choice.shape,
-         .run_s = run_s,
-         .not_before_s = waits ? state_.fallback_at_s(entry.task, choice.pool) : 0,
-         .last_start_s = last_start_s,
-         .eligible = task.eligible.get(),
-         .preferred = task.preferred.get()});
-  }
-
-  // Where it ends first; behind runs of unknown length whether in time or not.
-  std::optional<TimelinePlace> place_later(const Waiting& entry) {
-    std::optional<TimelinePlace> best;
-    for (const Choice& choice : planning_.menu(entry.task).all) {
-      auto place = place_of(entry, choice, kNever_s);
-      if (!place) continue;
-      const bool timed = place->start_s < planning_.now_s() + kFar_s;
-      if (timed && place->start_s > last_start_s(entry, choice)) continue;
-      if (!best || place->end_s < best->end_s) best = std::move(place);
-    }
-    return best;
+  void make_room(PlanSheet& sheet) {
+    const StopRules rules{options_.protect_s, options_.most_stops, true, true};
+    CheckedStops stops(planning_, rules, options_.budget(), price());
+    int asked = 0;
+    std::erase_if(behind_, [&](const Seeker& who) {
+      if (!std::isfinite(who.must_end_s) || asked++ >= kMostAskers) return false;
+      std::vector<Seeker> others;
+      for (const Placed& placed : sheet.placed()) {
+        others.push_back(placed.who);
+        others.back().left.reset();
+      }
+      auto room = stops.make(who, others);
+      if (room) sheet = std::move(*room);
+      return room.has_value();
+    });
+    for (const TaskIndex task : stops.gone())
+      last_.push_back({task, 0});
   }
 
   Planning& planning_;
   const PlanState& state_;
   const ReserveOptions& options_;
-  std::optional<Timeline> timeline_;
-  std::vector<Waiting> urgent_, due_, last_;
-  std::vector<Waiting> behind_;  // of urgent_ and due_: they would be late
-  std::size_t held_ = 0;
-  double pressure_ = 0;
+  std::vector<Seeker> urgent_, due_, last_;
+  std::vector<Seeker> behind_;  // of urgent_ and due_: those that have no place in time
 };
 
 void serve_reserve(Planning& planning, const ReserveOptions& options) {
@@ -253,6 +205,15 @@ constexpr OptionOf<ReserveOptions> kReserveOptions[] = {
      "times its fastest run; a task without a deadline that has waited longer is reserved for"},
     {"hopeless", NumberField<ReserveOptions>{&ReserveOptions::hopeless_days},
      "days that a task that can no longer meet its deadline waits longer than that"},
+    {"preemption", SwitchField<ReserveOptions>{&ReserveOptions::preemption},
+     "stop runs for tasks that would be late, if all others stay in time"},
+    {"protect", NumberField<ReserveOptions>{&ReserveOptions::protect_s},
+     "seconds; no run is stopped before, nor so short before its end"},
+    {"max_preempts", CountField<ReserveOptions>{&ReserveOptions::most_stops}, "of one task"},
+    {"budget", NumberOrWordField<ReserveOptions>{&ReserveOptions::budget_gpu_h, "off"},
+     "GPU-hours that the tasks of a queue may make others lose in a day, at least"},
+    {"budget_share", NumberField<ReserveOptions>{&ReserveOptions::budget_share, 1},
+     "the same as a share of the GPU time that the queue used in that day"},
     {"p0", NumberField<ReserveOptions>{&ReserveOptions::price}, "price of a GPU when nobody waits"},
     {"tick", NumberField<ReserveOptions>{&ReserveOptions::tick_s},
      "seconds; planned again while a task waits; 0: not"},
@@ -262,7 +223,13 @@ constexpr OptionOf<ReserveOptions> kReserveOptions[] = {
 
 PolicyKind reserve_kind() {
   return kind_of<ReserveOptions>(
-      {.name = "reserve", .family = "reserve", .serve = serve_reserve, .options = kReserveOptions});
+      {.name = "reserve",
+       .family = "reserve",
+       .serve = serve_reserve,
+       .options = kReserveOptions,
+       .preempts = [](const ReserveOptions& options) { return options.preemption; },
+       .budget = [](const ReserveOptions& options) { return options.budget(); },
+       .limits = [](const ReserveOptions& options) { return options.limits(); }});
 }
 
 }  // namespace slackline::core

@@ -6,6 +6,7 @@
 
 #include "planning.h"
 #include "slackline/base/duration.h"
+#include "stop_rules.h"
 
 namespace slackline::core {
 
@@ -44,6 +45,7 @@ struct SavableOptions {
     if (!budget_gpu_h) return std::nullopt;
     return LossBudget{*budget_gpu_h * kHour_s, budget_share};
   }
+  StopRules stop_rules() const { return {protect_s, max_preempts, spare_ends, learn}; }
   StopLimits limits() const { return {.protect_s = protect_s, .most_stops = max_preempts}; }
   bool preempts() const { return preempt != Preempt::kNever; }
 };

@@ -11,7 +11,7 @@ constexpr double kMoment_s = 1e-6;  // changes this close are one
 
 }  // namespace
 
-Timeline::Timeline(const FreeGpus& free, double now_s) : now_s_(now_s), free_(free) {
+Timeline::Timeline(const FreeGpus& free, double now_s) : now_s_(now_s) {
   pools_.resize(free.pools());
   for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
     pools_[pool].resize(free.nodes(pool));
@@ -20,27 +20,20 @@ Timeline::Timeline(const FreeGpus& free, double now_s) : now_s_(now_s), free_(fr
   }
 }
 
-// Takes back the same change where there is one, so that a place that was taken and given back
-// leaves nothing.
 void Timeline::add_change(Line& line, double at_s, int gpus) {
-  auto at = std::lower_bound(line.changes.begin(), line.changes.end(), at_s,
-                             [](const Change& change, double s) { return change.at_s < s; });
-  if (at == line.changes.end() || at->at_s != at_s) {
-    line.changes.insert(at, {at_s, gpus});
-    return;
-  }
-  at->gpus += gpus;
-  if (at->gpus == 0) line.changes.erase(at);
+  const auto at = std::lower_bound(line.changes.begin(), line.changes.end(), at_s,
+                                   [](const Change& change, double s) { return change.at_s < s; });
+  line.changes.insert(at, {at_s, gpus});
 }
 
-void Timeline::change(const TimelinePlace& place, int gpus) {
+void Timeline::take(const TimelinePlace& place) {
   for (const PoolNode node : place.nodes) {
     Line& line = pools_[place.pool][node];
     if (place.start_s <= now_s_)
-      line.free += gpus;
+      line.free -= place.gpus_per_node;
     else
-      add_change(line, place.start_s, gpus);
-    add_change(line, place.end_s, -gpus);
+      add_change(line, place.start_s, -place.gpus_per_node);
+    add_change(line, place.end_s, place.gpus_per_node);
   }
 }
 
@@ -114,7 +107,8 @@ std::optional<TimelinePlace> Timeline::earliest(const Wish& wish) const {
     if (opening.from_s > *start_s || opening.until_s < *start_s) continue;
     const bool preferred =
         wish.preferred != nullptr && wish.preferred->contains(wish.pool, opening.node);
-    ranks.emplace_back(free_.avoids(wish.pool, opening.node), !preferred,
+    const bool avoided = wish.avoiding != nullptr && wish.avoiding->avoids(wish.pool, opening.node);
+    ranks.emplace_back(avoided, !preferred,
                        least_free(lines[opening.node], *start_s, *start_s + wish.run_s),
                        opening.node);
   }

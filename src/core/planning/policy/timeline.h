@@ -27,13 +27,12 @@ struct TimelinePlace {
 
 class Timeline {
  public:
-  // Nothing runs yet but what holds the GPUs that are not free, for ever.
+  // GPUs that are not free are so for ever; see free_at().
   Timeline(const FreeGpus& free, double now_s);
 
   double now_s() const { return now_s_; }
-  // What is free on these nodes from now until end_s is so no longer, or again.
-  void take(const TimelinePlace& place) { change(place, -place.gpus_per_node); }
-  void give_back(const TimelinePlace& place) { change(place, place.gpus_per_node); }
+  // What is free on these nodes until end_s is so no longer.
+  void take(const TimelinePlace& place);
   // The GPUs of a run that holds them now come free then.
   void free_at(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus, double at_s);
 
@@ -45,6 +44,7 @@ class Timeline {
     double last_start_s = std::numeric_limits<double>::infinity();
     const EligibleNodes* eligible = nullptr;   // null: every node
     const EligibleNodes* preferred = nullptr;  // taken first; null: none is
+    const FreeGpus* avoiding = nullptr;        // FreeGpus::avoids: taken last; null: none is
   };
   // The first moment from which enough nodes have room for the whole run; of these nodes the ones
   // that are preferred, then those that have least to spare. nullopt: there is none until
@@ -67,7 +67,6 @@ class Timeline {
     PoolNode node = 0;
   };
 
-  void change(const TimelinePlace& place, int gpus);
   static void add_change(Line& line, double at_s, int gpus);
   void add_openings(const Line& line, PoolNode node, const Wish& wish,
                     std::vector<Opening>& openings) const;
@@ -75,7 +74,6 @@ class Timeline {
   int least_free(const Line& line, double from_s, double until_s) const;
 
   double now_s_;
-  const FreeGpus& free_;
   std::vector<std::vector<Line>> pools_;
 };
 

@@ -1,0 +1,262 @@
+#include "checked_stops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "slackline/core/planning/deadline.h"
+#include "slackline/core/planning/lost_work.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr double kEachStop_s = 60;    // costs that much more than what it loses
+constexpr double kShortRun_s = 600;   // slack is measured in runs of the asker, at least this long
+constexpr std::size_t kMostSets = 4;  // planned with for one asker and placement
+
+bool earlier(const Seeker& a, const Seeker& b) {
+  return std::tuple(a.due_s, a.task) < std::tuple(b.due_s, b.task);
+}
+
+// Which of the victims would leave room for a placement.
+class RoomByStops {
+ public:
+  RoomByStops(const PlanState& state, const Choice& wanted, const EligibleNodes* eligible,
+              const std::vector<StopVictim>& victims)
+      : state_(state), wanted_(wanted), eligible_(eligible), on_(state.free().nodes(wanted.pool)) {
+    for (const StopVictim& victim : victims)
+      if (state.running_choice(victim.run).pool == wanted.pool)
+        for (const PoolNode node : state.progress(victim.run).run.nodes)
+          on_[node].push_back(&victim);
+  }
+
+  // Cheapest first.
+  std::vector<StopVictims> sets() const { return wanted_.shape.d_node == 1 ? on_one() : on_many(); }
+
+ private:
+  struct Ranked {
+    StopCost cost;
+    PoolNode node = 0;
+    StopVictims more;
+    bool operator<(const Ranked& other) const {
+      return std::tuple(cost, node) < std::tuple(other.cost, other.node);
+    }
+  };
+
+  std::vector<StopVictims> on_one() const {
+    std::vector<Ranked> found;
+    for (PoolNode node = 0; node < on_.size(); ++node)
+      if (auto one = ranked(node, {}, 1); one && !one->more.empty())
+        found.push_back(std::move(*one));
+    std::sort(found.begin(), found.end());
+    std::vector<StopVictims> sets;
+    for (std::size_t i = 0; i < std::min(found.size(), kMostSets); ++i)
+      sets.push_back(std::move(found[i].more));
+    return sets;
+  }
+
+  // Nodes are added, the cheapest first, until there are enough; what a victim leaves on other
+  // nodes counts.
+  std::vector<StopVictims> on_many() const {
+    StopVictims set;
+    std::vector<bool> taken(on_.size());
+    for (int missing = wanted_.shape.d_node; missing > 0; --missing) {
+      std::optional<Ranked> best;
+      for (PoolNode node = 0; node < on_.size(); ++node) {
+        if (taken[node]) continue;
+        auto one = ranked(node, set, missing);
+        if (one && (!best || *one < *best)) best = std::move(one);
+      }
+      if (!best) return {};
+      taken[best->node] = true;
+      set.insert(set.end(), best->more.begin(), best->more.end());
+    }
+    if (set.empty()) return {};
+    return {std::move(set)};
+  }
+
+  // A gang that goes leaves other nodes, too, of those that are missing.
+  std::optional<Ranked> ranked(PoolNode node, const StopVictims& set, int missing) const {
+    auto more = besides(node, set);
+    if (!more) return std::nullopt;
+    StopCost cost;
+    for (const StopVictim* victim : *more) {
+      cost.in_time += victim->cost.in_time;
+      cost.gpu_s += victim->cost.gpu_s;
+    }
+    std::size_t leaves = 1;
+    if (more->size() == 1) leaves = state_.progress(more->front()->run).run.nodes.size();
+    const auto gain =
+        static_cast<double>(std::min(leaves, static_cast<std::size_t>(std::max(1, missing))));
+    return Ranked{{cost.in_time / gain, cost.gpu_s / gain}, node, std::move(*more)};
+  }
+
+  // Who must be stopped besides `set` so that the node has enough; nullopt: it never has.
+  std::optional<StopVictims> besides(PoolNode node, const StopVictims& set) const {
+    if (eligible_ != nullptr && !eligible_->contains(wanted_.pool, node)) return std::nullopt;
+    const int needed = wanted_.shape.d_gpn;
+    int free = state_.free().at(wanted_.pool, node);
+    StopVictims more;
+    for (const StopVictim* victim : on_[node])
+      if (std::find(set.begin(), set.end(), victim) != set.end()) free += gpus_of(*victim);
+    for (const StopVictim* victim : on_[node]) {
+      if (free >= needed) break;
+      if (std::find(set.begin(), set.end(), victim) != set.end()) continue;
+      more.push_back(victim);
+      free += gpus_of(*victim);
+    }
+    if (free < needed) return std::nullopt;
+    std::erase_if(more, [&](const StopVictim* victim) {
+      const bool spared = free - gpus_of(*victim) >= needed;
+      if (spared) free -= gpus_of(*victim);
+      return spared;
+    });
+    return more;
+  }
+
+  int gpus_of(const StopVictim& victim) const {
+    return state_.running_choice(victim.run).shape.d_gpn;
+  }
+
+  const PlanState& state_;
+  const Choice& wanted_;
+  const EligibleNodes* eligible_;
+  std::vector<StopVictims> on_;  // by node
+};
+
+}  // namespace
+
+std::optional<CheckedStops::Victim> CheckedStops::victim_of(TaskIndex run, const Seeker& asker,
+                                                            double run_s) const {
+  const double now_s = planning_.now_s();
+  const PlanTask& task = planning_.task(run);
+  const bool urgent = planning_.task(asker.task).qos == QosClass::kUrgent;
+  if (task.promised_to && *task.promised_to != asker.task) return std::nullopt;
+  if (!may_stop(state_, run, now_s, rules_, urgent)) return std::nullopt;
+  const double wait_s = asker.must_end_s - run_s - now_s;
+  if (!ends_in_time(task, wait_s)) return std::nullopt;
+  const Choice& choice = state_.running_choice(run);
+  const double work_s = state_.observed_work_s(run, now_s);
+  const double end_s = state_.observed_end_s(run, now_s);
+  Victim victim{run, {}, end_s > task.deadline_s + kDeadlineTolerance_s};
+  victim.left = state_.left_if_stopped(run, work_s, now_s);
+  victim.lost_gpu_s =
+      wasted_gpu_s(state_.progress(run).run, work_s, victim.left, choice.gpus, now_s);
+  if (victim.late) {
+    victim.cost = {0, static_cast<double>(choice.gpus)};
+    return victim;
+  }
+  const double again_s = work_s * victim.left + task.restart_s + task.grace_s;
+  const double spare_s = task.deadline_s - now_s - again_s;
+  if (spare_s < 0 || task.deadline_s <= asker.must_end_s) return std::nullopt;
+  const double lost_s = std::max(0.0, again_s - (end_s - now_s));
+  const double scarce = 1 + 1 / (1e-3 + spare_s / std::max(kShortRun_s, run_s));
+  victim.cost = {1, choice.gpus * (lost_s + kEachStop_s) * scarce};
+  return victim;
+}
+
+// Cheapest first.
+std::vector<CheckedStops::Victim> CheckedStops::victims_of(const Seeker& asker,
+                                                           double run_s) const {
+  std::vector<Victim> victims;
+  for (const TaskIndex run : state_.running())
+    if (auto victim = victim_of(run, asker, run_s)) victims.push_back(*victim);
+  std::sort(victims.begin(), victims.end(), [](const Victim& a, const Victim& b) {
+    return std::tuple(a.cost, a.run) < std::tuple(b.cost, b.run);
+  });
+  return victims;
+}
+
+bool CheckedStops::place_all(PlanSheet& sheet, const Seeker& asker,
+                             const std::vector<Seeker>& others) const {
+  auto first = sheet.now(asker);
+  if (!first) return false;
+  sheet.add(std::move(*first));
+  for (const Seeker& other : others) {
+    auto placed = sheet.now(other);
+    if (!placed) placed = sheet.later(other);
+    if (!placed) return false;
+    sheet.add(std::move(*placed));
+  }
+  return true;
+}
+
+// By deadline; where that fails, by the latest start.
+std::optional<PlanSheet> CheckedStops::plan_with(const Victims& victims, const Seeker& asker,
+                                                 std::vector<Seeker> others) const {
+  std::vector<TaskIndex> gone;
+  bool any_again = false;
+  for (const Victim* victim : victims) {
+    gone.push_back(victim->run);
+    if (victim->late) continue;
+    const double deadline_s = planning_.task(victim->run).deadline_s;
+    others.push_back({victim->run, deadline_s, deadline_s, victim->left});
+    any_again = true;
+  }
+  std::sort(others.begin(), others.end(), earlier);
+  PlanSheet sheet(planning_, price_, gone);
+  if (place_all(sheet, asker, others)) return sheet;
+  if (!any_again) return std::nullopt;
+  for (Seeker& other : others) {
+    const double run_s = other.left ? planning_.menu(other.task).fastest().work_s * *other.left
+                                    : state_.fastest_lat_s(other.task);
+    other.due_s -= run_s;
+  }
+  std::sort(others.begin(), others.end(), earlier);
+  PlanSheet again(planning_, price_, gone);
+  if (place_all(again, asker, others)) return again;
+  return std::nullopt;
+}
+
+bool CheckedStops::pays(TaskIndex asker, const Victims& victims) {
+  if (!budget_) return true;
+  if (!budgets_left_gpu_s_)
+    budgets_left_gpu_s_ = state_.budgets_left_gpu_s(*budget_, planning_.now_s());
+  double lost_gpu_s = 0;
+  for (const Victim* victim : victims)
+    lost_gpu_s += victim->lost_gpu_s;
+  double& left_gpu_s = (*budgets_left_gpu_s_)[planning_.task(asker).queue];
+  if (lost_gpu_s > left_gpu_s) return false;
+  left_gpu_s -= lost_gpu_s;
+  return true;
+}
+
+std::optional<PlanSheet> CheckedStops::make(const Seeker& asker,
+                                            const std::vector<Seeker>& others) {
+  const PlacementMenu& menu = planning_.menu(asker.task);
+  for (const ChoiceIndex index : menu.by_area) {
+    const Choice& wanted = menu.all[index];
+    const double run_s = planning_.lat_s(asker.task, wanted);
+    if (planning_.now_s() + run_s > asker.must_end_s + kDeadlineTolerance_s) continue;
+    if (!planning_.open(asker.task, wanted.pool)) continue;
+    const std::vector<Victim> victims = victims_of(asker, run_s);
+    const RoomByStops room(state_, wanted, planning_.task(asker.task).eligible.get(), victims);
+    for (const Victims& set : room.sets()) {
+      auto sheet = plan_with(set, asker, others);
+      if (!sheet) continue;
+      if (!pays(asker.task, set)) {
+        planning_.deny(asker.task);
+        continue;
+      }
+      stop(set, asker, wanted);
+      return sheet;
+    }
+  }
+  return std::nullopt;
+}
+
+// They would have ended by themselves by `ended_s`.
+void CheckedStops::stop(const Victims& set, const Seeker& asker, const Choice& wanted) {
+  const double now_s = planning_.now_s();
+  double ended_s = now_s;
+  for (const Victim* victim : set)
+    ended_s = std::max(ended_s, state_.observed_end_s(victim->run, now_s));
+  const double latest_s = asker.must_end_s - planning_.lat_s(asker.task, wanted);
+  const RoomGain gain{ended_s - now_s, latest_s + kDeadlineTolerance_s < ended_s};
+  for (const Victim* victim : set) {
+    planning_.stop(victim->run, asker.task, gain, false);
+    if (victim->late) gone_.push_back(victim->run);
+  }
+}
+
+}  // namespace slackline::core

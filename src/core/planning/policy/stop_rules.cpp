@@ -1,0 +1,43 @@
+#include "stop_rules.h"
+
+#include <algorithm>
+
+namespace slackline::core {
+namespace {
+
+constexpr double kLeastRun_s = 60;
+constexpr double kShortGrace_s = 60;  // most pods end long before the end of theirs
+
+bool is_near_end(const PlanState& state, TaskIndex run, double now_s, const StopRules& rules,
+                 bool urgent) {
+  if (!rules.spare_ends) return false;
+  const auto& since_s = state.tasks()[run].near_end_since_s;
+  if (since_s && now_s - *since_s >= protect_s(rules, urgent)) return false;
+  const double due_s =
+      rules.learn ? state.observed_due_s(run, now_s) : state.progress(run).run.predicted_end_s;
+  const double left_s = due_s - now_s;
+  return left_s > 0 && left_s < protect_s(rules, urgent);
+}
+
+}  // namespace
+
+double protect_s(const StopRules& rules, bool urgent) {
+  return urgent ? std::min(kLeastRun_s, rules.protect_s) : rules.protect_s;
+}
+
+bool may_stop(const PlanState& state, TaskIndex run, double now_s, const StopRules& rules,
+              bool urgent) {
+  const TaskProgress& progress = state.progress(run);
+  const PlanTask& task = state.tasks()[run];
+  return task.preemptible && task.qos != QosClass::kUrgent && !progress.run.promoted &&
+         progress.stops < rules.most_stops &&
+         now_s - progress.run.started_s >= protect_s(rules, urgent) &&
+         !is_near_end(state, run, now_s, rules, urgent);
+}
+
+bool ends_in_time(const PlanTask& run, double wait_s) {
+  const double grace_s = run.grace_s > kShortGrace_s ? run.grace_s : 0;
+  return run.notice_s + grace_s <= wait_s;
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,23 @@
+// Which runs may be stopped for another task. Private to src/core.
+#pragma once
+
+#include "slackline/core/planning/plan_state.h"
+
+namespace slackline::core {
+
+struct StopRules {
+  double protect_s = 600;   // after a start; 60 s against an urgent asker
+  int most_stops = 3;       // of one task
+  bool spare_ends = false;  // nor within protect_s of the end, unless that was near for so long
+  bool learn = false;       // ends are as the run shows, not as predicted
+};
+
+// Of this rule, against an urgent asker or another one.
+double protect_s(const StopRules& rules, bool urgent);
+bool may_stop(const PlanState& state, TaskIndex run, double now_s, const StopRules& rules,
+              bool urgent);
+
+// Whether a run that is told now has ended once somebody has waited for so long.
+bool ends_in_time(const PlanTask& run, double wait_s);
+
+}  // namespace slackline::core
