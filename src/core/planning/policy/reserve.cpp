@@ -5,18 +5,17 @@
 //              2 those that can still meet their deadline, by deadline; and of all others the one
 //                that has waited too long for longest (`age`, `hopeless`), so that nobody starves
 //              3 the others, by response ratio
-//   reserved   of 1 and 2 the first `held` that cannot start, and every gang of more than a quarter
-//              of the GPUs of its type: the earliest time and nodes by predicted ends. Who would be
-//              late there goes behind 2
+//   reserved   of 1 and 2, for those of one number of GPUs: the first `held` that cannot start, and
+//              every gang of more than a quarter of the GPUs of its type: the earliest time and
+//              nodes by predicted ends. Who would be late there goes behind 2
 //   backfill   the rest starts now where its planned run ends before the reservations on its nodes
 //              begin, or runs beside them. Planned runs are as long as nine in ten are, where a
 //              prediction has an error
+//   stops      preemption=on: for who would be late, but not if it began now, runs may be stopped,
+//              if everybody who has a place in time keeps one, those who are stopped included
+//              (checked_stops.h)
 //
 // Behind runs whose length nobody knows a reservation has nodes and no time (timeline.h).
-//
-//   preemption=on   for who would be late, but not if it began now, runs may be stopped, if
-//   everybody
-//              who has a place in time keeps one, those who are stopped included (checked_stops.h)
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -149,7 +148,14 @@ class Reserve {
     }
   }
 
+  // Whoever may take fewer GPUs takes what there is, and needs nothing held.
+  bool is_flexible(const Seeker& who) const {
+    const PlacementMenu& menu = planning_.menu(who.task);
+    return menu.all[menu.by_size.front()].gpus != menu.all[menu.by_size.back()].gpus;
+  }
+
   bool holds_for(const Seeker& who, std::size_t reserved) const {
+    if (is_flexible(who)) return false;
     if (reserved < static_cast<std::size_t>(options_.held)) return true;
     const PlacementMenu& menu = planning_.menu(who.task);
     const Choice& least = menu.all[menu.by_size.front()];
