@@ -125,7 +125,7 @@ std::optional<TimelinePlace> PlanSheet::place_of(const Seeker& who, const Choice
 std::optional<Placed> PlanSheet::later(const Seeker& who) {
   std::optional<Placed> best;
   const PlacementMenu& menu = planning_->menu(who.task);
-  for (ChoiceIndex index = 0; index < menu.all.size(); ++index) {
+  for (const ChoiceIndex index : menu.by_area) {
     auto place = place_of(who, menu.all[index], kNever_s);
     if (!place) continue;
     const bool timed = place->start_s < planning_->now_s() + kFar_s;

@@ -32,7 +32,7 @@ namespace {
 constexpr std::int64_t kBigShare = 4;  // more than a quarter of a type
 constexpr std::size_t kMostHeld = 64;
 constexpr std::size_t kMostSought = 16;  // of those that nothing is held for, places in time
-constexpr int kMostAskers = 8;           // for whom runs may be stopped, in a call
+constexpr int kMostAskers = 4;           // for whom runs may be stopped, in a call
 
 struct ReserveOptions {
   int held = 8;
