@@ -57,7 +57,7 @@ int show(const AskOptions& options, const std::string& path,
         {"slackline " + path.substr(4, path.find('?') - 4), options.output, options.interval_s},
         get);
   const auto answer = get();
-  if (!answer) return report_failure(answer.error());
+  if (!answer) return report_refusal(answer.error());
   std::fputs(answer->c_str(), stdout);
   if (!answer->empty() && answer->back() != '\n') std::fputc('\n', stdout);
   return 0;
@@ -92,7 +92,7 @@ int ask_task(const AskOptions& options, const std::string& path) {
   client::Client client(options.server);
   if (options.watch) return show(options, path, [&] { return get_table(client, options, path); });
   const auto list = client::get_list(client, path, {"json"});
-  if (!list) return report_failure(list.error());
+  if (!list) return report_refusal(list.error());
   const bool as_it_is = options.output == "json" && options.limit == 0;
   const int shown =
       show(options, path, [&] { return as_it_is ? list : get_table(client, options, path); });

@@ -75,6 +75,11 @@ int report_failure(const Error& error) {
   return kFailure;
 }
 
+int report_refusal(const Error& error) {
+  const int failed = report_failure(error);
+  return error.code == ErrorCode::kInvalidArgument ? kWrongUsage : failed;
+}
+
 int report_unanswered(const Error& error) {
   const int failed = report_failure(error);
   return error.code == ErrorCode::kNotFound ? kTooLittleData : failed;

@@ -25,6 +25,9 @@ Result<PartOfFile> read_part_of_file(const std::string& argument);
 // Prints "slackline: MESSAGE" to stderr; the exit code.
 int report_failure(const Error& error);
 
+// As report_failure(). kInvalidArgument means that the command was called wrongly.
+int report_refusal(const Error& error);
+
 // As report_failure(). kNotFound means that the data from which to answer is missing.
 int report_unanswered(const Error& error);
 

@@ -117,6 +117,8 @@ struct TaskView {
   std::vector<NodeName> nodes;        // of its bound pods
   GpuType gpu_type{};                 // of the first of them; empty: none, or it is not known
   std::vector<std::string> problems;  // annotations that could not be read
+  // What its annotations leave open, as the webhook warns of it; only where one task is asked for.
+  std::vector<std::string> hints{};
 };
 
 // GET /v1/scores?pod=ns/name: one node as filter and prioritize see it for that pod.

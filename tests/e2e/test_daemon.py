@@ -365,6 +365,33 @@ class DumpTest(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("could not be written", done.stderr)
 
+    def test_what_the_daemon_cannot_know_or_understand_is_not_an_answer(self):
+        def ask(server, *question):
+            done = subprocess.run([slackline_binary(), *question, "--server", server], text=True, capture_output=True)
+            return done.returncode, done.stdout, done.stderr
+
+        for question in (["decisions", "--verb", "nosuch"], ["history", "--since", "yesterday"],
+                         ["report", "--since", "yesterday"]):  # fmt: skip
+            with self.subTest(question):
+                code, _, said = ask(self.daemon.api_url, *question)
+                self.assertEqual(code, 2, said)
+                self.assertIn("expected", said)
+        self.assertEqual(ask(self.daemon.api_url, "history", "--since", "7d")[0], 0)
+        with ApiServer() as server, tempfile.TemporaryDirectory() as folder:
+            kubeconfig = pathlib.Path(folder) / "config"
+            kubeconfig.write_text(kubeconfig_of(server.url))
+            unread = Daemon(kubeconfig, folder)
+            unread.process.start()
+            self.addCleanup(unread.kill)
+            wait(lambda: ask(unread.api_url, "cluster")[0] == 0, 20, "REST to answer")
+            for question in (["queue"], ["queue", "team/job"], ["nodes"], ["tasks"], ["eta", "team/job"],
+                             ["try", ROOT / "manifests/pods/resnet50.yaml"]):  # fmt: skip
+                with self.subTest(question):
+                    code, shown, said = ask(unread.api_url, *question)
+                    self.assertEqual((code, [line for line in shown.splitlines() if "NAME" in line]), (3, []), said)
+                    self.assertIn("the first list of the cluster is not complete yet", said)
+            unread.kill()
+
     def test_a_shell_completes_commands_and_flags(self):
         script = subprocess.run(
             [slackline_binary(), "completion", "bash"], text=True, capture_output=True, check=True

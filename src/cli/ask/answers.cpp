@@ -62,7 +62,7 @@ int ask_about_task(const AnswerOptions& options, std::string_view question) {
   const std::string ns = options.ns.empty() ? "default" : options.ns;
   const auto key = parse_object_key(
       options.task.find('/') == std::string::npos ? ns + "/" + options.task : options.task);
-  if (!key) return report_failure(key.error());
+  if (!key) return report_refusal(key.error());
   std::string path = format("/v1/tasks/{}/{}/{}", client::encode_query(key->ns),
                             client::encode_query(key->name), question);
   add_parameter(path, "node", options.node);
@@ -97,7 +97,7 @@ Result<std::string> fitted(client::Client& client, const AnswerOptions& options,
 int show_list(const AnswerOptions& options, const std::string& path) {
   client::Client client(options.server);
   const auto text = fitted(client, options, path);
-  if (!text) return report_failure(text.error());
+  if (!text) return report_refusal(text.error());
   print(*text);
   return 0;
 }
@@ -151,7 +151,7 @@ int calendar(const AnswerOptions& options) {
   if (options.output != "ics") return show_list(options, path);
   client::Client client(options.server);
   const auto list = client::get_list(client, path, {"json"});
-  if (!list) return report_failure(list.error());
+  if (!list) return report_refusal(list.error());
   const auto rows = wire::decode_calendar(*list);
   if (!rows) return report_failure(rows.error());
   print(wire::to_icalendar(*rows, system_clock().wall_s()));

@@ -11,6 +11,7 @@
 #include "control/query/queue_reader.h"
 #include "control/query/queue_rows.h"
 #include "control/query/written_book.h"
+#include "control/state/situation.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/text.h"
@@ -27,11 +28,6 @@ namespace {
 constexpr std::size_t kMostWhatIfRows = 200;
 constexpr double kCalendarDay_s = 86400;
 constexpr double kSlots = 72;  // of a calendar, at least an hour each
-
-Error not_read() {
-  return {ErrorCode::kUnavailable,
-          "the first list of the cluster is not complete yet: ask again soon; /readyz says why"};
-}
 
 Error out_of_time(double limit_s) {
   return {ErrorCode::kUnavailable,
@@ -77,7 +73,7 @@ struct AnswerQuery::Impl {
 
   Result<EtaView> eta(const ObjectKey& key, const QueueSight& sight, const WrittenBook& written,
                       const core::ForecastBook& book) {
-    if (!sight.snapshot->synced) return fail(not_read());
+    SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
     const std::vector<QueueRow> rows = queue_rows(sight, *planner.get(), book);
     const QueueRow* row = find_row(rows, key);
     const auto task = control::find_task(sight.queue, key);
@@ -276,7 +272,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
     const QueueSight sight = my.reader.read({}, [&](const ClusterSnapshot& snapshot) {
       return core::with_variants(snapshot, {variants.written, variants.free});
     });
-    if (!sight.snapshot->synced) return fail(not_read());
+    SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
     quoted.quote = core::make_quote(sight.queue, variants, sight.policy, sight.now_s,
                                     {my.reader.expect(*written->arrivals), stop});
     for (core::TaskIndex index = 0; index < sight.queue.size(); ++index)
@@ -385,7 +381,7 @@ Result<WhatIfView> AnswerQuery::what_if(const WhatIfQuestion& asked, Viewer view
     MutexLock lock(my.mutex);
     const StopAsked stop = my.within(my.times.what_if_s);
     const QueueSight sight = my.reader.read();
-    if (!sight.snapshot->synced) return fail(not_read());
+    SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
     const auto written = my.books.get();
     SLACKLINE_ASSIGN(const ChangedQueue changed, changed_queue(asked, sight, *written->arrivals));
     const std::vector<Uid> names = names_of(sight.queue);
@@ -406,7 +402,7 @@ Result<std::vector<AdviceView>> AnswerQuery::advice(const ObjectKey& key) {
   Impl& my = *impl_;
   MutexLock lock(my.mutex);
   const QueueSight sight = my.reader.read();
-  if (!sight.snapshot->synced) return fail(not_read());
+  SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
   const Job* job = sight.snapshot->find_job(key.ns, key.name);
   if (job == nullptr)
     return fail(ErrorCode::kNotFound,
@@ -430,7 +426,7 @@ Result<std::vector<CalendarRow>> AnswerQuery::calendar(const CalendarQuestion& q
   Impl& my = *impl_;
   MutexLock lock(my.mutex);
   const QueueSight sight = my.reader.read();
-  if (!sight.snapshot->synced) return fail(not_read());
+  SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
   core::CalendarOptions options;
   options.horizon_s = question.days * kCalendarDay_s;
   options.slot_s = std::max(3600.0, options.horizon_s / kSlots);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cluster/watch/source.h"
+#include "control/state/situation.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
 
@@ -46,9 +47,8 @@ ProgressReports::ProgressReports(const cluster::ClusterSource& source,
       clock_(clock) {}
 
 Result<ProgressNote> ProgressReports::take(const ObjectKey& key, const ProgressReport& report) {
-  if (!source_.health().synced)
-    return fail(ErrorCode::kUnavailable, "the cluster is not read yet; try again soon");
   const SnapshotPtr snapshot = source_.snapshot();
+  SLACKLINE_TRY(cluster_is_read(*snapshot));
   const auto job = find_reporter(*snapshot, key);
   auto noted = job ? note(**job, report) : Result<ProgressNote>(fail(job.error()));
   const bool over = !noted && noted.error().code == ErrorCode::kResourceExhausted;

@@ -5,6 +5,7 @@
 
 #include "cluster/watch/source.h"
 #include "control/state/settings.h"
+#include "control/state/situation.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/calibration.h"
 
@@ -54,6 +55,7 @@ CalibrationRow row_of(const core::NoTrials& none) {
 Result<CalibrationQuery::Answer> CalibrationQuery::of(const std::string& model,
                                                       const std::string& ns) const {
   const SnapshotPtr snapshot = source_.snapshot();
+  SLACKLINE_TRY(cluster_is_read(*snapshot));
   const KnownPtr known = known_.get();
   const core::Situation now = options_.situation(*known, source_, clock_);
   const SettingsPtr settings = options_.settings->get();

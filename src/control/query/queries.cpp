@@ -10,6 +10,7 @@
 #include "control/state/settings.h"
 #include "control/state/situation.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/annotation_hints.h"
 #include "slackline/core/cluster/placement_table.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/shapes.h"
@@ -66,6 +67,10 @@ Queries::Queries(const DecisionOptions& options, const Published<Known>& known,
       journal_(journal),
       clock_(clock),
       version_(std::move(version)) {}
+
+Status Queries::readable() const {
+  return cluster_is_read(*source_.snapshot());
+}
 
 ClusterView Queries::cluster() const {
   const SnapshotPtr snapshot = source_.snapshot();
@@ -125,8 +130,11 @@ Result<TaskView> Queries::task(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const std::optional<Task> task = core::TaskCatalog(*snapshot).find(key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
-  return task_view(*snapshot, *task,
-                   task_deadline(*task, options_.catalog, *known_.get()->predictor, *snapshot));
+  const KnownPtr known = known_.get();
+  TaskView view = task_view(*snapshot, *task,
+                            task_deadline(*task, options_.catalog, *known->predictor, *snapshot));
+  view.hints = core::annotation_hints(*task, *known->predictor);
+  return view;
 }
 
 Result<ScoresView> Queries::scores(const ObjectKey& key) const {

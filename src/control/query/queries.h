@@ -31,6 +31,9 @@ class Queries {
           const cluster::ClusterSource& source, const store::Journal* journal, const Clock& clock,
           std::string version);
 
+  // kUnavailable before the cluster is read: only cluster() and what comes from the stores may be
+  // asked then.
+  Status readable() const;
   ClusterView cluster() const;
   // Grows with every change of the cluster.
   std::uint64_t snapshot_version() const;

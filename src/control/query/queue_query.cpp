@@ -8,6 +8,7 @@
 #include "control/query/queue_reader.h"
 #include "control/query/queue_rows.h"
 #include "control/query/written_book.h"
+#include "control/state/situation.h"
 #include "slackline/base/mutex.h"
 
 namespace slackline::control {
@@ -98,7 +99,6 @@ QueueView QueueQuery::Impl::whole() {
   view.now_s = sight.now_s;
   view.forecast_s = book->made_s();
   view.unknown_runs = static_cast<std::int64_t>(sight.queue.runs_of_unknown_length());
-  view.read = sight.snapshot->synced;
   view.active = sources.planner->active;
   view.leads = sources.planner->leads;
   view.leader = sources.planner->leader;
@@ -106,8 +106,9 @@ QueueView QueueQuery::Impl::whole() {
   return view;
 }
 
-QueueView QueueQuery::ask(const std::string& ns) {
+Result<QueueView> QueueQuery::ask(const std::string& ns) {
   Impl& my = *impl_;
+  SLACKLINE_TRY(cluster_is_read(*my.cluster.snapshot()));
   MutexLock lock(my.mutex);
   QueueView view = my.whole();
   if (!ns.empty()) std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.ns != ns; });

@@ -17,6 +17,7 @@
 #include "message/queue_view.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
+#include "slackline/base/result.h"
 
 namespace slackline::cluster {
 class ClusterSource;
@@ -39,8 +40,9 @@ class QueueQuery {
              const Published<WrittenBook>& books, const Clock& clock);
   ~QueueQuery();
 
-  // `ns`: only rows of this namespace; empty = of all. Positions count everybody.
-  QueueView ask(const std::string& ns);
+  // `ns`: only rows of this namespace; empty = of all. Positions count everybody. kUnavailable
+  // before the cluster is read.
+  Result<QueueView> ask(const std::string& ns);
 
  private:
   struct Impl;

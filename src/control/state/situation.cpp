@@ -12,4 +12,11 @@ core::Situation situation_of(const GpuCatalog& catalog, double theta, const Know
           .trusted = source.health().trusted()};
 }
 
+Status cluster_is_read(const ClusterSnapshot& snapshot) {
+  if (snapshot.synced) return {};
+  return fail(
+      ErrorCode::kUnavailable,
+      "the first list of the cluster is not complete yet: ask again soon; /readyz says why");
+}
+
 }  // namespace slackline::control

@@ -4,6 +4,7 @@
 #include "cluster/watch/source.h"
 #include "control/learn/known.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/result.h"
 #include "slackline/core/cluster/situation.h"
 
 namespace slackline::control {
@@ -11,5 +12,8 @@ namespace slackline::control {
 // `catalog` outlives the decision.
 core::Situation situation_of(const GpuCatalog& catalog, double theta, const Known& known,
                              const cluster::ClusterSource& source, const Clock& clock);
+
+// kUnavailable before the cluster was listed once: nobody can tell then what is in it.
+Status cluster_is_read(const ClusterSnapshot& snapshot);
 
 }  // namespace slackline::control

@@ -16,7 +16,7 @@
 namespace slackline::http {
 namespace {
 
-constexpr std::size_t kMaxProblem = 200;
+constexpr std::size_t kMaxProblem = 400;
 
 Result<ObjectKey> pod_of(const std::string& text) {
   auto key = parse_object_key(text);
@@ -40,8 +40,9 @@ Response list_tasks(const control::Queries& queries, Pages& pages, const Request
 
 std::string task_text(const TaskView& view) {
   std::string text = wire::table_of(std::vector<TaskView>{view}).str();
-  for (const std::string& problem : view.problems)
-    text += printable(problem, kMaxProblem) + "\n";
+  for (const auto* lines : {&view.problems, &view.hints})
+    for (const std::string& line : *lines)
+      text += printable(line, kMaxProblem) + "\n";
   return text;
 }
 
@@ -136,9 +137,9 @@ Parameter verb_parameter() {
 
 using QueryAnswer = Response (*)(const control::Queries&, Pages&, const Request&);
 
-// Adds the routes of the cluster, its nodes and its tasks. `bind` makes a handler of an answer.
+// `bind` makes a handler of an answer.
 template <class Bind>
-void add_cluster_routes(Router& router, const Bind& bind) {
+void add_cluster_route(Router& router, const Bind& bind) {
   router.add(
       {.method = "GET",
        .pattern = "/v1/cluster",
@@ -146,25 +147,30 @@ void add_cluster_routes(Router& router, const Bind& bind) {
        .parameters = std::vector{output_parameter()},
        .operation = answers_one<ClusterView>("getCluster", "The cluster as the daemon sees it",
                                              "Totals, GPU pools, cache state")});
+}
+
+template <class Bind>
+void add_task_routes(Router& router, const Bind& bind) {
   router.add(
       {.method = "GET",
        .pattern = "/v1/nodes",
        .handler = bind(list_nodes),
        .parameters = arranged_parameters<NodeView>(),
        .operation = answers_list<NodeView>("listNodes", "Nodes with their GPUs: used, held, free",
-                                           "A page of nodes", {list_is_gone()})});
+                                           "A page of nodes", {{503}, list_is_gone()})});
   router.add({.method = "GET",
               .pattern = "/v1/tasks",
               .handler = bind(list_tasks),
               .parameters = arranged_parameters<TaskView>({namespace_parameter()}),
               .namespace_parameter = "namespace",
               .operation = answers_list<TaskView>("listTasks", "GPU tasks: Jobs, gangs, pods",
-                                                  "A page of tasks", {list_is_gone()})});
-  router.add({.method = "GET",
-              .pattern = "/v1/tasks/{ns}/{name}",
-              .handler = bind(get_task),
-              .parameters = std::vector{output_parameter()},
-              .operation = answers_one<TaskView>("getTask", "One task", "The task", {{404}})});
+                                                  "A page of tasks", {{503}, list_is_gone()})});
+  router.add(
+      {.method = "GET",
+       .pattern = "/v1/tasks/{ns}/{name}",
+       .handler = bind(get_task),
+       .parameters = std::vector{output_parameter()},
+       .operation = answers_one<TaskView>("getTask", "One task", "The task", {{404}, {503}})});
   router.add(
       {.method = "GET",
        .pattern = "/v1/tasks/{ns}/{name}/placements",
@@ -172,11 +178,12 @@ void add_cluster_routes(Router& router, const Bind& bind) {
        .parameters = list_parameters(),
        .operation = answers_list<PlacementRow>(
            "listPlacements", "Every shape and GPU type: Lat, throughput, cost, CER, feasible",
-           "Shapes, best CER first", {{404}, list_is_gone()}, wire::members_of<PlacementsView>())});
+           "Shapes, best CER first", {{404}, {503}, list_is_gone()},
+           wire::members_of<PlacementsView>())});
 }
 
 template <class Bind>
-void add_decision_routes(Router& router, const Bind& bind) {
+void add_score_routes(Router& router, const Bind& bind) {
   Parameter pod = pod_parameter();
   pod.required = true;
   router.add({.method = "GET",
@@ -186,13 +193,13 @@ void add_decision_routes(Router& router, const Bind& bind) {
               .namespace_parameter = "pod",
               .operation = judges_nodes("getScores",
                                         "How filter and prioritize judge every node for a pod now",
-                                        {{400}, {404}, list_is_gone()})});
+                                        {{400}, {404}, {503}, list_is_gone()})});
   Parameter ns = namespace_parameter("Namespace of the manifest");
   ns.schema = R"({"type":"string","default":"default"})";
   Operation tries = judges_nodes("tryManifest",
                                  "How filter and prioritize would judge every node for a "
                                  "manifest; nothing is created or journalled",
-                                 {{400}, list_is_gone()});
+                                 {{400}, {503}, list_is_gone()});
   tries.body = kManifestBody;
   router.add({.method = "POST",
               .pattern = "/v1/scores",
@@ -201,6 +208,10 @@ void add_decision_routes(Router& router, const Bind& bind) {
               .parameters = list_parameters({ns}),
               .namespace_parameter = "namespace",
               .operation = std::move(tries)});
+}
+
+template <class Bind>
+void add_decision_route(Router& router, const Bind& bind) {
   router.add(
       {.method = "GET",
        .pattern = "/v1/decisions",
@@ -214,13 +225,21 @@ void add_decision_routes(Router& router, const Bind& bind) {
 }  // namespace
 
 void add_api_routes(Router& router, const control::Queries& queries, Pages& pages) {
-  const auto bind = [&queries, &pages](QueryAnswer answer) {
+  const auto always = [&queries, &pages](QueryAnswer answer) {
     return [answer, &queries, &pages](const Request& request) {
       return answer(queries, pages, request);
     };
   };
-  add_cluster_routes(router, bind);
-  add_decision_routes(router, bind);
+  const auto once_read = [&queries, &pages](QueryAnswer answer) {
+    return [answer, &queries, &pages](const Request& request) {
+      const Status readable = queries.readable();
+      return readable ? answer(queries, pages, request) : failure(readable.error());
+    };
+  };
+  add_cluster_route(router, always);
+  add_task_routes(router, once_read);
+  add_score_routes(router, once_read);
+  add_decision_route(router, always);
   set_error_pages(router);
 }
 

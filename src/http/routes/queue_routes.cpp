@@ -24,8 +24,8 @@ Result<QueueView> asked_view(control::QueueQuery& queue, const Request& request)
   const std::string name = given(request, "name");
   if (!name.empty() && ns.empty())
     return fail(ErrorCode::kInvalidArgument, "name: say which namespace too: namespace=NAMESPACE");
-  QueueView view = queue.ask(ns);
-  if (name.empty() || !view.read) return view;
+  SLACKLINE_ASSIGN(QueueView view, queue.ask(ns));
+  if (name.empty()) return view;
   std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.name != name; });
   if (view.rows.empty())
     return fail(ErrorCode::kNotFound,
@@ -55,7 +55,8 @@ void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages) 
        .namespace_parameter = "namespace",
        .operation = answers_list<QueueRow>(
            "listQueue", "The queue: tasks with a plan, then those that wait, by predicted start",
-           "A page of the queue", {{400}, {404}, list_is_gone()}, wire::members_of<QueueView>())});
+           "A page of the queue", {{400}, {404}, {503}, list_is_gone()},
+           wire::members_of<QueueView>())});
 }
 
 }  // namespace slackline::http

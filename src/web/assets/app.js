@@ -218,7 +218,6 @@ function notes(facts) {
       state.facts.leader ? add('calm', 'A follower', `answers: ${state.facts.leader} plans. What only the leader knows, as back-offs, is missing here: ask there for it.`)
         : add('bad', 'No leader', 'No replica plans at the moment, so no waiting task is started. /readyz?verbose and the log of the replicas say why.');
   }
-  if (state.facts?.problem) add('bad', 'Not read yet', state.facts.problem);
   fill($('notes'), said);
   header();
 }

@@ -180,6 +180,7 @@ function draw(data, state) {
     h('p', { class: 'path' }, h('a', { href: state.link({}, 'queue') }, 'Queue'), ' / ', namespace),
     h('h1', null, name, ' ', h('span', { class: 'muted' }, row ? row.state : task ? words(task.state) : 'ended')),
     task?.problems.length ? h('div', { class: 'panel bad', role: 'alert' }, h('p', null, h('strong', null, 'Annotations that cannot be read')), h('ul', null, task.problems.map((one) => h('li', null, one)))) : null,
+    task?.hints ? h('div', { class: 'panel' }, h('p', null, h('strong', null, 'What its annotations leave open')), h('ul', null, task.hints.map((one) => h('li', null, one)))) : null,
     whyOf(data), etaOf(data), progressOf(data),
     task || row ? h('section', null, h('h2', null, 'Facts'), facts(task, row)) : empty('It has ended', 'What is known of it stands below.'),
     shapesOf(data.shapes), portraitOf(data), pastOf(data),

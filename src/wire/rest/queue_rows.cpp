@@ -14,8 +14,6 @@ namespace slackline::wire {
 namespace {
 
 constexpr double kOld_s = 30;
-constexpr std::string_view kNotRead =
-    "the first list of the cluster is not complete yet: ask again soon; /readyz says why";
 
 using Row = const QueueRow&;
 using View = const QueueView&;
@@ -289,10 +287,6 @@ const Columns<QueueView>& columns<QueueView>() {
               "leader", [](View view) { return if_any(view.leader); },
               "The replica that holds the Lease and plans; absent: none does"),
           C(
-              "problem",
-              [](View view) { return view.read ? std::nullopt : std::optional(kNotRead); },
-              "Why the list may be empty: the cluster is not read yet; absent: it is"),
-          C(
               "forecastTime", [](View view) { return of_forecast(view, Time{view.forecast_s}); },
               "The moment for which starts and finishes were forecast"),
           C(
@@ -323,10 +317,7 @@ std::string preface_of(const QueueView& view) {
         "running pods without model and iterations, or expected-duration: {}; their ends are "
         "guesses\n",
         view.unknown_runs);
-  if (!view.read)
-    preface += format("{}\n", kNotRead);
-  else if (!view.leads)
-    preface += leader_text(view) + "\n";
+  if (!view.leads) preface += leader_text(view) + "\n";
   return preface;
 }
 

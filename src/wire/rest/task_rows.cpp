@@ -51,6 +51,10 @@ const Columns<TaskView>& columns<TaskView>() {
               "gpuType", [](const TaskView& task) { return if_any(task.gpu_type.str()); },
               "Where it runs; absent: it does not, or the type is not known"),
           C("problems", &TaskView::problems, "Annotations that cannot be read"),
+          C(
+              "hints", [](const TaskView& task) { return if_any(task.hints); },
+              "What its annotations leave open, as the webhook warns of it; absent: nothing, or a "
+              "list was asked for"),
       }};
   return kColumns;
 }

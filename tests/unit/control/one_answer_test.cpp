@@ -47,7 +47,7 @@ class OneAnswerTest : public test::PlanningFixture {
       if (task.key == key) told.push_back(task.deadline_s);
     told.push_back(queries.task(key)->deadline_s);
     told.push_back(queries.placements(key)->deadline_s);
-    const QueueView view = queue.ask("");
+    const QueueView view = queue.ask("").value();
     for (const QueueRow& row : view.rows)
       if (row.key == key) told.push_back(row.deadline_s);
     return told;
@@ -67,8 +67,8 @@ class OneAnswerTest : public test::PlanningFixture {
     const test::FakeSource source(snapshot);
     const Queries queries(decisions_, known_, source, nullptr, clock_, "test");
     Names names;
-    for (const QueueRow& row :
-         QueueQuery(options_, known_, source, planner_, books_, clock_).ask("").rows) {
+    const auto view = QueueQuery(options_, known_, source, planner_, books_, clock_).ask("");
+    for (const QueueRow& row : view->rows) {
       names.push_back(row.kind + " " + row.key.str());
       const auto task = queries.task(row.key);
       const auto placements = queries.placements(row.key);
@@ -210,7 +210,7 @@ TEST_F(OneAnswerTest, ATypeWhoseNodesAreTooSmallIsNotAbsent) {
     auto job = a_job("team/train").gpus(16).waiting();
     job.intent().gpu_types = {GpuType(type)};
     const test::FakeSource source(a_cluster().with(a_node("a1").of("A100", 8)).with(job).build());
-    const auto rows = QueueQuery(options_, known_, source, planner_, books_, clock_).ask("").rows;
+    const auto rows = QueueQuery(options_, known_, source, planner_, books_, clock_).ask("")->rows;
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_EQ(rows.front().reason, reason::kNoNodeFits) << type;
   }

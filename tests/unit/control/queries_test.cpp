@@ -140,6 +140,22 @@ TEST_F(QueriesTest, WhatIsNotThereIsNamed) {
   EXPECT_THAT(scores.error().message, HasSubstr("team/nobody"));
 }
 
+TEST_F(QueriesTest, OneTaskIsToldWhatTheWebhookWarnsOf) {
+  auto odd = test::a_job("team/odd").gpus(3).waiting();
+  odd.intent().model = "resnet50";
+  odd.intent().batch_size = 64;
+  auto unheard = test::a_job("team/unheard").gpus(1).waiting().trains("gpt5", 64, 1000);
+  source.show(a_cluster().with(a_node("k80-1").of("K80", 4)).with(odd).with(unheard).build());
+  const auto hints = queries.task({"team", "odd"})->hints;
+  ASSERT_EQ(hints.size(), 2U);
+  EXPECT_THAT(hints[0], HasSubstr("slackline.dev/model: without iterations the run time"));
+  EXPECT_THAT(hints[1], HasSubstr("slackline.dev/batch-size: 64 does not divide by the 3 GPUs"));
+  EXPECT_THAT(queries.task({"team", "unheard"})->hints,
+              testing::ElementsAre(HasSubstr("\"gpt5\" is unknown")));
+  for (const TaskView& task : queries.tasks(""))
+    EXPECT_TRUE(task.hints.empty()) << task.key.str();
+}
+
 TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {
   source.be({.synced = false, .age_s = 3, .stale = false, .detail = "pods: first list not done"});
   Health health(source, log);

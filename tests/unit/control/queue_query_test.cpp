@@ -34,7 +34,7 @@ class QueueQueryTest : public test::PlanningFixture {
   QueueView ask(const ClusterSnapshot& snapshot, const std::string& ns = "") {
     const test::FakeSource source(snapshot);
     QueueQuery query(options_, known_, source, planner_, books_, clock_);
-    return query.ask(ns);
+    return query.ask(ns).value();
   }
 
   test::FakeClock clock_;
@@ -50,9 +50,9 @@ TEST_F(QueueQueryTest, ALongQueueIsShownAgainForAWhileAndAShortOneIsNot) {
       cluster.with(waiting("w" + std::to_string(i), 4, 7200));
     const test::FakeSource source(cluster.build());
     QueueQuery query(options_, known_, source, planner_, books_, clock_);
-    const double before_s = query.ask("").rows.at(0).age_s;
+    const double before_s = query.ask("")->rows.at(0).age_s;
     clock_.advance(wait_s);
-    return query.ask("").rows.at(0).age_s - before_s;
+    return query.ask("")->rows.at(0).age_s - before_s;
   };
   EXPECT_DOUBLE_EQ(age_after(1, 5), 5);
   EXPECT_DOUBLE_EQ(age_after(kLongQueue + 1, 5), 0);
@@ -135,11 +135,6 @@ TEST_F(QueueQueryTest, WhoIsExpectedToComeCountsInWhatIsForecastForTheQuestion) 
                              intent});
   books_.set({std::make_shared<const core::ForecastBook>(), 0, others});
   EXPECT_GT(*ask(snapshot).rows[1].start_p90_s, alone_s + 600);
-}
-
-TEST_F(QueueQueryTest, SaysThatTheClusterIsNotReadYet) {
-  EXPECT_FALSE(ask(ClusterSnapshot{}).read);
-  EXPECT_TRUE(ask(a_cluster().with(a_node("n1")).build()).read);
 }
 
 TEST_F(QueueQueryTest, AJobLargerThanAnyClusterWaitsAndSaysWhy) {

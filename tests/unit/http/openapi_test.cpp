@@ -272,5 +272,19 @@ TEST_F(OpenApiTest, AQuestionThatIsWrongSaysHow) {
   said("GET", "/v1/tasks/team/nobody/eta", "", 404);
 }
 
+TEST_F(OpenApiTest, AClusterThatIsNotReadYetIsNotCalledEmpty) {
+  source_.show(ClusterSnapshot{});
+  for (const char* target :
+       {"/v1/nodes", "/v1/tasks", "/v1/tasks/team/train", "/v1/tasks/team/train/placements",
+        "/v1/tasks/team/train/eta", "/v1/scores?pod=team/single", "/v1/queue",
+        "/v1/queue?namespace=team&name=train", "/v1/calendar", "/v1/models/net/calibration"}) {
+    const Response answer = send("GET", target);
+    EXPECT_EQ(answer.status, 503) << target << answer.body;
+    EXPECT_THAT(answer.body, testing::HasSubstr("/readyz says why")) << target;
+  }
+  for (const char* target : {"/v1/cluster", "/v1/decisions", "/v1/history", "/v1/models"})
+    EXPECT_EQ(send("GET", target).status, 200) << target;
+}
+
 }  // namespace
 }  // namespace slackline::http

@@ -1,0 +1,17 @@
+// What is not meant by annotations that can be read: the webhook warns of it when a Job is created,
+// and whoever asks about the task is told the same.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slackline/core/throughput/predictor.h"
+#include "slackline/model/task.h"
+
+namespace slackline::core {
+
+// An unknown model; a model whose run time stays unknown, for want of batch or iterations; a batch
+// that does not divide by the GPUs of a named shape. Each names its key and what to write.
+std::vector<std::string> annotation_hints(const Task& task, const Predictor& predictor);
+
+}  // namespace slackline::core
