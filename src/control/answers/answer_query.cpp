@@ -64,7 +64,7 @@ struct AnswerQuery::Impl {
         books(written_books),
         clock(given_clock),
         times(limits),
-        reader(options, known, source, clock, /*always=*/true) {}
+        reader(options, known, source, planner, clock, /*always=*/true) {}
 
   // True once this much time has gone.
   StopAsked within(double limit_s) const {
@@ -178,7 +178,7 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
       explained.nodes = core::group_nodes(question);
       explained.changes =
           core::find_changes(question, sight.options, sight.policy, my.reader.menus(),
-                             {urgent, my.reader.expect(*written->arrivals), stop});
+                             {urgent, my.reader.expect(*written->arrivals, sight.queue), stop});
     }
   }
   return view_of_all(explained, node, viewer);
@@ -274,7 +274,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
     });
     SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
     quoted.quote = core::make_quote(sight.queue, variants, sight.policy, sight.now_s,
-                                    {my.reader.expect(*written->arrivals), stop});
+                                    {my.reader.expect(*written->arrivals, sight.queue), stop});
     for (core::TaskIndex index = 0; index < sight.queue.size(); ++index)
       quoted.keys.push_back(sight.queue.task(index).key);
     if (const auto at = core::find_task(sight.queue, variants.written.uid());
@@ -386,7 +386,7 @@ Result<WhatIfView> AnswerQuery::what_if(const WhatIfQuestion& asked, Viewer view
     SLACKLINE_ASSIGN(const ChangedQueue changed, changed_queue(asked, sight, *written->arrivals));
     const std::vector<Uid> names = names_of(sight.queue);
     const std::vector<Uid> names_after = names_of(changed.queue());
-    const core::Expected expected = my.reader.expect(*written->arrivals);
+    const core::Expected expected = my.reader.expect(*written->arrivals, sight.queue);
     const core::Comparison comparison = core::compare(
         {sight.queue.state(), sight.policy, names, expected},
         {changed.state(), changed.policy, names_after, changed.expected}, sight.now_s, stop);
@@ -430,7 +430,7 @@ Result<std::vector<CalendarRow>> AnswerQuery::calendar(const CalendarQuestion& q
   core::CalendarOptions options;
   options.horizon_s = question.days * kCalendarDay_s;
   options.slot_s = std::max(3600.0, options.horizon_s / kSlots);
-  options.expected = my.reader.expect(*my.books.get()->arrivals);
+  options.expected = my.reader.expect(*my.books.get()->arrivals, sight.queue);
   options.stop = my.within(my.times.what_if_s);
   std::vector<CalendarRow> rows;
   const auto slots = core::make_calendar(sight.queue, sight.policy, sight.now_s, options);

@@ -78,7 +78,7 @@ Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSi
   core::TaskMenus menus;
   const auto remake = [&](const ClusterSnapshot& snapshot, const core::QueueOptions& options) {
     changed.other = core::make_queue(snapshot, options, menus);
-    changed.expected = core::expected_of(arrivals, menus);
+    changed.expected = core::expected_of(arrivals, menus, *changed.other);
   };
   if (!question.drain.empty()) {
     SLACKLINE_ASSIGN(const auto nodes, nodes_of(question.drain, *sight.snapshot));

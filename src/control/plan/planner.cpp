@@ -1,6 +1,7 @@
 #include "control/plan/planner.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "control/plan/task_events.h"
@@ -31,6 +32,16 @@ bool any_shrunk(const core::Queue& queue) {
   for (core::TaskIndex index = 0; index < queue.size(); ++index)
     if (core::is_shrunk(queue.task(index))) return true;
   return false;
+}
+
+bool are_same(const core::Evictions& a, const core::Evictions& b) {
+  using Eviction = core::Evictions::Eviction;
+  const auto key = [](const Eviction& each) {
+    return std::tie(each.controller, each.queue, each.at_s, each.lost_gpu_s);
+  };
+  return a.refused == b.refused &&
+         std::equal(a.done.begin(), a.done.end(), b.done.begin(), b.done.end(),
+                    [&](const Eviction& x, const Eviction& y) { return key(x) == key(y); });
 }
 
 }  // namespace
@@ -149,6 +160,8 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   asked.stop = stop_;
   asked.evictions = &seen.evictions;
   asked.near_ends = &near_ends_;
+  if (!are_same(*evictions_, seen.evictions))
+    evictions_ = std::make_shared<const core::Evictions>(seen.evictions);
   const Mover::Post post = [this](TaskEvent event) {
     return actuator_.add_event(std::move(event));
   };
@@ -248,6 +261,7 @@ void Planner::show_view() {
       view.backoffs[uid] = {backoff.until_s, backoff.reason};
   if (term_) view.denied_room = denied_room_;
   if (term_) view.moves = mover_.advised();
+  if (term_) view.evictions = evictions_;
   view.slow_nodes = mover_.slow_nodes();
   if (view != *view_.get()) view_.set(std::move(view));
 }

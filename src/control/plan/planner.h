@@ -123,6 +123,7 @@ class Planner {
   core::PlanStamp stamp_;
   core::HandOverMemory memory_;
   std::unordered_set<Uid> denied_room_;  // by the latest plan
+  std::shared_ptr<const core::Evictions> evictions_ = std::make_shared<const core::Evictions>();
   core::NearEnds near_ends_;
   core::TaskMenus menus_;
   Mover mover_;

@@ -24,7 +24,7 @@ ForecastKeeper::ForecastKeeper(const PlannerOptions& options, const Published<Kn
       duration_(metrics.histogram("slackline_forecast_book_duration_seconds",
                                   "Time to read the queue and to forecast it.",
                                   obs::latency_bounds_s())),
-      reader_(options_, known, source, clock),
+      reader_(options_, known, source, planner_, clock),
       overload_(metrics),
       meters_(metrics),
       scores_(metrics),
@@ -70,9 +70,9 @@ void ForecastKeeper::renew(const StopAsked& stop) {
   const QueueSight sight = reader_.read(stop);
   const std::vector<Uid> names = names_of(sight.queue);
   arrivals_.note(sight.queue, names, sight.now_s);
-  const auto book = std::make_shared<const core::ForecastBook>(sight.queue.state(), names,
-                                                               sight.now_s, sight.policy, stop,
-                                                               reader_.expect(*arrivals_.list()));
+  const auto book = std::make_shared<const core::ForecastBook>(
+      sight.queue.state(), names, sight.now_s, sight.policy, stop,
+      reader_.expect(*arrivals_.list(), sight.queue));
   if (is_asked(stop)) return;  // queue and book may be empty
   scores_.score(sight, *book);
   books_.set({book, sight.snapshot->version, arrivals_.list(), scores_.coverage()});

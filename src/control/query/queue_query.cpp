@@ -50,7 +50,7 @@ struct QueueQuery::Impl {
         planner(planner_view),
         books(written_books),
         clock(time),
-        reader(options, known, source, time) {}
+        reader(options, known, source, planner, time) {}
 
   QueueView whole() SLACKLINE_REQUIRES(mutex);
 

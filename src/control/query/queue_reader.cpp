@@ -28,13 +28,15 @@ std::shared_ptr<const core::ForecastBook> QueueReader::book_for(const QueueSight
     return written.book;
   return std::make_shared<const core::ForecastBook>(state, names_of(sight.queue), sight.now_s,
                                                     sight.policy, StopAsked{},
-                                                    expect(*written.arrivals));
+                                                    expect(*written.arrivals, sight.queue));
 }
 
 QueueSight QueueReader::read(StopAsked stop, const Change& change) {
   SnapshotPtr snapshot = source_.snapshot();
   const SettingsPtr settings = options_.settings->get();
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
+  std::shared_ptr<const PlannerView> planner = planner_.get();
+  asked.evictions = planner->evictions.get();
   asked.foresee = true;
   asked.foresee_always = always_;
   asked.stop = std::move(stop);
@@ -45,6 +47,7 @@ QueueSight QueueReader::read(StopAsked stop, const Change& change) {
   QueueSight sight{std::move(snapshot), std::move(queue),   settings->policy,
                    asked.now_wall_s,    asked.now_steady_s, asked.catalog};
   sight.settings = settings;
+  sight.planner = std::move(planner);
   sight.options = std::move(asked);
   return sight;
 }

@@ -1,7 +1,7 @@
 // QueueReader: the queue as the planner would see it now, for those who only look.
 //
-// Back-offs do not hide a task from it. Not thread-safe: it keeps what was predicted from call to
-// call.
+// Back-offs do not hide a task from it. Queues pay for what the planner has made others lose. Not
+// thread-safe: it keeps what was predicted from call to call.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include "control/learn/known.h"
 #include "control/plan/planner.h"
 #include "control/query/written_book.h"
+#include "control/state/planner_view.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 #include "slackline/core/cluster/arrivals.h"
@@ -26,8 +27,9 @@ struct QueueSight {
   double now_s = 0;         // epoch
   double now_steady_s = 0;  // the same moment
   const GpuCatalog* catalog = nullptr;
-  SettingsPtr settings{};        // of this moment
-  core::QueueOptions options{};  // by which it was read; `settings` keeps what it points to
+  SettingsPtr settings{};                        // of this moment
+  std::shared_ptr<const PlannerView> planner{};  // the same
+  core::QueueOptions options{};  // by which it was read; these two keep what it points to
 };
 
 // The name of a task that outlives a reading: its uid, or "namespace/name" of a labelled gang.
@@ -41,8 +43,14 @@ class QueueReader {
  public:
   // All references outlive it. `always`: as QueueOptions::foresee_always.
   QueueReader(const PlannerOptions& options, const Published<Known>& known,
-              const cluster::ClusterSource& source, const Clock& clock, bool always = false)
-      : options_(options), known_(known), source_(source), clock_(clock), always_(always) {}
+              const cluster::ClusterSource& source, const Published<PlannerView>& planner,
+              const Clock& clock, bool always = false)
+      : options_(options),
+        known_(known),
+        source_(source),
+        planner_(planner),
+        clock_(clock),
+        always_(always) {}
 
   // Makes another snapshot of what is read, before it becomes a queue.
   using Change = std::function<ClusterSnapshot(const ClusterSnapshot&)>;
@@ -52,8 +60,8 @@ class QueueReader {
   // What was predicted so far, for the queue that was read last.
   core::TaskMenus& menus() { return menus_; }
   // As the queue that was read last would have them.
-  core::Expected expect(const core::ArrivalList& arrivals) {
-    return core::expected_of(arrivals, menus_);
+  core::Expected expect(const core::ArrivalList& arrivals, const core::Queue& queue) {
+    return core::expected_of(arrivals, menus_, queue);
   }
   // The forecasts for what was read last: those that were written last or, where they do not hold
   // any more and at most kMostForecast tasks wait and kMostPlayed run or are expected, new ones.
@@ -64,6 +72,7 @@ class QueueReader {
   const PlannerOptions& options_;
   const Published<Known>& known_;
   const cluster::ClusterSource& source_;
+  const Published<PlannerView>& planner_;
   const Clock& clock_;
   const bool always_;
   core::TaskMenus menus_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "slackline/base/saturating.h"
@@ -23,7 +25,8 @@ void Arrivals::note(const Queue& queue, const std::vector<Uid>& names, double no
     const QueueTask& task = queue.task(index);
     if (task.created_s <= since_s || task.created_s > now_s) continue;
     if (!known_.insert(names[index]).second) continue;
-    fresh.push_back({names[index], task.created_s, task.deadline_s, task.request, task.intent});
+    fresh.push_back(
+        {names[index], task.created_s, task.deadline_s, task.request, task.intent, task.account});
   }
   const bool some_are_old = !list_->tasks.empty() && list_->tasks.front().created_s <= since_s;
   if (fresh.empty() && !some_are_old) return;
@@ -44,10 +47,13 @@ void Arrivals::note(const Queue& queue, const std::vector<Uid>& names, double no
   list_ = std::make_shared<const ArrivalList>(std::move(next));
 }
 
-Expected expected_of(const ArrivalList& arrivals, TaskMenus& menus) {
+Expected expected_of(const ArrivalList& arrivals, TaskMenus& menus, const Queue& queue) {
   Expected expected{{}, arrivals.window_s};
   if (arrivals.window_s < kShortest_s) return expected;
   expected.tasks.reserve(arrivals.tasks.size());
+  std::unordered_map<std::string_view, QueueNumber> numbers;
+  for (const std::string& account : queue.queue_names())
+    numbers.emplace(account, static_cast<QueueNumber>(numbers.size()));
   for (const Arrival& arrival : arrivals.tasks) {
     const TaskMenu& menu = menus.of(*arrival.intent, arrival.request);
     if (menu.menu->empty()) continue;
@@ -58,6 +64,8 @@ Expected expected_of(const ArrivalList& arrivals, TaskMenus& menus) {
     task.request_gpus = saturating_int(saturating_mul(arrival.request.pods, arrival.request.gpus));
     task.type = arrival.intent->workload().value_or("");
     task.preemptible = false;  // it only takes room
+    task.queue = numbers.try_emplace(arrival.account, static_cast<QueueNumber>(numbers.size()))
+                     .first->second;
     task.menu = menu.menu;
     task.preference = menu.preference;
     expected.tasks.push_back(std::move(task));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "eligibility.h"
@@ -230,6 +231,7 @@ class QueueMaker {
     std::vector<PlanTask> tasks;
     tasks.reserve(queue_.tasks_.size() + other_runs_.size());
     const std::vector<std::int64_t> keys = keys_of_equals(queue_.tasks_);
+    number_accounts();
     for (QueueTask& task : queue_.tasks_) {
       if (is_asked(options_.stop)) return;
       const PortraitPtr family = family_of(options_.portraits.get(), task.job.get());
@@ -255,7 +257,6 @@ class QueueMaker {
       if (task.plan && options_.near_ends != nullptr)
         described.near_end_since_s =
             options_.near_ends->since_s(task.uid, started_s(task, options_.now_wall_s));
-      task.account = rulebook_.account(queue_of(*task.intent, task.key.ns), task.key.ns);
       described.queue = number_of(task.account);
       const bool has_place = task.plan || kept_place(task) != nullptr;
       described.menu = has_place ? menu.menu : within_quotas(task, menu.menu);
@@ -286,6 +287,17 @@ class QueueMaker {
     described.notice_s = std::max(0.0, told->at_s - options_.now_wall_s);
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t)
       if (!queue_.tasks_[t].plan && is_asker(*told, queue_.tasks_[t])) described.promised_to = t;
+  }
+
+  // By name: a queue with another task of the same accounts has the same numbers.
+  void number_accounts() {
+    std::set<std::string_view> accounts;
+    for (QueueTask& task : queue_.tasks_) {
+      task.account = rulebook_.account(queue_of(*task.intent, task.key.ns), task.key.ns);
+      accounts.insert(task.account);
+    }
+    for (const std::string_view account : accounts)
+      number_of(std::string(account));
   }
 
   QueueNumber number_of(const std::string& account) {

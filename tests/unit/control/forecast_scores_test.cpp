@@ -29,7 +29,7 @@ class ForecastScoresTest : public test::PlanningFixture {
 
   void look(const test::ClusterBuilder& cluster) {
     const test::FakeSource source(cluster.build());
-    QueueReader reader(options_, known_, source, clock_);
+    QueueReader reader(options_, known_, source, planner_, clock_);
     const QueueSight sight = reader.read();
     scores_.score(sight, core::ForecastBook(sight.queue.state(), names_of(sight.queue), sight.now_s,
                                             sight.policy));
@@ -39,6 +39,7 @@ class ForecastScoresTest : public test::PlanningFixture {
   std::string metrics() const { return metrics_.expose(); }
 
   test::FakeClock clock_;
+  Published<PlannerView> planner_;
   const double began_s_ = clock_.wall_s();
   obs::MetricsRegistry metrics_;
   ForecastScores scores_{metrics_};

@@ -326,7 +326,7 @@ TEST_F(QueueQueryTest, NobodyThatWaitsStartsInThePastOrEndsBeforeItCan) {
   }
   const ClusterSnapshot snapshot = cluster.build();
   const test::FakeSource source(snapshot);
-  QueueReader reader(options_, known_, source, clock_);
+  QueueReader reader(options_, known_, source, planner_, clock_);
   const QueueSight sight = reader.read();
   const auto book = reader.book_for(sight, {});
   books_.set({book, snapshot.version});
@@ -364,6 +364,41 @@ TEST_F(QueueQueryTest, WhomItsQueuesBudgetDeniesRoomIsTold) {
   view.denied_room.insert(snapshot.jobs.front()->uid);
   planner_.set(view);
   EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kPreemptionBudgetSpent);
+}
+
+// What was lost by evictions is written on no object: the planner alone remembers it.
+TEST_F(QueueQueryTest, AForecastSpendsWhatThePlannerHasLeftOfABudget) {
+  Settings settings;
+  settings.policy = *core::parse_policy("default");
+  settings_.set(settings);
+  const double began_s = clock_.wall_s() - 7200;
+  auto runs = a_job("runs").gpus(4).managed().planned({"n1"}).created(began_s).started(began_s);
+  runs.intent().expected_duration_s = 86400;
+  runs.intent().checkpoint_interval_s = 60;
+  auto urgent = a_job("team-u/urgent").gpus(4).waiting().created(clock_.wall_s());
+  urgent.intent().expected_duration_s = 600;
+  urgent.intent().qos_class = QosClass::kUrgent;
+  const ClusterSnapshot snapshot =
+      a_cluster()
+          .with(a_node("n1"))
+          .with(runs)
+          .with(test::a_pod("runs-0").of_job("runs").gpus(4).on("n1").started(began_s))
+          .with(urgent)
+          .build();
+  const auto starts_in_s = [&] {
+    for (const QueueRow& row : ask(snapshot).rows)
+      if (row.key.name == "urgent") return row.start_s.value_or(1e12) - clock_.wall_s();
+    return -1.0;
+  };
+  EXPECT_LT(starts_in_s(), 600);
+  const auto spent = std::make_shared<core::Evictions>();
+  spent->done.push_back({Uid("replicas"), "team-u", clock_.wall_s() - 60, 1e6});
+  PlannerView view = *planner_.get();
+  view.evictions = spent;
+  planner_.set(view);
+  EXPECT_GT(starts_in_s(), 3600);
+  spent->done.front().queue = "default";
+  EXPECT_LT(starts_in_s(), 600) << "another queue's";
 }
 
 TEST_F(QueueQueryTest, WhoWaitsForRunsThatMakeRoomSeesForWhomAndUntilWhen) {

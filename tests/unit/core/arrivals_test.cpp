@@ -77,7 +77,7 @@ TEST_F(ArrivalsTest, OfTooManyTheLatestCountWithTheirOwnWindow) {
   note(cluster);
   EXPECT_EQ(arrivals_.list()->tasks.size(), kMostArrivals);
   EXPECT_NEAR(arrivals_.list()->window_s, 7.0 * kMostArrivals, 10);
-  EXPECT_EQ(expected_of(*arrivals_.list(), menus_).tasks.size(), kMostArrivals);
+  EXPECT_EQ(expected_of(*arrivals_.list(), menus_, queue(cluster)).tasks.size(), kMostArrivals);
   const auto before = arrivals_.list();
   note(cluster);
   EXPECT_EQ(arrivals_.list(), before) << "who was forgotten is not news";
@@ -89,7 +89,29 @@ TEST_F(ArrivalsTest, OfTooManyTheLatestCountWithTheirOwnWindow) {
     flood.with(job("job-" + std::to_string(i), kLook_s - 0.5 * (all - i)));
   const Queue seen = queue(flood);
   flooded.note(seen, names(seen), kLook_s);
-  EXPECT_TRUE(expected_of(*flooded.list(), menus_).tasks.empty());
+  EXPECT_TRUE(expected_of(*flooded.list(), menus_, seen).tasks.empty());
+}
+
+// What they make others lose is not charged to somebody who has nothing to do with it.
+TEST_F(ArrivalsTest, EachIsExpectedAtTheCostOfItsOwnQueue) {
+  note(a_cluster()
+           .with(a_node("n1"))
+           .with(job("team-b/came", kLook_s - 20))
+           .with(job("team-c/came", kLook_s - 10)));
+  const auto waiting = [&](const std::vector<std::string>& names) {
+    auto cluster = a_cluster();
+    cluster.with(a_node("n1"));
+    for (const std::string& name : names)
+      cluster.with(job(name, kLook_s));
+    return queue(cluster);
+  };
+  const Queue now = waiting({"team-a/z", "team-b/a"});
+  const Expected expected = expected_of(*arrivals_.list(), menus_, now);
+  ASSERT_EQ(expected.tasks.size(), 2U);
+  EXPECT_EQ(now.queue_names().at(expected.tasks[0].queue), "team-b");
+  EXPECT_EQ(expected.tasks[1].queue, now.queue_names().size()) << "nobody of it is there now";
+  EXPECT_EQ(waiting({"team-a/a", "team-b/z", "team-b/a"}).queue_names(), now.queue_names())
+      << "more tasks of the same accounts are no other queues";
 }
 
 // What a forecast owes to them: the GPUs that come free will not be this task's alone.
@@ -109,7 +131,7 @@ TEST_F(ArrivalsTest, AForecastThatExpectsOthersIsLaterAndWider) {
   const Policy policy = *parse_policy("savable,headroom=0,calm=0");
   const ForecastBook alone(seen.state(), names(seen), kLook_s, policy);
   const ForecastBook among(seen.state(), names(seen), kLook_s, policy, {},
-                           expected_of(*arrivals_.list(), menus_));
+                           expected_of(*arrivals_.list(), menus_, seen));
   const Uid asked("job:default/asked");
   EXPECT_GT(among.find(asked)->start_s.p90(), alone.find(asked)->start_s.p90() + 600);
   EXPECT_GT(among.find(asked)->finish_s.p90() - among.find(asked)->finish_s.p10(),

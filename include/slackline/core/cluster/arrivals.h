@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct Arrival {
   std::optional<double> deadline_s;
   TaskRequest request;
   std::shared_ptr<const TaskIntent> intent;  // never null
+  std::string account{};                     // as QueueTask::account
 };
 
 struct ArrivalList {
@@ -36,9 +38,9 @@ struct ArrivalList {
   double window_s = kArrivalsWindow_s;
 };
 
-// In the form that a forecast plays: on every node of the types they accept. `menus` are those of
-// the queue that is forecast.
-Expected expected_of(const ArrivalList& arrivals, TaskMenus& menus);
+// In the form that a forecast of `queue` plays: on every node of the types they accept, each at the
+// cost of its own account. `menus` are those of the queue.
+Expected expected_of(const ArrivalList& arrivals, TaskMenus& menus, const Queue& queue);
 
 class Arrivals {
  public:
