@@ -45,6 +45,7 @@ struct EtaView {
   SpanView finish;
   std::optional<double> chance;  // to meet the deadline
   std::string forecast;          // why there is no start or finish; empty: there are both
+  std::string length_source{};   // as QueueRow::length_source
   double forecast_s = 0;         // the moment for which it was forecast
   CoverageView start_held;       // of earlier forecasts
   CoverageView finish_held;

@@ -60,8 +60,8 @@ struct QueueRow {
   // a finish is predicted, or nothing at all.
   std::optional<double> finish_after_s{};
   std::string forecast;
-  // Where its predicted run time comes from: "model", "expected-duration" or "history", of its
-  // family; empty: it is not known.
+  // Where its predicted run time comes from: "model", "expected-duration" (-"for-all-types": they
+  // are taken as equal) or "history", of its family; empty: it is not known.
   std::string length_source{};
   // The plan's; of a task that waits, pods x GPUs of each as written; unset: Slackline chooses.
   std::optional<Placement> shape;

@@ -114,9 +114,10 @@ struct TaskView {
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> iterations;
   std::optional<double> expected_duration_s;
-  std::vector<NodeName> nodes;        // of its bound pods
-  GpuType gpu_type{};                 // of the first of them; empty: none, or it is not known
-  std::vector<std::string> problems;  // annotations that could not be read
+  std::string expected_duration_on{};  // the GPU type that it names; empty: none
+  std::vector<NodeName> nodes;         // of its bound pods
+  GpuType gpu_type{};                  // of the first of them; empty: none, or it is not known
+  std::vector<std::string> problems;   // annotations that could not be read
   // What its annotations leave open, as the webhook warns of it; only where one task is asked for.
   std::vector<std::string> hints{};
 };

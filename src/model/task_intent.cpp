@@ -33,6 +33,7 @@ TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner) {
   inherit(out.tokens, owner.tokens);
   inherit(out.iterations, owner.iterations);
   inherit(out.expected_duration_s, owner.expected_duration_s);
+  inherit(out.expected_duration_on, owner.expected_duration_on);
   inherit(out.qos_class, owner.qos_class);
   inherit(out.deadline_s, owner.deadline_s);
   inherit(out.deadline_after_s, owner.deadline_after_s);

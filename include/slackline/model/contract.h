@@ -24,6 +24,8 @@ inline constexpr std::string_view kQosClass = "slackline.dev/qos-class";
 inline constexpr std::string_view kDeadline = "slackline.dev/deadline";
 inline constexpr std::string_view kDeadlineAfter = "slackline.dev/deadline-after";
 inline constexpr std::string_view kDeadlineBasis = "slackline.dev/deadline-basis";
+inline constexpr std::string_view kExpectedDurationOn = "slackline.dev/expected-duration-on";
+inline constexpr std::string_view kGpuTypes = "slackline.dev/gpu-types";
 inline constexpr std::string_view kDependsOn = "slackline.dev/depends-on";
 inline constexpr std::string_view kResize = "slackline.dev/resize";
 inline constexpr std::string_view kAdmitted = "slackline.dev/admitted";
@@ -104,6 +106,10 @@ inline constexpr std::array kKeys = {
     Key{.name = "slackline.dev/expected-duration",
         .meaning = "how long it runs as written, if no throughput model can predict it",
         .mistake = Mistake::kRefused},
+    Key{.name = kExpectedDurationOn,
+        .meaning = "the GPU type that `expected-duration` holds for, where `gpu-types` is not that "
+                   "type alone",
+        .mistake = Mistake::kRefused},
     Key{.name = kFamily,
         .meaning = "runs that belong together: they share a portrait, and their speed where "
                    "nothing else does"},
@@ -120,7 +126,7 @@ inline constexpr std::array kKeys = {
             "the GPU type that it was bound to; people label nodes whose type no other label names",
         .writer = Writer::kWebhook,
         .on = "tasks, nodes"},
-    Key{.name = "slackline.dev/gpu-types",
+    Key{.name = kGpuTypes,
         .meaning = "acceptable GPU types in order of preference, or `any`",
         .mistake = Mistake::kRefused},
     Key{.name = kGpusPerNode,

@@ -35,6 +35,7 @@ struct TaskIntent {
   std::optional<std::int64_t> tokens_per_sample;  // the sequence length
   std::optional<std::int64_t> tokens;             // the task's size, instead of iterations
   std::optional<double> expected_duration_s;
+  std::optional<GpuType> expected_duration_on{};  // the GPU type on which it takes as long
   std::optional<QosClass> qos_class;
   std::optional<double> deadline_s;        // epoch seconds
   std::optional<double> deadline_after_s;  // seconds after creation

@@ -242,7 +242,7 @@ QuoteRowView row_view(const core::QuoteRow& row, const Quoted& quoted, Viewer& v
                     .why_not = row.why_not};
   if (row.forecast) {
     view.start = span_of(row.forecast->start_s);
-    if (quoted.quote.length_known) {
+    if (quoted.quote.length_known && (row.written || row.run_s)) {
       view.finish = span_of(row.forecast->finish_s);
       view.chance = row.forecast->chance;
     }

@@ -82,6 +82,7 @@ EtaView eta_of(const QueueRow& row, const core::Forecast* forecast, double now_s
   eta.start = {row.start_s, row.start_p90_s};
   eta.finish = {row.finish_s, row.finish_p90_s};
   eta.forecast = row.forecast;
+  eta.length_source = row.length_source;
   eta.blocked = row.blocked;
   if (forecast != nullptr && row.finish_s) eta.chance = forecast->chance;
   if (row.blocked && row.deadline_s) eta.chance = 0;

@@ -184,6 +184,7 @@ TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
   view.batch_size = intent.batch_size;
   view.iterations = intent.iterations;
   view.expected_duration_s = intent.expected_duration_s;
+  if (intent.expected_duration_on) view.expected_duration_on = intent.expected_duration_on->str();
   view.nodes = task.nodes;
   if (!task.nodes.empty())
     if (const auto node = snapshot.find_node(task.nodes.front().str()))

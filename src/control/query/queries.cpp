@@ -18,6 +18,7 @@
 #include "slackline/core/portrait/book.h"
 #include "slackline/core/verbs/filter.h"
 #include "slackline/core/verbs/score.h"
+#include "slackline/model/contract.h"
 #include "store/journal.h"
 
 namespace slackline::control {
@@ -30,8 +31,10 @@ std::optional<double> task_deadline(const Task& task, const GpuCatalog& catalog,
                      snapshot);
 }
 
-bool by_its_past(const core::PlacementRow& row) {
-  return row.model_source == core::to_string(core::LengthSource::kHistory);
+bool has_row_by(const core::PlacementTable& table, core::LengthSource source) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [&](const core::PlacementRow& row) {
+    return row.model_source == core::to_string(source);
+  });
 }
 
 // Where the figures of a table come from, and which types it cannot show.
@@ -42,8 +45,13 @@ std::string placements_note(const Task& task, const core::PlacementTable& table)
         "predicted by what is known about {}; 9 of 10 runs are expected between LOW and HIGH",
         *workload);
   else if (task.intent.expected_duration_s)
-    note = "expected-duration is for the shape as submitted, on the first type of gpu-types";
-  else if (std::any_of(table.rows.begin(), table.rows.end(), by_its_past))
+    note = has_row_by(table, core::LengthSource::kStatedForAll)
+               ? format(
+                     "expected-duration is for the shape as submitted, as if its GPU types were "
+                     "equal: {} names the one that it holds for",
+                     contract::kExpectedDurationOn)
+               : "expected-duration is for the shape as submitted";
+  else if (has_row_by(table, core::LengthSource::kHistory))
     note = "by what the family's own runs took, in the shape as submitted";
   else
     note = "the task names no model: no prediction";
@@ -133,7 +141,7 @@ Result<TaskView> Queries::task(const ObjectKey& key) const {
   const KnownPtr known = known_.get();
   TaskView view = task_view(*snapshot, *task,
                             task_deadline(*task, options_.catalog, *known->predictor, *snapshot));
-  view.hints = core::annotation_hints(*task, *known->predictor);
+  view.hints = core::annotation_hints(*snapshot, *task, options_.catalog, *known->predictor);
   return view;
 }
 

@@ -230,7 +230,9 @@ class RowMaker {
       row.forecast = reason::kBeyondHorizon;
       row.finish_after_s = book_.made_s() + core::RolloutOptions().horizon_s;
     }
-    if (!task.length_known()) {
+    const bool runs = queue_.state().progress(index).phase == core::TaskPhase::kRunning;
+    if (!(runs ? task.length_known_in(queue_.state().running_choice(index))
+               : task.length_known())) {
       row.finish_s = row.finish_p90_s = std::nullopt;
       if (row.start_s) {
         row.forecast = reason::kLengthUnknown;

@@ -101,7 +101,8 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   const ReviewedJob* job = job_in(review);
   if (job == nullptr) return {};
   const Task task = task_of(review, *job, facts);
-  std::vector<std::string> hints = core::annotation_hints(task, *facts.predictor);
+  std::vector<std::string> hints =
+      core::annotation_hints(*facts.snapshot, task, *facts.catalog, *facts.predictor);
   if (facts.trusted) hint_at_size(task, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);

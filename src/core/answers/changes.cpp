@@ -65,7 +65,9 @@ class ChangeFinder {
     // The cheapest questions first, and of every kind one before the second of any.
     for (const Proposal& proposal : all)
       if (const TaskIndex index = find_task(queue, proposal.variant.uid()); index < queue.size())
-        if (trials.waits(index)) weigh(proposal, trials.forecast(index));
+        if (trials.waits(index))
+          weigh(proposal, trials.forecast(index),
+                queue.task(task).length_known() && !queue.task(index).length_known());
     if (trials.waits(task)) try_givers(queue, trials, task);
     try_quotas();
     sort();
@@ -82,8 +84,17 @@ class ChangeFinder {
     return 0;
   }
 
-  void weigh(const Proposal& proposal, const std::optional<Forecast>& outlook) {
-    keep({proposal.kind, proposal.what, std::nullopt, {}}, outlook);
+  // `unknown`: nobody would know any more how long it runs; only its start counts.
+  void weigh(const Proposal& proposal, std::optional<Forecast> outlook, bool unknown) {
+    Change change{proposal.kind, proposal.what, std::nullopt, {}};
+    if (!unknown || !outlook) return keep(std::move(change), outlook);
+    ++changes_.tried;
+    const auto& before = changes_.unchanged;
+    if (before && !earlier(outlook->start_s.p50(), before->start_s.p50(), question_.now_s)) return;
+    outlook->finish_s.deciles.fill(kNever);
+    outlook->chance.reset();
+    change.outlook = *outlook;
+    changes_.helpful.push_back(std::move(change));
   }
 
   void keep(Change change, const std::optional<Forecast>& outlook) {
@@ -166,11 +177,15 @@ class ChangeFinder {
   }
 
   void sort() {
-    std::stable_sort(changes_.helpful.begin(), changes_.helpful.end(),
-                     [](const Change& a, const Change& b) {
-                       return std::tuple(-a.outlook.chance.value_or(1), a.outlook.finish_s.p50()) <
-                              std::tuple(-b.outlook.chance.value_or(1), b.outlook.finish_s.p50());
-                     });
+    std::stable_sort(
+        changes_.helpful.begin(), changes_.helpful.end(),
+        [](const Change& a, const Change& b) { return rank(a.outlook) < rank(b.outlook); });
+  }
+
+  // Those of which nobody knows when they end come last.
+  static std::tuple<bool, double, double> rank(const Forecast& outlook) {
+    const double finish_s = outlook.finish_s.p50();
+    return {!std::isfinite(finish_s), -outlook.chance.value_or(1), finish_s};
   }
 
   const ExplainQuestion& question_;

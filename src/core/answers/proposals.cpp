@@ -8,6 +8,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/answers/changes.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/stated_duration.h"
 
 namespace slackline::core {
 namespace {
@@ -93,6 +94,7 @@ class Proposer {
       Proposal& proposal =
           add(ChangeKind::kOtherType, format("gpu-types: {}", printable(type.str(), 64)));
       TaskIntent& intent = changed_intent(proposal.variant);
+      intent.expected_duration_on = type_of_stated_duration(intent);
       intent.any_gpu_type = false;
       intent.gpu_types = {type};
     }

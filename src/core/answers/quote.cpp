@@ -118,7 +118,7 @@ class Quoter {
   void describe(const Choice& choice, QuoteRow& row) const {
     row.gpu_type = pools_[choice.pool].type;
     row.shape = choice.shape;
-    if (!quote_.length_known) return;
+    if (!queue_.task(free_).length_known_in(choice)) return;
     row.run_s = choice.lat_s;
     row.gpu_hours = choice.gpus * choice.lat_s / kSecondsPerHour;
   }
@@ -143,7 +143,8 @@ class Quoter {
     }
     ++quote_.tried;
     const double p90_s = row.forecast->finish_s.p90();
-    if (quote_.deadline_s && quote_.length_known && std::isfinite(p90_s))
+    const bool known = row.written ? quote_.length_known : row.run_s.has_value();
+    if (quote_.deadline_s && known && std::isfinite(p90_s))
       row.latest_s = *quote_.deadline_s - (p90_s - now_s_);
   }
 
@@ -156,8 +157,8 @@ class Quoter {
       QuoteRow row;
       row.gpu_type = pools_[pool].type;
       row.accepted = false;
-      row.why_not = queue_.task(free_).length == LengthSource::kStated
-                        ? "expected-duration is for the first type of gpu-types"
+      row.why_not = is_stated(queue_.task(free_).length)
+                        ? "expected-duration says nothing of this type, or it does not fit"
                         : "nothing is known of its run time there, or it does not fit";
       quote_.rows.push_back(std::move(row));
     }
@@ -188,6 +189,7 @@ class Quoter {
     for (std::size_t i = 0; i < quote_.rows.size(); ++i) {
       const QuoteRow& row = quote_.rows[i];
       if (!row.forecast || !row.accepted || !row.shape) continue;
+      if (quote_.length_known && !row.run_s) continue;
       if (!quote_.best || key(row) < key(quote_.rows[*quote_.best])) quote_.best = i;
     }
   }

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <string_view>
 
+#include "slackline/base/spelling.h"
 #include "slackline/base/text.h"
+#include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/shapes.h"
 #include "slackline/model/contract.h"
 
@@ -75,12 +78,76 @@ void hint_at_batch(const Task& task, std::vector<std::string>& hints) {
   }
 }
 
+// The GPU types that nodes have, and those of the catalogue.
+class KnownTypes {
+ public:
+  KnownTypes(const ClusterSnapshot& snapshot, const GpuCatalog& catalog) : catalog_(catalog) {
+    for (const GpuType& type : snapshot.node_table.types)
+      if (!type.empty()) there_.push_back(type);
+  }
+
+  void hint_at(std::string_view key, const GpuType& written,
+               std::vector<std::string>& hints) const {
+    TaskIntent intent;
+    intent.gpu_types = {written};
+    const AcceptedTypes accepted(intent, catalog_);
+    const auto has = [&](const GpuType& type) { return accepted.preference(type).has_value(); };
+    if (std::any_of(there_.begin(), there_.end(), has)) return;
+    const bool known = catalog_.type(accepted.types().front()) != nullptr;
+    hints.push_back(format("{}: no node has a GPU of the type \"{}\"{}; nodes have: {}", key,
+                           printable(written.str(), 64), known ? "" : did_you_mean(written),
+                           there_.empty() ? "none" : printable(join(names(), ", "), 200)));
+  }
+
+ private:
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const GpuType& type : there_)
+      names.push_back(type.str());
+    return names;
+  }
+
+  // The case of letters does not count.
+  std::string did_you_mean(const GpuType& written) const {
+    std::vector<GpuType> types = there_;
+    for (const GpuTypeRule& rule : catalog_.types)
+      types.push_back(rule.alias);
+    std::vector<std::string> lower;
+    for (const GpuType& type : types)
+      lower.push_back(to_lower(type.str()));
+    const std::vector<std::string_view> words(lower.begin(), lower.end());
+    const auto nearest = nearest_spelling(to_lower(written.str()), words);
+    if (!nearest) return "";
+    const auto at = std::find(words.begin(), words.end(), *nearest);
+    const auto meant = static_cast<std::size_t>(at - words.begin());
+    return format(" (did you mean {}?)", printable(types[meant].str(), 64));
+  }
+
+  const GpuCatalog& catalog_;
+  std::vector<GpuType> there_;
+};
+
+void hint_at_types(const ClusterSnapshot& snapshot, const TaskIntent& intent,
+                   const GpuCatalog& catalog, std::vector<std::string>& hints) {
+  const KnownTypes known(snapshot, catalog);
+  for (const GpuType& type : intent.gpu_types)
+    known.hint_at(contract::kGpuTypes, type, hints);
+  if (!intent.expected_duration_on) return;
+  if (intent.expected_duration_s)
+    known.hint_at(contract::kExpectedDurationOn, *intent.expected_duration_on, hints);
+  else
+    hints.push_back(format("{}: says nothing without slackline.dev/expected-duration",
+                           contract::kExpectedDurationOn));
+}
+
 }  // namespace
 
-std::vector<std::string> annotation_hints(const Task& task, const Predictor& predictor) {
+std::vector<std::string> annotation_hints(const ClusterSnapshot& snapshot, const Task& task,
+                                          const GpuCatalog& catalog, const Predictor& predictor) {
   std::vector<std::string> hints;
   hint_at_model(task.intent, predictor, hints);
   hint_at_batch(task, hints);
+  if (snapshot.synced) hint_at_types(snapshot, task.intent, catalog, hints);
   return hints;
 }
 

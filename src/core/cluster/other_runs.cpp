@@ -7,6 +7,7 @@
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/stated_duration.h"
 #include "slackline/core/throughput/prediction.h"
 #include "slackline/core/throughput/throughput.h"
 
@@ -85,7 +86,8 @@ class Finder {
                            : std::nullopt;
     if (const auto estimate = model ? predicted_run(*model, intent, shape) : std::nullopt)
       return {estimate->work_s, estimate->startup_s, estimate->error};
-    if (intent.expected_duration_s) return {intent.expected_duration_s, 0, kStatedError};
+    const StatedDuration stated(intent, *options_.catalog, pool.resource, *options_.predictor);
+    if (const auto time_s = stated.on(pool.type, shape)) return {time_s, 0, kStatedError};
     const Job* job = owning_job(snapshot_, pod);
     if (const PortraitPtr family = family_of(options_.portraits.get(), job))
       if (const auto time = run_time_of(*family, pool.type, shape.gpus()))

@@ -5,12 +5,14 @@
 #include <memory>
 #include <tuple>
 
+#include "slackline/base/text.h"
 #include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/stated_duration.h"
 #include "slackline/core/planning/task_menu.h"
 #include "slackline/core/throughput/throughput.h"
 
@@ -120,7 +122,7 @@ class TableMaker {
     row.accepted = accepted_.preference(pool.type).has_value();
     const Estimate* offer = offer_of(at, shape);
     row.allowed = offer != nullptr;
-    if (offers_.length == LengthSource::kStated || offers_.length == LengthSource::kHistory)
+    if (is_by_word())
       take_word(offer, row);
     else
       predict_by_model(model, row);
@@ -151,11 +153,24 @@ class TableMaker {
     return room;
   }
 
+  bool is_by_word() const {
+    const bool unknown = offers_.length == LengthSource::kUnknown;
+    return offers_.length == LengthSource::kHistory || is_stated(offers_.length) ||
+           (unknown && task_.intent.expected_duration_s);
+  }
+
   // What people or its past say holds for the task as it is written, packed as its pods allow.
   void take_word(const Estimate* offer, PlacementRow& row) const {
-    if (offer != nullptr) row.lat_s = offer->work_s;
-    row.model_source =
-        row.lat_s ? to_string(offers_.length) : "none: only the written shape is known";
+    if (offer == nullptr) {
+      row.model_source = "none: only the written shape is known";
+    } else if (offers_.length != LengthSource::kHistory && offer->error >= kUnknownError) {
+      const auto type = type_of_stated_duration(task_.intent);
+      row.model_source = format("none: expected-duration is for {}",
+                                type ? printable(type->str(), 64) : "whole GPUs");
+    } else {
+      row.lat_s = offer->work_s;
+      row.model_source = to_string(offers_.length);
+    }
   }
 
   std::optional<PreparedModel> prepare(const GpuType& type) const {

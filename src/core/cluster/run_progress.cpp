@@ -23,9 +23,10 @@ std::optional<double> done_share(const Queue& queue, TaskIndex index, double now
   const ProgressNote* told = task.job ? task.job->progress.get() : nullptr;
   if (told != nullptr && (!runs || told->at_s >= progress.run.started_s)) return told->done();
   if (!runs) return progress.stops > 0 ? std::optional(1 - progress.left) : std::nullopt;
-  if (!task.length_known()) return std::nullopt;
+  const Choice& choice = queue.state().running_choice(index);
+  if (!task.length_known_in(choice)) return std::nullopt;
   const double left_s = queue.state().predicted_end_s(index, now_s) - now_s;
-  return std::clamp(1 - left_s / queue.state().running_choice(index).work_s, 0.0, 1.0);
+  return std::clamp(1 - left_s / choice.work_s, 0.0, 1.0);
 }
 
 }  // namespace slackline::core

@@ -41,7 +41,9 @@ void RunSpeeds::see(const Queue& queue, double window_s) {
 
 std::optional<RunSpeed> RunSpeeds::of(const Queue& queue, TaskIndex index) const {
   const ProgressNote* note = told_by(queue, index);
-  if (note == nullptr || !queue.task(index).length_is_told()) return std::nullopt;
+  if (note == nullptr || !queue.task(index).length_is_told() ||
+      !queue.task(index).length_known_in(queue.state().running_choice(index)))
+    return std::nullopt;
   const auto known = reports_.find(queue.task(index).job->uid);
   if (known == reports_.end()) return std::nullopt;
   const ProgressPoint& first = known->second.points.front();

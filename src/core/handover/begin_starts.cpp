@@ -187,7 +187,8 @@ class StartWriter {
     note.shape = choice.shape;
     note.gpu_type = pool.pool.type;
     note.promoted = run.promoted;
-    if (task.length_is_told()) note.predicted_s = queue_.state().lat_s(index, choice);
+    if (task.length_is_told() && task.length_known_in(choice))
+      note.predicted_s = queue_.state().lat_s(index, choice);
     note.resize = resize_note(index, choice, pool.pool.type);
     note.nodes = nodes_of(snapshot_, pool, run, task.pods_in(choice.shape));
     const auto plan = std::make_shared<const PlanNote>(std::move(note));

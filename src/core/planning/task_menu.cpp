@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/stated_duration.h"
 #include "slackline/core/portrait/family.h"
 
 namespace slackline::core {
@@ -24,6 +26,7 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
   text += format("|{}|{}|{}|{}|{}", intent.workload().value_or(""), intent.family.value_or(""),
                  intent.batch_size.value_or(0), intent.iterations.value_or(0),
                  intent.expected_duration_s.value_or(0));
+  if (intent.expected_duration_on) text += format("|on {}", intent.expected_duration_on->str());
   text += format("|{}", intent.model_parallel.value_or(0));
   text += format("|{}{}", intent.any_gpu_type, intent.any_placement);
   for (const GpuType& type : intent.gpu_types)
@@ -88,6 +91,8 @@ std::string_view to_string(LengthSource source) {
       return "model";
     case LengthSource::kStated:
       return "expected-duration";
+    case LengthSource::kStatedForAll:
+      return "expected-duration-for-all-types";
     case LengthSource::kHistory:
       return "history";
     case LengthSource::kUnknown:
@@ -156,8 +161,7 @@ TaskMenus::Offers TaskMenus::offers(const TaskIntent& intent, const TaskRequest&
       return offers;
     }
   }
-  offers.estimates = by_word(offers.pools, intent, request);
-  if (intent.expected_duration_s) offers.length = LengthSource::kStated;
+  add_by_word(intent, request, offers);
   return offers;
 }
 
@@ -248,21 +252,22 @@ std::vector<Placement> TaskMenus::written_shapes(const TaskIntent& intent,
   return shapes;
 }
 
-// Without a model: the run time is stated, or unknown.
-std::vector<Estimate> TaskMenus::by_word(const std::vector<PoolIndex>& pools,
-                                         const TaskIntent& intent,
-                                         const TaskRequest& request) const {
-  const bool said_for_the_first_type =
-      intent.expected_duration_s && !intent.gpu_types.empty() && !intent.any_gpu_type;
-  const double work_s = intent.expected_duration_s.value_or(kUnknownRun_s);
-  const double error = intent.expected_duration_s ? kStatedError : kUnknownError;
-  std::vector<Estimate> estimates;
-  for (const PoolIndex pool : pools) {
-    for (const Placement& shape : written_shapes(intent, request, pools_[pool]))
-      estimates.push_back({pool, shape, 1, work_s, 0, error});
-    if (said_for_the_first_type && !estimates.empty()) break;
-  }
-  return estimates;
+void TaskMenus::add_by_word(const TaskIntent& intent, const TaskRequest& request,
+                            Offers& offers) const {
+  const StatedDuration stated(intent, catalog_, request.resource, *predictor_);
+  const double unknown_s =
+      intent.expected_duration_s ? kMostSlower * *intent.expected_duration_s : kUnknownRun_s;
+  std::set<GpuType> known_on;
+  for (const PoolIndex pool : offers.pools)
+    for (const Placement& shape : written_shapes(intent, request, pools_[pool])) {
+      const auto time_s = stated.on(pools_[pool].type, shape);
+      if (time_s) known_on.insert(pools_[pool].type);
+      offers.estimates.push_back(
+          {pool, shape, 1, time_s.value_or(unknown_s), 0, time_s ? kStatedError : kUnknownError});
+    }
+  if (!known_on.empty())
+    offers.length =
+        stated.type() || known_on.size() == 1 ? LengthSource::kStated : LengthSource::kStatedForAll;
 }
 
 std::vector<Placement> TaskMenus::shapes(const TaskIntent& intent, const TaskRequest& request,

@@ -162,6 +162,13 @@ void read_gpu_types(const Entry& entry) {
   entry.intent.gpu_types = std::move(types);
 }
 
+void read_type_of_duration(const Entry& entry) {
+  if (entry.value.empty() || entry.value.size() > kMaxName || entry.value == "any" ||
+      entry.value.find(',') != std::string_view::npos)
+    return entry.complain("name the one GPU type that expected-duration holds for, e.g. \"A100\"");
+  entry.intent.expected_duration_on = GpuType(entry.value);
+}
+
 void read_placements(const Entry& entry) {
   if (entry.value == "auto") {
     entry.intent.any_placement = true;
@@ -216,6 +223,7 @@ constexpr std::array kReaders = {
     KeyReader{"tokens", read_tokens},
     KeyReader{"expected-duration",
               [](const Entry& e) { read_duration(e, e.intent.expected_duration_s); }},
+    KeyReader{"expected-duration-on", read_type_of_duration},
     KeyReader{"qos-class", read_qos},
     KeyReader{"deadline", [](const Entry& e) { read_time(e, e.intent.deadline_s); }},
     KeyReader{"deadline-after",

@@ -121,6 +121,9 @@ const Columns<EtaView>& columns<EtaView>() {
               "forecast", [](V view) { return if_any(view.forecast); },
               "Why no start or finish is predicted"),
           C(
+              "lengthSource", [](V view) { return if_any(view.length_source); },
+              "As in the queue; absent: its run time is not known"),
+          C(
               "forecastTime",
               [](V view) {
                 return view.forecast_s > 0 ? std::optional(Time{view.forecast_s}) : std::nullopt;

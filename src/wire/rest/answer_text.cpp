@@ -44,6 +44,12 @@ std::string held_text(const CoverageView& held, std::string_view of) {
                          100 * held.share()));
 }
 
+std::string length_text(std::string_view source) {
+  if (source != "expected-duration-for-all-types") return std::string(source);
+  return "expected-duration, as if its GPU types were equal: slackline.dev/expected-duration-on "
+         "names the one that it holds for";
+}
+
 std::string hidden_text(std::int64_t hidden) {
   return hidden > 0 ? format("{} of other namespaces", hidden) : "";
 }
@@ -133,6 +139,7 @@ std::string text_of(const EtaView& eta) {
   else if (!eta.start.empty())
     text += line("finishes", "unknown: " + eta.forecast);
   text += held_text(eta.finish_held, "finishes");
+  if (!eta.length_source.empty()) text += line("run time", "by " + length_text(eta.length_source));
   if (eta.deadline_s)
     text += line("deadline", time_text(*eta.deadline_s, now_s) + chance_text(eta.chance));
   return text;
@@ -160,7 +167,7 @@ std::string preface_of(const QuoteView& view) {
   text += view.length_source.empty()
               ? "; its run time is unknown: name model, batch-size and iterations, or "
                 "expected-duration\n"
-              : format("; run time by {}\n", view.length_source);
+              : format("; run time by {}\n", length_text(view.length_source));
   if (!view.reason.empty()) text += format("it would not be planned now: {}\n", view.reason);
   if (!view.note.empty()) text += printable(view.note, kMostName) + "\n";
   for (const auto* lines : {&view.problems, &view.advice})

@@ -46,6 +46,10 @@ const Columns<TaskView>& columns<TaskView>() {
           C("batchSize", &TaskView::batch_size, "Global, of all GPUs together"),
           C("iterations", &TaskView::iterations),
           C("expectedDurationSeconds", &TaskView::expected_duration_s),
+          C(
+              "expectedDurationOn",
+              [](const TaskView& task) { return if_any(task.expected_duration_on); },
+              "The GPU type that it names for that; absent: none"),
           C("nodes", &TaskView::nodes, "Of its bound pods").cell("NODES"),
           C(
               "gpuType", [](const TaskView& task) { return if_any(task.gpu_type.str()); },

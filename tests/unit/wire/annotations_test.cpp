@@ -22,6 +22,7 @@ TEST(Annotations, AreReadIntoAnIntent) {
                                    {"slackline.dev/batch-size", "256"},
                                    {"slackline.dev/iterations", "90000"},
                                    {"slackline.dev/expected-duration", "3h30m"},
+                                   {"slackline.dev/expected-duration-on", "A100"},
                                    {"slackline.dev/qos-class", "prior"},
                                    {"slackline.dev/deadline", "1970-01-02T00:00:00Z"},
                                    {"slackline.dev/deadline-after", "6h"},
@@ -40,6 +41,7 @@ TEST(Annotations, AreReadIntoAnIntent) {
   EXPECT_EQ(intent->batch_size, 256);
   EXPECT_EQ(intent->iterations, 90000);
   EXPECT_EQ(intent->expected_duration_s, 12600);
+  EXPECT_EQ(intent->expected_duration_on, GpuType("A100"));
   EXPECT_EQ(intent->qos_class, QosClass::kPrior);
   EXPECT_EQ(intent->deadline_s, 86400);
   EXPECT_EQ(intent->deadline_after_s, 21600);
@@ -146,6 +148,8 @@ INSTANTIATE_TEST_SUITE_P(EveryKey, Problems,
                                          Mistake{"iterations", "0", "from 1"},
                                          Mistake{"expected-duration", "3 hours", "3h30m"},
                                          Mistake{"expected-duration", "3600", "3600s or 1h"},
+                                         Mistake{"expected-duration-on", "A100,T4", "the one GPU"},
+                                         Mistake{"expected-duration-on", "any", "the one GPU"},
                                          Mistake{"deadline-after", "-1h", "above zero"},
                                          Mistake{"qos-class", "Urgent", "urgent, prior or normal"},
                                          Mistake{"deadline", "tomorrow", "RFC 3339"},

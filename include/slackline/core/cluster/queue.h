@@ -100,6 +100,10 @@ struct QueueTask {
   std::int64_t stops_before = 0;  // of a pod: younger ones of its controller that go before it
 
   bool length_known() const { return length != LengthSource::kUnknown; }
+  // Also false of a type of which the stated time says nothing (stated_duration.h).
+  bool length_known_in(const Choice& choice) const {
+    return length_known() && !(is_stated(length) && choice.error >= kUnknownError);
+  }
   // By a model or by people, well enough to tell that a run is slow.
   bool length_is_told() const { return length_known() && length != LengthSource::kHistory; }
   // The pods in which it runs in this shape.

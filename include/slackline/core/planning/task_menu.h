@@ -7,10 +7,12 @@
 // count only where one container asks for GPUs.
 //
 // Times. They come from the predictor, with the error that the model claims. If it does not know
-// the model: `expected-duration`, for the written shape on the first accepted type that the cluster
-// has. Else, for the written shape, what the family's own past says (core/portrait/run_time.h),
-// with the interval that it has earned; on types on which it never ran the time of its last run, as
-// uncertain as an unknown one. Else the time is unknown, and policies use kUnknownRun_s.
+// the model: `expected-duration`, for the written shape, on the types on which that says anything
+// (stated_duration.h); on others it is taken to be kMostSlower times as long, and as uncertain as
+// an unknown one. Else, for the written shape, what the family's own past says
+// (core/portrait/run_time.h), with the interval that it has earned; on types on which it never ran
+// the time of its last run, as uncertain as an unknown one. Else the time is unknown, and policies
+// use kUnknownRun_s.
 //
 // Right-sizing (TaskRequest::sized). A model's placements with more GPUs are left out. Without a
 // model the shape that was written is replaced by another one, which takes what the family took on
@@ -43,6 +45,8 @@ inline constexpr double kUnknownRun_s = 3600;
 // long.
 inline constexpr double kStatedError = 0.2;
 inline constexpr double kUnknownError = 1;
+// On a type of which nobody knows how fast it is: the known one is not left for it without need.
+inline constexpr double kMostSlower = 3;
 
 // The request of a task, as it was written.
 struct TaskRequest {
@@ -60,8 +64,19 @@ struct TaskRequest {
 };
 
 // Where the run time of a task comes from.
-enum class LengthSource : std::uint8_t { kUnknown, kModel, kStated, kHistory };
-std::string_view to_string(LengthSource source);  // "", "model", "expected-duration", "history"
+enum class LengthSource : std::uint8_t {
+  kUnknown,
+  kModel,
+  kStated,        // for the types on which it runs
+  kStatedForAll,  // people named no type: its types are taken as equal
+  kHistory
+};
+// "", "model", "expected-duration", "expected-duration-for-all-types", "history"
+std::string_view to_string(LengthSource source);
+
+constexpr bool is_stated(LengthSource source) {
+  return source == LengthSource::kStated || source == LengthSource::kStatedForAll;
+}
 
 // True if Slackline may change the shape at all: by a model, or by right-sizing.
 bool shape_may_change(const TaskIntent& intent, const TaskRequest& request);
@@ -114,8 +129,8 @@ class TaskMenus {
   // `pools` by preference.
   std::vector<Estimate> by_model(const std::vector<PoolIndex>& pools, const TaskIntent& intent,
                                  const TaskRequest& request) const;
-  std::vector<Estimate> by_word(const std::vector<PoolIndex>& pools, const TaskIntent& intent,
-                                const TaskRequest& request) const;
+  // Stated, or unknown.
+  void add_by_word(const TaskIntent& intent, const TaskRequest& request, Offers& offers) const;
   // Empty: its past says nothing of any of them.
   std::vector<Estimate> by_history(const std::vector<PoolIndex>& pools, const TaskIntent& intent,
                                    const TaskRequest& request) const;
