@@ -55,7 +55,7 @@ inline double measured_slowness() {
 // not getloadavg(3), which opens a file: tests that leave no file descriptor free wait, too.
 inline double patient(double limit_s) {
   static const double cores = std::max(1U, std::thread::hardware_concurrency());
-  struct sysinfo system {};
+  struct sysinfo system{};
   ::sysinfo(&system);
   const double load = static_cast<double>(system.loads[0]) / (1 << SI_LOAD_SHIFT) / cores;
   return limit_s * std::clamp(std::max(load, measured_slowness()), 1.0, 6.0);
