@@ -1,7 +1,6 @@
 #include "checked_stops.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "slackline/core/planning/deadline.h"

@@ -18,7 +18,6 @@
 // Behind runs whose length nobody knows a reservation has nodes and no time (timeline.h).
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <tuple>
 
 #include "checked_stops.h"

@@ -30,7 +30,6 @@ class Timeline {
   // GPUs that are not free are so for ever; see free_at().
   Timeline(const FreeGpus& free, double now_s);
 
-  double now_s() const { return now_s_; }
   // What is free on these nodes until end_s is so no longer.
   void take(const TimelinePlace& place);
   // The GPUs of a run that holds them now come free then.
