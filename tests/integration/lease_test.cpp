@@ -1,8 +1,9 @@
 // The election: two replicas and one Lease on an API server that refuses, hangs and goes away (F27,
-// F28, F29). Times are a tenth of the real ones.
+// F28, F29). Times are a tenth of the real ones, and longer on a busy machine.
 #include "cluster/lease/lease.h"
 
 #include <atomic>
+#include <cmath>
 #include <set>
 #include <thread>
 #include <vector>
@@ -67,8 +68,9 @@ class LeaseTest : public testing::Test {
     holders_.insert(std::string((*body)["spec"]["holderIdentity"].text()));
     terms_.push_back((*body)["spec"]["leaseTransitions"].integer().value_or(-1));
     lease_ = format(R"({{"metadata":{{"resourceVersion":"{}"}},"spec":{{"holderIdentity":"{}",)"
-                    R"("leaseDurationSeconds":1,"leaseTransitions":{},"renewTime":"{}"}}}})",
-                    ++version_, (*body)["spec"]["holderIdentity"].text(), terms_.back(),
+                    R"("leaseDurationSeconds":{},"leaseTransitions":{},"renewTime":"{}"}}}})",
+                    ++version_, (*body)["spec"]["holderIdentity"].text(),
+                    (*body)["spec"]["leaseDurationSeconds"].integer().value_or(1), terms_.back(),
                     (*body)["spec"]["renewTime"].text());
     reply.reply(200, lease_);
   }
@@ -84,8 +86,8 @@ class LeaseTest : public testing::Test {
                                             const Clock& clock = system_clock()) {
     LeaseOptions options;
     options.identity = identity;
-    options.duration_s = 1.0;
-    options.renew_within_s = 0.6;
+    options.duration_s = duration_s_;
+    options.renew_within_s = 0.6 * duration_s_;
     options.retry_s = 0.1;
     return std::make_unique<LeaderElection>(api(), options, [] {}, clock);
   }
@@ -102,6 +104,9 @@ class LeaseTest : public testing::Test {
     return terms_;
   }
 
+  // Whole seconds, as the API has them. A replica that gets no processor for a part of it loses the
+  // Lease rightly, which none of these tests is about.
+  const double duration_s_ = std::ceil(patient(1.0));
   const test::TemporaryFolder temporary_;
   Mutex mutex_;
   std::string lease_ SLACKLINE_GUARDED_BY(mutex_);
@@ -123,7 +128,8 @@ TEST_F(LeaseTest, OfTwoReplicasOneLeadsAndTheOtherFollowsWhenItStops) {
   }
   a->stop();
   a->join();
-  EXPECT_TRUE(eventually([&] { return b->term() == 2; }, 0.8)) << "a freed Lease is taken at once";
+  EXPECT_TRUE(eventually([&] { return b->term() == 2; }, 0.8 * duration_s_))
+      << "a freed Lease is taken at once";
 }
 
 TEST_F(LeaseTest, ADeadLeaderIsFollowedOnceItsLeaseHasExpired) {
@@ -137,7 +143,7 @@ TEST_F(LeaseTest, ADeadLeaderIsFollowedOnceItsLeaseHasExpired) {
   const double began_s = system_clock().steady_s();
   auto b = replica("b");
   ASSERT_TRUE(eventually([&] { return b->term() == 5; }));
-  EXPECT_GE(system_clock().steady_s() - began_s, 1.0);
+  EXPECT_GE(system_clock().steady_s() - began_s, duration_s_);
 }
 
 TEST_F(LeaseTest, ARestartedReplicaOfTheSameNameStartsAnotherTerm) {
@@ -162,7 +168,7 @@ TEST_F(LeaseTest, ALeaderThatCannotRenewStopsLeadingBeforeOthersMayLead) {
     if (a->term()) led_s = now_s;
     return led_s != now_s;
   }));
-  EXPECT_LT(led_s - cut_s, 0.9);
+  EXPECT_LT(led_s - cut_s, 0.9 * duration_s_);
   server_.break_connections();
 }
 
@@ -170,10 +176,15 @@ TEST_F(LeaseTest, TakersThatRaceGetOneWinner) {
   std::vector<std::unique_ptr<LeaderElection>> replicas;
   for (int i = 0; i < 6; ++i)
     replicas.push_back(replica(format("r{}", i)));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  const auto leading = std::count_if(replicas.begin(), replicas.end(),
-                                     [](const auto& each) { return each->term().has_value(); });
-  EXPECT_EQ(leading, 1);
+  const auto leading = [&] {
+    return std::count_if(replicas.begin(), replicas.end(),
+                         [](const auto& each) { return each->term().has_value(); });
+  };
+  ASSERT_TRUE(eventually([&] { return leading() == 1; }));
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_LE(leading(), 1);
+  }
 }
 
 // F29: two replicas set their clocks as they like, and nothing happens.
@@ -211,8 +222,8 @@ TEST_F(LeaseTest, WallClocksThatJumpNeitherHastenNorDelayATakeover) {
     const double began_s = system_clock().steady_s();
     auto b = replica("b", clock);
     ASSERT_TRUE(eventually([&] { return b->term() == 5; }));
-    EXPECT_GE(system_clock().steady_s() - began_s, 1.0) << skew_s;
-    EXPECT_LT(system_clock().steady_s() - began_s, patient(2.0)) << skew_s;
+    EXPECT_GE(system_clock().steady_s() - began_s, duration_s_) << skew_s;
+    EXPECT_LT(system_clock().steady_s() - began_s, duration_s_ + patient(2.0)) << skew_s;
   }
 }
 
@@ -230,7 +241,7 @@ TEST_F(LeaseTest, ALeaseThatIsRenewedIsNeverLostWhateverTheClocksSay) {
       for (int i = 0; i < 3; ++i) {
         const auto sight = watch.look();
         ASSERT_TRUE(sight);
-        ASSERT_LT(sight->unchanged_s, 0.5) << of_leader_s << " " << of_watch_s;
+        ASSERT_LT(sight->unchanged_s, 0.6 * duration_s_) << of_leader_s << " " << of_watch_s;
         ASSERT_FALSE(sight->lost());
         std::this_thread::sleep_for(std::chrono::milliseconds(40));
       }
@@ -252,7 +263,7 @@ TEST_F(LeaseTest, ADeadLeadersLeaseIsLostOnceItWasSeenUnchangedForItsDuration) {
     ASSERT_FALSE(watch.look()->lost()) << "one look tells nothing";
     ASSERT_TRUE(eventually([&] { return watch.look()->lost(); }, 3)) << skew_s;
     EXPECT_GE(system_clock().steady_s() - began_s, 1.0);
-    EXPECT_LT(system_clock().steady_s() - began_s, patient(1.5));
+    EXPECT_LT(system_clock().steady_s() - began_s, patient(2.5));
   }
 }
 
