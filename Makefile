@@ -1,5 +1,5 @@
 # A short front for the scripts; each target installs what it needs first.
-.PHONY: setup build run test test-quick demo bench study fuzz verify lint format nightly help
+.PHONY: setup build image run test test-quick demo bench study fuzz verify lint format nightly help
 .DEFAULT_GOAL := help
 
 help:            ## this list
@@ -10,6 +10,9 @@ setup:           ## install the Debian packages for building and testing
 
 build:           ## build build/release/slackline
 	scripts/build
+
+image: build     ## the container image as an OCI archive, without a container engine (NAME=registry.example/slackline:0.1.0)
+	scripts/image $(if $(NAME),--name $(NAME))
 
 run: build       ## start the daemon on a sample cluster, print its page's address, ask it, keep serving
 	scripts/run
