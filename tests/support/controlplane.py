@@ -55,6 +55,7 @@ _COLLECTIONS = {
     "serviceaccount": "/api/v1/{ns}serviceaccounts",
     "job": "/apis/batch/v1/{ns}jobs",
     "replicaset": "/apis/apps/v1/{ns}replicasets",
+    "statefulset": "/apis/apps/v1/{ns}statefulsets",
     "poddisruptionbudget": "/apis/policy/v1/{ns}poddisruptionbudgets",
     "priorityclass": "/apis/scheduling.k8s.io/v1/priorityclasses",
     "mutatingwebhookconfiguration": f"{_WEBHOOKS}/mutatingwebhookconfigurations",

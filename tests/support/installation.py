@@ -1,4 +1,4 @@
-"""Slackline as `kubectl apply -k` installs it, run on a real control plane."""
+"""Slackline as `kubectl apply -k` or helm installs it, run on a real control plane."""
 
 import base64
 import json
@@ -113,10 +113,10 @@ class InstalledDaemon(Daemon):
         """Writes the configuration that is installed now, with the addresses and paths of here."""
         text = cluster.get("configmap", SYSTEM, "slackline")["data"]["slackline.yaml"]
         for ours, here in {
-            '":8181"': f"0.0.0.0:{self.extender_port}",
-            '":8443"': f"127.0.0.1:{self.webhook_port}",
-            '":8183"': f"0.0.0.0:{self.remote_port}",
-            '":8182"': f"127.0.0.1:{self.metrics_port}",
+            "address: :8181": f"address: 0.0.0.0:{self.extender_port}",
+            "address: :8443": f"address: 127.0.0.1:{self.webhook_port}",
+            "address: :8183": f"address: 0.0.0.0:{self.remote_port}",
+            "address: :8182": f"address: 127.0.0.1:{self.metrics_port}",
             "/var/lib/slackline": str(self.config.parent),
         }.items():
             assert text.count(ours) == 1, f"the ConfigMap says {ours} {text.count(ours)} times"
@@ -141,7 +141,7 @@ def documents(cluster, folder):
 
 
 class Installation:
-    """What `kubectl apply -k` installed in a cluster, with daemon and GPU scheduler that run on it.
+    """What `kubectl apply -k` or helm installed in a cluster, with daemon and GPU scheduler that run on it.
 
     No pod of ours runs there (KWOK plays the kubelets), so both run beside the cluster: on the
     configurations and with the ServiceAccounts that were installed. Only addresses and paths differ.
@@ -154,9 +154,13 @@ class Installation:
         self.volumes = SchedulerVolumes(self)
 
     def run(self):
+        self.run_as_installed(self.point_webhooks_here)
+
+    def run_as_installed(self, prepare=lambda: None):
+        """Without webhooks that reach it: here nothing leads to the address of a Service."""
         self.daemon = InstalledDaemon(self.cluster)
         self.cluster.adopt(self.daemon.process)
-        self.point_webhooks_here()
+        prepare()
         self.daemon.start()
         self.start_scheduler()
 
@@ -185,7 +189,7 @@ class Installation:
         (installed,) = [
             each["data"]["configuration.yaml"]
             for each in self.cluster.list("configmap", "kube-system")
-            if name_of(each).startswith("gpu-scheduler-configuration-")
+            if name_of(each).startswith("gpu-scheduler-configuration")
         ]
         url = f"https://127.0.0.1:{self.daemon.extender_port}/v1/extender"
         for ours, here in {

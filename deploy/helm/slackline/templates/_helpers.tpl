@@ -1,0 +1,181 @@
+{{/* The image of the daemon and of `slackline release`. */}}
+{{- define "slackline.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{- define "slackline.schedulerImage" -}}
+{{- with .Values.kubeScheduler -}}
+{{ .repository }}:{{ required "kubeScheduler.tag is missing: name the cluster's own version (kubectl version), for instance --set kubeScheduler.tag=v1.36.3" .tag }}{{ with .digest }}@{{ . }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* What all pods say about where they run. */}}
+{{- define "slackline.placement" -}}
+{{- with .Values.priorityClassName -}}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* OpenShift gives every namespace users of its own: no numbers there. */}}
+{{- define "slackline.podSecurity" -}}
+runAsNonRoot: true
+{{- if not .Values.openshift }}
+runAsUser: 65532
+runAsGroup: 65532
+{{- end }}
+seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{/* `helm uninstall` leaves gpu-scheduler: without it, pods that name it would wait for ever. */}}
+{{- define "slackline.kept" -}}
+{helm.sh/resource-policy: keep}
+{{- end }}
+
+{{/* `slackline release` reads the configuration where it may differ from the defaults. */}}
+{{- define "slackline.releaseReads" -}}
+{{- if or .Values.config (ne .Release.Namespace "slackline-system") }}yes{{ end }}
+{{- end }}
+
+{{/* The listeners whose certificates come from Secrets. */}}
+{{- define "slackline.tlsListeners" -}}
+{{- if ne .Values.certificates.source "self" }}extender webhook api{{ end }}
+{{- end }}
+
+{{/* The Secret with the certificate of a listener, or of kube-scheduler (client). */}}
+{{- define "slackline.tlsSecret" -}}
+{{- $own := printf "slackline-%s" (ternary "extender-client" (printf "%s-tls" .listener) (eq .listener "client")) }}
+{{- if eq .root.Values.certificates.source "given" -}}
+{{- $given := get .root.Values.certificates.given .listener }}
+{{- required (printf "certificates.given.%s is missing: name the Secret with its certificate" .listener) $given }}
+{{- else -}}
+{{ $own }}
+{{- end }}
+{{- end }}
+
+{{/* The authority by which the API server knows the webhook; Slackline or cert-manager fills it in unless it is given. */}}
+{{- define "slackline.caBundle" -}}
+{{- if eq .Values.certificates.source "given" }}
+      caBundle: {{ required "certificates.given.caBundle is missing: write the authority of the webhook's certificate, as base64 of PEM" .Values.certificates.given.caBundle }}
+{{- end }}
+{{- end }}
+
+{{- define "slackline.ownConfiguration" -}}
+apiVersion: config.slackline.dev/v1alpha1
+kind: SlacklineConfiguration
+mode: {{ .Values.mode }}
+listeners:
+  extender: {address: ":8181"}
+  webhook: {address: ":8443"}
+  metrics: {address: ":8182"}
+  remoteApi: {address: ":8183"}
+planner: {giveBack: true}
+calibration: {priorityClass: slackline-calibration}
+store: {path: /var/lib/slackline/slackline.db}
+{{- end }}
+
+{{- define "slackline.tlsConfiguration" -}}
+listeners:
+  {{- range $key, $folder := dict "extender" "extender" "webhook" "webhook" "remoteApi" "api" }}
+  {{ $key }}:
+    tls:
+      certFile: /etc/slackline-tls/{{ $folder }}/tls.crt
+      keyFile: /etc/slackline-tls/{{ $folder }}/tls.key
+      {{- if eq $key "extender" }}
+      clientCAFile: /etc/slackline-tls/extender/ca.crt
+      clientNames: ["system:kube-scheduler"]
+      {{- end }}
+  {{- end }}
+{{- end }}
+
+{{/* The defaults name slackline-system. */}}
+{{- define "slackline.namespaceConfiguration" -}}
+{{- $ns := .Release.Namespace -}}
+extender:
+  certificate: {names: [slackline.{{ $ns }}.svc], secret: {{ $ns }}/slackline-extender-tls}
+remoteApi:
+  certificate:
+    names: [slackline-api.{{ $ns }}.svc, slackline-api.{{ $ns }}, localhost]
+    secret: {{ $ns }}/slackline-api-tls
+  trust: {{ $ns }}/slackline-api-ca
+  url: https://slackline-api.{{ $ns }}.svc
+webhook:
+  serviceAccount: {{ $ns }}/slackline
+  certificate: {names: [slackline-webhook.{{ $ns }}.svc], secret: {{ $ns }}/slackline-webhook-tls}
+trust: {keySecret: {{ $ns }}/slackline-plan-key}
+planner: {lease: {{ $ns }}/slackline}
+{{- end }}
+
+{{/* slackline.yaml */}}
+{{- define "slackline.configuration" -}}
+{{- $config := fromYaml (include "slackline.ownConfiguration" .) }}
+{{- if ne .Release.Namespace "slackline-system" }}
+{{- $config = mergeOverwrite $config (fromYaml (include "slackline.namespaceConfiguration" .)) }}
+{{- end }}
+{{- if ne .Values.certificates.source "self" }}
+{{- $config = mergeOverwrite $config (fromYaml (include "slackline.tlsConfiguration" .)) }}
+{{- end -}}
+# The keys that differ from the defaults; deploy/slackline.yaml documents every key. After a change:
+#   kubectl -n {{ .Release.Namespace }} rollout restart statefulset/slackline
+# The mode shadow changes nothing; advise filters, scores and warns; active queues and releases Jobs too.
+# planner.giveBack: in another mode than active, release the Jobs and pods that active mode has left waiting
+# planner.policy: savable would stop no running Job for others; the policy `default` does, within a budget
+# Listeners off loopback use TLS, with certificates that Slackline makes unless others are named.
+{{ mergeOverwrite $config (deepCopy .Values.config) | toYaml }}
+{{- end }}
+
+{{/* kube-scheduler's own configuration. */}}
+{{- define "slackline.schedulerConfiguration" -}}
+# deploy/kube-scheduler/gpu-scheduler.yaml, as it is in the pods of this folder.
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: # no kubeconfig: its own ServiceAccount
+  qps: 200
+  burst: 400
+leaderElection:
+  leaderElect: true
+  resourceName: gpu-scheduler # a Lease of its own, not the default scheduler's
+  resourceNamespace: kube-system
+podInitialBackoffSeconds: 1
+podMaxBackoffSeconds: 10
+percentageOfNodesToScore: 100 # otherwise kube-scheduler samples large clusters and may miss the best node
+profiles:
+  - schedulerName: gpu-scheduler
+extenders:
+  - urlPrefix: https://slackline.{{ .Release.Namespace }}.svc:8181/v1/extender
+    filterVerb: filter
+    prioritizeVerb: prioritize
+    preemptVerb: preempt
+    bindVerb: bind
+    weight: 12 # the in-tree scores sum to about 12 weights; Slackline's must be able to outvote them
+    enableHTTPS: true
+    tlsConfig:
+      # Without a CA kube-scheduler verifies nothing. This one is the ConfigMap slackline-extender-ca.
+      caFile: /etc/slackline/ca/ca.crt
+      # kube-scheduler's own certificate, from the Secret slackline-extender-client. It does not start without both
+      # files, and reads them again for every new connection.
+      certFile: /etc/slackline/client/tls.crt
+      keyFile: /etc/slackline/client/tls.key
+      serverName: slackline.{{ .Release.Namespace }}.svc # needed even if urlPrefix is the Service's IP address
+    httpTimeout: 2s
+    nodeCacheCapable: true # with false, 1.35 and 1.36 score every node as if it were empty
+    ignorable: true # without Slackline, GPU pods schedule as they do today
+    managedResources:
+      {{- range .Values.kubeScheduler.managedResources }}
+      - name: {{ . }}
+        ignoredByScheduler: false # kube-scheduler itself still counts whole GPUs
+      {{- end }}
+{{- end }}
+
+{{- define "slackline.issuer" -}}
+kind: {{ .Values.certificates.issuer.kind }}
+name: {{ required "certificates.issuer.name is missing: name the issuer whose authority signs the certificates" .Values.certificates.issuer.name }}
+{{- end }}

@@ -1,0 +1,190 @@
+"""The Helm chart: what deploy/ has is its rendering, and wrong values are refused by name."""
+
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from support.controlplane import ROOT
+from support.daemon import slackline
+from support.helm import CHART, helm, rendered
+
+TAG = "kubeScheduler.tag=v1.36.3"
+FULL = """
+mode: active
+config: {planner: {policy: savable}}
+image: {repository: registry.example/slackline, digest: "sha256:%s"}
+imagePullSecrets: [{name: registry}]
+nodeSelector: {kubernetes.io/os: linux}
+tolerations: [{key: critical, operator: Exists}]
+priorityClassName: system-node-critical
+replicas: 3
+resources: {requests: {cpu: 1, memory: 1Gi}}
+affinity:
+  podAntiAffinity:
+    requiredDuringSchedulingIgnoredDuringExecution:
+      - topologyKey: kubernetes.io/hostname
+        labelSelector: {matchLabels: {app.kubernetes.io/component: daemon}}
+topologySpreadConstraints:
+  - {topologyKey: rack, maxSkew: 1, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}
+podLabels: {team: platform}
+podAnnotations: {example.com/a: b}
+extraArgs: [--log-level=debug]
+extraEnv: [{name: HTTPS_PROXY, value: "http://proxy.example:3128"}]
+extraVolumes: [{name: extra, emptyDir: {}}]
+extraVolumeMounts: [{name: extra, mountPath: /extra}]
+serviceAccountAnnotations: {example.com/role: reader}
+podDisruptionBudget: {maxUnavailable: 50%%}
+storage: {className: fast, size: 5Gi}
+networkPolicy: {controlPlaneCIDRs: [10.0.0.0/28], monitoringNamespaces: [observe]}
+kubeScheduler: {managedResources: [nvidia.com/gpu, amd.com/gpu], replicas: 1}
+openshift: true
+""" % ("a" * 64)
+GIVEN = """
+certificates:
+  source: given
+  given: {extender: own-extender, webhook: own-webhook, api: own-api, client: own-client, caBundle: Q0E=}
+"""
+CERT_MANAGER = "certificates: {source: cert-manager, issuer: {name: corporate}}"
+RENDERINGS = {"default": "", "full": FULL, "given": GIVEN, "cert-manager": CERT_MANAGER}
+
+
+def chapter(text, kind, name):
+    """The document of one object."""
+    for document in re.split(r"^---\n", text, flags=re.MULTILINE):
+        if re.search(rf"^kind: {kind}\nmetadata:\n  name: {name}$", document, re.MULTILINE):
+            return document
+    raise AssertionError(f"no {kind} {name}")
+
+
+class ChartTest(unittest.TestCase):
+    """What needs no cluster."""
+
+    def test_the_manifests_are_its_rendering(self):
+        done = subprocess.run(
+            [ROOT / "scripts/render-manifests", "--check"], capture_output=True, text=True, check=False
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_lint_finds_nothing(self):
+        for name, values in RENDERINGS.items():
+            with self.subTest(name):
+                status, said = helm("lint", "--strict", CHART, "--set", TAG, values=values)
+                self.assertEqual(status, 0, said)
+                self.assertNotIn("WARNING", said)
+
+    def test_it_begins_in_shadow_mode(self):
+        self.assertIn("\n    mode: shadow\n", chapter(rendered(), "ConfigMap", "slackline"))
+
+    def test_a_wrong_value_is_refused_by_its_path(self):
+        for value, path in {
+            "mode=on": "mode",
+            "imagePullSecret=registry": "imagePullSecret",
+            "image.digest=abc": "image/digest",
+            "replicas=0": "replicas",
+            "storage.size=much": "storage/size",
+            "certificates.source=magic": "certificates/source",
+            "networkPolicy.controlPlaneCIDRs[0]=here": "networkPolicy/controlPlaneCIDRs/0",
+            "kubeScheduler.tag=1.36": "kubeScheduler/tag",
+            "config.mode=active": "config/mode",
+        }.items():
+            with self.subTest(value):
+                status, said = helm("template", "slackline", CHART, "--set", TAG, "--set", value)
+                self.assertNotEqual(status, 0)
+                self.assertIn(path, said)
+
+    def test_a_missing_value_is_asked_for_by_name(self):
+        for values, missing in {
+            "mode: advise": "kubeScheduler.tag",
+            "kubeScheduler: {tag: v1.36.3}\ncertificates: {source: cert-manager}": "certificates.issuer.name",
+            "kubeScheduler: {tag: v1.36.3}\ncertificates: {source: given}": "certificates.given.",
+        }.items():
+            with self.subTest(missing):
+                status, said = helm("template", "slackline", CHART, values=values)
+                self.assertNotEqual(status, 0)
+                self.assertIn(f"{missing}", said)
+                self.assertIn("is missing: ", said)
+
+    def test_it_gives_the_same_manifests_every_time(self):
+        for name, values in RENDERINGS.items():
+            with self.subTest(name):
+                self.assertEqual(rendered(values), rendered(values))
+        found = subprocess.run(["grep", "-rnE", r"\b(lookup|rand[A-Z]\w*|genCA|genSigned\w*|now)\b", CHART / "templates"],
+                               capture_output=True, text=True, check=False)  # fmt: skip
+        code = [line for line in found.stdout.splitlines() if "{{" in line]
+        self.assertEqual(code, [], "an operator that renders without a cluster would never be in sync")
+
+    def test_it_may_be_installed_in_any_namespace(self):
+        text = rendered("", "gpus")
+        self.assertNotIn("slackline-system", text)
+        (configuration,) = re.findall(r"  slackline.yaml: \|\n((?:    .*\n)+)", text)
+        self.assertIn("lease: gpus/slackline", configuration)
+        self.assertIn("--config", chapter(text, "CronJob", "slackline-release"), "the Lease has another name")
+
+    def test_every_value_arrives(self):
+        text = rendered(FULL)
+        daemons = chapter(text, "StatefulSet", "slackline")
+        pods = {"daemons": daemons, "release": chapter(text, "CronJob", "slackline-release"),
+                "gpu-scheduler": chapter(text, "Deployment", "gpu-scheduler")}  # fmt: skip
+        for name, document in pods.items():
+            for said in ("- name: registry\n", "kubernetes.io/os: linux\n", "key: critical\n",
+                         "priorityClassName: system-node-critical\n"):  # fmt: skip
+                with self.subTest(said, pods=name):
+                    self.assertIn(said, document)
+            for fixed in ("runAsUser", "runAsGroup", "fsGroup"):
+                self.assertNotIn(fixed, document, f"{name}: OpenShift chooses it")
+        image = f"registry.example/slackline:0.1.0@sha256:{'a' * 64}\n"
+        self.assertIn(image, pods["release"])
+        for said in (
+            image, "replicas: 3\n", "topologyKey: rack\n", "team: platform\n", "example.com/a: b\n", '"--log-level=debug"\n',
+            "name: HTTPS_PROXY\n", "mountPath: /extra\n", "name: extra\n", "storageClassName: fast\n",
+            "requests: {storage: 5Gi}\n", "podAntiAffinity:\n",
+        ):  # fmt: skip
+            with self.subTest(said):
+                self.assertIn(said, daemons)
+        self.assertNotIn("topology.kubernetes.io/zone", daemons)
+        self.assertIn("policy: savable", chapter(text, "ConfigMap", "slackline"))
+        self.assertIn("maxUnavailable: 50%\n", chapter(text, "PodDisruptionBudget", "slackline"))
+        self.assertIn("example.com/role: reader\n", chapter(text, "ServiceAccount", "slackline"))
+        self.assertIn("values: [system-node-critical]\n", chapter(text, "ResourceQuota", "slackline-critical"))
+        policy = chapter(text, "NetworkPolicy", "slackline")
+        self.assertIn("10.0.0.0/28", policy)
+        self.assertNotIn('0.0.0.0/0"', policy)
+        self.assertIn("kubernetes.io/metadata.name: observe}", policy)
+        scheduler = chapter(text, "ConfigMap", "gpu-scheduler-configuration")
+        self.assertIn("- name: amd.com/gpu\n", scheduler)
+
+    def test_certificates_of_others_reach_both_ends(self):
+        for values, secrets in (
+            (GIVEN, ("own-extender", "own-webhook", "own-api", "own-client")),
+            (CERT_MANAGER, ("slackline-extender-tls", "slackline-webhook-tls", "slackline-api-tls",
+                            "slackline-extender-client")),
+        ):  # fmt: skip
+            text = rendered(values)
+            daemons, scheduler = chapter(text, "StatefulSet", "slackline"), chapter(text, "Deployment", "gpu-scheduler")
+            for secret in secrets[:3]:
+                self.assertIn(f"secretName: {secret}\n", daemons)
+            self.assertEqual(scheduler.count(f"secretName: {secrets[3]}\n"), 2, "its authority and its own")
+            self.assertNotRegex(text, r"kind: Secret\n", "an empty one would be in the way")
+            self.assertEqual(text.count("caBundle: Q0E="), 6 if values is GIVEN else 0)
+            self.assertEqual(text.count("cert-manager.io/inject-ca-from: slackline-system/slackline-webhook"),
+                             0 if values is GIVEN else 2)  # fmt: skip
+            (configuration,) = re.findall(r"  slackline.yaml: \|\n((?:    .*\n)+)", text)
+            self.assertEqual(configuration.count("certFile: "), 3)
+            self.assertRegex(configuration, r"clientNames:\n *- system:kube-scheduler\n")
+
+    def test_its_configurations_have_no_findings(self):
+        for name, values in RENDERINGS.items():
+            (configuration,) = re.findall(r"  slackline.yaml: \|\n((?:    .*\n)+)", rendered(values, "gpus"))
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "slackline.yaml")
+                path.write_text(re.sub(r"^    ", "", configuration, flags=re.MULTILINE))
+                said = slackline("check", "--config", path).splitlines()
+                mounted = [line for line in said if "warning: " in line and "/etc/slackline-tls/" in line]
+                self.assertEqual(len(mounted), 7 if name in ("given", "cert-manager") else 0)
+                self.assertEqual([line for line in said if line not in mounted and "no findings" not in line], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
