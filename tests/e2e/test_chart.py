@@ -1,14 +1,18 @@
-"""The Helm chart: what deploy/ has is its rendering, and wrong values are refused by name."""
+"""The Helm chart: what deploy/ has is its rendering, wrong values are refused by name, and helm installs, upgrades, rolls
+back and uninstalls it on a real API server."""
 
+import json
 import pathlib
 import re
 import subprocess
 import tempfile
 import unittest
 
-from support.controlplane import ROOT
+from support.controlplane import ROOT, ControlPlane
 from support.daemon import slackline
 from support.helm import CHART, helm, rendered
+from support.installation import SYSTEM, Installation, webhook_manifests
+from support.objects import MANAGED, TEAM, gpu_job
 
 TAG = "kubeScheduler.tag=v1.36.3"
 FULL = """
@@ -184,6 +188,120 @@ class ChartTest(unittest.TestCase):
                 mounted = [line for line in said if "warning: " in line and "/etc/slackline-tls/" in line]
                 self.assertEqual(len(mounted), 7 if name in ("given", "cert-manager") else 0)
                 self.assertEqual([line for line in said if line not in mounted and "no findings" not in line], [])
+
+
+class HelmTest(unittest.TestCase):
+    """install, upgrade, rollback and uninstall on a real API server."""
+
+    def setUp(self):
+        self.cluster = ControlPlane()
+        self.addCleanup(self.cluster.close)
+
+    def helm(self, *arguments):
+        status, said = helm(*arguments, "-n", SYSTEM, kubeconfig=self.cluster.pki_kubeconfig("admin"))
+        self.assertEqual(status, 0, said)
+        return said
+
+    def mode(self):
+        text = self.cluster.get("configmap", SYSTEM, "slackline")["data"]["slackline.yaml"]
+        return re.search(r"^mode: (\w+)$", text, re.MULTILINE)[1]
+
+    def rolled(self):
+        """What makes the pods roll."""
+        template = self.cluster.get("statefulset", SYSTEM, "slackline")["spec"]["template"]
+        return template["metadata"]["annotations"]["checksum/configuration"]
+
+    def authorities(self):
+        """caBundle of every webhook, as Slackline wrote it."""
+        return [
+            each["clientConfig"].get("caBundle")
+            for kind in ("mutating", "validating")
+            for each in self.cluster.get(f"{kind}webhookconfiguration", None, "slackline")["webhooks"]
+        ]
+
+    def test_from_install_to_uninstall(self):
+        cluster = self.cluster
+        cluster.add_gpu_nodes(1, 4, "K80")
+        cluster.add_namespace(TEAM, MANAGED)
+        said = self.helm("install", "slackline", CHART, "--create-namespace", "--set", TAG)
+        for command in ("rollout status statefulset/slackline", "-- slackline queue", "--set mode=active"):
+            self.assertIn(command, said, "the next three commands")
+        self.assertNotIn("WARNING", said)
+        said = self.helm("upgrade", "slackline", CHART, "--dry-run=server", "--set", "kubeScheduler.tag=v1.35.1")
+        self.assertIn("WARNING: gpu-scheduler is v1.35 and the cluster is v1.36", said)
+        self.every_rendering_is_admitted()
+
+        installed = Installation(cluster)
+        installed.run_as_installed()
+        daemon = installed.daemon
+        cluster.wait(lambda: all(self.authorities()), 20, "the webhooks to know Slackline's authority")
+        cluster.apply([gpu_job("stock", scheduler="gpu-scheduler")])
+        self.assertFalse(cluster.get("job", TEAM, "stock")["spec"].get("suspend"), "shadow mode changes nothing")
+        cluster.wait_bound("stock", namespace=TEAM)
+
+        trusted, before = self.authorities(), self.rolled()
+        said = self.helm("upgrade", "slackline", CHART, "--reset-then-reuse-values", "--set", "mode=active")
+        self.assertIn("kubectl label namespace TEAM", said)
+        self.assertEqual(self.mode(), "active")
+        self.assertNotEqual(self.rolled(), before)
+        self.assertEqual(self.authorities(), trusted, "what Slackline wrote stays")
+        as_installed = self.webhooks()
+        cluster.kubectl("replace", "-f", "-", input=webhook_manifests(daemon.webhook_port))
+        installed.restart()
+        installed.wait_active(TEAM)
+        cluster.apply([gpu_job("queued")])
+        cluster.wait_bound("queued", namespace=TEAM)
+        self.assertIn("slackline.dev/plan", cluster.get("job", TEAM, "queued")["metadata"]["annotations"])
+        self.assertEqual(daemon.stop(), 0)
+        cluster.kubectl("replace", "-f", "-", input=json.dumps(as_installed))
+
+        self.helm("rollback", "slackline", "1")
+        self.assertEqual((self.mode(), self.rolled()), ("shadow", before))
+        self.assertEqual(self.authorities(), trusted)
+        notes = self.helm("get", "notes", "slackline")
+        self.assertIn("runs in shadow mode", notes)
+
+        self.helm("uninstall", "slackline")
+        made = {f"secret/slackline-{each}" for each in ("api-tls", "extender-tls", "plan-key", "webhook-tls")}
+        self.assertEqual(set(self.left("slackline").split()), made, "helm knows nothing of them")
+        kept = self.left("gpu-scheduler")
+        self.assertIn("deployment.apps/gpu-scheduler\n", kept)
+        self.assertIn("secret/slackline-extender-client\n", kept)
+        cluster.kill("gpu-scheduler")  # its pods end; here no kubelet does it
+        for command in re.findall(r"^ *kubectl (.*delete .*)$", notes, re.MULTILINE):
+            cluster.kubectl(*command.split())
+        self.assertEqual(self.left("gpu-scheduler") + self.left("slackline"), "")
+        leases = cluster.kubectl("get", "leases", "-A", "-o", "name")
+        self.assertNotIn("slackline", leases)
+        self.assertNotIn("gpu-scheduler", leases)
+
+    def webhooks(self):
+        items = [
+            self.cluster.get(f"{kind}webhookconfiguration", None, "slackline") for kind in ("mutating", "validating")
+        ]
+        for each in items:
+            each["metadata"] = {key: each["metadata"][key] for key in ("name", "labels", "annotations")}
+        return {"apiVersion": "v1", "kind": "List", "items": items}
+
+    def every_rendering_is_admitted(self):
+        for name, values in RENDERINGS.items():
+            with self.subTest(name):
+                documents = re.split(r"^---\n", rendered(values), flags=re.MULTILINE)
+                ours = [each for each in documents if "apiVersion: cert-manager.io/v1\n" not in each]
+                said = self.cluster.kubectl(
+                    "create", "--dry-run=server", "--validate=strict", "-f", "-",
+                    input="---\n".join(ours).replace("\n  name: ", "\n  name: tried-"),
+                )  # fmt: skip
+                self.assertIn("statefulset.apps/tried-slackline created (server dry run)", said)
+
+    def left(self, name):
+        kinds = (
+            "deployments,statefulsets,cronjobs,services,secrets,configmaps,networkpolicies,resourcequotas,"
+            "poddisruptionbudgets,roles,rolebindings,clusterroles,clusterrolebindings,priorityclasses,serviceaccounts,"
+            "mutatingwebhookconfigurations,validatingwebhookconfigurations,validatingadmissionpolicies,"
+            "validatingadmissionpolicybindings"
+        )
+        return self.cluster.kubectl("get", kinds, "-A", "-l", f"app.kubernetes.io/name={name}", "-o", "name")
 
 
 if __name__ == "__main__":

@@ -207,12 +207,13 @@ class Installation:
 
     def trust(self):
         """The authorities that kube-scheduler is told to trust; None before."""
-        said = self.cluster.get("configmap", "kube-system", "slackline-extender-ca")
+        said = self.cluster.get("configmap", "kube-system", "slackline-extender-ca") or {}
         return said.get("data", {}).get("ca.crt")
 
     def client(self):
         """Certificate and key that kube-scheduler shows; None before."""
-        shown = self.cluster.get("secret", "kube-system", "slackline-extender-client").get("data", {})
+        secret = self.cluster.get("secret", "kube-system", "slackline-extender-client") or {}
+        shown = secret.get("data", {})
         if "tls.crt" not in shown:
             return None
         return tuple(base64.b64decode(shown[name]).decode() for name in ("tls.crt", "tls.key"))
