@@ -43,6 +43,7 @@ podDisruptionBudget: {maxUnavailable: 50%%}
 storage: {className: fast, size: 5Gi}
 networkPolicy: {controlPlaneCIDRs: [10.0.0.0/28], monitoringNamespaces: [observe]}
 kubeScheduler: {managedResources: [nvidia.com/gpu, amd.com/gpu], replicas: 1}
+podMonitor: {enabled: true, labels: {release: monitoring}}
 openshift: true
 """ % ("a" * 64)
 GIVEN = """
@@ -51,6 +52,7 @@ certificates:
   given: {extender: own-extender, webhook: own-webhook, api: own-api, client: own-client, caBundle: Q0E=}
 """
 CERT_MANAGER = "certificates: {source: cert-manager, issuer: {name: corporate}}"
+OPERATORS = r"apiVersion: (cert-manager.io|monitoring.coreos.com)/v1\n"  # of kinds that this API server does not know
 RENDERINGS = {"default": "", "full": FULL, "given": GIVEN, "cert-manager": CERT_MANAGER}
 
 
@@ -92,6 +94,7 @@ class ChartTest(unittest.TestCase):
             "networkPolicy.controlPlaneCIDRs[0]=here": "networkPolicy/controlPlaneCIDRs/0",
             "kubeScheduler.tag=1.36": "kubeScheduler/tag",
             "config.mode=active": "config/mode",
+            "podMonitor.interval=often": "podMonitor/interval",
         }.items():
             with self.subTest(value):
                 status, said = helm("template", "slackline", CHART, "--set", TAG, "--set", value)
@@ -158,6 +161,12 @@ class ChartTest(unittest.TestCase):
         self.assertIn("kubernetes.io/metadata.name: observe}", policy)
         scheduler = chapter(text, "ConfigMap", "gpu-scheduler-configuration")
         self.assertIn("- name: amd.com/gpu\n", scheduler)
+        monitor = chapter(text, "PodMonitor", "slackline")
+        self.assertIn("release: monitoring\n", monitor)
+        for label in ("app.kubernetes.io/name: slackline\n", "app.kubernetes.io/component: daemon\n"):
+            self.assertIn(label, monitor.partition("matchLabels:")[2])
+        self.assertIn("name: metrics, containerPort: 8182", daemons, "the port that it names")
+        self.assertNotIn("prometheus.io/scrape", text, "everything would be scraped twice")
 
     def test_certificates_of_others_reach_both_ends(self):
         for values, secrets in (
@@ -287,7 +296,7 @@ class HelmTest(unittest.TestCase):
         for name, values in RENDERINGS.items():
             with self.subTest(name):
                 documents = re.split(r"^---\n", rendered(values), flags=re.MULTILINE)
-                ours = [each for each in documents if "apiVersion: cert-manager.io/v1\n" not in each]
+                ours = [each for each in documents if not re.search(OPERATORS, each)]
                 said = self.cluster.kubectl(
                     "create", "--dry-run=server", "--validate=strict", "-f", "-",
                     input="---\n".join(ours).replace("\n  name: ", "\n  name: tried-"),
