@@ -136,22 +136,26 @@ class ImageTest(unittest.TestCase):
         self.assertIn(f"libffi8 {version} has another SHA-256", said)
         self.assertFalse((self.folder / "none.tar").exists())
 
-    def inside(self, *words):
-        """The command line that runs a program of the image as its user, in its root file system."""
-        user = self.config["config"]["User"]
+    def inside(self, user, *words):
+        """The command line that runs a program of the image as a user, in its root file system."""
         environment = ["/usr/bin/env", "-i", *self.config["config"]["Env"]]
         return [*environment, shutil.which("chroot"), f"--userspec={user}", "--groups=", self.root, *words]
 
     @unittest.skipUnless(os.geteuid() == 0, "the image did not run: only root may change the root file system")
     def test_it_serves_and_answers_in_its_own_root_file_system(self):
-        shutil.copy(DUMP, self.root / STORE / "cluster.yaml")
-        (self.root / STORE / "cluster.yaml").chmod(0o644)
+        (self.root / "tmp").chmod(0o755)  # as with a root file system that is read-only
+        (self.root / "cluster.yaml").write_bytes(DUMP.read_bytes())
+        for user in (self.config["config"]["User"], "1000690000:0"):  # its own, and one that OpenShift chose
+            with self.subTest(user):
+                self.serve_and_ask(user)
+
+    def serve_and_ask(self, user):
         extender, api, metrics = (f"127.0.0.1:{port}" for port in free_ports(3))
         (program,), arguments = self.config["config"]["Entrypoint"], self.config["config"]["Cmd"]
         daemon = Process(
             "slackline",
             self.inside(
-                program, *arguments, "--cluster", f"file:/{STORE}/cluster.yaml", "--listen-extender", extender,
+                user, program, *arguments, "--cluster", "file:/cluster.yaml", "--listen-extender", extender,
                 "--listen-api", api, "--listen-metrics", metrics, "--grace", "0",
             ),
             self.folder / "slackline.log",
@@ -161,16 +165,18 @@ class ImageTest(unittest.TestCase):
 
         def queue():
             return subprocess.run(
-                self.inside(program, "queue", "--server", f"http://{api}"),
+                self.inside(user, program, "queue", "--server", f"http://{api}"),
                 capture_output=True, text=True, check=False,
             )  # fmt: skip
 
         wait(lambda: queue().returncode in (0, 1), 30, "an answer from within the image")
         self.assertIn("team-vision/resnet-nightly", queue().stdout)
-        left = [path.name for path in (self.root / STORE).iterdir()]
-        self.assertIn("slackline.db", left)
         daemon.must_live()
         self.assertEqual(daemon.stop(), 0, daemon.tail(10))
+        written = list((self.root / STORE).iterdir())
+        self.assertIn("slackline.db", [path.name for path in written])
+        for path in written:
+            path.unlink()
 
 
 if __name__ == "__main__":
