@@ -124,6 +124,15 @@ class ImageTest(unittest.TestCase):
         build(again, *(["--packages", packages] if packages.exists() else []))
         self.assertEqual(again.read_bytes(), (self.folder / "slackline.tar").read_bytes())
 
+    def test_what_is_pinned_is_what_the_program_needs(self):
+        def names(path):
+            return [line.split()[0] for line in path.read_text().splitlines() if not line.startswith("#")]
+
+        status, said = image("--pin", "--packages", self.folder / "today.packages")
+        self.assertEqual(status, 0, said)
+        (pinned,) = (ROOT / "deploy/image").glob(f"packages.{self.config['architecture']}")
+        self.assertEqual(names(self.folder / "today.packages"), names(pinned))
+
     def test_a_package_of_another_content_is_refused(self):
         pins = self.folder / "wrong.packages"
         offered = subprocess.run(
