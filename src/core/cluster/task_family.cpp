@@ -23,6 +23,12 @@ PortraitIdentity identity_of(const Job& job) {
 }
 
 PortraitPtr family_of(const PortraitBook* portraits, const Job* job) {
+  if (job != nullptr && (!job->admitted || job->admitted->submitter.empty()))
+    return portraits == nullptr ? nullptr : portraits->find(identity_of(*job));
+  return past_of(portraits, job);
+}
+
+PortraitPtr past_of(const PortraitBook* portraits, const Job* job) {
   if (portraits == nullptr || portraits->portraits.empty() || job == nullptr) return nullptr;
   const PortraitIdentity identity = identity_of(*job);
   PortraitPtr own = portraits->find(identity);

@@ -28,7 +28,7 @@ void PortraitBook::renew_recurring() {
 }
 
 std::string recurrence_key(const PortraitIdentity& identity, Placement asked) {
-  if (identity.submitter.empty() || identity.image.empty()) return {};
+  if (identity.image.empty()) return {};
   std::string key = identity.department;
   for (const std::string& part : {identity.submitter, identity.image, asked.str()}) {
     key += '\n';

@@ -112,6 +112,28 @@ TEST_F(LengthHistoryTest, ANewFamilyRunsAsLongAsWhatItsSubmitterRanBefore) {
   EXPECT_FALSE(length_of(mine, {1, 2})) << "nobody proved who it is";
 }
 
+// Two Jobs under names of their own, nobody having proved whose they are.
+TEST_F(LengthHistoryTest, WithoutAWebhookTheSameImageAndRequestRecur) {
+  auto book = std::make_shared<PortraitBook>(*past_of({5, 6, 7}));
+  auto known = std::make_shared<Portrait>(*book->portraits.begin()->second);
+  known->identity.family.clear();
+  known->identity.owner = "exp-16";
+  known->identity.image = "net:v1";
+  book->portraits = {{portrait_key(known->identity), known}};
+  book->renew_recurring();
+  portraits_ = book;
+  const auto length_of = [&](const test::JobBuilder& job) {
+    return queue(a_cluster().with(a_node("n1").of("T4", 4)).with(job).build()).task(0).length;
+  };
+  const auto mine = [] { return a_job("exp-17").gpus(2).waiting().image("net:v1"); };
+  EXPECT_EQ(length_of(mine()), LengthSource::kHistory);
+  EXPECT_EQ(length_of(mine().image("net:v2")), LengthSource::kUnknown);
+  EXPECT_EQ(length_of(mine().gpus(4)), LengthSource::kUnknown) << "another request";
+  const Job job = mine().build();
+  EXPECT_EQ(core::past_of(book.get(), &job), known);
+  EXPECT_EQ(family_of(book.get(), &job), nullptr) << "nothing is resized by runs of who knows whom";
+}
+
 TEST_F(LengthHistoryTest, AFamilyWithoutAPastIsUnknown) {
   const auto other = a_job("other").gpus(2).waiting();
   const auto snapshot = a_cluster().with(a_node("n1").of("T4", 4)).with(other).build();

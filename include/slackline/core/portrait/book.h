@@ -22,13 +22,14 @@ struct PortraitBook {
   // Of this very family; null where it is not known.
   PortraitPtr find(const PortraitIdentity& identity) const;
   // Whose run times tell how long a task of this identity takes: its own family where a run of it
-  // has succeeded, else what the same person ran with the same image and request. Null: nobody's.
+  // has succeeded, else what the same person ran with the same image and request; without a
+  // webhook, which proves who submits, anybody. Null: nobody's.
   PortraitPtr find_past(const PortraitIdentity& identity, Placement asked) const;
   // Makes `recurring` anew from `portraits`.
   void renew_recurring();
 };
 
-// Namespace, submitter, image and request; empty where the submitter or the image is not known.
+// Namespace, submitter, image and request; empty where the image is not known.
 std::string recurrence_key(const PortraitIdentity& identity, Placement asked);
 
 }  // namespace slackline::core
