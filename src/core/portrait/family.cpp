@@ -74,9 +74,14 @@ std::string owner_stem(std::string_view name, std::string_view generate_name) {
   if (name.size() > kUuid + 1 && name[name.size() - kUuid - 1] == '-' &&
       is_uuid(name.substr(name.size() - kUuid)))
     return std::string(name.substr(0, name.size() - kUuid - 1));
-  const std::size_t dash = name.rfind('-');
-  if (dash == name.npos || dash == 0 || !generated(name.substr(dash + 1))) return std::string(name);
-  return std::string(name.substr(0, dash));
+  std::string stem(name.substr(0, name.find('-')));
+  if (stem.empty()) return std::string(name);
+  for (std::size_t dash = stem.size(); dash < name.size();) {
+    const std::size_t next = std::min(name.find('-', dash + 1), name.size());
+    if (!generated(name.substr(dash + 1, next - dash - 1))) stem += name.substr(dash, next - dash);
+    dash = next;
+  }
+  return stem;
 }
 
 std::string portrait_key(const PortraitIdentity& identity) {

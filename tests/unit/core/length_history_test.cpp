@@ -6,6 +6,7 @@
 
 #include "slackline/core/cluster/placement_table.h"
 #include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/cluster/task_family.h"
 #include "slackline/core/portrait/family.h"
 #include "slackline/core/portrait/portrait.h"
 #include "support/hand_over_world.h"

@@ -30,6 +30,14 @@ TEST(PortraitFamily, GeneratedSuffixesAreLeftOut) {
   EXPECT_EQ(owner_stem("train-0b1c2d3e-1111-4222-8333-444455556666"), "train");
 }
 
+// What a workflow or a schedule makes carries its owner's generated name before its own.
+TEST(PortraitFamily, StepsOfAWorkflowThatRecursAreOneFamily) {
+  for (const char* name : {"nightly-1712345678-train", "nightly-1712432078-train",
+                           "nightly-x7k2p-train", "nightly-x7k2p-train-28471230"})
+    EXPECT_EQ(owner_stem(name), "nightly-train") << name;
+  EXPECT_NE(owner_stem("nightly-1712345678-eval"), "nightly-train");
+}
+
 TEST(PortraitFamily, NamesThatPeopleChoseStay) {
   for (const char* name :
        {"train", "exp-17", "resnet-large", "bert-base", "-x7k2p", "train-facade12x"})

@@ -12,9 +12,10 @@ namespace slackline::core {
 
 // The name of a controller without what was generated: "train-x7k2p" and "train-28471230" are
 // "train". `generate_name`: metadata.generateName, the exact answer where the object has one. Else
-// one last part of these forms is left out: five characters of the alphabet of Kubernetes' names
-// (no vowels, no 0, 1, 3), eight digits or more (CronJobs, dates), eight or more hexadecimal digits
-// with both kinds, a UUID. "exp-17" stays.
+// parts of these forms are left out: five characters of the alphabet of Kubernetes' names (no
+// vowels, no 0, 1, 3), eight digits or more (CronJobs, dates), eight or more hexadecimal digits
+// with both kinds, a last UUID. "exp-17" stays. In the middle they are of the owner's owner: a step
+// of a workflow that recurs is "nightly-1712345678-train".
 std::string owner_stem(std::string_view name, std::string_view generate_name = {});
 
 // "NAMESPACE/family=FAMILY", else "NAMESPACE/owner=...,image=...,model=...". Runs of one key share
