@@ -116,13 +116,23 @@ int forget_portraits(const AskOptions& options, const std::string& path) {
   return 0;
 }
 
+// CSV of a list has its wide table; this has what an import needs.
+int export_portraits(const AskOptions& options, const std::string& path) {
+  client::Client client(options.server);
+  return show(options, path, [&]() -> Result<std::string> {
+    SLACKLINE_ASSIGN(const std::string list,
+                     client::get_list(client, path, {"json", options.limit}));
+    return wire::packed_portraits_csv(list);
+  });
+}
+
 // In parts, each of which is stored or not.
 int import_portraits(const AskOptions& options) {
   constexpr std::size_t kPart = 500;
   constexpr std::size_t kMost = 100'000;
   const auto text = config::read_text_file(options.import);
   if (!text) return report_failure(text.error());
-  const auto packed = wire::read_posted_portraits(*text, kMost);
+  const auto packed = wire::read_packed_portraits(*text, kMost);
   if (!packed) return report_failure(packed.error().with_context(options.import));
   client::Client client(options.server);
   for (std::size_t begin = 0; begin < packed->size(); begin += kPart) {
@@ -337,9 +347,10 @@ void add_portraits(CLI::App& app, int& exit_code) {
   command->add_option("-n,--namespace", options->ns, "Only this namespace");
   add_limit(*command, *options);
   CLI::Option* packed = command->add_flag("--packed", options->packed,
-                                          "With all that is known of each, for --import (-o json)");
+                                          "With all that is known of each, for --import (-o json or csv)");
   CLI::Option* import = command->add_option(
-      "--import", options->import, "Store what --packed -o json has written, in place of the same");
+      "--import", options->import,
+      "Store what --packed has written as JSON or CSV, in place of the same");
   command->add_flag("--delete", options->forget, "Delete what is known of this family")
       ->needs(family)
       ->excludes(packed)
@@ -362,6 +373,8 @@ void add_portraits(CLI::App& app, int& exit_code) {
     path = with_query(path, one);
     if (!one.import.empty())
       exit_code = import_portraits(one);
+    else if (one.packed && one.output == "csv")
+      exit_code = export_portraits(one, path);
     else
       exit_code = one.forget ? forget_portraits(one, path) : ask_list(one, path);
   });

@@ -62,13 +62,14 @@ class PortraitStoreTest(ActiveCase):
         rows = list(csv.DictReader(io.StringIO(slackline(*ask, "-o", "csv"))))
         self.assertEqual([(row["family"], row["runs"]) for row in rows], [("nightly", "4"), ("trial", "1")])
         self.assertNotIn("trial", slackline(*ask, "default/nightly"))
-        packed = self.daemon.config.parent / "packed.json"
-        packed.write_text(slackline(*ask, "--packed", "-o", "json"))
         before = self._portraits()
-        slackline(*ask, "default/nightly", "--delete")
-        self.assertEqual([each["name"] for each in self._portraits()], ["trial"])
-        self.assertIn("stored 2 portraits", slackline(*ask, "--import", str(packed)))
-        self.assertEqual(self._portraits(), before)
+        for form in ("json", "csv"):
+            packed = self.daemon.config.parent / f"packed.{form}"
+            packed.write_text(slackline(*ask, "--packed", "-o", form))
+            slackline(*ask, "default/nightly", "--delete")
+            self.assertEqual([each["name"] for each in self._portraits()], ["trial"])
+            self.assertIn("stored 2 portraits", slackline(*ask, "--import", str(packed)))
+            self.assertEqual(self._portraits(), before)
 
     def _check_the_next_run_is_foretold(self):
         """It says nothing of its length; its family's runs took four seconds."""

@@ -1,6 +1,7 @@
 #include "wire/rest/portrait_codec.h"
 
 #include "slackline/base/text.h"
+#include "wire/format/csv.h"
 #include "wire/format/json_view.h"
 #include "wire/format/json_writer.h"
 
@@ -27,6 +28,34 @@ Result<std::vector<std::string>> read_posted_portraits(std::string_view json, st
   }
   if (packed.empty())
     return fail(ErrorCode::kInvalidArgument, "items: is empty; there is nothing to store");
+  return packed;
+}
+
+Result<std::string> packed_portraits_csv(std::string_view json) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
+  std::string csv;
+  append_csv_row(csv, {"namespace", "family", "packed"});
+  for (const JsonView item : root["items"].items())
+    append_csv_row(csv, {std::string(item["namespace"].text()), std::string(item["name"].text()),
+                         std::string(item["packed"].text())});
+  return csv;
+}
+
+Result<std::vector<std::string>> read_packed_portraits(std::string_view text, std::size_t most) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != text.npos && text[first] == '{') return read_posted_portraits(text, most);
+  SLACKLINE_ASSIGN(const CsvTable table, read_csv(text));
+  const auto column = table.column("packed");
+  if (!column)
+    return fail(ErrorCode::kInvalidArgument,
+                "the CSV has no column packed; `slackline portraits --packed -o csv` writes it");
+  if (table.rows.empty() || table.rows.size() > most)
+    return fail(ErrorCode::kInvalidArgument,
+                format("{} portraits; expected 1 to {}", table.rows.size(), most));
+  std::vector<std::string> packed;
+  for (const CsvRow& row : table.rows)
+    packed.emplace_back(row.cell(*column));
   return packed;
 }
 

@@ -19,4 +19,10 @@ Result<std::vector<std::string>> read_posted_portraits(std::string_view json,
                                                        std::size_t most = kMaxPostedPortraits);
 std::string write_posted_portraits(std::span<const std::string> packed);
 
+// The list with packed=true as CSV: whose each is, and its bytes.
+Result<std::string> packed_portraits_csv(std::string_view json);
+
+// The packed ones of a file that `slackline portraits --packed` has written, as JSON or as CSV.
+Result<std::vector<std::string>> read_packed_portraits(std::string_view text, std::size_t most);
+
 }  // namespace slackline::wire
