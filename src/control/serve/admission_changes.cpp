@@ -7,8 +7,10 @@
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/task_menu.h"
 #include "slackline/core/throughput/predictor.h"
 
 namespace slackline::control {
@@ -42,21 +44,36 @@ bool shape_is_chosen(const TaskIntent& intent) {
   return intent.any_placement || !intent.placements.empty();
 }
 
-std::optional<core::ReferenceRun> reference_run(const TaskIntent& intent, const Resources& of_pod,
-                                                const AdmissionFacts& facts) {
+// What a class deadline is a multiple of.
+struct Reference {
+  double run_s = 0;
+  GpuType gpu_type;
+  std::string_view source;
+};
+
+// By the model; a class that somebody named, without one, by the family's own past. `job`: null of
+// a pod.
+std::optional<Reference> reference_of(const TaskIntent& intent, const Resources& of_pod,
+                                      const Job* job, const AdmissionFacts& facts) {
   const std::vector<GpuType> types =
       facts.trusted ? facts.snapshot->node_table.types : std::vector<GpuType>();
   const std::string resource = core::primary_gpu_resource(of_pod);
-  return core::reference_run({intent, resource, *facts.catalog}, *facts.predictor, types);
+  if (const auto run =
+          core::reference_run({intent, resource, *facts.catalog}, *facts.predictor, types))
+    return Reference{run->lat_s, run->gpu_type, to_string(run->source)};
+  if (job == nullptr || !intent.qos_class) return std::nullopt;
+  const auto past = core::past_reference(facts.portraits.get(), *job, intent, *facts.catalog);
+  if (!past) return std::nullopt;
+  return Reference{past->run_s, past->gpu_type, core::to_string(core::LengthSource::kHistory)};
 }
 
 // The promise by delay or class, with its origin.
-void set_promise(Labels& annotations, TaskIntent intent, const Resources& of_pod, double created_s,
-                 const AdmissionFacts& facts) {
+void set_promise(Labels& annotations, TaskIntent intent, const Resources& of_pod, const Job* job,
+                 double created_s, const AdmissionFacts& facts) {
   intent.deadline_s.reset();
-  const auto run = reference_run(intent, of_pod, facts);
+  const auto run = reference_of(intent, of_pod, job, facts);
   const auto promise_s =
-      core::resolve_deadline(intent, created_s, run ? std::optional(run->lat_s) : std::nullopt);
+      core::resolve_deadline(intent, created_s, run ? std::optional(run->run_s) : std::nullopt);
   if (!promise_s) return;
   set(annotations, contract::kDeadline, format_rfc3339(*promise_s));
   const QosClass qos = intent.qos_class.value_or(QosClass::kNormal);
@@ -64,12 +81,12 @@ void set_promise(Labels& annotations, TaskIntent intent, const Resources& of_pod
       intent.deadline_after_s
           ? format("deadline-after: {}", format_duration(*intent.deadline_after_s))
           : format("{}: {} x {} on {} ({})", to_string(qos), core::DeadlineFactors{}.of(qos),
-                   format_duration(run->lat_s), run->gpu_type.str(), to_string(run->source)));
+                   format_duration(run->run_s), run->gpu_type.str(), run->source));
 }
 
 void set_deadline(Labels& annotations, const TaskIntent& intent, const Resources& of_pod,
-                  const AdmissionFacts& facts) {
-  if (!intent.deadline_s) set_promise(annotations, intent, of_pod, facts.now_wall_s, facts);
+                  const Job* job, const AdmissionFacts& facts) {
+  if (!intent.deadline_s) set_promise(annotations, intent, of_pod, job, facts.now_wall_s, facts);
 }
 
 AdmissionChanges desired_for_new(const ReviewedJob& job, const AdmissionFacts& facts) {
@@ -78,7 +95,7 @@ AdmissionChanges desired_for_new(const ReviewedJob& job, const AdmissionFacts& f
   const TaskIntent intent = job.job.intent ? *job.job.intent : TaskIntent();
   desired.suspend = true;
   set(desired.annotations, contract::kSuspendedBy, std::string(contract::kSuspendedByUs));
-  set_deadline(desired.annotations, intent, job.job.pod_requests, facts);
+  set_deadline(desired.annotations, intent, job.job.pod_requests, &job.job, facts);
   set(desired.template_labels, contract::kManagedLabel, "true");
   desired.scheduler_name = facts.scheduler_name;
   desired.ignore_disruptions = !intent.own_failure_policy;
@@ -112,8 +129,8 @@ AdmissionChanges desired_for_changed(const ReviewedJob& job, const ReviewedJob& 
   if (was_admitted(old) && !old.job.finished)
     set(desired.template_labels, contract::kManagedLabel, "true");
   if (moves_promise(job, old))
-    set_promise(desired.annotations, *job.job.intent, job.job.pod_requests, job.job.created_s,
-                facts);
+    set_promise(desired.annotations, *job.job.intent, job.job.pod_requests, &job.job,
+                job.job.created_s, facts);
   if (old.pod.scheduler_name == facts.scheduler_name) desired.scheduler_name = facts.scheduler_name;
   return desired;
 }
@@ -192,7 +209,7 @@ AdmissionChanges desired_for_new(const ReviewedPod& pod, bool annotations_are_ou
   if (pod.pod.owner) desired.env = resume_variables(pod, facts);
   if (!pod.pod.owner) {
     set_deadline(desired.annotations, pod.pod.intent ? *pod.pod.intent : TaskIntent(),
-                 pod.pod.requests, facts);
+                 pod.pod.requests, nullptr, facts);
   } else if (const auto shape = planned_shape(pod, annotations_are_ours, facts)) {
     set_shape(desired.annotations, shape->pods, shape->gpus);
     desired.gpus = gpu_count(pod, shape->gpus);

@@ -3,8 +3,17 @@
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/portrait/family.h"
+#include "slackline/core/portrait/run_time.h"
 
 namespace slackline::core {
+namespace {
+
+Placement asked_by(const Job& job) {
+  const std::string resource = primary_gpu_resource(job.pod_requests);
+  return clamped_placement(written_pods(job), written_pod(job)->requests.gpu_count(resource));
+}
+
+}  // namespace
 
 PortraitIdentity identity_of(const Job& job) {
   static const TaskIntent kNothing;
@@ -33,10 +42,25 @@ PortraitPtr past_of(const PortraitBook* portraits, const Job* job) {
   const PortraitIdentity identity = identity_of(*job);
   PortraitPtr own = portraits->find(identity);
   if (portraits->recurring.empty() || (own && own->runs_s.runs > 0)) return own;
-  const std::string resource = primary_gpu_resource(job->pod_requests);
-  return portraits->find_past(
-      identity,
-      clamped_placement(written_pods(*job), written_pod(*job)->requests.gpu_count(resource)));
+  return portraits->find_past(identity, asked_by(*job));
+}
+
+std::optional<PastReference> past_reference(const PortraitBook* portraits, const Job& job,
+                                            const TaskIntent& intent, const GpuCatalog& catalog) {
+  constexpr int kLeastRuns = 3;
+  const PortraitPtr family = portraits == nullptr ? nullptr : portraits->find(identity_of(job));
+  if (!family) return std::nullopt;
+  const AcceptedTypes accepted(intent, catalog, primary_gpu_resource(job.pod_requests));
+  const int gpus = asked_by(job).gpus();
+  std::optional<PastReference> slowest;
+  for (const PastRun& run : family->past) {
+    if (!accepted.preference(run.gpu_type)) continue;
+    const auto time = run_time_of(*family, run.gpu_type, gpus);
+    if (!time || time->runs < kLeastRuns) continue;
+    if (!slowest || time->median_s > slowest->run_s)
+      slowest = PastReference{time->median_s, run.gpu_type};
+  }
+  return slowest;
 }
 
 }  // namespace slackline::core

@@ -6,6 +6,7 @@
 namespace slackline::control {
 namespace {
 
+using ::testing::_;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -466,11 +467,12 @@ TEST_F(AdmissionTest, APodGetsTheAmountsThatThePlanOfItsJobSays) {
       << "its template has them";
 }
 
-TEST_F(AdmissionTest, PeopleAreToldWhatTheirFamilyUsed) {
+// An hour on two K80, each.
+std::shared_ptr<const core::PortraitBook> nights(int runs) {
   Portrait portrait;
   portrait.identity.department = "team-a";
   portrait.identity.family = "nightly";
-  for (int night = 1; night <= 3; ++night) {
+  for (int night = 1; night <= runs; ++night) {
     PortraitRun run = test::a_run(night, {.gpu = 0.3, .gpu_memory = 0.2});
     run.gpu_type = GpuType("K80");
     run.shape = run.asked = {1, 2};
@@ -479,7 +481,30 @@ TEST_F(AdmissionTest, PeopleAreToldWhatTheirFamilyUsed) {
   core::PortraitBook book;
   book.portraits[core::portrait_key(portrait.identity)] =
       std::make_shared<const Portrait>(portrait);
-  facts.portraits = std::make_shared<const core::PortraitBook>(book);
+  return std::make_shared<const core::PortraitBook>(book);
+}
+
+TEST_F(AdmissionTest, WithoutAModelAClassThatIsNamedGivesTheDeadlineByTheFamilysPast) {
+  const std::string nightly = R"("slackline.dev/family":"nightly")";
+  const std::string normal = nightly + R"(,"slackline.dev/qos-class":"normal")";
+  const auto changes = [&](const std::string& pairs) { return mutate(job(pairs)).changes; };
+  facts.portraits = nights(2);
+  EXPECT_THAT(changes(normal).annotations, ElementsAre(Pair("slackline.dev/suspended-by", _)))
+      << "two runs are no past to promise by";
+  facts.portraits = nights(3);
+  EXPECT_THAT(changes(normal).annotations,
+              ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T10:00:00Z"),
+                          Pair("slackline.dev/deadline-basis", "normal: 2 x 1h00m on K80 (history)"),
+                          Pair("slackline.dev/suspended-by", "slackline")));
+  EXPECT_THAT(changes(nightly).annotations, ElementsAre(Pair("slackline.dev/suspended-by", _)))
+      << "nobody asked for a class";
+  EXPECT_THAT(changes(normal + R"(,"slackline.dev/gpu-types":"A100")").annotations,
+              ElementsAre(Pair("slackline.dev/suspended-by", _)))
+      << "it never ran there";
+}
+
+TEST_F(AdmissionTest, PeopleAreToldWhatTheirFamilyUsed) {
+  facts.portraits = nights(3);
   const auto told = [&](const std::string& mode) {
     return validate(
                job(R"("slackline.dev/family":"nightly","slackline.dev/resize":")" + mode + R"(")"))
