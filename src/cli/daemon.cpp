@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/copy_service.h"
 #include "cli/key_service.h"
 #include "cli/listeners.h"
 #include "cli/own_authority.h"
@@ -82,6 +83,7 @@ struct Daemon::Parts {
   std::unique_ptr<control::Models> models;
   std::unique_ptr<control::Portraits> portraits;
   std::unique_ptr<control::PortraitQuery> portrait_query;
+  std::unique_ptr<CopyService> copy;  // null: nothing is to be copied
   control::EndedRuns ended_runs;
   std::unique_ptr<TelemetryService> telemetry;  // null: no Prometheus is configured
   std::unique_ptr<control::Runs> runs;
@@ -184,6 +186,7 @@ Status Daemon::Parts::open_portraits() {
   options.least_run_s = configuration.store.least_evidence_s;
   SLACKLINE_ASSIGN(portraits, control::Portraits::open(options, metrics, system_clock()));
   portrait_query = std::make_unique<control::PortraitQuery>(*portraits);
+  copy = CopyService::make(configuration.store.copy_from, *portraits, *portrait_query);
   decisions.portraits = &portraits->known();
   ended_runs.add(
       [to = portraits.get()](const control::EndedRun& ended) { to->add_unmeasured(ended); });
@@ -457,6 +460,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   if (parts->planner) parts->planner->start();
   parts->progress->start();
   if (parts->returns) parts->returns->start();
+  if (parts->copy) parts->copy->start();
   if (parts->telemetry) parts->telemetry->start();
   parts->keeper->start();
   if (parts->shadow) parts->shadow->start();
@@ -485,6 +489,7 @@ void Daemon::stop(double grace_s) {
   if (parts_->planner) parts_->planner->stop();
   if (parts_->returns) parts_->returns->stop();
   if (parts_->key) parts_->key->stop();
+  if (parts_->copy) parts_->copy->stop();
   if (parts_->telemetry) parts_->telemetry->stop();
   parts_->source->stop();
   parts_->source->join();

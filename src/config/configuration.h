@@ -166,6 +166,15 @@ struct ClusterSettings {
   friend bool operator==(const ClusterSettings&, const ClusterSettings&) = default;
 };
 
+// REST of another replica, whose portraits one takes that begins with none.
+struct CopySettings {
+  std::string url;         // http(s)://HOST[:PORT]; empty: nothing is taken
+  std::string token_file;  // empty: no token
+  std::string ca_file;     // PEM; empty: the system's authorities
+
+  friend bool operator==(const CopySettings&, const CopySettings&) = default;
+};
+
 struct StoreSettings {
   std::string path = "slackline.db";     // kNoFile: all three in memory
   bool named = false;                    // one of the three was: else a dump is served without
@@ -176,6 +185,7 @@ struct StoreSettings {
 
   double keep_portraits_s = 365 * 86400.0;  // after the end of a family's last run
   double least_evidence_s = 1800;           // shorter runs say nothing of what their family needs
+  CopySettings copy_from;
 
   // "slackline.db" -> "slackline.models.db", "slackline.portraits.db"
   std::string models_file() const;

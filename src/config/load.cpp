@@ -328,6 +328,21 @@ void read_log(Section& section, LogSettings& log) {
                             {{"text", LogFormat::kText}, {"json", LogFormat::kJson}});
 }
 
+void read_copy(Section& section, CopySettings& from) {
+  section.text("url", from.url);
+  section.text("tokenFile", from.token_file);
+  section.text("caFile", from.ca_file);
+  const bool tls = from.url.starts_with("https://");
+  if (!from.url.empty() && !tls && !from.url.starts_with("http://"))
+    section.problem("url", format("is \"{}\"", printable(from.url, 128)),
+                    "write http(s)://HOST[:PORT] of REST of another replica");
+  if (from.url.empty() && !(from.token_file + from.ca_file).empty())
+    section.warning("url", "is missing, so nothing is copied", "name REST of another replica");
+  if (!tls && !from.url.empty() && !from.token_file.empty())
+    section.warning("tokenFile", "is sent over https:// and to this machine only",
+                    "write https:// in url, or leave the token out");
+}
+
 void read_root(Section& root, Configuration& out) {
   read_header(root);
   root.choice<Mode>(
@@ -375,6 +390,7 @@ void read_root(Section& root, Configuration& out) {
     s.duration("keepHistory", out.store.keep_history_s);
     s.duration("keepPortraits", out.store.keep_portraits_s);
     s.duration("leastEvidence", out.store.least_evidence_s);
+    s.section("copyFrom", [&](Section& from) { read_copy(from, out.store.copy_from); });
     if (out.store.path.empty()) s.problem("path", "is empty", "name a file, or none");
     if (out.store.in_memory() && !(out.store.models_path + out.store.portraits_path).empty())
       s.warning("path", "is none, so modelsPath and portraitsPath are not used",
@@ -401,6 +417,8 @@ void make_absolute(Configuration& configuration, const std::string& folder) {
   lift(configuration.cluster.kubeconfig);
   lift(configuration.telemetry.prometheus.bearer_token_file);
   lift(configuration.telemetry.prometheus.ca_file);
+  lift(configuration.store.copy_from.token_file);
+  lift(configuration.store.copy_from.ca_file);
   if (!configuration.store.in_memory()) lift(configuration.store.path);
   lift(configuration.store.models_path);
   lift(configuration.store.portraits_path);

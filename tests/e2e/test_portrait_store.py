@@ -54,6 +54,19 @@ class PortraitStoreTest(ActiveCase):
         self._wait_runs({"nightly": 4, "trial": 1})
         self.assertEqual(self._portraits("?packed=true"), known, "its mirror had everything")
 
+        self._check_that_an_empty_replica_takes_them(known)
+
+    def _check_that_an_empty_replica_takes_them(self, known):
+        follower = self.replica("b", self.account)
+        follower.config.write_text(
+            follower.config.read_text() + f"store: {{copyFrom: {{url: '{self.daemon.api_url}'}}}}\n"
+        )
+        follower.start()
+        self.addCleanup(follower.kill)
+        log = follower.config.parent / "slackline.log"
+        self.cluster.wait(lambda: "portraits_copied" in log.read_text(), 20, "the portraits to be copied")
+        self.assertEqual(json.loads(follower.get("/v1/portraits?packed=true")[1])["items"], known)
+
     def _check_the_command_line(self):
         ask = ["portraits", "-s", self.daemon.api_url]
         self.assertIn("nightly", slackline(*ask))
@@ -76,17 +89,19 @@ class PortraitStoreTest(ActiveCase):
         self.cluster.apply([waiting_job("long", pods=3, gpus=4, duration="600s", gang=True)])
         self.cluster.wait(lambda: self.bound("long") == 3, 30, "the cluster to be full")
         self.cluster.apply([
-            waiting_job("nightly-next", gpus=2, annotations=FAMILY), waiting_job("unheard-of", gpus=2),
+            waiting_job("nightly-next", gpus=2, annotations=FAMILY),
+            waiting_job("same-image", gpus=2), waiting_job("unheard-of", gpus=3),
         ])  # fmt: skip
         queue = lambda: {row["name"]: row for row in json.loads(self.daemon.get("/v1/queue")[1])["items"]}  # noqa: E731
         self.cluster.wait(lambda: "predictedFinish" in queue().get("nightly-next", {}), 30, "a forecast")
         rows = queue()
         self.assertEqual(rows["nightly-next"]["lengthSource"], "history")
+        self.assertEqual(rows["same-image"]["lengthSource"], "history", "as much was asked for by others")
         self.assertNotIn("lengthSource", rows["unheard-of"])
         self.assertNotIn("predictedFinish", rows["unheard-of"])
         table = json.loads(self.daemon.get("/v1/tasks/default/nightly-next/placements")[1])
         self.assertIn("by what the family's own runs took", json.dumps(table))
-        self.cluster.kubectl("delete", "job", "long", "nightly-next", "unheard-of", "--wait=false")
+        self.cluster.kubectl("delete", "job", "long", "nightly-next", "same-image", "unheard-of", "--wait=false")
 
     def _portraits(self, rest=""):
         return json.loads(self.daemon.get("/v1/portraits" + rest)[1])["items"]

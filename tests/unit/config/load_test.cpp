@@ -323,7 +323,8 @@ TEST(LoadTest, EveryKeyReachesItsField) {
       "extender: {certificate: {life: 1h}, authorityLife: 3h, trust: n/t, clientSecret: n/s}\n"
       "cluster: {source: 'file:dump.yaml', kubeconfig: kc, staleAfter: 90s, auditInterval: 1h30m}\n"
       "store: {path: /var/lib/s.db, modelsPath: m.db, portraitsPath: p.db, "
-      "keepRows: 5, keepHistory: 36h, keepPortraits: 48h}\n"
+      "keepRows: 5, keepHistory: 36h, keepPortraits: 48h, "
+      "copyFrom: {url: 'https://b:8183', tokenFile: t, caFile: ca}}\n"
       "log: {level: debug, format: json}\n");
   EXPECT_EQ(to_string(loaded.findings, "f"), "");
   const Configuration& c = loaded.configuration;
@@ -353,6 +354,7 @@ TEST(LoadTest, EveryKeyReachesItsField) {
   EXPECT_EQ(c.store.keep_portraits_s, 48 * 3600);
   EXPECT_EQ(c.store.portraits_file(), "p.db");
   EXPECT_EQ(c.store.models_file(), "m.db");
+  EXPECT_EQ(c.store.copy_from, (CopySettings{"https://b:8183", "t", "ca"}));
   EXPECT_EQ(c.log.level, LogLevel::kDebug);
   EXPECT_EQ(c.log.format, LogFormat::kJson);
 }
@@ -393,6 +395,8 @@ TEST(LoadTest, WrongTypesAndRangesAreRefused) {
   EXPECT_THAT(problems("store: {keepRows: 1.5}\n"), ElementsAre(HasSubstr("a whole number >= 1")));
   EXPECT_THAT(problems("store: {keepRows: 0}\n"), ElementsAre(HasSubstr("a whole number >= 1")));
   EXPECT_THAT(problems("store: {path: ''}\n"), ElementsAre(HasSubstr("store.path: is empty")));
+  EXPECT_THAT(problems("store: {copyFrom: {url: 'b:8183'}}\n"),
+              ElementsAre(HasSubstr("store.copyFrom.url: is \"b:8183\"")));
   EXPECT_THAT(problems("cluster: {staleAfter: 60}\n"),
               ElementsAre(HasSubstr("it has no unit: write 60s or 1m")));
   EXPECT_THAT(problems("cluster: {staleAfter: 1s}\n"),
