@@ -346,11 +346,11 @@ void add_portraits(CLI::App& app, int& exit_code) {
       "family", options->name, "Only this one: NAMESPACE/NAME, or NAME in --namespace");
   command->add_option("-n,--namespace", options->ns, "Only this namespace");
   add_limit(*command, *options);
-  CLI::Option* packed = command->add_flag("--packed", options->packed,
-                                          "With all that is known of each, for --import (-o json or csv)");
-  CLI::Option* import = command->add_option(
-      "--import", options->import,
-      "Store what --packed has written as JSON or CSV, in place of the same");
+  CLI::Option* packed = command->add_flag(
+      "--packed", options->packed, "With all that is known of each, for --import (-o json or csv)");
+  CLI::Option* import =
+      command->add_option("--import", options->import,
+                          "Store what --packed has written as JSON or CSV, in place of the same");
   command->add_flag("--delete", options->forget, "Delete what is known of this family")
       ->needs(family)
       ->excludes(packed)

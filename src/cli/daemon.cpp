@@ -186,7 +186,7 @@ Status Daemon::Parts::open_portraits() {
   options.least_run_s = configuration.store.least_evidence_s;
   SLACKLINE_ASSIGN(portraits, control::Portraits::open(options, metrics, system_clock()));
   portrait_query = std::make_unique<control::PortraitQuery>(*portraits);
-  copy = CopyService::make(configuration.store.copy_from, *portraits, *portrait_query);
+  copy = CopyService::make(configuration.store.copy_from, *portraits, *portrait_query, *journal);
   decisions.portraits = &portraits->known();
   ended_runs.add(
       [to = portraits.get()](const control::EndedRun& ended) { to->add_unmeasured(ended); });

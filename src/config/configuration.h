@@ -166,7 +166,7 @@ struct ClusterSettings {
   friend bool operator==(const ClusterSettings&, const ClusterSettings&) = default;
 };
 
-// REST of another replica, whose portraits one takes that begins with none.
+// REST of another replica, whose portraits and history one takes that begins with none.
 struct CopySettings {
   std::string url;         // http(s)://HOST[:PORT]; empty: nothing is taken
   std::string token_file;  // empty: no token

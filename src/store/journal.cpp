@@ -44,7 +44,15 @@ struct Measurement {
   Uid task;
   MeasuredUse use;
 };
-using Entry = std::variant<DecisionRow, OutcomeUpdate, FinishedTask, Prediction, Measurement>;
+struct Restored {
+  FinishedTask task;
+};
+using Entry =
+    std::variant<DecisionRow, OutcomeUpdate, FinishedTask, Restored, Prediction, Measurement>;
+
+bool is_history(const Entry& entry) {
+  return std::holds_alternative<FinishedTask>(entry) || std::holds_alternative<Restored>(entry);
+}
 
 // In memory less is kept.
 JournalOptions kept_within(JournalOptions options) {
@@ -139,8 +147,7 @@ bool Journal::Impl::enqueue(Entry entry) {
   MutexLock lock(mutex_);
   // Rows in the writer's hands count too: the limit bounds memory, also while the disk refuses.
   const std::size_t limit =
-      options_.queue_limit +
-      (std::holds_alternative<FinishedTask>(entry) ? options_.history_queue_limit : 0);
+      options_.queue_limit + (is_history(entry) ? options_.history_queue_limit : 0);
   if (accepted_ - finished_ >= limit) {
     ++stats_.dropped;
     return false;
@@ -226,10 +233,11 @@ Status Journal::Impl::write(const Entry& entry) {
     return file_->history.predict(prediction->task, prediction->predicted_s, prediction->made_s);
   if (const auto* measured = std::get_if<Measurement>(&entry))
     return file_->history.measure(measured->task, measured->use);
-  const auto& task = std::get<FinishedTask>(entry);
+  const auto* restored = std::get_if<Restored>(&entry);
+  const FinishedTask& task = restored ? restored->task : std::get<FinishedTask>(entry);
   if (task.finished_s < system_clock().wall_s() - options_.keep_history_s) return {};
   SLACKLINE_ASSIGN(auto recorded, file_->history.insert(task));
-  if (recorded) recorded_.push_back(*std::move(recorded));
+  if (recorded && !restored) recorded_.push_back(*std::move(recorded));
   return {};
 }
 
@@ -384,6 +392,10 @@ bool Journal::record_outcome(const Uid& pod, DecisionOutcome outcome) {
 
 bool Journal::append(FinishedTask task) {
   return impl_->enqueue(std::move(task));
+}
+
+bool Journal::restore(FinishedTask task) {
+  return impl_->enqueue(Restored{std::move(task)});
 }
 
 bool Journal::predict(const Uid& task, double predicted_s) {

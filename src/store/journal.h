@@ -61,6 +61,8 @@ class Journal {
   // A repeated task is ignored. One that ended before the kept time is left out. False if it was
   // dropped: report it again.
   bool append(FinishedTask task);
+  // The same of a task that another replica has counted: nobody is told.
+  bool restore(FinishedTask task);
   // The predicted run time of the task, by its plan at the release; false if it was dropped.
   bool predict(const Uid& task, double predicted_s);
   // What a finished task used, in place of what was said before; false if it was dropped.

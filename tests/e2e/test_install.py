@@ -17,9 +17,11 @@ REMOVE = ROOT / "deploy/remove"
 RELEASE = "slackline-release"
 SCHEDULER = "system:serviceaccount:kube-system:gpu-scheduler"
 # Granted, and not needed here: after an unanswered binding, when a certificate is renewed, when an Event
-# repeats. Other tests see them. A right on portraits is looked at by the other replica alone, who asks nobody
-# that the API server would note.
-SELDOM = {"get pods", "update secrets", "patch events", "create pods/eviction", "get portraits.slackline.dev"}
+# repeats. Other tests see them. Rights of slackline.dev are looked at by the other replica.
+SELDOM = {
+    "get pods", "update secrets", "patch events", "create pods/eviction",
+    "get portraits.slackline.dev", "get history.slackline.dev",
+}  # fmt: skip
 
 
 def install(cluster):

@@ -64,8 +64,11 @@ class PortraitStoreTest(ActiveCase):
         follower.start()
         self.addCleanup(follower.kill)
         log = follower.config.parent / "slackline.log"
-        self.cluster.wait(lambda: "portraits_copied" in log.read_text(), 20, "the portraits to be copied")
+        self.cluster.wait(lambda: "copied what=history" in log.read_text(), 20, "both to be copied")
         self.assertEqual(json.loads(follower.get("/v1/portraits?packed=true")[1])["items"], known)
+        ended = lambda daemon: {row["uid"] for row in json.loads(daemon.get("/v1/history")[1])["items"]}  # noqa: E731
+        self.assertEqual(len(ended(self.daemon)), 5)
+        self.assertEqual(ended(follower), ended(self.daemon))
 
     def _check_the_command_line(self):
         ask = ["portraits", "-s", self.daemon.api_url]

@@ -76,10 +76,9 @@ class TableMaker {
 
  private:
   TaskRequest request_of(const ClusterSnapshot& snapshot) {
-    TaskRequest request{
-        task_.gpu_resource,    task_.gang ? task_.pods_wanted : 1,
-        task_.gpus_per_pod,    task_.nodes_may_change,
-        task_.gpus_may_change, past_of(options_.portraits.get(), task_.job.get())};
+    TaskRequest request{task_.gpu_resource,    task_.gang ? task_.pods_wanted : 1,
+                        task_.gpus_per_pod,    task_.nodes_may_change,
+                        task_.gpus_may_change, past_of(options_.portraits.get(), task_.job.get())};
     if (!task_.job) return request;
     if (task_.job->plan) {
       request.sized = sized_by(*task_.job->plan);

@@ -492,10 +492,11 @@ TEST_F(AdmissionTest, WithoutAModelAClassThatIsNamedGivesTheDeadlineByTheFamilys
   EXPECT_THAT(changes(normal).annotations, ElementsAre(Pair("slackline.dev/suspended-by", _)))
       << "two runs are no past to promise by";
   facts.portraits = nights(3);
-  EXPECT_THAT(changes(normal).annotations,
-              ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T10:00:00Z"),
-                          Pair("slackline.dev/deadline-basis", "normal: 2 x 1h00m on K80 (history)"),
-                          Pair("slackline.dev/suspended-by", "slackline")));
+  EXPECT_THAT(
+      changes(normal).annotations,
+      ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T10:00:00Z"),
+                  Pair("slackline.dev/deadline-basis", "normal: 2 x 1h00m on K80 (history)"),
+                  Pair("slackline.dev/suspended-by", "slackline")));
   EXPECT_THAT(changes(nightly).annotations, ElementsAre(Pair("slackline.dev/suspended-by", _)))
       << "nobody asked for a class";
   EXPECT_THAT(changes(normal + R"(,"slackline.dev/gpu-types":"A100")").annotations,

@@ -113,6 +113,15 @@ TEST_F(HistoryTest, ATaskThatIsToldAgainIsCountedOnce) {
   EXPECT_EQ(counted_[1].uid, Uid("uid-2"));
 }
 
+TEST_F(HistoryTest, WhatAnotherReplicaHasCountedIsKeptAndNotCounted) {
+  ASSERT_TRUE(journal_->restore(task(1)));
+  ASSERT_TRUE(journal_->append(task(1)));
+  ASSERT_TRUE(journal_->append(task(2)));
+  EXPECT_THAT(names({}), ElementsAre("train-2", "train-1"));
+  ASSERT_EQ(counted_.size(), 1U);
+  EXPECT_EQ(counted_[0].key.name, "train-2");
+}
+
 TEST_F(HistoryTest, WhatThePlanSaidOutlivesARestart) {
   journal_->predict(Uid("uid-1"), 100);
   journal_->predict(Uid("uid-1"), 120);  // released again, in another shape

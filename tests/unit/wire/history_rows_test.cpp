@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "wire/format/csv.h"
+#include "wire/rest/history_codec.h"
 #include "wire/rest/rows.h"
 
 namespace slackline::wire {
@@ -69,6 +70,46 @@ TEST(HistoryRows, CsvReadsBackWhole) {
 TEST(HistoryRows, TheTableIsWhatAPersonLooksAt) {
   EXPECT_THAT(table_of<FinishedTask>({a_task()}).str(), HasSubstr("team/train"));
   EXPECT_THAT(table_of<FinishedTask>({a_task()}).str(), Not(HasSubstr("UID")));
+}
+
+// One replica reads what the other answers.
+TEST(HistoryRows, JsonIsReadBackWhole) {
+  FinishedTask task = a_task();
+  task.model = "resnet50";
+  task.resized_from = "1x16";
+  task.family = "team/family=nightly";
+  task.asked_gpus = 16;
+  task.pods = 2;
+  task.cpu_milli = 4000;
+  task.use = MeasuredUse{0.5, 0.75, 3000, 2.5, 3100};
+  FinishedTask unseen = a_task();
+  unseen.started_s = unseen.deadline_s = unseen.predicted_s = std::nullopt;
+  JsonWriter out;
+  out.begin_object().key("items").begin_array();
+  encode(out, task);
+  encode(out, unseen);
+  out.end_array().end_object();
+  const auto read = read_finished_tasks(out.take());
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->size(), 2U);
+  JsonWriter again;
+  encode(again, read->front());
+  JsonWriter before;
+  encode(before, task);
+  EXPECT_EQ(again.take(), before.take());
+  EXPECT_EQ(read->front().use, task.use);
+  EXPECT_EQ(read->back().started_s, std::nullopt);
+  EXPECT_EQ(read->back().use, std::nullopt);
+}
+
+TEST(HistoryRows, WhatIsNoHistoryIsRefused) {
+  const auto why = [](std::string_view json) {
+    const auto read = read_finished_tasks(json);
+    return read ? "" : read.error().message;
+  };
+  EXPECT_THAT(why("{}"), HasSubstr("items: is missing"));
+  EXPECT_THAT(why(R"({"items":[{"uid":"u","name":"n","created":"2027-01-15T08:00:00Z"}]})"),
+              HasSubstr("items[0].finished"));
 }
 
 }  // namespace

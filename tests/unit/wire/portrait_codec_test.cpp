@@ -1,7 +1,7 @@
 // Files of portraits, as `slackline portraits --packed` writes them.
-#include <gtest/gtest.h>
-
 #include "wire/rest/portrait_codec.h"
+
+#include <gtest/gtest.h>
 
 namespace slackline::wire {
 namespace {
