@@ -9,6 +9,7 @@
 
 #include "slackline/base/text.h"
 #include "slackline/core/planning/task_menu.h"
+#include "slackline/core/portrait/family.h"
 #include "slackline/core/portrait/portrait.h"
 
 namespace slackline::sim {
@@ -24,14 +25,24 @@ core::RunTimeFromHistory within(double median_s, double factor) {
   return time;
 }
 
+// By another family's past: no better than what is assumed of a time without a record.
+core::RunTimeFromHistory guessed(core::RunTimeFromHistory time) {
+  time.low_s = std::min(time.low_s, time.median_s / kSeveral);
+  time.high_s = std::max(time.high_s, time.median_s * kSeveral);
+  time.earned = false;
+  return time;
+}
+
 // What is known of a family: its portrait, and for the other rules the last and the mean time by
 // number of GPUs.
 class FamilyPast {
  public:
+  explicit FamilyPast(PortraitIdentity identity) { portrait_.identity = std::move(identity); }
+
   void learn(const RecordedJob& job, int number, RunTimeRule rule) {
     last_s_[job.gpus] = job.duration_s;
     times_s_[job.gpus].add(job.duration_s);
-    if (rule != RunTimeRule::kHistory) return;
+    if (rule != RunTimeRule::kHistory && rule != RunTimeRule::kSimilar) return;
     PortraitRun run;
     run.usage.run = Uid(std::to_string(number));
     run.gpu_type = any_type_;
@@ -44,6 +55,7 @@ class FamilyPast {
   std::optional<core::RunTimeFromHistory> expect(const RecordedJob& job, RunTimeRule rule) const {
     switch (rule) {
       case RunTimeRule::kHistory:
+      case RunTimeRule::kSimilar:
         return core::run_time_of(portrait_, any_type_, static_cast<int>(job.gpus));
       case RunTimeRule::kLast:
         if (const auto last = last_s_.find(job.gpus); last != last_s_.end())
@@ -61,6 +73,8 @@ class FamilyPast {
     return within(core::kUnknownRun_s, kSeveral);
   }
 
+  const Portrait& portrait() const { return portrait_; }
+
  private:
   const GpuType any_type_{"recorded"};
   Portrait portrait_;
@@ -68,9 +82,39 @@ class FamilyPast {
   std::map<std::int64_t, Tally> times_s_;
 };
 
-std::string family_of(const RecordedJob& job, FamilyRule rule) {
-  return rule == FamilyRule::kModel ? job.cluster + "/" + job.type : job.cluster;
-}
+// Families by the owner that their jobs would have.
+class Families {
+ public:
+  explicit Families(FamilyRule rule) : rule_(rule) {}
+
+  FamilyPast& of(const RecordedJob& job) {
+    PortraitIdentity identity;
+    identity.department = identity.image = job.cluster;  // as if a team had one image
+    if (rule_ == FamilyRule::kModel) identity.model = job.type;
+    std::string key = core::portrait_key(identity);
+    return families_.try_emplace(std::move(key), std::move(identity)).first->second;
+  }
+
+  // By the nearest other family, as if no run of the job's own had ended.
+  std::optional<core::RunTimeFromHistory> expect_by_nearest(const RecordedJob& job) {
+    const FamilyPast& own = of(job);
+    std::map<const Portrait*, const FamilyPast*> others;
+    std::vector<const Portrait*> known;
+    for (const auto& [key, family] : families_)
+      if (&family != &own && family.portrait().runs_s.runs > 0) {
+        known.push_back(&family.portrait());
+        others.emplace(known.back(), &family);
+      }
+    const auto nearest = core::nearest_portrait(known, own.portrait().identity);
+    if (!nearest) return std::nullopt;
+    const auto time = others.at(nearest->portrait)->expect(job, RunTimeRule::kHistory);
+    return time ? std::optional(guessed(*time)) : std::nullopt;
+  }
+
+ private:
+  const FamilyRule rule_;
+  std::map<std::string, FamilyPast> families_;  // by portrait_key()
+};
 
 struct Judged {
   std::int64_t jobs = 0;
@@ -122,16 +166,17 @@ std::vector<std::optional<core::RunTimeFromHistory>> expected_run_times(
     std::span<const RecordedJob> jobs, RunTimeRule rule, FamilyRule family) {
   using End = std::pair<double, std::size_t>;  // when, and of which job
   std::priority_queue<End, std::vector<End>, std::greater<>> ends;
-  std::map<std::string, FamilyPast> families;
+  Families families(family);
   std::vector<std::optional<core::RunTimeFromHistory>> expected(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const RecordedJob& job = jobs[i];
     for (; !ends.empty() && ends.top().first <= job.submit_s; ends.pop()) {
       const RecordedJob& ended = jobs[ends.top().second];
-      families[family_of(ended, family)].learn(ended, static_cast<int>(ends.top().second), rule);
+      families.of(ended).learn(ended, static_cast<int>(ends.top().second), rule);
     }
     if (job.gpus < 1 || !(job.duration_s > 0)) continue;
-    expected[i] = families[family_of(job, family)].expect(job, rule);
+    expected[i] = rule == RunTimeRule::kSimilar ? families.expect_by_nearest(job)
+                                                : families.of(job).expect(job, rule);
     ends.emplace(job.submit_s + job.duration_s, i);
   }
   return expected;
@@ -141,10 +186,11 @@ std::vector<BacktestRow> backtest(std::vector<RecordedJob> jobs, FamilyRule fami
   std::stable_sort(jobs.begin(), jobs.end(), [](const RecordedJob& a, const RecordedJob& b) {
     return a.submit_s < b.submit_s;
   });
-  constexpr RunTimeRule kRules[] = {RunTimeRule::kHistory, RunTimeRule::kLast, RunTimeRule::kMean,
+  std::vector<RunTimeRule> rules = {RunTimeRule::kHistory, RunTimeRule::kLast, RunTimeRule::kMean,
                                     RunTimeRule::kNone};
+  if (family == FamilyRule::kModel) rules.push_back(RunTimeRule::kSimilar);
   std::map<std::pair<std::string, RunTimeRule>, Judged> judged;  // "" is all of them
-  for (const RunTimeRule rule : kRules) {
+  for (const RunTimeRule rule : rules) {
     const auto expected = expected_run_times(jobs, rule, family);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (jobs[i].gpus < 1 || !(jobs[i].duration_s > 0)) continue;

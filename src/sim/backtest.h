@@ -15,7 +15,8 @@
 
 namespace slackline::sim {
 
-inline constexpr std::string_view kRunTimeRules[] = {"history", "last", "mean", "none", "stated"};
+inline constexpr std::string_view kRunTimeRules[] = {"history", "last",   "mean",
+                                                     "none",    "stated", "similar"};
 std::string_view to_string(RunTimeRule rule);
 
 // Of each job that held a GPU and ran, in the order given; nullopt: the rule says nothing of it,
@@ -42,7 +43,8 @@ struct BacktestRow {
   double median_width = 0;  // of the intervals: high / median
 };
 
-// "all" first, then the clusters by name; each rule but kStated, which is never wrong.
+// "all" first, then the clusters by name; each rule but kStated, which is never wrong, and kSimilar
+// only by FamilyRule::kModel: a whole cluster has no other family beside it.
 std::vector<BacktestRow> backtest(std::vector<RecordedJob> jobs, FamilyRule family);
 
 wire::TextTable backtest_table(const std::vector<BacktestRow>& rows);

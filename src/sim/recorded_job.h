@@ -34,6 +34,7 @@ enum class RunTimeRule : std::uint8_t {
   kMean,     // the mean of all earlier runs on as many GPUs
   kNone,     // core::kUnknownRun_s
   kStated,   // the recorded time itself, as a person who knows it would state it
+  kSimilar,  // by the nearest other family of the cluster, as if the job were the first of its own
 };
 
 // Which jobs are one family: all of a cluster (or user), or those of one model in it.

@@ -128,9 +128,11 @@ void add_recording_options(CLI::App& command, TraceSource& source) {
           ->check(in_range(0, 1))
           ->group(kGroup);
   command
-      .add_option("--run-times", source.run_times,
-                  "How long those are expected to take: as the family's history or last run says, "
-                  "the mean of its runs, an hour (none), or as recorded (stated)")
+      .add_option(
+          "--run-times", source.run_times,
+          "How long those are expected to take: as the family's history or last run says, "
+          "the mean of its runs, an hour (none), as recorded (stated), or as the nearest family "
+          "says, never its own (similar)")
       ->check(CLI::IsMember(
           std::vector<std::string>(std::begin(sim::kRunTimeRules), std::end(sim::kRunTimeRules))))
       ->needs(unannotated)

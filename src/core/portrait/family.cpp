@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "slackline/core/throughput/predictor.h"
 
@@ -135,7 +136,9 @@ std::optional<NearestPortrait> nearest_portrait(std::span<const Portrait* const>
     std::string other = portrait_key(portrait->identity);
     if (other == key) return NearestPortrait{portrait, PortraitMatch::kExact, 0};
     const auto far = distance(identity, portrait->identity);
-    if (!far || (best && (*far > best->distance || (*far == best->distance && other >= best_key))))
+    if (!far) continue;
+    if (best && std::tuple(best->distance, -best->portrait->last_s, best_key) <=
+                    std::tuple(*far, -portrait->last_s, other))
       continue;
     best = {portrait, PortraitMatch::kSimilar, *far};
     best_key = std::move(other);

@@ -83,6 +83,15 @@ TEST(PortraitFamily, TheNearestIsTaggedAndTheOwnOneWins) {
   EXPECT_EQ(own->match, PortraitMatch::kExact);
 }
 
+TEST(PortraitFamily, OfEqualOnesTheOneThatRanLastIsNearest) {
+  Portrait before = portrait_of(identity("alexnet", "vision:v1"));
+  Portrait last = portrait_of(identity("vgg16", "vision:v1"));
+  before.last_s = 1;
+  last.last_s = 2;
+  const std::vector<const Portrait*> known{&before, &last};
+  EXPECT_EQ(nearest_portrait(known, identity("unet", "vision:v1"))->portrait, &last);
+}
+
 TEST(PortraitFamily, ParametersTellAlikeModelsApart) {
   Portrait small = portrait_of(identity("gpt-small", "text:v1"));
   Portrait large = portrait_of(identity("gpt-large", "text:v1"));

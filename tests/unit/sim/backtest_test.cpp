@@ -50,6 +50,21 @@ TEST(RunTimeRule, HistoryIsTheMedianThatTheDaemonWouldUse) {
   EXPECT_NEAR(history[8]->median_s, std::sqrt(103.0 * 104), 1e-6);
 }
 
+TEST(RunTimeRule, SimilarIsTheNearestOtherFamilyOfTheCluster) {
+  std::vector<RecordedJob> jobs = {job(0, 100), job(1000, 500), job(2000, 10000, 1, "other"),
+                                   job(20000, 1), job(30000, 1)};
+  jobs[0].type = jobs[2].type = "resnet50";
+  jobs[1].type = jobs[4].type = "bert";
+  jobs[3].type = "resnet101";
+  const auto similar = expected_run_times(jobs, RunTimeRule::kSimilar, FamilyRule::kModel);
+  ASSERT_TRUE(similar[3]);
+  EXPECT_NEAR(similar[3]->median_s, 100, 1e-6);
+  EXPECT_NEAR(similar[3]->high_s, 500, 1e-6) << "a guess is no better than five times";
+  EXPECT_FALSE(similar[3]->earned);
+  ASSERT_TRUE(similar[4]) << "its own past does not count";
+  EXPECT_NEAR(similar[4]->median_s, 1, 1e-6) << "in the same image, what ran last";
+}
+
 TEST(Backtest, SaysHowFarOffAndHowOftenWithin) {
   // Of a rule that always says an hour: 1, 2 and 10 hours.
   const std::vector<RecordedJob> jobs = {job(0, 3600), job(1, 7200), job(2, 36000), job(3, 0),
@@ -65,6 +80,7 @@ TEST(Backtest, SaysHowFarOffAndHowOftenWithin) {
   EXPECT_NEAR(none.covered, 2.0 / 3, 1e-9);
   EXPECT_NEAR(none.median_width, 5, 1e-9);
   EXPECT_DOUBLE_EQ(rows[0].said, 0) << "nothing had ended";
+  EXPECT_EQ(backtest(jobs, FamilyRule::kModel).size(), 10U) << "and similar";
 }
 
 }  // namespace

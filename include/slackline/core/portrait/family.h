@@ -40,11 +40,11 @@ struct NearestPortrait {
   double distance = 0;
 };
 
-// The portrait of the identity's key, else the one at the least distance, of equal ones the least
-// key:
+// The portrait of the identity's key, else the one at the least distance, of equal ones the one
+// that ran last, then the least key:
 //   model       0 the same, 1 names that begin with the same letters, else 3
-//   parameters  |ln| of the ratio, at most 2; 1 where one of them is not known and the models
-//   differ image       0 the same repository, else 1 department  0 the same, else 0.5
+//   parameters  |ln| of the ratio, at most 2; 1 where one is not known and the models differ
+//   image       0 the same repository, else 1
 // Only portraits with a run, of the same mode, that share the model, its letters or the image;
 // nullopt: there is none.
 std::optional<NearestPortrait> nearest_portrait(std::span<const Portrait* const> known,
