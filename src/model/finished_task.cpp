@@ -17,7 +17,7 @@ std::string_view to_string(DeadlineResult result) {
 }
 
 DeadlineResult FinishedTask::result() const {
-  if (!deadline_s) return DeadlineResult::kNone;
+  if (!deadline_s || deleted) return DeadlineResult::kNone;
   return succeeded && finished_s <= *deadline_s ? DeadlineResult::kMet : DeadlineResult::kMissed;
 }
 

@@ -108,8 +108,12 @@ std::string select_sql(const JournalQuery& query) {
 DatabaseOptions decision_file(std::string path, double busy_timeout_s) {
   DatabaseOptions file;
   file.path = std::move(path);
-  file.migrations = {std::string(kCreateDecisions), std::string(history_schema()), kAddStop,
-                     std::string(history_with_resizes()), std::string(history_adds_use())};
+  file.migrations = {std::string(kCreateDecisions),
+                     std::string(history_schema()),
+                     kAddStop,
+                     std::string(history_with_resizes()),
+                     std::string(history_adds_use()),
+                     std::string(history_adds_deletion())};
   file.busy_timeout_s = busy_timeout_s;
   file.probes = {
       format("SELECT id, {}, outcome_node, outcome_s FROM decisions LIMIT 1", kDecisionColumns),

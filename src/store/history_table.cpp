@@ -50,18 +50,22 @@ ALTER TABLE history ADD COLUMN cpu_cores REAL;
 ALTER TABLE history ADD COLUMN cpu_s REAL;
 )sql";
 
+constexpr std::string_view kAddDeleted =
+    "ALTER TABLE history ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0";
+
 constexpr std::string_view kHistoryColumns =
     "uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, started_s, finished_ms, "
     "succeeded, deadline_s, predicted_s, gpu_hours, resized_from, family, asked_gpus, pods, "
-    "cpu_milli, gpu_share, gpu_memory, gpu_s, cpu_cores, cpu_s";
+    "cpu_milli, deleted, gpu_share, gpu_memory, gpu_s, cpu_cores, cpu_s";
 
 // A recorded prediction of the task wins over the task's own.
 constexpr std::string_view kInsert =
     "INSERT INTO history(uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, "
     "started_s, finished_ms, succeeded, deadline_s, predicted_s, gpu_hours, resized_from, family, "
-    "asked_gpus, pods, cpu_milli) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+    "asked_gpus, pods, cpu_milli, deleted) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+    "?12, ?13, "
     "coalesce((SELECT predicted_s FROM predictions WHERE uid = ?1), ?14), ?15, ?16, ?17, ?18, ?19, "
-    "?20) "
+    "?20, ?21) "
     "ON CONFLICT(uid) DO NOTHING RETURNING predicted_s";
 
 std::int64_t to_ms(double time_s) {
@@ -113,6 +117,7 @@ FinishedTask read_finished(const Statement& statement) {
   task.asked_gpus = statement.integer(column++);
   task.pods = statement.integer(column++);
   task.cpu_milli = statement.integer(column++);
+  task.deleted = statement.integer(column++) != 0;
   if (!statement.is_null(column))
     task.use =
         MeasuredUse{statement.real(column), statement.real(column + 1), statement.real(column + 2),
@@ -141,6 +146,10 @@ std::string_view history_with_resizes() {
 
 std::string_view history_adds_use() {
   return kAddUse;
+}
+
+std::string_view history_adds_deletion() {
+  return kAddDeleted;
 }
 
 std::string history_probe() {
@@ -193,7 +202,7 @@ Result<std::optional<FinishedTask>> HistoryTable::insert(const FinishedTask& tas
                    task.model, task.gpu_type.str(), task.gpus, task.created_s, task.started_s,
                    to_ms(task.finished_s), std::int64_t{task.succeeded}, task.deadline_s,
                    task.predicted_s, task.gpu_hours, task.resized_from, task.family,
-                   task.asked_gpus, task.pods, task.cpu_milli);
+                   task.asked_gpus, task.pods, task.cpu_milli, std::int64_t{task.deleted});
   SLACKLINE_ASSIGN(const bool inserted, insert_.step());
   if (!inserted) return std::optional<FinishedTask>();
   FinishedTask kept = task;

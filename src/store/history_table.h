@@ -17,10 +17,12 @@ namespace slackline::store {
 
 inline constexpr std::int64_t kMaxHistoryRows = 200000;
 
-// The scripts that create the tables and, later, columns of what was used; and the required ones.
+// The scripts that create the tables and, later, columns of what was used and of what became of it;
+// and the required ones.
 std::string_view history_schema();
 std::string_view history_with_resizes();
 std::string_view history_adds_use();
+std::string_view history_adds_deletion();
 std::string history_probe();
 
 class HistoryTable {

@@ -39,6 +39,7 @@ struct FinishedTask {
   std::optional<double> started_s;  // of its first pod
   double finished_s = 0;
   bool succeeded = false;
+  bool deleted = false;  // before it had ended: its deadline counts no more
   std::optional<double> deadline_s;
   std::optional<double> predicted_s;  // predicted run time, as the plan said at the release
   double gpu_hours = 0;

@@ -72,6 +72,7 @@ FinishedTask finished_task(const Job& job, const RunSeen& seen, const OutcomeFac
     task.started_s = std::min(task.started_s.value_or(member.started_s), member.started_s);
   task.finished_s = job.ended_s.value_or(facts.now_s);
   task.succeeded = job.completed_s.has_value();
+  task.deleted = !job.finished;
   if (!job.is_calibration())  // nobody was promised anything
     task.deadline_s = deadline_of({intent, resource, job.created_s}, facts.catalog, facts.predictor,
                                   facts.snapshot);
@@ -117,7 +118,7 @@ void Outcomes::count(const FinishedTask& task) {
             {{"queue", queue}, {"class", task.qos_class}, {"deadline", to_string(task.result())}},
             kMaxByResult)
         .add();
-  else
+  else if (!task.deleted)
     metrics_
         .counter("slackline_jobs_failed_total", "Jobs that failed.",
                  {{"queue", queue}, {"class", task.qos_class}}, kMaxByClass)

@@ -197,6 +197,7 @@ void Runs::follow_job(const Job& job) {
   RunSeen& run = run_of(job.uid);
   const bool began = job.started_s || !run.pods.empty();
   if (!run.seen_before_start) run.seen_before_start = !began;
+  if (began) run.job = std::make_shared<const Job>(job);
   if (job.resumed && !*run.seen_before_start)
     run.spoilt = "it was resumed before it was first seen";
   if (job.suspended && !run.pods.empty()) run.spoilt = "it was suspended while it ran";
@@ -252,14 +253,21 @@ void Runs::settle() {
 }
 
 void Runs::on_job_gone(const Uid& job) {
-  MutexLock lock(mutex_);
-  runs_.erase(job);
-  ended_.erase(job);
+  RunSeen seen;
+  {
+    MutexLock lock(mutex_);
+    const auto run = runs_.find(job);
+    if (run != runs_.end() && !ended_.contains(job)) seen = std::move(run->second);
+    runs_.erase(job);
+    ended_.erase(job);
+  }
+  if (seen.job != nullptr && !seen.pods.empty()) conclude(*seen.job, seen);
 }
 
 void Runs::conclude(const Job& job, const RunSeen& seen) {
   // Its end alone tells nothing of how it ran.
-  if (job.intent && job.intent->workload() && seen.seen_before_start) learn(job, seen);
+  if (job.finished && job.intent && job.intent->workload() && seen.seen_before_start)
+    learn(job, seen);
   bool taken = true;
   for (Listener* listener : listeners_)
     taken = listener->on_ended(job, seen) && taken;

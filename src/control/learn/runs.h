@@ -15,6 +15,8 @@
 // pods has started. Jobs that are listed as finished before all pods are listed are concluded by
 // settle(), which every later event calls too.
 //
+// A Job that is deleted after a pod of it has run is over then, as it was seen last.
+//
 // Memory: at most kMaxRuns Jobs; then the one seen first is forgotten.
 //
 // Thread-safe.
@@ -24,6 +26,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,8 +72,9 @@ struct RunSeen {
   std::optional<bool> seen_before_start;    // nothing was seen of the Job itself yet
   std::optional<std::int64_t> parallelism;  // since it started
   std::optional<Waiting> waiting;
-  std::string spoilt;       // why its time is not training time; empty = it is
-  std::uint64_t order = 0;  // grows from Job to Job
+  std::shared_ptr<const Job> job{};  // as it was seen last since it began; null: it has not
+  std::string spoilt;                // why its time is not training time; empty = it is
+  std::uint64_t order = 0;           // grows from Job to Job
 };
 
 // As history and metrics name it: "prior"; "calibration" of a calibration run.
@@ -91,7 +95,8 @@ class Runs final : public cluster::ClusterObserver {
     // A Job began `waited_s` after its creation.
     virtual void on_began(const std::string& queue, const std::string& qos_class,
                           double waited_s) = 0;
-    // A Job is over. False: it cannot be taken now, and is told again with the next list.
+    // A Job is over, or, where it is not finished, was deleted. False: it cannot be taken now, and
+    // is told again with the next list.
     virtual bool on_ended(const Job& job, const RunSeen& seen) = 0;
     // Right-sizing has taken back what it gave this Job; told more than once.
     virtual void on_rolled_back(const Job& /*job*/) {}

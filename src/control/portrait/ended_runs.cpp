@@ -126,7 +126,8 @@ void EndedRuns::follow(const GpuCatalog& catalog, const Published<Known>& known,
 }
 
 bool EndedRuns::on_ended(const Job& job, const RunSeen& seen) {
-  if (job.is_calibration()) return true;  // it says nothing of how its family runs
+  // Neither says how its family runs.
+  if (job.is_calibration() || !job.finished) return true;
   const KnownPtr known = known_->get();
   EndedRun ended = ended_run_of(
       job, seen, {*source_->snapshot(), *catalog_, *known->predictor, system_clock().wall_s()});

@@ -42,6 +42,7 @@ FinishedTask read_task(JsonView item) {
   task.started_s = time_in(item, "started");
   task.finished_s = time_in(item, "finished").value_or(0);
   task.succeeded = item["outcome"].text() == "succeeded";
+  task.deleted = item["outcome"].text() == "deleted";
   task.deadline_s = time_in(item, "deadline");
   task.predicted_s = item["predictedSeconds"].number();
   task.gpu_hours = item["gpuHours"].number().value_or(0);

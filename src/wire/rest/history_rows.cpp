@@ -6,6 +6,7 @@ namespace slackline::wire {
 namespace {
 
 std::string_view outcome_of(const FinishedTask& task) {
+  if (task.deleted) return "deleted";
   return task.succeeded ? "succeeded" : "failed";
 }
 
@@ -52,11 +53,11 @@ const Columns<FinishedTask>& columns<FinishedTask>() {
               .cell("STARTED")
               .wide(),
           C("finished", [](T task) { return Time{task.finished_s}; }),
-          C("outcome", outcome_of).one_of({"succeeded", "failed"}).cell("OUTCOME"),
+          C("outcome", outcome_of).one_of({"succeeded", "failed", "deleted"}).cell("OUTCOME"),
           C("deadline", [](T task) { return time_of(task.deadline_s); }),
           C(
               "result", [](T task) { return to_string(task.result()); },
-              "Of the deadline; what failed has missed it")
+              "Of the deadline; what failed has missed it, what was deleted has none")
               .one_of({"met", "missed", "none"})
               .cell("RESULT"),
           C::only_cell("FINISHED", [](T task) { return Time{task.finished_s}; }),

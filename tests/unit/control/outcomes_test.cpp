@@ -128,6 +128,31 @@ TEST_F(OutcomesTest, AFinishedJobIsInTheHistoryWithWhatItTook) {
           R"(slackline_jobs_completed_total{class="prior",deadline="met",queue="research"} 1)"));
 }
 
+TEST_F(OutcomesTest, AJobThatIsDeletedWhileItRunsIsInTheHistoryWithWhatItUsed) {
+  Job running = job("train", 4000);
+  running.started_s = begin_s + 90;
+  runs->on_job(job("waits"));
+  runs->on_job(running);
+  runs->on_pod_running(pod("train-0", "train", 100));
+  runs->on_job(running);
+  runs->on_pod_ended(done(pod("train-0", "train", 100), 1900));
+  runs->on_job_gone(running.uid);
+  runs->on_job_gone(job("waits").uid);
+  const auto rows = history();
+  ASSERT_EQ(rows.size(), 1U) << "one that never ran used nothing";
+  EXPECT_TRUE(rows[0].deleted);
+  EXPECT_EQ(rows[0].result(), DeadlineResult::kNone);
+  EXPECT_NEAR(rows[0].gpu_hours, 2, 1e-6);
+  EXPECT_THAT(text(), Not(HasSubstr("slackline_jobs_failed_total")));
+}
+
+TEST_F(OutcomesTest, AJobThatIsDeletedAfterItsEndIsThereOnce) {
+  runs->on_job(ended(job("train"), 60));
+  runs->on_job_gone(job("train").uid);
+  ASSERT_EQ(history().size(), 1U);
+  EXPECT_FALSE(history()[0].deleted);
+}
+
 TEST_F(OutcomesTest, LateAndFailedOnesAreToldApart) {
   runs->on_job(ended(job("late", 50), 60));
   runs->on_job(ended(job("free"), 60));

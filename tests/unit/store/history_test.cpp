@@ -238,7 +238,7 @@ TEST_F(HistoryTest, RowsOfBeforeUseWasKeptStayWithoutIt) {
     auto database = Database::open_reader(options_.path, 1);
     ASSERT_TRUE(database->execute("PRAGMA query_only=OFF; PRAGMA user_version=4"));
     for (const char* column : {"family", "asked_gpus", "pods", "cpu_milli", "gpu_share",
-                               "gpu_memory", "gpu_s", "cpu_cores", "cpu_s"})
+                               "gpu_memory", "gpu_s", "cpu_cores", "cpu_s", "deleted"})
       ASSERT_TRUE(database->execute(format("ALTER TABLE history DROP COLUMN {}", column)));
   }
   open();

@@ -50,6 +50,12 @@ TEST(HistoryRows, JsonSaysWhatWasPromisedPredictedAndTrue) {
        {"started", "waitSeconds", "predictedSeconds", "durationSeconds", "\"deadline\""})
     EXPECT_THAT(less, Not(HasSubstr(name)));
   EXPECT_THAT(less, HasSubstr(R"("result":"none")"));
+  FinishedTask cut = a_task();
+  cut.succeeded = false;
+  cut.deleted = true;
+  JsonWriter of_cut;
+  encode(of_cut, cut);
+  EXPECT_THAT(of_cut.take(), HasSubstr(R"("outcome":"deleted","deadline":)"));
 }
 
 TEST(HistoryRows, CsvReadsBackWhole) {
