@@ -117,6 +117,8 @@ std::string_view to_string(PlanDoubt doubt) {
       return "forged";
     case PlanDoubt::kEnded:
       return "ended";
+    case PlanDoubt::kPaused:
+      return "paused";
     case PlanDoubt::kOutdated:
       break;
   }

@@ -50,6 +50,7 @@ TaskIntent merge(const TaskIntent& pod, const TaskIntent& owner) {
   inherit(out.family, owner.family);
   inherit(out.queue, owner.queue);
   if (out.depends_on.empty()) out.depends_on = owner.depends_on;
+  if (!out.hold) out.hold = owner.hold;
   inherit(out.checkpoint_interval_s, owner.checkpoint_interval_s);
   inherit(out.last_checkpoint_s, owner.last_checkpoint_s);
   out.own_failure_policy |= owner.own_failure_policy;

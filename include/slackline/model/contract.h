@@ -26,6 +26,7 @@ inline constexpr std::string_view kDeadlineAfter = "slackline.dev/deadline-after
 inline constexpr std::string_view kDeadlineBasis = "slackline.dev/deadline-basis";
 inline constexpr std::string_view kExpectedDurationOn = "slackline.dev/expected-duration-on";
 inline constexpr std::string_view kGpuTypes = "slackline.dev/gpu-types";
+inline constexpr std::string_view kHold = "slackline.dev/hold";
 inline constexpr std::string_view kDependsOn = "slackline.dev/depends-on";
 inline constexpr std::string_view kResize = "slackline.dev/resize";
 inline constexpr std::string_view kAdmitted = "slackline.dev/admitted";
@@ -132,6 +133,10 @@ inline constexpr std::array kKeys = {
     Key{.name = kGpusPerNode,
         .meaning = "GPUs a pod in the shape that it was released in, for the downward API",
         .writer = Writer::kWebhook},
+    Key{.name = kHold,
+        .meaning = "`true`: it stays in the queue and does not start; `false`, or no such "
+                   "annotation: it waits for its turn",
+        .mistake = Mistake::kRefused},
     Key{.name = "slackline.dev/iterations", .meaning = "the number of iterations to train"},
     Key{.name = "slackline.dev/last-checkpoint-time",
         .meaning = "when it saved its work last, RFC 3339",

@@ -31,9 +31,9 @@ enum class PlanDoubt : std::uint8_t {
   kUnsigned,  // no code: of an older version, or by somebody else
   kForged,    // its code is not over this plan and this object
   kEnded,     // it was withdrawn or its Job was suspended: it never counts again
+  kPaused,    // somebody suspends its Job: nothing is wrong, and it never counts again
   kOutdated,  // the Job has changed since it got this plan, and this daemon did not see the change
 };
-inline constexpr std::size_t kPlanDoubtCount = 5;
 
 std::string_view to_string(PlanDoubt doubt);  // "unsigned", for metrics and logs
 
@@ -133,8 +133,7 @@ struct Pod {
   std::optional<double> ended_s{};  // when the last of its containers ended; of a terminal pod
   bool restarted = false;           // one of its containers has been restarted
   bool out_of_memory = false;       // one of its containers was OOMKilled
-  // One of its containers failed, and says in its termination message that a GPU had no memory
-  // left.
+  // One of its containers failed, and its termination message says that a GPU was full.
   bool gpu_out_of_memory = false;
   std::string image_digest{};  // "sha256:...", of the image that it runs; empty = not known
   Resources requests;          // init maximum, sidecars, overhead, pod-level; pods = 1
@@ -148,8 +147,7 @@ struct Pod {
   bool notice_doubted = false;                   // there are such annotations, and `notice` is null
   bool unproven = false;                  // nobody admitted it: no class and queue of its own
   std::vector<DeviceSlots> device_slots;  // annotation device-ids; kept for GPU pods only
-  std::vector<std::string>
-      problems;  // unreadable quantities: the pod is ineligible, with the reason
+  std::vector<std::string> problems;      // unreadable quantities: ineligible, with the reason
 
   bool bound() const { return !node.empty(); }
   // Succeeded and Failed pods no longer hold anything.
@@ -235,11 +233,12 @@ struct Job {
   bool suspended_by_us = false;  // the annotation `suspended-by` names Slackline
   bool halted = false;           // Suspended condition: the Job controller has removed its pods
   bool managed = false;          // the template's label slackline.dev/managed=true
+  bool kueue = false;            // Kueue queues it
   bool finished = false;         // Complete or Failed condition
+  bool deleting = false;         // deletionTimestamp is set: its controller makes no more pods
   bool resumed = false;          // it was suspended once, if only at its creation, and is no longer
   std::int64_t active = 0;
-  // Pods that still end, where none is made before they have (podReplacementPolicy: Failed); else
-  // 0.
+  // Pods that still end, where none is made before that (podReplacementPolicy: Failed); else 0.
   std::int64_t terminating = 0;
   std::int64_t succeeded = 0;
   std::int64_t failed = 0;
@@ -272,16 +271,17 @@ struct Job {
   // It only measures how fast its model trains.
   bool is_calibration() const { return calibration == CalibrationMark::kRun; }
   // It was suspended to be queued, and has not been released.
-  bool waits_with_us() const { return !finished && suspended && suspended_by_us; }
+  bool waits_with_us() const { return !finished && !deleting && suspended && suspended_by_us; }
   // The number of pods while it runs.
   std::int64_t wanted_pods() const {
     const std::int64_t left = completions ? *completions - succeeded : parallelism;
     return std::max<std::int64_t>(0, std::min(parallelism, left));
   }
+  // Slackline's to queue: nobody else decides when it runs.
+  bool topmost() const { return !kueue && (!owner || owner->kind == "CronJob"); }
   // All or nothing: Indexed with parallelism = completions.
   bool is_gang() const { return indexed && completions == parallelism && parallelism > 1; }
-  // Whether the planner may change the number of pods: any number can do the work, and all are
-  // alike.
+  // Whether the planner may change the number of pods: all are alike, and any number will do.
   bool nodes_may_change() const { return indexed && completions == parallelism && succeeded == 0; }
   bool gpus_may_change() const { return !gpu_container.empty(); }
 };

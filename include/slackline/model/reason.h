@@ -22,6 +22,7 @@ inline constexpr std::string_view kDependencyMissing = "DependencyMissing";
 inline constexpr std::string_view kDependencyCycle = "DependencyCycle";
 inline constexpr std::string_view kGangCannotScaleUp = "GangCannotScaleUp";
 inline constexpr std::string_view kNotAdmitted = "NotAdmitted";
+inline constexpr std::string_view kHeldByUser = "HeldByUser";
 inline constexpr std::string_view kNotLed = "NotLed";
 inline constexpr std::string_view kStartsNow = "StartsNow";
 inline constexpr std::string_view kNotKnownHere = "NotKnownHere";
@@ -30,6 +31,7 @@ inline constexpr std::string_view kWaitingForPreempted = "WaitingForPreempted";
 inline constexpr std::string_view kNodesLost = "NodesLost";
 inline constexpr std::string_view kNotBound = "NotBound";
 inline constexpr std::string_view kPodsRejected = "PodsRejected";
+inline constexpr std::string_view kNotReplaced = "NotReplaced";
 inline constexpr std::string_view kPodsEnding = "PodsEnding";
 inline constexpr std::string_view kCalibrationWaits = "CalibrationWaits";
 // What happened.
@@ -78,7 +80,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 52> kReasons = {{
+inline constexpr std::array<ReasonFact, 54> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -92,6 +94,8 @@ inline constexpr std::array<ReasonFact, 52> kReasons = {{
     {reason::kGangCannotScaleUp, ReasonUse::kWaits,
      "no present node could ever run it, and a gang is not left to an autoscaler"},
     {reason::kNotAdmitted, ReasonUse::kWaits, "no webhook admitted it, and its queue is full"},
+    {reason::kHeldByUser, ReasonUse::kWaits,
+     "somebody holds it back: the Job was suspended by hand, or it has slackline.dev/hold"},
     {reason::kNotLed, ReasonUse::kWaits, "no replica plans: nobody holds the Lease"},
     {reason::kStartsNow, ReasonUse::kWaits, "its turn has come: active mode would release it now"},
     {reason::kNotKnownHere, ReasonUse::kWaits,
@@ -106,6 +110,8 @@ inline constexpr std::array<ReasonFact, 52> kReasons = {{
      "kube-scheduler did not bind its pods on three nodes in a row"},
     {reason::kPodsRejected, ReasonUse::kWaits,
      "not all of its pods were created within 30 s of its release"},
+    {reason::kNotReplaced, ReasonUse::kWaits,
+     "a pod of it was lost while it ran, and its replacement found no place within ten minutes"},
     {reason::kPodsEnding, ReasonUse::kWaits, "it was stopped, and its pods have not ended yet"},
     {reason::kCalibrationWaits, ReasonUse::kWaits,
      "it only measures how fast its model trains, and waits until no other task does"},

@@ -48,6 +48,7 @@ struct TaskIntent {
   std::optional<std::string> family;
   std::optional<std::string> queue;     // label
   std::vector<std::string> depends_on;  // Jobs of the namespace, each once
+  std::optional<bool> hold{};           // true: not started before it says otherwise
   std::optional<double> checkpoint_interval_s;
   std::optional<double> last_checkpoint_s;  // epoch seconds
   bool own_failure_policy = false;          // pod-failure-policy: off

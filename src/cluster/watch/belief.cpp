@@ -174,7 +174,8 @@ PlanDoubt Belief::judge_plan(const Carrier& carrier, Plan& plan,
   const PlanDoubt doubt = doubt_of(carrier, *plan, record);
   if (doubt == PlanDoubt::kNone) return doubt;
   end(record);
-  if (std::exchange(record.doubted, plan->value_hash) != plan->value_hash)
+  if (doubt != PlanDoubt::kPaused &&
+      std::exchange(record.doubted, plan->value_hash) != plan->value_hash)
     doubted.push_back({carrier.kind, carrier.key, doubt});
   plan = nullptr;
   return doubt;
@@ -186,11 +187,12 @@ PlanDoubt Belief::doubt_of(const Carrier& carrier, const PlanNote& plan, Record&
   const std::uint64_t code = fingerprint(plan.code);
   if (record.believed != code) end(record);
   const auto& ended = record.ended;
-  if (std::find(ended.begin(), ended.end(), code) != ended.end()) return PlanDoubt::kEnded;
+  const bool over = std::find(ended.begin(), ended.end(), code) != ended.end();
   if (carrier.suspended) {
-    record.believed = code;  // so that it is over for good
-    return PlanDoubt::kEnded;
+    if (!over) record.believed = code;  // so that it is over for good
+    return PlanDoubt::kPaused;
   }
+  if (over) return PlanDoubt::kEnded;
   if (record.believed != code && plan.generation.value_or(0) != carrier.generation)
     return PlanDoubt::kOutdated;
   record.believed = code;

@@ -11,6 +11,9 @@
 // What is noted of a Job's preemptions counts with Slackline's code over this Job, and what a pod
 // was told of the stop of its run with the code over this pod.
 //
+// The plan of a Job that somebody suspends is over, and nobody is told of a disbelief: pausing
+// one's own Job is no mistake.
+//
 // A plan that has ended is remembered with its object, the last kRememberedPlans of each, and is
 // not believed again. Without an authenticator (a dump) nothing can be proved: plans are believed
 // as they are, and so are all namespaces where none is known.

@@ -11,7 +11,7 @@ namespace slackline::control {
 namespace {
 
 bool waits(const QueueRow& row) {
-  return row.position > 0 && !row.uid.empty();
+  return row.position > 0 && !row.uid.empty() && row.reason != reason::kHeldByUser;
 }
 
 TaskEvent event(const QueueRow& row, std::string_view reason, std::string message, bool warning) {

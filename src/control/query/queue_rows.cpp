@@ -141,7 +141,8 @@ class RowMaker {
   static bool never_starts(std::string_view why) {
     constexpr std::array kBlocking = {reason::kGpuTypeAbsent,    reason::kNoNodeFits,
                                       reason::kDependencyFailed, reason::kDependencyMissing,
-                                      reason::kDependencyCycle,  reason::kGangCannotScaleUp};
+                                      reason::kDependencyCycle,  reason::kGangCannotScaleUp,
+                                      reason::kHeldByUser};
     return std::find(kBlocking.begin(), kBlocking.end(), why) != kBlocking.end();
   }
 

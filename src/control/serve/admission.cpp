@@ -76,6 +76,8 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
       decision.warnings.push_back(stays_in_care());
   } else if (deserves_hints(review)) {
     decision.warnings = find_hints(review, facts);
+    if (creates(review) && is_held_by_user(*job_in(review)))
+      decision.warnings.push_back(joins_when_resumed(review));
     if (creates(review))
       for (std::string& problem : harmless_problems(review))
         decision.warnings.push_back(std::move(problem));
@@ -93,7 +95,8 @@ bool asks_for_urgent(const AdmissionReview& review, const AdmissionFacts& facts)
 
 std::string queue_to_count(const AdmissionReview& review, const AdmissionFacts& facts) {
   if (facts.max_pending == 0 || !facts.trusted || !waits_in_queue(review) ||
-      may_write_our_keys(review, facts) || !(creates(review) || moves_queue(review)))
+      may_write_our_keys(review, facts) ||
+      !(creates(review) || moves_queue(review) || joins_queue(review)))
     return {};
   return queue_of(intent_of(review), review.ns);
 }

@@ -89,12 +89,16 @@ void set_deadline(Labels& annotations, const TaskIntent& intent, const Resources
   if (!intent.deadline_s) set_promise(annotations, intent, of_pod, job, facts.now_wall_s, facts);
 }
 
+void hold_in_queue(AdmissionChanges& desired) {
+  desired.suspend = true;
+  set(desired.annotations, contract::kSuspendedBy, std::string(contract::kSuspendedByUs));
+}
+
 AdmissionChanges desired_for_new(const ReviewedJob& job, const AdmissionFacts& facts) {
   AdmissionChanges desired;
   if (!is_queued(job)) return desired;
   const TaskIntent intent = job.job.intent ? *job.job.intent : TaskIntent();
-  desired.suspend = true;
-  set(desired.annotations, contract::kSuspendedBy, std::string(contract::kSuspendedByUs));
+  if (!is_held_by_user(job)) hold_in_queue(desired);
   set_deadline(desired.annotations, intent, job.job.pod_requests, &job.job, facts);
   set(desired.template_labels, contract::kManagedLabel, "true");
   desired.scheduler_name = facts.scheduler_name;
@@ -234,6 +238,7 @@ AdmissionChanges desired_for_update(const AdmissionReview& review, const Admissi
   if (job != nullptr && old_job != nullptr) {
     AdmissionChanges desired = desired_for_changed(*job, *old_job, facts);
     desired.suspend = waits_with_us(*old_job);
+    if (joins_queue(review)) hold_in_queue(desired);
     return desired;
   }
   const ReviewedPod* old_pod = old_pod_in(review);

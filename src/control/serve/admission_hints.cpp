@@ -73,6 +73,16 @@ void hint_at_dependencies(const Task& task, const AdmissionFacts& facts,
                          contract::kDependsOn, what, printable(hindrance->detail, 120)));
 }
 
+// Its pods start one by one: of the time limit they wait for each other.
+void hint_at_time_limit(const Job& job, std::vector<std::string>& hints) {
+  if (!job.active_deadline_s || job.parallelism <= 1 || job.is_gang()) return;
+  hints.push_back(format(
+      "spec.activeDeadlineSeconds: {} s count from the turn of the first of {} pods, also while "
+      "the others wait for theirs; let completions equal parallelism with completionMode: Indexed, "
+      "and all start at once, or allow for the wait",
+      *job.active_deadline_s, job.parallelism));
+}
+
 void hint_at_size(const Task& task, const AdmissionFacts& facts, std::vector<std::string>& hints) {
   const core::ResizingPtr resizing =
       core::Resizer(*facts.snapshot, facts).of(*task.job, task.intent);
@@ -92,6 +102,12 @@ std::string stays_queued(const AdmissionReview& review) {
       printable(queue_of(intent_of(review), review.ns), 64), contract::kManagedLabel);
 }
 
+std::string joins_when_resumed(const AdmissionReview& review) {
+  return format(
+      "spec.suspend: you hold the Job back; it joins queue {} once you set spec.suspend to false",
+      printable(queue_of(intent_of(review), review.ns), 64));
+}
+
 std::string stays_in_care() {
   return format("{}: Slackline manages the task until it runs or is deleted; label and gate stay",
                 contract::kManagedLabel);
@@ -103,6 +119,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   const Task task = task_of(review, *job, facts);
   std::vector<std::string> hints =
       core::annotation_hints(*facts.snapshot, task, *facts.catalog, *facts.predictor);
+  hint_at_time_limit(job->job, hints);
   if (facts.trusted) hint_at_size(task, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);

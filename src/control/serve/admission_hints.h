@@ -14,8 +14,12 @@ std::string stays_queued(const AdmissionReview& review);
 // An update removed Slackline's label or gate from a managed task, and was undone.
 std::string stays_in_care();
 
+// A new Job that its author has suspended.
+std::string joins_when_resumed(const AdmissionReview& review);
+
 // What the runs of its family used, where that is less than it asks for or more (resizing.h); an
-// unknown model; dependencies that failed or are not there; a deadline that no allowed shape on
+// unknown model; dependencies that failed or are not there; a time limit that counts while pods
+// wait; a deadline that no allowed shape on
 // any acceptable GPU type of this cluster meets even if it started now, with the earliest finish
 // there is. Waiting is not counted. A class is not a promise that could be infeasible: only
 // `deadline` and `deadline-after` are compared with the prediction.

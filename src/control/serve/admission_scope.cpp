@@ -8,9 +8,10 @@ namespace {
 constexpr std::string_view kControllers = "system:serviceaccount:kube-system:";
 constexpr std::string_view kControllerManager = "system:kube-controller-manager";
 
-bool suspended_by_others(const ReviewedJob& job) {
-  const std::string* by = job.keys.annotation(contract::kSuspendedBy);
-  return job.job.suspended && (by == nullptr || *by != contract::kSuspendedByUs);
+bool is_of_the_queues(const ReviewedJob& job) {
+  const bool topmost = !job.job.owner || job.job.owner->kind == "CronJob";
+  return topmost && job.job.pod_requests.wants_gpus() && !job.kueue && job.pod.gates.empty() &&
+         !job.pod.has_scheduling_group;
 }
 
 bool has_foreign_gates(const PodFacts& pod) {
@@ -29,9 +30,21 @@ TaskIntent intent_in(const decltype(AdmissionReview::object)& object) {
 }  // namespace
 
 bool is_queued(const ReviewedJob& job) {
-  const bool topmost = !job.job.owner || job.job.owner->kind == "CronJob";
-  return topmost && job.job.pod_requests.wants_gpus() && !job.kueue && !job.started &&
-         !suspended_by_others(job) && job.pod.gates.empty() && !job.pod.has_scheduling_group;
+  return is_of_the_queues(job) && !job.started;
+}
+
+bool is_held_by_user(const ReviewedJob& job) {
+  return job.job.suspended && !job.job.suspended_by_us;
+}
+
+bool joins_queue(const AdmissionReview& review) {
+  const ReviewedJob* job = job_in(review);
+  const ReviewedJob* old = old_job_in(review);
+  if (review.operation != AdmissionOperation::kUpdate || job == nullptr || old == nullptr)
+    return false;
+  const bool resumed = !job->job.suspended || job->job.suspended_by_us;
+  return is_held_by_user(*old) && resumed && was_admitted(*old) && is_of_the_queues(*old) &&
+         !old->job.finished && !old->job.deleting;
 }
 
 bool is_gated(const ReviewedPod& pod) {
@@ -70,10 +83,11 @@ bool waits_in_queue(const AdmissionReview& review) {
   const ReviewedJob* job = job_in(review);
   const ReviewedPod* pod = pod_in(review);
   if (review.operation == AdmissionOperation::kCreate)
-    return (job != nullptr && is_queued(*job)) ||
+    return (job != nullptr && is_queued(*job) && !is_held_by_user(*job)) ||
            (pod != nullptr && !pod->pod.owner && is_gated(*pod));
   const ReviewedJob* old_job = old_job_in(review);
-  if (job != nullptr && old_job != nullptr) return waits_with_us(*old_job);
+  if (job != nullptr && old_job != nullptr)
+    return waits_with_us(*old_job) || joins_queue(review);
   const ReviewedPod* old_pod = old_pod_in(review);
   return pod != nullptr && old_pod != nullptr && !pod->pod.owner && old_pod->pod.our_gate &&
          !old_pod->pod.bound();

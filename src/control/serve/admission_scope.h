@@ -23,8 +23,16 @@ inline const ReviewedPod* old_pod_in(const AdmissionReview& review) {
   return std::get_if<ReviewedPod>(&review.old_object);
 }
 
-// True where a Job of this kind is suspended at its creation to queue it.
+// True where a Job of this kind is suspended at its creation to queue it, or, where its author has
+// suspended it, once it is resumed.
 bool is_queued(const ReviewedJob& job);
+
+// Suspended, and not by Slackline.
+bool is_held_by_user(const ReviewedJob& job);
+
+// An update that resumes a Job which somebody had suspended: it waits in the queue instead. Asked
+// again, of the object with Slackline's change of it, the answer is the same.
+bool joins_queue(const AdmissionReview& review);
 
 // True if a pod of this kind is gated at its creation: one that carries Slackline's label, or that
 // nothing controls; which namespaces are managed, the webhook configuration's selectors have seen

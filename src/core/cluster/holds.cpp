@@ -12,7 +12,7 @@ namespace {
 
 // A Job that is not asking for pods now: its plan is void.
 bool idle_job(const Job* job) {
-  return job != nullptr && (job->suspended || job->finished);
+  return job != nullptr && (job->suspended || job->finished || job->deleting);
 }
 
 // The plan of an unbound or bound pod, not looking at the time.

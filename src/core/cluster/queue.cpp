@@ -120,6 +120,7 @@ double started_s(const QueueTask& task, double now_s) {
 bool runs_whole(const QueueTask& task) {
   if (!task.job || !task.plan || !task.pods.empty() || task.bound.empty() || task.disruption)
     return false;
+  if (task.job->deleting) return false;  // its controller looks after it no more
   return std::none_of(task.bound.begin(), task.bound.end(),
                       [](const PodPtr& pod) { return pod->deleting || pod->terminal(); });
 }
@@ -165,8 +166,11 @@ class QueueMaker {
     queue_.to_open_ = std::move(found.to_open);
     queue_.tasks_ = std::move(found.waiting);
     std::erase_if(queue_.tasks_, [&](const QueueTask& task) {
-      if (task.hindrance && task.hindrance->reason == reason::kPodsEnding) return false;
+      if (task.hindrance && (task.hindrance->reason == reason::kPodsEnding ||
+                             task.hindrance->reason == reason::kHeldByUser))
+        return false;
       if (kept_place(task) != nullptr) return false;
+      if (task.opens && !task.job->suspended) return false;
       return !may_start(task) && options_.now_wall_s > task.created_s + kHaltsWithin_s;
     });
     for (QueueTask& task : found.running)

@@ -9,9 +9,18 @@
 #include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/model/contract.h"
 
 namespace slackline::core {
 namespace {
+
+// A Job that was opened for its first pod keeps its turn as long, until its controller makes pods.
+constexpr double kOpensWithin_s = 10;
+
+// Its pods start one by one, and a time limit would run behind their gates.
+bool opens_with_its_first_pod(const Job& job) {
+  return job.active_deadline_s && !is_written_gang(job) && written_pods(job) > 1;
+}
 
 // As it was written, before we changed its shape.
 QueueTask task_of_job(const JobPtr& job) {
@@ -83,6 +92,7 @@ class TaskFinder {
   void add_job(const TaskParts& parts) {
     const JobPtr& job = parts.job;
     if (job->finished || !job->pod_requests.wants_gpus() || !job->problems.empty()) return;
+    if (job->deleting && (job->suspended || parts.bound.empty())) return;
     if (!job->suspended) {
       if (job->plan) {
         found_.running.push_back(task_of_job(job));
@@ -96,17 +106,37 @@ class TaskFinder {
       }
       return;
     }
-    if (!job->suspended_by_us) return;
+    if (!job->suspended_by_us) return add_held_job(job);
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
     const bool ends = still_ends(*job, parts.bound);
-    if (!is_written_gang(*job) && written_pods(*job) > 1 && !dependencies_.of(*job)) {
+    const bool one_by_one = !is_written_gang(*job) && written_pods(*job) > 1;
+    if (one_by_one && !job->active_deadline_s && !is_held(*job) && !dependencies_.of(*job)) {
       if (job->halted && !ends) found_.to_open.push_back(job);
       return;
     }
     QueueTask task = task_of_job(job);
     task.plan = nullptr;  // that of a suspended Job is void
     if (ends) task.hindrance = Hindrance{reason::kPodsEnding, ""};
+    if (opens_with_its_first_pod(*job)) wait_for_first_pod(task);
     wait(std::move(task));
+  }
+
+  static bool is_held(const Job& job) { return job.intent && job.intent->hold.value_or(false); }
+
+  static void wait_for_first_pod(QueueTask& task) {
+    task.opens = true;
+    task.request.pods = 1;
+    task.request.nodes_may_change = task.request.gpus_may_change = false;
+    task.shape_is_free = false;
+  }
+
+  // Suspended by somebody else: it joins the queue once it is resumed.
+  void add_held_job(const JobPtr& job) {
+    if (!job->managed || !job->topmost()) return;
+    QueueTask task = task_of_job(job);
+    task.plan = nullptr;
+    task.hindrance = Hindrance{reason::kHeldByUser, "suspended"};
+    found_.waiting.push_back(std::move(task));
   }
 
   // A pod that is overdue is waited for no longer, unless the Job controller waits for it.
@@ -129,6 +159,8 @@ class TaskFinder {
   }
 
   void wait(QueueTask&& task) {
+    if (task.intent->hold.value_or(false))
+      task.hindrance = Hindrance{reason::kHeldByUser, std::string(contract::kHold)};
     if (task.hindrance) {
       found_.waiting.push_back(std::move(task));
       return;
@@ -147,6 +179,12 @@ class TaskFinder {
   }
 
   void add_each(const TaskParts& parts) {
+    if (parts.job && parts.job->deleting) return;
+    if (parts.job && has_just_opened(parts)) {
+      QueueTask task = task_of_job(parts.job);
+      wait_for_first_pod(task);
+      return wait(std::move(task));
+    }
     for (const PodPtr& pod : parts.unbound) {
       if (waits_at_our_gate(*pod))
         wait(task_of_pod(pod));
@@ -188,6 +226,13 @@ class TaskFinder {
         if (task.request.pods == 1 && pod->bound()) task.bound.swap(task.pods);
         found_.running.push_back(std::move(task));
       }
+  }
+
+  bool has_just_opened(const TaskParts& parts) const {
+    const Job& job = *parts.job;
+    return opens_with_its_first_pod(job) && job.managed && !job.finished && !job.suspended &&
+           parts.unbound.empty() && parts.bound.empty() && job.succeeded + job.failed == 0 &&
+           now_s_ <= job.started_s.value_or(now_s_) + kOpensWithin_s;
   }
 
   QueueTask task_of_pod(const PodPtr& pod) const {

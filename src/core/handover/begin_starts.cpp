@@ -228,6 +228,10 @@ class StartWriter {
   void release(TaskIndex index, const Run& run, const std::shared_ptr<const PlanNote>& plan) {
     const QueueTask& task = queue_.task(index);
     const Job& job = *task.job;
+    if (task.opens) {  // its pods get plans of their own
+      writes.push_back(job_write(job, OpenJob{}));
+      return;
+    }
     ReleaseJob start{.plan = plan};
     // A Job whose pods exist keeps its template.
     if (job.suspended && stamp_.pin_pods_by == nullptr)

@@ -14,7 +14,8 @@ std::vector<OwnWrite> disown(const ClusterSnapshot& snapshot, double now_steady_
   const Decision disbelieve{.reason = reason::kPlanDisbelieved};
   for (const JobPtr& job : snapshot.jobs)
     if (job->plan_doubt != PlanDoubt::kNone)
-      writes.push_back(job_write(*job, ClearPlan{}, disbelieve));
+      writes.push_back(job_write(*job, ClearPlan{},
+                                 job->plan_doubt == PlanDoubt::kPaused ? Decision{} : disbelieve));
   for (const PodPtr& pod : snapshot.unbound)
     if (pod->plan_doubt != PlanDoubt::kNone && !pod->deleting)
       writes.push_back(pod_write(*pod, UnplanPod{}, disbelieve));

@@ -201,7 +201,7 @@ class HandOver {
     for (const PodPtr& pod : snapshot_.unbound) {
       if (!pod->our_gate || !pod->managed || pod->deleting || pod->nominated_node.empty()) continue;
       const Job* job = owning_job(snapshot_, *pod);
-      const bool void_plan = job != nullptr && job->suspended;
+      const bool void_plan = job != nullptr && (job->suspended || job->deleting);
       if (effective_plan(snapshot_, *pod) == nullptr || void_plan)
         writes_.push_back(pod_write(*pod, ClearNomination{}));
     }

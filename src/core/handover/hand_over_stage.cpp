@@ -14,7 +14,7 @@ class Gathering {
 
   std::vector<PlannedTask> run() {
     for (const JobPtr& job : snapshot_.jobs) {
-      if (!job->plan || job->suspended || job->finished || !job->managed) continue;
+      if (!job->plan || job->suspended || job->finished || job->deleting || !job->managed) continue;
       PlannedTask& task = task_of(job->uid);
       task.job = job.get();
       task.plan = job->plan;

@@ -40,7 +40,7 @@ void let_jobs_go(const ClusterSnapshot& snapshot, const std::vector<JobPtr>& job
   if (jobs.empty()) return;
   std::map<Uid, std::int64_t> bound = bound_by_owner(snapshot);
   for (const JobPtr& job : jobs) {
-    if (job->finished) continue;
+    if (job->finished || job->deleting) continue;
     if (job->is_calibration()) {  // nobody's work
       writes.push_back(job_write(*job, RemoveCalibration{}));
       continue;

@@ -202,6 +202,12 @@ void read_depends_on(const Entry& entry) {
   entry.intent.depends_on = std::move(jobs);
 }
 
+void read_hold(const Entry& entry) {
+  if (entry.value != "true" && entry.value != "false")
+    return entry.complain("write true to hold the task back, or false");
+  entry.intent.hold = entry.value == "true";
+}
+
 void read_calibration(const Entry& entry) {
   if (entry.value != contract::kCalibrationAllowed && entry.value != contract::kCalibrationRun)
     entry.complain("write \"allowed\", or leave the label away: then no calibration run is made");
@@ -235,6 +241,7 @@ constexpr std::array kReaders = {
     KeyReader{"family", [](const Entry& e) { read_name(e, e.intent.family); }},
     KeyReader{"queue", [](const Entry& e) { read_name(e, e.intent.queue); }},
     KeyReader{"depends-on", read_depends_on},
+    KeyReader{"hold", read_hold},
     KeyReader{"checkpoint-interval",
               [](const Entry& e) { read_duration(e, e.intent.checkpoint_interval_s); }},
     KeyReader{"last-checkpoint-time",

@@ -344,6 +344,8 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.suspended_by_us = annotations[contract::kSuspendedBy].text() == contract::kSuspendedByUs;
   job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
   job.halted = has_condition(conditions, "Suspended", "True");
+  job.deleting = metadata["deletionTimestamp"].present();
+  job.kueue = metadata["labels"][kKueueQueueLabel].present();
   job.finished =
       has_condition(conditions, "Complete", "True") || has_condition(conditions, "Failed", "True");
   job.resumed = has_condition(conditions, "Suspended", "False");

@@ -126,6 +126,10 @@ TEST_F(BeliefTest, ASuspendedJobsPlanIsOver) {
   suspended.suspended = true;
   suspended.generation = 3;
   cache_.upsert(suspended);
+  EXPECT_EQ(job().plan_doubt, PlanDoubt::kPaused);
+  cache_.upsert(suspended);  // a later change of it
+  EXPECT_EQ(job().plan_doubt, PlanDoubt::kPaused);
+  EXPECT_TRUE(heard_.doubts.empty()) << "whoever pauses a Job forges nothing";
   Job resumed = ours;
   resumed.generation = 4;
   cache_.upsert(resumed);

@@ -62,8 +62,6 @@ TEST_F(AdmissionTest, ASecondPassOverOurOwnResultChangesAndRefusesNothing) {
 }
 
 TEST_F(AdmissionTest, OthersJobsStayAsTheyAre) {
-  ReviewText suspended;
-  suspended.spec = R"("suspend":true)";
   ReviewText kueue;
   kueue.metadata = R"("labels":{"kueue.x-k8s.io/queue-name":"q"})";
   ReviewText child;
@@ -71,12 +69,35 @@ TEST_F(AdmissionTest, OthersJobsStayAsTheyAre) {
       R"("ownerReferences":[{"kind":"JobSet","name":"s","uid":"1","controller":true}])";
   ReviewText gated;
   gated.pod_spec = R"("schedulingGates":[{"name":"example.com/wait"}])";
-  for (const ReviewText& text : {suspended, kueue, child, gated})
+  for (const ReviewText& text : {kueue, child, gated})
     EXPECT_EQ(mutate(text).changes, AdmissionChanges()) << test::job_text(text);
   std::string without_gpus = test::job_review_text();
   for (std::size_t at; (at = without_gpus.find("nvidia.com/gpu")) != std::string::npos;)
     without_gpus.replace(at, 14, "example.com/x");
   EXPECT_EQ(decide(without_gpus, AdmissionStage::kMutate).changes, AdmissionChanges());
+}
+
+// Whoever suspends a Job holds it back, and does not leave the queue.
+TEST_F(AdmissionTest, AJobThatIsCreatedSuspendedIsOursAndStaysHeldBack) {
+  ReviewText held = job(R"("slackline.dev/deadline-after":"6h")");
+  held.spec = R"("suspend":true)";
+  const AdmissionChanges changes = mutate(held).changes;
+  EXPECT_FALSE(changes.suspend);
+  EXPECT_THAT(changes.annotations, ElementsAre(Pair("slackline.dev/deadline", _),
+                                               Pair("slackline.dev/deadline-basis", _)));
+  EXPECT_THAT(changes.template_labels, ElementsAre(Pair("slackline.dev/managed", "true")));
+  EXPECT_EQ(changes.scheduler_name, "gpu-scheduler");
+  EXPECT_THAT(validate(held).warnings, Contains(HasSubstr("you hold the Job back; it joins queue "
+                                                          "team-a once you set spec.suspend")));
+}
+
+TEST_F(AdmissionTest, OfATimeLimitThatRunsWhilePodsWaitOneIsWarned) {
+  ReviewText limited;
+  limited.spec = R"("parallelism":2,"completions":2,"activeDeadlineSeconds":40)";
+  EXPECT_THAT(validate(limited).warnings,
+              Contains(HasSubstr("spec.activeDeadlineSeconds: 40 s count from the turn of the")));
+  limited.spec += R"(,"completionMode":"Indexed")";
+  EXPECT_THAT(validate(limited).warnings, Not(Contains(HasSubstr("activeDeadlineSeconds"))));
 }
 
 TEST_F(AdmissionTest, ARunOfACronJobIsQueued) {
@@ -172,17 +193,37 @@ TEST_F(AdmissionTest, AManifestThatSaysNotSuspendedLeavesTheJobInTheQueue) {
   EXPECT_EQ(mutate(applied_again(R"("suspend":true)")).changes, AdmissionChanges());
 }
 
-TEST_F(AdmissionTest, WhatIsNotOursMayBeUnsuspended) {
+// A Job that somebody had suspended, at its creation or after its turn, and resumes now.
+ReviewText resumed(const std::string& pairs, const std::string& spec) {
+  ReviewText text = update("", pairs);
+  ReviewText old = job("");
+  old.template_metadata = kAdmitted;
+  old.spec = R"("suspend":true)";
+  text.old_object = test::job_text(old);
+  text.spec = spec;
+  return text;
+}
+
+TEST_F(AdmissionTest, AJobThatIsResumedTakesItsPlaceInTheQueue) {
+  const ReviewText by_hand = resumed("", R"("suspend":false)");
+  const AdmissionDecision decision = mutate(by_hand);
+  EXPECT_TRUE(decision.changes.suspend);
+  EXPECT_THAT(decision.changes.annotations,
+              ElementsAre(Pair("slackline.dev/suspended-by", "slackline")));
+  EXPECT_THAT(decision.warnings, ElementsAre(HasSubstr("the Job waits in queue team-a")));
+  const ReviewText stored =
+      resumed(R"("slackline.dev/suspended-by":"slackline")", R"("suspend":true)");
+  EXPECT_EQ(refusal(stored), "allowed") << "as the webhook leaves it";
+  EXPECT_EQ(mutate(stored).changes, AdmissionChanges());
+}
+
+TEST_F(AdmissionTest, WhatWeReleaseIsUnsuspended) {
   ReviewText release = applied_again(R"("suspend":false)");
   release.user = kUs;
   EXPECT_FALSE(mutate(release).changes.suspend);
-  ReviewText by_hand = applied_again(R"("suspend":false)");
-  ReviewText old = job("");  // somebody suspended it after its turn
-  old.template_metadata = kAdmitted;
-  old.spec = R"("suspend":true)";
-  by_hand.metadata = annotations("");
-  by_hand.old_object = test::job_text(old);
-  EXPECT_FALSE(mutate(by_hand).changes.suspend);
+  release = resumed("", R"("suspend":false)");
+  release.user = kUs;
+  EXPECT_FALSE(mutate(release).changes.suspend);
 }
 
 TEST_F(AdmissionTest, AChosenShapeReachesTheContainers) {

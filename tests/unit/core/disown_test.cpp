@@ -45,6 +45,17 @@ TEST(Disown, ThePlansThatNobodyBelievesAreTakenAway) {
   EXPECT_TRUE(disown(with_writes(snapshot, writes), 100).empty());  // once
 }
 
+TEST(Disown, ThePlanOfAPausedJobGoesWithoutAWord) {
+  ClusterSnapshot snapshot = doubted();
+  auto paused = std::make_shared<Job>(*snapshot.jobs[0]);
+  paused->plan_doubt = PlanDoubt::kPaused;
+  snapshot.jobs[0] = paused;
+  const auto writes = disown(snapshot, 100);
+  ASSERT_EQ(writes.size(), 2U);
+  EXPECT_TRUE(writes[0].is<ClearPlan>());
+  EXPECT_EQ(writes[0].decision.reason, "");
+}
+
 TEST(Disown, WhatANamespaceGaveUpIsLetGoOnce) {
   ClusterSnapshot snapshot =
       a_cluster().with(a_job("waits").gpus(1).suspended()).with(a_pod("gated").gpus(1)).build();

@@ -58,6 +58,79 @@ TEST_F(QueueTest, OnlyWhatWeHoldBackWaits) {
   EXPECT_EQ(found.state().waiting().size(), 2U);
 }
 
+TEST_F(QueueTest, WhatSomebodyHoldsBackIsListedAndNeverPlanned) {
+  auto held = a_job("held").gpus(1).waiting();
+  held.intent().hold = true;
+  auto pod = a_pod("held-pod").gpus(1).gated().managed();
+  pod.intent().hold = true;
+  const auto snapshot =
+      a_cluster()
+          .with(a_node("n1"))
+          .with(held)
+          .with(pod)
+          .with(a_job("paused").of(2).gpus(1).managed().suspended())
+          .with(a_job("of-a-set").gpus(1).managed().suspended().owned_by("JobSet", "s"))
+          .build();
+  const Queue found = queue(snapshot, 3600);
+  ASSERT_EQ(found.size(), 3U);
+  for (TaskIndex task = 0; task < found.size(); ++task) {
+    ASSERT_TRUE(found.task(task).hindrance) << found.task(task).key.name;
+    EXPECT_EQ(found.task(task).hindrance->reason, reason::kHeldByUser);
+  }
+  EXPECT_TRUE(found.state().waiting().empty());
+  EXPECT_TRUE(starts(snapshot, 3600).empty());
+}
+
+TEST_F(QueueTest, WhatIsBeingDeletedHasLeftTheQueue) {
+  Job waits = a_job("waits").gpus(1).waiting().build();
+  Job starts_soon = a_job("starting").gpus(1).managed().planned({"n1"}).build();
+  Job runs = a_job("runs").gpus(1).managed().planned({"n1"}).build();
+  Job loose = a_job("loose").of(2).gpus(1).managed().build();
+  for (Job* job : {&waits, &starts_soon, &runs, &loose})
+    job->deleting = true;
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .add(waits)
+                            .add(starts_soon)
+                            .add(runs)
+                            .add(loose)
+                            .with(a_pod("runs-0").of_job("runs").gpus(1).managed().on("n1"))
+                            .with(a_pod("loose-0").of_job("loose").gpus(1).gated().managed())
+                            .build();
+  const Queue found = queue(snapshot);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.task(0).key.name, "runs");
+  EXPECT_FALSE(runs_whole(found.task(0))) << "nobody asks it to make room";
+  EXPECT_TRUE(starts(snapshot).empty());
+}
+
+// activeDeadlineSeconds would count while its pods wait behind their gates.
+TEST_F(QueueTest, AJobWithATimeLimitIsOpenedWhenItsFirstPodHasItsTurn) {
+  Job many = a_job("many").of(3).gpus(1).waiting().build();
+  many.active_deadline_s = 60;
+  const auto full = a_cluster().with(a_node("n1")).add(many).with(a_pod("other").gpus(4).on("n1"));
+  EXPECT_TRUE(starts(full.build()).empty());
+  EXPECT_TRUE(queue(full.build()).to_open().empty());
+  const auto writes = starts(a_cluster().with(a_node("n1")).add(many).build());
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_TRUE(writes[0].is<OpenJob>());
+}
+
+// Its controller needs a moment to make the pods.
+TEST_F(QueueTest, AJobThatWasOpenedKeepsTheTurnOfItsFirstPod) {
+  Job many = a_job("many").of(2).gpus(4).managed().build();
+  many.active_deadline_s = 60;
+  many.started_s = 1000;
+  const auto cluster = a_cluster()
+                           .with(a_node("n1"))
+                           .add(many)
+                           .with(a_job("younger").gpus(4).created(500).waiting());
+  EXPECT_TRUE(starts(cluster.build(), 1001).empty());
+  const auto later = starts(cluster.build(), 1060);
+  ASSERT_EQ(later.size(), 1U);
+  EXPECT_EQ(later[0].target.key.name, "younger");
+}
+
 TEST_F(QueueTest, OneThatIsStoppedHasNothingInIt) {
   const auto snapshot = a_cluster()
                             .with(a_node("n1"))

@@ -2,13 +2,15 @@
 //
 // The waiting tasks are the Jobs that Slackline suspended, and the managed pods behind its gate: a
 // labelled gang once all of its pods exist, a Job's pods if the Job is a gang, any other pod by
-// itself. A Job does not wait while its controller has not noted Suspended=True
-// (docs/RELIABILITY.md, rule 5; a new Job keeps its place meanwhile), or while it is held off. One
-// that was stopped and still has pods has the hindrance PodsEnding. A task with a hindrance
-// (core/cluster/hindrance.h) is not planned; one that nobody admitted counts against its queue's
-// maxPending. If no present node could ever run a task and its queue has scaleUp, it is released
-// without a plan, and waits again once a node could run it; a gang of that kind is hindered. The
-// running tasks are those that have a plan, bound or on their way.
+// itself. Managed Jobs that somebody else suspended are among them with the hindrance HeldByUser,
+// and so is what has `slackline.dev/hold`. What is being deleted waits no more. A Job does not wait
+// while its controller has not noted Suspended=True (docs/RELIABILITY.md, rule 5; a new Job keeps
+// its place meanwhile), or while it is held off. One that was stopped and still has pods has the
+// hindrance PodsEnding. A task with a hindrance (core/cluster/hindrance.h) is not planned; one that
+// nobody admitted counts against its queue's maxPending. If no present node could ever run a task
+// and its queue has scaleUp, it is released without a plan, and waits again once a node could run
+// it; a gang of that kind is hindered. The running tasks are those that have a plan, bound or on
+// their way.
 //
 // A pool is a GPU type under one resource name (core/planning/cost.h); cordoned, unready and
 // unreadable nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and
@@ -87,6 +89,8 @@ struct QueueTask {
   TaskRequest request;
   std::shared_ptr<const TaskIntent> intent;  // never null
   bool shape_is_free = false;
+  // A Job whose pods start one by one: its turn is that of its first pod, and opens it.
+  bool opens = false;
   ResizingPtr resizing{};  // of a task that waits: what is made of its request; null: as written
   double created_s = 0;
   std::optional<double> deadline_s;
@@ -115,8 +119,10 @@ struct QueueTask {
   }
 };
 
-// False of a Job whose controller has not seen its suspension: it would write over a release.
+// False of a Job whose controller has not seen its suspension: it would write over a release. False
+// of one that was opened and has no pods yet: they start, one by one.
 inline bool may_start(const QueueTask& task) {
+  if (task.opens && !task.job->suspended) return false;
   return !task.job || !task.job->suspended || task.job->halted;
 }
 

@@ -1,7 +1,7 @@
 // disown: the writes that remove what does not count. Plans that nobody believes (PlanDoubt) are
-// taken away, whether their Jobs run or not. Objects that are held back in a namespace that
-// Slackline does not manage (any more) are returned to the scheduler
-// (core/handover/return_to_scheduler.h).
+// taken away, whether their Jobs run or not; so is the plan of a Job that somebody suspends,
+// without a word. Objects that are held back in a namespace that Slackline does not manage (any
+// more) are returned to the scheduler (core/handover/return_to_scheduler.h).
 //
 // At most `at_most` at once, so that many such objects do not keep the planner from its work. The
 // choice moves on with the snapshot's version, so that one that is refused again and again does not

@@ -1,0 +1,187 @@
+"""Tasks in other people's hands, on a real control plane: who holds a Job back, pauses it, deletes it, or limits its time."""
+
+import json
+import time
+import unittest
+
+from support.active import start_active
+from support.controlplane import ControlPlane
+from support.objects import DURATION, TEAM, bound_and_live, gpu_job, gpu_pod, node_of
+
+GPUS = 2
+QUIET_S = 2  # how long nothing may happen
+
+
+class HandsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ControlPlane()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.add_gpu_nodes(1, GPUS, "K80", prefix="k80")
+        cls.cluster.add_namespace("others")
+        cls.daemon = start_active(cls.cluster, TEAM)
+
+    def setUp(self):
+        self.addCleanup(self.clean)
+
+    def clean(self):
+        for namespace in (TEAM, "others"):
+            self.cluster.delete_all("job", namespace)
+            self.cluster.delete_all("pod", namespace)
+
+    # ---- who holds a Job back ------------------------------------------------------------------
+
+    def test_a_job_created_suspended_joins_the_queue_once_it_is_resumed(self):
+        self.fill()
+        self.apply(job("first", "3h"))
+        code, said = self.cluster.try_create(job("mine", "8h", spec={"suspend": True}))
+        self.assertEqual(code, 0, said)
+        self.assertIn("joins queue team-a once you set spec.suspend to false", said)
+        self.wait_reason("mine", "HeldByUser")
+        template = self.job("mine")["spec"]["template"]
+        self.assertEqual(template["metadata"]["labels"]["slackline.dev/managed"], "true")
+        self.assertEqual(template["spec"]["schedulerName"], "gpu-scheduler")
+        self.resume("mine")
+        self.assertIs(self.job("mine")["spec"]["suspend"], True, "it waits for its turn")
+        self.wait_reason("mine", "WaitsItsTurn")
+        self.free()
+        self.wait_bound("first")
+        self.assertEqual(self.pods("mine"), [], "whoever resumes overtakes nobody")
+        self.cluster.kubectl("-n", TEAM, "delete", "job", "first", "--wait=false")
+        self.wait_bound("mine")
+
+    def test_hold_keeps_a_waiting_job_back_and_lets_it_go(self):
+        self.fill()
+        self.apply(job("held", "1h", hold="true"), job("next", "2h"))
+        self.wait_reason("held", "HeldByUser")
+        self.free()
+        self.wait_bound("next")
+        self.cluster.kubectl("-n", TEAM, "delete", "job", "next", "--wait=false")
+        self.stays_without_pods("held")
+        refused = self.cluster.try_kubectl(
+            "-n", TEAM, "annotate", "job", "held", "--overwrite", "slackline.dev/hold=maybe"
+        )
+        self.assertNotEqual(refused[0], 0)
+        self.assertIn("write true to hold the task back, or false", refused[1])
+        self.cluster.kubectl("-n", TEAM, "annotate", "job", "held", "slackline.dev/hold-")
+        self.wait_bound("held")
+
+    def test_pausing_ones_own_job_is_no_disbelief_and_it_goes_on_when_it_is_resumed(self):
+        before = self.daemon.total("slackline_plans_disbelieved_total")
+        self.apply(job("mine", "1h"))
+        self.wait_bound("mine")
+        self.patch("mine", {"spec": {"suspend": True}})
+        self.wait_reason("mine", "HeldByUser")
+        self.cluster.wait(lambda: "slackline.dev/plan" not in self.notes("mine"), 20, "its plan to be void")
+        self.resume("mine")
+        self.wait_bound("mine")
+        self.assertNotIn("PlanDisbelieved", self.events("mine"))
+        self.assertEqual(self.daemon.total("slackline_plans_disbelieved_total"), before)
+
+    # ---- who deletes it ------------------------------------------------------------------------
+
+    def test_a_job_that_is_being_deleted_has_left_the_queue(self):
+        self.fill()
+        ghost = job("ghost", "15m")
+        ghost["metadata"]["finalizers"] = ["example.com/hook"]
+        self.apply(ghost, job("next", "40m"))
+        self.addCleanup(self.patch, "ghost", {"metadata": {"finalizers": None}})
+        self.wait_reason("ghost", "WaitsItsTurn")
+        self.cluster.kubectl("-n", TEAM, "delete", "job", "ghost", "--wait=false")
+        self.cluster.wait(lambda: "ghost" not in self.rows(), 20, "it to leave the queue")
+        self.free()
+        self.wait_bound("next")
+        self.assertIs(self.job("ghost")["spec"]["suspend"], True, "it is never released")
+        self.patch("ghost", {"metadata": {"finalizers": None}})
+
+    def test_a_job_deleted_while_it_runs_is_in_the_history(self):
+        self.apply(job("cut", "1h"))
+        self.wait_bound("cut")
+        time.sleep(QUIET_S)  # so that it has used GPU time
+        self.cluster.kubectl("-n", TEAM, "delete", "job", "cut", "--wait=false")
+        row = self.cluster.wait(lambda: self.history().get("cut"), 20, "it to be in the history")
+        self.assertEqual((row["outcome"], row["result"], row["gpus"]), ("deleted", "none", GPUS))
+        self.assertGreater(row["gpuHours"], GPUS * 1 / 3600)
+        self.assertEqual(self.daemon.total("slackline_jobs_failed_total"), 0)
+
+    # ---- whose time is limited -----------------------------------------------------------------
+
+    def test_waiting_does_not_count_against_active_deadline_seconds(self):
+        self.fill()
+        many = job("many", "1h", gpus=1, pods=2, duration="2s", spec={"activeDeadlineSeconds": 8})
+        del many["spec"]["completionMode"]
+        code, said = self.cluster.try_create(many)
+        self.assertEqual(code, 0, said)
+        self.assertIn("spec.activeDeadlineSeconds: 8 s count from the turn of the first of 2 pods", said)
+        self.wait_reason("many", "WaitsItsTurn")
+        self.stays_without_pods("many")
+        self.assertIs(self.job("many")["spec"]["suspend"], True)
+        self.free()
+        self.cluster.wait(lambda: self.job("many")["status"].get("succeeded") == 2, 40, "both pods to succeed")
+
+    # ---- words ---------------------------------------------------------------------------------
+
+    def fill(self):
+        """Somebody else's pod takes every GPU."""
+        pod = gpu_pod("other", GPUS, "others")
+        pod["spec"]["nodeName"] = "k80-0"
+        self.cluster.apply([pod])
+        self.cluster.wait(
+            lambda: self.daemon.total("slackline_gpus", gpu_type="K80", state="free") == 0, 20, "a full cluster"
+        )
+
+    def free(self):
+        self.cluster.kubectl("-n", "others", "delete", "pod", "other", "--force", "--grace-period=0", "--wait=false")
+
+    def apply(self, *jobs):
+        self.cluster.apply(list(jobs))
+
+    def job(self, name):
+        return self.cluster.get("job", TEAM, name)
+
+    def pods(self, name):
+        return self.cluster.pods_of(name, TEAM)
+
+    def notes(self, name):
+        return self.job(name)["metadata"].get("annotations", {})
+
+    def patch(self, name, change):
+        status, reply = self.cluster.request("PATCH", f"{self.cluster.collection('job', TEAM)}/{name}", change)
+        self.assertIn(status, (200, 404), reply)
+
+    def resume(self, name):
+        self.patch(name, {"spec": {"suspend": False}})
+
+    def rows(self):
+        return {row["name"]: row for row in json.loads(self.daemon.get("/v1/queue")[1])["items"]}
+
+    def history(self):
+        return {row["name"]: row for row in json.loads(self.daemon.get("/v1/history")[1])["items"]}
+
+    def events(self, name):
+        return {each["reason"] for each in self.cluster.list("event", TEAM) if each["involvedObject"]["name"] == name}
+
+    def wait_reason(self, name, reason):
+        self.cluster.wait(lambda: self.rows().get(name, {}).get("reason") == reason, 20, f"{name} to wait: {reason}")
+
+    def wait_bound(self, name):
+        self.cluster.wait(lambda: bound_and_live(self.pods(name)), 30, f"{name} to run")
+
+    def stays_without_pods(self, name):
+        until = time.monotonic() + QUIET_S
+        while time.monotonic() < until:
+            self.assertEqual([node_of(pod) for pod in self.pods(name)], [], name)
+            time.sleep(0.2)
+
+
+def job(name, deadline_after, gpus=GPUS, pods=1, duration="10m", hold=None, spec=None):
+    notes = {"deadline-after": deadline_after, "expected-duration": "10m"}
+    if hold:
+        notes["hold"] = hold
+    made = gpu_job(name, gpus, pods, annotations=notes, spec=spec)
+    made["spec"]["template"]["metadata"]["annotations"][DURATION] = duration
+    return made
+
+
+if __name__ == "__main__":
+    unittest.main()
