@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,6 +45,9 @@ struct ContainerFacts {
   bool has_env = false;
   std::vector<GpuAmount> gpus;  // configured GPU resources of its limits
   ContainerAmounts amounts{};
+  // Of a Job's template, as JSON: all of its resources, and those that Slackline never writes.
+  std::string resources{};
+  std::string other_resources{};
 };
 
 // The parts of a pod or a pod template that Slackline may change, or that forbid a change.
@@ -53,13 +57,15 @@ struct PodFacts {
   std::vector<ContainerFacts> containers;
   std::vector<std::string> gates;
   bool has_scheduling_group = false;
+  // Of a Job's template, as JSON; empty: none. The second without the terms that Slackline writes.
+  std::string affinity{};
+  std::string other_affinity{};
 };
 
 struct ReviewedJob {
   Job job;
   ContractKeys keys;
-  PodFacts pod;        // the template
-  bool kueue = false;  // queued by Kueue
+  PodFacts pod;  // the template
   bool started = false;
   // Its template allows a podFailurePolicy (restartPolicy: Never), and it has none.
   bool may_ignore_disruptions = false;
@@ -102,6 +108,14 @@ struct ContainerAmountsChange {
   friend bool operator==(const ContainerAmountsChange&, const ContainerAmountsChange&) = default;
 };
 
+// What an update of a running Job may not change: it gets the values of before back.
+struct KeptShape {
+  std::optional<std::int64_t> pods{};                            // parallelism and completions
+  std::vector<std::pair<std::size_t, std::string>> resources{};  // JSON, by container
+  std::optional<std::string> affinity{};                         // JSON; empty: none
+  friend bool operator==(const KeptShape&, const KeptShape&) = default;
+};
+
 // The changes. For a Job, `template_*`, `scheduler_name` and `env` belong to its template.
 struct AdmissionChanges {
   bool suspend = false;
@@ -117,6 +131,8 @@ struct AdmissionChanges {
   std::optional<ContainerAmountsChange> amounts{};  // of a pod: CPU and memory
   // podFailurePolicy: disrupted pods count as no failure; podReplacementPolicy with it: Failed.
   bool ignore_disruptions = false;
+  KeptShape kept{};
+  std::shared_ptr<const OriginalShape> original{};  // as the annotation contract::kOriginal
 
   friend bool operator==(const AdmissionChanges&, const AdmissionChanges&) = default;
 };

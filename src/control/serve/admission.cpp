@@ -5,6 +5,7 @@
 #include "control/serve/admission_changes.h"
 #include "control/serve/admission_checks.h"
 #include "control/serve/admission_hints.h"
+#include "control/serve/admission_kept.h"
 #include "control/serve/admission_proof.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/text.h"
@@ -72,6 +73,9 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
     decision.changes = changes_of(review, desired);
     if (decision.changes.suspend && !creates(review))
       decision.warnings.push_back(stays_queued(review));
+    if (decision.changes.original)
+      decision.warnings.push_back(
+          counts_later(kept_of(*old_job_in(review), *job_in(review)).later));
     if (!creates(review) && was_leaving(decision.changes))
       decision.warnings.push_back(stays_in_care());
   } else if (deserves_hints(review)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/serve/admission_kept.h"
 #include "control/serve/admission_proof.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
@@ -136,6 +137,11 @@ AdmissionChanges desired_for_changed(const ReviewedJob& job, const ReviewedJob& 
     set_promise(desired.annotations, *job.job.intent, job.job.pod_requests, &job.job,
                 job.job.created_s, facts);
   if (old.pod.scheduler_name == facts.scheduler_name) desired.scheduler_name = facts.scheduler_name;
+  if (runs_by_plan(old)) {
+    KeptOfUpdate kept = kept_of(old, job);
+    desired.kept = std::move(kept.shape);
+    desired.original = std::move(kept.original);
+  }
   return desired;
 }
 

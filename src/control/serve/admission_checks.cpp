@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/serve/admission_kept.h"
 #include "control/serve/admission_proof.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
@@ -105,12 +106,20 @@ class Checker {
     for (const Change& change : own_) {
       const bool may_be = change.key == contract::kAdmitted
                               ? desired.admitted || carries_proof(review_, facts_)
-                              : wanted(desired.annotations, change);
+                          : change.key == contract::kOriginal ? notes_what_is_wanted(change)
+                                                              : wanted(desired.annotations, change);
       if (is_ours(change) && !may_be) refusals_.push_back(reserved_key(change.key));
     }
     for (const Change& change : template_)
       if (contract::reserved(change.key) && !wanted(desired.template_annotations, change))
         refusals_.push_back(reserved_key(change.key));
+  }
+
+  // What a running Job is to be at its next start: its owner's to say.
+  bool notes_what_is_wanted(const Change& change) const {
+    const ReviewedJob* old = old_job_in(review_);
+    return old != nullptr && runs_by_plan(*old) && change.after != nullptr &&
+           job_in(review_)->job.original != nullptr;
   }
 
   bool is_ours(const Change& change) const {

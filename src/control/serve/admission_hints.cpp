@@ -102,6 +102,13 @@ std::string stays_queued(const AdmissionReview& review) {
       printable(queue_of(intent_of(review), review.ns), 64), contract::kManagedLabel);
 }
 
+std::string counts_later(const std::vector<std::string>& fields) {
+  return format(
+      "{}: counts from the next start of the Job, which runs on as it was planned; delete it and "
+      "create it again to change it at once",
+      printable(join(fields, ", "), 100));
+}
+
 std::string joins_when_resumed(const AdmissionReview& review) {
   return format(
       "spec.suspend: you hold the Job back; it joins queue {} once you set spec.suspend to false",

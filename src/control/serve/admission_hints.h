@@ -14,6 +14,9 @@ std::string stays_queued(const AdmissionReview& review);
 // An update removed Slackline's label or gate from a managed task, and was undone.
 std::string stays_in_care();
 
+// An update of a running Job changed these fields, which Slackline keeps.
+std::string counts_later(const std::vector<std::string>& fields);
+
 // A new Job that its author has suspended.
 std::string joins_when_resumed(const AdmissionReview& review);
 

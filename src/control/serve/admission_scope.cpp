@@ -9,8 +9,7 @@ constexpr std::string_view kControllers = "system:serviceaccount:kube-system:";
 constexpr std::string_view kControllerManager = "system:kube-controller-manager";
 
 bool is_of_the_queues(const ReviewedJob& job) {
-  const bool topmost = !job.job.owner || job.job.owner->kind == "CronJob";
-  return topmost && job.job.pod_requests.wants_gpus() && !job.kueue && job.pod.gates.empty() &&
+  return job.job.topmost() && job.job.pod_requests.wants_gpus() && job.pod.gates.empty() &&
          !job.pod.has_scheduling_group;
 }
 
@@ -71,7 +70,7 @@ bool is_judged(const AdmissionReview& review) {
   if (review.operation == AdmissionOperation::kCreate) {
     if (job == nullptr) return pod != nullptr && is_gated(*pod);
     return is_queued(*job) ||
-           (was_admitted(*job) && job->job.pod_requests.wants_gpus() && !job->kueue);
+           (was_admitted(*job) && job->job.pod_requests.wants_gpus() && !job->job.kueue);
   }
   const ReviewedJob* old_job = old_job_in(review);
   if (job != nullptr && old_job != nullptr) return is_in_care(*old_job) || is_in_care(*job);
@@ -86,8 +85,7 @@ bool waits_in_queue(const AdmissionReview& review) {
     return (job != nullptr && is_queued(*job) && !is_held_by_user(*job)) ||
            (pod != nullptr && !pod->pod.owner && is_gated(*pod));
   const ReviewedJob* old_job = old_job_in(review);
-  if (job != nullptr && old_job != nullptr)
-    return waits_with_us(*old_job) || joins_queue(review);
+  if (job != nullptr && old_job != nullptr) return waits_with_us(*old_job) || joins_queue(review);
   const ReviewedPod* old_pod = old_pod_in(review);
   return pod != nullptr && old_pod != nullptr && !pod->pod.owner && old_pod->pod.our_gate &&
          !old_pod->pod.bound();

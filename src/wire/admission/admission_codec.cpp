@@ -1,6 +1,7 @@
 #include "wire/admission/admission_codec.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "slackline/base/base64.h"
 #include "slackline/base/text.h"
@@ -54,8 +55,68 @@ PodFacts read_facts(JsonView metadata, JsonView spec, const GpuCatalog& catalog)
   return facts;
 }
 
-bool queued_by_kueue(JsonView metadata) {
-  return metadata["labels"][kKueueQueueLabel].present();
+// The members that are left out of a copy; empty: none.
+using LeftOut = std::function<bool(std::string_view)>;
+
+// Copies a value of a manifest, without these members and objects that are empty without them.
+// False: nothing was left of it.
+bool copy_without(JsonView value, const LeftOut& left_out, JsonWriter& out) {
+  if (value.is_object()) {
+    bool any = !left_out;
+    JsonWriter members;
+    members.begin_object();
+    for (const auto& [key, member] : value.fields()) {
+      JsonWriter copy;
+      if ((left_out && left_out(key)) || !copy_without(member, left_out, copy)) continue;
+      members.key(key).raw(copy.str());
+      any = true;
+    }
+    members.end_object();
+    if (any) out.raw(members.str());
+    return any;
+  }
+  if (value.is_array()) {
+    out.begin_array();
+    for (const JsonView item : value.items()) {
+      JsonWriter copy;
+      if (copy_without(item, left_out, copy)) out.raw(copy.str());
+    }
+    out.end_array();
+  } else if (value.is_string()) {
+    out.string(value.text());
+  } else if (const auto whole = value.integer()) {
+    out.integer(*whole);
+  } else if (value.is_number()) {
+    out.number(value.number().value_or(0));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::string text_without(JsonView value, const LeftOut& left_out = {}) {
+  JsonWriter out;
+  return copy_without(value, left_out, out) ? out.take() : std::string();
+}
+
+// What an update of a running Job may have changed of what Slackline wrote.
+void read_written(JsonView spec, const GpuCatalog& catalog, PodFacts& facts) {
+  const auto amounts = [&](std::string_view key) {
+    return key == "cpu" || key == "memory" || catalog.resource(key) != nullptr;
+  };
+  std::size_t at = 0;
+  for (const JsonView container : spec["containers"].items()) {
+    if (at == facts.containers.size()) break;
+    facts.containers[at].resources = text_without(container["resources"]);
+    facts.containers[at++].other_resources = text_without(container["resources"], amounts);
+  }
+  facts.affinity = text_without(spec["affinity"]);
+  const auto is = [](std::string_view name) {
+    return [name](std::string_view key) { return key == name; };
+  };
+  facts.other_affinity = text_without(spec["affinity"], is("nodeAffinity")) +
+                         text_without(spec["affinity"]["nodeAffinity"],
+                                      is("requiredDuringSchedulingIgnoredDuringExecution"));
 }
 
 ReviewedJob read_reviewed_job(JsonView json, const GpuCatalog& catalog) {
@@ -64,7 +125,7 @@ ReviewedJob read_reviewed_job(JsonView json, const GpuCatalog& catalog) {
   out.keys = read_keys(json["metadata"]);
   const JsonView pod_template = json["spec"]["template"];
   out.pod = read_facts(pod_template["metadata"], pod_template["spec"], catalog);
-  out.kueue = queued_by_kueue(json["metadata"]);
+  if (out.job.plan) read_written(pod_template["spec"], catalog, out.pod);
   out.started = json["status"]["startTime"].present();
   out.may_ignore_disruptions = pod_template["spec"]["restartPolicy"].text() == "Never" &&
                                !json["spec"]["podFailurePolicy"].present();
@@ -73,7 +134,7 @@ ReviewedJob read_reviewed_job(JsonView json, const GpuCatalog& catalog) {
 
 ReviewedPod read_reviewed_pod(JsonView json, const GpuCatalog& catalog) {
   return {read_pod(json, catalog), read_facts(json["metadata"], json["spec"], catalog),
-          queued_by_kueue(json["metadata"])};
+          json["metadata"]["labels"][kKueueQueueLabel].present()};
 }
 
 using Object = decltype(AdmissionReview::object);

@@ -7,6 +7,7 @@
 #include "wire/admission/admission_codec.h"
 #include "wire/format/json_writer.h"
 #include "wire/kube/admitted_codec.h"
+#include "wire/kube/own_write_codec.h"
 
 namespace slackline::wire {
 namespace {
@@ -39,6 +40,18 @@ class PatchWriter {
   void text(std::string_view path, std::string_view value) {
     add(path).string(value);
     end();
+  }
+  void json(std::string_view path, std::string_view value) {
+    add(path).raw(value);
+    end();
+  }
+  void number(std::string_view path, std::int64_t value) {
+    add(path).integer(value);
+    end();
+  }
+  void remove(std::string_view path) {
+    any_ = true;
+    out_.begin_object().field("op", "remove").field("path", path).end_object();
   }
   void truth(std::string_view path) {
     add(path).boolean(true);
@@ -160,8 +173,24 @@ void write_pod_spec(PatchWriter& patch, const std::string& spec, const PodFacts&
   write_env(patch, spec, pod, changes.env);
 }
 
+void write_kept(PatchWriter& patch, const PodFacts& pod, const KeptShape& kept) {
+  if (kept.pods) {
+    patch.number("/spec/parallelism", *kept.pods);
+    patch.number("/spec/completions", *kept.pods);
+  }
+  for (const auto& [container, resources] : kept.resources)
+    patch.json(format("/spec/template/spec/containers/{}/resources", container), resources);
+  if (!kept.affinity) return;
+  if (!kept.affinity->empty())
+    patch.json("/spec/template/spec/affinity", *kept.affinity);
+  else if (!pod.affinity.empty())
+    patch.remove("/spec/template/spec/affinity");
+}
+
 Labels annotations_of(const AdmissionChanges& changes) {
   Labels annotations = changes.annotations;
+  if (changes.original)
+    annotations.emplace_back(contract::kOriginal, encode_original(*changes.original));
   if (changes.admitted)
     annotations.emplace_back(contract::kAdmitted, encode_admitted(*changes.admitted));
   return annotations;
@@ -180,6 +209,7 @@ std::string encode_json_patch(const AdmissionReview& review, const AdmissionChan
     patch.pairs(metadata + "/labels", keys.has_labels, changes.template_labels);
     patch.pairs(metadata + "/annotations", keys.has_annotations, changes.template_annotations);
     write_pod_spec(patch, "/spec/template/spec", job->pod, changes);
+    write_kept(patch, job->pod, changes.kept);
   } else if (const auto* pod = std::get_if<ReviewedPod>(&review.object)) {
     const ContractKeys& keys = pod->facts.keys;
     patch.pairs("/metadata/annotations", keys.has_annotations, annotations_of(changes));

@@ -1,0 +1,127 @@
+#include "control/serve/admission_kept.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "control/serve/admission_scope.h"
+#include "slackline/base/text.h"
+#include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/planning/gpu_types.h"
+
+namespace slackline::control {
+namespace {
+
+std::int64_t gpus_of(const Job& job) {
+  return job.pod_requests.gpu_count(core::primary_gpu_resource(job.pod_requests));
+}
+
+std::vector<NodeSelectorTerm> terms_of(const Job& job) {
+  return job.constraints ? job.constraints->affinity_terms : std::vector<NodeSelectorTerm>{};
+}
+
+bool same_terms(const std::vector<NodeSelectorTerm>& a, const std::vector<NodeSelectorTerm>& b) {
+  const auto same = [](const MatchExpression& x, const MatchExpression& y) {
+    return x.key == y.key && x.op == y.op && x.values == y.values;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](const NodeSelectorTerm& x, const NodeSelectorTerm& y) {
+                      return std::equal(x.begin(), x.end(), y.begin(), y.end(), same);
+                    });
+}
+
+class Keeper {
+ public:
+  Keeper(const ReviewedJob& old, const ReviewedJob& job)
+      : old_(old), job_(job), original_(core::counted_original(old.job)) {}
+
+  KeptOfUpdate keep() {
+    keep_pods();
+    keep_resources();
+    keep_affinity();
+    if (!kept_.later.empty())
+      kept_.original = std::make_shared<const OriginalShape>(std::move(original_));
+    return std::move(kept_);
+  }
+
+ private:
+  // Of a Job whose pods do the work together, in any number.
+  void keep_pods() {
+    const Job& before = old_.job;
+    const Job& after = job_.job;
+    if (after.parallelism == before.parallelism && after.completions == before.completions) return;
+    if (!before.indexed || before.completions != before.parallelism ||
+        after.completions != after.parallelism)
+      return;
+    kept_.shape.pods = before.parallelism;
+    if (original_.parallelism.value_or(before.parallelism) == after.parallelism) return;
+    original_.parallelism = after.parallelism;
+    kept_.later.push_back(format("spec.parallelism {}", after.parallelism));
+  }
+
+  // Of the one container that asks for GPUs; where anything else differs, nothing is kept.
+  void keep_resources() {
+    const std::vector<ContainerFacts>& before = old_.pod.containers;
+    const std::vector<ContainerFacts>& after = job_.pod.containers;
+    if (before.size() != after.size() || !old_.job.gpus_may_change() ||
+        old_.job.gpu_container != job_.job.gpu_container)
+      return;
+    std::optional<std::size_t> changed;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (before[i].resources == after[i].resources) continue;
+      if (before[i].gpus.empty() || before[i].other_resources != after[i].other_resources) return;
+      changed = i;
+    }
+    if (!changed) return;
+    kept_.shape.resources.emplace_back(*changed, before[*changed].resources);
+    note_gpus();
+    note_amounts();
+  }
+
+  void note_gpus() {
+    const std::int64_t wanted = gpus_of(job_.job);
+    if (wanted == original_.gpus.value_or(gpus_of(old_.job))) return;
+    original_.gpus = wanted;
+    original_.given.gpus = gpus_of(old_.job);
+    kept_.later.push_back(format("{} GPUs", wanted));
+  }
+
+  void note_amounts() {
+    if (!old_.job.amounts || !job_.job.amounts) return;
+    const ContainerAmounts& now = *old_.job.amounts;
+    const ContainerAmounts& wanted = *job_.job.amounts;
+    if (same_amounts(wanted, original_.amounts ? *original_.amounts : now)) return;
+    original_.amounts = wanted;
+    original_.given.amounts = now;
+    kept_.later.emplace_back("cpu and memory");
+  }
+
+  // Where Slackline has pinned the GPU type.
+  void keep_affinity() {
+    if (old_.pod.affinity == job_.pod.affinity || !original_.affinity_terms ||
+        old_.pod.other_affinity != job_.pod.other_affinity)
+      return;
+    kept_.shape.affinity = old_.pod.affinity;
+    std::vector<NodeSelectorTerm> wanted = terms_of(job_.job);
+    if (same_terms(wanted, *original_.affinity_terms)) return;
+    original_.affinity_terms = std::move(wanted);
+    kept_.later.emplace_back("the node affinity");
+  }
+
+  const ReviewedJob& old_;
+  const ReviewedJob& job_;
+  OriginalShape original_;  // what its owner has written, as far as it is known by now
+  KeptOfUpdate kept_;
+};
+
+}  // namespace
+
+KeptOfUpdate kept_of(const ReviewedJob& old, const ReviewedJob& job) {
+  return Keeper(old, job).keep();
+}
+
+bool runs_by_plan(const ReviewedJob& job) {
+  return job.job.plan && was_admitted(job) && !job.job.suspended && !job.job.finished &&
+         !job.job.deleting;
+}
+
+}  // namespace slackline::control

@@ -1,0 +1,104 @@
+// What the plan of a running Job wrote, against whoever applies its manifest again.
+#include "admission_case.h"
+
+namespace slackline::control {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kPlanNote =
+    R"("slackline.dev/plan":"{\"id\":\"p1\",\"shape\":\"2x2\",\"type\":\"K80\",\"nodes\":[\"gpu-1\",\"gpu-2\"]}")";
+// One pod of two GPUs was written; two of them run.
+constexpr const char* kOriginalNote = R"("slackline.dev/original":"{\"parallelism\":1}")";
+
+std::string shape_of(int pods) {
+  return format(R"("parallelism":{},"completions":{},"completionMode":"Indexed")", pods, pods);
+}
+
+// A Job that runs by its plan, and the spec with which somebody applies it.
+ReviewText applied(const std::string& notes, const std::string& running_spec,
+                   const std::string& spec) {
+  const std::string pairs = std::string(kPlanNote) + (notes.empty() ? "" : "," + notes);
+  ReviewText text = update(pairs, pairs);
+  ReviewText old = job(pairs);
+  old.template_metadata = kAdmitted;
+  old.spec = running_spec;
+  text.old_object = test::job_text(old);
+  text.spec = spec;
+  return text;
+}
+
+class AdmissionKeptTest : public AdmissionTest {};
+
+TEST_F(AdmissionKeptTest, TheManifestAsItWasChangesNoPodCount) {
+  const AdmissionDecision decision = mutate(applied(kOriginalNote, shape_of(2), shape_of(1)));
+  EXPECT_EQ(decision.changes.kept.pods, 2);
+  EXPECT_EQ(decision.changes.original, nullptr);
+  EXPECT_THAT(decision.warnings, IsEmpty());
+}
+
+TEST_F(AdmissionKeptTest, AnotherPodCountIsForTheNextStart) {
+  const AdmissionDecision decision = mutate(applied(kOriginalNote, shape_of(2), shape_of(4)));
+  EXPECT_EQ(decision.changes.kept.pods, 2);
+  ASSERT_TRUE(decision.changes.original);
+  EXPECT_EQ(decision.changes.original->parallelism, 4);
+  EXPECT_THAT(decision.warnings,
+              ElementsAre(HasSubstr("spec.parallelism 4: counts from the next")));
+  EXPECT_EQ(mutate(applied(kOriginalNote, shape_of(2), shape_of(2))).changes, AdmissionChanges())
+      << "as it runs";
+}
+
+TEST_F(AdmissionKeptTest, WithoutAPlanThePodCountIsItsOwners) {
+  ReviewText text = update("", "");
+  ReviewText old = job("");
+  old.template_metadata = kAdmitted;
+  old.spec = shape_of(2);
+  text.old_object = test::job_text(old);
+  text.spec = shape_of(1);
+  EXPECT_EQ(mutate(text).changes, AdmissionChanges());
+}
+
+// The API server would refuse it: the template of a running Job is immutable.
+TEST_F(AdmissionKeptTest, TheManifestAsItWasChangesNoGpuCount) {
+  const auto gpus_were = [](int gpus) {
+    return format(R"("slackline.dev/original":"{{\"gpus\":{},\"given\":{{\"gpus\":4}}}}")", gpus);
+  };
+  const auto with_gpus = [&](int before) {
+    ReviewText text = applied(gpus_were(before), shape_of(1), shape_of(1));
+    for (std::size_t at = 0;
+         (at = text.old_object.find(R"("nvidia.com/gpu":"2")", at)) != std::string::npos;)
+      text.old_object.replace(at, 20, R"("nvidia.com/gpu":"4")");
+    return text;
+  };
+  AdmissionDecision decision = mutate(with_gpus(2));
+  ASSERT_EQ(decision.changes.kept.resources.size(), 1U);
+  EXPECT_EQ(decision.changes.kept.resources[0].second,
+            R"({"limits":{"nvidia.com/gpu":"4"},"requests":{"nvidia.com/gpu":"4"}})");
+  EXPECT_EQ(decision.changes.original, nullptr);
+  decision = mutate(with_gpus(1));
+  ASSERT_TRUE(decision.changes.original);
+  EXPECT_EQ(decision.changes.original->gpus, 2);
+  EXPECT_EQ(decision.changes.original->given.gpus, 4);
+  EXPECT_THAT(decision.warnings, ElementsAre(HasSubstr("2 GPUs: counts from the next start")));
+  const std::string patch = wire::encode_json_patch(decoded(test::job_review_text(with_gpus(2))),
+                                                    mutate(with_gpus(2)).changes);
+  EXPECT_THAT(
+      patch,
+      HasSubstr(
+          R"({"op":"add","path":"/spec/template/spec/containers/0/resources","value":{"limits")"));
+}
+
+// What is wanted is noted in `original`; the validating webhook sees only that.
+TEST_F(AdmissionKeptTest, WhatIsNotedForTheNextStartIsAllowed) {
+  ReviewText stored = applied(kOriginalNote, shape_of(2), shape_of(2));
+  stored.metadata =
+      annotations(std::string(kPlanNote) + R"(,"slackline.dev/original":"{\"parallelism\":4}")");
+  EXPECT_EQ(refusal(stored), "allowed");
+  stored.metadata = annotations(std::string(kPlanNote) + R"(,"slackline.dev/original":"nonsense")");
+  EXPECT_THAT(refusal(stored), HasSubstr("ReservedKey"));
+}
+
+}  // namespace
+}  // namespace slackline::control
