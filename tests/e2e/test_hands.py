@@ -17,7 +17,7 @@ class HandsTest(unittest.TestCase):
     def setUpClass(cls):
         cls.cluster = ControlPlane()
         cls.addClassCleanup(cls.cluster.close)
-        cls.cluster.add_gpu_nodes(1, GPUS, "K80", prefix="k80")
+        cls.cluster.add_gpu_nodes(2, GPUS, "K80", prefix="k80")
         cls.cluster.add_namespace("others")
         cls.daemon = start_active(cls.cluster, TEAM)
 
@@ -78,6 +78,44 @@ class HandsTest(unittest.TestCase):
         self.assertNotIn("PlanDisbelieved", self.events("mine"))
         self.assertEqual(self.daemon.total("slackline_plans_disbelieved_total"), before)
 
+    # ---- who applies it again, or takes its label ---------------------------------------------
+
+    def test_the_same_manifest_again_changes_nothing_of_a_job_that_runs(self):
+        what = {"model": "resnet50", "batch-size": "64", "iterations": "900000", "placements": "2x2"}
+        made = gpu_job("shaped", 1, 1, annotations=what)
+        made["spec"]["template"]["metadata"]["annotations"][DURATION] = "10m"
+        self.apply(made)
+        self.cluster.wait_bound("shaped", 2, 30, TEAM)
+        before, pods = self.job("shaped")["spec"], self.uids("shaped")
+        self.assertEqual(before["parallelism"], 2, "the shape is Slackline's")
+        for flags in ((), ("--server-side", "--force-conflicts", "--field-manager=argocd-controller"),
+                      ("--server-side", "--force-conflicts", "--field-manager=kustomize-controller")):  # fmt: skip
+            code, said = self.cluster.try_kubectl("apply", *flags, "-f", "-", input=json.dumps(made))
+            self.assertEqual(code, 0, (flags, said))
+            self.assertEqual(self.job("shaped")["spec"], before, flags)
+        made["spec"].update(parallelism=4, completions=4)
+        code, said = self.cluster.try_kubectl("apply", "-f", "-", input=json.dumps(made))
+        self.assertEqual(code, 0, said)
+        self.assertIn("spec.parallelism 4: counts from the next start of the Job", said)
+        self.assertEqual(self.job("shaped")["spec"], before)
+        self.assertIn('"parallelism":4', self.notes("shaped")["slackline.dev/original"])
+        self.assertEqual(self.uids("shaped"), pods)
+
+    def test_a_job_whose_namespace_loses_its_label_for_a_moment_is_taken_on_again(self):
+        self.apply(job("gang", "1h", pods=2))
+        pods = self.cluster.wait_bound("gang", 2, 30, TEAM)
+        first = self.notes("gang")["slackline.dev/plan"]
+        for label in ("slackline.dev/managed-", "slackline.dev/managed=true"):
+            self.cluster.kubectl("label", "namespace", TEAM, label)
+        self.cluster.wait(lambda: self.notes("gang").get("slackline.dev/plan", first) != first, 20, "a plan of its own")
+        self.cluster.wait(lambda: self.rows().get("gang", {}).get("state") == "running", 10, "it to be in the queue")
+        evict = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pods[0]["metadata"]["name"]}}
+        path = f"{self.cluster.collection('pod', TEAM)}/{pods[0]['metadata']['name']}/eviction"
+        self.assertEqual(self.cluster.request("POST", path, evict)[0], 201)
+        lost = pods[0]["metadata"]["uid"]
+        self.cluster.wait(lambda: len(self.uids("gang")) == 2 and lost not in self.uids("gang"),
+                          40, "the gang to be whole again, none of it behind a gate")  # fmt: skip
+
     # ---- who deletes it ------------------------------------------------------------------------
 
     def test_a_job_that_is_being_deleted_has_left_the_queue(self):
@@ -104,6 +142,17 @@ class HandsTest(unittest.TestCase):
         self.assertGreater(row["gpuHours"], GPUS * 1 / 3600)
         self.assertEqual(self.daemon.total("slackline_jobs_failed_total"), 0)
 
+    def test_the_place_of_a_lost_member_is_its_replacements(self):
+        self.apply(job("gang", "8h", pods=2))
+        [first, second] = self.cluster.wait_bound("gang", 2, 30, TEAM)
+        self.apply(job("other", "1h", duration="2s"))
+        self.wait_reason("other", "WaitsItsTurn")
+        self.fail_pod(first)
+        self.cluster.wait(lambda: len(self.uids("gang")) == 1, 20, "it to have failed")
+        self.cluster.wait(lambda: len(self.uids("gang")) == 2, 40, "its replacement to run")
+        self.assertEqual(self.pods("other"), [], "who waits gets no part of a gang's place")
+        self.assertIn(second["metadata"]["uid"], self.uids("gang"))
+
     # ---- whose time is limited -----------------------------------------------------------------
 
     def test_waiting_does_not_count_against_active_deadline_seconds(self):
@@ -122,16 +171,18 @@ class HandsTest(unittest.TestCase):
     # ---- words ---------------------------------------------------------------------------------
 
     def fill(self):
-        """Somebody else's pod takes every GPU."""
-        pod = gpu_pod("other", GPUS, "others")
-        pod["spec"]["nodeName"] = "k80-0"
-        self.cluster.apply([pod])
+        """Somebody else's pods take every GPU."""
+        pods = [gpu_pod(f"other-{node}", GPUS, "others") for node in range(2)]
+        for node, pod in enumerate(pods):
+            pod["spec"]["nodeName"] = f"k80-{node}"
+        self.cluster.apply(pods)
         self.cluster.wait(
             lambda: self.daemon.total("slackline_gpus", gpu_type="K80", state="free") == 0, 20, "a full cluster"
         )
 
     def free(self):
-        self.cluster.kubectl("-n", "others", "delete", "pod", "other", "--force", "--grace-period=0", "--wait=false")
+        """One of the two nodes."""
+        self.cluster.kubectl("-n", "others", "delete", "pod", "other-0", "--force", "--grace-period=0", "--wait=false")
 
     def apply(self, *jobs):
         self.cluster.apply(list(jobs))
@@ -142,12 +193,20 @@ class HandsTest(unittest.TestCase):
     def pods(self, name):
         return self.cluster.pods_of(name, TEAM)
 
+    def uids(self, name):
+        return {pod["metadata"]["uid"] for pod in bound_and_live(self.pods(name))}
+
     def notes(self, name):
         return self.job(name)["metadata"].get("annotations", {})
 
     def patch(self, name, change):
         status, reply = self.cluster.request("PATCH", f"{self.cluster.collection('job', TEAM)}/{name}", change)
         self.assertIn(status, (200, 404), reply)
+
+    def fail_pod(self, pod):
+        path = f"{self.cluster.collection('pod', TEAM)}/{pod['metadata']['name']}/status"
+        status, reply = self.cluster.request("PATCH", path, {"status": {"phase": "Failed"}})
+        self.assertEqual(status, 200, reply)
 
     def resume(self, name):
         self.patch(name, {"spec": {"suspend": False}})

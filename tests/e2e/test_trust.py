@@ -87,8 +87,8 @@ class TrustTest(ActiveCase):
         self.cluster.wait(lambda: PLAN not in self._annotations("copy"), 10, "the copy to go")
         self.assertEqual(self._annotations("ours")[PLAN], ours, "the task's own stays")
         self.cluster.kubectl("annotate", "job", "ours", f"{PLAN}-")
-        self.cluster.kubectl("annotate", "job", "ours", f"{PLAN}={ours}")
-        self.cluster.wait(lambda: PLAN not in self._annotations("ours"), 10, "the old plan to go")
+        self.cluster.kubectl("annotate", "job", "ours", "--overwrite", f"{PLAN}={ours}")
+        self.cluster.wait(lambda: self._annotations("ours").get(PLAN, ours) != ours, 10, "the old plan to go")
         self.assertEqual(self.bound("ours"), 1, "its task runs on")
         self.assertGreaterEqual(self.daemon.total("slackline_plans_disbelieved_total", reason="ended"), 1)
 

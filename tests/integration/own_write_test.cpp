@@ -85,6 +85,27 @@ TEST_F(OwnWriteTest, EachGoesWhereItBelongsAndTellsTheNewVersion) {
   }
 }
 
+// kube-scheduler bound its last pod while that was decided.
+TEST_F(OwnWriteTest, AGangThatIsCompleteByNowIsNotSuspended) {
+  OwnWrite late = suspend_;
+  late.change = JobChange{SuspendJob{.unless_bound = {{"ml", "train-0"}, {"ml", "train-1"}}}};
+  const auto show = [&](const std::string& name, const std::string& node) {
+    answer("GET /api/v1/namespaces/ml/pods/" + name, 200,
+           R"({"kind":"Pod","metadata":{"namespace":"ml","uid":"u","name":")" + name +
+               R"("},"spec":{"nodeName":")" + node + R"("}})");
+  };
+  show("train-0", "n1");
+  show("train-1", "n2");
+  const auto spared = writer_->write(late);
+  ASSERT_FALSE(spared);
+  EXPECT_EQ(spared.error().code, ErrorCode::kConflict);
+  EXPECT_TRUE(server_.requests(kJobPatch).empty());
+  show("train-0", "n1");
+  show("train-1", "");
+  answer(kJobPatch, 200, R"({"metadata":{"resourceVersion":"42"}})");
+  EXPECT_TRUE(writer_->write(late));
+}
+
 TEST_F(OwnWriteTest, AnEvictionIsPostedAndOnlySuccessIsSuccess) {
   const std::string name = "POST /api/v1/namespaces/ml/pods/train-0/eviction";
   answer(name, 201, R"({"kind":"Status","status":"Success"})");

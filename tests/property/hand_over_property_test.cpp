@@ -1,6 +1,7 @@
 // Random lives of a cluster: Jobs come and end, nodes go and return, the planner dies at any write,
 // the watch lags, kube-scheduler dawdles, the wall clock jumps, quotas come unforeseen, running
-// Jobs make room for urgent ones, shrink and grow, replicas are evicted, others take pods away.
+// Jobs make room for urgent ones, shrink and grow, replicas are evicted, others take pods away or
+// remove plans.
 // Whatever happens, no GPU is promised twice and no gang is lifted in part; left in peace,
 // everything that fits runs.
 #include <random>
@@ -121,10 +122,16 @@ class Life {
     if (one_in(12)) wall_jump_s_ = static_cast<double>(pick(-kTenYears_s, kTenYears_s));
     if (one_in(12)) world_.add(a_quota("team").limit(test::kGpu, pick(0, 16)), one_in(2));
     if (one_in(10)) disrupt_one();
+    if (one_in(12)) lose_a_plan();
     if (one_in(20) && !world_.pods().empty()) {
       auto& pod = world_.pods().begin()->second;
       if (!pod.bound()) pod.nominated_node = NodeName();
     }
+  }
+
+  void lose_a_plan() {
+    for (auto& [key, job] : world_.jobs())
+      if (job.plan && job.is_gang() && one_in(2)) return world_.lose_plan(job);
   }
 
   void submit() {
@@ -175,7 +182,7 @@ class Life {
 
   void finish_one() {
     for (const auto& [key, job] : world_.jobs()) {
-      if (job.finished || job.suspended || !job.plan) continue;
+      if (job.finished || job.suspended) continue;  // without a plan, its pod may have one
       std::int64_t bound = 0;
       for (const auto& [name, pod] : world_.pods())
         bound += pod.bound() && pod.owner->uid == job.uid ? 1 : 0;

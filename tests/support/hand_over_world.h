@@ -18,6 +18,7 @@
 #include "slackline/core/handover/begin_starts.h"
 #include "slackline/core/handover/hand_over.h"
 #include "slackline/core/handover/own_writes.h"
+#include "slackline/core/handover/take_on.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::test {
@@ -68,6 +69,17 @@ class HandOverWorld {
   }
   double now_s() const { return now_s_; }
   void pass(double seconds) { now_s_ += seconds; }
+  // Its annotation is gone, whoever has removed it.
+  void lose_plan(Job& job) {
+    job.plan = nullptr;
+    job.resource_version = next_version();
+    sight(job.uid, nullptr);
+  }
+  // A bound pod of the Job fails or is deleted; make_pods() replaces it.
+  void lose(const std::string& job, const ObjectKey& pod) {
+    pods_.erase(pod);
+    sightings_[job_uid(job)].lost_s = now_s_;
+  }
 
   ClusterSnapshot snapshot() const {
     ClusterSnapshot snapshot;
@@ -404,7 +416,10 @@ class WorldPlanner {
 
   std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, double now_s,
                                   const std::unordered_set<Uid>& unanswered = {}) {
-    return core::hand_over(snapshot, unanswered, memory, stamp_, now_s, now_s + wall_jump_s);
+    auto writes = core::hand_over(snapshot, unanswered, memory, stamp_, now_s, now_s + wall_jump_s);
+    for (OwnWrite& write : core::take_on(snapshot, stamp_))
+      writes.push_back(std::move(write));
+    return writes;
   }
 
   // Everything it wants is done at once. Returns how much that was.

@@ -70,6 +70,8 @@ struct OpenJob {
 // suspend: true, marked as Slackline's; the plan is void.
 struct SuspendJob {
   static constexpr std::string_view kWord = "suspend";
+  // Pods for which it was waited in vain: nothing is written if they all have nodes by now.
+  std::vector<ObjectKey> unless_bound{};
 };
 // suspend: true of a running Job, so that another task gets its GPUs, because others have ended
 // pods of it, or so that it goes on elsewhere.

@@ -33,6 +33,8 @@ struct PlanSighting {
   std::uint64_t value_hash = 0;
   double first_seen_s = 0;
   double last_progress_s = 0;
+  // When a member on a node last ended without success: its replacement gets its place.
+  std::optional<double> lost_s{};
 };
 using Sightings = std::unordered_map<Uid, PlanSighting>;  // by uid of the object with the plan
 

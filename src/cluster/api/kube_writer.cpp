@@ -67,6 +67,9 @@ class KubeWriter final : public ClusterWriter {
   Result<std::string> write(const OwnWrite& write) override {
     if (write.plan() != nullptr && mac_ != nullptr && !mac_->ready())
       return fail(ErrorCode::kInvalidArgument, "there is no key yet to sign a plan");
+    if (const auto* suspend = write.as<SuspendJob>(); suspend && all_bound(suspend->unless_bound))
+      return fail(ErrorCode::kConflict, format("{} {}: all of its pods are on nodes by now",
+                                               write.word(), write.target.key.str()));
     auto version = patch(write);
     if (version || version.error().code != ErrorCode::kInvalidArgument) return version;
     // API servers before 1.36 do not let the template of a Job that ran have its first shape back.
@@ -144,6 +147,15 @@ class KubeWriter final : public ClusterWriter {
                 format("evicting {}: HTTP {} without kind Status and status Success: it may have "
                        "happened",
                        write.target.key.str(), answer.status));
+  }
+
+  // kube-scheduler may have bound them a moment ago.
+  bool all_bound(const std::vector<ObjectKey>& pods) {
+    for (const ObjectKey& pod : pods) {
+      const auto truth = read_pod(pod, kOwnWriteTimeout_s);
+      if (!truth || truth->node.empty()) return false;
+    }
+    return !pods.empty();
   }
 
   Result<std::string> patch(const OwnWrite& write) {

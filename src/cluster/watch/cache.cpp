@@ -142,6 +142,7 @@ void Cache::put(Pod fresh, News& news) {
   if (newly_running) news.running = pod;
   if (pod->terminal()) {
     if (pod->bound()) news.ended_pods.push_back(pod);
+    if (old && old->bound() && pod->phase == PodPhase::kFailed) note_loss(*old);
     if (old) forget_pod(pod->key);
     note_displaced(pod);
     belief_.forget(pod->uid);
@@ -199,6 +200,7 @@ void Cache::lose_pod(const ObjectKey& key, News& news) {
   const auto at = pods_.find(key);
   if (at != pods_.end() && at->second.pod->bound()) {
     news.ended_pods.push_back(at->second.pod);
+    note_loss(*at->second.pod);
     note_displaced(at->second.pod);
   }
   forget_pod(key);
@@ -380,6 +382,11 @@ void Cache::note_progress(const Pod& pod) {
     if (now_s < std::max(sighting.first_seen_s, sighting.last_progress_s) + core::kPlanHold_s)
       sighting.last_progress_s = now_s;
   }
+}
+
+void Cache::note_loss(const Pod& pod) {
+  if (!pod.owner || !sightings_ || !sightings_->contains(pod.owner->uid)) return;
+  edit_sightings().at(pod.owner->uid).lost_s = clock_.steady_s();
 }
 
 void Cache::rebuild_nodes() {

@@ -124,6 +124,7 @@ class Cache {
   NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
   void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
   void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  void note_loss(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
   void forget_carrier(const Uid& uid) SLACKLINE_REQUIRES(mutex_);
   template <class T>
   void give_up(std::map<ObjectKey, GivenUp<T>>& given_up, const std::shared_ptr<const T>& seen,

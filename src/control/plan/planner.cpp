@@ -13,6 +13,7 @@
 #include "slackline/core/handover/begin_growth.h"
 #include "slackline/core/handover/begin_starts.h"
 #include "slackline/core/handover/disown.h"
+#include "slackline/core/handover/take_on.h"
 #include "slackline/core/throughput/predictor.h"
 
 namespace slackline::control {
@@ -129,6 +130,8 @@ std::optional<Actuator::Overlay> Planner::hand_over(const SnapshotPtr& seen, dou
   auto moves =
       core::hand_over(*ours.snapshot, ours.unanswered, memory_, stamp_, now_s, clock_.wall_s());
   for (OwnWrite& write : core::disown(*ours.snapshot, now_s))
+    moves.push_back(std::move(write));
+  for (OwnWrite& write : core::take_on(*ours.snapshot, stamp_))
     moves.push_back(std::move(write));
   if (moves.empty()) return ours;
   show_view();

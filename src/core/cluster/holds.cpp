@@ -25,7 +25,8 @@ const PlanNote* standing_plan(const ClusterSnapshot& snapshot, const Pod& pod) {
 double plan_expires_s(const ClusterSnapshot& snapshot, const Uid& carrier, const PlanNote& plan) {
   const PlanSighting* seen = snapshot.sighting_of(carrier);
   if (seen == nullptr || seen->value_hash != plan.value_hash) return kNever;
-  return std::max(seen->first_seen_s, seen->last_progress_s) + kPlanHold_s;
+  const double begins_s = std::max(seen->first_seen_s, seen->last_progress_s) + kPlanHold_s;
+  return seen->lost_s ? std::max(begins_s, *seen->lost_s + kReplacedWithin_s) : begins_s;
 }
 
 double plan_expires_s(const ClusterSnapshot& snapshot, const Pod& pod, const PlanNote& plan) {
@@ -178,7 +179,15 @@ class HoldDeriver {
     if (group.job == nullptr) return 0;
     const std::int64_t wanted = group.job->wanted_pods();
     if (wanted <= group.members) return 0;
+    if (awaits_replacements(*group.job)) return wanted - group.members;
     return wanted - std::max(group.members, ended_or_live(*group.job));
+  }
+
+  // Whether the Job still counts the member that was lost, or its controller backs off, its place
+  // is its replacement's.
+  bool awaits_replacements(const Job& job) const {
+    const PlanSighting* seen = snapshot_.sighting_of(job.uid);
+    return seen != nullptr && seen->value_hash == job.plan->value_hash && seen->lost_s;
   }
 
   // Pods that the controller has made: where one that we saw is gone, it has ended, and the Job's

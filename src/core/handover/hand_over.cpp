@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hand_over_placing.h"
+#include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/quotas.h"
 #include "type_pin.h"
 
@@ -34,6 +35,7 @@ class HandOver {
  private:
   void advance(const PlannedTask& task) {
     memory_.see_lifted(task, now_s_);
+    if (was_not_replaced(task)) return suspend(*task.job, reason::kNotReplaced);
     switch (stage_of(task, memory_, now_s_)) {
       case Stage::kReleased:
       case Stage::kLifted:
@@ -44,11 +46,18 @@ class HandOver {
         return place(task);
       case Stage::kGivenUp:
         memory_.count_misses(task, now_s_);
-        return suspend(*task.job, kNotBound);
+        return suspend(*task.job, kNotBound, keys_of(task.unbound));
       case Stage::kBound:
         if (task.job != nullptr) memory_.backoff.erase(task.job->uid);
         return;
     }
+  }
+
+  // A member was lost, its replacement found no place, and the others wait for it.
+  bool was_not_replaced(const PlannedTask& task) const {
+    if (task.job == nullptr) return false;
+    const auto since = memory_.replaces_since.find(task.id);
+    return since != memory_.replaces_since.end() && now_s_ >= since->second + kReplacedWithin_s;
   }
 
   // ---- kIncomplete and kGivenUp: back into the queue
@@ -69,12 +78,20 @@ class HandOver {
     return admitted ? kPodsRejected : kQuotaExceeded;
   }
 
-  void suspend(const Job& job, std::string_view reason) {
+  static std::vector<ObjectKey> keys_of(const std::vector<PodPtr>& pods) {
+    std::vector<ObjectKey> keys;
+    for (const PodPtr& pod : pods)
+      keys.push_back(pod->key);
+    return keys;
+  }
+
+  void suspend(const Job& job, std::string_view reason, std::vector<ObjectKey> unless_bound = {}) {
     HandOverMemory::Backoff& backoff = memory_.backoff[job.uid];
     backoff.step_s = std::clamp(2 * backoff.step_s, kLeastBackoff_s, kMostBackoff_s);
     backoff.until_s = now_s_ + backoff.step_s;
     backoff.reason = reason;
-    writes_.push_back(job_write(job, SuspendJob{}, {.verb = Verb::kSuspend, .reason = reason}));
+    writes_.push_back(job_write(job, SuspendJob{.unless_bound = std::move(unless_bound)},
+                                {.verb = Verb::kSuspend, .reason = reason}));
   }
 
   // Nothing to move to. What is bound stays; a task without bound pods waits for its turn again.

@@ -66,6 +66,11 @@ class Gathering {
   std::unordered_map<Uid, std::size_t> by_id_;  // of tasks_
 };
 
+bool replaces(const PlannedTask& task) {
+  return !task.bound.empty() && std::any_of(task.unbound.begin(), task.unbound.end(),
+                                            [](const PodPtr& pod) { return pod->gated; });
+}
+
 }  // namespace
 
 std::vector<PlannedTask> planned_tasks(const ClusterSnapshot& snapshot) {
@@ -106,7 +111,12 @@ void HandOverMemory::see(const std::vector<PlannedTask>& tasks, double now_s) {
     pods_due.try_emplace(task.id, now_s + kIncompleteAfter_s);
     for (const PodPtr& pod : task.unbound)
       pods.insert(pod->uid);
+    if (replaces(task))
+      replaces_since.try_emplace(task.id, now_s);
+    else
+      replaces_since.erase(task.id);
   }
+  std::erase_if(replaces_since, [&](const auto& entry) { return !ids.contains(entry.first); });
   std::erase_if(pods_due, [&](const auto& entry) { return !ids.contains(entry.first); });
   std::erase_if(lifted, [&](const auto& entry) { return !pods.contains(entry.first); });
   std::erase_if(backoff,

@@ -45,6 +45,30 @@ class CacheTest : public testing::Test {
   Cache cache_{clock_, &bound_};
 };
 
+// Its replacement gets the place of a member that was lost; nobody comes for one that succeeded.
+TEST_F(CacheTest, AMemberThatFailedOrWasDeletedIsALossAndOneThatSucceededIsNone) {
+  sync();
+  cache_.upsert(a_job("train").of(3).gang().gpus(1).managed().planned({"n1", "n1", "n1"}).build());
+  const auto member = [](const char* name) {
+    return a_pod(name).of_job("train").gpus(1).on("n1").build();
+  };
+  const auto lost_s = [&] { return cache_.publish()->sighting_of(test::job_uid("train"))->lost_s; };
+  for (const char* name : {"train-0", "train-1", "train-2"})
+    cache_.upsert(member(name));
+  Pod done = member("train-0");
+  done.phase = PodPhase::kSucceeded;
+  cache_.upsert(done);
+  EXPECT_FALSE(lost_s());
+  clock_.advance(10);
+  Pod failed = member("train-1");
+  failed.phase = PodPhase::kFailed;
+  cache_.upsert(failed);
+  EXPECT_EQ(lost_s(), clock_.steady_s());
+  clock_.advance(10);
+  cache_.remove(member("train-2"));
+  EXPECT_EQ(lost_s(), clock_.steady_s());
+}
+
 TEST_F(CacheTest, IsEmptyAndUnsyncedUntilNodesPodsAndJobsAreListed) {
   ASSERT_NE(cache_.snapshot(), nullptr);
   cache_.upsert(a_node("gpu-1").of("A100", 4).build());

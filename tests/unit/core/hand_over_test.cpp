@@ -460,6 +460,42 @@ TEST_F(HandOverTest, AReplacementTakesThePlaceOfItsPredecessor) {
   EXPECT_EQ(bound("other"), 0);
 }
 
+TEST_F(HandOverTest, TheControllersBackOffCostsNoPlace) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
+  settle(planner_);
+  world_.pass(3600);
+  world_.lose("gang", world_.pods().begin()->first);
+  world_.add(a_job("other").gpus(4).waiting());
+  settle(planner_);
+  world_.pass(kReplacedWithin_s - 1);
+  settle(planner_);
+  EXPECT_EQ(bound("other"), 0);
+  world_.make_pods();
+  settle(planner_);
+  EXPECT_EQ(bound("gang"), 2);
+}
+
+TEST_F(HandOverTest, AGangWhoseMemberHasNoPlaceAfterTenMinutesGoesBackAsAWhole) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
+  settle(planner_);
+  const auto lost = *world_.pods().begin();
+  world_.node(lost.second.node.str()).unschedulable = true;
+  world_.lose("gang", lost.first);
+  world_.make_pods();
+  settle(planner_);
+  world_.pass(kReplacedWithin_s - 1);
+  settle(planner_);
+  EXPECT_FALSE(world_.job("gang").suspended);
+  world_.pass(1);
+  planner_.act(world_);
+  EXPECT_TRUE(world_.job("gang").suspended);
+  EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("gang")).reason, reason::kNotReplaced);
+}
+
 TEST_F(HandOverTest, AJobWhosePodsHaveEndedIsNotSuspended) {
   world_.add(a_node("n1"));
   world_.add(a_job("short").gpus(4).waiting());

@@ -152,6 +152,25 @@ TEST(Holds, OfAPlanExpireAMinuteAfterItWasSeenOrLastProgressed) {
   EXPECT_EQ(held(progressing, "a", 0, 210), 0);
 }
 
+// Whether the Job still counts the pod as active, or its controller backs off.
+TEST(Holds, OfALostMemberAreKeptForItsReplacementForTenMinutes) {
+  Job gang = a_job("train").of(2).gang().gpus(4).planned({"a", "b"}).build();
+  gang.active = 2;
+  ClusterSnapshot cluster = four_nodes()
+                                .add(gang)
+                                .with(a_pod("train-0").of_job("train").gpus(4).on("a"))
+                                .sighted(job_uid("train"), 100, 200)
+                                .build();
+  EXPECT_EQ(held(cluster, "b", 0, 1000), 0) << "it may have succeeded";
+  Sightings sightings = *cluster.sightings;
+  sightings.at(job_uid("train")).lost_s = 1000;
+  cluster.sightings = std::make_shared<const Sightings>(std::move(sightings));
+  cluster.holds = derive_holds(cluster);
+  EXPECT_EQ(held(cluster, "a", 0, 1599), 0);
+  EXPECT_EQ(held(cluster, "b", 0, 1599), 4);
+  EXPECT_EQ(held(cluster, "b", 0, 1600), 0);
+}
+
 TEST(Holds, AreNotHeldByWhoWillNotRun) {
   const auto cluster = four_nodes()
                            .with(a_pod("deleted").gpus(4).nominated("a").deleting())

@@ -5,8 +5,9 @@
 // task, one of its nodes, in the plan's order, after the nodes on which members are bound or
 // nominated are taken off; never more than the task's own unbound request. A plan's hold expires 60
 // s after the later of first seeing its value and the task's last progress, on the steady clock. A
-// suspended or finished Job and a terminal or deleting pod hold nothing, nor does a pod that has
-// ended while its Job still counts it as active. A plan that was never
+// suspended, finished or deleting Job and a terminal or deleting pod hold nothing, nor does a pod
+// that has succeeded while its Job still counts it as active. Once a member on a node has failed or
+// was deleted, the plan holds its place for the replacement, for ten minutes. A plan that was never
 // seen is not timed yet: it holds.
 //
 // A hold counts for pods of equal or lower rank (spec.priority; a Job without pods has its
@@ -22,6 +23,9 @@
 namespace slackline::core {
 
 inline constexpr double kPlanHold_s = 60.0;
+// How long the place of a member that was lost is its replacement's, be the Job's back-off as it
+// may.
+inline constexpr double kReplacedWithin_s = 600.0;
 
 // The whole table; each node's holds are in a fixed order. Does not read `snapshot.holds`.
 HoldTable derive_holds(const ClusterSnapshot& snapshot);

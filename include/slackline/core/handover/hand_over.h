@@ -13,10 +13,12 @@
 //                the room, and nobody else gets it [9]. A pod that lost its gate before it had a
 //                plan is nominated like a gated one.
 //   kLifted      kube-scheduler binds the pods.
-//   kGivenUp     The Job is suspended again; a pod without a Job is left alone [7].
+//   kGivenUp     The Job is suspended again, unless its pods have nodes once they are read anew; a
+//                pod without a Job is left alone [7].
 //   kBound       The Job's backoff is over.
 //
-// Replacements of a running task's pods take their predecessors' nodes, or the next best. A plan of
+// Replacements of a running task's pods take their predecessors' nodes, or the next best; where one
+// has no place after ten minutes, the Job is suspended again as a whole. A plan of
 // a later epoch is left alone [2]. A nomination without a valid plan is cleared [6].
 //
 // Pure but for `memory`.

@@ -1,0 +1,22 @@
+// take_on: the writes that give a plan to Jobs that run without one. The plan of a Job that runs
+// can go: its namespace lost its label for a moment, somebody wrote over the annotation, a backup
+// brought the Job back. Without a plan nobody would look after it, and a replacement of one of its
+// pods would wait behind Slackline's gate for ever.
+//
+// The plan names the nodes on which its pods are; a pod that is missing, or waits behind the gate,
+// goes on as a replacement (hand_over.h). Only Jobs that Slackline queues and that start as a
+// whole, or have one pod. Pure; O(Jobs), and O(pods) where there is such a Job.
+#pragma once
+
+#include <vector>
+
+#include "slackline/core/handover/begin_starts.h"
+#include "slackline/model/own_write.h"
+#include "slackline/model/snapshot.h"
+
+namespace slackline::core {
+
+// `snapshot` has own writes laid over it.
+std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp);
+
+}  // namespace slackline::core
