@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/base/random.h"
+#include "slackline/base/text.h"
 #include "slackline/core/planning/play.h"
 #include "slackline/core/planning/task_menu.h"
 
@@ -199,6 +200,82 @@ TEST(ReserveStops, AQueueThatHasSpentItsBudgetIsTold) {
   state.arrive(1);
   const Plan planned = plan(state, 0, *parse_policy("reserve,preemption=on,budget=1"));
   EXPECT_EQ(planned.denied_room, (std::vector<TaskIndex>{1}));
+}
+
+// What one asker cannot pay at one place it may find cheaper at the next.
+TEST(ReserveStops, WhoFindsRoomElsewhereIsNotDenied) {
+  const std::vector<Pool> two = {{GpuType("A100"), "", 1, 8, 1.0},
+                                 {GpuType("H100"), "", 1, 8, 1.0}};
+  const auto task = [&](std::int64_t id, PoolIndex pool, double run_h, double due_h) {
+    PlanTask made = a_task(id, {1, 8}, run_h, due_h);
+    made.menu = std::make_shared<const PlacementMenu>(
+        make_menu({{pool, {1, 8}, 1, run_h * kHour, 0, 0}}, two, {}));
+    return made;
+  };
+  std::vector<PlanTask> tasks{task(1, 0, 10, 20), task(2, 1, 10, 20), task(3, 0, 1, 1.5)};
+  tasks[0].checkpoint_s = 7200;  // a stop would lose four GPU-hours
+  tasks[2].menu = std::make_shared<const PlacementMenu>(
+      make_menu({{0, {1, 8}, 1, kHour, 0, 0}, {1, {1, 8}, 1, 1.1 * kHour, 0, 0}}, two, {}));
+  const TaskTable table(std::move(tasks));
+  PlanState state(table, FreeGpus(two));
+  for (TaskIndex run = 0; run < 3; ++run) {
+    state.arrive(run);
+    if (run < 2) state.start(run, state.run_at(run, 0, -0.5 * kHour, {0}));
+  }
+  const Plan planned = plan(state, 0, *parse_policy("reserve,preemption=on,budget=1"));
+  EXPECT_TRUE(planned.denied_room.empty());
+  ASSERT_EQ(planned.effects.size(), 2U);
+  EXPECT_EQ(planned.effects[0].task, 1U);
+}
+
+TEST(ReserveStops, AnUrgentTaskTakesTheRoomOfWhoStaysInTime) {
+  const auto effects = [](double due_h, double protect_s = 60) {
+    std::vector<PlanTask> tasks{a_task(1, {4, 8}, 10, due_h), a_task(2, {1, 8}, 1, 0)};
+    tasks[1].qos = QosClass::kUrgent;
+    const TaskTable table(std::move(tasks));
+    PlanState state(table, FreeGpus(kFourNodes));
+    state.arrive(0);
+    state.start(0, state.run_at(0, 0, -0.5 * kHour, {}));
+    state.arrive(1);
+    return plan(state, 0, *parse_policy(format("reserve,preemption=on,protect={}", protect_s)))
+        .effects;
+  };
+  ASSERT_EQ(effects(20).size(), 2U);
+  EXPECT_TRUE(effects(20)[0].is_stop());
+  EXPECT_EQ(effects(20)[1].task, 1U);
+  EXPECT_EQ(effects(20, 7200).size(), 2U) << "a minute protects against an urgent task";
+  EXPECT_TRUE(effects(10.4).empty()) << "the run would be late";
+  EXPECT_EQ(effects(5).size(), 2U) << "it is late anyway";
+  EXPECT_EQ(effects(kNoDeadline / kHour).size(), 2U);
+}
+
+// It was told, and others would be cheaper by now.
+TEST(ReserveStops, WhoWasToldMakesTheRoom) {
+  std::vector<PlanTask> tasks;
+  for (std::int64_t id = 1; id <= 4; ++id)
+    tasks.push_back(a_task(id, {1, 8}, 10, 20 + static_cast<double>(id)));
+  tasks.push_back(a_task(5, {1, 8}, 1, 1.5));
+  tasks[2].promised_to = 4;
+  tasks[2].checkpoint_s = 7200;
+  const TaskTable table(std::move(tasks));
+  PlanState state(table, FreeGpus(kFourNodes));
+  for (TaskIndex task = 0; task < 5; ++task) {
+    state.arrive(task);
+    if (task < 4) state.start(task, state.run_at(task, 0, -0.5 * kHour, {task}));
+  }
+  const auto effects = plan(state, 0, *parse_policy("reserve,preemption=on")).effects;
+  ASSERT_EQ(effects.size(), 2U);
+  EXPECT_EQ(effects[0].task, 2U);
+}
+
+// Reservations while tasks of one number of GPUs wait, prices else.
+TEST(Reserve, DefaultHoldsForGangsWhereItIsAskedTo) {
+  const TaskTable tasks = a_gang_between_others();
+  const auto starts = starts_h(begun(tasks, 3), "default,held=8");
+  EXPECT_DOUBLE_EQ(starts.at(3), 5);
+  EXPECT_DOUBLE_EQ(starts.at(4), 0);
+  EXPECT_DOUBLE_EQ(starts.at(5), 9);
+  EXPECT_LT(starts_h(begun(tasks, 3), "default").at(5), 9) << "the gang is starved";
 }
 
 // While both wait, whoever is due later never moves the start of one that is due earlier.

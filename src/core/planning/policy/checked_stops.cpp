@@ -132,7 +132,7 @@ std::optional<CheckedStops::Victim> CheckedStops::victim_of(TaskIndex run, const
   const bool urgent = planning_.task(asker.task).qos == QosClass::kUrgent;
   if (task.promised_to && *task.promised_to != asker.task) return std::nullopt;
   if (!may_stop(state_, run, now_s, rules_, urgent)) return std::nullopt;
-  const double wait_s = asker.must_end_s - run_s - now_s;
+  const double wait_s = asker.must_end_s - run_s - now_s;  // endless for an urgent asker
   if (!ends_in_time(task, wait_s)) return std::nullopt;
   const Choice& choice = state_.running_choice(run);
   const double work_s = state_.observed_work_s(run, now_s);
@@ -145,12 +145,14 @@ std::optional<CheckedStops::Victim> CheckedStops::victim_of(TaskIndex run, const
     victim.cost = {0, static_cast<double>(choice.gpus)};
     return victim;
   }
+  const bool due_later = task.deadline_s > asker.must_end_s || urgent;
   const double again_s = work_s * victim.left + task.restart_s + task.grace_s;
   const double spare_s = task.deadline_s - now_s - again_s;
-  if (spare_s < 0 || task.deadline_s <= asker.must_end_s) return std::nullopt;
+  if (spare_s < 0 || !due_later) return std::nullopt;
   const double lost_s = std::max(0.0, again_s - (end_s - now_s));
   const double scarce = 1 + 1 / (1e-3 + spare_s / std::max(kShortRun_s, run_s));
   victim.cost = {1, choice.gpus * (lost_s + kEachStop_s) * scarce};
+  if (task.promised_to) victim.cost = {};  // it was chosen, and told, before
   return victim;
 }
 
@@ -223,7 +225,9 @@ bool CheckedStops::pays(TaskIndex asker, const Victims& victims) {
 std::optional<PlanSheet> CheckedStops::make(const Seeker& asker,
                                             const std::vector<Seeker>& others) {
   const PlacementMenu& menu = planning_.menu(asker.task);
-  for (const ChoiceIndex index : menu.by_area) {
+  const bool urgent = planning_.task(asker.task).qos == QosClass::kUrgent;
+  bool denied = false;
+  for (const ChoiceIndex index : urgent ? menu.by_cer : menu.by_area) {
     const Choice& wanted = menu.all[index];
     const double run_s = planning_.lat_s(asker.task, wanted);
     if (planning_.now_s() + run_s > asker.must_end_s + kDeadlineTolerance_s) continue;
@@ -234,13 +238,14 @@ std::optional<PlanSheet> CheckedStops::make(const Seeker& asker,
       auto sheet = plan_with(set, asker, others);
       if (!sheet) continue;
       if (!pays(asker.task, set)) {
-        planning_.deny(asker.task);
+        denied = true;
         continue;
       }
       stop(set, asker, wanted);
       return sheet;
     }
   }
+  if (denied) planning_.deny(asker.task);
   return std::nullopt;
 }
 

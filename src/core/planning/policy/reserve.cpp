@@ -11,18 +11,19 @@
 //   backfill   the rest starts now where its planned run ends before the reservations on its nodes
 //              begin, or runs beside them. Planned runs are as long as nine in ten are, where a
 //              prediction has an error
-//   stops      preemption=on: for who would be late, but not if it began now, runs may be stopped,
-//              if everybody who has a place in time keeps one, those who are stopped included
-//              (checked_stops.h)
+//   stops      preemption=on: for urgent tasks, and for who would be late, but not if it began now,
+//              runs may be stopped, if everybody who has a place in time keeps one, those who are
+//              stopped included (checked_stops.h)
 //
 // Behind runs whose length nobody knows a reservation has nodes and no time (timeline.h).
+#include "reserve.h"
+
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
 #include "checked_stops.h"
 #include "policies.h"
-#include "slackline/base/duration.h"
 #include "slackline/core/planning/deadline.h"
 
 namespace slackline::core {
@@ -30,27 +31,9 @@ namespace {
 
 constexpr std::int64_t kBigShare = 4;  // more than a quarter of a type
 constexpr std::size_t kMostHeld = 64;
-constexpr std::size_t kMostSought = 16;  // of those that nothing is held for, places in time
-constexpr int kMostAskers = 4;           // for whom runs may be stopped, in a call
-
-struct ReserveOptions {
-  int held = 8;
-  double age = 4;
-  double hopeless_days = 5;  // [hopeless]
-  double price = 0.4;        // [p0]
-  double tick_s = 60;        // [tick]
-  bool preemption = false;
-  double protect_s = 60;                   // [protect]
-  int most_stops = 3;                      // [max_preempts]
-  std::optional<double> budget_gpu_h = 4;  // [budget]
-  double budget_share = 0.02;              // [budget_share]
-
-  std::optional<LossBudget> budget() const {
-    if (!budget_gpu_h) return std::nullopt;
-    return LossBudget{*budget_gpu_h * kHour_s, budget_share};
-  }
-  StopLimits limits() const { return {.protect_s = protect_s, .most_stops = most_stops}; }
-};
+constexpr std::size_t kMostSought = 16;      // of those that nothing is held for, places in time
+constexpr int kMostAskers = 4;               // for whom runs may be stopped, in a call
+constexpr std::size_t kMostReplanned = 256;  // tasks that a stop is checked against
 
 class Reserve {
  public:
@@ -148,15 +131,10 @@ class Reserve {
   }
 
   // Whoever may take fewer GPUs takes what there is, and needs nothing held.
-  bool is_flexible(const Seeker& who) const {
-    const PlacementMenu& menu = planning_.menu(who.task);
-    return menu.all[menu.by_size.front()].gpus != menu.all[menu.by_size.back()].gpus;
-  }
-
   bool holds_for(const Seeker& who, std::size_t reserved) const {
-    if (is_flexible(who)) return false;
-    if (reserved < static_cast<std::size_t>(options_.held)) return true;
     const PlacementMenu& menu = planning_.menu(who.task);
+    if (is_flexible(menu)) return false;
+    if (reserved < static_cast<std::size_t>(options_.held)) return true;
     const Choice& least = menu.all[menu.by_size.front()];
     return reserved < kMostHeld && least.gpus * kBigShare > state_.free().total(least.pool);
   }
@@ -173,23 +151,41 @@ class Reserve {
     });
   }
 
+  // A call that starts very many tasks leaves this to the next one.
   void make_room(PlanSheet& sheet) {
     const StopRules rules{options_.protect_s, options_.most_stops, true, true};
     CheckedStops stops(planning_, rules, options_.budget(), price());
     int asked = 0;
-    std::erase_if(behind_, [&](const Seeker& who) {
-      if (!std::isfinite(who.must_end_s) || asked++ >= kMostAskers) return false;
-      std::vector<Seeker> others;
-      for (const Placed& placed : sheet.placed()) {
-        others.push_back(placed.who);
-        others.back().left.reset();
-      }
-      auto room = stops.make(who, others);
+    const auto makes = [&](const Seeker& who) {
+      if (sheet.placed().size() > kMostReplanned || asked++ >= kMostAskers) return false;
+      auto room = stops.make(who, others_in(sheet, who.task));
       if (room) sheet = std::move(*room);
       return room.has_value();
+    };
+    for (const Seeker& who : urgent_)
+      if (!starts_now(sheet, who.task)) makes(who);
+    std::erase_if(behind_, [&](const Seeker& who) {
+      if (planning_.task(who.task).qos == QosClass::kUrgent) return starts_now(sheet, who.task);
+      return std::isfinite(who.must_end_s) && makes(who);
     });
     for (const TaskIndex task : stops.gone())
       last_.push_back({task, 0});
+  }
+
+  static std::vector<Seeker> others_in(const PlanSheet& sheet, TaskIndex asker) {
+    std::vector<Seeker> others;
+    for (const Placed& placed : sheet.placed()) {
+      if (placed.who.task == asker) continue;
+      others.push_back(placed.who);
+      others.back().left.reset();
+    }
+    return others;
+  }
+
+  static bool starts_now(const PlanSheet& sheet, TaskIndex task) {
+    return std::any_of(sheet.placed().begin(), sheet.placed().end(), [&](const Placed& placed) {
+      return placed.who.task == task && sheet.is_now(placed);
+    });
   }
 
   Planning& planning_;
@@ -198,10 +194,6 @@ class Reserve {
   std::vector<Seeker> urgent_, due_, last_;
   std::vector<Seeker> behind_;  // of urgent_ and due_: those that have no place in time
 };
-
-void serve_reserve(Planning& planning, const ReserveOptions& options) {
-  Reserve(planning, options).call();
-}
 
 constexpr OptionOf<ReserveOptions> kReserveOptions[] = {
     {"held", CountField<ReserveOptions>{&ReserveOptions::held},
@@ -225,6 +217,14 @@ constexpr OptionOf<ReserveOptions> kReserveOptions[] = {
 };
 
 }  // namespace
+
+void serve_reserve(Planning& planning, const ReserveOptions& options) {
+  Reserve(planning, options).call();
+}
+
+bool is_flexible(const PlacementMenu& menu) {
+  return menu.all[menu.by_size.front()].gpus != menu.all[menu.by_size.back()].gpus;
+}
 
 PolicyKind reserve_kind() {
   return kind_of<ReserveOptions>(

@@ -1,5 +1,8 @@
 // SavableFirst under its names, and the options that it takes.
+#include <algorithm>
+
 #include "policies.h"
+#include "reserve.h"
 #include "savable_options.h"
 
 namespace slackline::core {
@@ -66,6 +69,8 @@ constexpr OptionOf<Savable> kSavableOptions[] = {
      "GPU-hours that the tasks of a queue may make others lose in a day, at least"},
     {"budget_share", Number{&Savable::budget_share, 1},
      "the same as a share of the GPU time that the queue used in that day"},
+    {"held", CountField<Savable>{&Savable::held},
+     "while tasks of one number of GPUs wait: reservations for so many (policy reserve); 0: none"},
     {"place", Words(kPlaces), "of savable tasks"},
     {"order", Words(kOrders), "of savable tasks"},
     {"rest", Words(kRests),
@@ -78,10 +83,27 @@ constexpr PolicyVariant<Savable> kSavableVariants[] = {
     {"area", [](Savable& options) { options.place = Savable::Place::kArea; }},
 };
 
+// What is kept for gangs, and who may be stopped for them, is decided by a plan of the whole queue;
+// numbers of GPUs, where tasks leave them open, by prices.
+void serve_savable(Planning& planning, const Savable& options) {
+  const auto& waiting = planning.state().waiting();
+  const auto is_fixed = [&](TaskIndex task) { return !is_flexible(planning.menu(task)); };
+  if (options.held == 0 || std::none_of(waiting.begin(), waiting.end(), is_fixed))
+    return serve_savable_first(planning, options);
+  serve_reserve(planning, {.held = options.held,
+                           .price = options.p0,
+                           .tick_s = options.tick_s,
+                           .preemption = options.preempts(),
+                           .protect_s = options.protect_s,
+                           .most_stops = options.max_preempts,
+                           .budget_gpu_h = options.budget_gpu_h,
+                           .budget_share = options.budget_share});
+}
+
 PolicyKind savable(std::string_view name, const Savable& preset) {
   return kind_of<Savable>({.name = name,
                            .family = "savable-first",
-                           .serve = serve_savable_first,
+                           .serve = serve_savable,
                            .variants = kSavableVariants,
                            .options = kSavableOptions,
                            .preset = preset,

@@ -37,6 +37,9 @@ struct SavableOptions {
   // at least so many GPU-hours; nullopt: any.
   std::optional<double> budget_gpu_h{};  // [budget]
   double budget_share = 0.02;            // [budget_share]
+  // While tasks of one number of GPUs wait, the queue is served by Reserve, with reservations for
+  // so many of them; 0: never.
+  int held = 0;
   Place place = Place::kPrice;
   Order order = Order::kDeadline;
   Rest rest = Rest::kRatio;
