@@ -17,6 +17,7 @@ STUBS = (
     "scripts/setup",
     "scripts/build",
     "scripts/build-controlplane",
+    "scripts/build-helm",
     "scripts/check-house",
     "bin/cmake",
     "bin/ctest",
@@ -40,6 +41,21 @@ FLAKY = """
 BROKEN = """
     def test_never(self):
         self.fail("as always")
+"""
+
+# Two tests of a preset, of which one owns threads: SAYS is what the one that fails says, SECOND how the second try ends.
+CTEST = """#!/bin/sh
+case "$*" in
+*"-N -LE threaded"*) echo '  Test  #2: quiet_test' ;;
+*--rerun-failed*) exit ${SECOND:-0} ;;
+*tsan*) ;;
+*)
+  printf 'x_test.cpp:7: Failure\n%s\n' "$SAYS"
+  printf '50%% tests passed, 1 tests failed out of 2\n\nThe following tests FAILED:\n'
+  printf '\t  3 - %s (Failed)\nErrors while running CTest\n' "${FAILS:-busy_test}"
+  exit 8
+  ;;
+esac
 """
 
 
@@ -138,6 +154,21 @@ class GateTest(unittest.TestCase):
         logs = sorted(path.name for path in (clone / "build/logs/flaky").iterdir())
         names = ("test_broken", "test_flaky", "test_unreadable")
         self.assertEqual(logs, sorted(f"{name}.{when}.log" for name in names for when in ("first", "again")))
+
+    def test_a_test_that_owns_threads_has_a_second_try_and_what_a_sanitizer_found_has_none(self):
+        self.write("bin/ctest", CTEST, 0o755)
+        status, said = self.run_script("scripts/test", SAYS="Expected: 1, actual: 2")
+        self.assertEqual(status, 0, said)
+        self.assertIn("\nFLAKY: busy_test (asan-ubsan)\n", said[said.index("what took how long") :])
+        for given in (
+            {"SECOND": "8"},
+            {"FAILS": "quiet_test"},
+            {"SAYS": "WARNING: ThreadSanitizer: data race"},
+            {"SAYS": "x.cpp:1:2: runtime error: signed integer overflow"},
+        ):
+            status, said = self.run_script("scripts/test", **{"SAYS": "Expected: 1", **given})
+            self.assertEqual(status, 1, (given, said))
+            self.assertNotIn("FLAKY", said, given)
 
     def test_what_is_not_committed_is_not_verified(self):
         self.commit()
