@@ -107,12 +107,12 @@ class HandsTest(unittest.TestCase):
         first = self.notes("gang")["slackline.dev/plan"]
         for label in ("slackline.dev/managed-", "slackline.dev/managed=true"):
             self.cluster.kubectl("label", "namespace", TEAM, label)
-        self.cluster.wait(lambda: self.notes("gang").get("slackline.dev/plan", first) != first, 20, "a plan of its own")
-        self.cluster.wait(lambda: self.rows().get("gang", {}).get("state") == "running", 10, "it to be in the queue")
         evict = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pods[0]["metadata"]["name"]}}
         path = f"{self.cluster.collection('pod', TEAM)}/{pods[0]['metadata']['name']}/eviction"
         self.assertEqual(self.cluster.request("POST", path, evict)[0], 201)
         lost = pods[0]["metadata"]["uid"]
+        self.cluster.wait(lambda: self.notes("gang").get("slackline.dev/plan", first) != first, 20, "a plan of its own")
+        self.cluster.wait(lambda: self.rows().get("gang", {}).get("state") == "running", 10, "it to be in the queue")
         self.cluster.wait(lambda: len(self.uids("gang")) == 2 and lost not in self.uids("gang"),
                           40, "the gang to be whole again, none of it behind a gate")  # fmt: skip
 

@@ -1,6 +1,7 @@
 #include "slackline/core/handover/take_on.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,7 +101,8 @@ std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp)
   std::vector<OwnWrite> writes;
   for (const JobPtr& job : snapshot.jobs) {
     const auto at = nodes.find(job->uid);
-    if (at == nodes.end() || at->second.empty()) continue;
+    const bool whole = at != nodes.end() && job->wanted_pods() <= std::ssize(at->second);
+    if (at == nodes.end() || at->second.empty() || whole) continue;
     auto plan = std::make_shared<const PlanNote>(taker.plan_of(*job, std::move(at->second)));
     writes.push_back(job_write(*job, ReleaseJob{.plan = std::move(plan)}, {.verb = Verb::kPlan}));
   }

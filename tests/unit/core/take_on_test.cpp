@@ -1,4 +1,4 @@
-// Jobs that run without a plan get one again.
+// Jobs that run in part, without a plan, get one again.
 #include "slackline/core/handover/take_on.h"
 
 #include <gtest/gtest.h>
@@ -24,12 +24,11 @@ test::ClusterBuilder nodes_of_k80s() {
   return a_cluster().with(a_node("n1").of("K80", 4)).with(a_node("n2").of("K80", 4));
 }
 
-TEST(TakeOn, AGangWithoutItsPlanGetsOneForWhereItIs) {
-  const auto snapshot = nodes_of_k80s()
-                            .with(a_job("gang").of(2).gang().gpus(4).managed())
-                            .with(a_pod("gang-0").of_job("gang").gpus(4).managed().on("n2"))
-                            .with(a_pod("gang-1").of_job("gang").gpus(4).managed().on("n1"))
-                            .build();
+TEST(TakeOn, AGangThatLostItsPlanAndAMemberGetsAPlanForWhereItIs) {
+  auto cluster = nodes_of_k80s();
+  cluster.with(a_job("gang").of(2).gang().gpus(4).managed())
+      .with(a_pod("gang-0").of_job("gang").gpus(4).managed().on("n2"));
+  const auto snapshot = cluster.build();
   const auto writes = taken_on(snapshot);
   ASSERT_EQ(writes.size(), 1U);
   const PlanNote& plan = *writes[0].plan();
@@ -38,6 +37,8 @@ TEST(TakeOn, AGangWithoutItsPlanGetsOneForWhereItIs) {
   EXPECT_EQ(plan.gpu_type, GpuType("K80"));
   EXPECT_EQ(plan.epoch, 3);
   EXPECT_TRUE(taken_on(with_writes(snapshot, writes)).empty()) << "once";
+  cluster.with(a_pod("gang-1").of_job("gang").gpus(4).managed().on("n1"));
+  EXPECT_TRUE(taken_on(cluster.build()).empty()) << "nobody waits for it: somebody released it";
 }
 
 // Its replacement would wait behind the gate for ever.

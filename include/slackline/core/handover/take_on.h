@@ -1,7 +1,8 @@
-// take_on: the writes that give a plan to Jobs that run without one. The plan of a Job that runs
-// can go: its namespace lost its label for a moment, somebody wrote over the annotation, a backup
-// brought the Job back. Without a plan nobody would look after it, and a replacement of one of its
-// pods would wait behind Slackline's gate for ever.
+// take_on: the writes that give a plan to Jobs that run in part and have none. The plan of a Job
+// that runs can go: its namespace lost its label for a moment, somebody wrote over the annotation,
+// a backup brought the Job back. Without a plan a replacement of one of its pods would wait behind
+// Slackline's gate for ever. A Job of which all pods are on nodes needs none: it may have been
+// released on purpose.
 //
 // The plan names the nodes on which its pods are; a pod that is missing, or waits behind the gate,
 // goes on as a replacement (hand_over.h). Only Jobs that Slackline queues and that start as a
