@@ -168,6 +168,7 @@ class GateTest(unittest.TestCase):
         ):
             status, said = self.run_script("scripts/test", **{"SAYS": "Expected: 1", **given})
             self.assertEqual(status, 1, (given, said))
+            self.assertIn("== tests asan-ubsan: FAILED", said, given)
             self.assertNotIn("FLAKY", said, given)
 
     def test_what_is_not_committed_is_not_verified(self):

@@ -122,7 +122,7 @@ class Life {
     if (one_in(12)) wall_jump_s_ = static_cast<double>(pick(-kTenYears_s, kTenYears_s));
     if (one_in(12)) world_.add(a_quota("team").limit(test::kGpu, pick(0, 16)), one_in(2));
     if (one_in(10)) disrupt_one();
-    if (one_in(12)) lose_a_plan();
+    if (one_in(24)) lose_a_plan();
     if (one_in(20) && !world_.pods().empty()) {
       auto& pod = world_.pods().begin()->second;
       if (!pod.bound()) pod.nominated_node = NodeName();
