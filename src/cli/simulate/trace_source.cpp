@@ -1,6 +1,7 @@
 #include "cli/simulate/trace_source.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 
 #include "cli/numbers.h"
@@ -88,9 +89,9 @@ Result<sim::Trace> make_trace(const TraceSource& source, const core::Pool& first
   if (source.for_h > 0) options.for_s = source.for_h * kHour_s;
   options.least_duration_s = source.least_duration_s;
   if (source.most_duration_h > 0) options.most_duration_s = source.most_duration_h * kHour_s;
-  const auto* const rule =
-      std::find(std::begin(sim::kRunTimeRules), std::end(sim::kRunTimeRules), source.run_times);
-  options.rule = static_cast<sim::RunTimeRule>(rule - std::begin(sim::kRunTimeRules));
+  for (std::size_t rule = 0; rule < std::size(sim::kRunTimeRules); ++rule)
+    if (sim::kRunTimeRules[rule] == source.run_times)
+      options.rule = static_cast<sim::RunTimeRule>(rule);
   options.family = source.family == "model" ? sim::FamilyRule::kModel : sim::FamilyRule::kCluster;
   SLACKLINE_ASSIGN(const std::string text, config::read_text_file(source.file));
   return sim::load_trace(text, source.file, source.format, options);
