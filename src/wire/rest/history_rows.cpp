@@ -30,10 +30,11 @@ std::string gpu_use_text(const FinishedTask& task) {
   return share ? format("{:.0f}", 100 * *share) : "";
 }
 
-using C = Column<FinishedTask>;
-using T = const FinishedTask&;
+using HistoryColumns = std::vector<Column<FinishedTask>>;
 
-std::vector<C> columns_of_run() {
+HistoryColumns columns_of_run() {
+  using C = Column<FinishedTask>;
+  using T = const FinishedTask&;
   return {
       C::only_cell("NAME", &FinishedTask::key),
       C("namespace", [](T task) { return task.key.ns; }),
@@ -79,7 +80,9 @@ std::vector<C> columns_of_run() {
   };
 }
 
-std::vector<C> columns_of_use() {
+HistoryColumns columns_of_use() {
+  using C = Column<FinishedTask>;
+  using T = const FinishedTask&;
   return {
       C(
           "resizedFrom", [](T task) { return if_any(task.resized_from); },
@@ -117,18 +120,16 @@ std::vector<C> columns_of_use() {
   };
 }
 
-std::vector<C> all_columns() {
-  std::vector<C> all = columns_of_run();
-  for (C& column : columns_of_use())
-    all.push_back(std::move(column));
-  return all;
-}
-
 }  // namespace
 
 template <>
 const Columns<FinishedTask>& columns<FinishedTask>() {
-  static const Columns<FinishedTask> kColumns = {"FinishedTask", all_columns()};
+  static const Columns<FinishedTask> kColumns = [] {
+    HistoryColumns all = columns_of_run();
+    for (Column<FinishedTask>& column : columns_of_use())
+      all.push_back(std::move(column));
+    return Columns<FinishedTask>{"FinishedTask", std::move(all)};
+  }();
   return kColumns;
 }
 
