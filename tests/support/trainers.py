@@ -4,13 +4,20 @@ Pods go on where SLACKLINE_ITERATION says (tests/controlplane/kwok.yaml); what i
 where the next attempt begins.
 """
 
+import datetime
 import json
+import math
 import queue
 import threading
+import time
 from dataclasses import dataclass
 
 from support.objects import name_of, phase_of
 from support.runlog import JOB_LABEL
+
+
+# What was accepted as shortly before a pod was made may have come after its Job's release.
+LATE_S = 5
 
 
 @dataclass
@@ -18,6 +25,12 @@ class Attempt:
     began_at: float = 0  # when its last pod began to run
     first_iteration: int = 0
     shape: str = ""
+
+
+@dataclass
+class Report:
+    iteration: int
+    accepted_s: float = math.inf  # epoch; of one under way not yet
 
 
 class Trainers:
@@ -30,7 +43,7 @@ class Trainers:
         self._running = set()  # uids of pods
         self._reports = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._report_all, daemon=True)
-        self.reported = {}  # {Job: iteration}
+        self._reported = {task.name: [Report(0, -math.inf)] for task in tasks}
         self.wrong = []  # "JOB began at 0, not at 120"
 
     def __enter__(self):
@@ -59,26 +72,35 @@ class Trainers:
         attempt.began_at = when
         attempt.first_iteration = _first_iteration(pod)
         attempt.shape = _shape(pod, self._tasks[job])
-        expected = self.reported.get(job, 0)
-        if attempt.first_iteration != expected:
+        expected = self._expected(job, pod)
+        if attempt.first_iteration not in expected:
             self.wrong.append(f"{name_of(pod)} began at {attempt.first_iteration}, not at {expected}")
+
+    def _expected(self, job, pod):
+        """The last iteration that Slackline knew when it released the Job, and those that it may have known."""
+        made_s = datetime.datetime.fromisoformat(pod["metadata"]["creationTimestamp"]).timestamp()
+        known = [report for report in self._reported[job] if report.accepted_s <= made_s - LATE_S]
+        return [report.iteration for report in self._reported[job][len(known) - 1 :]]
 
     def _end(self, job, when):
         """Its pods end one after another: the first one tells."""
         attempt, task = self._attempts.pop(job), self._tasks[job]
         worked_s = (when - attempt.began_at) // self._checkpoint_s * self._checkpoint_s
         done = int(worked_s / task.run_times[attempt.shape] * task.iterations)
-        self.reported[job] = min(task.iterations, attempt.first_iteration + done)
-        self._reports.put((job, self.reported[job], task.iterations))
+        report = Report(min(task.iterations, attempt.first_iteration + done))
+        self._reported[job].append(report)
+        self._reports.put((job, report, task.iterations))
 
     def _report_all(self):
-        while report := self._reports.get():
-            job, iteration, total = report
-            body = json.dumps({"iteration": iteration, "total": total})
+        while next_one := self._reports.get():
+            job, report, total = next_one
+            body = json.dumps({"iteration": report.iteration, "total": total})
             path = f"/v1/tasks/{self._namespace}/{job}/progress"
             status, said = self._daemon.post(path, body, port=self._daemon.api_port)
-            if status != 200:
-                self.wrong.append(f"{job} could not report {iteration}: {status} {said}")
+            if status == 200:
+                report.accepted_s = time.time()
+            else:
+                self.wrong.append(f"{job} could not report {report.iteration}: {status} {said}")
 
 
 def _first_iteration(pod):

@@ -10,6 +10,7 @@
 
 #include "slackline/model/admitted.h"
 #include "slackline/model/calibration.h"
+#include "slackline/model/constraints.h"
 #include "slackline/model/device_slots.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
@@ -64,36 +65,6 @@ struct OwnerRef {
   std::string kind;
   std::string name;
   Uid uid;
-};
-
-enum class MatchOperator { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
-
-// One matchExpression over node labels ("metadata.name" for matchFields) or object labels.
-struct MatchExpression {
-  std::string key;
-  MatchOperator op = MatchOperator::kIn;
-  std::vector<std::string> values;
-};
-
-// Requirements of one nodeSelectorTerm: all must hold; terms are alternatives.
-using NodeSelectorTerm = std::vector<MatchExpression>;
-
-struct Toleration {
-  std::string key;  // empty with `exists` tolerates everything
-  bool exists = false;
-  std::string value;
-  std::optional<TaintEffect> effect;  // absent = all effects
-};
-
-// Where a pod may go, as far as Slackline repeats kube-scheduler's predicates. Volumes, inter-pod
-// affinity and spread stay kube-scheduler's; the flags only say that they are set.
-struct SchedulingConstraints {
-  Labels node_selector;
-  std::vector<NodeSelectorTerm> affinity_terms;  // requiredDuringScheduling; empty = none
-  std::vector<Toleration> tolerations;
-  bool has_host_ports = false;
-  bool has_pod_affinity = false;  // inter-pod affinity, anti-affinity or topology spread
-  bool has_volume_claims = false;
 };
 
 // What a pod was told of the stop of its run (annotation `preempt-for`). Only Slackline writes it.

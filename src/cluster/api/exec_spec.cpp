@@ -7,7 +7,7 @@
 #include <string>
 
 #include "slackline/base/text.h"
-#include "wire/format/json_writer.h"
+#include "wire/format/json_copy.h"
 
 namespace slackline::cluster {
 namespace {
@@ -16,37 +16,9 @@ using wire::JsonView;
 
 constexpr std::string_view kVersion1 = "client.authentication.k8s.io/v1";
 constexpr std::string_view kExtension = "client.authentication.k8s.io/exec";
-constexpr int kMaxDepth = 32;
 
 tl::unexpected<Error> wrong(std::string_view what) {
   return fail(ErrorCode::kInvalidArgument, format("exec.{}", what));
-}
-
-bool copy_json(JsonView value, wire::JsonWriter& out, int depth) {
-  if (depth > kMaxDepth) return false;
-  bool whole = true;
-  if (value.is_object()) {
-    out.begin_object();
-    for (const auto& [key, member] : value.fields())
-      whole = copy_json(member, out.key(key), depth + 1) && whole;
-    out.end_object();
-  } else if (value.is_array()) {
-    out.begin_array();
-    for (const JsonView item : value.items())
-      whole = copy_json(item, out, depth + 1) && whole;
-    out.end_array();
-  } else if (value.is_string()) {
-    out.string(value.text());
-  } else if (const auto integer = value.integer()) {
-    out.integer(*integer);
-  } else if (const auto number = value.number()) {
-    out.number(*number);
-  } else if (value.present()) {
-    out.boolean(value.is_true());
-  } else {
-    out.null();
-  }
-  return whole;
 }
 
 Result<wire::ExecCluster> read_cluster(JsonView cluster, const KubeEndpoint& endpoint) {
@@ -59,10 +31,10 @@ Result<wire::ExecCluster> read_cluster(JsonView cluster, const KubeEndpoint& end
   for (const JsonView extension : cluster["extensions"].items()) {
     if (extension["name"].text() != kExtension) continue;
     wire::JsonWriter config;
-    if (!copy_json(extension["extension"], config, 0))
+    if (!wire::copy_json(extension["extension"], config))
       return fail(ErrorCode::kInvalidArgument,
                   format("the cluster's extension {} is nested deeper than {} levels", kExtension,
-                         kMaxDepth));
+                         wire::kMaxCopyDepth));
     out.config = config.take();
   }
   return out;

@@ -45,8 +45,7 @@ Placement shape_of(const Job& job, const RunSeen& seen) {
   for (const auto& [uid, member] : seen.pods)
     nodes.insert(member.node);
   const auto wide = static_cast<std::int64_t>(nodes.size());
-  const std::int64_t per_pod =
-      job.pod_requests.gpu_count(core::primary_gpu_resource(job.pod_requests));
+  const std::int64_t per_pod = core::primary_gpu_count(job.pod_requests);
   const Placement told = clamped_placement(job.parallelism, per_pod);
   if (wide == 0 || wide > job.parallelism || told.gpus() % wide != 0) return told;
   return clamped_placement(wide, told.gpus() / wide);

@@ -1,6 +1,5 @@
 #include "control/serve/admission_kept.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "control/serve/admission_scope.h"
@@ -11,22 +10,8 @@
 namespace slackline::control {
 namespace {
 
-std::int64_t gpus_of(const Job& job) {
-  return job.pod_requests.gpu_count(core::primary_gpu_resource(job.pod_requests));
-}
-
 std::vector<NodeSelectorTerm> terms_of(const Job& job) {
   return job.constraints ? job.constraints->affinity_terms : std::vector<NodeSelectorTerm>{};
-}
-
-bool same_terms(const std::vector<NodeSelectorTerm>& a, const std::vector<NodeSelectorTerm>& b) {
-  const auto same = [](const MatchExpression& x, const MatchExpression& y) {
-    return x.key == y.key && x.op == y.op && x.values == y.values;
-  };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](const NodeSelectorTerm& x, const NodeSelectorTerm& y) {
-                      return std::equal(x.begin(), x.end(), y.begin(), y.end(), same);
-                    });
 }
 
 class Keeper {
@@ -78,10 +63,11 @@ class Keeper {
   }
 
   void note_gpus() {
-    const std::int64_t wanted = gpus_of(job_.job);
-    if (wanted == original_.gpus.value_or(gpus_of(old_.job))) return;
+    const std::int64_t now = core::primary_gpu_count(old_.job.pod_requests);
+    const std::int64_t wanted = core::primary_gpu_count(job_.job.pod_requests);
+    if (wanted == original_.gpus.value_or(now)) return;
     original_.gpus = wanted;
-    original_.given.gpus = gpus_of(old_.job);
+    original_.given.gpus = now;
     kept_.later.push_back(format("{} GPUs", wanted));
   }
 
@@ -102,7 +88,7 @@ class Keeper {
       return;
     kept_.shape.affinity = old_.pod.affinity;
     std::vector<NodeSelectorTerm> wanted = terms_of(job_.job);
-    if (same_terms(wanted, *original_.affinity_terms)) return;
+    if (wanted == *original_.affinity_terms) return;
     original_.affinity_terms = std::move(wanted);
     kept_.later.emplace_back("the node affinity");
   }

@@ -145,7 +145,7 @@ OriginalShape counted_original(const Job& job) {
   if (!job.original) return {};
   OriginalShape original = *job.original;
   const OriginalShape::Given& given = original.given;
-  const std::int64_t gpus = job.pod_requests.gpu_count(primary_gpu_resource(job.pod_requests));
+  const std::int64_t gpus = primary_gpu_count(job.pod_requests);
   if (given.gpus && *given.gpus != gpus) original.gpus.reset();
   if (!job.amounts || (given.amounts && !same_amounts(*given.amounts, *job.amounts)))
     original.amounts.reset();

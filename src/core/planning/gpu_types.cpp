@@ -58,6 +58,10 @@ std::string primary_gpu_resource(const Resources& request) {
   return best == nullptr ? std::string{} : best->resource;
 }
 
+std::int64_t primary_gpu_count(const Resources& request) {
+  return request.gpu_count(primary_gpu_resource(request));
+}
+
 bool wants_self_accounted(const Resources& request, const GpuCatalog& catalog) {
   return std::any_of(request.gpus.begin(), request.gpus.end(), [&](const GpuAmount& amount) {
     const GpuResourceRule* rule = catalog.resource(amount.resource);

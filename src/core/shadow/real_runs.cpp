@@ -15,7 +15,7 @@ void add_member(RealRun& run, const Pod& pod, const Node& node) {
   if (static_cast<std::int64_t>(run.members.size()) >= run.job->parallelism)
     run.members.erase(run.members.begin());
   run.members.push_back({pod.uid, NodeName(pod.node), node.gpu_type,
-                         pod.requests.gpu_count(primary_gpu_resource(pod.requests)),
+                         primary_gpu_count(pod.requests),
                          *pod.started_s});
 }
 

@@ -1,11 +1,12 @@
 #include "wire/admission/admission_codec.h"
 
 #include <algorithm>
-#include <functional>
+#include <utility>
 
 #include "slackline/base/base64.h"
 #include "slackline/base/text.h"
 #include "slackline/model/contract.h"
+#include "wire/format/json_copy.h"
 #include "wire/format/json_view.h"
 #include "wire/format/json_writer.h"
 #include "wire/kube/kube_common.h"
@@ -55,50 +56,6 @@ PodFacts read_facts(JsonView metadata, JsonView spec, const GpuCatalog& catalog)
   return facts;
 }
 
-// The members that are left out of a copy; empty: none.
-using LeftOut = std::function<bool(std::string_view)>;
-
-// Copies a value of a manifest, without these members and objects that are empty without them.
-// False: nothing was left of it.
-bool copy_without(JsonView value, const LeftOut& left_out, JsonWriter& out) {
-  if (value.is_object()) {
-    bool any = !left_out;
-    JsonWriter members;
-    members.begin_object();
-    for (const auto& [key, member] : value.fields()) {
-      JsonWriter copy;
-      if ((left_out && left_out(key)) || !copy_without(member, left_out, copy)) continue;
-      members.key(key).raw(copy.str());
-      any = true;
-    }
-    members.end_object();
-    if (any) out.raw(members.str());
-    return any;
-  }
-  if (value.is_array()) {
-    out.begin_array();
-    for (const JsonView item : value.items()) {
-      JsonWriter copy;
-      if (copy_without(item, left_out, copy)) out.raw(copy.str());
-    }
-    out.end_array();
-  } else if (value.is_string()) {
-    out.string(value.text());
-  } else if (const auto whole = value.integer()) {
-    out.integer(*whole);
-  } else if (value.is_number()) {
-    out.number(value.number().value_or(0));
-  } else {
-    return false;
-  }
-  return true;
-}
-
-std::string text_without(JsonView value, const LeftOut& left_out = {}) {
-  JsonWriter out;
-  return copy_without(value, left_out, out) ? out.take() : std::string();
-}
-
 // What an update of a running Job may have changed of what Slackline wrote.
 void read_written(JsonView spec, const GpuCatalog& catalog, PodFacts& facts) {
   const auto amounts = [&](std::string_view key) {
@@ -107,15 +64,15 @@ void read_written(JsonView spec, const GpuCatalog& catalog, PodFacts& facts) {
   std::size_t at = 0;
   for (const JsonView container : spec["containers"].items()) {
     if (at == facts.containers.size()) break;
-    facts.containers[at].resources = text_without(container["resources"]);
-    facts.containers[at++].other_resources = text_without(container["resources"], amounts);
+    facts.containers[at].resources = json_without(container["resources"], {});
+    facts.containers[at++].other_resources = json_without(container["resources"], amounts);
   }
-  facts.affinity = text_without(spec["affinity"]);
+  facts.affinity = json_without(spec["affinity"], {});
   const auto is = [](std::string_view name) {
     return [name](std::string_view key) { return key == name; };
   };
-  facts.other_affinity = text_without(spec["affinity"], is("nodeAffinity")) +
-                         text_without(spec["affinity"]["nodeAffinity"],
+  facts.other_affinity = json_without(spec["affinity"], is("nodeAffinity")) +
+                         json_without(spec["affinity"]["nodeAffinity"],
                                       is("requiredDuringSchedulingIgnoredDuringExecution"));
 }
 

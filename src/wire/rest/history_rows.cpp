@@ -1,5 +1,4 @@
 // Jobs that have ended.
-#include <utility>
 #include <vector>
 
 #include "slackline/base/text.h"
@@ -124,12 +123,8 @@ HistoryColumns columns_of_use() {
 
 template <>
 const Columns<FinishedTask>& columns<FinishedTask>() {
-  static const Columns<FinishedTask> kColumns = [] {
-    HistoryColumns all = columns_of_run();
-    for (Column<FinishedTask>& column : columns_of_use())
-      all.push_back(std::move(column));
-    return Columns<FinishedTask>{"FinishedTask", std::move(all)};
-  }();
+  static const Columns<FinishedTask> kColumns = {
+      "FinishedTask", joined<FinishedTask>({columns_of_run(), columns_of_use()})};
   return kColumns;
 }
 

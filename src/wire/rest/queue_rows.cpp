@@ -1,7 +1,6 @@
 // The queue.
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -263,19 +262,12 @@ QueueColumns past() {
   };
 }
 
-QueueColumns joined(std::initializer_list<QueueColumns> parts) {
-  QueueColumns all;
-  for (const QueueColumns& part : parts)
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
 }  // namespace
 
 template <>
 const Columns<QueueRow>& columns<QueueRow>() {
   static const Columns<QueueRow> kColumns = {
-      "QueuedTask", joined({who_waits(), due(), foretold(), placed(), past()})};
+      "QueuedTask", joined<QueueRow>({who_waits(), due(), foretold(), placed(), past()})};
   return kColumns;
 }
 

@@ -6,6 +6,7 @@
 // {"items":[...],"metadata":{"continue":"..."}}.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,15 @@ struct Columns {
   std::string_view name;  // of its schema
   std::vector<Column<Row>> all;
 };
+
+// The columns of one kind of row that are told in parts.
+template <class Row>
+std::vector<Column<Row>> joined(std::initializer_list<std::vector<Column<Row>>> parts) {
+  std::vector<Column<Row>> all;
+  for (const std::vector<Column<Row>>& part : parts)
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
 
 // Every kind of object: one specialization here, and one line in rest_schemas().
 template <class Row>

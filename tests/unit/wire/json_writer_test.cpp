@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/format/json_copy.h"
 #include "wire/format/json_view.h"
 
 namespace slackline::wire {
@@ -60,6 +61,37 @@ TEST(JsonWriter, EveryByteStringBecomesJsonThatReadsBack) {
         }
       }
     }
+}
+
+TEST(JsonCopy, IsWhatWasRead) {
+  const std::string text = R"({"a":[1,-2.5,"x",true,false,null,{}],"b":{"c":{}}})";
+  JsonDocument document;
+  JsonWriter out;
+  EXPECT_TRUE(copy_json(*document.parse(text), out));
+  EXPECT_EQ(out.take(), text);
+}
+
+TEST(JsonCopy, LeavesOutMembersAndObjectsThatAreEmptyThen) {
+  const auto is_cpu = [](std::string_view key) { return key == "cpu"; };
+  JsonDocument document;
+  EXPECT_EQ(json_without(*document.parse(
+                             R"({"limits":{"cpu":"1"},"requests":{"cpu":1,"gpu":2},"on":false})"),
+                         is_cpu),
+            R"({"requests":{"gpu":2},"on":false})");
+  EXPECT_EQ(json_without(*document.parse(R"({"limits":{"cpu":"1"}})"), is_cpu), "");
+  EXPECT_EQ(json_without(JsonView(), {}), "");
+}
+
+TEST(JsonCopy, SaysWhatIsTooDeep) {
+  const auto nested = [](int levels) {
+    return std::string(levels, '[') + std::string(levels, ']');
+  };
+  JsonDocument document;
+  EXPECT_EQ(json_without(*document.parse(nested(kMaxCopyDepth + 1)), {}),
+            nested(kMaxCopyDepth + 1));
+  JsonWriter out;
+  EXPECT_FALSE(copy_json(*document.parse(nested(kMaxCopyDepth + 2)), out));
+  EXPECT_EQ(json_without(*document.parse(nested(kMaxCopyDepth + 2)), {}), "");
 }
 
 }  // namespace

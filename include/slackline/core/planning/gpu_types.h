@@ -43,6 +43,9 @@ class AcceptedTypes {
 // Empty if there is none.
 std::string primary_gpu_resource(const Resources& request);
 
+// How many GPUs of that resource it asks for; 0 if there is none.
+std::int64_t primary_gpu_count(const Resources& request);
+
 // True if the request asks for a resource that only Slackline counts (gpu_catalog.h).
 bool wants_self_accounted(const Resources& request, const GpuCatalog& catalog);
 
