@@ -78,7 +78,7 @@ class QueueTest(ActiveCase):
         self.cluster.apply([waiting_job("story", pods=2, gpus=4, gang=True, annotations=LONG)])
         self._wait_events("story", {"Queued", "Planned", "Released"}, 60)
         text = self.cluster.kubectl("describe", "job", "story")
-        for words in ("position 1 of 1 that wait", "2x4 K80 on", "kube-scheduler may bind"):
+        for words in ("behind 0 tasks, waits for 8 GPUs", "2x4 K80 on", "kube-scheduler may bind"):
             self.assertIn(words, text)
         released = [each for each in self.events("story") if each["reason"] == "Released"]
         self.assertEqual(len(released), 1)

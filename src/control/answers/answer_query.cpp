@@ -76,9 +76,8 @@ struct AnswerQuery::Impl {
     SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
     const std::vector<QueueRow> rows = queue_rows(sight, *planner.get(), book);
     const QueueRow* row = find_row(rows, key);
-    const auto task = control::find_task(sight.queue, key);
-    if (row == nullptr || !task) return fail(not_in_queue(key));
-    EtaView view = eta_of(*row, book.find(name_of(sight.queue.task(*task))), sight.now_s);
+    if (row == nullptr) return fail(not_in_queue(key));
+    EtaView view = eta_of(*row, sight.now_s);
     view.forecast_s = book.made_s();
     view.start_held = written.coverage.start;
     view.finish_held = written.coverage.finish;

@@ -72,7 +72,7 @@ SpanView span_of(const core::Quantiles& times) {
   return span_of(times.p50(), times.p90());
 }
 
-EtaView eta_of(const QueueRow& row, const core::Forecast* forecast, double now_s) {
+EtaView eta_of(const QueueRow& row, double now_s) {
   EtaView eta;
   eta.task = row.key.str();
   eta.kind = row.kind;
@@ -84,8 +84,7 @@ EtaView eta_of(const QueueRow& row, const core::Forecast* forecast, double now_s
   eta.forecast = row.forecast;
   eta.length_source = row.length_source;
   eta.blocked = row.blocked;
-  if (forecast != nullptr && row.finish_s) eta.chance = forecast->chance;
-  if (row.blocked && row.deadline_s) eta.chance = 0;
+  eta.chance = row.chance;
   eta.standing = standing_of(eta, row, now_s);
   return eta;
 }

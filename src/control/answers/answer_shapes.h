@@ -17,8 +17,8 @@ namespace slackline::control {
 SpanView span_of(const core::Quantiles& times);
 SpanView span_of(std::optional<double> p50_s, std::optional<double> p90_s);
 
-// Times and state of a row of the queue. `forecast` is its own; null: there is none.
-EtaView eta_of(const QueueRow& row, const core::Forecast* forecast, double now_s);
+// Times and state of a row of the queue.
+EtaView eta_of(const QueueRow& row, double now_s);
 
 BlockerView view_of(const core::Blocker& blocker, Viewer& viewer);
 NodeGroupView view_of(const core::NodeGroup& group, Viewer& viewer);

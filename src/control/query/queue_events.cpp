@@ -1,6 +1,7 @@
 #include "control/query/queue_events.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "slackline/base/duration.h"
@@ -25,14 +26,38 @@ TaskEvent event(const QueueRow& row, std::string_view reason, std::string messag
   return event;
 }
 
-std::string queued_text(const QueueRow& row, std::size_t waiting) {
-  std::string text = format("position {} of {} that wait, class {}, queue {}", row.position,
-                            waiting, row.qos_class, row.queue);
-  if (!row.forecast.empty()) text += format("; not predicted: {}", row.forecast);
-  if (row.start_s) text += format("; predicted to start {}", format_rfc3339(*row.start_s));
-  if (row.finish_s) text += format(" and end {}", format_rfc3339(*row.finish_s));
-  if (row.deadline_s) text += format("; deadline {}", format_rfc3339(*row.deadline_s));
+// "14:10", with the day where it is another one than today.
+std::string clock_text(double time_s, double now_s) {
+  const std::string time = format_rfc3339(time_s);  // 2026-11-26T14:10:00Z
+  const std::string hour = time.substr(11, 5);
+  const std::string day = time.substr(0, 10);
+  return day == format_rfc3339(now_s).substr(0, 10) ? hour : day + " " + hour;
+}
+
+std::string span_text(double time_s, std::optional<double> p90_s, double now_s) {
+  std::string text = clock_text(time_s, now_s);
+  if (p90_s) text += format(" (by {})", clock_text(*p90_s, now_s));
   return text;
+}
+
+std::string gpus_text(const QueueRow& row) {
+  std::string types;
+  for (const GpuType& type : row.accepted_types)
+    types += (types.empty() ? "" : " or ") + type.str();
+  return format("{} {}", row.gpus, types.empty() ? "GPUs" : types);
+}
+
+std::string queued_text(const QueueRow& row, double now_s) {
+  std::string text;
+  if (row.start_s) text += format("starts {}, ", span_text(*row.start_s, row.start_p90_s, now_s));
+  if (row.finish_s) text += format("done {}, ", span_text(*row.finish_s, row.finish_p90_s, now_s));
+  if (!row.forecast.empty()) text += format("not predicted: {}, ", row.forecast);
+  if (row.deadline_s) text += format("due {}, ", clock_text(*row.deadline_s, now_s));
+  if (row.chance) text += format("in time {:.0f} %, ", 100 * *row.chance);
+  const int before = row.position - 1;
+  text += format("behind {} {}, waits for {} ({})", before, before == 1 ? "task" : "tasks",
+                 gpus_text(row), row.reason);
+  return text + format("; class {}, queue {}; times are UTC", row.qos_class, row.queue);
 }
 
 std::string risk_text(const QueueRow& row) {
@@ -46,17 +71,27 @@ std::string risk_text(const QueueRow& row) {
 
 }  // namespace
 
-void QueueEvents::post(const std::vector<QueueRow>& rows, const Post& post) {
-  const auto waiting = static_cast<std::size_t>(std::count_if(
-      rows.begin(), rows.end(), [](const QueueRow& row) { return row.position > 0; }));
+bool QueueEvents::is_news(const QueueRow& row, const Told& told, double now_s) {
+  if (now_s < told.at_s + kAgainAfter_s) return false;
+  if (row.start_s.has_value() == told.start_s.has_value()) {
+    if (!row.start_s) return false;
+    const double wait_s = *told.start_s - told.at_s;
+    const double moved_s = std::abs(*row.start_s - *told.start_s);
+    if (moved_s <= std::max(kMoved_s, kMovedShare * wait_s)) return false;
+  }
+  return again_.take(now_s, kAgainPer_s, kAgainPer_s);
+}
+
+void QueueEvents::post(const std::vector<QueueRow>& rows, double now_s, const Post& post) {
   std::unordered_map<Uid, Posted> still;
-  still.reserve(waiting);
+  still.reserve(rows.size());
   for (const QueueRow& row : rows) {
     if (!waits(row)) continue;
     Posted& posted = still[row.uid];
     if (const auto before = posted_.find(row.uid); before != posted_.end()) posted = before->second;
-    if (!posted.queued)
-      posted.queued = post(event(row, reason::kQueued, queued_text(row, waiting), false));
+    if ((!posted.queued || is_news(row, *posted.queued, now_s)) &&
+        post(event(row, reason::kQueued, queued_text(row, now_s), false)))
+      posted.queued = Told{now_s, row.start_s};
     const bool late = row.predicted_late();
     if (late && !posted.at_risk)
       posted.at_risk = post(event(row, reason::kDeadlineAtRisk, risk_text(row), true));

@@ -1,17 +1,22 @@
 // QueueEvents: the Events of tasks that wait, on their Job or pod:
 //
-//   Queued          Normal    once for each coming into the queue: position, predicted times
+//   Queued          Normal    for each coming into the queue, and again when the predicted start
+//   has
+//                             moved: predicted times, the chance to be in time, position, GPUs. The
+//                             same Event each time, with a count (event_post.h). It names nobody.
 //   DeadlineAtRisk  Warning   predicted to end after its deadline; again only after it was in time
 //
 // A gang that is only a label has no object to carry an Event. Not thread-safe.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "cluster/watch/source.h"
 #include "message/queue_view.h"
+#include "slackline/base/token_bucket.h"
 
 namespace slackline::control {
 
@@ -20,17 +25,32 @@ class QueueEvents {
   // False where the Event cannot be taken now: it is offered again with the next rows.
   using Post = std::function<bool(TaskEvent)>;
 
-  // `rows` is the whole queue.
-  void post(const std::vector<QueueRow>& rows, const Post& post);
+  // A start has moved by more than both: this, and this share of the wait as told before.
+  static constexpr double kMoved_s = 300;
+  static constexpr double kMovedShare = 0.1;
+  // For one task, and for all a second: `Queued` again.
+  static constexpr double kAgainAfter_s = 300;
+  static constexpr double kAgainPer_s = 5;
+
+  // `rows` is the whole queue, as it is at `now_s`, epoch seconds.
+  void post(const std::vector<QueueRow>& rows, double now_s, const Post& post);
   // Another replica posts from now on.
   void forget() { posted_.clear(); }
 
  private:
+  struct Told {
+    double at_s = 0;
+    std::optional<double> start_s;  // as predicted
+  };
   struct Posted {
-    bool queued = false;
+    std::optional<Told> queued;
     bool at_risk = false;
   };
+  // Whether what was told is out of date, and may be told again.
+  bool is_news(const QueueRow& row, const Told& told, double now_s);
+
   std::unordered_map<Uid, Posted> posted_;  // of those that wait
+  TokenBucket again_;
 };
 
 }  // namespace slackline::control

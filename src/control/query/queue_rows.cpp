@@ -215,6 +215,7 @@ class RowMaker {
     const core::QueueTask& task = queue_.task(index);
     if (row.blocked) {
       row.forecast = reason::kNever;
+      if (row.deadline_s) row.chance = 0;
       return;
     }
     const core::Forecast* forecast = book_.find(name_of(task));
@@ -240,6 +241,7 @@ class RowMaker {
         row.finish_after_s.reset();
       }
     }
+    if (row.finish_s) row.chance = forecast->chance;
     if (const auto* backoff = backoff_of(row.uid))
       row.retry_s = sight_.now_s + backoff->until_s - sight_.now_steady_s;
     if (task.plan) return;

@@ -187,6 +187,10 @@ QueueColumns foretold() {
           "predictedFinishP90", [](Row row) { return time_of(row.finish_p90_s); },
           "Nine futures in ten have ended by then"),
       C(
+          "chance", [](Row row) { return row.chance; },
+          "Share of the futures in which it meets its deadline, 0..1; absent: it has none, or no "
+          "finish is predicted"),
+      C(
           "forecast", [](Row row) { return if_any(row.forecast); },
           "Why no start or finish is predicted")
           .one_of(reasons_of(ReasonUse::kForecast)),

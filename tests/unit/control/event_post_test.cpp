@@ -121,21 +121,81 @@ TEST(QueueEvents, TellsOncePerComingAndOncePerRisk) {
     if (open) told.push_back(event.reason);
     return open;
   };
-  events.post({a_row("a", 1, 900)}, post);
-  events.post({a_row("a", 1, 900)}, post);
+  events.post({a_row("a", 1, 900)}, 0, post);
+  events.post({a_row("a", 1, 900)}, 0, post);
   EXPECT_EQ(told, (std::vector<std::string>{"Queued"}));
-  events.post({a_row("a", 1, 1100)}, post);
-  events.post({a_row("a", 1, 1200)}, post);
+  events.post({a_row("a", 1, 1100)}, 0, post);
+  events.post({a_row("a", 1, 1200)}, 0, post);
   EXPECT_EQ(told, (std::vector<std::string>{"Queued", "DeadlineAtRisk"}));
-  events.post({a_row("a", 1, 900)}, post);
+  events.post({a_row("a", 1, 900)}, 0, post);
   open = false;
-  events.post({a_row("a", 1, 1100)}, post);
+  events.post({a_row("a", 1, 1100)}, 0, post);
   open = true;
-  events.post({a_row("a", 1, 1100)}, post);
+  events.post({a_row("a", 1, 1100)}, 0, post);
   EXPECT_EQ(told.size(), 3U) << "what was refused is offered again";
-  events.post({a_row("a", 0, 900)}, post);
-  events.post({a_row("a", 1, 900)}, post);
+  events.post({a_row("a", 0, 900)}, 0, post);
+  events.post({a_row("a", 1, 900)}, 0, post);
   EXPECT_EQ(told.back(), "Queued") << "it has come back into the queue";
+}
+
+TEST(QueueEvents, TellsAgainWhereTheStartHasMoved) {
+  QueueEvents events;
+  std::vector<std::string> told;
+  const auto post = [&](const TaskEvent& event) {
+    told.push_back(event.message);
+    return true;
+  };
+  const auto row = [](double start_s) {
+    QueueRow row = a_row("a", 4, start_s + 7200);
+    row.start_s = start_s;
+    row.start_p90_s = start_s + 600;
+    row.finish_p90_s = start_s + 8000;
+    row.deadline_s = 90000;
+    row.chance = 0.914;
+    row.gpus = 8;
+    row.accepted_types = {GpuType("A100"), GpuType("H100")};
+    row.reason = reason::kWaitsItsTurn;
+    return row;
+  };
+  constexpr double kWait_s = 10 * 3600;
+  events.post({row(kWait_s)}, 0, post);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0],
+            "starts 10:00 (by 10:10), done 12:00 (by 12:13), due 1970-01-02 01:00, in time 91 %, "
+            "behind 3 tasks, waits for 8 A100 or H100 (WaitsItsTurn); class normal, queue default; "
+            "times are UTC");
+  events.post({row(kWait_s + 7200)}, QueueEvents::kAgainAfter_s - 1, post);
+  EXPECT_EQ(told.size(), 1U) << "too soon";
+  events.post({row(kWait_s + 3500)}, QueueEvents::kAgainAfter_s, post);
+  EXPECT_EQ(told.size(), 1U) << "it moved by less than a tenth of the wait";
+  events.post({row(kWait_s + 3700)}, QueueEvents::kAgainAfter_s, post);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_THAT(told[1], HasSubstr("starts 11:01"));
+  QueueRow unknown = row(kWait_s);
+  unknown.start_s = unknown.finish_s = unknown.chance = std::nullopt;
+  unknown.forecast = reason::kBeyondHorizon;
+  events.post({unknown}, 2 * QueueEvents::kAgainAfter_s, post);
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_THAT(told[2], HasSubstr("not predicted: BeyondHorizon, due 1970-01-02 01:00, behind 3"));
+}
+
+TEST(QueueEvents, TellsFewAgainAtOnce) {
+  QueueEvents events;
+  int told = 0;
+  const auto post = [&](const TaskEvent&) { return ++told > 0; };
+  std::vector<QueueRow> rows;
+  for (int i = 0; i < 20; ++i) {
+    rows.push_back(a_row(format("task-{}", i), i + 1, 9000));
+    rows.back().start_s = 1000;
+  }
+  events.post(rows, 0, post);
+  EXPECT_EQ(told, 20) << "who comes is told at once";
+  for (QueueRow& row : rows)
+    row.start_s = 2000;
+  events.post(rows, 400, post);
+  EXPECT_EQ(told, 20 + QueueEvents::kAgainPer_s);
+  events.post(rows, 410, post);
+  EXPECT_EQ(told, 20 + 2 * QueueEvents::kAgainPer_s);
 }
 
 }  // namespace
