@@ -153,6 +153,7 @@ struct PlannerSettings {
   // scheduler.
   bool give_back = false;
   double slow_after_s = 600;  // that slow a run must be before it is advised to move
+  bool note_forecasts = true;  // on waiting Jobs, in an annotation
 
   friend bool operator==(const PlannerSettings&, const PlannerSettings&) = default;
 };

@@ -14,6 +14,7 @@ struct TaskEvent {
   std::string reason;  // a code of model/reason.h
   std::string message;
   bool warning = false;
+  bool is_forecast = false;  // of a Job: the message is kept in its annotation `forecast`, too
   // How often this was reported for the object, and since when (epoch seconds): the same reason on
   // the same object is one Event with a count.
   int count = 1;

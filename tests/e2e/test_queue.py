@@ -77,6 +77,7 @@ class QueueTest(ActiveCase):
         self._fill(2, duration="4s")
         self.cluster.apply([waiting_job("story", pods=2, gpus=4, gang=True, annotations=LONG)])
         self._wait_events("story", {"Queued", "Planned", "Released"}, 60)
+        self.assertEqual(self._forecast("story"), "", "what is predicted for who waits")
         text = self.cluster.kubectl("describe", "job", "story")
         for words in ("behind 0 tasks, waits for 8 GPUs", "2x4 K80 on", "kube-scheduler may bind"):
             self.assertIn(words, text)
@@ -85,6 +86,9 @@ class QueueTest(ActiveCase):
         self.assertEqual(released[0].get("count"), 1)
         self.assertGreaterEqual(self.daemon.total("slackline_task_moves_total", reason="Released"), 1)
         self.assertEqual(self.daemon.total("slackline_events_total", result="failed"), 0)
+
+    def _forecast(self, job):
+        return self.cluster.get("job", "default", job)["metadata"]["annotations"].get("slackline.dev/forecast", "")
 
     def test_a_deadline_that_will_be_missed_is_told_before(self):
         self.cluster.apply(
@@ -96,6 +100,9 @@ class QueueTest(ActiveCase):
         self._wait_events("late", {"Queued", "DeadlineAtRisk"}, 30)
         (risk,) = [each for each in self.events("late") if each["reason"] == "DeadlineAtRisk"]
         self.assertEqual(risk["type"], "Warning")
+        self.cluster.wait(lambda: "behind 0 tasks" in self._forecast("late"), 20, "the forecast on the Job")
+        (queued,) = [each for each in self.events("late") if each["reason"] == "Queued"]
+        self.assertEqual(self._forecast("late"), queued["message"])
         self.assertIn("after its deadline", risk["message"])
         self.assertEqual(self.daemon.total("slackline_queue_predicted_late"), 1)
         self.assertEqual(self.daemon.total("slackline_queue_waiting", reason="WaitsItsTurn"), 1)

@@ -62,6 +62,11 @@ class FakeWriter final : public cluster::ClusterWriter {
     noted.push_back({job, uid, note});
     return on_note();
   }
+  std::vector<TaskEvent> forecasts;
+  Status note_forecast(const TaskEvent& event) override {
+    forecasts.push_back(event);
+    return on_note();
+  }
   std::vector<CalibrationOrder> calibrated;
   std::function<Status(const CalibrationOrder&)> on_calibrate = [](const auto&) {
     return Status();

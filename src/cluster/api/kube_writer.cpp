@@ -30,8 +30,9 @@ Result<std::string> job_path(const ObjectKey& job) {
 }
 
 // A JSON patch whose test fails is "invalid" to the API server; to us it is a precondition.
+constexpr int kUnprocessable = 422;
+
 Error meaning_of(const OwnWrite& write, const ApiFailure& failure) {
-  constexpr int kUnprocessable = 422;
   Error error = failure.error();
   if (write.is<LiftGate>() && failure.status == kUnprocessable) error.code = ErrorCode::kConflict;
   return error.with_context(format("{} {}", write.word(), write.target.key.str()));
@@ -114,6 +115,22 @@ class KubeWriter final : public ClusterWriter {
     request.body = wire::encode_progress_patch(uid, progress);
     const Status sent = send(std::move(request));
     return sent ? sent : fail(sent.error().with_context(format("progress of {}", job.str())));
+  }
+
+  Status note_forecast(const TaskEvent& event) override {
+    net::HttpRequest request;
+    request.method = "PATCH";
+    SLACKLINE_ASSIGN(request.url, job_path(event.object));
+    request.url += "?fieldManager=slackline-forecast";  // of its own: no write of a plan
+    request.headers = {{"Content-Type", "application/json-patch+json"},
+                       {"Accept", std::string(kMetadataOnly)}};
+    request.body = wire::encode_forecast_patch(event);
+    request.timeout_s = kOwnWriteTimeout_s;
+    const auto answer = client_.send(std::move(request));
+    if (answer) return {};
+    Error error = answer.error().error();
+    if (answer.error().status == kUnprocessable) error.code = ErrorCode::kConflict;
+    return fail(error.with_context(format("forecast of {}", event.object.str())));
   }
 
   Status post(const TaskEvent& event) override {

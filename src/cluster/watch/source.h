@@ -84,6 +84,9 @@ class ClusterWriter {
   // Notes on the Job what it told of its progress. kConflict: the Job of this name is another one.
   virtual Status note_progress(const ObjectKey& job, const Uid& uid,
                                const ProgressNote& progress) = 0;
+  // Keeps the message of such an Event on its Job. kConflict: the Job of this name is another one,
+  // or is not suspended any more.
+  virtual Status note_forecast(const TaskEvent& event) = 0;
   // Creates the Event of (object, reason), or updates it.
   virtual Status post(const TaskEvent& event) = 0;
   // POST pods/binding, for at most this time. kConflict: uid mismatch, already bound, gated.

@@ -85,6 +85,19 @@ void EventPost::post(const TaskEvent& event) {
   const Status posted = writer_.post(event);
   count(event.reason, posted ? "posted" : "failed");
   if (!posted) obs::log_warning("event_not_posted", {{"error", posted.error().message}});
+  if (event.is_forecast) note(event);
+}
+
+void EventPost::note(const TaskEvent& event) {
+  const Status noted = writer_.note_forecast(event);
+  metrics_
+      .counter("slackline_forecast_notes_total", "Forecasts written on waiting Jobs, by result.",
+               {{"result", noted ? "written" : "failed"}})
+      .add();
+  // It is gone, or was released meanwhile.
+  const bool gone = !noted && (noted.error().code == ErrorCode::kNotFound ||
+                               noted.error().code == ErrorCode::kConflict);
+  if (!noted && !gone) obs::log_warning("forecast_not_noted", {{"error", noted.error().message}});
 }
 
 void EventPost::count(const std::string& reason, std::string_view result) {

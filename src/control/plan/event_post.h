@@ -62,6 +62,7 @@ class EventPost {
 
   void run();
   void post(const TaskEvent& event);
+  void note(const TaskEvent& event);
   bool queue(TaskEvent event);
   bool take(Object& object) SLACKLINE_REQUIRES(mutex_);
   void forget_old() SLACKLINE_REQUIRES(mutex_);

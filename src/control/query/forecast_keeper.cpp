@@ -83,7 +83,7 @@ void ForecastKeeper::renew(const StopAsked& stop) {
   meters_.show(rows);
   overload_.look(queue_loads(rows, load_of(sight)), sight.now_s, planner->leads ? &post_ : nullptr);
   if (planner->leads)
-    queue_events_.post(rows, sight.now_s, post_);
+    queue_events_.post(rows, sight.now_s, options_.settings->get()->note_forecasts, post_);
   else
     queue_events_.forget();
 }

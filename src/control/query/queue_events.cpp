@@ -82,16 +82,19 @@ bool QueueEvents::is_news(const QueueRow& row, const Told& told, double now_s) {
   return again_.take(now_s, kAgainPer_s, kAgainPer_s);
 }
 
-void QueueEvents::post(const std::vector<QueueRow>& rows, double now_s, const Post& post) {
+void QueueEvents::post(const std::vector<QueueRow>& rows, double now_s, bool note,
+                       const Post& post) {
   std::unordered_map<Uid, Posted> still;
   still.reserve(rows.size());
   for (const QueueRow& row : rows) {
     if (!waits(row)) continue;
     Posted& posted = still[row.uid];
     if (const auto before = posted_.find(row.uid); before != posted_.end()) posted = before->second;
-    if ((!posted.queued || is_news(row, *posted.queued, now_s)) &&
-        post(event(row, reason::kQueued, queued_text(row, now_s), false)))
-      posted.queued = Told{now_s, row.start_s};
+    if (!posted.queued || is_news(row, *posted.queued, now_s)) {
+      TaskEvent told = event(row, reason::kQueued, queued_text(row, now_s), false);
+      told.is_forecast = note && row.kind == "Job";
+      if (post(std::move(told))) posted.queued = Told{now_s, row.start_s};
+    }
     const bool late = row.predicted_late();
     if (late && !posted.at_risk)
       posted.at_risk = post(event(row, reason::kDeadlineAtRisk, risk_text(row), true));

@@ -32,8 +32,9 @@ class QueueEvents {
   static constexpr double kAgainAfter_s = 300;
   static constexpr double kAgainPer_s = 5;
 
-  // `rows` is the whole queue, as it is at `now_s`, epoch seconds.
-  void post(const std::vector<QueueRow>& rows, double now_s, const Post& post);
+  // `rows` is the whole queue, as it is at `now_s`, epoch seconds. `note`: what is told of a Job is
+  // kept in its annotation, too.
+  void post(const std::vector<QueueRow>& rows, double now_s, bool note, const Post& post);
   // Another replica posts from now on.
   void forget() { posted_.clear(); }
 

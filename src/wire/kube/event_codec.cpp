@@ -43,4 +43,17 @@ std::string encode_event_update(const TaskEvent& event) {
   return out.take();
 }
 
+std::string encode_forecast_patch(const TaskEvent& event) {
+  JsonWriter out;
+  out.begin_array();
+  const auto begin = [&](std::string_view op, std::string_view path) -> JsonWriter& {
+    return out.begin_object().field("op", op).field("path", path).key("value");
+  };
+  begin("test", "/metadata/uid").string(event.uid.str()).end_object();
+  begin("test", "/spec/suspend").boolean(true).end_object();
+  begin("add", "/metadata/annotations/slackline.dev~1forecast").string(event.message).end_object();
+  out.end_array();
+  return out.take();
+}
+
 }  // namespace slackline::wire

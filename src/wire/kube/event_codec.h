@@ -16,5 +16,7 @@ std::string event_namespace(const TaskEvent& event);
 std::string encode_event(const TaskEvent& event);
 // PATCH (merge) of an existing Event: count, last time, message.
 std::string encode_event_update(const TaskEvent& event);
+// PATCH (JSON patch) of the Job, while it is suspended: its message as the annotation `forecast`.
+std::string encode_forecast_patch(const TaskEvent& event);
 
 }  // namespace slackline::wire

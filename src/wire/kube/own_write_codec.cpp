@@ -137,6 +137,7 @@ void begin_job_patch(JsonWriter& out, const Target& target) {
 // From the annotation `original` on: the Job runs, in this shape.
 PatchBody finish_running_job(JsonWriter& out, const ShapeChange& shape) {
   out.key(contract::kSuspendedBy).null();
+  out.key(contract::kForecast).null();
   if (shape.original) {
     out.key(contract::kOriginal);
     if (shape.original->changed())

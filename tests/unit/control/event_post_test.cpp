@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "control/query/queue_events.h"
+#include "slackline/base/text.h"
 #include "slackline/model/reason.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -121,20 +122,20 @@ TEST(QueueEvents, TellsOncePerComingAndOncePerRisk) {
     if (open) told.push_back(event.reason);
     return open;
   };
-  events.post({a_row("a", 1, 900)}, 0, post);
-  events.post({a_row("a", 1, 900)}, 0, post);
+  events.post({a_row("a", 1, 900)}, 0, false, post);
+  events.post({a_row("a", 1, 900)}, 0, false, post);
   EXPECT_EQ(told, (std::vector<std::string>{"Queued"}));
-  events.post({a_row("a", 1, 1100)}, 0, post);
-  events.post({a_row("a", 1, 1200)}, 0, post);
+  events.post({a_row("a", 1, 1100)}, 0, false, post);
+  events.post({a_row("a", 1, 1200)}, 0, false, post);
   EXPECT_EQ(told, (std::vector<std::string>{"Queued", "DeadlineAtRisk"}));
-  events.post({a_row("a", 1, 900)}, 0, post);
+  events.post({a_row("a", 1, 900)}, 0, false, post);
   open = false;
-  events.post({a_row("a", 1, 1100)}, 0, post);
+  events.post({a_row("a", 1, 1100)}, 0, false, post);
   open = true;
-  events.post({a_row("a", 1, 1100)}, 0, post);
+  events.post({a_row("a", 1, 1100)}, 0, false, post);
   EXPECT_EQ(told.size(), 3U) << "what was refused is offered again";
-  events.post({a_row("a", 0, 900)}, 0, post);
-  events.post({a_row("a", 1, 900)}, 0, post);
+  events.post({a_row("a", 0, 900)}, 0, false, post);
+  events.post({a_row("a", 1, 900)}, 0, false, post);
   EXPECT_EQ(told.back(), "Queued") << "it has come back into the queue";
 }
 
@@ -146,37 +147,68 @@ TEST(QueueEvents, TellsAgainWhereTheStartHasMoved) {
     return true;
   };
   const auto row = [](double start_s) {
-    QueueRow row = a_row("a", 4, start_s + 7200);
-    row.start_s = start_s;
-    row.start_p90_s = start_s + 600;
-    row.finish_p90_s = start_s + 8000;
-    row.deadline_s = 90000;
-    row.chance = 0.914;
-    row.gpus = 8;
-    row.accepted_types = {GpuType("A100"), GpuType("H100")};
-    row.reason = reason::kWaitsItsTurn;
-    return row;
+    QueueRow waits = a_row("a", 4, start_s + 7200);
+    waits.start_s = start_s;
+    waits.start_p90_s = start_s + 600;
+    waits.finish_p90_s = start_s + 8000;
+    waits.deadline_s = 90000;
+    waits.chance = 0.914;
+    waits.gpus = 8;
+    waits.accepted_types = {GpuType("A100"), GpuType("H100")};
+    waits.reason = reason::kWaitsItsTurn;
+    return waits;
   };
   constexpr double kWait_s = 10 * 3600;
-  events.post({row(kWait_s)}, 0, post);
+  events.post({row(kWait_s)}, 0, false, post);
   ASSERT_EQ(told.size(), 1U);
   EXPECT_EQ(told[0],
             "starts 10:00 (by 10:10), done 12:00 (by 12:13), due 1970-01-02 01:00, in time 91 %, "
             "behind 3 tasks, waits for 8 A100 or H100 (WaitsItsTurn); class normal, queue default; "
             "times are UTC");
-  events.post({row(kWait_s + 7200)}, QueueEvents::kAgainAfter_s - 1, post);
+  events.post({row(kWait_s + 7200)}, QueueEvents::kAgainAfter_s - 1, false, post);
   EXPECT_EQ(told.size(), 1U) << "too soon";
-  events.post({row(kWait_s + 3500)}, QueueEvents::kAgainAfter_s, post);
+  events.post({row(kWait_s + 3500)}, QueueEvents::kAgainAfter_s, false, post);
   EXPECT_EQ(told.size(), 1U) << "it moved by less than a tenth of the wait";
-  events.post({row(kWait_s + 3700)}, QueueEvents::kAgainAfter_s, post);
+  events.post({row(kWait_s + 3700)}, QueueEvents::kAgainAfter_s, false, post);
   ASSERT_EQ(told.size(), 2U);
   EXPECT_THAT(told[1], HasSubstr("starts 11:01"));
   QueueRow unknown = row(kWait_s);
   unknown.start_s = unknown.finish_s = unknown.chance = std::nullopt;
   unknown.forecast = reason::kBeyondHorizon;
-  events.post({unknown}, 2 * QueueEvents::kAgainAfter_s, post);
+  events.post({unknown}, 2 * QueueEvents::kAgainAfter_s, false, post);
   ASSERT_EQ(told.size(), 3U);
   EXPECT_THAT(told[2], HasSubstr("not predicted: BeyondHorizon, due 1970-01-02 01:00, behind 3"));
+}
+
+TEST_F(EventPostTest, AForecastIsKeptOnItsJob) {
+  TaskEvent event = an_event("job", reason::kQueued, "starts 10:00");
+  post_.add(event);
+  EXPECT_TRUE(post_.post_next());
+  EXPECT_TRUE(writer_.forecasts.empty()) << "it is none";
+  event.is_forecast = true;
+  post_.add(event);
+  EXPECT_TRUE(post_.post_next());
+  ASSERT_EQ(writer_.forecasts.size(), 1U);
+  EXPECT_EQ(writer_.forecasts[0].message, "starts 10:00");
+  EXPECT_THAT(metrics_.expose(),
+              HasSubstr(R"(slackline_forecast_notes_total{result="written"} 1)"));
+  writer_.on_note = [] { return Status(fail(ErrorCode::kConflict, "released")); };
+  post_.add(event);
+  EXPECT_TRUE(post_.post_next());
+  EXPECT_THAT(metrics_.expose(), HasSubstr(R"(slackline_forecast_notes_total{result="failed"} 1)"));
+}
+
+TEST(QueueEvents, AForecastIsOfAJobAndWhereItIsAskedFor) {
+  std::vector<bool> kept;
+  const auto post = [&](const TaskEvent& event) {
+    kept.push_back(event.is_forecast);
+    return true;
+  };
+  std::vector<QueueRow> rows = {a_row("a", 1, 900), a_row("b", 2, 900)};
+  rows[1].kind = "Pod";
+  QueueEvents().post(rows, 0, true, post);
+  QueueEvents().post(rows, 0, false, post);
+  EXPECT_EQ(kept, (std::vector<bool>{true, false, false, false}));
 }
 
 TEST(QueueEvents, TellsFewAgainAtOnce) {
@@ -187,14 +219,15 @@ TEST(QueueEvents, TellsFewAgainAtOnce) {
   for (int i = 0; i < 20; ++i) {
     rows.push_back(a_row(format("task-{}", i), i + 1, 9000));
     rows.back().start_s = 1000;
+    rows.back().deadline_s.reset();
   }
-  events.post(rows, 0, post);
+  events.post(rows, 0, false, post);
   EXPECT_EQ(told, 20) << "who comes is told at once";
   for (QueueRow& row : rows)
     row.start_s = 2000;
-  events.post(rows, 400, post);
+  events.post(rows, 400, false, post);
   EXPECT_EQ(told, 20 + QueueEvents::kAgainPer_s);
-  events.post(rows, 410, post);
+  events.post(rows, 410, false, post);
   EXPECT_EQ(told, 20 + 2 * QueueEvents::kAgainPer_s);
 }
 

@@ -71,6 +71,7 @@ class SlowWriter final : public cluster::ClusterWriter {
   Result<std::string> write(const OwnWrite&) override { return fail(ErrorCode::kInternal, "no"); }
   Status calibrate(const CalibrationOrder&) override { return {}; }
   Status note_progress(const ObjectKey&, const Uid&, const ProgressNote&) override { return {}; }
+  Status note_forecast(const TaskEvent&) override { return {}; }
   Status post(const TaskEvent&) override { return {}; }
   Status bind(const cluster::BindingOrder& order, double) override {
     const auto delay = delays.find(order.node.str());

@@ -70,7 +70,7 @@ TEST(OwnWriteCodec, AReleaseIsOnePatchWithItsPreconditions) {
       patch.body,
       R"({"metadata":{"uid":"u1","resourceVersion":"42","annotations":{"slackline.dev/plan":)"
       R"("{\"id\":\"p7-3\",\"epoch\":7,\"shape\":\"1x4\",\"type\":\"K80\",\"nodes\":[\"n1\",\"n1\"],\"promoted\":true}",)"
-      R"("slackline.dev/suspended-by":null}},"spec":{"suspend":false}})");
+      R"("slackline.dev/suspended-by":null,"slackline.dev/forecast":null}},"spec":{"suspend":false}})");
 }
 
 TEST(OwnWriteCodec, AChosenShapeAndTypeAreInTheSamePatch) {

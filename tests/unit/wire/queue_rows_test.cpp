@@ -95,6 +95,7 @@ TEST(EventCodec, OneNameForEachObjectAndReason) {
   event.object = {"team", "train"};
   event.uid = Uid("u1");
   event.reason = "Deviated";
+  event.message = "soon";
   event.count = 3;
   TaskEvent other = event;
   other.message = "elsewhere";
@@ -103,6 +104,11 @@ TEST(EventCodec, OneNameForEachObjectAndReason) {
   EXPECT_NE(event_name(event), event_name(other));
   EXPECT_THAT(encode_event(event), HasSubstr("\"name\":\"" + event_name(event) + "\""));
   EXPECT_THAT(encode_event_update(event), HasSubstr("\"count\":3"));
+  EXPECT_EQ(encode_forecast_patch(event),
+            R"([{"op":"test","path":"/metadata/uid","value":"u1"},)"
+            R"({"op":"test","path":"/spec/suspend","value":true},)"
+            R"({"op":"add","path":"/metadata/annotations/slackline.dev~1forecast",)"
+            R"("value":"soon"}])");
 }
 
 }  // namespace
