@@ -96,6 +96,9 @@ class RunLog:
                 self._check_room(log.node)
             if phase_of(pod) in _OVER and not log.ended_at:
                 log.ended_at, log.succeeded = when, phase_of(pod) == "Succeeded"
+                if log.leaving and log.succeeded:  # it was done before it was told to end: it counts for its Job
+                    log.leaving = False
+                    self._jobs[log.job].pods.append(log)
             elif pod["metadata"].get("deletionTimestamp") and not log.ended_at and not log.leaving:
                 log.leaving = True
                 self._jobs[log.job].pods.remove(log)
