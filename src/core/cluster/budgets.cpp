@@ -9,10 +9,10 @@
 namespace slackline::core {
 namespace {
 
-// An empty selector selects nothing here, as in kube-scheduler.
+// An empty selector selects every pod of the namespace, as in the eviction API. kube-scheduler takes
+// it for none, and evicts what the budget's author wants to keep.
 bool selects(const DisruptionBudget& budget, const Pod& pod) {
   if (budget.key.ns != pod.key.ns || budget.selects_nothing || pod.labels.empty()) return false;
-  if (budget.match_labels.empty() && budget.match_expressions.empty()) return false;
   const bool labels =
       std::all_of(budget.match_labels.begin(), budget.match_labels.end(), [&](const auto& wanted) {
         const std::string* value = find_label(pod.labels, wanted.first);

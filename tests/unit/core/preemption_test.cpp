@@ -263,6 +263,19 @@ TEST_F(PreemptionTest, BudgetsForbid) {
   EXPECT_EQ(stops(), 1);
 }
 
+// policy/v1: it selects every pod of the namespace; the eviction API obeys.
+TEST_F(PreemptionTest, ABudgetWithAnEmptySelectorForbidsTheWholeNamespace) {
+  fill({"n1"}, 3700);
+  for (auto& [key, pod] : world_.pods())
+    pod.labels = {{"app", pod.owner->name}};
+  DisruptionBudget budget;
+  budget.key = {"default", "keep"};
+  world_.add(budget);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 0);
+}
+
 TEST_F(PreemptionTest, OneBudgetIsNotSpentTwice) {
   fill({"n1", "n2"}, 3700);
   for (auto& [key, pod] : world_.pods())
