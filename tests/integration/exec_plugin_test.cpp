@@ -157,7 +157,7 @@ TEST_F(ExecPluginTest, ARefusalAmongManyWaitersIsNoErrorWithoutWords) {
     askers.emplace_back([&] {
       for (int round = 0; round < 5; ++round) {
         const auto answer = plugin.current(20);
-        if (!answer || answer->token.empty()) ++odd;
+        if (answer ? answer->token.empty() : answer.error().message.empty()) ++odd;
         if (answer) plugin.refuse(answer->serial);
       }
     });
@@ -174,6 +174,29 @@ TEST_F(ExecPluginTest, ATokenThatTheServerNeverTakesIsAnError) {
   ApiClient client(endpoint(), system_clock());
   EXPECT_THAT(ask(client), HasSubstr("HTTP 401: who are you"));
   EXPECT_EQ(runs(), 2u);
+}
+
+TEST_F(ExecPluginTest, WhatIsRefusedAgainAndAgainLetsItRest) {
+  test::FakeClock clock;
+  ExecPlugin plugin(spec(print(R"("token":"t-%s")") + "$N"), clock);
+  const auto refused = [&] {
+    const auto answer = plugin.current(10);
+    if (answer) plugin.refuse(answer->serial);
+    return answer ? answer->token : answer.error().message;
+  };
+  EXPECT_EQ(refused(), "t-1");
+  EXPECT_EQ(refused(), "t-2");
+  EXPECT_THAT(refused(), HasSubstr("it is run again in 2 s"));
+  clock.advance(2);
+  EXPECT_EQ(refused(), "t-3");
+  clock.advance(3);
+  EXPECT_THAT(refused(), HasSubstr("it is run again in 1 s"));
+  clock.advance(1);
+  EXPECT_EQ(plugin.current(10)->token, "t-4");
+  clock.advance(100);
+  EXPECT_EQ(refused(), "t-4");
+  EXPECT_EQ(refused(), "t-5") << "t-4 was good for a while";
+  EXPECT_EQ(runs(), 5u);
 }
 
 TEST_F(ExecPluginTest, ItRunsAgainWhenItsTokenExpires) {

@@ -1,6 +1,7 @@
 #include "cluster/api/exec_plugin.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <unistd.h>
 
@@ -14,6 +15,8 @@ constexpr std::size_t kMaxOutput = std::size_t{1} << 20;
 constexpr double kFailureHolds_s = 2;
 constexpr double kBefore_s = 60;       // so long before it expires another one is asked for,
 constexpr double kBetweenRuns_s = 10;  // though not all the time
+constexpr double kLongestRest_s = 60;
+constexpr int kRefusalsCounted = 6;
 constexpr const char* kInfo = "KUBERNETES_EXEC_INFO";
 
 bool at_terminal() {
@@ -49,6 +52,13 @@ bool ExecPlugin::usable() const {
   return credential_.serial > 0 && (expires_s_ == 0 || clock_.wall_s() < expires_s_);
 }
 
+// After what it said was refused more than once.
+double ExecPlugin::rest_s() const {
+  if (refusals_ < 2) return 0;
+  const double pause_s = std::min(kLongestRest_s, std::ldexp(1.0, refusals_ - 1));
+  return ended_s_ + pause_s - clock_.steady_s();
+}
+
 void ExecPlugin::want() {
   if (wanted_) return;
   wanted_ = true;
@@ -67,6 +77,11 @@ Result<ExecPlugin::Credential> ExecPlugin::current(double wait_s) {
   }
   if (!error_.message.empty() && clock_.steady_s() - ended_s_ < kFailureHolds_s)
     return tl::unexpected(error_);
+  if (const double pause_s = rest_s(); !wanted_ && pause_s > 0)
+    return fail(ErrorCode::kUnavailable,
+                format("the API server refuses what the credential plug-in {} says; it is run "
+                       "again in {:.0f} s",
+                       spec_.command, std::ceil(pause_s)));
   const std::uint64_t before = runs_;
   while (!usable()) {
     if (runs_ != before && !error_.message.empty()) return tl::unexpected(error_);
@@ -82,7 +97,10 @@ Result<ExecPlugin::Credential> ExecPlugin::current(double wait_s) {
 
 void ExecPlugin::refuse(std::uint64_t serial) {
   MutexLock lock(mutex_);
-  if (credential_.serial == serial) credential_ = {};
+  if (credential_.serial != serial) return;
+  credential_ = {};
+  const bool soon = clock_.steady_s() - ended_s_ < kBetweenRuns_s;
+  refusals_ = soon ? std::min(refusals_ + 1, kRefusalsCounted + 1) : 1;
 }
 
 void ExecPlugin::run_when_wanted() {

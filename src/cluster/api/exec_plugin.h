@@ -4,7 +4,7 @@
 // The program runs on a thread of its own, one at a time: who waits for it waits no longer than it
 // has time for. What it said is used until it expires or is refused (401), and shortly before it
 // expires the program runs again beside. A failure is told to everybody for two seconds, then the
-// program runs again.
+// program runs again. What is refused again and again lets it rest: 2, 4, 8 ... 60 s after a run.
 //
 // Thread-safety: all methods.
 #pragma once
@@ -66,6 +66,7 @@ class ExecPlugin {
   Result<wire::ExecCredential> run() const;
   bool stopping() const;
   bool usable() const SLACKLINE_REQUIRES(mutex_);
+  double rest_s() const SLACKLINE_REQUIRES(mutex_);
   void want() SLACKLINE_REQUIRES(mutex_);
 
   const ExecSpec spec_;
@@ -80,6 +81,7 @@ class ExecPlugin {
   Credential credential_ SLACKLINE_GUARDED_BY(mutex_);  // serial 0: none
   double expires_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;   // 0: never by itself
   Error error_ SLACKLINE_GUARDED_BY(mutex_);            // of the last run; without a message: none
+  int refusals_ SLACKLINE_GUARDED_BY(mutex_) = 0;       // in a row, each soon after the run
   std::thread thread_ SLACKLINE_GUARDED_BY(mutex_);     // begins when it is first wanted
 };
 
