@@ -34,6 +34,11 @@ Result<const Job*> find_reporter(const ClusterSnapshot& snapshot, const ObjectKe
   return job;
 }
 
+// It was stopped, or has not begun, and none of its pods is there any more to tell its last work.
+bool is_waiting(const Job& job) {
+  return job.suspended && job.active == 0 && job.terminating == 0;
+}
+
 }  // namespace
 
 ProgressReports::ProgressReports(const cluster::ClusterSource& source,
@@ -75,7 +80,7 @@ Result<ProgressNote> ProgressReports::note(const Job& job, const ProgressReport&
 
 bool ProgressReports::is_due(const Kept& kept, const Job& job, double now_s) const {
   if (!kept.unwritten || now_s < kept.rests_until_s) return false;
-  if (job.suspended) return true;
+  if (job.suspended && !(is_waiting(job) && kept.wrote_waiting)) return true;
   const bool wrote_lately = kept.wrote_s && now_s < *kept.wrote_s + kWriteEvery_s;
   // Whichever replica wrote what is there.
   const bool is_fresh = job.progress && clock_.wall_s() < job.progress->at_s + kWriteEvery_s;
@@ -92,8 +97,10 @@ std::vector<ProgressReports::Order> ProgressReports::collect_due(const ClusterSn
       at = kept_.erase(at);
       continue;
     }
+    const bool waits = is_waiting(*job);
+    if (!waits) at->second.wrote_waiting = false;
     if (is_due(at->second, *job, now_s))
-      orders.push_back({at->second.job, at->first, at->second.note});
+      orders.push_back({at->second.job, at->first, at->second.note, waits});
     ++at;
   }
   return orders;
@@ -109,6 +116,7 @@ void ProgressReports::settle(const Order& order, bool written) {
     return;
   }
   at->second.wrote_s = now_s;
+  at->second.wrote_waiting = order.waits;
   if (at->second.note.at_s <= order.note.at_s) at->second.unwritten = false;
 }
 

@@ -62,6 +62,7 @@ class ProgressReports {
     ProgressNote note;
     bool unwritten = false;
     std::optional<double> wrote_s;  // or tried to; steady
+    bool wrote_waiting = false;     // since its last pods ended, while it waits
     double rests_until_s = 0;       // after a write that failed; steady
     TokenBucket reports;
   };
@@ -69,6 +70,7 @@ class ProgressReports {
     ObjectKey job;
     Uid uid;
     ProgressNote note;
+    bool waits = false;
   };
 
   Result<ProgressNote> note(const Job& job, const ProgressReport& report);

@@ -84,6 +84,24 @@ TEST_F(ProgressReportsTest, WhatAStoppedJobDidLastIsWrittenAtOnce) {
   EXPECT_EQ(written_after(1), Written{25});
 }
 
+TEST_F(ProgressReportsTest, WhatAJobThatWaitsTellsIsWrittenOnceAMinute) {
+  Job stopped = running();
+  stopped.suspended = stopped.suspended_by_us = true;
+  stopped.terminating = 1;
+  show(stopped);
+  tell(10);
+  EXPECT_EQ(written_after(1), Written{10});
+  tell(20);
+  EXPECT_EQ(written_after(1), Written{20}) << "its last pod still ends";
+  stopped.terminating = 0;
+  show(stopped);
+  tell(30);
+  EXPECT_EQ(written_after(1), Written{30}) << "what it told last";
+  tell(31);
+  EXPECT_EQ(written_after(1), Written{}) << "nobody works on it";
+  EXPECT_EQ(written_after(60), Written{31});
+}
+
 TEST_F(ProgressReportsTest, AWriteThatFailsIsTriedAgain) {
   tell(10);
   writer_.on_note = [] { return fail(ErrorCode::kUnavailable, "no route"); };
