@@ -84,7 +84,9 @@ Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& po
 
   const core::Situation situation = options_.situation(*known_.get(), source_, clock_);
   const FilterReply verdicts = core::filter_nodes(snapshot, request, {situation});
-  if (!verdicts.error.empty()) return fail(ErrorCode::kUnavailable, verdicts.error);
+  if (!verdicts.error.empty())
+    return fail(pod.problems.empty() ? ErrorCode::kUnavailable : ErrorCode::kInvalidArgument,
+                verdicts.error);
   const core::MeasureOptions score{situation};
 
   ScoresView view;

@@ -96,6 +96,18 @@ TEST_F(QueriesTest, ScoresShowEveryNodeOnceWithItsReason) {
   EXPECT_EQ(scores->nodes[1].score, 0);
 }
 
+TEST_F(QueriesTest, ScoresOfAPodWhoseRequestsCannotBeReadAreTheCallersMistake) {
+  const test::FakeSource odd{a_cluster()
+                                 .with(a_node("k80-1").of("K80", 4))
+                                 .with(a_pod("team/odd").gpus(2).problem("cpu \"many\""))
+                                 .build()};
+  const Queries of_it{options, known, odd, nullptr, clock, "test"};
+  const auto scores = of_it.scores({"team", "odd"});
+  ASSERT_FALSE(scores);
+  EXPECT_EQ(scores.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(scores.error().message, HasSubstr("cpu \"many\""));
+}
+
 TEST_F(QueriesTest, APodThatNamesItsModelIsNotToldThatItNamesNone) {
   const test::FakeSource all_pass{
       a_cluster()
