@@ -1,5 +1,6 @@
 #include "control/trust/rights.h"
 
+#include <functional>
 #include <utility>
 
 #include "cluster/api/reviewer.h"
@@ -9,6 +10,7 @@ namespace {
 
 constexpr double kYesKept_s = 10;
 constexpr double kNoKept_s = 2;
+constexpr double kWasKnown_s = 3600;
 constexpr std::size_t kMaxNamespaces = 4096;
 
 // Everything that the answer may depend on.
@@ -23,6 +25,10 @@ std::string key_of(const Requester& user, const ApiDemand& demand) {
       key += '\n' + value;
   }
   return key;
+}
+
+std::string hash_of(const std::string& token) {
+  return std::to_string(std::hash<std::string>()(token));
 }
 
 // As the API server names ServiceAccounts; nobody else's name begins so.
@@ -59,6 +65,7 @@ std::optional<Rights::Answer> Rights::recall(const std::string& peer, const std:
     case RefusedTokens::Known::kRefused:
       return Answer{Verdict::kUnknownCaller, {}};
     case RefusedTokens::Known::kTooMany:
+      if (were_known_.find(hash_of(token), now_s)) break;
       return Answer{Verdict::kTooManyUnknown, {}};
     case RefusedTokens::Known::kNothing:
       break;
@@ -81,6 +88,7 @@ Rights::Answer Rights::ask(const std::string& peer, const std::string& token,
       return {Verdict::kUnknownCaller, {}};
     }
     callers_.keep(token, *user, now_s + kYesKept_s);
+    were_known_.keep(hash_of(token), true, now_s + kWasKnown_s);
   }
   if (demand.of_namespace) return *recall(*user, demand);
   return review(*user, demand);

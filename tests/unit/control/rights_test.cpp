@@ -63,6 +63,15 @@ TEST_F(RightsTest, TheApiServerIsAskedOnceInAWhile) {
   EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kAllowed) << "a refusal is forgotten sooner";
 }
 
+TEST_F(RightsTest, WhoWasKnownIsNotShutOutByUnknownTokensOfTheSameAddress) {
+  EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kAllowed);
+  clock.advance(600);
+  for (std::size_t i = 0; i < RefusedTokens::kMostOfOnePeer; ++i)
+    EXPECT_EQ(ask("made-up-" + std::to_string(i), "team-a"), Rights::Verdict::kUnknownCaller);
+  EXPECT_EQ(ask("one more", "team-a"), Rights::Verdict::kTooManyUnknown);
+  EXPECT_EQ(ask("jane's", "team-a"), Rights::Verdict::kAllowed);
+}
+
 TEST_F(RightsTest, WorkloadsAreKnownByTheirNamespaceAlone) {
   const auto ask_as = [&](const std::string& name, const std::string& ns) {
     reviewer.name = name;
