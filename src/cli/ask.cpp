@@ -58,8 +58,10 @@ int show(const AskOptions& options, const std::string& path,
         get);
   const auto answer = get();
   if (!answer) return report_refusal(answer.error());
-  std::fputs(answer->c_str(), stdout);
-  if (!answer->empty() && answer->back() != '\n') std::fputc('\n', stdout);
+  if (options.output == "table" || options.output == "wide")
+    std::fputs(answer->c_str(), stdout);  // its cells are printable, its colours ours
+  else
+    print_answer(*answer);
   return 0;
 }
 
@@ -316,7 +318,7 @@ int calibrate(const AskOptions& options, const std::string& path) {
   const auto answer =
       client::Client(options.server).post_json(path + "output=" + options.output, "{}");
   if (!answer) return report_failure(answer.error());
-  std::fputs(answer->c_str(), stdout);
+  print_answer(*answer);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "slackline/base/clock.h"
+#include "slackline/base/text.h"
 
 namespace slackline::cli {
 namespace {
@@ -28,6 +30,11 @@ std::tm local(double epoch_s) {
 
 bool is_terminal() {
   return isatty(STDOUT_FILENO) == 1;
+}
+
+void print_answer(const std::string& text) {
+  std::fputs(is_terminal() ? printable_lines(text).c_str() : text.c_str(), stdout);
+  if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
 }
 
 TerminalSize terminal_size() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "client/terminal_table.h"
@@ -15,6 +16,10 @@ struct TerminalSize {
   std::size_t columns = 80;
 };
 TerminalSize terminal_size();
+
+// An answer, with a last newline. At a terminal, characters that it would obey or that nobody sees
+// are escaped: the texts of an answer are other people's.
+void print_answer(const std::string& text);
 
 // Colours if NO_COLOR is unset or empty and the terminal supports them; the time zone is that of
 // TZ.

@@ -40,6 +40,8 @@ bool glob_matches(std::string_view pattern, std::string_view text);
 
 // Foreign text for a log line or a table: control characters escaped, cut at max_length bytes.
 std::string printable(std::string_view text, std::size_t max_length = 256);
+// Each line of it, whole.
+std::string printable_lines(std::string_view text);
 
 // FNV-1a, for stable fingerprints (not for security).
 std::uint64_t fingerprint(std::string_view text);

@@ -41,11 +41,6 @@ struct AnswerOptions {
   int days = 3;
 };
 
-void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
-}
-
 void add_parameter(std::string& path, std::string_view name, const std::string& value) {
   if (value.empty()) return;
   path += format("{}{}={}", path.find('?') == std::string::npos ? '?' : '&', name,
@@ -74,12 +69,12 @@ int ask_about_task(const AnswerOptions& options, std::string_view question) {
   const auto standing = wire::standing_in_answer(*json);
   if (!standing) return report_failure(standing.error());
   if (options.output == "json") {
-    print(*json);
+    print_answer(*json);
   } else {
     add_parameter(path, "output", options.output);
     const auto text = client.get(path, "*/*");
     if (!text) return report_failure(text.error());
-    print(*text);
+    print_answer(*text);
   }
   return exit_code_of_answer(*standing);
 }
@@ -98,7 +93,7 @@ int show_list(const AnswerOptions& options, const std::string& path) {
   client::Client client(options.server);
   const auto text = fitted(client, options, path);
   if (!text) return report_refusal(text.error());
-  print(*text);
+  print_answer(*text);
   return 0;
 }
 
@@ -112,7 +107,7 @@ Result<std::string> quote_one(const AnswerOptions& options, const wire::Manifest
   SLACKLINE_ASSIGN(const std::string json, client.post_json(path + "&output=json", object.json));
   SLACKLINE_ASSIGN(std::string standing, wire::standing_in_quote(json));
   if (options.output == "json") {
-    print(json);
+    print_answer(json);
     return standing;
   }
   const bool fit = is_terminal() && (options.output == "table" || options.output == "wide");
@@ -120,11 +115,11 @@ Result<std::string> quote_one(const AnswerOptions& options, const wire::Manifest
       const std::string text,
       client.post_json(path + "&output=" + (fit ? "cells" : options.output), object.json));
   if (!fit) {
-    print(text);
+    print_answer(text);
     return standing;
   }
   SLACKLINE_ASSIGN(const wire::Cells cells, wire::decode_cells(text));
-  print(client::terminal_table(cells, terminal_style(options.output)));
+  std::fputs(client::terminal_table(cells, terminal_style(options.output)).c_str(), stdout);
   return standing;
 }
 
@@ -154,7 +149,7 @@ int calendar(const AnswerOptions& options) {
   if (!list) return report_refusal(list.error());
   const auto rows = wire::decode_calendar(*list);
   if (!rows) return report_failure(rows.error());
-  print(wire::to_icalendar(*rows, system_clock().wall_s()));
+  std::fputs(wire::to_icalendar(*rows, system_clock().wall_s()).c_str(), stdout);
   return 0;
 }
 

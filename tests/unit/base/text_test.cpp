@@ -44,6 +44,9 @@ TEST(Text, GlobsMatchTheWholeText) {
 TEST(Text, ForeignTextIsMadePrintable) {
   EXPECT_EQ(printable("a\nb\x7f"), "a\\x0ab\\x7f");
   EXPECT_EQ(printable("abcdef", 3), "abc...");
+  const std::string whole(1000, 'x');
+  EXPECT_EQ(printable_lines(whole + "\n\x1b[2Jb\n\nc\u202e"), whole + "\n\\x1b[2Jb\n\nc\\u202e");
+  EXPECT_EQ(printable_lines("a\n"), "a\n");
   EXPECT_EQ(to_lower("A100-Ä"), "a100-Ä");
 }
 
