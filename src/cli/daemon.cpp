@@ -442,7 +442,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   parts->settings.set(std::move(settings));
   parts->decisions.settings = &parts->settings;
   parts->metrics
-      .gauge("slackline_build_info", "Always 1; the labels name the build.",
+      .gauge("slackline_build_info",
              {{"version", kVersion}, {"mode", to_string(configuration.mode)}})
       .set(1);
   if (const std::string& dump = configuration.cluster.dump_file; !dump.empty())

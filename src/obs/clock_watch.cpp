@@ -15,8 +15,7 @@ constexpr double kJump_s = 1;  // NTP slews half a millisecond in a second
 
 ClockWatch::ClockWatch(MetricsRegistry& metrics, const Clock& clock)
     : clock_(clock),
-      jumps_(metrics.counter("slackline_clock_jumps_total",
-                             "Times that the wall clock was found to be off by a second or more.")),
+      jumps_(metrics.counter("slackline_clock_jumps_total")),
       offset_s_(offset_s()) {}
 
 void ClockWatch::start() {

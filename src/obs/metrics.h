@@ -1,16 +1,22 @@
 // Metrics for Prometheus, with bounded series (F40): label values come from fixed vocabularies
 // only, never from names of pods, users or paths.
 //
+// Every metric is in the list (obs/metric_list.h): another name, kind or label ends the process.
+// A listed counter whose labels have known values is there from the start, with 0.
+//
 // Thread-safe. Instruments are cheap handles that stay valid as long as the registry.
 #pragma once
 
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "obs/metric_list.h"
 
 namespace slackline::obs {
 
@@ -51,19 +57,18 @@ class Histogram {
 
 class MetricsRegistry {
  public:
-  MetricsRegistry();
+  explicit MetricsRegistry(std::span<const ListedMetric> list = listed_metrics());
   ~MetricsRegistry();
   MetricsRegistry(const MetricsRegistry&) = delete;
   MetricsRegistry& operator=(const MetricsRegistry&) = delete;
 
   // The same name and labels give the same instrument. A family keeps at most `max_series` series:
   // beyond that every further label set shares one series whose label values are "other".
-  Counter counter(std::string_view name, std::string_view help, LabelList labels = {},
+  Counter counter(std::string_view name, LabelList labels = {},
                   std::size_t max_series = kMaxSeries);
-  Gauge gauge(std::string_view name, std::string_view help, LabelList labels = {});
-  Histogram histogram(std::string_view name, std::string_view help,
-                      const std::vector<double>& bounds, LabelList labels = {},
-                      std::size_t max_series = kMaxSeries);
+  Gauge gauge(std::string_view name, LabelList labels = {});
+  Histogram histogram(std::string_view name, const std::vector<double>& bounds,
+                      LabelList labels = {}, std::size_t max_series = kMaxSeries);
 
   // The text exposition format, sorted by name; clean under `promtool check metrics`.
   std::string expose() const;

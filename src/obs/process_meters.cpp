@@ -72,14 +72,12 @@ std::optional<double> count_open_fds() {
 }  // namespace
 
 ProcessMeters::ProcessMeters(MetricsRegistry& metrics)
-    : cpu_(metrics.counter("process_cpu_seconds_total",
-                           "User and system CPU time spent, in seconds.")),
-      resident_(metrics.gauge("process_resident_memory_bytes", "Resident memory, in bytes.")),
-      virtual_(metrics.gauge("process_virtual_memory_bytes", "Virtual memory, in bytes.")),
-      open_fds_(metrics.gauge("process_open_fds", "Open file descriptors.")),
-      max_fds_(metrics.gauge("process_max_fds", "File descriptors that may be open.")),
-      start_(metrics.gauge("process_start_time_seconds",
-                           "Start of the process, in seconds since the epoch.")) {
+    : cpu_(metrics.counter("process_cpu_seconds_total")),
+      resident_(metrics.gauge("process_resident_memory_bytes")),
+      virtual_(metrics.gauge("process_virtual_memory_bytes")),
+      open_fds_(metrics.gauge("process_open_fds")),
+      max_fds_(metrics.gauge("process_max_fds")),
+      start_(metrics.gauge("process_start_time_seconds")) {
   const auto stat = read_stat();
   const auto boot_s = read_boot_s();
   if (stat && boot_s) start_.set(*boot_s + stat->started_after_boot_s);

@@ -3,12 +3,9 @@
 namespace slackline::cluster {
 
 CacheMetrics::CacheMetrics(obs::MetricsRegistry& registry)
-    : age_(registry.gauge("slackline_cache_age_seconds",
-                          "Time since the slowest required watch last received anything.")) {
+    : age_(registry.gauge("slackline_cache_age_seconds")) {
   for (const ResourceSpec& resource : kResources)
-    objects_.push_back(registry.gauge("slackline_cache_objects",
-                                      "Objects in the cache, without terminal pods.",
-                                      {{"resource", resource.name}}));
+    objects_.push_back(registry.gauge("slackline_cache_objects", {{"resource", resource.name}}));
 }
 
 void CacheMetrics::update(const Cache& cache, double age_s) const {

@@ -37,9 +37,7 @@ DriftAudit::DriftAudit(ApiClient& client, const Cache& cache, obs::MetricsRegist
       decoder_(catalog),
       relist_(std::move(relist)) {
   for (const ResourceSpec& resource : kResources)
-    drift_.push_back(metrics.counter("slackline_cache_drift_total",
-                                     "Objects on which the cache and a fresh list disagreed.",
-                                     {{"resource", resource.name}}));
+    drift_.push_back(metrics.counter("slackline_cache_drift_total", {{"resource", resource.name}}));
 }
 
 DriftAudit::~DriftAudit() {

@@ -94,12 +94,8 @@ class FileSource final : public ClusterSource {
         decoder_(std::move(catalog)),
         cache_(clock, observer),
         metrics_(metrics),
-        broken_(metrics.gauge(
-            "slackline_cluster_file_broken",
-            "1 while the dump cannot be read, 0 otherwise; the last good one stays in use")),
-        skipped_(metrics.gauge(
-            "slackline_cluster_file_skipped_objects",
-            "Entries of the dump that were left out because they are not valid objects")) {}
+        broken_(metrics.gauge("slackline_cluster_file_broken")),
+        skipped_(metrics.gauge("slackline_cluster_file_skipped_objects")) {}
 
   Status start() override {
     SLACKLINE_ASSIGN(const FileStamp stamp, stamp_of(options_.path));

@@ -206,7 +206,6 @@ std::optional<ClusterSource::ListTimes> Reflector::listed() const {
 void Reflector::report(const Outcome& outcome) {
   parts_.metrics
       .counter("slackline_watch_restarts_total",
-               "Lists and watches that ended, by resource and reason.",
                {{"resource", resource_.name}, {"reason", outcome.reason}})
       .add();
   if (outcome.reason == "closed") return;

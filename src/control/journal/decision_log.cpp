@@ -12,15 +12,11 @@ namespace slackline::control {
 DecisionLog::DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics)
     : journal_(journal),
       metrics_(metrics),
-      victims_(metrics.counter("slackline_preempt_victims_total",
-                               "Pods named as victims in preempt answers")),
-      written_(metrics.gauge("slackline_journal_written_rows", "Decision rows written to disk")),
-      dropped_(metrics.gauge("slackline_journal_dropped_rows",
-                             "Decision rows dropped: the queue was full or the disk refused")),
-      queued_(
-          metrics.gauge("slackline_journal_queued_rows", "Decision rows waiting for the writer")),
-      degraded_(metrics.gauge("slackline_journal_degraded",
-                              "1 while the journal cannot be written, 0 otherwise")) {}
+      victims_(metrics.counter("slackline_preempt_victims_total")),
+      written_(metrics.gauge("slackline_journal_written_rows")),
+      dropped_(metrics.gauge("slackline_journal_dropped_rows")),
+      queued_(metrics.gauge("slackline_journal_queued_rows")),
+      degraded_(metrics.gauge("slackline_journal_degraded")) {}
 
 namespace {
 
@@ -55,10 +51,7 @@ void DecisionLog::record(DecisionRow row) {
   if (left_out) write_line(row, *left_out);
   if (row.verb == Verb::kFilter)
     for (const auto& [reason, nodes] : row.reasons)
-      metrics_
-          .counter("slackline_filter_nodes_total", "Nodes judged by filter, by verdict",
-                   {{"reason", reason}})
-          .add(nodes);
+      metrics_.counter("slackline_filter_nodes_total", {{"reason", reason}}).add(nodes);
   if (journal_ != nullptr) (void)journal_->append(std::move(row));
 }
 
@@ -67,8 +60,7 @@ void DecisionLog::predict(const Uid& task, double predicted_s) {
 }
 
 void DecisionLog::count_bind(std::string_view outcome) {
-  metrics_.counter("slackline_binds_total", "Bind calls by how they ended", {{"outcome", outcome}})
-      .add();
+  metrics_.counter("slackline_binds_total", {{"outcome", outcome}}).add();
 }
 
 void DecisionLog::count_victims(std::size_t victims) {
@@ -76,11 +68,7 @@ void DecisionLog::count_victims(std::size_t victims) {
 }
 
 std::string DecisionLog::count_late(Verb verb) {
-  metrics_
-      .counter("slackline_extender_deadline_exceeded_total",
-               "Calls that ran out of time: their answers block no pod, and a bind is tried again",
-               {{"verb", to_string(verb)}})
-      .add();
+  metrics_.counter("slackline_extender_deadline_exceeded_total", {{"verb", to_string(verb)}}).add();
   return "not judged: no time was left";
 }
 

@@ -4,27 +4,20 @@ namespace slackline::control {
 namespace {
 
 constexpr const char* kFits = "slackline_model_fits_total";
-constexpr const char* kFitsHelp = "Throughput models fitted, and fits refused";
 
 }  // namespace
 
 ModelMeters::ModelMeters(obs::MetricsRegistry& metrics)
     : metrics_(&metrics),
-      fits_done_(metrics.counter(kFits, kFitsHelp, {{"result", "done"}})),
-      fits_refused_(metrics.counter(kFits, kFitsHelp, {{"result", "refused"}})),
+      fits_done_(metrics.counter(kFits, {{"result", "done"}})),
+      fits_refused_(metrics.counter(kFits, {{"result", "refused"}})),
       fit_duration_s_(metrics.histogram("slackline_model_fit_duration_seconds",
-                                        "How long a fit took, refused ones too",
                                         {0.001, 0.01, 0.1, 0.5, 1, 5, 30, 120})),
-      held_out_error_(metrics.histogram(
-          "slackline_model_fit_error_ratio",
-          "Mean relative error of a fit on samples that it was not fitted to, where known",
-          {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1})) {}
+      held_out_error_(metrics.histogram("slackline_model_fit_error_ratio",
+                                        {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1})) {}
 
 void ModelMeters::count_sample(const ThroughputSample& sample) const {
-  metrics_
-      ->counter("slackline_model_samples_total", "Throughput samples stored, by who measured them",
-                {{"origin", to_string(sample.origin)}})
-      .add();
+  metrics_->counter("slackline_model_samples_total", {{"origin", to_string(sample.origin)}}).add();
 }
 
 void ModelMeters::count_fit(const ProfileEntry& entry, double duration_s) const {

@@ -18,9 +18,7 @@ Models::Models(const ModelsOptions& options, std::unique_ptr<ModelWriter> writer
                obs::MetricsRegistry& metrics)
     : queue_limit_(options.queue_limit),
       writer_(std::move(writer)),
-      dropped_runs_(metrics.counter(
-          "slackline_model_runs_dropped_total",
-          "Finished runs lost: the database could not be written for long, or at the end")),
+      dropped_runs_(metrics.counter("slackline_model_runs_dropped_total")),
       thread_(&Models::run, this) {}
 
 Result<std::unique_ptr<Models>> Models::open(const ModelsOptions& options, WorkloadProfiles base,

@@ -95,11 +95,15 @@ void Outcomes::follow(const GpuCatalog& catalog, const Published<Known>& known,
 }
 
 void Outcomes::on_began(const std::string& queue, const std::string& qos_class, double waited_s) {
+  const std::string admitted = queues_.admit(queue);
   metrics_
-      .histogram("slackline_admission_wait_time_seconds",
-                 "From the creation of a Job until all of its pods had started.", wait_bounds_s(),
-                 {{"queue", queues_.admit(queue)}, {"class", qos_class}}, kMaxByClass)
+      .histogram("slackline_admission_wait_time_seconds", wait_bounds_s(),
+                 {{"queue", admitted}, {"class", qos_class}}, kMaxByClass)
       .observe(waited_s);
+  (void)failed(admitted, qos_class);
+  for (const DeadlineResult result :
+       {DeadlineResult::kNone, DeadlineResult::kMet, DeadlineResult::kMissed})
+    (void)completed(admitted, qos_class, result);
 }
 
 bool Outcomes::on_ended(const Job& job, const RunSeen& seen) {
@@ -111,18 +115,21 @@ bool Outcomes::on_ended(const Job& job, const RunSeen& seen) {
 void Outcomes::count(const FinishedTask& task) {
   const std::string queue = queues_.admit(task.queue);
   if (task.succeeded)
-    metrics_
-        .counter(
-            "slackline_jobs_completed_total",
-            "Jobs that succeeded, by whether they met their deadline.",
-            {{"queue", queue}, {"class", task.qos_class}, {"deadline", to_string(task.result())}},
-            kMaxByResult)
-        .add();
+    completed(queue, task.qos_class, task.result()).add();
   else if (!task.deleted)
-    metrics_
-        .counter("slackline_jobs_failed_total", "Jobs that failed.",
-                 {{"queue", queue}, {"class", task.qos_class}}, kMaxByClass)
-        .add();
+    failed(queue, task.qos_class).add();
+}
+
+obs::Counter Outcomes::completed(const std::string& queue, const std::string& qos_class,
+                                 DeadlineResult result) const {
+  return metrics_.counter("slackline_jobs_completed_total",
+                          {{"queue", queue}, {"class", qos_class}, {"deadline", to_string(result)}},
+                          kMaxByResult);
+}
+
+obs::Counter Outcomes::failed(const std::string& queue, const std::string& qos_class) const {
+  return metrics_.counter("slackline_jobs_failed_total", {{"queue", queue}, {"class", qos_class}},
+                          kMaxByClass);
 }
 
 }  // namespace slackline::control

@@ -7,8 +7,8 @@
 //   slackline_jobs_failed_total{queue,class}
 //
 // A Job is counted when it enters the history, once in the life of the file: a restart counts
-// nothing again, and Jobs that ended while nobody looked are counted late. Queues beyond
-// obs::kMaxQueues are "other".
+// nothing again, and Jobs that ended while nobody looked are counted late. The counters of a queue
+// and class are 0 once one of its Jobs has begun. Queues beyond obs::kMaxQueues are "other".
 //
 // Thread-safe.
 #pragma once
@@ -51,6 +51,10 @@ class Outcomes final : public Runs::Listener {
   void count(const FinishedTask& task);
 
  private:
+  obs::Counter completed(const std::string& queue, const std::string& qos_class,
+                         DeadlineResult result) const;
+  obs::Counter failed(const std::string& queue, const std::string& qos_class) const;
+
   obs::MetricsRegistry& metrics_;
   obs::BoundedNames queues_{obs::kMaxQueues};
   const GpuCatalog* catalog_ = nullptr;

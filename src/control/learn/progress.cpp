@@ -13,8 +13,7 @@ namespace {
 constexpr double kLookForReports_s = 1;
 
 obs::Counter reports_by(obs::MetricsRegistry& metrics, std::string_view result) {
-  return metrics.counter("slackline_progress_reports_total",
-                         "Reports of progress by training Jobs, by result.", {{"result", result}});
+  return metrics.counter("slackline_progress_reports_total", {{"result", result}});
 }
 
 Result<const Job*> find_reporter(const ClusterSnapshot& snapshot, const ObjectKey& key) {

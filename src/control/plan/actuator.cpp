@@ -225,9 +225,7 @@ void Actuator::remember(const EvictPod& evicted) {
 }
 
 void Actuator::count(const OwnWrite& write, std::string_view result) {
-  metrics_
-      .counter("slackline_own_writes_total", "Writes of the hand-over, by kind and result.",
-               {{"kind", write.word()}, {"result", result}})
+  metrics_.counter("slackline_own_writes_total", {{"kind", write.word()}, {"result", result}})
       .add();
 }
 
@@ -237,7 +235,6 @@ void Actuator::tell_of(const OwnWrite& write) {
   const bool known = find_reason(event->reason) != nullptr;
   metrics_
       .counter("slackline_task_moves_total",
-               "Tasks that were planned, released, moved or sent back to the queue, by reason.",
                {{"reason", known ? std::string_view(event->reason) : "other"}})
       .add();
   count_stop(write);
@@ -250,19 +247,10 @@ void Actuator::tell_of(const OwnWrite& write) {
 
 void Actuator::count_stop(const OwnWrite& write) {
   const auto count = [&](const auto& stop, std::string_view why) {
+    metrics_.counter("slackline_lost_gpu_seconds_total").add(stop.lost_gpu_s);
+    metrics_.counter("slackline_deadlines_risked_total").add(stop.risks_deadline ? 1 : 0);
     metrics_
-        .counter("slackline_lost_gpu_seconds_total",
-                 "GPU time of stopped tasks that no checkpoint keeps.")
-        .add(stop.lost_gpu_s);
-    metrics_
-        .counter("slackline_deadlines_risked_total",
-                 "Tasks that were stopped though they may miss their deadline for it.")
-        .add(stop.risks_deadline ? 1 : 0);
-    metrics_
-        .counter("slackline_preemptions_total",
-                 "Running tasks that were stopped for other tasks, after a disruption, or to go on "
-                 "elsewhere, by reason and class.",
-                 {{"reason", why}, {"class", to_string(stop.qos)}})
+        .counter("slackline_preemptions_total", {{"reason", why}, {"class", to_string(stop.qos)}})
         .add();
   };
   if (const auto* evict = write.as<EvictPod>()) count(*evict, reason::kPreempted);

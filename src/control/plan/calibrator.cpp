@@ -51,8 +51,7 @@ Calibrator::Calibrator(cluster::ClusterWriter& writer, Post post, obs::MetricsRe
     : writer_(writer),
       post_(std::move(post)),
       metrics_(metrics),
-      left_(metrics.gauge("slackline_calibration_gpu_seconds_left",
-                          "What calibration runs may still use in the present 24 hours.")),
+      left_(metrics.gauge("slackline_calibration_gpu_seconds_left")),
       clock_(clock),
       orders_(kMostCalibrations) {}
 
@@ -176,11 +175,7 @@ void Calibrator::make(const CalibrationOrder& order) {
 }
 
 void Calibrator::count(std::string_view result) {
-  metrics_
-      .counter("slackline_calibration_runs_total",
-               "Calibration runs: made, not_allowed, failed, ended for others.",
-               {{"result", result}})
-      .add();
+  metrics_.counter("slackline_calibration_runs_total", {{"result", result}}).add();
 }
 
 }  // namespace slackline::control

@@ -103,7 +103,7 @@ void EventPost::note(const TaskEvent& event) {
 void EventPost::count(const std::string& reason, std::string_view result) {
   const bool known = find_reason(reason) != nullptr;
   metrics_
-      .counter("slackline_events_total", "Events on Jobs and pods, by reason and result.",
+      .counter("slackline_events_total",
                {{"reason", known ? std::string_view(reason) : "other"}, {"result", result}})
       .add();
 }

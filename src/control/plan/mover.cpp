@@ -20,10 +20,8 @@ core::SlowNodesPtr Mover::see_slow_nodes(const ClusterSnapshot& snapshot, const 
     gauge.set(slow.contains(node) ? 1 : 0);
   for (const NodeName& node : slow) {
     if (shown_.contains(node)) continue;
-    const auto shown = shown_.emplace(
-        node, metrics_->gauge("slackline_slow_nodes",
-                              "1 for a node on which task after task was slower than predicted.",
-                              {{"node", node.str()}}));
+    const auto shown =
+        shown_.emplace(node, metrics_->gauge("slackline_slow_nodes", {{"node", node.str()}}));
     shown.first->second.set(1);
   }
   tell_of_nodes(snapshot, slow, post);

@@ -18,15 +18,12 @@ std::vector<double> first_write_bounds_s() {
 
 PlannerMeters::PlannerMeters(obs::MetricsRegistry& metrics)
     : metrics_(metrics),
-      plan_duration_(metrics.histogram("slackline_plan_duration_seconds",
-                                       "One plan of the whole queue.", obs::latency_bounds_s())),
+      plan_duration_(metrics.histogram("slackline_plan_duration_seconds", obs::latency_bounds_s())),
       first_write_(
-          metrics.histogram("slackline_event_to_first_write_seconds",
-                            "From the change that woke the planner to its first write being sent.",
-                            first_write_bounds_s())),
-      starts_(metrics.counter("slackline_plan_starts_total", "Tasks that plans have started.")),
-      leads_(metrics.gauge("slackline_leader", "1 while this replica plans.")),
-      running_(metrics.gauge("slackline_queue_running", "Tasks with a plan of Slackline.")) {}
+          metrics.histogram("slackline_event_to_first_write_seconds", first_write_bounds_s())),
+      starts_(metrics.counter("slackline_plan_starts_total")),
+      leads_(metrics.gauge("slackline_leader")),
+      running_(metrics.gauge("slackline_queue_running")) {}
 
 void PlannerMeters::started(const std::vector<OwnWrite>& begun) {
   std::set<std::string_view> plans;  // the pods of a task without a Job share one
@@ -47,11 +44,10 @@ void PlannerMeters::show_queue(const core::Queue& queue) {
     if (!lengths.contains(key)) gauge.set(0);
   for (const auto& [key, length] : lengths) {
     const auto at = lengths_.find(key);
-    const obs::Gauge gauge =
-        at != lengths_.end()
-            ? at->second
-            : metrics_.gauge("slackline_queue_length", "Tasks that wait, by queue and class.",
-                             {{"queue", key.first}, {"class", key.second}});
+    const obs::Gauge gauge = at != lengths_.end()
+                                 ? at->second
+                                 : metrics_.gauge("slackline_queue_length",
+                                                  {{"queue", key.first}, {"class", key.second}});
     lengths_.emplace(key, gauge);
     gauge.set(length);
   }
@@ -63,10 +59,8 @@ void PlannerMeters::show_budgets(const core::Queue& queue, const std::vector<dou
     const std::string& name = queue.queue_names()[i];
     auto at = budgets_.find(name);
     if (at == budgets_.end()) {
-      obs::Gauge gauge = metrics_.gauge(
-          "slackline_preemption_budget_gpu_seconds",
-          "GPU time that the tasks of a queue may still make others lose, within a day.",
-          {{"queue", name}});
+      obs::Gauge gauge =
+          metrics_.gauge("slackline_preemption_budget_gpu_seconds", {{"queue", name}});
       at = budgets_.emplace(name, gauge).first;
     }
     at->second.set(left_gpu_s[i]);

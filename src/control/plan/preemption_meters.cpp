@@ -67,9 +67,8 @@ void PreemptionMeters::free_gpus(const ClusterSnapshot& snapshot, double now_s) 
     if (has_pods(snapshot, *job)) continue;
     at->second.freed = true;
     metrics_
-        .histogram("slackline_preemption_requested_to_free_seconds",
-                   "From the stop of a Job for another task until its last pod was gone.",
-                   freed_bounds_s(), {{"class", class_of(job->intent.get())}})
+        .histogram("slackline_preemption_requested_to_free_seconds", freed_bounds_s(),
+                   {{"class", class_of(job->intent.get())}})
         .observe(now_s - *at->second.since_s);
   }
 }
@@ -82,9 +81,8 @@ void PreemptionMeters::run_again(const core::Queue& queue, double now_s) {
     if (at == stops_.end() || !at->second.since_s || !at->second.freed) continue;
     if (static_cast<std::int64_t>(task.bound.size()) < task.job->wanted_pods()) continue;
     metrics_
-        .histogram("slackline_preemption_stop_to_running_again_seconds",
-                   "From the stop of a Job for another task until all its pods were bound again.",
-                   again_bounds_s(), {{"class", class_of(task.intent.get())}})
+        .histogram("slackline_preemption_stop_to_running_again_seconds", again_bounds_s(),
+                   {{"class", class_of(task.intent.get())}})
         .observe(now_s - *at->second.since_s);
     at->second.since_s.reset();
   }

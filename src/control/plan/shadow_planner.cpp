@@ -34,14 +34,11 @@ ShadowPlanner::ShadowPlanner(const PlannerOptions& options, const Published<Know
       log_(log),
       metrics_(metrics),
       clock_(clock),
-      starts_(metrics.counter("slackline_shadow_starts_total",
-                              "Jobs that the planner would have released.")),
-      begun_anew_(metrics.counter("slackline_shadow_begun_anew_total",
-                                  "Times that the virtual cluster had too much to remember.")),
-      waiting_(metrics.gauge("slackline_shadow_waiting", "Jobs that wait in the virtual cluster.")),
-      running_(metrics.gauge("slackline_shadow_running", "Jobs that run in the virtual cluster.")),
-      lag_(metrics.gauge("slackline_shadow_lag_seconds",
-                         "How far virtual time is behind: lengths of runs are not known yet.")) {}
+      starts_(metrics.counter("slackline_shadow_starts_total")),
+      begun_anew_(metrics.counter("slackline_shadow_begun_anew_total")),
+      waiting_(metrics.gauge("slackline_shadow_waiting")),
+      running_(metrics.gauge("slackline_shadow_running")),
+      lag_(metrics.gauge("slackline_shadow_lag_seconds")) {}
 
 void ShadowPlanner::start() {
   worker_.start([this] {
@@ -96,12 +93,9 @@ void ShadowPlanner::journal(core::VirtualStart start, const Settings& settings, 
 
 void ShadowPlanner::count(const core::VirtualEnd& end) {
   metrics_
-      .counter("slackline_shadow_deadlines_total",
-               "Jobs with a deadline: whether the planner would have met it, and whether it was "
-               "met.",
-               {{"queue", queues_.admit(end.queue)},
-                {"result", text_of(end.planned)},
-                {"real", text_of(end.real)}})
+      .counter("slackline_shadow_deadlines_total", {{"queue", queues_.admit(end.queue)},
+                                                    {"result", text_of(end.planned)},
+                                                    {"real", text_of(end.real)}})
       .add();
 }
 

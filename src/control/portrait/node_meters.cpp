@@ -94,28 +94,21 @@ void NodeMeters::show(const std::vector<telemetry::NodeLoad>& loads,
     set(type, sums);
     shown_.insert(type);
   }
-  metrics_
-      .gauge("slackline_cluster_load_balance_ratio",
-             "1 - standard deviation of the loads of nodes with GPUs.")
-      .set(or_nan(load_balance(all)));
+  metrics_.gauge("slackline_cluster_load_balance_ratio").set(or_nan(load_balance(all)));
 }
 
 void NodeMeters::set(const std::string& gpu_type, const Sums& sums) const {
   for (const auto& [resource, values] : sums.shares)
-    metrics_
-        .gauge("slackline_node_load_ratio", "Share of nodes with GPUs that is in use, mean.",
-               {{"gpu_type", gpu_type}, {"resource", resource}})
+    metrics_.gauge("slackline_node_load_ratio", {{"gpu_type", gpu_type}, {"resource", resource}})
         .set(or_nan(Sums::mean(values)));
   for (const auto& [direction, values] :
        {std::pair<std::string_view, const Sums::Values*>{"received", &sums.received},
         {"sent", &sums.sent}})
     metrics_
-        .gauge("slackline_node_network_bytes_per_second", "Of a node with GPUs, mean.",
+        .gauge("slackline_node_network_bytes_per_second",
                {{"gpu_type", gpu_type}, {"direction", direction}})
         .set(or_nan(Sums::mean(*values)));
-  metrics_
-      .gauge("slackline_load_balance_ratio", "1 - standard deviation of the loads of nodes.",
-             {{"gpu_type", gpu_type}})
+  metrics_.gauge("slackline_load_balance_ratio", {{"gpu_type", gpu_type}})
       .set(or_nan(load_balance(sums.loads)));
 }
 

@@ -24,7 +24,7 @@ PortraitKeeper::PortraitKeeper(const PortraitOptions& options, store::PortraitSt
       condition_("portrait", options.path, metrics),
       clock_(clock),
       metrics_(metrics),
-      count_(metrics.gauge("slackline_portraits", "Families of tasks with a portrait")) {}
+      count_(metrics.gauge("slackline_portraits")) {}
 
 Result<std::unique_ptr<PortraitKeeper>> PortraitKeeper::open(const PortraitOptions& options,
                                                              obs::MetricsRegistry& metrics,

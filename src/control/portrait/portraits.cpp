@@ -16,8 +16,7 @@ Portraits::Portraits(std::unique_ptr<PortraitKeeper> keeper, obs::MetricsRegistr
                      const Clock& clock)
     : keeper_(std::move(keeper)),
       clock_(clock),
-      dropped_(metrics.counter("slackline_portrait_news_dropped_total",
-                               "Runs and windows that no portrait learnt of: too many waited")),
+      dropped_(metrics.counter("slackline_portrait_news_dropped_total")),
       written_s_(clock.steady_s()),
       thread_(&Portraits::run, this) {}
 

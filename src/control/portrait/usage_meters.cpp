@@ -7,7 +7,6 @@ namespace slackline::control {
 namespace {
 
 constexpr std::string_view kLost = "slackline_usage_lost_total";
-constexpr std::string_view kLostAbout = "Steps and runs whose usage will never be read.";
 
 constexpr std::array<std::pair<std::string_view, UsageQuality>, 3> kQualities{
     {{"measured", UsageQuality::kMeasured},
@@ -30,31 +29,27 @@ std::string_view to_string(UsagePass pass) {
 
 UsageMeters::UsageMeters(obs::MetricsRegistry& metrics)
     : metrics_(metrics),
-      last_answer_s_(metrics.gauge("slackline_usage_last_answer_timestamp_seconds",
-                                   "When the Prometheus last told what tasks used; 0: never.")),
-      waiting_(metrics.gauge("slackline_usage_runs_waiting",
-                             "Runs that are over and whose usage is to be read.")),
-      lost_steps_(metrics.counter(kLost, kLostAbout, {{"what", "step"}})),
-      lost_runs_(metrics.counter(kLost, kLostAbout, {{"what", "run"}})) {
+      last_answer_s_(metrics.gauge("slackline_usage_last_answer_timestamp_seconds")),
+      waiting_(metrics.gauge("slackline_usage_runs_waiting")),
+      lost_steps_(metrics.counter(kLost, {{"what", "step"}})),
+      lost_runs_(metrics.counter(kLost, {{"what", "run"}})) {
   for (const UsagePass pass : {UsagePass::kLive, UsagePass::kRun, UsagePass::kCorrection})
     for (const bool ok : {true, false})
-      metrics_.counter("slackline_usage_reads_total", "Readings of what tasks used.",
+      metrics_.counter("slackline_usage_reads_total",
                        {{"pass", to_string(pass)}, {"result", ok ? "ok" : "failed"}});
   show_tasks({});
 }
 
 void UsageMeters::count_read(UsagePass pass, bool ok) const {
   metrics_
-      .counter("slackline_usage_reads_total", "Readings of what tasks used.",
+      .counter("slackline_usage_reads_total",
                {{"pass", to_string(pass)}, {"result", ok ? "ok" : "failed"}})
       .add();
 }
 
 void UsageMeters::show_tasks(const std::vector<UsageSample>& samples) const {
   for (const auto& [name, quality] : kQualities)
-    metrics_
-        .gauge("slackline_usage_tasks", "Running tasks, by how well their GPUs are measured.",
-               {{"gpus", name}})
+    metrics_.gauge("slackline_usage_tasks", {{"gpus", name}})
         .set(static_cast<double>(std::count_if(
             samples.begin(), samples.end(),
             [wanted = quality](const auto& sample) { return sample.gpus == wanted; })));

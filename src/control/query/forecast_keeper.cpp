@@ -19,11 +19,10 @@ ForecastKeeper::ForecastKeeper(const PlannerOptions& options, const Published<Kn
       books_(books),
       post_(std::move(post)),
       clock_(clock),
-      age_(metrics.gauge("slackline_forecast_book_age_seconds", "Age of the latest forecasts.")),
-      size_(metrics.gauge("slackline_forecast_book_tasks", "Tasks in the latest forecasts.")),
-      duration_(metrics.histogram("slackline_forecast_book_duration_seconds",
-                                  "Time to read the queue and to forecast it.",
-                                  obs::latency_bounds_s())),
+      age_(metrics.gauge("slackline_forecast_book_age_seconds")),
+      size_(metrics.gauge("slackline_forecast_book_tasks")),
+      duration_(
+          metrics.histogram("slackline_forecast_book_duration_seconds", obs::latency_bounds_s())),
       reader_(options_, known, source, planner_, clock),
       overload_(metrics),
       meters_(metrics),
@@ -80,7 +79,7 @@ void ForecastKeeper::renew(const StopAsked& stop) {
   const auto planner = planner_.get();
   const std::vector<QueueRow> rows = queue_rows(sight, *planner, *book);
   somebody_waits_ = !sight.queue.state().waiting().empty();
-  meters_.show(rows);
+  meters_.show(rows, book->made_s());
   overload_.look(queue_loads(rows, load_of(sight)), sight.now_s, planner->leads ? &post_ : nullptr);
   if (planner->leads)
     queue_events_.post(rows, sight.now_s, options_.settings->get()->note_forecasts, post_);

@@ -53,26 +53,19 @@ void ForecastScores::compare(const std::string& queue, const char* of, const cor
   const std::string label = queues_.admit(queue);
   if (std::isfinite(first.p50()))
     metrics_
-        .histogram("slackline_forecast_error_seconds",
-                   "Actual time minus the median of the first forecast.", error_bounds_s(),
+        .histogram("slackline_forecast_error_seconds", error_bounds_s(),
                    {{"queue", label}, {"of", of}})
         .observe(happened_s - first.p50());
   const bool held =
       happened_s >= first.p10() - kForgiven_s && happened_s <= first.p90() + kForgiven_s;
   metrics_
       .counter("slackline_forecast_intervals_total",
-               "Intervals from p10 to p90 of the first forecasts, by whether they contained the "
-               "actual time: four of five should.",
                {{"queue", label}, {"of", of}, {"held", held ? "true" : "false"}})
       .add();
   Held& latest = held_[of];
   latest.push_back(held);
   if (latest.size() > kScored) latest.pop_front();
-  metrics_
-      .gauge("slackline_forecast_covered_ratio",
-             "Share of the last 200 intervals from p10 to p90 that held what happened: 0.8 is "
-             "aimed at.",
-             {{"of", of}})
+  metrics_.gauge("slackline_forecast_covered_ratio", {{"of", of}})
       .set(view_of_held(latest).share());
 }
 

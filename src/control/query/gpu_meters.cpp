@@ -45,9 +45,8 @@ void GpuMeters::set(const Key& key, const Units& units) {
   const std::string& resource = std::get<1>(key);
   const auto gauge = [&](std::string_view state) {
     if (resource.empty())
-      return metrics_.gauge("slackline_gpus", "Whole GPUs, by type and state.",
-                            {{"gpu_type", type}, {"state", state}});
-    return metrics_.gauge("slackline_gpu_parts", "Parts of GPUs, by type, resource and state.",
+      return metrics_.gauge("slackline_gpus", {{"gpu_type", type}, {"state", state}});
+    return metrics_.gauge("slackline_gpu_parts",
                           {{"gpu_type", type}, {"resource", resource}, {"state", state}});
   };
   gauge("total").set(static_cast<double>(units.total));

@@ -4,15 +4,13 @@ namespace slackline::control {
 namespace {
 
 constexpr const char* kHolds = "slackline_holds";
-constexpr const char* kHoldsHelp =
-    "Capacity on nodes that is reserved for unbound pods: active, or expired and not removed yet.";
 
 }  // namespace
 
 HoldMeters::HoldMeters(obs::MetricsRegistry& metrics)
-    : active_(metrics.gauge(kHolds, kHoldsHelp, {{"state", "active"}})),
-      expired_(metrics.gauge(kHolds, kHoldsHelp, {{"state", "expired"}})),
-      gpus_(metrics.gauge("slackline_held_gpus", "GPUs reserved by active holds.")) {}
+    : active_(metrics.gauge(kHolds, {{"state", "active"}})),
+      expired_(metrics.gauge(kHolds, {{"state", "expired"}})),
+      gpus_(metrics.gauge("slackline_held_gpus")) {}
 
 void HoldMeters::show(const ClusterSnapshot& snapshot, double now_steady_s) const {
   double active = 0;

@@ -71,9 +71,7 @@ void OverloadEvents::show() {
     gauge.set(now[name]);
   for (const auto& [name, value] : now) {
     if (shown_.contains(name)) continue;
-    const obs::Gauge gauge = metrics_.gauge(
-        "slackline_queue_overloaded", "1 while no waiting task of the queue can meet its deadline.",
-        {{"queue", name}});
+    const obs::Gauge gauge = metrics_.gauge("slackline_queue_overloaded", {{"queue", name}});
     gauge.set(value);
     shown_.emplace(name, gauge);
   }

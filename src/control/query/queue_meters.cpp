@@ -5,23 +5,23 @@
 namespace slackline::control {
 
 QueueMeters::QueueMeters(obs::MetricsRegistry& metrics)
-    : at_risk_(metrics.gauge("slackline_queue_at_risk",
-                             "Tasks that end in time in most futures, but not in nine of ten.")),
-      late_(metrics.gauge("slackline_queue_predicted_late",
-                          "Tasks that end after their deadline in most futures.")) {
+    : at_risk_(metrics.gauge("slackline_queue_at_risk")),
+      late_(metrics.gauge("slackline_queue_predicted_late")),
+      could_start_(metrics.gauge("slackline_queue_could_start")) {
   for (const ReasonFact& fact : kReasons)
     if (fact.use == ReasonUse::kWaits)
       waiting_.emplace(fact.code,
-                       metrics.gauge("slackline_queue_waiting", "Tasks that wait, by reason.",
-                                     {{"reason", fact.code}}));
+                       metrics.gauge("slackline_queue_waiting", {{"reason", fact.code}}));
 }
 
-void QueueMeters::show(const std::vector<QueueRow>& rows) {
+void QueueMeters::show(const std::vector<QueueRow>& rows, double made_s) {
   std::map<std::string_view, double> waiting;
   double at_risk = 0;
   double late = 0;
+  double could_start = 0;
   for (const QueueRow& row : rows) {
     if (row.position > 0) waiting[row.reason] += 1;
+    if (row.position > 0 && row.start_p90_s && *row.start_p90_s <= made_s) could_start += 1;
     if (row.predicted_late())
       late += 1;
     else if (row.deadline_s && row.finish_p90_s && *row.finish_p90_s > *row.deadline_s)
@@ -31,6 +31,7 @@ void QueueMeters::show(const std::vector<QueueRow>& rows) {
     gauge.set(waiting[reason]);
   at_risk_.set(at_risk);
   late_.set(late);
+  could_start_.set(could_start);
 }
 
 }  // namespace slackline::control

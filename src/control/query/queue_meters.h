@@ -15,13 +15,14 @@ namespace slackline::control {
 class QueueMeters {
  public:
   explicit QueueMeters(obs::MetricsRegistry& metrics);
-  // The whole queue.
-  void show(const std::vector<QueueRow>& rows);
+  // The whole queue, by forecasts made at `made_s`.
+  void show(const std::vector<QueueRow>& rows, double made_s);
 
  private:
   std::map<std::string, obs::Gauge, std::less<>> waiting_;  // by reason: each from the start
   obs::Gauge at_risk_;
   obs::Gauge late_;
+  obs::Gauge could_start_;
 };
 
 }  // namespace slackline::control

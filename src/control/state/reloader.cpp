@@ -11,7 +11,6 @@ namespace slackline::control {
 namespace {
 
 constexpr std::string_view kReloads = "slackline_config_reloads_total";
-constexpr std::string_view kReloadsHelp = "Configuration files read again, by result.";
 
 // What tells one content of the file from the next, through all symlinks.
 std::string look_at(const std::string& file) {
@@ -42,10 +41,9 @@ Reloader::Reloader(ReloaderOptions options, Published<Settings>& settings,
     : options_(std::move(options)),
       settings_(settings),
       clock_(clock),
-      loaded_(metrics.counter(kReloads, kReloadsHelp, {{"result", "loaded"}})),
-      refused_(metrics.counter(kReloads, kReloadsHelp, {{"result", "refused"}})),
-      last_success_(metrics.gauge("slackline_config_last_success_timestamp_seconds",
-                                  "Time of the last accepted configuration, seconds since 1970.")),
+      loaded_(metrics.counter(kReloads, {{"result", "loaded"}})),
+      refused_(metrics.counter(kReloads, {{"result", "refused"}})),
+      last_success_(metrics.gauge("slackline_config_last_success_timestamp_seconds")),
       loaded_look_(look_at(options_.file)) {
   last_success_.set(clock_.wall_s());
 }

@@ -14,11 +14,7 @@ inline constexpr std::string_view kResizeApplied = "applied";
 inline constexpr std::string_view kResizeKept = "kept";
 
 inline void count_resize(obs::MetricsRegistry& metrics, std::string_view outcome) {
-  metrics
-      .counter("slackline_resizes_total",
-               "Runs that right-sizing changed: applied, kept, or why they were too small.",
-               {{"outcome", outcome}})
-      .add();
+  metrics.counter("slackline_resizes_total", {{"outcome", outcome}}).add();
 }
 
 }  // namespace slackline::control

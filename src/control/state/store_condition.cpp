@@ -16,13 +16,6 @@ std::string damage_metric(const std::string& name) {
   return format("slackline_{}_store_damaged", name);
 }
 
-std::string damage_help(const std::string& name) {
-  return format(
-      "Times the {} database was found damaged since the start, by whether its mirror had "
-      "everything",
-      name);
-}
-
 }  // namespace
 
 bool passes_by_itself(const Error& error) {
@@ -33,13 +26,10 @@ bool passes_by_itself(const Error& error) {
 StoreCondition::StoreCondition(std::string name, std::string path, obs::MetricsRegistry& metrics)
     : name_(std::move(name)),
       path_(std::move(path)),
-      failed_writes_(metrics.counter(format("slackline_{}_store_failures_total", name_),
-                                     format("Writes to the {} database that failed", name_))),
-      degraded_(
-          metrics.gauge(format("slackline_{}_store_degraded", name_),
-                        format("1 while the {} database cannot be written, 0 otherwise", name_))),
-      restored_(metrics.gauge(damage_metric(name_), damage_help(name_), {{"outcome", "restored"}})),
-      lost_(metrics.gauge(damage_metric(name_), damage_help(name_), {{"outcome", "lost"}})) {}
+      failed_writes_(metrics.counter(format("slackline_{}_store_failures_total", name_))),
+      degraded_(metrics.gauge(format("slackline_{}_store_degraded", name_))),
+      restored_(metrics.gauge(damage_metric(name_), {{"outcome", "restored"}})),
+      lost_(metrics.gauge(damage_metric(name_), {{"outcome", "lost"}})) {}
 
 void StoreCondition::opened(const std::string& closed, const store::StoreDamage& damage) {
   refusal_ = closed;

@@ -27,13 +27,8 @@ AuthorityKeeper::AuthorityKeeper(AuthorityOptions options, cluster::AuthoritySto
       store_(store),
       maker_(maker),
       clock_(clock),
-      authority_made_(
-          metrics.gauge("slackline_extender_authority_made_timestamp_seconds",
-                        "When the authority of the extender's certificates was made, Unix time. A "
-                        "kube-scheduler that started earlier trusts only the previous one.")),
-      restart_by_(metrics.gauge("slackline_extender_restart_by_timestamp_seconds",
-                                "Time by which kube-scheduler must be restarted to trust the new "
-                                "authority, Unix time; 0: there is only one authority.")) {}
+      authority_made_(metrics.gauge("slackline_extender_authority_made_timestamp_seconds")),
+      restart_by_(metrics.gauge("slackline_extender_restart_by_timestamp_seconds")) {}
 
 Status AuthorityKeeper::start() {
   look_and_log();

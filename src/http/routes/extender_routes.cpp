@@ -69,10 +69,8 @@ class CodecPool {
 struct VerbMetrics {
   VerbMetrics(obs::MetricsRegistry& metrics, std::string_view verb)
       : duration(metrics.histogram("slackline_extender_request_duration_seconds",
-                                   "Time from the whole request to the whole answer, by verb",
                                    obs::latency_bounds_s(), {{"verb", verb}})),
-        in_flight(metrics.gauge("slackline_extender_in_flight",
-                                "Extender calls being answered, by verb", {{"verb", verb}})),
+        in_flight(metrics.gauge("slackline_extender_in_flight", {{"verb", verb}})),
         ok(result(metrics, verb, "ok")),
         refused(result(metrics, verb, "refused")),
         bad_request(result(metrics, verb, "bad_request")) {}
@@ -80,8 +78,6 @@ struct VerbMetrics {
   static obs::Counter result(obs::MetricsRegistry& metrics, std::string_view verb,
                              std::string_view result) {
     return metrics.counter("slackline_extender_requests_total",
-                           "Extender calls by verb and result: ok, refused (answered with Error), "
-                           "bad_request (undecodable)",
                            {{"verb", verb}, {"result", result}});
   }
 

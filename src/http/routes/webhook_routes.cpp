@@ -28,15 +28,10 @@ class StageMetrics {
       : metrics_(metrics),
         stage_(name_of(stage)),
         duration_(metrics.histogram("slackline_webhook_request_duration_seconds",
-                                    "Time from the whole review to the whole answer, by stage",
                                     obs::latency_bounds_s(), {{"stage", stage_}})) {}
 
   void count(std::string_view result) const {
-    metrics_
-        .counter("slackline_webhook_requests_total",
-                 "Admission reviews by stage and result: changed, warned, unchanged, bad_request, "
-                 "failed, or the reason of a refusal",
-                 {{"stage", stage_}, {"result", result}})
+    metrics_.counter("slackline_webhook_requests_total", {{"stage", stage_}, {"result", result}})
         .add();
   }
   void time(double seconds) const { duration_.observe(seconds); }

@@ -68,7 +68,7 @@ std::string render_head(const Response& response, bool close) {
 std::array<obs::Counter, 5> answer_counters(obs::MetricsRegistry& registry,
                                             const std::string& listener) {
   const auto of = [&](std::string_view code_class) {
-    return registry.counter("slackline_http_requests_total", "Answers sent, by status class.",
+    return registry.counter("slackline_http_requests_total",
                             {{"listener", listener}, {"code_class", code_class}});
   };
   return {of("1xx"), of("2xx"), of("3xx"), of("4xx"), of("5xx")};
@@ -80,15 +80,11 @@ ConnectionEnv::ConnectionEnv(obs::MetricsRegistry& registry, const Listener& fro
     : listener(from),
       loopback(is_loopback(from)),
       peers(from.limits.connections, from.limits.memory),
-      connections(registry.gauge("slackline_http_connections", "Open connections.",
-                                 {{"listener", from.name}})),
-      certificate_expiry(registry.gauge("slackline_tls_certificate_expiry_seconds",
-                                        "When the certificate in use expires, Unix time; 0: plain.",
-                                        {{"listener", from.name}})),
+      connections(registry.gauge("slackline_http_connections", {{"listener", from.name}})),
+      certificate_expiry(
+          registry.gauge("slackline_tls_certificate_expiry_seconds", {{"listener", from.name}})),
       tls_reload_failures(
-          registry.counter("slackline_tls_reload_failures_total",
-                           "Replaced certificates that were refused; the old one stays in use.",
-                           {{"listener", from.name}})),
+          registry.counter("slackline_tls_reload_failures_total", {{"listener", from.name}})),
       registry_(registry),
       answers_(answer_counters(registry, from.name)) {}
 
@@ -99,9 +95,7 @@ void ConnectionEnv::count_answer(int status) const {
 
 void ConnectionEnv::count_refusal(std::string_view reason, const std::string& peer) {
   registry_
-      .counter("slackline_http_refused_total",
-               "Connections and requests refused before a handler saw them.",
-               {{"listener", listener.name}, {"reason", reason}})
+      .counter("slackline_http_refused_total", {{"listener", listener.name}, {"reason", reason}})
       .add();
   obs::LogLimit& lines = lines_.try_emplace(std::string(reason), 1, kQuiet_s).first->second;
   if (const auto left_out = lines.admit(system_clock().steady_s()))

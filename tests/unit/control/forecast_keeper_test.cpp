@@ -65,6 +65,7 @@ TEST_F(ForecastKeeperTest, WritesTheBookAndTellsWhoComesAndWhoWillBeLate) {
   const std::string metrics = metrics_.expose();
   EXPECT_THAT(metrics, HasSubstr("slackline_queue_waiting{reason=\"WaitsItsTurn\"} 2"));
   EXPECT_THAT(metrics, HasSubstr("slackline_queue_predicted_late 1"));
+  EXPECT_THAT(metrics, HasSubstr("slackline_queue_could_start 1"));
   EXPECT_THAT(metrics, HasSubstr("slackline_forecast_book_tasks 2"));
 }
 

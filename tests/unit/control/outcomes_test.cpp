@@ -21,6 +21,7 @@ using test::a_cluster;
 using test::a_job;
 using test::a_node;
 using test::a_pod;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -143,7 +144,8 @@ TEST_F(OutcomesTest, AJobThatIsDeletedWhileItRunsIsInTheHistoryWithWhatItUsed) {
   EXPECT_TRUE(rows[0].deleted);
   EXPECT_EQ(rows[0].result(), DeadlineResult::kNone);
   EXPECT_NEAR(rows[0].gpu_hours, 2, 1e-6);
-  EXPECT_THAT(text(), Not(HasSubstr("slackline_jobs_failed_total")));
+  EXPECT_THAT(text(),
+              Not(HasSubstr(R"(slackline_jobs_failed_total{class="prior",queue="research"} 1)")));
 }
 
 TEST_F(OutcomesTest, AJobThatIsDeletedAfterItsEndIsThereOnce) {
@@ -210,6 +212,14 @@ TEST_F(OutcomesTest, APodThatVanishedCountsUntilThen) {
   runs->on_job(ended(job("train"), 3700));
   ASSERT_EQ(history().size(), 1U);
   EXPECT_NEAR(history()[0].gpu_hours, 2, 1e-6);
+}
+
+TEST_F(OutcomesTest, ARateOfTheFirstEndIsSeenBecauseItsCountersAreThere) {
+  outcomes->on_began("research", "prior", 60);
+  EXPECT_THAT(text(),
+              AllOf(HasSubstr(R"(class="prior",deadline="missed",queue="research"} 0)"),
+                    HasSubstr(R"(class="prior",deadline="met",queue="research"} 0)"),
+                    HasSubstr(R"(slackline_jobs_failed_total{class="prior",queue="research"} 0)")));
 }
 
 TEST_F(OutcomesTest, TheWaitEndsWhenTheLastPodStarts) {
