@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import textwrap
 import unittest
 
 from support.controlplane import ROOT, ControlPlane
@@ -14,6 +15,7 @@ from support.helm import CHART, helm, rendered
 from support.installation import SYSTEM, Installation, webhook_manifests
 from support.objects import MANAGED, TEAM, gpu_job
 
+RUNBOOKS = "https://slackline.example/docs/ALERTS.md"
 TAG = "kubeScheduler.tag=v1.36.3"
 FULL = """
 mode: active
@@ -44,6 +46,8 @@ storage: {className: fast, size: 5Gi}
 networkPolicy: {controlPlaneCIDRs: [10.0.0.0/28], monitoringNamespaces: [observe]}
 kubeScheduler: {managedResources: [nvidia.com/gpu, amd.com/gpu], replicas: 1}
 podMonitor: {enabled: true, labels: {release: monitoring}}
+prometheusRule: {enabled: true, labels: {release: rules}, runbooks: "https://wiki.example/slackline"}
+dashboards: {enabled: true, labels: {folder: gpus}}
 openshift: true
 """ % ("a" * 64)
 GIVEN = """
@@ -95,6 +99,8 @@ class ChartTest(unittest.TestCase):
             "kubeScheduler.tag=1.36": "kubeScheduler/tag",
             "config.mode=active": "config/mode",
             "podMonitor.interval=often": "podMonitor/interval",
+            "prometheusRule.runbooks=wiki": "prometheusRule/runbooks",
+            "dashboards.enabled=maybe": "dashboards/enabled",
         }.items():
             with self.subTest(value):
                 status, said = helm("template", "slackline", CHART, "--set", TAG, "--set", value)
@@ -167,6 +173,24 @@ class ChartTest(unittest.TestCase):
             self.assertIn(label, monitor.partition("matchLabels:")[2])
         self.assertIn("name: metrics, containerPort: 8182", daemons, "the port that it names")
         self.assertNotIn("prometheus.io/scrape", text, "everything would be scraped twice")
+
+    def test_alerts_and_boards_arrive_as_they_are(self):
+        self.assertNotRegex(rendered(), "PrometheusRule|dashboard", "unless they are asked for")
+        text = rendered(FULL)
+        rules = chapter(text, "PrometheusRule", "slackline")
+        self.assertIn("release: rules\n", rules)
+        shipped = (CHART / "prometheus/rules.yaml").read_text()
+        self.assertEqual(
+            rules.count("runbook_url: https://wiki.example/slackline#slackline"), shipped.count("- alert: ")
+        )
+        self.assertIn("{{ $labels.of }}", rules, "Prometheus fills it in")
+        inside = rules.partition("\nspec:\n")[2].replace("https://wiki.example/slackline", RUNBOOKS)
+        self.assertEqual(textwrap.dedent(inside).strip(), shipped.strip())
+        for board in (CHART / "grafana").glob("*.json"):
+            document = chapter(text, "ConfigMap", f"{board.stem}-dashboard")
+            self.assertIn("folder: gpus\n", document)
+            (inside,) = re.findall(rf"  {board.name}: \|\n((?:    .*\n)+)", document)
+            self.assertEqual(json.loads(inside), json.loads(board.read_text()))
 
     def test_certificates_of_others_reach_both_ends(self):
         for values, secrets in (
