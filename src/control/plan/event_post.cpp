@@ -90,9 +90,7 @@ void EventPost::post(const TaskEvent& event) {
 
 void EventPost::note(const TaskEvent& event) {
   const Status noted = writer_.note_forecast(event);
-  metrics_
-      .counter("slackline_forecast_notes_total", "Forecasts written on waiting Jobs, by result.",
-               {{"result", noted ? "written" : "failed"}})
+  metrics_.counter("slackline_forecast_notes_total", {{"result", noted ? "written" : "failed"}})
       .add();
   // It is gone, or was released meanwhile.
   const bool gone = !noted && (noted.error().code == ErrorCode::kNotFound ||
