@@ -4,30 +4,16 @@ import json
 import time
 import unittest
 
-from support.active import start_active
-from support.controlplane import ControlPlane
 from support.objects import DURATION, TEAM, bound_and_live, gpu_job, gpu_pod, node_of
+from support.queued_case import QueuedCase
 
 GPUS = 2
 QUIET_S = 2  # how long nothing may happen
 
 
-class HandsTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.cluster = ControlPlane()
-        cls.addClassCleanup(cls.cluster.close)
-        cls.cluster.add_gpu_nodes(2, GPUS, "K80", prefix="k80")
-        cls.cluster.add_namespace("others")
-        cls.daemon = start_active(cls.cluster, TEAM)
-
-    def setUp(self):
-        self.addCleanup(self.clean)
-
-    def clean(self):
-        for namespace in (TEAM, "others"):
-            self.cluster.delete_all("job", namespace)
-            self.cluster.delete_all("pod", namespace)
+class HandsTest(QueuedCase):
+    nodes = 2
+    gpus_per_node = GPUS
 
     # ---- who holds a Job back ------------------------------------------------------------------
 
@@ -184,12 +170,6 @@ class HandsTest(unittest.TestCase):
         """One of the two nodes."""
         self.cluster.kubectl("-n", "others", "delete", "pod", "other-0", "--force", "--grace-period=0", "--wait=false")
 
-    def apply(self, *jobs):
-        self.cluster.apply(list(jobs))
-
-    def job(self, name):
-        return self.cluster.get("job", TEAM, name)
-
     def pods(self, name):
         return self.cluster.pods_of(name, TEAM)
 
@@ -211,17 +191,11 @@ class HandsTest(unittest.TestCase):
     def resume(self, name):
         self.patch(name, {"spec": {"suspend": False}})
 
-    def rows(self):
-        return {row["name"]: row for row in json.loads(self.daemon.get("/v1/queue")[1])["items"]}
-
     def history(self):
         return {row["name"]: row for row in json.loads(self.daemon.get("/v1/history")[1])["items"]}
 
     def events(self, name):
         return {each["reason"] for each in self.cluster.list("event", TEAM) if each["involvedObject"]["name"] == name}
-
-    def wait_reason(self, name, reason):
-        self.cluster.wait(lambda: self.rows().get(name, {}).get("reason") == reason, 20, f"{name} to wait: {reason}")
 
     def wait_bound(self, name):
         self.cluster.wait(lambda: bound_and_live(self.pods(name)), 30, f"{name} to run")

@@ -6,30 +6,20 @@ import json
 import os
 import unittest
 
-from support.active import start_active
-from support.controlplane import ControlPlane
 from support.objects import DURATION, TEAM, gpu_job, gpu_pod, name_of, node_of
+from support.queued_case import QueuedCase
 
 QUEUES = "queues: [{name: small, maxPending: 2}, {name: grows, scaleUp: true}]\n"
 
 
-class OrderTest(unittest.TestCase):
+class OrderTest(QueuedCase):
+    gpus_per_node = 4
+    settings = QUEUES
+
     @classmethod
     def setUpClass(cls):
-        cls.cluster = ControlPlane()
-        cls.addClassCleanup(cls.cluster.close)
-        cls.cluster.add_gpu_nodes(1, 4, "K80", prefix="k80")
-        cls.cluster.add_namespace("others")
-        cls.daemon = start_active(cls.cluster, TEAM, settings=QUEUES)
+        super().setUpClass()
         cls.written = cls.daemon.config.read_text()
-
-    def setUp(self):
-        self.addCleanup(self.clean)
-
-    def clean(self):
-        for namespace in (TEAM, "others"):
-            self.cluster.delete_all("job", namespace)
-            self.cluster.delete_all("pod", namespace)
 
     # ---- rules per queue, and a file that changes ----------------------------------------------
 
@@ -158,9 +148,6 @@ class OrderTest(unittest.TestCase):
 
     # ---- words the tests are written in --------------------------------------------------------
 
-    def apply(self, what):
-        self.cluster.apply([what])
-
     def fill_the_cluster(self, gpus=4):
         """Pods of a namespace that nobody manages; returns their names."""
         pods = [gpu_pod(f"filler-{i}", namespace="others") for i in range(gpus)]
@@ -195,16 +182,6 @@ class OrderTest(unittest.TestCase):
             lambda: self.daemon.total("slackline_config_reloads_total", result=result) >= least,
             20, f"{least} {result}",
         )  # fmt: skip
-
-    def wait_reason(self, name, reason):
-        def told():
-            rows = json.loads(self.daemon.get("/v1/queue")[1])["items"]
-            return any(row["name"] == name and row.get("reason") == reason for row in rows)
-
-        self.cluster.wait(told, 30, f"{name} to wait for {reason}")
-
-    def job(self, name):
-        return self.cluster.get("job", TEAM, name)
 
     def pod_of(self, job):
         return next(iter(self.cluster.pods_of(job, TEAM)), None)
