@@ -110,7 +110,7 @@ class TaskFinder {
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
     const bool ends = still_ends(*job, parts.bound);
     const bool one_by_one = !is_written_gang(*job) && written_pods(*job) > 1;
-    if (one_by_one && !job->active_deadline_s && !is_held(*job) && !dependencies_.of(*job)) {
+    if (one_by_one && !job->active_deadline_s && !is_held(job->intent) && !dependencies_.of(*job)) {
       if (job->halted && !ends) found_.to_open.push_back(job);
       return;
     }
@@ -121,7 +121,9 @@ class TaskFinder {
     wait(std::move(task));
   }
 
-  static bool is_held(const Job& job) { return job.intent && job.intent->hold.value_or(false); }
+  static bool is_held(const std::shared_ptr<const TaskIntent>& intent) {
+    return intent && intent->hold.value_or(false);
+  }
 
   static void wait_for_first_pod(QueueTask& task) {
     task.opens = true;
@@ -159,7 +161,7 @@ class TaskFinder {
   }
 
   void wait(QueueTask&& task) {
-    if (task.intent->hold.value_or(false))
+    if (is_held(task.intent))
       task.hindrance = Hindrance{reason::kHeldByUser, std::string(contract::kHold)};
     if (task.hindrance) {
       found_.waiting.push_back(std::move(task));
