@@ -85,6 +85,17 @@ class HandsTest(QueuedCase):
         self.assertIn("spec.parallelism 4: counts from the next start of the Job", said)
         self.assertEqual(self.job("shaped")["spec"], before)
         self.assertIn('"parallelism":4', self.notes("shaped")["slackline.dev/original"])
+        fewer = ["patch", "job", "shaped", "-n", TEAM, "-p", '{"spec":{"parallelism":1}}']
+        code, said = self.cluster.try_kubectl(*fewer)
+        self.assertEqual(code, 0, said)
+        self.assertIn("spec.parallelism 1: it stays 2", said)
+        edited = self.job("shaped")
+        edited["spec"].update(parallelism=1, completions=1)
+        del edited["metadata"]["resourceVersion"]
+        code, said = self.cluster.try_kubectl("replace", "-f", "-", input=json.dumps(edited))
+        self.assertEqual(code, 0, said)
+        self.assertIn("spec.parallelism 1: counts from the next start of the Job", said)
+        self.assertEqual(self.job("shaped")["spec"], before)
         self.assertEqual(self.uids("shaped"), pods)
 
     def test_a_job_whose_namespace_loses_its_label_for_a_moment_is_taken_on_again(self):

@@ -73,9 +73,12 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
     decision.changes = changes_of(review, desired);
     if (decision.changes.suspend && !creates(review))
       decision.warnings.push_back(stays_queued(review));
-    if (decision.changes.original)
-      decision.warnings.push_back(
-          counts_later(kept_of(*old_job_in(review), *job_in(review)).later));
+    if (decision.changes.kept.pods || decision.changes.original) {
+      const KeptOfUpdate kept = kept_of(*old_job_in(review), *job_in(review));
+      if (!kept.later.empty()) decision.warnings.push_back(counts_later(kept.later));
+      if (kept.alone)
+        decision.warnings.push_back(stays_together(*kept.alone, *decision.changes.kept.pods));
+    }
     if (!creates(review) && was_leaving(decision.changes))
       decision.warnings.push_back(stays_in_care());
   } else if (deserves_hints(review)) {

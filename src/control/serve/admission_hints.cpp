@@ -109,6 +109,13 @@ std::string counts_later(const std::vector<std::string>& fields) {
       printable(join(fields, ", "), 100));
 }
 
+std::string stays_together(std::int64_t wanted, std::int64_t pods) {
+  return format(
+      "spec.parallelism {}: it stays {}, because the pods of the Job run together; to change their "
+      "number write the same number into spec.completions, to pause the Job set spec.suspend",
+      wanted, pods);
+}
+
 std::string joins_when_resumed(const AdmissionReview& review) {
   return format(
       "spec.suspend: you hold the Job back; it joins queue {} once you set spec.suspend to false",

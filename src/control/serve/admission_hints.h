@@ -17,6 +17,9 @@ std::string stays_in_care();
 // An update of a running Job changed these fields, which Slackline keeps.
 std::string counts_later(const std::vector<std::string>& fields);
 
+// An update asked for this parallelism of a running Job and nothing else; it has as many pods.
+std::string stays_together(std::int64_t wanted, std::int64_t pods);
+
 // A new Job that its author has suspended.
 std::string joins_when_resumed(const AdmissionReview& review);
 

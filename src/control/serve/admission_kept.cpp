@@ -34,11 +34,15 @@ class Keeper {
     const Job& before = old_.job;
     const Job& after = job_.job;
     if (after.parallelism == before.parallelism && after.completions == before.completions) return;
-    if (!before.indexed || before.completions != before.parallelism ||
-        after.completions != after.parallelism)
-      return;
+    if (!before.indexed || before.completions != before.parallelism) return;
+    const bool alone = after.completions == before.completions;
+    if (!alone && after.completions != after.parallelism) return;
     kept_.shape.pods = before.parallelism;
     if (original_.parallelism.value_or(before.parallelism) == after.parallelism) return;
+    if (alone) {
+      kept_.alone = after.parallelism;
+      return;
+    }
     original_.parallelism = after.parallelism;
     kept_.later.push_back(format("spec.parallelism {}", after.parallelism));
   }

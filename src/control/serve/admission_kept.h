@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct KeptOfUpdate {
   // What its owner has written by now, where that is something else than before; null: it is not.
   std::shared_ptr<const OriginalShape> original{};
   std::vector<std::string> later{};  // which fields count from the next start, for people
+  // A parallelism that was asked for without the completions, and never counts: the indexes that
+  // are left to do would start one after the other.
+  std::optional<std::int64_t> alone{};
 };
 
 // Of a Job with a plan that runs, before and after the update. What Slackline never writes is left

@@ -50,6 +50,14 @@ TEST_F(AdmissionKeptTest, AnotherPodCountIsForTheNextStart) {
       << "as it runs";
 }
 
+TEST_F(AdmissionKeptTest, AParallelismByItselfStopsNoMember) {
+  const AdmissionDecision decision = mutate(
+      applied("", shape_of(2), R"("parallelism":1,"completions":2,"completionMode":"Indexed")"));
+  EXPECT_EQ(decision.changes.kept.pods, 2);
+  EXPECT_EQ(decision.changes.original, nullptr);
+  EXPECT_THAT(decision.warnings, ElementsAre(HasSubstr("spec.parallelism 1: it stays 2")));
+}
+
 TEST_F(AdmissionKeptTest, WithoutAPlanThePodCountIsItsOwners) {
   ReviewText text = update("", "");
   ReviewText old = job("");
