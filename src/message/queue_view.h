@@ -63,7 +63,7 @@ struct QueueRow {
   // Share of the futures in which it meets its deadline; unset: no deadline, or no finish predicted.
   std::optional<double> chance{};
   // Where its predicted run time comes from: "model", "expected-duration" (-"for-all-types": they
-  // are taken as equal) or "history", of its family; empty: it is not known.
+  // are taken as equal), "history", of its family, or "similar", of another; empty: not known.
   std::string length_source{};
   // The plan's; of a task that waits, pods x GPUs of each as written; unset: Slackline chooses.
   std::optional<Placement> shape;

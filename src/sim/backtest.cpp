@@ -25,14 +25,6 @@ core::RunTimeFromHistory within(double median_s, double factor) {
   return time;
 }
 
-// By another family's past: no better than what is assumed of a time without a record.
-core::RunTimeFromHistory guessed(core::RunTimeFromHistory time) {
-  time.low_s = std::min(time.low_s, time.median_s / kSeveral);
-  time.high_s = std::max(time.high_s, time.median_s * kSeveral);
-  time.earned = false;
-  return time;
-}
-
 // What is known of a family: its portrait, and for the other rules the last and the mean time by
 // number of GPUs.
 class FamilyPast {
@@ -108,7 +100,7 @@ class Families {
     const auto nearest = core::nearest_portrait(known, own.portrait().identity);
     if (!nearest) return std::nullopt;
     const auto time = others.at(nearest->portrait)->expect(job, RunTimeRule::kHistory);
-    return time ? std::optional(guessed(*time)) : std::nullopt;
+    return time ? std::optional(core::borrowed(*time)) : std::nullopt;
   }
 
  private:

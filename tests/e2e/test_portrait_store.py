@@ -13,6 +13,11 @@ from support.objects import waiting_job
 FAMILY = {"slackline.dev/family": "nightly"}
 
 
+def of_image(image, job):
+    job["spec"]["template"]["spec"]["containers"][0]["image"] = image
+    return job
+
+
 class PortraitStoreTest(ActiveCase):
     @classmethod
     def setUpClass(cls):
@@ -23,7 +28,8 @@ class PortraitStoreTest(ActiveCase):
         broken = waiting_job("nightly-broken", gpus=2, annotations=FAMILY)
         broken["spec"]["activeDeadlineSeconds"] = 2
         runs = [waiting_job(f"nightly-{i}", gpus=2, duration="4s", annotations=FAMILY) for i in range(3)]
-        self.cluster.apply([*runs, broken, waiting_job("trial-x7k2p", gpus=1, duration="2s")])
+        trial = of_image("alpine:3.22", waiting_job("trial-x7k2p", gpus=1, duration="2s"))
+        self.cluster.apply([*runs, broken, trial])
         self._wait_runs({"nightly": 4, "trial": 1})
         [nightly] = self._portraits("/nightly")
         self.assertEqual((nightly["namespace"], nightly["gpuType"], nightly["gpus"]), ("default", "K80", 2))
@@ -92,19 +98,25 @@ class PortraitStoreTest(ActiveCase):
         self.cluster.apply([waiting_job("long", pods=3, gpus=4, duration="600s", gang=True)])
         self.cluster.wait(lambda: self.bound("long") == 3, 30, "the cluster to be full")
         self.cluster.apply([
-            waiting_job("nightly-next", gpus=2, annotations=FAMILY),
-            waiting_job("same-image", gpus=2), waiting_job("unheard-of", gpus=3),
+            waiting_job("nightly-next", gpus=2, annotations=FAMILY), waiting_job("same-image", gpus=2),
+            of_image("busybox:1.38", waiting_job("newer-image", gpus=2)),
+            of_image("debian:13", waiting_job("unheard-of", gpus=2)),
         ])  # fmt: skip
         queue = lambda: {row["name"]: row for row in json.loads(self.daemon.get("/v1/queue")[1])["items"]}  # noqa: E731
         self.cluster.wait(lambda: "predictedFinish" in queue().get("nightly-next", {}), 30, "a forecast")
         rows = queue()
         self.assertEqual(rows["nightly-next"]["lengthSource"], "history")
         self.assertEqual(rows["same-image"]["lengthSource"], "history", "as much was asked for by others")
+        self.assertEqual(rows["newer-image"]["lengthSource"], "similar", "its first run, of the same repository")
+        self.assertIn("predictedFinish", rows["newer-image"])
         self.assertNotIn("lengthSource", rows["unheard-of"])
         self.assertNotIn("predictedFinish", rows["unheard-of"])
         table = json.loads(self.daemon.get("/v1/tasks/default/nightly-next/placements")[1])
         self.assertIn("by what the family's own runs took", json.dumps(table))
-        self.cluster.kubectl("delete", "job", "long", "nightly-next", "same-image", "unheard-of", "--wait=false")
+        table = json.loads(self.daemon.get("/v1/tasks/default/newer-image/placements")[1])
+        self.assertIn("a guess, by what the most similar runs", json.dumps(table))
+        waiting = ["nightly-next", "same-image", "newer-image", "unheard-of"]
+        self.cluster.kubectl("delete", "job", "long", *waiting, "--wait=false")
 
     def _portraits(self, rest=""):
         return json.loads(self.daemon.get("/v1/portraits" + rest)[1])["items"]

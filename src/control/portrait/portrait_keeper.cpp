@@ -151,7 +151,7 @@ void PortraitKeeper::publish() {
   if (published_) return;
   forget_old();
   ++book_.version;
-  book_.renew_recurring();
+  book_.renew_indexes();
   known_.set(book_);
   published_ = true;
   count_.set(static_cast<double>(book_.portraits.size()));

@@ -53,6 +53,9 @@ std::string placements_note(const Task& task, const core::PlacementTable& table)
                : "expected-duration is for the shape as submitted";
   else if (has_row_by(table, core::LengthSource::kHistory))
     note = "by what the family's own runs took, in the shape as submitted";
+  else if (has_row_by(table, core::LengthSource::kSimilar))
+    note =
+        "a guess, by what the most similar runs of its namespace took, in the shape as submitted";
   else
     note = "the task names no model: no prediction";
   if (table.resizing && table.resizing->changes())

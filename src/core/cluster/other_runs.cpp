@@ -89,9 +89,10 @@ class Finder {
     const StatedDuration stated(intent, *options_.catalog, pool.resource, *options_.predictor);
     if (const auto time_s = stated.on(pool.type, shape)) return {time_s, 0, kStatedError};
     const Job* job = owning_job(snapshot_, pod);
-    if (const PortraitPtr family = past_of(options_.portraits.get(), job))
-      if (const auto time = run_time_of(*family, pool.type, shape.gpus()))
-        return {time->median_s, 0, error_of(*time)};
+    const KnownPast past = past_of(options_.portraits.get(), job);
+    if (past.portrait)
+      if (const auto time = run_time_of(*past.portrait, pool.type, shape.gpus()))
+        return {time->median_s, 0, error_of(past.similar ? borrowed(*time) : *time)};
     return {std::nullopt, 0, kUnknownError};
   }
 

@@ -154,7 +154,7 @@ class TableMaker {
 
   bool is_by_word() const {
     const bool unknown = offers_.length == LengthSource::kUnknown;
-    return offers_.length == LengthSource::kHistory || is_stated(offers_.length) ||
+    return is_past(offers_.length) || is_stated(offers_.length) ||
            (unknown && task_.intent.expected_duration_s);
   }
 
@@ -162,7 +162,7 @@ class TableMaker {
   void take_word(const Estimate* offer, PlacementRow& row) const {
     if (offer == nullptr) {
       row.model_source = "none: only the written shape is known";
-    } else if (offers_.length != LengthSource::kHistory && offer->error >= kUnknownError) {
+    } else if (!is_past(offers_.length) && offer->error >= kUnknownError) {
       const auto type = type_of_stated_duration(task_.intent);
       row.model_source = format("none: expected-duration is for {}",
                                 type ? printable(type->str(), 64) : "whole GPUs");

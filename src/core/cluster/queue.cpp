@@ -241,7 +241,7 @@ class QueueMaker {
       const PortraitPtr family = family_of(options_.portraits.get(), task.job.get());
       // Only where its past counts: tasks of one request share a menu.
       if (!task.intent->expected_duration_s)
-        task.request.family = past_of(options_.portraits.get(), task.job.get());
+        task.request.past = past_of(options_.portraits.get(), task.job.get());
       resize(task, resizer_, kept_place(task) != nullptr);
       const TaskMenu& menu = menus_.of(*task.intent, task.request);
       task.deadline_s = resolve_deadline(*task.intent, task.created_s, menu.lat11_s);

@@ -32,17 +32,15 @@ PortraitIdentity identity_of(const Job& job) {
 }
 
 PortraitPtr family_of(const PortraitBook* portraits, const Job* job) {
-  if (job != nullptr && (!job->admitted || job->admitted->submitter.empty()))
-    return portraits == nullptr ? nullptr : portraits->find(identity_of(*job));
-  return past_of(portraits, job);
-}
-
-PortraitPtr past_of(const PortraitBook* portraits, const Job* job) {
   if (portraits == nullptr || portraits->portraits.empty() || job == nullptr) return nullptr;
   const PortraitIdentity identity = identity_of(*job);
-  PortraitPtr own = portraits->find(identity);
-  if (portraits->recurring.empty() || (own && own->runs_s.runs > 0)) return own;
-  return portraits->find_past(identity, asked_by(*job));
+  return identity.submitter.empty() ? portraits->find(identity)
+                                    : portraits->find_same(identity, asked_by(*job));
+}
+
+KnownPast past_of(const PortraitBook* portraits, const Job* job) {
+  if (portraits == nullptr || portraits->portraits.empty() || job == nullptr) return {};
+  return portraits->find_past(identity_of(*job), asked_by(*job));
 }
 
 std::optional<PastReference> past_reference(const PortraitBook* portraits, const Job& job,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "slackline/base/saturating.h"
@@ -35,9 +34,10 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
     text += "|" + shape.str();
   for (const auto& [type, shape] : request.sized)
     text += format("|{}={}", type.str(), shape.str());
-  if (request.family)
-    text += format("|{}|{}|{}|{}", portrait_key(request.family->identity), request.family->runs(),
-                   request.family->outcomes[0], request.family->last_s);
+  if (const PortraitPtr& family = request.past.portrait)
+    text +=
+        format("|{}{}|{}|{}|{}", request.past.similar ? "like " : "",
+               portrait_key(family->identity), family->runs(), family->outcomes[0], family->last_s);
   return text;
 }
 
@@ -95,6 +95,8 @@ std::string_view to_string(LengthSource source) {
       return "expected-duration-for-all-types";
     case LengthSource::kHistory:
       return "history";
+    case LengthSource::kSimilar:
+      return "similar";
     case LengthSource::kUnknown:
       break;
   }
@@ -157,7 +159,7 @@ TaskMenus::Offers TaskMenus::offers(const TaskIntent& intent, const TaskRequest&
   if (!intent.expected_duration_s) {
     offers.estimates = by_history(offers.pools, intent, request);
     if (!offers.estimates.empty()) {
-      offers.length = LengthSource::kHistory;
+      offers.length = request.past.similar ? LengthSource::kSimilar : LengthSource::kHistory;
       return offers;
     }
   }
@@ -201,17 +203,18 @@ std::vector<Estimate> TaskMenus::by_history(const std::vector<PoolIndex>& pools,
                                             const TaskIntent& intent,
                                             const TaskRequest& request) const {
   std::vector<Estimate> estimates;
-  if (!request.family) return estimates;
-  const std::span<const PastRun> past = request.family->past;
+  const PortraitPtr& family = request.past.portrait;
+  if (!family) return estimates;
   const int gpus = saturating_int(saturating_mul(request.pods, request.gpus));
   std::optional<RunTimeFromHistory> elsewhere;  // on as many GPUs as were asked for
-  for (const PastRun& run : past)
-    if (const auto time = run_time_of(*request.family, run.gpu_type, gpus)) elsewhere = time;
+  for (const PastRun& run : family->past)
+    if (const auto time = run_time_of(*family, run.gpu_type, gpus)) elsewhere = time;
   if (!elsewhere) return estimates;
   for (const PoolIndex pool : pools) {
     const GpuType& type = pools_[pool].type;
     const auto time_on = [&](int on) {
-      return run_time_of(*request.family, type, on, model_ratio(intent, on, pools_[pool]));
+      const auto time = run_time_of(*family, type, on, model_ratio(intent, on, pools_[pool]));
+      return time && request.past.similar ? std::optional(borrowed(*time)) : time;
     };
     const std::optional<Placement> sized = request.sized_on(type);
     auto time = time_on(sized ? sized->gpus() : gpus);

@@ -136,6 +136,14 @@ std::optional<RunTimeFromHistory> run_time_of(const Portrait& portrait, const Gp
   return estimate(times_on(portrait.past, gpu_type, gpus, by_model), width_by_record(portrait));
 }
 
+RunTimeFromHistory borrowed(RunTimeFromHistory time) {
+  const double factor = std::exp(kAssumedError);
+  time.low_s = std::min(time.low_s, time.median_s / factor);
+  time.high_s = std::max(time.high_s, time.median_s * factor);
+  time.earned = false;
+  return time;
+}
+
 std::optional<double> error_of_past(std::span<const PastRun> past, const PastRun& run) {
   if (!usable(run, run.gpu_type)) return std::nullopt;
   std::vector<PastRun> before;

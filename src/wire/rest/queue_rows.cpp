@@ -196,10 +196,12 @@ QueueColumns foretold() {
           .one_of(reasons_of(ReasonUse::kForecast)),
       C(
           "lengthSource", [](Row row) { return if_any(row.length_source); },
-          "Where its run time comes from; history: its family's own past; "
+          "Where its run time comes from; history: its family's own past; similar: a guess by the "
+          "nearest family of its namespace; "
           "expected-duration-for-all-types: its GPU types are taken as equal, because no key names "
           "the one that it holds for; absent: it is not known")
-          .one_of({"model", "expected-duration", "expected-duration-for-all-types", "history"})
+          .one_of({"model", "expected-duration", "expected-duration-for-all-types", "history",
+                   "similar"})
           .cell("RUN TIME BY")
           .wide(),
   };

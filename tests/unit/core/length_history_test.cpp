@@ -93,14 +93,14 @@ TEST_F(LengthHistoryTest, ANewFamilyRunsAsLongAsWhatItsSubmitterRanBefore) {
   known->identity.submitter = "jane";
   known->identity.image = "net:v1";
   book->portraits.begin()->second = known;
-  book->renew_recurring();
+  book->renew_indexes();
   PortraitIdentity mine;
   mine.department = "default";
   mine.owner = "sweep";
   mine.image = "net:v1";
   mine.submitter = "jane";
   const auto length_of = [&](PortraitIdentity identity, Placement asked) {
-    return book->find_past(identity, asked) == known;
+    return book->find_same(identity, asked) == known;
   };
   EXPECT_TRUE(length_of(mine, {1, 2}));
   EXPECT_FALSE(length_of(mine, {1, 4})) << "another request";
@@ -121,18 +121,63 @@ TEST_F(LengthHistoryTest, WithoutAWebhookTheSameImageAndRequestRecur) {
   known->identity.owner = "exp-16";
   known->identity.image = "net:v1";
   book->portraits = {{portrait_key(known->identity), known}};
-  book->renew_recurring();
+  book->renew_indexes();
   portraits_ = book;
   const auto length_of = [&](const test::JobBuilder& job) {
     return queue(a_cluster().with(a_node("n1").of("T4", 4)).with(job).build()).task(0).length;
   };
   const auto mine = [] { return a_job("exp-17").gpus(2).waiting().image("net:v1"); };
   EXPECT_EQ(length_of(mine()), LengthSource::kHistory);
-  EXPECT_EQ(length_of(mine().image("net:v2")), LengthSource::kUnknown);
+  EXPECT_EQ(length_of(mine().image("net:v2")), LengthSource::kSimilar);
   EXPECT_EQ(length_of(mine().gpus(4)), LengthSource::kUnknown) << "another request";
   const Job job = mine().build();
-  EXPECT_EQ(core::past_of(book.get(), &job), known);
+  EXPECT_EQ(core::past_of(book.get(), &job).portrait, known);
   EXPECT_EQ(family_of(book.get(), &job), nullptr) << "nothing is resized by runs of who knows whom";
+}
+
+// Families of other names: what is borrowed is never narrower than what is assumed without a
+// record.
+TEST_F(LengthHistoryTest, AFirstRunBorrowsTheTimeOfTheNearestFamily) {
+  auto book = std::make_shared<PortraitBook>(*past_of(std::vector<double>(20, 6.0)));
+  auto known = std::make_shared<Portrait>(*book->portraits.begin()->second);
+  known->identity.family.clear();
+  known->identity.owner = "big";
+  known->identity.model = "ournet1";
+  book->portraits = {{portrait_key(known->identity), known}};
+  book->renew_indexes();
+  portraits_ = book;
+  const auto task_of = [&](const test::JobBuilder& job) {
+    return queue(a_cluster().with(a_node("n1").of("T4", 4)).with(job).build());
+  };
+  const auto first = [](const char* model) {
+    auto job = a_job("first").gpus(2).waiting();
+    job.intent().model = model;
+    return job;
+  };
+  const Queue found = task_of(first("ournet2"));
+  EXPECT_EQ(found.task(0).length, LengthSource::kSimilar);
+  EXPECT_FALSE(found.task(0).length_is_told()) << "no run is called slow by it";
+  EXPECT_NEAR(fastest(found).lat_s, 6 * 3600, 1);
+  EXPECT_NEAR(fastest(found).error, std::log(5) / 1.645, 1e-9) << "it has not earned less";
+  EXPECT_EQ(task_of(first("theirs")).task(0).length, LengthSource::kUnknown) << "nothing in common";
+  const Job job = first("ournet2").build();
+  Job elsewhere = job;
+  elsewhere.key.ns = "other";
+  EXPECT_EQ(core::past_of(book.get(), &elsewhere).portrait, nullptr);
+  EXPECT_EQ(family_of(book.get(), &job), nullptr) << "nothing is resized by it";
+
+  auto own = std::make_shared<Portrait>();
+  own->identity = identity_of(job);
+  PortraitRun run = test::a_run(1);
+  run.gpu_type = GpuType("T4");
+  run.shape = run.asked = {1, 2};
+  run.run_s = 3600;
+  add_run(*own, run);
+  book->portraits[portrait_key(own->identity)] = own;
+  book->renew_indexes();
+  const Queue second = task_of(first("ournet2"));
+  EXPECT_EQ(second.task(0).length, LengthSource::kHistory) << "it has a past of its own";
+  EXPECT_NEAR(fastest(second).lat_s, 3600, 1);
 }
 
 TEST_F(LengthHistoryTest, AFamilyWithoutAPastIsUnknown) {

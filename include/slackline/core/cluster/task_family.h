@@ -14,11 +14,11 @@ namespace slackline::core {
 PortraitIdentity identity_of(const Job& job);
 
 // Whose use tells what the Job needs: its own family, else what the same person ran
-// (PortraitBook::find_past) if the webhook proved who submits. Null: nobody's, or there is no Job.
+// (PortraitBook::find_same) if the webhook proved who submits. Null: nobody's, or there is no Job.
 PortraitPtr family_of(const PortraitBook* portraits, const Job* job);
 
-// Whose run times tell how long the Job takes (PortraitBook::find_past). Null: as family_of().
-PortraitPtr past_of(const PortraitBook* portraits, const Job* job);
+// Whose run times tell how long the Job takes (PortraitBook::find_past).
+KnownPast past_of(const PortraitBook* portraits, const Job* job);
 
 // How long the Job takes by its own family's past, as it is written, on the slowest type that it
 // accepts on which that is known: at least three runs have succeeded there.

@@ -11,8 +11,9 @@
 // (stated_duration.h); on others it is taken to be kMostSlower times as long, and as uncertain as
 // an unknown one. Else, for the written shape, what the family's own past says
 // (core/portrait/run_time.h), with the interval that it has earned; on types on which it never ran
-// the time of its last run, as uncertain as an unknown one. Else the time is unknown, and policies
-// use kUnknownRun_s.
+// the time of its last run, as uncertain as an unknown one. A family without a past borrows that of
+// the nearest one of its namespace, as a guess. Else the time is unknown, and policies use
+// kUnknownRun_s.
 //
 // Right-sizing (TaskRequest::sized). A model's placements with more GPUs are left out. Without a
 // model the shape that was written is replaced by another one, which takes what the family took on
@@ -55,7 +56,7 @@ struct TaskRequest {
   std::int64_t gpus = 1;  // of one pod
   bool nodes_may_change = false;
   bool gpus_may_change = false;
-  PortraitPtr family{};  // what is known of its family; null: nothing
+  KnownPast past{};  // of its family, or of a similar one
   // Right-sizing: on nodes of these GPU types it runs in this shape, where its run time is
   // predicted by its model with as many GPUs at most. Each type once.
   std::vector<std::pair<GpuType, Placement>> sized{};
@@ -69,13 +70,18 @@ enum class LengthSource : std::uint8_t {
   kModel,
   kStated,        // for the types on which it runs
   kStatedForAll,  // people named no type: its types are taken as equal
-  kHistory
+  kHistory,
+  kSimilar,  // the past of the nearest family, before the first run of its own
 };
-// "", "model", "expected-duration", "expected-duration-for-all-types", "history"
+// "", "model", "expected-duration", "expected-duration-for-all-types", "history", "similar"
 std::string_view to_string(LengthSource source);
 
 constexpr bool is_stated(LengthSource source) {
   return source == LengthSource::kStated || source == LengthSource::kStatedForAll;
+}
+
+constexpr bool is_past(LengthSource source) {
+  return source == LengthSource::kHistory || source == LengthSource::kSimilar;
 }
 
 // True if Slackline may change the shape at all: by a model, or by right-sizing.

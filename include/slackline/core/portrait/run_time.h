@@ -42,6 +42,10 @@ std::optional<RunTimeFromHistory> run_time_from(std::span<const PastRun> past,
 std::optional<RunTimeFromHistory> run_time_of(const Portrait& portrait, const GpuType& gpu_type,
                                               int gpus, const RunTimeRatio& by_model = {});
 
+// What another family took, as a guess at this one: the interval reaches at least from a fifth to
+// five times the median, and is not earned.
+RunTimeFromHistory borrowed(RunTimeFromHistory time);
+
 // |ln(observed / predicted)| of a run that is over, by what was known when it began; where none of
 // the runs that are still remembered had ended then, by all of them. nullopt: none says anything.
 std::optional<double> error_of_past(std::span<const PastRun> past, const PastRun& run);
