@@ -72,6 +72,7 @@ class PortraitStoreTest(ActiveCase):
         log = follower.config.parent / "slackline.log"
         self.cluster.wait(lambda: "copied what=history" in log.read_text(), 20, "both to be copied")
         self.assertEqual(json.loads(follower.get("/v1/portraits?packed=true")[1])["items"], known)
+
         def ended(daemon):
             """Without the Job that was deleted while it ran: it may be told of before or after the copy."""
             rows = json.loads(daemon.get("/v1/history")[1])["items"]

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from support.objects import name_of, phase_of
 from support.runlog import JOB_LABEL
 
-
 # What was accepted as shortly before a pod was made may have come after its Job's release.
 LATE_S = 5
 
