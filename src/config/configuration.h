@@ -152,7 +152,7 @@ struct PlannerSettings {
   // Outside of active mode: whether Jobs and pods that active mode held back are returned to the
   // scheduler.
   bool give_back = false;
-  double slow_after_s = 600;  // that slow a run must be before it is advised to move
+  double slow_after_s = 600;   // that slow a run must be before it is advised to move
   bool note_forecasts = true;  // on waiting Jobs, in an annotation
 
   friend bool operator==(const PlannerSettings&, const PlannerSettings&) = default;

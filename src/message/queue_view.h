@@ -60,7 +60,8 @@ struct QueueRow {
   // a finish is predicted, or nothing at all.
   std::optional<double> finish_after_s{};
   std::string forecast;
-  // Share of the futures in which it meets its deadline; unset: no deadline, or no finish predicted.
+  // Share of the futures in which it meets its deadline; unset: no deadline, or no finish
+  // predicted.
   std::optional<double> chance{};
   // Where its predicted run time comes from: "model", "expected-duration" (-"for-all-types": they
   // are taken as equal), "history", of its family, or "similar", of another; empty: not known.

@@ -23,7 +23,7 @@ struct Settings {
   double theta = 1.0;  // 000 eq 10
   QueueRulebook queues;
   CalibrationRules calibration;
-  double slow_after_s = 600;  // that slow a run must be before it is advised to move
+  double slow_after_s = 600;   // that slow a run must be before it is advised to move
   bool note_forecasts = true;  // on waiting Jobs
   std::string scheduler_name = "gpu-scheduler";  // replaces default-scheduler; empty = never
   std::string own_user;  // who may write our keys, as the API server names it

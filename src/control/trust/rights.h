@@ -3,11 +3,11 @@
 //
 // Who a token is, and what was granted, is believed for 10 s; what was refused for 2 s, because
 // people try again right after they were given the right; a failure is not kept. A peer that shows
-// many unknown tokens is asked to wait (refused_tokens.h), but for tokens that were known within the
-// hour: who shares an address with others is not shut out by them. Tokens are kept in memory only and never
-// logged. Users without a token are named by whoever reaches the webhook's listener, who can make
-// them up: new questions about them are rated, kBurst of all and kRefill_per_s more a second,
-// kNamespaceBurst and kNamespaceRefill_per_s for one namespace.
+// many unknown tokens is asked to wait (refused_tokens.h), but for tokens that were known within
+// the hour: who shares an address with others is not shut out by them. Tokens are kept in memory
+// only and never logged. Users without a token are named by whoever reaches the webhook's listener,
+// who can make them up: new questions about them are rated, kBurst of all and kRefill_per_s more a
+// second, kNamespaceBurst and kNamespaceRefill_per_s for one namespace.
 //
 // Thread-safe; no lock is held while the API server is asked.
 #pragma once
@@ -66,7 +66,7 @@ class Rights {
   Recent<Requester> callers_;  // by token
   RefusedTokens refused_;
   Recent<bool> were_known_;  // by the hash of the token
-  Recent<bool> grants_;  // by user and demand
+  Recent<bool> grants_;      // by user and demand
   Mutex mutex_;
   TokenBucket all_ SLACKLINE_GUARDED_BY(mutex_);
   std::map<std::string, TokenBucket> namespaces_ SLACKLINE_GUARDED_BY(mutex_);

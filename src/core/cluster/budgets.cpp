@@ -9,8 +9,8 @@
 namespace slackline::core {
 namespace {
 
-// An empty selector selects every pod of the namespace, as in the eviction API. kube-scheduler takes
-// it for none, and evicts what the budget's author wants to keep.
+// An empty selector selects every pod of the namespace, as in the eviction API. kube-scheduler
+// takes it for none, and evicts what the budget's author wants to keep.
 bool selects(const DisruptionBudget& budget, const Pod& pod) {
   if (budget.key.ns != pod.key.ns || budget.selects_nothing || pod.labels.empty()) return false;
   const bool labels =

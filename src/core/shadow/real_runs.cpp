@@ -15,8 +15,7 @@ void add_member(RealRun& run, const Pod& pod, const Node& node) {
   if (static_cast<std::int64_t>(run.members.size()) >= run.job->parallelism)
     run.members.erase(run.members.begin());
   run.members.push_back({pod.uid, NodeName(pod.node), node.gpu_type,
-                         primary_gpu_count(pod.requests),
-                         *pod.started_s});
+                         primary_gpu_count(pod.requests), *pod.started_s});
 }
 
 // True if it is news.

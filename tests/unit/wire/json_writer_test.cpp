@@ -83,7 +83,7 @@ TEST(JsonCopy, LeavesOutMembersAndObjectsThatAreEmptyThen) {
 }
 
 TEST(JsonCopy, SaysWhatIsTooDeep) {
-  const auto nested = [](int levels) {
+  const auto nested = [](std::size_t levels) {
     return std::string(levels, '[') + std::string(levels, ']');
   };
   JsonDocument document;
