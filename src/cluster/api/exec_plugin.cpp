@@ -16,7 +16,6 @@ constexpr double kFailureHolds_s = 2;
 constexpr double kBefore_s = 60;       // so long before it expires another one is asked for,
 constexpr double kBetweenRuns_s = 10;  // though not all the time
 constexpr double kLongestRest_s = 60;
-constexpr int kRefusalsCounted = 6;
 constexpr const char* kInfo = "KUBERNETES_EXEC_INFO";
 
 bool at_terminal() {
@@ -100,7 +99,7 @@ void ExecPlugin::refuse(std::uint64_t serial) {
   if (credential_.serial != serial) return;
   credential_ = {};
   const bool soon = clock_.steady_s() - ended_s_ < kBetweenRuns_s;
-  refusals_ = soon ? std::min(refusals_ + 1, kRefusalsCounted + 1) : 1;
+  refusals_ = soon ? refusals_ + 1 : 1;
 }
 
 void ExecPlugin::run_when_wanted() {

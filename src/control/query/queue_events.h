@@ -1,10 +1,10 @@
 // QueueEvents: the Events of tasks that wait, on their Job or pod:
 //
-//   Queued          Normal    for each coming into the queue, and again when the predicted start
-//   has
-//                             moved: predicted times, the chance to be in time, position, GPUs. The
-//                             same Event each time, with a count (event_post.h). It names nobody.
+//   Queued          Normal    once for each coming into the queue, and when its start has moved
 //   DeadlineAtRisk  Warning   predicted to end after its deadline; again only after it was in time
+//
+// Queued tells predicted times, the chance to be in time, position and GPUs, and names nobody. It
+// is the same Event each time, with a count (event_post.h).
 //
 // A gang that is only a label has no object to carry an Event. Not thread-safe.
 #pragma once

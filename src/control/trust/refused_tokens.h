@@ -21,6 +21,9 @@ class RefusedTokens {
 
   enum class Known { kNothing, kRefused, kTooMany };
 
+  // What is remembered of a token.
+  static std::size_t hash(const std::string& token) { return std::hash<std::string>()(token); }
+
   Known find(const std::string& peer, const std::string& token, double now_s) {
     MutexLock lock(mutex_);
     const auto found = peers_.find(peer);
@@ -39,8 +42,6 @@ class RefusedTokens {
   }
 
  private:
-  static std::size_t hash(const std::string& token) { return std::hash<std::string>()(token); }
-
   Mutex mutex_;
   std::map<std::string, std::map<std::size_t, double>> peers_
       SLACKLINE_GUARDED_BY(mutex_);  // until when, by token

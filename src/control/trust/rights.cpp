@@ -1,6 +1,5 @@
 #include "control/trust/rights.h"
 
-#include <functional>
 #include <utility>
 
 #include "cluster/api/reviewer.h"
@@ -28,7 +27,7 @@ std::string key_of(const Requester& user, const ApiDemand& demand) {
 }
 
 std::string hash_of(const std::string& token) {
-  return std::to_string(std::hash<std::string>()(token));
+  return std::to_string(RefusedTokens::hash(token));
 }
 
 // As the API server names ServiceAccounts; nobody else's name begins so.
