@@ -30,7 +30,7 @@ struct Settings {
 };
 using SettingsPtr = std::shared_ptr<const Settings>;
 
-// kInvalidArgument: planner.policy names no policy.
+// kInvalidArgument: planner.policy names no policy, or takes an option that is for studies alone.
 Result<Settings> settings_of(const config::Configuration& configuration);
 
 }  // namespace slackline::control

@@ -89,6 +89,23 @@ TEST_F(ReloaderTest, ABadFileChangesNothingAndIsCounted) {
   EXPECT_EQ(max_pending("a"), 4);
 }
 
+TEST(SettingsOf, RefusesOptionsThatStudiesAdviseAgainst) {
+  config::Configuration configuration;
+  const auto error_of = [&](const std::string& policy) {
+    configuration.planner.policy = policy;
+    const auto settings = settings_of(configuration);
+    return settings ? std::string() : settings.error().message;
+  };
+  for (const std::string option : {"shrink=on", "order=area", "rest=fifo", "rest=ratio"})
+    EXPECT_EQ(error_of("default,protect=5, " + option),
+              "planner.policy: option " + option +
+                  ": studies advise against it, so only `slackline simulate` takes it "
+                  "(docs/study/tried.md); leave it out");
+  for (const std::string policy : {"default", "savable,headroom=0,calm=0", "default,rest=level",
+                                   "min-min/shrink", "reserve,preemption=on"})
+    EXPECT_EQ(error_of(policy), "") << policy;
+}
+
 TEST_F(ReloaderTest, AConfigMapSwapsASymlink) {
   for (const char* version : {"v1", "v2"})
     std::filesystem::create_directory(folder_.file(version));
