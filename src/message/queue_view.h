@@ -34,7 +34,7 @@ struct QueueRow {
   std::string queue;
   std::string qos_class;
   std::string model;   // workload type; empty = not named
-  std::string state;   // "waiting", "starting" (planned, not all pods bound) or "running"
+  std::string state;   // of a task: model/task.h
   std::string reason;  // why it waits; empty = it has a plan, and room for it
   double created_s = 0;
   double age_s = 0;  // since then

@@ -92,7 +92,7 @@ struct TaskView {
   std::string kind;
   ObjectKey key;
   Uid uid;
-  std::string state;
+  std::string state;  // model/task.h
   std::string model;  // empty = none named
   std::string mode;
   std::string qos_class;

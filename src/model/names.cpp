@@ -231,17 +231,14 @@ std::string_view to_string(TaskKind kind) {
 }
 
 std::string_view to_string(TaskState state) {
-  switch (state) {
-    case TaskState::kSuspended:
-      return "Suspended";
-    case TaskState::kPending:
-      return "Pending";
-    case TaskState::kPartlyBound:
-      return "PartlyBound";
-    case TaskState::kRunning:
-      break;
-  }
-  return "Running";
+  return kTaskStates.at(static_cast<std::size_t>(state)).name;
+}
+
+std::vector<std::string_view> task_state_names() {
+  std::vector<std::string_view> names;
+  for (const TaskStateFact& fact : kTaskStates)
+    names.push_back(fact.name);
+  return names;
 }
 
 }  // namespace slackline

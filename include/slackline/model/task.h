@@ -2,6 +2,7 @@
 // (core/cluster/task_catalog.h derives them).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,8 +24,22 @@ enum class TaskKind : std::uint8_t {
 };
 std::string_view to_string(TaskKind kind);  // "Job"
 
-enum class TaskState { kSuspended, kPending, kPartlyBound, kRunning };
-std::string_view to_string(TaskState state);
+enum class TaskState : std::uint8_t { kWaiting, kStarting, kRunning };
+std::string_view to_string(TaskState state);  // "waiting"
+
+// One name for a state, everywhere: lists, filters and docs/GLOSSARY.md.
+struct TaskStateFact {
+  TaskState state;
+  std::string_view name;
+  std::string_view meaning;  // a clause for people, without a full stop
+};
+
+inline constexpr std::array<TaskStateFact, 3> kTaskStates = {{
+    {TaskState::kWaiting, "waiting", "it has no plan, and none of its pods is bound"},
+    {TaskState::kStarting, "starting", "it has a plan or a bound pod, but not all are bound"},
+    {TaskState::kRunning, "running", "all its pods are bound"},
+}};
+std::vector<std::string_view> task_state_names();  // in this order
 
 // Derived from a snapshot; never stored.
 struct Task {
@@ -34,7 +49,7 @@ struct Task {
   Uid uid;                            // of the controller or the pod; empty for a labelled gang
   std::shared_ptr<const Job> job;     // of a kJob; null: not known
   std::shared_ptr<const Pod> member;  // one of its pods, or as its Job's will be
-  TaskState state = TaskState::kPending;
+  TaskState state = TaskState::kWaiting;
   std::int64_t pods_wanted = 1;
   std::int64_t pods_bound = 0;
   std::int64_t pods_unbound = 0;

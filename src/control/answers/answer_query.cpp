@@ -315,7 +315,7 @@ WhatIfRow what_if_row(const core::Outlook& outlook, const core::Queue& queue, do
   constexpr double kGrain = 0.03;  // of the time from now: what two plays differ by anyway
   WhatIfRow row;
   const core::QueueTask& task = queue.task(outlook.task);
-  row.state = task.plan ? "planned" : "waiting";
+  row.state = to_string(state_of(task));
   row.start_before = span_of(outlook.before.start_s);
   row.start_after = span_of(outlook.after.start_s);
   row.finish_before = span_of(outlook.before.finish_s);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "slackline/model/task.h"
 
 namespace slackline::control {
 namespace {
@@ -18,7 +19,7 @@ std::optional<double> within_reach(const std::optional<double>& time_s) {
 // What an exit code tells.
 std::string standing_of(const EtaView& eta, const QueueRow& row, double now_s) {
   if (row.blocked || row.predicted_late() || row.slack_s.value_or(0) < 0) return "misses";
-  const bool waits = row.state == "waiting";
+  const bool waits = row.state == to_string(TaskState::kWaiting);
   const bool unknown = (waits && !eta.start.p50_s) || (eta.deadline_s && !eta.finish.p50_s);
   if (unknown) return waits && !row.reason.empty() && row.forecast.empty() ? "waits" : "unknown";
   if (!waits) return "starts";

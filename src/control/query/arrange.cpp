@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "slackline/base/text.h"
+#include "slackline/model/task.h"
 
 namespace slackline::control {
 namespace {
@@ -25,6 +26,11 @@ struct StateRule {
   std::string_view name;
   bool (*holds)(const Row&);
 };
+
+template <class Row, TaskState kState>
+StateRule<Row> in_state() {
+  return {to_string(kState), [](const Row& row) { return row.state == to_string(kState); }};
+}
 
 // How rows of one kind are arranged.
 template <class Row>
@@ -67,9 +73,9 @@ const Rules<QueueRow>& rules_of(const QueueRow*) {
        {"finish", [](R row) { return number_of(row.finish_s); }},
        {"gpus", [](R row) { return count_of(row.gpus); }},
        {"age", [](R row) { return number_of(row.age_s); }}},
-      {{"waiting", [](R row) { return row.state == "waiting"; }},
-       {"starting", [](R row) { return row.state == "starting"; }},
-       {"running", [](R row) { return row.state == "running"; }},
+      {in_state<QueueRow, TaskState::kWaiting>(),
+       in_state<QueueRow, TaskState::kStarting>(),
+       in_state<QueueRow, TaskState::kRunning>(),
        {"late", [](R row) { return row.predicted_late(); }},
        {"blocked", [](R row) { return row.blocked; }}},
       [](R row) {
@@ -88,7 +94,10 @@ const Rules<TaskView>& rules_of(const TaskView*) {
        {"started", [](R task) { return number_of(task.started_s); }},
        {"deadline", [](R task) { return number_of(task.deadline_s); }},
        {"gpus", [](R task) { return count_of(task.gpus_per_pod * task.pods_wanted); }}},
-      {{"bound", [](R task) { return task.pods_bound > 0; }},
+      {in_state<TaskView, TaskState::kWaiting>(),
+       in_state<TaskView, TaskState::kStarting>(),
+       in_state<TaskView, TaskState::kRunning>(),
+       {"bound", [](R task) { return task.pods_bound > 0; }},
        {"unbound", [](R task) { return task.pods_bound == 0; }}},
       [](R task) {
         std::string nodes;

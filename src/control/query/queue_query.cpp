@@ -1,5 +1,6 @@
 #include "control/query/queue_query.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "control/query/written_book.h"
 #include "control/state/situation.h"
 #include "slackline/base/mutex.h"
+#include "slackline/model/task.h"
 
 namespace slackline::control {
 
@@ -67,14 +69,16 @@ struct QueueQuery::Impl {
 namespace {
 
 std::vector<std::pair<std::string, std::int64_t>> counts_of(const std::vector<QueueRow>& rows) {
-  std::vector<std::pair<std::string, std::int64_t>> counts = {
-      {"waiting", 0}, {"starting", 0}, {"running", 0}, {"late", 0}, {"blocked", 0}};
-  for (const QueueRow& row : rows) {
-    for (auto& [state, count] : counts)
-      if (row.state == state) ++count;
-    if (row.predicted_late()) ++counts[3].second;
-    if (row.blocked) ++counts[4].second;
-  }
+  std::vector<std::pair<std::string, std::int64_t>> counts;
+  for (const std::string_view state : task_state_names())
+    counts.emplace_back(state, std::count_if(rows.begin(), rows.end(), [&](const QueueRow& row) {
+                          return row.state == state;
+                        }));
+  counts.emplace_back("late", std::count_if(rows.begin(), rows.end(), [](const QueueRow& row) {
+                        return row.predicted_late();
+                      }));
+  counts.emplace_back("blocked", std::count_if(rows.begin(), rows.end(),
+                                               [](const QueueRow& row) { return row.blocked; }));
   return counts;
 }
 

@@ -27,7 +27,7 @@ std::optional<double> within_horizon(double time_s) {
 
 auto key_of(const QueueRow& row) {
   using Key = std::tuple<bool, double, double, double, ObjectKey, std::string>;
-  if (row.state != "waiting") return Key{false, 0, 0, 0, row.key, row.kind};
+  if (row.state != to_string(TaskState::kWaiting)) return Key{false, 0, 0, 0, row.key, row.kind};
   return Key{true,
              row.start_s.value_or(kNever),
              row.deadline_s.value_or(kNever),
@@ -55,7 +55,7 @@ class RowMaker {
               [](const QueueRow& a, const QueueRow& b) { return key_of(a) < key_of(b); });
     int position = 0;
     for (QueueRow& row : rows)
-      if (row.state == "waiting") row.position = ++position;
+      if (row.state == to_string(TaskState::kWaiting)) row.position = ++position;
     return rows;
   }
 
@@ -77,9 +77,8 @@ class RowMaker {
       row.slack_s = *task.deadline_s - sight_.now_s - queue_.state().fastest_lat_s(index);
     row.length_source = core::to_string(task.length);
     row.gpus = saturating_mul(task.request.pods, task.request.gpus);
-    row.state = "waiting";
+    row.state = to_string(state_of(task));
     if (task.plan) {
-      row.state = runs(task) ? "running" : "starting";
       row.shape = task.plan->shape;
       row.gpu_type = task.plan->gpu_type;
       row.plan_id = task.plan->id;
@@ -149,11 +148,6 @@ class RowMaker {
   static void describe_wish(const core::QueueTask& task, QueueRow& row) {
     if (!task.shape_is_free) row.shape = clamped_placement(task.request.pods, task.request.gpus);
     if (!task.intent->any_gpu_type) row.accepted_types = task.intent->gpu_types;
-  }
-
-  bool runs(const core::QueueTask& task) const {
-    if (!task.job) return task.member->bound();
-    return task.job->active > 0 && task.pods.empty();
   }
 
   std::string_view reason_of(core::TaskIndex index) {
@@ -274,6 +268,12 @@ class RowMaker {
 };
 
 }  // namespace
+
+TaskState state_of(const core::QueueTask& task) {
+  if (!task.plan) return TaskState::kWaiting;
+  const bool runs = task.job ? task.job->active > 0 && task.pods.empty() : task.member->bound();
+  return runs ? TaskState::kRunning : TaskState::kStarting;
+}
 
 std::vector<QueueRow> queue_rows(const QueueSight& sight, const PlannerView& planner,
                                  const core::ForecastBook& book) {

@@ -14,6 +14,7 @@
 #include "control/state/planner_view.h"
 #include "message/queue_view.h"
 #include "slackline/core/planning/forecast_book.h"
+#include "slackline/model/task.h"
 
 namespace slackline::control {
 
@@ -21,5 +22,7 @@ namespace slackline::control {
 // creation.
 std::vector<QueueRow> queue_rows(const QueueSight& sight, const PlannerView& planner,
                                  const core::ForecastBook& book);
+
+TaskState state_of(const core::QueueTask& task);
 
 }  // namespace slackline::control

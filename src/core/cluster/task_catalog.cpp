@@ -118,9 +118,9 @@ class Grouper {
 
 TaskState state_of(const Task& task) {
   if (task.pods_bound >= task.pods_wanted) return TaskState::kRunning;
-  if (task.pods_bound > 0) return TaskState::kPartlyBound;
-  const bool suspended = task.job && asks_for_gpus(*task.job) && task.job->suspended;
-  return suspended ? TaskState::kSuspended : TaskState::kPending;
+  // The plan of a suspended Job is void.
+  const bool planned = task.member->plan || (task.job && task.job->plan && !task.job->suspended);
+  return planned || task.pods_bound > 0 ? TaskState::kStarting : TaskState::kWaiting;
 }
 
 }  // namespace

@@ -69,9 +69,6 @@ export const figure = (x) => (!Number.isFinite(x) || x === 0 ? '–' : Math.abs(
 export const percent = (share) => `${Math.round(100 * share)} %`;
 export const plural = (n, one, many = `${one}s`) => `${thousands(n)} ${n === 1 ? one : many}`;
 
-// "WaitsItsTurn" is "waits its turn".
-export const words = (code) => (code || '').replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase();
-
 export const taskHref = (ns, name) => `#/task/${encodeURIComponent(ns)}/${encodeURIComponent(name)}`;
 
 // A link to a task's own view. `key`: "namespace/name".

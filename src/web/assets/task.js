@@ -1,7 +1,7 @@
 // One task: how it stands, why, when it will be done, where it could run, and what happened to it.
 import { Failure, ask, askIfThere, knows } from './api.js';
 import { h } from './dom.js';
-import { clock, figure, interval, moment, now, percent, plural, relative, seconds, signed, span, taskLink, thousands, words } from './format.js';
+import { clock, figure, interval, moment, now, percent, plural, relative, seconds, signed, span, taskLink, thousands } from './format.js';
 import { empty, fact, mark, shapeOf, typeOf } from './parts.js';
 import { marks, missing, standing } from './queue.js';
 
@@ -178,7 +178,7 @@ function draw(data, state) {
   const [namespace, name] = state.parts;
   return [
     h('p', { class: 'path' }, h('a', { href: state.link({}, 'queue') }, 'Queue'), ' / ', namespace),
-    h('h1', null, name, ' ', h('span', { class: 'muted' }, row ? row.state : task ? words(task.state) : 'ended')),
+    h('h1', null, name, ' ', h('span', { class: 'muted' }, row ? row.state : task ? task.state : 'ended')),
     task?.problems.length ? h('div', { class: 'panel bad', role: 'alert' }, h('p', null, h('strong', null, 'Annotations that cannot be read')), h('ul', null, task.problems.map((one) => h('li', null, one)))) : null,
     task?.hints ? h('div', { class: 'panel' }, h('p', null, h('strong', null, 'What its annotations leave open')), h('ul', null, task.hints.map((one) => h('li', null, one)))) : null,
     whyOf(data), etaOf(data), progressOf(data),

@@ -6,6 +6,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/model/reason.h"
+#include "slackline/model/task.h"
 #include "wire/rest/rows.h"
 
 namespace slackline::wire {
@@ -105,7 +106,7 @@ const Columns<EtaView>& columns<EtaView>() {
       {
           C("task", &EtaView::task, "NAMESPACE/NAME"),
           C("kind", &EtaView::kind),
-          C("state", &EtaView::state).one_of({"waiting", "starting", "running"}),
+          C("state", &EtaView::state).one_of(task_state_names()),
           C("standing", &EtaView::standing,
             "starts: now or already; waits: until later; misses: its deadline, or it never starts; "
             "unknown: too little data")
@@ -348,7 +349,7 @@ const Columns<WhatIfRow>& columns<WhatIfRow>() {
       "WhatIfTask",
       {
           C("task", &WhatIfRow::task, "NAMESPACE/NAME").cell("NAME"),
-          C("state", &WhatIfRow::state).one_of({"waiting", "planned"}).cell("~STATE"),
+          C("state", &WhatIfRow::state).one_of(task_state_names()).cell("~STATE"),
           C("verdict", &WhatIfRow::verdict).one_of({"gains", "loses"}).cell("VERDICT"),
           C("startBefore", [](V row) { return if_known(row.start_before); }),
           C("startAfter", [](V row) { return if_known(row.start_after); }),

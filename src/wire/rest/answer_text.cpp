@@ -5,6 +5,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/model/task.h"
 #include "wire/rest/rows.h"
 
 namespace slackline::wire {
@@ -129,7 +130,7 @@ std::string text_of(const EtaView& eta) {
   const double now_s = eta.forecast_s;
   std::string text = format("{}: {}{}\n", printable(eta.task, kMostName), eta.state,
                             eta.reason.empty() ? "" : format(" ({})", eta.reason));
-  const bool waits = eta.state == "waiting";
+  const bool waits = eta.state == to_string(TaskState::kWaiting);
   if (eta.start.empty() && eta.finish.empty() && !eta.forecast.empty())
     text += line("forecast", "none: " + eta.forecast);
   if (!eta.start.empty()) text += line(waits ? "starts" : "started", span_text(eta.start, now_s));

@@ -7,6 +7,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/model/reason.h"
+#include "slackline/model/task.h"
 #include "wire/rest/rows.h"
 
 namespace slackline::wire {
@@ -124,7 +125,7 @@ QueueColumns who_waits() {
       C::only_cell("KIND", &QueueRow::kind).wide(),
       C("qosClass", &QueueRow::qos_class).cell("~CLASS"),
       C("model", [](Row row) { return if_any(row.model); }),
-      C("state", &QueueRow::state).one_of({"waiting", "starting", "running"}).cell("~STATE"),
+      C("state", &QueueRow::state).one_of(task_state_names()).cell("~STATE"),
       C(
           "reason", [](Row row) { return if_any(row.reason); },
           "Why it waits: docs/reasons/CODE.md")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "slackline/model/task.h"
 #include "wire/format/json_view.h"
 
 namespace slackline::wire {
@@ -11,7 +12,7 @@ Standing standing_of_row(JsonView row) {
   if (row["blocked"].is_true() || row["late"].is_true()) return Standing::kTooLate;
   if (row["slackSeconds"].number().value_or(0) < 0) return Standing::kTooLate;
   if (row["deadline"].present() && !row["predictedFinish"].present()) return Standing::kUnknown;
-  const bool waits = row["state"].text() == "waiting";
+  const bool waits = row["state"].text() == to_string(TaskState::kWaiting);
   return waits && !row["predictedStart"].present() ? Standing::kUnknown : Standing::kInTime;
 }
 

@@ -1,5 +1,6 @@
 // Tasks and their placements.
 #include "slackline/base/duration.h"
+#include "slackline/model/task.h"
 #include "wire/rest/cell_text.h"
 #include "wire/rest/rows.h"
 
@@ -16,7 +17,7 @@ const Columns<TaskView>& columns<TaskView>() {
           C("name", [](const TaskView& task) { return task.key.name; }).cell("NAME"),
           C::only_cell("~KIND", &TaskView::kind),
           C("uid", &TaskView::uid),
-          C("state", &TaskView::state).cell("STATE"),
+          C("state", &TaskView::state).one_of(task_state_names()).cell("STATE"),
           C("model", &TaskView::model, "Empty: not named").cell("~MODEL"),
           C("mode", &TaskView::mode),
           C("qosClass", &TaskView::qos_class).cell("~CLASS"),

@@ -26,7 +26,7 @@ ClusterView a_cluster() {
   view.pods_unbound = 3;
   view.jobs = 5;
   view.models = 2;
-  view.tasks = {{"pending", 3}, {"running", 4}};
+  view.tasks = {{"waiting", 3}, {"running", 4}};
   GpuPoolView pool;
   pool.gpu_type = GpuType("A100");
   pool.nodes = 4;

@@ -110,7 +110,14 @@ TEST_F(AnswerQueryTest, OthersAppearAsCountsAndTimesOnly) {
   EXPECT_EQ(what_if->hidden, 1);
   ASSERT_EQ(what_if->rows.size(), 1U);
   EXPECT_EQ(what_if->rows.front().task, "team-a/waits");
+  EXPECT_EQ(what_if->rows.front().state, "waiting");
   EXPECT_EQ(answers.what_if({.add = "2xA100x4"}, Viewer())->rows.size(), 2U);
+  const auto drained = answers.what_if({.drain = "n2"}, team_a());
+  ASSERT_TRUE(drained) << drained.error().message;
+  const auto mine = std::find_if(drained->rows.begin(), drained->rows.end(),
+                                 [](const WhatIfRow& row) { return row.task == "team-a/mine"; });
+  ASSERT_NE(mine, drained->rows.end());
+  EXPECT_EQ(mine->state, "running");
 }
 
 TEST_F(AnswerQueryTest, EtaTellsTimesChanceAndHowFarEarlierOnesHeld) {

@@ -3,9 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include "slackline/model/task.h"
+
 namespace slackline::control {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -55,6 +58,18 @@ TEST(Arrange, EveryWordOfASearchMustBeThereInAnyCase) {
 TEST(Arrange, StatesAreThoseOfTheRowAndWhatIsForetoldOfIt) {
   EXPECT_THAT(names({.state = "waiting"}), ElementsAre("a", "b", "d"));
   EXPECT_THAT(names({.state = "late"}), ElementsAre("b"));
+}
+
+TEST(Arrange, QueueAndTasksNameStatesAlike) {
+  for (const std::string_view state : task_state_names()) {
+    EXPECT_THAT(states_of<QueueRow>(), Contains(state));
+    EXPECT_THAT(states_of<TaskView>(), Contains(state));
+    TaskView task;
+    task.state = state;
+    std::vector<TaskView> tasks = {task, TaskView()};
+    EXPECT_TRUE(arrange(tasks, {.state = std::string(state)}));
+    EXPECT_EQ(tasks.size(), 1U) << state;
+  }
 }
 
 TEST(Arrange, AWishThatCannotBeMetNamesThoseThatCan) {

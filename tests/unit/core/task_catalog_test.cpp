@@ -31,7 +31,7 @@ TEST(Tasks, AJobIsOneTaskWithItsPods) {
   const Task task = task_named(cluster, "train");
   EXPECT_EQ(task.kind, TaskKind::kJob);
   EXPECT_EQ(task.uid, job_uid("train"));
-  EXPECT_EQ(task.state, TaskState::kPartlyBound);
+  EXPECT_EQ(task.state, TaskState::kStarting);
   EXPECT_EQ(task.pods_wanted, 2);
   EXPECT_EQ(task.pods_bound, 1);
   EXPECT_EQ(task.pods_unbound, 1);
@@ -47,11 +47,17 @@ TEST(Tasks, AJobIsOneTaskWithItsPods) {
 TEST(Tasks, HaveAState) {
   const auto cluster = two_nodes()
                            .with(a_job("held").of(1).gpus(1).suspended())
+                           .with(a_job("void").of(1).gpus(1).planned({"a"}).suspended())
                            .with(a_job("waiting").of(1).gpus(1))
+                           .with(a_job("released").of(1).gpus(1).planned({"a"}))
+                           .with(a_pod("placed").gpus(1).planned({"a"}))
                            .with(a_pod("alone").gpus(1).on("a"))
                            .build();
-  EXPECT_EQ(task_named(cluster, "held").state, TaskState::kSuspended);
-  EXPECT_EQ(task_named(cluster, "waiting").state, TaskState::kPending);
+  EXPECT_EQ(task_named(cluster, "held").state, TaskState::kWaiting);
+  EXPECT_EQ(task_named(cluster, "void").state, TaskState::kWaiting);
+  EXPECT_EQ(task_named(cluster, "waiting").state, TaskState::kWaiting);
+  EXPECT_EQ(task_named(cluster, "released").state, TaskState::kStarting);
+  EXPECT_EQ(task_named(cluster, "placed").state, TaskState::kStarting);
   EXPECT_EQ(task_named(cluster, "alone").state, TaskState::kRunning);
   EXPECT_EQ(task_named(cluster, "alone").kind, TaskKind::kPod);
 }
