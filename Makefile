@@ -1,6 +1,7 @@
 # A short front for the scripts; each target installs what it needs first.
-.PHONY: setup build image run test test-quick demo bench study fuzz verify lint format nightly help
+.PHONY: setup build image install run test test-quick demo bench study fuzz verify lint format nightly help
 .DEFAULT_GOAL := help
+PREFIX ?= $(HOME)/.local
 
 help:            ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## */\t/' | expand -t 10
@@ -13,6 +14,11 @@ build:           ## build build/release/slackline
 
 image: build     ## the container image as an OCI archive, without a container engine (NAME=registry.example/slackline:0.1.0)
 	scripts/image $(if $(NAME),--name $(NAME))
+
+install: build   ## slackline, and its names as a plug-in of kubectl, into ~/.local/bin (PREFIX=/usr/local)
+	install -D -m 755 build/release/slackline $(DESTDIR)$(PREFIX)/bin/slackline
+	ln -sf slackline $(DESTDIR)$(PREFIX)/bin/kubectl-slackline
+	ln -sf slackline $(DESTDIR)$(PREFIX)/bin/kubectl_complete-slackline
 
 run: build       ## start the daemon on a sample cluster, print its page's address, ask it, keep serving
 	scripts/run

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/ask/watch.h"
+#include "cli/called.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/numbers.h"
@@ -54,7 +55,7 @@ int show(const AskOptions& options, const std::string& path,
          const std::function<Result<std::string>()>& get) {
   if (options.watch)
     return watch(
-        {"slackline " + path.substr(4, path.find('?') - 4), options.output, options.interval_s},
+        {program() + " " + path.substr(4, path.find('?') - 4), options.output, options.interval_s},
         get);
   const auto answer = get();
   if (!answer) return report_refusal(answer.error());
@@ -149,16 +150,19 @@ int import_portraits(const AskOptions& options) {
 }
 
 // "ns/name", or "name" in the given namespace.
-std::string qualified(const std::string& name, const std::string& ns = "default") {
-  return name.find('/') == std::string::npos ? format("{}/{}", ns, name) : name;
+std::string full_name(const AskOptions& options) {
+  if (options.name.find('/') != std::string::npos) return options.name;
+  return format("{}/{}", options.ns.empty() ? "default" : options.ns, options.name);
 }
 
 // "ns/name" apart.
 AskOptions in_its_namespace(AskOptions options) {
   if (options.name.empty()) return options;
-  if (options.ns.empty()) options.ns = "default";
-  const auto key = parse_object_key(qualified(options.name, options.ns));
-  if (!key) return options;  // the daemon says what is wrong
+  const auto key = parse_object_key(full_name(options));
+  if (!key) {  // the daemon says what is wrong
+    if (options.ns.empty()) options.ns = "default";
+    return options;
+  }
   options.ns = key->ns;
   options.name = key->name;
   return options;
@@ -198,7 +202,7 @@ Question add_question(CLI::App& app, const std::string& name, const std::string&
                       const std::vector<std::string>& outputs = kListOutputs) {
   const auto options = std::make_shared<AskOptions>();
   CLI::App* command = app.add_subcommand(name, help);
-  add_server_options(*command, options->server);
+  add_daemon_options(*command, options->server, options->ns);
   command
       ->add_option("-o,--output", options->output,
                    format("One of {}; wide has all columns", slackline::join(outputs, ", ")))
@@ -265,19 +269,21 @@ void add_tasks(CLI::App& app, int& exit_code) {
 void add_scores(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_question(
       app, "scores", "Show how every node is judged for a pod of the cluster, and why");
-  command->add_option("pod", options->name, "NAMESPACE/NAME of the pod")->required();
+  command->add_option("pod", options->name, "NAMESPACE/NAME, or NAME in --namespace")->required();
+  command->add_option("-n,--namespace", options->ns, "Of NAME");
   command->callback([&exit_code, asked = options] {
-    exit_code = ask_list(*asked, "/v1/scores?pod=" + client::encode_query(qualified(asked->name)));
+    exit_code = ask_list(*asked, "/v1/scores?pod=" + client::encode_query(full_name(*asked)));
   });
 }
 
 void add_placements(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_question(
       app, "placements", "Show a task's run time and cost for every shape and GPU type");
-  command->add_option("task", options->name, "NAMESPACE/NAME of the task")->required();
+  command->add_option("task", options->name, "NAMESPACE/NAME, or NAME in --namespace")->required();
+  command->add_option("-n,--namespace", options->ns, "Of NAME");
   add_limit(*command, *options);
   command->callback([&exit_code, asked = options] {
-    const std::string path = "/v1/tasks/" + client::encode_query(qualified(asked->name));
+    const std::string path = "/v1/tasks/" + client::encode_query(full_name(*asked));
     exit_code = ask_list(*asked, path + "/placements");
   });
 }
@@ -385,15 +391,18 @@ void add_portraits(CLI::App& app, int& exit_code) {
 void add_decisions(CLI::App& app, int& exit_code) {
   const auto [command, options] =
       add_question(app, "decisions", "Show the newest rows of the decision journal");
-  command->add_option("--pod", options->name, "Only NAMESPACE/NAME");
+  command->add_option("--pod", options->name, "Only NAMESPACE/NAME, or NAME in --namespace");
+  command->add_option("-n,--namespace", options->ns, "Of NAME");
   command->add_option("--verb", options->verb, format("Only one of {}", verb_names()));
   options->limit = kNewestRows;
   add_limit(*command, *options)->capture_default_str();
   command->callback([&exit_code, asked = options] {
-    std::string path = with_query("/v1/decisions", *asked);
+    AskOptions rows = *asked;
+    rows.ns.clear();  // it is of the name
+    std::string path = with_query("/v1/decisions", rows);
     if (!asked->name.empty())
       path += (path.find('?') == std::string::npos ? "?pod=" : "&pod=") +
-              client::encode_query(qualified(asked->name));
+              client::encode_query(full_name(*asked));
     exit_code = ask_list(*asked, path);
   });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -34,8 +35,18 @@ void add_page(CLI::App& app, int& exit_code);
 // These two last: they tell of the others.
 void add_man(CLI::App& app, int& exit_code);
 void add_completion(CLI::App& app, int& exit_code);
+void add_plugin_completion(CLI::App& app, int& exit_code);  // of `kubectl slackline`
+// What kubectl asks of kubectl_complete-slackline: the choices for the last word. The exit code.
+inline constexpr const char* kCompleteWord =
+    "__complete";  // `kubectl slackline __complete WORD...`
+int complete_for_kubectl(const CLI::App& app, const std::vector<std::string>& words);
 
 // --server and its credentials.
 void add_server_options(CLI::App& command, client::ClientOptions& server);
+// The same and, called as a plug-in of kubectl, its flags. `ns` is the command's --namespace, where
+// it has one. Both must live as long as `command`.
+void add_daemon_options(CLI::App& command, client::ClientOptions& server, std::string& ns);
+// Hidden flags that say what to do instead, after the command's own.
+void refuse_other_flags_of_kubectl(CLI::App& command);
 
 }  // namespace slackline::cli

@@ -4,8 +4,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cli/called.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/version.h"
@@ -13,6 +15,9 @@
 #include "slackline/base/text.h"
 
 namespace {
+
+using namespace slackline::cli;
+using slackline::client::CalledAs;
 
 // "": the first word is a command, or a flag.
 std::string wrong_command(const CLI::App& app, std::string_view word) {
@@ -23,9 +28,10 @@ std::string wrong_command(const CLI::App& app, std::string_view word) {
     return "";
   const std::vector<std::string_view> words(names.begin(), names.end());
   const auto meant = slackline::nearest_spelling(word, words);
-  return slackline::format("slackline: unknown command \"{}\"{}; `slackline --help` lists them\n",
+  const std::string program = slackline::cli::program();
+  return slackline::format("{}: unknown command \"{}\"{}; `{} --help` lists them\n", program,
                            slackline::printable(word, 64),
-                           meant ? slackline::format(", did you mean {}?", *meant) : "");
+                           meant ? slackline::format(", did you mean {}?", *meant) : "", program);
 }
 
 // NAME of `slackline simulate --preset NAME`, whose options are others than those of `simulate`.
@@ -74,6 +80,7 @@ constexpr Help kHelp[] = {
      "slackline portraits -n team-a\n  slackline portraits team-a/nightly -o json"},
     {"page", kAsk,
      "slackline page\n  slackline page --server https://slackline.example:8183 --ca-file ca.pem"},
+    {"report", kAsk, "slackline report --by family --since 7d"},
     {"ready", kAsk, "slackline ready && echo synced"},
     {"models", kSpeed, "slackline models resnet50"},
     {"calibrate", kSpeed, "slackline calibrate resnet50 --dry-run\n  slackline calibrate resnet50"},
@@ -100,66 +107,108 @@ void sort_into_groups(CLI::App& app) {
       if (command->get_name() != help.command) continue;
       command->group(help.group);
       if (help.examples != nullptr)
-        command->footer(slackline::format("Examples:\n  {}", help.examples));
+        command->footer(slackline::client::in_the_words_of(
+            called_as, slackline::format("Examples:\n  {}", help.examples)));
     }
-  app.footer(
+  app.footer(slackline::client::in_the_words_of(
+      called_as,
       "`slackline COMMAND --help` shows the flags of a command, with examples.\n\n"
       "Exit codes: 0 yes; 1 no (blocked or late, findings); 2 wrong usage; 3 it failed; 4 too "
-      "little "
-      "data.");
+      "little data."));
+}
+
+// All that asks a daemon.
+void add_questions(CLI::App& app, int& exit_code) {
+  add_ask(app, exit_code);
+  add_try(app, exit_code);
+  add_answers(app, exit_code);
+  add_page(app, exit_code);
+}
+
+void add_version(CLI::App& app) {
+  app.set_version_flag("--version", program() + " " + kVersion);
+  app.add_subcommand("version", "Print the version")->callback([] {
+    std::printf("%s %s\n", program().c_str(), kVersion);
+  });
+}
+
+void add_commands_of_plugin(CLI::App& app, int& exit_code) {
+  add_questions(app, exit_code);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    refuse_other_flags_of_kubectl(*command);
+  add_version(app);
+  add_plugin_completion(app, exit_code);
+}
+
+void add_all_commands(CLI::App& app, int& exit_code, const std::optional<std::string>& preset) {
+  add_questions(app, exit_code);
+  add_fit(app, exit_code);
+  add_predict(app, exit_code);
+  add_pairs(app, exit_code);
+  add_samples(app, exit_code);
+  if (preset)
+    add_simulate_preset(app, exit_code, *preset);
+  else
+    add_simulate(app, exit_code);
+  add_backtest(app, exit_code);
+  add_rightsize(app, exit_code);
+  add_serve(app, exit_code);
+  add_check(app, exit_code);
+  add_release(app, exit_code);
+  add_usage(app, exit_code);
+  add_version(app);
+  add_man(app, exit_code);
+  add_completion(app, exit_code);
+}
+
+// The words after the program's name; `help COMMAND` is `COMMAND --help`.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
+int run(CLI::App& app, std::vector<std::string> words, const int& exit_code) {
+  if (called_as == CalledAs::kCompletion) return complete_for_kubectl(app, words);
+  if (is_plugin() && !words.empty() && words.front() == kCompleteWord)
+    return complete_for_kubectl(app, {words.begin() + 1, words.end()});
+  if (words.empty()) {
+    std::fputs(app.help().c_str(), stderr);
+    return kWrongUsage;
+  }
+  if (const std::string problem = wrong_command(app, words.front()); !problem.empty()) {
+    std::fputs(problem.c_str(), stderr);
+    return kWrongUsage;
+  }
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  app.parse(std::move(words));
+  return exit_code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace slackline::cli;
-  CLI::App app{"Slackline: deadline-aware GPU scheduling for the stock kube-scheduler",
-               "slackline"};
+  called_as = slackline::client::called_as(argc > 0 ? argv[0] : "");
+  CLI::App app{"Slackline: deadline-aware GPU scheduling for the stock kube-scheduler", program()};
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string("slackline ") + kVersion);
   int exit_code = 0;
   try {
-    add_ask(app, exit_code);
-    add_try(app, exit_code);
-    add_answers(app, exit_code);
-    add_fit(app, exit_code);
-    add_predict(app, exit_code);
-    add_pairs(app, exit_code);
-    add_samples(app, exit_code);
-    if (const auto preset = preset_named(argc, argv))
-      add_simulate_preset(app, exit_code, *preset);
+    if (is_plugin())
+      add_commands_of_plugin(app, exit_code);
     else
-      add_simulate(app, exit_code);
-    add_backtest(app, exit_code);
-    add_rightsize(app, exit_code);
-    add_serve(app, exit_code);
-    add_check(app, exit_code);
-    add_release(app, exit_code);
-    add_usage(app, exit_code);
-    add_page(app, exit_code);
-    app.add_subcommand("version", "Print the version")->callback([] {
-      std::printf("slackline %s\n", kVersion);
-    });
-    add_man(app, exit_code);
-    add_completion(app, exit_code);
+      add_all_commands(app, exit_code, preset_named(argc, argv));
     sort_into_groups(app);
-    if (argc < 2) {
-      std::fputs(app.help().c_str(), stderr);
-      return kWrongUsage;
-    }
-    if (const std::string problem = wrong_command(app, argv[1]); !problem.empty()) {
-      std::fputs(problem.c_str(), stderr);
-      return kWrongUsage;
-    }
-    app.parse(argc, argv);
+    exit_code = run(app, words_of(argc, argv), exit_code);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kWrongUsage;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "slackline: %s\n", error.what());
+    std::fprintf(stderr, "%s: %s\n", program().c_str(), error.what());
     return kFailure;
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fputs("slackline: the output could not be written\n", stderr);
+    std::fprintf(stderr, "%s: the output could not be written\n", program().c_str());
     return kFailure;
   }
   return exit_code;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/called.h"
 #include "cli/exit_codes.h"
 #include "config/load.h"
 #include "slackline/base/file_kind.h"
@@ -71,7 +72,7 @@ Result<PartOfFile> read_part_of_file(const std::string& argument) {
 }
 
 int report_failure(const Error& error) {
-  std::fprintf(stderr, "slackline: %s\n", error.message.c_str());
+  std::fprintf(stderr, "%s: %s\n", program().c_str(), error.message.c_str());
   return kFailure;
 }
 

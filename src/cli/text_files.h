@@ -22,7 +22,8 @@ struct PartOfFile {
 // "PATH" or "PATH:PART": with the ':' if there is such a file.
 Result<PartOfFile> read_part_of_file(const std::string& argument);
 
-// Prints "slackline: MESSAGE" to stderr; the exit code.
+// Prints "slackline: MESSAGE" to stderr, with the name that the program was called by; the exit
+// code.
 int report_failure(const Error& error);
 
 // As report_failure(). kInvalidArgument means that the command was called wrongly.

@@ -17,7 +17,6 @@
 namespace slackline::client {
 namespace {
 
-constexpr const char* kContinueHeader = "Slackline-Continue";
 constexpr std::size_t kMaxForeignText = 300;
 
 std::string environment(const char* name) {
@@ -127,6 +126,7 @@ Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
 
 Result<Page> Client::get_page(const std::string& path, const std::string& accept) {
+  if (impl_->options.way) return impl_->options.way({"GET", path, accept, ""});
   return impl_->call(path, [&](httplib::Client& http, const std::string& target) {
     httplib::Headers headers = impl_->headers();
     headers.emplace("Accept", accept);
@@ -140,6 +140,10 @@ Result<std::string> Client::get(const std::string& path, const std::string& acce
 }
 
 Result<std::string> Client::post_json(const std::string& path, const std::string& body) {
+  if (impl_->options.way) {
+    SLACKLINE_ASSIGN(Page answer, impl_->options.way({"POST", path, "*/*", body}));
+    return std::move(answer.body);
+  }
   SLACKLINE_ASSIGN(Page page,
                    impl_->call(path, [&](httplib::Client& http, const std::string& target) {
                      return http.Post(target, impl_->headers(), body, "application/json");
@@ -148,6 +152,10 @@ Result<std::string> Client::post_json(const std::string& path, const std::string
 }
 
 Result<std::string> Client::remove(const std::string& path) {
+  if (impl_->options.way) {
+    SLACKLINE_ASSIGN(Page answer, impl_->options.way({"DELETE", path, "*/*", ""}));
+    return std::move(answer.body);
+  }
   SLACKLINE_ASSIGN(Page page,
                    impl_->call(path, [&](httplib::Client& http, const std::string& target) {
                      return http.Delete(target, impl_->headers());

@@ -6,6 +6,7 @@
 // verified, and over plain HTTP to this machine only. Proxies are those of the environment.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +15,25 @@
 
 namespace slackline::client {
 
+// A part of a list.
+struct Page {
+  std::string body;
+  std::string next;  // what `continue=` is to be for the next part; empty: this was the last
+};
+
+// A request: path and query as the daemon gets them.
+struct Asked {
+  std::string_view method;
+  std::string_view target;
+  std::string_view accept;
+  std::string_view body;
+};
+
+// Another way to the daemon than a URL. Its Error says what the daemon or what stands between said.
+using Way = std::function<Result<Page>(const Asked&)>;
+
+inline constexpr const char* kContinueHeader = "Slackline-Continue";
+
 struct ClientOptions {
   std::string url;          // "http://127.0.0.1:8180" or https://..., with or without a path prefix
   std::string ca_file{};    // for https; empty = the system's CAs
@@ -21,12 +41,7 @@ struct ClientOptions {
   std::string key_file{};
   std::string token{};  // bearer token; empty = none
   double timeout_s = 10;
-};
-
-// A part of a list.
-struct Page {
-  std::string body;
-  std::string next;  // what `continue=` is to be for the next part; empty: this was the last
+  Way way{};  // where there is one, it is used, and nothing above is
 };
 
 class Client {

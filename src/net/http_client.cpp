@@ -61,6 +61,7 @@ Result<HttpResponse> HttpClient::request(const HttpRequest& request) {
                                      .on_head = {}});
   response.status = transfer->status();
   response.retry_after_s = transfer->retry_after_s();
+  response.headers = transfer->take_headers();
   impl_->give_back(std::move(transfer));
   if (!done) return fail(done.error());
   return response;

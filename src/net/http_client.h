@@ -42,6 +42,7 @@ struct HttpResponse {
   int status = 0;
   std::string body;
   std::optional<double> retry_after_s;  // the header, in seconds
+  Headers headers;                      // names in lower case
 };
 
 class HttpClient {

@@ -171,6 +171,7 @@ Status Transfer::run(const Plan& plan) {
   plan_ = &plan;
   body_status_ = {};
   retry_after_s_.reset();
+  headers_.clear();
   configure(plan, headers);
   if (plan.interrupt != nullptr) plan.interrupt->watch(multi_);
   curl_multi_add_handle(multi_, easy_);
@@ -231,11 +232,16 @@ std::size_t Transfer::read_header(char* data, std::size_t size, std::size_t coun
   auto& transfer = *static_cast<Transfer*>(self);
   transfer.last_byte_s_ = system_clock().steady_s();
   const std::string_view line = trim({data, size * count});
-  if (line.starts_with("HTTP/")) transfer.retry_after_s_.reset();  // a new head, after 1xx
+  if (line.starts_with("HTTP/")) {  // a new head, after 1xx
+    transfer.retry_after_s_.reset();
+    transfer.headers_.clear();
+  }
   if (const auto colon = line.find(':'); colon != std::string_view::npos) {
+    const auto& [name, value] = transfer.headers_.emplace_back(to_lower(line.substr(0, colon)),
+                                                               trim(line.substr(colon + 1)));
     // Only seconds: API servers do not send dates here.
-    if (to_lower(line.substr(0, colon)) == "retry-after")
-      if (auto seconds = parse_number(trim(line.substr(colon + 1))); seconds && *seconds >= 0)
+    if (name == "retry-after")
+      if (auto seconds = parse_number(value); seconds && *seconds >= 0)
         transfer.retry_after_s_ = *seconds;
   }
   if (line.empty() && transfer.status() >= 200) {

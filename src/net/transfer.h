@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <curl/curl.h>
 
@@ -51,6 +52,7 @@ class Transfer {
 
   int status() const;
   std::optional<double> retry_after_s() const { return retry_after_s_; }
+  Headers take_headers() { return std::move(headers_); }  // of the final head
 
  private:
   void configure(const Plan& plan, curl_slist* headers);
@@ -67,6 +69,7 @@ class Transfer {
   double last_byte_s_ = 0;
   bool head_is_in_ = false;
   std::optional<double> retry_after_s_;
+  Headers headers_;
   char error_text_[CURL_ERROR_SIZE] = {};
 };
 

@@ -2,13 +2,14 @@
 
 import json
 import re
+import shutil
 import socket
 import subprocess
 import unittest
 import urllib.error
 import urllib.request
 
-from support.controlplane import ROOT, ControlPlane
+from support.controlplane import BINARIES, ROOT, ControlPlane
 from support.daemon import Daemon, slackline_binary
 from support.installation import SYSTEM
 from support.objects import TEAM, gpu_job
@@ -133,6 +134,78 @@ class ViewProxyTest(unittest.TestCase):
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("train", done.stdout)
+
+    def plugin(self, *words, namespace="default"):
+        """What the real kubectl makes of its words, with the program in PATH under both its names."""
+        folder = self.cluster.directory / "plugins"
+        folder.mkdir(exist_ok=True)
+        for name in ("kubectl-slackline", "kubectl_complete-slackline"):
+            if not (folder / name).exists():
+                (folder / name).symlink_to(slackline_binary())
+        config = folder / f"{namespace}.yaml"
+        if not config.exists():
+            shutil.copy(self.cluster.pki_kubeconfig("admin"), config)
+            subprocess.run(
+                [BINARIES / "kubectl", f"--kubeconfig={config}", "config", "set-context", "--current",
+                 f"--namespace={namespace}"],
+                capture_output=True, check=True,
+            )  # fmt: skip
+        environment = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(folder), "KUBECONFIG": str(config)}
+        done = subprocess.run(
+            [BINARIES / "kubectl", *words], text=True, capture_output=True, check=False, env=environment,
+        )  # fmt: skip
+        return done.returncode, done.stdout, done.stderr
+
+    def test_kubectl_calls_the_program_as_its_plugin(self):
+        # Namespaces as kubectl has them.
+        self.assertIn("train", self.plugin("slackline", "tasks", "-n", TEAM)[1])
+        self.assertNotIn("train", self.plugin("slackline", "tasks")[1])
+        self.assertIn("train", self.plugin("slackline", "tasks", namespace=TEAM)[1])
+        self.assertIn("train", self.plugin("slackline", "tasks", "-A", "--request-timeout=20")[1])
+        code, _, said = self.plugin("slackline", "queue", "train", "-A")
+        self.assertEqual(code, 2, said)
+        self.assertIn("NAMESPACE/NAME", said)
+        # Credentials as kubectl has them.
+        code, _, said = self.plugin("slackline", "tasks", "-A", "--as=somebody", "--as-group=system:authenticated")
+        self.assertEqual(code, 3, said)
+        self.assertRegex(said, "kubectl slackline: .*somebody.*services/proxy")
+        self.assertIn("train", self.plugin("slackline", "tasks", "-A", *VIEWER)[1])
+        code, _, said = self.plugin("slackline", "tasks", "--context=nowhere")
+        self.assertEqual(code, 3)
+        self.assertIn("nowhere", said)
+
+    def test_the_plugin_refuses_what_it_cannot_do(self):
+        for words, code, hint in (
+            (("tasks", "--cluster", "other"), 2, "--cluster: this flag of kubectl is not supported: choose a context"),
+            (("queue", "-l", "a=b"), 2, "filter what"),
+            (("queue", "--server=http://localhost:1", "--as=jane"), 2, "leave --server out"),
+            (("queue", "--request-timeout=soon"), 2, "--request-timeout"),
+            (("serve",), 2, "kubectl slackline: unknown command"),
+            (("models", "mine", "--delete"), 3, "--server"),
+        ):
+            with self.subTest(words):
+                done, _, said = self.plugin("slackline", *words)
+                self.assertEqual(done, code, said)
+                self.assertIn(hint, said)
+
+    def test_the_plugin_says_how_it_is_called_and_completes(self):
+        for words in (("--help",), ("help", "quote"), ("queue", "--help")):
+            said = self.plugin("slackline", *words)[1]
+            self.assertRegex(said, "(?m)^ *(Usage: )?kubectl slackline ")
+            self.assertNotRegex(said, "(?m)^ *(Usage: )?slackline ")
+        self.assertNotIn("simulate", self.plugin("slackline", "--help")[1])
+        for words, choice in (
+            (("wh",), "whatif\t"),
+            (("queue", "--all"), "--all-namespaces\t"),
+            (("queue", "-o", "y"), "yaml"),
+            (("tasks", "-n", TEAM, "t"), "train"),
+            (("tasks", f"{TEAM}/"), f"{TEAM}/train"),
+        ):
+            with self.subTest(words):
+                self.assertIn(choice, self.plugin("__complete", "slackline", *words)[1])
+        script = self.plugin("slackline", "completion")[1]
+        self.assertIn("kubectl slackline __complete", script)
+        self.assertIn("whatif\t", self.plugin("slackline", "__complete", "wh")[1])
 
     def test_slackline_page_takes_a_kubeconfig_and_nothing_else(self):
         with subprocess.Popen(

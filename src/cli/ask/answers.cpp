@@ -158,7 +158,7 @@ CLI::App* add_answer(CLI::App& app, const std::shared_ptr<AnswerOptions>& option
                      const std::vector<std::string>& outputs) {
   CLI::App* command = app.add_subcommand(name, help);
   options->server.timeout_s = kPatience_s;
-  add_server_options(*command, options->server);
+  add_daemon_options(*command, options->server, options->ns);
   command->add_option("-o,--output", options->output, "One of: " + join(outputs, ", "))
       ->check(CLI::IsMember(outputs))
       ->capture_default_str();

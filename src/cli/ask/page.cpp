@@ -6,22 +6,20 @@
 #include <string>
 #include <utility>
 
+#include "cli/ask/api_server_way.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/text_files.h"
 #include "client/client.h"
-#include "cluster/api/api_client.h"
 #include "cluster/api/credentials.h"
 #include "cluster/api/kubeconfig.h"
 #include "http/routes/api_routes.h"
 #include "http/routes/gateway_routes.h"
 #include "http/server/server.h"
-#include "net/http_client.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/text.h"
-#include "slackline/model/object_key.h"
 
 namespace slackline::cli {
 namespace {
@@ -31,30 +29,18 @@ constexpr double kPluginWait_s = 30;
 struct PageOptions {
   client::ClientOptions server;
   cluster::KubeAccess kube;
-  std::string service = "slackline-system/slackline-view";
+  std::string service = kViewService;
   int port = 0;
   bool direct = false;  // --server was given
 };
 
-// Through the API server's proxy of a Service: the kubeconfig's credentials and CA are all it
-// takes.
 Result<http::Forward> through_the_api_server(const PageOptions& options) {
-  SLACKLINE_ASSIGN(const ObjectKey service, parse_object_key(options.service));
-  SLACKLINE_ASSIGN(auto connected, cluster::connect(options.kube));
-  const std::shared_ptr<cluster::ApiClient> api = std::move(connected);
-  const std::string prefix =
-      format("/api/v1/namespaces/{}/services/{}/proxy", cluster::path_segment(service.ns),
-             cluster::path_segment(service.name));
-  return http::Forward([api, prefix](const http::Onward& asked) -> Result<std::string> {
-    net::HttpRequest request;
-    request.method = asked.method;
-    request.url = prefix + std::string(asked.target);
-    request.headers = {{"Accept", "application/json, text/plain"}};
-    if (!asked.body.empty()) request.headers.emplace_back("Content-Type", "application/yaml");
-    request.body = asked.body;
-    auto answer = api->send(std::move(request));
-    if (!answer) return fail(answer.error().error());
-    return std::move(answer->body);
+  SLACKLINE_ASSIGN(const client::Way way,
+                   way_through_api_server({.access = options.kube, .service = options.service}));
+  return http::Forward([way](const http::Onward& asked) -> Result<std::string> {
+    SLACKLINE_ASSIGN(client::Page answer,
+                     way({asked.method, asked.target, "application/json, text/plain", asked.body}));
+    return std::move(answer.body);
   });
 }
 
@@ -145,6 +131,7 @@ Status serve_page(const PageOptions& options) {
 
 void add_page(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<PageOptions>();
+  options->kube.kubeconfig_first = true;
   CLI::App* command = app.add_subcommand(
       "page", "Show the cluster and its queue in a browser, with your kubeconfig's rights");
   add_server_options(*command, options->server);

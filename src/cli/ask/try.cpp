@@ -84,7 +84,7 @@ void add_try(CLI::App& app, int& exit_code) {
       ->check(CLI::ExistingFile);
   command->add_option("-n,--namespace", options->ns, "Namespace of what names none in the manifest")
       ->capture_default_str();
-  add_server_options(*command, options->server);
+  add_daemon_options(*command, options->server, options->ns);
   command->callback([&exit_code, options] { exit_code = run(*options); });
 }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/exit_codes.h"
 #include "cli/terminal.h"
+#include "cli/text_files.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -78,10 +78,7 @@ int watch(const WatchOptions& options, const std::function<Result<std::string>()
   bool first = true;
   do {
     const auto answer = ask();
-    if (!answer && first) {
-      std::fprintf(stderr, "slackline: %s\n", answer.error().message.c_str());
-      return kFailure;
-    }
+    if (!answer && first) return report_failure(answer.error());
     if (terminal && first) put(format("{}\x1b[2J", kNoWrap));
     const std::string now = format_rfc3339(system_clock().wall_s());
     if (terminal)
@@ -90,7 +87,7 @@ int watch(const WatchOptions& options, const std::function<Result<std::string>()
     else if (answer)
       append(options, now, *answer, first);
     else
-      std::fprintf(stderr, "slackline: %s\n", answer.error().message.c_str());
+      report_failure(answer.error());
     std::fflush(stdout);
     first = false;
   } while (rest(signals, options.interval_s));

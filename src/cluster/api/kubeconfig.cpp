@@ -126,6 +126,12 @@ Result<std::string> default_kubeconfig() {
   return home + "/.kube/config";
 }
 
+bool has_kubeconfig() {
+  if (!environment("KUBECONFIG").empty()) return true;
+  std::error_code ignored;
+  return std::filesystem::exists(environment("HOME") + "/.kube/config", ignored);
+}
+
 }  // namespace
 
 Result<KubeEndpoint> parse_kubeconfig(std::string_view text, std::string_view context,
@@ -147,6 +153,7 @@ Result<KubeEndpoint> parse_kubeconfig(std::string_view text, std::string_view co
   }
   SLACKLINE_TRY(refuse_unsupported(cluster, user, user_name));
   KubeEndpoint endpoint;
+  endpoint.ns = chosen["namespace"].text();
   SLACKLINE_TRY(read_server(cluster, folder, endpoint));
   SLACKLINE_TRY(read_user(user, folder, endpoint));
   // As client-go: a token of the file goes before a plug-in.
@@ -169,13 +176,22 @@ Result<KubeEndpoint> in_cluster_endpoint(const std::string& service_account_fold
   endpoint.server = format("https://{}:{}", host, port);
   endpoint.tls.ca_file = service_account_folder + "/ca.crt";
   endpoint.token_file = service_account_folder + "/token";
+  std::ifstream in(service_account_folder + "/namespace");
+  in >> endpoint.ns;
   return endpoint;
 }
 
 Result<KubeEndpoint> find_endpoint(const KubeAccess& access) {
   std::string path = access.kubeconfig;
-  if (path.empty() && !environment("KUBERNETES_SERVICE_HOST").empty())
+  if (path.empty() && !environment("KUBERNETES_SERVICE_HOST").empty() &&
+      !(access.kubeconfig_first && has_kubeconfig())) {
+    if (!access.context.empty())
+      return fail(ErrorCode::kInvalidArgument,
+                  format("context \"{}\" does not exist: in this pod there is no kubeconfig; name "
+                         "one with --kubeconfig",
+                         printable(access.context, 64)));
     return in_cluster_endpoint(access.service_account_folder);
+  }
   if (path.empty()) {
     SLACKLINE_ASSIGN(path, default_kubeconfig());
   }

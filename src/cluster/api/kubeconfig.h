@@ -18,6 +18,8 @@ struct KubeAccess {
   // ~/.kube/config.
   std::string kubeconfig = {};
   std::string context = {};  // empty = current-context
+  // As kubectl does: the pod's ServiceAccount only where there is no kubeconfig.
+  bool kubeconfig_first = false;
   std::string service_account_folder = "/var/run/secrets/kubernetes.io/serviceaccount";
 };
 
@@ -27,6 +29,7 @@ struct KubeEndpoint {
   std::string token;             // fixed; empty when there is a file, or a client certificate only
   std::string token_file;        // read again and again (kube_token.h)
   std::optional<ExecSpec> exec;  // a plug-in that is asked who we are; not beside a token
+  std::string ns;                // of the context or the pod; empty = none is named
   std::vector<std::string> warnings;
 };
 

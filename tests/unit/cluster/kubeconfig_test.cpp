@@ -130,6 +130,14 @@ TEST(Kubeconfig, NamesTheEntryThatIsMissing) {
   EXPECT_FALSE(parse_kubeconfig("{", "", ""));
 }
 
+TEST(Kubeconfig, KnowsTheNamespaceOfTheContext) {
+  std::string text = kubeconfig("", "token: t");
+  EXPECT_EQ(parse_kubeconfig(text, "", "")->ns, "");
+  const std::string context = "{cluster: lab, user: me}";
+  text.replace(text.find(context), context.size(), "{cluster: lab, user: me, namespace: team-a}");
+  EXPECT_EQ(parse_kubeconfig(text, "", "")->ns, "team-a");
+}
+
 class InFolder : public testing::Test {
  protected:
   void TearDown() override {
@@ -141,6 +149,27 @@ class InFolder : public testing::Test {
 };
 
 using InCluster = InFolder;
+
+TEST_F(InCluster, PeopleUseTheirKubeconfigFirst) {
+  setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+  setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+  const std::filesystem::path file = folder_ / "config";
+  std::ofstream(file) << kubeconfig("", "token: t");
+  std::ofstream(folder_ / "namespace") << "team-b";
+  setenv("KUBECONFIG", file.c_str(), 1);
+  const KubeAccess pod = {.service_account_folder = folder_.string()};
+  KubeAccess person = pod;
+  person.kubeconfig_first = true;
+  EXPECT_EQ(find_endpoint(pod)->server, "https://10.0.0.1:443");
+  EXPECT_EQ(find_endpoint(pod)->ns, "team-b");
+  EXPECT_EQ(find_endpoint(person)->server, "https://lab:6443");
+  setenv("KUBECONFIG", "", 1);
+  setenv("HOME", folder_.c_str(), 1);
+  EXPECT_EQ(find_endpoint(person)->server, "https://10.0.0.1:443");
+  person.context = "lab";
+  EXPECT_FALSE(find_endpoint(person)) << "a context that nothing can choose";
+  unsetenv("KUBECONFIG");
+}
 
 TEST_F(InCluster, UsesTheServiceAccountAndTheEnvironment) {
   setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1);

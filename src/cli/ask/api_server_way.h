@@ -1,0 +1,28 @@
+// The way to a daemon through the API server's proxy of a Service: a kubeconfig is all it takes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/client.h"
+#include "cluster/api/kubeconfig.h"
+#include "slackline/base/result.h"
+
+namespace slackline::cli {
+
+inline constexpr const char* kViewService = "slackline-system/slackline-view";  // of deploy/proxy
+
+struct ApiServerWay {
+  cluster::KubeAccess access;
+  std::string service = kViewService;  // NAMESPACE/NAME
+  // As whom the API server is asked; empty = as who we are.
+  std::string as{};
+  std::string as_uid{};
+  std::vector<std::string> as_groups{};
+  double timeout_s = 10;
+};
+
+// Reads the kubeconfig; asks nothing yet.
+Result<client::Way> way_through_api_server(const ApiServerWay& options);
+
+}  // namespace slackline::cli
