@@ -26,7 +26,7 @@
 #include "control/learn/models.h"
 #include "control/learn/outcomes.h"
 #include "control/learn/profiles.h"
-#include "control/learn/progress.h"
+#include "control/learn/progress_reports.h"
 #include "control/learn/runs.h"
 #include "control/plan/plan_doubts.h"
 #include "control/plan/shadow_planner.h"

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "config/address.h"
+#include "config/listen_address.h"
 #include "config/load_telemetry.h"
 #include "config/section.h"
 #include "slackline/base/duration.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sim/csv.h"
+#include "sim/csv_rows.h"
 #include "slackline/base/random.h"
 #include "slackline/base/text.h"
 

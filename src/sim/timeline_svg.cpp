@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/time_axis.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/planning/deadline.h"
@@ -227,6 +226,17 @@ class Chart {
 };
 
 }  // namespace
+
+std::vector<double> axis_marks(double last) {
+  constexpr double kMostSteps = 12;
+  double step = 0.1;
+  for (int i = 0; step * kMostSteps < last; ++i)
+    step *= i % 3 == 1 ? 2.5 : 2;  // 0.1, 0.2, 0.5, 1 ...
+  std::vector<double> marks;
+  for (int i = 0; step * i <= last; ++i)
+    marks.push_back(step * i);
+  return marks;
+}
 
 std::string timeline_svg(const core::TaskTable& tasks, const Platform& platform,
                          const Outcome& outcome, std::string_view title) {

@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/engine.h"
 
@@ -17,5 +18,9 @@ namespace slackline::sim {
 // `outcome` must have its events. Rows get thinner the more GPUs there are, down to 3 pixels.
 std::string timeline_svg(const core::TaskTable& tasks, const Platform& platform,
                          const Outcome& outcome, std::string_view title);
+
+// The marks of its axis of hours: 0, s, 2s ... up to `last`, with s the least of 1, 2, 5, 10, 20
+// ... (or below 1: 0.1, 0.2, 0.5) that makes at most twelve steps; last > 0.
+std::vector<double> axis_marks(double last);
 
 }  // namespace slackline::sim

@@ -4,7 +4,7 @@
 #include <limits>
 #include <unordered_set>
 
-#include "sim/csv.h"
+#include "sim/csv_rows.h"
 #include "slackline/base/text.h"
 
 namespace slackline::sim {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "slackline/base/text.h"
-#include "telemetry/queries.h"
+#include "telemetry/usage_queries.h"
 
 namespace slackline::telemetry {
 namespace {

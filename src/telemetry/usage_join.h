@@ -17,8 +17,8 @@
 #include "slackline/model/usage.h"
 #include "telemetry/labels.h"
 #include "telemetry/measured_tasks.h"
-#include "telemetry/queries.h"
-#include "telemetry/timeline.h"
+#include "telemetry/usage_queries.h"
+#include "telemetry/usage_timeline.h"
 
 namespace slackline::telemetry {
 

@@ -13,9 +13,9 @@
 
 #include "net/interrupt.h"
 #include "telemetry/prometheus_client.h"
-#include "telemetry/queries.h"
-#include "telemetry/timeline.h"
+#include "telemetry/usage_queries.h"
 #include "telemetry/usage_source.h"
+#include "telemetry/usage_timeline.h"
 
 namespace slackline::telemetry {
 

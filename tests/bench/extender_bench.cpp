@@ -16,7 +16,7 @@
 
 #include "bench/load_client.h"
 #include "bench/scheduler_call.h"
-#include "config/profiles.h"
+#include "config/profile_files.h"
 #include "control/journal/decision_log.h"
 #include "control/serve/extender.h"
 #include "http/routes/extender_routes.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "config/profiles.h"
+#include "config/profile_files.h"
 #include "sim/bound.h"
 #include "sim/engine.h"
 #include "sim/generate.h"

@@ -1,6 +1,6 @@
 #include "control/learn/profiles.h"
 
-#include "config/profiles.h"
+#include "config/profile_files.h"
 #include "slackline/base/text.h"
 #include "slackline/core/throughput/throughput.h"
 

@@ -15,7 +15,7 @@ namespace slackline::control {
 
 Status check_entries(const std::vector<ProfileEntry>& entries, const std::string& file);
 
-// The shipped ones and those that match the patterns (config/profiles.h), checked.
+// The shipped ones and those that match the patterns (config/profile_files.h), checked.
 Result<WorkloadProfiles> load_profiles(const std::vector<std::string>& patterns);
 
 }  // namespace slackline::control

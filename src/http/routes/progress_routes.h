@@ -4,7 +4,7 @@
 // where the body is not JSON, 429 with Retry-After over the rate of the task.
 #pragma once
 
-#include "control/learn/progress.h"
+#include "control/learn/progress_reports.h"
 #include "http/server/router.h"
 
 namespace slackline::http {

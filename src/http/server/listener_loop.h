@@ -18,7 +18,7 @@
 
 #include "http/server/connection.h"
 #include "http/server/listen.h"
-#include "http/server/pools.h"
+#include "http/server/thread_pool.h"
 #include "http/server/tls.h"
 #include "http/server/turnstile.h"
 

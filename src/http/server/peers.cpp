@@ -1,7 +1,5 @@
 #include "http/server/peers.h"
 
-#include "http/server/share.h"
-
 namespace slackline::http {
 
 Peers::Seat::Seat(Peers& peers, const std::string& address) : peers_(peers) {

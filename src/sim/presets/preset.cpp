@@ -113,4 +113,11 @@ std::string format_preset_table(const PresetReport& report) {
   return table.str() + (report.note.empty() ? "" : report.note + "\n");
 }
 
+std::span<const Preset* const> presets() {
+  static constexpr const Preset* kAll[] = {
+      &kSharingPreset,
+  };
+  return kAll;
+}
+
 }  // namespace slackline::sim

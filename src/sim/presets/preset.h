@@ -93,4 +93,6 @@ std::string format_preset_json(const PresetReport& report);
 // For people, with the note below.
 std::string format_preset_table(const PresetReport& report);
 
+extern const Preset kSharingPreset;
+
 }  // namespace slackline::sim

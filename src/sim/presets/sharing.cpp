@@ -7,7 +7,7 @@
 
 #include "sim/presets/each_seed.h"
 #include "sim/presets/pair_world.h"
-#include "sim/presets/presets.h"
+#include "sim/presets/preset.h"
 #include "sim/presets/sharing_run.h"
 #include "slackline/base/random.h"
 #include "slackline/base/text.h"

@@ -1,13 +1,21 @@
 #include "sim/presets/sharing_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
-#include "sim/presets/work.h"
 #include "slackline/base/random.h"
 
 namespace slackline::sim {
 namespace {
+
+// Log-normal, sigma 1, mean 1 h; 300 s to 48 h.
+double draw_work_s(Random& random) {
+  constexpr double kMean_s = 3600;
+  constexpr double kLeast_s = 300;
+  constexpr double kMost_s = 48 * 3600.0;
+  return std::clamp(std::exp(std::log(kMean_s) - 0.5 + random.normal()), kLeast_s, kMost_s);
+}
 
 constexpr double kLeastWatched_s = 60;  // a rate over less says nothing
 constexpr double kNever = std::numeric_limits<double>::infinity();

@@ -11,7 +11,7 @@
 #include "wire/format/json_writer.h"
 #include "wire/kube/kube_common.h"
 #include "wire/kube/object_decode.h"
-#include "wire/kube/requester_codec.h"
+#include "wire/kube/token_review_codec.h"
 
 namespace slackline::wire {
 namespace {

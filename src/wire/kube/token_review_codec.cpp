@@ -3,12 +3,9 @@
 #include <algorithm>
 
 #include "slackline/base/base64.h"
-#include "wire/format/json_view.h"
 #include "wire/format/json_writer.h"
-#include "wire/kube/requester_codec.h"
 
 namespace slackline::wire {
-
 namespace {
 
 bool holds(JsonView audiences, std::string_view audience) {
@@ -16,6 +13,15 @@ bool holds(JsonView audiences, std::string_view audience) {
   for (const JsonView each : audiences.items())
     if (each.text() == audience) return true;
   return false;
+}
+
+constexpr std::size_t kMaxGroups = 1024;
+
+std::vector<std::string> read_list(JsonView list) {
+  std::vector<std::string> out;
+  for (const JsonView item : list.items())
+    if (item.is_string() && out.size() < kMaxGroups) out.emplace_back(item.text());
+  return out;
 }
 
 }  // namespace
@@ -54,6 +60,17 @@ bool names_audience(std::string_view token, std::string_view audience) {
   JsonDocument document;
   const auto root = document.parse(*json);
   return root && root->is_object() && holds((*root)["aud"], audience);
+}
+
+Requester read_requester(JsonView user_info) {
+  Requester user;
+  user.name = std::string(user_info["username"].text());
+  user.uid = std::string(user_info["uid"].text());
+  user.groups = read_list(user_info["groups"]);
+  for (const auto& [key, values] : user_info["extra"].fields())
+    if (user.extra.size() < kMaxGroups) user.extra.emplace_back(key, read_list(values));
+  std::sort(user.extra.begin(), user.extra.end());
+  return user;
 }
 
 }  // namespace slackline::wire

@@ -1,4 +1,5 @@
-// TokenReview of authentication.k8s.io/v1: whose token is this? Pure.
+// TokenReview of authentication.k8s.io/v1: whose token is this? And userInfo of that API: the user
+// of admission and token reviews. Pure.
 #pragma once
 
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "message/admission.h"
 #include "slackline/base/result.h"
+#include "wire/format/json_view.h"
 
 namespace slackline::wire {
 
@@ -21,5 +23,8 @@ Result<std::optional<Requester>> decode_token_review(std::string_view json,
 // Whether a JSON Web Token says that it is for this audience. Nobody has checked its signature: it
 // only tells which review to ask for.
 bool names_audience(std::string_view token, std::string_view audience);
+
+// At most 1024 groups, values and keys are read.
+Requester read_requester(JsonView user_info);
 
 }  // namespace slackline::wire

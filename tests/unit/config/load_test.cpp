@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "config/files.h"
-#include "config/profiles.h"
+#include "config/profile_files.h"
 #include "slackline/base/text.h"
 #include "support/source_path.h"
 #include "support/temporary_folder.h"

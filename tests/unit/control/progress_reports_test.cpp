@@ -1,7 +1,8 @@
 // Reports of progress: when they are written, and how many a task may send.
+#include "control/learn/progress_reports.h"
+
 #include <gtest/gtest.h>
 
-#include "control/learn/progress.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"

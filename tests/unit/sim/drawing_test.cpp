@@ -4,7 +4,6 @@
 
 #include "sim/comparison.h"
 #include "sim/completion_svg.h"
-#include "sim/time_axis.h"
 #include "sim/timeline_svg.h"
 
 namespace slackline::sim {

@@ -1,8 +1,9 @@
 // The ways to predict pairs, and what is common to all of them.
+#include "pair_kinds.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "pair_kinds.h"
 #include "slackline/base/random.h"
 #include "slackline/core/learning/mlp.h"
 #include "slackline/core/sharing/pair_table.h"

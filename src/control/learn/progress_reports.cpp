@@ -1,4 +1,4 @@
-#include "control/learn/progress.h"
+#include "control/learn/progress_reports.h"
 
 #include <utility>
 

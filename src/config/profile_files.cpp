@@ -1,4 +1,4 @@
-#include "config/profiles.h"
+#include "config/profile_files.h"
 
 #include <iterator>
 #include <memory>

@@ -1,8 +1,9 @@
 // The policies by name, and the parser of names.
+#include "policies.h"
+
 #include <algorithm>
 #include <span>
 
-#include "policies.h"
 #include "slackline/base/text.h"
 
 namespace slackline::core {

@@ -1,9 +1,10 @@
 // The kinds of throughput models, and what is common to all of them: valid input, usable output.
+#include "kinds.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "kinds.h"
 #include "slackline/base/text.h"
 #include "slackline/core/throughput/throughput.h"
 

@@ -1,4 +1,4 @@
-#include "telemetry/queries.h"
+#include "telemetry/usage_queries.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The PromQL as it is sent. tests/e2e/test_usage.py shows what a real Prometheus makes of it.
-#include "telemetry/queries.h"
+#include "telemetry/usage_queries.h"
 
 #include <gmock/gmock.h>
 

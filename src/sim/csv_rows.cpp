@@ -1,4 +1,4 @@
-#include "sim/csv.h"
+#include "sim/csv_rows.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "telemetry/timeline.h"
+#include "telemetry/usage_timeline.h"
 
 #include <algorithm>
 #include <cmath>

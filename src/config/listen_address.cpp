@@ -1,4 +1,4 @@
-#include "config/address.h"
+#include "config/listen_address.h"
 
 #include <string_view>
 

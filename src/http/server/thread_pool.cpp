@@ -1,8 +1,8 @@
-#include "http/server/pools.h"
+#include "http/server/thread_pool.h"
 
 #include <utility>
 
-#include "http/server/share.h"
+#include "http/server/peers.h"
 
 namespace slackline::http {
 

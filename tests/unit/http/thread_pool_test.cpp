@@ -1,4 +1,4 @@
-#include "http/server/pools.h"
+#include "http/server/thread_pool.h"
 
 #include <atomic>
 #include <latch>
