@@ -20,6 +20,8 @@
 #include "slackline/core/answers/what_if.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/cluster/task_family.h"
+#include "slackline/core/planning/deadline.h"
 #include "slackline/model/contract.h"
 
 namespace slackline::control {
@@ -175,9 +177,10 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
       explained.blockers = core::explain(question, explained.eta.reason);
     if (waits) {
       explained.nodes = core::group_nodes(question);
-      explained.changes =
-          core::find_changes(question, sight.options, sight.policy, my.reader.menus(),
-                             {urgent, my.reader.expect(*written->arrivals, sight.queue), stop});
+      if (explained.eta.standing != "starts")
+        explained.changes =
+            core::find_changes(question, sight.options, sight.policy, my.reader.menus(),
+                               {urgent, my.reader.expect(*written->arrivals, sight.queue), stop});
     }
   }
   return view_of_all(explained, node, viewer);
@@ -203,6 +206,19 @@ core::Variant as_one(const PostedTask& posted, std::string& note) {
   intent.deadline_s = posted.deadline_s;
   intent.deadline_after_s = std::nullopt;
   return task;
+}
+
+// As the webhook would write it: the deadline of a class that somebody named.
+void set_promise(core::Variant& task, const Job* posted, const ClusterSnapshot& snapshot,
+                 const core::Situation& situation) {
+  if (posted == nullptr || !posted->intent || !posted->intent->qos_class) return;
+  const TaskIntent& intent = task.job ? *task.job->intent : *task.pod->intent;
+  if (intent.deadline_s || intent.deadline_after_s) return;
+  const auto reference = core::class_reference(intent, posted->pod_requests, posted, situation,
+                                               snapshot.node_table.types);
+  if (!reference) return;
+  const auto deadline_s = core::resolve_deadline(intent, situation.now_wall_s, reference->run_s);
+  core::changed_intent(task).deadline_s = deadline_s;
 }
 
 // The names behind a quote's delays, before the viewer is asked.
@@ -256,7 +272,7 @@ QuoteRowView row_view(const core::QuoteRow& row, const Quoted& quoted, Viewer& v
 Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
   Impl& my = *impl_;
   QuoteView view;
-  const core::Variant task = as_one(posted, view.note);
+  core::Variant task = as_one(posted, view.note);
   view.task = (task.job ? task.job->key : task.pod->key).str();
   view.problems = task.job ? task.job->problems : task.pod->problems;
   if (const auto& intent = task.job ? task.job->intent : task.pod->intent)
@@ -264,13 +280,16 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
   Quoted quoted;
   {
     MutexLock lock(my.mutex);
-    const core::QuotedTask variants = core::quoted(task, my.clock.wall_s());
+    core::QuotedTask variants;
     const auto written = my.books.get();
     const StopAsked stop =
         my.within(written->book->size() > kQuickQueue ? my.times.long_quote_s : my.times.quote_s);
-    const QueueSight sight = my.reader.read({}, [&](const ClusterSnapshot& snapshot) {
-      return core::with_variants(snapshot, {variants.written, variants.free});
-    });
+    const QueueSight sight =
+        my.reader.read({}, [&](const ClusterSnapshot& snapshot, const core::QueueOptions& by) {
+          set_promise(task, posted.job.get(), snapshot, by);
+          variants = core::quoted(task, by.now_wall_s);
+          return core::with_variants(snapshot, {variants.written, variants.free});
+        });
     SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
     quoted.quote = core::make_quote(sight.queue, variants, sight.policy, sight.now_s,
                                     {my.reader.expect(*written->arrivals, sight.queue), stop});

@@ -52,8 +52,9 @@ class QueueReader {
         clock_(clock),
         always_(always) {}
 
-  // Makes another snapshot of what is read, before it becomes a queue.
-  using Change = std::function<ClusterSnapshot(const ClusterSnapshot&)>;
+  // Makes another snapshot of what is read, before it becomes a queue by the options.
+  using Change =
+      std::function<ClusterSnapshot(const ClusterSnapshot&, const core::QueueOptions& by)>;
 
   // Of a queue that gave up (core/cluster/queue.h) there is nothing to be read.
   QueueSight read(StopAsked stop = {}, const Change& change = {});

@@ -11,8 +11,6 @@
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
-#include "slackline/core/planning/task_menu.h"
-#include "slackline/core/throughput/predictor.h"
 
 namespace slackline::control {
 namespace {
@@ -45,27 +43,11 @@ bool shape_is_chosen(const TaskIntent& intent) {
   return intent.any_placement || !intent.placements.empty();
 }
 
-// What a class deadline is a multiple of.
-struct Reference {
-  double run_s = 0;
-  GpuType gpu_type;
-  std::string_view source;
-};
-
-// By the model; a class that somebody named, without one, by the family's own past. `job`: null of
-// a pod.
-std::optional<Reference> reference_of(const TaskIntent& intent, const Resources& of_pod,
-                                      const Job* job, const AdmissionFacts& facts) {
-  const std::vector<GpuType> types =
-      facts.trusted ? facts.snapshot->node_table.types : std::vector<GpuType>();
-  const std::string resource = core::primary_gpu_resource(of_pod);
-  if (const auto run =
-          core::reference_run({intent, resource, *facts.catalog}, *facts.predictor, types))
-    return Reference{run->lat_s, run->gpu_type, to_string(run->source)};
-  if (job == nullptr || !intent.qos_class) return std::nullopt;
-  const auto past = core::past_reference(facts.portraits.get(), *job, intent, *facts.catalog);
-  if (!past) return std::nullopt;
-  return Reference{past->run_s, past->gpu_type, core::to_string(core::LengthSource::kHistory)};
+std::optional<core::ClassReference> reference_of(const TaskIntent& intent, const Resources& of_pod,
+                                                 const Job* job, const AdmissionFacts& facts) {
+  return core::class_reference(
+      intent, of_pod, job, facts,
+      facts.trusted ? facts.snapshot->node_table.types : std::vector<GpuType>());
 }
 
 // The promise by delay or class, with its origin.

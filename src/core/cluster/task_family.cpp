@@ -1,7 +1,9 @@
 #include "slackline/core/cluster/task_family.h"
 
 #include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/task_menu.h"
 #include "slackline/core/portrait/family.h"
 #include "slackline/core/portrait/run_time.h"
 
@@ -11,6 +13,24 @@ namespace {
 Placement asked_by(const Job& job) {
   const std::string resource = primary_gpu_resource(job.pod_requests);
   return clamped_placement(written_pods(job), written_pod(job)->requests.gpu_count(resource));
+}
+
+std::optional<ClassReference> past_reference(const PortraitBook* portraits, const Job& job,
+                                             const TaskIntent& intent, const GpuCatalog& catalog) {
+  constexpr int kLeastRuns = 3;
+  const PortraitPtr family = portraits == nullptr ? nullptr : portraits->find(identity_of(job));
+  if (!family) return std::nullopt;
+  const AcceptedTypes accepted(intent, catalog, primary_gpu_resource(job.pod_requests));
+  const int gpus = asked_by(job).gpus();
+  std::optional<ClassReference> slowest;
+  for (const PastRun& run : family->past) {
+    if (!accepted.preference(run.gpu_type)) continue;
+    const auto time = run_time_of(*family, run.gpu_type, gpus);
+    if (!time || time->runs < kLeastRuns) continue;
+    if (!slowest || time->median_s > slowest->run_s)
+      slowest = ClassReference{time->median_s, run.gpu_type, to_string(LengthSource::kHistory)};
+  }
+  return slowest;
 }
 
 }  // namespace
@@ -43,22 +63,15 @@ KnownPast past_of(const PortraitBook* portraits, const Job* job) {
   return portraits->find_past(identity_of(*job), asked_by(*job));
 }
 
-std::optional<PastReference> past_reference(const PortraitBook* portraits, const Job& job,
-                                            const TaskIntent& intent, const GpuCatalog& catalog) {
-  constexpr int kLeastRuns = 3;
-  const PortraitPtr family = portraits == nullptr ? nullptr : portraits->find(identity_of(job));
-  if (!family) return std::nullopt;
-  const AcceptedTypes accepted(intent, catalog, primary_gpu_resource(job.pod_requests));
-  const int gpus = asked_by(job).gpus();
-  std::optional<PastReference> slowest;
-  for (const PastRun& run : family->past) {
-    if (!accepted.preference(run.gpu_type)) continue;
-    const auto time = run_time_of(*family, run.gpu_type, gpus);
-    if (!time || time->runs < kLeastRuns) continue;
-    if (!slowest || time->median_s > slowest->run_s)
-      slowest = PastReference{time->median_s, run.gpu_type};
-  }
-  return slowest;
+std::optional<ClassReference> class_reference(const TaskIntent& intent, const Resources& of_pod,
+                                              const Job* job, const Situation& situation,
+                                              const std::vector<GpuType>& types) {
+  const std::string resource = primary_gpu_resource(of_pod);
+  if (const auto run =
+          reference_run({intent, resource, *situation.catalog}, *situation.predictor, types))
+    return ClassReference{run->lat_s, run->gpu_type, to_string(run->source)};
+  if (job == nullptr || !intent.qos_class) return std::nullopt;
+  return past_reference(situation.portraits.get(), *job, intent, *situation.catalog);
 }
 
 }  // namespace slackline::core

@@ -156,6 +156,45 @@ TEST_F(AnswerQueryTest, OneNodeIsExplainedAndAnUnknownOneRefused) {
   EXPECT_THAT(unknown.error().message, HasSubstr("no node n9"));
 }
 
+TEST_F(AnswerQueryTest, NothingIsProposedToATaskThatStartsNow) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(stated("team-a/ready", 60).gpus(4).waiting());
+  const test::FakeSource source(cluster.build());
+  planner_.set({.active = false, .leads = true, .leader = "me", .backoffs = {}});
+  AnswerQuery answers = query(source);
+  const auto view = answers.explain({"team-a", "ready"}, "", Viewer());
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_EQ(view->eta.reason, reason::kStartsNow);
+  EXPECT_EQ(view->eta.standing, "starts");
+  EXPECT_THAT(view->changes, testing::IsEmpty());
+  EXPECT_EQ(view->changes_tried, 0);
+}
+
+TEST_F(AnswerQueryTest, AQuoteHasTheDeadlineOfAClassThatOnlyHistoryResolves) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8));
+  const Job job = a_job("lab/train").gpus(4).build();
+  Portrait portrait;
+  portrait.identity = core::identity_of(job);
+  for (int run = 0; run < 3; ++run)
+    core::add_run(portrait, test::a_run(run));
+  core::PortraitBook book;
+  book.portraits[core::portrait_key(portrait.identity)] =
+      std::make_shared<const Portrait>(portrait);
+  const Published<core::PortraitBook> portraits(book);
+  options_.portraits = &portraits;
+  const test::FakeSource source(cluster.build());
+  AnswerQuery answers = query(source);
+  auto normal = a_job("lab/train").gpus(4);
+  normal.intent().qos_class = QosClass::kNormal;
+  const auto quote = answers.quote({.job = std::make_shared<const Job>(normal.build())}, Viewer());
+  ASSERT_TRUE(quote) << quote.error().message;
+  ASSERT_TRUE(quote->deadline_s) << "the webhook would write it";
+  EXPECT_EQ(*quote->deadline_s, clock_.wall_s() + 2 * test::kRun_s);
+  const auto none = answers.quote({.job = std::make_shared<const Job>(job)}, Viewer());
+  EXPECT_FALSE(none->deadline_s) << "it names no class";
+}
+
 TEST_F(AnswerQueryTest, AQuoteLeavesTheQueueAsItIs) {
   const test::FakeSource source(full());
   AnswerQuery answers = query(source);

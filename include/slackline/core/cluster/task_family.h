@@ -2,7 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
+#include <vector>
 
+#include "slackline/core/cluster/situation.h"
 #include "slackline/core/portrait/book.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/pod.h"
@@ -20,13 +23,18 @@ PortraitPtr family_of(const PortraitBook* portraits, const Job* job);
 // Whose run times tell how long the Job takes (PortraitBook::find_past).
 KnownPast past_of(const PortraitBook* portraits, const Job* job);
 
-// How long the Job takes by its own family's past, as it is written, on the slowest type that it
-// accepts on which that is known: at least three runs have succeeded there.
-struct PastReference {
+// What the deadline of a class is a multiple of, and where it comes from.
+struct ClassReference {
   double run_s = 0;
   GpuType gpu_type;
+  std::string_view source;
 };
-std::optional<PastReference> past_reference(const PortraitBook* portraits, const Job& job,
-                                            const TaskIntent& intent, const GpuCatalog& catalog);
+
+// The run on one GPU by the model (deadline.h). A class that somebody named, without one: how long
+// the Job takes by its own family's past, as it is written, on the slowest type that it accepts on
+// which at least three runs have succeeded. `job`: null of a pod. `types`: of the cluster.
+std::optional<ClassReference> class_reference(const TaskIntent& intent, const Resources& of_pod,
+                                              const Job* job, const Situation& situation,
+                                              const std::vector<GpuType>& types);
 
 }  // namespace slackline::core
