@@ -417,7 +417,7 @@ class WorldPlanner {
   std::vector<OwnWrite> hand_over(const ClusterSnapshot& snapshot, double now_s,
                                   const std::unordered_set<Uid>& unanswered = {}) {
     auto writes = core::hand_over(snapshot, unanswered, memory, stamp_, now_s, now_s + wall_jump_s);
-    for (OwnWrite& write : core::take_on(snapshot, stamp_))
+    for (OwnWrite& write : core::take_on(snapshot, stamp_, now_s, now_s + wall_jump_s))
       writes.push_back(std::move(write));
     return writes;
   }

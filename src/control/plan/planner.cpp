@@ -131,7 +131,7 @@ std::optional<Actuator::Overlay> Planner::hand_over(const SnapshotPtr& seen, dou
       core::hand_over(*ours.snapshot, ours.unanswered, memory_, stamp_, now_s, clock_.wall_s());
   for (OwnWrite& write : core::disown(*ours.snapshot, now_s))
     moves.push_back(std::move(write));
-  for (OwnWrite& write : core::take_on(*ours.snapshot, stamp_))
+  for (OwnWrite& write : core::take_on(*ours.snapshot, stamp_, now_s, clock_.wall_s()))
     moves.push_back(std::move(write));
   if (moves.empty()) return ours;
   show_view();

@@ -1,12 +1,15 @@
 #include "slackline/core/cluster/task_catalog.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "slackline/base/saturating.h"
 #include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::core {
@@ -176,6 +179,19 @@ PodPtr written_pod(const Job& job) {
     pod->constraints = std::make_shared<const SchedulingConstraints>(std::move(own));
   }
   return pod;
+}
+
+PlanNote plan_of_run(const ClusterSnapshot& snapshot, std::vector<NodeName> nodes,
+                     std::int64_t gpus_per_pod) {
+  std::sort(nodes.begin(), nodes.end());
+  PlanNote note;
+  if (const auto node = snapshot.find_node(nodes.front().str()))
+    note.gpu_type = snapshot.node(*node).node->gpu_type;
+  const std::set<NodeName> distinct(nodes.begin(), nodes.end());
+  const auto wide = std::ssize(distinct);
+  note.shape = clamped_placement(wide, saturating_mul(gpus_per_pod, std::ssize(nodes)) / wide);
+  note.nodes = std::move(nodes);
+  return note;
 }
 
 TaskCatalog::TaskCatalog(const ClusterSnapshot& snapshot)

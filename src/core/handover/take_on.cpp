@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
-#include "slackline/base/saturating.h"
+#include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 
@@ -25,65 +24,58 @@ bool lacks_a_plan(const Job& job) {
 // Where the plans of one turn find room for pods that are missing.
 class Taker {
  public:
-  Taker(const ClusterSnapshot& snapshot, PlanStamp& stamp) : snapshot_(snapshot), stamp_(stamp) {}
+  Taker(const ClusterSnapshot& snapshot, PlanStamp& stamp, double now_steady_s, double now_wall_s)
+      : snapshot_(snapshot), stamp_(stamp), room_(snapshot, now_steady_s, now_wall_s) {}
 
   // A missing pod is named with a node that has room for it, one of the others' first; where there
   // is none, it is left out.
   PlanNote plan_of(const Job& job, std::vector<NodeName> nodes) {
-    std::sort(nodes.begin(), nodes.end());
-    const std::string resource = primary_gpu_resource(job.pod_requests);
-    const std::int64_t gpus = job.pod_requests.gpu_count(resource);
-    PlanNote note;
+    const std::int64_t gpus = job.pod_requests.gpu_count(primary_gpu_resource(job.pod_requests));
+    const GpuType type = plan_of_run(snapshot_, nodes, gpus).gpu_type;
+    const Pod member = present_pod(job);
+    Room room = room_.without(hold_identity(member, &job), {}, {});
+    for (auto missing = job.wanted_pods() - std::ssize(nodes); missing > 0; --missing) {
+      const auto node = home(type, member, room, nodes);
+      if (!node) break;
+      room.take(*node, member.requests);
+      nodes.push_back(*node);
+    }
+    room_.claim(room);
+    PlanNote note = plan_of_run(snapshot_, std::move(nodes), gpus);
     note.id = stamp_.next_id();
     note.epoch = stamp_.epoch;
-    if (const auto node = snapshot_.find_node(nodes.front().str()))
-      note.gpu_type = snapshot_.node(*node).node->gpu_type;
-    for (auto missing = job.wanted_pods() - static_cast<std::int64_t>(nodes.size()); missing > 0;
-         --missing)
-      if (const auto node = home(note.gpu_type, resource, gpus, nodes)) nodes.push_back(*node);
-    std::sort(nodes.begin(), nodes.end());
-    const std::set<NodeName> distinct(nodes.begin(), nodes.end());
-    const auto wide = static_cast<std::int64_t>(distinct.size());
-    const std::int64_t all = saturating_mul(gpus, static_cast<std::int64_t>(nodes.size()));
-    note.shape = clamped_placement(wide, all / wide);
-    note.nodes = std::move(nodes);
     return note;
   }
 
  private:
-  std::optional<NodeName> home(const GpuType& type, const std::string& resource, std::int64_t gpus,
-                               const std::vector<NodeName>& nodes) {
-    std::optional<NodeIndex> best;
-    for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
-      const Node& node = *snapshot_.node(i).node;
-      if (node.gpu_type != type || node.unschedulable || !node.ready || free(i, resource) < gpus)
-        continue;
-      const bool joins = std::find(nodes.begin(), nodes.end(), node.name) != nodes.end();
-      if (!best || joins) best = i;
-      if (joins) break;
-    }
-    if (!best) return std::nullopt;
-    given_[*best] += gpus;
-    return snapshot_.node(*best).node->name;
+  // As the Job's controller makes one now.
+  static Pod present_pod(const Job& job) {
+    Pod pod = *written_pod(job);
+    pod.requests = job.pod_requests;
+    return pod;
   }
 
-  std::int64_t free(NodeIndex node, const std::string& resource) {
-    const NodeState& state = snapshot_.node(node);
-    std::int64_t left =
-        state.node->allocatable.gpu_count(resource) - state.used.gpu_count(resource) - given_[node];
-    for (const Hold& hold : snapshot_.holds_on(node))
-      left -= hold.amount.gpu_count(resource);
-    return left;
+  std::optional<NodeName> home(const GpuType& type, const Pod& member, const Room& room,
+                               const std::vector<NodeName>& nodes) const {
+    std::optional<NodeName> best;
+    for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
+      const Node& node = *snapshot_.node(i).node;
+      if (node.gpu_type != type || misfit(member, node) || !room.fits(i, member.requests)) continue;
+      if (std::find(nodes.begin(), nodes.end(), node.name) != nodes.end()) return node.name;
+      if (!best) best = node.name;
+    }
+    return best;
   }
 
   const ClusterSnapshot& snapshot_;
   PlanStamp& stamp_;
-  std::map<NodeIndex, std::int64_t> given_;  // by this turn
+  RoomTable room_;  // what this turn's plans leave
 };
 
 }  // namespace
 
-std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp) {
+std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp,
+                              double now_steady_s, double now_wall_s) {
   std::unordered_map<Uid, std::vector<NodeName>> nodes;  // of the pods of Jobs without a plan
   for (const JobPtr& job : snapshot.jobs)
     if (lacks_a_plan(*job)) nodes.try_emplace(job->uid);
@@ -97,13 +89,14 @@ std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp)
       else
         at->second.push_back(pod->node);
     }
-  Taker taker(snapshot, stamp);
+  std::optional<Taker> taker;
   std::vector<OwnWrite> writes;
   for (const JobPtr& job : snapshot.jobs) {
     const auto at = nodes.find(job->uid);
     const bool whole = at != nodes.end() && job->wanted_pods() <= std::ssize(at->second);
     if (at == nodes.end() || at->second.empty() || whole) continue;
-    auto plan = std::make_shared<const PlanNote>(taker.plan_of(*job, std::move(at->second)));
+    if (!taker) taker.emplace(snapshot, stamp, now_steady_s, now_wall_s);
+    auto plan = std::make_shared<const PlanNote>(taker->plan_of(*job, std::move(at->second)));
     writes.push_back(job_write(*job, ReleaseJob{.plan = std::move(plan)}, {.verb = Verb::kPlan}));
   }
   return writes;

@@ -17,7 +17,8 @@ using test::a_pod;
 std::vector<OwnWrite> taken_on(const ClusterSnapshot& snapshot) {
   PlanStamp stamp;
   stamp.epoch = 3;
-  return take_on(snapshot, stamp);
+  constexpr double now_s = 1000;
+  return take_on(snapshot, stamp, now_s, now_s);
 }
 
 test::ClusterBuilder nodes_of_k80s() {
@@ -52,6 +53,19 @@ TEST(TakeOn, AMissingMemberHasAPlaceInThePlan) {
   ASSERT_EQ(writes.size(), 1U);
   EXPECT_EQ(writes[0].plan()->nodes, (std::vector<NodeName>{NodeName("n2"), NodeName("n2")}));
   EXPECT_EQ(writes[0].plan()->shape, (Placement{1, 4}));
+}
+
+TEST(TakeOn, AMissingMemberGetsANodeThatItMayUse) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1").of("K80", 4))
+                            .with(a_node("n2").of("K80", 4).taint("maintenance", "soon"))
+                            .with(a_node("n3").of("K80", 4))
+                            .with(a_job("gang").of(2).gang().gpus(4).managed())
+                            .with(a_pod("gang-0").of_job("gang").gpus(4).managed().on("n1"))
+                            .build();
+  const auto writes = taken_on(snapshot);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes[0].plan()->nodes, (std::vector<NodeName>{NodeName("n1"), NodeName("n3")}));
 }
 
 TEST(TakeOn, OthersStayAsTheyAre) {

@@ -39,6 +39,11 @@ PodPtr written_pod(const Job& job);
 // What such a pod asks for.
 PodRequests written_requests(const Job& job);
 
+// What a plan would say of pods of a task that are on these nodes, at least one: a name for each
+// pod. It has no id.
+PlanNote plan_of_run(const ClusterSnapshot& snapshot, std::vector<NodeName> nodes,
+                     std::int64_t gpus_per_pod);
+
 // A task by its parts.
 struct TaskParts {
   TaskKind kind = TaskKind::kPod;

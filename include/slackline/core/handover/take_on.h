@@ -18,6 +18,7 @@
 namespace slackline::core {
 
 // `snapshot` has own writes laid over it.
-std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp);
+std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp,
+                              double now_steady_s, double now_wall_s);
 
 }  // namespace slackline::core
