@@ -113,6 +113,24 @@ class HandsTest(QueuedCase):
         self.cluster.wait(lambda: len(self.uids("gang")) == 2 and lost not in self.uids("gang"),
                           40, "the gang to be whole again, none of it behind a gate")  # fmt: skip
 
+    def test_a_job_that_runs_and_lost_its_plan_is_in_the_queue_as_running(self):
+        self.apply(job("single", "1h", gpus=1), job("pair", "1h", gpus=1, pods=2))
+        for name, pods in (("single", 1), ("pair", 2)):
+            self.cluster.wait_bound(name, pods, 30, TEAM)
+        self.cluster.kubectl("label", "namespace", TEAM, "slackline.dev/managed-")
+        self.cluster.wait(lambda: not self.rows(), 20, "both to be nobody's")
+        self.cluster.kubectl("label", "namespace", TEAM, "slackline.dev/managed=true")
+        for name in ("single", "pair"):
+            self.cluster.wait(lambda name=name: name in self.rows(), 20, f"{name} to be in the queue")
+            row = self.rows()[name]
+            self.assertEqual((row["state"], row["gpuType"]), ("running", "K80"))
+            self.assertIn("predictedFinish", row)
+        self.apply(job("next", "2h", pods=2))
+        self.wait_reason("next", "WaitsItsTurn")
+        why = json.loads(self.daemon.get(f"/v1/tasks/{TEAM}/next/explain")[1])
+        named = {relief["task"] for blocker in why["blockers"] for relief in blocker.get("freedBy", [])}
+        self.assertEqual(named, {f"{TEAM}/single", f"{TEAM}/pair"}, why)
+
     # ---- who deletes it ------------------------------------------------------------------------
 
     def test_a_job_that_is_being_deleted_has_left_the_queue(self):

@@ -92,7 +92,7 @@ class GrowthFinder {
 }  // namespace
 
 bool is_shrunk(const QueueTask& task) {
-  if (!task.job || !task.plan || !task.job->preemptions || !task.job->preemptions->goes_on)
+  if (!task.job || !task.is_planned() || !task.job->preemptions || !task.job->preemptions->goes_on)
     return false;
   const PreemptionNote::GoesOn& shrunk = *task.job->preemptions->goes_on;
   return task.plan->shape == shrunk.shape && task.plan->gpu_type == shrunk.gpu_type &&

@@ -46,6 +46,7 @@ class Finder {
     const int gpus = countable_gpus(pod.requests.gpu_count(of.resource));
     if (gpus > of.gpus_per_node) return;
     OtherRun run;
+    run.pod = pod.uid;
     run.node = node;
     run.started_s = std::min(pod.started_s.value_or(options_.now_wall_s), options_.now_wall_s);
     Length length = length_of(pod, of, gpus);

@@ -95,7 +95,7 @@ bool was_stopped(const QueueTask& task) {
 
 // A pod by itself that comes back once it was evicted.
 bool runs_alone(const QueueTask& task) {
-  if (task.job || !task.plan || task.bound.size() != 1) return false;
+  if (task.job || !task.is_planned() || task.bound.size() != 1) return false;
   const Pod& pod = *task.bound.front();
   return is_replaced(pod) && !pod.deleting && !pod.terminal() && !pod.disruption;
 }
@@ -118,7 +118,8 @@ double started_s(const QueueTask& task, double now_s) {
 }  // namespace
 
 bool runs_whole(const QueueTask& task) {
-  if (!task.job || !task.plan || !task.pods.empty() || task.bound.empty() || task.disruption)
+  if (!task.job || !task.is_planned() || !task.pods.empty() || task.bound.empty() ||
+      task.disruption)
     return false;
   if (task.job->deleting) return false;  // its controller looks after it no more
   return std::none_of(task.bound.begin(), task.bound.end(),
@@ -325,8 +326,6 @@ class QueueMaker {
     if (!options_.foresee_always && std::none_of(queue_.tasks_.begin(), queue_.tasks_.end(), waits))
       return;
     other_runs_ = find_other_runs(snapshot_, queue_.pools_, room_.ending(), options_);
-    queue_.runs_of_unknown_length_ = static_cast<std::size_t>(std::count_if(
-        other_runs_.begin(), other_runs_.end(), [](const OtherRun& run) { return !run.known; }));
   }
 
   // The CPU and memory that are free once the GPU pods of a node have ended.
@@ -405,8 +404,17 @@ class QueueMaker {
       else if (const PreemptionNote::GoesOn* on = kept_place(task))
         runs_[t] = planned_run(snapshot_, on->shape, on->gpu_type, on->nodes, menu, queue_.pools_);
     }
-    for (const OtherRun& run : other_runs_)
-      runs_.push_back(PlannedRun{0, {run.node}});
+    std::unordered_set<Uid> of_queue;  // pods whose run is that of a task of the queue
+    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t)
+      if (runs_[t] && !queue_.tasks_[t].is_planned())
+        for (const PodPtr& pod : queue_.tasks_[t].bound)
+          of_queue.insert(pod->uid);
+    for (const OtherRun& run : other_runs_) {
+      runs_.emplace_back();
+      if (of_queue.contains(run.pod)) continue;
+      runs_.back() = PlannedRun{0, {run.node}};
+      if (!run.known) ++queue_.runs_of_unknown_length_;
+    }
   }
 
   void lay_out_gpus() {

@@ -1,6 +1,7 @@
 #include "queue_tasks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "slackline/base/duration.h"
@@ -82,6 +83,11 @@ class TaskFinder {
     return pod.managed && !pod.in_pod_group && !pod.deleting && pod.problems.empty() && !pod.plan;
   }
 
+  // Without a plan: it was released, has lost it, or was there before Slackline.
+  static bool runs_unplanned(const Pod& pod) {
+    return pod.bound() && !pod.terminal() && may_wait(pod);
+  }
+
   static std::vector<PodPtr> gated_of(const TaskParts& parts) {
     std::vector<PodPtr> gated;
     for (const PodPtr& pod : parts.unbound)
@@ -101,8 +107,9 @@ class TaskFinder {
         // A calibration run that others disturb measures nothing any more: it fails.
         if (!job->is_calibration())
           found_.running.back().disruption = disrupted_.of(*job, parts.bound);
-      } else if (parts.bound.empty()) {
-        add_job_with_pods(job, gated_of(parts));
+      } else {
+        if (parts.bound.empty()) add_job_with_pods(job, gated_of(parts));
+        add_unplanned(parts);
       }
       return;
     }
@@ -193,10 +200,59 @@ class TaskFinder {
       else if (was_let_go(*pod))
         found_.let_go.push_back(task_of_pod(pod));
     }
+    add_unplanned(parts);
+  }
+
+  // What nobody plans, and kube-scheduler runs or will: a Job that starts as a whole or is one pod,
+  // and each bound pod of others.
+  void add_unplanned(const TaskParts& parts) {
+    const JobPtr& job = parts.job;
+    if (job && job->finished) return;
+    std::vector<PodPtr> bound;
+    std::copy_if(parts.bound.begin(), parts.bound.end(), std::back_inserter(bound),
+                 [](const PodPtr& pod) { return runs_unplanned(*pod); });
+    const bool one = parts.kind == TaskKind::kJob && job->managed && job->problems.empty() &&
+                     (is_written_gang(*job) || written_pods(*job) == 1);
+    if (!one) {
+      for (PodPtr& pod : bound) {
+        QueueTask task = task_of_pod(pod);
+        task.bound.swap(task.pods);
+        run_unplanned(std::move(task));
+      }
+    } else if (!bound.empty() || !is_found_by_its_pods(parts)) {
+      QueueTask task = task_of_job(job);
+      task.bound = std::move(bound);
+      task.pods = parts.unbound;
+      run_unplanned(std::move(task));
+    }
+  }
+
+  static bool is_found_by_its_pods(const TaskParts& parts) {
+    const auto is_found = [&](const PodPtr& pod) {
+      return pod->plan || waits_at_our_gate(*pod) ||
+             (was_let_go(*pod) && !is_written_gang(*parts.job));
+    };
+    return std::any_of(parts.unbound.begin(), parts.unbound.end(), is_found) ||
+           std::any_of(parts.bound.begin(), parts.bound.end(), is_found);
+  }
+
+  void run_unplanned(QueueTask&& task) {
+    std::vector<NodeName> nodes;
+    for (const PodPtr& pod : task.bound)
+      nodes.push_back(pod->node);
+    PlanNote where;
+    where.shape = clamped_placement(task.request.pods, task.request.gpus);
+    if (!nodes.empty()) {
+      const std::int64_t gpus = task.bound.front()->requests.gpu_count(task.request.resource);
+      where = plan_of_run(snapshot_, std::move(nodes), gpus);
+    }
+    task.plan = std::make_shared<const PlanNote>(std::move(where));
+    found_.running.push_back(std::move(task));
   }
 
   // A gang waits once it is complete; replacements of one that runs come pod by pod.
   void add_gang(const TaskParts& parts) {
+    add_unplanned(parts);
     std::vector<PodPtr> gated = gated_of(parts);
     if (gated.empty()) return;
     if (!parts.bound.empty()) {

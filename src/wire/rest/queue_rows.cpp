@@ -219,7 +219,12 @@ QueueColumns placed() {
       C("gpus", &QueueRow::gpus).cell(">GPUS").wide(),
       C::only_cell("MODEL", &QueueRow::model).wide(),
       C(
-          "gpuType", [](Row row) { return of_plan(row, row.gpu_type); }, "Of the plan"),
+          "gpuType",
+          [](Row row) {
+            const bool known = !row.gpu_type.empty() || !row.plan_id.empty();
+            return known ? std::optional(row.gpu_type) : std::nullopt;
+          },
+          "Of the plan"),
       C("plan", [](Row row) { return of_plan(row, row.plan_id); }).cell("PLAN").wide(),
       C(
           "gpuTypes",

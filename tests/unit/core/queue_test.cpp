@@ -2,6 +2,7 @@
 #include "slackline/core/cluster/queue.h"
 
 #include <cmath>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -180,6 +181,37 @@ TEST_F(QueueTest, ATaskWithAPlanRunsOnItsNodes) {
   EXPECT_EQ(found.state().progress(0).run.nodes, (std::vector<PoolNode>{0, 1}));
   EXPECT_EQ(found.state().free().total(), 12);
   EXPECT_EQ(found.state().free().idle(), 4);
+}
+
+// It was released, has lost its plan, or was there before Slackline.
+TEST_F(QueueTest, WhatRunsWithoutAPlanRunsWhereItIs) {
+  auto cluster = a_cluster();
+  for (const char* node : {"n1", "n2", "n3"})
+    cluster.with(a_node(node).of("K80", 4));
+  cluster.with(a_job("gang").of(2).gang().gpus(4).managed())
+      .with(a_pod("gang-0").of_job("gang").gpus(4).managed().on("n1"))
+      .with(a_pod("gang-1").of_job("gang").gpus(4).managed().on("n2"))
+      .with(a_job("single").gpus(1).managed())
+      .with(a_pod("single-0").of_job("single").gpus(1).managed().on("n3"))
+      .with(a_job("each").of(2).gpus(1).managed())
+      .with(a_pod("each-0").of_job("each").gpus(1).managed().on("n3"))
+      .with(a_pod("not-managed").gpus(1).on("n3"));
+  const ClusterSnapshot snapshot = cluster.build();
+  QueueOptions options = planner_.options(0);
+  options.foresee_always = options.foresee = true;
+  const Queue found = make_queue(snapshot, options, menus_);
+  std::map<std::string, TaskKind> kinds;
+  for (TaskIndex task = 0; task < found.size(); ++task) {
+    kinds[found.task(task).key.name] = found.task(task).kind;
+    EXPECT_EQ(found.state().progress(task).phase, TaskPhase::kRunning);
+    EXPECT_FALSE(found.task(task).is_planned());
+    EXPECT_FALSE(found.state().tasks()[task].preemptible) << "nobody stops what has no plan";
+  }
+  const std::map<std::string, TaskKind> expected = {
+      {"gang", TaskKind::kJob}, {"single", TaskKind::kJob}, {"each-0", TaskKind::kPod}};
+  EXPECT_EQ(kinds, expected);
+  EXPECT_EQ(found.runs_of_unknown_length(), 1U) << "a pod is counted once";
+  EXPECT_TRUE(starts(snapshot).empty());
 }
 
 TEST_F(QueueTest, PredicatesDecideWhichNodesATaskMayUse) {

@@ -10,7 +10,7 @@
 // nobody admitted counts against its queue's maxPending. If no present node could ever run a task
 // and its queue has scaleUp, it is released without a plan, and waits again once a node could run
 // it; a gang of that kind is hindered. The running tasks are those that have a plan, bound or on
-// their way.
+// their way, and managed ones that run without one: those are not stopped, moved or grown.
 //
 // A pool is a GPU type under one resource name (core/planning/cost.h); cordoned, unready and
 // unreadable nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and
@@ -95,14 +95,16 @@ struct QueueTask {
   double created_s = 0;
   std::optional<double> deadline_s;
   LengthSource length = LengthSource::kUnknown;  // of its run time
-  std::shared_ptr<const PlanNote> plan;          // of a task that runs
-  std::optional<Hindrance> hindrance;            // set: it waits, and is not planned
-  std::optional<PodDisruption> disruption{};     // of a running Job: others end pods of it
-  double notice_s = 0;                           // that its queue asks for before it is stopped
+  // Of a task that runs; without an id where it has none, and says only where its pods are.
+  std::shared_ptr<const PlanNote> plan;
+  std::optional<Hindrance> hindrance;         // set: it waits, and is not planned
+  std::optional<PodDisruption> disruption{};  // of a running Job: others end pods of it
+  double notice_s = 0;                        // that its queue asks for before it is stopped
   std::string account;         // that pays for what it makes others lose (QueueRulebook::account)
   std::int64_t evictions = 0;  // of a pod's controller: for other tasks, within a day
   std::int64_t stops_before = 0;  // of a pod: younger ones of its controller that go before it
 
+  bool is_planned() const { return plan && !plan->id.empty(); }
   bool length_known() const { return length != LengthSource::kUnknown; }
   // Also false of a type of which the stated time says nothing (stated_duration.h).
   bool length_known_in(const Choice& choice) const {
