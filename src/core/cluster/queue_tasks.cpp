@@ -275,6 +275,7 @@ class TaskFinder {
     for (const auto* pods : {&parts.bound, &parts.unbound})
       for (const PodPtr& pod : *pods) {
         if (!pod->plan || was_evicted(*pod)) continue;
+        if (!pod->bound() && parts.kind == TaskKind::kJob && parts.job->deleting) continue;
         if (!running_plans_.insert(pod->key.ns + "/" + pod->plan->id).second) continue;
         const bool gang = parts.kind == TaskKind::kGang && pod->plan->nodes.size() > 1;
         QueueTask task =

@@ -33,6 +33,7 @@ class Gathering {
     PlannedTask* task = nullptr;
     const auto at = pod->owner ? by_id_.find(pod->owner->uid) : by_id_.end();
     if (pod->plan && pod->managed) {
+      if (!pod->bound() && owner_is_deleted(*pod)) return;
       task = &task_of(Uid(pod->key.ns + "/" + pod->plan->id));
       task->plan = pod->plan;
       task->wanted = static_cast<std::int64_t>(pod->plan->nodes.size());
@@ -46,6 +47,12 @@ class Gathering {
       task->unbound.push_back(pod);
       if (!pod->gated && node_is_lost(*pod)) task->on_lost_nodes.insert(pod->uid);
     }
+  }
+
+  // It has left the queue, whatever finalizer keeps it.
+  bool owner_is_deleted(const Pod& pod) const {
+    const Job* job = owning_job(snapshot_, pod);
+    return job != nullptr && job->deleting;
   }
 
   PlannedTask& task_of(const Uid& id) {

@@ -89,6 +89,7 @@ TEST_F(QueueTest, WhatIsBeingDeletedHasLeftTheQueue) {
   Job loose = a_job("loose").of(2).gpus(1).managed().build();
   for (Job* job : {&waits, &starts_soon, &runs, &loose})
     job->deleting = true;
+  const auto planned = a_pod("loose-1").of_job("loose").gpus(1).gated().managed().planned({"n1"});
   const auto snapshot = a_cluster()
                             .with(a_node("n1"))
                             .add(waits)
@@ -97,7 +98,9 @@ TEST_F(QueueTest, WhatIsBeingDeletedHasLeftTheQueue) {
                             .add(loose)
                             .with(a_pod("runs-0").of_job("runs").gpus(1).managed().on("n1"))
                             .with(a_pod("loose-0").of_job("loose").gpus(1).gated().managed())
+                            .with(planned)
                             .build();
+  EXPECT_TRUE(planned_tasks(snapshot).empty()) << "no gate is lifted for it";
   const Queue found = queue(snapshot);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.task(0).key.name, "runs");
