@@ -168,6 +168,19 @@ class HandsTest(QueuedCase):
         self.assertEqual(self.pods("other"), [], "who waits gets no part of a gang's place")
         self.assertIn(second["metadata"]["uid"], self.uids("gang"))
 
+    def test_pods_of_a_gang_that_may_not_share_a_node_get_one_each(self):
+        apart = job("apart", "1h", gpus=1, pods=2)
+        template = apart["spec"]["template"]
+        template["metadata"]["labels"] = {"app": "apart"}
+        term = {"labelSelector": {"matchLabels": {"app": "apart"}}, "topologyKey": "kubernetes.io/hostname"}
+        template["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        ports = job("ports", "1h", gpus=1, pods=2)
+        ports["spec"]["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 29500, "hostPort": 29500}]
+        self.apply(apart, ports)
+        for name in ("apart", "ports"):
+            pods = self.cluster.wait_bound(name, 2, 20, TEAM)
+            self.assertEqual(len({node_of(pod) for pod in pods}), 2, name)
+
     # ---- whose time is limited -----------------------------------------------------------------
 
     def test_waiting_does_not_count_against_active_deadline_seconds(self):

@@ -1,7 +1,7 @@
 // A world for the hand-over: an API server that performs Slackline's writes, a Job controller that
 // makes pods, a controller that replaces evicted ones, a pod webhook that gates them, and a
-// kube-scheduler that binds what is nominated and not gated. Time moves when a test says so;
-// everything can be made to fail. Needs layer core.
+// kube-scheduler that binds what is nominated and not gated, and keeps apart what has to be. Time
+// moves when a test says so; everything can be made to fail. Needs layer core.
 #pragma once
 
 #include <algorithm>
@@ -46,6 +46,7 @@ class HandOverWorld {
   Job& job(const std::string& name) { return jobs_.at(key_of(name)); }
   bool has_job(const std::string& name) const { return jobs_.contains(key_of(name)); }
   std::map<ObjectKey, Pod>& pods() { return pods_; }
+  const std::map<ObjectKey, Pod>& pods() const { return pods_; }
   std::map<ObjectKey, Job>& jobs() { return jobs_; }
   const std::map<ObjectKey, Job>& jobs() const { return jobs_; }
   // Pods that hold a node: of this Job, or of all.
@@ -74,6 +75,26 @@ class HandOverWorld {
     job.plan = nullptr;
     job.resource_version = next_version();
     sight(job.uid, nullptr);
+  }
+  void lose_plan(Pod& pod) {
+    pod.plan = nullptr;
+    pod.resource_version = next_version();
+    sight(pod.uid, nullptr);
+  }
+  // Somebody has written the Job over: these keys of Slackline's are gone.
+  void lose_mark(Job& job) {
+    job.suspended_by_us = false;
+    job.resource_version = next_version();
+  }
+  void lose_notes(Job& job) {
+    job.original = nullptr;
+    job.preemptions = nullptr;
+    job.resource_version = next_version();
+  }
+  // The webhook queues a Job that is resumed.
+  void resume(Job& job) {
+    job.suspended_by_us = job.suspended;
+    job.resource_version = next_version();
   }
   // A bound pod of the Job fails or is deleted; make_pods() replaces it.
   void lose(const std::string& job, const ObjectKey& pod) {
@@ -180,14 +201,20 @@ class HandOverWorld {
   int bind() {
     int bound = 0;
     for (auto& [key, pod] : pods_) {
-      if (pod.bound() || pod.gated || pod.nominated_node.empty()) continue;
-      const auto at = nodes_.find(pod.nominated_node);
+      if (pod.bound() || pod.gated) continue;
+      const bool anywhere = binds_unplanned && is_nobodys(pod);
+      const auto at = nodes_.find(anywhere ? any_room_for(pod) : pod.nominated_node);
       if (at == nodes_.end() || at->second.unschedulable) continue;
       Resources free = at->second.allocatable;
+      std::int64_t alike = 0;
       for (const auto& [other_key, other] : pods_)
-        if (other.node == at->first) free -= other.requests;
+        if (other.node == at->first) {
+          free -= other.requests;
+          alike += other.owner && pod.owner && other.owner->uid == pod.owner->uid ? 1 : 0;
+        }
       if (!fits(pod.requests, free)) continue;
-      pod.node = pod.nominated_node;
+      if (alike >= spread_of(pod.constraints.get()).most.value_or(alike + 1)) continue;
+      pod.node = at->first;
       pod.phase = PodPhase::kRunning;
       if (!pod.started_s) pod.started_s = now_s_;
       progressed(pod);
@@ -233,9 +260,27 @@ class HandOverWorld {
   }
 
   std::vector<OwnWrite> performed;
+  bool binds_unplanned = false;    // also pods without plan and nomination, where nobody plans
   bool refuses_evictions = false;  // as under a budget that the watch has not shown
 
  private:
+  bool is_nobodys(const Pod& pod) const {
+    if (pod.plan || !pod.nominated_node.empty() || !pod.owner) return false;
+    const auto job = jobs_.find({pod.key.ns, pod.owner->name});
+    return job != jobs_.end() && !job->second.suspended && !job->second.plan;
+  }
+  NodeName any_room_for(const Pod& pod) const {
+    const ClusterSnapshot now = snapshot();
+    for (NodeIndex i = 0; i < now.nodes.size(); ++i) {
+      Resources free = now.node(i).node->allocatable;
+      free -= now.node(i).used;
+      for (const Hold& hold : now.holds_on(i))
+        free -= hold.amount;
+      if (fits(pod.requests, free)) return now.node(i).node->name;
+    }
+    return {};
+  }
+
   // The new pod is a copy without a past.
   void replace_evicted() {
     std::vector<Pod> made;
@@ -396,6 +441,11 @@ class WorldPlanner {
     options.may_stop = true;
     options.evictions = &evictions;
     return options;
+  }
+
+  // As people are shown it.
+  core::Queue queue(const ClusterSnapshot& snapshot, double now_s) {
+    return core::make_queue(snapshot, options(now_s), menus_);
   }
 
   std::vector<OwnWrite> plan(const ClusterSnapshot& snapshot, double now_s,

@@ -215,6 +215,10 @@ class JobBuilder {
     return *this;
   }
   TaskIntent& intent() { return intent_; }
+  JobBuilder& constrained(SchedulingConstraints constraints) {
+    job_.constraints = std::make_shared<const SchedulingConstraints>(std::move(constraints));
+    return *this;
+  }
   JobBuilder& trains(const std::string& model, std::int64_t batch, std::int64_t iterations) {
     intent_.model = model;
     intent_.batch_size = batch;

@@ -1,8 +1,10 @@
 // SchedulingConstraints: where a pod may go by its own wishes.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slackline/model/gpu_catalog.h"
@@ -20,6 +22,13 @@ struct MatchExpression {
   friend bool operator==(const MatchExpression&, const MatchExpression&) = default;
 };
 
+// Whether all of the wanted ones are there.
+bool has_labels(const Labels& labels, const Labels& wanted);
+
+// One requirement over labels; "metadata.name" reads the node's name. Gt and Lt compare integers.
+bool matches(const MatchExpression& expression, const Labels& labels,
+             std::string_view node_name = {});
+
 // Requirements of one nodeSelectorTerm: all must hold; terms are alternatives.
 using NodeSelectorTerm = std::vector<MatchExpression>;
 
@@ -30,8 +39,17 @@ struct Toleration {
   std::optional<TaintEffect> effect;  // absent = all effects
 };
 
-// Where a pod may go, as far as Slackline repeats kube-scheduler's predicates. Volumes, inter-pod
-// affinity and spread stay kube-scheduler's; the flags only say that they are set.
+// What the required rules by host name of a task's pods say of pods that are alike: how many may be
+// on one node. Absent: any number.
+struct OwnSpread {
+  std::optional<std::int64_t> most;  // 1 by anti-affinity and host ports
+  std::optional<std::int64_t>
+      skew;  // maxSkew of topology spread: more where every node has as many
+};
+
+// Where a pod may go, as far as Slackline repeats kube-scheduler's predicates. Volumes stay
+// kube-scheduler's, as do inter-pod affinity and spread but for what they say of the pods of one
+// task: the flags only say that they are set.
 struct SchedulingConstraints {
   Labels node_selector;
   std::vector<NodeSelectorTerm> affinity_terms;  // requiredDuringScheduling; empty = none
@@ -39,6 +57,11 @@ struct SchedulingConstraints {
   bool has_host_ports = false;
   bool has_pod_affinity = false;  // inter-pod affinity, anti-affinity or topology spread
   bool has_volume_claims = false;
+  OwnSpread own_spread;
 };
+
+inline OwnSpread spread_of(const SchedulingConstraints* constraints) {
+  return constraints != nullptr ? constraints->own_spread : OwnSpread{};
+}
 
 }  // namespace slackline

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "slackline/base/duration.h"
-#include "slackline/core/cluster/predicates.h"
+#include "slackline/model/constraints.h"
 
 namespace slackline::core {
 namespace {
@@ -13,15 +13,10 @@ namespace {
 // takes it for none, and evicts what the budget's author wants to keep.
 bool selects(const DisruptionBudget& budget, const Pod& pod) {
   if (budget.key.ns != pod.key.ns || budget.selects_nothing || pod.labels.empty()) return false;
-  const bool labels =
-      std::all_of(budget.match_labels.begin(), budget.match_labels.end(), [&](const auto& wanted) {
-        const std::string* value = find_label(pod.labels, wanted.first);
-        return value != nullptr && *value == wanted.second;
-      });
-  return labels && std::all_of(budget.match_expressions.begin(), budget.match_expressions.end(),
-                               [&](const MatchExpression& expression) {
-                                 return matches(expression, pod.labels, "");
-                               });
+  return has_labels(pod.labels, budget.match_labels) &&
+         std::all_of(
+             budget.match_expressions.begin(), budget.match_expressions.end(),
+             [&](const MatchExpression& expression) { return matches(expression, pod.labels); });
 }
 
 bool already_counted(const DisruptionBudget& budget, const Pod& pod) {

@@ -79,6 +79,7 @@ class TableMaker {
     TaskRequest request{task_.gpu_resource,    task_.gang ? task_.pods_wanted : 1,
                         task_.gpus_per_pod,    task_.nodes_may_change,
                         task_.gpus_may_change, past_of(options_.portraits.get(), task_.job.get())};
+    request.spread = spread_of(member_.constraints.get());
     if (!task_.job) return request;
     if (task_.job->plan) {
       request.sized = sized_by(*task_.job->plan);

@@ -2,22 +2,12 @@
 
 #include <algorithm>
 
-#include "slackline/base/text.h"
-
 namespace slackline::core {
 namespace {
 
 const SchedulingConstraints& constraints_of(const Pod& pod) {
   static const SchedulingConstraints kNone;
   return pod.constraints ? *pod.constraints : kNone;
-}
-
-bool compares(const MatchExpression& expression, const std::string& label) {
-  if (expression.values.size() != 1) return false;
-  const auto mine = parse_int(label);
-  const auto bound = parse_int(expression.values.front());
-  if (!mine || !bound) return false;
-  return expression.op == MatchOperator::kGt ? *mine > *bound : *mine < *bound;
 }
 
 bool tolerated(const SchedulingConstraints& constraints, const Taint& taint) {
@@ -29,14 +19,6 @@ bool taints_tolerated(const SchedulingConstraints& constraints, const Node& node
   return std::all_of(node.taints.begin(), node.taints.end(), [&](const Taint& taint) {
     return taint.effect == TaintEffect::kPreferNoSchedule || tolerated(constraints, taint);
   });
-}
-
-bool selector_matches(const SchedulingConstraints& constraints, const Node& node) {
-  return std::all_of(constraints.node_selector.begin(), constraints.node_selector.end(),
-                     [&](const auto& wanted) {
-                       const std::string* value = find_label(node.labels, wanted.first);
-                       return value != nullptr && *value == wanted.second;
-                     });
 }
 
 // Terms are alternatives; a term without requirements matches nothing, as in kube-scheduler.
@@ -95,30 +77,6 @@ bool tolerates(const Toleration& toleration, const Taint& taint) {
   return toleration.exists || toleration.value == taint.value;
 }
 
-bool matches(const MatchExpression& expression, const Labels& labels, std::string_view node_name) {
-  const std::string name(expression.key == "metadata.name" ? node_name : std::string_view{});
-  const std::string* label =
-      expression.key == "metadata.name" ? &name : find_label(labels, expression.key);
-  const auto listed = [&] {
-    return std::find(expression.values.begin(), expression.values.end(), *label) !=
-           expression.values.end();
-  };
-  switch (expression.op) {
-    case MatchOperator::kIn:
-      return label != nullptr && listed();
-    case MatchOperator::kNotIn:
-      return label == nullptr || !listed();
-    case MatchOperator::kExists:
-      return label != nullptr;
-    case MatchOperator::kDoesNotExist:
-      return label == nullptr;
-    case MatchOperator::kGt:
-    case MatchOperator::kLt:
-      break;
-  }
-  return label != nullptr && compares(expression, *label);
-}
-
 std::optional<Misfit> misfit(const Pod& pod, const Node& node) {
   const SchedulingConstraints& constraints = constraints_of(pod);
   static const Taint kNotReadyTaint{"node.kubernetes.io/not-ready", "", TaintEffect::kNoSchedule};
@@ -127,7 +85,7 @@ std::optional<Misfit> misfit(const Pod& pod, const Node& node) {
   if (!node.ready && !tolerated(constraints, kNotReadyTaint)) return Misfit::kNotReady;
   if (node.unschedulable && !tolerated(constraints, kCordonTaint)) return Misfit::kUnschedulable;
   if (!taints_tolerated(constraints, node)) return Misfit::kTaint;
-  if (!selector_matches(constraints, node)) return Misfit::kNodeSelector;
+  if (!has_labels(node.labels, constraints.node_selector)) return Misfit::kNodeSelector;
   if (!affinity_matches(constraints, node)) return Misfit::kNodeAffinity;
   return std::nullopt;
 }

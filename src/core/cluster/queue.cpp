@@ -176,8 +176,12 @@ class QueueMaker {
     });
     for (QueueTask& task : found.running)
       queue_.tasks_.push_back(std::move(task));
-    for (QueueTask& task : found.let_go)
-      if (may_come_back(task)) queue_.tasks_.push_back(std::move(task));
+    for (QueueTask& task : found.let_go) {
+      if (may_come_back(task))
+        queue_.tasks_.push_back(std::move(task));
+      else if (owning_job(snapshot_, *task.member) != nullptr)
+        queue_.tasks_.push_back(running_unplanned(snapshot_, std::move(task)));
+    }
     count_evictions();
     std::sort(queue_.tasks_.begin(), queue_.tasks_.end(),
               [](const QueueTask& a, const QueueTask& b) {

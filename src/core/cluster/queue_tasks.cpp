@@ -35,6 +35,7 @@ QueueTask task_of_job(const JobPtr& job) {
   task.request = {resource, std::max<std::int64_t>(1, written_pods(*job) - job->succeeded),
                   task.member->requests.gpu_count(resource), job->nodes_may_change(),
                   job->gpus_may_change()};
+  task.request.spread = spread_of(job->constraints.get());
   static const auto kNothingSaid = std::make_shared<const TaskIntent>();
   task.intent = job->intent ? job->intent : kNothingSaid;
   task.created_s = job->created_s;
@@ -163,6 +164,7 @@ class TaskFinder {
     task.pods = std::move(gated);
     task.request = {task.request.resource, job->parallelism - job->succeeded,
                     job->pod_requests.gpu_count(task.request.resource), false, false};
+    task.request.spread = spread_of(job->constraints.get());
     task.shape_is_free = false;
     wait(std::move(task));
   }
@@ -237,17 +239,7 @@ class TaskFinder {
   }
 
   void run_unplanned(QueueTask&& task) {
-    std::vector<NodeName> nodes;
-    for (const PodPtr& pod : task.bound)
-      nodes.push_back(pod->node);
-    PlanNote where;
-    where.shape = clamped_placement(task.request.pods, task.request.gpus);
-    if (!nodes.empty()) {
-      const std::int64_t gpus = task.bound.front()->requests.gpu_count(task.request.resource);
-      where = plan_of_run(snapshot_, std::move(nodes), gpus);
-    }
-    task.plan = std::make_shared<const PlanNote>(std::move(where));
-    found_.running.push_back(std::move(task));
+    found_.running.push_back(running_unplanned(snapshot_, std::move(task)));
   }
 
   // A gang waits once it is complete; replacements of one that runs come pod by pod.
@@ -310,6 +302,7 @@ class TaskFinder {
     task.request.resource = primary_gpu_resource(first.requests);
     task.request.pods = static_cast<std::int64_t>(pods.size());
     task.request.gpus = 0;
+    task.request.spread = spread_of(first.constraints.get());
     for (const PodPtr& pod : pods) {
       task.request.gpus =
           std::max(task.request.gpus, pod->requests.gpu_count(task.request.resource));
@@ -330,6 +323,20 @@ class TaskFinder {
 };
 
 }  // namespace
+
+QueueTask running_unplanned(const ClusterSnapshot& snapshot, QueueTask&& task) {
+  std::vector<NodeName> nodes;
+  for (const PodPtr& pod : task.bound)
+    nodes.push_back(pod->node);
+  PlanNote where;
+  where.shape = clamped_placement(task.request.pods, task.request.gpus);
+  if (!nodes.empty()) {
+    const std::int64_t gpus = task.bound.front()->requests.gpu_count(task.request.resource);
+    where = plan_of_run(snapshot, std::move(nodes), gpus);
+  }
+  task.plan = std::make_shared<const PlanNote>(std::move(where));
+  return std::move(task);
+}
 
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
                             const std::unordered_set<Uid>* held_off, const StopAsked& stop,

@@ -15,6 +15,9 @@ struct FoundTasks {
   std::vector<QueueTask> let_go;  // single pods without gate, plan and nomination
 };
 
+// A task that kube-scheduler runs, or will, without a plan: one without an id says where.
+QueueTask running_unplanned(const ClusterSnapshot& snapshot, QueueTask&& task);
+
 // Some of them only, once `stop` says yes.
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
                             const std::unordered_set<Uid>* held_off, const StopAsked& stop,

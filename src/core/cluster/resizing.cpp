@@ -187,6 +187,7 @@ Resizer::Question Resizer::ask(const Job& job, const TaskIntent& intent,
   const std::int64_t gpus = member->requests.gpu_count(resource);
   question.request = {resource, std::max<std::int64_t>(1, written_pods(job)), gpus,
                       job.nodes_may_change(), job.gpus_may_change()};
+  question.request.spread = spread_of(job.constraints.get());
   question.asked = clamped_placement(question.request.pods, gpus);
   question.requests = written_requests(job);
   question.family = portrait_key(portrait->identity);

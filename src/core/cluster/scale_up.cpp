@@ -46,6 +46,7 @@ bool PresentNodes::could_run(const QueueTask& task, const std::string& kind) {
   std::string key = format("{}|{}", kind, task.request.resource);
   for (const GpuType& type : task.intent->gpu_types)
     key += "|" + type.str();
+  key += format("|{}", task.request.spread.most.value_or(0));
   for (const Members& shape : allowed_shapes(task))
     key += format("|{}x{}", shape.pods, shape.gpus);
   const auto [at, first] = known_.try_emplace(std::move(key), false);
@@ -66,10 +67,13 @@ bool PresentNodes::find(const QueueTask& task) const {
       gpus.push_back(count);
   }
   const auto shapes = allowed_shapes(task);
+  const std::optional<std::int64_t> most = task.request.spread.most;
   return std::any_of(shapes.begin(), shapes.end(), [&](const Members& shape) {
     std::int64_t room = 0;
-    for (const std::int64_t count : gpus)
-      room += count / std::max<std::int64_t>(1, shape.gpus);
+    for (const std::int64_t count : gpus) {
+      const std::int64_t pods = count / std::max<std::int64_t>(1, shape.gpus);
+      room += std::min(pods, most.value_or(pods));
+    }
     return room >= shape.pods;
   });
 }

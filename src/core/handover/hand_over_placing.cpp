@@ -38,13 +38,17 @@ Places Placer::place(const PlannedTask& task) {
     homeless.push_back(pod);
     moved |= planned;  // its node is lost
   }
+  std::vector<NodeName> others = task.bound;  // where other pods of it are, or will be
+  for (const auto& [pod, node] : places.node_of)
+    others.push_back(node);
   for (const PodPtr& pod : homeless) {
-    const auto node = home_for(*pod, left, room, *task.plan, moved);
+    const auto node = home_for(*pod, left, others, room, *task.plan, moved);
     if (!node) {
       places.homeless = pod;
       return places;
     }
     room.take(*node, pod->requests);
+    others.push_back(*node);
     places.node_of[pod->uid] = *node;
   }
   for (const auto& [pod, node] : places.node_of)
@@ -83,10 +87,15 @@ bool Placer::usable(const Room& room, const Pod& pod, const NodeName& node) cons
   return index && !misfit(pod, *snapshot_.node(*index).node) && room.fits(*index, pod.requests);
 }
 
+bool may_join(const Pod& pod, const NodeName& node, const std::vector<NodeName>& others) {
+  const auto most = spread_of(pod.constraints.get()).most;
+  return !most || std::count(others.begin(), others.end(), node) < *most;
+}
+
 // A node that the pod has missed comes last, and only if its nomination is gone.
 std::optional<NodeName> Placer::home_for(const Pod& pod, std::vector<NodeName>& left,
-                                         const Room& room, const PlanNote& plan,
-                                         bool& moved) const {
+                                         const std::vector<NodeName>& others, const Room& room,
+                                         const PlanNote& plan, bool& moved) const {
   const NodeName missed =
       memory_.missed(pod, now_s_) ? memory_.lifted.at(pod.uid).node : NodeName();
   const auto next_of_plan = [&](bool again) -> std::optional<NodeName> {
@@ -99,14 +108,18 @@ std::optional<NodeName> Placer::home_for(const Pod& pod, std::vector<NodeName>& 
     return std::nullopt;
   };
   if (const auto node = next_of_plan(false)) return node;
-  if (const auto node = elsewhere(pod, missed, room, plan)) {
+  // Those that are left are for pods still to come.
+  std::vector<NodeName> taken = others;
+  taken.insert(taken.end(), left.begin(), left.end());
+  if (const auto node = elsewhere(pod, missed, taken, room, plan)) {
     moved = true;
     return node;
   }
   return pod.nominated_node.empty() ? next_of_plan(true) : std::nullopt;
 }
 
-std::optional<NodeName> Placer::elsewhere(const Pod& pod, const NodeName& missed, const Room& room,
+std::optional<NodeName> Placer::elsewhere(const Pod& pod, const NodeName& missed,
+                                          const std::vector<NodeName>& taken, const Room& room,
                                           const PlanNote& plan) const {
   const std::string resource = primary_gpu_resource(pod.requests);
   const Job* job = owning_job(snapshot_, pod);
@@ -118,7 +131,7 @@ std::optional<NodeName> Placer::elsewhere(const Pod& pod, const NodeName& missed
   for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
     const Node& node = *snapshot_.node(i).node;
     if (node.gpu_type != plan.gpu_type || node.name == missed || was_slow_on(node.name) ||
-        !usable(room, pod, node.name))
+        !may_join(pod, node.name, taken) || !usable(room, pod, node.name))
       continue;
     const std::tuple candidate(room.free(i).gpu_count(resource), node.name);
     if (!best || candidate < *best) best = candidate;

@@ -23,6 +23,9 @@ struct Places {
   }
 };
 
+// Beside these pods of its task, as far as its own rules tell (OwnSpread).
+bool may_join(const Pod& pod, const NodeName& node, const std::vector<NodeName>& others);
+
 // The snapshot and the memory outlive it. A task's places are taken from the room of those that are
 // placed after it.
 class Placer {
@@ -45,9 +48,11 @@ class Placer {
  private:
   Room own_room(const PlannedTask& task) const;
   bool usable(const Room& room, const Pod& pod, const NodeName& node) const;
-  std::optional<NodeName> home_for(const Pod& pod, std::vector<NodeName>& left, const Room& room,
+  std::optional<NodeName> home_for(const Pod& pod, std::vector<NodeName>& left,
+                                   const std::vector<NodeName>& others, const Room& room,
                                    const PlanNote& plan, bool& moved) const;
-  std::optional<NodeName> elsewhere(const Pod& pod, const NodeName& missed, const Room& room,
+  std::optional<NodeName> elsewhere(const Pod& pod, const NodeName& missed,
+                                    const std::vector<NodeName>& taken, const Room& room,
                                     const PlanNote& plan) const;
 
   const ClusterSnapshot& snapshot_;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "hand_over_placing.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/task_catalog.h"
@@ -60,7 +61,9 @@ class Taker {
     std::optional<NodeName> best;
     for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
       const Node& node = *snapshot_.node(i).node;
-      if (node.gpu_type != type || misfit(member, node) || !room.fits(i, member.requests)) continue;
+      if (node.gpu_type != type || misfit(member, node) || !room.fits(i, member.requests) ||
+          !may_join(member, node.name, nodes))
+        continue;
       if (std::find(nodes.begin(), nodes.end(), node.name) != nodes.end()) return node.name;
       if (!best) best = node.name;
     }

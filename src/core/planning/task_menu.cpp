@@ -32,6 +32,7 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
     text += "|" + type.str();
   for (const Placement& shape : intent.placements)
     text += "|" + shape.str();
+  text += format("|{}|{}", request.spread.most.value_or(0), request.spread.skew.value_or(0));
   for (const auto& [type, shape] : request.sized)
     text += format("|{}={}", type.str(), shape.str());
   if (const PortraitPtr& family = request.past.portrait)
@@ -47,13 +48,20 @@ std::vector<Placement> packings(const TaskRequest& request, const Pool& pool) {
   std::vector<Placement> shapes;
   if (request.gpus < 1) return shapes;
   const std::int64_t nodes_at_most = std::min(pool.nodes, kMaxNodesOfShape);
-  for (std::int64_t per_node = std::min(request.pods, pool.gpus_per_node / request.gpus);
-       per_node >= 1; --per_node) {
+  const std::int64_t most = std::min(request.pods, pool.gpus_per_node / request.gpus);
+  std::optional<Placement> most_even;  // of those that kube-scheduler may call uneven
+  for (std::int64_t per_node = std::min(most, request.spread.most.value_or(most)); per_node >= 1;
+       --per_node) {
     const std::int64_t nodes = request.pods / per_node;
     if (nodes > nodes_at_most) break;  // and more on fewer each
-    if (request.pods % per_node == 0)
-      shapes.push_back(clamped_placement(nodes, per_node * request.gpus));
+    if (request.pods % per_node != 0) continue;
+    const Placement shape = clamped_placement(nodes, per_node * request.gpus);
+    if (per_node > request.spread.skew.value_or(per_node))
+      most_even = shape;
+    else
+      shapes.push_back(shape);
   }
+  if (shapes.empty() && most_even) shapes.push_back(*most_even);
   return shapes;
 }
 

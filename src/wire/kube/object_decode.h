@@ -31,8 +31,9 @@ Resources read_pod_requests(JsonView spec, const GpuCatalog& catalog,
 // CPU and memory in the resources of a container, byte for byte.
 ContainerAmounts read_container_amounts(JsonView resources);
 
-// Null if the spec has no constraint that Slackline repeats (pod_constraints.cpp).
-std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView spec);
+// Of a pod, or of the template of pods of a namespace. Null if it has no constraint that Slackline
+// repeats (pod_constraints.cpp).
+std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView pod, std::string_view ns);
 
 // nodeSelectorTerms; the matchFields of a term stand behind its matchExpressions, by their path.
 std::vector<NodeSelectorTerm> read_term_list(JsonView list);

@@ -25,10 +25,11 @@ bool read_toleration(JsonView item, Toleration& out) {
   return true;
 }
 
-bool uses_host_ports(JsonView containers) {
+// In the host's network every port is the host's.
+bool uses_host_ports(JsonView containers, bool host_network) {
   for (const JsonView container : containers.items())
     for (const JsonView port : container["ports"].items())
-      if (port["hostPort"].integer().value_or(0) != 0) return true;
+      if (host_network || port["hostPort"].integer().value_or(0) != 0) return true;
   return false;
 }
 
@@ -36,6 +37,63 @@ bool uses_volume_claims(JsonView volumes) {
   for (const JsonView volume : volumes.items())
     if (volume["persistentVolumeClaim"].present() || volume["ephemeral"].present()) return true;
   return false;
+}
+
+// What the pods of one task differ in.
+bool is_of_one_pod(std::string_view label) {
+  return label == "batch.kubernetes.io/job-completion-index" ||
+         label == "apps.kubernetes.io/pod-index" || label == "statefulset.kubernetes.io/pod-name";
+}
+
+// Whether a rule of the pod is about pods with its own labels.
+bool selects(JsonView rule, const Labels& own) {
+  const JsonView selector = rule["labelSelector"];
+  if (!selector.is_object() || !has_labels(own, read_labels(selector["matchLabels"]))) return false;
+  // Of the keys of mismatchLabelKeys the pods of a task have the same value.
+  if (rule["mismatchLabelKeys"].items().count() > 0) return false;
+  for (const JsonView key : rule["matchLabelKeys"].items())
+    if (is_of_one_pod(key.text())) return false;
+  const std::vector<MatchExpression> expressions =
+      read_match_expressions(selector["matchExpressions"]);
+  return std::all_of(expressions.begin(), expressions.end(),
+                     [&](const MatchExpression& expression) { return matches(expression, own); });
+}
+
+bool is_by_host_name(JsonView rule) {
+  return rule["topologyKey"].text() == "kubernetes.io/hostname";
+}
+
+// Without namespaces a rule is about its own; a selector of namespaces that names labels cannot be
+// judged here.
+bool is_about(std::string_view ns, JsonView term) {
+  const JsonView selector = term["namespaceSelector"];
+  if (selector.is_object() && read_labels(selector["matchLabels"]).empty() &&
+      selector["matchExpressions"].items().count() == 0)
+    return true;
+  const JsonView names = term["namespaces"];
+  if (names.items().count() == 0) return !selector.is_object();
+  for (const JsonView name : names.items())
+    if (name.text() == ns) return true;
+  return false;
+}
+
+// As the plug-ins NodePorts, InterPodAffinity and PodTopologySpread judge pods that are alike.
+OwnSpread read_own_spread(JsonView pod, std::string_view ns, bool has_host_ports) {
+  OwnSpread out;
+  const JsonView spec = pod["spec"];
+  const Labels own = read_labels(pod["metadata"]["labels"]);
+  if (has_host_ports) out.most = 1;
+  const JsonView apart = spec["affinity"]["podAntiAffinity"];
+  for (const JsonView term : apart["requiredDuringSchedulingIgnoredDuringExecution"].items())
+    if (is_by_host_name(term) && is_about(ns, term) && selects(term, own)) out.most = 1;
+  for (const JsonView rule : spec["topologySpreadConstraints"].items()) {
+    if (!is_by_host_name(rule) || rule["whenUnsatisfiable"].text() != "DoNotSchedule" ||
+        !selects(rule, own))
+      continue;
+    const std::int64_t skew = std::max<std::int64_t>(1, rule["maxSkew"].integer().value_or(1));
+    out.skew = std::min(skew, out.skew.value_or(skew));
+  }
+  return out;
 }
 
 }  // namespace
@@ -53,7 +111,8 @@ std::vector<NodeSelectorTerm> read_term_list(JsonView list) {
   return terms;
 }
 
-std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView spec) {
+std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView pod, std::string_view ns) {
+  const JsonView spec = pod["spec"];
   SchedulingConstraints out;
   const JsonView affinity = spec["affinity"];
   out.node_selector = read_labels(spec["nodeSelector"]);
@@ -67,12 +126,14 @@ std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView spec) {
     Toleration toleration;
     if (read_toleration(item, toleration)) out.tolerations.push_back(std::move(toleration));
   }
-  out.has_host_ports =
-      uses_host_ports(spec["containers"]) || uses_host_ports(spec["initContainers"]);
+  const bool host_network = spec["hostNetwork"].is_true();
+  out.has_host_ports = uses_host_ports(spec["containers"], host_network) ||
+                       uses_host_ports(spec["initContainers"], host_network);
   out.has_pod_affinity = affinity["podAffinity"].present() ||
                          affinity["podAntiAffinity"].present() ||
                          spec["topologySpreadConstraints"].items().count() > 0;
   out.has_volume_claims = uses_volume_claims(spec["volumes"]);
+  out.own_spread = read_own_spread(pod, ns, out.has_host_ports);
   const bool any = !out.node_selector.empty() || !out.affinity_terms.empty() ||
                    !out.tolerations.empty() || out.has_host_ports || out.has_pod_affinity ||
                    out.has_volume_claims;

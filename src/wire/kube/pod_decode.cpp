@@ -300,7 +300,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   // unreadable pod might need one.
   if (pod.requests.wants_gpus() || !pod.problems.empty()) {
     pod.labels = read_labels(metadata["labels"]);
-    pod.constraints = read_constraints(spec);
+    pod.constraints = read_constraints(json, pod.key.ns);
     pod.device_slots = device_slots_of(metadata["annotations"]);
     const JsonView containers = status["containerStatuses"];
     pod.out_of_memory = out_of_memory(containers);
@@ -320,7 +320,7 @@ ContainerAmounts read_container_amounts(JsonView resources) {
 Pod read_whole_pod(JsonView json, const GpuCatalog& catalog) {
   Pod pod = read_pod(json, catalog);
   pod.labels = read_labels(json["metadata"]["labels"]);
-  pod.constraints = read_constraints(json["spec"]);
+  pod.constraints = read_constraints(json, pod.key.ns);
   return pod;
 }
 
@@ -370,7 +370,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
     job.cpu_limit_milli = cpu_limit_of(pod_template["spec"]);
     job.amounts = amounts_of(pod_template["spec"], job.gpu_container);
   }
-  if (job.pod_requests.wants_gpus()) job.constraints = read_constraints(pod_template["spec"]);
+  if (job.pod_requests.wants_gpus()) job.constraints = read_constraints(pod_template, job.key.ns);
   // Only the admission of pods resolves a rank: anybody may write a number into the template.
   job.priority_class = std::string(pod_template["spec"]["priorityClassName"].text());
   const auto own = intent_of(metadata);

@@ -358,6 +358,48 @@ TEST_F(HandOverTest, ALostNodeIsReplacedByOneOfItsType) {
   EXPECT_EQ(world_.job("train").plan->nodes, (std::vector<NodeName>{NodeName("n3")}));
 }
 
+SchedulingConstraints apart() {
+  SchedulingConstraints constraints;
+  constraints.own_spread.most = 1;
+  return constraints;
+}
+
+TEST_F(HandOverTest, PodsThatMayNotShareANodeGetOneEachAndSoDoesWhoLosesIts) {
+  for (const char* node : {"n1", "n2", "n3"})
+    world_.add(a_node(node).of("A100", 4));
+  world_.add(a_job("train").of(2).gang().gpus(1).constrained(apart()).waiting());
+  planner_.act(world_);
+  EXPECT_EQ(world_.job("train").plan->shape, (Placement{2, 1}));
+  world_.make_pods();
+  const NodeName lost = world_.job("train").plan->nodes.front();
+  world_.node(lost.str()).unschedulable = true;
+  settle(planner_);
+  EXPECT_EQ(bound("train"), 2);
+  for (const auto& [key, pod] : world_.pods())
+    EXPECT_NE(pod.node, lost);
+}
+
+TEST_F(HandOverTest, WhereNoTwoOfThemMayShareANodeAGangOfMoreThanTheNodesFitsNowhere) {
+  world_.add(a_node("n1").of("A100", 4));
+  world_.add(a_job("train").of(2).gang().gpus(1).constrained(apart()).waiting());
+  settle(planner_);
+  EXPECT_EQ(written(), std::vector<std::string>{});
+}
+
+TEST_F(HandOverTest, PodsThatSpreadEvenlyMayBeMoreOnANodeWhereEveryNodeHasAsMany) {
+  SchedulingConstraints even;
+  even.own_spread.skew = 1;
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node).of("A100", 4));
+  world_.add(a_job("two").of(2).gang().gpus(1).constrained(even).waiting());
+  settle(planner_);
+  EXPECT_EQ(world_.job("two").plan->shape, (Placement{2, 1}));
+  world_.finish("two");
+  world_.add(a_job("four").of(4).gang().gpus(1).constrained(even).waiting());
+  settle(planner_);
+  EXPECT_EQ(world_.job("four").plan->shape, (Placement{2, 2}));
+}
+
 // The plan of `a` holds nothing any more: nobody has looked for a minute.
 TEST_F(HandOverTest, WhatOneTaskIsGivenIsNotGivenToTheNext) {
   for (const char* node : {"n1", "n2"})

@@ -41,6 +41,19 @@ WorkloadProfiles bert(std::initializer_list<const char*> types) {
   return WorkloadProfiles(entries);
 }
 
+TEST_F(QueueTest, AJobThatLostItsPlanBeforeItWasBoundIsThereAsOneThatStarts) {
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .with(a_job("lost").gpus(1).managed())
+                            .with(a_pod("lost-0").of_job("lost").gpus(1).managed())
+                            .build();
+  const Queue found = queue(snapshot);
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_TRUE(found.task(0).plan);
+  EXPECT_FALSE(found.task(0).is_planned());
+  EXPECT_TRUE(found.state().waiting().empty());
+}
+
 TEST_F(QueueTest, OnlyWhatWeHoldBackWaits) {
   const auto snapshot = a_cluster()
                             .with(a_node("n1"))

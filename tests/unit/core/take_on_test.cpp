@@ -68,6 +68,18 @@ TEST(TakeOn, AMissingMemberGetsANodeThatItMayUse) {
   EXPECT_EQ(writes[0].plan()->nodes, (std::vector<NodeName>{NodeName("n1"), NodeName("n3")}));
 }
 
+TEST(TakeOn, AMissingMemberStaysApartWhereItHasTo) {
+  SchedulingConstraints apart;
+  apart.own_spread.most = 1;
+  const auto snapshot = nodes_of_k80s()
+                            .with(a_job("gang").of(2).gang().gpus(1).constrained(apart).managed())
+                            .with(a_pod("gang-0").of_job("gang").gpus(1).managed().on("n2"))
+                            .build();
+  const auto writes = taken_on(snapshot);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes[0].plan()->nodes, (std::vector<NodeName>{NodeName("n1"), NodeName("n2")}));
+}
+
 TEST(TakeOn, OthersStayAsTheyAre) {
   Job deleting = a_job("deleting").gpus(1).managed().build();
   deleting.deleting = true;

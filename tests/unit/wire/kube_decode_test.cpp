@@ -206,6 +206,48 @@ TEST(KubeDecode, APodsConstraintsAreRead) {
   EXPECT_TRUE(constraints.has_volume_claims);
 }
 
+// As the plug-ins InterPodAffinity, PodTopologySpread and NodePorts judge pods that are alike.
+TEST(KubeDecode, HowManyPodsOfATaskMayShareANodeIsRead) {
+  const auto spread = [](const std::string& rules, const std::string& port = "") {
+    const Pod pod = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"a","namespace":"n",
+        "labels":{"app":"x","batch.kubernetes.io/job-name":"a"}},"spec":{)" +
+                                                     rules + R"(
+        "containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}},"ports":[)" +
+                                                     port + "]}]}}");
+    return spread_of(pod.constraints.get());
+  };
+  const auto apart = [&](const std::string& term) {
+    return spread(R"("affinity":{"podAntiAffinity":{
+        "requiredDuringSchedulingIgnoredDuringExecution":[{)" +
+                  term + "}]}},");
+  };
+  const std::string host = R"("topologyKey":"kubernetes.io/hostname",)";
+  const std::string own = R"("labelSelector":{"matchLabels":{"app":"x"}})";
+  EXPECT_EQ(apart(host + own).most, 1);
+  EXPECT_EQ(apart(host + R"("labelSelector":{})").most, 1);
+  EXPECT_EQ(apart(host + R"("labelSelector":{"matchExpressions":[
+      {"key":"batch.kubernetes.io/job-name","operator":"In","values":["a"]}]})")
+                .most,
+            1);
+  EXPECT_EQ(apart(host + own + R"(,"namespaces":["n"])").most, 1);
+  EXPECT_EQ(apart(host + own + R"(,"namespaceSelector":{})").most, 1);
+  EXPECT_FALSE(apart(host + own + R"(,"namespaces":["other"])").most);
+  EXPECT_FALSE(apart(host + own + R"(,"mismatchLabelKeys":["app"])").most);
+  EXPECT_FALSE(apart(host + R"("labelSelector":{"matchLabels":{"app":"y"}})").most);
+  EXPECT_FALSE(apart(R"("topologyKey":"rack",)" + own).most);
+  const auto evenly = [&](const std::string& rule) {
+    return spread(R"("topologySpreadConstraints":[{"maxSkew":2,)" + host + own + rule + "}],");
+  };
+  EXPECT_EQ(evenly(R"(,"whenUnsatisfiable":"DoNotSchedule")").skew, 2);
+  EXPECT_FALSE(evenly(R"(,"whenUnsatisfiable":"ScheduleAnyway")").skew);
+  EXPECT_FALSE(evenly(R"(,"whenUnsatisfiable":"DoNotSchedule",
+      "matchLabelKeys":["batch.kubernetes.io/job-completion-index"])")
+                   .skew);
+  EXPECT_EQ(spread("", R"({"containerPort":80,"hostPort":80})").most, 1);
+  EXPECT_FALSE(spread("", R"({"containerPort":80})").most);
+  EXPECT_EQ(spread(R"("hostNetwork":true,)", R"({"containerPort":80})").most, 1);
+}
+
 TEST(KubeDecode, OfAPodWithoutGpusOnlyItsAmountsAreKept) {
   const Pod pod = decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"web","namespace":"n",
       "labels":{"app":"web"}},"spec":{"nodeSelector":{"a":"b"},

@@ -27,7 +27,5 @@ std::string_view message(Misfit misfit);  // for people
 std::optional<Misfit> misfit(const Pod& pod, const Node& node);
 
 bool tolerates(const Toleration& toleration, const Taint& taint);
-// One requirement over labels; "metadata.name" reads the node's name. Gt and Lt compare integers.
-bool matches(const MatchExpression& expression, const Labels& labels, std::string_view node_name);
 
 }  // namespace slackline::core

@@ -35,6 +35,7 @@
 #include "slackline/core/portrait/book.h"
 #include "slackline/core/portrait/run_time.h"
 #include "slackline/core/throughput/predictor.h"
+#include "slackline/model/constraints.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/task_intent.h"
 
@@ -60,6 +61,7 @@ struct TaskRequest {
   // Right-sizing: on nodes of these GPU types it runs in this shape, where its run time is
   // predicted by its model with as many GPUs at most. Each type once.
   std::vector<std::pair<GpuType, Placement>> sized{};
+  OwnSpread spread{};  // of its pods, as written
 
   std::optional<Placement> sized_on(const GpuType& type) const;
 };
