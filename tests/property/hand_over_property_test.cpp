@@ -4,11 +4,16 @@
 // remove plans.
 // Whatever happens, no GPU is promised twice and no gang is lifted in part; left in peace,
 // everything that fits runs.
+#include <map>
 #include <random>
+#include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
+#include "slackline/base/text.h"
 #include "slackline/core/cluster/ending_pods.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "support/hand_over_world.h"
 
 namespace slackline::core {
@@ -45,18 +50,23 @@ class Life {
 
   // Nobody disturbs it any more.
   void rest() {
+    disturbed_ = false;
+    world_.binds_unplanned = true;
     world_.lift_quota("team");
     std::erase_if(world_.pods(), [](const auto& entry) { return is_replaced(entry.second); });
     for (int i = 0; i < jobs_; ++i)
       world_.linger("job-" + std::to_string(i), false);
     for (int i = 0; i < kNodes; ++i)
       world_.add(node(i));
+    for (auto& [key, job] : world_.jobs())
+      world_.resume(job);
     for (int i = 0; i < 200; ++i) {
       lag_ = 0;
       turn();
       world_.make_pods();
       world_.bind();
       world_.pass(20);
+      if (i % 4 == 3) check_everybody_is_in_the_queue();
       if (i % 4 == 3) finish_one();
     }
   }
@@ -85,6 +95,7 @@ class Life {
     return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
   }
   bool one_in(std::int64_t n) { return pick(1, n) == 1; }
+  bool fails(std::int64_t one_in_n) { return disturbed_ && one_in(one_in_n); }
 
   static test::NodeBuilder node(int i) {
     return a_node("n" + std::to_string(i)).of(i < 2 ? "K80" : "T4", 4);
@@ -120,18 +131,29 @@ class Life {
     if (one_in(25)) world_.remove_node("n" + std::to_string(pick(0, kNodes - 1)));
     if (one_in(8)) world_.add(node(static_cast<int>(pick(0, kNodes - 1))));
     if (one_in(12)) wall_jump_s_ = static_cast<double>(pick(-kTenYears_s, kTenYears_s));
-    if (one_in(12)) world_.add(a_quota("team").limit(test::kGpu, pick(0, 16)), one_in(2));
+    if (one_in(12)) {
+      const std::int64_t limit = pick(0, 16);  // compilers choose the order of arguments
+      world_.add(a_quota("team").limit(test::kGpu, limit), one_in(2));
+    }
     if (one_in(10)) disrupt_one();
-    if (one_in(24)) lose_a_plan();
+    if (one_in(24)) lose_something();
     if (one_in(20) && !world_.pods().empty()) {
       auto& pod = world_.pods().begin()->second;
       if (!pod.bound()) pod.nominated_node = NodeName();
     }
   }
 
-  void lose_a_plan() {
-    for (auto& [key, job] : world_.jobs())
-      if (job.plan && job.is_gang() && one_in(2)) return world_.lose_plan(job);
+  // Somebody writes a Job or a pod over, a namespace loses its label for a moment, a backup brings
+  // an object back.
+  void lose_something() {
+    for (auto& [key, job] : world_.jobs()) {
+      if (job.finished || !one_in(2)) continue;
+      if (job.plan && one_in(2)) return world_.lose_plan(job);
+      if (job.suspended && one_in(2)) return world_.lose_mark(job);
+      return world_.lose_notes(job);
+    }
+    for (auto& [key, pod] : world_.pods())
+      if (pod.plan && one_in(2)) return world_.lose_plan(pod);
   }
 
   void submit() {
@@ -212,11 +234,11 @@ class Life {
       if (write.is<LiftGate>()) check_gang_is_whole(write);
       if (write.is<StopJob>()) check_pods_were_told(write);
       const auto number = writes_.sent(write);
-      if (one_in(12)) {
+      if (fails(12)) {
         writes_.failed(number);  // it never arrived
       } else if (!world_.perform(write)) {
         writes_.failed(number);
-      } else if (one_in(12)) {
+      } else if (fails(12)) {
         writes_.doubtful(number, world_.now_s() + 60);  // its answer never arrived
       } else if (const auto* evict = write.as<EvictPod>()) {
         writes_.doubtful(number, world_.now_s() + 10);
@@ -226,7 +248,7 @@ class Life {
       } else {
         writes_.written(number, version_of(write));
       }
-      if (one_in(60)) {
+      if (fails(60)) {
         planner_ = fresh_planner();
         return;
       }
@@ -311,6 +333,47 @@ class Life {
     }
   }
 
+  // A minute after the last fault: what is in the queue and waits has a reason.
+  void check_everybody_is_in_the_queue() {
+    std::set<std::string> waiting;
+    std::set<std::string> running;
+    std::set<Uid> replaces;  // of which the queue says so
+    const Queue queue = planner_->queue(world_.snapshot(), world_.now_s());
+    for (TaskIndex index = 0; index < queue.size(); ++index) {
+      const QueueTask& task = queue.task(index);
+      auto& names = task.plan ? running : waiting;
+      names.insert(task.job ? task.job->uid.str() : task.member->owner->uid.str());
+      if (task.plan && has_replacements(task.bound.size(), task.pods))
+        for (const PodPtr& pod : task.pods)
+          replaces.insert(pod->uid);
+    }
+    for (const auto& [key, job] : world_.jobs())
+      EXPECT_TRUE(job.finished || waiting.contains(job.uid.str()) ||
+                  running.contains(job.uid.str()))
+          << key.str() << " is in no list: " << words(job);
+    for (const auto& [key, pod] : world_.pods()) {
+      if (!pod.gated || (pod.owner && waiting.contains(pod.owner->uid.str()))) {
+        gated_without_reason_s_.erase(pod.uid);
+        continue;
+      }
+      const auto [since, first] = gated_without_reason_s_.try_emplace(pod.uid, world_.now_s());
+      EXPECT_LE(world_.now_s(),
+                since->second + (replaces.contains(pod.uid) ? kReplacedWithin_s : 0) + 60)
+          << key.str() << " is gated, and nobody says why";
+    }
+  }
+
+  std::string words(const Job& job) const {
+    std::string text = format("{} pods{}{}{}", job.parallelism, job.suspended ? ", suspended" : "",
+                              job.suspended_by_us ? " by us" : "", job.plan ? ", planned" : "");
+    for (const auto& [key, pod] : world_.pods())
+      if (pod.owner && pod.owner->uid == job.uid)
+        text += format("; {}{}{}{}{} on \"{}\"", key.name, pod.gated ? " gated" : "",
+                       pod.plan ? " planned" : "", pod.deleting ? " deleting" : "",
+                       pod.terminal() ? " over" : "", pod.node.str());
+    return text;
+  }
+
   bool was_stopped(const Pod& pod) {
     if (is_replaced(pod)) return was_evicted(pod);
     const Job& job = world_.job(pod.owner->name);
@@ -318,6 +381,7 @@ class Life {
   }
 
   std::mt19937_64 random_;
+  bool disturbed_ = true;
   const std::string policy_;
   const Tasks tasks_;
   QueueRulebook rules_;
@@ -328,6 +392,7 @@ class Life {
   ClusterSnapshot view_;  // with own writes, as planned on last
   std::int64_t lag_ = 0;
   double wall_jump_s_ = 0;
+  std::map<Uid, double> gated_without_reason_s_;  // since when
   int jobs_ = 0;
   int sets_ = 0;
   std::unique_ptr<test::WorldPlanner> planner_;

@@ -11,7 +11,8 @@ namespace slackline {
 
 namespace reason {
 
-// Why it waits. From NodesLost on: the task was released once, came back, and backs off.
+// Why it waits. From NodesLost on: the task was released once, came back, and backs off; with
+// ReplacementWaits it still has its plan.
 inline constexpr std::string_view kWaitsItsTurn = "WaitsItsTurn";
 inline constexpr std::string_view kGpuTypeAbsent = "GpuTypeAbsent";
 inline constexpr std::string_view kNoNodeFits = "NoNodeFits";
@@ -32,6 +33,7 @@ inline constexpr std::string_view kNodesLost = "NodesLost";
 inline constexpr std::string_view kNotBound = "NotBound";
 inline constexpr std::string_view kPodsRejected = "PodsRejected";
 inline constexpr std::string_view kNotReplaced = "NotReplaced";
+inline constexpr std::string_view kReplacementWaits = "ReplacementWaits";
 inline constexpr std::string_view kPodsEnding = "PodsEnding";
 inline constexpr std::string_view kCalibrationWaits = "CalibrationWaits";
 // What happened.
@@ -80,7 +82,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 54> kReasons = {{
+inline constexpr std::array<ReasonFact, 55> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -112,6 +114,8 @@ inline constexpr std::array<ReasonFact, 54> kReasons = {{
      "not all of its pods were created within 30 s of its release"},
     {reason::kNotReplaced, ReasonUse::kWaits,
      "a pod of it was lost while it ran, and its replacement found no place within ten minutes"},
+    {reason::kReplacementWaits, ReasonUse::kWaits,
+     "a pod of it was lost while it ran, and its replacement waits for room, ten minutes at most"},
     {reason::kPodsEnding, ReasonUse::kWaits, "it was stopped, and its pods have not ended yet"},
     {reason::kCalibrationWaits, ReasonUse::kWaits,
      "it only measures how fast its model trains, and waits until no other task does"},

@@ -20,7 +20,7 @@ void QueueMeters::show(const std::vector<QueueRow>& rows, double made_s) {
   double late = 0;
   double could_start = 0;
   for (const QueueRow& row : rows) {
-    if (row.position > 0) waiting[row.reason] += 1;
+    if (!row.reason.empty()) waiting[row.reason] += 1;
     if (row.position > 0 && row.start_p90_s && *row.start_p90_s <= made_s) could_start += 1;
     if (row.predicted_late())
       late += 1;

@@ -12,6 +12,7 @@
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/cluster/run_progress.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/reason.h"
 
@@ -83,6 +84,8 @@ class RowMaker {
       row.gpu_type = task.plan->gpu_type;
       row.plan_id = task.plan->id;
       row.gpus = std::int64_t{task.plan->shape.d_node} * task.plan->shape.d_gpn;
+      if (core::has_replacements(task.bound.size(), task.pods))
+        row.reason = reason::kReplacementWaits;
     } else {
       describe_wish(task, row);
       row.reason = reason_of(index);

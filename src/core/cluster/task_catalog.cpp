@@ -181,6 +181,11 @@ PodPtr written_pod(const Job& job) {
   return pod;
 }
 
+bool has_replacements(std::size_t bound, const std::vector<PodPtr>& unbound) {
+  return bound > 0 &&
+         std::any_of(unbound.begin(), unbound.end(), [](const PodPtr& pod) { return pod->gated; });
+}
+
 PlanNote plan_of_run(const ClusterSnapshot& snapshot, std::vector<NodeName> nodes,
                      std::int64_t gpus_per_pod) {
   std::sort(nodes.begin(), nodes.end());

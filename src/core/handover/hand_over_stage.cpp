@@ -4,6 +4,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::core {
 namespace {
@@ -73,11 +74,6 @@ class Gathering {
   std::unordered_map<Uid, std::size_t> by_id_;  // of tasks_
 };
 
-bool replaces(const PlannedTask& task) {
-  return !task.bound.empty() && std::any_of(task.unbound.begin(), task.unbound.end(),
-                                            [](const PodPtr& pod) { return pod->gated; });
-}
-
 }  // namespace
 
 std::vector<PlannedTask> planned_tasks(const ClusterSnapshot& snapshot) {
@@ -118,7 +114,7 @@ void HandOverMemory::see(const std::vector<PlannedTask>& tasks, double now_s) {
     pods_due.try_emplace(task.id, now_s + kIncompleteAfter_s);
     for (const PodPtr& pod : task.unbound)
       pods.insert(pod->uid);
-    if (replaces(task))
+    if (has_replacements(task.bound.size(), task.unbound))
       replaces_since.try_emplace(task.id, now_s);
     else
       replaces_since.erase(task.id);

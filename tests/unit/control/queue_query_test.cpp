@@ -401,6 +401,19 @@ TEST_F(QueueQueryTest, AForecastSpendsWhatThePlannerHasLeftOfABudget) {
   EXPECT_LT(starts_in_s(), 600) << "another queue's";
 }
 
+TEST_F(QueueQueryTest, AGangOfWhichAMemberWaitsForItsPlaceSaysSo) {
+  auto gang = a_job("gang").of(2).gang().gpus(4).managed().planned({"n1", "n2"});
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_node("n2").cordoned()).with(gang);
+  cluster.with(test::a_pod("gang-0").of_job("gang").gpus(4).on("n1"));
+  EXPECT_EQ(ask(cluster.build()).rows.at(0).reason, "") << "its other pod is not made yet";
+  cluster.with(test::a_pod("gang-1").of_job("gang").gpus(4).managed().gated());
+  const QueueRow row = ask(cluster.build()).rows.at(0);
+  EXPECT_EQ(row.state, "starting");
+  EXPECT_EQ(row.reason, reason::kReplacementWaits);
+  EXPECT_FALSE(row.blocked);
+}
+
 TEST_F(QueueQueryTest, WhoWaitsForRunsThatMakeRoomSeesForWhomAndUntilWhen) {
   ClusterSnapshot snapshot = a_cluster()
                                  .with(a_node("n1"))

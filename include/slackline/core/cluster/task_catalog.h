@@ -9,6 +9,8 @@
 // snapshot. Making one is O(pods log jobs): once per turn or question, not per filter call.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +40,9 @@ OriginalShape counted_original(const Job& job);
 PodPtr written_pod(const Job& job);
 // What such a pod asks for.
 PodRequests written_requests(const Job& job);
+
+// Pods of a planned task run, and others of it are gated: they replace members that were lost.
+bool has_replacements(std::size_t bound, const std::vector<PodPtr>& unbound);
 
 // What a plan would say of pods of a task that are on these nodes, at least one: a name for each
 // pod. It has no id.
