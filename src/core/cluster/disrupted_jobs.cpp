@@ -1,10 +1,17 @@
 #include "slackline/core/cluster/disrupted_jobs.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "slackline/base/duration.h"
 
 namespace slackline::core {
+
+bool is_of_present_run(const Pod& pod, const Job& job) {
+  if (!job.started_s || pod.created_s >= *job.started_s) return true;
+  if (pod.created_s < *job.started_s - kStartLag_s) return false;
+  return !job.preemptions || pod.created_s >= std::floor(job.preemptions->at_s);
+}
 
 DisruptedJobs::DisruptedJobs(const ClusterSnapshot& snapshot, double now_wall_s)
     : now_s_(now_wall_s) {
@@ -21,7 +28,7 @@ std::optional<PodDisruption> DisruptedJobs::of(const Job& job,
   if (job.suspended || !job.resumed || !job.started_s) return std::nullopt;
   std::optional<PodDisruption> first;
   const auto look_at = [&](const Pod& pod, std::optional<PodDisruption> found) {
-    if (!found || pod.created_s < *job.started_s) return;
+    if (!found || !is_of_present_run(pod, job)) return;
     if (!first || found->at_s < first->at_s) first = found;
   };
   if (const auto at = displaced_.find(job.uid); at != displaced_.end())

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "slackline/core/cluster/disrupted_jobs.h"
 #include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/planning/lost_work.h"
 #include "slackline/model/reason.h"
@@ -58,11 +59,10 @@ Kept kept_of(const Queue& queue, TaskIndex index, double stopped_s) {
   return {left_now, wasted_gpu_s(ended, ended.observed_work_s, left_now, chosen.gpus, stopped_s)};
 }
 
-// Of a pod of the present run.
 ResizeFailure shortage_of(const ClusterSnapshot& snapshot, const QueueTask& task) {
   ResizeFailure failure = ResizeFailure::kNone;
   const auto look_at = [&](const Pod& pod) {
-    if (pod.created_s < task.job->started_s.value_or(0) || !pod.memory_shortage()) return;
+    if (!is_of_present_run(pod, *task.job) || !pod.memory_shortage()) return;
     failure = pod.out_of_memory ? ResizeFailure::kOutOfMemory : ResizeFailure::kGpuOutOfMemory;
   };
   for (const PodPtr& pod : task.bound)

@@ -62,6 +62,22 @@ TEST_F(DisruptionTest, WhoIsEvictedComesBackWithTheWorkThatIsLeft) {
   EXPECT_EQ(world_.bound("train"), 1) << "there is room: it runs again";
 }
 
+// Pods are made before startTime is written.
+TEST_F(DisruptionTest, APodThatIsOlderThanTheStartTimeOfItsRunCounts) {
+  run_on({"n1"}, day_job("train"));
+  const double made_s = world_.pods().begin()->second.created_s;
+  world_.job("train").started_s = made_s + 2;
+  world_.disrupt("train-0", DisruptionKind::kEvictionByEvictionApi, /*at_once=*/true);
+  planner_.act(world_);
+  EXPECT_EQ(stops(), 1);
+  const Pod pod = test::a_pod("train-0").of_job("train").created(made_s).build();
+  auto job = world_.job("train");
+  job.started_s = made_s + 40;
+  EXPECT_FALSE(is_of_present_run(pod, job)) << "of the run before";
+  job.started_s = made_s + 2;
+  EXPECT_FALSE(is_of_present_run(pod, job)) << "made before the stop";
+}
+
 TEST_F(DisruptionTest, AGangThatLosesAMemberIsStoppedAsAWhole) {
   run_on({"n1", "n2"}, day_job("gang").of(2).gang());
   world_.disrupt("gang-1", DisruptionKind::kPreemptionByScheduler);

@@ -3,7 +3,7 @@
 // stopped as a whole and waits in the queue again (docs/RELIABILITY.md, rule 10). A pod that fails
 // by itself is the Job controller's.
 //
-// Only pods of the present run count, those created since the Job was resumed last. A node that is
+// Only pods of the present run count (is_of_present_run). A node that is
 // gone counts at once, one that is not ready after kNodeDownAfter_s. Of several disruptions the
 // earliest counts.
 //
@@ -19,6 +19,12 @@
 namespace slackline::core {
 
 inline constexpr double kNodeDownAfter_s = 60;
+
+// Not of one that was stopped before. The Job controller makes the first pods of a Job that is
+// resumed before it writes startTime, which may so be later than their creation, by kStartLag_s at
+// most.
+bool is_of_present_run(const Pod& pod, const Job& job);
+inline constexpr double kStartLag_s = 30;
 
 class DisruptedJobs {
  public:
