@@ -25,8 +25,7 @@ constexpr auto kListed = std::to_array<ListedMetric>({
      "[Overloaded](reasons/Overloaded.md)"},
     {"slackline_queue_predicted_late", MetricKind::kGauge, "",
      "Tasks that end after their deadline in most futures.", ""},
-    {"slackline_queue_running", MetricKind::kGauge, "",
-     "Tasks that are starting or running.", ""},
+    {"slackline_queue_running", MetricKind::kGauge, "", "Tasks that are starting or running.", ""},
     {"slackline_queue_waiting", MetricKind::kGauge, "reason", "Tasks that wait, by reason.",
      "`NotLed`, `NodesLost`, `NotBound`, `PodsRejected` above zero for long "
      "([reasons](reasons/README.md))"},
