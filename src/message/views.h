@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "slackline/base/text.h"
 #include "slackline/model/ids.h"
+#include "slackline/model/node_state.h"
 #include "slackline/model/placement.h"
 
 namespace slackline {
@@ -68,23 +71,27 @@ struct GpuOccupantView {
   std::string by;
 };
 
-// GET /v1/nodes
-struct NodeView {
-  NodeName name;
-  GpuType gpu_type;
-  bool ready = true;
-  bool unschedulable = false;
-  std::vector<GpuUseView> gpus;
-  std::int64_t cpu_milli_allocatable = 0;
-  std::int64_t cpu_milli_used = 0;
-  std::int64_t memory_bytes_allocatable = 0;
-  std::int64_t memory_bytes_used = 0;
-  std::int64_t pods_allocatable = 0;
-  std::int64_t pods = 0;
-  std::vector<std::string> gpu_pods;  // "namespace/name" of the pods that use its GPUs
+// GET /v1/nodes: a node as it is in the snapshot, and what is computed of its GPUs.
+struct ListedNode {
+  NodeStatePtr state;  // never null
+  std::vector<GpuUseView> gpus{};
   std::vector<GpuOccupantView> occupants{};
-  std::vector<std::string> taints;    // "key=value:Effect"
-  std::vector<std::string> problems;  // why it is not used
+
+  const Node& node() const { return *state->node; }
+  std::vector<std::string> gpu_pods() const {  // "namespace/name" of the pods that use its GPUs
+    std::vector<std::string> names;
+    for (const PodPtr& pod : state->pods)
+      if (pod->requests.wants_gpus()) names.push_back(pod->key.str());
+    return names;
+  }
+  std::vector<std::string> taints() const {  // "key=value:Effect"
+    constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+    std::vector<std::string> texts;
+    for (const Taint& taint : node().taints)
+      texts.push_back(format("{}{}{}:{}", taint.key, taint.value.empty() ? "" : "=", taint.value,
+                             kEffects[static_cast<std::size_t>(taint.effect)]));
+    return texts;
+  }
 };
 
 // GET /v1/tasks

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/pools.h"
 #include "slackline/model/task.h"
 
 namespace slackline::control {
@@ -48,15 +49,11 @@ SortValue count_of(std::int64_t value) {
   return static_cast<double>(value);
 }
 
-std::int64_t free_gpus(const NodeView& node) {
+std::int64_t free_gpus(const ListedNode& node) {
   std::int64_t total = 0;
   for (const GpuUseView& use : node.gpus)
     total += std::max<std::int64_t>(use.free, 0);
   return total;
-}
-
-bool is_usable(const NodeView& node) {
-  return node.ready && !node.unschedulable && node.problems.empty();
 }
 
 const Rules<QueueRow>& rules_of(const QueueRow*) {
@@ -109,19 +106,19 @@ const Rules<TaskView>& rules_of(const TaskView*) {
   return kRules;
 }
 
-const Rules<NodeView>& rules_of(const NodeView*) {
-  using R = const NodeView&;
-  static const Rules<NodeView> kRules = {
-      {{"name", [](R node) -> SortValue { return node.name.str(); }},
-       {"type", [](R node) -> SortValue { return node.gpu_type.str(); }},
-       {"free", [](R node) { return count_of(free_gpus(node)); }}},
-      {{"gpu", [](R node) { return !node.gpus.empty(); }},
-       {"free", [](R node) { return is_usable(node) && free_gpus(node) > 0; }},
-       {"full", [](R node) { return !node.gpus.empty() && free_gpus(node) == 0; }},
-       {"unusable", [](R node) { return !is_usable(node); }}},
-      [](R node) {
-        return format("{} {} {} {}", node.name.str(), node.gpu_type.str(), join(node.gpu_pods, " "),
-                      join(node.taints, " "));
+const Rules<ListedNode>& rules_of(const ListedNode*) {
+  using R = const ListedNode&;
+  static const Rules<ListedNode> kRules = {
+      {{"name", [](R row) -> SortValue { return row.node().name.str(); }},
+       {"type", [](R row) -> SortValue { return row.node().gpu_type.str(); }},
+       {"free", [](R row) { return count_of(free_gpus(row)); }}},
+      {{"gpu", [](R row) { return !row.gpus.empty(); }},
+       {"free", [](R row) { return core::is_usable(row.node()) && free_gpus(row) > 0; }},
+       {"full", [](R row) { return !row.gpus.empty() && free_gpus(row) == 0; }},
+       {"unusable", [](R row) { return !core::is_usable(row.node()); }}},
+      [](R row) {
+        return format("{} {} {} {}", row.node().name.str(), row.node().gpu_type.str(),
+                      join(row.gpu_pods(), " "), join(row.taints(), " "));
       }};
   return kRules;
 }
@@ -211,7 +208,7 @@ Status arrange(std::vector<TaskView>& rows, const Arrangement& asked) {
   return arrange_by(rules_of(rows.data()), rows, asked);
 }
 
-Status arrange(std::vector<NodeView>& rows, const Arrangement& asked) {
+Status arrange(std::vector<ListedNode>& rows, const Arrangement& asked) {
   return arrange_by(rules_of(rows.data()), rows, asked);
 }
 
@@ -231,9 +228,9 @@ const std::vector<std::string_view>& states_of() {
 
 template const std::vector<std::string_view>& sort_keys_of<QueueRow>();
 template const std::vector<std::string_view>& sort_keys_of<TaskView>();
-template const std::vector<std::string_view>& sort_keys_of<NodeView>();
+template const std::vector<std::string_view>& sort_keys_of<ListedNode>();
 template const std::vector<std::string_view>& states_of<QueueRow>();
 template const std::vector<std::string_view>& states_of<TaskView>();
-template const std::vector<std::string_view>& states_of<NodeView>();
+template const std::vector<std::string_view>& states_of<ListedNode>();
 
 }  // namespace slackline::control

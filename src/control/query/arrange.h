@@ -30,6 +30,6 @@ const std::vector<std::string_view>& states_of();
 // kInvalidArgument names what may be asked for.
 Status arrange(std::vector<QueueRow>& rows, const Arrangement& asked);
 Status arrange(std::vector<TaskView>& rows, const Arrangement& asked);
-Status arrange(std::vector<NodeView>& rows, const Arrangement& asked);
+Status arrange(std::vector<ListedNode>& rows, const Arrangement& asked);
 
 }  // namespace slackline::control

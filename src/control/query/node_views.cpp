@@ -3,21 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "slackline/base/text.h"
+#include "slackline/core/cluster/pools.h"
 
 namespace slackline::control {
 namespace {
-
-std::string taint_text(const Taint& taint) {
-  constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
-  const std::string_view effect = kEffects[static_cast<std::size_t>(taint.effect)];
-  return taint.value.empty() ? format("{}:{}", taint.key, effect)
-                             : format("{}={}:{}", taint.key, taint.value, effect);
-}
-
-bool usable(const Node& node) {
-  return node.ready && !node.unschedulable && node.problems.empty();
-}
 
 void add_use(std::vector<GpuUseView>& total, const GpuUseView& use) {
   for (GpuUseView& known : total) {
@@ -58,8 +47,8 @@ std::vector<GpuUseView> gpu_use(const ClusterSnapshot& snapshot, NodeIndex index
   return uses;
 }
 
-NodeViews::NodeViews(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
-                     const std::vector<std::string>& schedulers, double now_steady_s)
+NodeLister::NodeLister(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
+                       const std::vector<std::string>& schedulers, double now_steady_s)
     : snapshot_(snapshot), catalog_(catalog), schedulers_(schedulers), now_steady_s_(now_steady_s) {
   if (snapshot.holds.empty()) return;
   for (const PodPtr& pod : snapshot.unbound)
@@ -68,14 +57,14 @@ NodeViews::NodeViews(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
     jobs_.emplace(job->uid, job.get());
 }
 
-std::string NodeViews::placed_by(const Pod& pod) const {
+std::string NodeLister::placed_by(const Pod& pod) const {
   if (effective_plan(snapshot_, pod) != nullptr) return "plan";
   const bool ours = schedulers_.empty() || std::find(schedulers_.begin(), schedulers_.end(),
                                                      pod.scheduler_name) != schedulers_.end();
   return ours ? "scheduler" : "other";
 }
 
-void NodeViews::add_hold(const Hold& hold, std::vector<GpuOccupantView>& to) const {
+void NodeLister::add_hold(const Hold& hold, std::vector<GpuOccupantView>& to) const {
   GpuOccupantView one;
   one.by = "held";
   const auto job = jobs_.find(hold.task);
@@ -94,7 +83,7 @@ void NodeViews::add_hold(const Hold& hold, std::vector<GpuOccupantView>& to) con
   }
 }
 
-std::vector<GpuOccupantView> NodeViews::occupants(NodeIndex index) const {
+std::vector<GpuOccupantView> NodeLister::occupants(NodeIndex index) const {
   std::vector<GpuOccupantView> all;
   for (const PodPtr& pod : snapshot_.node(index).pods)
     for (const GpuAmount& amount : pod->requests.gpus)
@@ -105,28 +94,9 @@ std::vector<GpuOccupantView> NodeViews::occupants(NodeIndex index) const {
   return all;
 }
 
-NodeView NodeViews::view(NodeIndex index) const {
-  const NodeState& state = snapshot_.node(index);
-  const Node& node = *state.node;
-  NodeView view;
-  view.name = node.name;
-  view.gpu_type = node.gpu_type;
-  view.ready = node.ready;
-  view.unschedulable = node.unschedulable;
-  view.gpus = gpu_use(snapshot_, index, catalog_, now_steady_s_);
-  view.occupants = occupants(index);
-  view.cpu_milli_allocatable = node.allocatable.cpu_milli;
-  view.cpu_milli_used = state.used.cpu_milli;
-  view.memory_bytes_allocatable = node.allocatable.memory_bytes;
-  view.memory_bytes_used = state.used.memory_bytes;
-  view.pods_allocatable = node.allocatable.pods;
-  view.pods = static_cast<std::int64_t>(state.pods.size());
-  for (const PodPtr& pod : state.pods)
-    if (pod->requests.wants_gpus()) view.gpu_pods.push_back(pod->key.str());
-  for (const Taint& taint : node.taints)
-    view.taints.push_back(taint_text(taint));
-  view.problems = node.problems;
-  return view;
+ListedNode NodeLister::row(NodeIndex index) const {
+  return {snapshot_.nodes[index], gpu_use(snapshot_, index, catalog_, now_steady_s_),
+          occupants(index)};
 }
 
 std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
@@ -139,7 +109,7 @@ std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCa
     pool.gpu_type = node.gpu_type;
     pool.cost = catalog.cost(node.gpu_type);
     ++pool.nodes;
-    if (usable(node)) ++pool.nodes_usable;
+    if (core::is_usable(node)) ++pool.nodes_usable;
     for (const GpuUseView& use : gpu_use(snapshot, index, catalog, now_steady_s))
       add_use(pool.gpus, use);
   }

@@ -1,4 +1,4 @@
-// How nodes and tasks look to a person: filled from a snapshot, no decision in it.
+// What people see of nodes and tasks: read from a snapshot, no decision in it.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ namespace slackline::control {
 std::vector<GpuUseView> gpu_use(const ClusterSnapshot& snapshot, NodeIndex index,
                                 const GpuCatalog& catalog, double now_steady_s);
 
-// Nodes as people see them, of one snapshot at one moment; keeps references.
-class NodeViews {
+// The rows of nodes, of one snapshot at one moment; keeps references.
+class NodeLister {
  public:
   // `schedulers`: the names of those that ask Slackline; empty: all.
-  NodeViews(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
-            const std::vector<std::string>& schedulers, double now_steady_s);
+  NodeLister(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
+             const std::vector<std::string>& schedulers, double now_steady_s);
 
-  NodeView view(NodeIndex index) const;
+  ListedNode row(NodeIndex index) const;
 
  private:
   std::vector<GpuOccupantView> occupants(NodeIndex index) const;

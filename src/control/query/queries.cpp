@@ -115,15 +115,15 @@ std::vector<GpuPoolView> Queries::pools() const {
   return pool_views(*source_.snapshot(), options_.catalog, clock_.steady_s());
 }
 
-std::vector<NodeView> Queries::nodes() const {
+std::vector<ListedNode> Queries::nodes() const {
   const SnapshotPtr snapshot = source_.snapshot();
   const double now_s = clock_.steady_s();
-  std::vector<NodeView> views;
-  views.reserve(snapshot->nodes.size());
-  const NodeViews maker(*snapshot, options_.catalog, options_.scheduler_names, now_s);
+  std::vector<ListedNode> rows;
+  rows.reserve(snapshot->nodes.size());
+  const NodeLister maker(*snapshot, options_.catalog, options_.scheduler_names, now_s);
   for (NodeIndex index = 0; index < snapshot->nodes.size(); ++index)
-    views.push_back(maker.view(index));
-  return views;
+    rows.push_back(maker.row(index));
+  return rows;
 }
 
 std::vector<TaskView> Queries::tasks(const std::string& ns) const {

@@ -39,7 +39,7 @@ class Queries {
   std::uint64_t snapshot_version() const;
   // The pools of cluster().
   std::vector<GpuPoolView> pools() const;
-  std::vector<NodeView> nodes() const;
+  std::vector<ListedNode> nodes() const;
   // Of one namespace, or all where it is empty; sorted by (namespace, name, kind).
   std::vector<TaskView> tasks(const std::string& ns) const;
   Result<TaskView> task(const ObjectKey& key) const;

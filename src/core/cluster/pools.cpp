@@ -5,12 +5,16 @@
 
 namespace slackline::core {
 
+bool is_usable(const Node& node) {
+  return node.ready && !node.unschedulable && node.problems.empty();
+}
+
 std::vector<Pool> derive_pools(const ClusterSnapshot& snapshot, const GpuCatalog& catalog) {
   std::vector<Pool> pools;
   std::size_t last = 0;  // neighbours are mostly alike: look there first
   for (const NodeStatePtr& state : snapshot.nodes) {
     const Node& node = *state->node;
-    if (node.unschedulable || !node.ready || !node.problems.empty()) continue;
+    if (!is_usable(node)) continue;
     for (const GpuAmount& amount : node.allocatable.gpus) {
       if (amount.count <= 0) continue;
       const auto same = [&](const Pool& pool) {

@@ -38,7 +38,7 @@ std::vector<QueuePool> find_pools(const ClusterSnapshot& snapshot, const GpuCata
     pools.push_back({std::move(pool), {}});
   for (NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
     const Node& node = *snapshot.node(i).node;
-    if (node.unschedulable || !node.ready || !node.problems.empty()) continue;
+    if (!is_usable(node)) continue;
     for (QueuePool& pool : pools)
       if (pool.pool.type == node.gpu_type && node.allocatable.gpu_count(pool.pool.resource) > 0)
         pool.nodes.push_back(i);

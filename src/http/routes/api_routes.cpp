@@ -30,7 +30,7 @@ Response get_cluster(const control::Queries& queries, Pages&, const Request& req
 }
 
 Response list_nodes(const control::Queries& queries, Pages& pages, const Request& request) {
-  return arranged<NodeView>(request, pages, [&] { return queries.nodes(); });
+  return arranged<ListedNode>(request, pages, [&] { return queries.nodes(); });
 }
 
 Response list_tasks(const control::Queries& queries, Pages& pages, const Request& request) {
@@ -155,9 +155,9 @@ void add_task_routes(Router& router, const Bind& bind) {
       {.method = "GET",
        .pattern = "/v1/nodes",
        .handler = bind(list_nodes),
-       .parameters = arranged_parameters<NodeView>(),
-       .operation = answers_list<NodeView>("listNodes", "Nodes with their GPUs: used, held, free",
-                                           "A page of nodes", {{503}, list_is_gone()})});
+       .parameters = arranged_parameters<ListedNode>(),
+       .operation = answers_list<ListedNode>("listNodes", "Nodes with their GPUs: used, held, free",
+                                             "A page of nodes", {{503}, list_is_gone()})});
   router.add({.method = "GET",
               .pattern = "/v1/tasks",
               .handler = bind(list_tasks),

@@ -232,7 +232,7 @@ std::vector<Parameter> arranged_parameters(std::vector<Parameter> further) {
 
 template std::vector<Parameter> arranged_parameters<QueueRow>(std::vector<Parameter>);
 template std::vector<Parameter> arranged_parameters<TaskView>(std::vector<Parameter>);
-template std::vector<Parameter> arranged_parameters<NodeView>(std::vector<Parameter>);
+template std::vector<Parameter> arranged_parameters<ListedNode>(std::vector<Parameter>);
 
 std::vector<Parameter> journal_parameters(const std::vector<Parameter>& further) {
   return with_limit(kJournalLimit, "metadata.continue of the page before", further);

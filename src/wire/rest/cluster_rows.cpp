@@ -22,7 +22,14 @@ auto gpus_shown(std::int64_t GpuUseView::* amount) {
   };
 }
 
-std::string node_state(const NodeView& node) {
+// A field of the node itself.
+template <class T>
+auto of_node(T Node::* field) {
+  return [field](const ListedNode& row) -> const T& { return row.node().*field; };
+}
+
+std::string node_state(const ListedNode& row) {
+  const Node& node = row.node();
   if (!node.problems.empty()) return "unreadable: " + node.problems.front();
   if (!node.ready) return "not ready";
   return node.unschedulable ? "cordoned" : "ready";
@@ -123,33 +130,35 @@ const Columns<GpuOccupantView>& columns<GpuOccupantView>() {
 }
 
 template <>
-const Columns<NodeView>& columns<NodeView>() {
-  using C = Column<NodeView>;
-  static const Columns<NodeView> kColumns = {
+const Columns<ListedNode>& columns<ListedNode>() {
+  using C = Column<ListedNode>;
+  using Listed = const ListedNode&;
+  static const Columns<ListedNode> kColumns = {
       "Node",
       {
-          C("name", &NodeView::name).cell("NODE"),
-          C("gpuType", &NodeView::gpu_type, "Empty: unknown")
-              .cell("GPU TYPE", type_shown<NodeView>()),
-          C("ready", &NodeView::ready),
-          C("unschedulable", &NodeView::unschedulable),
-          C("gpus", &NodeView::gpus),
+          C("name", of_node(&Node::name)).cell("NODE"),
+          C("gpuType", of_node(&Node::gpu_type), "Empty: unknown")
+              .cell("GPU TYPE", [](Listed row) { return type_text(row.node().gpu_type); }),
+          C("ready", of_node(&Node::ready)),
+          C("unschedulable", of_node(&Node::unschedulable)),
+          C("gpus", &ListedNode::gpus),
           C::only_cell(">GPUS", gpus_shown(&GpuUseView::allocatable)),
           C::only_cell(">USED", gpus_shown(&GpuUseView::used)),
           C::only_cell(">HELD", gpus_shown(&GpuUseView::held)),
           C::only_cell(">FREE", gpus_shown(&GpuUseView::free)),
           C::only_cell("STATE", node_state),
-          C("cpuMilliAllocatable", &NodeView::cpu_milli_allocatable),
-          C("cpuMilliUsed", &NodeView::cpu_milli_used),
-          C("memoryBytesAllocatable", &NodeView::memory_bytes_allocatable),
-          C("memoryBytesUsed", &NodeView::memory_bytes_used),
-          C("podsAllocatable", &NodeView::pods_allocatable),
-          C("pods", &NodeView::pods),
-          C("gpuPods", &NodeView::gpu_pods, "NAMESPACE/NAME of the pods that use its GPUs")
-              .cell("GPU PODS", [](const NodeView& node) { return join(node.gpu_pods, " "); }),
-          C("occupants", &NodeView::occupants, "Who has its GPUs, or was promised them"),
-          C("taints", &NodeView::taints, "KEY=VALUE:EFFECT"),
-          C("problems", &NodeView::problems, "Why it is not used"),
+          C("cpuMilliAllocatable", [](Listed row) { return row.node().allocatable.cpu_milli; }),
+          C("cpuMilliUsed", [](Listed row) { return row.state->used.cpu_milli; }),
+          C("memoryBytesAllocatable",
+            [](Listed row) { return row.node().allocatable.memory_bytes; }),
+          C("memoryBytesUsed", [](Listed row) { return row.state->used.memory_bytes; }),
+          C("podsAllocatable", [](Listed row) { return row.node().allocatable.pods; }),
+          C("pods", [](Listed row) { return row.state->pods.size(); }),
+          C("gpuPods", &ListedNode::gpu_pods, "NAMESPACE/NAME of the pods that use its GPUs")
+              .cell("GPU PODS", [](Listed row) { return join(row.gpu_pods(), " "); }),
+          C("occupants", &ListedNode::occupants, "Who has its GPUs, or was promised them"),
+          C("taints", &ListedNode::taints, "KEY=VALUE:EFFECT"),
+          C("problems", of_node(&Node::problems), "Why it is not used"),
       }};
   return kColumns;
 }

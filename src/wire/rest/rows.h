@@ -58,7 +58,7 @@ const Columns<ClusterView>& columns<ClusterView>();
 template <>
 const Columns<GpuOccupantView>& columns<GpuOccupantView>();
 template <>
-const Columns<NodeView>& columns<NodeView>();
+const Columns<ListedNode>& columns<ListedNode>();
 template <>
 const Columns<TaskView>& columns<TaskView>();
 template <>

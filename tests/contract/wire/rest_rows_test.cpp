@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/object_builders.h"
 #include "support/read_text.h"
 #include "support/source_path.h"
 #include "wire/rest/rows.h"
@@ -37,28 +38,28 @@ ClusterView a_cluster() {
   return view;
 }
 
-NodeView a_node() {
-  NodeView view;
-  view.name = NodeName("gpu-1");
-  view.gpu_type = GpuType("A100");
-  view.unschedulable = true;
-  view.gpus = {{"nvidia.com/gpu", "whole", 8, 5, 1, 2}, {"nvidia.com/mig-1g", "mig", 7, 1, 0, 6}};
-  view.cpu_milli_allocatable = 64000;
-  view.cpu_milli_used = 1500;
-  view.memory_bytes_allocatable = 1 << 30;
-  view.memory_bytes_used = 1 << 20;
-  view.pods_allocatable = 110;
-  view.pods = 7;
-  view.gpu_pods = {"team/a-0", "team/a-1"};
-  view.taints = {"gpu=yes:NoSchedule"};
-  return view;
+ListedNode row_of(const Node& node) {
+  return {std::make_shared<const NodeState>(
+      NodeState{std::make_shared<const Node>(node), {}, Resources()})};
 }
 
-NodeView an_unreadable_node() {
-  NodeView view;
-  view.ready = false;
-  view.problems = {"capacity \"x\"", "more"};
-  return view;
+ListedNode a_node() {
+  NodeState state;
+  state.node = std::make_shared<const Node>(
+      test::a_node("gpu-1").of("A100", 8).memory(1 << 30).cordoned().taint("gpu", "yes").build());
+  state.used = Resources{1500, 1 << 20, 7, {}};
+  for (int i = 0; i < 7; ++i)
+    state.pods.push_back(std::make_shared<const Pod>(
+        test::a_pod(format("team/a-{}", i)).gpus(i < 2 ? 1 : 0).build()));
+  return {std::make_shared<const NodeState>(state),
+          {{"nvidia.com/gpu", "whole", 8, 5, 1, 2}, {"nvidia.com/mig-1g", "mig", 7, 1, 0, 6}}};
+}
+
+ListedNode an_unreadable_node() {
+  Node node;
+  node.ready = false;
+  node.problems = {"capacity \"x\"", "more"};
+  return row_of(node);
 }
 
 TaskView a_task() {
@@ -453,7 +454,7 @@ TEST(RestRows, ReadAsTheyAlwaysDid) {
   std::string all;
   for (const ClusterView& view : {a_cluster(), ClusterView()})
     all += one_form("cluster", encode_one(view), text_of(view));
-  all += every_form<NodeView>("nodes", {a_node(), an_unreadable_node(), NodeView()});
+  all += every_form<ListedNode>("nodes", {a_node(), an_unreadable_node(), row_of(Node())});
   all += every_form<TaskView>("tasks", {a_task(), TaskView()});
   all += every_form<ScoreView>("scores", {a_score(), a_refusal()});
   all += every_form<PlacementRow>("placements",

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "slackline/model/task.h"
+#include "support/object_builders.h"
 
 namespace slackline::control {
 namespace {
@@ -82,16 +83,17 @@ TEST(Arrange, AWishThatCannotBeMetNamesThoseThatCan) {
 }
 
 TEST(Arrange, NodesAreFreeOnlyWhereTheyCanBeUsed) {
-  NodeView free;
-  free.name = NodeName("free");
-  free.gpus = {{"nvidia.com/gpu", "whole", 4, 1, 0, 3}};
-  NodeView cordoned = free;
-  cordoned.name = NodeName("cordoned");
-  cordoned.unschedulable = true;
+  const auto row_of = [](const Node& node) {
+    return ListedNode{std::make_shared<const NodeState>(
+                          NodeState{std::make_shared<const Node>(node), {}, Resources()}),
+                      {{"nvidia.com/gpu", "whole", 4, 1, 0, 3}}};
+  };
+  const ListedNode free = row_of(test::a_node("free").build());
+  const ListedNode cordoned = row_of(test::a_node("cordoned").cordoned().build());
   const auto left = [&](const Arrangement& asked) {
-    std::vector<NodeView> nodes = {free, cordoned};
+    std::vector<ListedNode> nodes = {free, cordoned};
     EXPECT_TRUE(arrange(nodes, asked));
-    return nodes.size() == 1 ? nodes[0].name.str() : std::to_string(nodes.size());
+    return nodes.size() == 1 ? nodes[0].node().name.str() : std::to_string(nodes.size());
   };
   EXPECT_EQ(left({.state = "free"}), "free");
   EXPECT_EQ(left({.state = "unusable"}), "cordoned");

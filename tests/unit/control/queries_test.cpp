@@ -48,9 +48,9 @@ class QueriesTest : public ::testing::Test {
 };
 
 TEST_F(QueriesTest, ANodeShowsUsedHeldAndFree) {
-  const std::vector<NodeView> nodes = queries.nodes();
+  const std::vector<ListedNode> nodes = queries.nodes();
   ASSERT_EQ(nodes.size(), 2U);
-  EXPECT_EQ(nodes[0].name, NodeName("k80-1"));
+  EXPECT_EQ(nodes[0].node().name, NodeName("k80-1"));
   ASSERT_EQ(nodes[0].gpus.size(), 1U);
   EXPECT_EQ(nodes[0].gpus[0].used, 3);
   EXPECT_EQ(nodes[0].gpus[0].free, 1);
@@ -68,7 +68,7 @@ TEST_F(QueriesTest, ANodeNamesWhoHasItsGpusAndHowTheyCameThere) {
           .build()};
   const Queries of_node{options, known, followed, nullptr, clock, "test"};
   std::vector<std::string> seen;
-  const std::vector<NodeView> nodes = of_node.nodes();
+  const std::vector<ListedNode> nodes = of_node.nodes();
   for (const GpuOccupantView& one : nodes[0].occupants)
     seen.push_back(format("{} {} {} {}", one.by, one.task, one.pod, one.gpus));
   EXPECT_THAT(seen, testing::UnorderedElementsAre("plan team/train team/train-0 1",

@@ -92,7 +92,7 @@ TEST_F(PagesTest, AnEmptyContinueIsTheBeginning) {
 }
 
 TEST_F(PagesTest, EveryFormSaysWhereItGoesOn) {
-  const auto rows = [] { return std::vector<NodeView>(3); };
+  const auto rows = [] { return std::vector<GpuPoolView>(3); };
   for (const char* output : {"json", "yaml", "csv", "table"}) {
     const Response part =
         list(asking("/v1/nodes", {{"limit", "2"}, {"output", output}}), pages_, rows);
@@ -100,14 +100,14 @@ TEST_F(PagesTest, EveryFormSaysWhereItGoesOn) {
     EXPECT_EQ(part.headers[0].first, "Slackline-Continue");
     const Request on =
         asking("/v1/nodes", {{"continue", part.headers[0].second}, {"output", output}});
-    const Response rest = list(on, pages_, [] { return std::vector<NodeView>(); });
+    const Response rest = list(on, pages_, [] { return std::vector<GpuPoolView>(); });
     EXPECT_EQ(rest.status, 200) << rest.body;
     EXPECT_TRUE(rest.headers.empty()) << output;
   }
 }
 
 TEST_F(PagesTest, AnOffsetShowsAPartOfTheListOfNowAndKeepsNothing) {
-  const auto rows = [] { return std::vector<NodeView>(5); };
+  const auto rows = [] { return std::vector<GpuPoolView>(5); };
   const Response part = list(asking("/v1/nodes", {{"limit", "2"}, {"offset", "2"}}), pages_, rows);
   EXPECT_THAT(part.body, HasSubstr(R"("continue":"","remainingItemCount":1)"));
   EXPECT_TRUE(part.headers.empty());

@@ -9,6 +9,9 @@
 
 namespace slackline::core {
 
+// Its GPUs are counted: it is ready, not cordoned, and nothing of it is unreadable.
+bool is_usable(const Node& node);
+
 // Every pool of the cluster, sorted by (type, resource). O(nodes): compute it once per snapshot.
 std::vector<Pool> derive_pools(const ClusterSnapshot& snapshot, const GpuCatalog& catalog);
 
