@@ -15,6 +15,7 @@
 #include "slackline/model/ids.h"
 #include "slackline/model/node_state.h"
 #include "slackline/model/placement.h"
+#include "slackline/model/task.h"
 
 namespace slackline {
 
@@ -94,39 +95,18 @@ struct ListedNode {
   }
 };
 
-// GET /v1/tasks
-struct TaskView {
-  std::string kind;
-  ObjectKey key;
-  Uid uid;
-  std::string state;  // model/task.h
-  std::string model;  // empty = none named
-  std::string mode;
-  std::string qos_class;
-  std::string queue;
-  std::string gang;
-  std::string plan_id;
-  Placement shape;                      // as written
-  std::vector<std::string> placements;  // as annotated; "auto" for any
-  std::vector<std::string> gpu_types;   // as annotated; "any" for any
-  std::string gpu_resource;
-  std::int64_t gpus_per_pod = 0;
-  std::int64_t pods_wanted = 1;
-  std::int64_t pods_bound = 0;
-  std::int64_t pods_unbound = 0;
-  std::int32_t priority = 0;
-  double created_s = 0;
-  std::optional<double> started_s{};  // since when it runs
-  std::optional<double> deadline_s;
-  std::optional<std::int64_t> batch_size;
-  std::optional<std::int64_t> iterations;
-  std::optional<double> expected_duration_s;
-  std::string expected_duration_on{};  // the GPU type that it names; empty: none
-  std::vector<NodeName> nodes;         // of its bound pods
-  GpuType gpu_type{};                  // of the first of them; empty: none, or it is not known
-  std::vector<std::string> problems;   // annotations that could not be read
+// GET /v1/tasks: a task as it is in the snapshot, and what is found out about it.
+struct ListedTask {
+  Task task;
+  std::optional<double> deadline_s{};
+  GpuType gpu_type{};  // of the node of its first bound pod; empty: none, or it is not known
   // What its annotations leave open, as the webhook warns of it; only where one task is asked for.
   std::vector<std::string> hints{};
+
+  std::optional<double> started_s() const {  // since when it runs
+    if (task.pods_bound == 0) return std::nullopt;
+    return task.job ? task.job->started_s : task.member->started_s;
+  }
 };
 
 // GET /v1/scores?pod=ns/name: one node as filter and prioritize see it for that pod.

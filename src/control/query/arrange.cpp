@@ -28,9 +28,17 @@ struct StateRule {
   bool (*holds)(const Row&);
 };
 
+std::string_view state_name(const QueueRow& row) {
+  return row.state;
+}
+
+std::string_view state_name(const ListedTask& row) {
+  return to_string(row.task.state);
+}
+
 template <class Row, TaskState kState>
 StateRule<Row> in_state() {
-  return {to_string(kState), [](const Row& row) { return row.state == to_string(kState); }};
+  return {to_string(kState), [](const Row& row) { return state_name(row) == to_string(kState); }};
 }
 
 // How rows of one kind are arranged.
@@ -82,26 +90,28 @@ const Rules<QueueRow>& rules_of(const QueueRow*) {
   return kRules;
 }
 
-const Rules<TaskView>& rules_of(const TaskView*) {
-  using R = const TaskView&;
-  static const Rules<TaskView> kRules = {
-      {{"name", [](R task) -> SortValue { return task.key.str(); }},
-       {"state", [](R task) -> SortValue { return task.state; }},
-       {"created", [](R task) { return number_of(task.created_s); }},
-       {"started", [](R task) { return number_of(task.started_s); }},
-       {"deadline", [](R task) { return number_of(task.deadline_s); }},
-       {"gpus", [](R task) { return count_of(task.gpus_per_pod * task.pods_wanted); }}},
-      {in_state<TaskView, TaskState::kWaiting>(),
-       in_state<TaskView, TaskState::kStarting>(),
-       in_state<TaskView, TaskState::kRunning>(),
-       {"bound", [](R task) { return task.pods_bound > 0; }},
-       {"unbound", [](R task) { return task.pods_bound == 0; }}},
-      [](R task) {
+const Rules<ListedTask>& rules_of(const ListedTask*) {
+  using R = const ListedTask&;
+  static const Rules<ListedTask> kRules = {
+      {{"name", [](R row) -> SortValue { return row.task.key.str(); }},
+       {"state", [](R row) -> SortValue { return std::string(state_name(row)); }},
+       {"created", [](R row) { return number_of(row.task.created_s); }},
+       {"started", [](R row) { return number_of(row.started_s()); }},
+       {"deadline", [](R row) { return number_of(row.deadline_s); }},
+       {"gpus", [](R row) { return count_of(row.task.gpus_per_pod * row.task.pods_wanted); }}},
+      {in_state<ListedTask, TaskState::kWaiting>(),
+       in_state<ListedTask, TaskState::kStarting>(),
+       in_state<ListedTask, TaskState::kRunning>(),
+       {"bound", [](R row) { return row.task.pods_bound > 0; }},
+       {"unbound", [](R row) { return row.task.pods_bound == 0; }}},
+      [](R row) {
+        const Task& task = row.task;
         std::string nodes;
         for (const NodeName& node : task.nodes)
           nodes += " " + node.str();
-        return format("{} {} {} {} {}{}", task.key.str(), task.kind, task.queue, task.model,
-                      task.state, nodes);
+        return format("{} {} {} {} {}{}", task.key.str(), task.kind_name(),
+                      queue_of(task.intent, task.key.ns), task.intent.model.value_or(""),
+                      state_name(row), nodes);
       }};
   return kRules;
 }
@@ -204,7 +214,7 @@ Status arrange(std::vector<QueueRow>& rows, const Arrangement& asked) {
   return arrange_by(rules_of(rows.data()), rows, asked);
 }
 
-Status arrange(std::vector<TaskView>& rows, const Arrangement& asked) {
+Status arrange(std::vector<ListedTask>& rows, const Arrangement& asked) {
   return arrange_by(rules_of(rows.data()), rows, asked);
 }
 
@@ -227,10 +237,10 @@ const std::vector<std::string_view>& states_of() {
 }
 
 template const std::vector<std::string_view>& sort_keys_of<QueueRow>();
-template const std::vector<std::string_view>& sort_keys_of<TaskView>();
+template const std::vector<std::string_view>& sort_keys_of<ListedTask>();
 template const std::vector<std::string_view>& sort_keys_of<ListedNode>();
 template const std::vector<std::string_view>& states_of<QueueRow>();
-template const std::vector<std::string_view>& states_of<TaskView>();
+template const std::vector<std::string_view>& states_of<ListedTask>();
 template const std::vector<std::string_view>& states_of<ListedNode>();
 
 }  // namespace slackline::control

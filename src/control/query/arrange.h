@@ -29,7 +29,7 @@ const std::vector<std::string_view>& states_of();
 
 // kInvalidArgument names what may be asked for.
 Status arrange(std::vector<QueueRow>& rows, const Arrangement& asked);
-Status arrange(std::vector<TaskView>& rows, const Arrangement& asked);
+Status arrange(std::vector<ListedTask>& rows, const Arrangement& asked);
 Status arrange(std::vector<ListedNode>& rows, const Arrangement& asked);
 
 }  // namespace slackline::control

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "slackline/core/cluster/pools.h"
 
@@ -121,46 +122,13 @@ std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCa
   return views;
 }
 
-TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
-                   std::optional<double> deadline_s) {
-  const TaskIntent& intent = task.intent;
-  TaskView view;
-  view.kind = task.kind_name();
-  view.key = task.key;
-  view.uid = task.uid;
-  view.state = to_string(task.state);
-  view.model = intent.model.value_or("");
-  view.mode = to_string(intent.mode.value_or(WorkloadMode::kTraining));
-  view.qos_class = to_string(intent.qos_class.value_or(QosClass::kNormal));
-  view.queue = queue_of(intent, task.key.ns);
-  view.gang = intent.gang.value_or("");
-  if (task.job && task.job->plan) view.plan_id = task.job->plan->id;
-  view.shape = task.written_shape();
-  if (intent.any_placement) view.placements.emplace_back("auto");
-  for (const Placement& placement : intent.placements)
-    view.placements.push_back(placement.str());
-  if (intent.any_gpu_type) view.gpu_types.emplace_back("any");
-  for (const GpuType& type : intent.gpu_types)
-    view.gpu_types.push_back(type.str());
-  view.gpu_resource = task.gpu_resource;
-  view.gpus_per_pod = task.gpus_per_pod;
-  view.pods_wanted = task.pods_wanted;
-  view.pods_bound = task.pods_bound;
-  view.pods_unbound = task.pods_unbound;
-  view.priority = task.priority;
-  view.created_s = task.created_s;
-  if (task.pods_bound > 0) view.started_s = task.job ? task.job->started_s : task.member->started_s;
-  view.deadline_s = deadline_s;
-  view.batch_size = intent.batch_size;
-  view.iterations = intent.iterations;
-  view.expected_duration_s = intent.expected_duration_s;
-  if (intent.expected_duration_on) view.expected_duration_on = intent.expected_duration_on->str();
-  view.nodes = task.nodes;
-  if (!task.nodes.empty())
-    if (const auto node = snapshot.find_node(task.nodes.front().str()))
-      view.gpu_type = snapshot.node(*node).node->gpu_type;
-  view.problems = intent.problems;
-  return view;
+ListedTask listed_task(const ClusterSnapshot& snapshot, Task task,
+                       std::optional<double> deadline_s) {
+  ListedTask row{std::move(task), deadline_s};
+  if (!row.task.nodes.empty())
+    if (const auto node = snapshot.find_node(row.task.nodes.front().str()))
+      row.gpu_type = snapshot.node(*node).node->gpu_type;
+  return row;
 }
 
 }  // namespace slackline::control

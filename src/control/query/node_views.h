@@ -43,7 +43,7 @@ class NodeLister {
 std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,
                                     double now_steady_s);
 
-TaskView task_view(const ClusterSnapshot& snapshot, const Task& task,
-                   std::optional<double> deadline_s);
+ListedTask listed_task(const ClusterSnapshot& snapshot, Task task,
+                       std::optional<double> deadline_s);
 
 }  // namespace slackline::control

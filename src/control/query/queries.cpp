@@ -126,26 +126,27 @@ std::vector<ListedNode> Queries::nodes() const {
   return rows;
 }
 
-std::vector<TaskView> Queries::tasks(const std::string& ns) const {
+std::vector<ListedTask> Queries::tasks(const std::string& ns) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = known_.get();
-  std::vector<TaskView> views;
-  for (const Task& task : core::TaskCatalog(*snapshot).tasks())
-    if (ns.empty() || task.key.ns == ns)
-      views.push_back(task_view(
-          *snapshot, task, task_deadline(task, options_.catalog, *known->predictor, *snapshot)));
-  return views;
+  std::vector<ListedTask> rows;
+  for (Task& task : core::TaskCatalog(*snapshot).tasks()) {
+    if (!ns.empty() && task.key.ns != ns) continue;
+    const auto deadline_s = task_deadline(task, options_.catalog, *known->predictor, *snapshot);
+    rows.push_back(listed_task(*snapshot, std::move(task), deadline_s));
+  }
+  return rows;
 }
 
-Result<TaskView> Queries::task(const ObjectKey& key) const {
+Result<ListedTask> Queries::task(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
-  const std::optional<Task> task = core::TaskCatalog(*snapshot).find(key);
+  std::optional<Task> task = core::TaskCatalog(*snapshot).find(key);
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
   const KnownPtr known = known_.get();
-  TaskView view = task_view(*snapshot, *task,
-                            task_deadline(*task, options_.catalog, *known->predictor, *snapshot));
-  view.hints = core::annotation_hints(*snapshot, *task, options_.catalog, *known->predictor);
-  return view;
+  const auto deadline_s = task_deadline(*task, options_.catalog, *known->predictor, *snapshot);
+  ListedTask row = listed_task(*snapshot, *std::move(task), deadline_s);
+  row.hints = core::annotation_hints(*snapshot, row.task, options_.catalog, *known->predictor);
+  return row;
 }
 
 Result<ScoresView> Queries::scores(const ObjectKey& key) const {

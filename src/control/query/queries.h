@@ -41,8 +41,8 @@ class Queries {
   std::vector<GpuPoolView> pools() const;
   std::vector<ListedNode> nodes() const;
   // Of one namespace, or all where it is empty; sorted by (namespace, name, kind).
-  std::vector<TaskView> tasks(const std::string& ns) const;
-  Result<TaskView> task(const ObjectKey& key) const;
+  std::vector<ListedTask> tasks(const std::string& ns) const;
+  Result<ListedTask> task(const ObjectKey& key) const;
   // Every node as filter and prioritize would judge it for that pod now, best first.
   Result<ScoresView> scores(const ObjectKey& pod) const;
   // The same for a pod that is not in the cluster; neither journal nor metrics learn of it.

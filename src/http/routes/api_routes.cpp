@@ -34,13 +34,13 @@ Response list_nodes(const control::Queries& queries, Pages& pages, const Request
 }
 
 Response list_tasks(const control::Queries& queries, Pages& pages, const Request& request) {
-  return arranged<TaskView>(request, pages,
-                            [&] { return queries.tasks(given(request, "namespace")); });
+  return arranged<ListedTask>(request, pages,
+                              [&] { return queries.tasks(given(request, "namespace")); });
 }
 
-std::string task_text(const TaskView& view) {
-  std::string text = wire::table_of(std::vector<TaskView>{view}).str();
-  for (const auto* lines : {&view.problems, &view.hints})
+std::string task_text(const ListedTask& row) {
+  std::string text = wire::table_of(std::vector<ListedTask>{row}).str();
+  for (const auto* lines : {&row.task.intent.problems, &row.hints})
     for (const std::string& line : *lines)
       text += printable(line, kMaxProblem) + "\n";
   return text;
@@ -51,9 +51,9 @@ ObjectKey path_key(const Request& request) {
 }
 
 Response get_task(const control::Queries& queries, Pages&, const Request& request) {
-  const auto view = queries.task(path_key(request));
-  if (!view) return failure(view.error());
-  return one(request, wire::encode_one(*view), task_text(*view));
+  const auto row = queries.task(path_key(request));
+  if (!row) return failure(row.error());
+  return one(request, wire::encode_one(*row), task_text(*row));
 }
 
 Response list_placements(const control::Queries& queries, Pages& pages, const Request& request) {
@@ -161,16 +161,16 @@ void add_task_routes(Router& router, const Bind& bind) {
   router.add({.method = "GET",
               .pattern = "/v1/tasks",
               .handler = bind(list_tasks),
-              .parameters = arranged_parameters<TaskView>({namespace_parameter()}),
+              .parameters = arranged_parameters<ListedTask>({namespace_parameter()}),
               .namespace_parameter = "namespace",
-              .operation = answers_list<TaskView>("listTasks", "GPU tasks: Jobs, gangs, pods",
-                                                  "A page of tasks", {{503}, list_is_gone()})});
+              .operation = answers_list<ListedTask>("listTasks", "GPU tasks: Jobs, gangs, pods",
+                                                    "A page of tasks", {{503}, list_is_gone()})});
   router.add(
       {.method = "GET",
        .pattern = "/v1/tasks/{ns}/{name}",
        .handler = bind(get_task),
        .parameters = std::vector{output_parameter()},
-       .operation = answers_one<TaskView>("getTask", "One task", "The task", {{404}, {503}})});
+       .operation = answers_one<ListedTask>("getTask", "One task", "The task", {{404}, {503}})});
   router.add(
       {.method = "GET",
        .pattern = "/v1/tasks/{ns}/{name}/placements",

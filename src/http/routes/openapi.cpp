@@ -231,7 +231,7 @@ std::vector<Parameter> arranged_parameters(std::vector<Parameter> further) {
 }
 
 template std::vector<Parameter> arranged_parameters<QueueRow>(std::vector<Parameter>);
-template std::vector<Parameter> arranged_parameters<TaskView>(std::vector<Parameter>);
+template std::vector<Parameter> arranged_parameters<ListedTask>(std::vector<Parameter>);
 template std::vector<Parameter> arranged_parameters<ListedNode>(std::vector<Parameter>);
 
 std::vector<Parameter> journal_parameters(const std::vector<Parameter>& further) {

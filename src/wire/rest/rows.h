@@ -60,7 +60,7 @@ const Columns<GpuOccupantView>& columns<GpuOccupantView>();
 template <>
 const Columns<ListedNode>& columns<ListedNode>();
 template <>
-const Columns<TaskView>& columns<TaskView>();
+const Columns<ListedTask>& columns<ListedTask>();
 template <>
 const Columns<PlacementRow>& columns<PlacementRow>();
 template <>

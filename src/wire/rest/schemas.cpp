@@ -13,7 +13,7 @@ std::vector<std::pair<std::string_view, std::string>> schemas_of() {
 
 std::vector<std::pair<std::string_view, std::string>> rest_schemas() {
   return schemas_of<ClusterView, CacheView, GpuPoolView, GpuUseView, ListedNode, GpuOccupantView,
-                    TaskView, PlacementRow, ScoreView, DecisionRow, DecisionCandidate,
+                    ListedTask, PlacementRow, ScoreView, DecisionRow, DecisionCandidate,
                     DecisionOutcome, DecisionStop, QueueRow, ProgressNote, MoveAdvice, MovedRun,
                     FinishedTask, ModelView, ModelTypeView, Correction, SamplesAccepted,
                     CalibrationRow, PortraitView, PortraitUseView, PortraitTimeView, ResizeView,

@@ -5,59 +5,107 @@
 #include "wire/rest/rows.h"
 
 namespace slackline::wire {
+namespace {
+
+// A field of the task itself, or of its annotations.
+template <class T>
+auto of_task(T Task::* field) {
+  return [field](const ListedTask& row) -> const T& { return row.task.*field; };
+}
+
+template <class T>
+auto of_intent(T TaskIntent::* field) {
+  return [field](const ListedTask& row) -> const T& { return row.task.intent.*field; };
+}
+
+auto text_of_intent(std::optional<std::string> TaskIntent::* field) {
+  return [field](const ListedTask& row) { return (row.task.intent.*field).value_or(""); };
+}
+
+// `every` stands before the others, where the annotation says so.
+template <class T>
+auto as_annotated(bool TaskIntent::* any, std::string_view every,
+                  std::vector<T> TaskIntent::* list) {
+  return [=](const ListedTask& row) {
+    std::vector<std::string> texts;
+    if (row.task.intent.*any) texts.emplace_back(every);
+    for (const T& one : row.task.intent.*list)
+      texts.push_back(one.str());
+    return texts;
+  };
+}
+
+std::string plan_id_of(const ListedTask& row) {
+  const auto& job = row.task.job;
+  return job && job->plan ? job->plan->id : "";
+}
+
+std::optional<Time> creation_of(const ListedTask& row) {
+  return row.task.created_s > 0 ? std::optional(Time{row.task.created_s}) : std::nullopt;
+}
+
+}  // namespace
 
 template <>
-const Columns<TaskView>& columns<TaskView>() {
-  using C = Column<TaskView>;
-  static const Columns<TaskView> kColumns = {
+const Columns<ListedTask>& columns<ListedTask>() {
+  using C = Column<ListedTask>;
+  using Listed = const ListedTask&;
+  const auto kind = [](Listed row) { return row.task.kind_name(); };
+  static const Columns<ListedTask> kColumns = {
       "Task",
       {
-          C("kind", &TaskView::kind, "Job, Gang, Pod or the kind of the pods' controller"),
-          C("namespace", [](const TaskView& task) { return task.key.ns; }).cell("NAMESPACE"),
-          C("name", [](const TaskView& task) { return task.key.name; }).cell("NAME"),
-          C::only_cell("~KIND", &TaskView::kind),
-          C("uid", &TaskView::uid),
-          C("state", &TaskView::state).one_of(task_state_names()).cell("STATE"),
-          C("model", &TaskView::model, "Empty: not named").cell("~MODEL"),
-          C("mode", &TaskView::mode),
-          C("qosClass", &TaskView::qos_class).cell("~CLASS"),
-          C("queue", &TaskView::queue),
-          C("gang", &TaskView::gang),
-          C("plan", &TaskView::plan_id),
-          C("shape", &TaskView::shape, "As written: nodes x GPUs of each").cell("SHAPE"),
-          C("placements", &TaskView::placements, "As annotated; auto: any"),
-          C("gpuTypes", &TaskView::gpu_types, "As annotated; any: any").cell("GPU TYPES"),
-          C("gpuResource", &TaskView::gpu_resource),
-          C("gpusPerPod", &TaskView::gpus_per_pod),
-          C("podsWanted", &TaskView::pods_wanted),
-          C("podsBound", &TaskView::pods_bound),
-          C("podsUnbound", &TaskView::pods_unbound),
-          C("priority", &TaskView::priority),
-          C("created",
-            [](const TaskView& task) {
-              return task.created_s > 0 ? std::optional(Time{task.created_s}) : std::nullopt;
+          C("kind", kind, "Job, Gang, Pod or the kind of the pods' controller"),
+          C("namespace", [](Listed row) { return row.task.key.ns; }).cell("NAMESPACE"),
+          C("name", [](Listed row) { return row.task.key.name; }).cell("NAME"),
+          C::only_cell("~KIND", kind),
+          C("uid", of_task(&Task::uid)),
+          C("state", [](Listed row) { return to_string(row.task.state); })
+              .one_of(task_state_names())
+              .cell("STATE"),
+          C("model", text_of_intent(&TaskIntent::model), "Empty: not named").cell("~MODEL"),
+          C("mode",
+            [](Listed row) {
+              return to_string(row.task.intent.mode.value_or(WorkloadMode::kTraining));
             }),
+          C("qosClass",
+            [](Listed row) {
+              return to_string(row.task.intent.qos_class.value_or(QosClass::kNormal));
+            }).cell("~CLASS"),
+          C("queue", [](Listed row) { return queue_of(row.task.intent, row.task.key.ns); }),
+          C("gang", text_of_intent(&TaskIntent::gang)),
+          C("plan", plan_id_of),
           C(
-              "started", [](const TaskView& task) { return time_of(task.started_s); },
+              "shape", [](Listed row) { return row.task.written_shape(); },
+              "As written: nodes x GPUs of each")
+              .cell("SHAPE"),
+          C("placements", as_annotated(&TaskIntent::any_placement, "auto", &TaskIntent::placements),
+            "As annotated; auto: any"),
+          C("gpuTypes", as_annotated(&TaskIntent::any_gpu_type, "any", &TaskIntent::gpu_types),
+            "As annotated; any: any")
+              .cell("GPU TYPES"),
+          C("gpuResource", of_task(&Task::gpu_resource)),
+          C("gpusPerPod", of_task(&Task::gpus_per_pod)),
+          C("podsWanted", of_task(&Task::pods_wanted)),
+          C("podsBound", of_task(&Task::pods_bound)),
+          C("podsUnbound", of_task(&Task::pods_unbound)),
+          C("priority", of_task(&Task::priority)),
+          C("created", creation_of),
+          C(
+              "started", [](Listed row) { return time_of(row.started_s()); },
               "Since when it runs; absent: it does not"),
-          C("deadline",
-            [](const TaskView& task) {
-              return time_of(task.deadline_s);
-            }).cell("DEADLINE"),
-          C("batchSize", &TaskView::batch_size, "Global, of all GPUs together"),
-          C("iterations", &TaskView::iterations),
-          C("expectedDurationSeconds", &TaskView::expected_duration_s),
+          C("deadline", [](Listed row) { return time_of(row.deadline_s); }).cell("DEADLINE"),
+          C("batchSize", of_intent(&TaskIntent::batch_size), "Global, of all GPUs together"),
+          C("iterations", of_intent(&TaskIntent::iterations)),
+          C("expectedDurationSeconds", of_intent(&TaskIntent::expected_duration_s)),
+          C("expectedDurationOn", of_intent(&TaskIntent::expected_duration_on),
+            "The GPU type that it names for that; absent: none"),
+          C("nodes", of_task(&Task::nodes), "Of its bound pods").cell("NODES"),
           C(
-              "expectedDurationOn",
-              [](const TaskView& task) { return if_any(task.expected_duration_on); },
-              "The GPU type that it names for that; absent: none"),
-          C("nodes", &TaskView::nodes, "Of its bound pods").cell("NODES"),
-          C(
-              "gpuType", [](const TaskView& task) { return if_any(task.gpu_type.str()); },
+              "gpuType", [](Listed row) { return if_any(row.gpu_type); },
               "Where it runs; absent: it does not, or the type is not known"),
-          C("problems", &TaskView::problems, "Annotations that cannot be read"),
+          C("problems", of_intent(&TaskIntent::problems), "Annotations that cannot be read"),
           C(
-              "hints", [](const TaskView& task) { return if_any(task.hints); },
+              "hints", [](Listed row) { return if_any(row.hints); },
               "What its annotations leave open, as the webhook warns of it; absent: nothing, or a "
               "list was asked for"),
       }};

@@ -62,35 +62,40 @@ ListedNode an_unreadable_node() {
   return row_of(node);
 }
 
-TaskView a_task() {
-  TaskView view;
-  view.kind = "Job";
-  view.key = {"team", "train"};
-  view.uid = Uid("u-1");
-  view.state = "running";
-  view.model = "resnet50";
-  view.mode = "auto";
-  view.qos_class = "prior";
-  view.queue = "team-a";
-  view.gang = "g1";
-  view.plan_id = "p-9";
-  view.shape = {2, 4};
-  view.placements = {"2x4", "1x8"};
-  view.gpu_types = {"A100", "V100"};
-  view.gpu_resource = "nvidia.com/gpu";
-  view.gpus_per_pod = 4;
-  view.pods_wanted = 2;
-  view.pods_bound = 1;
-  view.pods_unbound = 1;
-  view.priority = -5;
-  view.created_s = 1.8e9;
-  view.deadline_s = 1.8e9 + 3600;
-  view.batch_size = 256;
-  view.iterations = 10000;
-  view.expected_duration_s = 1800.5;
-  view.nodes = {NodeName("gpu-1"), NodeName("gpu-2")};
-  view.problems = {"deadline: \"soon\" is not a time"};
-  return view;
+ListedTask a_task() {
+  ListedTask row;
+  Job job;
+  job.plan = test::a_plan("p-9", {2, 4}, {"gpu-1", "gpu-2"});
+  row.task = {.kind = TaskKind::kJob,
+              .controller = "",
+              .key = {"team", "train"},
+              .uid = Uid("u-1"),
+              .job = std::make_shared<const Job>(job),
+              .member = nullptr,
+              .state = TaskState::kRunning,
+              .pods_wanted = 2,
+              .pods_bound = 1,
+              .pods_unbound = 1,
+              .gpus_per_pod = 4,
+              .gpu_resource = "nvidia.com/gpu",
+              .created_s = 1.8e9,
+              .priority = -5,
+              .gang = true,
+              .nodes = {NodeName("gpu-1"), NodeName("gpu-2")},
+              .intent = {}};
+  TaskIntent& intent = row.task.intent;
+  intent.model = "resnet50";
+  intent.qos_class = QosClass::kPrior;
+  intent.queue = "team-a";
+  intent.gang = "g1";
+  intent.placements = {{2, 4}, {1, 8}};
+  intent.gpu_types = {GpuType("A100"), GpuType("V100")};
+  intent.batch_size = 256;
+  intent.iterations = 10000;
+  intent.expected_duration_s = 1800.5;
+  intent.problems = {"deadline: \"soon\" is not a time"};
+  row.deadline_s = 1.8e9 + 3600;
+  return row;
 }
 
 ScoreView a_score() {
@@ -455,7 +460,7 @@ TEST(RestRows, ReadAsTheyAlwaysDid) {
   for (const ClusterView& view : {a_cluster(), ClusterView()})
     all += one_form("cluster", encode_one(view), text_of(view));
   all += every_form<ListedNode>("nodes", {a_node(), an_unreadable_node(), row_of(Node())});
-  all += every_form<TaskView>("tasks", {a_task(), TaskView()});
+  all += every_form<ListedTask>("tasks", {a_task(), ListedTask()});
   all += every_form<ScoreView>("scores", {a_score(), a_refusal()});
   all += every_form<PlacementRow>("placements",
                                   {a_placement(), a_forbidden_placement(), PlacementRow()});

@@ -62,14 +62,17 @@ TEST(Arrange, StatesAreThoseOfTheRowAndWhatIsForetoldOfIt) {
 }
 
 TEST(Arrange, QueueAndTasksNameStatesAlike) {
-  for (const std::string_view state : task_state_names()) {
-    EXPECT_THAT(states_of<QueueRow>(), Contains(state));
-    EXPECT_THAT(states_of<TaskView>(), Contains(state));
-    TaskView task;
-    task.state = state;
-    std::vector<TaskView> tasks = {task, TaskView()};
-    EXPECT_TRUE(arrange(tasks, {.state = std::string(state)}));
-    EXPECT_EQ(tasks.size(), 1U) << state;
+  for (const auto& [state, name, meaning] : kTaskStates) {
+    EXPECT_THAT(states_of<QueueRow>(), Contains(name));
+    EXPECT_THAT(states_of<ListedTask>(), Contains(name));
+    std::vector<ListedTask> tasks;
+    for (const TaskStateFact& fact : kTaskStates) {
+      tasks.emplace_back();
+      tasks.back().task.state = fact.state;
+    }
+    EXPECT_TRUE(arrange(tasks, {.state = std::string(name)}));
+    ASSERT_EQ(tasks.size(), 1U) << name;
+    EXPECT_EQ(tasks.front().task.state, state);
   }
 }
 

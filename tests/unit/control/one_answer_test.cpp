@@ -43,8 +43,8 @@ class OneAnswerTest : public test::PlanningFixture {
     const Queries queries(decisions_, known_, source, nullptr, clock_, "test");
     QueueQuery queue(options_, known_, source, planner_, books_, clock_);
     std::vector<std::optional<double>> told;
-    for (const TaskView& task : queries.tasks(""))
-      if (task.key == key) told.push_back(task.deadline_s);
+    for (const ListedTask& row : queries.tasks(""))
+      if (row.task.key == key) told.push_back(row.deadline_s);
     told.push_back(queries.task(key)->deadline_s);
     told.push_back(queries.placements(key)->deadline_s);
     const QueueView view = queue.ask("").value();
@@ -62,6 +62,10 @@ class OneAnswerTest : public test::PlanningFixture {
 
   using Names = std::vector<std::string>;
 
+  static std::string name_of(const Task& task) {
+    return format("{} {}", task.kind_name(), task.key.str());
+  }
+
   // What is asked by its name is the very task that the queue lists, due at the same moment.
   Names names_in_queue(const ClusterSnapshot& snapshot) {
     const test::FakeSource source(snapshot);
@@ -74,7 +78,7 @@ class OneAnswerTest : public test::PlanningFixture {
       const auto placements = queries.placements(row.key);
       EXPECT_TRUE(task && placements) << names.back();
       if (!task || !placements) continue;
-      EXPECT_EQ(task->kind + " " + task->key.str(), names.back());
+      EXPECT_EQ(name_of(task->task), names.back());
       EXPECT_EQ(task->deadline_s, row.deadline_s) << names.back();
       EXPECT_EQ(placements->deadline_s, row.deadline_s) << names.back();
     }
@@ -84,9 +88,9 @@ class OneAnswerTest : public test::PlanningFixture {
   Names names_in_tasks(const ClusterSnapshot& snapshot) {
     const test::FakeSource source(snapshot);
     Names names;
-    for (const TaskView& task :
+    for (const ListedTask& row :
          Queries(decisions_, known_, source, nullptr, clock_, "test").tasks(""))
-      names.push_back(task.kind + " " + task.key.str());
+      names.push_back(name_of(row.task));
     return names;
   }
 

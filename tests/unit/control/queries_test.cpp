@@ -164,8 +164,8 @@ TEST_F(QueriesTest, OneTaskIsToldWhatTheWebhookWarnsOf) {
   EXPECT_THAT(hints[1], HasSubstr("slackline.dev/batch-size: 64 does not divide by the 3 GPUs"));
   EXPECT_THAT(queries.task({"team", "unheard"})->hints,
               testing::ElementsAre(HasSubstr("\"gpt5\" is unknown")));
-  for (const TaskView& task : queries.tasks(""))
-    EXPECT_TRUE(task.hints.empty()) << task.key.str();
+  for (const ListedTask& row : queries.tasks(""))
+    EXPECT_TRUE(row.hints.empty()) << row.task.key.str();
 }
 
 TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {
