@@ -138,6 +138,28 @@ class FilesTest(unittest.TestCase):
             *([*fit, option] for option in ("--out", "--report", "--svg", "--samples-out")),
         ]
 
+    def test_a_preset_reads_measured_curves_from_a_folder(self):
+        sets = self.folder / "data/pollux-t4/small"
+        sets.mkdir(parents=True)
+        rows = "".join(f"{row},{0.9 - 0.8 / (row + 1)}\n" for row in range(40))
+        (sets / "validation-1.csv").write_text("progress,metric\n" + rows)
+        (sets / "placements.csv").write_text("not,read\n")
+        report = self.folder / "report.json"
+        play = [slackline_binary(), "simulate", "--preset", "paper003", "--curves", "real", "--jobs", "20", "--seeds", "0",
+                "--restart", "30", "--compare", "fair,hysteresis,loss-greedy,trades", "--report", report]  # fmt: skip
+        reports = []
+        for more, shared in (["--curve-files", sets], self.folder / "none"), ([], self.folder):
+            environment = {**os.environ, "SLACKLINE_SHARED": str(shared)}
+            done = subprocess.run([*play, *more], env=environment, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            reports.append(json.loads(report.read_text())["policies"])
+        self.assertEqual(reports[0], reports[1])
+        self.assertEqual([row["name"] for row in reports[0]], ["fair", "hysteresis", "loss-greedy", "trades"])
+        self.assertLess(reports[0][3]["to90_ratio"], 1)
+        done = subprocess.run([*play, "--curve-files", self.folder / "none"], capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"{self.folder}/none holds no validation-*.csv", done.stderr)
+
     def test_what_is_written_to_a_device_or_a_fifo_arrives_and_the_device_stays_as_it_was(self):
         self.make_special_files()
         for arguments in self.writers():

@@ -1,7 +1,10 @@
 // `slackline simulate --preset NAME`: an experiment with a world, policies and figures of its own.
 #include "sim/presets/preset.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,6 +26,35 @@ struct PresetCommand {
   std::map<std::string, bool> flags;
 };
 
+// $SLACKLINE_SHARED is where measurements of others are: ../shared, if it is not set. A shell may
+// have replaced it already.
+std::string measurements_path(const std::string& path) {
+  constexpr std::string_view kShared = "$SLACKLINE_SHARED";
+  if (!path.starts_with(kShared)) return path;
+  const char* shared = std::getenv("SLACKLINE_SHARED");
+  return (shared != nullptr ? shared : "../shared") + path.substr(kShared.size());
+}
+
+// In order of their paths; none where there is no such folder.
+Result<std::vector<sim::PresetFile>> read_csv_below(const std::string& folder,
+                                                    std::string_view prefix) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator i(folder, error), end; !error && i != end;
+       i.increment(error)) {
+    const std::filesystem::path& path = i->path();
+    if (path.extension() == ".csv" && path.filename().string().starts_with(prefix))
+      paths.push_back(path.string());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<sim::PresetFile> files;
+  for (const std::string& path : paths) {
+    SLACKLINE_ASSIGN(const PartOfFile file, read_part_of_file(path));
+    files.push_back({file.path, file.part, file.text});
+  }
+  return files;
+}
+
 Result<sim::PresetRequest> request_of(const sim::Preset& preset, const PresetCommand& command) {
   sim::PresetRequest request;
   SLACKLINE_ASSIGN(request.seeds, sim::parse_seeds(command.seeds));
@@ -35,6 +67,10 @@ Result<sim::PresetRequest> request_of(const sim::Preset& preset, const PresetCom
     }
     const std::string& value = command.values.at(name);
     request.values[name] = value;
+    if (option.kind == sim::PresetKind::kFolder) {
+      request.values[name] = measurements_path(value);
+      SLACKLINE_ASSIGN(request.folders[name], read_csv_below(request.values[name], option.choices));
+    }
     if (option.kind != sim::PresetKind::kFile || value.empty()) continue;
     SLACKLINE_ASSIGN(const PartOfFile file, read_part_of_file(value));
     request.files[name] = {file.path, file.part, file.text};

@@ -69,7 +69,9 @@ Result<std::vector<std::string>> parse_preset_policies(const Preset& preset,
 }
 
 std::string check_preset_value(const PresetOption& option, const std::string& value) {
-  if (option.kind == PresetKind::kFlag || option.kind == PresetKind::kFile) return {};
+  if (option.kind == PresetKind::kFlag || option.kind == PresetKind::kFile ||
+      option.kind == PresetKind::kFolder)
+    return {};
   if (option.kind == PresetKind::kChoice) {
     const auto choices = split(option.choices, '|');
     if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
@@ -116,6 +118,7 @@ std::string format_preset_table(const PresetReport& report) {
 std::span<const Preset* const> presets() {
   static constexpr const Preset* kAll[] = {
       &kSharingPreset,
+      &kPaper003Preset,
   };
   return kAll;
 }

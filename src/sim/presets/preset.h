@@ -23,6 +23,7 @@ enum class PresetKind {
   kChoice,  // one of `choices`, as "a|b"
   kFlag,    // "yes" if it is given, else ""
   kFile,    // PATH or PATH:PART; the preset gets the text
+  kFolder,  // PATH; the preset gets the *.csv below whose names begin with `choices`
 };
 
 struct PresetOption {
@@ -47,6 +48,7 @@ struct PresetRequest {
   std::vector<std::string> policies;  // of the preset, each once
   std::map<std::string, std::string, std::less<>> values;
   std::map<std::string, PresetFile, std::less<>> files;
+  std::map<std::string, std::vector<PresetFile>, std::less<>> folders;  // by path; none: empty
 
   double number(std::string_view option) const;
   int whole(std::string_view option) const { return static_cast<int>(number(option)); }
@@ -93,6 +95,7 @@ std::string format_preset_json(const PresetReport& report);
 // For people, with the note below.
 std::string format_preset_table(const PresetReport& report);
 
+extern const Preset kPaper003Preset;
 extern const Preset kSharingPreset;
 
 }  // namespace slackline::sim
