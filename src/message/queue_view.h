@@ -5,13 +5,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "slackline/model/ids.h"
 #include "slackline/model/move_advice.h"
 #include "slackline/model/placement.h"
-#include "slackline/model/progress.h"
+#include "slackline/model/task.h"
 
 namespace slackline {
 
@@ -25,16 +26,17 @@ struct ResizeView {
   std::optional<Placement> asked{};  // of a run that was resized: as written
 };
 
-// One task that waits, or that has a plan. Times are epoch seconds; codes are those of reason.h.
+// One task that waits, or that has a plan, and what is known and forecast of it. Times are epoch
+// seconds; codes are those of reason.h.
 struct QueueRow {
   int position = 0;  // from 1, among those that wait: by predicted start; 0 = it has a plan
   ObjectKey key;
-  Uid uid;  // of the Job or pod; empty for a labelled gang
-  std::string kind;
-  std::string queue;
-  std::string qos_class;
-  std::string model;   // workload type; empty = not named
-  std::string state;   // of a task: model/task.h
+  Uid uid;                                     // of the Job or pod; empty for a labelled gang
+  TaskKind kind = TaskKind::kPod;              // never kController
+  std::shared_ptr<const TaskIntent> intent{};  // never null
+  std::shared_ptr<const PlanNote> plan{};      // null: it waits; no id: a run without a plan
+  std::shared_ptr<const Job> job{};            // null: pods carry the plan
+  TaskState state = TaskState::kWaiting;
   std::string reason;  // why it waits; empty = it has a plan, and room for it
   double created_s = 0;
   double age_s = 0;  // since then
@@ -68,20 +70,21 @@ struct QueueRow {
   std::string length_source{};
   // The plan's; of a task that waits, pods x GPUs of each as written; unset: Slackline chooses.
   std::optional<Placement> shape;
-  std::int64_t gpus = 0;                // of the plan, else as written
-  GpuType gpu_type;                     // of the plan
-  std::vector<GpuType> accepted_types;  // of a task that waits; empty = any
-  std::string plan_id;
-  std::int64_t preemptions = 0;       // how often it was stopped for another task
-  std::optional<double> work_left{};  // share of its work after the last stop
-  double lost_gpu_s = 0;              // by all of them
+  std::int64_t gpus = 0;  // of the plan, else as written
   // Share of its work that is done: as its Job told, else of a run the elapsed share of the
   // predicted time; unset: it has not run, or its length is unknown.
   std::optional<double> progress{};
-  std::shared_ptr<const ProgressNote> told{};  // null: the Job told nothing
-  std::optional<MoveAdvice> move{};            // by which it would gain
+  std::optional<MoveAdvice> move{};    // by which it would gain
   std::optional<ResizeView> resize{};  // what its family's past says of its request; unset: nothing
 
+  std::string queue() const { return queue_of(*intent, key.ns); }
+  std::string_view qos_class() const {
+    return to_string(intent->qos_class.value_or(QosClass::kNormal));
+  }
+  // Of a task that waits; empty = any.
+  std::vector<GpuType> accepted_types() const {
+    return plan || intent->any_gpu_type ? std::vector<GpuType>() : intent->gpu_types;
+  }
   // In at least half of the futures it ends after its deadline.
   bool predicted_late() const {
     return deadline_s && ((finish_s && *finish_s > *deadline_s) || margin_below_s());

@@ -19,7 +19,7 @@ std::optional<double> within_reach(const std::optional<double>& time_s) {
 // What an exit code tells.
 std::string standing_of(const EtaView& eta, const QueueRow& row, double now_s) {
   if (row.blocked || row.predicted_late() || row.slack_s.value_or(0) < 0) return "misses";
-  const bool waits = row.state == to_string(TaskState::kWaiting);
+  const bool waits = row.state == TaskState::kWaiting;
   const bool unknown = (waits && !eta.start.p50_s) || (eta.deadline_s && !eta.finish.p50_s);
   if (unknown) return waits && !row.reason.empty() && row.forecast.empty() ? "waits" : "unknown";
   if (!waits) return "starts";
@@ -76,8 +76,8 @@ SpanView span_of(const core::Quantiles& times) {
 EtaView eta_of(const QueueRow& row, double now_s) {
   EtaView eta;
   eta.task = row.key.str();
-  eta.kind = row.kind;
-  eta.state = row.state;
+  eta.kind = to_string(row.kind);
+  eta.state = to_string(row.state);
   eta.reason = row.reason;
   eta.deadline_s = row.deadline_s;
   eta.start = {row.start_s, row.start_p90_s};

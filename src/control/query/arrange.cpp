@@ -28,17 +28,17 @@ struct StateRule {
   bool (*holds)(const Row&);
 };
 
-std::string_view state_name(const QueueRow& row) {
+TaskState state_in(const QueueRow& row) {
   return row.state;
 }
 
-std::string_view state_name(const ListedTask& row) {
-  return to_string(row.task.state);
+TaskState state_in(const ListedTask& row) {
+  return row.task.state;
 }
 
 template <class Row, TaskState kState>
 StateRule<Row> in_state() {
-  return {to_string(kState), [](const Row& row) { return state_name(row) == to_string(kState); }};
+  return {to_string(kState), [](const Row& row) { return state_in(row) == kState; }};
 }
 
 // How rows of one kind are arranged.
@@ -68,8 +68,8 @@ const Rules<QueueRow>& rules_of(const QueueRow*) {
   using R = const QueueRow&;
   static const Rules<QueueRow> kRules = {
       {{"name", [](R row) -> SortValue { return row.key.str(); }},
-       {"class", [](R row) -> SortValue { return row.qos_class; }},
-       {"state", [](R row) -> SortValue { return row.state; }},
+       {"class", [](R row) -> SortValue { return std::string(row.qos_class()); }},
+       {"state", [](R row) -> SortValue { return std::string(to_string(row.state)); }},
        {"reason", [](R row) -> SortValue { return row.reason; }},
        {"deadline", [](R row) { return number_of(row.deadline_s); }},
        {"slack", [](R row) { return number_of(row.slack_s); }},
@@ -84,8 +84,9 @@ const Rules<QueueRow>& rules_of(const QueueRow*) {
        {"late", [](R row) { return row.predicted_late(); }},
        {"blocked", [](R row) { return row.blocked; }}},
       [](R row) {
-        return format("{} {} {} {} {} {} {}", row.key.str(), row.queue, row.qos_class, row.model,
-                      row.reason, row.gpu_type.str(), row.kind);
+        return format("{} {} {} {} {} {} {}", row.key.str(), row.queue(), row.qos_class(),
+                      row.intent->model.value_or(""), row.reason,
+                      row.plan ? row.plan->gpu_type.str() : "", to_string(row.kind));
       }};
   return kRules;
 }
@@ -94,7 +95,7 @@ const Rules<ListedTask>& rules_of(const ListedTask*) {
   using R = const ListedTask&;
   static const Rules<ListedTask> kRules = {
       {{"name", [](R row) -> SortValue { return row.task.key.str(); }},
-       {"state", [](R row) -> SortValue { return std::string(state_name(row)); }},
+       {"state", [](R row) -> SortValue { return std::string(to_string(row.task.state)); }},
        {"created", [](R row) { return number_of(row.task.created_s); }},
        {"started", [](R row) { return number_of(row.started_s()); }},
        {"deadline", [](R row) { return number_of(row.deadline_s); }},
@@ -111,7 +112,7 @@ const Rules<ListedTask>& rules_of(const ListedTask*) {
           nodes += " " + node.str();
         return format("{} {} {} {} {}{}", task.key.str(), task.kind_name(),
                       queue_of(task.intent, task.key.ns), task.intent.model.value_or(""),
-                      state_name(row), nodes);
+                      to_string(task.state), nodes);
       }};
   return kRules;
 }

@@ -58,7 +58,7 @@ std::vector<QueueLoad> queue_loads(const std::vector<QueueRow>& rows, const Clus
   std::map<std::string, QueueLoad> queues;
   for (const QueueRow& row : rows) {
     if (!judged(row, load.now_s)) continue;
-    QueueLoad& queue = queues[row.queue];
+    QueueLoad& queue = queues[row.queue()];
     queue.until_s = std::max(queue.until_s, *row.deadline_s);
     if (!late(row))
       ++queue.in_time;

@@ -26,7 +26,7 @@ bool post_all(const QueueLoad& load, const QueueEvents::Post& post) {
     if (row->uid.empty() || namespaces.contains(row->key.ns)) continue;
     if (namespaces.size() == kMostNamespaces) break;
     TaskEvent event;
-    event.kind = row->kind;
+    event.kind = to_string(row->kind);
     event.object = row->key;
     event.uid = row->uid;
     event.reason = reason::kOverloaded;

@@ -17,7 +17,7 @@ bool waits(const QueueRow& row) {
 
 TaskEvent event(const QueueRow& row, std::string_view reason, std::string message, bool warning) {
   TaskEvent event;
-  event.kind = row.kind;
+  event.kind = to_string(row.kind);
   event.object = row.key;
   event.uid = row.uid;
   event.reason = reason;
@@ -42,7 +42,7 @@ std::string span_text(double time_s, std::optional<double> p90_s, double now_s) 
 
 std::string gpus_text(const QueueRow& row) {
   std::string types;
-  for (const GpuType& type : row.accepted_types)
+  for (const GpuType& type : row.accepted_types())
     types += (types.empty() ? "" : " or ") + type.str();
   return format("{} {}", row.gpus, types.empty() ? "GPUs" : types);
 }
@@ -57,7 +57,7 @@ std::string queued_text(const QueueRow& row, double now_s) {
   const int before = row.position - 1;
   text += format("behind {} {}, waits for {} ({})", before, before == 1 ? "task" : "tasks",
                  gpus_text(row), row.reason);
-  return text + format("; class {}, queue {}; times are UTC", row.qos_class, row.queue);
+  return text + format("; class {}, queue {}; times are UTC", row.qos_class(), row.queue());
 }
 
 std::string risk_text(const QueueRow& row) {
@@ -92,7 +92,7 @@ void QueueEvents::post(const std::vector<QueueRow>& rows, double now_s, bool not
     if (const auto before = posted_.find(row.uid); before != posted_.end()) posted = before->second;
     if (!posted.queued || is_news(row, *posted.queued, now_s)) {
       TaskEvent told = event(row, reason::kQueued, queued_text(row, now_s), false);
-      told.is_forecast = note && row.kind == "Job";
+      told.is_forecast = note && row.kind == TaskKind::kJob;
       if (post(std::move(told))) posted.queued = Told{now_s, row.start_s};
     }
     const bool late = row.predicted_late();

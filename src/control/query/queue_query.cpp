@@ -70,10 +70,10 @@ namespace {
 
 std::vector<std::pair<std::string, std::int64_t>> counts_of(const std::vector<QueueRow>& rows) {
   std::vector<std::pair<std::string, std::int64_t>> counts;
-  for (const std::string_view state : task_state_names())
-    counts.emplace_back(state, std::count_if(rows.begin(), rows.end(), [&](const QueueRow& row) {
-                          return row.state == state;
-                        }));
+  for (const TaskStateFact& fact : kTaskStates)
+    counts.emplace_back(
+        fact.name, std::count_if(rows.begin(), rows.end(),
+                                 [&](const QueueRow& row) { return row.state == fact.state; }));
   counts.emplace_back("late", std::count_if(rows.begin(), rows.end(), [](const QueueRow& row) {
                         return row.predicted_late();
                       }));

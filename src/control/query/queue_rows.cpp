@@ -28,13 +28,11 @@ std::optional<double> within_horizon(double time_s) {
 
 auto key_of(const QueueRow& row) {
   using Key = std::tuple<bool, double, double, double, ObjectKey, std::string>;
-  if (row.state != to_string(TaskState::kWaiting)) return Key{false, 0, 0, 0, row.key, row.kind};
-  return Key{true,
-             row.start_s.value_or(kNever),
-             row.deadline_s.value_or(kNever),
-             row.created_s,
-             row.key,
-             row.kind};
+  const std::string kind(to_string(row.kind));
+  if (row.state != TaskState::kWaiting) return Key{false, 0, 0, 0, row.key, kind};
+  return Key{
+      true, row.start_s.value_or(kNever), row.deadline_s.value_or(kNever), row.created_s, row.key,
+      kind};
 }
 
 class RowMaker {
@@ -56,7 +54,7 @@ class RowMaker {
               [](const QueueRow& a, const QueueRow& b) { return key_of(a) < key_of(b); });
     int position = 0;
     for (QueueRow& row : rows)
-      if (row.state == to_string(TaskState::kWaiting)) row.position = ++position;
+      if (row.state == TaskState::kWaiting) row.position = ++position;
     return rows;
   }
 
@@ -67,10 +65,10 @@ class RowMaker {
     QueueRow row;
     row.key = task.key;
     row.uid = task.uid;
-    row.kind = to_string(task.kind);
-    row.queue = queue_of(*task.intent, task.key.ns);
-    row.qos_class = to_string(task.intent->qos_class.value_or(QosClass::kNormal));
-    row.model = task.intent->model.value_or("");
+    row.kind = task.kind;
+    row.intent = task.intent;
+    row.plan = task.plan;
+    row.job = task.job;
     row.created_s = task.created_s;
     row.age_s = sight_.now_s - task.created_s;
     row.deadline_s = task.deadline_s;
@@ -78,27 +76,19 @@ class RowMaker {
       row.slack_s = *task.deadline_s - sight_.now_s - queue_.state().fastest_lat_s(index);
     row.length_source = core::to_string(task.length);
     row.gpus = saturating_mul(task.request.pods, task.request.gpus);
-    row.state = to_string(state_of(task));
+    row.state = state_of(task);
     if (task.plan) {
       row.shape = task.plan->shape;
-      row.gpu_type = task.plan->gpu_type;
-      row.plan_id = task.plan->id;
       row.gpus = std::int64_t{task.plan->shape.d_node} * task.plan->shape.d_gpn;
       if (core::has_replacements(task.bound.size(), task.pods))
         row.reason = reason::kReplacementWaits;
     } else {
-      describe_wish(task, row);
+      if (!task.shape_is_free) row.shape = clamped_placement(task.request.pods, task.request.gpus);
       row.reason = reason_of(index);
     }
     if (const core::RoomWait* wait = room_waits_.of(index)) describe_room(*wait, row);
     row.blocked = never_starts(row.reason);
-    if (task.job && task.job->preemptions) {
-      row.preemptions = task.job->preemptions->count;
-      row.work_left = task.job->preemptions->left;
-      row.lost_gpu_s = task.job->preemptions->lost_gpu_s;
-    }
     row.progress = core::done_share(queue_, index, sight_.now_s);
-    if (task.job) row.told = task.job->progress;
     if (const auto move = planner_.moves.find(task.uid); move != planner_.moves.end())
       row.move = move->second;
     row.resize = resize_of(task);
@@ -146,11 +136,6 @@ class RowMaker {
                                       reason::kDependencyCycle,  reason::kGangCannotScaleUp,
                                       reason::kHeldByUser};
     return std::find(kBlocking.begin(), kBlocking.end(), why) != kBlocking.end();
-  }
-
-  static void describe_wish(const core::QueueTask& task, QueueRow& row) {
-    if (!task.shape_is_free) row.shape = clamped_placement(task.request.pods, task.request.gpus);
-    if (!task.intent->any_gpu_type) row.accepted_types = task.intent->gpu_types;
   }
 
   std::string_view reason_of(core::TaskIndex index) {

@@ -52,18 +52,38 @@ std::string resize_text(Row row) {
   return format("{}: {}", row.resize->state, join(row.resize->texts, "; "));
 }
 
+// Also of a run without a plan, where its type is known.
+std::optional<GpuType> planned_type(Row row) {
+  const bool known = row.plan && !(row.plan->gpu_type.empty() && row.plan->id.empty());
+  return known ? std::optional(row.plan->gpu_type) : std::nullopt;
+}
+
 std::string types_text(Row row) {
-  if (!row.gpu_type.empty() || !row.plan_id.empty()) return row.gpu_type.str();
-  return row.accepted_types.empty() ? "any" : value_text(row.accepted_types);
+  if (const auto type = planned_type(row)) return type->str();
+  const std::vector<GpuType> accepted = row.accepted_types();
+  return accepted.empty() ? "any" : value_text(accepted);
+}
+
+const PreemptionNote* stops_of(Row row) {
+  return row.job ? row.job->preemptions.get() : nullptr;
 }
 
 template <class T>
-std::optional<T> if_stopped(Row row, const T& value) {
-  return row.preemptions > 0 ? std::optional(value) : std::nullopt;
+auto if_stopped(T PreemptionNote::* field) {
+  return [field](Row row) {
+    const PreemptionNote* stops = stops_of(row);
+    return stops != nullptr && stops->count > 0 ? std::optional<T>(stops->*field) : std::nullopt;
+  };
+}
+
+std::optional<double> work_left(Row row) {
+  const PreemptionNote* stops = stops_of(row);
+  return stops != nullptr ? std::optional(stops->left) : std::nullopt;
 }
 
 std::string left_of(Row row) {
-  return row.work_left ? format("{:.0f} %", 100 * *row.work_left) : "";
+  const auto left = work_left(row);
+  return left ? format("{:.0f} %", 100 * *left) : "";
 }
 
 std::string done_of(Row row) {
@@ -89,11 +109,6 @@ std::string margin_text(Row row) {
 }
 
 template <class T>
-std::optional<T> of_plan(Row row, const T& value) {
-  return row.plan_id.empty() ? std::nullopt : std::optional(value);
-}
-
-template <class T>
 std::optional<T> of_forecast(View view, const T& value) {
   return view.forecast_s > 0 ? std::optional(value) : std::nullopt;
 }
@@ -110,6 +125,7 @@ using QueueColumns = std::vector<Column<QueueRow>>;
 
 QueueColumns who_waits() {
   using C = Column<QueueRow>;
+  const auto kind = [](Row row) { return to_string(row.kind); };
   return {
       C(
           "position",
@@ -117,15 +133,17 @@ QueueColumns who_waits() {
           "From 1, of a task that waits")
           .cell(">~POSITION"),
       C::only_cell("NAME", &QueueRow::key),
-      C("kind", &QueueRow::kind),
+      C("kind", kind),
       C("namespace", [](Row row) { return row.key.ns; }),
       C("name", [](Row row) { return row.key.name; }),
       C("uid", [](Row row) { return if_any(row.uid); }),
       C("queue", &QueueRow::queue).cell("QUEUE").wide(),
-      C::only_cell("KIND", &QueueRow::kind).wide(),
+      C::only_cell("KIND", kind).wide(),
       C("qosClass", &QueueRow::qos_class).cell("~CLASS"),
-      C("model", [](Row row) { return if_any(row.model); }),
-      C("state", &QueueRow::state).one_of(task_state_names()).cell("~STATE"),
+      C("model", [](Row row) { return if_any(row.intent->model.value_or("")); }),
+      C("state", [](Row row) { return to_string(row.state); })
+          .one_of(task_state_names())
+          .cell("~STATE"),
       C(
           "reason", [](Row row) { return if_any(row.reason); },
           "Why it waits: docs/reasons/CODE.md")
@@ -217,18 +235,13 @@ QueueColumns placed() {
           .cell("~SHAPE"),
       C::only_cell("GPU TYPE", types_text),
       C("gpus", &QueueRow::gpus).cell(">GPUS").wide(),
-      C::only_cell("MODEL", &QueueRow::model).wide(),
+      C::only_cell("MODEL", [](Row row) { return row.intent->model; }).wide(),
+      C("gpuType", planned_type, "Of the plan"),
+      C("plan", [](Row row) { return row.plan ? if_any(row.plan->id) : std::nullopt; })
+          .cell("PLAN")
+          .wide(),
       C(
-          "gpuType",
-          [](Row row) {
-            const bool known = !row.gpu_type.empty() || !row.plan_id.empty();
-            return known ? std::optional(row.gpu_type) : std::nullopt;
-          },
-          "Of the plan"),
-      C("plan", [](Row row) { return of_plan(row, row.plan_id); }).cell("PLAN").wide(),
-      C(
-          "gpuTypes",
-          [](Row row) { return row.plan_id.empty() ? if_any(row.accepted_types) : std::nullopt; },
+          "gpuTypes", [](Row row) { return if_any(row.accepted_types()); },
           "Of a task that waits, in order of preference; absent: any"),
   };
 }
@@ -240,19 +253,15 @@ QueueColumns past() {
       C::only_cell("RETRIED AFTER", [](Row row) { return time_of(row.retry_s); }).wide(),
       C::only_cell("WAITS FOR", &QueueRow::waits_for).wide(),
       C::only_cell("ROOM BY", [](Row row) { return time_of(row.room_by_s); }).wide(),
-      C(
-          "preemptions", [](Row row) { return if_stopped(row, row.preemptions); },
-          "How often it was stopped for another task; absent: never")
+      C("preemptions", if_stopped(&PreemptionNote::count),
+        "How often it was stopped for another task; absent: never")
           .cell(">STOPS")
           .wide(),
-      C(
-          "workLeft", [](Row row) { return row.work_left; },
-          "Share of its work that the last stop left to do")
+      C("workLeft", work_left, "Share of its work that the last stop left to do")
           .cell(">LEFT", left_of)
           .wide(),
-      C(
-          "lostGpuSeconds", [](Row row) { return if_stopped(row, row.lost_gpu_s); },
-          "GPU time that all stops together have lost")
+      C("lostGpuSeconds", if_stopped(&PreemptionNote::lost_gpu_s),
+        "GPU time that all stops together have lost")
           .cell(">LOST GPU S")
           .wide(),
       C(
@@ -262,7 +271,11 @@ QueueColumns past() {
           .cell(">DONE", done_of)
           .wide(),
       C(
-          "reported", [](Row row) { return row.told ? std::optional(*row.told) : std::nullopt; },
+          "reported",
+          [](Row row) {
+            const auto told = row.job ? row.job->progress : nullptr;
+            return told ? std::optional(*told) : std::nullopt;
+          },
           "The last report of progress that counts; absent: none"),
       C("move", &QueueRow::move,
         "Running tasks that should go on elsewhere, so that this one gains; absent: none")

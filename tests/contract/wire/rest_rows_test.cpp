@@ -204,11 +204,21 @@ QueueRow a_waiting_task() {
   row.position = 3;
   row.key = {"team", "train"};
   row.uid = Uid("u-1");
-  row.kind = "Job";
-  row.queue = "team, \"a\"";
-  row.qos_class = "prior";
-  row.model = "resnet50";
-  row.state = "waiting";
+  row.kind = TaskKind::kJob;
+  TaskIntent intent;
+  intent.queue = "team, \"a\"";
+  intent.qos_class = QosClass::kPrior;
+  intent.model = "resnet50";
+  intent.gpu_types = {GpuType("A100"), GpuType("V100")};
+  row.intent = std::make_shared<const TaskIntent>(intent);
+  Job job;
+  PreemptionNote stops;
+  stops.count = 2;
+  stops.left = 0.426;
+  stops.lost_gpu_s = 812.5;
+  job.preemptions = std::make_shared<const PreemptionNote>(stops);
+  job.progress = std::make_shared<const ProgressNote>(a_report());
+  row.job = std::make_shared<const Job>(job);
   row.reason = "WaitsItsTurn";
   row.created_s = 1.8e9;
   row.age_s = 5400;
@@ -222,13 +232,8 @@ QueueRow a_waiting_task() {
   row.finish_p90_s = 1.8e9 + 9000;
   row.shape = Placement{2, 4};
   row.gpus = 8;
-  row.accepted_types = {GpuType("A100"), GpuType("V100")};
   row.length_source = "history";
-  row.preemptions = 2;
-  row.work_left = 0.426;
-  row.lost_gpu_s = 812.5;
-  row.told = std::make_shared<const ProgressNote>(a_report());
-  row.progress = row.told->done();
+  row.progress = a_report().done();
   row.move = MoveAdvice{MoveCause::kSlow,
                         row.key,
                         0.34,
@@ -244,16 +249,19 @@ QueueRow a_waiting_task() {
 QueueRow a_planned_task() {
   QueueRow row;
   row.key = {"team", "planned"};
-  row.kind = "Pod";
-  row.qos_class = "urgent";
-  row.state = "starting";
+  TaskIntent intent;
+  intent.qos_class = QosClass::kUrgent;
+  row.intent = std::make_shared<const TaskIntent>(intent);
+  PlanNote plan;
+  plan.id = "p-9";
+  plan.gpu_type = GpuType("K80");
+  row.plan = std::make_shared<const PlanNote>(plan);
+  row.state = TaskState::kStarting;
   row.created_s = 1.8e9;
   row.age_s = 5400;
   row.blocked = true;
   row.gpus = 4;
   row.forecast = "NotInBook";
-  row.gpu_type = GpuType("K80");
-  row.plan_id = "p-9";
   row.resize =
       ResizeView{.mode = "auto", .state = "applied", .texts = {}, .asked = Placement{1, 8}};
   return row;
@@ -467,6 +475,7 @@ TEST(RestRows, ReadAsTheyAlwaysDid) {
   all +=
       every_form<DecisionRow>("decisions", {a_decision(), an_old_decision(), a_stop(), a_loss()});
   QueueRow old;
+  old.intent = std::make_shared<const TaskIntent>();
   old.age_s = 1.8e9 + 5400;
   all += every_form<QueueRow>("queue", {a_waiting_task(), a_planned_task(), old});
   all += every_form<FinishedTask>("history", {a_finished_task(), FinishedTask()});

@@ -13,18 +13,21 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-QueueRow a_row(const std::string& name, std::optional<double> slack_s, const std::string& state) {
+QueueRow a_row(const std::string& name, std::optional<double> slack_s, TaskState state) {
   QueueRow row;
   row.key = {"team", name};
   row.slack_s = slack_s;
   row.state = state;
-  row.model = "resnet50";
+  TaskIntent intent;
+  intent.model = "resnet50";
+  row.intent = std::make_shared<const TaskIntent>(intent);
   return row;
 }
 
 std::vector<QueueRow> rows() {
-  std::vector<QueueRow> all = {a_row("c", 30, "running"), a_row("a", std::nullopt, "waiting"),
-                               a_row("b", -5, "waiting"), a_row("d", 30, "waiting")};
+  std::vector<QueueRow> all = {
+      a_row("c", 30, TaskState::kRunning), a_row("a", std::nullopt, TaskState::kWaiting),
+      a_row("b", -5, TaskState::kWaiting), a_row("d", 30, TaskState::kWaiting)};
   all[2].deadline_s = 100;
   all[2].finish_s = 200;
   all[3].reason = "NoNodeFits";

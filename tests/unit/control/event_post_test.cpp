@@ -104,11 +104,10 @@ QueueRow a_row(const std::string& name, int position, double finish_s) {
   QueueRow row;
   row.key = {"default", name};
   row.uid = Uid("uid:" + name);
-  row.kind = "Job";
-  row.state = position > 0 ? "waiting" : "running";
+  row.kind = TaskKind::kJob;
+  row.intent = std::make_shared<const TaskIntent>();
+  row.state = position > 0 ? TaskState::kWaiting : TaskState::kRunning;
   row.position = position;
-  row.qos_class = "normal";
-  row.queue = "default";
   row.deadline_s = 1000;
   row.finish_s = finish_s;
   return row;
@@ -154,7 +153,9 @@ TEST(QueueEvents, TellsAgainWhereTheStartHasMoved) {
     waits.deadline_s = 90000;
     waits.chance = 0.914;
     waits.gpus = 8;
-    waits.accepted_types = {GpuType("A100"), GpuType("H100")};
+    TaskIntent intent;
+    intent.gpu_types = {GpuType("A100"), GpuType("H100")};
+    waits.intent = std::make_shared<const TaskIntent>(intent);
     waits.reason = reason::kWaitsItsTurn;
     return waits;
   };
@@ -205,7 +206,7 @@ TEST(QueueEvents, AForecastIsOfAJobAndWhereItIsAskedFor) {
     return true;
   };
   std::vector<QueueRow> rows = {a_row("a", 1, 900), a_row("b", 2, 900)};
-  rows[1].kind = "Pod";
+  rows[1].kind = TaskKind::kPod;
   QueueEvents().post(rows, 0, true, post);
   QueueEvents().post(rows, 0, false, post);
   EXPECT_EQ(kept, (std::vector<bool>{true, false, false, false}));

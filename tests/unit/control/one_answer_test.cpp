@@ -73,7 +73,7 @@ class OneAnswerTest : public test::PlanningFixture {
     Names names;
     const auto view = QueueQuery(options_, known_, source, planner_, books_, clock_).ask("");
     for (const QueueRow& row : view->rows) {
-      names.push_back(row.kind + " " + row.key.str());
+      names.push_back(format("{} {}", to_string(row.kind), row.key.str()));
       const auto task = queries.task(row.key);
       const auto placements = queries.placements(row.key);
       EXPECT_TRUE(task && placements) << names.back();

@@ -24,8 +24,10 @@ class OverloadTest : public ::testing::Test {
     row.position = 1;
     row.key = {ns, name};
     row.uid = Uid(name);
-    row.kind = "Job";
-    row.queue = "research";
+    row.kind = TaskKind::kJob;
+    TaskIntent intent;
+    intent.queue = "research";
+    row.intent = std::make_shared<const TaskIntent>(intent);
     row.created_s = kNow_s;
     row.gpus = 4;
     row.deadline_s = kNow_s + deadline_h * kHour_s;

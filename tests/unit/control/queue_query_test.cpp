@@ -409,7 +409,7 @@ TEST_F(QueueQueryTest, AGangOfWhichAMemberWaitsForItsPlaceSaysSo) {
   EXPECT_EQ(ask(cluster.build()).rows.at(0).reason, "") << "its other pod is not made yet";
   cluster.with(test::a_pod("gang-1").of_job("gang").gpus(4).managed().gated());
   const QueueRow row = ask(cluster.build()).rows.at(0);
-  EXPECT_EQ(row.state, "starting");
+  EXPECT_EQ(row.state, TaskState::kStarting);
   EXPECT_EQ(row.reason, reason::kReplacementWaits);
   EXPECT_FALSE(row.blocked);
 }

@@ -19,10 +19,11 @@ QueueRow a_row() {
   QueueRow row;
   row.position = 3;
   row.key = {"team", "train"};
-  row.kind = "Job";
-  row.queue = "team, \"a\"";
-  row.qos_class = "prior";
-  row.state = "waiting";
+  row.kind = TaskKind::kJob;
+  TaskIntent intent;
+  intent.queue = "team, \"a\"";
+  intent.qos_class = QosClass::kPrior;
+  row.intent = std::make_shared<const TaskIntent>(intent);
   row.reason = "WaitsItsTurn";
   row.created_s = 1.8e9;
   row.age_s = 60;
