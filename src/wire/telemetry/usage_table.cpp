@@ -1,15 +1,14 @@
 #include "wire/telemetry/usage_table.h"
 
 #include <optional>
-#include <utility>
 
-#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
-#include "wire/format/json_writer.h"
+#include "wire/rest/rows.h"
 
 namespace slackline::wire {
 namespace {
 
+constexpr double kHundredth = 0.01;
 constexpr double kMebibyte = 1 << 20;
 
 std::string_view word_of(UsageQuality quality) {
@@ -24,53 +23,69 @@ std::string_view word_of(UsageQuality quality) {
   return "";
 }
 
-std::string mean_text(const std::optional<Usage>& usage, double unit) {
-  return usage ? format("{:.1f}", usage->mean / unit) : "";
-}
+using Measured = std::optional<Usage> UsageSample::*;
 
-std::string max_text(const std::optional<Usage>& usage, double unit) {
-  return usage ? format("{:.1f}", usage->max / unit) : "";
+// In this unit; empty where it was not measured.
+auto shown(double Usage::* figure, Measured usage, double unit = 1) {
+  return [=](const UsageSample& sample) {
+    return sample.*usage ? format("{:.1f}", *(sample.*usage).*figure / unit) : "";
+  };
 }
 
 }  // namespace
 
+template <>
+const Columns<Usage>& columns<Usage>() {
+  using C = Column<Usage>;
+  static const Columns<Usage> kColumns = {
+      "Usage", {C("mean", &Usage::mean), C("max", &Usage::max), C("seconds", &Usage::seconds)}};
+  return kColumns;
+}
+
+template <>
+const Columns<UsageSample>& columns<UsageSample>() {
+  using C = Column<UsageSample>;
+  using S = const UsageSample&;
+  constexpr auto kMean = &Usage::mean;
+  constexpr auto kMax = &Usage::max;
+  static const Columns<UsageSample> kColumns = {
+      "UsageSample",
+      {
+          C("task", &UsageSample::task).cell("TASK"),
+          C("run", &UsageSample::run),
+          C("from", [](S sample) { return Time{sample.from_s}; }),
+          C("to", [](S sample) { return Time{sample.to_s}; }),
+          C("gapSeconds", &UsageSample::gap_s),
+          C("gpus", [](S sample) { return word_of(sample.gpus); }),
+          C("cpuCores", &UsageSample::cpu_cores),
+          C("memoryBytes", &UsageSample::memory_bytes),
+          C("gpuShare", &UsageSample::gpu_share),
+          C("gpuMemoryShare", &UsageSample::gpu_memory_share),
+          C::only_cell(">GPU %", shown(kMean, &UsageSample::gpu_share, kHundredth)),
+          C::only_cell(">GPU MAX %", shown(kMax, &UsageSample::gpu_share, kHundredth)),
+          C::only_cell(">GPU MEM %", shown(kMean, &UsageSample::gpu_memory_share, kHundredth)),
+          C::only_cell(">GPU MEM MAX %", shown(kMax, &UsageSample::gpu_memory_share, kHundredth)),
+          C::only_cell(">CPU", shown(kMean, &UsageSample::cpu_cores)),
+          C::only_cell(">CPU MAX", shown(kMax, &UsageSample::cpu_cores)),
+          C::only_cell(">MEMORY MIB", shown(kMean, &UsageSample::memory_bytes, kMebibyte)),
+          C::only_cell(">MEMORY MAX MIB", shown(kMax, &UsageSample::memory_bytes, kMebibyte)),
+          C::only_cell("GPUS", [](S sample) { return word_of(sample.gpus); }),
+          C::only_cell(">WINDOW", [](S sample) { return Seconds{sample.to_s - sample.from_s}; }),
+          C::only_cell(">GAP", [](S sample) { return Seconds{sample.gap_s}; }),
+      }};
+  return kColumns;
+}
+
 TextTable usage_table(const std::vector<UsageSample>& samples) {
-  constexpr double kPercent = 0.01;
-  TextTable table({"TASK", ">GPU %", ">GPU MAX %", ">GPU MEM %", ">GPU MEM MAX %", ">CPU",
-                   ">CPU MAX", ">MEMORY MIB", ">MEMORY MAX MIB", "GPUS", ">WINDOW", ">GAP"});
-  for (const UsageSample& sample : samples)
-    table.add({sample.task.str(), mean_text(sample.gpu_share, kPercent),
-               max_text(sample.gpu_share, kPercent), mean_text(sample.gpu_memory_share, kPercent),
-               max_text(sample.gpu_memory_share, kPercent), mean_text(sample.cpu_cores, 1),
-               max_text(sample.cpu_cores, 1), mean_text(sample.memory_bytes, kMebibyte),
-               max_text(sample.memory_bytes, kMebibyte), std::string(word_of(sample.gpus)),
-               format_duration(sample.to_s - sample.from_s), format_duration(sample.gap_s)});
-  return table;
+  return table_of(samples);
 }
 
 std::string usage_json(const std::vector<UsageSample>& samples,
                        const std::vector<std::string>& remarks) {
   JsonWriter out;
-  const auto field = [&out](std::string_view key, const std::optional<Usage>& usage) {
-    if (!usage) return;
-    out.key(key).begin_object().field("mean", usage->mean).field("max", usage->max);
-    out.field("seconds", usage->seconds).end_object();
-  };
-  out.begin_object().key("items").begin_array();
-  for (const UsageSample& sample : samples) {
-    out.begin_object().field("task", sample.task.str()).field("run", sample.run.str());
-    out.field("from", format_rfc3339(sample.from_s)).field("to", format_rfc3339(sample.to_s));
-    out.field("gapSeconds", sample.gap_s).field("gpus", word_of(sample.gpus));
-    field("cpuCores", sample.cpu_cores);
-    field("memoryBytes", sample.memory_bytes);
-    field("gpuShare", sample.gpu_share);
-    field("gpuMemoryShare", sample.gpu_memory_share);
-    out.end_object();
-  }
-  out.end_array().key("remarks").begin_array();
-  for (const std::string& remark : remarks)
-    out.string(remark);
-  out.end_array().end_object();
+  write_value(out.begin_object().key("items"), samples);
+  write_value(out.key("remarks"), remarks);
+  out.end_object();
   return out.take();
 }
 
