@@ -1,5 +1,6 @@
 // What losses are worth for sharing units, against the goals: on drawn curves, and on those that
 // others measured, read from $SLACKLINE_SHARED/data (default ../shared/data).
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
