@@ -116,7 +116,7 @@ class AnswersTest(ActiveCase):
         code, quote = self.ask_json("quote", "-f", file, "--deadline", "70m")
         self.assertEqual(code, 1, "the running Jobs need most of it")
         code, said = self.ask("quote", "-f", file, "--deadline", "nonsense")
-        self.assertEqual(code, 3)
+        self.assertEqual(code, 2)
         self.assertIn("expected a duration such as 24h", said)
         self.assertEqual(self._written(), before)
         self.assertEqual(self.cluster.list("job", "default"), jobs)

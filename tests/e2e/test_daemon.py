@@ -157,7 +157,9 @@ class DumpTest(unittest.TestCase):
         self.assertEqual(scores[-1]["verdict"], "GpuTypeNotAccepted")
 
     def test_a_manifest_is_judged_as_kube_scheduler_would_be_answered(self):
-        names = [each["name"] for each in self.get_json("/v1/nodes")["items"]]
+        nodes = {each["name"]: each["ready"] for each in self.get_json("/v1/nodes")["items"]}
+        self.assertIn(False, nodes.values(), "kube-scheduler does not ask about a node that is not ready")
+        names = [name for name, ready in nodes.items() if ready]
         args = json.loads(arguments(names, name="tried", gpus=2))
         tried = {"kind": "Pod", **args["Pod"]}
         path = "/v1/scores?namespace=" + tried["metadata"]["namespace"]

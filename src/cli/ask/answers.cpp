@@ -15,6 +15,7 @@
 #include "client/terminal_table.h"
 #include "config/load.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/model/object_key.h"
 #include "wire/format/cells.h"
@@ -153,6 +154,13 @@ int calendar(const AnswerOptions& options) {
   return 0;
 }
 
+// "": it is one.
+std::string is_time(const std::string& text) {
+  if (parse_duration_s(text) || parse_rfc3339_s(text)) return {};
+  return format("\"{}\": expected a duration such as 24h, or a time such as 2026-11-21T12:00:00Z",
+                printable(text, 64));
+}
+
 CLI::App* add_answer(CLI::App& app, const std::shared_ptr<AnswerOptions>& options,
                      const std::string& name, const std::string& help,
                      const std::vector<std::string>& outputs) {
@@ -206,8 +214,10 @@ void add_quote(CLI::App& app, int& exit_code) {
       ->check(CLI::ExistingFile);
   command->add_option("-n,--namespace", options->ns,
                       "Namespace of what names none in the manifest");
-  command->add_option("--deadline", options->deadline,
-                      "In place of its own: 24h, or 2026-11-21T12:00:00Z");
+  command
+      ->add_option("--deadline", options->deadline,
+                   "In place of its own: 24h, or 2026-11-21T12:00:00Z")
+      ->check(is_time);
   command->callback([&exit_code, options] { exit_code = quote(*options); });
 }
 

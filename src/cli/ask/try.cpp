@@ -64,10 +64,7 @@ int run(const TryOptions& options) {
     failed = failed || !standing;
     if (standing) worst = std::max(worst, *standing);
   }
-  std::fputs(
-      "\nkube-scheduler asks only about nodes that passed its own filters: room, taints, "
-      "selectors.\n",
-      stdout);
+  std::fputs("\nWhether a node has room for it now is for kube-scheduler to say.\n", stdout);
   return failed ? kFailure : exit_code_of(worst);
 }
 

@@ -153,13 +153,13 @@ Result<ScoresView> Queries::scores(const ObjectKey& key) const {
   const SnapshotPtr snapshot = source_.snapshot();
   const PodPtr pod = snapshot->find_pod(key);
   if (!pod) return fail(ErrorCode::kNotFound, format("no pod {} in the cluster", key.str()));
-  return judge(*snapshot, *pod);
+  return judge(*snapshot, *pod, /*stock=*/false);
 }
 
 Result<ScoresView> Queries::scores(const Pod& pod) const {
   Pod created_now = pod;
   if (created_now.created_s <= 0) created_now.created_s = clock_.wall_s();
-  return judge(*source_.snapshot(), created_now);
+  return judge(*source_.snapshot(), created_now, /*stock=*/true);
 }
 
 Result<PlacementsView> Queries::placements(const ObjectKey& key) const {

@@ -58,7 +58,8 @@ class Queries {
   const GpuCatalog& catalog() const { return options_.catalog; }
 
  private:
-  Result<ScoresView> judge(const ClusterSnapshot& snapshot, const Pod& pod) const;
+  // `stock`: also by kube-scheduler's own filters, which a pod of the cluster has passed.
+  Result<ScoresView> judge(const ClusterSnapshot& snapshot, const Pod& pod, bool stock) const;
 
   const DecisionOptions& options_;
   const Published<Known>& known_;

@@ -1,32 +1,48 @@
 // How every node is judged for a pod, as filter and prioritize do.
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "cluster/watch/source.h"
 #include "control/query/queries.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/predicates.h"
 #include "slackline/core/verbs/filter.h"
 #include "slackline/core/verbs/score.h"
 
 namespace slackline::control {
 namespace {
 
+// What kube-scheduler's own filters say of the nodes, one by one; empty: they are not asked.
+using Misfits = std::vector<std::optional<core::Misfit>>;
+
 // Some of the nodes that are asked about, with what filter says of each.
 struct JudgedNodes {
   NodesRequest request;
   std::vector<Verdict> verdicts;
+  Misfits misfits;
 };
+
+Misfits misfits_of(const ClusterSnapshot& snapshot, const Pod& pod) {
+  Misfits misfits;
+  for (const NodeStatePtr& state : snapshot.nodes)
+    misfits.push_back(core::misfit(pod, *state->node));
+  return misfits;
+}
 
 // Those that pass, and the others.
 std::pair<JudgedNodes, JudgedNodes> split_by_verdict(const NodesRequest& request,
-                                                     const std::vector<Verdict>& verdicts) {
+                                                     const std::vector<Verdict>& verdicts,
+                                                     const Misfits& misfits) {
   std::pair<JudgedNodes, JudgedNodes> parts;
   parts.first.request.pod = parts.second.request.pod = request.pod;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    JudgedNodes& part = passes(verdicts[i]) ? parts.first : parts.second;
+    const auto misfit = misfits.empty() ? std::nullopt : misfits[i];
+    JudgedNodes& part = passes(verdicts[i]) && !misfit ? parts.first : parts.second;
     part.request.node_names.push_back(request.node_names[i]);
     part.verdicts.push_back(verdicts[i]);
+    part.misfits.push_back(misfit);
   }
   return parts;
 }
@@ -39,9 +55,11 @@ ScoreView score_view(const ClusterSnapshot& snapshot, const JudgedNodes& judged,
   ScoreView view;
   view.node = NodeName(judged.request.node_names[at]);
   view.gpu_type = snapshot.node(*snapshot.find_node(view.node.str())).node->gpu_type;
-  view.passes = passes(verdict);
-  view.verdict = code(verdict);
-  view.message = message(verdict);
+  const std::optional<core::Misfit>& misfit = judged.misfits[at];
+  const bool by_stock = passes(verdict) && misfit.has_value();
+  view.passes = passes(verdict) && !misfit;
+  view.verdict = by_stock ? core::code(*misfit) : code(verdict);
+  view.message = by_stock ? core::message(*misfit) : message(verdict);
   view.score = view.passes ? sheet.scores[at] : 0;
   if (type.prediction) {
     view.source = type.model_source;
@@ -76,7 +94,8 @@ std::string score_note(const core::ScoreSheet& passing, const core::ScoreSheet& 
 
 }  // namespace
 
-Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& pod) const {
+Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& pod,
+                                  bool stock) const {
   NodesRequest request;
   request.pod = pod;
   for (const NodeStatePtr& state : snapshot.nodes)
@@ -99,7 +118,8 @@ Result<ScoresView> Queries::judge(const ClusterSnapshot& snapshot, const Pod& po
   view.problems = intent.problems;
   // kube-scheduler asks prioritize about nodes that passed, and a score depends on who is asked
   // about: the others come behind with figures only.
-  const auto [passing, failing] = split_by_verdict(request, verdicts.verdicts);
+  const auto [passing, failing] =
+      split_by_verdict(request, verdicts.verdicts, stock ? misfits_of(snapshot, pod) : Misfits());
   const core::ScoreSheet sheet = core::score_nodes(snapshot, passing.request, score);
   view.deadline_s = sheet.measured.deadline_s;
   for (const std::uint32_t at : sheet.best_first(passing.request)) {

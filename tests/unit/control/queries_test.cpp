@@ -96,6 +96,23 @@ TEST_F(QueriesTest, ScoresShowEveryNodeOnceWithItsReason) {
   EXPECT_EQ(scores->nodes[1].score, 0);
 }
 
+TEST_F(QueriesTest, ATriedPodPassesOnlyWhereKubeSchedulerWouldAsk) {
+  const test::FakeSource followed{a_cluster()
+                                      .with(a_node("n1").of("K80", 4))
+                                      .with(a_node("n2").of("K80", 4).not_ready())
+                                      .with(a_node("n3").of("K80", 4).cordoned())
+                                      .build()};
+  const Queries of_it{options, known, followed, nullptr, clock, "test"};
+  const auto tried = of_it.scores(a_pod("team/new").gpus(1).build());
+  ASSERT_TRUE(tried) << tried.error().message;
+  std::vector<std::string> seen;
+  for (const ScoreView& node : tried->nodes)
+    seen.push_back(format("{} {} {}", node.node.str(), node.verdict, node.score > 0));
+  EXPECT_EQ(seen.front(), "n1 Pass true");
+  EXPECT_THAT(seen, testing::UnorderedElementsAre("n1 Pass true", "n2 NotReady false",
+                                                  "n3 Unschedulable false"));
+}
+
 TEST_F(QueriesTest, ScoresOfAPodWhoseRequestsCannotBeReadAreTheCallersMistake) {
   const test::FakeSource odd{a_cluster()
                                  .with(a_node("k80-1").of("K80", 4))
