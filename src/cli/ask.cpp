@@ -19,7 +19,7 @@
 #include "client/terminal_table.h"
 #include "config/load.h"
 #include "slackline/base/text.h"
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/object_key.h"
 #include "wire/format/cells.h"
 #include "wire/rest/portrait_codec.h"

@@ -1,5 +1,5 @@
 // ReturnService: what `serve` runs outside of active mode: it reports the tasks that active mode
-// has left, and returns them where it is asked to (control/plan/return_to_scheduler.h). Wiring
+// has left, and returns them where it is asked to (control/plan/give_back.h). Wiring
 // only.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "cluster/watch/source.h"
 #include "config/configuration.h"
 #include "control/plan/actuator.h"
-#include "control/plan/return_to_scheduler.h"
+#include "control/plan/give_back.h"
 
 namespace slackline::cli {
 
@@ -34,7 +34,7 @@ class ReturnService {
 
   std::unique_ptr<cluster::LeaseWatch> lease_;
   std::unique_ptr<control::Actuator> actuator_;  // null: nothing is given back
-  std::unique_ptr<control::ReturnToScheduler> return_;
+  std::unique_ptr<control::GiveBack> return_;
 };
 
 }  // namespace slackline::cli

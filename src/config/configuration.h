@@ -12,7 +12,7 @@
 
 #include "message/telemetry_settings.h"
 #include "slackline/base/file_kind.h"
-#include "slackline/model/calibration.h"
+#include "slackline/model/calibration_order.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
 #include "slackline/model/queue_rules.h"

@@ -48,4 +48,11 @@ bool matches(const MatchExpression& expression, const Labels& labels, std::strin
   return label != nullptr && compares(expression, *label);
 }
 
+bool selects(const Labels& match_labels, const std::vector<MatchExpression>& match_expressions,
+             const Labels& labels) {
+  return has_labels(labels, match_labels) &&
+         std::all_of(match_expressions.begin(), match_expressions.end(),
+                     [&](const MatchExpression& each) { return matches(each, labels); });
+}
+
 }  // namespace slackline

@@ -1,7 +1,7 @@
 // The spelling of every enumeration of the model: one place, so that REST, journal and metrics
 // agree.
 #include "slackline/base/text.h"
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
 #include "slackline/model/move_advice.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "net/interrupt.h"
-#include "net/tls.h"
+#include "net/tls_options.h"
 #include "slackline/base/result.h"
 
 namespace slackline::net {

@@ -18,7 +18,7 @@
 
 #include "net/http_client.h"
 #include "net/interrupt.h"
-#include "net/tls.h"
+#include "net/tls_options.h"
 #include "slackline/base/result.h"
 
 namespace slackline::net {

@@ -10,7 +10,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/planning/task_menu.h"
 #include "slackline/core/portrait/family.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 
 namespace slackline::sim {
 namespace {

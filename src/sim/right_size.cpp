@@ -7,7 +7,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/portrait/advice.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "wire/format/csv.h"
 
 namespace slackline::sim {

@@ -13,7 +13,7 @@
 #include "obs/metrics.h"
 #include "slackline/base/text.h"
 #include "slackline/core/portrait/advice.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "support/portrait_runs.h"
 #include "wire/rest/rows.h"
 

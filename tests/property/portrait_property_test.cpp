@@ -8,7 +8,7 @@
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/portrait/advice.h"
 #include "slackline/core/portrait/histogram.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "support/portrait_runs.h"
 
 namespace slackline::core {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/workload.h"
 #include "support/cluster_builder.h"
 

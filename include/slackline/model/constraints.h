@@ -29,6 +29,10 @@ bool has_labels(const Labels& labels, const Labels& wanted);
 bool matches(const MatchExpression& expression, const Labels& labels,
              std::string_view node_name = {});
 
+// Whether a label selector of these parts selects what has these labels; one without parts does.
+bool selects(const Labels& match_labels, const std::vector<MatchExpression>& match_expressions,
+             const Labels& labels);
+
 // Requirements of one nodeSelectorTerm: all must hold; terms are alternatives.
 using NodeSelectorTerm = std::vector<MatchExpression>;
 

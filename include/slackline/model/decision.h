@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/ids.h"
 
 namespace slackline {

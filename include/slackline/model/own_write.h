@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/move_advice.h"
 #include "slackline/model/pod.h"

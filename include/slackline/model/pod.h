@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "slackline/model/admitted.h"
-#include "slackline/model/calibration.h"
+#include "slackline/model/calibration_order.h"
 #include "slackline/model/constraints.h"
 #include "slackline/model/device_slots.h"
 #include "slackline/model/gpu_catalog.h"

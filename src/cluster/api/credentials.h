@@ -1,6 +1,6 @@
 // Credentials: by what we are known to the API server, at this moment: a token that stays, one of a
 // file (kube_token.h), or what a plug-in gives (exec_plugin.h). Certificates of files are the
-// connection's own (net/tls.h).
+// connection's own (net/tls_options.h).
 //
 // Thread-safety: all methods.
 #pragma once

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cluster/api/exec_plugin.h"
-#include "net/tls.h"
+#include "net/tls_options.h"
 #include "slackline/base/result.h"
 
 namespace slackline::cluster {

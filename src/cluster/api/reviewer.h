@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "message/admission.h"
+#include "message/admission_review.h"
 #include "message/api_demand.h"
 #include "slackline/base/result.h"
 

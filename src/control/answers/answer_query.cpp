@@ -11,7 +11,7 @@
 #include "control/query/queue_reader.h"
 #include "control/query/queue_rows.h"
 #include "control/query/written_book.h"
-#include "control/state/situation.h"
+#include "control/state/present_situation.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/text.h"

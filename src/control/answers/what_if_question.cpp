@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/state/settings.h"
 #include "slackline/base/text.h"
 #include "slackline/core/planning/gpu_types.h"
 
@@ -93,7 +94,7 @@ Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSi
     changed.question = format("add {} nodes with {} {} GPUs each", added.nodes, added.gpus_per_node,
                               printable(added.gpu_type.str(), 64));
   } else {
-    SLACKLINE_ASSIGN(changed.policy, core::parse_policy(question.policy));
+    SLACKLINE_ASSIGN(changed.policy, served_policy(question.policy));
     core::QueueOptions options = sight.options;
     options.may_stop = changed.policy.preempts();
     remake(*sight.snapshot, options);

@@ -5,7 +5,7 @@
 
 #include "obs/log.h"
 #include "slackline/base/clock.h"
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 
 namespace slackline::control {
 

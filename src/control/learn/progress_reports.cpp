@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cluster/watch/source.h"
-#include "control/state/situation.h"
+#include "control/state/present_situation.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "control/plan/task_events.h"
-#include "control/state/situation.h"
+#include "control/state/present_situation.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/disrupted_jobs.h"

@@ -7,8 +7,8 @@
 #include "control/state/resize_meter.h"
 #include "slackline/base/text.h"
 #include "slackline/core/portrait/family.h"
+#include "slackline/core/portrait/learn.h"
 #include "slackline/core/portrait/packed.h"
-#include "slackline/core/portrait/portrait.h"
 
 namespace slackline::control {
 namespace {

@@ -18,7 +18,7 @@
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 #include "slackline/core/portrait/book.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "store/portrait_store.h"
 
 namespace slackline::control {

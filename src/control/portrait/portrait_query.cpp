@@ -15,8 +15,8 @@
 #include "slackline/core/portrait/advice.h"
 #include "slackline/core/portrait/family.h"
 #include "slackline/core/portrait/histogram.h"
+#include "slackline/core/portrait/learn.h"
 #include "slackline/core/portrait/packed.h"
-#include "slackline/core/portrait/portrait.h"
 #include "slackline/core/portrait/run_time.h"
 
 namespace slackline::control {

@@ -9,7 +9,7 @@
 #include "obs/log.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 
 namespace slackline::control {
 namespace {

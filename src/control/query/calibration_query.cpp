@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "cluster/watch/source.h"
+#include "control/state/present_situation.h"
 #include "control/state/settings.h"
-#include "control/state/situation.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/calibration.h"
 

@@ -9,7 +9,7 @@
 #include "control/query/queue_reader.h"
 #include "control/query/queue_rows.h"
 #include "control/query/written_book.h"
-#include "control/state/situation.h"
+#include "control/state/present_situation.h"
 #include "slackline/base/mutex.h"
 #include "slackline/model/task.h"
 

@@ -2,11 +2,9 @@
 
 #include <utility>
 
-#include "control/serve/admission_changes.h"
-#include "control/serve/admission_checks.h"
 #include "control/serve/admission_hints.h"
 #include "control/serve/admission_kept.h"
-#include "control/serve/admission_proof.h"
+#include "control/serve/admission_rules.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/text.h"
 

@@ -8,7 +8,7 @@
 //
 // An update is judged by the object before and after it: a managed object stays managed until it
 // was bound, has finished or is deleted, whichever label the same update removes. What was allowed
-// is proven by the annotation `admitted` (admission_proof.h).
+// is proven by the annotation `admitted` (admission_rules.h).
 //
 // A Job is queued when it is created if it requests a configured GPU resource and has no controller
 // or a CronJob. Jobs of Kueue, of other controllers, with gates or a scheduling group in their
@@ -21,8 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "control/serve/admission_stage.h"
-#include "message/admission.h"
+#include "message/admission_review.h"
 #include "slackline/core/cluster/situation.h"
 #include "slackline/model/mac.h"
 #include "slackline/model/snapshot.h"
@@ -32,6 +31,9 @@ class Predictor;
 }
 
 namespace slackline::control {
+
+// Which of the two webhooks is asked.
+enum class AdmissionStage { kMutate, kValidate };
 
 // Whether this user may `use` qosclasses/urgent in the namespace.
 enum class UrgentRight { kGranted, kDenied, kUnknown };

@@ -1,10 +1,8 @@
-#include "control/serve/admission_checks.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "control/serve/admission_kept.h"
-#include "control/serve/admission_proof.h"
+#include "control/serve/admission_rules.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"

@@ -1,7 +1,6 @@
-#include "control/serve/admission_proof.h"
-
 #include <algorithm>
 
+#include "control/serve/admission_rules.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/model/mac.h"
 

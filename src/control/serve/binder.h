@@ -22,7 +22,7 @@
 #include "cluster/watch/source.h"
 #include "control/serve/share_account.h"
 #include "slackline/base/clock.h"
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/mode.h"
 
 namespace slackline::control {

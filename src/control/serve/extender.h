@@ -28,7 +28,7 @@
 #include "slackline/base/published.h"
 #include "slackline/base/stop.h"
 #include "slackline/model/decision.h"
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/mode.h"
 #include "slackline/model/snapshot.h"

@@ -4,10 +4,10 @@
 
 #include "cluster/watch/source.h"
 #include "control/serve/admission.h"
-#include "control/serve/admission_proof.h"
+#include "control/serve/admission_rules.h"
 #include "control/serve/admission_scope.h"
+#include "control/state/present_situation.h"
 #include "control/state/settings.h"
-#include "control/state/situation.h"
 #include "slackline/base/text.h"
 
 namespace slackline::control {

@@ -10,11 +10,11 @@
 
 #include <string>
 
-#include "control/serve/admission_stage.h"
+#include "control/serve/admission.h"
 #include "control/serve/extender.h"
 #include "control/serve/recent_admissions.h"
 #include "control/trust/rights.h"
-#include "message/admission.h"
+#include "message/admission_review.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 #include "slackline/model/mac.h"

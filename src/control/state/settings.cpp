@@ -31,13 +31,13 @@ Status check_served(const core::Policy& policy) {
   return {};
 }
 
+}  // namespace
+
 Result<core::Policy> served_policy(const std::string& text) {
   SLACKLINE_ASSIGN(core::Policy policy, core::parse_policy(text));
   SLACKLINE_TRY(check_served(policy));
   return policy;
 }
-
-}  // namespace
 
 Result<Settings> settings_of(const config::Configuration& configuration) {
   Settings settings;

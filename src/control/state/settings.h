@@ -8,7 +8,7 @@
 #include "slackline/base/published.h"
 #include "slackline/base/result.h"
 #include "slackline/core/planning/policy.h"
-#include "slackline/model/calibration.h"
+#include "slackline/model/calibration_order.h"
 #include "slackline/model/queue_rules.h"
 
 namespace slackline::config {
@@ -30,7 +30,11 @@ struct Settings {
 };
 using SettingsPtr = std::shared_ptr<const Settings>;
 
-// kInvalidArgument: planner.policy names no policy, or takes an option that is for studies alone.
+// A policy that the daemon plans with. kInvalidArgument: it is none, or has an option that only the
+// simulator takes.
+Result<core::Policy> served_policy(const std::string& text);
+
+// kInvalidArgument: planner.policy is no such policy.
 Result<Settings> settings_of(const config::Configuration& configuration);
 
 }  // namespace slackline::control

@@ -18,7 +18,7 @@
 
 #include "control/trust/recent.h"
 #include "control/trust/refused_tokens.h"
-#include "message/admission.h"
+#include "message/admission_review.h"
 #include "message/api_demand.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/mutex.h"

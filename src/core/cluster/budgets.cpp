@@ -13,10 +13,7 @@ namespace {
 // takes it for none, and evicts what the budget's author wants to keep.
 bool selects(const DisruptionBudget& budget, const Pod& pod) {
   if (budget.key.ns != pod.key.ns || budget.selects_nothing || pod.labels.empty()) return false;
-  return has_labels(pod.labels, budget.match_labels) &&
-         std::all_of(
-             budget.match_expressions.begin(), budget.match_expressions.end(),
-             [&](const MatchExpression& expression) { return matches(expression, pod.labels); });
+  return slackline::selects(budget.match_labels, budget.match_expressions, pod.labels);
 }
 
 bool already_counted(const DisruptionBudget& budget, const Pod& pod) {

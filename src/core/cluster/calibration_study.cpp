@@ -11,7 +11,7 @@
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/shapes.h"
-#include "slackline/core/throughput/trials.h"
+#include "slackline/core/throughput/trial_shapes.h"
 
 namespace slackline::core {
 namespace {

@@ -10,8 +10,6 @@
 #include "eligibility.h"
 #include "other_runs.h"
 #include "past_losses.h"
-#include "queue_limits.h"
-#include "queue_resizing.h"
 #include "queue_tasks.h"
 #include "scale_up.h"
 #include "slackline/base/duration.h"

@@ -1,10 +1,9 @@
-#include "queue_limits.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
 
+#include "queue_tasks.h"
 #include "slackline/base/text.h"
 
 namespace slackline::core {

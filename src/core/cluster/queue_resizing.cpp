@@ -1,6 +1,6 @@
-#include "queue_resizing.h"
-
 #include <utility>
+
+#include "queue_tasks.h"
 
 namespace slackline::core {
 

@@ -1,4 +1,5 @@
-// The tasks of a queue, found in a snapshot: what queue.h says of waiting and running.
+// The tasks of a queue, found in a snapshot: what queue.h says of waiting and running. Then what is
+// made of those that are found, for queue.cpp alone.
 #pragma once
 
 #include <unordered_set>
@@ -22,5 +23,15 @@ QueueTask running_unplanned(const ClusterSnapshot& snapshot, QueueTask&& task);
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
                             const std::unordered_set<Uid>* held_off, const StopAsked& stop,
                             double now_wall_s);
+
+// maxPending for tasks that no webhook admitted: created while none answered, or with a proof that
+// is not Slackline's (admitted ones were counted then). Those that wait over the limit of their
+// queue get the hindrance NotAdmitted. They come behind all admitted tasks, in the order of
+// `tasks`; tasks that have run once keep their place.
+void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues);
+
+// The request of a Job that waits suspended: as advised, where that is applied. A run keeps what it
+// was given. One that keeps its place goes on there, in the shape that is kept.
+void resize(QueueTask& task, const Resizer& resizer, bool keeps_place);
 
 }  // namespace slackline::core

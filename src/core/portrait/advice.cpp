@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "slackline/base/duration.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "slackline/core/throughput/throughput.h"
 
 namespace slackline::core {

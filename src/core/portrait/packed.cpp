@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "slackline/core/portrait/histogram.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 
 namespace slackline::core {
 namespace {

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "effort.h"
 #include "observations.h"
 #include "slackline/model/placement.h"
 

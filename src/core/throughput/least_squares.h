@@ -12,7 +12,7 @@
 
 #include <Eigen/Core>
 
-#include "effort.h"
+#include "observations.h"
 
 namespace slackline::core {
 

@@ -33,4 +33,8 @@ inline constexpr double kSameBatch = 1.001;
 // Different batches of one GPU, ascending; those within 0.1 % are one.
 std::vector<double> local_batches_of(std::span<const Observation> observations);
 
+// How long a fit may search: from all starts to convergence; or roughly, from the first one, which
+// is enough to compare kinds.
+enum class Effort { kFull, kRough };
+
 }  // namespace slackline::core

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "effort.h"
 #include "observations.h"
 
 namespace slackline::core {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "slackline/core/verbs/measure.h"
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {

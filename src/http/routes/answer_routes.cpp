@@ -1,10 +1,9 @@
-#include "http/routes/answer_routes.h"
-
 #include <cmath>
 #include <memory>
 #include <utility>
 
 #include "http/routes/answers.h"
+#include "http/routes/api_routes.h"
 #include "http/routes/openapi.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"

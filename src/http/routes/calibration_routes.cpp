@@ -1,8 +1,7 @@
-#include "http/routes/calibration_routes.h"
-
 #include <utility>
 
 #include "http/routes/answers.h"
+#include "http/routes/api_routes.h"
 #include "http/routes/openapi.h"
 
 namespace slackline::http {

@@ -1,11 +1,10 @@
-#include "http/routes/event_routes.h"
-
 #include <memory>
 #include <random>
 #include <string>
 #include <utility>
 
 #include "http/routes/answers.h"
+#include "http/routes/api_routes.h"
 #include "http/routes/openapi.h"
 #include "slackline/base/text.h"
 

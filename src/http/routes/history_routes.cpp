@@ -1,9 +1,8 @@
-#include "http/routes/history_routes.h"
-
 #include <optional>
 #include <utility>
 
 #include "http/routes/answers.h"
+#include "http/routes/api_routes.h"
 #include "http/routes/openapi.h"
 
 namespace slackline::http {

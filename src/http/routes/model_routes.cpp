@@ -1,10 +1,9 @@
-#include "http/routes/model_routes.h"
-
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "http/routes/answers.h"
+#include "http/routes/api_routes.h"
 #include "http/routes/openapi.h"
 #include "slackline/base/text.h"
 #include "wire/rest/model_codec.h"

@@ -1,9 +1,8 @@
-#include "http/routes/portrait_routes.h"
-
 #include <string>
 #include <utility>
 
 #include "http/routes/answers.h"
+#include "http/routes/api_routes.h"
 #include "http/routes/openapi.h"
 #include "slackline/base/text.h"
 #include "wire/rest/portrait_codec.h"

@@ -1,8 +1,7 @@
-#include "http/routes/progress_routes.h"
-
 #include <utility>
 
 #include "http/routes/answers.h"
+#include "http/routes/api_routes.h"
 #include "http/routes/openapi.h"
 #include "slackline/base/text.h"
 #include "wire/rest/progress_codec.h"

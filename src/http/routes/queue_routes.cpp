@@ -1,9 +1,8 @@
-#include "http/routes/queue_routes.h"
-
 #include <utility>
 
 #include "control/query/queue_query.h"
 #include "http/routes/answers.h"
+#include "http/routes/api_routes.h"
 #include "http/routes/openapi.h"
 #include "slackline/base/text.h"
 

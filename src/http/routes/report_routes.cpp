@@ -1,11 +1,10 @@
-#include "http/routes/report_routes.h"
-
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "http/routes/answers.h"
+#include "http/routes/api_routes.h"
 #include "http/routes/openapi.h"
 #include "slackline/base/text.h"
 #include "wire/rest/report_page.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "message/admission.h"
+#include "message/admission_review.h"
 #include "slackline/base/result.h"
 #include "slackline/model/gpu_catalog.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "slackline/base/result.h"
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/gpu_catalog.h"
 
 namespace slackline::wire {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/node_names.h"
 
 namespace slackline::wire {

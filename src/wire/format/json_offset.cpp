@@ -1,6 +1,6 @@
-#include "wire/format/json_offset.h"
-
 #include <nlohmann/json.hpp>
+
+#include "wire/format/json_view.h"
 
 namespace slackline::wire {
 namespace {

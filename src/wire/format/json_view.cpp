@@ -9,7 +9,6 @@
 #include <simdjson.h>
 
 #include "slackline/base/text.h"
-#include "wire/format/json_offset.h"
 
 namespace slackline::wire {
 namespace {

@@ -131,4 +131,8 @@ class JsonDocument {
   std::unique_ptr<Impl> impl_;
 };
 
+// The byte offset where a text stops being JSON, if found; simdjson does not report it. Reads at
+// most 4 MB: it runs on bad input only and must not cost more than decoding did.
+std::optional<std::size_t> json_error_offset(std::string_view json);
+
 }  // namespace slackline::wire

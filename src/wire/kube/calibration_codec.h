@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "slackline/base/result.h"
-#include "slackline/model/calibration.h"
+#include "slackline/model/calibration_order.h"
 
 namespace slackline::wire {
 

@@ -48,15 +48,13 @@ bool is_of_one_pod(std::string_view label) {
 // Whether a rule of the pod is about pods with its own labels.
 bool selects(JsonView rule, const Labels& own) {
   const JsonView selector = rule["labelSelector"];
-  if (!selector.is_object() || !has_labels(own, read_labels(selector["matchLabels"]))) return false;
+  if (!selector.is_object()) return false;
   // Of the keys of mismatchLabelKeys the pods of a task have the same value.
   if (rule["mismatchLabelKeys"].items().count() > 0) return false;
   for (const JsonView key : rule["matchLabelKeys"].items())
     if (is_of_one_pod(key.text())) return false;
-  const std::vector<MatchExpression> expressions =
-      read_match_expressions(selector["matchExpressions"]);
-  return std::all_of(expressions.begin(), expressions.end(),
-                     [&](const MatchExpression& expression) { return matches(expression, own); });
+  return slackline::selects(read_labels(selector["matchLabels"]),
+                            read_match_expressions(selector["matchExpressions"]), own);
 }
 
 bool is_by_host_name(JsonView rule) {

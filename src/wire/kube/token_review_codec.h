@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "message/admission.h"
+#include "message/admission_review.h"
 #include "slackline/base/result.h"
 #include "wire/format/json_view.h"
 

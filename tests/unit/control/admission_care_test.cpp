@@ -1,6 +1,6 @@
 // Managed objects stay managed, and what was allowed is proven.
 #include "admission_case.h"
-#include "control/serve/admission_proof.h"
+#include "control/serve/admission_rules.h"
 #include "support/fake_mac.h"
 #include "wire/kube/admitted_codec.h"
 

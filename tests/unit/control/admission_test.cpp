@@ -1,6 +1,6 @@
 #include "admission_case.h"
 #include "slackline/core/portrait/family.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "support/portrait_runs.h"
 
 namespace slackline::control {

@@ -9,7 +9,7 @@
 #include "control/state/planner_view.h"
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/portrait/family.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "slackline/model/reason.h"
 #include "support/answer_world.h"
 #include "support/fake_clock.h"
@@ -245,6 +245,7 @@ TEST_F(AnswerQueryTest, AWhatIfQuestionThatIsWrongSaysHow) {
   EXPECT_THAT(asked({.drain = "n1", .add = "1xA100x4"}), HasSubstr("say one of"));
   EXPECT_THAT(asked({.drain = "n1,n9"}), HasSubstr("no node n9"));
   EXPECT_THAT(asked({.policy = "nonsense"}), HasSubstr("nonsense"));
+  EXPECT_THAT(asked({.policy = "savable,shrink=on"}), HasSubstr("only `slackline simulate` takes"));
   for (const char* text : {"4", "4xA100", "0xA100x8", "4xA100x0", "xx", "1xx1", "9999xA100x8"})
     EXPECT_THAT(asked({.add = text}), HasSubstr("expected NODESxTYPExGPUS")) << text;
   EXPECT_EQ(asked({.drain = "n1"}), "answered");

@@ -8,7 +8,7 @@
 
 #include "slackline/base/text.h"
 #include "slackline/core/portrait/family.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "support/fake_clock.h"
 #include "support/portrait_runs.h"
 #include "support/temporary_folder.h"

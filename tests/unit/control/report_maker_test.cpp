@@ -10,7 +10,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/portrait/book.h"
 #include "slackline/core/portrait/family.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "support/portrait_runs.h"
 
 namespace slackline::control {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/core/portrait/family.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "slackline/model/reason.h"
 #include "support/cluster_builder.h"
 #include "support/portrait_runs.h"

@@ -8,7 +8,7 @@
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/portrait/family.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "support/hand_over_world.h"
 #include "support/portrait_runs.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/core/portrait/advice.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "support/portrait_runs.h"
 
 namespace slackline::core {

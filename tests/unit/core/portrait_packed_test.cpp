@@ -1,8 +1,8 @@
 // The bytes of a portrait: the same portrait comes back, and damage is told.
 #include <gtest/gtest.h>
 
+#include "slackline/core/portrait/learn.h"
 #include "slackline/core/portrait/packed.h"
-#include "slackline/core/portrait/portrait.h"
 #include "support/portrait_runs.h"
 
 namespace slackline::core {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "slackline/core/portrait/run_time.h"
 
 namespace slackline::core {

@@ -1,9 +1,8 @@
 // How a portrait learns from runs, and how it is scored.
-#include "slackline/core/portrait/portrait.h"
-
 #include <gtest/gtest.h>
 
 #include "slackline/core/portrait/histogram.h"
+#include "slackline/core/portrait/learn.h"
 #include "support/portrait_runs.h"
 
 namespace slackline::core {

@@ -1,9 +1,8 @@
 // Teaching models over REST, without a socket: the routes on a real database.
-#include "http/routes/model_routes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "http/routes/api_routes.h"
 #include "slackline/base/text.h"
 #include "store/database.h"
 #include "support/cluster_builder.h"

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include "http/routes/api_routes.h"
-#include "http/routes/event_routes.h"
 #include "http/routes/gateway_routes.h"
 #include "support/fake_clock.h"
 #include "web/page_files.h"

@@ -1,12 +1,11 @@
 // What families of tasks use, over REST, without a socket: the routes on a real database.
-#include "http/routes/portrait_routes.h"
-
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "control/portrait/portraits.h"
+#include "http/routes/api_routes.h"
 #include "slackline/base/text.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"

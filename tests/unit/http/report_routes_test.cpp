@@ -1,10 +1,9 @@
 // Reports over REST, without a socket: the routes on a real journal.
-#include "http/routes/report_routes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "control/portrait/portraits.h"
+#include "http/routes/api_routes.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "store/journal.h"

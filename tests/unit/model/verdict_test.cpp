@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 
 namespace slackline {
 namespace {

@@ -12,7 +12,7 @@
 #include "slackline/core/cluster/calibration_study.h"
 #include "slackline/core/cluster/queue.h"
 #include "slackline/core/planning/plan.h"
-#include "slackline/model/calibration.h"
+#include "slackline/model/calibration_order.h"
 #include "slackline/model/own_write.h"
 
 namespace slackline::core {

@@ -5,8 +5,8 @@
 // elsewhere (is_of_this_model), single measurements apart. Of each model the youngest Job counts
 // that has the label slackline.dev/calibration=allowed, whether it waits, runs or has ended. Its
 // runs are in shapes that it allows: those of `placements` where Slackline may choose the shape,
-// else as written; on each GPU type that it accepts, core/throughput/trials.h chooses them. A run
-// that ended well and trained for too short a time is made again with more iterations; one that
+// else as written; on each GPU type that it accepts, core/throughput/trial_shapes.h chooses them. A
+// run that ended well and trained for too short a time is made again with more iterations; one that
 // failed is made again once.
 //
 // Pure: the state is read from the Jobs of the snapshot.
@@ -20,7 +20,7 @@
 
 #include "slackline/core/cluster/situation.h"
 #include "slackline/core/planning/cost.h"
-#include "slackline/model/calibration.h"
+#include "slackline/model/calibration_order.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {

@@ -3,9 +3,8 @@
 // stopped as a whole and waits in the queue again (docs/RELIABILITY.md, rule 10). A pod that fails
 // by itself is the Job controller's.
 //
-// Only pods of the present run count (is_of_present_run). A node that is
-// gone counts at once, one that is not ready after kNodeDownAfter_s. Of several disruptions the
-// earliest counts.
+// Only pods of the present run count (is_of_present_run). A node that is gone counts at once, one
+// that is not ready after kNodeDownAfter_s. Of several disruptions the earliest counts.
 //
 // Pure. Times are epoch seconds.
 #pragma once

@@ -21,7 +21,7 @@
 #include "slackline/core/planning/loss_accounts.h"
 #include "slackline/core/planning/menu.h"
 #include "slackline/core/planning/task_list.h"
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 #include "slackline/core/throughput/model_error.h"
 #include "slackline/model/queue_rules.h"
 #include "slackline/model/task_intent.h"

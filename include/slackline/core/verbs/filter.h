@@ -21,7 +21,7 @@
 #include "slackline/base/stop.h"
 #include "slackline/core/cluster/binds_in_flight.h"
 #include "slackline/core/cluster/situation.h"
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {

@@ -20,7 +20,7 @@
 #include "slackline/core/cluster/situation.h"
 #include "slackline/core/planning/cost.h"
 #include "slackline/core/throughput/predictor.h"
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {

@@ -24,7 +24,7 @@
 
 #include "slackline/base/stop.h"
 #include "slackline/core/cluster/situation.h"
-#include "slackline/model/extender.h"
+#include "slackline/model/extender_messages.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {

@@ -1,4 +1,4 @@
-#include "control/state/situation.h"
+#include "control/state/present_situation.h"
 
 namespace slackline::control {
 

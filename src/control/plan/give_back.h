@@ -1,4 +1,4 @@
-// ReturnToScheduler: what a daemon outside of active mode does about tasks that an active one has
+// GiveBack: what a daemon outside of active mode does about tasks that an active one has
 // left waiting.
 //
 // It always reports them. Where it is asked to (`planner.giveBack`) it also returns them to the
@@ -25,10 +25,10 @@ namespace slackline::control {
 // Longer than another replica needs to take over the Lease, and to restart.
 inline constexpr double kNobodyPlans_s = 30;
 
-class ReturnToScheduler {
+class GiveBack {
  public:
   // `actuator` is null where nothing is to be written. `look` asks for the Lease. All outlive it.
-  ReturnToScheduler(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look);
+  GiveBack(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look);
 
   void start();
   void stop() { worker_.stop(); }

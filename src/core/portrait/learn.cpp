@@ -1,4 +1,4 @@
-#include "slackline/core/portrait/portrait.h"
+#include "slackline/core/portrait/learn.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "slackline/core/throughput/trials.h"
+#include "slackline/core/throughput/trial_shapes.h"
 
 #include <algorithm>
 #include <cmath>

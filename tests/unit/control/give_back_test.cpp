@@ -1,10 +1,9 @@
 // Leaving active mode: whatever still waits for a planner is given back, and nothing before that.
-#include "control/plan/return_to_scheduler.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "control/plan/give_back.h"
 #include "support/cluster_builder.h"
 #include "support/fake_cluster.h"
 
@@ -15,7 +14,7 @@ using test::a_cluster;
 using test::a_job;
 using test::a_node;
 
-class ReturnToSchedulerTest : public testing::Test {
+class GiveBackTest : public testing::Test {
  protected:
   static ClusterSnapshot one_waits() {
     return a_cluster().with(a_node("n1")).with(a_job("a").gpus(4).waiting()).build();
@@ -39,23 +38,23 @@ class ReturnToSchedulerTest : public testing::Test {
     return sight_;
   };
   Actuator actuator_{writer_, metrics_, [] {}, system_clock()};
-  ReturnToScheduler return_{source_, &actuator_, look_};
+  GiveBack return_{source_, &actuator_, look_};
 };
 
-TEST_F(ReturnToSchedulerTest, WhoeverStillPlansKeepsItsTasks) {
+TEST_F(GiveBackTest, WhoeverStillPlansKeepsItsTasks) {
   sight_ = unchanged_for(kNobodyPlans_s - 1);
   EXPECT_EQ(return_.look(), 0U);
   sight_ = fail(ErrorCode::kUnavailable, "connection refused");
   EXPECT_EQ(return_.look(), 0U) << "who cannot be asked may be planning";
 }
 
-TEST_F(ReturnToSchedulerTest, ALeaseThatLastsLongerIsWaitedForLonger) {
+TEST_F(GiveBackTest, ALeaseThatLastsLongerIsWaitedForLonger) {
   sight_ = unchanged_for(kNobodyPlans_s + 1);
   sight_->duration_s = 60;
   EXPECT_EQ(return_.look(), 0U);
 }
 
-TEST_F(ReturnToSchedulerTest, OnceNobodyPlansTheyAreReturned) {
+TEST_F(GiveBackTest, OnceNobodyPlansTheyAreReturned) {
   sight_ = unchanged_for(kNobodyPlans_s + 1);
   EXPECT_EQ(return_.look(), 1U);
   EXPECT_EQ(return_.look(), 0U) << "it is under way already";
@@ -63,8 +62,8 @@ TEST_F(ReturnToSchedulerTest, OnceNobodyPlansTheyAreReturned) {
   EXPECT_EQ(return_.look(), 0U) << "it has been done, and nothing shows it yet";
 }
 
-TEST_F(ReturnToSchedulerTest, WithoutTheFlagItTellsAndWritesNothing) {
-  ReturnToScheduler shadow(source_, nullptr, look_);
+TEST_F(GiveBackTest, WithoutTheFlagItTellsAndWritesNothing) {
+  GiveBack shadow(source_, nullptr, look_);
   EXPECT_EQ(shadow.look(), 0U);
   EXPECT_EQ(shadow.status(), "") << "somebody leads";
   sight_ = unchanged_for(3600);
@@ -75,19 +74,19 @@ TEST_F(ReturnToSchedulerTest, WithoutTheFlagItTellsAndWritesNothing) {
   EXPECT_EQ(shadow.status(), "");
 }
 
-TEST_F(ReturnToSchedulerTest, WhereThereNeverWasAPlannerNothingIsOursToReturn) {
+TEST_F(GiveBackTest, WhereThereNeverWasAPlannerNothingIsOursToReturn) {
   sight_ = unchanged_for(3600);
   sight_->exists = false;
   EXPECT_EQ(return_.look(), 0U);
 }
 
-TEST_F(ReturnToSchedulerTest, OnACacheThatMayBeWrongNothingIsWritten) {
+TEST_F(GiveBackTest, OnACacheThatMayBeWrongNothingIsWritten) {
   sight_ = unchanged_for(kNobodyPlans_s + 1);
   source_.be({.synced = true, .age_s = 400, .stale = true, .detail = ""});
   EXPECT_EQ(return_.look(), 0U);
 }
 
-TEST_F(ReturnToSchedulerTest, WhereNothingWaitsTheLeaseIsNotEvenRead) {
+TEST_F(GiveBackTest, WhereNothingWaitsTheLeaseIsNotEvenRead) {
   source_.show(a_cluster().with(a_node("n1")).build());
   EXPECT_EQ(return_.look(), 0U);
   EXPECT_EQ(asked_, 0);

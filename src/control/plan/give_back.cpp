@@ -1,4 +1,4 @@
-#include "control/plan/return_to_scheduler.h"
+#include "control/plan/give_back.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,18 +14,17 @@ constexpr double kIdleLook_s = 2;
 
 }  // namespace
 
-ReturnToScheduler::ReturnToScheduler(const cluster::ClusterSource& source, Actuator* actuator,
-                                     LeaseLook look)
+GiveBack::GiveBack(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look)
     : source_(source), actuator_(actuator), look_(std::move(look)) {}
 
-void ReturnToScheduler::start() {
+void GiveBack::start() {
   worker_.start([this] {
     while (worker_.wait(kIdleLook_s))
       look();
   });
 }
 
-std::size_t ReturnToScheduler::look() {
+std::size_t GiveBack::look() {
   if (!source_.health().trusted()) return 0;
   const SnapshotPtr snapshot = source_.snapshot();
   const core::HeldBack held = core::held_back(*snapshot);
@@ -45,7 +44,7 @@ std::size_t ReturnToScheduler::look() {
   return return_now(*sight);
 }
 
-std::size_t ReturnToScheduler::return_now(const cluster::LeaseSight& sight) {
+std::size_t GiveBack::return_now(const cluster::LeaseSight& sight) {
   if (actuator_ == nullptr || !sight.exists) return 0;
   if (sight.unchanged_s < std::max(kNobodyPlans_s, sight.duration_s)) return 0;
   std::vector<OwnWrite> writes =
@@ -58,12 +57,12 @@ std::size_t ReturnToScheduler::return_now(const cluster::LeaseSight& sight) {
   return actuator_->perform(std::move(writes));
 }
 
-std::string ReturnToScheduler::status() const {
+std::string GiveBack::status() const {
   MutexLock lock(mutex_);
   return status_;
 }
 
-void ReturnToScheduler::report(std::string text) {
+void GiveBack::report(std::string text) {
   MutexLock lock(mutex_);
   status_ = std::move(text);
 }
