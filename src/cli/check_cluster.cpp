@@ -1,38 +1,94 @@
 #include "cli/check_cluster.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "cli/cluster_once.h"
 #include "cli/object_name.h"
 #include "cluster/api/api_client.h"
 #include "cluster/lease/lease_watch.h"
 #include "control/plan/unled.h"
+#include "slackline/base/text.h"
+#include "slackline/core/cluster/unreviewed.h"
 #include "slackline/core/handover/return_to_scheduler.h"
+#include "wire/kube/kube_decode.h"
 
 namespace slackline::cli {
 namespace {
 
-Result<std::string> find_unled(const config::Configuration& configuration) {
+constexpr std::size_t kMostNamed = 10;
+
+Result<std::string> find_unled(cluster::ApiClient& api, const ClusterSnapshot& snapshot,
+                               const config::Configuration& configuration) {
+  const core::HeldBack held = core::held_back(snapshot);
+  if (!held.any()) return std::string();
+  cluster::LeaseWatch watch(api, key_of(configuration.planner.lease));
+  SLACKLINE_ASSIGN(const bool unled, control::wait_until_unled([&] { return watch.look(); }, {}));
+  return unled ? control::unled_text(held) : std::string();
+}
+
+Result<NamespaceList> managed_namespaces(cluster::ApiClient& api, const GpuCatalog& gpus) {
+  net::HttpRequest request;
+  request.url = "/api/v1/namespaces?labelSelector=slackline.dev%2Fmanaged%3Dtrue";
+  request.timeout_s = 10;
+  const auto answer = api.send(std::move(request));
+  if (!answer) return fail(answer.error().error());
+  SLACKLINE_ASSIGN(wire::KubeList list,
+                   wire::KubeDecoder(gpus).list(wire::KubeKind::kNamespace, answer->body));
+  std::vector<std::shared_ptr<const Namespace>> namespaces;
+  for (wire::KubeObject& object : list.items)
+    namespaces.push_back(std::make_shared<const Namespace>(std::get<Namespace>(std::move(object))));
+  std::sort(namespaces.begin(), namespaces.end(),
+            [](const auto& a, const auto& b) { return a->key < b->key; });
+  return std::make_shared<const NamespaceList::element_type>(std::move(namespaces));
+}
+
+void warn_of_unreviewed(cluster::ApiClient& api, const SnapshotPtr& snapshot,
+                        const GpuCatalog& gpus) {
+  ClusterSnapshot seen = *snapshot;
+  auto managed = managed_namespaces(api, gpus);
+  if (!managed) {
+    std::printf("cluster: warning: cannot tell which Jobs the webhook has not seen: %s\n",
+                managed.error().message.c_str());
+    return;
+  }
+  seen.namespaces = *std::move(managed);
+  const std::vector<JobPtr> unreviewed = core::unreviewed_jobs(seen, 0);
+  if (unreviewed.empty()) return;
+  std::vector<std::string> names;
+  for (const JobPtr& job : unreviewed)
+    if (names.size() < kMostNamed) names.push_back(job->key.str());
+  if (unreviewed.size() > names.size())
+    names.push_back(format("and {} more", unreviewed.size() - names.size()));
+  std::printf(
+      "cluster: warning: %zu Jobs do not wait their turn, because the webhook has not seen them: "
+      "they are older than the label of their namespace, or no webhook answered: %s\n",
+      unreviewed.size(), join(names, ", ").c_str());
+}
+
+// What is wrong; empty: nothing.
+Result<std::string> look(const config::Configuration& configuration) {
   SLACKLINE_ASSIGN(const auto api,
                    cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
   SLACKLINE_ASSIGN(const SnapshotPtr snapshot, list_once(*api, configuration.gpus));
-  const core::HeldBack held = core::held_back(*snapshot);
-  if (!held.any()) return std::string();
-  cluster::LeaseWatch watch(*api, key_of(configuration.planner.lease));
-  SLACKLINE_ASSIGN(const bool unled, control::wait_until_unled([&] { return watch.look(); }, {}));
-  return unled ? control::unled_text(held) : std::string();
+  warn_of_unreviewed(*api, snapshot, configuration.gpus);
+  return find_unled(*api, *snapshot, configuration);
 }
 
 }  // namespace
 
 bool check_cluster(const config::Configuration& configuration) {
-  const auto unled = find_unled(configuration);
-  if (!unled || !unled->empty()) {
-    std::printf("cluster: error: %s\n", unled ? unled->c_str() : unled.error().message.c_str());
+  const auto wrong = look(configuration);
+  if (!wrong || !wrong->empty()) {
+    std::printf("cluster: error: %s\n", wrong ? wrong->c_str() : wrong.error().message.c_str());
     return false;
   }
-  std::printf("cluster: no findings\n");
+  std::printf("cluster: no errors\n");
   return true;
 }
 

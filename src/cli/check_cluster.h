@@ -1,5 +1,5 @@
 // The part of `slackline check --cluster kube` that reads the cluster: tasks that are held back
-// while nobody leads. Wiring only.
+// while nobody leads, and Jobs that the webhook has not seen. Wiring only.
 #pragma once
 
 #include "config/configuration.h"

@@ -29,6 +29,7 @@ std::unique_ptr<PlannerService> PlannerService::make(
   options.catalog = configuration.gpus;
   options.settings = &settings;
   options.portraits = &portraits;
+  options.reviews = !configuration.listeners.webhook.address.empty();
   options.can_sign = [&mac] { return mac.ready(); };
   options.server_minor = [&api]() -> std::optional<int> {
     const auto minor = cluster::server_minor(api);

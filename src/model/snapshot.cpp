@@ -42,6 +42,14 @@ const Job* ClusterSnapshot::find_job(const std::string& ns, const std::string& n
   return at != jobs.end() && (*at)->key == wanted ? at->get() : nullptr;
 }
 
+const Namespace* ClusterSnapshot::find_namespace(const std::string& name) const {
+  if (!namespaces) return nullptr;
+  const auto at =
+      std::lower_bound(namespaces->begin(), namespaces->end(), name,
+                       [](const auto& ns, const std::string& key) { return ns->key.name < key; });
+  return at != namespaces->end() && (*at)->key.name == name ? at->get() : nullptr;
+}
+
 PodPtr ClusterSnapshot::find_pod(const ObjectKey& key) const {
   if (PodPtr waiting = find_unbound(key)) return waiting;
   for (const NodeStatePtr& state : nodes)

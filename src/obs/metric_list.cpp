@@ -29,6 +29,10 @@ constexpr auto kListed = std::to_array<ListedMetric>({
     {"slackline_queue_waiting", MetricKind::kGauge, "reason", "Tasks that wait, by reason.",
      "`NotLed`, `NodesLost`, `NotBound`, `PodsRejected` above zero for long "
      "([reasons](reasons/README.md))"},
+    {"slackline_unreviewed_jobs", MetricKind::kGauge, "",
+     "Unfinished Jobs that the webhook should have queued since this replica leads, and has not "
+     "seen.",
+     "above zero: Jobs start without waiting their turn ([NotReviewed](reasons/NotReviewed.md))"},
     {"slackline_own_writes_total", MetricKind::kCounter, "kind,result",
      "Writes of the hand-over, by kind and result.", ""},
     {"slackline_event_to_first_write_seconds", MetricKind::kHistogram, "",

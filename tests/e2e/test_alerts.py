@@ -132,6 +132,14 @@ MORE_THAT_FIRE = {  # what else the same alert finds
             "The extender is blind",
         ),
     ],
+    "SlacklineWebhookSilent": [
+        (
+            15,
+            {"slackline_unreviewed_jobs": steady(2)},
+            {"severity": "warning", "is": "passed by"},
+            "The webhook is passed by: new Jobs start without waiting their turn",
+        )
+    ],
     "SlacklineStoreDamaged": [
         (
             10,

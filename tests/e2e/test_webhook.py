@@ -12,7 +12,7 @@ from support.controlplane import (
     gpu_scheduler_config,
     stock_scheduler_config,
 )
-from support.daemon import Daemon
+from support.daemon import Daemon, slackline
 from support.installation import WEBHOOK, wait_webhook, webhook_manifests
 from support.objects import MANAGED, TEAM, gpu_job, node_of
 from support.process import free_ports
@@ -359,7 +359,7 @@ class TogetherTest(unittest.TestCase):
         cls.cluster = ControlPlane()
         cls.addClassCleanup(cls.cluster.close)
         cls.cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
-        start_active(cls.cluster, TEAM)
+        cls.daemon = start_active(cls.cluster, TEAM)
 
     def test_a_job_as_people_write_it_runs_where_it_was_planned(self):
         self.cluster.apply([gpu_job("plain", gpus=2)])
@@ -382,6 +382,34 @@ class TogetherTest(unittest.TestCase):
         job = self.cluster.get("job", TEAM, "shaped")
         original = json.loads(job["metadata"]["annotations"]["slackline.dev/original"])
         self.assertEqual((original["parallelism"], original["gpus"]), (1, 1))
+
+    def test_a_job_that_no_webhook_has_seen_is_told(self):
+        asked = json.loads(self.cluster.kubectl("get", "mutatingwebhookconfiguration", "slackline", "-o", "json"))
+        for key in ("resourceVersion", "uid", "creationTimestamp"):
+            del asked["metadata"][key]
+        self.cluster.kubectl("delete", "mutatingwebhookconfiguration", "slackline")
+        self.addCleanup(self.cluster.apply, [asked])
+
+        def created_past():
+            self.cluster.kubectl("-n", TEAM, "delete", "job", "past", "--ignore-not-found")
+            self.cluster.apply([gpu_job("past")])
+            labels = self.cluster.get("job", TEAM, "past")["spec"]["template"]["metadata"].get("labels", {})
+            # The first seconds after the daemon began to lead do not count.
+            return "slackline.dev/managed" not in labels and self.daemon.total("slackline_unreviewed_jobs") == 1
+
+        self.cluster.wait(created_past, 60, "a Job that went past the webhook to be counted")
+
+        def told():
+            events = self.cluster.list("event", TEAM)
+            return [event for event in events if event["reason"] == "NotReviewed" and event["type"] == "Warning"]
+
+        self.cluster.wait(told, 10, "the Event")
+        self.assertEqual({event["involvedObject"]["name"] for event in told()}, {"past"})
+        said = slackline("check", "--cluster", "kube", "--kubeconfig", self.cluster.pki_kubeconfig("admin"))
+        self.assertIn("1 Jobs do not wait their turn, because the webhook has not seen them: ", said)
+        self.assertIn(f"{TEAM}/past", said)
+        self.cluster.kubectl("-n", TEAM, "delete", "job", "past")
+        self.cluster.wait(lambda: self.daemon.total("slackline_unreviewed_jobs") == 0, 10, "nothing to be left to tell")
 
 
 if __name__ == "__main__":

@@ -205,6 +205,7 @@ struct Job {
   bool halted = false;           // Suspended condition: the Job controller has removed its pods
   bool managed = false;          // the template's label slackline.dev/managed=true
   bool kueue = false;            // Kueue queues it
+  bool holds_pods = false;       // the template has scheduling gates, or a scheduling group
   bool finished = false;         // Complete or Failed condition
   bool deleting = false;         // deletionTimestamp is set: its controller makes no more pods
   bool resumed = false;          // it was suspended once, if only at its creation, and is no longer
@@ -250,6 +251,8 @@ struct Job {
   }
   // Slackline's to queue: nobody else decides when it runs.
   bool topmost() const { return !kueue && (!owner || owner->kind == "CronJob"); }
+  // The webhook queues such a Job at its creation, in the namespaces that it is asked about.
+  bool is_for_queue() const { return topmost() && pod_requests.wants_gpus() && !holds_pods; }
   // All or nothing: Indexed with parallelism = completions.
   bool is_gang() const { return indexed && completions == parallelism && parallelism > 1; }
   // Whether the planner may change the number of pods: all are alike, and any number will do.

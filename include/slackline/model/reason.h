@@ -52,6 +52,7 @@ inline constexpr std::string_view kResizeSuggested = "ResizeSuggested";
 inline constexpr std::string_view kResized = "Resized";
 inline constexpr std::string_view kResizeRolledBack = "ResizeRolledBack";
 inline constexpr std::string_view kCannotComeBack = "CannotComeBack";
+inline constexpr std::string_view kNotReviewed = "NotReviewed";
 inline constexpr std::string_view kDeviated = "Deviated";
 inline constexpr std::string_view kPlanDisbelieved = "PlanDisbelieved";
 inline constexpr std::string_view kDeadlineAtRisk = "DeadlineAtRisk";
@@ -82,7 +83,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 55> kReasons = {{
+inline constexpr std::array<ReasonFact, 56> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -144,6 +145,8 @@ inline constexpr std::array<ReasonFact, 55> kReasons = {{
      "it was released with other amounts than written, by what its family used"},
     {reason::kResizeRolledBack, ReasonUse::kHappened,
      "a resized run was too small or too slow, and its family runs as written for seven days"},
+    {reason::kNotReviewed, ReasonUse::kHappened,
+     "no webhook of Slackline saw it at its creation, and it does not wait its turn"},
     {reason::kCannotComeBack, ReasonUse::kHappened,
      "others ended the pod, and no Job makes another one"},
     {reason::kDeviated, ReasonUse::kHappened, "it runs on other nodes than first planned"},

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,9 +15,6 @@ namespace slackline {
 enum class ResizeMode : std::uint8_t { kOff, kAdvise, kAuto };
 std::string_view to_string(ResizeMode mode);  // "off", "advise", "auto"
 std::optional<ResizeMode> resize_mode_named(std::string_view name);
-
-// The modes of namespaces that have one, by name; null: none has.
-using ResizeDefaults = std::shared_ptr<const std::map<std::string, ResizeMode, std::less<>>>;
 
 // CPU and memory of one container as its object has them: quantities, byte for byte. Empty: it does
 // not have this one.

@@ -83,6 +83,8 @@ class HoldTable {
   std::shared_ptr<const Content> content_;  // null: no node has any
 };
 
+using NamespaceList = std::shared_ptr<const std::vector<std::shared_ptr<const Namespace>>>;
+
 struct ClusterSnapshot {
   std::uint64_t version = 0;                    // grows by one per publication
   bool synced = false;                          // the first full list of nodes, pods and Jobs is in
@@ -96,7 +98,7 @@ struct ClusterSnapshot {
   std::vector<JobPtr> jobs;                                      // sorted by (namespace, name)
   std::vector<std::shared_ptr<const DisruptionBudget>> budgets;  // sorted by (namespace, name)
   std::vector<std::shared_ptr<const ResourceQuota>> quotas;      // the same
-  ResizeDefaults resize_defaults{};                              // of namespaces
+  NamespaceList namespaces{};                                    // sorted by name; null: none
   std::vector<GivenUp<Job>> given_up_jobs;     // `jobs` has them without these marks; sorted alike
   std::vector<GivenUp<Pod>> given_up_pods;     // of `unbound`
   std::shared_ptr<const Sightings> sightings;  // null: none
@@ -108,6 +110,7 @@ struct ClusterSnapshot {
   std::span<const Hold> holds_on(NodeIndex index) const { return holds.on(index); }
   const Job* find_job(const Uid& uid) const;                                  // O(jobs)
   const Job* find_job(const std::string& ns, const std::string& name) const;  // O(log jobs)
+  const Namespace* find_namespace(const std::string& name) const;             // O(log namespaces)
   PodPtr find_pod(const ObjectKey& key) const;                                // O(pods)
   PodPtr find_unbound(const ObjectKey& key) const;                            // O(log pods)
   // The sighting of the plan on the Job or pod with this uid; null if it has none.

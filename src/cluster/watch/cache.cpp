@@ -320,13 +320,10 @@ std::vector<PodPtr> Cache::displaced() {
   return pods;
 }
 
-const ResizeDefaults& Cache::resize_defaults() {
-  if (!namespaces_.list_outdated) return resize_defaults_;
-  std::map<std::string, ResizeMode, std::less<>> modes;
-  for (const auto& ns : namespaces_.sorted())
-    if (ns->resize) modes.emplace(ns->key.name, *ns->resize);
-  resize_defaults_ = modes.empty() ? nullptr : std::make_shared<decltype(modes)>(std::move(modes));
-  return resize_defaults_;
+const NamespaceList& Cache::namespaces() {
+  if (namespaces_.list_outdated)
+    namespace_list_ = std::make_shared<const NamespaceList::element_type>(namespaces_.sorted());
+  return namespace_list_;
 }
 
 // A record that only this version under construction owns: copied at the first change after a
@@ -420,7 +417,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
   next->jobs = jobs_.sorted();
   next->budgets = budgets_.sorted();
   next->quotas = quotas_.sorted();
-  next->resize_defaults = resize_defaults();
+  next->namespaces = namespaces();
   for (const auto& [key, each] : given_up_jobs_)
     next->given_up_jobs.push_back(each);
   for (const auto& [key, each] : given_up_pods_)

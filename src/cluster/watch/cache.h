@@ -99,7 +99,7 @@ class Cache {
   void put(Node node) SLACKLINE_REQUIRES(mutex_);
   void put(Pod pod, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(Job job, News& news) SLACKLINE_REQUIRES(mutex_);
-  void put(const Namespace& ns, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(Namespace ns, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(const PriorityClass& priority_class, News& news) SLACKLINE_REQUIRES(mutex_);
   void take_in(const JobPtr& seen, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_namespace(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
@@ -120,7 +120,7 @@ class Cache {
   void detach(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
   void note_displaced(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
   std::vector<PodPtr> displaced() SLACKLINE_REQUIRES(mutex_);
-  const ResizeDefaults& resize_defaults() SLACKLINE_REQUIRES(mutex_);
+  const NamespaceList& namespaces() SLACKLINE_REQUIRES(mutex_);
   NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
   void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
   void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
@@ -162,8 +162,7 @@ class Cache {
   Shelf<DisruptionBudget> budgets_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<ResourceQuota> quotas_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<Namespace> namespaces_ SLACKLINE_GUARDED_BY(mutex_);
-  ResizeDefaults resize_defaults_
-      SLACKLINE_GUARDED_BY(mutex_);  // of `namespaces_` when last listed
+  NamespaceList namespace_list_ SLACKLINE_GUARDED_BY(mutex_);  // `namespaces_` when last listed
   Shelf<PriorityClass> priority_classes_ SLACKLINE_GUARDED_BY(mutex_);
   Belief belief_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, JobPtr, KeyHash> seen_jobs_

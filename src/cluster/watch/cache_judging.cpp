@@ -37,7 +37,12 @@ void Cache::give_up(std::map<ObjectKey, GivenUp<T>>& given_up, const std::shared
 template void Cache::give_up(std::map<ObjectKey, GivenUp<Pod>>&, const PodPtr&, const PodPtr&,
                              double);
 
-void Cache::put(const Namespace& ns, News& news) {
+void Cache::put(Namespace ns, News& news) {
+  const auto before = namespaces_.entries.find(ns.key);
+  if (before != namespaces_.entries.end() && before->second.object->managed)
+    ns.managed_since_s = before->second.object->managed_since_s;
+  else if (ns.managed && listed_[index_of(KubeKind::kNamespace)])
+    ns.managed_since_s = clock_.wall_s();
   namespaces_.put(ns, generation(KubeKind::kNamespace));
   if (belief_.put(ns) && listed_[index_of(KubeKind::kNamespace)])
     judge_anew(belief_.proves() ? ns.key.name : "", clock_.steady_s(), news);

@@ -10,6 +10,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
 #include "slackline/core/cluster/growth.h"
+#include "slackline/core/cluster/unreviewed.h"
 #include "slackline/core/handover/begin_growth.h"
 #include "slackline/core/handover/begin_starts.h"
 #include "slackline/core/handover/disown.h"
@@ -117,7 +118,7 @@ void Planner::renew_term() {
     if (term)
       begin_term(*term);
     else
-      actuator_.forget();  // what was not sent yet is for the next leader to decide
+      end_term();
   }
   if (term_ && !server_minor_) server_minor_ = options_.server_minor();
 }
@@ -139,6 +140,11 @@ std::optional<Actuator::Overlay> Planner::hand_over(const SnapshotPtr& seen, dou
   return std::nullopt;
 }
 
+void Planner::end_term() {
+  actuator_.forget();  // what was not sent yet is for the next leader to decide
+  meters_.show_unreviewed(0);
+}
+
 void Planner::begin_term(std::int64_t term) {
   stamp_ = {};
   stamp_.epoch = term;
@@ -149,6 +155,7 @@ void Planner::begin_term(std::int64_t term) {
   near_ends_ = {};
   if (options_.calibrator != nullptr) options_.calibrator->forget();
   resize_news_.forget();
+  told_unreviewed_.clear();
   actuator_.forget();
   changed_s_ = clock_.steady_s();
 }
@@ -206,6 +213,7 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
     next_plan_s_ = std::min(next_plan_s_, ended_s + kMovesAgain_s);
   resize_news_.look(snapshot, asked, queue, post);
   tell_of_lost_pods(snapshot);
+  tell_of_unreviewed(snapshot);
   if (!write(std::move(begun), snapshot, changed_s))
     next_plan_s_ = std::min(next_plan_s_, ended_s + kPlanRetry_s);
 }
@@ -230,6 +238,18 @@ void Planner::tell_of_lost_pods(const ClusterSnapshot& snapshot) {
   for (const PodPtr& pod : core::pods_that_cannot_come_back(snapshot))
     if (told_.contains(pod->uid) || actuator_.add_event(loss_of(*pod))) told.insert(pod->uid);
   told_ = std::move(told);
+}
+
+void Planner::tell_of_unreviewed(const ClusterSnapshot& snapshot) {
+  if (!options_.reviews) return;
+  if (ready_wall_s_ == kNever) ready_wall_s_ = clock_.wall_s();
+  const std::vector<JobPtr> unreviewed = core::unreviewed_jobs(snapshot, ready_wall_s_);
+  meters_.show_unreviewed(unreviewed.size());
+  std::unordered_set<Uid> told;
+  for (const JobPtr& job : unreviewed)
+    if (told_unreviewed_.contains(job->uid) || actuator_.add_event(not_reviewed(*job)))
+      told.insert(job->uid);
+  told_unreviewed_ = std::move(told);
 }
 
 double Planner::next_plan(const core::Plan& plan, bool place_is_kept, double planned_wall_s,

@@ -50,6 +50,7 @@ struct PlannerOptions {
   const Published<core::PortraitBook>* portraits = nullptr;  // null: no family's past is known
   std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
   Calibrator* calibrator = nullptr;     // null: no calibration runs are made or ended
+  bool reviews = false;                 // this daemon's webhook is asked about new Jobs
   // Where no planner runs: what waits for kube-scheduler is read as if it waited with us.
   bool stock_waits = false;
 
@@ -91,6 +92,7 @@ class Planner {
   void follow(const ClusterSnapshot& seen, double now_s);
   void renew_term();
   void begin_term(std::int64_t term);
+  void end_term();
   // Returns the snapshot with own writes; nullopt where writes were added to them.
   std::optional<Actuator::Overlay> hand_over(const SnapshotPtr& seen, double now_s, double woken_s);
   void plan(const Actuator::Overlay& seen, double changed_s);
@@ -103,6 +105,7 @@ class Planner {
                    double ended_s) const;
   // An Event each, once.
   void tell_of_lost_pods(const ClusterSnapshot& snapshot);
+  void tell_of_unreviewed(const ClusterSnapshot& snapshot);
   // False where not all could be taken now.
   bool write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot, double woken_s);
   void show_view();
@@ -128,7 +131,9 @@ class Planner {
   core::TaskMenus menus_;
   Mover mover_;
   ResizeNews resize_news_;
-  std::unordered_set<Uid> told_;  // of which pods, by tell_of_lost_pods()
+  std::unordered_set<Uid> told_;             // of which pods, by tell_of_lost_pods()
+  std::unordered_set<Uid> told_unreviewed_;  // of which Jobs, by tell_of_unreviewed()
+  double ready_wall_s_ = kNever;             // since when there are reviews here
   Pace turn_pace_{kTurns};
   Pace plan_pace_{kPlans};
   double may_turn_s_ = 0;  // steady, by their paces

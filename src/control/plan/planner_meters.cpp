@@ -23,7 +23,8 @@ PlannerMeters::PlannerMeters(obs::MetricsRegistry& metrics)
           metrics.histogram("slackline_event_to_first_write_seconds", first_write_bounds_s())),
       starts_(metrics.counter("slackline_plan_starts_total")),
       leads_(metrics.gauge("slackline_leader")),
-      running_(metrics.gauge("slackline_queue_running")) {}
+      running_(metrics.gauge("slackline_queue_running")),
+      unreviewed_(metrics.gauge("slackline_unreviewed_jobs")) {}
 
 void PlannerMeters::started(const std::vector<OwnWrite>& begun) {
   std::set<std::string_view> plans;  // the pods of a task without a Job share one

@@ -23,6 +23,7 @@ class PlannerMeters {
   void show_queue(const core::Queue& queue);
   // What each queue may still make others lose, GPU-seconds.
   void show_budgets(const core::Queue& queue, const std::vector<double>& left_gpu_s);
+  void show_unreviewed(std::size_t jobs) { unreviewed_.set(static_cast<double>(jobs)); }
   void planned(double took_s) { plan_duration_.observe(took_s); }
   void started(const std::vector<OwnWrite>& begun);  // what begin_starts() wants
   void first_write(double after_s) { first_write_.observe(after_s); }
@@ -34,6 +35,7 @@ class PlannerMeters {
   obs::Counter starts_;
   obs::Gauge leads_;
   obs::Gauge running_;
+  obs::Gauge unreviewed_;
   std::map<std::pair<std::string, std::string>, obs::Gauge> lengths_;  // by queue and class
   std::map<std::string, obs::Gauge> budgets_;                          // by queue
 };

@@ -269,6 +269,18 @@ TaskEvent loss_of(const Pod& pod) {
   return event;
 }
 
+TaskEvent not_reviewed(const Job& job) {
+  TaskEvent event;
+  event.kind = "Job";
+  event.object = job.key;
+  event.uid = job.uid;
+  event.reason = reason::kNotReviewed;
+  event.message = format("{}; delete it and create it again once `slackline check` is content",
+                         find_reason(reason::kNotReviewed)->meaning);
+  event.warning = true;
+  return event;
+}
+
 TaskEvent suggestion_of(const core::QueueTask& task, const MoveAdvice& advice) {
   TaskEvent event;
   event.kind = task.kind == TaskKind::kJob ? "Job" : "Pod";

@@ -37,6 +37,9 @@ TaskEvent rollback_of(const Portrait& portrait);
 // CannotComeBack, of a pod without a controller that others have ended.
 TaskEvent loss_of(const Pod& pod);
 
+// A Job that no webhook reviewed (core/cluster/unreviewed.h).
+TaskEvent not_reviewed(const Job& job);
+
 // MoveSuggested, on the task that would gain.
 TaskEvent suggestion_of(const core::QueueTask& task, const MoveAdvice& advice);
 

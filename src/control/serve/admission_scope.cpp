@@ -8,11 +8,6 @@ namespace {
 constexpr std::string_view kControllers = "system:serviceaccount:kube-system:";
 constexpr std::string_view kControllerManager = "system:kube-controller-manager";
 
-bool is_of_the_queues(const ReviewedJob& job) {
-  return job.job.topmost() && job.job.pod_requests.wants_gpus() && job.pod.gates.empty() &&
-         !job.pod.has_scheduling_group;
-}
-
 bool has_foreign_gates(const PodFacts& pod) {
   return std::any_of(pod.gates.begin(), pod.gates.end(),
                      [](const std::string& gate) { return gate != contract::kGate; });
@@ -29,7 +24,7 @@ TaskIntent intent_in(const decltype(AdmissionReview::object)& object) {
 }  // namespace
 
 bool is_queued(const ReviewedJob& job) {
-  return is_of_the_queues(job) && !job.started;
+  return job.job.is_for_queue() && !job.started;
 }
 
 bool is_held_by_user(const ReviewedJob& job) {
@@ -42,7 +37,7 @@ bool joins_queue(const AdmissionReview& review) {
   if (review.operation != AdmissionOperation::kUpdate || job == nullptr || old == nullptr)
     return false;
   const bool resumed = !job->job.suspended || job->job.suspended_by_us;
-  return is_held_by_user(*old) && resumed && was_admitted(*old) && is_of_the_queues(*old) &&
+  return is_held_by_user(*old) && resumed && was_admitted(*old) && old->job.is_for_queue() &&
          !old->job.finished && !old->job.deleting;
 }
 

@@ -78,9 +78,8 @@ void advise_memory_of(const Advice& advice, ContainerAmounts& amounts) {
 ResizeMode resize_mode(const ClusterSnapshot& snapshot, const QueueRulebook* queues,
                        const std::string& ns, const TaskIntent& intent) {
   if (intent.resize) return *intent.resize;
-  if (snapshot.resize_defaults)
-    if (const auto at = snapshot.resize_defaults->find(ns); at != snapshot.resize_defaults->end())
-      return at->second;
+  if (const Namespace* of = snapshot.find_namespace(ns); of != nullptr && of->resize)
+    return *of->resize;
   static const QueueRules kDefaults;
   return queues == nullptr ? kDefaults.resize : queues->of(queue_of(intent, ns)).resize;
 }

@@ -346,6 +346,8 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.halted = has_condition(conditions, "Suspended", "True");
   job.deleting = metadata["deletionTimestamp"].present();
   job.kueue = metadata["labels"][kKueueQueueLabel].present();
+  job.holds_pods = pod_template["spec"]["schedulingGates"].items().count() > 0 ||
+                   pod_template["spec"]["schedulingGroup"].present();
   job.finished =
       has_condition(conditions, "Complete", "True") || has_condition(conditions, "Failed", "True");
   job.resumed = has_condition(conditions, "Suspended", "False");

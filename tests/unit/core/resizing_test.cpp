@@ -104,8 +104,10 @@ TEST_F(ResizingTest, TheJobsModeCountsThenItsNamespacesThenItsQueues) {
   queues_.named["vision"].resize = ResizeMode::kAuto;
   intent.queue = "vision";
   EXPECT_EQ(resize_mode(snapshot, &queues_, "lab", intent), ResizeMode::kAuto);
-  std::map<std::string, ResizeMode, std::less<>> of_namespaces{{"lab", ResizeMode::kAdvise}};
-  snapshot.resize_defaults = std::make_shared<decltype(of_namespaces)>(of_namespaces);
+  const auto lab = std::make_shared<const Namespace>(
+      Namespace{.key = {"", "lab"}, .resize = ResizeMode::kAdvise});
+  snapshot.namespaces =
+      std::make_shared<const std::vector<std::shared_ptr<const Namespace>>>(1, lab);
   EXPECT_EQ(resize_mode(snapshot, &queues_, "lab", intent), ResizeMode::kAdvise);
   EXPECT_EQ(resize_mode(snapshot, &queues_, "other", intent), ResizeMode::kAuto);
   intent.resize = ResizeMode::kOff;
