@@ -20,7 +20,7 @@ namespace slackline {
 struct ResizeView {
   std::string mode;  // "advise" or "auto"
   // "suggested", "applied", or why it is not applied though the mode is auto: "tooSmall", "frozen",
-  // "trial", "askedAnew"
+  // "trial", "askedAnew", "othersChanged"
   std::string state;
   std::vector<std::string> texts;    // with evidence, confidence and effect
   std::optional<Placement> asked{};  // of a run that was resized: as written

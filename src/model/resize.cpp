@@ -66,6 +66,14 @@ bool same_amounts(const ContainerAmounts& a, const ContainerAmounts& b) {
          same_quantity(a.memory_limit, b.memory_limit);
 }
 
+bool has_amounts(const ContainerAmounts& of_pod, const ContainerAmounts& written) {
+  const auto has = [&](std::string ContainerAmounts::* amount) {
+    return (written.*amount).empty() || same_quantity(of_pod.*amount, written.*amount);
+  };
+  return has(&ContainerAmounts::cpu_request) && has(&ContainerAmounts::cpu_limit) &&
+         has(&ContainerAmounts::memory_request) && has(&ContainerAmounts::memory_limit);
+}
+
 void change_amounts(Resources& of_pod, const ContainerAmounts& before,
                     const ContainerAmounts& after) {
   of_pod.cpu_milli += requested_cpu_milli(after) - requested_cpu_milli(before);

@@ -108,7 +108,9 @@ struct Pod {
   bool gpu_out_of_memory = false;
   std::string image_digest{};  // "sha256:...", of the image that it runs; empty = not known
   Resources requests;          // init maximum, sidecars, overhead, pod-level; pods = 1
-  Labels labels;               // kept for GPU pods only
+  // Of its only container, where it is a GPU pod of a Job; else nullopt.
+  std::optional<ContainerAmounts> amounts{};
+  Labels labels;                                             // kept for GPU pods only
   std::shared_ptr<const SchedulingConstraints> constraints;  // null = none
   std::shared_ptr<const TaskIntent> intent;                  // null = no annotation of Slackline
   std::shared_ptr<const PlanNote> plan;                      // null = none

@@ -89,6 +89,7 @@ struct PortraitRun {
   std::optional<double> speed;          // observed / predicted progress
   std::string image_digest;             // as observed; empty = not known
   std::optional<ResizedRun> resized{};  // nullopt: it ran as written
+  bool others_changed = false;          // its pods had amounts that nobody wrote on its Job
 };
 
 // The end of a run, kept longer than what it used.
@@ -146,8 +147,9 @@ struct Portrait {
   std::vector<MemoryShortage> shortages;  // by (at_s, run)
   // |ln(observed / predicted)| of the run times that its past had predicted.
   UsageHistogram time_errors;
-  PodRequests requests;  // of the run that ended last
-  Placement asked;       // likewise
+  PodRequests requests;         // of the run that ended last
+  Placement asked;              // likewise
+  bool others_changed = false;  // likewise, as PortraitRun has it
 
   std::array<std::int64_t, 4> outcomes{};  // by RunOutcome
   std::int64_t preemptions = 0;

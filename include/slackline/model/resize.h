@@ -34,6 +34,9 @@ std::optional<std::int64_t> limited_cpu_milli(const ContainerAmounts& amounts);
 // "1000m" is "1".
 bool same_amounts(const ContainerAmounts& a, const ContainerAmounts& b);
 
+// Whether a pod has those of the written amounts that are there. Kubernetes itself adds others.
+bool has_amounts(const ContainerAmounts& of_pod, const ContainerAmounts& written);
+
 // What a pod asks for once one of its containers has other amounts.
 void change_amounts(Resources& of_pod, const ContainerAmounts& before,
                     const ContainerAmounts& after);

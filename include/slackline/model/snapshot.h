@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "slackline/model/namespace.h"
 #include "slackline/model/node_names.h"
 #include "slackline/model/node_state.h"
 #include "slackline/model/node_table.h"

@@ -147,6 +147,7 @@ RunSeen* Runs::note_pod(const Pod& pod) {
   member.out_of_memory = member.out_of_memory || pod.out_of_memory;
   member.gpu_out_of_memory = member.gpu_out_of_memory || pod.gpu_out_of_memory;
   if (!pod.image_digest.empty()) member.image_digest = pod.image_digest;
+  if (pod.amounts) member.amounts = pod.amounts;
   return &run;
 }
 

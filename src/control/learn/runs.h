@@ -60,6 +60,7 @@ struct RunSeen {
     bool out_of_memory = false;  // ever
     bool gpu_out_of_memory = false;
     std::string image_digest{};  // empty = not known
+    std::optional<ContainerAmounts> amounts{};
   };
   // While it waits for its first start.
   struct Waiting {

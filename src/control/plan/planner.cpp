@@ -242,8 +242,8 @@ void Planner::tell_of_lost_pods(const ClusterSnapshot& snapshot) {
 
 void Planner::tell_of_unreviewed(const ClusterSnapshot& snapshot) {
   if (!options_.reviews) return;
-  if (ready_wall_s_ == kNever) ready_wall_s_ = clock_.wall_s();
-  const std::vector<JobPtr> unreviewed = core::unreviewed_jobs(snapshot, ready_wall_s_);
+  if (!ready_wall_s_) ready_wall_s_ = clock_.wall_s();
+  const std::vector<JobPtr> unreviewed = core::unreviewed_jobs(snapshot, *ready_wall_s_);
   meters_.show_unreviewed(unreviewed.size());
   std::unordered_set<Uid> told;
   for (const JobPtr& job : unreviewed)

@@ -133,7 +133,7 @@ class Planner {
   ResizeNews resize_news_;
   std::unordered_set<Uid> told_;             // of which pods, by tell_of_lost_pods()
   std::unordered_set<Uid> told_unreviewed_;  // of which Jobs, by tell_of_unreviewed()
-  double ready_wall_s_ = kNever;             // since when there are reviews here
+  std::optional<double> ready_wall_s_;       // since when there are reviews here
   Pace turn_pace_{kTurns};
   Pace plan_pace_{kPlans};
   double may_turn_s_ = 0;  // steady, by their paces

@@ -72,6 +72,20 @@ std::optional<ResizedRun> resized_of(const Job& job, const PodRequests& written)
   return resized;
 }
 
+// Somebody else's webhook, or an update in place, gave a pod other amounts than its Job has and
+// than Slackline gave: a VerticalPodAutoscaler, a policy of the cluster.
+bool others_changed(const Job& job, const RunSeen& seen) {
+  if (!job.amounts) return false;
+  const ContainerAmounts* given = job.plan && job.plan->resize && job.plan->resize->amounts
+                                      ? &*job.plan->resize->amounts
+                                      : nullptr;
+  return std::any_of(seen.pods.begin(), seen.pods.end(), [&](const auto& pod) {
+    const auto& amounts = pod.second.amounts;
+    return amounts && !has_amounts(*amounts, *job.amounts) &&
+           (given == nullptr || !has_amounts(*amounts, *given));
+  });
+}
+
 std::string digest_of(const RunSeen& seen) {
   const RunSeen::Member* last = nullptr;
   for (const auto& [uid, member] : seen.pods)
@@ -105,6 +119,7 @@ EndedRun ended_run_of(const Job& job, const RunSeen& seen, const OutcomeFacts& f
   run.asked = clamped_placement(core::written_pods(job), written->requests.gpu_count(resource));
   run.requests = core::written_requests(job);
   run.resized = resized_of(job, run.requests);
+  run.others_changed = others_changed(job, seen);
   run.finished_s = task.finished_s;
   run.run_s = ended.pods.empty() ? task.duration_s().value_or(0) : seconds_running(ended.pods);
   run.wait_s = task.wait_s();

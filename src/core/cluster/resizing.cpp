@@ -98,6 +98,8 @@ std::string_view to_string(ResizeHold hold) {
       return "trial";
     case ResizeHold::kAskedAnew:
       return "askedAnew";
+    case ResizeHold::kOthersChanged:
+      return "othersChanged";
   }
   return "";
 }
@@ -226,6 +228,7 @@ ResizeHold Resizer::hold_of(const Question& question, bool& trial) const {
   if (was_too_small || too_small_.contains(question.family)) return ResizeHold::kFrozen;
   if (portrait.asked != question.asked || portrait.requests != question.requests)
     return ResizeHold::kAskedAnew;
+  if (portrait.others_changed) return ResizeHold::kOthersChanged;
   if (record.kept_s > failed_s) return ResizeHold::kNone;
   if (const auto running = running_trial_.find(question.family);
       running != running_trial_.end() && running->second != job.uid)

@@ -141,6 +141,7 @@ void add_run(Portrait& portrait, const PortraitRun& run, double least_s) {
       if (!run.image_digest.empty()) portrait.image_digest = run.image_digest;
       portrait.requests = run.requests;
       portrait.asked = run.asked;
+      portrait.others_changed = run.others_changed;
       portrait.last_s = run.finished_s;
     }
   }

@@ -14,8 +14,9 @@ namespace slackline::core {
 namespace {
 
 // Version 1 knew nothing of right-sizing, errors of run times and submitters.
-constexpr char kVersion = 2;
+constexpr char kVersion = 3;
 constexpr char kOldestVersion = 1;
+constexpr char kBeforeOthersChanged = 2;
 constexpr double kMillis = 1000;
 constexpr std::size_t kUuidText = 36;
 constexpr std::size_t kUuidBytes = 16;
@@ -407,6 +408,7 @@ std::string packed(const Portrait& portrait) {
   put_record(out, portrait.resizing);
   out.text(portrait.time_errors.buckets.empty() ? std::string() : packed(portrait.time_errors));
   out.name(portrait.identity.submitter);
+  out.number(portrait.others_changed ? 1 : 0);
   return std::move(out.bytes);
 }
 
@@ -459,6 +461,7 @@ Result<Portrait> unpacked_portrait(std::string_view bytes) {
     }
     portrait.identity.submitter = in.name();
   }
+  if (version > kBeforeOthersChanged) portrait.others_changed = in.below(1) == 1;
   if (!in.ok || !in.left.empty()) return damaged("cut off, or no portrait");
   return portrait;
 }

@@ -306,6 +306,8 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
     pod.out_of_memory = out_of_memory(containers);
     pod.gpu_out_of_memory = gpu_out_of_memory(containers);
     pod.image_digest = digest_of_container(containers, main_container_of(spec, catalog));
+    if (pod.owner && pod.owner->kind == "Job")
+      pod.amounts = amounts_of(spec, gpu_container_of(spec, catalog));
   }
   return pod;
 }

@@ -28,7 +28,8 @@ const Columns<ResizeView>& columns<ResizeView>() {
           C("mode", &ResizeView::mode).one_of({"advise", "auto"}),
           C("state", &ResizeView::state,
             "What is made of the advice; from tooSmall on: why auto does not apply it")
-              .one_of({"suggested", "applied", "tooSmall", "frozen", "trial", "askedAnew"}),
+              .one_of({"suggested", "applied", "tooSmall", "frozen", "trial", "askedAnew",
+                       "othersChanged"}),
           C("advice", &ResizeView::texts, "With evidence, confidence and effect"),
           C("asked", &ResizeView::asked, "Of a run that was resized: the shape as written"),
       }};

@@ -73,6 +73,9 @@ TEST(PackedPortrait, WhatResizingCameToComesBack) {
   ASSERT_TRUE(back->recent.back().resized);
   EXPECT_EQ(back->recent.back().resized->given, run.resized->given);
   EXPECT_EQ(back->recent.back().resized->expected_s, 4000);
+  EXPECT_FALSE(back->others_changed);
+  portrait.others_changed = true;
+  EXPECT_TRUE(unpacked_portrait(packed(portrait))->others_changed);
 }
 
 // What version 2 added, where there is nothing of it: two times, a run's number and empty name, an
@@ -82,13 +85,16 @@ constexpr std::size_t kAddedBytes = 8;
 // A portrait without a run, as the version before right-sizing wrote it.
 TEST(PackedPortrait, BytesOfTheFirstVersionAreRead) {
   std::string bytes = packed(Portrait{});
-  ASSERT_EQ(bytes.front(), 2);
+  ASSERT_EQ(bytes.front(), 3);
+  bytes.front() = 2;
+  bytes.pop_back();
+  EXPECT_TRUE(unpacked_portrait(bytes)) << "of the second one";
   bytes.front() = 1;
   bytes.resize(bytes.size() - kAddedBytes);
   const auto back = unpacked_portrait(bytes);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->resizing.rolled_back.at_s, 0);
-  bytes.front() = 3;
+  bytes.front() = 4;
   EXPECT_FALSE(unpacked_portrait(bytes)) << "of a later one";
 }
 

@@ -207,6 +207,19 @@ TEST_F(ResizingTest, ARunThatWasTooSmallFreezesItsFamilyForSevenDays) {
   EXPECT_EQ(hold("tonight"), ResizeHold::kNone);
 }
 
+TEST_F(ResizingTest, WhereOthersChangeThePodsSlacklineDoesNot) {
+  PortraitRun changed = nightly_run(4);
+  changed.others_changed = true;
+  learn({nightly_run(1), nightly_run(2), nightly_run(3), changed});
+  world_.add(nightly("tonight"));
+  EXPECT_EQ(hold("tonight"), ResizeHold::kOthersChanged);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(gpus_of("tonight"), 4);
+  learn({nightly_run(1), nightly_run(2), changed, nightly_run(5)});
+  world_.add(nightly("tomorrow"));
+  EXPECT_EQ(hold("tomorrow"), ResizeHold::kNone);
+}
+
 TEST_F(ResizingTest, AFamilyWithoutAPastRunsAsWritten) {
   JobBuilder unknown = nightly("unknown");
   unknown.intent().family = "unheard-of";

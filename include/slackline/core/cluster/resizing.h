@@ -43,8 +43,16 @@ ResizeMode resize_mode(const ClusterSnapshot& snapshot, const QueueRulebook* que
                        const std::string& ns, const TaskIntent& intent);
 
 // Why advice is not applied.
-enum class ResizeHold : std::uint8_t { kNone, kAdvise, kTooSmall, kFrozen, kTrial, kAskedAnew };
-// "", "advise", "tooSmall", "frozen", "trial", "askedAnew"
+enum class ResizeHold : std::uint8_t {
+  kNone,
+  kAdvise,
+  kTooSmall,
+  kFrozen,
+  kTrial,
+  kAskedAnew,
+  kOthersChanged,
+};
+// "", "advise", "tooSmall", "frozen", "trial", "askedAnew", "othersChanged"
 std::string_view to_string(ResizeHold hold);
 
 // On one GPU type.
