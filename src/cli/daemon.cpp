@@ -135,6 +135,13 @@ constexpr double kRestReviewTimeout_s =
     2;  // two threads serve REST: a slow API server must not hold them
 constexpr std::size_t kReadersQueue = 64;  // who asks for lists and metrics is told soon: try again
 
+// Who only looks sees all GPU work of the cluster; advise mode says what active mode would do.
+core::StockScope stock_scope_of(const config::Configuration& configuration) {
+  const bool only_looks =
+      !configuration.cluster.dump_file.empty() || configuration.mode == Mode::kShadow;
+  return only_looks ? core::StockScope::kAll : core::StockScope::kManaged;
+}
+
 }  // namespace
 
 Status Daemon::Parts::open_history() {
@@ -246,7 +253,8 @@ Status Daemon::Parts::lay_routes() {
                                          .settings = &settings,
                                          .portraits = &portraits->known(),
                                          .leader = {},
-                                         .stock_waits = !planner};
+                                         .stock_waits = !planner,
+                                         .stock_scope = stock_scope_of(configuration)};
   const Published<control::PlannerView>& view = planner ? planner->view() : no_planner;
   const auto post = [this](TaskEvent event) {
     return planner && planner->actuator().add_event(std::move(event));

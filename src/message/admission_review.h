@@ -77,6 +77,9 @@ struct ReviewedPod {
   bool kueue = false;
 };
 
+// Which of the two webhooks is asked.
+enum class AdmissionStage { kMutate, kValidate };
+
 struct AdmissionReview {
   std::string uid;  // echoed
   AdmissionOperation operation = AdmissionOperation::kOther;

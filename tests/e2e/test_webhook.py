@@ -383,6 +383,17 @@ class TogetherTest(unittest.TestCase):
         original = json.loads(job["metadata"]["annotations"]["slackline.dev/original"])
         self.assertEqual((original["parallelism"], original["gpus"]), (1, 1))
 
+    def test_tolerations_that_admission_adds_are_planned_with(self):
+        self.cluster.add_gpu_nodes(1, 4, "P100", prefix="p100")
+        taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+        self.cluster.kubectl("patch", "node", "p100-0", "-p", json.dumps({"spec": {"taints": [taint]}}))
+        self.cluster.apply([gpu_job("shows", annotations={"gpu-types": "K80"})])
+        (shows,) = self.cluster.wait_bound("shows", namespace=TEAM)
+        self.assertIn("nvidia.com/gpu", [each["key"] for each in shows["spec"]["tolerations"]])
+        self.cluster.apply([gpu_job("closed", annotations={"gpu-types": "P100"})])
+        pods = self.cluster.wait_bound("closed", namespace=TEAM)
+        self.assertEqual([node_of(pod) for pod in pods], ["p100-0"])
+
     def test_a_job_that_no_webhook_has_seen_is_told(self):
         asked = json.loads(self.cluster.kubectl("get", "mutatingwebhookconfiguration", "slackline", "-o", "json"))
         for key in ("resourceVersion", "uid", "creationTimestamp"):

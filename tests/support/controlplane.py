@@ -429,6 +429,7 @@ class ControlPlane:
             f"--service-account-signing-key-file={pki.key('sa')}",
             "--service-cluster-ip-range=10.0.0.0/24", "--allow-privileged=true",
             f"--audit-policy-file={AUDIT_POLICY}", f"--audit-log-path={self._audit_log}",
+            "--enable-admission-plugins=ExtendedResourceToleration",  # as GKE, EKS and AKS have it
             *([] if self._kubelets else ["--disable-admission-plugins=TaintNodesByCondition"]),
             *(self._webhook_client() if self._shows_certificate else []),
         )  # fmt: skip

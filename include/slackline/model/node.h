@@ -27,7 +27,10 @@ struct Node {
   GpuType gpu_type;  // by GpuCatalog::classify; empty if no label names it
   Labels labels;     // sorted by key
   std::vector<Taint> taints;
-  bool unschedulable = false;               // cordoned
+  bool unschedulable = false;  // cordoned
+  // Pods are admitted with a toleration of NoSchedule taints that are named like a resource that
+  // they ask for: kube-apiserver's ExtendedResourceToleration, or a webhook that does the same.
+  bool tolerated_by_request = false;
   bool ready = true;                        // the Ready condition
   std::optional<double> unready_since_s{};  // epoch seconds; of a node that is not ready
   // Unreadable values (a malformed quantity, F44): such a node is ineligible, with the reason.

@@ -114,6 +114,7 @@ void Cache::finish_relist(KubeKind kind) {
     const bool first = !std::exchange(listed_[index_of(kind)], true);
     if (first && kind == KubeKind::kNamespace) judge_anew("", due_for_news(), news);
     if (first && kind == KubeKind::kPriorityClass) judge_jobs_anew("", due_for_news(), news);
+    if (first && (kind == KubeKind::kPod || kind == KubeKind::kJob)) learn_admission();
     changed();
   }
   report(news);
@@ -124,6 +125,7 @@ void Cache::put(Node node) {
   gone_nodes_.erase(node.name.str());
   if (!slot.state->node) membership_changed_ = true;
   slot.generation = generation(KubeKind::kNode);
+  node.tolerated_by_request |= requests_are_tolerated_;
   edit(slot).node = std::make_shared<const Node>(std::move(node));
 }
 
@@ -160,6 +162,7 @@ void Cache::put(Pod fresh, News& news) {
   attach(pod);
   sight(pod->uid, pod->plan.get());
   if (!same_pod || newly_bound) note_progress(*pod);
+  if (!same_pod) learn_admission_of(*pod);
 }
 
 void Cache::put(Job job, News& news) {

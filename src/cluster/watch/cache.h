@@ -121,6 +121,10 @@ class Cache {
   void note_displaced(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
   std::vector<PodPtr> displaced() SLACKLINE_REQUIRES(mutex_);
   const NamespaceList& namespaces() SLACKLINE_REQUIRES(mutex_);
+  // Whether its admission added a toleration that its Job's template has not.
+  bool shows_added_toleration(const Pod& pod) const SLACKLINE_REQUIRES(mutex_);
+  void learn_admission_of(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  void learn_admission() SLACKLINE_REQUIRES(mutex_);
   NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
   void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
   void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
@@ -153,6 +157,8 @@ class Cache {
   std::vector<NodeStatePtr> node_list_ SLACKLINE_GUARDED_BY(mutex_);  // known nodes, by name
   std::shared_ptr<const NodeNames> node_names_ SLACKLINE_GUARDED_BY(mutex_);
   bool membership_changed_ SLACKLINE_GUARDED_BY(mutex_) = true;
+  // As a pod has shown once: Node::tolerated_by_request of all nodes.
+  bool requests_are_tolerated_ SLACKLINE_GUARDED_BY(mutex_) = false;
   std::set<std::string> gone_nodes_ SLACKLINE_GUARDED_BY(mutex_);  // deleted, and have pods
   std::map<Uid, Displaced> displaced_
       SLACKLINE_GUARDED_BY(mutex_);  // as ClusterSnapshot::displaced

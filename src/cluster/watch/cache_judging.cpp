@@ -65,6 +65,40 @@ void Cache::forget_priority_class(const std::string& name, News& news) {
   if (belief_.forget_priority_class(name)) judge_jobs_anew("", due_for_news(), news);
 }
 
+bool Cache::shows_added_toleration(const Pod& pod) const {
+  if (requests_are_tolerated_ || !pod.constraints || !pod.owner || pod.owner->kind != "Job")
+    return false;
+  const auto at = jobs_.entries.find({pod.key.ns, pod.owner->name});
+  if (at == jobs_.entries.end() || at->second.object->uid != pod.owner->uid) return false;
+  const auto tolerates = [](const std::shared_ptr<const SchedulingConstraints>& constraints,
+                            const std::string& resource) {
+    return constraints && std::any_of(constraints->tolerations.begin(),
+                                      constraints->tolerations.end(), [&](const auto& toleration) {
+                                        return toleration.key == resource && toleration.exists;
+                                      });
+  };
+  return std::any_of(pod.requests.gpus.begin(), pod.requests.gpus.end(), [&](const GpuAmount& of) {
+    return tolerates(pod.constraints, of.resource) &&
+           !tolerates(at->second.object->constraints, of.resource);
+  });
+}
+
+void Cache::learn_admission() {
+  for (const auto& [key, entry] : pods_)
+    learn_admission_of(*entry.pod);
+}
+
+void Cache::learn_admission_of(const Pod& pod) {
+  if (!shows_added_toleration(pod)) return;
+  requests_are_tolerated_ = true;
+  for (auto& [name, slot] : nodes_) {
+    if (!slot.state->node || slot.state->node->tolerated_by_request) continue;
+    Node node = *slot.state->node;
+    node.tolerated_by_request = true;
+    edit(slot).node = std::make_shared<const Node>(std::move(node));
+  }
+}
+
 void Cache::judge_anew() {
   News news;
   {

@@ -36,6 +36,7 @@
 #include "slackline/core/cluster/near_ends.h"
 #include "slackline/core/handover/begin_starts.h"
 #include "slackline/core/handover/hand_over.h"
+#include "slackline/core/shadow/stock_queue.h"
 
 namespace slackline::control {
 
@@ -53,6 +54,7 @@ struct PlannerOptions {
   bool reviews = false;                 // this daemon's webhook is asked about new Jobs
   // Where no planner runs: what waits for kube-scheduler is read as if it waited with us.
   bool stock_waits = false;
+  core::StockScope stock_scope = core::StockScope::kManaged;
 
   // Of the API server: 36 for 1.36. Asked once, may block; nullopt: not now.
   std::function<std::optional<int>()> server_minor = [] { return kTemplatesAreOpenSince; };

@@ -32,9 +32,6 @@ class Predictor;
 
 namespace slackline::control {
 
-// Which of the two webhooks is asked.
-enum class AdmissionStage { kMutate, kValidate };
-
 // Whether this user may `use` qosclasses/urgent in the namespace.
 enum class UrgentRight { kGranted, kDenied, kUnknown };
 

@@ -10,7 +10,6 @@
 
 #include <string>
 
-#include "control/serve/admission.h"
 #include "control/serve/extender.h"
 #include "control/serve/recent_admissions.h"
 #include "control/trust/rights.h"

@@ -15,10 +15,18 @@ bool tolerated(const SchedulingConstraints& constraints, const Taint& taint) {
                      [&](const Toleration& toleration) { return tolerates(toleration, taint); });
 }
 
-bool taints_tolerated(const SchedulingConstraints& constraints, const Node& node) {
-  return std::all_of(node.taints.begin(), node.taints.end(), [&](const Taint& taint) {
-    return taint.effect == TaintEffect::kPreferNoSchedule || tolerated(constraints, taint);
-  });
+// A pod that is not there yet gets the toleration; one that is shows what it has.
+std::optional<Misfit> taint_misfit(const Pod& pod, const Node& node) {
+  const SchedulingConstraints& constraints = constraints_of(pod);
+  std::optional<Misfit> found;
+  for (const Taint& taint : node.taints) {
+    if (taint.effect == TaintEffect::kPreferNoSchedule || tolerated(constraints, taint)) continue;
+    const bool of_resource = pod.uid.empty() && taint.effect == TaintEffect::kNoSchedule &&
+                             pod.requests.gpu_count(taint.key) > 0;
+    if (!of_resource) return Misfit::kTaint;
+    if (!node.tolerated_by_request) found = Misfit::kResourceTaint;
+  }
+  return found;
 }
 
 // Terms are alternatives; a term without requirements matches nothing, as in kube-scheduler.
@@ -43,6 +51,7 @@ std::string_view code(Misfit misfit) {
     case Misfit::kUnschedulable:
       return "Unschedulable";
     case Misfit::kTaint:
+    case Misfit::kResourceTaint:
       return "Taint";
     case Misfit::kNodeSelector:
       return "NodeSelector";
@@ -62,6 +71,9 @@ std::string_view message(Misfit misfit) {
       return "node is cordoned";
     case Misfit::kTaint:
       return "node has a taint that the pod does not tolerate";
+    case Misfit::kResourceTaint:
+      return "node has a taint named like the GPUs that the pod asks for, and the pod does not "
+             "tolerate it; no pod here shows that the API server would add the toleration";
     case Misfit::kNodeSelector:
       return "node does not match the pod's node selector";
     case Misfit::kNodeAffinity:
@@ -84,7 +96,7 @@ std::optional<Misfit> misfit(const Pod& pod, const Node& node) {
   if (!node.problems.empty()) return Misfit::kNodeUnreadable;
   if (!node.ready && !tolerated(constraints, kNotReadyTaint)) return Misfit::kNotReady;
   if (node.unschedulable && !tolerated(constraints, kCordonTaint)) return Misfit::kUnschedulable;
-  if (!taints_tolerated(constraints, node)) return Misfit::kTaint;
+  if (const auto taint = taint_misfit(pod, node)) return taint;
   if (!has_labels(node.labels, constraints.node_selector)) return Misfit::kNodeSelector;
   if (!affinity_matches(constraints, node)) return Misfit::kNodeAffinity;
   return std::nullopt;

@@ -12,18 +12,51 @@ bool is_topmost(const std::optional<OwnerRef>& owner) {
   return !owner || owner->kind == "CronJob";
 }
 
-bool is_free(const Job& job) {
-  return !job.finished && !job.suspended && job.plan == nullptr;
+bool starts_as_one(const Job& job) {
+  return job.topmost() && job.problems.empty() && job.pod_requests.wants_gpus() &&
+         (job.is_gang() || (job.parallelism == 1 && job.completions.value_or(1) == 1));
 }
 
-// Slackline's to manage, not held back, and not on a node.
-bool waits_for_scheduler(const ClusterSnapshot& snapshot, const Pod& pod) {
-  if (pod.bound() || pod.terminal() || pod.deleting || pod.gated || pod.in_pod_group || pod.plan ||
-      !pod.problems.empty() || !pod.requests.wants_gpus())
-    return false;
-  if (const Job* job = owning_job(snapshot, pod))
-    return is_free(*job) && is_topmost(job->owner) && (pod.managed || pod.intent || job->intent);
-  return pod.managed || (pod.intent && !pod.owner);
+bool is_free(const Job& job) {
+  return !job.finished && !job.deleting && job.plan == nullptr && !job.holds_pods;
+}
+
+class StockQueue {
+ public:
+  StockQueue(const ClusterSnapshot& snapshot, StockScope scope)
+      : snapshot_(snapshot), scope_(scope) {}
+
+  bool considers(const Job& job) const {
+    return is_free(job) && (job.managed || job.intent || covers(job.key.ns));
+  }
+
+  // Not held back, and not on a node.
+  bool waits_for_scheduler(const Pod& pod) const {
+    if (pod.bound() || pod.terminal() || pod.deleting || pod.gated || pod.in_pod_group ||
+        pod.plan || !pod.problems.empty() || !pod.requests.wants_gpus())
+      return false;
+    const bool all = scope_ == StockScope::kAll;
+    if (const Job* job = owning_job(snapshot_, pod))
+      return is_free(*job) && !job->suspended && !job->kueue && (all || is_topmost(job->owner)) &&
+             (pod.managed || pod.intent || job->intent || covers(pod.key.ns));
+    return pod.managed || (!pod.owner && (pod.intent || covers(pod.key.ns))) || all;
+  }
+
+ private:
+  bool covers(const std::string& name) const {
+    if (scope_ == StockScope::kAll) return true;
+    const Namespace* ns = snapshot_.find_namespace(name);
+    return ns != nullptr && ns->managed;
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const StockScope scope_;
+};
+
+JobPtr as_managed(const Job& job) {
+  auto managed = std::make_shared<Job>(job);
+  managed->managed = true;
+  return managed;
 }
 
 PodPtr as_gated(const Pod& pod) {
@@ -36,10 +69,7 @@ PodPtr as_gated(const Pod& pod) {
 }  // namespace
 
 bool queues_as_one(const Job& job) {
-  if (!is_topmost(job.owner) || !(job.managed || job.intent) || !job.problems.empty() ||
-      !job.pod_requests.wants_gpus())
-    return false;
-  return job.is_gang() || (job.parallelism == 1 && job.completions.value_or(1) == 1);
+  return (job.managed || job.intent) && starts_as_one(job);
 }
 
 JobPtr as_waiting(const Job& job) {
@@ -51,7 +81,8 @@ JobPtr as_waiting(const Job& job) {
   return waits;
 }
 
-ClusterSnapshot with_stock_queue(const ClusterSnapshot& snapshot) {
+ClusterSnapshot with_stock_queue(const ClusterSnapshot& snapshot, StockScope scope) {
+  const StockQueue stock(snapshot, scope);
   ClusterSnapshot queued = snapshot;
   std::unordered_set<Uid> begun;  // owners of bound pods
   for (const NodeStatePtr& state : snapshot.nodes)
@@ -59,7 +90,11 @@ ClusterSnapshot with_stock_queue(const ClusterSnapshot& snapshot) {
       if (pod->owner) begun.insert(pod->owner->uid);
   std::unordered_set<Uid> held;
   for (JobPtr& job : queued.jobs) {
-    if (!queues_as_one(*job) || !is_free(*job) || begun.contains(job->uid)) continue;
+    if (!starts_as_one(*job) || !stock.considers(*job) || begun.contains(job->uid)) continue;
+    if (job->suspended) {
+      if (!job->suspended_by_us && !job->managed) job = as_managed(*job);
+      continue;
+    }
     held.insert(job->uid);
     job = as_waiting(*job);
   }
@@ -67,7 +102,7 @@ ClusterSnapshot with_stock_queue(const ClusterSnapshot& snapshot) {
   unbound.reserve(queued.unbound.size());
   for (PodPtr& pod : queued.unbound) {
     if (pod->owner && held.contains(pod->owner->uid)) continue;
-    unbound.push_back(waits_for_scheduler(snapshot, *pod) ? as_gated(*pod) : std::move(pod));
+    unbound.push_back(stock.waits_for_scheduler(*pod) ? as_gated(*pod) : std::move(pod));
   }
   queued.unbound = std::move(unbound);
   return queued;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "slackline/base/text.h"
 #include "wire/kube/kube_common.h"
 #include "wire/kube/object_decode.h"
@@ -9,6 +11,13 @@ TaintEffect read_effect(std::string_view text) {
   if (text == "PreferNoSchedule") return TaintEffect::kPreferNoSchedule;
   if (text == "NoExecute") return TaintEffect::kNoExecute;
   return TaintEffect::kNoSchedule;  // also for unknown effects: keep away
+}
+
+// GKE adds a toleration for each resource that a pod asks for.
+bool is_of_gke(const Labels& labels) {
+  return std::any_of(labels.begin(), labels.end(), [](const auto& label) {
+    return label.first.starts_with("cloud.google.com/gke-");
+  });
 }
 
 // A node without a Ready condition has not reported yet, except in dumps written by hand.
@@ -33,6 +42,7 @@ Node read_node(JsonView json, const GpuCatalog& catalog) {
   node.uid = read_uid(metadata);
   node.labels = read_labels(metadata["labels"]);
   node.gpu_type = catalog.classify(node.labels);
+  node.tolerated_by_request = is_of_gke(node.labels);
   ResourceReader(catalog, node.problems)
       .of_capacity()
       .apply(status["allocatable"], "status.allocatable", node.allocatable);

@@ -45,6 +45,38 @@ class CacheTest : public testing::Test {
   Cache cache_{clock_, &bound_};
 };
 
+// kube-apiserver's ExtendedResourceToleration, which EKS and AKS have on.
+TEST_F(CacheTest, APodShowsThatAdmissionToleratesWhatItAsksFor) {
+  cache_.upsert(a_node("n1").of("A100", 8).taint("nvidia.com/gpu", "present").build());
+  Pod pod = a_pod("train-0").of_job("train").gpus(1).on("n1").build();
+  cache_.upsert(pod);
+  const Job written = a_job("train").gpus(1).build();
+  cache_.upsert(written);
+  sync();
+  const auto tolerated = [&](NodeIndex node) {
+    return cache_.publish()->node(node).node->tolerated_by_request;
+  };
+  EXPECT_FALSE(tolerated(0)) << "it has none";
+
+  SchedulingConstraints shown;
+  shown.tolerations.push_back({"nvidia.com/gpu", true, "", TaintEffect::kNoSchedule});
+  const auto constraints = std::make_shared<const SchedulingConstraints>(shown);
+  Job writes_it = a_job("own").gpus(1).build();
+  writes_it.constraints = constraints;
+  cache_.upsert(writes_it);
+  Pod own = a_pod("own-0").of_job("own").gpus(1).on("n1").build();
+  own.constraints = constraints;
+  cache_.upsert(own);
+  EXPECT_FALSE(tolerated(0)) << "its template has it";
+
+  Pod added = a_pod("train-1").of_job("train").gpus(1).on("n1").build();
+  added.constraints = constraints;
+  cache_.upsert(added);
+  EXPECT_TRUE(tolerated(0));
+  cache_.upsert(a_node("n2").of("A100", 8).build());
+  EXPECT_TRUE(tolerated(1)) << "nodes that come later, too";
+}
+
 // Its replacement gets the place of a member that was lost; nobody comes for one that succeeded.
 TEST_F(CacheTest, AMemberThatFailedOrWasDeletedIsALossAndOneThatSucceededIsNone) {
   sync();

@@ -50,6 +50,24 @@ TEST(Taints, AreToleratedByKeyValueAndEffect) {
             Misfit::kTaint);
 }
 
+// GKE's nodes have such a taint, and its API server adds the toleration to every pod.
+TEST(Predicates, APodToBeHasTheTolerationsThatAdmissionWillAdd) {
+  Node node = a_node("n").of("A100", 8).taint("nvidia.com/gpu", "present").build();
+  Pod to_be = a_pod("train").gpus(1).build();
+  to_be.uid = {};
+  EXPECT_EQ(misfit(to_be, node), Misfit::kResourceTaint) << "elsewhere nobody knows that";
+  node.tolerated_by_request = true;
+  EXPECT_EQ(misfit(to_be, node), std::nullopt);
+  EXPECT_EQ(misfit(a_pod("there").gpus(1).build(), node), Misfit::kTaint)
+      << "it shows that it has none";
+  to_be.requests.set_gpus("nvidia.com/gpu", 0);
+  to_be.requests.set_gpus("amd.com/gpu", 1);
+  EXPECT_EQ(misfit(to_be, node), Misfit::kTaint) << "it asks for something else";
+  to_be.requests.set_gpus("nvidia.com/gpu", 1);
+  node.taints.front().effect = TaintEffect::kNoExecute;
+  EXPECT_EQ(misfit(to_be, node), Misfit::kTaint);
+}
+
 TEST(Taints, ThatOnlyPreferDoNotReject) {
   const Node tainted = a_node("n").taint("gpu", "yes", TaintEffect::kPreferNoSchedule).build();
   EXPECT_EQ(misfit(a_pod("p").build(), tainted), std::nullopt);

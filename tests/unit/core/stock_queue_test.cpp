@@ -45,7 +45,7 @@ TEST(StockQueueTest, AJobThatStartsAsAWholeWaitsAsOneTaskAndItsPodsAreNotThere) 
                                     .with(pod_of("alone", 0))
                                     .build();
   EXPECT_TRUE(waiting(stock).empty()) << "nobody holds them back";
-  const ClusterSnapshot queued = with_stock_queue(stock);
+  const ClusterSnapshot queued = with_stock_queue(stock, StockScope::kManaged);
   EXPECT_EQ(waiting(queued), (std::vector<std::string>{"Job alone 1", "Job gang 2"}));
   EXPECT_TRUE(queued.unbound.empty());
   EXPECT_EQ(stock.unbound.size(), 3U) << "the cluster itself is as it was";
@@ -58,7 +58,8 @@ TEST(StockQueueTest, OtherPodsWaitOneByOne) {
                                                       .with(pod_of("sweep", 0))
                                                       .with(pod_of("sweep", 1))
                                                       .with(a_pod("bare").gpus(1))
-                                                      .build());
+                                                      .build(),
+                                                  StockScope::kManaged);
   EXPECT_EQ(waiting(queued),
             (std::vector<std::string>{"Pod bare 1", "Pod sweep-0 1", "Pod sweep-1 1"}));
 }
@@ -66,6 +67,8 @@ TEST(StockQueueTest, OtherPodsWaitOneByOne) {
 TEST(StockQueueTest, WhatRunsOrSomebodyElseHoldsOrNamesNoKeyOfOursIsLeftAlone) {
   Job foreign = a_job("foreign").gpus(2).build();
   foreign.intent = nullptr;
+  Job kueue = a_job("kueue").gpus(2).suspended().build();
+  kueue.kueue = true;
   Pod gated = a_pod("elsewhere").gpus(1).build();
   gated.gated = gated.foreign_gate = true;
   Pod plain = pod_of("foreign", 0).build();
@@ -76,21 +79,57 @@ TEST(StockQueueTest, WhatRunsOrSomebodyElseHoldsOrNamesNoKeyOfOursIsLeftAlone) {
                            .with(a_job("begun").of(2).gang().gpus(2))
                            .with(pod_of("begun", 0).on("n1"))
                            .with(pod_of("begun", 1))
-                           .with(a_job("kueue").gpus(2).suspended())
+                           .add(kueue)
                            .with(a_job("child").gpus(2).owned_by("JobSet", "set"))
                            .with(pod_of("child", 0))
                            .with(a_job("over").gpus(2).finished())
                            .add(foreign)
                            .add(plain)
                            .add(gated)
-                           .build());
+                           .build(),
+                       StockScope::kManaged);
   EXPECT_TRUE(waiting(queued).empty());
 }
 
 TEST(StockQueueTest, WhatWaitsWithUsAlreadyWaitsOn) {
-  const ClusterSnapshot queued = with_stock_queue(
-      a_cluster().with(a_node("n1")).with(a_job("ours").gpus(2).waiting()).build());
+  const ClusterSnapshot queued =
+      with_stock_queue(a_cluster().with(a_node("n1")).with(a_job("ours").gpus(2).waiting()).build(),
+                       StockScope::kManaged);
   EXPECT_EQ(waiting(queued), (std::vector<std::string>{"Job ours 1"}));
+}
+
+// A stranger's dump has no key of Slackline.
+TEST(StockQueueTest, ByAllEveryGpuTaskThatWaitsIsThere) {
+  const auto plain = [](auto object) {
+    object.intent = nullptr;
+    return object;
+  };
+  const ClusterSnapshot stock =
+      a_cluster()
+          .with(a_node("n1"))
+          .add(plain(a_job("alone").gpus(2).build()))
+          .add(plain(pod_of("alone", 0).build()))
+          .add(plain(a_job("gang").of(2).gang().gpus(2).build()))
+          .add(plain(a_job("paused").gpus(2).suspended().build()))
+          .add(plain(a_pod("bare").gpus(1).build()))
+          .add(plain(a_pod("worker-0").owned_by("PyTorchJob", "llama").gpus(1).build()))
+          .add(plain(a_pod("serves").gpus(1).on("n1").build()))
+          .build();
+  EXPECT_EQ(waiting(with_stock_queue(stock, StockScope::kAll)),
+            (std::vector<std::string>{"Job alone 1", "Job gang 2", "Job paused 1", "Pod bare 1",
+                                      "Pod worker-0 1"}));
+  EXPECT_TRUE(waiting(with_stock_queue(stock, StockScope::kManaged)).empty());
+}
+
+TEST(StockQueueTest, InAManagedNamespaceAKeyIsNotNeeded) {
+  Job job = a_job("alone").gpus(2).build();
+  job.intent = nullptr;
+  ClusterSnapshot stock = a_cluster().with(a_node("n1")).add(job).build();
+  const auto ns =
+      std::make_shared<const Namespace>(Namespace{.key = {"", "default"}, .managed = true});
+  stock.namespaces = std::make_shared<const NamespaceList::element_type>(1, ns);
+  EXPECT_EQ(waiting(with_stock_queue(stock, StockScope::kManaged)),
+            (std::vector<std::string>{"Job alone 1"}));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ enum class Misfit : std::uint8_t {
   kNotReady,
   kUnschedulable,
   kTaint,
+  kResourceTaint,  // named like a resource that the pod asks for
   kNodeSelector,
   kNodeAffinity,
 };
@@ -23,6 +24,9 @@ enum class Misfit : std::uint8_t {
 std::string_view code(Misfit misfit);     // "Taint", stable
 std::string_view message(Misfit misfit);  // for people
 
+// A pod that is not in the cluster yet (no uid) has the tolerations that its admission will add
+// (Node::tolerated_by_request).
+//
 // The first reason in the order above why the pod may not run on the node; nullopt if it may.
 std::optional<Misfit> misfit(const Pod& pod, const Node& node);
 

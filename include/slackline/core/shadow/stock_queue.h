@@ -2,13 +2,14 @@
 // as if they waited for Slackline's planner. So shadow mode and dumps show what the planner would
 // do.
 //
-// It considers objects with a key of Slackline (an annotation, the queue label) or with its label:
-// while the webhook is inert, nothing else shows which objects active mode would manage. Nobody
-// else may hold them: no plan, no foreign gate, no controller but a CronJob.
-//   a Job that starts as a whole (a gang, or one pod), none of whose pods is bound: it counts as
-//     suspended by Slackline, without pods
-//   any other pod that waits: it counts as gated
-// Objects that are suspended or gated already, or run, stay as they are.
+// It considers objects of managed namespaces, those with a key of Slackline (an annotation, the
+// queue label) or with its label, and by StockScope::kAll all others. Nobody else may hold them: no
+// plan, no foreign gate, no Kueue.
+//   a Job that starts as a whole (a gang, or one pod), none of whose pods is bound, and that has no
+//     controller but a CronJob: it counts as suspended by Slackline, without pods
+//   such a Job that somebody has suspended: it counts as managed, so that it is held by its user
+//   any other pod that waits, with kAll whoever controls it: it counts as gated
+// What is gated already, or runs, stays as it is.
 #pragma once
 
 #include "slackline/model/snapshot.h"
@@ -22,7 +23,9 @@ bool queues_as_one(const Job& job);
 // The Job as the webhook of active mode would have left it.
 JobPtr as_waiting(const Job& job);
 
+enum class StockScope { kManaged, kAll };
+
 // O(pods + Jobs). Version, nodes and holds are those of `snapshot`.
-ClusterSnapshot with_stock_queue(const ClusterSnapshot& snapshot);
+ClusterSnapshot with_stock_queue(const ClusterSnapshot& snapshot, StockScope scope);
 
 }  // namespace slackline::core
