@@ -18,6 +18,7 @@
 #include "slackline/core/answers/calendar.h"
 #include "slackline/core/answers/quote.h"
 #include "slackline/core/answers/what_if.h"
+#include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
@@ -49,10 +50,8 @@ std::optional<core::TaskIndex> find_task(const core::Queue& queue, const ObjectK
   return std::nullopt;
 }
 
-Error not_in_queue(const ObjectKey& key) {
-  return {ErrorCode::kNotFound,
-          format("no task {} waits or has a plan; /v1/tasks lists all of the cluster",
-                 printable(key.str(), 128))};
+Error not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key) {
+  return {ErrorCode::kNotFound, core::why_not_in_queue(snapshot, key)};
 }
 
 }  // namespace
@@ -78,7 +77,7 @@ struct AnswerQuery::Impl {
     SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
     const std::vector<QueueRow> rows = queue_rows(sight, *planner.get(), book);
     const QueueRow* row = find_row(rows, key);
-    if (row == nullptr) return fail(not_in_queue(key));
+    if (row == nullptr) return fail(not_in_queue(*sight.snapshot, key));
     EtaView view = eta_of(*row, sight.now_s);
     view.forecast_s = book.made_s();
     view.start_held = written.coverage.start;

@@ -11,6 +11,7 @@
 #include "control/query/written_book.h"
 #include "control/state/present_situation.h"
 #include "slackline/base/mutex.h"
+#include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/model/task.h"
 
 namespace slackline::control {
@@ -82,6 +83,17 @@ std::vector<std::pair<std::string, std::int64_t>> counts_of(const std::vector<Qu
   return counts;
 }
 
+std::int64_t unannotated_tasks(const QueueSight& sight) {
+  std::int64_t tasks = 0;
+  for (core::TaskIndex index = 0; index < sight.queue.size(); ++index) {
+    const core::QueueTask& task = sight.queue.task(index);
+    if (task.plan) continue;
+    const Job* job = task.job ? task.job.get() : owning_job(*sight.snapshot, *task.member);
+    if (!(job != nullptr && job->intent) && !task.member->intent) ++tasks;
+  }
+  return tasks;
+}
+
 }  // namespace
 
 QueueQuery::QueueQuery(const PlannerOptions& options, const Published<Known>& known,
@@ -103,6 +115,7 @@ QueueView QueueQuery::Impl::whole() {
   view.now_s = sight.now_s;
   view.forecast_s = book->made_s();
   view.unknown_runs = static_cast<std::int64_t>(sight.queue.runs_of_unknown_length());
+  view.unannotated = unannotated_tasks(sight);
   view.active = sources.planner->active;
   view.leads = sources.planner->leads;
   view.leader = sources.planner->leader;
@@ -118,6 +131,10 @@ Result<QueueView> QueueQuery::ask(const std::string& ns) {
   if (!ns.empty()) std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.ns != ns; });
   view.counts = counts_of(view.rows);
   return view;
+}
+
+Error QueueQuery::missing(const ObjectKey& key) const {
+  return {ErrorCode::kNotFound, core::why_not_in_queue(*impl_->cluster.snapshot(), key)};
 }
 
 }  // namespace slackline::control

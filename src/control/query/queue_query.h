@@ -43,6 +43,8 @@ class QueueQuery {
   // `ns`: only rows of this namespace; empty = of all. Positions count everybody. kUnavailable
   // before the cluster is read.
   Result<QueueView> ask(const std::string& ns);
+  // Of a task that an answer lacks: kNotFound with the reason.
+  Error missing(const ObjectKey& key) const;
 
  private:
   struct Impl;

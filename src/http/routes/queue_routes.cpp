@@ -4,7 +4,6 @@
 #include "http/routes/answers.h"
 #include "http/routes/api_routes.h"
 #include "http/routes/openapi.h"
-#include "slackline/base/text.h"
 
 namespace slackline::http {
 namespace {
@@ -27,9 +26,7 @@ Result<QueueView> asked_view(control::QueueQuery& queue, const Request& request)
   if (name.empty()) return view;
   std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.name != name; });
   if (view.rows.empty())
-    return fail(ErrorCode::kNotFound,
-                format("no task {}/{} waits or has a plan; /v1/tasks lists all of the cluster",
-                       printable(ns, 64), printable(name, 64)));
+    return fail(queue.missing({ns, name}));
   return view;
 }
 

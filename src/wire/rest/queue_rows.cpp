@@ -336,6 +336,11 @@ std::string preface_of(const QueueView& view) {
         "running pods without model and iterations, or expected-duration: {}; their ends are "
         "guesses\n",
         view.unknown_runs);
+  if (view.unannotated > 0)
+    preface += format(
+        "{} {} without annotations of Slackline; how long they run is known from earlier runs, or "
+        "not at all\n",
+        view.unannotated, view.unannotated == 1 ? "task waits" : "tasks wait");
   if (!view.leads) preface += leader_text(view) + "\n";
   return preface;
 }

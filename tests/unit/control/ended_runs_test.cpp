@@ -106,7 +106,7 @@ TEST_F(EndedRunsTest, AmountsThatNobodyWroteAreOthers) {
   const auto changed = [this](const ContainerAmounts& of_pod, const ResizeNote* note) {
     told.clear();
     Job job = over(3700);
-    job.amounts = ContainerAmounts{.cpu_limit = "8", .memory_request = "64Gi"};
+    job.amounts = ContainerAmounts{"", "8", "64Gi", ""};
     if (note != nullptr) {
       auto plan = std::make_shared<PlanNote>();
       plan->resize = *note;
@@ -115,13 +115,14 @@ TEST_F(EndedRunsTest, AmountsThatNobodyWroteAreOthers) {
     Pod first = pod("train-0", 100);
     first.amounts = of_pod;
     RunSeen seen;
-    seen.pods[first.uid] = {.node = first.node, .amounts = first.amounts};
+    seen.pods[first.uid].amounts = first.amounts;
     return ended_run_of(job, seen, {*source.snapshot(), catalog, *known.get()->predictor, begin_s})
         .run.others_changed;
   };
   EXPECT_FALSE(changed({"8000m", "8", "64Gi", ""}, nullptr));
   EXPECT_TRUE(changed({"8", "8", "12Gi", ""}, nullptr));
-  const ResizeNote note{.amounts = ContainerAmounts{"", "8", "12Gi", ""}};
+  ResizeNote note;
+  note.amounts = ContainerAmounts{"", "8", "12Gi", ""};
   EXPECT_FALSE(changed({"8", "8", "12Gi", ""}, &note))
       << "as Slackline's own webhook does before 1.36";
   EXPECT_TRUE(changed({"8", "8", "9Gi", ""}, &note));

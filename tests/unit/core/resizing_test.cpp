@@ -105,7 +105,7 @@ TEST_F(ResizingTest, TheJobsModeCountsThenItsNamespacesThenItsQueues) {
   intent.queue = "vision";
   EXPECT_EQ(resize_mode(snapshot, &queues_, "lab", intent), ResizeMode::kAuto);
   const auto lab = std::make_shared<const Namespace>(
-      Namespace{.key = {"", "lab"}, .resize = ResizeMode::kAdvise});
+      Namespace{.uid = {}, .key = {"", "lab"}, .resize = ResizeMode::kAdvise});
   snapshot.namespaces =
       std::make_shared<const std::vector<std::shared_ptr<const Namespace>>>(1, lab);
   EXPECT_EQ(resize_mode(snapshot, &queues_, "lab", intent), ResizeMode::kAdvise);

@@ -125,8 +125,8 @@ TEST(StockQueueTest, InAManagedNamespaceAKeyIsNotNeeded) {
   Job job = a_job("alone").gpus(2).build();
   job.intent = nullptr;
   ClusterSnapshot stock = a_cluster().with(a_node("n1")).add(job).build();
-  const auto ns =
-      std::make_shared<const Namespace>(Namespace{.key = {"", "default"}, .managed = true});
+  const auto ns = std::make_shared<const Namespace>(
+      Namespace{.uid = {}, .key = {"", "default"}, .managed = true});
   stock.namespaces = std::make_shared<const NamespaceList::element_type>(1, ns);
   EXPECT_EQ(waiting(with_stock_queue(stock, StockScope::kManaged)),
             (std::vector<std::string>{"Job alone 1"}));

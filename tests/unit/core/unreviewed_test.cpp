@@ -31,7 +31,7 @@ class UnreviewedTest : public testing::Test {
   static std::shared_ptr<const Namespace> ns(const std::string& name, bool managed,
                                              double since_s = 0) {
     return std::make_shared<const Namespace>(
-        Namespace{.key = {"", name}, .managed = managed, .managed_since_s = since_s});
+        Namespace{.uid = {}, .key = {"", name}, .managed = managed, .managed_since_s = since_s});
   }
 
   std::vector<std::shared_ptr<const Namespace>> namespaces_{ns("ours", true), ns("theirs", false)};

@@ -1,0 +1,78 @@
+#include "slackline/core/cluster/not_in_queue.h"
+
+#include <set>
+
+#include "slackline/base/text.h"
+
+namespace slackline::core {
+namespace {
+
+std::string in_namespace_without_label(const ClusterSnapshot& snapshot, const std::string& name) {
+  const Namespace* ns = snapshot.find_namespace(name);
+  if (snapshot.taken_on_trust || (ns != nullptr && ns->managed)) return {};
+  return format(
+      "is in a namespace that Slackline does not manage: kubectl label namespace {} "
+      "slackline.dev/managed=true",
+      name);
+}
+
+std::string controlled_by(const OwnerRef& owner) {
+  return format("belongs to {} {}, which Slackline does not queue", owner.kind,
+                printable(owner.name, 64));
+}
+
+std::string nodes_of(const ClusterSnapshot& snapshot, const Job& job) {
+  std::set<std::string> nodes;
+  for (const NodeStatePtr& state : snapshot.nodes)
+    for (const PodPtr& pod : state->pods)
+      if (pod->owner && pod->owner->uid == job.uid && state->node)
+        nodes.insert(state->node->name.str());
+  return join(std::vector<std::string>(nodes.begin(), nodes.end()), ", ");
+}
+
+std::string why(const ClusterSnapshot& snapshot, const Job& job) {
+  if (job.finished) return "has ended: see slackline history";
+  if (job.deleting) return "is being deleted";
+  if (!job.problems.empty()) return "cannot be read: " + job.problems.front();
+  if (!job.pod_requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
+  if (job.kueue) return "is queued by Kueue";
+  if (!job.topmost()) return controlled_by(*job.owner);
+  if (job.holds_pods) return "has scheduling gates or a scheduling group of its own";
+  if (const std::string nodes = nodes_of(snapshot, job); !nodes.empty())
+    return format("runs on {}, without a plan of Slackline", nodes);
+  if (std::string label = in_namespace_without_label(snapshot, job.key.ns); !label.empty())
+    return label;
+  if (!job.managed)
+    return "was not seen by Slackline's webhook, and does not wait its turn "
+           "(docs/reasons/NotReviewed.md)";
+  return "has no pod yet that could wait";
+}
+
+std::string why(const ClusterSnapshot& snapshot, const Pod& pod) {
+  if (pod.bound()) return format("runs on {}, without a plan of Slackline", pod.node.str());
+  if (pod.deleting) return "is being deleted";
+  if (!pod.problems.empty()) return "cannot be read: " + pod.problems.front();
+  if (!pod.requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
+  if (pod.foreign_gate) return "waits behind a scheduling gate that is not Slackline's";
+  if (pod.in_pod_group) return "is in a scheduling group, which kube-scheduler starts as a whole";
+  if (pod.owner && pod.owner->kind == "Job")
+    return format("is a pod of the Job {}: ask for that", printable(pod.owner->name, 64));
+  if (pod.owner) return controlled_by(*pod.owner);
+  if (std::string label = in_namespace_without_label(snapshot, pod.key.ns); !label.empty())
+    return label;
+  return "waits for kube-scheduler, without Slackline's gate";
+}
+
+}  // namespace
+
+std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key) {
+  const std::string name = printable(key.str(), 128);
+  if (const Job* job = snapshot.find_job(key.ns, key.name))
+    return format("{} is not in the queue: the Job {}", name, why(snapshot, *job));
+  if (const PodPtr pod = snapshot.find_pod(key))
+    return format("{} is not in the queue: the pod {}", name, why(snapshot, *pod));
+  return format("{} is not in the queue: there is no Job or pod of that name; /v1/tasks lists all",
+                name);
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,66 @@
+// What somebody is told who asks for a task that is not in the queue.
+#include "slackline/core/cluster/not_in_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/cluster_builder.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::a_pod;
+using test::ClusterBuilder;
+using ::testing::HasSubstr;
+
+std::string why(const ClusterSnapshot& snapshot, const std::string& name) {
+  return why_not_in_queue(snapshot, {"default", name});
+}
+
+TEST(NotInQueue, EachCaseNamesWhatIsTheMatter) {
+  Job kueue = a_job("kueue").gpus(1).build();
+  kueue.kueue = true;
+  Job gated = a_job("gated").gpus(1).build();
+  gated.holds_pods = true;
+  Pod foreign = a_pod("foreign").gpus(1).build();
+  foreign.gated = foreign.foreign_gate = true;
+  ClusterSnapshot cluster = a_cluster()
+                                .with(a_node("n1"))
+                                .with(a_job("over").gpus(1).finished())
+                                .with(a_job("cpu"))
+                                .with(a_job("child").gpus(1).owned_by("JobSet", "set"))
+                                .with(a_job("runs").gpus(1))
+                                .with(a_pod("runs-0").of_job("runs").gpus(1).on("n1"))
+                                .with(a_pod("serves").gpus(1).owned_by("ReplicaSet", "web"))
+                                .add(kueue)
+                                .add(gated)
+                                .add(foreign)
+                                .build();
+  EXPECT_THAT(why(cluster, "over"), HasSubstr("the Job has ended: see slackline history"));
+  EXPECT_THAT(why(cluster, "cpu"), HasSubstr("asks for no GPU"));
+  EXPECT_THAT(why(cluster, "child"), HasSubstr("belongs to JobSet set"));
+  EXPECT_THAT(why(cluster, "kueue"), HasSubstr("queued by Kueue"));
+  EXPECT_THAT(why(cluster, "gated"), HasSubstr("scheduling gates"));
+  EXPECT_THAT(why(cluster, "runs"), HasSubstr("runs on n1, without a plan"));
+  EXPECT_THAT(why(cluster, "runs-0"), HasSubstr("the pod runs on n1"));
+  EXPECT_THAT(why(cluster, "serves"), HasSubstr("belongs to ReplicaSet web"));
+  EXPECT_THAT(why(cluster, "foreign"), HasSubstr("gate that is not Slackline's"));
+  EXPECT_THAT(why(cluster, "nobody"), HasSubstr("there is no Job or pod of that name"));
+}
+
+TEST(NotInQueue, ANamespaceWithoutTheLabelIsNamedWithTheRemedy) {
+  ClusterSnapshot cluster = a_cluster().with(a_node("n1")).with(a_job("plain").gpus(1)).build();
+  cluster.taken_on_trust = false;
+  EXPECT_THAT(why(cluster, "plain"),
+              HasSubstr("kubectl label namespace default slackline.dev/managed=true"));
+  const auto ns = std::make_shared<const Namespace>(
+      Namespace{.uid = {}, .key = {"", "default"}, .managed = true});
+  cluster.namespaces = std::make_shared<const NamespaceList::element_type>(1, ns);
+  EXPECT_THAT(why(cluster, "plain"), HasSubstr("was not seen by Slackline's webhook"));
+}
+
+}  // namespace
+}  // namespace slackline::core
