@@ -15,8 +15,8 @@ std::unique_ptr<ReturnService> ReturnService::make(const config::Configuration& 
   parts.lease_ = std::make_unique<cluster::LeaseWatch>(api, key_of(configuration.planner.lease));
   if (configuration.planner.give_back)
     parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, [] {}, system_clock());
-  parts.return_ = std::make_unique<control::GiveBack>(
-      source, parts.actuator_.get(), [&parts] { return parts.lease_->look(); });
+  parts.return_ = std::make_unique<control::GiveBack>(source, parts.actuator_.get(),
+                                                      [&parts] { return parts.lease_->look(); });
   return service;
 }
 

@@ -97,7 +97,7 @@ struct ListedNode {
 
 // GET /v1/tasks: a task as it is in the snapshot, and what is found out about it.
 struct ListedTask {
-  Task task;
+  Task task;  // of a Job without `member`, which is as large as the row
   std::optional<double> deadline_s{};
   GpuType gpu_type{};  // of the node of its first bound pod; empty: none, or it is not known
   // What its annotations leave open, as the webhook warns of it; only where one task is asked for.

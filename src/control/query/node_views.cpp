@@ -125,6 +125,7 @@ std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCa
 ListedTask listed_task(const ClusterSnapshot& snapshot, Task task,
                        std::optional<double> deadline_s) {
   ListedTask row{std::move(task), deadline_s};
+  if (row.task.job) row.task.member.reset();  // made for this catalogue, and larger than the row
   if (!row.task.nodes.empty())
     if (const auto node = snapshot.find_node(row.task.nodes.front().str()))
       row.gpu_type = snapshot.node(*node).node->gpu_type;

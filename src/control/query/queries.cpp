@@ -144,8 +144,9 @@ Result<ListedTask> Queries::task(const ObjectKey& key) const {
   if (!task) return fail(ErrorCode::kNotFound, format("no GPU task {} in the cluster", key.str()));
   const KnownPtr known = known_.get();
   const auto deadline_s = task_deadline(*task, options_.catalog, *known->predictor, *snapshot);
+  auto hints = core::annotation_hints(*snapshot, *task, options_.catalog, *known->predictor);
   ListedTask row = listed_task(*snapshot, *std::move(task), deadline_s);
-  row.hints = core::annotation_hints(*snapshot, row.task, options_.catalog, *known->predictor);
+  row.hints = std::move(hints);
   return row;
 }
 

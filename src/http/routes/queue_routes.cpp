@@ -25,8 +25,7 @@ Result<QueueView> asked_view(control::QueueQuery& queue, const Request& request)
   SLACKLINE_ASSIGN(QueueView view, queue.ask(ns));
   if (name.empty()) return view;
   std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.name != name; });
-  if (view.rows.empty())
-    return fail(queue.missing({ns, name}));
+  if (view.rows.empty()) return fail(queue.missing({ns, name}));
   return view;
 }
 

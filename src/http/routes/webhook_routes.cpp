@@ -14,7 +14,6 @@
 namespace slackline::http {
 namespace {
 
-
 std::string_view name_of(AdmissionStage stage) {
   return stage == AdmissionStage::kMutate ? "mutate" : "validate";
 }

@@ -47,12 +47,10 @@ class CacheTest : public testing::Test {
 
 // kube-apiserver's ExtendedResourceToleration, which EKS and AKS have on.
 TEST_F(CacheTest, APodShowsThatAdmissionToleratesWhatItAsksFor) {
-  cache_.upsert(a_node("n1").of("A100", 8).taint("nvidia.com/gpu", "present").build());
-  Pod pod = a_pod("train-0").of_job("train").gpus(1).on("n1").build();
-  cache_.upsert(pod);
-  const Job written = a_job("train").gpus(1).build();
-  cache_.upsert(written);
   sync();
+  cache_.upsert(a_node("n1").of("A100", 8).taint("nvidia.com/gpu", "present").build());
+  cache_.upsert(a_job("train").gpus(1).build());
+  cache_.upsert(a_pod("train-0").of_job("train").gpus(1).on("n1").build());
   const auto tolerated = [&](NodeIndex node) {
     return cache_.publish()->node(node).node->tolerated_by_request;
   };
@@ -75,6 +73,22 @@ TEST_F(CacheTest, APodShowsThatAdmissionToleratesWhatItAsksFor) {
   EXPECT_TRUE(tolerated(0));
   cache_.upsert(a_node("n2").of("A100", 8).build());
   EXPECT_TRUE(tolerated(1)) << "nodes that come later, too";
+}
+
+// The first list has the pods before their Jobs.
+TEST_F(CacheTest, TheFirstListShowsWhatAdmissionTolerates) {
+  for (const KubeKind kind : {KubeKind::kNode, KubeKind::kPod, KubeKind::kJob})
+    cache_.begin_relist(kind);
+  cache_.upsert(a_node("n1").of("A100", 8).build());
+  SchedulingConstraints shown;
+  shown.tolerations.push_back({"nvidia.com/gpu", true, "", TaintEffect::kNoSchedule});
+  Pod pod = a_pod("train-0").of_job("train").gpus(1).on("n1").build();
+  pod.constraints = std::make_shared<const SchedulingConstraints>(shown);
+  cache_.upsert(pod);
+  cache_.upsert(a_job("train").gpus(1).build());
+  for (const KubeKind kind : {KubeKind::kNode, KubeKind::kPod, KubeKind::kJob})
+    cache_.finish_relist(kind);
+  EXPECT_TRUE(cache_.publish()->node(0).node->tolerated_by_request);
 }
 
 // Its replacement gets the place of a member that was lost; nobody comes for one that succeeded.

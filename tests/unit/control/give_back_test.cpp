@@ -1,9 +1,10 @@
 // Leaving active mode: whatever still waits for a planner is given back, and nothing before that.
+#include "control/plan/give_back.h"
+
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "control/plan/give_back.h"
 #include "support/cluster_builder.h"
 #include "support/fake_cluster.h"
 

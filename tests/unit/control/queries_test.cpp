@@ -181,8 +181,13 @@ TEST_F(QueriesTest, OneTaskIsToldWhatTheWebhookWarnsOf) {
   EXPECT_THAT(hints[1], HasSubstr("slackline.dev/batch-size: 64 does not divide by the 3 GPUs"));
   EXPECT_THAT(queries.task({"team", "unheard"})->hints,
               testing::ElementsAre(HasSubstr("\"gpt5\" is unknown")));
-  for (const ListedTask& row : queries.tasks(""))
+  const std::vector<ListedTask> rows = queries.tasks("");
+  ASSERT_EQ(rows.size(), 2U);
+  for (const ListedTask& row : rows) {
     EXPECT_TRUE(row.hints.empty()) << row.task.key.str();
+    EXPECT_EQ(row.task.member, nullptr)
+        << "a list is kept, and nobody reads the pod it was made of";
+  }
 }
 
 TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {

@@ -116,7 +116,7 @@ TEST(StockQueueTest, ByAllEveryGpuTaskThatWaitsIsThere) {
           .add(plain(a_pod("serves").gpus(1).on("n1").build()))
           .build();
   EXPECT_EQ(waiting(with_stock_queue(stock, StockScope::kAll)),
-            (std::vector<std::string>{"Job alone 1", "Job gang 2", "Job paused 1", "Pod bare 1",
+            (std::vector<std::string>{"Job alone 1", "Pod bare 1", "Job gang 2", "Job paused 1",
                                       "Pod worker-0 1"}));
   EXPECT_TRUE(waiting(with_stock_queue(stock, StockScope::kManaged)).empty());
 }

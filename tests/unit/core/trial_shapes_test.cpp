@@ -1,10 +1,11 @@
 // Which shapes are measured of a model that is not known.
+#include "slackline/core/throughput/trial_shapes.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "slackline/core/throughput/fit.h"
 #include "slackline/core/throughput/prediction.h"
-#include "slackline/core/throughput/trial_shapes.h"
 
 namespace slackline::core {
 namespace {
