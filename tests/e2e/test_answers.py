@@ -153,7 +153,7 @@ class AnswersTest(ActiveCase):
         self.assertIn("as written", ask("quote", "-f", file, "--deadline", "9h")[1])
         code, said = ask("eta", "nobody")
         self.assertEqual(code, 3)
-        self.assertIn("no task default/nobody", said)
+        self.assertIn("default/nobody is not in the queue: there is no Job or pod of that name", said)
         self.assertEqual(ask("nonsense")[0], 2)
         self.assertEqual(ask("eta", "waits", server="http://127.0.0.1:1")[0], 3)
 

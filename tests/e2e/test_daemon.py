@@ -337,7 +337,8 @@ class DumpTest(unittest.TestCase):
         late = run("queue", "team-llm/sft-70b", "-o", "json", expect=1)
         self.assertEqual([row["name"] for row in json.loads(late)["items"]], ["sft-70b"])
         self.assertIn("resnet-nightly", run("tasks", "resnet-nightly", "-n", "team-vision"))
-        self.assertIn("no task team-vision/nobody", run("queue", "team-vision/nobody", expect=3))
+        self.assertIn("team-vision/nobody is not in the queue", run("queue", "team-vision/nobody", expect=3))
+        self.assertIn("is not in the queue: the Job runs on ", run("queue", "team-llm/pretrain-7b", expect=3))
         self.assertIn("namespace=", self.daemon.get("/v1/queue?name=x")[1])
 
     def test_the_exit_code_tells_whether_a_task_is_in_time(self):
@@ -742,8 +743,8 @@ class StartTest(unittest.TestCase):
         rows = json.loads(daemon.get("/v1/queue")[1])["items"]
         self.assertEqual({row["name"] for row in rows},
                          {"translate-urgent", "reranker", "resnet-any-type", "resnet-nightly",
-                          "bert-release", "sft-70b", "lora-70b", "b300-finetune"})  # fmt: skip
-        self.assertEqual([row["position"] for row in rows], list(range(1, 9)))
+                          "bert-release", "sft-70b", "lora-70b", "b300-finetune", "mystery"})  # fmt: skip
+        self.assertEqual([row["position"] for row in rows], list(range(1, 10)))
         blocked = next(row for row in rows if row["blocked"])
         self.assertEqual(
             (blocked["name"], blocked["reason"], blocked["forecast"]), ("b300-finetune", "GpuTypeAbsent", "Never")
@@ -752,11 +753,15 @@ class StartTest(unittest.TestCase):
             if row is blocked:
                 continue
             self.assertIn(row["reason"], ("StartsNow", "WaitsItsTurn"))
+            if row["name"] == "mystery":  # without a key of Slackline
+                self.assertEqual(row["forecast"], "LengthUnknown")
+                continue
             self.assertLessEqual(row["predictedStart"], row["predictedFinish"])
             self.assertIn("marginSeconds", row)
             self.assertTrue(row["late"], "its deadline was in the days of the dump")
         table = slackline("queue", "-s", daemon.api_url)
         self.assertIn("nothing is released", table)
+        self.assertIn("1 task waits without annotations of Slackline", table)
         for word in ("LATE", "BLOCKED"):
             self.assertIn(word, table)
 

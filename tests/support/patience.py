@@ -19,6 +19,11 @@ def patient(seconds):
     return seconds * slowness(_measured(), os.getloadavg()[0] / os.cpu_count())
 
 
+def busy(processor_time):
+    """A bound of processor time, as it is on this machine now: a neighbour on the same core costs up to its half."""
+    return processor_time * min(2, max(1, _measured()[0]))
+
+
 def slowness(measured, load):
     """From the slowness that was measured and the processes that want a processor, of each processor."""
     speed, contention = measured

@@ -338,8 +338,7 @@ std::string preface_of(const QueueView& view) {
         view.unknown_runs);
   if (view.unannotated > 0)
     preface += format(
-        "{} {} without annotations of Slackline; how long they run is known from earlier runs, or "
-        "not at all\n",
+        "{} {} without annotations of Slackline: run times are those of earlier runs, or unknown\n",
         view.unannotated, view.unannotated == 1 ? "task waits" : "tasks wait");
   if (!view.leads) preface += leader_text(view) + "\n";
   return preface;
