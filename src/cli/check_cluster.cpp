@@ -16,6 +16,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/unreviewed.h"
 #include "slackline/core/handover/return_to_scheduler.h"
+#include "slackline/model/contract.h"
 #include "wire/kube/kube_decode.h"
 
 namespace slackline::cli {
@@ -34,7 +35,8 @@ Result<std::string> find_unled(cluster::ApiClient& api, const ClusterSnapshot& s
 
 Result<NamespaceList> managed_namespaces(cluster::ApiClient& api, const GpuCatalog& gpus) {
   net::HttpRequest request;
-  request.url = "/api/v1/namespaces?labelSelector=slackline.dev%2Fmanaged%3Dtrue";
+  request.url = "/api/v1/namespaces?labelSelector=" +
+                cluster::path_segment(format("{}=true", contract::kManagedLabel));
   request.timeout_s = 10;
   const auto answer = api.send(std::move(request));
   if (!answer) return fail(answer.error().error());

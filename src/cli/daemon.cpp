@@ -118,6 +118,7 @@ struct Daemon::Parts {
   Status open_portraits();
   Status connect_cluster();
   Status follow_runs();
+  std::optional<core::StockScope> stock_scope() const;
   Status lay_routes();
   void lay_api_routes(http::Router& router, const config::ListenerSettings& door);
   void refresh_metrics();
@@ -134,13 +135,6 @@ namespace {
 constexpr double kRestReviewTimeout_s =
     2;  // two threads serve REST: a slow API server must not hold them
 constexpr std::size_t kReadersQueue = 64;  // who asks for lists and metrics is told soon: try again
-
-// Who only looks sees all GPU work of the cluster; advise mode says what active mode would do.
-core::StockScope stock_scope_of(const config::Configuration& configuration) {
-  const bool only_looks =
-      !configuration.cluster.dump_file.empty() || configuration.mode == Mode::kShadow;
-  return only_looks ? core::StockScope::kAll : core::StockScope::kManaged;
-}
 
 }  // namespace
 
@@ -237,6 +231,14 @@ Status Daemon::Parts::follow_runs() {
   return {};
 }
 
+// Who only looks sees all GPU work of the cluster; advise mode says what active mode would do.
+std::optional<core::StockScope> Daemon::Parts::stock_scope() const {
+  if (planner) return std::nullopt;
+  const bool only_looks =
+      !configuration.cluster.dump_file.empty() || configuration.mode == Mode::kShadow;
+  return only_looks ? core::StockScope::kAll : core::StockScope::kManaged;
+}
+
 Status Daemon::Parts::lay_routes() {
   const Published<control::Known>& known = models->known();
   if (planner) {
@@ -253,8 +255,7 @@ Status Daemon::Parts::lay_routes() {
                                          .settings = &settings,
                                          .portraits = &portraits->known(),
                                          .leader = {},
-                                         .stock_waits = !planner,
-                                         .stock_scope = stock_scope_of(configuration)};
+                                         .stock_waits = stock_scope()};
   const Published<control::PlannerView>& view = planner ? planner->view() : no_planner;
   const auto post = [this](TaskEvent event) {
     return planner && planner->actuator().add_event(std::move(event));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/plan/task_events.h"
 #include "obs/log.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -18,17 +19,6 @@ constexpr double kAsked_s = 3600;
 constexpr double kNotAllowed_s = 600;
 constexpr double kFailed_s = 60;
 constexpr double kLooksEvery_s = 10;  // while something is wanted
-
-TaskEvent event_on(const Job& job, std::string_view why, std::string message, bool warning) {
-  TaskEvent event;
-  event.kind = "Job";
-  event.object = job.key;
-  event.uid = job.uid;
-  event.reason = why;
-  event.message = std::move(message);
-  event.warning = warning;
-  return event;
-}
 
 std::string made_text(const CalibrationOrder& order) {
   return format("made Job {}: {} iterations as {} on {}, to measure how fast {} trains there",

@@ -212,7 +212,7 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   if (!mover_.advised().empty() || any_shrunk(queue))
     next_plan_s_ = std::min(next_plan_s_, ended_s + kMovesAgain_s);
   resize_news_.look(snapshot, asked, queue, post);
-  tell_of_lost_pods(snapshot);
+  tell_once(core::pods_that_cannot_come_back(snapshot), loss_of, told_);
   tell_of_unreviewed(snapshot);
   if (!write(std::move(begun), snapshot, changed_s))
     next_plan_s_ = std::min(next_plan_s_, ended_s + kPlanRetry_s);
@@ -233,11 +233,14 @@ std::vector<OwnWrite> Planner::change_runs(const Actuator::Overlay& seen,
   return core::remove_calibrations(snapshot, asked.now_wall_s);
 }
 
-void Planner::tell_of_lost_pods(const ClusterSnapshot& snapshot) {
-  std::unordered_set<Uid> told;
-  for (const PodPtr& pod : core::pods_that_cannot_come_back(snapshot))
-    if (told_.contains(pod->uid) || actuator_.add_event(loss_of(*pod))) told.insert(pod->uid);
-  told_ = std::move(told);
+template <class Object, class EventOf>
+void Planner::tell_once(const std::vector<std::shared_ptr<const Object>>& objects, EventOf event_of,
+                        std::unordered_set<Uid>& told) {
+  std::unordered_set<Uid> now;
+  for (const auto& object : objects)
+    if (told.contains(object->uid) || actuator_.add_event(event_of(*object)))
+      now.insert(object->uid);
+  told = std::move(now);
 }
 
 void Planner::tell_of_unreviewed(const ClusterSnapshot& snapshot) {
@@ -245,11 +248,7 @@ void Planner::tell_of_unreviewed(const ClusterSnapshot& snapshot) {
   if (!ready_wall_s_) ready_wall_s_ = clock_.wall_s();
   const std::vector<JobPtr> unreviewed = core::unreviewed_jobs(snapshot, *ready_wall_s_);
   meters_.show_unreviewed(unreviewed.size());
-  std::unordered_set<Uid> told;
-  for (const JobPtr& job : unreviewed)
-    if (told_unreviewed_.contains(job->uid) || actuator_.add_event(not_reviewed(*job)))
-      told.insert(job->uid);
-  told_unreviewed_ = std::move(told);
+  tell_once(unreviewed, not_reviewed, told_unreviewed_);
 }
 
 double Planner::next_plan(const core::Plan& plan, bool place_is_kept, double planned_wall_s,

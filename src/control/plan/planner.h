@@ -53,8 +53,7 @@ struct PlannerOptions {
   Calibrator* calibrator = nullptr;     // null: no calibration runs are made or ended
   bool reviews = false;                 // this daemon's webhook is asked about new Jobs
   // Where no planner runs: what waits for kube-scheduler is read as if it waited with us.
-  bool stock_waits = false;
-  core::StockScope stock_scope = core::StockScope::kManaged;
+  std::optional<core::StockScope> stock_waits{};
 
   // Of the API server: 36 for 1.36. Asked once, may block; nullopt: not now.
   std::function<std::optional<int>()> server_minor = [] { return kTemplatesAreOpenSince; };
@@ -105,8 +104,10 @@ class Planner {
   // When the queue is to be planned again though nothing changes, steady.
   double next_plan(const core::Plan& plan, bool place_is_kept, double planned_wall_s,
                    double ended_s) const;
-  // An Event each, once.
-  void tell_of_lost_pods(const ClusterSnapshot& snapshot);
+  // An Event each, once; `told` are those of the last time.
+  template <class Object, class EventOf>
+  void tell_once(const std::vector<std::shared_ptr<const Object>>& objects, EventOf event_of,
+                 std::unordered_set<Uid>& told);
   void tell_of_unreviewed(const ClusterSnapshot& snapshot);
   // False where not all could be taken now.
   bool write(std::vector<OwnWrite> writes, const ClusterSnapshot& snapshot, double woken_s);
@@ -133,7 +134,7 @@ class Planner {
   core::TaskMenus menus_;
   Mover mover_;
   ResizeNews resize_news_;
-  std::unordered_set<Uid> told_;             // of which pods, by tell_of_lost_pods()
+  std::unordered_set<Uid> told_;             // of which lost pods
   std::unordered_set<Uid> told_unreviewed_;  // of which Jobs, by tell_of_unreviewed()
   std::optional<double> ready_wall_s_;       // since when there are reviews here
   Pace turn_pace_{kTurns};

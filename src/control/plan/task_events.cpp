@@ -235,13 +235,8 @@ std::optional<TaskEvent> resize_of(const OwnWrite& write) {
 }
 
 TaskEvent resize_suggestion_of(const Job& job, const core::Resizing& resizing) {
-  TaskEvent event;
-  event.kind = "Job";
-  event.object = job.key;
-  event.uid = job.uid;
-  event.reason = reason::kResizeSuggested;
-  event.message = join(core::suggestions(resizing), "; ");
-  return event;
+  return event_on(job, reason::kResizeSuggested, join(core::suggestions(resizing), "; "),
+                  /*warning=*/false);
 }
 
 TaskEvent rollback_of(const Portrait& portrait) {
@@ -269,16 +264,22 @@ TaskEvent loss_of(const Pod& pod) {
   return event;
 }
 
-TaskEvent not_reviewed(const Job& job) {
+TaskEvent event_on(const Job& job, std::string_view why, std::string message, bool warning) {
   TaskEvent event;
   event.kind = "Job";
   event.object = job.key;
   event.uid = job.uid;
-  event.reason = reason::kNotReviewed;
-  event.message = format("{}; delete it and create it again once `slackline check` is content",
-                         find_reason(reason::kNotReviewed)->meaning);
-  event.warning = true;
+  event.reason = why;
+  event.message = std::move(message);
+  event.warning = warning;
   return event;
+}
+
+TaskEvent not_reviewed(const Job& job) {
+  return event_on(job, reason::kNotReviewed,
+                  format("{}; delete it and create it again once `slackline check` is content",
+                         find_reason(reason::kNotReviewed)->meaning),
+                  /*warning=*/true);
 }
 
 TaskEvent suggestion_of(const core::QueueTask& task, const MoveAdvice& advice) {

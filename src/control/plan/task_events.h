@@ -37,6 +37,8 @@ TaskEvent rollback_of(const Portrait& portrait);
 // CannotComeBack, of a pod without a controller that others have ended.
 TaskEvent loss_of(const Pod& pod);
 
+TaskEvent event_on(const Job& job, std::string_view why, std::string message, bool warning);
+
 // A Job that no webhook reviewed (core/cluster/unreviewed.h).
 TaskEvent not_reviewed(const Job& job);
 

@@ -42,7 +42,7 @@ QueueSight QueueReader::read(StopAsked stop, const Change& change) {
   asked.stop = std::move(stop);
   if (options_.stock_waits)
     snapshot = std::make_shared<const ClusterSnapshot>(
-        core::with_stock_queue(*snapshot, options_.stock_scope));
+        core::with_stock_queue(*snapshot, *options_.stock_waits));
   if (change) snapshot = std::make_shared<const ClusterSnapshot>(change(*snapshot, asked));
   core::Queue queue = core::make_queue(*snapshot, asked, menus_);
   QueueSight sight{std::move(snapshot), std::move(queue),   settings->policy,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "slackline/core/elastic/allocation.h"
 
@@ -22,6 +23,13 @@ struct UnitChange {
 
   double per_unit() const { return gain / units; }
 };
+
+std::vector<UnitChange> best_first(std::vector<UnitChange> changes) {
+  std::stable_sort(changes.begin(), changes.end(), [](const UnitChange& a, const UnitChange& b) {
+    return a.per_unit() > b.per_unit();
+  });
+  return changes;
+}
 
 class Trades {
  public:
@@ -81,10 +89,7 @@ std::vector<UnitChange> Trades::halvings(bool for_newcomers) const {
     if (!for_newcomers && (rests(i) || !tasks_[i].curve)) continue;
     all.push_back({i, sizes_[i] - kept, gain_of(i, kept)});
   }
-  std::stable_sort(all.begin(), all.end(), [](const UnitChange& a, const UnitChange& b) {
-    return a.per_unit() > b.per_unit();
-  });
-  return all;
+  return best_first(std::move(all));
 }
 
 // Those that gain by it, the most per unit first.
@@ -96,10 +101,7 @@ std::vector<UnitChange> Trades::doublings() const {
     const UnitChange doubling{i, more, gain_of(i, sizes_[i] + more)};
     if (doubling.gain > 0) all.push_back(doubling);
   }
-  std::stable_sort(all.begin(), all.end(), [](const UnitChange& a, const UnitChange& b) {
-    return a.per_unit() > b.per_unit();
-  });
-  return all;
+  return best_first(std::move(all));
 }
 
 void Trades::admit_newcomers() {

@@ -8,10 +8,6 @@
 namespace slackline::core {
 namespace {
 
-bool is_topmost(const std::optional<OwnerRef>& owner) {
-  return !owner || owner->kind == "CronJob";
-}
-
 bool starts_as_one(const Job& job) {
   return job.topmost() && job.problems.empty() && job.pod_requests.wants_gpus() &&
          (job.is_gang() || (job.parallelism == 1 && job.completions.value_or(1) == 1));
@@ -37,7 +33,7 @@ class StockQueue {
       return false;
     const bool all = scope_ == StockScope::kAll;
     if (const Job* job = owning_job(snapshot_, pod))
-      return is_free(*job) && !job->suspended && !job->kueue && (all || is_topmost(job->owner)) &&
+      return is_free(*job) && !job->suspended && (all ? !job->kueue : job->topmost()) &&
              (pod.managed || pod.intent || job->intent || covers(pod.key.ns));
     return pod.managed || (!pod.owner && (pod.intent || covers(pod.key.ns))) || all;
   }

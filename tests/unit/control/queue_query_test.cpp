@@ -91,7 +91,7 @@ TEST_F(QueueQueryTest, ShowsPlannedTasksThenWaitingOnesByPredictedStart) {
 
 // Shadow and advise mode, and a dump: nobody suspends Jobs there.
 TEST_F(QueueQueryTest, WithoutAPlannerWhatWaitsForKubeSchedulerIsPlannedAndNotReleased) {
-  options_.stock_waits = true;
+  options_.stock_waits = core::StockScope::kManaged;
   planner_.set({});
   const auto stock = [&](const std::string& name, double deadline_in_s) {
     auto job = a_job(name).gpus(4).created(clock_.wall_s());
