@@ -17,6 +17,7 @@ from support.objects import DURATION, TEAM, bound_and_live, gpu_job, gpus_of, na
 STEP_S = 4  # four scrapes
 USED = (25, 0.2, 1)  # of its GPUs and their memory, a quarter and a fifth; one core, 1 GiB
 WRITTEN = {"cpu": "4", "memory": "16Gi", "nvidia.com/gpu": "4"}
+TUNED = {"cpu": "4", "memory": "16Gi", "nvidia.com/gpu": "2"}
 OUT_OF_MEMORY = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "startedAt": None, "finishedAt": None}}
 
 
@@ -48,7 +49,7 @@ class ResizeTest(unittest.TestCase):
 
     @staticmethod
     def nightly(name, duration, **annotations):
-        job = gpu_job(name, gpus=4, annotations={"family": "nightly", "placements": "auto", **annotations})
+        job = gpu_job(name, gpus=4, annotations={"family": "nightly", "placements": "auto"} | annotations)
         job["spec"]["template"]["metadata"]["annotations"][DURATION] = duration
         [container] = job["spec"]["template"]["spec"]["containers"]
         container["resources"] = {"requests": dict(WRITTEN), "limits": dict(WRITTEN)}
@@ -66,9 +67,13 @@ class ResizeTest(unittest.TestCase):
         template = self.cluster.get("job", TEAM, job)["spec"]["template"]
         return template["spec"]["containers"][0]["resources"]
 
-    def portrait(self):
-        items = json.loads(self.daemon.get("/v1/portraits/nightly")[1]).get("items")
+    def portrait(self, family="nightly"):
+        items = json.loads(self.daemon.get(f"/v1/portraits/{family}")[1]).get("items")
         return items[0] if items else {}
+
+    def row_of(self, job):
+        items = json.loads(self.daemon.get("/v1/queue")[1])["items"]
+        return next((row for row in items if row["name"] == job), {})
 
     def reasons(self, job):
         events = self.cluster.list("event", TEAM)
@@ -129,8 +134,9 @@ class ResizeTest(unittest.TestCase):
         self.assertEqual(original["amounts"]["memoryRequest"], "16Gi")
         self.wait_for(lambda: "Resized" in self.reasons("nightly-2"), "the Event")
         self.assertEqual(self.resizes("applied"), 1)
-        [row] = [row for row in json.loads(self.daemon.get("/v1/queue")[1])["items"] if row["name"] == "nightly-2"]
-        self.assertEqual(row["resize"], {"mode": "auto", "state": "applied", "advice": [], "asked": "1x4"})
+        self.assertEqual(
+            self.row_of("nightly-2")["resize"], {"mode": "auto", "state": "applied", "advice": [], "asked": "1x4"}
+        )
 
     def it_runs_out_of_memory_and_goes_on_as_written(self):
         pod = name_of(self.pod_of("nightly-2"))
@@ -158,6 +164,74 @@ class ResizeTest(unittest.TestCase):
         self.assertIn("resizeFrozenUntil", self.portrait())
         self.assertEqual(self.resizes("OOMKilled"), 1)
         self.assertEqual(self.resizes("kept"), 0)
+
+    # ---- somebody else resizes its pods --------------------------------------------------------------
+
+    def test_a_family_whose_pods_a_policy_of_the_cluster_resizes_is_left_alone(self):
+        self.cluster.apply(other_resizer("memory", "8Gi"))
+        self.wait_for(self.policy_is_in_force, "the policy to be in force")
+        self.run_tuned("tuned-1", "15s")
+        self.wait_for(lambda: self.pod_of("tuned-1"), "the first run to be bound")
+        [container] = self.pod_of("tuned-1")["spec"]["containers"]
+        self.assertEqual(container["resources"]["requests"]["memory"], "8Gi", "the policy changed the pod")
+        self.wait_for(lambda: self.portrait("tuned").get("advice"), "its portrait")
+        self.run_tuned("tuned-2", "600s", hold="true")
+        self.wait_for(lambda: self.row_of("tuned-2").get("resize"), "the second run to be in the queue")
+        self.assertEqual(self.row_of("tuned-2")["resize"]["state"], "othersChanged")
+        self.cluster.kubectl("annotate", "job", "tuned-2", "-n", TEAM, "slackline.dev/hold-")
+        self.wait_for(lambda: self.pod_of("tuned-2"), "the second run to be bound")
+        self.assertEqual(self.resources_of("tuned-2"), {"requests": TUNED, "limits": TUNED}, "nothing was resized")
+
+    def policy_is_in_force(self):
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe", "namespace": "default"}}
+        pod |= self.tuned("probe", "0s")["spec"]["template"] | {
+            "metadata": pod["metadata"] | {"labels": {"tuned": "yes"}}
+        }
+        status, said = self.cluster.try_kubectl(
+            "create", "--dry-run=server", "-f", "-", "-o", "yaml", input=json.dumps(pod)
+        )
+        self.assertEqual(status, 0, said)
+        return "8Gi" in said
+
+    def run_tuned(self, name, duration, **annotations):
+        self.use[name] = USED
+        self.cluster.apply([self.tuned(name, duration, **annotations)])
+
+    def tuned(self, name, duration, **annotations):
+        job = self.nightly(name, duration, family="tuned", **annotations)
+        job["spec"]["template"]["metadata"]["labels"] = {"tuned": "yes"}
+        [container] = job["spec"]["template"]["spec"]["containers"]
+        container["resources"] = {"requests": dict(TUNED), "limits": dict(TUNED)}
+        return job
+
+
+def other_resizer(resource, amount):
+    """What gives the pods with the label `tuned` other amounts than their Jobs have, as a VerticalPodAutoscaler does."""
+    path = f"/spec/containers/0/resources/{{kind}}/{resource}"
+    changes = ", ".join(f'JSONPatch{{op: "replace", path: "{path.format(kind=kind)}", value: "{amount}"}}'
+                        for kind in ("requests", "limits"))  # fmt: skip
+    api = "admissionregistration.k8s.io/v1"
+    pods = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    return [
+        {
+            "apiVersion": api,
+            "kind": "MutatingAdmissionPolicy",
+            "metadata": {"name": "other-resizer"},
+            "spec": {
+                "matchConstraints": {"resourceRules": [pods]},
+                "matchConditions": [{"name": "tuned", "expression": "object.metadata.?labels.tuned.hasValue()"}],
+                "reinvocationPolicy": "Never",
+                "failurePolicy": "Fail",
+                "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": f"[{changes}]"}}],
+            },
+        },
+        {
+            "apiVersion": api,
+            "kind": "MutatingAdmissionPolicyBinding",
+            "metadata": {"name": "other-resizer"},
+            "spec": {"policyName": "other-resizer"},
+        },
+    ]
 
 
 if __name__ == "__main__":
