@@ -1,5 +1,5 @@
 # A short front for the scripts; each target installs what it needs first.
-.PHONY: setup build image install run test test-quick demo bench study fuzz verify lint format nightly help
+.PHONY: setup build image release install run test test-quick demo bench study fuzz verify lint format nightly help
 .DEFAULT_GOAL := help
 PREFIX ?= $(HOME)/.local
 
@@ -14,6 +14,9 @@ build:           ## build build/release/slackline
 
 image: build     ## the container image as an OCI archive, without a container engine (NAME=registry.example/slackline:0.1.0)
 	scripts/image $(if $(NAME),--name $(NAME))
+
+release: build   ## what a release publishes: program, image, chart, checksums (NAME=registry.example/slackline)
+	scripts/release $(if $(NAME),--name $(NAME))
 
 install: build   ## slackline, and its names as a plug-in of kubectl, into ~/.local/bin (PREFIX=/usr/local)
 	install -D -m 755 build/release/slackline $(DESTDIR)$(PREFIX)/bin/slackline

@@ -188,5 +188,45 @@ class ImageTest(unittest.TestCase):
             path.unlink()
 
 
+class ReleaseTest(unittest.TestCase):
+    def test_what_is_published_is_what_was_built(self):
+        with tempfile.TemporaryDirectory(prefix="slackline-release-") as folder:
+            status, said = self.release()
+            if status != 0 and "no longer offers" in said:
+                pins = pathlib.Path(folder) / "packages"
+                self.assertEqual(image("--pin", "--packages", pins)[0], 0)
+                status, said = self.release("--packages", pins)
+            self.assertEqual(status, 0, said)
+            version = subprocess.run([slackline_binary(), "version"], capture_output=True, text=True).stdout.split()[1]
+            self.assertIn(f"release {version} is in", said)
+            out = ROOT / f"build/release-{version}"
+            sums = dict(reversed(line.split("  ")) for line in (out / "SHA256SUMS").read_text().splitlines())
+            found = {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in out.iterdir()}
+            del found["SHA256SUMS"]
+            self.assertEqual(found, sums)
+            self.assertEqual(len(sums), 3)
+            (program,) = out.glob("*-linux-*.tar.gz")
+            with tarfile.open(program) as archive:
+                archive.extractall(folder, filter="data")
+            unpacked = pathlib.Path(folder) / f"slackline-{version}"
+            self.assertEqual(sorted(os.listdir(unpacked)), ["CHANGELOG.md", "LICENSE", "README.md", "slackline"])
+            told = subprocess.run([unpacked / "slackline", "version"], capture_output=True, text=True)
+            self.assertEqual(told.stdout, f"slackline {version}\n")
+            with tarfile.open(next(out.glob("slackline-chart-*.tgz"))) as chart:
+                self.assertIn("slackline/values.schema.json", chart.getnames())
+            (archive,) = out.glob("*-image-*.tar")
+            self.assertTrue(archive.stat().st_size > 0)
+
+    def test_a_tag_of_ones_own_is_refused(self):
+        status, said = self.release("--name", "registry.example:5000/slackline:latest")
+        self.assertEqual(status, 1)
+        self.assertIn("has a tag; the tag is the version", said)
+
+    def release(self, *flags):
+        done = subprocess.run([ROOT / "scripts/release", *flags], capture_output=True, text=True, check=False,
+                              env={**os.environ, "SLACKLINE_BIN": str(slackline_binary())})  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+
 if __name__ == "__main__":
     unittest.main()
