@@ -120,8 +120,19 @@ class PortraitsTest(ActiveCase):
         page = slackline(*ask, "--compare-since", "1h", "-o", "html")
         self.assertIn("<svg", page)
         self.assertNotIn("<script", page)
+        self._look_at_the_page()
         nothing = json.loads(slackline(*ask, "-n", "kube-system", "-o", "json"))
         self.assertEqual((nothing["items"], nothing["totals"][0]["runs"]), ([], 0))
+
+    def _look_at_the_page(self):
+        browser = Browser(self.daemon.api_url)
+        self.addCleanup(browser.close)
+        browser.go("report?by=family")
+        browser.wait_text("What GPUs were used for")
+        browser.wait_text("half", selector="main")
+        self.assertRegex(browser.text(".figures"), r"Deadlines met\s+100 %\s+1 of 1")
+        browser.screenshot("live-report")
+        self.assertEqual(browser.problems() + browser.axe(), [])
 
     def test_the_load_of_nodes_and_its_balance_are_told(self):
         busy, idle = self.pods_seen.nodes

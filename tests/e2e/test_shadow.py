@@ -5,6 +5,7 @@ import json
 
 from support.active import POLICY
 from support.active_case import GPUS_PER_NODE, ActiveCase
+from support.browser import Browser
 from support.controlplane import DAEMON_USER, gpu_scheduler_config
 from support.daemon import Daemon, slackline
 from support.objects import gang, gpu_pod
@@ -38,6 +39,17 @@ class ShadowTest(ActiveCase):
         return self.daemon.total("slackline_shadow_deadlines_total",
                                  queue="default", real=real, result=result)  # fmt: skip
 
+    def _look_at_the_page(self):
+        browser = Browser(self.daemon.api_url)
+        self.addCleanup(browser.close)
+        browser.go("shadow")
+        browser.wait_text("Deadlines won")
+        self.assertRegex(browser.text(".figures"), r"Met, as it was\s+50 %\s+Met, with Slackline\s+100 %")
+        self.assertIn("default/tight 1x4 K80 on node-0", browser.text(".events"))
+        self.assertIn("Shadow mode", browser.text("#notes"))
+        browser.screenshot("live-shadow")
+        self.assertEqual(browser.problems() + browser.axe(), [])
+
     def test_it_tells_which_deadlines_it_would_have_met_and_writes_nothing(self):
         self.cluster.apply([gpu_pod("filler", gpus=GPUS_PER_NODE, duration="6s")])
         self.cluster.wait(lambda: self.bound("filler") == 1, 20, "the node to be full")
@@ -61,6 +73,7 @@ class ShadowTest(ActiveCase):
             self.assertTrue(row["policy"].endswith("-shadow"), row["policy"])
         self.assertIn("would start", slackline("decisions", "--verb", "plan", "-s", self.daemon.api_url))
         self.assertEqual(self.daemon.total("slackline_shadow_starts_total"), 2)
+        self._look_at_the_page()
         # Forecasts of that queue were scored against what happened.
         self.assertEqual(self.daemon.total("slackline_forecast_error_seconds_count", of="finish"), 2)
 
