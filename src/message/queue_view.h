@@ -71,6 +71,8 @@ struct QueueRow {
   // The plan's; of a task that waits, pods x GPUs of each as written; unset: Slackline chooses.
   std::optional<Placement> shape;
   std::int64_t gpus = 0;  // of the plan, else as written
+  // The plan's; of a task that waits those that the policy keeps for it. Each once; empty: none.
+  std::vector<NodeName> nodes{};
   // Share of its work that is done: as its Job told, else of a run the elapsed share of the
   // predicted time; unset: it has not run, or its length is unknown.
   std::optional<double> progress{};

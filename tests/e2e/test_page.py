@@ -14,7 +14,7 @@ from support.active_case import GPUS_PER_NODE, ActiveCase
 from support.big_dump import big_dump
 from support.browser import Browser
 from support.daemon import ROOT, Daemon, slackline_binary
-from support.objects import gpu_job, gpu_node, waiting_job
+from support.objects import gpu_job, gpu_node, gpu_pod, waiting_job
 from support.patience import busy, patient
 
 SAMPLE = ROOT / "manifests/clusters/demo.yaml"
@@ -46,11 +46,12 @@ class PageCase(unittest.TestCase):
     """A daemon on a dump, and a browser on its page."""
 
     @classmethod
-    def serve(cls, dump, mode="advise"):
+    def serve(cls, dump, mode="advise", settings=""):
         folder = pathlib.Path(tempfile.mkdtemp())
         cls.addClassCleanup(shutil.rmtree, folder)
         (folder / "dump.yaml").write_text(dump)
-        daemon = Daemon(None, folder / "daemon", mode, flags=["--cluster", f"file:{folder / 'dump.yaml'}"])
+        daemon = Daemon(None, folder / "daemon", mode, settings=settings,
+                        flags=["--cluster", f"file:{folder / 'dump.yaml'}"])  # fmt: skip
         cls.addClassCleanup(daemon.kill)
         return daemon.start(timeout=60)
 
@@ -208,6 +209,40 @@ class SamplePageTest(PageCase):
         self.assertIn("a MIG slice or a share of a GPU", browser.text(".legend"))
         browser.screenshot("sample-gpus")
         self.assertEqual(browser.problems() + browser.axe(), [])
+
+
+class ReservedPageTest(PageCase):
+    def test_nodes_that_the_policy_keeps_for_a_gang_are_drawn_on_each_node(self):
+        now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        notes = {"expected-duration": "30m", "deadline-after": "3h"}
+        gang = gpu_job("gang", pods=2, gpus=4, annotations=notes, scheduler="gpu-scheduler")
+        run = gpu_pod("run", gpus=4, annotations={"slackline.dev/expected-duration": "1h"})
+        run["spec"]["nodeName"] = "node-0"
+        run["status"] = {"phase": "Running", "startTime": now}
+        items = [*(gpu_node(f"node-{i}", 4, "Tesla-T4", ready=True) for i in range(2)), run, gang]
+        for i, one in enumerate(items):
+            one["metadata"].update(uid=f"u-{i}", creationTimestamp=now)
+        dump = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+        browser = self.browse(self.serve(dump, settings="planner: {policy: reserve}\n").api_url)
+        browser.go("timeline?by=node")
+        browser.wait("document.querySelector('.run.reserved')", 20, "the reservation to be drawn")
+        lanes = "return [...document.querySelectorAll('.run.reserved')].map((one) => one.closest('.lane').dataset.key)"
+        self.assertEqual(browser.run(lanes), ["node-0", "node-1"])
+        title = browser.run("return document.querySelector('.run.reserved').title")
+        self.assertRegex(title, r"^team-a/gang, nodes are reserved for it, 8 GPUs, .*starts \d\d:\d\d to ")
+        self.assertIn("▣", browser.text(".run.reserved"), "colour is not the only sign")
+        for part, what in {
+            ".flag": "its deadline",
+            ".fade.reserved": "its end, of half of the futures to nine in ten",
+        }.items():
+            found = browser.run("return document.querySelectorAll(arguments[0]).length", f".lane {part}")
+            self.assertEqual(found, 2, what)
+        rise = browser.run("return document.querySelector('.run.reserved').style.getPropertyValue('--rise')")
+        self.assertRegex(rise, r"[1-9]\d*%", "it may start later")
+        browser.screenshot("reserved-timeline")
+        self.assertEqual(browser.problems() + browser.axe(), [])
+        browser.go("task/team-a/gang")
+        browser.wait_text("node-0, node-1")
 
 
 class StatesPageTest(PageCase):

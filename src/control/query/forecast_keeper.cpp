@@ -71,7 +71,7 @@ void ForecastKeeper::renew(const StopAsked& stop) {
   arrivals_.note(sight.queue, names, sight.now_s);
   const auto book = std::make_shared<const core::ForecastBook>(
       sight.queue.state(), names, sight.now_s, sight.policy, stop,
-      reader_.expect(*arrivals_.list(), sight.queue));
+      reader_.expect(*arrivals_.list(), sight.queue), node_names_of(sight));
   if (is_asked(stop)) return;  // queue and book may be empty
   scores_.score(sight, *book);
   books_.set({book, sight.snapshot->version, arrivals_.list(), scores_.coverage()});

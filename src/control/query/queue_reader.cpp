@@ -18,6 +18,12 @@ std::vector<Uid> names_of(const core::Queue& queue) {
   return names;
 }
 
+core::NodeNameOf node_names_of(const QueueSight& sight) {
+  return [&sight](core::PoolIndex pool, core::PoolNode node) {
+    return sight.snapshot->node(sight.queue.pools()[pool].nodes[node]).node->name;
+  };
+}
+
 std::shared_ptr<const core::ForecastBook> QueueReader::book_for(const QueueSight& sight,
                                                                 const WrittenBook& written) {
   const core::PlanState& state = sight.queue.state();
@@ -26,9 +32,9 @@ std::shared_ptr<const core::ForecastBook> QueueReader::book_for(const QueueSight
       state.waiting().size() > kMostForecast ||
       state.running().size() + written.arrivals->tasks.size() > kMostPlayed)
     return written.book;
-  return std::make_shared<const core::ForecastBook>(state, names_of(sight.queue), sight.now_s,
-                                                    sight.policy, StopAsked{},
-                                                    expect(*written.arrivals, sight.queue));
+  return std::make_shared<const core::ForecastBook>(
+      state, names_of(sight.queue), sight.now_s, sight.policy, StopAsked{},
+      expect(*written.arrivals, sight.queue), node_names_of(sight));
 }
 
 QueueSight QueueReader::read(StopAsked stop, const Change& change) {

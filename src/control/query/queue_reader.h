@@ -36,6 +36,9 @@ struct QueueSight {
 Uid name_of(const core::QueueTask& task);
 std::vector<Uid> names_of(const core::Queue& queue);
 
+// While `sight` lives.
+core::NodeNameOf node_names_of(const QueueSight& sight);
+
 inline constexpr std::size_t kMostForecast = 50;
 inline constexpr std::size_t kMostPlayed = 1000;  // some 50 ms; everybody's runs count
 

@@ -77,6 +77,7 @@ class RowMaker {
     row.length_source = core::to_string(task.length);
     row.gpus = saturating_mul(task.request.pods, task.request.gpus);
     row.state = state_of(task);
+    row.nodes = nodes_of(task);
     if (task.plan) {
       row.shape = task.plan->shape;
       row.gpus = std::int64_t{task.plan->shape.d_node} * task.plan->shape.d_gpn;
@@ -96,6 +97,13 @@ class RowMaker {
     if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;
     return row;
+  }
+
+  std::vector<NodeName> nodes_of(const core::QueueTask& task) const {
+    std::vector<NodeName> nodes;
+    for (const NodeName& node : task.plan ? task.plan->nodes : book_.nodes_for(name_of(task)))
+      if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+    return nodes;
   }
 
   std::optional<ResizeView> resize_of(const core::QueueTask& task) const {

@@ -11,7 +11,8 @@ double resolution_for(std::size_t waiting) {
 }
 
 ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names, double now_s,
-                           const Policy& policy, const StopAsked& stop, Expected expected)
+                           const Policy& policy, const StopAsked& stop, Expected expected,
+                           const NodeNameOf& node_name)
     : made_s_(now_s) {
   std::vector<TaskIndex> asked(state.waiting().begin(), state.waiting().end());
   for (const TaskIndex task : state.running())
@@ -26,12 +27,22 @@ ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names
     entries_.emplace(names[forecast.task], forecast);
     if (const double start_s = forecast.start_s.p50(); start_s > now_s)
       holds_until_s_ = std::min(holds_until_s_, start_s);
+    if (!forecast.reserved || !node_name) continue;
+    std::vector<NodeName>& nodes = reserved_[names[forecast.task]];
+    for (const PoolNode node : forecast.reserved->nodes)
+      nodes.push_back(node_name(forecast.reserved->pool, node));
   }
 }
 
 const Forecast* ForecastBook::find(const Uid& name) const {
   const auto at = entries_.find(name);
   return at == entries_.end() ? nullptr : &at->second;
+}
+
+const std::vector<NodeName>& ForecastBook::nodes_for(const Uid& name) const {
+  static const std::vector<NodeName> kNone;
+  const auto at = reserved_.find(name);
+  return at == reserved_.end() ? kNone : at->second;
 }
 
 }  // namespace slackline::core

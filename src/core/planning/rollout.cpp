@@ -221,17 +221,17 @@ template <class Visit>
 bool Futures::each(const PlanState& state, const Policy& policy, const Visit& visit) const {
   PlanState planned = state;
   planned.set_next_wake(-1);
-  const std::optional<double> wake_s = plan(planned, now_s_, policy).next_wake_s;
-  planned.set_next_wake(wake_s.value_or(-1));
+  const Plan now = plan(planned, now_s_, policy);
+  planned.set_next_wake(now.next_wake_s.value_or(-1));
   for (const int number : numbers(state)) {
     Scenario scenario(now_s_, number, state.error().rms(), options_, arrivals_);
     if (arrivals_.empty()) {
-      visit(scenario, planned, wake_s);
+      visit(scenario, planned, now);
     } else if (const auto kept = kept_.find(number); kept != kept_.end()) {
-      visit(scenario, planned.with(kept->second), wake_s);
+      visit(scenario, planned.with(kept->second), now);
     } else {
       const TaskTable tasks = with_expected(number);
-      visit(scenario, planned.with(tasks), wake_s);
+      visit(scenario, planned.with(tasks), now);
     }
     if (scenario.stopped()) return false;
   }
@@ -242,8 +242,11 @@ std::vector<Forecast> Futures::play(const PlanState& state, const Policy& policy
                                     const std::vector<TaskIndex>& asked) const {
   std::vector<std::vector<double>> starts(asked.size());
   std::vector<std::vector<double>> finishes(asked.size());
-  const auto note = [&](Scenario& scenario, const PlanState& begins, std::optional<double> wake_s) {
-    const std::vector<Times> times = scenario.play_for(begins, policy, wake_s, asked);
+  std::map<TaskIndex, Reservation> reserved;
+  const auto note = [&](Scenario& scenario, const PlanState& begins, const Plan& now) {
+    for (const Reservation& kept : now.reservations)
+      reserved.try_emplace(kept.task, kept);
+    const std::vector<Times> times = scenario.play_for(begins, policy, now.next_wake_s, asked);
     for (std::size_t i = 0; i < asked.size(); ++i) {
       starts[i].push_back(times[i].start_s);
       finishes[i].push_back(times[i].finish_s);
@@ -251,17 +254,19 @@ std::vector<Forecast> Futures::play(const PlanState& state, const Policy& policy
   };
   if (!each(state, policy, note)) return {};
   std::vector<Forecast> forecasts;
-  for (std::size_t i = 0; i < asked.size(); ++i)
+  for (std::size_t i = 0; i < asked.size(); ++i) {
     forecasts.push_back({asked[i], quantiles_of(starts[i]), quantiles_of(finishes[i]),
                          chance_of(tasks_[asked[i]], finishes[i])});
+    if (const auto kept = reserved.find(asked[i]); kept != reserved.end())
+      forecasts.back().reserved = kept->second;
+  }
   return forecasts;
 }
 
 bool Futures::watch(const PlanState& state, const Policy& policy, const Look& look) const {
-  return each(state, policy,
-              [&](Scenario& scenario, const PlanState& begins, std::optional<double> wake_s) {
-                scenario.watch(begins, policy, wake_s, look);
-              });
+  return each(state, policy, [&](Scenario& scenario, const PlanState& begins, const Plan& now) {
+    scenario.watch(begins, policy, now.next_wake_s, look);
+  });
 }
 
 std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,

@@ -77,6 +77,7 @@ function facts(task, row) {
     row && fact('Slack', row.slackSeconds === undefined ? '' : signed(row.slackSeconds)),
     row && fact('Margin', row.marginSeconds === undefined ? '' : signed(row.marginSeconds)),
     fact('Pods', task ? `${task.podsBound} of ${task.podsWanted} bound` : ''), fact('Nodes', task ? task.nodes.join(', ') : ''),
+    row?.state === 'waiting' && row.nodes && fact('Nodes reserved', row.nodes.join(', ')),
     row && fact('Run time by', row.lengthSource));
 }
 

@@ -62,8 +62,7 @@ function bars({ queue, tasks, past, stops, plans }) {
   }
   for (const row of queue.items) {
     if (running.has(keyOf(row)) || !row.predictedStart) continue;
-    const held = row.plan ? planned.get(keyOf(row))?.[0].nodes : null; // that wait for its pods
-    all.push({ key: keyOf(row), state: held ? 'held' : 'planned', nodes: held || [], gpus: row.gpus, type: row.gpuType || (row.gpuTypes || [])[0] || '', begin: seconds(row.predictedStart), begin90: seconds(row.predictedStartP90),
+    all.push({ key: keyOf(row), state: row.plan ? 'held' : row.nodes ? 'reserved' : 'planned', nodes: row.nodes || [], gpus: row.gpus, type: row.gpuType || (row.gpuTypes || [])[0] || '', begin: seconds(row.predictedStart), begin90: seconds(row.predictedStartP90),
       end: seconds(row.predictedFinish), end90: seconds(row.predictedFinishP90), deadline: seconds(row.deadline), late: row.late });
   }
   for (const run of past?.items || []) {
@@ -111,13 +110,15 @@ function packed(lane, least) {
   return { rows: rows.filter(({ row }) => row < MOST_ROWS), height: Math.min(ends.length, MOST_ROWS), hidden: rows.filter(({ row }) => row >= MOST_ROWS).length };
 }
 
-const STATES = { running: 'runs', planned: 'planned', held: 'GPUs are held for it', done: 'done', failed: 'failed', stopped: 'stopped' };
+const STATES = { running: 'runs', planned: 'planned', held: 'GPUs are held for it', reserved: 'nodes are reserved for it', done: 'done', failed: 'failed', stopped: 'stopped' };
 
-const SIGNS = { held: '◷ ', stopped: '✕ ', failed: '! ' };
+const SIGNS = { held: '◷ ', reserved: '▣ ', stopped: '✕ ', failed: '! ' };
+
+const AHEAD = ['planned', 'reserved', 'held'];
 
 function told(bar) {
   const parts = [bar.key, STATES[bar.state], bar.gpus ? plural(bar.gpus, 'GPU') : '', bar.type];
-  parts.push(`${bar.state === 'planned' || bar.state === 'held' ? 'starts' : 'started'} ${clock(bar.begin)}${bar.begin90 > bar.begin + 60 ? ` to ${clock(bar.begin90)}` : ''}`);
+  parts.push(`${AHEAD.includes(bar.state) ? 'starts' : 'started'} ${clock(bar.begin)}${bar.begin90 > bar.begin + 60 ? ` to ${clock(bar.begin90)}` : ''}`);
   if (Number.isFinite(bar.end)) parts.push(`${bar.state === 'done' || bar.state === 'failed' || bar.state === 'stopped' ? 'ended' : 'ends'} ${clock(bar.end)}${bar.end90 > bar.end + 60 ? ` to ${clock(bar.end90)}` : ''}`);
   else parts.push('its end is not known');
   if (Number.isFinite(bar.deadline)) parts.push(`due ${clock(bar.deadline)}${bar.late ? ', late' : ''}`);
@@ -151,7 +152,7 @@ function draw(data, state) {
 }
 
 const legend = () => h('ul', { class: 'legend', 'aria-label': 'Legend', role: 'list' },
-  [['done', 'done'], ['failed', 'failed'], ['stopped', '✕ stopped'], ['running', 'runs'], ['held', '◷ held for it'], ['planned', 'planned'], ['moves', 'may move, or was moved', '⇄'], ['fade', 'nine futures in ten'], ['due', 'deadline', '⚑'], ['due missed', 'will be missed', '⚑']].map(([kind, text, sign]) => h('li', null, h('i', { class: `key ${kind}`, 'aria-hidden': 'true' }, sign), text)));
+  [['done', 'done'], ['failed', 'failed'], ['stopped', '✕ stopped'], ['running', 'runs'], ['held', '◷ GPUs held for it'], ['reserved', '▣ nodes reserved for it'], ['planned', 'planned'], ['moves', 'may move, or was moved', '⇄'], ['fade', 'from half of the futures to nine in ten'], ['due', 'deadline', '⚑'], ['due missed', 'will be missed', '⚑']].map(([kind, text, sign]) => h('li', null, h('i', { class: `key ${kind}`, 'aria-hidden': 'true' }, sign), text)));
 
 function axis(from, to, x) {
   const step = STEPS.find((one) => (to - from) / one <= 9) || 48 * HOUR;
@@ -175,11 +176,13 @@ function barOf(bar, row, { x, wide, from, to }) {
   const end = Number.isFinite(bar.end) ? bar.end : bar.state === 'running' ? to : bar.begin + 300;
   const slash = bar.key.indexOf('/');
   const fade = Number.isFinite(bar.end) && bar.end90 > bar.end ? h('i', { class: `fade ${bar.state}`, 'aria-hidden': 'true', style: { left: x(bar.end), width: wide(bar.end, bar.end90) } }) : null;
-  const due = ['running', 'held', 'planned'].includes(bar.state) && bar.deadline >= from && bar.deadline <= to ? h('i', { class: bar.late ? 'flag missed' : 'flag', 'aria-hidden': 'true', style: { left: x(bar.deadline) }, title: `${bar.key} is due ${clock(bar.deadline)} (${relative(bar.deadline)})` }, '⚑') : null;
+  const due = (bar.state === 'running' || AHEAD.includes(bar.state)) && bar.deadline >= from && bar.deadline <= to ? h('i', { class: bar.late ? 'flag missed' : 'flag', 'aria-hidden': 'true', style: { left: x(bar.deadline) }, title: `${bar.key} is due ${clock(bar.deadline)} (${relative(bar.deadline)})` }, '⚑') : null;
   const label = told(bar);
+  const visible = Math.min(end, to) - Math.max(bar.begin, from);
+  const rise = AHEAD.includes(bar.state) && bar.begin90 > bar.begin + 60 ? Math.min(1, (bar.begin90 - Math.max(bar.begin, from)) / visible) : 0; // it may start later
   return h('li', { 'data-key': `${bar.key} ${bar.state} ${Math.round(bar.begin / 5)}`, style: { top: `${row * 24 + 4}px` } },
     h('a', { class: `run ${bar.state}${bar.late ? ' late' : ''}${Number.isFinite(bar.end) ? '' : ' open'}`, href: taskHref(bar.key.slice(0, slash), bar.key.slice(slash + 1)), 'aria-label': label, title: label,
-      style: { left: x(bar.begin), width: `max(${wide(bar.begin, end)}, 6px)` } }, h('span', null, bar.moves ? '⇄ ' : SIGNS[bar.state] || '', bar.key.slice(slash + 1), end - bar.begin > 0 && Number.isFinite(bar.end) ? h('span', { class: 'long' }, ` ${span(end - bar.begin)}`) : null)),
+      style: { '--rise': `${Math.round(100 * rise)}%`, left: x(bar.begin), width: `max(${wide(bar.begin, end)}, 6px)` } }, h('span', null, bar.moves ? '⇄ ' : SIGNS[bar.state] || '', bar.key.slice(slash + 1), end - bar.begin > 0 && Number.isFinite(bar.end) ? h('span', { class: 'long' }, ` ${span(end - bar.begin)}`) : null)),
     fade, due);
 }
 

@@ -237,6 +237,9 @@ QueueColumns placed() {
       C("gpus", &QueueRow::gpus).cell(">GPUS").wide(),
       C::only_cell("MODEL", [](Row row) { return row.intent->model; }).wide(),
       C("gpuType", planned_type, "Of the plan"),
+      C(
+          "nodes", [](Row row) { return if_any(row.nodes); },
+          "Of the plan; of a task that waits those that the policy keeps for it; absent: none"),
       C("plan", [](Row row) { return row.plan ? if_any(row.plan->id) : std::nullopt; })
           .cell("PLAN")
           .wide(),

@@ -261,6 +261,7 @@ QueueRow a_planned_task() {
   row.age_s = 5400;
   row.blocked = true;
   row.gpus = 4;
+  row.nodes = {NodeName("n1"), NodeName("n2")};
   row.forecast = "NotInBook";
   row.resize =
       ResizeView{.mode = "auto", .state = "applied", .texts = {}, .asked = Placement{1, 8}};

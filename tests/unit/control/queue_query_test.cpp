@@ -1,6 +1,8 @@
 // What `slackline queue` shows.
 #include "control/query/queue_query.h"
 
+#include <map>
+
 #include <gtest/gtest.h>
 
 #include "control/query/queue_reader.h"
@@ -182,6 +184,39 @@ TEST_F(QueueQueryTest, WhatDependsOnOthersSaysSoAndForecastsNothing) {
   EXPECT_EQ(row.reason, reason::kDependencyPending);
   EXPECT_FALSE(row.start_s);
   EXPECT_EQ(row.forecast, "");
+}
+
+TEST_F(QueueQueryTest, TheNodesOfAPlanAndOfAReservationAreTold) {
+  const double now_s = clock_.wall_s();
+  auto runs = a_job("runs").gpus(4).managed().planned({"n1"}).created(now_s).started(now_s);
+  runs.intent().expected_duration_s = 3600;
+  auto gang = a_job("gang").of(2).gang().gpus(4).waiting().created(now_s);
+  gang.intent().expected_duration_s = 600;
+  gang.intent().deadline_s = now_s + 36000;
+  const ClusterSnapshot snapshot =
+      a_cluster()
+          .with(a_node("n1"))
+          .with(a_node("n2"))
+          .with(runs)
+          .with(test::a_pod("runs-0").of_job("runs").gpus(4).on("n1").started(now_s))
+          .with(gang)
+          .build();
+  const auto nodes_by = [&](std::string_view policy) {
+    Settings settings;
+    settings.policy = *core::parse_policy(policy);
+    settings_.set(settings);
+    std::map<std::string, std::vector<NodeName>> nodes;
+    for (const QueueRow& row : ask(snapshot).rows)
+      nodes[row.key.name] = row.nodes;
+    return nodes;
+  };
+  const std::vector<NodeName> both{NodeName("n1"), NodeName("n2")};
+  for (const char* policy : {"reserve", "easy", "default,held=8"}) {
+    const auto nodes = nodes_by(policy);
+    EXPECT_EQ(nodes.at("runs"), std::vector{NodeName("n1")}) << policy;
+    EXPECT_EQ(nodes.at("gang"), both) << policy;
+  }
+  EXPECT_EQ(nodes_by("default").at("gang"), std::vector<NodeName>()) << "it keeps no node";
 }
 
 // Day one: everything that runs was started without Slackline.

@@ -37,8 +37,16 @@ struct Yielding {
   TaskIndex to = 0;
 };
 
+// The nodes that the policy keeps for a task that cannot start yet.
+struct Reservation {
+  TaskIndex task = 0;
+  PoolIndex pool = 0;
+  std::vector<PoolNode> nodes{};
+};
+
 struct Plan {
   std::vector<Effect> effects;
+  std::vector<Reservation> reservations{};  // each task once
   // Tasks for which others would have been stopped, had their queues not spent what they may make
   // others lose (option `budget`). Each once.
   std::vector<TaskIndex> denied_room{};

@@ -39,6 +39,7 @@ struct Forecast {
   Quantiles finish_s;
   // The share of the futures in which it finishes by its deadline; unset: it has none.
   std::optional<double> chance{};
+  std::optional<Reservation> reserved{};  // by the plan of now
 };
 
 struct RolloutOptions {

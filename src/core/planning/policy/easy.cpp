@@ -61,6 +61,7 @@ class Easy {
     }
     if (!first) return;  // it can never start
     timeline_.take(*first);
+    planning_.reserve({task, first->pool, first->nodes});
     reserved_ = true;
   }
 

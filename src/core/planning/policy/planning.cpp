@@ -1,6 +1,7 @@
 #include "planning.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "slackline/core/planning/lost_work.h"
 
@@ -59,6 +60,10 @@ void Planning::deny(TaskIndex asker) {
 void Planning::yield(TaskIndex task, TaskIndex spared) {
   std::erase_if(plan_.yields, [&](const Yielding& held) { return held.task == task; });
   plan_.yields.push_back({task, spared});
+}
+
+void Planning::reserve(Reservation kept) {
+  plan_.reservations.push_back(std::move(kept));
 }
 
 void Planning::wake_at(double wake_s) {

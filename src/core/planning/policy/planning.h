@@ -34,6 +34,8 @@ class Planning {
   void deny(TaskIndex asker);
   // `task` fits, and waits so that `spared` meets its deadline.
   void yield(TaskIndex task, TaskIndex spared);
+  // Keeps these nodes for a task that cannot start yet.
+  void reserve(Reservation kept);
   // Asks to be called again.
   void wake_at(double wake_s);
 

@@ -57,7 +57,10 @@ class Reserve {
     seek_again(sheet);
     if (options_.preemption) make_room(sheet);
     for (const Placed& placed : sheet.placed())
-      if (sheet.is_now(placed)) start(placed);
+      if (sheet.is_now(placed))
+        start(placed);
+      else
+        planning_.reserve({placed.who.task, placed.place.pool, placed.place.nodes});
     start_beside(behind_, sheet);
     start_beside(last_, sheet);
   }
