@@ -40,7 +40,7 @@ export function morph(old, fresh) {
     return;
   }
   for (const { name } of [...old.attributes])
-    if (name !== 'style' && !fresh.hasAttribute(name)) old.removeAttribute(name);
+    if (name !== 'style' && name !== 'open' && !fresh.hasAttribute(name)) old.removeAttribute(name); // <details> that a reader has opened
   for (const { name, value } of fresh.attributes)
     if (name !== 'style' && old.getAttribute(name) !== value) old.setAttribute(name, value);
   if (old.style.cssText !== fresh.style.cssText) old.style.cssText = fresh.style.cssText;

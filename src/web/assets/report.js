@@ -51,7 +51,7 @@ function useOf(use, state) {
       h('tbody', null, use.items.map((one) => h('tr', { 'data-key': one.group }, h('th', { scope: 'row' }, one.title || one.group || 'unknown'), h('td', { class: 'n' }, one.runs), h('td', { class: 'n' }, figure(one.gpuHours)),
         h('td', { class: 'n' }, share(one.gpuUse)), h('td', { class: 'n' }, figure(one.idleGpuHours)), h('td', { class: 'n' }, figure(one.returnedGpuHours)), h('td', { class: 'n' }, figure(one.returnableGpuHoursEstimate)),
         h('td', { class: 'n' }, one.deadlines ? `${one.deadlinesMet} of ${one.deadlines}` : '–'), h('td', { class: 'n' }, span(one.waitMedianSeconds ?? NaN))))))),
-    (use.notes || []).map((note) => h('p', { class: 'muted foot' }, note)));
+    use.notes?.length ? h('details', { class: 'muted foot' }, h('summary', null, 'How this is counted'), use.notes.map((note) => h('p', null, note))) : null);
 }
 
 const RESULT = { met: ['calm', 'met'], missed: ['bad', 'missed'], none: ['', 'none'] };
