@@ -103,15 +103,23 @@ class LargePageTest(PageCase):
             "search": ("const one = document.querySelector('#search'); one.value = 'train-04777';"
                        "one.dispatchEvent(new Event('input', {bubbles: true}))", f"{first} === 'train-04777'"),
             "nodes": ("location.hash = '#/gpus'", "document.querySelectorAll('.node').length === 60"),
+            "timeline": ("location.hash = '#/timeline'", "document.querySelector('.gantt')"),
+            "by node": ("document.querySelector('.filters a[href*=\"by=node\"]').click()",
+                        "document.querySelector('.lane[data-key=\"gpu-0000\"]')"),
+            "a day": ("document.querySelector('.filters a[href*=\"span=24h\"]').click()",
+                      "document.querySelector('.filters a[href*=\"span=24h\"][aria-current]')"),
+            "report": ("location.hash = '#/report'", "document.title.startsWith('Report') && !document.querySelector('main[aria-busy]')"),
             "task": ("location.hash = '#/task/team-1/train-00001'", "document.title.startsWith('team-1/train-00001')"),
         }  # fmt: skip
         browser.go("queue")
         browser.wait(first, 20, "the queue")
-        waits, work, served = {}, {}, {}
+        waits, work, served, asked = {}, {}, {}, {}
+        asks = "return window.__asked.length"
         for name, (what, ready) in steps.items():
-            before, served_before = browser.cpu_ms(), self.daemon.cpu_s()
+            before, served_before, asked_before = browser.cpu_ms(), self.daemon.cpu_s(), browser.run(asks)
             waits[name] = browser.timed(what, ready)
             work[name], served[name] = browser.cpu_ms() - before, 1000 * (self.daemon.cpu_s() - served_before)
+            asked[name] = browser.run(asks) - asked_before
         for told, ms in {"until seen": waits, "work of the page": work, "work of the daemon": served}.items():
             print(
                 f"ms {told}: { ({name: round(one) for name, one in ms.items()}) }, median {statistics.median(ms.values()):.0f}"
@@ -119,6 +127,7 @@ class LargePageTest(PageCase):
         # The processor's time: what a reader waits for on a machine that has nothing else to do.
         self.assertLess(statistics.median(work.values()), busy(MOST_WORK_MS), "no step keeps the page busy")
         self.assertLess(max(work.values()), patient(MOST_WORK_MS), work)
+        self.assertEqual(asked["by node"], 0, "the same data in other lanes")
         self.assertEqual(browser.problems(), [])
 
     def test_each_state_has_its_url(self):

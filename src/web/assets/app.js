@@ -2,6 +2,7 @@
 //
 // Every state has its URL: #/VIEW[/part...]?filters. A view is {title, load(state, signal), draw(data,
 // state)}; it is loaded and drawn again when something has changed, and only what differs is touched.
+// `local` names parameters that ask for no other data.
 import { ask, useToken } from './api.js';
 import { fill, h } from './dom.js';
 import { clock, now } from './format.js';
@@ -140,9 +141,11 @@ function changed() {
   if (!loading) next();
 }
 
+const whereOf = ({ view, parts }) => [view, ...parts].join('/');
+
 function draw(make) {
   const made = make();
-  const where = [state.view, ...state.parts].join('/');
+  const where = whereOf(state);
   const fresh = shown !== where;
   shown = where;
   if (fresh) $('main').replaceChildren(...made);
@@ -249,6 +252,13 @@ const live = new Live(changed, (told) => {
   notes();
 });
 
+// Whether what is on the screen has the data of this state, too.
+function hasData(before) {
+  if (!latest || loading || lostSince || shown !== whereOf(state) || whereOf(before) !== shown) return false;
+  const changed = [...new Set([...before.query.keys(), ...state.query.keys()])].filter((key) => before.query.get(key) !== state.query.get(key));
+  return changed.length > 0 && changed.every((key) => VIEWS[state.view].local?.includes(key));
+}
+
 function navigate() {
   const before = state;
   const focused = document.activeElement;
@@ -256,6 +266,11 @@ function navigate() {
   state = readUrl();
   state.facts = before.facts;
   header();
+  if (hasData(before)) {
+    state.cluster = cluster;
+    redraw(latest);
+    return;
+  }
   $('main').setAttribute('aria-busy', 'true');
   if (before.view !== state.view && !focused?.closest?.('#main')) $('main').focus({ preventScroll: true });
   if ((before.query.get('ns') || '') !== (state.query.get('ns') || '')) live.start(state.query.get('ns') || '');

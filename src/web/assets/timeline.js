@@ -2,13 +2,14 @@
 import { ask, askIfThere } from './api.js';
 import { h } from './dom.js';
 import { clock, now, plural, relative, seconds, span, taskHref } from './format.js';
-import { empty, filters, search } from './parts.js';
+import { empty, filters, pageOf, pager, search } from './parts.js';
 
 const HOUR = 3600;
 const SPANS = { '1h': HOUR, '6h': 6 * HOUR, '24h': 24 * HOUR, '3d': 72 * HOUR };
 const STEPS = [60, 300, 600, 900, 1800, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
 const MOST = 1000; // bars of each kind
-const MOST_ROWS = 60; // of a lane
+const MOST_ROWS = 24; // of a lane
+const LANES = 40; // of a page
 const PAST = 1 / 3; // of the span
 
 const spanOf = (query) => SPANS[query.get('span')] || SPANS['6h'];
@@ -133,7 +134,9 @@ function draw(data, state) {
   const from = now() - width * PAST;
   const to = from + width;
   const seen = bars(data).filter((bar) => bar.begin < to && lastMoment(bar) > from);
-  const lanes = lanesOf(seen, byNode);
+  const all = lanesOf(seen, byNode);
+  const first = (pageOf(state) - 1) * LANES;
+  const lanes = all.slice(first, first + LANES);
   const x = (s) => `${(100 * (Math.min(Math.max(s, from), to) - from)) / width}%`;
   const wide = (a, b) => `${(100 * Math.max(0, Math.min(b, to) - Math.max(a, from))) / width}%`;
   const left = (data.queue.metadata.remainingItemCount || 0) + (data.tasks.metadata.remainingItemCount || 0);
@@ -145,10 +148,11 @@ function draw(data, state) {
     legend(),
   ];
   if (!seen.length) parts.push(empty('Nothing in this time', 'Nothing ran, runs or is planned between ', clock(from), ' and ', clock(to), '.'));
-  else parts.push(h('div', { class: 'gantt' }, axis(from, to, x), lanes.map(([name, lane]) => laneOf(name, lane, { x, wide, from, to }))));
+  else parts.push(h('div', { class: 'gantt' }, axis(from, to, x), lanes.map(([name, lane]) => laneOf(name, lane, { x, wide, from, to }))),
+    pager({ items: lanes, metadata: { remainingItemCount: Math.max(0, all.length - first - lanes.length) } }, state, byNode ? 'node' : 'GPU type', LANES));
   if (left) parts.push(h('p', { class: 'muted foot' }, `${plural(left, 'more task')} is not drawn: search to narrow it down.`));
   if (!data.past || !data.stops) parts.push(h('p', { class: 'muted foot' }, data.past ? 'Stops are drawn for all namespaces only.' : 'This daemon keeps no history, so the past is empty.'));
-  return parts;
+  return parts.filter(Boolean);
 }
 
 const legend = () => h('ul', { class: 'legend', 'aria-label': 'Legend', role: 'list' },
@@ -186,4 +190,4 @@ function barOf(bar, row, { x, wide, from, to }) {
     fade, due);
 }
 
-export default { tab: 'Timeline', title: () => 'Timeline', load, draw };
+export default { tab: 'Timeline', title: () => 'Timeline', local: ['by', 'page'], load, draw };
