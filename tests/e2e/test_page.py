@@ -220,18 +220,25 @@ class SamplePageTest(PageCase):
         self.assertEqual(browser.problems() + browser.axe(), [])
 
 
-class ReservedPageTest(PageCase):
-    def test_nodes_that_the_policy_keeps_for_a_gang_are_drawn_on_each_node(self):
+class PlannedPageTest(PageCase):
+    def _dump(self, nodes, waiting, run_for):
+        """The first of `nodes` have a run each, which takes the whole node."""
         now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        notes = {"expected-duration": "30m", "deadline-after": "3h"}
-        gang = gpu_job("gang", pods=2, gpus=4, annotations=notes, scheduler="gpu-scheduler")
-        run = gpu_pod("run", gpus=4, annotations={"slackline.dev/expected-duration": "1h"})
-        run["spec"]["nodeName"] = "node-0"
-        run["status"] = {"phase": "Running", "startTime": now}
-        items = [*(gpu_node(f"node-{i}", 4, "Tesla-T4", ready=True) for i in range(2)), run, gang]
+        runs = []
+        for node in nodes:
+            run = gpu_pod(f"run-{node}", gpus=4, annotations={"slackline.dev/expected-duration": run_for})
+            run["spec"]["nodeName"] = f"node-{node}"
+            run["status"] = {"phase": "Running", "startTime": now}
+            runs.append(run)
+        items = [*(gpu_node(f"node-{i}", 4, "Tesla-T4", ready=True) for i in range(max(2, len(runs)))), *runs, *waiting]
         for i, one in enumerate(items):
             one["metadata"].update(uid=f"u-{i}", creationTimestamp=now)
-        dump = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+        return json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+
+    def test_nodes_that_the_policy_keeps_for_a_gang_are_drawn_on_each_node(self):
+        notes = {"expected-duration": "30m", "deadline-after": "3h"}
+        gang = gpu_job("gang", pods=2, gpus=4, annotations=notes, scheduler="gpu-scheduler")
+        dump = self._dump([0], [gang], "1h")
         browser = self.browse(self.serve(dump, settings="planner: {policy: reserve}\n").api_url)
         browser.go("timeline?by=node")
         browser.wait("document.querySelector('.run.reserved')", 20, "the reservation to be drawn")
@@ -252,6 +259,14 @@ class ReservedPageTest(PageCase):
         self.assertEqual(browser.problems() + browser.axe(), [])
         browser.go("task/team-a/gang")
         browser.wait_text("node-0, node-1")
+
+    def test_a_lane_that_is_too_full_has_room_for_what_is_ahead(self):
+        notes = {"expected-duration": "30m", "gpu-types": "T4"}
+        job = gpu_job("next", gpus=4, annotations=notes, scheduler="gpu-scheduler")
+        browser = self.browse(self.serve(self._dump(range(30), [job], "6h")).api_url)
+        browser.go("timeline?span=24h")
+        browser.wait("document.querySelector('.lane[data-key=T4] .run.planned')", 20, "what is planned to be drawn")
+        self.assertIn("7 runs more", browser.text(".lane[data-key=T4]"))
 
 
 class StatesPageTest(PageCase):

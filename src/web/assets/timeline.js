@@ -99,23 +99,34 @@ function lanesOf(all, byNode) {
 
 const lastMoment = (bar) => Math.max(bar.begin, bar.end || 0, bar.end90 || 0, bar.state === 'running' && !bar.end ? Infinity : 0);
 
-// Bars that overlap go to different rows of the lane; one that is short takes the room of `least` seconds.
-function packed(lane, least) {
+// Bars that overlap go to different rows; one that is short takes the room of `least` seconds.
+function rowsOf(bars, least) {
   const ends = [];
-  const rows = lane.sort((a, b) => a.begin - b.begin || a.key.localeCompare(b.key)).map((bar) => {
+  const rows = bars.sort((a, b) => a.begin - b.begin || a.key.localeCompare(b.key)).map((bar) => {
     let row = ends.findIndex((end) => end <= bar.begin);
     if (row < 0) row = ends.push(0) - 1;
     ends[row] = Math.max(lastMoment(bar), bar.begin + least);
     return { bar, row };
   });
-  return { rows: rows.filter(({ row }) => row < MOST_ROWS), height: Math.min(ends.length, MOST_ROWS), hidden: rows.filter(({ row }) => row >= MOST_ROWS).length };
+  return { rows, height: ends.length };
 }
+
+// In a lane that is too full, half of the rows at least are for what is ahead, and for what is not.
+function packed(lane, least) {
+  const whole = rowsOf(lane, least);
+  if (whole.height <= MOST_ROWS) return { ...whole, hidden: 0 };
+  const ahead = rowsOf(lane.filter(({ state }) => AHEAD.includes(state)), least);
+  const others = rowsOf(lane.filter(({ state }) => !AHEAD.includes(state)), least);
+  const first = Math.min(others.height, Math.max(MOST_ROWS / 2, MOST_ROWS - ahead.height));
+  const rows = [...others.rows.filter(({ row }) => row < first), ...ahead.rows.map(({ bar, row }) => ({ bar, row: row + first })).filter(({ row }) => row < MOST_ROWS)];
+  return { rows, height: Math.min(MOST_ROWS, first + ahead.height), hidden: lane.length - rows.length };
+}
+
+const AHEAD = ['planned', 'reserved', 'held'];
 
 const STATES = { running: 'runs', planned: 'planned', held: 'GPUs are held for it', reserved: 'nodes are reserved for it', done: 'done', failed: 'failed', stopped: 'stopped' };
 
 const SIGNS = { held: '◷ ', reserved: '▣ ', stopped: '✕ ', failed: '! ' };
-
-const AHEAD = ['planned', 'reserved', 'held'];
 
 function told(bar) {
   const parts = [bar.key, STATES[bar.state], bar.gpus ? plural(bar.gpus, 'GPU') : '', bar.type];
@@ -150,7 +161,7 @@ function draw(data, state) {
   if (!seen.length) parts.push(empty('Nothing in this time', 'Nothing ran, runs or is planned between ', clock(from), ' and ', clock(to), '.'));
   else parts.push(h('div', { class: 'gantt' }, axis(from, to, x), lanes.map(([name, lane]) => laneOf(name, lane, { x, wide, from, to }))),
     pager({ items: lanes, metadata: { remainingItemCount: Math.max(0, all.length - first - lanes.length) } }, state, byNode ? 'node' : 'GPU type', LANES));
-  if (left) parts.push(h('p', { class: 'muted foot' }, `${plural(left, 'more task')} is not drawn: search to narrow it down.`));
+  if (left) parts.push(h('p', { class: 'muted foot' }, `${plural(left, 'more task')} ${left === 1 ? 'is' : 'are'} not drawn: search to narrow it down.`));
   if (!data.past || !data.stops) parts.push(h('p', { class: 'muted foot' }, data.past ? 'Stops are drawn for all namespaces only.' : 'This daemon keeps no history, so the past is empty.'));
   return parts.filter(Boolean);
 }
