@@ -67,6 +67,16 @@ struct OwnerRef {
   Uid uid;
 };
 
+// The gang that a controller makes of its pods, as a pod or Job of it says (docs/GANGS.md).
+struct OwnerGang {
+  std::string kind;  // of the controller: "PyTorchJob"
+  std::string name;
+  Uid uid;                             // of the controller; empty: the pods do not say it
+  std::string part;                    // pods with another one are another gang of it
+  std::optional<std::int64_t> size{};  // how many pods; nullopt: they do not say it
+  bool of_jobs = false;                // its size is what its Jobs ask for
+};
+
 // What a pod was told of the stop of its run (annotation `preempt-for`). Only Slackline writes it.
 struct StopNotice {
   ObjectKey asker;  // the task that needs the room
@@ -83,8 +93,9 @@ struct Pod {
   std::string resource_version;
   ObjectKey key;
   std::optional<OwnerRef> owner;
-  NodeName node;            // spec.nodeName; empty while unbound
-  NodeName nominated_node;  // status.nominatedNodeName
+  std::shared_ptr<const OwnerGang> owner_gang{};  // null: its controller makes none
+  NodeName node;                                  // spec.nodeName; empty while unbound
+  NodeName nominated_node;                        // status.nominatedNodeName
   PodPhase phase = PodPhase::kPending;
   bool deleting = false;  // deletionTimestamp is set
   // Until when it may take to end after its deletion: deletionTimestamp, epoch seconds.
@@ -199,6 +210,7 @@ struct Job {
   std::int64_t generation = 0;  // of its spec
   ObjectKey key;
   std::optional<OwnerRef> owner;
+  std::shared_ptr<const OwnerGang> owner_gang{};  // of its pods; null: its controller makes none
   std::int64_t parallelism = 1;
   std::optional<std::int64_t> completions;
   bool indexed = false;

@@ -21,6 +21,7 @@ inline constexpr std::string_view kDependencyPending = "DependencyPending";
 inline constexpr std::string_view kDependencyFailed = "DependencyFailed";
 inline constexpr std::string_view kDependencyMissing = "DependencyMissing";
 inline constexpr std::string_view kDependencyCycle = "DependencyCycle";
+inline constexpr std::string_view kGangIncomplete = "GangIncomplete";
 inline constexpr std::string_view kGangCannotScaleUp = "GangCannotScaleUp";
 inline constexpr std::string_view kNotAdmitted = "NotAdmitted";
 inline constexpr std::string_view kHeldByUser = "HeldByUser";
@@ -83,7 +84,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 56> kReasons = {{
+inline constexpr std::array<ReasonFact, 57> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -94,6 +95,7 @@ inline constexpr std::array<ReasonFact, 56> kReasons = {{
     {reason::kDependencyMissing, ReasonUse::kWaits, "a Job that it depends on does not exist"},
     {reason::kDependencyCycle, ReasonUse::kWaits,
      "it depends on itself, directly or through other Jobs"},
+    {reason::kGangIncomplete, ReasonUse::kWaits, "not all pods of its gang are there yet"},
     {reason::kGangCannotScaleUp, ReasonUse::kWaits,
      "no present node could ever run it, and a gang is not left to an autoscaler"},
     {reason::kNotAdmitted, ReasonUse::kWaits, "no webhook admitted it, and its queue is full"},

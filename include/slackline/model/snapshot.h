@@ -104,6 +104,7 @@ struct ClusterSnapshot {
   std::vector<GivenUp<Pod>> given_up_pods;     // of `unbound`
   std::shared_ptr<const Sightings> sightings;  // null: none
   HoldTable holds;
+  bool stock_queue = false;  // as if it all waited (core/shadow/stock_queue.h): nobody writes to it
   bool taken_on_trust = false;  // a dump: nothing in it can be proved, so all of it is believed
 
   std::optional<NodeIndex> find_node(std::string_view name) const;

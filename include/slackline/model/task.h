@@ -19,7 +19,7 @@ namespace slackline {
 enum class TaskKind : std::uint8_t {
   kJob,
   kController,  // of any other kind: its pods are counted together, each starts by itself
-  kGang,        // the pods of one label `gang`
+  kGang,        // the pods of one label `gang`, or that a controller makes as a gang
   kPod,
 };
 std::string_view to_string(TaskKind kind);  // "Job"

@@ -1,5 +1,6 @@
 #include "slackline/core/cluster/not_in_queue.h"
 
+#include <algorithm>
 #include <set>
 
 #include "slackline/base/text.h"
@@ -21,6 +22,10 @@ std::string controlled_by(const OwnerRef& owner) {
                 printable(owner.name, 64));
 }
 
+std::string part_of(const OwnerGang& gang) {
+  return format("is part of the {} {}: ask for that", gang.kind, printable(gang.name, 64));
+}
+
 std::string nodes_of(const ClusterSnapshot& snapshot, const Job& job) {
   std::set<std::string> nodes;
   for (const NodeStatePtr& state : snapshot.nodes)
@@ -36,6 +41,7 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (!job.problems.empty()) return "cannot be read: " + job.problems.front();
   if (!job.pod_requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
   if (job.kueue) return "is queued by Kueue";
+  if (job.owner_gang) return part_of(*job.owner_gang);
   if (!job.topmost()) return controlled_by(*job.owner);
   if (job.holds_pods) return "has scheduling gates or a scheduling group of its own";
   if (const std::string nodes = nodes_of(snapshot, job); !nodes.empty())
@@ -55,12 +61,27 @@ std::string why(const ClusterSnapshot& snapshot, const Pod& pod) {
   if (!pod.requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
   if (pod.foreign_gate) return "waits behind a scheduling gate that is not Slackline's";
   if (pod.in_pod_group) return "is in a scheduling group, which kube-scheduler starts as a whole";
+  if (pod.owner_gang) return part_of(*pod.owner_gang);
   if (pod.owner && pod.owner->kind == "Job")
     return format("is a pod of the Job {}: ask for that", printable(pod.owner->name, 64));
   if (pod.owner) return controlled_by(*pod.owner);
   if (std::string label = in_namespace_without_label(snapshot, pod.key.ns); !label.empty())
     return label;
   return "waits for kube-scheduler, without Slackline's gate";
+}
+
+// A gang that a controller makes, by its name.
+const OwnerGang* gang_named(const ClusterSnapshot& snapshot, const ObjectKey& key) {
+  const auto is_it = [&](const PodPtr& pod) {
+    return pod->owner_gang && pod->owner_gang->name == key.name && pod->key.ns == key.ns;
+  };
+  const auto waits = std::find_if(snapshot.unbound.begin(), snapshot.unbound.end(), is_it);
+  if (waits != snapshot.unbound.end()) return (*waits)->owner_gang.get();
+  for (const NodeStatePtr& state : snapshot.nodes) {
+    const auto runs = std::find_if(state->pods.begin(), state->pods.end(), is_it);
+    if (runs != state->pods.end()) return (*runs)->owner_gang.get();
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -71,6 +92,11 @@ std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& k
     return format("{} is not in the queue: the Job {}", name, why(snapshot, *job));
   if (const PodPtr pod = snapshot.find_pod(key))
     return format("{} is not in the queue: the pod {}", name, why(snapshot, *pod));
+  if (const OwnerGang* gang = gang_named(snapshot, key))
+    return format(
+        "{} is not in the queue: the pods of the {} run, or wait one by one "
+        "(docs/GANGS.md)",
+        name, gang->kind);
   return format("{} is not in the queue: there is no Job or pod of that name; /v1/tasks lists all",
                 name);
 }

@@ -5,9 +5,11 @@
 #include <set>
 
 #include "slackline/base/duration.h"
+#include "slackline/base/text.h"
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
 #include "slackline/core/cluster/ending_pods.h"
+#include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/contract.h"
@@ -17,6 +19,9 @@ namespace {
 
 // A Job that was opened for its first pod keeps its turn as long, until its controller makes pods.
 constexpr double kOpensWithin_s = 10;
+
+// A controller has made all pods of a gang of unknown size once it makes no more for as long.
+constexpr double kGangIsWholeAfter_s = 2;
 
 // Its pods start one by one, and a time limit would run behind their gates.
 bool opens_with_its_first_pod(const Job& job) {
@@ -56,7 +61,7 @@ class TaskFinder {
         disrupted_(snapshot, now_wall_s) {}
 
   FoundTasks find() {
-    const TaskCatalog catalog(snapshot_);
+    const TaskCatalog catalog(snapshot_, snapshot_.stock_queue ? Gangs::kAll : Gangs::kLabelled);
     found_.waiting.reserve(snapshot_.jobs.size());
     for (const TaskParts& parts : catalog.parts()) {
       if (is_asked(stop_)) break;
@@ -242,12 +247,13 @@ class TaskFinder {
     found_.running.push_back(running_unplanned(snapshot_, std::move(task)));
   }
 
-  // A gang waits once it is complete; replacements of one that runs come pod by pod.
+  // A gang is planned once it is complete; replacements of one that runs come pod by pod.
   void add_gang(const TaskParts& parts) {
     add_unplanned(parts);
     std::vector<PodPtr> gated = gated_of(parts);
     if (gated.empty()) return;
-    if (!parts.bound.empty()) {
+    const auto runs = [&](const PodPtr& pod) { return !parts.gang || !pod->deleting; };
+    if (std::any_of(parts.bound.begin(), parts.bound.end(), runs)) {
       for (const PodPtr& pod : gated)
         found_.waiting.push_back(task_of_pod(pod));
       return;
@@ -255,11 +261,49 @@ class TaskFinder {
     const auto& unbound = parts.unbound;
     if (std::any_of(unbound.begin(), unbound.end(), [](const auto& pod) { return pod->plan; }))
       return;
-    const auto members = std::count_if(unbound.begin(), unbound.end(),
+    QueueTask task = task_of(std::move(gated), TaskKind::kGang, parts.key, parts.uid);
+    wait_for_members(parts, task);
+    wait(std::move(task));
+  }
+
+  void wait_for_members(const TaskParts& parts, QueueTask& task) const {
+    const auto members = std::count_if(parts.unbound.begin(), parts.unbound.end(),
                                        [](const auto& pod) { return !pod->deleting; });
-    const TaskIntent intent = effective_intent(snapshot_, *gated.front());
-    if (static_cast<std::int64_t>(gated.size()) >= intent.gang_size.value_or(members))
-      wait(task_of(std::move(gated), TaskKind::kGang, parts.key, Uid{}));
+    const std::int64_t size = gang_size(parts, *task.intent).value_or(members);
+    const std::int64_t others = std::ssize(parts.without_gpus);
+    const std::int64_t there = std::ssize(task.pods) + others;
+    if (there < size + others) {
+      task.request.pods = size;
+      task.hindrance =
+          Hindrance{reason::kGangIncomplete, format("{} of {} pods", there, size + others)};
+    } else if (parts.gang && !parts.gang->size && now_s_ < newest_s(parts) + kGangIsWholeAfter_s) {
+      task.hindrance = Hindrance{reason::kGangIncomplete, format("{} pods so far", there)};
+    } else if (const Pod* pod = without_a_node(parts.without_gpus)) {
+      task.hindrance = Hindrance{reason::kNoNodeFits, pod->key.name};
+    }
+  }
+
+  // The first that asks for more than any usable node has; what else keeps it away is not known of
+  // pods that ask for no GPU.
+  const Pod* without_a_node(const std::vector<PodPtr>& pods) const {
+    for (const PodPtr& pod : pods) {
+      const bool fits_somewhere =
+          pod->bound() ||
+          std::any_of(
+              snapshot_.nodes.begin(), snapshot_.nodes.end(), [&](const NodeStatePtr& state) {
+                return is_usable(*state->node) && fits(pod->requests, state->node->allocatable);
+              });
+      if (!fits_somewhere) return pod.get();
+    }
+    return nullptr;
+  }
+
+  static double newest_s(const TaskParts& parts) {
+    double newest_s = 0;
+    for (const auto* pods : {&parts.unbound, &parts.without_gpus})
+      for (const PodPtr& pod : *pods)
+        newest_s = std::max(newest_s, pod->created_s);
+    return newest_s;
   }
 
   // The pods that carry one plan are one task; its pods beyond the first add nothing.
@@ -271,7 +315,7 @@ class TaskFinder {
         if (!running_plans_.insert(pod->key.ns + "/" + pod->plan->id).second) continue;
         const bool gang = parts.kind == TaskKind::kGang && pod->plan->nodes.size() > 1;
         QueueTask task =
-            gang ? task_of({pod}, TaskKind::kGang, parts.key, Uid{}) : task_of_pod(pod);
+            gang ? task_of({pod}, TaskKind::kGang, parts.key, parts.uid) : task_of_pod(pod);
         task.plan = pod->plan;
         task.request.pods = static_cast<std::int64_t>(pod->plan->nodes.size());
         if (task.request.pods == 1 && pod->bound()) task.bound.swap(task.pods);

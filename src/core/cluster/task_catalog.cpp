@@ -1,6 +1,7 @@
 #include "slackline/core/cluster/task_catalog.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <set>
@@ -28,7 +29,7 @@ const std::string* gang_label(const std::shared_ptr<const TaskIntent>& intent) {
 
 class Grouper {
  public:
-  explicit Grouper(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {}
+  Grouper(const ClusterSnapshot& snapshot, Gangs gangs) : snapshot_(snapshot), gangs_(gangs) {}
 
   std::vector<TaskParts> group() {
     std::size_t most = snapshot_.jobs.size() + snapshot_.unbound.size();
@@ -60,17 +61,19 @@ class Grouper {
   }
 
   void add(const JobPtr& job) {
-    const std::string* gang = starts_as_whole(*job) ? nullptr : gang_label(job->intent);
-    const std::size_t place =
-        gang != nullptr ? of_gang(job->key.ns, *gang) : begin(TaskKind::kJob, job->key, job->uid);
+    if (gangs_ == Gangs::kAll && job->owner_gang && job->deleting) return;  // an earlier attempt
+    const std::size_t place = place_of(*job);
     of_job_.emplace(job.get(), place);
     TaskParts& parts = parts_[place];
     if (!parts.job || !asks_for_gpus(*parts.job)) parts.job = job;
-    if (asks_for_gpus(*job)) parts.pods_of_jobs += job->wanted_pods();
+    if (!asks_for_gpus(*job)) return;
+    parts.pods_of_jobs += job->wanted_pods();
+    if (!job->suspended) parts.pods_asked += job->wanted_pods();
   }
 
   void add(const PodPtr& pod) {
-    if (pod->terminal() || !pod->requests.wants_gpus()) return;
+    if (pod->terminal()) return;
+    if (!pod->requests.wants_gpus()) return add_without_gpus(pod);
     TaskParts& parts = parts_[place_of(*pod)];
     std::vector<PodPtr>& pods = pod->bound() ? parts.bound : parts.unbound;
     if (pods.empty() && parts.pods_of_jobs > 1)
@@ -78,9 +81,30 @@ class Grouper {
     pods.push_back(pod);
   }
 
+  void add_without_gpus(const PodPtr& pod) {
+    if (pod->deleting || gang_label(pod->intent) != nullptr) return;
+    if (const auto* gang = owner_gang_of(*pod, job_of(*pod)))
+      parts_[of_gang(pod->key.ns, *gang)].without_gpus.push_back(pod);
+  }
+
+  // Null: no controller makes it, or that does not count.
+  const std::shared_ptr<const OwnerGang>* owner_gang_of(const Pod& pod, const Job* job) const {
+    if (gangs_ == Gangs::kLabelled) return nullptr;
+    const auto& gang = job != nullptr && job->owner_gang ? job->owner_gang : pod.owner_gang;
+    return gang ? &gang : nullptr;
+  }
+
+  std::size_t place_of(const Job& job) {
+    const std::string* label = starts_as_whole(job) ? nullptr : gang_label(job.intent);
+    if (label != nullptr) return of_gang(job.key.ns, *label);
+    if (gangs_ == Gangs::kAll && job.owner_gang) return of_gang(job.key.ns, job.owner_gang);
+    return begin(TaskKind::kJob, job.key, job.uid);
+  }
+
   std::size_t place_of(const Pod& pod) {
     const Job* job = job_of(pod);
     if (const std::string* gang = gang_label_of(pod, job)) return of_gang(pod.key.ns, *gang);
+    if (const auto* gang = owner_gang_of(pod, job)) return of_gang(pod.key.ns, *gang);
     if (job != nullptr) return of_job_.at(job);
     if (!pod.owner) return begin(TaskKind::kPod, pod.key, pod.uid);
     const auto [at, first] =
@@ -106,16 +130,29 @@ class Grouper {
     return at->second;
   }
 
+  std::size_t of_gang(const std::string& ns, const std::shared_ptr<const OwnerGang>& gang) {
+    const auto [at, first] = of_owner_gang_.try_emplace(
+        MadeGang{gang->kind, ns, gang->name, gang->uid.str(), gang->part});
+    if (first) {
+      at->second = begin(TaskKind::kGang, {ns, gang->name}, gang->uid);
+      parts_.back().gang = gang;
+    }
+    return at->second;
+  }
+
   // Views of names in the snapshot.
   using Gang = std::pair<std::string_view, std::string_view>;  // ns, label
   using Controller =
       std::tuple<std::string_view, std::string_view, std::string_view>;  // kind first
+  using MadeGang = std::array<std::string_view, 5>;
 
   const ClusterSnapshot& snapshot_;
+  const Gangs gangs_;
   std::vector<TaskParts> parts_;
   const Job* last_job_ = nullptr;
   std::unordered_map<const Job*, std::size_t> of_job_;
   std::map<Gang, std::size_t> of_gang_;
+  std::map<MadeGang, std::size_t> of_owner_gang_;
   std::map<Controller, std::size_t> of_controller_;
 };
 
@@ -199,8 +236,8 @@ PlanNote plan_of_run(const ClusterSnapshot& snapshot, std::vector<NodeName> node
   return note;
 }
 
-TaskCatalog::TaskCatalog(const ClusterSnapshot& snapshot)
-    : snapshot_(snapshot), parts_(Grouper(snapshot).group()) {}
+TaskCatalog::TaskCatalog(const ClusterSnapshot& snapshot, Gangs gangs)
+    : snapshot_(snapshot), parts_(Grouper(snapshot, gangs).group()) {}
 
 std::vector<Task> TaskCatalog::tasks() const {
   std::vector<Task> tasks;
@@ -218,6 +255,7 @@ std::optional<Task> TaskCatalog::find(const ObjectKey& key) const {
   const TaskParts* named = nullptr;
   for (const TaskParts& parts : parts_)
     if (parts.key == key && (named == nullptr || parts.kind < named->kind)) named = &parts;
+  if (named == nullptr) named = gang_with_job(key);
   if (named != nullptr) return describe(*named);
   for (const TaskParts& parts : parts_)
     for (const auto* pods : {&parts.bound, &parts.unbound})
@@ -231,6 +269,14 @@ std::optional<Task> TaskCatalog::find(const ObjectKey& key) const {
         return describe(alone);
       }
   return std::nullopt;
+}
+
+const TaskParts* TaskCatalog::gang_with_job(const ObjectKey& key) const {
+  const Job* job = snapshot_.find_job(key.ns, key.name);
+  if (job == nullptr || !job->owner_gang) return nullptr;
+  for (const TaskParts& parts : parts_)
+    if (parts.gang && parts.key == ObjectKey{key.ns, job->owner_gang->name}) return &parts;
+  return nullptr;
 }
 
 Task TaskCatalog::describe(const TaskParts& parts) const {
@@ -278,13 +324,25 @@ Task TaskCatalog::describe(const TaskParts& parts) const {
   task.pods_unbound = static_cast<std::int64_t>(parts.unbound.size());
   task.pods_wanted =
       std::max({task.pods_bound + task.pods_unbound, parts.pods_of_jobs, std::int64_t{1}});
-  if (parts.kind == TaskKind::kGang && task.intent.gang_size)
-    task.pods_wanted = std::max(task.pods_wanted, std::min(*task.intent.gang_size, kMaxGang));
+  if (const auto size = gang_size(parts, task.intent))
+    task.pods_wanted = std::max(task.pods_wanted, *size);
   const bool may_change = parts.kind == TaskKind::kJob && job != nullptr && parts.bound.empty();
   task.nodes_may_change = may_change && job->nodes_may_change();
   task.gpus_may_change = may_change && job->gpus_may_change();
   task.state = state_of(task);
   return task;
+}
+
+std::optional<std::int64_t> gang_size(const TaskParts& parts, const TaskIntent& intent) {
+  if (parts.kind != TaskKind::kGang) return std::nullopt;
+  std::optional<std::int64_t> size = intent.gang_size;
+  if (parts.gang) {
+    size.reset();
+    if (parts.gang->size) size = *parts.gang->size - std::ssize(parts.without_gpus);
+    if (parts.gang->of_jobs && parts.pods_asked > 0) size = parts.pods_asked;
+  }
+  if (size) size = std::min(*size, kMaxGang);
+  return size;
 }
 
 std::int64_t gang_pods(const ClusterSnapshot& snapshot, const Pod& pod, const TaskIntent& intent) {

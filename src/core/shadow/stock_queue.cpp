@@ -33,9 +33,11 @@ class StockQueue {
       return false;
     const bool all = scope_ == StockScope::kAll;
     if (const Job* job = owning_job(snapshot_, pod))
-      return is_free(*job) && !job->suspended && (all ? !job->kueue : job->topmost()) &&
+      return is_free(*job) && !job->suspended && !job->kueue &&
+             (all || job->topmost() || job->owner_gang) &&
              (pod.managed || pod.intent || job->intent || covers(pod.key.ns));
-    return pod.managed || (!pod.owner && (pod.intent || covers(pod.key.ns))) || all;
+    const bool in_scope = pod.intent || covers(pod.key.ns);
+    return pod.managed || ((!pod.owner || pod.owner_gang) && in_scope) || all;
   }
 
  private:
@@ -101,6 +103,7 @@ ClusterSnapshot with_stock_queue(const ClusterSnapshot& snapshot, StockScope sco
     unbound.push_back(stock.waits_for_scheduler(*pod) ? as_gated(*pod) : std::move(pod));
   }
   queued.unbound = std::move(unbound);
+  queued.stock_queue = true;
   return queued;
 }
 

@@ -10,6 +10,7 @@
 #include "wire/kube/kube_common.h"
 #include "wire/kube/object_decode.h"
 #include "wire/kube/own_write_codec.h"
+#include "wire/kube/owner_gang.h"
 #include "wire/kube/progress_note.h"
 #include "wire/kube/sealed_text.h"
 
@@ -284,6 +285,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.disruption = read_disruption(status);
   read_gates(spec["schedulingGates"], pod);
   pod.in_pod_group = spec["schedulingGroup"].present();
+  if (!pod.in_pod_group) pod.owner_gang = read_owner_gang(metadata);
   pod.managed = metadata["labels"][kManagedLabel].text() == "true";
   pod.priority = read_priority(spec["priority"]);
   pod.scheduler_name = std::string(spec["schedulerName"].text());
@@ -350,6 +352,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.kueue = metadata["labels"][kKueueQueueLabel].present();
   job.holds_pods = pod_template["spec"]["schedulingGates"].items().count() > 0 ||
                    pod_template["spec"]["schedulingGroup"].present();
+  job.owner_gang = read_owner_gang(metadata);
   job.finished =
       has_condition(conditions, "Complete", "True") || has_condition(conditions, "Failed", "True");
   job.resumed = has_condition(conditions, "Suspended", "False");

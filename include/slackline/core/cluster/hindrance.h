@@ -8,9 +8,10 @@
 
 namespace slackline::core {
 
-// The first that is true: HeldByUser, DependencyCycle, DependencyFailed, DependencyMissing,
-// DependencyPending (core/cluster/depends.h), PodsEnding, NotAdmitted, CalibrationWaits
-// (core/cluster/calibration.h), QuotaExceeded, GangCannotScaleUp (core/cluster/queue.h).
+// The first that is true: HeldByUser, GangIncomplete, NoNodeFits of a member without GPUs
+// (core/cluster/queue.h), DependencyCycle, DependencyFailed, DependencyMissing, DependencyPending
+// (core/cluster/depends.h), PodsEnding, NotAdmitted, CalibrationWaits (core/cluster/calibration.h),
+// QuotaExceeded, GangCannotScaleUp (core/cluster/queue.h).
 struct Hindrance {
   std::string_view reason;  // a code of model/reason.h
   std::string detail;       // for people: "prep, clean"

@@ -1,16 +1,18 @@
 // Queue: the live cluster as the planner sees it: pools, tasks and their phases.
 //
 // The waiting tasks are the Jobs that Slackline suspended, and the managed pods behind its gate: a
-// labelled gang once all of its pods exist, a Job's pods if the Job is a gang, any other pod by
-// itself. Managed Jobs that somebody else suspended are among them with the hindrance HeldByUser,
-// and so is what has `slackline.dev/hold`. What is being deleted waits no more. A Job does not wait
-// while its controller has not noted Suspended=True (docs/RELIABILITY.md, rule 5; a new Job keeps
-// its place meanwhile), or while it is held off. One that was stopped and still has pods has the
-// hindrance PodsEnding. A task with a hindrance (core/cluster/hindrance.h) is not planned; one that
-// nobody admitted counts against its queue's maxPending. If no present node could ever run a task
-// and its queue has scaleUp, it is released without a plan, and waits again once a node could run
-// it; a gang of that kind is hindered. The running tasks are those that have a plan, bound or on
-// their way, and managed ones that run without one: those are not stopped, moved or grown.
+// labelled gang, with the hindrance GangIncomplete until all of its pods exist; a Job's pods if the
+// Job is a gang; any other pod by itself. In a snapshot of core/shadow/stock_queue.h the gangs that
+// controllers make wait as labelled ones do. Managed Jobs that somebody else suspended are among
+// them with the hindrance HeldByUser, and so is what has `slackline.dev/hold`. What is being
+// deleted waits no more. A Job does not wait while its controller has not noted Suspended=True
+// (docs/RELIABILITY.md, rule 5; a new Job keeps its place meanwhile), or while it is held off. One
+// that was stopped and still has pods has the hindrance PodsEnding. A task with a hindrance
+// (core/cluster/hindrance.h) is not planned; one that nobody admitted counts against its queue's
+// maxPending. If no present node could ever run a task and its queue has scaleUp, it is released
+// without a plan, and waits again once a node could run it; a gang of that kind is hindered. The
+// running tasks are those that have a plan, bound or on their way, and managed ones that run
+// without one: those are not stopped, moved or grown.
 //
 // A pool is a GPU type under one resource name (core/planning/cost.h); cordoned, unready and
 // unreadable nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and

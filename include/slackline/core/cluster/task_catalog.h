@@ -2,8 +2,9 @@
 //
 // A task is what starts as a whole (docs/decisions/0031-a-task-is-what-starts-as-a-whole.md): a Job
 // whose pods start together, whoever owns the Job and whatever label `gang` says; else the pods of
-// one label `gang`; else a pod. Pods that start by themselves are counted together by their Job, or
-// by another controller; find() tells them apart.
+// one label `gang`; else those that a controller makes as a gang (docs/GANGS.md); else a pod. Pods
+// that start by themselves are counted together by their Job, or by another controller; find()
+// tells them apart.
 //
 // Only what asks for GPUs and is not over is in a catalogue. Immutable; it keeps a reference to the
 // snapshot. Making one is O(pods log jobs): once per turn or question, not per filter call.
@@ -54,12 +55,16 @@ struct TaskParts {
   TaskKind kind = TaskKind::kPod;
   std::string controller;  // its kind, of a kController
   ObjectKey key;
-  Uid uid;  // of the Job, controller or pod; empty for a gang
+  Uid uid;  // of the Job, controller or pod; empty for a labelled gang
+  std::shared_ptr<const OwnerGang> gang;  // null: no controller makes it
   // The Job of a kJob, if only of its pods; of a gang, the first whose pods carry the label.
   JobPtr job;
   std::int64_t pods_of_jobs = 0;  // that its unfinished Jobs want
+  std::int64_t pods_asked = 0;    // of these, those of Jobs that are not suspended
   std::vector<PodPtr> bound;      // in the order of the nodes
   std::vector<PodPtr> unbound;    // in the snapshot's order
+  // Of a gang that a controller makes: its members that ask for none, such as a launcher.
+  std::vector<PodPtr> without_gpus;
 
   // All of it, or nothing.
   bool is_whole() const {
@@ -67,24 +72,33 @@ struct TaskParts {
   }
 };
 
+// kLabelled: what a controller makes as a gang counts as pods by themselves. So the planner takes
+// them, because it cannot start them together.
+enum class Gangs : std::uint8_t { kAll, kLabelled };
+
 class TaskCatalog {
  public:
-  explicit TaskCatalog(const ClusterSnapshot& snapshot);
+  explicit TaskCatalog(const ClusterSnapshot& snapshot, Gangs gangs = Gangs::kAll);
 
   // Jobs first, in the snapshot's order.
   const std::vector<TaskParts>& parts() const { return parts_; }
   // By (key, kind).
   std::vector<Task> tasks() const;
   // By namespace and name; where several share a name, in the order of TaskKind. The name of a pod
-  // finds the task that it is part of, or the pod where it starts by itself.
+  // or of a Job in a gang finds the task that it is part of, or the pod where it starts by itself.
   std::optional<Task> find(const ObjectKey& key) const;
 
  private:
+  const TaskParts* gang_with_job(const ObjectKey& key) const;  // null: there is none
   Task describe(const TaskParts& parts) const;
 
   const ClusterSnapshot& snapshot_;
   std::vector<TaskParts> parts_;
 };
+
+// How many pods with GPUs a gang has; nullopt: nothing says it, or it is none. `intent` is of one
+// of its pods.
+std::optional<std::int64_t> gang_size(const TaskParts& parts, const TaskIntent& intent);
 
 // How many pods start together with this one: a gang's size, 1 where it stands alone.
 std::int64_t gang_pods(const ClusterSnapshot& snapshot, const Pod& pod, const TaskIntent& intent);

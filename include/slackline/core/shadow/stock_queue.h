@@ -8,7 +8,8 @@
 //   a Job that starts as a whole (a gang, or one pod), none of whose pods is bound, and that has no
 //     controller but a CronJob: it counts as suspended by Slackline, without pods
 //   such a Job that somebody has suspended: it counts as managed, so that it is held by its user
-//   any other pod that waits, with kAll whoever controls it: it counts as gated
+//   any other pod that waits, with kAll whoever controls it: it counts as gated. Those that a
+//     controller makes as a gang (docs/GANGS.md) wait as one task
 // What is gated already, or runs, stays as it is.
 #pragma once
 

@@ -1,0 +1,112 @@
+#include "wire/kube/owner_gang.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "slackline/base/text.h"
+
+namespace slackline::wire {
+namespace {
+
+constexpr std::string_view kRestart = "jobset.sigs.k8s.io/restart-attempt";
+constexpr std::string_view kLeadersFirst = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+constexpr std::int64_t kMostPods = 65536;
+
+struct GangKind {
+  // Of the controller that owns the object. Groups tell kinds of one name apart: Volcano has a Job.
+  std::string_view group;
+  std::string_view owner;
+
+  std::string_view kind;          // that makes the gang
+  std::string_view name_label{};  // it names that; empty: the owner is it
+  std::string_view uid_label{};
+  std::string_view number_label{};   // one gang of each number, which is part of its name
+  std::string_view attempt_label{};  // pods of another attempt are not members
+  std::string_view size_annotation{};
+  std::string_view later_annotation{};  // present: some pods come only once others have a node
+  bool of_jobs = false;                 // made of Jobs, which say how many pods
+};
+
+constexpr std::array kGangKinds = {
+    GangKind{"kubeflow.org", "PyTorchJob", "PyTorchJob"},
+    GangKind{"kubeflow.org", "TFJob", "TFJob"},
+    GangKind{"kubeflow.org", "XGBoostJob", "XGBoostJob"},
+    GangKind{"kubeflow.org", "PaddleJob", "PaddleJob"},
+    GangKind{"kubeflow.org", "JAXJob", "JAXJob"},
+    GangKind{"kubeflow.org", "MPIJob", "MPIJob"},  // also owns the Job of its launcher
+    GangKind{"ray.io", "RayCluster", "RayCluster"},
+    GangKind{.group = "jobset.x-k8s.io",
+             .owner = "JobSet",
+             .kind = "JobSet",
+             .attempt_label = kRestart,
+             .later_annotation = kLeadersFirst,
+             .of_jobs = true},
+    GangKind{.group = "batch",
+             .owner = "Job",
+             .kind = "JobSet",
+             .name_label = "jobset.sigs.k8s.io/jobset-name",
+             .uid_label = "jobset.sigs.k8s.io/jobset-uid",
+             .attempt_label = kRestart,
+             .later_annotation = kLeadersFirst,
+             .of_jobs = true},
+    GangKind{.group = "apps",
+             .owner = "StatefulSet",
+             .kind = "LeaderWorkerSet",
+             .name_label = "leaderworkerset.sigs.k8s.io/name",
+             .number_label = "leaderworkerset.sigs.k8s.io/group-index",
+             .size_annotation = "leaderworkerset.sigs.k8s.io/size",
+             .later_annotation = "leaderworkerset.sigs.k8s.io/exclusive-topology"},
+};
+
+JsonView controller_of(JsonView metadata) {
+  for (const JsonView owner : metadata["ownerReferences"].items())
+    if (owner["controller"].is_true()) return owner;
+  return {};
+}
+
+std::string_view group_of(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == api_version.npos ? std::string_view() : api_version.substr(0, slash);
+}
+
+std::string_view value_of(JsonView map, std::string_view key) {
+  return key.empty() ? std::string_view() : map[key].text();
+}
+
+std::optional<std::int64_t> size_of(JsonView annotations, const GangKind& row) {
+  if (row.size_annotation.empty()) return std::nullopt;
+  const auto size = parse_int(annotations[row.size_annotation].text());
+  if (!size || *size < 1 || *size > kMostPods) return std::nullopt;
+  return *size;
+}
+
+}  // namespace
+
+std::shared_ptr<const OwnerGang> read_owner_gang(JsonView metadata) {
+  const JsonView owner = controller_of(metadata);
+  const std::string_view group = group_of(owner["apiVersion"].text());
+  const JsonView labels = metadata["labels"];
+  const auto row = std::find_if(kGangKinds.begin(), kGangKinds.end(), [&](const GangKind& one) {
+    return one.group == group && one.owner == owner["kind"].text() &&
+           (one.name_label.empty() || labels[one.name_label].present());
+  });
+  if (row == kGangKinds.end()) return nullptr;
+  const std::string_view number = value_of(labels, row->number_label);
+  if (number.empty() && !row->number_label.empty()) return nullptr;  // not set yet
+  const bool owner_makes_it = row->name_label.empty();
+  OwnerGang gang;
+  gang.kind = std::string(row->kind);
+  gang.name = std::string(owner_makes_it ? owner["name"].text() : labels[row->name_label].text());
+  if (!number.empty()) gang.name += format("-{}", number);
+  gang.uid = Uid(owner_makes_it ? owner["uid"].text() : value_of(labels, row->uid_label));
+  gang.part = std::string(value_of(labels, row->attempt_label));
+  const JsonView annotations = metadata["annotations"];
+  if (row->later_annotation.empty() || !annotations[row->later_annotation].present()) {
+    gang.size = size_of(annotations, *row);
+    gang.of_jobs = row->of_jobs;
+  }
+  return std::make_shared<const OwnerGang>(std::move(gang));
+}
+
+}  // namespace slackline::wire

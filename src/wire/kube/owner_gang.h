@@ -1,0 +1,15 @@
+// Which controllers make their pods as a gang, and how pods and Jobs say to which one they belong
+// (docs/GANGS.md). A kind that is not in the table makes none.
+#pragma once
+
+#include <memory>
+
+#include "slackline/model/pod.h"
+#include "wire/format/json_view.h"
+
+namespace slackline::wire {
+
+// `metadata` is that of a pod or a Job. Null: it is in no gang of its controller's.
+std::shared_ptr<const OwnerGang> read_owner_gang(JsonView metadata);
+
+}  // namespace slackline::wire

@@ -1,0 +1,221 @@
+// Gangs that controllers make: one task where tasks are listed, and in the queue that would be.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slackline/base/text.h"
+#include "slackline/core/cluster/not_in_queue.h"
+#include "slackline/core/cluster/queue.h"
+#include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/shadow/stock_queue.h"
+#include "support/cluster_builder.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::ClusterBuilder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr double kWhen_s = 1000;
+
+OwnerGang gang_named(const std::string& kind, const std::string& name) {
+  return {kind, name, Uid(kind + ":" + name), ""};
+}
+
+template <class T>
+T made(T object, const OwnerGang& gang) {
+  object.owner_gang = std::make_shared<const OwnerGang>(gang);
+  return object;
+}
+
+Pod a_member(const std::string& name, std::int64_t gpus, const OwnerGang& gang,
+             double created_s = 100) {
+  auto pod = test::a_pod(name).owned_by(gang.kind, gang.name).created(created_s);
+  if (gpus > 0) pod.gpus(gpus);
+  return made(pod.build(), gang);
+}
+
+// "kind name pods x gpus reason: detail" of what would wait.
+std::vector<std::string> rows_of(const ClusterSnapshot& snapshot) {
+  const GpuCatalog catalog = default_gpu_catalog();
+  QueueOptions options;
+  options.catalog = &catalog;
+  options.predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
+  options.now_wall_s = kWhen_s;
+  TaskMenus menus;
+  const Queue queue = make_queue(snapshot, options, menus);
+  std::vector<std::string> rows;
+  for (TaskIndex t = 0; t < queue.size(); ++t) {
+    const QueueTask& task = queue.task(t);
+    if (task.plan) continue;
+    rows.push_back(format("{} {} {}x{}", to_string(task.kind), task.key.name, task.request.pods,
+                          task.request.gpus));
+    if (task.hindrance)
+      rows.back() += format(" {}: {}", task.hindrance->reason, task.hindrance->detail);
+  }
+  return rows;
+}
+
+std::vector<std::string> would_wait(const ClusterSnapshot& snapshot) {
+  return rows_of(with_stock_queue(snapshot, StockScope::kAll));
+}
+
+ClusterBuilder idle_nodes() {
+  return a_cluster().with(a_node("n1")).with(a_node("n2"));
+}
+
+TEST(OwnerGangs, AreOneTaskWithTheMembersThatNeedNoGpu) {
+  const OwnerGang gang = gang_named("MPIJob", "hpl");
+  const auto cluster = idle_nodes()
+                           .add(a_member("hpl-launcher", 0, gang))
+                           .add(a_member("hpl-worker-0", 4, gang))
+                           .add(a_member("hpl-worker-1", 4, gang))
+                           .build();
+  const auto tasks = TaskCatalog(cluster).tasks();
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0].kind, TaskKind::kGang);
+  EXPECT_EQ(tasks[0].key.name, "hpl");
+  EXPECT_EQ(tasks[0].uid, gang.uid);
+  EXPECT_EQ(tasks[0].written_shape(), (Placement{2, 4}));
+  EXPECT_THAT(would_wait(cluster), ElementsAre("Gang hpl 2x4"));
+  EXPECT_EQ(TaskCatalog(cluster).find({"default", "hpl-worker-1"})->key.name, "hpl");
+}
+
+TEST(OwnerGangs, WaitForANodeThatCouldTakeTheirLauncher) {
+  const OwnerGang gang = gang_named("MPIJob", "hpl");
+  Pod launcher = a_member("hpl-launcher", 0, gang);
+  launcher.requests.cpu_milli = 1'000'000;
+  auto cluster = idle_nodes();
+  cluster.add(launcher).add(a_member("hpl-worker-0", 4, gang));
+  EXPECT_THAT(would_wait(cluster.build()), ElementsAre("Gang hpl 1x4 NoNodeFits: hpl-launcher"));
+}
+
+// The planner of active mode cannot release them together yet.
+TEST(OwnerGangs, ArePlannedPodByPodInActiveMode) {
+  const OwnerGang gang = gang_named("PyTorchJob", "t5");
+  const auto gated = [&](const std::string& name) {
+    return made(test::a_pod(name).owned_by("PyTorchJob", "t5").gpus(4).managed().gated().build(),
+                gang);
+  };
+  const auto cluster = idle_nodes().add(gated("t5-master-0")).add(gated("t5-worker-0")).build();
+  EXPECT_THAT(rows_of(cluster), ElementsAre("Pod t5-master-0 1x4", "Pod t5-worker-0 1x4"));
+}
+
+TEST(OwnerGangs, OfUnknownSizeAreWholeOnceNoPodCameForTwoSeconds) {
+  const OwnerGang gang = gang_named("PyTorchJob", "t5");
+  const auto made_at = [&](double newest_s) {
+    return would_wait(idle_nodes()
+                          .add(a_member("t5-master-0", 4, gang))
+                          .add(a_member("t5-worker-0", 4, gang, newest_s))
+                          .build());
+  };
+  EXPECT_THAT(made_at(kWhen_s - 1.5), ElementsAre("Gang t5 2x4 GangIncomplete: 2 pods so far"));
+  EXPECT_THAT(made_at(kWhen_s - 2), ElementsAre("Gang t5 2x4"));
+}
+
+TEST(OwnerGangs, OfKnownSizeWaitForTheirMembersAndEndingOnesDoNotCount) {
+  OwnerGang gang = gang_named("LeaderWorkerSet", "vllm-0");
+  gang.size = 3;
+  auto cluster = idle_nodes();
+  cluster.add(a_member("vllm-0", 4, gang)).add(a_member("vllm-0-1", 4, gang));
+  Pod ends = a_member("vllm-0-2", 4, gang);
+  ends.deleting = true;
+  auto ending = cluster;
+  EXPECT_THAT(would_wait(ending.add(ends).build()),
+              ElementsAre("Gang vllm-0 3x4 GangIncomplete: 2 of 3 pods"));
+  EXPECT_THAT(would_wait(cluster.add(a_member("vllm-0-2", 4, gang, kWhen_s)).build()),
+              ElementsAre("Gang vllm-0 3x4"));
+}
+
+TEST(OwnerGangs, OfOneNameAreApartByControllerAndAttempt) {
+  OwnerGang second = gang_named("PyTorchJob", "t5");
+  OwnerGang first = second;
+  first.part = "0";
+  second.part = "1";
+  const auto cluster = idle_nodes()
+                           .add(a_member("old", 4, first))
+                           .add(a_member("new", 4, second))
+                           .add(a_member("ray", 4, gang_named("RayCluster", "t5")))
+                           .with(test::a_pod("labelled").in_gang("t5", 1).gpus(4))
+                           .build();
+  EXPECT_EQ(TaskCatalog(cluster).tasks().size(), 4U);
+}
+
+TEST(OwnerGangs, TheLabelOfPeopleGoesBeforeTheController) {
+  auto pod = test::a_pod("t5-master-0").owned_by("PyTorchJob", "t5").in_gang("pair", 1).gpus(1);
+  const auto cluster = idle_nodes().add(made(pod.build(), gang_named("PyTorchJob", "t5"))).build();
+  EXPECT_THAT(would_wait(cluster), ElementsAre("Gang pair 1x1"));
+}
+
+TEST(OwnerGangs, ReplacementsOfOneThatRunsComePodByPod) {
+  const OwnerGang gang = gang_named("RayCluster", "tune");
+  Pod runs = a_member("tune-a", 4, gang);
+  runs.node = NodeName("n1");
+  runs.phase = PodPhase::kRunning;
+  const auto cluster = idle_nodes().add(runs).add(a_member("tune-b", 4, gang, kWhen_s)).build();
+  EXPECT_THAT(would_wait(cluster), ElementsAre("Pod tune-b 1x4"));
+}
+
+// Its Jobs say how many pods it has, one that needs no GPU is a member, and none is a task besides.
+TEST(OwnerGangs, AJobSetWaitsForThePodsOfAllItsJobs) {
+  OwnerGang set = gang_named("JobSet", "llm");
+  set.of_jobs = true;
+  const auto job = [&](const std::string& name, std::int64_t pods, std::int64_t gpus) {
+    auto built = a_job(name).of(pods).gang().owned_by("JobSet", "llm");
+    if (gpus > 0) built.gpus(gpus);
+    return made(built.build(), set);
+  };
+  const auto pod = [&](const std::string& name, int number, std::int64_t gpus) {
+    auto built = test::a_pod(name + "-" + std::to_string(number)).of_job(name).created(100);
+    if (gpus > 0) built.gpus(gpus);
+    return made(built.build(), set);
+  };
+  auto cluster = idle_nodes();
+  cluster.add(job("llm-driver-0", 1, 0)).add(pod("llm-driver-0", 0, 0));
+  cluster.add(job("llm-workers-0", 2, 4)).add(job("llm-workers-1", 1, 2));
+  cluster.add(pod("llm-workers-0", 0, 4)).add(pod("llm-workers-0", 1, 4));
+  EXPECT_THAT(would_wait(cluster.build()), ElementsAre("Gang llm 3x4 GangIncomplete: 3 of 4 pods"));
+  const auto whole = cluster.add(pod("llm-workers-1", 0, 2)).build();
+  EXPECT_THAT(would_wait(whole), ElementsAre("Gang llm 3x4"));
+  ASSERT_EQ(TaskCatalog(whole).tasks().size(), 1U);
+  EXPECT_EQ(TaskCatalog(whole).tasks()[0].pods_wanted, 3);
+  EXPECT_EQ(TaskCatalog(whole).find({"default", "llm-workers-1"})->key.name, "llm");
+}
+
+TEST(OwnerGangs, SuspendedJobsOfAStartedJobSetAreALaterStage) {
+  OwnerGang set = gang_named("JobSet", "llm");
+  set.of_jobs = true;
+  const auto cluster =
+      idle_nodes()
+          .add(made(a_job("llm-a-0").of(1).gpus(4).owned_by("JobSet", "llm").build(), set))
+          .add(made(a_job("llm-b-0").of(2).gpus(4).suspended().owned_by("JobSet", "llm").build(),
+                    set))
+          .add(made(test::a_pod("llm-a-0-0").of_job("llm-a-0").gpus(4).build(), set))
+          .build();
+  EXPECT_THAT(would_wait(cluster), ElementsAre("Gang llm 1x4"));
+}
+
+TEST(LabelledGangs, WaitInTheQueueWhileTheyAreIncomplete) {
+  const auto member = [](const std::string& name) {
+    return test::a_pod(name).in_gang("mpi", 3).gpus(4).managed().gated();
+  };
+  auto cluster = idle_nodes();
+  cluster.with(member("a")).with(member("b"));
+  EXPECT_THAT(rows_of(cluster.build()), ElementsAre("Gang mpi 3x4 GangIncomplete: 2 of 3 pods"));
+  EXPECT_THAT(rows_of(cluster.with(member("c")).build()), ElementsAre("Gang mpi 3x4"));
+}
+
+TEST(OwnerGangs, WhoAsksForAMemberIsSentToTheGang) {
+  const OwnerGang gang = gang_named("PyTorchJob", "t5");
+  const auto cluster = idle_nodes().add(a_member("t5-master-0", 4, gang)).build();
+  EXPECT_THAT(why_not_in_queue(cluster, {"default", "t5-master-0"}),
+              HasSubstr("is part of the PyTorchJob t5: ask for that"));
+  EXPECT_THAT(why_not_in_queue(cluster, {"default", "t5"}),
+              HasSubstr("the pods of the PyTorchJob run, or wait one by one"));
+}
+
+}  // namespace
+}  // namespace slackline::core
