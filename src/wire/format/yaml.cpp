@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -76,13 +78,18 @@ class JsonEmitter : public YamlSink {
     });
   }
 
-  void key(int, const std::string& text) override {
+  void key(int line, const std::string& text) override {
+    if (!keys_[levels_.size() - 1].insert(text).second)
+      throw YamlProblem{line,
+                        format("\"{}\" is given twice; keep one of them", printable(text, 64))};
     out_.key(text);
     levels_.back().next_strings_only = holds_only_strings(text);
   }
 
   void begin_map(int, std::size_t anchor) override {
     open(anchor);
+    if (keys_.size() < levels_.size()) keys_.resize(levels_.size());
+    keys_[levels_.size() - 1].clear();
     out_.begin_object();
   }
   void end_map() override {
@@ -147,6 +154,7 @@ class JsonEmitter : public YamlSink {
   std::size_t start_ = 0;
   std::size_t documents_ = 0;
   std::vector<Level> levels_;
+  std::vector<std::unordered_set<std::string>> keys_;  // of the map at each level
   std::map<std::size_t, std::string> anchors_;
 };
 
@@ -155,11 +163,21 @@ bool looks_like_json(std::string_view text) {
   return start.starts_with('{') || start.starts_with('[');
 }
 
+bool has_twin_keys(JsonView value) {
+  std::set<std::string_view> keys;
+  for (const auto& [key, member] : value.fields())
+    if (!keys.insert(key).second || has_twin_keys(member)) return true;
+  for (const JsonView item : value.items())
+    if (has_twin_keys(item)) return true;
+  return false;
+}
+
 }  // namespace
 
 Result<std::string> yaml_to_json(std::string_view yaml, const YamlLimits& limits) {
   if (looks_like_json(yaml) && yaml.size() <= limits.max_bytes)
-    if (JsonDocument document; document.parse(yaml)) return std::string(yaml);
+    if (JsonDocument document; const auto root = document.parse(yaml))
+      if (!has_twin_keys(*root)) return std::string(yaml);
   JsonEmitter emitter(std::min(yaml.size(), limits.max_bytes));
   if (const auto problem = read_yaml(yaml, limits, emitter))
     return fail(ErrorCode::kInvalidArgument,

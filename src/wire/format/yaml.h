@@ -15,7 +15,7 @@ namespace slackline::wire {
 
 // One document becomes itself; several become the items of one v1 List; empty ones are left out.
 // Text that is JSON already comes back as it is. kInvalidArgument with the line: not YAML, no
-// document, or aliases that expand too far.
+// document, a key given twice in one map, or aliases that expand too far.
 Result<std::string> yaml_to_json(std::string_view yaml, const YamlLimits& limits = {});
 
 }  // namespace slackline::wire

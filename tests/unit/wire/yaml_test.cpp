@@ -101,6 +101,16 @@ std::string alias_bomb() {
   return bomb;
 }
 
+TEST(YamlToJson, AKeyGivenTwiceIsRefusedWithItsLine) {
+  const auto why = [](const char* text) { return yaml_to_json(text).error().message; };
+  EXPECT_EQ(why("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n"),
+            "line 5: \"c\" is given twice; keep one of them");
+  EXPECT_EQ(why("{\"a\": [{\"b\": 1,\n\"b\": 2}]}"),
+            "line 2: \"b\" is given twice; keep one of them");
+  EXPECT_TRUE(yaml_to_json("- {a: 1, b: {a: 2}}\n- {a: 3}\n"));
+  EXPECT_TRUE(yaml_to_json("{\"a\": {\"a\": 1}, \"b\": [{\"a\": 1}, {\"a\": 1}]}"));
+}
+
 TEST(YamlToJson, BombsAndNonsenseAreRefusedWithTheLine) {
   EXPECT_THAT(yaml_to_json(alias_bomb()).error().message, HasSubstr("aliases"));
   EXPECT_THAT(yaml_to_json(std::string(100, '[') + std::string(100, ']') + "x").error().message,
