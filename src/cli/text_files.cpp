@@ -1,5 +1,6 @@
 #include "cli/text_files.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -41,6 +42,20 @@ FILE* open_to_write(const std::string& path) {
   return file < 0 ? nullptr : ::fdopen(file, "w");
 }
 
+Result<std::string> read_standard_input() {
+  constexpr std::size_t kMost = std::size_t{64} << 20;
+  std::string text;
+  std::array<char, 65536> part{};
+  while (const std::size_t count = std::fread(part.data(), 1, part.size(), stdin)) {
+    text.append(part.data(), count);
+    if (text.size() > kMost)
+      return fail(ErrorCode::kInvalidArgument, "standard input is longer than 64 MiB");
+  }
+  if (std::ferror(stdin) != 0)
+    return fail(ErrorCode::kUnavailable, "standard input cannot be read");
+  return text;
+}
+
 }  // namespace
 
 Status write_text_file(const std::string& path, std::string_view text) {
@@ -69,6 +84,16 @@ Result<PartOfFile> read_part_of_file(const std::string& argument) {
   }
   SLACKLINE_ASSIGN(file.text, config::read_text_file(file.path));
   return file;
+}
+
+Result<wire::Manifest> read_manifest_file(const std::string& path) {
+  SLACKLINE_ASSIGN(const std::string text,
+                   path == "-" ? read_standard_input() : config::read_text_file(path));
+  SLACKLINE_ASSIGN(wire::Manifest manifest, wire::split_manifest(text));
+  if (!manifest.left_out.empty())
+    std::fprintf(stderr, "%s: left out, as they have no pods: %s\n", program().c_str(),
+                 join(manifest.left_out, ", ").c_str());
+  return manifest;
 }
 
 int report_failure(const Error& error) {

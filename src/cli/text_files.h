@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "slackline/base/result.h"
+#include "wire/kube/manifest.h"
 
 namespace slackline::cli {
 
@@ -21,6 +22,9 @@ struct PartOfFile {
 
 // "PATH" or "PATH:PART": with the ':' if there is such a file.
 Result<PartOfFile> read_part_of_file(const std::string& argument);
+
+// A manifest, from standard input where `path` is "-". What is left out of it is told on stderr.
+Result<wire::Manifest> read_manifest_file(const std::string& path);
 
 // Prints "slackline: MESSAGE" to stderr, with the name that the program was called by; the exit
 // code.

@@ -281,6 +281,11 @@ class DumpTest(unittest.TestCase):
         self.assertIn("1x4", run("placements", "team-vision/resnet-nightly", *server))
         before = self.newest_decision()
         tried = run("try", ROOT / "manifests/pods/resnet50.yaml", *server)
+        self.assertRegex(
+            tried, r"^team-vision/resnet50 starts now, is done .*, in time by .*, chance to be in time 100 %"
+        )
+        self.assertRegex(tried, r"2 +H100 +7-8 +yes +passes +h100-2, h100-1\n")
+        tried = run("try", ROOT / "manifests/pods/resnet50.yaml", "--nodes", *server)
         self.assertRegex(tried, r"t4-2 +T4 +0 +yes +free GPUs are held")
         self.assertRegex(tried, r"a100-1 +A100 +6 +yes +passes")
         self.assertEqual(self.newest_decision(), before)
@@ -360,6 +365,11 @@ class DumpTest(unittest.TestCase):
         unheard = ("model: resnet50", "model: unheard-of")
         self.assertEqual(tried(unheard, ("qos-class: prior", "deadline-after: 6h")), 4)
         self.assertEqual(tried(("kind: Pod", "kind: Service")), 3)
+        piped = subprocess.run([slackline_binary(), "try", "-", "--server", self.daemon.api_url],
+                               input="kind: Service\nmetadata: {name: web}\n---\n" + text, text=True,
+                               capture_output=True)  # fmt: skip
+        self.assertEqual(piped.returncode, 0, piped.stderr)
+        self.assertIn("left out, as they have no pods: Service web", piped.stderr)
 
     def test_what_cannot_be_written_is_a_failure(self):
         with open("/dev/full", "w") as full:

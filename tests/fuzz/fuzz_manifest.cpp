@@ -10,8 +10,8 @@ using namespace slackline::fuzz;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = text_of(data, size);
-  if (const auto objects = wire::split_manifest(text))
-    for (const wire::ManifestObject& object : *objects)
+  if (const auto manifest = wire::split_manifest(text))
+    for (const wire::ManifestObject& object : manifest->objects)
       require_json(object.json, "an object of a manifest is JSON");
   (void)wire::read_posted(text, "team", default_gpu_catalog()).has_value();
   (void)wire::decode_tried(text).has_value();

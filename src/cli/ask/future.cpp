@@ -126,14 +126,12 @@ Result<std::string> quote_one(const AnswerOptions& options, const wire::Manifest
 
 // The worst of all objects of the file: late before unknown.
 int quote(const AnswerOptions& options) {
-  const auto text = config::read_text_file(options.file);
-  if (!text) return report_failure(text.error());
-  const auto objects = wire::split_manifest(*text);
-  if (!objects) return report_failure(objects.error());
+  const auto manifest = read_manifest_file(options.file);
+  if (!manifest) return report_failure(manifest.error());
   int worst = 0;
-  for (std::size_t i = 0; i < objects->size(); ++i) {
+  for (std::size_t i = 0; i < manifest->objects.size(); ++i) {
     if (i > 0) std::fputs("\n", stdout);
-    const auto standing = quote_one(options, (*objects)[i]);
+    const auto standing = quote_one(options, manifest->objects[i]);
     const int code = standing ? exit_code_of_answer(*standing) : report_failure(standing.error());
     if (worst == 0 || code == kFailure || (code == kAnswerIsNo && worst != kFailure)) worst = code;
   }
@@ -209,9 +207,11 @@ void add_quote(CLI::App& app, int& exit_code) {
       "GPU-hours, whom it would delay; nothing is created. Exit code 1: it would be late or never "
       "start; 4: its run time is unknown",
       {"table", "wide", "json", "yaml", "csv"});
-  command->add_option("-f,--filename,manifest", options->file, "Pods and Jobs (YAML or JSON)")
+  command
+      ->add_option("-f,--filename,manifest", options->file,
+                   "Pods, Jobs and what has a pod template (YAML or JSON); -: standard input")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingFile | CLI::IsMember({"-"}));
   command->add_option("-n,--namespace", options->ns,
                       "Namespace of what names none in the manifest");
   command

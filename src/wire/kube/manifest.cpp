@@ -63,8 +63,41 @@ bool is_task(const json& object) {
 }
 
 Error no_task(const json& object) {
-  return {ErrorCode::kInvalidArgument, format("the manifest is a \"{}\"; expected a Pod or a Job",
-                                              printable(text_member(object, "kind"), 64))};
+  return {ErrorCode::kInvalidArgument,
+          format("the manifest is a \"{}\"; expected a Pod, a Job, or what has a pod template",
+                 printable(text_member(object, "kind"), 64))};
+}
+
+std::string kind_and_name(const json& object) {
+  return printable(format("{} {}", text_member(object, "kind", "an object without kind"),
+                          text_member(member(object, "metadata"), "name", "unnamed")),
+                   128);
+}
+
+// An object of `kind` from a template of `owner`, of its name and namespace.
+json made_from(const json& pattern, const json& owner, std::string_view version,
+               std::string_view kind, std::string_view suffix) {
+  json made = pattern;
+  json metadata = member(pattern, "metadata");
+  const json of_owner = member(owner, "metadata");
+  metadata["name"] = text_member(of_owner, "name", "unnamed") + std::string(suffix);
+  if (const std::string ns = text_member(of_owner, "namespace"); !ns.empty())
+    metadata["namespace"] = ns;
+  made["apiVersion"] = version;
+  made["kind"] = kind;
+  made["metadata"] = metadata;
+  return made;
+}
+
+// The Pod or the Job that an object is or makes; null: it makes none.
+json task_of(const json& object) {
+  if (is_task(object)) return object;
+  const json spec = member(object, "spec");
+  if (text_member(object, "kind") == "CronJob")
+    return made_from(member(spec, "jobTemplate"), object, "batch/v1", "Job", "");
+  const json pattern = member(spec, "template");
+  if (!member(pattern, "spec").contains("containers")) return {};
+  return made_from(pattern, object, "v1", "Pod", "-0");
 }
 
 Result<json> parse_manifest(std::string_view text) {
@@ -107,15 +140,20 @@ std::string answer_of(const json& object, const char* key) {
 
 }  // namespace
 
-Result<std::vector<ManifestObject>> split_manifest(std::string_view text) {
+Result<Manifest> split_manifest(std::string_view text) {
   SLACKLINE_ASSIGN(const json file, parse_manifest(text));
   const json all = is_list(file) ? file["items"] : json::array({file});
-  std::vector<ManifestObject> objects;
-  for (const json& object : all)
-    if (is_task(object))
-      objects.push_back({text_member(member(object, "metadata"), "namespace"), written(object)});
-  if (objects.empty()) return fail(no_task(all.empty() ? json() : all.front()));
-  return objects;
+  Manifest manifest;
+  for (const json& object : all) {
+    const json task = task_of(object);
+    if (task.is_null())
+      manifest.left_out.push_back(kind_and_name(object));
+    else
+      manifest.objects.push_back({text_member(member(task, "metadata"), "namespace"), written(task),
+                                  is_task(object) ? "" : kind_and_name(object)});
+  }
+  if (manifest.objects.empty()) return fail(no_task(all.empty() ? json() : all.front()));
+  return manifest;
 }
 
 Result<PostedObject> read_posted(std::string_view text, const std::string& ns,
@@ -159,6 +197,7 @@ Result<TriedManifest> decode_tried(std::string_view text) {
                       text_member(answer, "note"),
                       texts_member(answer, "problems"),
                       {},
+                      0,
                       !text_member(answer, "deadline").empty()};
   for (const json& item : answer["items"]) {
     if (!item.is_object()) continue;
@@ -172,6 +211,9 @@ Result<TriedManifest> decode_tried(std::string_view text) {
     node.meets_deadline = answer_of(item, "feasible");
     tried.nodes.push_back(std::move(node));
   }
+  if (const json rest = member(answer, "metadata");
+      rest.contains("remainingItemCount") && rest["remainingItemCount"].is_number_unsigned())
+    tried.more_nodes = rest["remainingItemCount"].get<std::int64_t>();
   return tried;
 }
 

@@ -2,6 +2,7 @@
 // reads them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,11 +15,17 @@
 namespace slackline::wire {
 
 struct ManifestObject {
-  std::string ns;  // empty: it names none
-  std::string json;
+  std::string ns;    // empty: it names none
+  std::string json;  // a Pod or a Job
+  std::string of;    // what makes it, "Deployment web"; empty: the file has it itself
 };
-// The Pods and Jobs of a file, which may have other objects; kInvalidArgument if it has none.
-Result<std::vector<ManifestObject>> split_manifest(std::string_view text);
+struct Manifest {
+  std::vector<ManifestObject> objects;  // at least one
+  std::vector<std::string> left_out;    // "Service web": it has no pods
+};
+// The Pods and Jobs of a file, the Job of each CronJob, and one pod of each other object that has a
+// pod template (Deployment, StatefulSet, ...). kInvalidArgument if it has none.
+Result<Manifest> split_manifest(std::string_view text);
 
 // One object that somebody posts. The pod that it asks for: a Pod, or a Job, whose template becomes
 // the pod and whose Slackline annotations are inherited. Of a Job also the Job itself, as it would
@@ -46,6 +53,7 @@ struct TriedManifest {
   std::string note;
   std::vector<std::string> problems;
   std::vector<TriedNode> nodes;  // best first
+  std::int64_t more_nodes = 0;   // that the answer leaves out
   bool has_deadline = false;
 };
 Result<TriedManifest> decode_tried(std::string_view json);

@@ -10,6 +10,7 @@
 namespace slackline::wire {
 namespace {
 
+constexpr double kNow_s = 60;
 constexpr std::array<std::string_view, 4> kStandings = {"starts", "waits", "misses", "unknown"};
 
 Error no_answer() {
@@ -47,6 +48,48 @@ std::string event_of(const CalendarRow& row, double now_s) {
       row.free_p90);
 }
 
+// "now", or "2026-11-24T12:00:00Z (in 2h5m)".
+std::string moment(JsonView time, double now_s) {
+  const double in_s = time_in(time) - now_s;
+  if (in_s < kNow_s) return "now";
+  return format("{} (in {})", time.text(), format_duration(in_s));
+}
+
+std::string in_time_text(double finish_s, double deadline_s, std::optional<double> chance) {
+  const double left_s = deadline_s - finish_s;
+  std::string text =
+      format(", {} by {}", left_s >= 0 ? "in time" : "late", format_duration(std::abs(left_s)));
+  if (chance) text += format(", chance to be in time {:.0f} %", 100 * *chance);
+  return text;
+}
+
+AsWritten as_written(JsonView quote, JsonView row, double now_s) {
+  if (!row["start"]["p50"].present()) {
+    const std::string_view why =
+        row["reason"].present() ? row["reason"].text() : quote["reason"].text();
+    return {format("does not start: {}", why.empty() ? "there is no forecast" : why),
+            Standing::kTooLate};
+  }
+  AsWritten said{"starts " + moment(row["start"]["p50"], now_s), Standing::kInTime};
+  const auto chance = row["chance"].number();
+  const JsonView finish = row["finish"];
+  if (finish["p50"].present()) {
+    said.text += ", is done " + moment(finish["p50"], now_s);
+    if (finish["p90"].present()) said.text += format(", 9 times of 10 by {}", finish["p90"].text());
+  } else {
+    said.text += ", its run time is unknown";
+  }
+  if (quote["deadline"].present()) {
+    if (finish["p50"].present())
+      said.text += in_time_text(time_in(finish["p50"]), time_in(quote["deadline"]), chance);
+    if (!chance) said.standing = Standing::kUnknown;
+    if (chance.value_or(1) < kLikely) said.standing = Standing::kTooLate;
+  }
+  if (const auto delayed = row["delayed"].integer().value_or(0); delayed > 0)
+    said.text += format("; {} {} later for it", delayed, delayed == 1 ? "task ends" : "tasks end");
+  return said;
+}
+
 }  // namespace
 
 Result<std::string> standing_in_answer(std::string_view json) {
@@ -73,6 +116,14 @@ Result<std::string> standing_in_quote(std::string_view json) {
     if (!has_deadline || chance.value_or(0) >= kLikely) return std::string("in time");
   }
   return std::string(starts && !told ? "unknown" : "late");
+}
+
+Result<AsWritten> as_written_in_quote(std::string_view json, double now_s) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView quote, document.parse(json));
+  for (const JsonView row : quote["items"].items())
+    if (row["written"].is_true()) return as_written(quote, row, now_s);
+  return fail(no_answer());
 }
 
 std::string to_icalendar(const std::vector<CalendarRow>& rows, double now_s) {

@@ -8,6 +8,7 @@
 
 #include "message/answer_views.h"
 #include "slackline/base/result.h"
+#include "wire/rest/standing.h"
 
 namespace slackline::wire {
 
@@ -15,9 +16,16 @@ namespace slackline::wire {
 // kInvalidArgument: it is neither.
 Result<std::string> standing_in_answer(std::string_view json);
 
+inline constexpr double kLikely = 0.5;
 // Of a quote: "in time" (the best row has at least this chance, or no deadline), "late", "unknown".
 Result<std::string> standing_in_quote(std::string_view json);
-inline constexpr double kLikely = 0.5;
+
+// What a quote says of the task as it is written: "starts now, is done ..., in time by 2h55m".
+struct AsWritten {
+  std::string text;
+  Standing standing = Standing::kUnknown;
+};
+Result<AsWritten> as_written_in_quote(std::string_view json, double now_s);
 
 // One event for each stretch of time in which the same number of GPUs is free, none where no GPU
 // is.

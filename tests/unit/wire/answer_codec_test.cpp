@@ -46,6 +46,45 @@ TEST(AnswerCodec, AQuoteIsInTimeWhereAnAcceptedRowIsLikelyTo) {
   EXPECT_FALSE(standing_in_quote("{}"));
 }
 
+TEST(AnswerCodec, ATaskAsItIsWrittenStandsWhereItsOwnRowDoes) {
+  const double now_s = 1.7e9;
+  QuoteView facts;
+  facts.deadline_s = now_s + 7200;
+  QuoteRowView other;
+  other.start = {now_s, now_s};
+  other.chance = 1;
+  QuoteRowView row;
+  row.written = true;
+  row.start = {now_s + 600, now_s + 900};
+  row.finish = {now_s + 3600, now_s + 4200};
+  row.chance = 0.93;
+  row.delayed = 2;
+  const auto said = [&] {
+    return *as_written_in_quote(
+        encode_list(std::vector<QuoteRowView>{other, row}, "", encode_one(facts)), now_s);
+  };
+  EXPECT_EQ(said().text,
+            "starts 2023-11-14T22:23:20Z (in 10m00s), is done 2023-11-14T23:13:20Z (in 1h00m), "
+            "9 times of 10 by 2023-11-14T23:23:20Z, in time by 1h00m, chance to be in time 93 %; "
+            "2 tasks end later for it");
+  EXPECT_EQ(said().standing, Standing::kInTime);
+  row.chance = 0.2;
+  EXPECT_EQ(said().standing, Standing::kTooLate);
+  row.chance = std::nullopt;
+  EXPECT_EQ(said().standing, Standing::kUnknown);
+  facts.deadline_s = std::nullopt;
+  row.start.p50_s = now_s;
+  row.finish = {};
+  row.delayed = 0;
+  EXPECT_EQ(said().text, "starts now, its run time is unknown");
+  EXPECT_EQ(said().standing, Standing::kInTime);
+  row.start = {};
+  row.why_not = "BeyondHorizon";
+  EXPECT_EQ(said().text, "does not start: BeyondHorizon");
+  EXPECT_EQ(said().standing, Standing::kTooLate);
+  EXPECT_FALSE(as_written_in_quote("{}", now_s));
+}
+
 TEST(AnswerCodec, ACalendarJoinsEqualSlotsAndLeavesOutFullOnes) {
   const double at_s = 1800000000;
   const std::vector<CalendarRow> rows = {{"A,B", at_s, at_s + 3600, 8, 0, 0},

@@ -6,6 +6,7 @@
 namespace slackline::wire {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr const char* kManifestJob = R"(
@@ -81,12 +82,44 @@ TEST(Manifest, NeitherAnOwnerNorAPromiseCanBeClaimed) {
   EXPECT_TRUE(pod->device_slots.empty());
 }
 
+TEST(Manifest, WhatHasAPodTemplateStandsForOneOfItsPods) {
+  const auto manifest = split_manifest(R"(
+kind: Deployment
+metadata: {name: web, namespace: team}
+spec:
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]}
+---
+kind: CronJob
+metadata: {name: nightly, namespace: team}
+spec:
+  jobTemplate:
+    metadata: {annotations: {slackline.dev/deadline-after: 4h}}
+    spec: {template: {spec: {containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+)");
+  ASSERT_TRUE(manifest) << manifest.error().message;
+  ASSERT_EQ(manifest->objects.size(), 2U);
+  EXPECT_EQ(manifest->objects[0].of, "Deployment web");
+  const auto pod = read_posted(manifest->objects[0].json, "team", default_gpu_catalog());
+  ASSERT_TRUE(pod) << pod.error().message;
+  EXPECT_EQ(pod->pod.key.str(), "team/web-0");
+  EXPECT_EQ(pod->pod.requests.gpu_count("nvidia.com/gpu"), 2);
+  EXPECT_EQ(manifest->objects[1].of, "CronJob nightly");
+  const auto job = read_posted(manifest->objects[1].json, "team", default_gpu_catalog());
+  ASSERT_TRUE(job && job->job) << job.error().message;
+  EXPECT_EQ(job->job->key.str(), "team/nightly");
+}
+
 TEST(Manifest, AFileIsSplitIntoItsObjects) {
-  const auto objects =
-      split_manifest("kind: Namespace\n---\nkind: Pod\nmetadata: {namespace: a}\n---\nkind: Job\n");
-  ASSERT_TRUE(objects);
-  ASSERT_EQ(objects->size(), 2U);
-  EXPECT_EQ(objects->front().ns, "a");
+  const auto manifest = split_manifest(
+      "kind: Namespace\nmetadata: {name: a}\n---\nkind: Pod\nmetadata: {namespace: a}\n---\nkind: "
+      "Job\n");
+  ASSERT_TRUE(manifest);
+  ASSERT_EQ(manifest->objects.size(), 2U);
+  EXPECT_EQ(manifest->objects.front().ns, "a");
+  EXPECT_EQ(manifest->objects.front().of, "");
+  EXPECT_THAT(manifest->left_out, ElementsAre("Namespace a"));
   EXPECT_FALSE(split_manifest("kind: Namespace"));
   const auto pod = read("kind: Pod\n---\nkind: Job\n");
   ASSERT_FALSE(pod);
