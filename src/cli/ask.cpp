@@ -45,6 +45,7 @@ struct AskOptions {
   std::string import;     // a file
   bool packed = false;
   bool forget = false;
+  bool samples = false;
   bool dry_run = false;
   std::string job;  // in `ns`
   bool watch = false;
@@ -310,13 +311,20 @@ void add_models(CLI::App& app, int& exit_code) {
       ->add_flag("--delete", options->forget,
                  "Delete its learned data: samples, fits, description; profiles stay")
       ->needs(model);
+  command
+      ->add_flag("--samples", options->samples,
+                 "What was learnt of its speed; -o json keeps all of it")
+      ->needs(model);
   command->callback([&exit_code, asked = options] {
+    const std::string path = "/v1/models/" + client::encode_query(asked->name);
     if (asked->forget)
       exit_code = forget_model(*asked);
+    else if (asked->samples)
+      exit_code = ask_list(*asked, path + "/samples");
     else if (asked->name.empty())
       exit_code = ask_list(*asked, "/v1/models");
     else
-      exit_code = ask(*asked, "/v1/models/" + client::encode_query(asked->name));
+      exit_code = ask(*asked, path);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,7 +12,9 @@
 #include "config/load.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
+#include "wire/rest/decision_codec.h"
 #include "wire/rest/history_codec.h"
+#include "wire/rest/model_codec.h"
 #include "wire/rest/portrait_codec.h"
 
 namespace slackline::cli {
@@ -21,20 +24,42 @@ constexpr double kAgain_s = 15;
 constexpr int kAttempts = 40;
 constexpr double kTimeout_s = 5;  // of one part of a list
 constexpr std::size_t kAtOnce = 500;
-constexpr double kToDisk_s = 10;  // how long a part of the history may take
+constexpr std::size_t kMostDecisions = 10000;  // some 15 MB
+constexpr double kToDisk_s = 10;               // how long a part of the history may take
+
+bool is_described(const ModelDescriptor& descriptor) {
+  ModelDescriptor nothing;
+  nothing.model = descriptor.model;
+  return descriptor != nothing;
+}
+
+bool is_learnt(const ModelView& model) {
+  return is_described(model.descriptor) ||
+         std::any_of(model.types.begin(), model.types.end(),
+                     [](const ModelTypeView& type) { return type.samples > 0; });
+}
 
 }  // namespace
 
+CopyService::CopyService(const config::CopySettings& from, const Stores& stores)
+    : from_(from), stores_(stores) {
+  if (stores.known.known().get()->portraits.empty())
+    missing_.push_back({"portraits", &CopyService::copy_portraits});
+  const auto newest = stores.journal.history({.limit = 1});
+  if (newest && newest->rows.empty()) missing_.push_back({"history", &CopyService::copy_history});
+  const auto decided = stores.journal.query({.limit = 1});
+  if (decided && decided->rows.empty())
+    missing_.push_back({"decisions", &CopyService::copy_decisions});
+  const control::KnownPtr known = stores.models.known().get();
+  if (std::none_of(known->models.begin(), known->models.end(), is_learnt))
+    missing_.push_back({"models", &CopyService::copy_models});
+}
+
 std::unique_ptr<CopyService> CopyService::make(const config::CopySettings& from,
-                                               const control::Portraits& known,
-                                               control::PortraitQuery& portraits,
-                                               store::Journal& journal) {
+                                               const Stores& stores) {
   if (from.url.empty()) return {};
-  std::unique_ptr<CopyService> service(new CopyService(from, portraits, journal));
-  service->needs_portraits_ = known.known().get()->portraits.empty();
-  const auto newest = journal.history({.limit = 1});
-  service->needs_history_ = newest && newest->rows.empty();
-  if (!service->needs_portraits_ && !service->needs_history_) return {};
+  std::unique_ptr<CopyService> service(new CopyService(from, stores));
+  if (service->missing_.empty()) return {};
   return service;
 }
 
@@ -42,7 +67,7 @@ void CopyService::start() {
   worker_.start([this] {
     for (int attempt = 1; attempt <= kAttempts; ++attempt) {
       try_once(attempt == 1);
-      if (!needs_portraits_ && !needs_history_) return;
+      if (missing_.empty()) return;
       if (!worker_.wait(kAgain_s)) return;
     }
   });
@@ -54,23 +79,20 @@ void CopyService::stop() {
 }
 
 void CopyService::try_once(bool tell) {
-  const auto note = [&](std::string_view what, const Result<std::size_t>& copied) {
+  auto client = connect();
+  std::erase_if(missing_, [&](const Part& part) {
+    const Result<std::size_t> copied = client ? (this->*part.copy)(*client) : fail(client.error());
     if (copied)
-      obs::log_info(
-          "copied",
-          {{"what", what}, {"from", from_.url}, {"count", static_cast<std::int64_t>(*copied)}});
+      obs::log_info("copied", {{"what", part.what},
+                               {"from", from_.url},
+                               {"count", static_cast<std::int64_t>(*copied)}});
     else if (tell)
-      obs::log_info("not_copied_yet", {{"what", what},
+      obs::log_info("not_copied_yet", {{"what", part.what},
                                        {"from", from_.url},
                                        {"reason", copied.error().message},
                                        {"tried_for_s", kAttempts * kAgain_s}});
-    return !copied;
-  };
-  auto client = connect();
-  if (needs_portraits_)
-    needs_portraits_ = note("portraits", client ? copy_portraits(*client) : fail(client.error()));
-  if (needs_history_)
-    needs_history_ = note("history", client ? copy_history(*client) : fail(client.error()));
+    return copied.has_value();
+  });
 }
 
 Result<client::Client> CopyService::connect() const {
@@ -90,28 +112,85 @@ Result<std::size_t> CopyService::copy_portraits(client::Client& client) {
                    wire::read_packed_portraits(list, control::kMostPortraits));
   for (std::size_t begin = 0; begin < packed.size(); begin += kAtOnce) {
     const auto part = std::span(packed).subspan(begin, std::min(kAtOnce, packed.size() - begin));
-    SLACKLINE_TRY(portraits_.take(std::vector(part.begin(), part.end())));
+    SLACKLINE_TRY(stores_.portraits.take(std::vector(part.begin(), part.end())));
   }
   return packed.size();
 }
 
-Result<std::size_t> CopyService::copy_history(client::Client& client) {
+// At most `most`, or a part's length more.
+Result<std::size_t> CopyService::copy_pages(client::Client& client, const std::string& path,
+                                            std::size_t most, const TakePage& take) {
   std::size_t count = 0;
   std::string next;
   do {
-    const std::string path = format("/v1/history?output=json&limit={}{}", kAtOnce,
+    const std::string part = format("{}?output=json&limit={}{}", path, kAtOnce,
                                     next.empty() ? "" : "&continue=" + client::encode_query(next));
-    SLACKLINE_ASSIGN(client::Page page, client.get_page(path, "application/json"));
-    SLACKLINE_ASSIGN(std::vector<FinishedTask> tasks, wire::read_finished_tasks(page.body));
-    for (FinishedTask& task : tasks)
-      journal_.restore(std::move(task));
-    if (!journal_.flush(kToDisk_s))
+    SLACKLINE_ASSIGN(client::Page page, client.get_page(part, "application/json"));
+    SLACKLINE_ASSIGN(const std::size_t taken, take(page.body));
+    if (!stores_.journal.flush(kToDisk_s))
       return fail(ErrorCode::kUnavailable, "the journal cannot be written now");
-    count += tasks.size();
+    count += taken;
     next = std::move(page.next);
-  } while (!next.empty() && !worker_.is_stopping());
+  } while (!next.empty() && count < most && !worker_.is_stopping());
   if (count == 0) return fail(ErrorCode::kNotFound, "it has none");
   return count;
+}
+
+Result<std::size_t> CopyService::copy_history(client::Client& client) {
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  return copy_pages(client, "/v1/history", kAll, [&](std::string_view json) -> Result<std::size_t> {
+    SLACKLINE_ASSIGN(std::vector<FinishedTask> tasks, wire::read_finished_tasks(json));
+    for (FinishedTask& task : tasks)
+      stores_.journal.restore(std::move(task));
+    return tasks.size();
+  });
+}
+
+// The newest first, each before those that are here. What it cannot have all of is not begun again:
+// it has the newest.
+Result<std::size_t> CopyService::copy_decisions(client::Client& client) {
+  std::size_t count = 0;
+  const auto copied = copy_pages(
+      client, "/v1/decisions", kMostDecisions, [&](std::string_view json) -> Result<std::size_t> {
+        SLACKLINE_ASSIGN(std::vector<DecisionRow> rows, wire::read_listed_decisions(json));
+        for (DecisionRow& row : rows)
+          stores_.journal.restore(std::move(row));
+        count += rows.size();
+        return rows.size();
+      });
+  if (!copied && count == 0) return fail(copied.error());
+  return count;
+}
+
+// A Service may lead to this replica itself. The store knows runs again, not what was posted.
+void CopyService::leave_out_known(std::vector<ThroughputSample>& samples) {
+  const auto own = stores_.models.samples(samples.front().model);
+  if (!own) return;
+  std::erase_if(samples, [&](const ThroughputSample& sample) {
+    return sample.run.empty() && std::find(own->begin(), own->end(), sample) != own->end();
+  });
+}
+
+Result<std::size_t> CopyService::copy_models(client::Client& client) {
+  SLACKLINE_ASSIGN(const std::string list, client::get_list(client, "/v1/models", {"json"}));
+  SLACKLINE_ASSIGN(const std::vector<wire::ListedModel> models, wire::read_listed_models(list));
+  for (const auto& [descriptor, has_samples] : models) {
+    if (worker_.is_stopping()) break;
+    if (copied_models_.contains(descriptor.model) || (!has_samples && !is_described(descriptor)))
+      continue;
+    if (has_samples) {
+      const std::string path =
+          format("/v1/models/{}/samples", client::encode_query(descriptor.model));
+      SLACKLINE_ASSIGN(const std::string rows, client::get_list(client, path, {"json"}));
+      SLACKLINE_ASSIGN(auto samples, wire::read_listed_samples(rows, descriptor.model));
+      leave_out_known(samples);
+      if (!samples.empty()) SLACKLINE_TRY(stores_.models.add_samples(std::move(samples)));
+    }
+    if (is_described(descriptor)) SLACKLINE_TRY(stores_.models.describe(descriptor));
+    copied_models_.insert(descriptor.model);
+  }
+  if (copied_models_.empty()) return fail(ErrorCode::kNotFound, "it has learnt of none");
+  return copied_models_.size();
 }
 
 }  // namespace slackline::cli

@@ -134,6 +134,7 @@ namespace {
 
 constexpr double kRestReviewTimeout_s =
     2;  // two threads serve REST: a slow API server must not hold them
+constexpr std::int64_t kRoomForCopies = 1000000;  // decisions of another replica
 constexpr std::size_t kReadersQueue = 64;  // who asks for lists and metrics is told soon: try again
 
 }  // namespace
@@ -147,6 +148,7 @@ Status Daemon::Parts::open_history() {
   options.path = configuration.store.path;
   options.keep_rows = configuration.store.keep_rows;
   options.keep_history_s = configuration.store.keep_history_s;
+  if (!configuration.store.copy_from.url.empty()) options.first_id = kRoomForCopies;
   options.finished = [this](const FinishedTask& task) { outcomes.count(task); };
   auto opened = store::Journal::open(options);
   if (!opened) return fail(opened.error());
@@ -163,7 +165,7 @@ Status Daemon::Parts::open_models() {
                    control::Models::open(options, std::move(base), metrics, system_clock()));
   runs = std::make_unique<control::Runs>(
       decisions.catalog, models->known(),
-      [to = models.get()](FinishedRun run) { to->record_run(std::move(run)); });
+      [to = models.get()](ThroughputSample run) { to->record_run(std::move(run)); });
   runs->add_listener(outcomes);
   runs->add_listener(ended_runs);
   observers = std::make_unique<cluster::Observers>(
@@ -178,7 +180,8 @@ Status Daemon::Parts::open_portraits() {
   options.least_run_s = configuration.store.least_evidence_s;
   SLACKLINE_ASSIGN(portraits, control::Portraits::open(options, metrics, system_clock()));
   portrait_query = std::make_unique<control::PortraitQuery>(*portraits);
-  copy = CopyService::make(configuration.store.copy_from, *portraits, *portrait_query, *journal);
+  copy = CopyService::make(configuration.store.copy_from,
+                           {*portraits, *portrait_query, *journal, *models});
   decisions.portraits = &portraits->known();
   ended_runs.add(
       [to = portraits.get()](const control::EndedRun& ended) { to->add_unmeasured(ended); });

@@ -167,7 +167,8 @@ struct ClusterSettings {
   friend bool operator==(const ClusterSettings&, const ClusterSettings&) = default;
 };
 
-// REST of another replica, whose portraits and history one takes that begins with none.
+// REST of another replica, whose portraits, history, decisions and models one takes that begins
+// without them.
 struct CopySettings {
   std::string url;         // http(s)://HOST[:PORT]; empty: nothing is taken
   std::string token_file;  // empty: no token

@@ -11,6 +11,7 @@ namespace slackline::store {
 namespace {
 
 constexpr std::size_t kMaxTextBytes = 1024;
+constexpr int kBoundColumns = 16;  // of kDecisionColumns
 
 // The order of these columns is the order in insert() and read_row().
 constexpr std::string_view kDecisionColumns =
@@ -103,6 +104,21 @@ std::string select_sql(const JournalQuery& query) {
                 kDecisionColumns, where);
 }
 
+// All of kDecisionColumns.
+Statement& bind_row(Statement& statement, const DecisionRow& row) {
+  std::vector<DecisionCandidate> best;
+  const bool too_many = row.candidates.size() > kMaxDecisionCandidates;
+  if (too_many)
+    best.assign(row.candidates.begin(), row.candidates.begin() + kMaxDecisionCandidates);
+  return statement.bind_all(
+      std::int64_t{row.schema_version}, row.time_s, to_string(row.verb), row.pod_uid.str(),
+      row.pod.ns, row.pod.name, row.plan_id, row.policy, row.options_hash,
+      static_cast<std::int64_t>(row.snapshot_version), std::int64_t{row.nodes_asked},
+      cut(row.result), wire::encode_reasons(row.reasons),
+      wire::encode_candidates(too_many ? best : row.candidates), row.duration_us,
+      row.stop ? wire::encode_stop(*row.stop) : std::string());
+}
+
 }  // namespace
 
 DatabaseOptions decision_file(std::string path, double busy_timeout_s) {
@@ -121,36 +137,46 @@ DatabaseOptions decision_file(std::string path, double busy_timeout_s) {
   return file;
 }
 
-DecisionTable::DecisionTable(Statement insert, Statement outcome, Statement extent, Statement prune)
+DecisionTable::DecisionTable(Statement insert, Statement restore, Statement outcome,
+                             Statement extent, Statement prune)
     : insert_(std::move(insert)),
+      restore_(std::move(restore)),
       outcome_(std::move(outcome)),
       extent_(std::move(extent)),
       prune_(std::move(prune)) {}
 
-Result<DecisionTable> DecisionTable::prepare(Database& database) {
-  SLACKLINE_ASSIGN(Statement insert, database.prepare(format("INSERT INTO decisions({}) VALUES"
-                                                             "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                                                             kDecisionColumns)));
+Result<DecisionTable> DecisionTable::prepare(Database& database, std::int64_t first_id) {
+  constexpr std::string_view kValues = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+  SLACKLINE_ASSIGN(Statement insert,
+                   database.prepare(format("INSERT INTO decisions(id, {}) VALUES("
+                                           "(SELECT coalesce(max(id) + 1, {}) FROM decisions), {})",
+                                           kDecisionColumns, first_id, kValues)));
+  SLACKLINE_ASSIGN(
+      Statement restore,
+      database.prepare(format("INSERT INTO decisions(id, {0}, outcome_node, outcome_s) "
+                              "SELECT oldest - 1, {1}, NULLIF(?, ''), ? FROM "
+                              "(SELECT coalesce(min(id), {2}) AS oldest FROM decisions) "
+                              "WHERE oldest > 1 AND NOT EXISTS (SELECT 1 FROM decisions "
+                              "WHERE pod_uid = ?4 AND verb = ?3 AND snapshot_version = ?10 "
+                              "AND duration_us = ?15)",
+                              kDecisionColumns, kValues, first_id)));
   SLACKLINE_ASSIGN(Statement outcome, database.prepare(kSetOutcome));
   SLACKLINE_ASSIGN(Statement extent, database.prepare("SELECT (SELECT min(id) FROM decisions), "
                                                       "(SELECT max(id) FROM decisions)"));
   SLACKLINE_ASSIGN(Statement prune, database.prepare("DELETE FROM decisions WHERE id <= ?"));
-  return DecisionTable(std::move(insert), std::move(outcome), std::move(extent), std::move(prune));
+  return DecisionTable(std::move(insert), std::move(restore), std::move(outcome), std::move(extent),
+                       std::move(prune));
 }
 
 Status DecisionTable::insert(const DecisionRow& row) {
-  std::vector<DecisionCandidate> best;
-  const bool too_many = row.candidates.size() > kMaxDecisionCandidates;
-  if (too_many)
-    best.assign(row.candidates.begin(), row.candidates.begin() + kMaxDecisionCandidates);
-  insert_.bind_all(std::int64_t{row.schema_version}, row.time_s, to_string(row.verb),
-                   row.pod_uid.str(), row.pod.ns, row.pod.name, row.plan_id, row.policy,
-                   row.options_hash, static_cast<std::int64_t>(row.snapshot_version),
-                   std::int64_t{row.nodes_asked}, cut(row.result),
-                   wire::encode_reasons(row.reasons),
-                   wire::encode_candidates(too_many ? best : row.candidates), row.duration_us,
-                   row.stop ? wire::encode_stop(*row.stop) : std::string());
-  return insert_.run();
+  return bind_row(insert_, row).run();
+}
+
+Status DecisionTable::restore(const DecisionRow& row) {
+  bind_row(restore_, row)
+      .bind(kBoundColumns + 1, row.outcome ? std::string_view(row.outcome->node) : "")
+      .bind(kBoundColumns + 2, row.outcome ? std::optional(row.outcome->bound_s) : std::nullopt);
+  return restore_.run();
 }
 
 Status DecisionTable::set_outcome(const Uid& pod, const DecisionOutcome& outcome) {

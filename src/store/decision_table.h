@@ -20,9 +20,13 @@ DatabaseOptions decision_file(std::string path, double busy_timeout_s);
 
 class DecisionTable {
  public:
-  static Result<DecisionTable> prepare(Database& database);
+  // An empty table begins with the id `first_id`.
+  static Result<DecisionTable> prepare(Database& database, std::int64_t first_id);
 
   Status insert(const DecisionRow& row);
+  // Before all others, with its outcome; nothing where it is here already, or the oldest has the
+  // id 1.
+  Status restore(const DecisionRow& row);
   // It is not an error if no row can take the outcome: the pod was decided before this journal
   // began.
   Status set_outcome(const Uid& pod, const DecisionOutcome& outcome);
@@ -31,9 +35,11 @@ class DecisionTable {
   Result<bool> prune(std::int64_t keep_rows, std::int64_t slice);
 
  private:
-  DecisionTable(Statement insert, Statement outcome, Statement extent, Statement prune);
+  DecisionTable(Statement insert, Statement restore, Statement outcome, Statement extent,
+                Statement prune);
 
   Statement insert_;
+  Statement restore_;
   Statement outcome_;
   Statement extent_;
   Statement prune_;

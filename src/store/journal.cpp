@@ -47,8 +47,11 @@ struct Measurement {
 struct Restored {
   FinishedTask task;
 };
-using Entry =
-    std::variant<DecisionRow, OutcomeUpdate, FinishedTask, Restored, Prediction, Measurement>;
+struct RestoredDecision {
+  DecisionRow row;
+};
+using Entry = std::variant<DecisionRow, OutcomeUpdate, FinishedTask, Restored, RestoredDecision,
+                           Prediction, Measurement>;
 
 bool is_history(const Entry& entry) {
   return std::holds_alternative<FinishedTask>(entry) || std::holds_alternative<Restored>(entry);
@@ -227,6 +230,8 @@ Status Journal::Impl::write_batch() {
 
 Status Journal::Impl::write(const Entry& entry) {
   if (const auto* row = std::get_if<DecisionRow>(&entry)) return file_->table.insert(*row);
+  if (const auto* older = std::get_if<RestoredDecision>(&entry))
+    return file_->table.restore(older->row);
   if (const auto* update = std::get_if<OutcomeUpdate>(&entry))
     return file_->table.set_outcome(update->pod, update->outcome);
   if (const auto* prediction = std::get_if<Prediction>(&entry))
@@ -279,7 +284,7 @@ Status Journal::Impl::open_file(bool used_before) {
     stats_.recovered_from = moved_aside;
   }
   SLACKLINE_ASSIGN(Database database, std::move(opened));
-  SLACKLINE_ASSIGN(DecisionTable table, DecisionTable::prepare(database));
+  SLACKLINE_ASSIGN(DecisionTable table, DecisionTable::prepare(database, options_.first_id));
   SLACKLINE_ASSIGN(HistoryTable history, HistoryTable::prepare(database));
   if (!file_) {
     file_.emplace(File{std::move(database), std::move(table), std::move(history)});
@@ -396,6 +401,10 @@ bool Journal::append(FinishedTask task) {
 
 bool Journal::restore(FinishedTask task) {
   return impl_->enqueue(Restored{std::move(task)});
+}
+
+bool Journal::restore(DecisionRow row) {
+  return impl_->enqueue(RestoredDecision{std::move(row)});
 }
 
 bool Journal::predict(const Uid& task, double predicted_s) {

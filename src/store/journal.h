@@ -33,6 +33,8 @@ struct JournalOptions {
   double busy_timeout_s = 5;
   double keep_history_s = 90 * 86400.0;     // finished tasks; those that ended earlier are deleted
   std::int64_t keep_history_rows = 200000;  // and never more than these
+  std::int64_t first_id =
+      1;  // of the first decision of a new file; before it is room for restored ones
   std::size_t history_queue_limit = 50000;  // finished tasks waiting for the writer, besides rows
   // Called for each finished task once in the life of the file, when it is on disk, with its
   // predictions; on the writer's thread, so it must not block. May be empty.
@@ -63,6 +65,9 @@ class Journal {
   bool append(FinishedTask task);
   // The same of a task that another replica has counted: nobody is told.
   bool restore(FinishedTask task);
+  // A decision of another replica that is older than all that are here; left out where it is
+  // here already, and where there is no room before them. False when it was dropped.
+  bool restore(DecisionRow row);
   // The predicted run time of the task, by its plan at the release; false if it was dropped.
   bool predict(const Uid& task, double predicted_s);
   // What a finished task used, in place of what was said before; false if it was dropped.

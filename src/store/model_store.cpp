@@ -49,7 +49,8 @@ constexpr const char* kNameReplicas =
 
 constexpr std::string_view kInsertSample =
     "INSERT INTO samples(model, gpu_type, batch, layout, throughput_samples_per_s, source, origin,"
-    " time_s, run, model_parallel) VALUES(?,?,?,?,?,?,?,?,?,?)";
+    " time_s, run, model_parallel) VALUES(?,?,?,?,?,?,?,?,NULLIF(?,''),?) ON CONFLICT(run) DO "
+    "NOTHING";
 
 constexpr std::string_view kForgetOldest =
     "DELETE FROM samples WHERE model = ?1 AND gpu_type = ?2 AND id <= (SELECT id FROM samples "
@@ -66,24 +67,24 @@ SampleOrigin origin_of(std::string_view text) {
   return SampleOrigin::kImport;
 }
 
-// `run` is empty where none is known.
-Status insert_samples(Database& database, const std::vector<ThroughputSample>& samples,
-                      double now_s, std::string_view run = {}) {
+Result<std::int64_t> insert_samples(Database& database,
+                                    const std::vector<ThroughputSample>& samples, double now_s) {
   SLACKLINE_ASSIGN(Statement insert, database.prepare(kInsertSample));
+  std::int64_t added = 0;
   std::set<ModelKey> touched;
   for (const ThroughputSample& sample : samples) {
     insert.bind_all(sample.model, sample.gpu_type.str(), sample.batch, sample.layout.str(),
-                    sample.throughput_samples_per_s, sample.source, to_string(sample.origin),
-                    now_s);
-    if (!run.empty()) insert.bind(9, run);
-    insert.bind(10, std::int64_t{sample.model_parallel});
+                    sample.throughput_samples_per_s, sample.source, to_string(sample.origin), now_s,
+                    sample.run.str(), std::int64_t{sample.model_parallel});
     SLACKLINE_TRY(insert.run());
+    SLACKLINE_ASSIGN(const std::int64_t rows, database.query_integer("SELECT changes()"));
+    added += rows;
     touched.insert({sample.model, sample.gpu_type});
   }
   SLACKLINE_ASSIGN(Statement forget, database.prepare(kForgetOldest));
   for (const ModelKey& key : touched)
     SLACKLINE_TRY(forget.bind_all(key.model, key.gpu_type.str(), kMaxSamplesPerPair).run());
-  return {};
+  return added;
 }
 
 Status insert_descriptor(Database& database, const ModelDescriptor& descriptor) {
@@ -124,18 +125,12 @@ Result<ModelStore> ModelStore::open(const std::string& path, double busy_timeout
   return ModelStore(std::move(database));
 }
 
-Status ModelStore::add_samples(const std::vector<ThroughputSample>& samples, double now_s) {
-  return database_.write(
-      [&](Database& database) { return insert_samples(database, samples, now_s); });
-}
-
-Result<bool> ModelStore::add_run(const ThroughputSample& sample, const Uid& run, double now_s) {
-  bool added = false;
+Result<std::int64_t> ModelStore::add_samples(const std::vector<ThroughputSample>& samples,
+                                             double now_s) {
+  std::int64_t added = 0;
   SLACKLINE_TRY(database_.write([&](Database& database) -> Status {
-    SLACKLINE_ASSIGN(Statement known, database.prepare("SELECT 1 FROM samples WHERE run = ?"));
-    SLACKLINE_ASSIGN(const bool found, known.bind_all(run.str()).step());
-    added = !found;
-    return found ? Status() : insert_samples(database, {sample}, now_s, run.str());
+    SLACKLINE_ASSIGN(added, insert_samples(database, samples, now_s));
+    return {};
   }));
   return added;
 }
@@ -167,16 +162,18 @@ Result<bool> ModelStore::forget(const std::string& model) {
 
 Result<std::vector<ThroughputSample>> ModelStore::samples(const ModelKey& key) {
   if (!database_.is_open()) return {};
-  SLACKLINE_ASSIGN(Statement query,
-                   database_.primary().prepare(
-                       "SELECT batch, layout, throughput_samples_per_s, source, origin, "
-                       "model_parallel FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
+  SLACKLINE_ASSIGN(
+      Statement query,
+      database_.primary().prepare(
+          "SELECT batch, layout, throughput_samples_per_s, source, origin, "
+          "model_parallel, run FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
   query.bind_all(key.model, key.gpu_type.str());
   std::vector<ThroughputSample> samples;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
     SLACKLINE_ASSIGN(Layout layout, parse_layout(row.text(1)));
     samples.push_back({key.model, key.gpu_type, row.real(0), std::move(layout), row.real(2),
-                       row.text(3), origin_of(row.text(4)), static_cast<int>(row.integer(5))});
+                       row.text(3), origin_of(row.text(4)), static_cast<int>(row.integer(5)),
+                       row.is_null(6) ? Uid() : Uid(row.text(6))});
     return {};
   }));
   return samples;

@@ -9,6 +9,7 @@
 // Threads: one at a time. Errors as in database.h.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,10 +41,9 @@ class ModelStore {
   // Opens it again: closed before, or damaged.
   Status reopen() { return database_.reopen(); }
 
-  // All or none.
-  Status add_samples(const std::vector<ThroughputSample>& samples, double now_s);
-  // The sample of a finished run; false, and nothing changes, if that run has one already.
-  Result<bool> add_run(const ThroughputSample& sample, const Uid& run, double now_s);
+  // All or none, but for those of a run that has one already: these are left out. How many were
+  // added.
+  Result<std::int64_t> add_samples(const std::vector<ThroughputSample>& samples, double now_s);
   Status put_descriptor(const ModelDescriptor& descriptor);
   // The record with the version it got.
   Result<FitRecord> put_fit(const ProfileEntry& entry, double now_s);

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import os
 import ssl
 import subprocess
@@ -9,7 +10,7 @@ import unittest
 
 from support.browser import Browser
 from support.controlplane import ROOT, ControlPlane
-from support.daemon import Daemon, slackline_binary
+from support.daemon import Daemon, slackline, slackline_binary
 from support.objects import TEAM, gpu_job
 
 OTHERS = "others"
@@ -21,7 +22,7 @@ class ApiRightsTest(unittest.TestCase):
         cls.cluster = cluster = ControlPlane()
         cls.addClassCleanup(cluster.close)
         cluster.add_gpu_nodes(1, 4, "K80")
-        account = cluster.install_rbac()
+        cls.account = account = cluster.install_rbac()
         cluster.kubectl("apply", "-k", ROOT / "deploy/webhook")
         cluster.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", ROOT / "deploy/api")
         for namespace in (TEAM, OTHERS):
@@ -49,13 +50,20 @@ class ApiRightsTest(unittest.TestCase):
         )  # fmt: skip
         return done.returncode == 0, done.stdout + done.stderr
 
-    def send(self, method, token, body=None):
+    def token_of(self, who, role):
+        """Of a new account that has the role in the whole cluster."""
+        self.cluster.kubectl("create", "serviceaccount", who, "-n", TEAM)
+        self.cluster.kubectl("create", "clusterrolebinding", who, f"--clusterrole={role}",
+                             f"--serviceaccount={TEAM}:{who}")  # fmt: skip
+        return self.cluster.service_account_token(TEAM, who)
+
+    def send(self, method, token, body=None, path=""):
         """Of one model: the status of the answer and its text."""
         trusting = ssl.create_default_context(cafile=self.cluster.pki.crt("ca"))
         link = http.client.HTTPSConnection("localhost", self.daemon.api_port, timeout=10, context=trusting)
         with contextlib.closing(link):
             headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-            link.request(method, "/v1/models/newnet", body, headers)
+            link.request(method, "/v1/models/newnet" + path, body, headers)
             answer = link.getresponse()
             return answer.status, answer.read().decode()
 
@@ -107,13 +115,31 @@ class ApiRightsTest(unittest.TestCase):
             self.assertNotIn(f"of-{OTHERS}", browser.text("main"))
             page.terminate()
 
+    def test_an_empty_replica_takes_what_models_have_learnt_with_its_own_token(self):
+        teacher = self.token_of("assistant", "slackline-teach")
+        sample = {"gpuType": "K80", "batch": 64, "placement": "1x2", "throughputSamplesPerS": 100.5}
+        of_run = {**sample, "batch": 128, "origin": "run", "source": "Job a/b", "run": "uid-1"}
+        taught = json.dumps({"samples": [sample, of_run]})
+        self.cluster.wait(lambda: self.send("POST", teacher, taught, "/samples")[0] == 200, 20, "the right to teach")
+        self.assertEqual(self.send("PUT", teacher, json.dumps({"family": "nets"}))[0], 200)
+        known = json.loads(self.send("GET", teacher, path="/samples")[1])["items"]
+        self.assertEqual(len(known), 2)
+
+        token = self.cluster.directory / "copy.token"
+        token.write_text(self.cluster.service_account_token("slackline-system", "slackline") + "\n")
+        copy = f"{{url: 'https://localhost:{self.daemon.api_port}', tokenFile: {token}, caFile: {self.cluster.pki.crt('ca')}}}"
+        replica = Daemon(self.account, self.cluster.directory / "b", settings=f"store: {{copyFrom: {copy}}}\n")
+        self.addCleanup(replica.kill)
+        replica.start()
+        log = replica.config.parent / "slackline.log"
+        self.cluster.wait(lambda: "copied what=models" in log.read_text(), 20, "the models to be copied")
+        self.assertEqual(json.loads(replica.get("/v1/models/newnet/samples")[1])["items"], known)
+        self.assertEqual(json.loads(replica.get("/v1/models/newnet")[1])["family"], "nets")
+        self.assertIn("Job a/b", slackline("models", "newnet", "--samples", "--server", replica.api_url))
+
     def test_to_delete_what_was_learnt_is_a_right_of_its_own(self):
-        cluster = self.cluster
-        for who, role in (("reader", "slackline-view"), ("teacher", "slackline-teach")):
-            cluster.kubectl("create", "serviceaccount", who, "-n", TEAM)
-            cluster.kubectl("create", "clusterrolebinding", who, f"--clusterrole={role}",
-                            f"--serviceaccount={TEAM}:{who}")  # fmt: skip
-        reader, teacher = (cluster.service_account_token(TEAM, who) for who in ("reader", "teacher"))
+        reader = self.token_of("reader", "slackline-view")
+        teacher = self.token_of("teacher", "slackline-teach")
         self.assertEqual(self.send("PUT", teacher, "{}")[0], 200)
         status, said = self.send("DELETE", reader)
         self.assertEqual(status, 403)

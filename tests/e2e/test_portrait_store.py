@@ -18,6 +18,12 @@ def of_image(image, job):
     return job
 
 
+def decisions(daemon):
+    """Of its journal, without the numbers that each replica gives them itself."""
+    rows = json.loads(daemon.get("/v1/decisions?limit=1000")[1])["items"]
+    return {json.dumps({**row, "id": 0}) for row in rows}
+
+
 class PortraitStoreTest(ActiveCase):
     @classmethod
     def setUpClass(cls):
@@ -67,6 +73,8 @@ class PortraitStoreTest(ActiveCase):
         follower.config.write_text(
             follower.config.read_text() + f"store: {{copyFrom: {{url: '{self.daemon.api_url}'}}}}\n"
         )
+        decided = decisions(self.daemon)
+        self.assertGreater(len(decided), 5)
         follower.start()
         self.addCleanup(follower.kill)
         log = follower.config.parent / "slackline.log"
@@ -78,6 +86,8 @@ class PortraitStoreTest(ActiveCase):
             rows = json.loads(daemon.get("/v1/history")[1])["items"]
             return {row["uid"] for row in rows if row["outcome"] != "deleted"}
 
+        self.cluster.wait(lambda: "copied what=decisions" in log.read_text(), 20, "the decisions to be copied")
+        self.assertEqual(decided - decisions(follower), set())
         self.assertEqual(len(ended(self.daemon)), 5)
         self.assertEqual(ended(follower), ended(self.daemon))
 

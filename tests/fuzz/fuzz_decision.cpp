@@ -2,6 +2,7 @@
 // be written and read again.
 #include "fuzz/fuzz.h"
 #include "wire/rest/decision_codec.h"
+#include "wire/rest/rows.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;
@@ -17,5 +18,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (const auto stop = wire::decode_stop(text))
     require(wire::decode_stop(wire::encode_stop(*stop)).has_value(),
             "a stop that was read can be written and read");
+  if (const auto rows = wire::read_listed_decisions(text))
+    for (const DecisionRow& row : *rows)
+      require_json(wire::encode_one(row), "a decision that was read is JSON");
   return 0;
 }

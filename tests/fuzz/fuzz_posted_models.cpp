@@ -29,6 +29,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view body = text_of(data, size);
   check(wire::read_posted_samples(body, "m"));
   check(wire::read_posted_csv(body, "m"));
+  if (const auto listed = wire::read_listed_samples(body, "m"))
+    require(!listed->empty(), "a list that is taken has samples");
+  if (const auto models = wire::read_listed_models(body))
+    for (const wire::ListedModel& model : *models)
+      require(wire::check_model_name(model.descriptor.model).has_value(), "a model has a name");
   const auto descriptor = wire::read_posted_descriptor(body, "m");
   if (!descriptor) return 0;
   require_json(wire::encode_one(ModelView{*descriptor, {}}), "a model is JSON");

@@ -28,13 +28,10 @@ struct ThroughputSample {
   SampleOrigin origin = SampleOrigin::kImport;
   // GPUs that share one copy of the model (tensor x pipeline x context parallel); 0: not stated.
   int model_parallel = 0;
+  // The Job of the run that it comes from, empty where none is known. A run has at most one sample,
+  // however often it is reported.
+  Uid run{};
   friend bool operator==(const ThroughputSample&, const ThroughputSample&) = default;
-};
-
-// The sample of a run that succeeded. A run has at most one, however often it is reported.
-struct FinishedRun {
-  ThroughputSample sample;
-  Uid run;  // of its Job
 };
 
 }  // namespace slackline

@@ -19,6 +19,10 @@ bool same_entry(const ProfileEntry& a, const ProfileEntry& b) {
          a.held_out_mape == b.held_out_mape && a.source == b.source;
 }
 
+Error no_such_model(const std::string& model) {
+  return {ErrorCode::kNotFound, format("no model is named {}", printable(model, 64))};
+}
+
 }  // namespace
 
 ModelWriter::ModelWriter(const std::string& path, store::ModelStore store, WorkloadProfiles base,
@@ -93,7 +97,8 @@ Status ModelWriter::written(const Status& status, std::string_view what) {
 Result<SamplesAccepted> ModelWriter::add_samples(const std::vector<ThroughputSample>& samples) {
   if (closed()) open_again();
   SLACKLINE_TRY(check_room(samples.front().model));
-  SLACKLINE_TRY(written(store_.add_samples(samples, clock_.wall_s()), "the samples were"));
+  const auto added = store_.add_samples(samples, clock_.wall_s());
+  SLACKLINE_TRY(written(added ? Status() : Status(fail(added.error())), "the samples were"));
   std::set<store::ModelKey> touched;
   for (const ThroughputSample& sample : samples) {
     touched.insert({sample.model, sample.gpu_type});
@@ -101,12 +106,20 @@ Result<SamplesAccepted> ModelWriter::add_samples(const std::vector<ThroughputSam
   }
   refit(touched);
   SamplesAccepted accepted;
-  accepted.accepted = static_cast<std::int64_t>(samples.size());
+  accepted.accepted = *added;
   if (const ModelView* view = known_.get()->find(samples.front().model)) accepted.model = *view;
   std::erase_if(accepted.model.types, [&](const ModelTypeView& type) {
     return !touched.contains({accepted.model.descriptor.model, type.gpu_type});
   });
   return accepted;
+}
+
+Result<std::vector<ThroughputSample>> ModelWriter::samples(const std::string& model) const {
+  if (known_.get()->find(model) == nullptr) return fail(no_such_model(model));
+  std::vector<ThroughputSample> samples;
+  for (const auto& [key, pair] : learnt_.pairs)
+    if (key.first == model) samples.insert(samples.end(), pair.samples.begin(), pair.samples.end());
+  return samples;
 }
 
 Result<ModelView> ModelWriter::describe(const ModelDescriptor& descriptor) {
@@ -131,30 +144,28 @@ Status ModelWriter::forget(const std::string& model) {
         ErrorCode::kNotFound,
         format("nothing was learned about {}: all that is known about it comes from the profiles",
                printable(model, 64)));
-  return fail(ErrorCode::kNotFound, format("no model is named {}", printable(model, 64)));
+  return fail(no_such_model(model));
 }
 
-Status ModelWriter::add_runs(std::vector<FinishedRun>& runs) {
+Status ModelWriter::add_runs(std::vector<ThroughputSample>& runs) {
   if (closed()) open_again();
   std::set<store::ModelKey> touched;
   Status status;
   while (!runs.empty()) {
-    const FinishedRun& run = runs.front();
-    if (const Status room = check_room(run.sample.model); !room) {
-      obs::log_warning("run_not_stored",
-                       {{"run", run.sample.source}, {"error", room.error().message}});
+    const ThroughputSample& run = runs.front();
+    if (const Status room = check_room(run.model); !room) {
+      obs::log_warning("run_not_stored", {{"run", run.source}, {"error", room.error().message}});
       runs.erase(runs.begin());
       continue;
     }
-    const auto added = store_.add_run(run.sample, run.run, clock_.wall_s());
+    const auto added = store_.add_samples({run}, clock_.wall_s());
     status = written(added ? Status() : Status(fail(added.error())), "a finished run was");
     if (!added && passes_by_itself(added.error())) break;
     if (!added)
-      obs::log_error("run_not_stored",
-                     {{"run", run.sample.source}, {"error", added.error().message}});
-    if (added && *added) {
-      touched.insert({run.sample.model, run.sample.gpu_type});
-      meters_.count_sample(run.sample);
+      obs::log_error("run_not_stored", {{"run", run.source}, {"error", added.error().message}});
+    if (added && *added > 0) {
+      touched.insert({run.model, run.gpu_type});
+      meters_.count_sample(run);
     }
     runs.erase(runs.begin());
   }

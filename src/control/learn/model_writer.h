@@ -42,6 +42,8 @@ class ModelWriter {
 
   // The samples of one model.
   Result<SamplesAccepted> add_samples(const std::vector<ThroughputSample>& samples);
+  // kNotFound: no model has that name.
+  Result<std::vector<ThroughputSample>> samples(const std::string& model) const;
   Result<ModelView> describe(const ModelDescriptor& descriptor);
   // Everything that was learnt or described; what profiles say of it stays. kNotFound: nothing was.
   Status forget(const std::string& model);
@@ -50,7 +52,7 @@ class ModelWriter {
   // Tries to open it; what it holds is then known.
   void open_again();
   // Removes from `runs` those that are on disk; the rest is for the next time.
-  Status add_runs(std::vector<FinishedRun>& runs);
+  Status add_runs(std::vector<ThroughputSample>& runs);
   // Fits the pairs whose fit is older than their samples: the work of a predecessor that ended too
   // early, and the reasons of refusals, which are not kept on disk. What was not fitted when it is
   // stopped is fitted by the next start.

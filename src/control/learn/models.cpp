@@ -72,6 +72,11 @@ Result<SamplesAccepted> Models::add_samples(std::vector<ThroughputSample> sample
       [this, samples = std::move(samples)] { return writer_->add_samples(samples); });
 }
 
+Result<std::vector<ThroughputSample>> Models::samples(std::string model) {
+  return ask<std::vector<ThroughputSample>>(
+      [this, model = std::move(model)] { return writer_->samples(model); });
+}
+
 Result<ModelView> Models::describe(ModelDescriptor descriptor) {
   return ask<ModelView>(
       [this, descriptor = std::move(descriptor)] { return writer_->describe(descriptor); });
@@ -86,7 +91,7 @@ Status Models::forget(std::string model) {
   return done ? Status() : Status(fail(done.error()));
 }
 
-void Models::record_run(FinishedRun run) {
+void Models::record_run(ThroughputSample run) {
   MutexLock lock(mutex_);
   if (stopping_ || runs_.size() >= kMaxWaitingRuns) {
     dropped_runs_.add();
@@ -101,7 +106,7 @@ void Models::run() {
     MutexLock lock(mutex_);
     return stopping_;
   });
-  std::vector<FinishedRun> waiting;
+  std::vector<ThroughputSample> waiting;
   for (;;) {
     std::deque<Task> tasks;
     bool stopping = false;
@@ -129,7 +134,7 @@ void Models::run() {
   }
 }
 
-void Models::write_runs(std::vector<FinishedRun>& waiting) {
+void Models::write_runs(std::vector<ThroughputSample>& waiting) {
   if (waiting.size() > kMaxWaitingRuns) {
     const std::size_t too_many = waiting.size() - kMaxWaitingRuns;
     dropped_runs_.add(static_cast<double>(too_many));

@@ -44,12 +44,14 @@ class Models {
   // What is wrong with keeping it, for people; empty = nothing.
   const Published<std::string>& problem() const;
 
-  // At least one sample, all of one model.
+  // At least one sample, all of one model. Of runs that are known already nothing is added.
   Result<SamplesAccepted> add_samples(std::vector<ThroughputSample> samples);
+  // What was learnt of a model, by GPU type in the order in which it came.
+  Result<std::vector<ThroughputSample>> samples(std::string model);
   Result<ModelView> describe(ModelDescriptor descriptor);
   // kNotFound where nothing was learnt of it or told.
   Status forget(std::string model);
-  void record_run(FinishedRun run);
+  void record_run(ThroughputSample run);
 
   // What was accepted before is still done; later calls fail.
   void stop();
@@ -63,7 +65,7 @@ class Models {
   template <class T>
   Result<T> ask(std::function<Result<T>()> work);
   void run();
-  void write_runs(std::vector<FinishedRun>& waiting);
+  void write_runs(std::vector<ThroughputSample>& waiting);
 
   const std::size_t queue_limit_;
   std::unique_ptr<ModelWriter> writer_;  // of the thread
@@ -73,7 +75,7 @@ class Models {
   CondVar wake_;
   bool stopping_ SLACKLINE_GUARDED_BY(mutex_) = false;
   std::deque<Task> tasks_ SLACKLINE_GUARDED_BY(mutex_);
-  std::vector<FinishedRun> runs_ SLACKLINE_GUARDED_BY(mutex_);
+  std::vector<ThroughputSample> runs_ SLACKLINE_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

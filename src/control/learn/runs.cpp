@@ -112,7 +112,8 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
                           samples / training_s,
                           "Job " + job.key.str(),
                           job.is_calibration() ? SampleOrigin::kCalibration : SampleOrigin::kRun,
-                          static_cast<int>(job.intent->model_parallel.value_or(0))};
+                          static_cast<int>(job.intent->model_parallel.value_or(0)),
+                          job.uid};
 }
 
 Runs::Runs(const GpuCatalog& catalog, const Published<Known>& known, Record record,
@@ -288,7 +289,7 @@ void Runs::learn(const Job& job, const RunSeen& seen) const {
                                {"gpu_type", sample->gpu_type.str()},
                                {"layout", sample->layout.str()},
                                {"samples_per_s", sample->throughput_samples_per_s}});
-  record_({std::move(*sample), job.uid});
+  record_(std::move(*sample));
 }
 
 }  // namespace slackline::control

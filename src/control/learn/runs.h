@@ -88,7 +88,7 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
 
 class Runs final : public cluster::ClusterObserver {
  public:
-  using Record = std::function<void(FinishedRun)>;
+  using Record = std::function<void(ThroughputSample)>;
   // Who else is told; must not wait.
   class Listener {
    public:

@@ -94,14 +94,29 @@ void add_model_routes(Router& router, const control::Queries& queries, control::
            .form = Operation::Form::kJson,
            .schema = R"({"$ref":"#/components/schemas/Status"})",
            .failures = {{404}, {503}}}});
+  const std::string samples_path = std::string(kModel) + "/samples";
+  router.add({.method = "GET",
+              .pattern = samples_path,
+              .handler =
+                  [&models, &pages](const Request& request) {
+                    return show_page(request, pages, [&]() -> Result<Listing<ThroughputSample>> {
+                      SLACKLINE_ASSIGN(auto samples, models.samples(request.params.at("model")));
+                      return Listing<ThroughputSample>{std::move(samples)};
+                    });
+                  },
+              .parameters = list_parameters(),
+              .operation = answers_list<ThroughputSample>(
+                  "listSamples", "What was learnt of the speed of a model, to keep or to move it",
+                  "Samples by GPU type, the oldest first", {{404}, {503}, list_is_gone()})});
   Operation teach = answers_one<SamplesAccepted>(
-      "addSamples", "Teach throughput samples: all are stored, or none",
+      "addSamples",
+      "Teach throughput samples: all are stored, or none; runs that are known are left out",
       "How many were stored, and the fit of each GPU type or why it was refused",
       {{400}, {413}, {415}, {503}});
   teach.body = kSamplesBody;
   router.add(
       {.method = "POST",
-       .pattern = std::string(kModel) + "/samples",
+       .pattern = samples_path,
        .handler = [&models](const Request& request) { return post_samples(models, request); },
        .max_body = max_samples,
        .operation = std::move(teach)});

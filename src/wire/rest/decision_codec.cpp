@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "slackline/base/duration.h"
+#include "slackline/base/text.h"
 #include "wire/rest/rows.h"
 
 namespace slackline::wire {
@@ -12,6 +14,56 @@ using Json = nlohmann::ordered_json;
 tl::unexpected<Error> damaged(std::string_view what) {
   return fail(ErrorCode::kDataLoss,
               "stored " + std::string(what) + " are not as they were written");
+}
+
+std::string text_in(const Json& object, const char* key) {
+  const auto member = object.find(key);
+  return member != object.end() && member->is_string() ? member->get<std::string>() : "";
+}
+
+std::uint64_t count_in(const Json& object, const char* key) {
+  const auto member = object.find(key);
+  return member != object.end() && member->is_number_unsigned() ? member->get<std::uint64_t>() : 0;
+}
+
+Result<double> time_in(const Json& object, const char* key) {
+  const auto time_s = parse_rfc3339_s(text_in(object, key));
+  if (time_s) return *time_s;
+  return fail(ErrorCode::kInvalidArgument, format("{}: is missing, or no time", key));
+}
+
+Result<DecisionRow> read_listed(const Json& item) {
+  if (!item.is_object()) return fail(ErrorCode::kInvalidArgument, "is no object");
+  const auto verb = parse_verb(text_in(item, "verb"));
+  if (!verb) return fail(ErrorCode::kInvalidArgument, "verb: is missing, or unknown");
+  DecisionRow row;
+  row.verb = *verb;
+  SLACKLINE_ASSIGN(row.time_s, time_in(item, "time"));
+  row.schema_version = static_cast<int>(count_in(item, "schemaVersion"));
+  row.pod_uid = Uid(text_in(item, "podUid"));
+  row.pod = {text_in(item, "namespace"), text_in(item, "name")};
+  row.plan_id = text_in(item, "plan");
+  row.policy = text_in(item, "policy");
+  row.options_hash = text_in(item, "optionsHash");
+  row.snapshot_version = count_in(item, "snapshotVersion");
+  row.nodes_asked = static_cast<std::uint32_t>(count_in(item, "nodesAsked"));
+  row.result = text_in(item, "result");
+  if (const auto us = item.find("durationMicroseconds"); us != item.end() && us->is_number())
+    row.duration_us = us->get<double>();
+  if (item.contains("reasons")) {
+    SLACKLINE_ASSIGN(row.reasons, decode_reasons(item["reasons"].dump()));
+  }
+  if (item.contains("candidates")) {
+    SLACKLINE_ASSIGN(row.candidates, decode_candidates(item["candidates"].dump()));
+  }
+  if (item.contains("stop")) {
+    SLACKLINE_ASSIGN(row.stop, decode_stop(item["stop"].dump()));
+  }
+  if (!item.contains("outcome")) return row;
+  DecisionOutcome outcome{text_in(item["outcome"], "node"), 0};
+  SLACKLINE_ASSIGN(outcome.bound_s, time_in(item["outcome"], "boundAt"));
+  row.outcome = std::move(outcome);
+  return row;
 }
 
 }  // namespace
@@ -84,6 +136,20 @@ Result<DecisionStop> decode_stop(std::string_view json) {
   if (slash == std::string::npos) return damaged("stops");
   stop.asker = {asker.substr(0, slash), asker.substr(slash + 1)};
   return stop;
+}
+
+Result<std::vector<DecisionRow>> read_listed_decisions(std::string_view json) {
+  const Json list = Json::parse(json, nullptr, false);
+  if (!list.is_object() || !list.contains("items") || !list["items"].is_array())
+    return fail(ErrorCode::kInvalidArgument,
+                "items: is missing, or no list; expected what GET /v1/decisions answers");
+  std::vector<DecisionRow> rows;
+  for (const Json& item : list["items"]) {
+    auto row = read_listed(item);
+    if (!row) return fail(row.error().with_context(format("items[{}]", rows.size())));
+    rows.push_back(*std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace slackline::wire

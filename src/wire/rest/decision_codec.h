@@ -1,4 +1,5 @@
-// The parts of a decision that the journal stores as JSON text.
+// The parts of a decision that the journal stores as JSON text, and lists of decisions as another
+// replica answers them.
 #pragma once
 
 #include <cstdint>
@@ -25,5 +26,8 @@ Result<ReasonCounts> decode_reasons(std::string_view json);
 // {"for":"team/train","gainSeconds":590,...}
 std::string encode_stop(const DecisionStop& stop);
 Result<DecisionStop> decode_stop(std::string_view json);
+
+// What GET /v1/decisions answers.
+Result<std::vector<DecisionRow>> read_listed_decisions(std::string_view json);
 
 }  // namespace slackline::wire

@@ -14,6 +14,7 @@ namespace slackline::wire {
 namespace {
 
 constexpr std::size_t kMaxText = 4096;
+constexpr std::size_t kMostListedSamples = 200000;  // of one model: some forty GPU types
 constexpr std::size_t kMostListed = 20;
 constexpr NumberRange kParameters{1, 1e18};
 constexpr NumberRange kFlops{1, 1e30};
@@ -143,7 +144,7 @@ ThroughputSample read_sample(Fields& fields, const std::string& model) {
   ThroughputSample sample;
   sample.model = model;
   if (!fields.check_keys({"gpuType", "batch", "placement", "throughputSamplesPerS", "modelParallel",
-                          "source", "origin"}))
+                          "source", "origin", "run"}))
     return sample;
   sample.gpu_type = GpuType(fields.name("gpuType", kMaxName, true));
   const auto batch = fields.positive("batch", true, kBatches);
@@ -161,7 +162,31 @@ ThroughputSample read_sample(Fields& fields, const std::string& model) {
       fields.positive("throughputSamplesPerS", true, kThroughputs).value_or(0);
   sample.source = fields.name("source", kMaxSource, false);
   sample.origin = read_origin(fields);
+  sample.run = Uid(fields.name("run", kMaxName, false));
   return sample;
+}
+
+// The members of `root` are `members`, the first of them has the samples.
+Result<std::vector<ThroughputSample>> read_samples_in(
+    const JsonView& root, std::initializer_list<std::string_view> members, std::size_t most,
+    const std::string& model) {
+  SLACKLINE_TRY(check_model_name(model));
+  Problems problems;
+  std::vector<ThroughputSample> samples;
+  if (Fields body(root, "", problems); body.check_keys(members)) {
+    const std::string_view key = *members.begin();
+    const JsonView list = root[key];
+    const std::size_t count = list.items().count();
+    if (!list.is_array() || count == 0 || count > most)
+      body.wrong(key, format("must be a list of 1 to {} samples", most));
+    else
+      for (const JsonView item : list.items()) {
+        Fields fields(item, format("{}[{}]", key, samples.size()), problems);
+        samples.push_back(read_sample(fields, model));
+      }
+  }
+  SLACKLINE_TRY(problems.status());
+  return samples;
 }
 
 }  // namespace
@@ -178,27 +203,18 @@ Status check_model_name(std::string_view model) {
 
 Result<std::vector<ThroughputSample>> read_posted_samples(std::string_view json,
                                                           const std::string& model) {
-  SLACKLINE_TRY(check_model_name(model));
   JsonDocument document;
   const auto parsed = document.parse(json);
   if (!parsed)
     return fail(parsed.error().with_context("the body (CSV needs the Content-Type text/csv)"));
-  const JsonView root = *parsed;
-  Problems problems;
-  std::vector<ThroughputSample> samples;
-  if (Fields body(root, "", problems); body.check_keys({"samples"})) {
-    const JsonView list = root["samples"];
-    const std::size_t count = list.items().count();
-    if (!list.is_array() || count == 0 || count > kMaxPostedSamples)
-      body.wrong("samples", format("must be a list of 1 to {} samples", kMaxPostedSamples));
-    else
-      for (const JsonView item : list.items()) {
-        Fields fields(item, format("samples[{}]", samples.size()), problems);
-        samples.push_back(read_sample(fields, model));
-      }
-  }
-  SLACKLINE_TRY(problems.status());
-  return samples;
+  return read_samples_in(*parsed, {"samples"}, kMaxPostedSamples, model);
+}
+
+Result<std::vector<ThroughputSample>> read_listed_samples(std::string_view json,
+                                                          const std::string& model) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
+  return read_samples_in(root, {"items", "metadata"}, kMostListedSamples, model);
 }
 
 Result<std::vector<ThroughputSample>> read_posted_csv(std::string_view text,
@@ -239,6 +255,28 @@ Result<ModelDescriptor> read_posted_descriptor(std::string_view json, const std:
   }
   SLACKLINE_TRY(problems.status());
   return descriptor;
+}
+
+Result<std::vector<ListedModel>> read_listed_models(std::string_view json) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
+  if (!root["items"].is_array())
+    return fail(ErrorCode::kInvalidArgument, "items: is missing, or no list");
+  std::vector<ListedModel> models;
+  for (const JsonView item : root["items"].items()) {
+    ListedModel listed;
+    ModelDescriptor& descriptor = listed.descriptor;
+    descriptor.model = item["model"].text();
+    SLACKLINE_TRY(check_model_name(descriptor.model));
+    descriptor.family = item["family"].text();
+    descriptor.description = item["description"].text();
+    descriptor.parameters = item["parameters"].number();
+    descriptor.flops_per_sample = item["flopsPerSample"].number();
+    for (const JsonView type : item["gpuTypes"].items())
+      listed.has_samples |= type["samples"].number().value_or(0) > 0;
+    models.push_back(std::move(listed));
+  }
+  return models;
 }
 
 }  // namespace slackline::wire

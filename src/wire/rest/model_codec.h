@@ -21,13 +21,23 @@ inline constexpr std::size_t kMaxPostedSamples = 5000;
 Status check_model_name(std::string_view model);
 
 // {"samples": [{"gpuType", "batch", "placement", "throughputSamplesPerS", "modelParallel"?,
-// "source"?, "origin"?}]}
+// "source"?, "origin"?, "run"?}]}
 Result<std::vector<ThroughputSample>> read_posted_samples(std::string_view json,
+                                                          const std::string& model);
+// The same as a list of them is answered (rows.h): "items" in place of "samples", of any number.
+Result<std::vector<ThroughputSample>> read_listed_samples(std::string_view json,
                                                           const std::string& model);
 // The format of samples_csv.h; every row must be of `model`.
 Result<std::vector<ThroughputSample>> read_posted_csv(std::string_view text,
                                                       const std::string& model);
 // {"family"?, "parameters"?, "flopsPerSample"?, "description"?}
 Result<ModelDescriptor> read_posted_descriptor(std::string_view json, const std::string& model);
+
+// Of a model in a list of them: what people said of it, and whether there are samples.
+struct ListedModel {
+  ModelDescriptor descriptor;
+  bool has_samples = false;
+};
+Result<std::vector<ListedModel>> read_listed_models(std::string_view json);
 
 }  // namespace slackline::wire

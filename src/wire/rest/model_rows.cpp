@@ -115,6 +115,37 @@ const Columns<ModelView>& columns<ModelView>() {
 }
 
 template <>
+const Columns<ThroughputSample>& columns<ThroughputSample>() {
+  using C = Column<ThroughputSample>;
+  using Sample = const ThroughputSample&;
+  static const Columns<ThroughputSample> kColumns = {
+      "ThroughputSample",
+      {
+          C("gpuType", &ThroughputSample::gpu_type).cell("GPU TYPE"),
+          C("batch", &ThroughputSample::batch, "Global batch, of all GPUs together")
+              .cell(">BATCH", [](Sample sample) { return format("{:g}", sample.batch); }),
+          C("placement", &ThroughputSample::layout).cell("PLACEMENT"),
+          C("throughputSamplesPerS", &ThroughputSample::throughput_samples_per_s)
+              .cell(">SAMPLES/S"),
+          C(
+              "modelParallel",
+              [](Sample sample) {
+                return sample.model_parallel > 0 ? std::optional(sample.model_parallel)
+                                                 : std::nullopt;
+              },
+              "GPUs of a replica; absent: not stated"),
+          C("origin", [](Sample sample) { return to_string(sample.origin); })
+              .one_of({"calibration", "run", "import"})
+              .cell("ORIGIN"),
+          C("source", &ThroughputSample::source).cell("SOURCE"),
+          C(
+              "run", [](Sample sample) { return if_any(sample.run); },
+              "Uid of the Job that ran; absent: none is known"),
+      }};
+  return kColumns;
+}
+
+template <>
 const Columns<SamplesAccepted>& columns<SamplesAccepted>() {
   using C = Column<SamplesAccepted>;
   using View = const SamplesAccepted&;

@@ -23,6 +23,7 @@
 #include "slackline/model/finished_task.h"
 #include "slackline/model/move_advice.h"
 #include "slackline/model/progress.h"
+#include "slackline/model/sample.h"
 #include "wire/format/json_writer.h"
 #include "wire/format/text_table.h"
 #include "wire/rest/column.h"
@@ -93,6 +94,8 @@ template <>
 const Columns<ModelTypeView>& columns<ModelTypeView>();
 template <>
 const Columns<ModelView>& columns<ModelView>();
+template <>
+const Columns<ThroughputSample>& columns<ThroughputSample>();
 template <>
 const Columns<SamplesAccepted>& columns<SamplesAccepted>();
 template <>

@@ -15,11 +15,11 @@ std::vector<std::pair<std::string_view, std::string>> rest_schemas() {
   return schemas_of<ClusterView, CacheView, GpuPoolView, GpuUseView, ListedNode, GpuOccupantView,
                     ListedTask, PlacementRow, ScoreView, DecisionRow, DecisionCandidate,
                     DecisionOutcome, DecisionStop, QueueRow, ProgressNote, MoveAdvice, MovedRun,
-                    FinishedTask, ModelView, ModelTypeView, Correction, SamplesAccepted,
-                    CalibrationRow, PortraitView, PortraitUseView, PortraitTimeView, ResizeView,
-                    AdviceView, ReportRow, ReportDay, IdleHolder, SpanView, CoverageView, EtaView,
-                    ReliefView, BlockerView, NodeGroupView, ChangeView, ExplainView, DelayView,
-                    QuoteRowView, WhatIfRow, CalendarRow>();
+                    FinishedTask, ModelView, ModelTypeView, Correction, ThroughputSample,
+                    SamplesAccepted, CalibrationRow, PortraitView, PortraitUseView,
+                    PortraitTimeView, ResizeView, AdviceView, ReportRow, ReportDay, IdleHolder,
+                    SpanView, CoverageView, EtaView, ReliefView, BlockerView, NodeGroupView,
+                    ChangeView, ExplainView, DelayView, QuoteRowView, WhatIfRow, CalendarRow>();
 }
 
 std::string object_schema(const Members& members) {

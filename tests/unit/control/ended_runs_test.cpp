@@ -67,7 +67,7 @@ class EndedRunsTest : public ::testing::Test {
   Published<Known> known{make_known({})};
   test::FakeSource source{
       a_cluster().with(a_node("t4-1").of("T4", 8)).with(a_node("t4-2").of("T4", 8)).build()};
-  Runs runs{catalog, known, [](const FinishedRun&) {}, clock};
+  Runs runs{catalog, known, [](const ThroughputSample&) {}, clock};
   EndedRuns ended_runs;
   std::vector<EndedRun> told;
 };

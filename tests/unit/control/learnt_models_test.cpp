@@ -25,6 +25,11 @@ ThroughputSample sample(double batch, const char* layout, double throughput) {
           "a test", SampleOrigin::kImport};
 }
 
+ThroughputSample of_run(const char* run, ThroughputSample sample) {
+  sample.run = Uid(run);
+  return sample;
+}
+
 // Twelve points on five layouts, of one law.
 std::vector<ThroughputSample> a_calibration() {
   const Coefficients law{"S", {24, 0.42, -0.0002, 0.12, 1.4}};
@@ -120,7 +125,7 @@ TEST_F(ModelsTest, ALockedDatabaseIsA503WithTheRemedyAndEverythingElseGoesOn) {
                                          HasSubstr("slackline_model_store_failures_total 1")));
     EXPECT_THAT(*models->problem().get(), HasSubstr("cannot be written"));
     EXPECT_EQ(models->known().get()->find("newnet")->types.front().samples, 15);
-    models->record_run({sample(64, "2x2", 100), Uid("run-1")});
+    models->record_run(of_run("run-1", sample(64, "2x2", 100)));
   }
   // The run waited in memory.
   ASSERT_TRUE(models->describe({"newnet", "nets", {}, {}, "a test"}));
@@ -168,11 +173,11 @@ TEST_F(ModelsTest, ARunIsLearntOnceHoweverOftenItIsTold) {
   {
     const auto models = open();
     for (int i = 0; i < 3; ++i)
-      models->record_run({sample(64, "2x2", 100), Uid("run-1")});
+      models->record_run(of_run("run-1", sample(64, "2x2", 100)));
   }
   const auto again = open();
-  again->record_run({sample(64, "2x2", 100), Uid("run-1")});
-  again->record_run({sample(64, "2x2", 120), Uid("run-2")});
+  again->record_run(of_run("run-1", sample(64, "2x2", 100)));
+  again->record_run(of_run("run-2", sample(64, "2x2", 120)));
   again->stop();
   again->join();
   EXPECT_EQ(again->known().get()->find("newnet")->types.front().samples, 2);

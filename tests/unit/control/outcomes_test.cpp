@@ -37,7 +37,7 @@ class OutcomesTest : public ::testing::Test {
     outcomes = std::make_unique<Outcomes>(*metrics);
     journal = *store::Journal::open(options);
     outcomes->follow(catalog, known, source, *journal);
-    runs = std::make_unique<Runs>(catalog, known, [](const FinishedRun&) {}, clock);
+    runs = std::make_unique<Runs>(catalog, known, [](const ThroughputSample&) {}, clock);
     runs->follow(source);
     runs->add_listener(*outcomes);
   }

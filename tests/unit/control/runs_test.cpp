@@ -50,8 +50,8 @@ class RunsTest : public ::testing::Test {
 
   GpuCatalog catalog = default_gpu_catalog();
   Published<Known> known{make_known({})};
-  std::vector<FinishedRun> learnt;
-  Runs runs{catalog, known, [this](FinishedRun run) { learnt.push_back(std::move(run)); }};
+  std::vector<ThroughputSample> learnt;
+  Runs runs{catalog, known, [this](ThroughputSample run) { learnt.push_back(std::move(run)); }};
   test::FakeSource source{a_cluster()
                               .with(a_node("t4-1").of("T4", 4))
                               .with(a_node("t4-2").of("T4", 4))
@@ -65,7 +65,7 @@ TEST_F(RunsTest, AGangThatSucceededTellsItsThroughput) {
   run_pods();
   runs.on_job(finished());
   ASSERT_EQ(learnt.size(), 1U);
-  const ThroughputSample& sample = learnt.front().sample;
+  const ThroughputSample& sample = learnt.front();
   EXPECT_EQ(learnt.front().run, test::job_uid("train"));
   EXPECT_EQ(sample.model, "resnet50");
   EXPECT_EQ(sample.gpu_type, GpuType("T4"));
@@ -86,7 +86,7 @@ TEST_F(RunsTest, StartupOfTheProfileIsNotTraining) {
   runs.on_job(started());
   runs.on_job(finished());
   ASSERT_EQ(learnt.size(), 1U);
-  EXPECT_DOUBLE_EQ(learnt.front().sample.throughput_samples_per_s, 64 * 1000 / 80.0);
+  EXPECT_DOUBLE_EQ(learnt.front().throughput_samples_per_s, 64 * 1000 / 80.0);
 }
 
 struct FullOnce final : Runs::Listener {
@@ -118,7 +118,7 @@ TEST_F(RunsTest, ATrialWithoutAModelIsLearntAsItsFamily) {
   run_pods();
   runs.on_job(trial(finished()));
   ASSERT_EQ(learnt.size(), 1U);
-  EXPECT_EQ(learnt.front().sample.model, "ournet");
+  EXPECT_EQ(learnt.front().model, "ournet");
   EXPECT_EQ(trial(job()).intent->workload(), "ournet") << "as it is asked for";
 }
 

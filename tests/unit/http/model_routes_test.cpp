@@ -9,6 +9,7 @@
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
 #include "support/temporary_folder.h"
+#include "wire/rest/model_codec.h"
 
 namespace slackline::http {
 namespace {
@@ -69,6 +70,9 @@ class ModelRoutesTest : public ::testing::Test {
 };
 
 constexpr const char* kPath = "/v1/models/newnet/samples";
+constexpr const char* kRun =
+    R"({"gpuType":"T4","batch":32,"placement":"2x1","throughputSamplesPerS":700.5,"modelParallel":2,)"
+    R"("origin":"run","source":"Job a/b","run":"uid-1"})";
 constexpr const char* kSample =
     R"({"samples":[{"gpuType":"T4","batch":64,"placement":"1x2","throughputSamplesPerS":800}]})";
 
@@ -82,6 +86,27 @@ TEST_F(ModelRoutesTest, WhatIsPostedIsShown) {
   const Response table = send("GET", "/v1/models", "", "", "text/plain");
   EXPECT_THAT(table.body, HasSubstr("newnet"));
   EXPECT_EQ(table.content_type, "text/plain; charset=utf-8");
+}
+
+TEST_F(ModelRoutesTest, WhatWasPostedIsListedAndCanBePostedElsewhere) {
+  EXPECT_EQ(send("GET", kPath).status, 404);
+  EXPECT_EQ(send("POST", kPath, kSample).status, 200);
+  EXPECT_EQ(send("POST", kPath, format(R"({{"samples":[{}]}})", kRun)).status, 200);
+  const Response listed = send("GET", kPath);
+  ASSERT_EQ(listed.status, 200) << listed.body;
+  EXPECT_THAT(listed.body, HasSubstr(kRun));
+  const auto samples = wire::read_listed_samples(listed.body, "newnet");
+  ASSERT_TRUE(samples) << samples.error().message;
+  EXPECT_EQ(*samples, *models_->samples("newnet"));
+  EXPECT_EQ(samples->size(), 2U);
+  EXPECT_THAT(send("GET", kPath, "", "", "text/plain").body, HasSubstr("SAMPLES/S"));
+}
+
+TEST_F(ModelRoutesTest, ARunHasOneSampleHoweverOftenItIsPosted) {
+  const std::string body = format(R"({{"samples":[{},{}]}})", kRun, kRun);
+  EXPECT_THAT(send("POST", kPath, body).body, HasSubstr("\"accepted\":1"));
+  EXPECT_THAT(send("POST", kPath, body).body, HasSubstr("\"accepted\":0"));
+  EXPECT_EQ(models_->samples("newnet")->size(), 1U);
 }
 
 TEST_F(ModelRoutesTest, CsvIsTakenByItsMediaType) {

@@ -216,6 +216,7 @@ TEST_F(OpenApiTest, AnswersAreAsTheDocumentSays) {
         R"({"iteration":3,"total":10,"loss":0.5,"phase":"warmup"})");
   check("POST", "/v1/models/{model}/samples", "/v1/models/newnet/samples",
         R"({"samples":[{"gpuType":"T4","batch":64,"placement":"1x2","throughputSamplesPerS":8}]})");
+  check("GET", "/v1/models/{model}/samples", "/v1/models/newnet/samples");
   check("PUT", "/v1/models/{model}", "/v1/models/newnet", R"({"family":"net"})");
   check("GET", "/v1/models/{model}", "/v1/models/newnet");
   check("GET", "/v1/models", "/v1/models");

@@ -10,6 +10,7 @@ namespace slackline::store {
 namespace {
 
 using test::decision;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class JournalTest : public ::testing::Test {
@@ -130,6 +131,30 @@ TEST_F(JournalTest, PagesRunFromTheNewestToTheOldestWithoutGapOrRepeat) {
   ASSERT_EQ(ids.size(), 25U);
   for (int i = 0; i < 25; ++i)
     EXPECT_EQ(ids[static_cast<std::size_t>(i)], 25 - i);
+}
+
+TEST_F(JournalTest, OlderDecisionsOfAnotherReplicaStandBeforeItsOwn) {
+  options_.path = folder_.file("copy.db");
+  options_.first_id = 3;
+  open();
+  ASSERT_TRUE(journal_->append(decision(9)));
+  DecisionRow older = decision(8);
+  older.outcome = DecisionOutcome{"gpu-1", 1700000010};
+  ASSERT_TRUE(journal_->restore(older));
+  ASSERT_TRUE(journal_->restore(decision(9)));  // its own, that it was asked for itself
+  ASSERT_TRUE(journal_->restore(decision(7)));
+  ASSERT_TRUE(journal_->restore(decision(6)));  // there is no more room
+  ASSERT_TRUE(journal_->append(decision(10)));
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  const JournalPage all = page();
+  for (const DecisionRow& row : all.rows)
+    found.emplace_back(row.id, row.pod.name);
+  EXPECT_THAT(found, ElementsAre(std::pair(4, "train-10"), std::pair(3, "train-9"),
+                                 std::pair(2, "train-8"), std::pair(1, "train-7")));
+  ASSERT_TRUE(all.rows.at(2).outcome);
+  EXPECT_EQ(all.rows.at(2).outcome->node, "gpu-1");
+  EXPECT_FALSE(all.rows.at(3).outcome);
+  EXPECT_EQ(page({.before_id = 3}).rows.size(), 2U);
 }
 
 TEST_F(JournalTest, QueriesNarrowByNamespacePodAndVerb) {

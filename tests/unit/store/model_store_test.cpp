@@ -19,6 +19,11 @@ ThroughputSample sample(double batch, const char* layout, double throughput) {
           "a test",   SampleOrigin::kRun};
 }
 
+ThroughputSample of_run(const char* run, ThroughputSample sample) {
+  sample.run = Uid(run);
+  return sample;
+}
+
 const ModelKey kResnet{"resnet50", GpuType("T4")};
 
 class ModelStoreTest : public ::testing::Test {
@@ -68,14 +73,15 @@ TEST_F(ModelStoreTest, ForgetsTheOldestSamplesOfAPairBeyondTheLimit) {
 }
 
 TEST_F(ModelStoreTest, KeepsOneSampleOfARun) {
-  ASSERT_TRUE(*open().add_run(sample(64, "2x4", 7), Uid("run-1"), 5));
-  ASSERT_TRUE(open().add_samples({sample(64, "2x4", 8), sample(64, "2x4", 8)}, 6));
+  const ThroughputSample first = of_run("run-1", sample(64, "2x4", 7));
+  const ThroughputSample of_nobody = sample(64, "2x4", 8);
+  EXPECT_EQ(*open().add_samples({first, of_nobody, of_nobody}, 5), 3);
   ModelStore again = open();
-  const auto repeated = again.add_run(sample(64, "2x4", 9), Uid("run-1"), 7);
+  const ThroughputSample second = of_run("run-2", sample(64, "2x4", 9));
+  const auto repeated = again.add_samples({of_run("run-1", sample(64, "2x4", 9)), second}, 7);
   ASSERT_TRUE(repeated) << repeated.error().message;
-  EXPECT_FALSE(*repeated);
-  EXPECT_TRUE(*again.add_run(sample(64, "2x4", 9), Uid("run-2"), 8));
-  EXPECT_EQ(again.samples(kResnet)->size(), 4U);
+  EXPECT_EQ(*repeated, 1);
+  EXPECT_THAT(*again.samples(kResnet), ElementsAre(first, of_nobody, of_nobody, second));
 }
 
 TEST_F(ModelStoreTest, CountsTheVersionsOfAFit) {
@@ -221,7 +227,7 @@ TEST_F(ModelStoreTest, AnswersBusyWhereAnotherProcessHoldsTheFile) {
   ModelStore store = open();
   Result<Database> other = Database::open_reader(path_, 1);
   ASSERT_TRUE(other->execute("PRAGMA query_only=OFF; BEGIN IMMEDIATE"));
-  const Status status = store.add_samples({sample(64, "1x1", 1)}, 1);
+  const auto status = store.add_samples({sample(64, "1x1", 1)}, 1);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kUnavailable);
   EXPECT_TRUE(store.samples(kResnet)->empty()) << "readers do not wait";

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slackline/base/text.h"
+#include "support/decisions.h"
 #include "wire/format/text_table.h"
 #include "wire/rest/decision_codec.h"
 #include "wire/rest/rows.h"
@@ -26,6 +28,33 @@ TEST(DecisionCodec, AStopThatIsNotAsItWasWrittenIsRefused) {
   for (const char* damaged : {"", "[]", R"({"for":1})", R"({"for":"nobody"})"})
     EXPECT_FALSE(decode_stop(damaged)) << damaged;
   EXPECT_EQ(decode_stop("{}").value(), DecisionStop{});
+}
+
+TEST(DecisionCodec, AListIsReadAsItWasAnswered) {
+  DecisionRow row = test::decision(3);
+  row.time_s = 1700000003;  // a list tells seconds
+  row.outcome = DecisionOutcome{"gpu-1", 1700000010};
+  row.stop = DecisionStop{.asker = {"team", "urgent"}, .gain_s = 60, .lost_gpu_s = 480};
+  const std::string one = encode_one(row);
+  const auto read = read_listed_decisions(format(R"({{"items":[{},{}]}})", one, one));
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->size(), 2U);
+  EXPECT_EQ(encode_one(DecisionRow(read->front())), encode_one([&] {
+              DecisionRow without_id = row;
+              without_id.id = 0;
+              return without_id;
+            }()));
+  EXPECT_EQ(read->front().verb, Verb::kFilter);
+  EXPECT_EQ(read->front().stop, row.stop);
+}
+
+TEST(DecisionCodec, AListWithSomethingElseIsRefusedWithItsPlace) {
+  const auto why = [](const char* json) { return read_listed_decisions(json).error().message; };
+  EXPECT_THAT(why("{}"), HasSubstr("items: is missing"));
+  EXPECT_THAT(why(R"({"items":[1]})"), HasSubstr("items[0]: is no object"));
+  EXPECT_THAT(why(R"({"items":[{"verb":"filter"}]})"), HasSubstr("items[0]: time: is missing"));
+  EXPECT_THAT(why(R"({"items":[{"verb":"guess","time":"2026-01-01T00:00:00Z"}]})"),
+              HasSubstr("items[0]: verb: is missing, or unknown"));
 }
 
 TEST(TextTable, AlignsByCharactersAndSilencesControlCodes) {
