@@ -252,8 +252,15 @@ struct Job {
   std::shared_ptr<const ProgressNote> progress{};       // null: it told none
   CalibrationMark calibration = CalibrationMark::kNone;
   std::optional<std::int64_t> active_deadline_s{};  // activeDeadlineSeconds
+  std::optional<std::int64_t> kueue_limit_s{};      // Kueue's label max-exec-time-seconds
   std::vector<std::string> problems;  // unreadable quantities of the template: never planned
 
+  // A run is ended by then, whatever it has done.
+  std::optional<std::int64_t> run_limit_s() const {
+    if (!active_deadline_s || !kueue_limit_s)
+      return active_deadline_s ? active_deadline_s : kueue_limit_s;
+    return std::min(*active_deadline_s, *kueue_limit_s);
+  }
   // It only measures how fast its model trains.
   bool is_calibration() const { return calibration == CalibrationMark::kRun; }
   // It was suspended to be queued, and has not been released.

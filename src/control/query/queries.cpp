@@ -56,6 +56,8 @@ std::string placements_note(const Task& task, const core::PlacementTable& table)
   else if (has_row_by(table, core::LengthSource::kSimilar))
     note =
         "a guess, by what the most similar runs of its namespace took, in the shape as submitted";
+  else if (has_row_by(table, core::LengthSource::kAtMost))
+    note = "at most: nothing is known of its run time but when Kubernetes ends it";
   else
     note = "the task names no model: no prediction";
   if (table.resizing && table.resizing->changes())

@@ -81,6 +81,7 @@ class TableMaker {
                         task_.gpus_may_change, past_of(options_.portraits.get(), task_.job.get())};
     request.spread = spread_of(member_.constraints.get());
     if (!task_.job) return request;
+    request.limit_s = task_.job->run_limit_s();
     if (task_.job->plan) {
       request.sized = sized_by(*task_.job->plan);
     } else {
@@ -156,7 +157,7 @@ class TableMaker {
   bool is_by_word() const {
     const bool unknown = offers_.length == LengthSource::kUnknown;
     return is_past(offers_.length) || is_stated(offers_.length) ||
-           (unknown && task_.intent.expected_duration_s);
+           offers_.length == LengthSource::kAtMost || (unknown && task_.intent.expected_duration_s);
   }
 
   // What people or its past say holds for the task as it is written, packed as its pods allow.

@@ -43,6 +43,7 @@ QueueTask task_of_job(const JobPtr& job) {
   task.request.spread = spread_of(job->constraints.get());
   static const auto kNothingSaid = std::make_shared<const TaskIntent>();
   task.intent = job->intent ? job->intent : kNothingSaid;
+  task.request.limit_s = job->run_limit_s();
   task.created_s = job->created_s;
   task.shape_is_free = shape_is_free(*task.intent, task.request);
   task.plan = job->plan;

@@ -24,7 +24,7 @@ std::optional<double> done_share(const Queue& queue, TaskIndex index, double now
   if (told != nullptr && (!runs || told->at_s >= progress.run.started_s)) return told->done();
   if (!runs) return progress.stops > 0 ? std::optional(1 - progress.left) : std::nullopt;
   const Choice& choice = queue.state().running_choice(index);
-  if (!task.length_known_in(choice)) return std::nullopt;
+  if (!task.length_known_in(choice) || task.length == LengthSource::kAtMost) return std::nullopt;
   const double left_s = queue.state().predicted_end_s(index, now_s) - now_s;
   return std::clamp(1 - left_s / choice.work_s, 0.0, 1.0);
 }

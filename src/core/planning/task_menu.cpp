@@ -32,7 +32,8 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
     text += "|" + type.str();
   for (const Placement& shape : intent.placements)
     text += "|" + shape.str();
-  text += format("|{}|{}", request.spread.most.value_or(0), request.spread.skew.value_or(0));
+  text += format("|{}|{}|{}", request.spread.most.value_or(0), request.spread.skew.value_or(0),
+                 request.limit_s.value_or(0));
   for (const auto& [type, shape] : request.sized)
     text += format("|{}={}", type.str(), shape.str());
   if (const PortraitPtr& family = request.past.portrait)
@@ -105,6 +106,8 @@ std::string_view to_string(LengthSource source) {
       return "history";
     case LengthSource::kSimilar:
       return "similar";
+    case LengthSource::kAtMost:
+      return "at-most";
     case LengthSource::kUnknown:
       break;
   }
@@ -268,14 +271,22 @@ void TaskMenus::add_by_word(const TaskIntent& intent, const TaskRequest& request
   const StatedDuration stated(intent, catalog_, request.resource, *predictor_);
   const double unknown_s =
       intent.expected_duration_s ? kMostSlower * *intent.expected_duration_s : kUnknownRun_s;
+  // Where there is a deadline, that it is ended later says nothing of whether it is in time.
+  const bool at_most = request.limit_s && !intent.expected_duration_s && !intent.deadline_s &&
+                       !intent.deadline_after_s;
   std::set<GpuType> known_on;
   for (const PoolIndex pool : offers.pools)
     for (const Placement& shape : written_shapes(intent, request, pools_[pool])) {
       const auto time_s = stated.on(pools_[pool].type, shape);
       if (time_s) known_on.insert(pools_[pool].type);
+      if (at_most) {
+        offers.estimates.push_back({pool, shape, 1, static_cast<double>(*request.limit_s), 0, 0});
+        continue;
+      }
       offers.estimates.push_back(
           {pool, shape, 1, time_s.value_or(unknown_s), 0, time_s ? kStatedError : kUnknownError});
     }
+  if (at_most && !offers.estimates.empty()) offers.length = LengthSource::kAtMost;
   if (!known_on.empty())
     offers.length =
         stated.type() || known_on.size() == 1 ? LengthSource::kStated : LengthSource::kStatedForAll;

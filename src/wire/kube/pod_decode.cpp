@@ -5,6 +5,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/quantity.h"
 #include "slackline/base/saturating.h"
+#include "slackline/base/text.h"
 #include "wire/kube/admitted_codec.h"
 #include "wire/kube/annotations.h"
 #include "wire/kube/kube_common.h"
@@ -393,6 +394,9 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.progress = progress_of(annotations);
   job.calibration = calibration_of(metadata["labels"]);
   job.active_deadline_s = spec["activeDeadlineSeconds"].integer();
+  if (const auto limit_s = parse_int(metadata["labels"][kKueueLimitLabel].text());
+      limit_s && *limit_s > 0)
+    job.kueue_limit_s = *limit_s;
   return job;
 }
 

@@ -46,6 +46,7 @@ std::string held_text(const CoverageView& held, std::string_view of) {
 }
 
 std::string length_text(std::string_view source) {
+  if (source == "at-most") return "the time when Kubernetes ends it: at most that long";
   if (source != "expected-duration-for-all-types") return std::string(source);
   return "expected-duration, as if its GPU types were equal: slackline.dev/expected-duration-on "
          "names the one that it holds for";

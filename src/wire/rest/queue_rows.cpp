@@ -217,10 +217,11 @@ QueueColumns foretold() {
           "lengthSource", [](Row row) { return if_any(row.length_source); },
           "Where its run time comes from; history: its family's own past; similar: a guess by the "
           "nearest family of its namespace; "
+          "at-most: nothing but activeDeadlineSeconds, or Kueue's label max-exec-time-seconds; "
           "expected-duration-for-all-types: its GPU types are taken as equal, because no key names "
           "the one that it holds for; absent: it is not known")
           .one_of({"model", "expected-duration", "expected-duration-for-all-types", "history",
-                   "similar"})
+                   "similar", "at-most"})
           .cell("RUN TIME BY")
           .wide(),
   };

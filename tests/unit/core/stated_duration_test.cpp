@@ -19,6 +19,7 @@ namespace {
 using test::a_cluster;
 using test::a_job;
 using test::a_node;
+using test::a_pod;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -36,15 +37,17 @@ class StatedDurationTest : public testing::Test {
     return job;
   }
 
-  static ClusterSnapshot snapshot(const test::JobBuilder& job) {
+  static ClusterSnapshot snapshot(const Job& job) {
     return a_cluster()
         .with(a_node("a1").of("A100", 4))
         .with(a_node("t1").of("T4", 4))
-        .with(job)
+        .add(job)
         .build();
   }
+  static ClusterSnapshot snapshot(const test::JobBuilder& job) { return snapshot(job.build()); }
 
-  std::vector<std::string> times(const test::JobBuilder& job) {
+  std::vector<std::string> times(const test::JobBuilder& job) { return times(job.build()); }
+  std::vector<std::string> times(const Job& job) {
     const Queue queue = make_queue(snapshot(job), planner_.options(0), menus_);
     std::vector<std::string> told{std::string(to_string(queue.task(0).length))};
     for (const Choice& choice : queue.state().tasks()[0].menu->all)
@@ -76,6 +79,43 @@ TEST_F(StatedDurationTest, WithoutANamedTypeWholeGpusAreEqualAndTheAnswerSaysSo)
   auto any = stated({});
   any.intent().any_gpu_type = true;
   EXPECT_EQ(times(any).front(), "expected-duration-for-all-types");
+}
+
+// activeDeadlineSeconds, or Kueue's label: the lesser one.
+TEST_F(StatedDurationTest, WhereNothingElseIsKnownARunEndsWhenKubernetesEndsIt) {
+  Job limited = a_job("train").gpus(2).waiting().build();
+  limited.active_deadline_s = 900;
+  EXPECT_THAT(times(limited), ElementsAre("at-most", "A100 900", "T4 900"));
+  limited.kueue_limit_s = 600;
+  EXPECT_THAT(times(limited), ElementsAre("at-most", "A100 600", "T4 600"));
+  Job said = stated({"A100"}).build();
+  said.active_deadline_s = 900;
+  EXPECT_THAT(times(said), ElementsAre("expected-duration", "A100 7200"));
+}
+
+TEST_F(StatedDurationTest, AnUpperBoundNeverSaysThatATaskIsLate) {
+  auto due = a_job("train").gpus(2).waiting();
+  due.intent().deadline_s = 100;
+  Job limited = due.build();
+  limited.active_deadline_s = 900;
+  EXPECT_EQ(times(limited).front(), "");
+}
+
+TEST_F(StatedDurationTest, TheEndOfSomebodyElsesRunIsAtMostItsLimit) {
+  Job theirs = a_job("theirs").gpus(4).build();
+  theirs.active_deadline_s = 600;
+  const auto queue_beside = [&](const Job& job) {
+    return make_queue(a_cluster()
+                          .with(a_node("a1").of("A100", 4))
+                          .add(job)
+                          .with(a_pod("theirs-0").of_job("theirs").gpus(4).on("a1").started(0))
+                          .with(stated({}))
+                          .build(),
+                      planner_.options(100), menus_);
+  };
+  EXPECT_EQ(queue_beside(theirs).state().predicted_end_s(1, 100), 600);
+  theirs.active_deadline_s.reset();
+  EXPECT_EQ(queue_beside(theirs).state().predicted_end_s(1, 100), kUnknownRun_s);
 }
 
 TEST_F(StatedDurationTest, OneTypeInTheClusterIsTheOne) {

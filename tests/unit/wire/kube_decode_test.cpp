@@ -597,6 +597,21 @@ TEST(KubeDecode, AJobTellsItsImageAndHowItsNameWasMade) {
   EXPECT_EQ(job.generate_name, "train-");
 }
 
+TEST(KubeDecode, AJobTellsWhenKubernetesEndsIt) {
+  const auto limit = [](const char* labels, const char* spec) {
+    return decoded<Job>(KubeKind::kJob,
+                        format(R"({{"metadata":{{"name":"j","labels":{{{}}}}},"spec":{{{}}}}})",
+                               labels, spec))
+        .run_limit_s();
+  };
+  EXPECT_EQ(limit("", ""), std::nullopt);
+  EXPECT_EQ(limit("", R"("activeDeadlineSeconds":900)"), 900);
+  const char* kueue = R"("kueue.x-k8s.io/max-exec-time-seconds":"600")";
+  EXPECT_EQ(limit(kueue, ""), 600);
+  EXPECT_EQ(limit(kueue, R"("activeDeadlineSeconds":900)"), 600);
+  EXPECT_EQ(limit(R"("kueue.x-k8s.io/max-exec-time-seconds":"soon")", ""), std::nullopt);
+}
+
 TEST(KubeDecode, AJobTellsTheCpuLimitThatAllItsContainersHave) {
   const auto limit = [](const char* second) {
     return decoded<Job>(KubeKind::kJob, std::string(R"({"metadata":{"name":"j"},"spec":{"template":

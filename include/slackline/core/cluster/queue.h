@@ -113,7 +113,9 @@ struct QueueTask {
     return length_known() && !(is_stated(length) && choice.error >= kUnknownError);
   }
   // By a model or by people, well enough to tell that a run is slow.
-  bool length_is_told() const { return length_known() && !is_past(length); }
+  bool length_is_told() const {
+    return length_known() && !is_past(length) && length != LengthSource::kAtMost;
+  }
   // The pods in which it runs in this shape.
   std::int64_t pods_in(const Placement& shape) const {
     return shape_is_free ? shape.d_node : request.pods;

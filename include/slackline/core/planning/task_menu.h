@@ -62,6 +62,8 @@ struct TaskRequest {
   // predicted by its model with as many GPUs at most. Each type once.
   std::vector<std::pair<GpuType, Placement>> sized{};
   OwnSpread spread{};  // of its pods, as written
+  // It is ended by then, in seconds of its run: LengthSource::kAtMost where nothing else is known.
+  std::optional<std::int64_t> limit_s{};
 
   std::optional<Placement> sized_on(const GpuType& type) const;
 };
@@ -74,8 +76,10 @@ enum class LengthSource : std::uint8_t {
   kStatedForAll,  // people named no type: its types are taken as equal
   kHistory,
   kSimilar,  // the past of the nearest family, before the first run of its own
+  kAtMost,   // an upper bound: Kubernetes ends it by then
 };
-// "", "model", "expected-duration", "expected-duration-for-all-types", "history", "similar"
+// "", "model", "expected-duration", "expected-duration-for-all-types", "history", "similar",
+// "at-most"
 std::string_view to_string(LengthSource source);
 
 constexpr bool is_stated(LengthSource source) {
