@@ -21,6 +21,7 @@ enum class PresetKind {
   kNumber,  // from least to most
   kWhole,   // the same without decimals
   kChoice,  // one of `choices`, as "a|b"
+  kText,    // the preset says what is wrong with it
   kFlag,    // "yes" if it is given, else ""
   kFile,    // PATH or PATH:PART; the preset gets the text
   kFolder,  // PATH; the preset gets the *.csv below whose names begin with `choices`
@@ -95,6 +96,7 @@ std::string format_preset_json(const PresetReport& report);
 // For people, with the note below.
 std::string format_preset_table(const PresetReport& report);
 
+extern const Preset kMatchPreset;
 extern const Preset kPaper003Preset;
 extern const Preset kSharingPreset;
 
