@@ -76,10 +76,10 @@ class DisruptionTest(ActiveCase):
     def test_a_node_that_is_not_ready_for_a_minute_sends_its_job_back(self):
         self._run("dark", duration="15s")
         node = node_of(self.cluster.pods_of("dark")[0])
-        self._lose_kubelet(node, since_s=time.time() - NODE_DOWN_AFTER_S + 6)
+        self._lose_kubelet(node, since_s=time.time() - NODE_DOWN_AFTER_S + 12)
         time.sleep(3)  # in which nothing may happen
         self.assertEqual(self._stopped(), [], "stopped before its minute was over")
-        self.cluster.wait(self._stopped, 15, "the Job to be stopped")
+        self.cluster.wait(self._stopped, 20, "the Job to be stopped")
         self.assertEqual(self._note("dark")["left"], 1, "nothing counts that it did after its node was lost")
         self._find_kubelet(node)  # which ends the pod
         self._expect_back("dark", "NodeNotReady", keeps=False)

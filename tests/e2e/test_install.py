@@ -20,7 +20,7 @@ SCHEDULER = "system:serviceaccount:kube-system:gpu-scheduler"
 # repeats. Other tests see them. Rights of slackline.dev are looked at by the other replica.
 SELDOM = {
     "get pods", "update secrets", "patch events", "create pods/eviction",
-    "get portraits.slackline.dev", "get history.slackline.dev",
+    "get portraits.slackline.dev", "get history.slackline.dev", "get models.slackline.dev", "get decisions.slackline.dev",
 }  # fmt: skip
 
 

@@ -235,8 +235,10 @@ PickMatch pick_random(std::uint64_t seed) {
              const MatchState& state) -> std::optional<MatchPick> {
     auto gpu = static_cast<int>(random->index(
         static_cast<std::uint64_t>(std::accumulate(state.free.begin(), state.free.end(), 0))));
-    for (std::size_t type = 0; type < state.free.size(); ++type)
-      if ((gpu -= state.free[type]) < 0) return MatchPick{0, type};
+    for (std::size_t type = 0; type < state.free.size(); ++type) {
+      if (gpu < state.free[type]) return MatchPick{0, type};
+      gpu -= state.free[type];
+    }
     return std::nullopt;
   };
 }
