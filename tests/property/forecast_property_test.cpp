@@ -45,10 +45,10 @@ TEST(ForecastProperty, EightIntervalsInTenHold) {
     };
     const Outcome outcome = simulate(*tasks, platform, *policy, noise, watched);
     for (const ForecastRow& row : log.rows()) {
-      const auto& [task, start_s, expected_s, chance] = row.forecast;
-      const double finish_s = outcome.tasks[task].finish_s;
+      const core::Quantiles& expected_s = row.forecast.finish_s;
+      const double finish_s = outcome.tasks[row.forecast.task].finish_s;
       ASSERT_TRUE(std::is_sorted(expected_s.deciles.begin(), expected_s.deciles.end()));
-      ASSERT_LE(start_s.p50(), expected_s.p50());
+      ASSERT_LE(row.forecast.start_s.p50(), expected_s.p50());
       inside += finish_s >= expected_s.p10() && finish_s <= expected_s.p90() ? 1 : 0;
       ++all;
     }
