@@ -62,10 +62,10 @@ bool is_task(const json& object) {
   return kind == "Pod" || kind == "Job";
 }
 
-Error no_task(const json& object) {
+Error no_task(const json& object, std::string_view expected) {
   return {ErrorCode::kInvalidArgument,
-          format("the manifest is a \"{}\"; expected a Pod, a Job, or what has a pod template",
-                 printable(text_member(object, "kind"), 64))};
+          format("the manifest is a \"{}\"; expected {}",
+                 printable(text_member(object, "kind"), 64), expected)};
 }
 
 std::string kind_and_name(const json& object) {
@@ -152,7 +152,9 @@ Result<Manifest> split_manifest(std::string_view text) {
       manifest.objects.push_back({text_member(member(task, "metadata"), "namespace"), written(task),
                                   is_task(object) ? "" : kind_and_name(object)});
   }
-  if (manifest.objects.empty()) return fail(no_task(all.empty() ? json() : all.front()));
+  if (manifest.objects.empty())
+    return fail(
+        no_task(all.empty() ? json() : all.front(), "a Pod, a Job, or what has a pod template"));
   return manifest;
 }
 
@@ -162,7 +164,7 @@ Result<PostedObject> read_posted(std::string_view text, const std::string& ns,
   if (is_list(object))
     return fail(ErrorCode::kInvalidArgument,
                 format("the manifest has {} objects; send one", object["items"].size()));
-  if (!is_task(object)) return fail(no_task(object));
+  if (!is_task(object)) return fail(no_task(object, "a Pod or a Job"));
   const bool is_job = text_member(object, "kind") == "Job";
   json pod = is_job ? pod_of_job(object) : object;
   const json named = member(is_job ? object : pod, "metadata");

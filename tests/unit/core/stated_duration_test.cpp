@@ -104,18 +104,20 @@ TEST_F(StatedDurationTest, AnUpperBoundNeverSaysThatATaskIsLate) {
 TEST_F(StatedDurationTest, TheEndOfSomebodyElsesRunIsAtMostItsLimit) {
   Job theirs = a_job("theirs").gpus(4).build();
   theirs.active_deadline_s = 600;
-  const auto queue_beside = [&](const Job& job) {
-    return make_queue(a_cluster()
-                          .with(a_node("a1").of("A100", 4))
-                          .add(job)
-                          .with(a_pod("theirs-0").of_job("theirs").gpus(4).on("a1").started(0))
-                          .with(stated({}))
-                          .build(),
-                      planner_.options(100), menus_);
+  auto options = planner_.options(100);
+  options.foresee = true;
+  const auto end_of = [&](const Job& job) {
+    const auto cluster = a_cluster()
+                             .with(a_node("a1").of("A100", 4))
+                             .add(job)
+                             .with(a_pod("theirs-0").of_job("theirs").gpus(4).on("a1").started(0))
+                             .with(stated({}));
+    const Queue queue = make_queue(cluster.build(), options, menus_);
+    return queue.state().tasks().size() == 2 ? queue.state().predicted_end_s(1, 100) : -1;
   };
-  EXPECT_EQ(queue_beside(theirs).state().predicted_end_s(1, 100), 600);
+  EXPECT_EQ(end_of(theirs), 600);
   theirs.active_deadline_s.reset();
-  EXPECT_EQ(queue_beside(theirs).state().predicted_end_s(1, 100), kUnknownRun_s);
+  EXPECT_EQ(end_of(theirs), kUnknownRun_s);
 }
 
 TEST_F(StatedDurationTest, OneTypeInTheClusterIsTheOne) {
