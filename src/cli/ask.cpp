@@ -470,6 +470,14 @@ void add_server_options(CLI::App& command, client::ClientOptions& server) {
       ->envname("SLACKLINE_TOKEN");
 }
 
+void add_manifest(CLI::App& command, const std::string& name, std::string& path) {
+  command
+      .add_option(name, path,
+                  "Pods, Jobs and what has a pod template (YAML or JSON); -: standard input")
+      ->required()
+      ->check(CLI::ExistingFile | CLI::IsMember({"-"}));
+}
+
 void add_ask(CLI::App& app, int& exit_code) {
   add_cluster(app, exit_code);
   add_nodes(app, exit_code);

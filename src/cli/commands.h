@@ -46,6 +46,9 @@ void add_server_options(CLI::App& command, client::ClientOptions& server);
 // The same and, called as a plug-in of kubectl, its flags. `ns` is the command's --namespace, where
 // it has one. Both must live as long as `command`.
 void add_daemon_options(CLI::App& command, client::ClientOptions& server, std::string& ns);
+// What read_manifest_file() of text_files.h reads.
+void add_manifest(CLI::App& command, const std::string& name, std::string& path);
+inline constexpr double kForecastPatience_s = 60;  // a long queue is played for many seconds
 // Hidden flags that say what to do instead, after the command's own.
 void refuse_other_flags_of_kubectl(CLI::App& command);
 

@@ -25,8 +25,6 @@
 namespace slackline::cli {
 namespace {
 
-constexpr double kPatience_s = 60;  // a long queue is played for many seconds
-
 struct AnswerOptions {
   client::ClientOptions server;
   std::string output = "table";
@@ -163,7 +161,7 @@ CLI::App* add_answer(CLI::App& app, const std::shared_ptr<AnswerOptions>& option
                      const std::string& name, const std::string& help,
                      const std::vector<std::string>& outputs) {
   CLI::App* command = app.add_subcommand(name, help);
-  options->server.timeout_s = kPatience_s;
+  options->server.timeout_s = kForecastPatience_s;
   add_daemon_options(*command, options->server, options->ns);
   command->add_option("-o,--output", options->output, "One of: " + join(outputs, ", "))
       ->check(CLI::IsMember(outputs))
@@ -207,11 +205,7 @@ void add_quote(CLI::App& app, int& exit_code) {
       "GPU-hours, whom it would delay; nothing is created. Exit code 1: it would be late or never "
       "start; 4: its run time is unknown",
       {"table", "wide", "json", "yaml", "csv"});
-  command
-      ->add_option("-f,--filename,manifest", options->file,
-                   "Pods, Jobs and what has a pod template (YAML or JSON); -: standard input")
-      ->required()
-      ->check(CLI::ExistingFile | CLI::IsMember({"-"}));
+  add_manifest(*command, "-f,--filename,manifest", options->file);
   command->add_option("-n,--namespace", options->ns,
                       "Namespace of what names none in the manifest");
   command

@@ -19,8 +19,7 @@
 namespace slackline::cli {
 namespace {
 
-constexpr double kForecastPatience_s = 60;  // a long queue is played for many seconds
-constexpr std::size_t kNamed = 3;           // nodes of a group
+constexpr std::size_t kNamed = 3;  // nodes of a group
 
 struct TryOptions {
   std::string manifest;
@@ -122,11 +121,7 @@ void add_try(CLI::App& app, int& exit_code) {
       "Say when a manifest would start and end, and judge every node for one of its pods; nothing "
       "is created. Exit code 1: it does not start, or is likely to miss its deadline; 4: its run "
       "time is not known");
-  command
-      ->add_option("manifest", options->manifest,
-                   "Pods, Jobs and what has a pod template (YAML or JSON); -: standard input")
-      ->required()
-      ->check(CLI::ExistingFile | CLI::IsMember({"-"}));
+  add_manifest(*command, "manifest", options->manifest);
   command->add_flag("--nodes", options->nodes, "Every node by itself, not nodes of equal verdict");
   command->add_option("-n,--namespace", options->ns, "Namespace of what names none in the manifest")
       ->capture_default_str();

@@ -14,6 +14,7 @@
 
 #include "sim/presets/each_seed.h"
 #include "sim/presets/preset.h"
+#include "sim/presets/sharing_run.h"
 #include "slackline/base/random.h"
 #include "slackline/base/text.h"
 #include "wire/samples/sample_import.h"
@@ -60,11 +61,6 @@ struct MatchOutcome {
   double longest_wait_s = 0;
   double in_time = 0;  // percent
 };
-
-// Run times at speed 1: log-normal, sigma 1, mean 1 h, 300 s to 48 h.
-double draw_run_s(Random& random) {
-  return std::clamp(std::exp(std::log(3600.0) - 0.5 + random.normal()), 300.0, 48 * 3600.0);
-}
 
 // Work at speed 1 that the cluster gets done in a second by random assignment, where a task always
 // waits: a GPU takes the next one when it is free.
@@ -349,8 +345,7 @@ Result<PresetReport> run_match_preset(const PresetRequest& request) {
   }
   report.note = format(
       "{} kinds of tasks, {} GPUs of each of {}. Ratios to {} in the same seed, means over seeds; "
-      "q: "
-      "percent of the tasks that end by their deadline.",
+      "q: percent of the tasks that end by their deadline.",
       experiment.world.kinds.size(), experiment.gpus, join(experiment.types, ", "), kFastestFree);
   return report;
 }

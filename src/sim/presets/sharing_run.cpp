@@ -4,18 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "slackline/base/random.h"
-
 namespace slackline::sim {
 namespace {
-
-// Log-normal, sigma 1, mean 1 h; 300 s to 48 h.
-double draw_work_s(Random& random) {
-  constexpr double kMean_s = 3600;
-  constexpr double kLeast_s = 300;
-  constexpr double kMost_s = 48 * 3600.0;
-  return std::clamp(std::exp(std::log(kMean_s) - 0.5 + random.normal()), kLeast_s, kMost_s);
-}
 
 constexpr double kLeastWatched_s = 60;  // a rate over less says nothing
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -124,6 +114,13 @@ SharingOutcome SharingRun::play() {
 
 }  // namespace
 
+double draw_run_s(Random& random) {
+  constexpr double kMean_s = 3600;
+  constexpr double kLeast_s = 300;
+  constexpr double kMost_s = 48 * 3600.0;
+  return std::clamp(std::exp(std::log(kMean_s) - 0.5 + random.normal()), kLeast_s, kMost_s);
+}
+
 core::SharePlaces SharingState::places() const {
   core::SharePlaces places;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -140,7 +137,7 @@ std::vector<SharingTask> draw_sharing_tasks(const SharingLoad& load, int kinds,
   double work_s = 0;
   for (SharingTask& task : tasks) {
     task.kind = static_cast<int>(random.index(static_cast<std::uint64_t>(kinds)));
-    task.solo_s = draw_work_s(random);
+    task.solo_s = draw_run_s(random);
     work_s += task.solo_s;
   }
   double now_s = 0;

@@ -9,9 +9,13 @@
 #include <vector>
 
 #include "sim/presets/pair_world.h"
+#include "slackline/base/random.h"
 #include "slackline/core/sharing/share.h"
 
 namespace slackline::sim {
+
+// Run time alone: log-normal (sigma 1, mean 1 h), 300 s to 48 h.
+double draw_run_s(Random& random);
 
 struct SharingTask {
   int kind = 0;  // of PairWorld

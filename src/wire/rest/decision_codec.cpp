@@ -32,50 +32,7 @@ Result<double> time_in(const Json& object, const char* key) {
   return fail(ErrorCode::kInvalidArgument, format("{}: is missing, or no time", key));
 }
 
-Result<DecisionRow> read_listed(const Json& item) {
-  if (!item.is_object()) return fail(ErrorCode::kInvalidArgument, "is no object");
-  const auto verb = parse_verb(text_in(item, "verb"));
-  if (!verb) return fail(ErrorCode::kInvalidArgument, "verb: is missing, or unknown");
-  DecisionRow row;
-  row.verb = *verb;
-  SLACKLINE_ASSIGN(row.time_s, time_in(item, "time"));
-  row.schema_version = static_cast<int>(count_in(item, "schemaVersion"));
-  row.pod_uid = Uid(text_in(item, "podUid"));
-  row.pod = {text_in(item, "namespace"), text_in(item, "name")};
-  row.plan_id = text_in(item, "plan");
-  row.policy = text_in(item, "policy");
-  row.options_hash = text_in(item, "optionsHash");
-  row.snapshot_version = count_in(item, "snapshotVersion");
-  row.nodes_asked = static_cast<std::uint32_t>(count_in(item, "nodesAsked"));
-  row.result = text_in(item, "result");
-  if (const auto us = item.find("durationMicroseconds"); us != item.end() && us->is_number())
-    row.duration_us = us->get<double>();
-  if (item.contains("reasons")) {
-    SLACKLINE_ASSIGN(row.reasons, decode_reasons(item["reasons"].dump()));
-  }
-  if (item.contains("candidates")) {
-    SLACKLINE_ASSIGN(row.candidates, decode_candidates(item["candidates"].dump()));
-  }
-  if (item.contains("stop")) {
-    SLACKLINE_ASSIGN(row.stop, decode_stop(item["stop"].dump()));
-  }
-  if (!item.contains("outcome")) return row;
-  DecisionOutcome outcome{text_in(item["outcome"], "node"), 0};
-  SLACKLINE_ASSIGN(outcome.bound_s, time_in(item["outcome"], "boundAt"));
-  row.outcome = std::move(outcome);
-  return row;
-}
-
-}  // namespace
-
-std::string encode_candidates(const std::vector<DecisionCandidate>& candidates) {
-  JsonWriter out;
-  write_value(out, candidates);
-  return out.take();
-}
-
-Result<std::vector<DecisionCandidate>> decode_candidates(std::string_view json) {
-  const Json list = Json::parse(json, nullptr, false);
+Result<std::vector<DecisionCandidate>> candidates_of(const Json& list) {
   if (!list.is_array()) return damaged("candidates");
   std::vector<DecisionCandidate> candidates;
   for (const Json& item : list) {
@@ -91,14 +48,7 @@ Result<std::vector<DecisionCandidate>> decode_candidates(std::string_view json) 
   return candidates;
 }
 
-std::string encode_reasons(const ReasonCounts& reasons) {
-  JsonWriter out;
-  write_value(out, reasons);
-  return out.take();
-}
-
-Result<ReasonCounts> decode_reasons(std::string_view json) {
-  const Json object = Json::parse(json, nullptr, false);
+Result<ReasonCounts> reasons_of(const Json& object) {
   if (!object.is_object()) return damaged("reasons");
   ReasonCounts reasons;
   for (const auto& [reason, nodes] : object.items()) {
@@ -108,14 +58,7 @@ Result<ReasonCounts> decode_reasons(std::string_view json) {
   return reasons;
 }
 
-std::string encode_stop(const DecisionStop& stop) {
-  JsonWriter out;
-  write_value(out, stop);
-  return out.take();
-}
-
-Result<DecisionStop> decode_stop(std::string_view json) {
-  const Json object = Json::parse(json, nullptr, false);
+Result<DecisionStop> stop_of(const Json& object) {
   if (!object.is_object()) return damaged("stops");
   DecisionStop stop;
   const auto number = [&](const char* key, double& value) {
@@ -136,6 +79,72 @@ Result<DecisionStop> decode_stop(std::string_view json) {
   if (slash == std::string::npos) return damaged("stops");
   stop.asker = {asker.substr(0, slash), asker.substr(slash + 1)};
   return stop;
+}
+
+Result<DecisionRow> read_listed(const Json& item) {
+  if (!item.is_object()) return fail(ErrorCode::kInvalidArgument, "is no object");
+  const auto verb = parse_verb(text_in(item, "verb"));
+  if (!verb) return fail(ErrorCode::kInvalidArgument, "verb: is missing, or unknown");
+  DecisionRow row;
+  row.verb = *verb;
+  SLACKLINE_ASSIGN(row.time_s, time_in(item, "time"));
+  row.schema_version = static_cast<int>(count_in(item, "schemaVersion"));
+  row.pod_uid = Uid(text_in(item, "podUid"));
+  row.pod = {text_in(item, "namespace"), text_in(item, "name")};
+  row.plan_id = text_in(item, "plan");
+  row.policy = text_in(item, "policy");
+  row.options_hash = text_in(item, "optionsHash");
+  row.snapshot_version = count_in(item, "snapshotVersion");
+  row.nodes_asked = static_cast<std::uint32_t>(count_in(item, "nodesAsked"));
+  row.result = text_in(item, "result");
+  if (const auto us = item.find("durationMicroseconds"); us != item.end() && us->is_number())
+    row.duration_us = us->get<double>();
+  if (item.contains("reasons")) {
+    SLACKLINE_ASSIGN(row.reasons, reasons_of(item["reasons"]));
+  }
+  if (item.contains("candidates")) {
+    SLACKLINE_ASSIGN(row.candidates, candidates_of(item["candidates"]));
+  }
+  if (item.contains("stop")) {
+    SLACKLINE_ASSIGN(row.stop, stop_of(item["stop"]));
+  }
+  if (!item.contains("outcome")) return row;
+  DecisionOutcome outcome{text_in(item["outcome"], "node"), 0};
+  SLACKLINE_ASSIGN(outcome.bound_s, time_in(item["outcome"], "boundAt"));
+  row.outcome = std::move(outcome);
+  return row;
+}
+
+}  // namespace
+
+std::string encode_candidates(const std::vector<DecisionCandidate>& candidates) {
+  JsonWriter out;
+  write_value(out, candidates);
+  return out.take();
+}
+
+Result<std::vector<DecisionCandidate>> decode_candidates(std::string_view json) {
+  return candidates_of(Json::parse(json, nullptr, false));
+}
+
+std::string encode_reasons(const ReasonCounts& reasons) {
+  JsonWriter out;
+  write_value(out, reasons);
+  return out.take();
+}
+
+Result<ReasonCounts> decode_reasons(std::string_view json) {
+  return reasons_of(Json::parse(json, nullptr, false));
+}
+
+std::string encode_stop(const DecisionStop& stop) {
+  JsonWriter out;
+  write_value(out, stop);
+  return out.take();
+}
+
+Result<DecisionStop> decode_stop(std::string_view json) {
+  return stop_of(Json::parse(json, nullptr, false));
 }
 
 Result<std::vector<DecisionRow>> read_listed_decisions(std::string_view json) {
