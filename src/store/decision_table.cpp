@@ -49,10 +49,12 @@ CREATE INDEX decisions_by_verb ON decisions(verb);
 // JSON; empty: the decision stopped nobody.
 constexpr const char* kAddStop = "ALTER TABLE decisions ADD COLUMN stop TEXT NOT NULL DEFAULT ''";
 
+// A pod is bound once, but seen bound as often as a daemon lists it.
 constexpr std::string_view kSetOutcome =
     "UPDATE decisions SET outcome_node = ?2, outcome_s = ?3 WHERE id = ("
     "SELECT id FROM decisions WHERE pod_uid = ?1 AND verb IN ('bind', 'filter') "
-    "AND outcome_node IS NULL ORDER BY verb = 'bind' DESC, id DESC LIMIT 1)";
+    "ORDER BY verb = 'bind' DESC, id DESC LIMIT 1) AND NOT EXISTS ("
+    "SELECT 1 FROM decisions WHERE pod_uid = ?1 AND outcome_node IS NOT NULL)";
 
 std::string_view cut(const std::string& text) {
   return std::string_view(text).substr(0, kMaxTextBytes);

@@ -195,10 +195,21 @@ TEST_F(JournalTest, TheOutcomeGoesToTheBindElseToTheNewestFilterOfThatPod) {
   EXPECT_EQ(found.rows[2].outcome->node, "gpu-1");
   EXPECT_EQ(found.rows[2].outcome->bound_s, 1700000001.5);
 
-  journal_->record_outcome(row.pod_uid, {"gpu-2", 1700000009});
+  // The next start lists the pod once more.
+  journal_->record_outcome(row.pod_uid, {"gpu-1", 1700000009});
   found = page();
-  EXPECT_EQ(found.rows[3].outcome->node, "gpu-2");  // id 2
-  EXPECT_FALSE(found.rows[4].outcome);
+  for (const DecisionRow& r : found.rows)
+    EXPECT_EQ(r.outcome.has_value(), r.id == 3) << r.id;
+  EXPECT_EQ(found.rows[2].outcome->bound_s, 1700000001.5);
+
+  row.verb = Verb::kFilter;
+  row.pod_uid = Uid("without-bind");
+  journal_->append(row);  // 6
+  journal_->append(row);  // 7
+  journal_->record_outcome(row.pod_uid, {"gpu-2", 1700000010});
+  found = page();
+  EXPECT_EQ(found.rows[0].outcome->node, "gpu-2");  // 7
+  EXPECT_FALSE(found.rows[1].outcome);
 
   journal_->record_outcome(Uid("never-seen"), {"gpu-1", 1});
   EXPECT_TRUE(journal_->flush(10));
