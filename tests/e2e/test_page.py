@@ -29,6 +29,22 @@ VIEWS = {
 }
 HOSTILE = "<img src=x onerror=window.__pwned=1>'\"><script>window.__pwned=1</script>${7*7}"
 HOSTILE_NAME = HOSTILE.replace("/", "")  # no name has a slash, whoever wrote the dump
+# Goes to a task, back as soon as it is drawn, and lets the queue come after the answers that complete the task.
+GO_BACK_BEFORE_ALL_IS_TOLD = """
+const fetched = window.fetch;
+let release, back = false;
+const all = new Promise((done) => { release = done; });
+window.__told = 0;
+window.fetch = async (...given) => {
+  if (back && given[0].startsWith('v1/queue')) await all;
+  const answer = await fetched(...given);
+  if (/[/](explain|eta)$/.test(given[0]) && ++window.__told === 2) setTimeout(release, 300);
+  return answer;
+};
+new MutationObserver((_, seen) => { seen.disconnect(); back = true; history.back(); })
+  .observe(document.querySelector('title'), {childList: true});
+location.hash = '#/task/team-1/train-00001';
+"""
 MOST_WORK_MS = 100
 
 
@@ -142,6 +158,17 @@ class LargePageTest(PageCase):
         browser.wait_text("Where it could run")
         browser.driver.back()
         browser.wait_text("51–100 of")
+
+    def test_what_is_told_of_a_task_is_not_drawn_where_a_reader_went_back_to(self):
+        browser = self.browser
+        browser.go("queue?search=train-0000")
+        browser.wait("document.querySelector('tbody th a')", 20, "the queue")
+        browser.run(GO_BACK_BEFORE_ALL_IS_TOLD)
+        browser.wait(
+            "window.__told === 2 && !document.querySelector('main[aria-busy]')", 30, "both answers, and the queue"
+        )
+        self.assertTrue(browser.run("return document.title.startsWith('Queue')"))
+        self.assertEqual(browser.problems(), [])
 
     def test_a_keyboard_is_enough(self):
         browser = self.browser

@@ -50,9 +50,9 @@ function decoded(text) {
   }
 }
 
-// Draws data again that were completed after they were shown.
+// Draws data again that were completed after they were shown, unless the reader has gone elsewhere since.
 function redraw(data) {
-  if (data === latest) draw(() => VIEWS[state.view].draw(data, state));
+  if (data === latest && shown === whereOf(state)) draw(() => VIEWS[state.view].draw(data, state));
 }
 
 // The URL of this state with other parameters: {page: 2}; undefined removes one.
