@@ -46,6 +46,8 @@ new MutationObserver((_, seen) => { seen.disconnect(); back = true; history.back
 location.hash = '#/task/team-1/train-00001';
 """
 MOST_WORK_MS = 100
+MOST_FIRST_MS = 100  # until the page has said that it has heard
+MOST_SEEN_MS = 400  # until the daemon has answered, and the answer is on the screen
 
 
 def sample_of_now():
@@ -129,20 +131,26 @@ class LargePageTest(PageCase):
         }  # fmt: skip
         browser.go("queue")
         browser.wait(first, 20, "the queue")
-        waits, work, served, asked = {}, {}, {}, {}
+        first_sign, seen, work, served, asked = {}, {}, {}, {}, {}
         asks = "return window.__asked.length"
         for name, (what, ready) in steps.items():
             before, served_before, asked_before = browser.cpu_ms(), self.daemon.cpu_s(), browser.run(asks)
-            waits[name] = browser.timed(what, ready)
+            first_sign[name], seen[name] = browser.timed(what, ready)
             work[name], served[name] = browser.cpu_ms() - before, 1000 * (self.daemon.cpu_s() - served_before)
             asked[name] = browser.run(asks) - asked_before
-        for told, ms in {"until seen": waits, "work of the page": work, "work of the daemon": served}.items():
+        for told, ms in {
+            "until the first sign": first_sign,
+            "until seen": seen,
+            "work of the page": work,
+            "work of the daemon": served,
+        }.items():
             print(
                 f"ms {told}: { ({name: round(one) for name, one in ms.items()}) }, median {statistics.median(ms.values()):.0f}"
             )
         # The processor's time: what a reader waits for on a machine that has nothing else to do.
-        self.assertLess(statistics.median(work.values()), busy(MOST_WORK_MS), "no step keeps the page busy")
-        self.assertLess(max(work.values()), patient(MOST_WORK_MS), work)
+        self.assertLess(max(work.values()), busy(MOST_WORK_MS), work)
+        self.assertLess(max(first_sign.values()), patient(MOST_FIRST_MS), first_sign)
+        self.assertLess(max(seen.values()), patient(MOST_SEEN_MS), seen)
         self.assertEqual(asked["by node"], 0, "the same data in other lanes")
         self.assertEqual(browser.problems(), [])
 

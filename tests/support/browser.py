@@ -25,13 +25,19 @@ const done = arguments[arguments.length - 1];
 axe.run(document, {resultTypes: ['violations']}).then((found) => done(found.violations.map((one) =>
   `${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')}`)));
 """
-# Milliseconds from a call to the frame in which everything that it asked for is on the screen.
+# Milliseconds from a call to the first frame that differs, and to that in which all that it asked for is on the screen.
 _TIMED = """
 const [what, ready, most, done] = arguments;
 const began = performance.now();
+let first = null;
+const changes = new MutationObserver(() => {
+  changes.disconnect();
+  requestAnimationFrame(() => { first = performance.now() - began; });
+});
+changes.observe(document.body, {attributes: true, childList: true, characterData: true, subtree: true});
 new Function(what)();
 const until = new Function(`return ${ready}`);
-const look = () => until() ? requestAnimationFrame(() => done(performance.now() - began))
+const look = () => until() && first !== null ? requestAnimationFrame(() => done([first, performance.now() - began]))
   : performance.now() - began > most ? done(null) : setTimeout(look, 10);
 setTimeout(look, 10);
 """
@@ -111,7 +117,7 @@ class Browser:
         return 1000 * metrics["TaskDuration"]
 
     def timed(self, what, ready):
-        """Runs a script; ms until the expression `ready` is true and painted."""
+        """Runs a script; ms until the page looks different, and until the expression `ready` is true and painted."""
         answer = self.driver.execute_async_script(_TIMED, what, ready, 1000 * patient(20))
         assert answer, f"{ready} was not true in time; the page says:\n{self.text()[:1500]}"
         return answer

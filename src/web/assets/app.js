@@ -175,6 +175,7 @@ function explain(error) {
 function askForToken(why) {
   shown = '';
   live.stop();
+  $('main').removeAttribute('aria-busy');
   const asked = document.querySelector('form.token [role=alert]');
   if (asked) {
     asked.textContent = why;

@@ -34,6 +34,7 @@ export function search(state, placeholder) {
       id: 'search', type: 'search', value: state.query.get('search') || '', placeholder, spellcheck: 'false', autocomplete: 'off', title: 'Press / to come here',
       oninput: (event) => {
         clearTimeout(typing);
+        document.getElementById('main').setAttribute('aria-busy', 'true');
         const text = event.target.value;
         typing = setTimeout(() => {
           history.replaceState(null, '', state.link({ search: text, page: undefined }));

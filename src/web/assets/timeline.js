@@ -24,7 +24,8 @@ async function load({ query }, signal) {
     askIfThere('v1/history', { namespace, limit: MOST, since: `${Math.ceil(width * PAST)}s` }, signal),
     decisions('suspend', namespace, signal),
     decisions('plan', namespace, signal)]);
-  return { queue, tasks, past, stops, plans, facts: queue };
+  const left = (queue.metadata.remainingItemCount || 0) + (tasks.metadata.remainingItemCount || 0);
+  return { bars: bars({ queue, tasks, past, stops, plans }), left, hasPast: Boolean(past), hasStops: Boolean(stops), facts: queue };
 }
 
 // Who may see one namespace only is refused the journal, whose rows are asked for by pod.
@@ -42,7 +43,7 @@ function moves(items) {
 }
 
 // The bars: {key, type, nodes, gpus, begin, begin90, end, end90, state, deadline, late, moves, note}. Times
-// are epoch seconds; `end` may be missing: nobody knows.
+// are epoch seconds; `end` may be missing: nobody knows. By begin, then by key.
 function bars({ queue, tasks, past, stops, plans }) {
   const known = new Map(queue.items.map((row) => [keyOf(row), row]));
   const planned = new Map(); // when, and on which nodes, each start was planned: newest first
@@ -79,8 +80,10 @@ function bars({ queue, tasks, past, stops, plans }) {
     const what = /^\S+ (\S+) on /.exec(start?.what || '');
     all.push({ key: keyOf(stop), state: 'stopped', nodes: start?.nodes || [], gpus: 0, type: what ? what[1] : '', begin: start ? start.at : at - 60, end: at, deadline: NaN, moves: stop.result.startsWith('moved'), note: stop.result });
   }
-  return all;
+  return all.sort((a, b) => a.begin - b.begin || (a.key < b.key ? -1 : Number(a.key > b.key)));
 }
+
+const byNumber = new Intl.Collator('en', { numeric: true }).compare; // made once: making one takes longer than all comparisons
 
 function lanesOf(all, byNode) {
   const lanes = new Map();
@@ -94,27 +97,30 @@ function lanesOf(all, byNode) {
     else into(bar.state === 'planned' ? 'node not chosen' : 'node not kept', bar);
   }
   const last = (name) => /^(type|node) not /.test(name);
-  return [...lanes].sort(([a], [b]) => last(a) - last(b) || a.localeCompare(b, 'en', { numeric: true }));
+  return [...lanes].sort(([a], [b]) => last(a) - last(b) || byNumber(a, b));
 }
 
 const lastMoment = (bar) => Math.max(bar.begin, bar.end || 0, bar.end90 || 0, bar.state === 'running' && !bar.end ? Infinity : 0);
 
-// Bars that overlap go to different rows; one that is short takes the room of `least` seconds.
+// Bars that overlap go to different rows; one that is short takes the room of `least` seconds. A bar for which
+// no row is left has none.
 function rowsOf(bars, least) {
   const ends = [];
-  const rows = bars.sort((a, b) => a.begin - b.begin || a.key.localeCompare(b.key)).map((bar) => {
+  const rows = [];
+  for (const bar of bars) {
     let row = ends.findIndex((end) => end <= bar.begin);
+    if (row < 0 && ends.length === MOST_ROWS) continue;
     if (row < 0) row = ends.push(0) - 1;
     ends[row] = Math.max(lastMoment(bar), bar.begin + least);
-    return { bar, row };
-  });
+    rows.push({ bar, row });
+  }
   return { rows, height: ends.length };
 }
 
 // In a lane that is too full, half of the rows at least are for what is ahead, and for what is not.
 function packed(lane, least) {
   const whole = rowsOf(lane, least);
-  if (whole.height <= MOST_ROWS) return { ...whole, hidden: 0 };
+  if (whole.rows.length === lane.length) return { ...whole, hidden: 0 };
   const ahead = rowsOf(lane.filter(({ state }) => AHEAD.includes(state)), least);
   const others = rowsOf(lane.filter(({ state }) => !AHEAD.includes(state)), least);
   const first = Math.min(others.height, Math.max(MOST_ROWS / 2, MOST_ROWS - ahead.height));
@@ -144,13 +150,12 @@ function draw(data, state) {
   const width = spanOf(query);
   const from = now() - width * PAST;
   const to = from + width;
-  const seen = bars(data).filter((bar) => bar.begin < to && lastMoment(bar) > from);
+  const seen = data.bars.filter((bar) => bar.begin < to && lastMoment(bar) > from);
   const all = lanesOf(seen, byNode);
   const first = (pageOf(state) - 1) * LANES;
   const lanes = all.slice(first, first + LANES);
   const x = (s) => `${(100 * (Math.min(Math.max(s, from), to) - from)) / width}%`;
   const wide = (a, b) => `${(100 * Math.max(0, Math.min(b, to) - Math.max(a, from))) / width}%`;
-  const left = (data.queue.metadata.remainingItemCount || 0) + (data.tasks.metadata.remainingItemCount || 0);
   const parts = [
     h('h1', null, 'Timeline'),
     h('div', { class: 'tools' },
@@ -161,8 +166,8 @@ function draw(data, state) {
   if (!seen.length) parts.push(empty('Nothing in this time', 'Nothing ran, runs or is planned between ', clock(from), ' and ', clock(to), '.'));
   else parts.push(h('div', { class: 'gantt' }, axis(from, to, x), lanes.map(([name, lane]) => laneOf(name, lane, { x, wide, from, to }))),
     pager({ items: lanes, metadata: { remainingItemCount: Math.max(0, all.length - first - lanes.length) } }, state, byNode ? 'node' : 'GPU type', LANES));
-  if (left) parts.push(h('p', { class: 'muted foot' }, `${plural(left, 'more task')} ${left === 1 ? 'is' : 'are'} not drawn: search to narrow it down.`));
-  if (!data.past || !data.stops) parts.push(h('p', { class: 'muted foot' }, data.past ? 'Stops are drawn for all namespaces only.' : 'This daemon keeps no history, so the past is empty.'));
+  if (data.left) parts.push(h('p', { class: 'muted foot' }, `${plural(data.left, 'more task')} ${data.left === 1 ? 'is' : 'are'} not drawn: search to narrow it down.`));
+  if (!data.hasPast || !data.hasStops) parts.push(h('p', { class: 'muted foot' }, data.hasPast ? 'Stops are drawn for all namespaces only.' : 'This daemon keeps no history, so the past is empty.'));
   return parts.filter(Boolean);
 }
 
