@@ -178,6 +178,19 @@ class LargePageTest(PageCase):
         self.assertTrue(browser.run("return document.title.startsWith('Queue')"))
         self.assertEqual(browser.problems(), [])
 
+    def test_a_page_beyond_the_last_is_the_last(self):
+        browser = self.browser
+        for state, rows, last in (
+            ("queue?search=train-047&page=99", "tbody th a", 2),
+            ("gpus?search=gpu-000&page=99", ".node", 1),
+            ("timeline?by=node&page=999", ".lane", 26),
+        ):
+            with self.subTest(state):
+                browser.go(state)
+                browser.wait(f"document.querySelector('{rows}')", 20, "rows")
+                page = re.search(r"page=(\d+)", browser.run("return location.hash"))
+                self.assertEqual(int(page[1]) if page else 1, last)
+
     def test_a_keyboard_is_enough(self):
         browser = self.browser
         browser.go("queue")

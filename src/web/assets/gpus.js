@@ -1,16 +1,16 @@
 // Every GPU of every node as a cell: who has it, whom it is held for, or why nobody can use it.
-import { ask } from './api.js';
 import { h } from './dom.js';
 import { plural, taskHref } from './format.js';
-import { empty, filters, pager, pools, search, windowOf } from './parts.js';
+import { askPage, empty, filters, pager, pools, search } from './parts.js';
 
 const SIZE = 60;
 const MOST_CELLS = 64; // of one occupant
 const BY = { plan: 'planned by Slackline', scheduler: 'placed by kube-scheduler', other: 'placed by another scheduler', held: 'held for it' };
 const SIGN = { plan: '', scheduler: '', other: '◇', held: '◷' };
 
-function load({ query }, signal) {
-  return ask('v1/nodes', { search: query.get('search'), state: query.get('state') || 'gpu', sort: query.get('sort') || 'type', ...windowOf({ query }, SIZE) }, signal).then((list) => ({ list }));
+async function load(state, signal) {
+  const { query } = state;
+  return { list: await askPage('v1/nodes', { search: query.get('search'), state: query.get('state') || 'gpu', sort: query.get('sort') || 'type' }, state, signal, SIZE) };
 }
 
 // A steady tint for each task, of eight.

@@ -1,4 +1,5 @@
 // Parts that several views share.
+import { ask } from './api.js';
 import { h } from './dom.js';
 import { figure, plural, thousands } from './format.js';
 
@@ -6,8 +7,24 @@ export const PAGE = 50;
 
 export const pageOf = (state) => Math.max(1, Number.parseInt(state.query.get('page'), 10) || 1);
 
-// limit and offset of the page that the URL names.
-export const windowOf = (state, size = PAGE) => ({ limit: size, offset: (pageOf(state) - 1) * size });
+// The page that the URL names; if there are fewer, the last one, which the URL then names.
+export function lastPageOr(state, total, size) {
+  const last = Math.max(1, Math.ceil(total / size));
+  if (pageOf(state) <= last) return pageOf(state);
+  state.query.set('page', last);
+  history.replaceState(null, '', state.link({ page: last === 1 ? undefined : last }));
+  return last;
+}
+
+// The rows of that page.
+export async function askPage(path, parameters, state, signal, size = PAGE) {
+  const window = () => ({ ...parameters, limit: size, offset: (pageOf(state) - 1) * size });
+  const list = await ask(path, window(), signal);
+  if (list.items.length || pageOf(state) === 1) return list;
+  const start = await ask(path, { ...parameters, limit: 1, offset: 0 }, signal);
+  lastPageOr(state, start.items.length + (start.metadata.remainingItemCount || 0), size);
+  return ask(path, window(), signal);
+}
 
 export const totalOf = (list, state, size = PAGE) => (pageOf(state) - 1) * size + list.items.length + (list.metadata.remainingItemCount || 0);
 

@@ -1,13 +1,12 @@
 // The queue: who waits, why, and when it will be done.
-import { ask } from './api.js';
 import { h } from './dom.js';
 import { interval, moment, percent, plural, relative, seconds, signed, taskLink } from './format.js';
-import { empty, filters, mark, pager, pools, search, shapeOf, sortable, totalOf, typeOf, windowOf } from './parts.js';
+import { askPage, empty, filters, mark, pager, pools, search, shapeOf, sortable, totalOf, typeOf } from './parts.js';
 
-function load({ query }, signal) {
-  const state = { query };
-  return ask('v1/queue', { namespace: query.get('ns'), search: query.get('search'), state: query.get('state'), sort: query.get('sort'), ...windowOf(state) }, signal)
-    .then((list) => ({ list, facts: list }));
+async function load(state, signal) {
+  const { query } = state;
+  const list = await askPage('v1/queue', { namespace: query.get('ns'), search: query.get('search'), state: query.get('state'), sort: query.get('sort') }, state, signal);
+  return { list, facts: list };
 }
 
 // One line on how it stands with the task.

@@ -2,7 +2,7 @@
 import { ask, askIfThere } from './api.js';
 import { h } from './dom.js';
 import { clock, now, plural, relative, seconds, span, taskHref } from './format.js';
-import { empty, filters, pageOf, pager, search } from './parts.js';
+import { empty, filters, lastPageOr, pager, search } from './parts.js';
 
 const HOUR = 3600;
 const SPANS = { '1h': HOUR, '6h': 6 * HOUR, '24h': 24 * HOUR, '3d': 72 * HOUR };
@@ -152,7 +152,7 @@ function draw(data, state) {
   const to = from + width;
   const seen = data.bars.filter((bar) => bar.begin < to && lastMoment(bar) > from);
   const all = lanesOf(seen, byNode);
-  const first = (pageOf(state) - 1) * LANES;
+  const first = (lastPageOr(state, all.length, LANES) - 1) * LANES;
   const lanes = all.slice(first, first + LANES);
   const x = (s) => `${(100 * (Math.min(Math.max(s, from), to) - from)) / width}%`;
   const wide = (a, b) => `${(100 * Math.max(0, Math.min(b, to) - Math.max(a, from))) / width}%`;
