@@ -6,7 +6,7 @@ import json
 import os
 import unittest
 
-from support.objects import DURATION, TEAM, gpu_job, gpu_pod, name_of, node_of
+from support.objects import DURATION, TEAM, gpu_job, gpu_pod, name_of, node_of, runtime_class
 from support.queued_case import QueuedCase
 
 QUEUES = "queues: [{name: small, maxPending: 2}, {name: grows, scaleUp: true}]\n"
@@ -145,6 +145,29 @@ class OrderTest(QueuedCase):
         )  # fmt: skip
         self.cluster.parts["kube-scheduler"].start()
         self.wait_bound("big")
+
+    # ---- what admission adds to pods -----------------------------------------------------------
+
+    def test_a_job_is_planned_where_its_runtime_class_sends_its_pods(self):
+        self.cluster.add_gpu_nodes(1, 4, "K80", prefix="sandbox")
+        self.addCleanup(self.cluster.kubectl, "delete", "node", "sandbox-0")
+        self.cluster.kubectl("label", "node", "sandbox-0", "runtime=sandbox")
+        self.cluster.kubectl("taint", "node", "sandbox-0", "sandbox=yes:NoSchedule")
+        boxed = gpu_job("boxed")
+        boxed["spec"]["template"]["spec"]["runtimeClassName"] = "sandbox"
+        code, said = self.cluster.try_create(boxed)
+        self.assertEqual(code, 0, said)
+        self.assertIn("Warning: spec.template: the API server refuses its pods: their RuntimeClass sandbox", said)
+        self.wait_reason("boxed", "PodsRejected")
+        self.assertIs(self.job("boxed")["spec"]["suspend"], True)
+
+        self.apply(runtime_class("sandbox"))
+        self.addCleanup(self.cluster.kubectl, "delete", "runtimeclass", "sandbox")
+        self.wait_bound("boxed")
+        pod = self.pod_of("boxed")
+        self.assertEqual((node_of(pod), pod["spec"]["overhead"]), ("sandbox-0", {"cpu": "250m"}))
+        plan = json.loads(self.job("boxed")["metadata"]["annotations"]["slackline.dev/plan"])
+        self.assertEqual(plan["nodes"], ["sandbox-0"])
 
     # ---- words the tests are written in --------------------------------------------------------
 

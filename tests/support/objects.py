@@ -94,6 +94,19 @@ def priority_class(name, value):
     }
 
 
+def runtime_class(name):
+    """Its pods take a little more, and run on nodes with the label runtime=NAME and a taint named NAME."""
+    toleration = {"key": name, "operator": "Exists", "effect": "NoSchedule"}
+    return {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": name},
+        "handler": name,
+        "overhead": {"podFixed": {"cpu": "250m"}},
+        "scheduling": {"nodeSelector": {"runtime": name}, "tolerations": [toleration]},
+    }
+
+
 def name_of(pod):
     return pod["metadata"]["name"]
 

@@ -62,6 +62,10 @@ struct SchedulingConstraints {
   bool has_pod_affinity = false;  // inter-pod affinity, anti-affinity or topology spread
   bool has_volume_claims = false;
   OwnSpread own_spread;
+  std::string runtime_class{};  // runtimeClassName
+  bool has_overhead = false;    // the spec states that of its RuntimeClass itself
+  // Of a template: why the API server would refuse its pods; empty: it would not.
+  std::string refused{};
 };
 
 inline OwnSpread spread_of(const SchedulingConstraints* constraints) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/resize.h"
 
@@ -16,6 +17,7 @@ struct Namespace {
   bool managed = false;                // label slackline.dev/managed=true
   double managed_since_s = 0;          // as seen here, epoch seconds; 0: since before that
   std::optional<ResizeMode> resize{};  // annotation slackline.dev/resize
+  Labels node_selector{};              // that annotations of Kubernetes or OpenShift give its pods
 };
 
 // scheduling.k8s.io/v1 PriorityClass.

@@ -114,7 +114,7 @@ inline constexpr std::array<ReasonFact, 57> kReasons = {{
     {reason::kNotBound, ReasonUse::kWaits,
      "kube-scheduler did not bind its pods on three nodes in a row"},
     {reason::kPodsRejected, ReasonUse::kWaits,
-     "not all of its pods were created within 30 s of its release"},
+     "the API server refuses its pods, or did not create all of them within 30 s of its release"},
     {reason::kNotReplaced, ReasonUse::kWaits,
      "a pod of it was lost while it ran, and its replacement found no place within ten minutes"},
     {reason::kReplacementWaits, ReasonUse::kWaits,

@@ -21,6 +21,7 @@
 #include "slackline/model/node_state.h"
 #include "slackline/model/node_table.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/pod_admission.h"
 #include "slackline/model/quota.h"
 #include "slackline/model/resize.h"
 
@@ -100,6 +101,8 @@ struct ClusterSnapshot {
   std::vector<std::shared_ptr<const DisruptionBudget>> budgets;  // sorted by (namespace, name)
   std::vector<std::shared_ptr<const ResourceQuota>> quotas;      // the same
   NamespaceList namespaces{};                                    // sorted by name; null: none
+  // `jobs` are as it makes them; null: nothing is known of it.
+  std::shared_ptr<const PodAdmission> admission{};
   std::vector<GivenUp<Job>> given_up_jobs;     // `jobs` has them without these marks; sorted alike
   std::vector<GivenUp<Pod>> given_up_pods;     // of `unbound`
   std::shared_ptr<const Sightings> sightings;  // null: none

@@ -28,6 +28,7 @@ std::size_t Cache::KeyHash::operator()(const ObjectKey& key) const noexcept {
 Cache::Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac)
     : clock_(clock),
       observer_(observer),
+      admission_(std::make_shared<PodAdmission>()),
       belief_(mac),
       snapshot_(std::make_shared<ClusterSnapshot>()) {}
 
@@ -52,6 +53,8 @@ void Cache::upsert(KubeObject object) {
       quotas_.put(std::move(*quota), generation(KubeKind::kResourceQuota));
     } else if (Namespace* ns = std::get_if<Namespace>(&object)) {
       put(*ns, news);
+    } else if (auto* runtime = std::get_if<RuntimeClass>(&object)) {
+      put(std::move(*runtime), news);
     } else {
       put(std::get<PriorityClass>(object), news);
     }
@@ -99,6 +102,9 @@ void Cache::remove(const KubeObject& object, News& news) {
     if (quotas_.holds(quota->key, quota->uid)) quotas_.forget(quota->key);
   } else if (const auto* ns = std::get_if<Namespace>(&object)) {
     if (namespaces_.holds(ns->key, ns->uid)) forget_namespace(ns->key.name, news);
+  } else if (const auto* runtime = std::get_if<RuntimeClass>(&object)) {
+    if (runtime_classes_.holds(runtime->key, runtime->uid))
+      forget_runtime_class(runtime->key.name, news);
   } else {
     const auto& gone = std::get<PriorityClass>(object);
     if (priority_classes_.holds(gone.key, gone.uid)) forget_priority_class(gone.key.name, news);
@@ -114,7 +120,11 @@ void Cache::finish_relist(KubeKind kind) {
     const bool first = !std::exchange(listed_[index_of(kind)], true);
     if (first && kind == KubeKind::kNamespace) judge_anew("", due_for_news(), news);
     if (first && kind == KubeKind::kPriorityClass) judge_jobs_anew("", due_for_news(), news);
-    if (first && (kind == KubeKind::kPod || kind == KubeKind::kJob)) learn_admission();
+    if (first && kind == KubeKind::kRuntimeClass && belief_.proves()) {
+      edit_admission().knows_all_classes = true;  // a dump may lack some
+      judge_jobs_anew("", due_for_news(), news);
+    }
+    if (first) learn_admission(news);
     changed();
   }
   report(news);
@@ -162,7 +172,7 @@ void Cache::put(Pod fresh, News& news) {
   attach(pod);
   sight(pod->uid, pod->plan.get());
   if (!same_pod || newly_bound) note_progress(*pod);
-  if (!same_pod) learn_admission_of(*pod);
+  if (!same_pod) learn_admission_of(*pod, news);
 }
 
 void Cache::put(Job job, News& news) {
@@ -254,6 +264,10 @@ void Cache::sweep(KubeKind kind, News& news) {
     case KubeKind::kPriorityClass:
       for (const ObjectKey& key : priority_classes_.older_than(current))
         forget_priority_class(key.name, news);
+      break;
+    case KubeKind::kRuntimeClass:
+      for (const ObjectKey& key : runtime_classes_.older_than(current))
+        forget_runtime_class(key.name, news);
       break;
   }
 }
@@ -421,6 +435,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
   next->budgets = budgets_.sorted();
   next->quotas = quotas_.sorted();
   next->namespaces = namespaces();
+  next->admission = admission_;
   for (const auto& [key, each] : given_up_jobs_)
     next->given_up_jobs.push_back(each);
   for (const auto& [key, each] : given_up_pods_)
@@ -498,6 +513,8 @@ std::size_t Cache::count(KubeKind kind) const {
       return namespaces_.entries.size();
     case KubeKind::kPriorityClass:
       return priority_classes_.entries.size();
+    case KubeKind::kRuntimeClass:
+      return runtime_classes_.entries.size();
   }
   return 0;
 }
@@ -524,6 +541,8 @@ Fingerprints Cache::fingerprints(KubeKind kind) const {
       return namespaces_.fingerprints();
     case KubeKind::kPriorityClass:
       return priority_classes_.fingerprints();
+    case KubeKind::kRuntimeClass:
+      return runtime_classes_.fingerprints();
   }
   return result;
 }

@@ -5,7 +5,8 @@
 // what was not found; an abandoned relist removes nothing. Terminal pods are dropped, but
 // those that others ended (Pod::disruption) stay in a list of their own for ten minutes. A pod
 // bound to a node that is not known (yet) waits outside of the snapshot until the node appears.
-// Jobs and pods enter as far as they count (cluster/watch/belief.h); when that changes for a
+// Jobs and pods enter as far as they count (cluster/watch/belief.h), and Jobs with their templates
+// as admission will make their pods (core/cluster/pod_admission.h); when that changes for a
 // namespace, its objects are judged again at once.
 //
 // Snapshots share what did not change: a node's record is copied once between two publications, and
@@ -82,6 +83,10 @@ class Cache {
     PodPtr pod;
     double until_s = 0;  // steady
   };
+  struct ShownSelector {
+    double created_s = 0;  // of the pod that shows it
+    bool counts = true;
+  };
   struct KeyHash {
     std::size_t operator()(const ObjectKey& key) const noexcept;
   };
@@ -101,9 +106,11 @@ class Cache {
   void put(Job job, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(Namespace ns, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(const PriorityClass& priority_class, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(RuntimeClass runtime, News& news) SLACKLINE_REQUIRES(mutex_);
   void take_in(const JobPtr& seen, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_namespace(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_priority_class(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_runtime_class(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
   // For this namespace; empty: for all. Objects that are given up by that are due then
   // (snapshot.h).
   void judge_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
@@ -123,8 +130,13 @@ class Cache {
   const NamespaceList& namespaces() SLACKLINE_REQUIRES(mutex_);
   // Whether its admission added a toleration that its Job's template has not.
   bool shows_added_toleration(const Pod& pod) const SLACKLINE_REQUIRES(mutex_);
-  void learn_admission_of(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
-  void learn_admission() SLACKLINE_REQUIRES(mutex_);
+  void learn_admission_of(const Pod& pod, News& news) SLACKLINE_REQUIRES(mutex_);
+  void learn_admission(News& news) SLACKLINE_REQUIRES(mutex_);
+  void learn_tolerations_of(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  // The youngest pod of a namespace shows whether the annotation of node selectors counts there.
+  void learn_node_selector_of(const Pod& pod, News& news) SLACKLINE_REQUIRES(mutex_);
+  void set_node_selector(const std::string& ns, News& news) SLACKLINE_REQUIRES(mutex_);
+  PodAdmission& edit_admission() SLACKLINE_REQUIRES(mutex_);
   NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
   void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
   void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
@@ -170,6 +182,12 @@ class Cache {
   Shelf<Namespace> namespaces_ SLACKLINE_GUARDED_BY(mutex_);
   NamespaceList namespace_list_ SLACKLINE_GUARDED_BY(mutex_);  // `namespaces_` when last listed
   Shelf<PriorityClass> priority_classes_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<RuntimeClass> runtime_classes_ SLACKLINE_GUARDED_BY(mutex_);
+  // By edit_admission(); never null.
+  std::shared_ptr<PodAdmission> admission_ SLACKLINE_GUARDED_BY(mutex_);
+  std::uint64_t admission_owned_in_ SLACKLINE_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, ShownSelector> shown_selectors_
+      SLACKLINE_GUARDED_BY(mutex_);  // by namespace with a node selector
   Belief belief_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, JobPtr, KeyHash> seen_jobs_
       SLACKLINE_GUARDED_BY(mutex_);  // of those that do not count as they are

@@ -3,13 +3,14 @@
 #include <utility>
 
 #include "cluster/watch/cache.h"
+#include "slackline/core/cluster/pod_admission.h"
 
 namespace slackline::cluster {
 
 using wire::KubeKind;
 
 void Cache::take_in(const JobPtr& seen, double due_s, News& news) {
-  JobPtr job = belief_.judge(seen, news.doubted);
+  JobPtr job = core::with_admission(belief_.judge(seen, news.doubted), *admission_);
   if (job == seen)
     seen_jobs_.erase(seen->key);
   else
@@ -43,13 +44,22 @@ void Cache::put(Namespace ns, News& news) {
     ns.managed_since_s = before->second.object->managed_since_s;
   else if (ns.managed && listed_[index_of(KubeKind::kNamespace)])
     ns.managed_since_s = clock_.wall_s();
+  const bool other_selector = before == namespaces_.entries.end()
+                                  ? !ns.node_selector.empty()
+                                  : before->second.object->node_selector != ns.node_selector;
   namespaces_.put(ns, generation(KubeKind::kNamespace));
+  if (other_selector) {
+    shown_selectors_.erase(ns.key.name);  // pods from before it show nothing
+    set_node_selector(ns.key.name, news);
+  }
   if (belief_.put(ns) && listed_[index_of(KubeKind::kNamespace)])
     judge_anew(belief_.proves() ? ns.key.name : "", clock_.steady_s(), news);
 }
 
 void Cache::forget_namespace(const std::string& name, News& news) {
   namespaces_.forget({"", name});
+  shown_selectors_.erase(name);
+  set_node_selector(name, news);
   if (belief_.forget_namespace(name))
     judge_anew(belief_.proves() ? name : "", clock_.steady_s(), news);
 }
@@ -63,6 +73,46 @@ void Cache::put(const PriorityClass& priority_class, News& news) {
 void Cache::forget_priority_class(const std::string& name, News& news) {
   priority_classes_.forget({"", name});
   if (belief_.forget_priority_class(name)) judge_jobs_anew("", due_for_news(), news);
+}
+
+void Cache::put(RuntimeClass runtime, News& news) {
+  const std::string name = runtime.key.name;
+  runtime_classes_.put(std::move(runtime), generation(KubeKind::kRuntimeClass));
+  const auto& entry = runtime_classes_.entries.at({"", name});
+  auto& known = edit_admission().runtime_classes[name];
+  const bool same = known && fingerprint_of(*known) == fingerprint_of(*entry.object);
+  known = entry.object;
+  if (!same) judge_jobs_anew("", due_for_news(), news);
+}
+
+void Cache::forget_runtime_class(const std::string& name, News& news) {
+  runtime_classes_.forget({"", name});
+  edit_admission().runtime_classes.erase(name);
+  judge_jobs_anew("", due_for_news(), news);
+}
+
+// As a node's record: copied at the first change after a publication.
+PodAdmission& Cache::edit_admission() {
+  if (admission_owned_in_ != next_version_) {
+    admission_ = std::make_shared<PodAdmission>(*admission_);
+    admission_owned_in_ = next_version_;
+  }
+  return *admission_;
+}
+
+void Cache::set_node_selector(const std::string& ns, News& news) {
+  const auto at = namespaces_.entries.find({"", ns});
+  const auto shown = shown_selectors_.find(ns);
+  const bool counts =
+      at != namespaces_.entries.end() && (shown == shown_selectors_.end() || shown->second.counts);
+  const Labels selector = counts ? at->second.object->node_selector : Labels();
+  const auto before = admission_->node_selectors.find(ns);
+  if (selector == (before != admission_->node_selectors.end() ? before->second : Labels())) return;
+  if (selector.empty())
+    edit_admission().node_selectors.erase(ns);
+  else
+    edit_admission().node_selectors[ns] = selector;
+  judge_jobs_anew(ns, due_for_news(), news);
 }
 
 bool Cache::shows_added_toleration(const Pod& pod) const {
@@ -83,12 +133,17 @@ bool Cache::shows_added_toleration(const Pod& pod) const {
   });
 }
 
-void Cache::learn_admission() {
+void Cache::learn_admission(News& news) {
   for (const auto& [key, entry] : pods_)
-    learn_admission_of(*entry.pod);
+    learn_admission_of(*entry.pod, news);
 }
 
-void Cache::learn_admission_of(const Pod& pod) {
+void Cache::learn_admission_of(const Pod& pod, News& news) {
+  learn_tolerations_of(pod);
+  learn_node_selector_of(pod, news);
+}
+
+void Cache::learn_tolerations_of(const Pod& pod) {
   if (!shows_added_toleration(pod)) return;
   requests_are_tolerated_ = true;
   for (auto& [name, slot] : nodes_) {
@@ -97,6 +152,18 @@ void Cache::learn_admission_of(const Pod& pod) {
     node.tolerated_by_request = true;
     edit(slot).node = std::make_shared<const Node>(std::move(node));
   }
+}
+
+void Cache::learn_node_selector_of(const Pod& pod, News& news) {
+  const auto ns = namespaces_.entries.find({"", pod.key.ns});
+  if (ns == namespaces_.entries.end() || !pod.requests.wants_gpus()) return;
+  const Labels& wanted = ns->second.object->node_selector;
+  if (wanted.empty()) return;
+  const auto [shown, first] = shown_selectors_.try_emplace(pod.key.ns);
+  if (!first && pod.created_s < shown->second.created_s) return;
+  const Labels own = pod.constraints ? pod.constraints->node_selector : Labels();
+  shown->second = {pod.created_s, has_labels(own, wanted)};
+  set_node_selector(pod.key.ns, news);
 }
 
 void Cache::judge_anew() {

@@ -14,6 +14,13 @@ std::string text_of(const Resources& amount) {
   return text;
 }
 
+std::string text_of(const Labels& labels) {
+  std::string text;
+  for (const auto& [key, value] : labels)
+    text += format("|{}={}", key, value);
+  return text;
+}
+
 std::string key_text(const Node& node) {
   return "/" + node.name.str();
 }
@@ -52,13 +59,19 @@ std::uint64_t fingerprint_of(const ResourceQuota& quota) {
 }
 
 std::uint64_t fingerprint_of(const Namespace& ns) {
-  return fingerprint(format("{}|{}|{}", ns.uid.str(), ns.managed,
-                            ns.resize ? to_string(*ns.resize) : std::string_view()));
+  return fingerprint(format("{}|{}|{}{}", ns.uid.str(), ns.managed,
+                            ns.resize ? to_string(*ns.resize) : std::string_view(),
+                            text_of(ns.node_selector)));
 }
 
 std::uint64_t fingerprint_of(const PriorityClass& priority_class) {
   return fingerprint(format("{}|{}|{}", priority_class.uid.str(), priority_class.value,
                             priority_class.global_default));
+}
+
+std::uint64_t fingerprint_of(const RuntimeClass& runtime) {
+  return fingerprint(format("{}|{}{}|{}", runtime.uid.str(), text_of(runtime.overhead),
+                            text_of(runtime.node_selector), runtime.tolerations.size()));
 }
 
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object) {

@@ -1,5 +1,5 @@
 // The live cluster: list/watch of nodes, pods, Jobs, PodDisruptionBudgets, ResourceQuotas,
-// Namespaces and PriorityClasses from an API server.
+// Namespaces, PriorityClasses and RuntimeClasses from an API server.
 //
 // One thread per resource keeps the cache, one publishes snapshots, one audits the cache against
 // fresh lists now and then. A server that is down, slow or wrong never stops the source: health()
@@ -33,7 +33,7 @@ struct WatchTimers {
 
 struct KubeOptions {
   // Proves plans and admissions (cluster/watch/belief.h), and outlives the source. Null: they are
-  // believed as they are, in every namespace; then neither Namespaces nor PriorityClasses are read.
+  // believed as they are, in every namespace; then only what is_asked_for() (resource.h) is read.
   const MessageAuthenticator* mac = nullptr;
   WatchTimers timers;
   double stale_after_s = 150;  // older than this the cache is not trusted

@@ -27,16 +27,18 @@ inline constexpr std::array<ResourceSpec, wire::kKubeKindCount> kResources{{
     {wire::KubeKind::kNamespace, "namespaces", "/api/v1/namespaces", "", true},
     {wire::KubeKind::kPriorityClass, "priorityclasses",
      "/apis/scheduling.k8s.io/v1/priorityclasses", "scheduling.k8s.io", false},
+    {wire::KubeKind::kRuntimeClass, "runtimeclasses", "/apis/node.k8s.io/v1/runtimeclasses",
+     "node.k8s.io", false},
 }};
 
 constexpr std::size_t index_of(wire::KubeKind kind) {
   return static_cast<std::size_t>(kind);
 }
-// Watched only to decide whose keys count (belief.h): a source that trusts everything does not need
-// it.
+// Watched only to decide whose keys count (belief.h), and what Jobs will be: a source that trusts
+// everything does not need it.
 constexpr bool is_asked_for(wire::KubeKind kind, bool believes_all) {
-  return !believes_all ||
-         (kind != wire::KubeKind::kNamespace && kind != wire::KubeKind::kPriorityClass);
+  using enum wire::KubeKind;
+  return !believes_all || (kind != kNamespace && kind != kPriorityClass && kind != kRuntimeClass);
 }
 constexpr const ResourceSpec& resource_of(wire::KubeKind kind) {
   return kResources[index_of(kind)];
@@ -46,5 +48,6 @@ static_assert(kResources[index_of(wire::KubeKind::kNode)].name == "nodes");
 static_assert(kResources[index_of(wire::KubeKind::kDisruptionBudget)].api_group == "policy");
 static_assert(kResources[index_of(wire::KubeKind::kResourceQuota)].name == "resourcequotas");
 static_assert(kResources[index_of(wire::KubeKind::kPriorityClass)].name == "priorityclasses");
+static_assert(kResources[index_of(wire::KubeKind::kRuntimeClass)].name == "runtimeclasses");
 
 }  // namespace slackline::cluster

@@ -19,6 +19,7 @@
 #include "slackline/core/answers/quote.h"
 #include "slackline/core/answers/what_if.h"
 #include "slackline/core/cluster/not_in_queue.h"
+#include "slackline/core/cluster/pod_admission.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
@@ -220,6 +221,19 @@ void set_promise(core::Variant& task, const Job* posted, const ClusterSnapshot& 
   core::changed_intent(task).deadline_s = deadline_s;
 }
 
+// As the API server will make its pods, or refuse them.
+void admit(core::Variant& task, const ClusterSnapshot& snapshot,
+           std::vector<std::string>& problems) {
+  if (snapshot.admission == nullptr) return;
+  if (task.job)
+    task.job = core::with_admission(task.job, *snapshot.admission);
+  else
+    task.pod = core::with_admission(task.pod, *snapshot.admission);
+  const auto& constraints = task.job ? task.job->constraints : task.pod->constraints;
+  if (constraints && !constraints->refused.empty())
+    problems.push_back("the API server refuses its pods: " + constraints->refused);
+}
+
 // The names behind a quote's delays, before the viewer is asked.
 struct Quoted {
   core::Quote quote;
@@ -285,6 +299,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
         my.within(written->book->size() > kQuickQueue ? my.times.long_quote_s : my.times.quote_s);
     const QueueSight sight =
         my.reader.read({}, [&](const ClusterSnapshot& snapshot, const core::QueueOptions& by) {
+          admit(task, snapshot, view.problems);
           set_promise(task, posted.job.get(), snapshot, by);
           variants = core::quoted(task, by.now_wall_s);
           return core::with_variants(snapshot, {variants.written, variants.free});

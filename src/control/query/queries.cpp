@@ -12,6 +12,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/annotation_hints.h"
 #include "slackline/core/cluster/placement_table.h"
+#include "slackline/core/cluster/pod_admission.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/shapes.h"
 #include "slackline/core/planning/task_menu.h"
@@ -160,9 +161,15 @@ Result<ScoresView> Queries::scores(const ObjectKey& key) const {
 }
 
 Result<ScoresView> Queries::scores(const Pod& pod) const {
-  Pod created_now = pod;
-  if (created_now.created_s <= 0) created_now.created_s = clock_.wall_s();
-  return judge(*source_.snapshot(), created_now, /*stock=*/true);
+  auto created_now = std::make_shared<Pod>(pod);
+  if (created_now->created_s <= 0) created_now->created_s = clock_.wall_s();
+  const SnapshotPtr snapshot = source_.snapshot();
+  PodPtr admitted = std::move(created_now);
+  if (snapshot->admission) admitted = core::with_admission(admitted, *snapshot->admission);
+  if (admitted->constraints && !admitted->constraints->refused.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                "the API server refuses such pods: " + admitted->constraints->refused);
+  return judge(*snapshot, *admitted, /*stock=*/true);
 }
 
 Result<PlacementsView> Queries::placements(const ObjectKey& key) const {

@@ -11,6 +11,7 @@
 #include "slackline/core/cluster/annotation_hints.h"
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/placement_table.h"
+#include "slackline/core/cluster/pod_admission.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -22,13 +23,16 @@ namespace {
 // The task that this Job would be. None of its pods exists yet.
 Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
              const AdmissionFacts& facts) {
-  const Job& job = reviewed.job;
+  auto created = std::make_shared<Job>(reviewed.job);
+  created->key.ns = review.ns;
+  const JobPtr admitted = facts.snapshot->admission
+                              ? core::with_admission(created, *facts.snapshot->admission)
+                              : JobPtr(created);
+  const Job& job = *admitted;
   Task task;
   task.kind = TaskKind::kJob;
   task.key = {review.ns, job.key.name};
-  auto named = std::make_shared<Job>(job);
-  named->key = task.key;
-  task.job = std::move(named);
+  task.job = admitted;
   task.uid = Uid("admission/" + review.uid);
   task.member = core::written_pod(job);
   task.gang = job.is_gang();
@@ -83,6 +87,13 @@ void hint_at_time_limit(const Job& job, std::vector<std::string>& hints) {
       *job.active_deadline_s, job.parallelism));
 }
 
+void hint_at_refusal(const Task& task, std::vector<std::string>& hints) {
+  const auto& constraints = task.member->constraints;
+  if (constraints && !constraints->refused.empty())
+    hints.push_back(format("spec.template: the API server refuses its pods: {}",
+                           printable(constraints->refused, 200)));
+}
+
 void hint_at_size(const Task& task, const AdmissionFacts& facts, std::vector<std::string>& hints) {
   const core::ResizingPtr resizing =
       core::Resizer(*facts.snapshot, facts).of(*task.job, task.intent);
@@ -134,6 +145,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   std::vector<std::string> hints =
       core::annotation_hints(*facts.snapshot, task, *facts.catalog, *facts.predictor);
   hint_at_time_limit(job->job, hints);
+  if (facts.trusted) hint_at_refusal(task, hints);
   if (facts.trusted) hint_at_size(task, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);

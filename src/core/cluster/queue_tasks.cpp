@@ -178,6 +178,8 @@ class TaskFinder {
   void wait(QueueTask&& task) {
     if (is_held(task.intent))
       task.hindrance = Hindrance{reason::kHeldByUser, std::string(contract::kHold)};
+    if (const std::string why = refusal_of(task); !task.hindrance && !why.empty())
+      task.hindrance = Hindrance{reason::kPodsRejected, why};
     if (task.hindrance) {
       found_.waiting.push_back(std::move(task));
       return;
@@ -187,6 +189,12 @@ class TaskFinder {
     else if (!has_begun(task))
       task.hindrance = dependencies_.of(task.key.ns, *task.intent);
     found_.waiting.push_back(std::move(task));
+  }
+
+  // Of pods that do not exist yet.
+  static std::string refusal_of(const QueueTask& task) {
+    const Pod& pod = task.pods.empty() ? *task.member : *task.pods.front();
+    return pod.constraints ? pod.constraints->refused : std::string();
   }
 
   // A Job that was unsuspended had all that it depends on, which may be gone since.

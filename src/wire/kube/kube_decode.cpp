@@ -24,9 +24,11 @@ std::string_view kind_name(KubeKind kind) {
     case KubeKind::kNamespace:
       return "Namespace";
     case KubeKind::kPriorityClass:
+      return "PriorityClass";
+    case KubeKind::kRuntimeClass:
       break;
   }
-  return "PriorityClass";
+  return "RuntimeClass";
 }
 
 std::optional<KubeKind> kind_of(std::string_view name) {
@@ -50,9 +52,11 @@ KubeObject read_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) 
     case KubeKind::kNamespace:
       return read_namespace(json);
     case KubeKind::kPriorityClass:
+      return read_priority_class(json);
+    case KubeKind::kRuntimeClass:
       break;
   }
-  return read_priority_class(json);
+  return read_runtime_class(json, catalog);
 }
 
 // An object without a name cannot be kept: it has no identity.

@@ -17,6 +17,7 @@
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/namespace.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/pod_admission.h"
 #include "slackline/model/quota.h"
 
 namespace slackline::wire {
@@ -29,12 +30,13 @@ enum class KubeKind {
   kResourceQuota,
   kNamespace,
   kPriorityClass,
+  kRuntimeClass,
 };
-inline constexpr std::size_t kKubeKindCount = 7;
+inline constexpr std::size_t kKubeKindCount = 8;
 
 // One object as the cache takes it.
-using KubeObject =
-    std::variant<Node, Pod, Job, DisruptionBudget, ResourceQuota, Namespace, PriorityClass>;
+using KubeObject = std::variant<Node, Pod, Job, DisruptionBudget, ResourceQuota, Namespace,
+                                PriorityClass, RuntimeClass>;
 
 // A v1.Status, as errors and watch ERROR events carry it.
 struct KubeStatus {

@@ -6,6 +6,7 @@
 #include "slackline/model/namespace.h"
 #include "slackline/model/node.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/pod_admission.h"
 #include "slackline/model/quota.h"
 #include "wire/format/json_view.h"
 
@@ -19,6 +20,7 @@ Job read_job(JsonView job, const GpuCatalog& catalog);
 DisruptionBudget read_budget(JsonView budget);
 Namespace read_namespace(JsonView ns);
 PriorityClass read_priority_class(JsonView priority_class);
+RuntimeClass read_runtime_class(JsonView runtime_class, const GpuCatalog& catalog);
 
 // Limits of resources that Slackline does not count are left out, as are malformed quantities
 // (quota_decode.cpp).
@@ -34,6 +36,8 @@ ContainerAmounts read_container_amounts(JsonView resources);
 // Of a pod, or of the template of pods of a namespace. Null if it has no constraint that Slackline
 // repeats (pod_constraints.cpp).
 std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView pod, std::string_view ns);
+
+std::vector<Toleration> read_tolerations(JsonView list);
 
 // nodeSelectorTerms; the matchFields of a term stand behind its matchExpressions, by their path.
 std::vector<NodeSelectorTerm> read_term_list(JsonView list);

@@ -96,6 +96,15 @@ OwnSpread read_own_spread(JsonView pod, std::string_view ns, bool has_host_ports
 
 }  // namespace
 
+std::vector<Toleration> read_tolerations(JsonView list) {
+  std::vector<Toleration> tolerations;
+  for (const JsonView item : list.items()) {
+    Toleration toleration;
+    if (read_toleration(item, toleration)) tolerations.push_back(std::move(toleration));
+  }
+  return tolerations;
+}
+
 std::vector<NodeSelectorTerm> read_term_list(JsonView list) {
   std::vector<NodeSelectorTerm> terms;
   for (const JsonView item : list.items()) {
@@ -120,10 +129,7 @@ std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView pod, std:
   // A selector without terms matches no node either.
   if (out.affinity_terms.empty() && required.present())
     out.affinity_terms.push_back({never_matches()});
-  for (const JsonView item : spec["tolerations"].items()) {
-    Toleration toleration;
-    if (read_toleration(item, toleration)) out.tolerations.push_back(std::move(toleration));
-  }
+  out.tolerations = read_tolerations(spec["tolerations"]);
   const bool host_network = spec["hostNetwork"].is_true();
   out.has_host_ports = uses_host_ports(spec["containers"], host_network) ||
                        uses_host_ports(spec["initContainers"], host_network);
@@ -132,9 +138,11 @@ std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView pod, std:
                          spec["topologySpreadConstraints"].items().count() > 0;
   out.has_volume_claims = uses_volume_claims(spec["volumes"]);
   out.own_spread = read_own_spread(pod, ns, out.has_host_ports);
+  out.runtime_class = std::string(spec["runtimeClassName"].text());
+  out.has_overhead = spec["overhead"].present();
   const bool any = !out.node_selector.empty() || !out.affinity_terms.empty() ||
                    !out.tolerations.empty() || out.has_host_ports || out.has_pod_affinity ||
-                   out.has_volume_claims;
+                   out.has_volume_claims || !out.runtime_class.empty();
   return any ? std::make_shared<const SchedulingConstraints>(std::move(out)) : nullptr;
 }
 

@@ -260,6 +260,21 @@ std::shared_ptr<const ProgressNote> progress_of(JsonView annotations) {
   return note ? std::make_shared<const ProgressNote>(*std::move(note)) : nullptr;
 }
 
+// "zone=a, disk=ssd"; none of it if a part cannot be read.
+Labels read_label_list(std::string_view text) {
+  Labels labels;
+  for (const std::string_view part : split(text, ',')) {
+    if (trim(part).empty()) continue;
+    const std::size_t at = part.find('=');
+    if (at == part.npos) return {};
+    const std::size_t value = part.find_first_not_of('=', at);
+    labels.emplace_back(trim(part.substr(0, at)),
+                        value == part.npos ? std::string_view() : trim(part.substr(value)));
+  }
+  std::sort(labels.begin(), labels.end());
+  return labels;
+}
+
 CalibrationMark calibration_of(JsonView labels) {
   const std::string_view mark = labels[contract::kCalibrationLabel].text();
   if (mark == contract::kCalibrationAllowed) return CalibrationMark::kAllowed;
@@ -406,8 +421,25 @@ Namespace read_namespace(JsonView json) {
   ns.uid = read_uid(metadata);
   ns.key = read_key(metadata);
   ns.managed = metadata["labels"][kManagedLabel].text() == "true";
-  ns.resize = resize_mode_named(metadata["annotations"][contract::kResize].text());
+  const JsonView annotations = metadata["annotations"];
+  ns.resize = resize_mode_named(annotations[contract::kResize].text());
+  // The API server asks OpenShift's only where the other is absent, be it empty.
+  const JsonView selector = annotations["scheduler.alpha.kubernetes.io/node-selector"];
+  ns.node_selector = read_label_list(
+      (selector.present() ? selector : annotations["openshift.io/node-selector"]).text());
   return ns;
+}
+
+RuntimeClass read_runtime_class(JsonView json, const GpuCatalog& catalog) {
+  std::vector<std::string> problems;
+  RuntimeClass runtime;
+  runtime.uid = read_uid(json["metadata"]);
+  runtime.key = read_key(json["metadata"]);
+  ResourceReader(catalog, problems)
+      .apply(json["overhead"]["podFixed"], "overhead.podFixed", runtime.overhead);
+  runtime.node_selector = read_labels(json["scheduling"]["nodeSelector"]);
+  runtime.tolerations = read_tolerations(json["scheduling"]["tolerations"]);
+  return runtime;
 }
 
 PriorityClass read_priority_class(JsonView json) {

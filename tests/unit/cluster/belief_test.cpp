@@ -382,6 +382,16 @@ TEST_F(BeliefTest, PodsHaveTheRightsOfTheirJob) {
   EXPECT_FALSE(cache_.snapshot()->unbound[0]->unproven);
 }
 
+// A live cluster has all that there are.
+TEST_F(BeliefTest, PodsOfARuntimeClassThatDoesNotExistAreRefused) {
+  SchedulingConstraints constraints;
+  constraints.runtime_class = "sandbox";
+  cache_.upsert(a_job("train").gpus(1).constrained(constraints).build());
+  EXPECT_EQ(job().constraints->refused, "their RuntimeClass sandbox does not exist");
+  cache_.upsert(RuntimeClass{Uid("r"), {"", "sandbox"}});
+  EXPECT_EQ(job().constraints->refused, "");
+}
+
 TEST_F(BeliefTest, AJobsRankIsThatOfItsPriorityClass) {
   Job job = a_job("train").gpus(4).build();
   job.priority_class = "high";

@@ -91,6 +91,68 @@ TEST_F(CacheTest, TheFirstListShowsWhatAdmissionTolerates) {
   EXPECT_TRUE(cache_.publish()->node(0).node->tolerated_by_request);
 }
 
+RuntimeClass a_runtime(const std::string& name, const std::string& pool) {
+  RuntimeClass runtime{Uid("runtime:" + name), {"", name}};
+  runtime.node_selector = {{"pool", pool}};
+  return runtime;
+}
+
+Namespace with_selector(const Labels& selector) {
+  Namespace ns{Uid("ns:default"), {"", "default"}, true};
+  ns.node_selector = selector;
+  return ns;
+}
+
+// Of the first Job.
+Labels selector_in(const SnapshotPtr& snapshot) {
+  const auto& constraints = snapshot->jobs.at(0)->constraints;
+  return constraints ? constraints->node_selector : Labels();
+}
+
+// kube-apiserver's RuntimeClass.
+TEST_F(CacheTest, AJobIsJudgedWithItsRuntimeClassAsItIsNow) {
+  sync();
+  SchedulingConstraints constraints;
+  constraints.runtime_class = "sandbox";
+  cache_.upsert(a_job("train").gpus(1).constrained(constraints).build());
+  EXPECT_EQ(selector_in(cache_.publish()), Labels()) << "a dump may lack the class";
+  cache_.upsert(a_runtime("sandbox", "a"));
+  EXPECT_EQ(selector_in(cache_.publish()), (Labels{{"pool", "a"}}));
+  EXPECT_EQ(cache_.snapshot()->admission->runtime_classes.size(), 1U);
+  cache_.upsert(a_runtime("sandbox", "b"));
+  EXPECT_EQ(selector_in(cache_.publish()), (Labels{{"pool", "b"}}));
+  list_nothing({KubeKind::kRuntimeClass});
+  EXPECT_EQ(selector_in(cache_.publish()), Labels());
+  EXPECT_EQ(cache_.publish()->jobs.at(0)->constraints->refused, "");
+}
+
+// kube-apiserver's PodNodeSelector, which is not on everywhere.
+TEST_F(CacheTest, TheNodeSelectorOfANamespaceCountsUntilAPodShowsThatItDoesNot) {
+  const Labels selector{{"pool", "ml"}};
+  sync();
+  cache_.upsert(a_job("train").gpus(1).build());
+  cache_.upsert(with_selector(selector));
+  EXPECT_EQ(selector_in(cache_.publish()), selector);
+  Pod pod = a_pod("train-0").of_job("train").gpus(1).build();
+  pod.created_s = 100;
+  cache_.upsert(pod);
+  EXPECT_EQ(selector_in(cache_.publish()), Labels()) << "it was created without it";
+
+  SchedulingConstraints added;
+  added.node_selector = selector;
+  Pod younger = a_pod("train-1").of_job("train").gpus(1).build();
+  younger.created_s = 200;
+  younger.constraints = std::make_shared<const SchedulingConstraints>(added);
+  cache_.upsert(younger);
+  EXPECT_EQ(selector_in(cache_.publish()), selector);
+
+  cache_.upsert(with_selector({{"pool", "other"}}));
+  EXPECT_EQ(selector_in(cache_.publish()), (Labels{{"pool", "other"}}))
+      << "pods from before the change show nothing";
+  cache_.upsert(with_selector({}));
+  EXPECT_EQ(selector_in(cache_.publish()), Labels());
+}
+
 // Its replacement gets the place of a member that was lost; nobody comes for one that succeeded.
 TEST_F(CacheTest, AMemberThatFailedOrWasDeletedIsALossAndOneThatSucceededIsNone) {
   sync();

@@ -588,6 +588,43 @@ TEST(KubeDecode, ANamespaceTellsItsModeOfResizing) {
   EXPECT_EQ(mode("sometimes"), std::nullopt);
 }
 
+TEST(KubeDecode, ANamespaceTellsTheNodesOfItsPods) {
+  const auto selector = [](const std::string& annotations) {
+    return decoded<Namespace>(KubeKind::kNamespace,
+                              R"({"metadata":{"name":"ml","annotations":{)" + annotations + "}}}")
+        .node_selector;
+  };
+  const std::string kubernetes = R"("scheduler.alpha.kubernetes.io/node-selector":)";
+  const std::string openshift = R"("openshift.io/node-selector":)";
+  EXPECT_EQ(selector(kubernetes + R"("zone = a,disk=ssd")"),
+            (Labels{{"disk", "ssd"}, {"zone", "a"}}));
+  EXPECT_EQ(selector(openshift + R"("pool==ml")"), (Labels{{"pool", "ml"}}));
+  EXPECT_EQ(selector(kubernetes + R"("",)" + openshift + R"("pool=ml")"), Labels())
+      << "OpenShift does not look where the other is";
+  EXPECT_EQ(selector(kubernetes + "\"zone in (a)\""), Labels());
+}
+
+TEST(KubeDecode, ARuntimeClassTellsWhatItAddsToPods) {
+  const auto runtime = decoded<RuntimeClass>(KubeKind::kRuntimeClass, R"({
+    "metadata":{"name":"sandbox","uid":"r"},"handler":"runsc",
+    "overhead":{"podFixed":{"cpu":"250m","memory":"1Mi"}},
+    "scheduling":{"nodeSelector":{"runtime":"sandbox"},
+      "tolerations":[{"key":"sandbox","operator":"Exists","effect":"NoSchedule"}]}})");
+  EXPECT_EQ(runtime.key.name, "sandbox");
+  EXPECT_EQ(runtime.overhead.cpu_milli, 250);
+  EXPECT_EQ(runtime.overhead.memory_bytes, 1 << 20);
+  EXPECT_EQ(runtime.node_selector, (Labels{{"runtime", "sandbox"}}));
+  ASSERT_EQ(runtime.tolerations.size(), 1U);
+  EXPECT_TRUE(runtime.tolerations[0].exists);
+
+  const Job job = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"train"},
+    "spec":{"template":{"spec":{"runtimeClassName":"sandbox","overhead":{"cpu":"1"},
+      "containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}}})");
+  ASSERT_NE(job.constraints, nullptr);
+  EXPECT_EQ(job.constraints->runtime_class, "sandbox");
+  EXPECT_TRUE(job.constraints->has_overhead);
+}
+
 TEST(KubeDecode, AJobTellsItsImageAndHowItsNameWasMade) {
   const Job job =
       decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"train-x7k2p","generateName":"train-"},

@@ -1,0 +1,106 @@
+// A template as kube-apiserver's admission makes pods of it.
+#include "slackline/core/cluster/pod_admission.h"
+
+#include <gtest/gtest.h>
+
+#include "slackline/core/cluster/queue.h"
+#include "support/cluster_builder.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::a_pod;
+
+RuntimeClass sandbox() {
+  RuntimeClass runtime{Uid("r"), {"", "sandbox"}};
+  runtime.overhead.cpu_milli = 250;
+  runtime.overhead.memory_bytes = 1 << 20;
+  runtime.node_selector = {{"runtime", "sandbox"}};
+  runtime.tolerations = {{"sandbox", true, "", TaintEffect::kNoSchedule}};
+  return runtime;
+}
+
+PodAdmission with_sandbox() {
+  PodAdmission admission;
+  admission.runtime_classes["sandbox"] = std::make_shared<const RuntimeClass>(sandbox());
+  admission.knows_all_classes = true;
+  return admission;
+}
+
+JobPtr in_class(const std::string& name, SchedulingConstraints constraints = {}) {
+  constraints.runtime_class = name;
+  return std::make_shared<const Job>(
+      a_job("train").gpus(1).waiting().constrained(std::move(constraints)).build());
+}
+
+TEST(PodAdmissionTest, ARuntimeClassGivesOverheadNodesAndTolerations) {
+  const JobPtr written = in_class("sandbox");
+  const JobPtr job = with_admission(written, with_sandbox());
+  EXPECT_EQ(job->pod_requests.cpu_milli, written->pod_requests.cpu_milli + 250);
+  EXPECT_EQ(job->pod_requests.memory_bytes, written->pod_requests.memory_bytes + (1 << 20));
+  EXPECT_EQ(job->pod_requests.gpu_total(), 1);
+  EXPECT_EQ(job->constraints->node_selector, (Labels{{"runtime", "sandbox"}}));
+  ASSERT_EQ(job->constraints->tolerations.size(), 1U);
+  EXPECT_EQ(job->constraints->refused, "");
+
+  SchedulingConstraints stated;
+  stated.has_overhead = true;
+  const JobPtr counted = in_class("sandbox", stated);
+  EXPECT_EQ(with_admission(counted, with_sandbox())->pod_requests, counted->pod_requests)
+      << "the template states the overhead itself";
+
+  Pod pod = a_pod("alone").gpus(1).build();
+  pod.constraints = written->constraints;
+  EXPECT_EQ(with_admission(std::make_shared<const Pod>(pod), with_sandbox())->requests.cpu_milli,
+            pod.requests.cpu_milli + 250);
+}
+
+TEST(PodAdmissionTest, PodsOfAMissingRuntimeClassAreRefusedWhereAllAreKnown) {
+  PodAdmission admission = with_sandbox();
+  EXPECT_EQ(with_admission(in_class("other"), admission)->constraints->refused,
+            "their RuntimeClass other does not exist");
+  admission.knows_all_classes = false;
+  const JobPtr written = in_class("other");
+  EXPECT_EQ(with_admission(written, admission), written);
+}
+
+TEST(PodAdmissionTest, ANodeSelectorOfTheNamespaceIsAddedAndMayNotContradict) {
+  PodAdmission admission;
+  admission.node_selectors["default"] = {{"pool", "ml"}, {"zone", "a"}};
+  const JobPtr bare = std::make_shared<const Job>(a_job("train").gpus(1).build());
+  EXPECT_EQ(with_admission(bare, admission)->constraints->node_selector,
+            (Labels{{"pool", "ml"}, {"zone", "a"}}));
+  SchedulingConstraints own;
+  own.node_selector = {{"disk", "ssd"}, {"zone", "a"}};
+  const auto chosen = std::make_shared<const Job>(a_job("train").gpus(1).constrained(own).build());
+  EXPECT_EQ(with_admission(chosen, admission)->constraints->node_selector,
+            (Labels{{"disk", "ssd"}, {"pool", "ml"}, {"zone", "a"}}));
+  own.node_selector = {{"zone", "b"}};
+  const auto wrong = std::make_shared<const Job>(a_job("train").gpus(1).constrained(own).build());
+  EXPECT_EQ(with_admission(wrong, admission)->constraints->refused,
+            "they select nodes with zone=b, and the annotation of their namespace those with "
+            "zone=a");
+  const auto elsewhere = std::make_shared<const Job>(a_job("other/train").gpus(1).build());
+  EXPECT_EQ(with_admission(elsewhere, admission), elsewhere);
+}
+
+TEST(PodAdmissionTest, ATaskWhosePodsWouldBeRefusedWaitsAndSaysWhy) {
+  const JobPtr job = with_admission(in_class("other"), with_sandbox());
+  const ClusterSnapshot snapshot = a_cluster().with(a_node("n1")).add(*job).build();
+  const GpuCatalog catalog = default_gpu_catalog();
+  QueueOptions options;
+  options.catalog = &catalog;
+  options.predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
+  TaskMenus menus;
+  const Queue queue = make_queue(snapshot, options, menus);
+  ASSERT_EQ(queue.size(), 1U);
+  ASSERT_TRUE(queue.task(0).hindrance);
+  EXPECT_EQ(*queue.task(0).hindrance,
+            (Hindrance{reason::kPodsRejected, "their RuntimeClass other does not exist"}));
+}
+
+}  // namespace
+}  // namespace slackline::core
