@@ -6,7 +6,7 @@ import json
 import os
 import unittest
 
-from support.objects import DURATION, TEAM, gpu_job, gpu_pod, name_of, node_of, runtime_class
+from support.objects import DURATION, GPU, TEAM, gpu_job, gpu_pod, limit_range, name_of, node_of, runtime_class
 from support.queued_case import QueuedCase
 
 QUEUES = "queues: [{name: small, maxPending: 2}, {name: grows, scaleUp: true}]\n"
@@ -169,6 +169,20 @@ class OrderTest(QueuedCase):
         plan = json.loads(self.job("boxed")["metadata"]["annotations"]["slackline.dev/plan"])
         self.assertEqual(plan["nodes"], ["sandbox-0"])
 
+    def test_what_a_limit_range_fills_in_and_refuses_is_known_before_there_is_a_pod(self):
+        self.apply(limit_range("small", cpu="40", gpus="2"))
+        self.addCleanup(self.cluster.kubectl, "delete", "limitrange", "small", "-n", TEAM)
+        self.apply(self.without_cpu("one"))
+        self.wait_bound("one")
+        self.assertEqual(self.pod_of("one")["spec"]["containers"][0]["resources"]["requests"], {"cpu": "40", GPU: "1"})
+        self.apply(self.without_cpu("two"))
+        self.wait_reason("two", "WaitsItsTurn")
+        self.assertIs(self.job("two")["spec"]["suspend"], True, "the node has CPU for one of them")
+        code, said = self.cluster.try_create(self.without_cpu("three", gpus=3))
+        self.assertEqual(code, 0, said)
+        self.assertIn("a container asks for 3 nvidia.com/gpu; the LimitRange small allows at most 2", said)
+        self.wait_reason("three", "PodsRejected")
+
     # ---- words the tests are written in --------------------------------------------------------
 
     def fill_the_cluster(self, gpus=4):
@@ -192,6 +206,12 @@ class OrderTest(QueuedCase):
         job["spec"]["template"]["spec"]["containers"][0]["resources"] = {}
         if duration:
             job["spec"]["template"]["metadata"]["annotations"] = {DURATION: duration}
+        return job
+
+    @staticmethod
+    def without_cpu(name, gpus=1):
+        job = gpu_job(name, gpus=gpus)
+        job["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {GPU: str(gpus)}}
         return job
 
     def change_file(self, text):

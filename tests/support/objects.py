@@ -107,6 +107,17 @@ def runtime_class(name):
     }
 
 
+def limit_range(name, cpu, gpus, namespace=TEAM):
+    """Containers that leave out their CPU get this much, and no container gets more GPUs."""
+    limit = {"type": "Container", "default": {"cpu": cpu}, "defaultRequest": {"cpu": cpu}, "max": {GPU: gpus}}
+    return {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"limits": [limit]},
+    }
+
+
 def name_of(pod):
     return pod["metadata"]["name"]
 

@@ -22,6 +22,8 @@
 
 namespace slackline {
 
+struct PodAsk;
+
 enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
 std::string_view to_string(PodPhase phase);
@@ -119,6 +121,7 @@ struct Pod {
   bool gpu_out_of_memory = false;
   std::string image_digest{};  // "sha256:...", of the image that it runs; empty = not known
   Resources requests;          // init maximum, sidecars, overhead, pod-level; pods = 1
+  std::shared_ptr<const PodAsk> ask{};  // behind `requests`, of a pod that was posted; else null
   // Of its only container, where it is a GPU pod of a Job; else nullopt.
   std::optional<ContainerAmounts> amounts{};
   Labels labels;                                             // kept for GPU pods only
@@ -229,12 +232,13 @@ struct Job {
   std::int64_t succeeded = 0;
   std::int64_t failed = 0;
   double created_s = 0;
-  std::optional<double> started_s;    // status.startTime: since the last resumption
-  std::optional<double> completed_s;  // status.completionTime: only of a success
-  std::optional<double> ended_s{};    // when its condition Complete or Failed came
-  Resources pod_requests;             // of one pod of the template
-  std::string priority_class;         // that the template names
-  std::int32_t priority = 0;          // what that class says; never a number in the template
+  std::optional<double> started_s;      // status.startTime: since the last resumption
+  std::optional<double> completed_s;    // status.completionTime: only of a success
+  std::optional<double> ended_s{};      // when its condition Complete or Failed came
+  Resources pod_requests;               // of one pod of the template
+  std::shared_ptr<const PodAsk> ask{};  // of the template, behind them; null: it wants no GPUs
+  std::string priority_class;           // that the template names
+  std::int32_t priority = 0;            // what that class says; never a number in the template
   std::string gpu_container;    // the one container that asks for GPUs; empty: none, or several
   std::string image{};          // reference as written, of that container; else of the first one
   std::string generate_name{};  // metadata.generateName

@@ -2,6 +2,7 @@
 // (core/cluster/pod_admission.h adds it to templates). Immutable in a snapshot.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,7 +23,31 @@ struct RuntimeClass {
   std::vector<Toleration> tolerations{};
 };
 
+// Of one resource: "cpu" (milli), "memory" (bytes) or a GPU resource.
+struct NamedAmount {
+  std::string resource;
+  std::int64_t amount = 0;
+  friend bool operator==(const NamedAmount&, const NamedAmount&) = default;
+};
+
+// core/v1 LimitRange, as far as it concerns what Slackline counts.
+struct LimitRange {
+  struct Item {
+    bool of_pod = false;  // of its containers together; else of each of them
+    std::vector<NamedAmount> default_requests{};
+    std::vector<NamedAmount> default_limits{};
+    std::vector<NamedAmount> least{};
+    std::vector<NamedAmount> most{};
+    friend bool operator==(const Item&, const Item&) = default;
+  };
+  Uid uid;
+  ObjectKey key;
+  std::vector<Item> items{};
+};
+
 struct PodAdmission {
+  // By namespace, in the order of their names.
+  std::map<std::string, std::vector<std::shared_ptr<const LimitRange>>> limit_ranges{};
   // Of namespaces whose annotation counts.
   std::map<std::string, Labels> node_selectors{};
   std::map<std::string, std::shared_ptr<const RuntimeClass>> runtime_classes{};  // by name

@@ -55,6 +55,8 @@ void Cache::upsert(KubeObject object) {
       put(*ns, news);
     } else if (auto* runtime = std::get_if<RuntimeClass>(&object)) {
       put(std::move(*runtime), news);
+    } else if (auto* range = std::get_if<LimitRange>(&object)) {
+      put(std::move(*range), news);
     } else {
       put(std::get<PriorityClass>(object), news);
     }
@@ -105,6 +107,8 @@ void Cache::remove(const KubeObject& object, News& news) {
   } else if (const auto* runtime = std::get_if<RuntimeClass>(&object)) {
     if (runtime_classes_.holds(runtime->key, runtime->uid))
       forget_runtime_class(runtime->key.name, news);
+  } else if (const auto* range = std::get_if<LimitRange>(&object)) {
+    if (limit_ranges_.holds(range->key, range->uid)) forget_limit_range(range->key, news);
   } else {
     const auto& gone = std::get<PriorityClass>(object);
     if (priority_classes_.holds(gone.key, gone.uid)) forget_priority_class(gone.key.name, news);
@@ -268,6 +272,10 @@ void Cache::sweep(KubeKind kind, News& news) {
     case KubeKind::kRuntimeClass:
       for (const ObjectKey& key : runtime_classes_.older_than(current))
         forget_runtime_class(key.name, news);
+      break;
+    case KubeKind::kLimitRange:
+      for (const ObjectKey& key : limit_ranges_.older_than(current))
+        forget_limit_range(key, news);
       break;
   }
 }
@@ -515,6 +523,8 @@ std::size_t Cache::count(KubeKind kind) const {
       return priority_classes_.entries.size();
     case KubeKind::kRuntimeClass:
       return runtime_classes_.entries.size();
+    case KubeKind::kLimitRange:
+      return limit_ranges_.entries.size();
   }
   return 0;
 }
@@ -543,6 +553,8 @@ Fingerprints Cache::fingerprints(KubeKind kind) const {
       return priority_classes_.fingerprints();
     case KubeKind::kRuntimeClass:
       return runtime_classes_.fingerprints();
+    case KubeKind::kLimitRange:
+      return limit_ranges_.fingerprints();
   }
   return result;
 }

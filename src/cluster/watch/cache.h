@@ -107,6 +107,9 @@ class Cache {
   void put(Namespace ns, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(const PriorityClass& priority_class, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(RuntimeClass runtime, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(LimitRange range, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_limit_range(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
+  void set_limit_ranges(const std::string& ns, News& news) SLACKLINE_REQUIRES(mutex_);
   void take_in(const JobPtr& seen, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_namespace(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_priority_class(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
@@ -183,6 +186,7 @@ class Cache {
   NamespaceList namespace_list_ SLACKLINE_GUARDED_BY(mutex_);  // `namespaces_` when last listed
   Shelf<PriorityClass> priority_classes_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<RuntimeClass> runtime_classes_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<LimitRange> limit_ranges_ SLACKLINE_GUARDED_BY(mutex_);
   // By edit_admission(); never null.
   std::shared_ptr<PodAdmission> admission_ SLACKLINE_GUARDED_BY(mutex_);
   std::uint64_t admission_owned_in_ SLACKLINE_GUARDED_BY(mutex_) = 0;

@@ -91,6 +91,32 @@ void Cache::forget_runtime_class(const std::string& name, News& news) {
   judge_jobs_anew("", due_for_news(), news);
 }
 
+void Cache::put(LimitRange range, News& news) {
+  const ObjectKey key = range.key;
+  const auto before = limit_ranges_.entries.find(key);
+  const bool same = before != limit_ranges_.entries.end() &&
+                    fingerprint_of(*before->second.object) == fingerprint_of(range);
+  limit_ranges_.put(std::move(range), generation(KubeKind::kLimitRange));
+  if (!same) set_limit_ranges(key.ns, news);
+}
+
+void Cache::forget_limit_range(const ObjectKey& key, News& news) {
+  limit_ranges_.forget(key);
+  set_limit_ranges(key.ns, news);
+}
+
+void Cache::set_limit_ranges(const std::string& ns, News& news) {
+  std::vector<std::shared_ptr<const LimitRange>> ranges;
+  for (auto at = limit_ranges_.entries.lower_bound({ns, ""});
+       at != limit_ranges_.entries.end() && at->first.ns == ns; ++at)
+    ranges.push_back(at->second.object);
+  if (ranges.empty())
+    edit_admission().limit_ranges.erase(ns);
+  else
+    edit_admission().limit_ranges[ns] = std::move(ranges);
+  judge_jobs_anew(ns, due_for_news(), news);
+}
+
 // As a node's record: copied at the first change after a publication.
 PodAdmission& Cache::edit_admission() {
   if (admission_owned_in_ != next_version_) {

@@ -74,6 +74,20 @@ std::uint64_t fingerprint_of(const RuntimeClass& runtime) {
                             text_of(runtime.node_selector), runtime.tolerations.size()));
 }
 
+std::uint64_t fingerprint_of(const LimitRange& range) {
+  std::string text = range.uid.str();
+  for (const LimitRange::Item& item : range.items) {
+    text += format("/{}", item.of_pod);
+    for (const auto* amounts :
+         {&item.default_requests, &item.default_limits, &item.least, &item.most}) {
+      text += '|';
+      for (const NamedAmount& each : *amounts)
+        text += format(",{}={}", each.resource, each.amount);
+    }
+  }
+  return fingerprint(text);
+}
+
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object) {
   if (const Pod* pod = std::get_if<Pod>(&object); pod != nullptr && pod->terminal()) return;
   std::visit([&](const auto& value) { into[key_text(value)] = fingerprint_of(value); }, object);

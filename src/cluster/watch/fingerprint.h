@@ -22,6 +22,7 @@ std::uint64_t fingerprint_of(const ResourceQuota& quota);
 std::uint64_t fingerprint_of(const Namespace& ns);
 std::uint64_t fingerprint_of(const PriorityClass& priority_class);
 std::uint64_t fingerprint_of(const RuntimeClass& runtime);
+std::uint64_t fingerprint_of(const LimitRange& range);
 
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object);
 

@@ -1,5 +1,5 @@
 // The live cluster: list/watch of nodes, pods, Jobs, PodDisruptionBudgets, ResourceQuotas,
-// Namespaces, PriorityClasses and RuntimeClasses from an API server.
+// Namespaces, PriorityClasses, RuntimeClasses and LimitRanges from an API server.
 //
 // One thread per resource keeps the cache, one publishes snapshots, one audits the cache against
 // fresh lists now and then. A server that is down, slow or wrong never stops the source: health()

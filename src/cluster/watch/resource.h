@@ -29,6 +29,7 @@ inline constexpr std::array<ResourceSpec, wire::kKubeKindCount> kResources{{
      "/apis/scheduling.k8s.io/v1/priorityclasses", "scheduling.k8s.io", false},
     {wire::KubeKind::kRuntimeClass, "runtimeclasses", "/apis/node.k8s.io/v1/runtimeclasses",
      "node.k8s.io", false},
+    {wire::KubeKind::kLimitRange, "limitranges", "/api/v1/limitranges", "", false},
 }};
 
 constexpr std::size_t index_of(wire::KubeKind kind) {
@@ -38,7 +39,8 @@ constexpr std::size_t index_of(wire::KubeKind kind) {
 // everything does not need it.
 constexpr bool is_asked_for(wire::KubeKind kind, bool believes_all) {
   using enum wire::KubeKind;
-  return !believes_all || (kind != kNamespace && kind != kPriorityClass && kind != kRuntimeClass);
+  return !believes_all || (kind != kNamespace && kind != kPriorityClass && kind != kRuntimeClass &&
+                           kind != kLimitRange);
 }
 constexpr const ResourceSpec& resource_of(wire::KubeKind kind) {
   return kResources[index_of(kind)];
@@ -49,5 +51,6 @@ static_assert(kResources[index_of(wire::KubeKind::kDisruptionBudget)].api_group 
 static_assert(kResources[index_of(wire::KubeKind::kResourceQuota)].name == "resourcequotas");
 static_assert(kResources[index_of(wire::KubeKind::kPriorityClass)].name == "priorityclasses");
 static_assert(kResources[index_of(wire::KubeKind::kRuntimeClass)].name == "runtimeclasses");
+static_assert(kResources[index_of(wire::KubeKind::kLimitRange)].name == "limitranges");
 
 }  // namespace slackline::cluster

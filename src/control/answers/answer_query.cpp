@@ -197,6 +197,7 @@ core::Variant as_one(const PostedTask& posted, std::string& note) {
     pod->intent = posted.job->intent;
     pod->constraints = posted.job->constraints;
     pod->requests = posted.job->pod_requests;
+    pod->ask = posted.job->ask;
     task = {nullptr, std::move(pod)};
     note = format("its {} pods start one by one: this is for one of them",
                   core::written_pods(*posted.job));

@@ -4,9 +4,117 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "slackline/model/pod_ask.h"
 
 namespace slackline::core {
 namespace {
+
+// ---- LimitRanger
+
+std::int64_t amount_of(const Resources& of, const std::string& resource) {
+  if (resource == "cpu") return of.cpu_milli;
+  return resource == "memory" ? of.memory_bytes : of.gpu_count(resource);
+}
+
+void fill(Resources& of, const NamedAmount& by) {
+  if (amount_of(of, by.resource) != 0) return;
+  if (by.resource == "cpu")
+    of.cpu_milli = by.amount;
+  else if (by.resource == "memory")
+    of.memory_bytes = by.amount;
+  else
+    of.set_gpus(by.resource, by.amount);
+}
+
+// As people write it: "500m" of CPU, "2Gi" of memory.
+std::string amount_text(const NamedAmount& amount) {
+  const std::int64_t value = amount.amount;
+  if (amount.resource == "cpu")
+    return value % 1000 == 0 ? format("{}", value / 1000) : format("{}m", value);
+  if (amount.resource != "memory") return format("{}", value);
+  constexpr std::int64_t kMi = std::int64_t{1} << 20;
+  if (value > 0 && value % (kMi << 10) == 0) return format("{}Gi", value / (kMi << 10));
+  return value > 0 && value % kMi == 0 ? format("{}Mi", value / kMi) : format("{}", value);
+}
+
+// What is held against an item.
+struct Asked {
+  std::string_view whose;  // "a container"
+  const Resources& requests;
+  const Resources& limits;
+  const std::string& range;  // the LimitRange
+};
+
+// `verdict` is "allows at most", or such words.
+std::string breach(const Asked& asked, std::int64_t amount, std::string_view verdict,
+                   const NamedAmount& bound) {
+  return format("{} asks for {} {}; the LimitRange {} {} {}", asked.whose,
+                amount == 0 ? "no" : amount_text({bound.resource, amount}), bound.resource,
+                asked.range, verdict, amount_text(bound));
+}
+
+std::string breach_of_most(const NamedAmount& most, const Asked& asked) {
+  const std::int64_t limit = amount_of(asked.limits, most.resource);
+  const std::int64_t larger = std::max(amount_of(asked.requests, most.resource), limit);
+  if (larger > most.amount) return breach(asked, larger, "allows at most", most);
+  if (limit > 0 || most.amount == 0) return {};
+  return format("{} has no limit of {}; the LimitRange {} wants one of at most {}", asked.whose,
+                most.resource, asked.range, amount_text(most));
+}
+
+std::string breach_of(const LimitRange::Item& item, const Asked& asked) {
+  for (const NamedAmount& least : item.least) {
+    const std::int64_t request = amount_of(asked.requests, least.resource);
+    if (request < least.amount) return breach(asked, request, "wants at least", least);
+  }
+  for (const NamedAmount& most : item.most)
+    if (std::string why = breach_of_most(most, asked); !why.empty()) return why;
+  // The API server refuses a request above its limit, be it a default.
+  for (const NamedAmount& filled : item.default_limits) {
+    const std::int64_t limit = amount_of(asked.limits, filled.resource);
+    const std::int64_t request = amount_of(asked.requests, filled.resource);
+    if (request > limit)
+      return breach(asked, request, "gives it a limit of", {filled.resource, limit});
+  }
+  return {};
+}
+
+std::string breach_of(const LimitRange& range, const PodAsk& ask) {
+  const Resources requests = sum_of_requests(ask);
+  const Resources limits = sum_of_limits(ask);
+  for (const LimitRange::Item& item : range.items) {
+    std::string why;
+    if (item.of_pod) why = breach_of(item, {"the pod", requests, limits, range.key.name});
+    for (const ContainerAsk& each : ask.containers) {
+      if (item.of_pod || !why.empty()) break;
+      why = breach_of(item, {"a container", each.requests, each.limits, range.key.name});
+    }
+    if (!why.empty()) return why;
+  }
+  return {};
+}
+
+void fill(ContainerAsk& container, const LimitRange& range) {
+  for (const LimitRange::Item& item : range.items) {
+    if (item.of_pod) continue;
+    for (const NamedAmount& amount : item.default_limits)
+      fill(container.limits, amount);
+    for (const NamedAmount& amount : item.default_requests)
+      fill(container.requests, amount);
+  }
+}
+
+// Fills in what the containers leave out. Why the pod is refused; empty: it is not.
+std::string apply(const std::vector<std::shared_ptr<const LimitRange>>& ranges, PodAsk& ask) {
+  for (const auto& range : ranges)
+    for (ContainerAsk& container : ask.containers)
+      fill(container, *range);
+  for (const auto& range : ranges)
+    if (std::string why = breach_of(*range, ask); !why.empty()) return why;
+  return {};
+}
+
+// ---- the other plug-ins
 
 void refuse(SchedulingConstraints& constraints, std::string why) {
   if (constraints.refused.empty()) constraints.refused = std::move(why);
@@ -33,24 +141,36 @@ void run_in(const RuntimeClass& runtime, Resources& requests, SchedulingConstrai
   if (!constraints.has_overhead) requests += runtime.overhead;
 }
 
-using ConstraintsPtr = std::shared_ptr<const SchedulingConstraints>;
+// What admission may change of a pod.
+struct Template {
+  const std::string& ns;
+  Resources requests;
+  std::shared_ptr<const PodAsk> ask;
+  std::shared_ptr<const SchedulingConstraints> constraints;
+};
 
-// False if nothing is added.
-bool admit(const std::string& ns, const PodAdmission& admission, Resources& requests,
-           ConstraintsPtr& constraints) {
-  const auto selector = admission.node_selectors.find(ns);
+// In the order of the API server. False if nothing is added.
+bool admit(Template& pod, const PodAdmission& admission) {
+  const auto ranges = admission.limit_ranges.find(pod.ns);
+  const bool limited = pod.ask != nullptr && ranges != admission.limit_ranges.end();
+  const auto selector = admission.node_selectors.find(pod.ns);
   const bool selects = selector != admission.node_selectors.end();
-  const std::string name = constraints ? constraints->runtime_class : std::string();
+  const std::string name = pod.constraints ? pod.constraints->runtime_class : std::string();
   const auto runtime = admission.runtime_classes.find(name);
   const bool found = runtime != admission.runtime_classes.end();
   const bool missing = !found && !name.empty() && admission.knows_all_classes;
-  if (!selects && !found && !missing) return false;
-  auto changed =
-      std::make_shared<SchedulingConstraints>(constraints ? *constraints : SchedulingConstraints{});
+  if (!limited && !selects && !found && !missing) return false;
+  auto changed = std::make_shared<SchedulingConstraints>(pod.constraints ? *pod.constraints
+                                                                         : SchedulingConstraints{});
+  if (limited) {
+    PodAsk filled = *pod.ask;
+    refuse(*changed, apply(ranges->second, filled));
+    pod.requests = requests_of(filled);
+  }
   if (selects) select(*changed, selector->second, "the annotation of their namespace");
-  if (found) run_in(*runtime->second, requests, *changed);
+  if (found) run_in(*runtime->second, pod.requests, *changed);
   if (missing) refuse(*changed, format("their RuntimeClass {} does not exist", name));
-  constraints = std::move(changed);
+  pod.constraints = std::move(changed);
   return true;
 }
 
@@ -58,22 +178,20 @@ bool admit(const std::string& ns, const PodAdmission& admission, Resources& requ
 
 JobPtr with_admission(const JobPtr& job, const PodAdmission& admission) {
   if (!job->pod_requests.wants_gpus()) return job;
-  Resources requests = job->pod_requests;
-  ConstraintsPtr constraints = job->constraints;
-  if (!admit(job->key.ns, admission, requests, constraints)) return job;
+  Template pod{job->key.ns, job->pod_requests, job->ask, job->constraints};
+  if (!admit(pod, admission)) return job;
   auto admitted = std::make_shared<Job>(*job);
-  admitted->pod_requests = std::move(requests);
-  admitted->constraints = std::move(constraints);
+  admitted->pod_requests = std::move(pod.requests);
+  admitted->constraints = std::move(pod.constraints);
   return admitted;
 }
 
-PodPtr with_admission(const PodPtr& pod, const PodAdmission& admission) {
-  Resources requests = pod->requests;
-  ConstraintsPtr constraints = pod->constraints;
-  if (!admit(pod->key.ns, admission, requests, constraints)) return pod;
-  auto admitted = std::make_shared<Pod>(*pod);
-  admitted->requests = std::move(requests);
-  admitted->constraints = std::move(constraints);
+PodPtr with_admission(const PodPtr& written, const PodAdmission& admission) {
+  Template pod{written->key.ns, written->requests, written->ask, written->constraints};
+  if (!admit(pod, admission)) return written;
+  auto admitted = std::make_shared<Pod>(*written);
+  admitted->requests = std::move(pod.requests);
+  admitted->constraints = std::move(pod.constraints);
   return admitted;
 }
 

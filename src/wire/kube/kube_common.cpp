@@ -111,11 +111,9 @@ std::int64_t ResourceReader::amount(const JsonField& field, Unit unit, std::stri
   return 0;
 }
 
-void ResourceReader::apply(JsonView list, std::string_view path, Resources& out,
-                           Existing existing) {
-  const bool keep = existing == Existing::kKeep;
+void ResourceReader::apply(JsonView list, std::string_view path, Resources& out) {
   const auto set = [&](std::int64_t& slot, const JsonField& field, Unit unit) {
-    if (!keep || slot == 0) slot = amount(field, unit, path);
+    slot = amount(field, unit, path);
   };
   for (const JsonField field : list.fields()) {
     if (field.key == "cpu") {
@@ -136,16 +134,6 @@ void ResourceReader::apply(JsonView list, std::string_view path, Resources& out,
         add_problem(problems_, format("{}: more than {} GPU resources", path, kMaxGpuResources));
     }
   }
-}
-
-Resources add_capped(const Resources& a, const Resources& b) {
-  Resources sum = a + b;
-  sum.cpu_milli = std::min(sum.cpu_milli, kMaxAmount);
-  sum.memory_bytes = std::min(sum.memory_bytes, kMaxAmount);
-  sum.pods = std::min(sum.pods, kMaxAmount);
-  for (GpuAmount& gpu : sum.gpus)
-    gpu.count = std::min(gpu.count, kMaxAmount);
-  return sum;
 }
 
 }  // namespace slackline::wire

@@ -11,6 +11,7 @@
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/pod.h"
+#include "slackline/model/pod_ask.h"
 #include "slackline/model/resources.h"
 #include "wire/format/json_view.h"
 #include "wire/kube/annotations.h"
@@ -52,10 +53,8 @@ class ResourceReader {
     return *this;
   }
 
-  enum class Existing { kReplace, kKeep };
-  // Sets what the list names; with kKeep only what is still 0.
-  void apply(JsonView list, std::string_view path, Resources& out,
-             Existing existing = Existing::kReplace);
+  // Sets what the list names.
+  void apply(JsonView list, std::string_view path, Resources& out);
 
  private:
   enum class Unit { kThousandths, kWhole, kGpus };
@@ -66,13 +65,7 @@ class ResourceReader {
   bool capacity_ = false;
 };
 
-// 2^50: no sum of a cluster's amounts can overflow.
-inline constexpr std::int64_t kMaxAmount = std::int64_t{1} << 50;
-
 // Of pods: an int32 in the API.
 inline constexpr std::int64_t kMaxPodCount = std::numeric_limits<std::int32_t>::max();
-
-// a + b, each amount at most kMaxAmount.
-Resources add_capped(const Resources& a, const Resources& b);
 
 }  // namespace slackline::wire

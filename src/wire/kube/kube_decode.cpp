@@ -26,9 +26,11 @@ std::string_view kind_name(KubeKind kind) {
     case KubeKind::kPriorityClass:
       return "PriorityClass";
     case KubeKind::kRuntimeClass:
+      return "RuntimeClass";
+    case KubeKind::kLimitRange:
       break;
   }
-  return "RuntimeClass";
+  return "LimitRange";
 }
 
 std::optional<KubeKind> kind_of(std::string_view name) {
@@ -54,9 +56,11 @@ KubeObject read_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) 
     case KubeKind::kPriorityClass:
       return read_priority_class(json);
     case KubeKind::kRuntimeClass:
+      return read_runtime_class(json, catalog);
+    case KubeKind::kLimitRange:
       break;
   }
-  return read_runtime_class(json, catalog);
+  return read_limit_range(json, catalog);
 }
 
 // An object without a name cannot be kept: it has no identity.

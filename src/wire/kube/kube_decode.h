@@ -31,12 +31,13 @@ enum class KubeKind {
   kNamespace,
   kPriorityClass,
   kRuntimeClass,
+  kLimitRange,
 };
-inline constexpr std::size_t kKubeKindCount = 8;
+inline constexpr std::size_t kKubeKindCount = 9;
 
 // One object as the cache takes it.
 using KubeObject = std::variant<Node, Pod, Job, DisruptionBudget, ResourceQuota, Namespace,
-                                PriorityClass, RuntimeClass>;
+                                PriorityClass, RuntimeClass, LimitRange>;
 
 // A v1.Status, as errors and watch ERROR events carry it.
 struct KubeStatus {

@@ -7,6 +7,7 @@
 #include "slackline/model/node.h"
 #include "slackline/model/pod.h"
 #include "slackline/model/pod_admission.h"
+#include "slackline/model/pod_ask.h"
 #include "slackline/model/quota.h"
 #include "wire/format/json_view.h"
 
@@ -26,6 +27,9 @@ RuntimeClass read_runtime_class(JsonView runtime_class, const GpuCatalog& catalo
 // (quota_decode.cpp).
 ResourceQuota read_quota(JsonView quota);
 
+LimitRange read_limit_range(JsonView limit_range, const GpuCatalog& catalog);
+
+PodAsk read_pod_ask(JsonView spec, const GpuCatalog& catalog, std::vector<std::string>& problems);
 // The requests of one pod of this spec, as kube-scheduler counts them (pod_resources.cpp).
 Resources read_pod_requests(JsonView spec, const GpuCatalog& catalog,
                             std::vector<std::string>& problems);

@@ -281,6 +281,20 @@ CalibrationMark calibration_of(JsonView labels) {
   return mark == contract::kCalibrationRun ? CalibrationMark::kRun : CalibrationMark::kNone;
 }
 
+// What the pods of a Job ask for, and where they may go.
+void read_template(JsonView pod_template, const GpuCatalog& catalog, Job& job) {
+  const JsonView spec = pod_template["spec"];
+  PodAsk ask = read_pod_ask(spec, catalog, job.problems);
+  job.pod_requests = requests_of(ask);
+  job.gpu_container = gpu_container_of(spec, catalog);
+  if (!job.pod_requests.wants_gpus()) return;
+  job.ask = std::make_shared<const PodAsk>(std::move(ask));
+  job.image = image_of(spec, main_container_of(spec, catalog));
+  job.cpu_limit_milli = cpu_limit_of(spec);
+  job.amounts = amounts_of(spec, job.gpu_container);
+  job.constraints = read_constraints(pod_template, job.key.ns);
+}
+
 }  // namespace
 
 Pod read_pod(JsonView json, const GpuCatalog& catalog) {
@@ -339,6 +353,8 @@ ContainerAmounts read_container_amounts(JsonView resources) {
 
 Pod read_whole_pod(JsonView json, const GpuCatalog& catalog) {
   Pod pod = read_pod(json, catalog);
+  std::vector<std::string> told;  // as `pod` has them
+  pod.ask = std::make_shared<const PodAsk>(read_pod_ask(json["spec"], catalog, told));
   pod.labels = read_labels(json["metadata"]["labels"]);
   pod.constraints = read_constraints(json, pod.key.ns);
   return pod;
@@ -385,15 +401,8 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.started_s = read_optional_time_s(status["startTime"]);
   job.completed_s = read_optional_time_s(status["completionTime"]);
   if (job.finished) job.ended_s = job.completed_s ? job.completed_s : end_of_job_s(conditions);
-  job.pod_requests = read_pod_requests(pod_template["spec"], catalog, job.problems);
-  job.gpu_container = gpu_container_of(pod_template["spec"], catalog);
+  read_template(pod_template, catalog, job);
   job.generate_name = std::string(metadata["generateName"].text());
-  if (job.pod_requests.wants_gpus()) {
-    job.image = image_of(pod_template["spec"], main_container_of(pod_template["spec"], catalog));
-    job.cpu_limit_milli = cpu_limit_of(pod_template["spec"]);
-    job.amounts = amounts_of(pod_template["spec"], job.gpu_container);
-  }
-  if (job.pod_requests.wants_gpus()) job.constraints = read_constraints(pod_template, job.key.ns);
   // Only the admission of pods resolves a rank: anybody may write a number into the template.
   job.priority_class = std::string(pod_template["spec"]["priorityClassName"].text());
   const auto own = intent_of(metadata);

@@ -1,11 +1,3 @@
-// The request of a pod, computed as Kubernetes computes it (component-helpers,
-// resource.PodRequests):
-//
-//   running = sum over containers and sidecars (init containers with restartPolicy Always)
-//   init    = max over init containers of itself plus the sidecars started before it
-//   request = max(running, init), pod-level resources instead where given, plus overhead
-//
-// A request that is absent is its limit, as the API server's defaulting has it.
 #include "slackline/base/text.h"
 #include "wire/kube/kube_common.h"
 #include "wire/kube/object_decode.h"
@@ -13,52 +5,45 @@
 namespace slackline::wire {
 namespace {
 
-Resources container_request(JsonView container, std::string_view path, ResourceReader& reader) {
+ContainerAsk read_container(JsonView container, ContainerAsk::Kind kind, std::string_view path,
+                            ResourceReader& reader) {
   const JsonView resources = container["resources"];
-  if (!resources.present()) return {};
-  Resources request;
-  // Limits first, then what is requested replaces them. A GPU limit without a request is the rule.
-  reader.apply(resources["limits"], format("{}.resources.limits", path), request);
-  reader.apply(resources["requests"], format("{}.resources.requests", path), request);
-  return request;
+  ContainerAsk ask;
+  ask.kind = kind;
+  if (!resources.present()) return ask;
+  reader.apply(resources["limits"], format("{}.resources.limits", path), ask.limits);
+  // What is requested replaces limits. A GPU limit without a request is the rule.
+  ask.requests = ask.limits;
+  reader.apply(resources["requests"], format("{}.resources.requests", path), ask.requests);
+  return ask;
 }
 
 }  // namespace
 
-Resources read_pod_requests(JsonView spec, const GpuCatalog& catalog,
-                            std::vector<std::string>& problems) {
+PodAsk read_pod_ask(JsonView spec, const GpuCatalog& catalog, std::vector<std::string>& problems) {
+  using Kind = ContainerAsk::Kind;
   ResourceReader reader(catalog, problems);
-  Resources running;
+  PodAsk ask;
   std::size_t index = 0;
   for (const JsonView container : spec["containers"].items())
-    running = add_capped(
-        running, container_request(container, format("spec.containers[{}]", index++), reader));
-
-  Resources sidecars;
-  Resources init;
+    ask.containers.push_back(
+        read_container(container, Kind::kMain, format("spec.containers[{}]", index++), reader));
   index = 0;
   for (const JsonView container : spec["initContainers"].items()) {
-    const Resources own =
-        container_request(container, format("spec.initContainers[{}]", index++), reader);
-    if (container["restartPolicy"].text() == "Always") {
-      running = add_capped(running, own);
-      sidecars = add_capped(sidecars, own);
-      init = max_of(init, sidecars);
-    } else {
-      init = max_of(init, add_capped(sidecars, own));
-    }
+    const bool stays = container["restartPolicy"].text() == "Always";
+    ask.containers.push_back(read_container(container, stays ? Kind::kSidecar : Kind::kInit,
+                                            format("spec.initContainers[{}]", index++), reader));
   }
-
-  Resources request = max_of(running, init);
   const JsonView pod_level = spec["resources"];
-  reader.apply(pod_level["limits"], "spec.resources.limits", request,
-               ResourceReader::Existing::kKeep);
-  reader.apply(pod_level["requests"], "spec.resources.requests", request);
-  Resources overhead;
-  reader.apply(spec["overhead"], "spec.overhead", overhead);
-  request = add_capped(request, overhead);
-  request.pods = 1;
-  return request;
+  reader.apply(pod_level["limits"], "spec.resources.limits", ask.level_limits);
+  reader.apply(pod_level["requests"], "spec.resources.requests", ask.level_requests);
+  reader.apply(spec["overhead"], "spec.overhead", ask.overhead);
+  return ask;
+}
+
+Resources read_pod_requests(JsonView spec, const GpuCatalog& catalog,
+                            std::vector<std::string>& problems) {
+  return requests_of(read_pod_ask(spec, catalog, problems));
 }
 
 }  // namespace slackline::wire

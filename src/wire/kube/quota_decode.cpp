@@ -29,7 +29,32 @@ void read_scope(std::string_view scope, ResourceQuota& quota) {
   (scope == "NotBestEffort" ? quota.needs_cpu_or_memory : quota.other_scopes) = true;
 }
 
+std::vector<NamedAmount> read_amounts(JsonView map, const GpuCatalog& catalog) {
+  std::vector<NamedAmount> amounts;
+  for (const auto& [key, value] : map.fields()) {
+    const bool counted = key == "cpu" || key == "memory" || catalog.resource(key) != nullptr;
+    const auto found = amount(value, key);
+    if (counted && found) amounts.push_back({std::string(key), *found});
+  }
+  return amounts;
+}
+
 }  // namespace
+
+LimitRange read_limit_range(JsonView json, const GpuCatalog& catalog) {
+  LimitRange range;
+  range.uid = read_uid(json["metadata"]);
+  range.key = read_key(json["metadata"]);
+  for (const JsonView limit : json["spec"]["limits"].items()) {
+    const std::string_view type = limit["type"].text();
+    if (type != "Container" && type != "Pod") continue;
+    range.items.push_back({type == "Pod", read_amounts(limit["defaultRequest"], catalog),
+                           read_amounts(limit["default"], catalog),
+                           read_amounts(limit["min"], catalog),
+                           read_amounts(limit["max"], catalog)});
+  }
+  return range;
+}
 
 ResourceQuota read_quota(JsonView json) {
   const JsonView spec = json["spec"];

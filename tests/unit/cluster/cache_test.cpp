@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/watch/publisher.h"
+#include "slackline/model/pod_ask.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 
@@ -124,6 +125,31 @@ TEST_F(CacheTest, AJobIsJudgedWithItsRuntimeClassAsItIsNow) {
   list_nothing({KubeKind::kRuntimeClass});
   EXPECT_EQ(selector_in(cache_.publish()), Labels());
   EXPECT_EQ(cache_.publish()->jobs.at(0)->constraints->refused, "");
+}
+
+// kube-apiserver's LimitRanger.
+TEST_F(CacheTest, AJobIsJudgedWithTheLimitRangesOfItsNamespace) {
+  sync();
+  PodAsk ask;
+  ask.containers.emplace_back();
+  ask.containers[0].limits.set_gpus("nvidia.com/gpu", 1);
+  ask.containers[0].requests = ask.containers[0].limits;
+  Job job = a_job("train").build();
+  job.pod_requests = requests_of(ask);
+  job.ask = std::make_shared<const PodAsk>(ask);
+  cache_.upsert(job);
+  const auto cpu_milli = [&] { return cache_.publish()->jobs.at(0)->pod_requests.cpu_milli; };
+  EXPECT_EQ(cpu_milli(), 0);
+  LimitRange range{Uid("l"), {"default", "small"}, {{}}};
+  range.items[0].default_requests = {{"cpu", 500}};
+  cache_.upsert(range);
+  EXPECT_EQ(cpu_milli(), 500);
+  range.items[0].default_requests = {{"cpu", 700}};
+  cache_.upsert(range);
+  EXPECT_EQ(cpu_milli(), 700);
+  EXPECT_EQ(cache_.fingerprints(KubeKind::kLimitRange).size(), 1U);
+  list_nothing({KubeKind::kLimitRange});
+  EXPECT_EQ(cpu_milli(), 0);
 }
 
 // kube-apiserver's PodNodeSelector, which is not on everywhere.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/core/cluster/queue.h"
+#include "slackline/model/pod_ask.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::core {
@@ -85,6 +86,82 @@ TEST(PodAdmissionTest, ANodeSelectorOfTheNamespaceIsAddedAndMayNotContradict) {
             "zone=a");
   const auto elsewhere = std::make_shared<const Job>(a_job("other/train").gpus(1).build());
   EXPECT_EQ(with_admission(elsewhere, admission), elsewhere);
+}
+
+// A template of one container with these amounts, and a sidecar that states nothing.
+JobPtr asking(const Resources& requests, const Resources& limits) {
+  PodAsk ask;
+  ask.containers = {{ContainerAsk::Kind::kMain, requests, limits},
+                    {ContainerAsk::Kind::kSidecar, {}, {}}};
+  Job job = a_job("train").gpus(1).build();
+  job.pod_requests = requests_of(ask);
+  job.ask = std::make_shared<const PodAsk>(std::move(ask));
+  return std::make_shared<const Job>(job);
+}
+
+Resources amounts(std::int64_t cpu_milli, std::int64_t memory_bytes, std::int64_t gpus) {
+  Resources of{cpu_milli, memory_bytes, 0, {}};
+  if (gpus > 0) of.set_gpus("nvidia.com/gpu", gpus);
+  return of;
+}
+
+PodAdmission limited(LimitRange::Item item) {
+  PodAdmission admission;
+  admission.limit_ranges["default"] = {
+      std::make_shared<const LimitRange>(LimitRange{Uid("l"), {"default", "small"}, {item}})};
+  return admission;
+}
+
+TEST(PodAdmissionTest, ALimitRangeFillsInWhatContainersLeaveOut) {
+  LimitRange::Item item;
+  item.default_limits = {{"cpu", 4000}, {"memory", 8}};
+  item.default_requests = {{"cpu", 500}, {"memory", 8}};
+  const JobPtr bare = asking(amounts(0, 0, 1), amounts(0, 0, 1));
+  const JobPtr job = with_admission(bare, limited(item));
+  EXPECT_EQ(job->pod_requests.cpu_milli, 1000) << "the sidecar's too";
+  EXPECT_EQ(job->pod_requests.memory_bytes, 16);
+  EXPECT_EQ(job->pod_requests.gpu_total(), 1);
+  EXPECT_EQ(job->constraints->refused, "");
+
+  const JobPtr stated = asking(amounts(2000, 3, 1), amounts(2000, 3, 1));
+  EXPECT_EQ(with_admission(stated, limited(item))->pod_requests.cpu_milli, 2500);
+  const JobPtr above = asking(amounts(5000, 3, 1), amounts(0, 3, 1));
+  EXPECT_EQ(with_admission(above, limited(item))->constraints->refused,
+            "a container asks for 5 cpu; the LimitRange small gives it a limit of 4");
+
+  item = {};
+  item.default_limits = item.default_requests = {{"nvidia.com/gpu", 1}};
+  EXPECT_EQ(with_admission(bare, limited(item))->pod_requests.gpu_total(), 2)
+      << "the sidecar gets a GPU";
+  const auto elsewhere = std::make_shared<const Job>(a_job("other/train").gpus(1).build());
+  EXPECT_EQ(with_admission(elsewhere, limited(item)), elsewhere);
+}
+
+TEST(PodAdmissionTest, ALimitRangeRefusesPods) {
+  constexpr std::int64_t kGi = std::int64_t{1} << 30;
+  const auto refused = [](const JobPtr& job, const LimitRange::Item& item) {
+    return with_admission(job, limited(item))->constraints->refused;
+  };
+  const JobPtr job = asking(amounts(1500, 2 * kGi, 4), amounts(0, 2 * kGi, 4));
+  LimitRange::Item most;
+  most.most = {{"nvidia.com/gpu", 2}};
+  EXPECT_EQ(refused(job, most),
+            "a container asks for 4 nvidia.com/gpu; the LimitRange small allows at most 2");
+  most.of_pod = true;
+  most.most = {{"nvidia.com/gpu", 4}, {"memory", 2 * kGi}};
+  EXPECT_EQ(refused(job, most), "");
+  most.most = {{"cpu", 8000}};
+  EXPECT_EQ(refused(job, most),
+            "the pod has no limit of cpu; the LimitRange small wants one of at most 8");
+  LimitRange::Item least;
+  least.of_pod = true;
+  least.least = {{"memory", 3 * kGi}};
+  EXPECT_EQ(refused(job, least),
+            "the pod asks for 2Gi memory; the LimitRange small wants at least 3Gi");
+  least.of_pod = false;
+  least.least = {{"cpu", 100}};
+  EXPECT_EQ(refused(job, least),
+            "a container asks for no cpu; the LimitRange small wants at least 100m");
 }
 
 TEST(PodAdmissionTest, ATaskWhosePodsWouldBeRefusedWaitsAndSaysWhy) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/base/text.h"
+#include "slackline/model/pod_ask.h"
 
 namespace slackline::wire {
 namespace {
@@ -623,6 +624,39 @@ TEST(KubeDecode, ARuntimeClassTellsWhatItAddsToPods) {
   ASSERT_NE(job.constraints, nullptr);
   EXPECT_EQ(job.constraints->runtime_class, "sandbox");
   EXPECT_TRUE(job.constraints->has_overhead);
+}
+
+TEST(KubeDecode, ALimitRangeTellsWhatConcernsPods) {
+  const auto range = decoded<LimitRange>(KubeKind::kLimitRange, R"({
+    "metadata":{"name":"small","namespace":"team","uid":"l"},
+    "spec":{"limits":[
+      {"type":"Container","default":{"cpu":"2","nvidia.com/gpu":"1","ephemeral-storage":"1Gi"},
+       "defaultRequest":{"cpu":"500m","memory":"x"}},
+      {"type":"PersistentVolumeClaim","max":{"storage":"1Ti"}},
+      {"type":"Pod","min":{"memory":"1Ki"},"max":{"cpu":"8"}}]}})");
+  using Amounts = std::vector<NamedAmount>;
+  EXPECT_EQ(range.key, (ObjectKey{"team", "small"}));
+  const LimitRange::Item container{false, Amounts{{"cpu", 500}},
+                                   Amounts{{"cpu", 2000}, {"nvidia.com/gpu", 1}}};
+  const LimitRange::Item pod{true, {}, {}, Amounts{{"memory", 1024}}, Amounts{{"cpu", 8000}}};
+  EXPECT_EQ(range.items, (std::vector<LimitRange::Item>{container, pod}));
+
+  const Job job = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"train"},
+    "spec":{"template":{"spec":{"initContainers":[{"restartPolicy":"Always"}],
+      "containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}}})");
+  ASSERT_NE(job.ask, nullptr);
+  ASSERT_EQ(job.ask->containers.size(), 2U);
+  EXPECT_EQ(job.ask->containers[1].kind, ContainerAsk::Kind::kSidecar);
+}
+
+TEST(KubeDecode, ADumpHasWhatAdmissionAdds) {
+  const auto list = KubeDecoder(default_gpu_catalog()).dump(R"({"kind":"List","items":[
+    {"kind":"RuntimeClass","metadata":{"name":"sandbox"}},
+    {"kind":"LimitRange","metadata":{"name":"small","namespace":"team"}}]})");
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_EQ(list->items.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<RuntimeClass>(list->items[0]));
+  EXPECT_TRUE(std::holds_alternative<LimitRange>(list->items[1]));
 }
 
 TEST(KubeDecode, AJobTellsItsImageAndHowItsNameWasMade) {

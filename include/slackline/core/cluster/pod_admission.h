@@ -1,5 +1,6 @@
 // What kube-apiserver's admission makes of a template, before there is a pod: the plug-ins
-// PodNodeSelector (and OpenShift's) and RuntimeClass. docs/OPERATIONS.md has the table of all.
+// LimitRanger, PodNodeSelector (and OpenShift's) and RuntimeClass. docs/OPERATIONS.md has the table
+// of all.
 #pragma once
 
 #include "slackline/model/snapshot.h"
