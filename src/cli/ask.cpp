@@ -43,6 +43,7 @@ struct AskOptions {
   std::string compare_since;
   std::size_t limit = 0;  // rows; 0: all of them
   std::string import;     // a file
+  bool all = false;
   bool packed = false;
   bool forget = false;
   bool samples = false;
@@ -183,6 +184,7 @@ std::string with_query(std::string path, const AskOptions& options) {
   add("since", options.since);
   add("by", options.by);
   add("compareSince", options.compare_since);
+  add("all", options.all ? "true" : "");
   add("packed", options.packed ? "true" : "");
   add("job", options.job);
   return path;
@@ -221,6 +223,8 @@ void add_queue(CLI::App& app, int& exit_code) {
   const auto [queue, options] =
       add_question(app, "queue", "List tasks that wait or are planned, by predicted start");
   queue->add_option("-n,--namespace", options->ns, "Only this namespace");
+  queue->add_flag("--all", options->all,
+                  "Also what waits and Slackline does not plan (NotManaged)");
   add_limit(*queue, *options);
   queue->add_flag("-w,--watch", options->watch, "Repeat until Ctrl-C");
   queue->add_option("--interval", options->interval_s, "Seconds between two updates, with --watch")

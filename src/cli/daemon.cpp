@@ -96,6 +96,7 @@ struct Daemon::Parts {
   std::unique_ptr<control::CalibrationQuery> calibrations;
   std::unique_ptr<control::QueueQuery> queue;
   std::unique_ptr<control::AnswerQuery> answers;
+  std::unique_ptr<control::Webhook> foretelling;  // of what is not created yet
   std::unique_ptr<control::ProgressReports> progress;
   std::unique_ptr<control::Health> health;
   std::unique_ptr<cluster::ApiClient> token_api;  // asked about tokens where `api` is null
@@ -275,6 +276,8 @@ Status Daemon::Parts::lay_routes() {
       system_clock());
   answers =
       std::make_unique<control::AnswerQuery>(planning, known, *source, view, books, system_clock());
+  foretelling = std::make_unique<control::Webhook>(settings, decisions, known, *source,
+                                                   /*reviewer=*/nullptr, system_clock());
   progress = std::make_unique<control::ProgressReports>(*source, planner ? writer.get() : nullptr,
                                                         metrics, system_clock());
   health = std::make_unique<control::Health>(*source, *log, unled());
@@ -306,11 +309,12 @@ void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerS
   http::add_api_routes(router, *queries, pages);
   http::add_queue_routes(router, *queue, pages);
   // Only who passed a guard has rights to be asked about.
-  http::add_answer_routes(router, *answers, pages, decisions.catalog, system_clock(),
-                          [this, &router](const http::Request& request) {
-                            return router.guarded() ? http::viewer_of(*rights, request)
-                                                    : control::Viewer();
-                          });
+  http::add_answer_routes(
+      router, *answers, pages, decisions.catalog, system_clock(),
+      [this, &router](const http::Request& request) {
+        return router.guarded() ? http::viewer_of(*rights, request) : control::Viewer();
+      },
+      [this](const AdmissionReview& review) { return foretelling->foretell(review); });
   http::add_progress_routes(router, *progress);
   http::add_history_routes(router, *queries, system_clock(), [this] { runs->settle(); });
   http::add_model_routes(router, *queries, *models, pages,

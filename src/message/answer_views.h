@@ -136,8 +136,12 @@ struct QuoteView {
   std::string length_source;            // as QueueRow::length_source
   std::string reason;                   // why it would not be planned at all now
   std::string note;                     // for people
-  std::vector<std::string> problems{};  // annotations that cannot be read
+  std::string refusal;                  // of active mode's webhook; empty: none
+  std::vector<std::string> problems{};  // annotations that cannot be read, and its warnings
   std::vector<std::string> advice{};    // what its family's portrait says
+  // Tasks that wait and are predicted to start before the task as written; unset: it does not
+  // start.
+  std::optional<std::int64_t> before{};
   std::int64_t tried = 0;
   std::vector<QuoteRowView> rows{};
 };

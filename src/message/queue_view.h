@@ -29,7 +29,8 @@ struct ResizeView {
 // One task that waits, or that has a plan, and what is known and forecast of it. Times are epoch
 // seconds; codes are those of reason.h.
 struct QueueRow {
-  int position = 0;  // from 1, among those that wait: by predicted start; 0 = it has a plan
+  int position =
+      0;  // from 1, among those that wait: by predicted start; 0 = planned, or NotManaged
   ObjectKey key;
   Uid uid;                                     // of the Job or pod; empty for a labelled gang
   TaskKind kind = TaskKind::kPod;              // never kController

@@ -19,6 +19,7 @@ import unittest
 import urllib.parse
 
 from support.daemon import ROOT, Daemon, slackline, slackline_binary
+from support.objects import waiting_job
 from support.pki import Pki
 from support.process import Process, free_ports, settled, wait
 
@@ -365,11 +366,27 @@ class DumpTest(unittest.TestCase):
         unheard = ("model: resnet50", "model: unheard-of")
         self.assertEqual(tried(unheard, ("qos-class: prior", "deadline-after: 6h")), 4)
         self.assertEqual(tried(("kind: Pod", "kind: Service")), 3)
-        piped = subprocess.run([slackline_binary(), "try", "-", "--server", self.daemon.api_url],
-                               input="kind: Service\nmetadata: {name: web}\n---\n" + text, text=True,
-                               capture_output=True)  # fmt: skip
+
+        def piped_to(verb, text):
+            return subprocess.run([slackline_binary(), verb, "-", "--server", self.daemon.api_url], input=text, text=True,
+                                  capture_output=True)  # fmt: skip
+
+        piped = piped_to("try", "kind: Service\nmetadata: {name: web}\n---\n" + text)
         self.assertEqual(piped.returncode, 0, piped.stderr)
         self.assertIn("left out, as they have no pods: Service web", piped.stderr)
+        job = waiting_job("past", annotations={"slackline.dev/deadline": "2001-01-01T00:00:00Z"})
+        for verb in ("try", "quote"):
+            refused = piped_to(verb, json.dumps(job))
+            self.assertEqual(refused.returncode, 1, refused.stderr)
+            self.assertIn(
+                "would be refused: slackline.dev/deadline: 2001-01-01T00:00:00Z is in the past", refused.stdout
+            )
+
+    def test_queue_shows_on_demand_what_slackline_does_not_plan(self):
+        for query, code in (("all=true", 200), ("all=false", 200), ("all=perhaps", 400)):
+            status, body = self.daemon.get("/v1/queue?" + query)
+            self.assertEqual(status, code, body)
+        self.assertIn('all=\\"perhaps\\": expected true or false', body)
 
     def test_what_cannot_be_written_is_a_failure(self):
         with open("/dev/full", "w") as full:

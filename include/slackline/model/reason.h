@@ -13,6 +13,7 @@ namespace reason {
 
 // Why it waits. From NodesLost on: the task was released once, came back, and backs off; with
 // ReplacementWaits it still has its plan.
+inline constexpr std::string_view kNotManaged = "NotManaged";
 inline constexpr std::string_view kWaitsItsTurn = "WaitsItsTurn";
 inline constexpr std::string_view kGpuTypeAbsent = "GpuTypeAbsent";
 inline constexpr std::string_view kNoNodeFits = "NoNodeFits";
@@ -84,7 +85,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 57> kReasons = {{
+inline constexpr std::array<ReasonFact, 58> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -101,6 +102,8 @@ inline constexpr std::array<ReasonFact, 57> kReasons = {{
     {reason::kNotAdmitted, ReasonUse::kWaits, "no webhook admitted it, and its queue is full"},
     {reason::kHeldByUser, ReasonUse::kWaits,
      "somebody holds it back: the Job was suspended by hand, or it has slackline.dev/hold"},
+    {reason::kNotManaged, ReasonUse::kWaits,
+     "Slackline does not plan it: it waits for kube-scheduler or another controller"},
     {reason::kNotLed, ReasonUse::kWaits, "no replica plans: nobody holds the Lease"},
     {reason::kStartsNow, ReasonUse::kWaits, "its turn has come: active mode would release it now"},
     {reason::kNotKnownHere, ReasonUse::kWaits,

@@ -243,6 +243,23 @@ struct Quoted {
   std::vector<std::string> advice;
 };
 
+// How many of those that wait are predicted to start before the task as written.
+std::optional<std::int64_t> tasks_before(const core::Quote& quote, const core::Queue& queue,
+                                         const core::ForecastBook& book) {
+  const auto written = std::find_if(quote.rows.begin(), quote.rows.end(),
+                                    [](const core::QuoteRow& row) { return row.written; });
+  if (written == quote.rows.end() || !written->forecast) return std::nullopt;
+  const double start_s = written->forecast->start_s.p50();
+  if (!std::isfinite(start_s)) return std::nullopt;
+  std::int64_t before = 0;
+  for (core::TaskIndex index = 0; index < queue.size(); ++index) {
+    const core::QueueTask& task = queue.task(index);
+    const core::Forecast* forecast = task.plan ? nullptr : book.find(name_of(task));
+    if (forecast != nullptr && forecast->start_s.p50() < start_s) ++before;
+  }
+  return before;
+}
+
 void name_delays(const std::vector<core::Delay>& delays, const std::vector<ObjectKey>& keys,
                  Viewer& viewer, QuoteRowView& row) {
   row.delayed = static_cast<std::int64_t>(delays.size());
@@ -308,6 +325,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
     SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
     quoted.quote = core::make_quote(sight.queue, variants, sight.policy, sight.now_s,
                                     {my.reader.expect(*written->arrivals, sight.queue), stop});
+    view.before = tasks_before(quoted.quote, sight.queue, *written->book);
     for (core::TaskIndex index = 0; index < sight.queue.size(); ++index)
       quoted.keys.push_back(sight.queue.task(index).key);
     if (const auto at = core::find_task(sight.queue, variants.written.uid());

@@ -12,6 +12,7 @@
 #include "control/state/present_situation.h"
 #include "slackline/base/mutex.h"
 #include "slackline/core/cluster/not_in_queue.h"
+#include "slackline/core/shadow/stock_queue.h"
 #include "slackline/model/task.h"
 
 namespace slackline::control {
@@ -56,6 +57,7 @@ struct QueueQuery::Impl {
         reader(options, known, source, planner, time) {}
 
   QueueView whole() SLACKLINE_REQUIRES(mutex);
+  void add_the_rest(QueueView& view) SLACKLINE_REQUIRES(mutex);
 
   const PlannerOptions options;
   const cluster::ClusterSource& cluster;
@@ -123,11 +125,19 @@ QueueView QueueQuery::Impl::whole() {
   return view;
 }
 
-Result<QueueView> QueueQuery::ask(const std::string& ns) {
+void QueueQuery::Impl::add_the_rest(QueueView& view) {
+  const auto as_if_all_waited = [](const ClusterSnapshot& snapshot, const core::QueueOptions&) {
+    return core::with_stock_queue(snapshot, core::StockScope::kAll);
+  };
+  add_not_managed(reader.read({}, as_if_all_waited), view.rows);
+}
+
+Result<QueueView> QueueQuery::ask(const std::string& ns, bool all) {
   Impl& my = *impl_;
   SLACKLINE_TRY(cluster_is_read(*my.cluster.snapshot()));
   MutexLock lock(my.mutex);
   QueueView view = my.whole();
+  if (all) my.add_the_rest(view);
   if (!ns.empty()) std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.ns != ns; });
   view.counts = counts_of(view.rows);
   return view;

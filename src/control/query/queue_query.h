@@ -40,9 +40,10 @@ class QueueQuery {
              const Published<WrittenBook>& books, const Clock& clock);
   ~QueueQuery();
 
-  // `ns`: only rows of this namespace; empty = of all. Positions count everybody. kUnavailable
-  // before the cluster is read.
-  Result<QueueView> ask(const std::string& ns);
+  // `ns`: only rows of this namespace; empty = of all. Positions count everybody. `all`: after
+  // these the tasks that wait and that Slackline does not plan, NotManaged and without position.
+  // kUnavailable before the cluster is read.
+  Result<QueueView> ask(const std::string& ns, bool all = false);
   // Of a task that an answer lacks: kNotFound with the reason.
   Error missing(const ObjectKey& key) const;
 

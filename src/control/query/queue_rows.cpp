@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
@@ -35,6 +37,25 @@ auto key_of(const QueueRow& row) {
       kind};
 }
 
+// Without what a plan, the cluster or a forecast says of it.
+QueueRow as_written(const core::QueueTask& task, double now_s) {
+  QueueRow row;
+  row.key = task.key;
+  row.uid = task.uid;
+  row.kind = task.kind;
+  row.intent = task.intent;
+  row.plan = task.plan;
+  row.job = task.job;
+  row.created_s = task.created_s;
+  row.age_s = now_s - task.created_s;
+  row.deadline_s = task.deadline_s;
+  row.length_source = core::to_string(task.length);
+  row.gpus = saturating_mul(task.request.pods, task.request.gpus);
+  if (!task.shape_is_free) row.shape = clamped_placement(task.request.pods, task.request.gpus);
+  row.state = state_of(task);
+  return row;
+}
+
 class RowMaker {
  public:
   RowMaker(const QueueSight& sight, const PlannerView& planner, const core::ForecastBook& book)
@@ -62,21 +83,9 @@ class RowMaker {
   QueueRow row(core::TaskIndex index) {
     const core::QueueTask& task = queue_.task(index);
     const core::PlacementMenu& menu = *queue_.state().tasks()[index].menu;
-    QueueRow row;
-    row.key = task.key;
-    row.uid = task.uid;
-    row.kind = task.kind;
-    row.intent = task.intent;
-    row.plan = task.plan;
-    row.job = task.job;
-    row.created_s = task.created_s;
-    row.age_s = sight_.now_s - task.created_s;
-    row.deadline_s = task.deadline_s;
+    QueueRow row = as_written(task, sight_.now_s);
     if (task.deadline_s && task.length_known() && !menu.empty())
       row.slack_s = *task.deadline_s - sight_.now_s - queue_.state().fastest_lat_s(index);
-    row.length_source = core::to_string(task.length);
-    row.gpus = saturating_mul(task.request.pods, task.request.gpus);
-    row.state = state_of(task);
     row.nodes = nodes_of(task);
     if (task.plan) {
       row.shape = task.plan->shape;
@@ -84,7 +93,6 @@ class RowMaker {
       if (core::has_replacements(task.bound.size(), task.pods))
         row.reason = reason::kReplacementWaits;
     } else {
-      if (!task.shape_is_free) row.shape = clamped_placement(task.request.pods, task.request.gpus);
       row.reason = reason_of(index);
     }
     if (const core::RoomWait* wait = room_waits_.of(index)) describe_room(*wait, row);
@@ -274,6 +282,22 @@ TaskState state_of(const core::QueueTask& task) {
 std::vector<QueueRow> queue_rows(const QueueSight& sight, const PlannerView& planner,
                                  const core::ForecastBook& book) {
   return RowMaker(sight, planner, book).make();
+}
+
+void add_not_managed(const QueueSight& sight, std::vector<QueueRow>& rows) {
+  std::set<std::pair<ObjectKey, TaskKind>> listed;
+  for (const QueueRow& row : rows)
+    listed.emplace(row.key, row.kind);
+  const auto first = static_cast<std::ptrdiff_t>(rows.size());
+  for (core::TaskIndex index = 0; index < sight.queue.size(); ++index) {
+    const core::QueueTask& task = sight.queue.task(index);
+    if (task.plan || listed.contains({task.key, task.kind})) continue;
+    rows.push_back(as_written(task, sight.now_s));
+    rows.back().reason = reason::kNotManaged;
+  }
+  std::sort(rows.begin() + first, rows.end(), [](const QueueRow& a, const QueueRow& b) {
+    return std::tie(a.created_s, a.key, a.kind) < std::tie(b.created_s, b.key, b.kind);
+  });
 }
 
 }  // namespace slackline::control

@@ -23,6 +23,9 @@ namespace slackline::control {
 std::vector<QueueRow> queue_rows(const QueueSight& sight, const PlannerView& planner,
                                  const core::ForecastBook& book);
 
+// After `rows`, by age: the tasks of `sight` that wait and are not among them (NotManaged).
+void add_not_managed(const QueueSight& sight, std::vector<QueueRow>& rows);
+
 TaskState state_of(const core::QueueTask& task);
 
 }  // namespace slackline::control

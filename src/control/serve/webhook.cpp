@@ -67,19 +67,21 @@ AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnaps
   if (door_.ca_pem != nullptr) facts.workload_ca = *door_.ca_pem->get();
   if (authenticator_ != nullptr && needs_proof(review)) facts.nonce = authenticator_->nonce();
   facts.max_pending = settings.queues.of(queue_of(intent_of(review), review.ns)).max_pending;
-  if (asks_for_urgent(review, facts)) {
-    Rights::Answer answer =
-        rights_.may(review.user, {.verb = "use",
-                                  .resource = "qosclasses",
-                                  .ns = review.ns,
-                                  .name = std::string(to_string(QosClass::kUrgent))});
-    facts.urgent = right_of(answer.verdict);
-    if (facts.urgent == UrgentRight::kUnknown) facts.urgent_detail = std::move(answer.detail);
-  }
   if (const std::string queue = queue_to_count(review, facts); !queue.empty())
     facts.pending_in_queue =
         recent_.waiting_in(queue, snapshot, task_in(review), clock_.steady_s());
   return facts;
+}
+
+void Webhook::ask_for_urgent(const AdmissionReview& review, AdmissionFacts& facts) {
+  if (!asks_for_urgent(review, facts)) return;
+  Rights::Answer answer =
+      rights_.may(review.user, {.verb = "use",
+                                .resource = "qosclasses",
+                                .ns = review.ns,
+                                .name = std::string(to_string(QosClass::kUrgent))});
+  facts.urgent = right_of(answer.verdict);
+  if (facts.urgent == UrgentRight::kUnknown) facts.urgent_detail = std::move(answer.detail);
 }
 
 AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage stage) {
@@ -88,7 +90,8 @@ AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage 
   if (mode == Mode::kShadow || (mode == Mode::kAdvise && mutates)) return {};
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = known_.get();
-  const AdmissionFacts facts = gather(review, *snapshot, *known, *settings_.get());
+  AdmissionFacts facts = gather(review, *snapshot, *known, *settings_.get());
+  ask_for_urgent(review, facts);
   AdmissionDecision decision = decide_admission(review, stage, facts);
   if (mode == Mode::kAdvise) return only_advice(std::move(decision));
   // Validation is the last step before the object is stored.
@@ -97,6 +100,15 @@ AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage 
     recent_.note(queue, task_in(review), review.operation == AdmissionOperation::kUpdate,
                  clock_.steady_s());
   return decision;
+}
+
+AdmissionDecision Webhook::foretell(const AdmissionReview& review) {
+  const SnapshotPtr snapshot = source_.snapshot();
+  const KnownPtr known = known_.get();
+  AdmissionFacts facts = gather(review, *snapshot, *known, *settings_.get());
+  facts.urgent = UrgentRight::kGranted;
+  AdmissionDecision decision = decide_admission(review, AdmissionStage::kMutate, facts);
+  return decision.refusal ? decision : decide_admission(review, AdmissionStage::kValidate, facts);
 }
 
 }  // namespace slackline::control

@@ -44,10 +44,14 @@ class Webhook {
           const MessageAuthenticator* authenticator = nullptr, WorkloadDoor door = {});
 
   AdmissionDecision answer(const AdmissionReview& review, AdmissionStage stage);
+  // What active mode would say of an object that is created now, whether or not its namespace is
+  // managed. Nothing is noted; that its user may use `urgent` is assumed.
+  AdmissionDecision foretell(const AdmissionReview& review);
 
  private:
   AdmissionFacts gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
                         const Known& known, const Settings& settings);
+  void ask_for_urgent(const AdmissionReview& review, AdmissionFacts& facts);
 
   const Published<Settings>& settings_;
   const DecisionOptions& decisions_;

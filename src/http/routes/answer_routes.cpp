@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "http/routes/openapi.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "wire/admission/admission_codec.h"
 #include "wire/kube/manifest.h"
 
 namespace slackline::http {
@@ -21,6 +23,7 @@ struct Answering {
   const GpuCatalog& catalog;
   const Clock& clock;
   ViewerOf viewer_of;
+  Foretell foretell;
 
   control::Viewer viewer(const Request& request) const {
     return viewer_of ? viewer_of(request) : control::Viewer();
@@ -55,12 +58,8 @@ Result<std::optional<double>> deadline_of(const std::string& text, double now_s)
                      printable(text, 64)));
 }
 
-Result<control::PostedTask> posted_task(const Answering& on, const Request& request) {
-  const auto ns = request.query.find("namespace");
-  SLACKLINE_ASSIGN(
-      wire::PostedObject object,
-      wire::read_posted(request.body, ns == request.query.end() ? "default" : ns->second,
-                        on.catalog));
+Result<control::PostedTask> posted_task(const Answering& on, const Request& request,
+                                        wire::PostedObject object) {
   control::PostedTask task;
   SLACKLINE_ASSIGN(task.deadline_s, deadline_of(given(request, "deadline"), on.clock.wall_s()));
   if (object.job)
@@ -80,10 +79,24 @@ Listing<Row> listing_of_answers(View view) {
   return listing;
 }
 
+void tell_of(const AdmissionDecision& decision, QuoteView& view) {
+  if (decision.refusal)
+    view.refusal = format("{} ({})", decision.refusal->message, decision.refusal->reason.str());
+  for (const std::string& warning : decision.warnings)
+    if (std::find(view.problems.begin(), view.problems.end(), warning) == view.problems.end())
+      view.problems.push_back(warning);
+}
+
 Response post_quote(const Answering& on, const Request& request) {
   return show_page(request, on.pages, [&]() -> Result<Listing<QuoteRowView>> {
-    SLACKLINE_ASSIGN(const control::PostedTask task, posted_task(on, request));
+    const auto named = request.query.find("namespace");
+    const std::string ns = named == request.query.end() ? "default" : named->second;
+    SLACKLINE_ASSIGN(wire::PostedObject object, wire::read_posted(request.body, ns, on.catalog));
+    SLACKLINE_ASSIGN(const AdmissionReview review,
+                     wire::review_of_creation(object.written, ns, on.catalog));
+    SLACKLINE_ASSIGN(const control::PostedTask task, posted_task(on, request, std::move(object)));
     SLACKLINE_ASSIGN(QuoteView view, on.answers.quote(task, on.viewer(request)));
+    tell_of(on.foretell(review), view);
     return listing_of_answers<QuoteRowView>(std::move(view));
   });
 }
@@ -218,9 +231,11 @@ void add_calendar_route(const AnswerTable& table) {
 }  // namespace
 
 void add_answer_routes(Router& router, control::AnswerQuery& answers, Pages& pages,
-                       const GpuCatalog& catalog, const Clock& clock, ViewerOf viewer_of) {
-  const AnswerTable table{router, std::make_shared<const Answering>(Answering{
-                                      answers, pages, catalog, clock, std::move(viewer_of)})};
+                       const GpuCatalog& catalog, const Clock& clock, ViewerOf viewer_of,
+                       Foretell foretell) {
+  const AnswerTable table{
+      router, std::make_shared<const Answering>(Answering{
+                  answers, pages, catalog, clock, std::move(viewer_of), std::move(foretell)})};
   add_task_routes(table);
   add_quote_route(table);
   add_what_if_route(table);

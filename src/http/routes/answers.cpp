@@ -119,6 +119,14 @@ std::string given(const Request& request, std::string_view name) {
   return at == request.query.end() ? "" : at->second;
 }
 
+Result<bool> given_flag(const Request& request, std::string_view name) {
+  const std::string text = given(request, name);
+  if (text == "true") return true;
+  if (text.empty() || text == "false") return false;
+  return fail(ErrorCode::kInvalidArgument,
+              format("{}=\"{}\": expected true or false", name, printable(text, 64)));
+}
+
 Result<std::optional<double>> moment(const Request& request, std::string_view name, double now_s) {
   constexpr std::size_t kDate = 10;  // "2026-11-21": its begin
   const std::string text = given(request, name);

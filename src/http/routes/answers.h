@@ -48,6 +48,8 @@ Response unsupported(std::string_view wanted);
 
 // A parameter of the query; empty if it is not given.
 std::string given(const Request& request, std::string_view name);
+// "true" or "false", which it is if it is not given. kInvalidArgument names it.
+Result<bool> given_flag(const Request& request, std::string_view name);
 
 // A point in time, or how long ago that was; nullopt if it is not given. kInvalidArgument names it.
 Result<std::optional<double>> moment(const Request& request, std::string_view name, double now_s);

@@ -21,6 +21,7 @@
 #include "control/query/reports.h"
 #include "http/routes/pages.h"
 #include "http/server/router.h"
+#include "message/admission_review.h"
 #include "slackline/base/clock.h"
 #include "slackline/model/gpu_catalog.h"
 
@@ -40,10 +41,13 @@ void add_api_routes(Router& router, const control::Queries& queries, Pages& page
 // What the one who sent the request may see (routes/api_guard.h); everything where nobody guards
 // the listener.
 using ViewerOf = std::function<control::Viewer(const Request&)>;
+// What active mode's webhook would say of an object that is created now.
+using Foretell = std::function<AdmissionDecision(const AdmissionReview&)>;
 
 // What people ask of the queue's future: eta, explain, quote, what-if, calendar.
 void add_answer_routes(Router& router, control::AnswerQuery& answers, Pages& pages,
-                       const GpuCatalog& catalog, const Clock& clock, ViewerOf viewer_of);
+                       const GpuCatalog& catalog, const Clock& clock, ViewerOf viewer_of,
+                       Foretell foretell);
 
 // The calibration runs of a model.
 void add_calibration_routes(Router& router, const control::CalibrationQuery& calibrations,

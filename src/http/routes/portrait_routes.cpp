@@ -16,11 +16,7 @@ constexpr const char* kFamily = "/v1/portraits/{family}";
 Result<control::PortraitQuestion> portraits_asked(const Request& request) {
   control::PortraitQuestion question;
   question.ns = given(request, "namespace");
-  const std::string packed = given(request, "packed");
-  if (!packed.empty() && packed != "true" && packed != "false")
-    return fail(ErrorCode::kInvalidArgument,
-                format("packed=\"{}\": expected true or false", printable(packed, 64)));
-  question.packed = packed == "true";
+  SLACKLINE_ASSIGN(question.packed, given_flag(request, "packed"));
   question.job = given(request, "job");
   if (!question.job.empty() && question.ns.empty())
     return fail(ErrorCode::kInvalidArgument, "job: say which namespace too: namespace=NAMESPACE");

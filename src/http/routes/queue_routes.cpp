@@ -22,7 +22,8 @@ Result<QueueView> asked_view(control::QueueQuery& queue, const Request& request)
   const std::string name = given(request, "name");
   if (!name.empty() && ns.empty())
     return fail(ErrorCode::kInvalidArgument, "name: say which namespace too: namespace=NAMESPACE");
-  SLACKLINE_ASSIGN(QueueView view, queue.ask(ns));
+  SLACKLINE_ASSIGN(const bool all, given_flag(request, "all"));
+  SLACKLINE_ASSIGN(QueueView view, queue.ask(ns, all));
   if (name.empty()) return view;
   std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.name != name; });
   if (view.rows.empty()) return fail(queue.missing({ns, name}));
@@ -46,7 +47,9 @@ void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages) 
        .handler = [&queue,
                    &pages](const Request& request) { return get_queue(queue, pages, request); },
        .parameters = arranged_parameters<QueueRow>(
-           {namespace_parameter(), {.name = "name", .about = "Only this task of the namespace"}}),
+           {namespace_parameter(),
+            {.name = "name", .about = "Only this task of the namespace"},
+            {.name = "all", .about = "true: also what waits and Slackline does not plan"}}),
        .namespace_parameter = "namespace",
        .operation = answers_list<QueueRow>(
            "listQueue", "The queue: tasks with a plan, then those that wait, by predicted start",

@@ -161,6 +161,21 @@ Result<AdmissionReview> decode_admission(std::string_view json, const GpuCatalog
   return review;
 }
 
+Result<AdmissionReview> review_of_creation(std::string_view object, const std::string& ns,
+                                           const GpuCatalog& catalog) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(object));
+  AdmissionReview review;
+  review.operation = AdmissionOperation::kCreate;
+  review.ns = ns;
+  review.dry_run = true;
+  if (root["kind"].text() == "Job")
+    review.object = read_reviewed_job(root, catalog);
+  else
+    review.object = read_reviewed_pod(root, catalog);
+  return review;
+}
+
 std::string encode_admission(const AdmissionReview& review, const AdmissionDecision& decision) {
   JsonWriter out(512);
   out.begin_object().field("apiVersion", kVersion).field("kind", "AdmissionReview");

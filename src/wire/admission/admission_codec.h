@@ -19,6 +19,10 @@ inline constexpr std::size_t kMaxAdmissionBytes = std::size_t{8} << 20;
 
 Result<AdmissionReview> decode_admission(std::string_view json, const GpuCatalog& catalog);
 
+// The review of a Pod or a Job that somebody would create in this namespace, as a dry run.
+Result<AdmissionReview> review_of_creation(std::string_view object, const std::string& ns,
+                                           const GpuCatalog& catalog);
+
 // Refused: status.code 403 and the reason in the message. Allowed: the changes as a JSON Patch, if
 // there are any. At most 16 warnings of at most 250 bytes each, which is what kubectl shows.
 std::string encode_admission(const AdmissionReview& review, const AdmissionDecision& decision);

@@ -173,10 +173,13 @@ Result<PostedObject> read_posted(std::string_view text, const std::string& ns,
                 format("the manifest is of the namespace {}, but {} was asked for: "
                        "?namespace={}",
                        printable(own, 64), printable(ns, 64), printable(own, 64)));
+  json shown = object;
+  shown["metadata"]["namespace"] = ns;
   make_new(pod, ns);
   pod["status"] = {{"phase", "Pending"}};
   KubeDecoder decoder(catalog);
   PostedObject posted;
+  posted.written = written(shown);
   SLACKLINE_ASSIGN(posted.pod, decoder.whole_pod(written(pod)));
   if (!is_job) return posted;
   make_new(object, ns);

@@ -33,6 +33,7 @@ Result<Manifest> split_manifest(std::string_view text);
 struct PostedObject {
   Pod pod;
   std::shared_ptr<const Job> job{};
+  std::string written{};  // as JSON, with all its annotations, as the webhook would be shown it
 };
 Result<PostedObject> read_posted(std::string_view text, const std::string& ns,
                                  const GpuCatalog& catalog);

@@ -64,6 +64,8 @@ std::string in_time_text(double finish_s, double deadline_s, std::optional<doubl
 }
 
 AsWritten as_written(JsonView quote, JsonView row, double now_s) {
+  if (quote["refusal"].present())
+    return {format("would be refused: {}", quote["refusal"].text()), Standing::kTooLate};
   if (!row["start"]["p50"].present()) {
     const std::string_view why =
         row["reason"].present() ? row["reason"].text() : quote["reason"].text();
@@ -85,6 +87,8 @@ AsWritten as_written(JsonView quote, JsonView row, double now_s) {
     if (!chance) said.standing = Standing::kUnknown;
     if (chance.value_or(1) < kLikely) said.standing = Standing::kTooLate;
   }
+  if (const auto before = quote["before"].integer().value_or(0); before > 0)
+    said.text += format(", behind {} {}", before, before == 1 ? "task" : "tasks");
   if (const auto delayed = row["delayed"].integer().value_or(0); delayed > 0)
     said.text += format("; {} {} later for it", delayed, delayed == 1 ? "task ends" : "tasks end");
   return said;
@@ -105,6 +109,7 @@ Result<std::string> standing_in_quote(std::string_view json) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView answer, document.parse(json));
   if (!answer["items"].is_array()) return fail(no_answer());
+  if (answer["refusal"].present()) return std::string("late");
   const bool has_deadline = answer["deadline"].present();
   bool starts = false;
   bool told = false;
@@ -122,7 +127,12 @@ Result<AsWritten> as_written_in_quote(std::string_view json, double now_s) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView quote, document.parse(json));
   for (const JsonView row : quote["items"].items())
-    if (row["written"].is_true()) return as_written(quote, row, now_s);
+    if (row["written"].is_true()) {
+      AsWritten said = as_written(quote, row, now_s);
+      for (const JsonView problem : quote["problems"].items())
+        said.problems.emplace_back(problem.text());
+      return said;
+    }
   return fail(no_answer());
 }
 

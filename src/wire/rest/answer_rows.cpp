@@ -329,13 +329,18 @@ const Columns<QuoteView>& columns<QuoteView>() {
           C(
               "reason", [](V view) { return if_any(view.reason); },
               "Why it would not be planned at all now"),
+          C(
+              "refusal", [](V view) { return if_any(view.refusal); },
+              "Why the webhook of active mode would refuse it; absent: it would not"),
           C("note", [](V view) { return if_any(view.note); }),
           C(
               "problems", [](V view) { return if_any(view.problems); },
-              "Annotations that cannot be read"),
+              "Annotations that cannot be read, and what the webhook would warn of"),
           C(
               "advice", [](V view) { return if_any(view.advice); },
               "What the portrait of its family says"),
+          C("before", &QuoteView::before,
+            "Tasks that wait and are predicted to start before it; absent: it does not start"),
           C("tried", &QuoteView::tried, "Placements that were played forward, at most 16"),
       }};
   return kColumns;

@@ -12,6 +12,7 @@ namespace slackline::wire {
 namespace {
 
 constexpr std::size_t kMostName = 200;
+constexpr std::size_t kMostRefusal = 1000;
 
 // "2026-11-24T12:00:00Z (in 1h10m)"
 std::string time_text(double time_s, double now_s) {
@@ -170,6 +171,8 @@ std::string preface_of(const QuoteView& view) {
               ? "; its run time is unknown: name model, batch-size and iterations, or "
                 "expected-duration\n"
               : format("; run time by {}\n", length_text(view.length_source));
+  if (!view.refusal.empty())
+    text += format("it would be refused: {}\n", printable(view.refusal, kMostRefusal));
   if (!view.reason.empty()) text += format("it would not be planned now: {}\n", view.reason);
   if (!view.note.empty()) text += printable(view.note, kMostName) + "\n";
   for (const auto* lines : {&view.problems, &view.advice})

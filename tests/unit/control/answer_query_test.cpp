@@ -195,6 +195,20 @@ TEST_F(AnswerQueryTest, AQuoteHasTheDeadlineOfAClassThatOnlyHistoryResolves) {
   EXPECT_FALSE(none->deadline_s) << "it names no class";
 }
 
+TEST_F(AnswerQueryTest, AQuoteCountsThoseThatStartBefore) {
+  const auto before = [&](const ClusterSnapshot& snapshot) {
+    const test::FakeSource source(snapshot);
+    QueueReader reader(options_, known_, source, planner_, clock_);
+    books_.set({reader.book_for(reader.read(), {}), snapshot.version});
+    const auto job = std::make_shared<const Job>(stated("team-a/new", 60).gpus(4).build());
+    return query(source)
+        .quote({.job = job, .deadline_s = clock_.wall_s() + 86400}, Viewer())
+        ->before;
+  };
+  EXPECT_EQ(before(full()), 2);
+  EXPECT_EQ(before(a_cluster().with(a_node("n1")).build()), 0);
+}
+
 TEST_F(AnswerQueryTest, AQuoteLeavesTheQueueAsItIs) {
   const test::FakeSource source(full());
   AnswerQuery answers = query(source);

@@ -33,10 +33,10 @@ class QueueQueryTest : public test::PlanningFixture {
     return job;
   }
 
-  QueueView ask(const ClusterSnapshot& snapshot, const std::string& ns = "") {
+  QueueView ask(const ClusterSnapshot& snapshot, const std::string& ns = "", bool all = false) {
     const test::FakeSource source(snapshot);
     QueueQuery query(options_, known_, source, planner_, books_, clock_);
-    return query.ask(ns).value();
+    return query.ask(ns, all).value();
   }
 
   test::FakeClock clock_;
@@ -89,6 +89,36 @@ TEST_F(QueueQueryTest, ShowsPlannedTasksThenWaitingOnesByPredictedStart) {
   const QueueView others = ask(snapshot, "other");
   ASSERT_EQ(others.rows.size(), 1U);
   EXPECT_EQ(others.rows[0].position, 3) << "positions count everybody";
+}
+
+TEST_F(QueueQueryTest, WhatSlacklineDoesNotPlanIsShownOnDemandAfterItsQueue) {
+  const ClusterSnapshot snapshot =
+      a_cluster()
+          .with(a_node("n1"))
+          .with(waiting("mine", 4, 7200))
+          .with(a_job("foreign/job").gpus(4).created(clock_.wall_s() - 60))
+          .with(test::a_pod("foreign/job-0").of_job("job").gpus(4))
+          .with(test::a_pod("foreign/alone").gpus(2).created(clock_.wall_s() - 90))
+          .with(test::a_pod("foreign/runs").gpus(2).on("n1"))
+          .build();
+  EXPECT_EQ(ask(snapshot).rows.size(), 1U);
+  const QueueView all = ask(snapshot, "", true);
+  ASSERT_EQ(all.rows.size(), 3U);
+  EXPECT_EQ(all.rows[0].key.name, "mine");
+  EXPECT_EQ(all.rows[1].key.name, "alone") << "the oldest first";
+  EXPECT_EQ(all.rows[2].key.name, "job");
+  EXPECT_EQ(all.rows[2].kind, TaskKind::kJob);
+  EXPECT_EQ(all.rows[2].gpus, 4);
+  EXPECT_NEAR(all.rows[2].age_s, 60, 1);
+  for (const std::size_t rest : {1U, 2U}) {
+    EXPECT_EQ(all.rows[rest].reason, reason::kNotManaged);
+    EXPECT_EQ(all.rows[rest].position, 0);
+    EXPECT_FALSE(all.rows[rest].start_s);
+  }
+  const QueueView foreign = ask(snapshot, "foreign", true);
+  EXPECT_EQ(foreign.rows.size(), 2U);
+  EXPECT_EQ(foreign.counts[0], (std::pair<std::string, std::int64_t>{"waiting", 2}));
+  EXPECT_EQ(ask(snapshot, "default", true).rows.size(), 1U);
 }
 
 // Shadow and advise mode, and a dump: nobody suspends Jobs there.

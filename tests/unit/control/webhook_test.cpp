@@ -98,6 +98,22 @@ TEST_F(WebhookTest, AdviseModeOnlyWarns) {
       ElementsAre(HasSubstr("in active mode this would be refused: slackline.dev/qos-class")));
 }
 
+TEST_F(WebhookTest, WhatIsNotCreatedYetIsJudgedAsInActiveModeAndNotCounted) {
+  decisions.mode = Mode::kShadow;
+  reviewer.answer = false;
+  EXPECT_FALSE(webhook.foretell(urgent()).refusal) << "nobody asks for whom it will be";
+  ReviewText late;
+  late.metadata = R"("annotations":{"slackline.dev/deadline":"2001-01-01T00:00:00Z"})";
+  const AdmissionDecision decision = webhook.foretell(review(late));
+  ASSERT_TRUE(decision.refusal);
+  EXPECT_EQ(decision.refusal->reason.str(), reason::kDeadlinePast);
+  for (const char* name : {"a", "b", "c"})
+    EXPECT_FALSE(webhook.foretell(named(name)).refusal) << name << ": the queue takes two";
+  decisions.mode = Mode::kActive;
+  EXPECT_EQ(reason(named("d")), "");
+  EXPECT_EQ(reviewer.asked, 0);
+}
+
 TEST_F(WebhookTest, UrgentIsAskedForOnceInAWhile) {
   EXPECT_EQ(reason(urgent()), "");
   EXPECT_EQ(reason(urgent()), "");

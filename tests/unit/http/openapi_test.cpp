@@ -50,7 +50,8 @@ class OpenApiTest : public test::PlanningFixture {
     add_queue_routes(router_, *queue_, pages_);
     answers_ = std::make_unique<control::AnswerQuery>(options_, models_->known(), source_, planner_,
                                                       books_, clock_);
-    add_answer_routes(router_, *answers_, pages_, decisions_.catalog, clock_, {});
+    add_answer_routes(router_, *answers_, pages_, decisions_.catalog, clock_, {},
+                      [](const AdmissionReview&) { return AdmissionDecision(); });
     add_progress_routes(router_, progress_);
     add_history_routes(router_, *queries_, clock_, [] {});
     add_model_routes(router_, *queries_, *models_, pages_);

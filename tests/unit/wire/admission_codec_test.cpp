@@ -54,6 +54,24 @@ TEST(AdmissionCodecTest, AJobIsReadWithEverythingAChangeMustKnow) {
   EXPECT_THAT(job.pod.containers[0].gpus, ElementsAre(GpuAmount{"nvidia.com/gpu", 2}));
 }
 
+TEST(AdmissionCodecTest, WhatIsNotCreatedYetIsReviewedAsADryRunOfItsCreation) {
+  const std::string job = R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"train",
+      "annotations":{"slackline.dev/plan":"{}"}},"spec":{"template":{"spec":{"containers":[
+      {"name":"main","resources":{"limits":{"nvidia.com/gpu":2}}}]}}}})";
+  const auto review = review_of_creation(job, "team", default_gpu_catalog());
+  ASSERT_TRUE(review);
+  EXPECT_EQ(review->operation, AdmissionOperation::kCreate);
+  EXPECT_EQ(review->ns, "team");
+  EXPECT_TRUE(review->dry_run);
+  const auto& read = std::get<ReviewedJob>(review->object);
+  EXPECT_EQ(*read.keys.annotation("slackline.dev/plan"), "{}") << "the webhook refuses it";
+  EXPECT_TRUE(read.job.pod_requests.wants_gpus());
+  const auto pod = review_of_creation(R"({"kind":"Pod","metadata":{"name":"alone"}})", "team",
+                                      default_gpu_catalog());
+  EXPECT_TRUE(std::holds_alternative<ReviewedPod>(pod->object));
+  EXPECT_FALSE(review_of_creation("{", "team", default_gpu_catalog()));
+}
+
 TEST(AdmissionCodecTest, AnUpdateBringsTheOldObject) {
   ReviewText text;
   text.operation = "UPDATE";

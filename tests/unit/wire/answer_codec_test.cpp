@@ -50,6 +50,7 @@ TEST(AnswerCodec, ATaskAsItIsWrittenStandsWhereItsOwnRowDoes) {
   const double now_s = 1.7e9;
   QuoteView facts;
   facts.deadline_s = now_s + 7200;
+  facts.before = 4;
   QuoteRowView other;
   other.start = {now_s, now_s};
   other.chance = 1;
@@ -65,7 +66,8 @@ TEST(AnswerCodec, ATaskAsItIsWrittenStandsWhereItsOwnRowDoes) {
   };
   EXPECT_EQ(said().text,
             "starts 2023-11-14T22:23:20Z (in 10m00s), is done 2023-11-14T23:13:20Z (in 1h00m), "
-            "9 times of 10 by 2023-11-14T23:23:20Z, in time by 1h00m, chance to be in time 93 %; "
+            "9 times of 10 by 2023-11-14T23:23:20Z, in time by 1h00m, chance to be in time 93 %, "
+            "behind 4 tasks; "
             "2 tasks end later for it");
   EXPECT_EQ(said().standing, Standing::kInTime);
   row.chance = 0.2;
@@ -73,6 +75,7 @@ TEST(AnswerCodec, ATaskAsItIsWrittenStandsWhereItsOwnRowDoes) {
   row.chance = std::nullopt;
   EXPECT_EQ(said().standing, Standing::kUnknown);
   facts.deadline_s = std::nullopt;
+  facts.before = 0;
   row.start.p50_s = now_s;
   row.finish = {};
   row.delayed = 0;
@@ -82,6 +85,12 @@ TEST(AnswerCodec, ATaskAsItIsWrittenStandsWhereItsOwnRowDoes) {
   row.why_not = "BeyondHorizon";
   EXPECT_EQ(said().text, "does not start: BeyondHorizon");
   EXPECT_EQ(said().standing, Standing::kTooLate);
+  facts.refusal = "slackline.dev/deadline: it is in the past (DeadlinePast)";
+  facts.problems = {"slackline.dev/modle: unknown"};
+  EXPECT_EQ(said().text,
+            "would be refused: slackline.dev/deadline: it is in the past (DeadlinePast)");
+  EXPECT_EQ(said().standing, Standing::kTooLate);
+  EXPECT_EQ(said().problems, facts.problems);
   EXPECT_FALSE(as_written_in_quote("{}", now_s));
 }
 
