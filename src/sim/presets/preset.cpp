@@ -119,6 +119,7 @@ std::span<const Preset* const> presets() {
   static constexpr const Preset* kAll[] = {
       &kMatchPreset,
       &kSharingPreset,
+      &kPaper001Preset,
       &kPaper003Preset,
   };
   return kAll;
