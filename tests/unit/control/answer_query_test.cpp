@@ -196,17 +196,27 @@ TEST_F(AnswerQueryTest, AQuoteHasTheDeadlineOfAClassThatOnlyHistoryResolves) {
 }
 
 TEST_F(AnswerQueryTest, AQuoteCountsThoseThatStartBefore) {
-  const auto before = [&](const ClusterSnapshot& snapshot) {
+  const auto before = [&](const ClusterSnapshot& snapshot, double due_in_s) {
     const test::FakeSource source(snapshot);
     QueueReader reader(options_, known_, source, planner_, clock_);
     books_.set({reader.book_for(reader.read(), {}), snapshot.version});
     const auto job = std::make_shared<const Job>(stated("team-a/new", 60).gpus(4).build());
     return query(source)
-        .quote({.job = job, .deadline_s = clock_.wall_s() + 86400}, Viewer())
+        .quote({.job = job, .deadline_s = clock_.wall_s() + due_in_s}, Viewer())
         ->before;
   };
-  EXPECT_EQ(before(full()), 2);
-  EXPECT_EQ(before(a_cluster().with(a_node("n1")).build()), 0);
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1"));
+  add_running(cluster, stated("team-a/runs", 60), "team-a/runs", 4, "n1", "", clock_.wall_s());
+  for (const char* name : {"team-a/first", "team-b/second"}) {
+    auto waits = stated(name, 60).gpus(4).waiting();
+    waits.intent().deadline_s = clock_.wall_s() + 4 * 3600;
+    cluster.with(waits);
+  }
+  const ClusterSnapshot snapshot = cluster.build();
+  EXPECT_EQ(before(snapshot, 86400), 2);
+  EXPECT_EQ(before(snapshot, 7300), 0) << "it is more urgent";
+  EXPECT_EQ(before(a_cluster().with(a_node("n1")).build(), 86400), 0);
 }
 
 TEST_F(AnswerQueryTest, AQuoteLeavesTheQueueAsItIs) {
