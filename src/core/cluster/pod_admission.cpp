@@ -4,17 +4,13 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/quotas.h"
 #include "slackline/model/pod_ask.h"
 
 namespace slackline::core {
 namespace {
 
 // ---- LimitRanger
-
-std::int64_t amount_of(const Resources& of, const std::string& resource) {
-  if (resource == "cpu") return of.cpu_milli;
-  return resource == "memory" ? of.memory_bytes : of.gpu_count(resource);
-}
 
 void fill(Resources& of, const NamedAmount& by) {
   if (amount_of(of, by.resource) != 0) return;

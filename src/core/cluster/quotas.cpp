@@ -7,13 +7,6 @@
 namespace slackline::core {
 namespace {
 
-std::int64_t amount_of(const Resources& pod, std::string_view resource) {
-  if (resource == "pods") return pod.pods;
-  if (resource == "cpu") return pod.cpu_milli;
-  if (resource == "memory") return pod.memory_bytes;
-  return pod.gpu_count(resource);
-}
-
 template <class Look>
 void each_pod(const ClusterSnapshot& snapshot, const Look& look) {
   for (const PodPtr& pod : snapshot.unbound)
@@ -24,6 +17,13 @@ void each_pod(const ClusterSnapshot& snapshot, const Look& look) {
 }
 
 }  // namespace
+
+std::int64_t amount_of(const Resources& pod, std::string_view resource) {
+  if (resource == "pods") return pod.pods;
+  if (resource == "cpu") return pod.cpu_milli;
+  if (resource == "memory") return pod.memory_bytes;
+  return pod.gpu_count(resource);
+}
 
 bool QuotaBook::Account::covers(const Resources& pod) const {
   return !needs_cpu_or_memory || pod.cpu_milli > 0 || pod.memory_bytes > 0;

@@ -18,6 +18,9 @@
 
 namespace slackline::core {
 
+// Of "pods", "cpu" (milli), "memory" (bytes) or a GPU resource.
+std::int64_t amount_of(const Resources& pod, std::string_view resource);
+
 // A quota that has no room for some pods.
 struct QuotaShortage {
   std::string quota;     // its name
