@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kPolluxSource = "Pollux (OSDI'21), AWS g4dn.12xlarge, 4 T4 per node";
 
-std::string model_of(const std::string& path) {
+std::string model_of_folder(const std::string& path) {
   std::string folder = folder_of(path);
   if (folder == "imagenet") return "resnet50";
   if (folder == "cifar10") return "resnet18";
@@ -66,7 +66,7 @@ Result<SampleImport> import_pollux(const SampleFile& file, const SampleNames& na
   SLACKLINE_ASSIGN(const std::size_t batch_column, table.require("local_bsz"));
   SLACKLINE_ASSIGN(const std::size_t time_column, table.require("step_time"));
   ThroughputSample sample;
-  sample.model = names.model.empty() ? model_of(file.path) : names.model;
+  sample.model = names.model.empty() ? model_of_folder(file.path) : names.model;
   if (sample.model.empty())
     return fail(ErrorCode::kInvalidArgument,
                 "the folder of a Pollux file names its model; give a path with a folder, or the "
