@@ -222,8 +222,8 @@ void set_promise(core::Variant& task, const Job* posted, const ClusterSnapshot& 
   core::changed_intent(task).deadline_s = deadline_s;
 }
 
-// As the API server will make its pods, or refuse them.
-void admit(core::Variant& task, const ClusterSnapshot& snapshot,
+// As the API server will make its pods, or refuse them: in the words of the webhook's warning.
+void admit(core::Variant& task, bool of_job, const ClusterSnapshot& snapshot,
            std::vector<std::string>& problems) {
   if (snapshot.admission == nullptr) return;
   if (task.job)
@@ -232,7 +232,9 @@ void admit(core::Variant& task, const ClusterSnapshot& snapshot,
     task.pod = core::with_admission(task.pod, *snapshot.admission);
   const auto& constraints = task.job ? task.job->constraints : task.pod->constraints;
   if (constraints && !constraints->refused.empty())
-    problems.push_back("the API server refuses its pods: " + constraints->refused);
+    problems.push_back(format("{}the API server refuses its pods: {}",
+                              of_job ? "spec.template: " : "",
+                              printable(constraints->refused, 200)));
 }
 
 // The names behind a quote's delays, before the viewer is asked.
@@ -317,7 +319,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
         my.within(written->book->size() > kQuickQueue ? my.times.long_quote_s : my.times.quote_s);
     const QueueSight sight =
         my.reader.read({}, [&](const ClusterSnapshot& snapshot, const core::QueueOptions& by) {
-          admit(task, snapshot, view.problems);
+          admit(task, posted.job != nullptr, snapshot, view.problems);
           set_promise(task, posted.job.get(), snapshot, by);
           variants = core::quoted(task, by.now_wall_s);
           return core::with_variants(snapshot, {variants.written, variants.free});
