@@ -248,14 +248,10 @@ constexpr MatchPolicy kMatchPolicies[] = {{kFastestFree, pick_fastest},
                                           {"match", pick_match},
                                           {"match/no-aging", pick_match_without_aging},
                                           {"random", pick_random}};
-constexpr std::string_view kMatchNames[] = {kMatchPolicies[0].name, kMatchPolicies[1].name,
-                                            kMatchPolicies[2].name, kMatchPolicies[3].name};
-static_assert(std::size(kMatchNames) == std::size(kMatchPolicies));
+constexpr auto kMatchNames = names_of(kMatchPolicies);
 
 MatchOutcome play(const MatchExperiment& of, std::string_view name, std::uint64_t seed) {
-  const auto* policy = std::find_if(std::begin(kMatchPolicies), std::end(kMatchPolicies),
-                                    [&](const MatchPolicy& row) { return row.name == name; });
-  return MatchRun(of, seed, policy->make(seed)).play();
+  return MatchRun(of, seed, policy_named(kMatchPolicies, name).make(seed)).play();
 }
 
 Result<std::vector<std::string>> types_in(const std::string& text) {

@@ -1,7 +1,6 @@
 // The preset `paper001`: which node gets a task when it arrives. Its figures are ratios to the
 // least predicted finish, corrected by one ratio a family and type of node (mct+ratio).
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -186,17 +185,11 @@ constexpr DispatchPolicyRow kDispatchPolicies[] = {{kMctRatio, by_ratio},
                                                    {"learned", by_net},
                                                    {"table/response", by_response},
                                                    {"clairvoyant", by_true_finish}};
-constexpr auto kDispatchNames = [] {
-  std::array<std::string_view, std::size(kDispatchPolicies)> names;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    names[i] = kDispatchPolicies[i].name;
-  return names;
-}();
+constexpr auto kDispatchNames = names_of(kDispatchPolicies);
 
 DispatchOutcome dispatch_by(const DispatchWorld& world, std::string_view name) {
-  const auto* policy = std::find_if(std::begin(kDispatchPolicies), std::end(kDispatchPolicies),
-                                    [&](const DispatchPolicyRow& row) { return row.name == name; });
-  return run_dispatch(world.load, world.hidden, world.tasks, policy->make(world));
+  return run_dispatch(world.load, world.hidden, world.tasks,
+                      policy_named(kDispatchPolicies, name).make(world));
 }
 
 Result<PresetReport> run_paper001(const PresetRequest& request) {

@@ -55,9 +55,7 @@ constexpr Paper003Policy kElasticPolicies[] = {
     {"loss-greedy", core::allocate_greedily},
     {"trades", core::allocate_by_trades},
 };
-constexpr std::string_view kElasticNames[] = {kElasticPolicies[0].name, kElasticPolicies[1].name,
-                                              kElasticPolicies[2].name, kElasticPolicies[3].name};
-static_assert(std::size(kElasticNames) == std::size(kElasticPolicies));
+constexpr auto kElasticNames = names_of(kElasticPolicies);
 
 // The column `metric`, row by row, as a loss from 1 at the first row down to 0 at the best one.
 // Empty: too short, or it never changes.

@@ -5,6 +5,9 @@
 // as data; the command line, its help and its checks are made of them.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -78,6 +81,22 @@ struct Preset {
   std::span<const PresetOption> options;
   Result<PresetReport> (*run)(const PresetRequest& request);
 };
+
+// The names of a preset's table of policies, whose rows have one each.
+template <class Row, std::size_t kRows>
+constexpr std::array<std::string_view, kRows> names_of(const Row (&policies)[kRows]) {
+  std::array<std::string_view, kRows> names;
+  for (std::size_t i = 0; i < kRows; ++i)
+    names[i] = policies[i].name;
+  return names;
+}
+
+// Its row of this name, which is one of names_of().
+template <class Row, std::size_t kRows>
+const Row& policy_named(const Row (&policies)[kRows], std::string_view name) {
+  return *std::find_if(policies, policies + kRows,
+                       [&](const Row& row) { return row.name == name; });
+}
 
 // By name.
 std::span<const Preset* const> presets();

@@ -156,16 +156,11 @@ constexpr SharingPolicy kPolicies[] = {
     {"pairs/no-veto", pairs_no_veto}, {"pairs/from-zero", pairs_from_zero},
     {"pairs/exact", pairs_exact},
 };
-constexpr std::string_view kSharingNames[] = {
-    kPolicies[0].name, kPolicies[1].name, kPolicies[2].name, kPolicies[3].name,
-    kPolicies[4].name, kPolicies[5].name, kPolicies[6].name};
-static_assert(std::size(kSharingNames) == std::size(kPolicies));
+constexpr auto kSharingNames = names_of(kPolicies);
 
 SharingOutcome play(const SharingExperiment& of, std::string_view name, std::uint64_t seed) {
-  const auto* policy = std::find_if(std::begin(kPolicies), std::end(kPolicies),
-                                    [&](const SharingPolicy& row) { return row.name == name; });
   return run_sharing(of.world, draw_sharing_tasks(of.load, of.world.tasks(), seed), of.load.gpus,
-                     policy->make(of, seed));
+                     policy_named(kPolicies, name).make(of, seed));
 }
 
 Result<PresetReport> run_sharing_preset(const PresetRequest& request) {
