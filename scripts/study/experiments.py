@@ -3,6 +3,7 @@
 import concurrent.futures
 import csv
 import io
+import json
 import os
 import pathlib
 import statistics
@@ -26,6 +27,20 @@ def shown(argument):
 
 def command_line(arguments):
     return " ".join(["slackline", "simulate", *map(shown, arguments)])
+
+
+def report(arguments):
+    """The JSON that a command of slackline writes with --report."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        done = subprocess.run([BINARY, *map(str, arguments), "--report", out.name], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"slackline {' '.join(map(shown, arguments))}\n{done.stderr}")
+        return json.load(out)
+
+
+def preset(arguments):
+    """{policy: {figure: number}} of `simulate --preset`."""
+    return {row["name"]: row for row in report(["simulate", "--preset", *arguments])["policies"]}
 
 
 def simulate(arguments):
