@@ -119,6 +119,15 @@ json pod_of_job(const json& job) {
   return pod;
 }
 
+// What is read here, and not by the decoder, is refused here; null is as good as absent.
+Status check_metadata(const json& object) {
+  const auto found = object.find("metadata");
+  if (found == object.end() || found->is_null() || found->is_object()) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              format("metadata is {}; expected an object with name and namespace",
+                     printable(written(*found), 64)));
+}
+
 // What does not exist has no owner, no hold and no plan.
 void make_new(json& object, const std::string& ns) {
   json metadata = member(object, "metadata");
@@ -165,6 +174,7 @@ Result<PostedObject> read_posted(std::string_view text, const std::string& ns,
     return fail(ErrorCode::kInvalidArgument,
                 format("the manifest has {} objects; send one", object["items"].size()));
   if (!is_task(object)) return fail(no_task(object, "a Pod or a Job"));
+  SLACKLINE_TRY(check_metadata(object));
   const bool is_job = text_member(object, "kind") == "Job";
   json pod = is_job ? pod_of_job(object) : object;
   const json named = member(is_job ? object : pod, "metadata");

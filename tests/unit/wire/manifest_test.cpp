@@ -126,6 +126,16 @@ TEST(Manifest, AFileIsSplitIntoItsObjects) {
   EXPECT_THAT(pod.error().message, HasSubstr("has 2 objects"));
 }
 
+TEST(Manifest, MetadataThatIsNoObjectIsRefused) {
+  for (const char* kind : {"Pod", "Job"}) {
+    const auto posted = read_posted(format("kind: {}\nmetadata:\n  na\xabme\n", kind), "team",
+                                    default_gpu_catalog());
+    ASSERT_FALSE(posted);
+    EXPECT_THAT(posted.error().message, HasSubstr("metadata is \"na\xEF\xBF\xBDme\"; expected"));
+    EXPECT_TRUE(read_posted(format("kind: {}\nmetadata:\n", kind), "team", default_gpu_catalog()));
+  }
+}
+
 TEST(Manifest, TheAnswerIsReadAsFarAsItIsShown) {
   const auto tried = decode_tried(
       R"({"pod":"team/a","note":"n","problems":["x"],"items":[{"node":"a","gpuType":"A100",)"
