@@ -207,6 +207,7 @@ Status Daemon::Parts::connect_cluster() {
   SLACKLINE_ASSIGN(api, cluster::connect({.kubeconfig = wanted.kubeconfig}));
   key = KeyService::make(configuration, *api);
   options.mac = &key->mac();
+  options.keys_count_everywhere = configuration.mode == Mode::kShadow;
   writer = cluster::make_kube_writer(*api, decisions.catalog, &key->mac());
   source = cluster::make_kube_source(*api, options, decisions.catalog, metrics, observers.get());
   SLACKLINE_TRY(follow_runs());

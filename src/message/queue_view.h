@@ -106,6 +106,7 @@ struct QueueView {
   double forecast_s = 0;          // the moment for which starts and finishes were forecast
   std::int64_t unknown_runs = 0;  // running pods without a plan whose end is unknown
   std::int64_t unannotated = 0;   // tasks that wait and have no annotation of Slackline
+  std::int64_t left_alone = 0;    // Jobs and pods for which kube-scheduler finds devices alone
   bool active = true;             // false: the replica that answers releases nothing
   bool leads = false;             // the replica that answers plans
   std::string leader;             // who plans; empty: nobody

@@ -71,6 +71,15 @@ const PlanSighting* ClusterSnapshot::sighting_of(const Uid& carrier) const {
   return at != sightings->end() ? &at->second : nullptr;
 }
 
+const std::string* device_class_of(const ServedByDevices& served, const Resources& requests) {
+  if (served.empty()) return nullptr;
+  for (const GpuAmount& amount : requests.gpus) {
+    const auto at = served.find(amount.resource);
+    if (amount.count > 0 && at != served.end()) return &at->second;
+  }
+  return nullptr;
+}
+
 const Job* owning_job(const ClusterSnapshot& snapshot, const Pod& pod) {
   if (!pod.owner || pod.owner->kind != "Job") return nullptr;
   const Job* job = snapshot.find_job(pod.key.ns, pod.owner->name);

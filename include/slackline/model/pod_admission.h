@@ -45,6 +45,13 @@ struct LimitRange {
   std::vector<Item> items{};
 };
 
+// resource.k8s.io/v1 DeviceClass: kube-scheduler may satisfy requests for a resource by devices.
+struct DeviceClass {
+  Uid uid;
+  ObjectKey key;              // the name alone
+  std::string resource = {};  // its extendedResourceName; empty: none
+};
+
 struct PodAdmission {
   // By namespace, in the order of their names.
   std::map<std::string, std::vector<std::shared_ptr<const LimitRange>>> limit_ranges{};

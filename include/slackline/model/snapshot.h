@@ -9,9 +9,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -85,6 +87,13 @@ class HoldTable {
   std::shared_ptr<const Content> content_;  // null: no node has any
 };
 
+// By GPU resource that no node lists, the DeviceClass that serves it. What asks for such a resource
+// is kube-scheduler's alone.
+using ServedByDevices = std::map<std::string, std::string>;
+
+// The DeviceClass that serves what is asked for; null: none does.
+const std::string* device_class_of(const ServedByDevices& served, const Resources& requests);
+
 using NamespaceList = std::shared_ptr<const std::vector<std::shared_ptr<const Namespace>>>;
 
 struct ClusterSnapshot {
@@ -103,6 +112,7 @@ struct ClusterSnapshot {
   NamespaceList namespaces{};                                    // sorted by name; null: none
   // `jobs` are as it makes them; null: nothing is known of it.
   std::shared_ptr<const PodAdmission> admission{};
+  ServedByDevices served_by_devices{};
   std::vector<GivenUp<Job>> given_up_jobs;     // `jobs` has them without these marks; sorted alike
   std::vector<GivenUp<Pod>> given_up_pods;     // of `unbound`
   std::shared_ptr<const Sightings> sightings;  // null: none

@@ -47,9 +47,8 @@ void take_off(Pod& pod) {
 
 bool Belief::put(const Namespace& ns) {
   const bool before = counts(ns.key.name);
-  const bool first = namespaces_.empty();
   namespaces_[ns.key.name] = ns.managed;
-  return before != ns.managed || (first && !proves());
+  return before != counts(ns.key.name);
 }
 
 bool Belief::forget_namespace(const std::string& name) {
@@ -59,9 +58,17 @@ bool Belief::forget_namespace(const std::string& name) {
 }
 
 bool Belief::counts(const std::string& ns) const {
-  if (!proves() && namespaces_.empty()) return true;
+  if (everywhere_) return true;
   const auto at = namespaces_.find(ns);
   return at != namespaces_.end() && at->second;
+}
+
+bool Belief::counts(const std::string& ns, const Resources& requests) const {
+  return counts(ns) && device_class_of(served_by_devices_, requests) == nullptr;
+}
+
+bool Belief::set_served_by_devices(ServedByDevices served) {
+  return std::exchange(served_by_devices_, std::move(served)) != served_by_devices_;
 }
 
 bool Belief::put(const PriorityClass& priority_class) {
@@ -95,7 +102,7 @@ std::int32_t Belief::rank_of(const Job& job) const {
 }
 
 JobPtr Belief::judge(const JobPtr& seen, std::vector<DoubtedPlan>& doubted) {
-  const bool ours = counts(seen->key.ns);
+  const bool ours = counts(*seen);
   Plan plan = ours ? seen->plan : nullptr;
   const Carrier carrier{"Job", seen->key, seen->uid, seen->suspended, seen->generation};
   const PlanDoubt doubt = judge_plan(carrier, plan, doubted);
@@ -119,7 +126,7 @@ JobPtr Belief::judge(const JobPtr& seen, std::vector<DoubtedPlan>& doubted) {
 }
 
 PodPtr Belief::judge(const PodPtr& seen, std::vector<DoubtedPlan>& doubted) {
-  const bool ours = counts(seen->key.ns);
+  const bool ours = counts(*seen);
   Plan plan = ours ? seen->plan : nullptr;
   const PlanDoubt doubt = judge_plan({"Pod", seen->key, seen->uid}, plan, doubted);
   auto intent = seen->intent;

@@ -1,9 +1,10 @@
 // Belief: which of Slackline's keys on an object count (docs/OPERATIONS.md, "Which annotations
 // count").
 //
-// They count in namespaces that carry the label slackline.dev/managed=true, and there a plan only
-// with Slackline's code over this object. Keys that do not count are removed from the object before
-// any decision; requests, bindings and nominations stay, because they are the API server's.
+// They count in namespaces that carry the label slackline.dev/managed=true, and for who only looks
+// in all; a plan only with Slackline's code over this object. Keys that do not count are removed
+// from the object before any decision; requests, bindings and nominations stay, because they are
+// the API server's.
 //
 //   seen first -- its code is right, and of a Job the generation too --> believed
 //   believed -- another plan, none, its Job is suspended, its namespace lost the label --> ended
@@ -16,13 +17,16 @@
 //
 // A plan that has ended is remembered with its object, the last kRememberedPlans of each, and is
 // not believed again. Without an authenticator (a dump) nothing can be proved: plans are believed
-// as they are, and so are all namespaces where none is known.
+// as they are, in all namespaces.
 //
 // A class and a queue count as the annotation `admitted` proves them, which counts for the first
 // object that shows its nonce; without it the class is normal and the queue the namespace's. The
 // pods of a Job have what their Job has.
 //
 // The rank of a Job is that of its PriorityClass.
+//
+// Nothing counts on what asks for a resource that a DeviceClass serves and no node lists:
+// kube-scheduler alone knows the devices.
 //
 // Thread-safety: none; the cache's lock.
 #pragma once
@@ -53,15 +57,21 @@ struct DoubtedPlan {
 
 class Belief {
  public:
-  // Null: a dump. It outlives the belief.
-  explicit Belief(const MessageAuthenticator* mac) : mac_(mac) {}
+  // Null: a dump, whose keys count everywhere. It outlives the belief.
+  explicit Belief(const MessageAuthenticator* mac, bool everywhere = false)
+      : mac_(mac), everywhere_(everywhere || mac == nullptr) {}
 
   bool proves() const { return mac_ != nullptr; }
 
   // True if it changes which keys count: its objects must be judged again.
   bool put(const Namespace& ns);
   bool forget_namespace(const std::string& name);
-  bool counts(const std::string& ns) const;
+  bool counts(const Job& job) const { return counts(job.key.ns, job.pod_requests); }
+  bool counts(const Pod& pod) const { return counts(pod.key.ns, pod.requests); }
+
+  // True if they change.
+  bool set_served_by_devices(ServedByDevices served);
+  const ServedByDevices& served_by_devices() const { return served_by_devices_; }
 
   // True if a rank changes.
   bool put(const PriorityClass& priority_class);
@@ -101,6 +111,8 @@ class Belief {
   static void end(Record& record);
   // Sets `intent` to the part that counts. False if it waits in Slackline's queue and nobody
   // admitted it.
+  bool counts(const std::string& ns) const;
+  bool counts(const std::string& ns, const Resources& requests) const;
   bool judge_rights(const Claimant& claimant, std::shared_ptr<const TaskIntent>& intent);
   bool admits(const Claimant& claimant);
   bool counts(const Job& job, const PreemptionNote& note) const;
@@ -108,9 +120,11 @@ class Belief {
   std::int32_t rank_of(const Job& job) const;
 
   const MessageAuthenticator* const mac_;
+  const bool everywhere_;
   std::map<std::string, bool> namespaces_;  // whether they carry the label
   std::map<std::string, std::int32_t> ranks_;
   std::map<std::string, std::int32_t> default_ranks_;  // by class; the highest counts
+  ServedByDevices served_by_devices_;
   std::unordered_map<Uid, Record> records_;
   std::unordered_map<std::string, Uid> nonces_;  // the first object that showed each
   std::deque<std::string> nonces_in_order_;      // at most kRememberedNonces, the oldest first

@@ -25,11 +25,12 @@ std::size_t Cache::KeyHash::operator()(const ObjectKey& key) const noexcept {
   return hash(key.ns) * 31 + hash(key.name);
 }
 
-Cache::Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac)
+Cache::Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac,
+             bool keys_count_everywhere)
     : clock_(clock),
       observer_(observer),
       admission_(std::make_shared<PodAdmission>()),
-      belief_(mac),
+      belief_(mac, keys_count_everywhere),
       snapshot_(std::make_shared<ClusterSnapshot>()) {}
 
 void Cache::begin_relist(KubeKind kind) {
@@ -44,7 +45,7 @@ void Cache::upsert(KubeObject object) {
     if (Pod* pod = std::get_if<Pod>(&object)) {
       put(std::move(*pod), news);
     } else if (Node* node = std::get_if<Node>(&object)) {
-      put(std::move(*node));
+      put(std::move(*node), news);
     } else if (Job* job = std::get_if<Job>(&object)) {
       put(std::move(*job), news);
     } else if (DisruptionBudget* budget = std::get_if<DisruptionBudget>(&object)) {
@@ -57,6 +58,9 @@ void Cache::upsert(KubeObject object) {
       put(std::move(*runtime), news);
     } else if (auto* range = std::get_if<LimitRange>(&object)) {
       put(std::move(*range), news);
+    } else if (auto* devices = std::get_if<DeviceClass>(&object)) {
+      device_classes_.put(std::move(*devices), generation(KubeKind::kDeviceClass));
+      find_served_by_devices(news);
     } else {
       put(std::get<PriorityClass>(object), news);
     }
@@ -95,7 +99,7 @@ void Cache::remove(const KubeObject& object, News& news) {
     const auto at = nodes_.find(node->name.str());
     if (at != nodes_.end() && at->second.state->node &&
         same(at->second.state->node->uid, node->uid))
-      forget_node(node->name.str());
+      forget_node(node->name.str(), news);
   } else if (const Job* job = std::get_if<Job>(&object)) {
     if (jobs_.holds(job->key, job->uid)) forget_job(job->key, news);
   } else if (const auto* budget = std::get_if<DisruptionBudget>(&object)) {
@@ -109,6 +113,9 @@ void Cache::remove(const KubeObject& object, News& news) {
       forget_runtime_class(runtime->key.name, news);
   } else if (const auto* range = std::get_if<LimitRange>(&object)) {
     if (limit_ranges_.holds(range->key, range->uid)) forget_limit_range(range->key, news);
+  } else if (const auto* devices = std::get_if<DeviceClass>(&object)) {
+    if (device_classes_.holds(devices->key, devices->uid)) device_classes_.forget(devices->key);
+    find_served_by_devices(news);
   } else {
     const auto& gone = std::get<PriorityClass>(object);
     if (priority_classes_.holds(gone.key, gone.uid)) forget_priority_class(gone.key.name, news);
@@ -129,18 +136,20 @@ void Cache::finish_relist(KubeKind kind) {
       judge_jobs_anew("", due_for_news(), news);
     }
     if (first) learn_admission(news);
+    if (first) find_served_by_devices(news);
     changed();
   }
   report(news);
 }
 
-void Cache::put(Node node) {
+void Cache::put(Node node, News& news) {
   NodeSlot& slot = nodes_[node.name.str()];
   gone_nodes_.erase(node.name.str());
   if (!slot.state->node) membership_changed_ = true;
   slot.generation = generation(KubeKind::kNode);
   node.tolerated_by_request |= requests_are_tolerated_;
   edit(slot).node = std::make_shared<const Node>(std::move(node));
+  find_served_by_devices(news);
 }
 
 void Cache::put(Pod fresh, News& news) {
@@ -190,7 +199,7 @@ void Cache::put(Job job, News& news) {
   jobs_.entries[key].generation = generation(KubeKind::kJob);
 }
 
-void Cache::forget_node(const std::string& name) {
+void Cache::forget_node(const std::string& name, News& news) {
   const auto at = nodes_.find(name);
   if (at == nodes_.end() || !at->second.state->node) return;
   membership_changed_ = true;
@@ -200,6 +209,7 @@ void Cache::forget_node(const std::string& name) {
     edit(at->second).node = nullptr;  // its pods wait for it, or for their own deletion
     gone_nodes_.insert(name);
   }
+  find_served_by_devices(news);
 }
 
 void Cache::forget_pod(const ObjectKey& key) {
@@ -241,7 +251,7 @@ void Cache::sweep(KubeKind kind, News& news) {
       for (const auto& [name, slot] : nodes_)
         if (slot.generation != current) gone.push_back({"", name});
       for (const ObjectKey& key : gone)
-        forget_node(key.name);
+        forget_node(key.name, news);
       break;
     case KubeKind::kPod:
       for (const auto& [key, entry] : pods_)
@@ -276,6 +286,11 @@ void Cache::sweep(KubeKind kind, News& news) {
     case KubeKind::kLimitRange:
       for (const ObjectKey& key : limit_ranges_.older_than(current))
         forget_limit_range(key, news);
+      break;
+    case KubeKind::kDeviceClass:
+      for (const ObjectKey& key : device_classes_.older_than(current))
+        device_classes_.forget(key);
+      find_served_by_devices(news);
       break;
   }
 }
@@ -444,6 +459,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
   next->quotas = quotas_.sorted();
   next->namespaces = namespaces();
   next->admission = admission_;
+  next->served_by_devices = belief_.served_by_devices();
   for (const auto& [key, each] : given_up_jobs_)
     next->given_up_jobs.push_back(each);
   for (const auto& [key, each] : given_up_pods_)
@@ -525,6 +541,8 @@ std::size_t Cache::count(KubeKind kind) const {
       return runtime_classes_.entries.size();
     case KubeKind::kLimitRange:
       return limit_ranges_.entries.size();
+    case KubeKind::kDeviceClass:
+      return device_classes_.entries.size();
   }
   return 0;
 }
@@ -555,6 +573,8 @@ Fingerprints Cache::fingerprints(KubeKind kind) const {
       return runtime_classes_.fingerprints();
     case KubeKind::kLimitRange:
       return limit_ranges_.fingerprints();
+    case KubeKind::kDeviceClass:
+      return device_classes_.fingerprints();
   }
   return result;
 }

@@ -44,7 +44,8 @@ inline constexpr double kHeardWithin_s = 10;
 class Cache {
  public:
   // `observer` may be null, and `mac`, too: a dump proves nothing. All outlive the cache.
-  Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac = nullptr);
+  Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac = nullptr,
+        bool keys_count_everywhere = false);
 
   void begin_relist(wire::KubeKind kind);
   void upsert(wire::KubeObject object);
@@ -101,7 +102,7 @@ class Cache {
   };
 
   void remove(const wire::KubeObject& object, News& news);
-  void put(Node node) SLACKLINE_REQUIRES(mutex_);
+  void put(Node node, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(Pod pod, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(Job job, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(Namespace ns, News& news) SLACKLINE_REQUIRES(mutex_);
@@ -119,7 +120,9 @@ class Cache {
   void judge_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   void judge_jobs_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   double due_for_news() const { return clock_.steady_s() + kHeardWithin_s; }
-  void forget_node(const std::string& name) SLACKLINE_REQUIRES(mutex_);
+  // As ClusterSnapshot::served_by_devices; judges anew what that changes.
+  void find_served_by_devices(News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_node(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_pod(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
   void lose_pod(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_job(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
@@ -187,6 +190,7 @@ class Cache {
   Shelf<PriorityClass> priority_classes_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<RuntimeClass> runtime_classes_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<LimitRange> limit_ranges_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<DeviceClass> device_classes_ SLACKLINE_GUARDED_BY(mutex_);
   // By edit_admission(); never null.
   std::shared_ptr<PodAdmission> admission_ SLACKLINE_GUARDED_BY(mutex_);
   std::uint64_t admission_owned_in_ SLACKLINE_GUARDED_BY(mutex_) = 0;

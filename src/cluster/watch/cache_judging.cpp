@@ -27,7 +27,7 @@ template <class T>
 void Cache::give_up(std::map<ObjectKey, GivenUp<T>>& given_up, const std::shared_ptr<const T>& seen,
                     const std::shared_ptr<const T>& counted, double due_s) {
   const auto at = given_up.find(seen->key);
-  if (seen == counted || !holds_back(*seen) || belief_.counts(seen->key.ns)) {
+  if (seen == counted || !holds_back(*seen) || belief_.counts(*seen)) {
     if (at != given_up.end()) given_up.erase(at);
     return;
   }
@@ -53,15 +53,14 @@ void Cache::put(Namespace ns, News& news) {
     set_node_selector(ns.key.name, news);
   }
   if (belief_.put(ns) && listed_[index_of(KubeKind::kNamespace)])
-    judge_anew(belief_.proves() ? ns.key.name : "", clock_.steady_s(), news);
+    judge_anew(ns.key.name, clock_.steady_s(), news);
 }
 
 void Cache::forget_namespace(const std::string& name, News& news) {
   namespaces_.forget({"", name});
   shown_selectors_.erase(name);
   set_node_selector(name, news);
-  if (belief_.forget_namespace(name))
-    judge_anew(belief_.proves() ? name : "", clock_.steady_s(), news);
+  if (belief_.forget_namespace(name)) judge_anew(name, clock_.steady_s(), news);
 }
 
 void Cache::put(const PriorityClass& priority_class, News& news) {
@@ -118,6 +117,20 @@ void Cache::set_limit_ranges(const std::string& ns, News& news) {
 }
 
 // As a node's record: copied at the first change after a publication.
+void Cache::find_served_by_devices(News& news) {
+  if (!listed_[index_of(KubeKind::kNode)] || !listed_[index_of(KubeKind::kDeviceClass)]) return;
+  ServedByDevices served;
+  for (const auto& [key, entry] : device_classes_.entries)
+    if (!entry.object->resource.empty()) served.emplace(entry.object->resource, key.name);
+  for (const auto& [name, slot] : nodes_) {
+    if (served.empty()) break;
+    if (!slot.state->node) continue;
+    for (const GpuAmount& listed : slot.state->node->allocatable.gpus)
+      if (listed.count > 0) served.erase(listed.resource);
+  }
+  if (belief_.set_served_by_devices(std::move(served))) judge_anew("", due_for_news(), news);
+}
+
 PodAdmission& Cache::edit_admission() {
   if (admission_owned_in_ != next_version_) {
     admission_ = std::make_shared<PodAdmission>(*admission_);

@@ -88,6 +88,10 @@ std::uint64_t fingerprint_of(const LimitRange& range) {
   return fingerprint(text);
 }
 
+std::uint64_t fingerprint_of(const DeviceClass& device_class) {
+  return fingerprint(format("{}|{}", device_class.uid.str(), device_class.resource));
+}
+
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object) {
   if (const Pod* pod = std::get_if<Pod>(&object); pod != nullptr && pod->terminal()) return;
   std::visit([&](const auto& value) { into[key_text(value)] = fingerprint_of(value); }, object);

@@ -23,6 +23,7 @@ std::uint64_t fingerprint_of(const Namespace& ns);
 std::uint64_t fingerprint_of(const PriorityClass& priority_class);
 std::uint64_t fingerprint_of(const RuntimeClass& runtime);
 std::uint64_t fingerprint_of(const LimitRange& range);
+std::uint64_t fingerprint_of(const DeviceClass& device_class);
 
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object);
 

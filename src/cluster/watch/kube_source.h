@@ -1,5 +1,5 @@
 // The live cluster: list/watch of nodes, pods, Jobs, PodDisruptionBudgets, ResourceQuotas,
-// Namespaces, PriorityClasses, RuntimeClasses and LimitRanges from an API server.
+// Namespaces, PriorityClasses, RuntimeClasses, LimitRanges and DeviceClasses from an API server.
 //
 // One thread per resource keeps the cache, one publishes snapshots, one audits the cache against
 // fresh lists now and then. A server that is down, slow or wrong never stops the source: health()
@@ -35,6 +35,8 @@ struct KubeOptions {
   // Proves plans and admissions (cluster/watch/belief.h), and outlives the source. Null: they are
   // believed as they are, in every namespace; then only what is_asked_for() (resource.h) is read.
   const MessageAuthenticator* mac = nullptr;
+  // Of who only looks: keys count in namespaces without Slackline's label too.
+  bool keys_count_everywhere = false;
   WatchTimers timers;
   double stale_after_s = 150;  // older than this the cache is not trusted
   double audit_every_s = 300;  // 0 = no audit

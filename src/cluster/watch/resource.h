@@ -30,6 +30,8 @@ inline constexpr std::array<ResourceSpec, wire::kKubeKindCount> kResources{{
     {wire::KubeKind::kRuntimeClass, "runtimeclasses", "/apis/node.k8s.io/v1/runtimeclasses",
      "node.k8s.io", false},
     {wire::KubeKind::kLimitRange, "limitranges", "/api/v1/limitranges", "", false},
+    {wire::KubeKind::kDeviceClass, "deviceclasses", "/apis/resource.k8s.io/v1/deviceclasses",
+     "resource.k8s.io", false},
 }};
 
 constexpr std::size_t index_of(wire::KubeKind kind) {
@@ -40,7 +42,7 @@ constexpr std::size_t index_of(wire::KubeKind kind) {
 constexpr bool is_asked_for(wire::KubeKind kind, bool believes_all) {
   using enum wire::KubeKind;
   return !believes_all || (kind != kNamespace && kind != kPriorityClass && kind != kRuntimeClass &&
-                           kind != kLimitRange);
+                           kind != kLimitRange && kind != kDeviceClass);
 }
 constexpr const ResourceSpec& resource_of(wire::KubeKind kind) {
   return kResources[index_of(kind)];
@@ -52,5 +54,6 @@ static_assert(kResources[index_of(wire::KubeKind::kResourceQuota)].name == "reso
 static_assert(kResources[index_of(wire::KubeKind::kPriorityClass)].name == "priorityclasses");
 static_assert(kResources[index_of(wire::KubeKind::kRuntimeClass)].name == "runtimeclasses");
 static_assert(kResources[index_of(wire::KubeKind::kLimitRange)].name == "limitranges");
+static_assert(kResources[index_of(wire::KubeKind::kDeviceClass)].name == "deviceclasses");
 
 }  // namespace slackline::cluster

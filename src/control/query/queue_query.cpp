@@ -96,6 +96,17 @@ std::int64_t unannotated_tasks(const QueueSight& sight) {
   return tasks;
 }
 
+std::int64_t left_to_devices(const ClusterSnapshot& snapshot) {
+  const ServedByDevices& served = snapshot.served_by_devices;
+  if (served.empty()) return 0;
+  const auto jobs = std::ranges::count_if(snapshot.jobs, [&](const JobPtr& job) {
+    return !job->finished && job->topmost() && device_class_of(served, job->pod_requests);
+  });
+  return jobs + std::ranges::count_if(snapshot.unbound, [&](const PodPtr& pod) {
+           return !pod->owner && device_class_of(served, pod->requests);
+         });
+}
+
 }  // namespace
 
 QueueQuery::QueueQuery(const PlannerOptions& options, const Published<Known>& known,
@@ -118,6 +129,7 @@ QueueView QueueQuery::Impl::whole() {
   view.forecast_s = book->made_s();
   view.unknown_runs = static_cast<std::int64_t>(sight.queue.runs_of_unknown_length());
   view.unannotated = unannotated_tasks(sight);
+  view.left_alone = left_to_devices(*sight.snapshot);
   view.active = sources.planner->active;
   view.leads = sources.planner->leads;
   view.leader = sources.planner->leader;

@@ -22,6 +22,15 @@ std::string controlled_by(const OwnerRef& owner) {
                 printable(owner.name, 64));
 }
 
+// Empty: a node lists what is asked for, or no DeviceClass serves it.
+std::string served_by_devices(const ClusterSnapshot& snapshot, const Resources& requests) {
+  const std::string* device_class = device_class_of(snapshot.served_by_devices, requests);
+  if (device_class == nullptr) return {};
+  return format(
+      "asks for devices of the DeviceClass {}, which no node lists: it is left to kube-scheduler",
+      printable(*device_class, 64));
+}
+
 std::string part_of(const OwnerGang& gang) {
   return format("is part of the {} {}: ask for that", gang.kind, printable(gang.name, 64));
 }
@@ -40,6 +49,8 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (job.deleting) return "is being deleted";
   if (!job.problems.empty()) return "cannot be read: " + job.problems.front();
   if (!job.pod_requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
+  if (std::string devices = served_by_devices(snapshot, job.pod_requests); !devices.empty())
+    return devices;
   if (job.kueue) return "is queued by Kueue";
   if (job.owner_gang) return part_of(*job.owner_gang);
   if (!job.topmost()) return controlled_by(*job.owner);
@@ -59,6 +70,8 @@ std::string why(const ClusterSnapshot& snapshot, const Pod& pod) {
   if (pod.deleting) return "is being deleted";
   if (!pod.problems.empty()) return "cannot be read: " + pod.problems.front();
   if (!pod.requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
+  if (std::string devices = served_by_devices(snapshot, pod.requests); !devices.empty())
+    return devices;
   if (pod.foreign_gate) return "waits behind a scheduling gate that is not Slackline's";
   if (pod.in_pod_group) return "is in a scheduling group, which kube-scheduler starts as a whole";
   if (pod.owner_gang) return part_of(*pod.owner_gang);

@@ -23,13 +23,14 @@ class StockQueue {
       : snapshot_(snapshot), scope_(scope) {}
 
   bool considers(const Job& job) const {
-    return is_free(job) && (job.managed || job.intent || covers(job.key.ns));
+    return is_free(job) && plannable(job.pod_requests) &&
+           (job.managed || job.intent || covers(job.key.ns));
   }
 
   // Not held back, and not on a node.
   bool waits_for_scheduler(const Pod& pod) const {
     if (pod.bound() || pod.terminal() || pod.deleting || pod.gated || pod.in_pod_group ||
-        pod.plan || !pod.problems.empty() || !pod.requests.wants_gpus())
+        pod.plan || !pod.problems.empty() || !pod.requests.wants_gpus() || !plannable(pod.requests))
       return false;
     const bool all = scope_ == StockScope::kAll;
     if (const Job* job = owning_job(snapshot_, pod))
@@ -41,6 +42,9 @@ class StockQueue {
   }
 
  private:
+  bool plannable(const Resources& requests) const {
+    return device_class_of(snapshot_.served_by_devices, requests) == nullptr;
+  }
   bool covers(const std::string& name) const {
     if (scope_ == StockScope::kAll) return true;
     const Namespace* ns = snapshot_.find_namespace(name);

@@ -28,9 +28,11 @@ std::string_view kind_name(KubeKind kind) {
     case KubeKind::kRuntimeClass:
       return "RuntimeClass";
     case KubeKind::kLimitRange:
+      return "LimitRange";
+    case KubeKind::kDeviceClass:
       break;
   }
-  return "LimitRange";
+  return "DeviceClass";
 }
 
 std::optional<KubeKind> kind_of(std::string_view name) {
@@ -58,9 +60,11 @@ KubeObject read_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) 
     case KubeKind::kRuntimeClass:
       return read_runtime_class(json, catalog);
     case KubeKind::kLimitRange:
+      return read_limit_range(json, catalog);
+    case KubeKind::kDeviceClass:
       break;
   }
-  return read_limit_range(json, catalog);
+  return read_device_class(json);
 }
 
 // An object without a name cannot be kept: it has no identity.

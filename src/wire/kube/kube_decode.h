@@ -32,12 +32,13 @@ enum class KubeKind {
   kPriorityClass,
   kRuntimeClass,
   kLimitRange,
+  kDeviceClass,
 };
-inline constexpr std::size_t kKubeKindCount = 9;
+inline constexpr std::size_t kKubeKindCount = 10;
 
 // One object as the cache takes it.
 using KubeObject = std::variant<Node, Pod, Job, DisruptionBudget, ResourceQuota, Namespace,
-                                PriorityClass, RuntimeClass, LimitRange>;
+                                PriorityClass, RuntimeClass, LimitRange, DeviceClass>;
 
 // A v1.Status, as errors and watch ERROR events carry it.
 struct KubeStatus {

@@ -451,6 +451,11 @@ RuntimeClass read_runtime_class(JsonView json, const GpuCatalog& catalog) {
   return runtime;
 }
 
+DeviceClass read_device_class(JsonView json) {
+  return {read_uid(json["metadata"]), read_key(json["metadata"]),
+          std::string(json["spec"]["extendedResourceName"].text())};
+}
+
 PriorityClass read_priority_class(JsonView json) {
   PriorityClass priority_class;
   priority_class.uid = read_uid(json["metadata"]);

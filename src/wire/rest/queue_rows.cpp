@@ -323,6 +323,14 @@ const Columns<QueueView>& columns<QueueView>() {
                                              : std::nullopt;
               },
               "Running pods without a plan whose end is a guess; absent: none"),
+          C(
+              "leftAlone",
+              [](View view) {
+                return view.left_alone > 0 ? std::optional(std::to_string(view.left_alone))
+                                           : std::nullopt;
+              },
+              "Jobs and pods without owner that ask for devices of a DeviceClass which no node "
+              "lists; absent: none"),
           C("leads", &QueueView::leads, "The replica that answers is the leader"),
           C("counts", &QueueView::counts,
             "How many of all its tasks are waiting, starting, running; and late, blocked, once "
@@ -344,6 +352,10 @@ std::string preface_of(const QueueView& view) {
     preface += format(
         "{} {} without annotations of Slackline: run times are those of earlier runs, or unknown\n",
         view.unannotated, view.unannotated == 1 ? "task waits" : "tasks wait");
+  if (view.left_alone > 0)
+    preface +=
+        format("{} left to kube-scheduler: no node lists the devices that a DeviceClass serves\n",
+               view.left_alone == 1 ? "1 task is" : format("{} tasks are", view.left_alone));
   if (!view.leads) preface += leader_text(view) + "\n";
   return preface;
 }

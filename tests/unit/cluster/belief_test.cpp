@@ -303,7 +303,7 @@ TEST(Belief, NothingIsSyncedBeforeTheNamespacesAreThere) {
   EXPECT_FALSE(cache.snapshot()->taken_on_trust);
 }
 
-TEST(Belief, ADumpIsBelievedAndItsNamespacesAreHonoured) {
+TEST(Belief, ADumpIsBelievedInNamespacesWithoutTheLabelToo) {
   test::FakeClock clock;
   Cache cache(clock, nullptr);
   cache.upsert(a_node("gpu-1").of("A100", 4).build());
@@ -312,10 +312,24 @@ TEST(Belief, ADumpIsBelievedAndItsNamespacesAreHonoured) {
     cache.finish_relist(resource.kind);
   EXPECT_EQ(cache.publish()->holds.all().size(), 1u);
   EXPECT_TRUE(cache.snapshot()->taken_on_trust);
-  cache.upsert(a_namespace("default"));
-  EXPECT_EQ(cache.publish()->holds.all().size(), 0u);
-  cache.upsert(a_namespace("playground"));
+  cache.upsert(a_namespace("playground", false));
   EXPECT_EQ(cache.publish()->holds.all().size(), 1u);
+}
+
+TEST_F(BeliefTest, WhoOnlyLooksCountsKeysInEveryNamespaceButNoClassThatNobodyAdmitted) {
+  Cache cache(clock_, nullptr, &mac_, true);
+  JobBuilder builder = a_job("playground/train").gpus(4).waiting();
+  builder.intent().model = "resnet50";
+  builder.intent().qos_class = QosClass::kUrgent;
+  cache.upsert(builder.build());
+  cache.upsert(a_namespace("playground", false));
+  for (const ResourceSpec& resource : kResources)
+    cache.finish_relist(resource.kind);
+  const SnapshotPtr seen = cache.publish();
+  ASSERT_TRUE(seen->jobs[0]->intent);
+  EXPECT_EQ(seen->jobs[0]->intent->model, "resnet50");
+  EXPECT_FALSE(seen->jobs[0]->intent->qos_class);
+  EXPECT_TRUE(seen->given_up_jobs.empty());
 }
 
 Job urgent_job(const std::string& name) {
