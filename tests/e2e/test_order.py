@@ -4,9 +4,13 @@ pods that people write against the queue, and what only an autoscaler could serv
 
 import json
 import os
+import subprocess
 import unittest
 
-from support.objects import DURATION, GPU, TEAM, gpu_job, gpu_pod, limit_range, name_of, node_of, runtime_class
+from support.daemon import slackline_binary
+from support.objects import (
+    AMD, DURATION, GPU, TEAM, device_class, device_on, gpu_job, gpu_pod, limit_range, name_of, node_of, runtime_class,
+)  # fmt: skip
 from support.queued_case import QueuedCase
 
 QUEUES = "queues: [{name: small, maxPending: 2}, {name: grows, scaleUp: true}]\n"
@@ -183,6 +187,22 @@ class OrderTest(QueuedCase):
         self.assertIn("a container asks for 3 nvidia.com/gpu; the LimitRange small allows at most 2", said)
         self.wait_reason("three", "PodsRejected")
 
+    def test_what_only_devices_could_serve_is_left_to_kube_scheduler(self):
+        self.apply(device_class("chips", AMD))
+        self.addCleanup(self.cluster.kubectl, "delete", "deviceclass", "chips")
+        chips = gpu_job("chips")
+        chips["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {AMD: "1"}}
+        self.apply(chips)
+        self.cluster.wait(lambda: not self.job("chips")["spec"]["suspend"], 30, "the Job to be given back")
+        self.assertNotIn("chips", self.rows())
+        self.assertIn("1 task is left to kube-scheduler", self.say("queue"))
+        self.assertIn("devices of the DeviceClass chips", self.say("queue", f"{TEAM}/chips"))
+
+        self.apply(device_on("k80-0", "chips"))
+        self.addCleanup(self.cluster.kubectl, "delete", "resourceslice", "chips-k80-0")
+        self.wait_bound("chips")
+        self.assertNotIn("slackline.dev/plan", self.job("chips")["metadata"]["annotations"])
+
     # ---- words the tests are written in --------------------------------------------------------
 
     def fill_the_cluster(self, gpus=4):
@@ -213,6 +233,12 @@ class OrderTest(QueuedCase):
         job = gpu_job(name, gpus=gpus)
         job["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {GPU: str(gpus)}}
         return job
+
+    def say(self, *question):
+        done = subprocess.run(
+            [slackline_binary(), *question, "-s", self.daemon.api_url], text=True, capture_output=True, check=False
+        )
+        return done.stdout + done.stderr
 
     def change_file(self, text):
         """As kubectl and editors do: beside it, then renamed over it."""

@@ -1,6 +1,7 @@
 """Kubernetes objects for tests, as plain dictionaries, and questions about them."""
 
 GPU = "nvidia.com/gpu"
+AMD = "amd.com/gpu"
 TEAM = "team-a"  # where people work whose Jobs Slackline looks after
 MANAGED = {"slackline.dev/managed": "true"}  # the label of such a namespace
 GPU_PRODUCT_LABEL = "nvidia.com/gpu.product"
@@ -104,6 +105,33 @@ def runtime_class(name):
         "handler": name,
         "overhead": {"podFixed": {"cpu": "250m"}},
         "scheduling": {"nodeSelector": {"runtime": name}, "tolerations": [toleration]},
+    }
+
+
+def device_class(name, resource):
+    """What kube-scheduler may satisfy requests for this resource with, on nodes that do not list it."""
+    selectors = [{"cel": {"expression": f'device.driver == "{name}.example.com"'}}]
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": name},
+        "spec": {"extendedResourceName": resource, "selectors": selectors},
+    }
+
+
+def device_on(node, name):
+    """One device of that class, as a driver on the node publishes it."""
+    driver = f"{name}.example.com"
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceSlice",
+        "metadata": {"name": f"{name}-{node}"},
+        "spec": {
+            "driver": driver,
+            "nodeName": node,
+            "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "chip-0"}],
+        },
     }
 
 

@@ -70,7 +70,8 @@ function draw({ list }, state) {
       h('tbody', null, list.items.map(rowOf)))),
     pager(list, state, 'task'),
     list.forecastTime ? h('p', { class: 'muted foot' }, 'Forecasts of ', moment(list.forecastTime), '. Starts and ends: half of the simulated futures – nine in ten.',
-      list.unknownRuns ? ` ${list.unknownRuns} running pods do not say how long they take: their ends are guesses.` : '') : null);
+      list.unknownRuns ? ` ${list.unknownRuns} running pods do not say how long they take: their ends are guesses.` : '',
+      list.leftAlone ? ` ${plural(Number(list.leftAlone), 'task')} left to kube-scheduler: no node lists the devices that a DeviceClass serves.` : '') : null);
   return parts.filter(Boolean);
 }
 
