@@ -9,8 +9,19 @@ import unittest
 
 from support.daemon import slackline_binary
 from support.objects import (
-    AMD, DURATION, GPU, TEAM, device_class, device_on, gpu_job, gpu_pod, limit_range, name_of, node_of, runtime_class,
-)  # fmt: skip
+    AMD,
+    DURATION,
+    GPU,
+    TEAM,
+    device_class,
+    device_on,
+    gpu_job,
+    gpu_pod,
+    limit_range,
+    name_of,
+    node_of,
+    runtime_class,
+)
 from support.queued_case import QueuedCase
 
 QUEUES = "queues: [{name: small, maxPending: 2}, {name: grows, scaleUp: true}]\n"
