@@ -21,9 +21,11 @@ struct MeasuredPair {
 
 struct PairMeasurements {
   GpuType gpu_type;
-  std::vector<std::string> tasks;   // each once
-  std::vector<double> alone_per_s;  // iterations/s of each task alone, > 0
-  std::vector<MeasuredPair> pairs;  // by (first, second), each once
+  std::vector<std::string> tasks;     // each once
+  std::vector<std::string> families;  // of each task: its name without the batch size
+  std::vector<double> batch_sizes;    // of each task; 1 where its name has none
+  std::vector<double> alone_per_s;    // iterations/s of each task alone, > 0
+  std::vector<MeasuredPair> pairs;    // by (first, second), each once
 };
 
 }  // namespace slackline

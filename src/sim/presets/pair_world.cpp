@@ -1,6 +1,9 @@
 #include "sim/presets/pair_world.h"
 
+#include <algorithm>
+#include <map>
 #include <numeric>
+#include <string_view>
 
 #include "slackline/base/random.h"
 #include "slackline/core/learning/mlp.h"
@@ -8,8 +11,15 @@
 namespace slackline::sim {
 
 PairWorld::PairWorld(const PairMeasurements& measured) : gpu_type_(measured.gpu_type) {
-  for (const std::string& name : measured.tasks)
-    names_.push_back({name, ""});
+  std::map<std::string_view, std::vector<int>> families;
+  for (std::size_t i = 0; i < measured.tasks.size(); ++i) {
+    const std::string& family = measured.families[i];
+    names_.push_back({family, measured.tasks[i].substr(family.size())});
+    work_per_s_.push_back(measured.batch_sizes[i] * measured.alone_per_s[i]);
+    families[family].push_back(static_cast<int>(i));
+  }
+  for (const std::string& family : measured.families)
+    variants_.push_back(families[family]);
   speed_.resize(names_.size() * names_.size());
   for (const MeasuredPair& pair : measured.pairs) {
     if (!pair.ran()) continue;
@@ -23,6 +33,18 @@ PairWorld::PairWorld(const PairMeasurements& measured) : gpu_type_(measured.gpu_
 
 core::PairSpeeds PairWorld::speeds(int a, int b) const {
   return {speed_[at(a, b)], speed_[at(b, a)]};
+}
+
+int PairWorld::fastest(int task) const {
+  const auto& of_family = variants(task);
+  return *std::max_element(of_family.begin(), of_family.end(), [this](int a, int b) {
+    return work_per_s_[static_cast<std::size_t>(a)] < work_per_s_[static_cast<std::size_t>(b)];
+  });
+}
+
+double PairWorld::speed_alone(int task) const {
+  return work_per_s_[static_cast<std::size_t>(task)] /
+         work_per_s_[static_cast<std::size_t>(fastest(task))];
 }
 
 std::vector<PairWorld::Pair> PairWorld::shuffled(std::uint64_t seed) const {

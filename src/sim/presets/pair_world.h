@@ -21,6 +21,15 @@ class PairWorld {
   // The true r(a|b) and r(b|a); both 0 where the two do not run together or were not measured.
   core::PairSpeeds speeds(int a, int b) const;
 
+  // The tasks of the same family, itself among them: variants that do the same work with another
+  // batch size.
+  const std::vector<int>& variants(int task) const {
+    return variants_[static_cast<std::size_t>(task)];
+  }
+  // Of its variants the one that does most samples/s alone, and how fast it is beside that.
+  int fastest(int task) const;
+  double speed_alone(int task) const;
+
   struct Pair {
     int a = 0;
     int b = 0;
@@ -41,7 +50,9 @@ class PairWorld {
 
   GpuType gpu_type_;
   std::vector<core::PairTask> names_;
-  std::vector<double> speed_;  // r(a|b), row by row
+  std::vector<double> work_per_s_;          // samples/s alone
+  std::vector<std::vector<int>> variants_;  // of each task
+  std::vector<double> speed_;               // r(a|b), row by row
   std::vector<Pair> feasible_;
 };
 

@@ -2,6 +2,7 @@
 // know which pairs do not run, and start the oldest of the first 20 waiting tasks that they can.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -11,23 +12,24 @@
 #include "sim/presets/sharing_run.h"
 #include "slackline/base/random.h"
 #include "slackline/base/text.h"
-#include "slackline/core/sharing/share.h"
+#include "slackline/core/sharing/task_variants.h"
 #include "wire/samples/pair_codec.h"
 
 namespace slackline::sim {
 namespace {
 
-using core::SharePick;
-
 constexpr std::uint64_t kKnownStream = 0x70616972;  // seeds of what is drawn beside the tasks
 constexpr std::uint64_t kPlaceStream = 0x706c616365;
 constexpr std::string_view kBaseline = "least-loaded";
+constexpr std::string_view kFastestBaseline = "fastest-any";
 constexpr double kNoLimit = 0;
+constexpr double kLiteralLeastSpeed = 0.5;  // of a variant alone, over the fastest one's
 
 struct SharingExperiment {
   PairWorld world;
   SharingLoad load;
   double known = 0;
+  double bound = 0;
 };
 
 bool runs_beside(const PairWorld& world, const SharingState& state, std::size_t waiting,
@@ -39,10 +41,10 @@ bool runs_beside(const PairWorld& world, const SharingState& state, std::size_t 
 }
 
 SharingScheduler exclusive(const SharingExperiment& /*of*/, std::uint64_t /*seed*/) {
-  return {[](const SharingState& state) -> std::optional<SharePick> {
+  return {[](const SharingState& state) -> std::optional<SharingStart> {
             const auto empty = state.places().empty;
             if (state.waiting.empty() || empty.empty()) return std::nullopt;
-            return SharePick{0, empty.front()};
+            return SharingStart{0, empty.front(), {}};
           },
           [](int, int) {}};
 }
@@ -50,12 +52,12 @@ SharingScheduler exclusive(const SharingExperiment& /*of*/, std::uint64_t /*seed
 // The oldest task that runs somewhere, on the GPU that `choose` takes of those where it does.
 template <class Choose>
 SharingScheduler any_partner(const PairWorld& world, Choose choose) {
-  return {[&world, choose](const SharingState& state) mutable -> std::optional<SharePick> {
+  return {[&world, choose](const SharingState& state) mutable -> std::optional<SharingStart> {
             for (std::size_t i = 0; i < std::min(state.waiting.size(), core::kShareWindow); ++i) {
               std::vector<std::size_t> gpus;
               for (std::size_t gpu = 0; gpu < state.gpus.size(); ++gpu)
                 if (runs_beside(world, state, i, gpu)) gpus.push_back(gpu);
-              if (!gpus.empty()) return SharePick{i, choose(state, gpus)};
+              if (!gpus.empty()) return SharingStart{i, choose(state, gpus), {}};
             }
             return std::nullopt;
           },
@@ -78,23 +80,36 @@ SharingScheduler least_loaded(const SharingExperiment& of, std::uint64_t /*seed*
   });
 }
 
+// nullopt: a task starts as it is.
+using VariantChoice = std::optional<core::VariantLimits>;
+
 // Partners by predicted speeds, from a table that learns from what it sees.
 class ByPairs {
  public:
-  ByPairs(const PairWorld& world, core::PairTable table, const core::SharingLimits& limits)
-      : world_(world),
+  ByPairs(const SharingExperiment& of, core::PairTable table, const core::SharingLimits& limits,
+          const VariantChoice& choice)
+      : world_(of.world),
+        bound_(of.bound),
         limits_(limits),
+        choice_(choice),
         table_(std::move(table)),
         model_(core::PairModel::fit(table_)) {}
 
-  std::optional<SharePick> pick(const SharingState& state) {
-    return core::pick_share(
-        state.waiting.size(), state.places(), [&](std::size_t waiting, std::size_t gpu) {
-          const auto resident = state.gpus[gpu].residents.front();
-          return core::judge_share(portrait(state.tasks[state.waiting[waiting]].kind),
-                                   portrait(state.tasks[resident].kind), {1, {}, {}}, model_,
-                                   limits_);
-        });
+  std::optional<SharingStart> pick(const SharingState& state) {
+    const auto beside = [&](std::size_t waiting, std::size_t gpu) {
+      return judge(state.tasks[state.waiting[waiting]],
+                   state.tasks[state.gpus[gpu].residents.front()]);
+    };
+    const auto pick = core::pick_share(
+        state.waiting.size(), state.places(),
+        [&](std::size_t waiting, std::size_t gpu) { return beside(waiting, gpu).share; });
+    if (!pick) return std::nullopt;
+    SharingStart start{pick->waiting, pick->gpu, {}};
+    if (choice_ && !state.gpus[pick->gpu].residents.empty()) {
+      const int kind = state.tasks[state.waiting[pick->waiting]].kind;
+      start.variant = world_.variants(kind)[beside(pick->waiting, pick->gpu).variant];
+    }
+    return start;
   }
 
   void saw(int a, int b) {
@@ -103,6 +118,18 @@ class ByPairs {
   }
 
  private:
+  core::VariantVerdict judge(const SharingTask& task, const SharingTask& resident) const {
+    core::ShareTask of_resident = portrait(resident.kind);
+    if (limits_.least_speed > kNoLimit) of_resident.least_speed = bound_;
+    if (!choice_)
+      return {core::judge_share(portrait(task.kind), of_resident, kGpu, model_, limits_), 0};
+    std::vector<core::TaskVariant> variants;
+    for (const int kind : world_.variants(task.kind))
+      variants.push_back({portrait(kind), world_.speed_alone(kind)});
+    return core::judge_variants(variants, of_resident, world_.speed_alone(resident.kind), kGpu,
+                                model_, limits_, *choice_);
+  }
+
   // Memory is no question: pairs that do not run are marked in the table.
   core::ShareTask portrait(int kind) const {
     core::ShareTask task;
@@ -111,17 +138,21 @@ class ByPairs {
     return task;
   }
 
+  static constexpr core::SharedGpu kGpu{1, {}, {}};
+
   const PairWorld& world_;
+  double bound_;
   core::SharingLimits limits_;
+  VariantChoice choice_;
   core::PairTable table_;
   core::PairModel model_;
 };
 
 SharingScheduler by_pairs(const SharingExperiment& of, std::uint64_t seed, double known,
-                          const core::SharingLimits& limits) {
+                          const core::SharingLimits& limits, const VariantChoice& choice = {}) {
   auto pairs = of.world.shuffled(seed ^ kKnownStream);
   pairs.resize(static_cast<std::size_t>(std::lround(known * static_cast<double>(pairs.size()))));
-  const auto policy = std::make_shared<ByPairs>(of.world, of.world.table(pairs), limits);
+  const auto policy = std::make_shared<ByPairs>(of, of.world.table(pairs), limits, choice);
   return {[policy](const SharingState& state) { return policy->pick(state); },
           [policy](int a, int b) { policy->saw(a, b); }};
 }
@@ -145,22 +176,62 @@ SharingScheduler pairs_exact(const SharingExperiment& of, std::uint64_t seed) {
   return by_pairs(of, seed, 1, {});
 }
 
+SharingScheduler variants(const SharingExperiment& of, std::uint64_t seed) {
+  return by_pairs(of, seed, of.known, {}, core::VariantLimits{});
+}
+
+// As the paper has it: of all variants the one with the least overhead.
+SharingScheduler variants_literal(const SharingExperiment& of, std::uint64_t seed) {
+  return by_pairs(of, seed, of.known, {},
+                  core::VariantLimits{kLiteralLeastSpeed, 0, core::VariantScore::kLeastOverhead});
+}
+
 struct SharingPolicy {
   std::string_view name;
   SharingScheduler (*make)(const SharingExperiment& of, std::uint64_t seed);
+  bool fastest = false;  // every task is the fastest variant of its family
+  std::string_view baseline = kBaseline;
 };
 
 constexpr SharingPolicy kPolicies[] = {
-    {"exclusive", exclusive},         {"random", random_partner},
-    {kBaseline, least_loaded},        {"pairs", pairs},
-    {"pairs/no-veto", pairs_no_veto}, {"pairs/from-zero", pairs_from_zero},
+    {"exclusive", exclusive},
+    {"random", random_partner},
+    {kBaseline, least_loaded},
+    {"pairs", pairs},
+    {"pairs/no-veto", pairs_no_veto},
+    {"pairs/from-zero", pairs_from_zero},
     {"pairs/exact", pairs_exact},
+    {kFastestBaseline, least_loaded, true, kFastestBaseline},
+    {"fastest-best", pairs, true, kFastestBaseline},
+    {"variants", variants, true, kFastestBaseline},
+    {"variants/literal", variants_literal, true, kFastestBaseline},
 };
 constexpr auto kSharingNames = names_of(kPolicies);
 
-SharingOutcome play(const SharingExperiment& of, std::string_view name, std::uint64_t seed) {
-  return run_sharing(of.world, draw_sharing_tasks(of.load, of.world.tasks(), seed), of.load.gpus,
-                     policy_named(kPolicies, name).make(of, seed));
+SharingOutcome play(const SharingExperiment& of, const SharingPolicy& policy, std::uint64_t seed) {
+  auto tasks = draw_sharing_tasks(of.load, of.world.tasks(), seed);
+  if (policy.fastest)
+    for (SharingTask& task : tasks)
+      task.kind = of.world.fastest(task.kind);
+  return run_sharing(of.world, tasks, of.load.gpus, of.bound, policy.make(of, seed));
+}
+
+using SharingOutcomes = std::map<std::string_view, SharingOutcome>;  // by policy, of one seed
+
+std::vector<double> figures_of(const std::vector<SharingOutcomes>& runs,
+                               const SharingPolicy& policy) {
+  double ratio = 0;
+  double worst = 0;
+  double joined = 0;
+  double broken = 0;
+  for (const SharingOutcomes& outcomes : runs) {
+    const SharingOutcome& outcome = outcomes.at(policy.name);
+    ratio += outcome.mean_completion_s / outcomes.at(policy.baseline).mean_completion_s;
+    worst = std::max(worst, outcome.worst_slowdown);
+    joined += outcome.joined;
+    broken += outcome.bound_broken;
+  }
+  return {ratio / static_cast<double>(runs.size()), worst, joined > 0 ? broken / joined : 0};
 }
 
 Result<PresetReport> run_sharing_preset(const PresetRequest& request) {
@@ -170,35 +241,37 @@ Result<PresetReport> run_sharing_preset(const PresetRequest& request) {
   const SharingExperiment experiment{
       PairWorld(measured),
       {request.whole("gpus"), request.whole("jobs"), request.number("load")},
-      request.number("known")};
+      request.number("known"),
+      request.number("bound")};
   const auto runs = each_seed(request.seeds, [&](std::uint64_t seed) {
-    std::vector<SharingOutcome> outcomes = {play(experiment, kBaseline, seed)};
-    for (const std::string& policy : request.policies)
-      outcomes.push_back(play(experiment, policy, seed));
+    SharingOutcomes outcomes;
+    for (const std::string& name : request.policies)
+      for (const std::string_view each :
+           {policy_named(kPolicies, name).baseline, std::string_view(name)})
+        if (!outcomes.contains(each))
+          outcomes[each] = play(experiment, policy_named(kPolicies, each), seed);
     return outcomes;
   });
   PresetReport report;
-  report.figures = {"jct_ratio", "worst_slowdown"};
-  for (std::size_t i = 0; i < request.policies.size(); ++i) {
-    double ratio = 0;
-    double worst = 0;
-    for (const auto& outcomes : runs) {
-      ratio += outcomes[i + 1].mean_completion_s / outcomes[0].mean_completion_s;
-      worst = std::max(worst, outcomes[i + 1].worst_slowdown);
-    }
-    report.rows.push_back({request.policies[i], {ratio / static_cast<double>(runs.size()), worst}});
-  }
+  report.figures = {"jct_ratio", "worst_slowdown", "bound_broken"};
+  for (const std::string& name : request.policies)
+    report.rows.push_back({name, figures_of(runs, policy_named(kPolicies, name))});
   report.note = format(
       "{}: {} tasks, {} of {} pairs run together. jct_ratio: mean completion time over that of {}, "
-      "mean over seeds; worst_slowdown: (finish - start) / run time alone.",
+      "where tasks may be the fastest of their variants over that of {}, mean over seeds; "
+      "worst_slowdown: (finish - start) / run time alone; bound_broken: of the tasks started "
+      "beside "
+      "a resident the share that left it less than {:g} of its speed alone.",
       measured.gpu_type.str(), measured.tasks.size(), experiment.world.feasible().size(),
-      measured.pairs.size(), kBaseline);
+      measured.pairs.size(), kBaseline, kFastestBaseline, experiment.bound);
   return report;
 }
 
 constexpr PresetOption kSharingOptions[] = {
     {"pairs", PresetKind::kFile, "", "Measured pairs, FILE[:TYPE]: JSON as Gavel publishes it"},
     {"known", PresetKind::kNumber, "0.2", "Share of the pairs that the table knows at first", 0, 1},
+    {"bound", PresetKind::kNumber, "0.45", "Least speed a resident accepts, of that alone", 0.05,
+     1},
     {"load", PresetKind::kNumber, "1.0", "Run time alone of all tasks over GPU time", 0.01, 10},
     {"jobs", PresetKind::kWhole, "500", "Tasks of one seed", 1, 20000},
     {"gpus", PresetKind::kWhole, "16", "GPUs, two tasks on each at most", 1, 1000},

@@ -12,9 +12,10 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 class SharingRun {
  public:
-  SharingRun(const PairWorld& world, const std::vector<SharingTask>& tasks, int gpus,
+  SharingRun(const PairWorld& world, const std::vector<SharingTask>& tasks, int gpus, double bound,
              const SharingScheduler& scheduler)
       : world_(world),
+        bound_(bound),
         scheduler_(scheduler),
         state_{tasks, {}, std::vector<SharingGpu>(static_cast<std::size_t>(gpus))},
         left_s_(tasks.size()),
@@ -31,9 +32,11 @@ class SharingRun {
   void advance(double until_s);
   void finish_done();
   void start_picked();
+  void join(const SharingGpu& gpu, int kind);
   void leave(SharingGpu& gpu);
 
   const PairWorld& world_;
+  double bound_;
   const SharingScheduler& scheduler_;
   SharingState state_;
   std::vector<double> left_s_;  // at the speed alone
@@ -42,11 +45,14 @@ class SharingRun {
   SharingOutcome outcome_;
 };
 
-// Of the first or second resident, over its speed alone.
+// Of the first or second resident, over the one for which its run time alone is told.
 double SharingRun::speed(const SharingGpu& gpu, std::size_t resident) const {
-  if (gpu.residents.size() < 2) return 1;
-  const auto kind = [&](std::size_t i) { return state_.tasks[gpu.residents[i]].kind; };
-  return world_.speeds(kind(resident), kind(1 - resident)).first;
+  const auto task = [&](std::size_t i) -> const SharingTask& {
+    return state_.tasks[gpu.residents[i]];
+  };
+  const double pace = task(resident).pace;
+  if (gpu.residents.size() < 2) return pace;
+  return pace * world_.speeds(task(resident).kind, task(1 - resident).kind).first;
 }
 
 double SharingRun::next_finish_s() const {
@@ -87,10 +93,22 @@ void SharingRun::finish_done() {
   }
 }
 
+void SharingRun::join(const SharingGpu& gpu, int kind) {
+  ++outcome_.joined;
+  const int resident = state_.tasks[gpu.residents.front()].kind;
+  if (world_.speeds(resident, kind).first < bound_) ++outcome_.bound_broken;
+}
+
 void SharingRun::start_picked() {
   while (const auto pick = scheduler_.pick(state_)) {
     SharingGpu& gpu = state_.gpus[pick->gpu];
     const std::size_t task = state_.waiting[pick->waiting];
+    SharingTask& starts = state_.tasks[task];
+    if (pick->variant) {
+      starts.kind = *pick->variant;
+      starts.pace = world_.speed_alone(starts.kind);
+    }
+    if (!gpu.residents.empty()) join(gpu, starts.kind);
     gpu.residents.push_back(task);
     gpu.together_since_s = now_s_;
     start_s_[task] = now_s_;
@@ -148,8 +166,8 @@ std::vector<SharingTask> draw_sharing_tasks(const SharingLoad& load, int kinds,
 }
 
 SharingOutcome run_sharing(const PairWorld& world, const std::vector<SharingTask>& tasks, int gpus,
-                           const SharingScheduler& scheduler) {
-  return SharingRun(world, tasks, gpus, scheduler).play();
+                           double bound, const SharingScheduler& scheduler) {
+  return SharingRun(world, tasks, gpus, bound, scheduler).play();
 }
 
 }  // namespace slackline::sim

@@ -18,9 +18,10 @@ namespace slackline::sim {
 double draw_run_s(Random& random);
 
 struct SharingTask {
-  int kind = 0;  // of PairWorld
+  int kind = 0;  // task of PairWorld; of a running one the variant in which it runs
   double submit_s = 0;
   double solo_s = 0;  // run time alone
+  double pace = 1;    // of its variant alone, over that of `solo_s`
 };
 
 struct SharingLoad {
@@ -38,16 +39,22 @@ struct SharingGpu {
 };
 
 struct SharingState {
-  const std::vector<SharingTask>& tasks;
+  std::vector<SharingTask> tasks;
   std::vector<std::size_t> waiting;  // in order of arrival
   std::vector<SharingGpu> gpus;
 
   core::SharePlaces places() const;
 };
 
+struct SharingStart {
+  std::size_t waiting = 0;
+  std::size_t gpu = 0;
+  std::optional<int> variant;  // of its family; nullopt: as it is
+};
+
 struct SharingScheduler {
-  // The next waiting task to start, and its GPU.
-  std::function<std::optional<core::SharePick>(const SharingState&)> pick;
+  // The next waiting task to start, and where.
+  std::function<std::optional<SharingStart>(const SharingState&)> pick;
   // Two kinds ran beside each other for a minute or more.
   std::function<void(int, int)> saw;
 };
@@ -55,9 +62,12 @@ struct SharingScheduler {
 struct SharingOutcome {
   double mean_completion_s = 0;  // from submit to finish
   double worst_slowdown = 0;     // (finish - start) / run time alone
+  int joined = 0;                // tasks that started beside a resident
+  int bound_broken = 0;          // of them those that made it slower than its bound
 };
 
+// `bound`: the least speed that a resident accepts, over its speed alone.
 SharingOutcome run_sharing(const PairWorld& world, const std::vector<SharingTask>& tasks, int gpus,
-                           const SharingScheduler& scheduler);
+                           double bound, const SharingScheduler& scheduler);
 
 }  // namespace slackline::sim

@@ -2,6 +2,7 @@
 
 #include "slackline/base/text.h"
 #include "wire/format/json_view.h"
+#include "wire/samples/gavel_name.h"
 #include "wire/samples/import_formats.h"
 
 namespace slackline::wire {
@@ -19,22 +20,14 @@ struct Job {
 
 // "('ResNet-50 (batch size 64)', 2)"; "('A3C', 1)" has no batch. nullopt: another form.
 std::optional<Job> read_job(std::string_view key) {
-  constexpr std::string_view kBatchPart = " (batch size ";
   if (!key.starts_with("('") || !key.ends_with(")")) return std::nullopt;
   const std::size_t close = key.find("', ", 2);
   if (close == std::string_view::npos) return std::nullopt;
   const auto workers = parse_int(key.substr(close + 3, key.size() - close - 4));
   if (!workers || *workers < 1 || *workers > 4096) return std::nullopt;
-  Job job{key.substr(2, close - 2), std::nullopt, static_cast<int>(*workers)};
-  const std::size_t open = job.name.find(kBatchPart);
-  if (open == std::string_view::npos) return job;
-  const std::string_view digits =
-      job.name.substr(open + kBatchPart.size(), job.name.size() - open - kBatchPart.size() - 1);
-  const auto batch = parse_int(digits);
-  if (!batch || *batch < 1 || !job.name.ends_with(')')) return std::nullopt;
-  job.batch = static_cast<double>(*batch);
-  job.name = job.name.substr(0, open);
-  return job;
+  const auto name = read_gavel_name(key.substr(2, close - 2));
+  if (!name) return std::nullopt;
+  return Job{name->family, name->batch, static_cast<int>(*workers)};
 }
 
 // The same networks under Slackline's names of workload types.
@@ -86,6 +79,16 @@ Status Reading::add(std::string_view table, std::string_view key, JsonView speed
 }
 
 }  // namespace
+
+std::optional<GavelName> read_gavel_name(std::string_view name) {
+  constexpr std::string_view kBatchPart = " (batch size ";
+  const std::size_t open = name.find(kBatchPart);
+  if (open == std::string_view::npos) return GavelName{name, std::nullopt};
+  const std::size_t digits = open + kBatchPart.size();
+  const auto batch = parse_int(name.substr(digits, name.size() - digits - 1));
+  if (!batch || *batch < 1 || !name.ends_with(')')) return std::nullopt;
+  return GavelName{name.substr(0, open), static_cast<double>(*batch)};
+}
 
 Result<SampleImport> import_gavel(const SampleFile& file, const SampleNames& /*names*/) {
   JsonDocument document;

@@ -9,6 +9,7 @@
 
 #include "slackline/base/text.h"
 #include "wire/format/json_view.h"
+#include "wire/samples/gavel_name.h"
 
 namespace slackline::wire {
 namespace {
@@ -70,7 +71,10 @@ Status PairReading::add_tasks(JsonView tasks) {
       return invalid(format("{}: is there twice", printable(key, 128)));
     if (measured.tasks.size() == kMostPairTasks)
       return invalid(format("has more than {} tasks", kMostPairTasks));
+    const GavelName parts = read_gavel_name(*name).value_or(GavelName{*name, {}});
     measured.tasks.emplace_back(*name);
+    measured.families.emplace_back(parts.family);
+    measured.batch_sizes.push_back(parts.batch.value_or(1));
     measured.alone_per_s.push_back(*alone);
   }
   return {};

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -44,11 +45,12 @@ class SharingGoals : public testing::Test {
     return 100;
   }
 
-  PresetReport play(const char* load) {
+  PresetReport play(const char* load,
+                    std::vector<std::string> policies = {"exclusive", "least-loaded", "pairs"}) {
     const Preset& preset = *find_preset("sharing").value();
     PresetRequest request;
     request.seeds = parse_seeds(kSeeds).value();
-    request.policies = {"exclusive", "least-loaded", "pairs"};
+    request.policies = std::move(policies);
     for (const PresetOption& option : preset.options)
       request.values[std::string(option.name)] = option.value;
     request.values["load"] = load;
@@ -81,6 +83,14 @@ TEST_F(SharingGoals, AndUnderOverloadToo) {
   const auto report = play("1.3");
   EXPECT_LE(report.rows[2].figures[0], 1.0) << "of least-loaded";
   EXPECT_LE(report.rows[2].figures[1], 2.7) << "worst slowdown";
+}
+
+TEST_F(SharingGoals, VariantsLoseNothingAndKeepTheBoundsOfResidents) {
+  for (const char* load : {"1.0", "1.3"}) {
+    const auto report = play(load, {"fastest-best", "variants"});
+    EXPECT_LE(report.rows[1].figures[0], 1.01 * report.rows[0].figures[0]) << load;
+    EXPECT_LE(report.rows[1].figures[2], 0.03) << load;
+  }
 }
 
 }  // namespace

@@ -112,6 +112,41 @@ TEST(SharingPreset, PartnersByPairsBeatAnyPartner) {
       << "the same seeds, the same bytes";
 }
 
+// One family in two batch sizes: the larger one is faster, and does not run beside itself.
+TEST(SharingPreset, ALighterVariantJoinsWhereTheFastestDoesNotRun) {
+  const Preset& preset = *find_preset("sharing").value();
+  PresetRequest request = request_for(preset);
+  request.policies = {"fastest-any", "fastest-best", "variants"};
+  request.values["jobs"] = "100";
+  request.values["gpus"] = "4";
+  request.values["load"] = "1.3";
+  request.values["known"] = "1";
+  request.files["pairs"] = {
+      "p.json", "",
+      R"json({"t4": {"LM (batch size 40)": {"null": 10, "LM (batch size 80)": [9, 5]},
+                     "LM (batch size 80)": {"null": 5.5, "LM (batch size 80)": [0, 0]}}})json"};
+  const auto report = preset.run(request);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_NEAR(figure(*report, "fastest-best", "jct_ratio"), 1, 1e-9) << "nobody shares";
+  EXPECT_LT(figure(*report, "variants", "jct_ratio"), 0.8);
+  EXPECT_EQ(figure(*report, "variants", "bound_broken"), 0);
+  request.values["bound"] = "0.95";
+  EXPECT_NEAR(figure(*preset.run(request), "variants", "jct_ratio"), 1, 1e-9)
+      << "the resident would keep 0.91 of its speed";
+}
+
+TEST(SharingPreset, CountsTheJoinsThatBreakTheBoundOfAResident) {
+  const Preset& preset = *find_preset("sharing").value();
+  PresetRequest request = request_for(preset);
+  request.policies = {"exclusive", "least-loaded", "pairs/exact"};
+  request.files["pairs"] = {"p.json", "", pair_file(6)};
+  const auto report = preset.run(request);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(figure(*report, "exclusive", "bound_broken"), 0);
+  EXPECT_GT(figure(*report, "least-loaded", "bound_broken"), 0.1) << "odd beside odd";
+  EXPECT_EQ(figure(*report, "pairs/exact", "bound_broken"), 0);
+}
+
 TEST(SharingPreset, NamesTheFileThatItCannotRead) {
   const Preset& preset = *find_preset("sharing").value();
   PresetRequest request = request_for(preset);

@@ -38,6 +38,17 @@ TEST(PairCodec, TasksOfOneWorkerMayBeWrittenAsGavelDoes) {
   EXPECT_EQ(pairs->pairs.size(), 1U);
 }
 
+TEST(PairCodec, TasksThatDifferInTheirBatchSizeAreOneFamily) {
+  const auto pairs = read_pairs(
+      R"json({"k80": {"LM (batch size 5)": {"null": 1, "LM (batch size 5)": [1, 1]},
+                      "LM (batch size 80)": {"null": 1}, "A3C": {"null": 1},
+                      "LM (batch size x)": {"null": 1}}})json",
+      "p.json", "");
+  ASSERT_TRUE(pairs) << pairs.error().message;
+  EXPECT_EQ(pairs->families, (std::vector<std::string>{"LM", "LM", "A3C", "LM (batch size x)"}));
+  EXPECT_EQ(pairs->batch_sizes, (std::vector<double>{5, 80, 1, 1}));
+}
+
 TEST(PairCodec, SeveralTypesNeedAName) {
   constexpr std::string_view kTwo =
       R"({"k80": {"a": {"null": 1, "a": [1, 1]}}, "p100": {"a": {"null": 1, "a": [1, 1]}}})";
