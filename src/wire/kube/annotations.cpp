@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "slackline/base/duration.h"
@@ -77,8 +78,42 @@ void read_resize(const Entry& entry) {
   entry.intent.resize = mode;
 }
 
+bool is_variant_field(const JsonField& field) {
+  const JsonView value = field.value;
+  const auto each = [&value](auto good) {
+    if (!value.is_object()) return false;
+    for (const auto& [name, item] : value.fields())
+      if (!good(item)) return false;
+    return true;
+  };
+  if (field.key == "id") return value.is_string();
+  if (field.key == "share") return value.number() && *value.number() > 0 && *value.number() <= 100;
+  if (field.key == "batch") return value.integer() && *value.integer() > 0;
+  if (field.key == "speed")
+    return each([](JsonView speed) { return speed.number() && *speed.number() > 0; });
+  return field.key == "env" && each([](JsonView text) { return text.is_string(); });
+}
+
+bool are_variants(std::string_view text) {
+  constexpr std::size_t kMostVariants = 8;
+  JsonDocument document;
+  const auto root = document.parse(text);
+  if (!root || !root->is_array()) return false;
+  std::set<std::string_view> ids;
+  for (const JsonView variant : root->items()) {
+    for (const JsonField& field : variant.fields())
+      if (!is_variant_field(field)) return false;
+    const std::string_view id = variant["id"].text();
+    if (id.empty() || !ids.insert(id).second) return false;
+  }
+  return !ids.empty() && ids.size() <= kMostVariants;
+}
+
 void read_variants(const Entry& entry) {
-  read_ahead(entry, true, "");
+  read_ahead(entry, are_variants(entry.value),
+             R"(write 1 to 8 variants, each with an id of its own, e.g. [{"id":"b256","share":100,)"
+             R"("batch":256,"speed":{"P100":412},"env":{"BATCH":"256"}}]; this key has no effect )"
+             "yet");
 }
 
 void read_count(const Entry& entry, std::optional<std::int64_t>& out) {

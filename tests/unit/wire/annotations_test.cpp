@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slackline/base/text.h"
 #include "slackline/model/contract.h"
 
 namespace slackline::wire {
@@ -163,8 +164,31 @@ INSTANTIATE_TEST_SUITE_P(EveryKey, Problems,
                                          Mistake{"min-replicas", "-1", "from 1 to 65536"},
                                          Mistake{"max-replicas", "4", "this key has no effect yet"},
                                          Mistake{"resize", "zz", "off, advise or auto"},
-                                         Mistake{"variants", "a", "this key has no effect yet"},
+                                         Mistake{"variants", "a", "write 1 to 8 variants"},
                                          Mistake{"gpu-tipes", "A100", "slackline.dev/gpu-types"}));
+
+// What is told of `variants`.
+std::string told_of(std::string_view variants) {
+  const auto intent = read_intent({{"slackline.dev/variants", std::string(variants)}}, {});
+  return intent->problems.empty() ? "" : intent->problems.front();
+}
+
+TEST(Annotations, VariantsAreChecked) {
+  const std::string good =
+      R"([{"id":"b256","share":100,"batch":256,"speed":{"P100":412},"env":{"BATCH":"256"}})";
+  EXPECT_THAT(told_of(good + R"(,{"id":"b64"}])"), HasSubstr("has no effect yet; remove it"));
+  std::string nine = good;
+  for (int i = 0; i < 8; ++i)
+    nine += format(R"(,{{"id":"{}"}})", i);
+  for (const std::string& bad :
+       {nine + "]", good + R"(,{"id":"b256"}])", std::string("[]"), std::string("{}"),
+        std::string("[1]"), std::string(R"([{"batch":1}])"), std::string(R"([{"id":""}])"),
+        std::string(R"([{"id":"a","share":0}])"), std::string(R"([{"id":"a","share":101}])"),
+        std::string(R"([{"id":"a","batch":1.5}])"), std::string(R"([{"id":"a","speed":3}])"),
+        std::string(R"([{"id":"a","speed":{"P100":0}}])"),
+        std::string(R"([{"id":"a","env":{"A":1}}])"), std::string(R"([{"id":"a","gpus":2}])")})
+    EXPECT_THAT(told_of(bad), HasSubstr("write 1 to 8 variants")) << bad;
+}
 
 TEST(Annotations, AHugeOrHostileValueMakesAShortProblem) {
   const std::string huge(1 << 20, 'x');
