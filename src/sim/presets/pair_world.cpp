@@ -29,6 +29,19 @@ PairWorld::PairWorld(const PairMeasurements& measured) : gpu_type_(measured.gpu_
         pair.second_per_s / measured.alone_per_s[static_cast<std::size_t>(pair.second)];
     feasible_.push_back({pair.first, pair.second});
   }
+  for (int task = 0; task < tasks(); ++task)
+    utilisation_.push_back(mean_lost_beside(task));
+}
+
+double PairWorld::mean_lost_beside(int task) const {
+  double lost = 0;
+  int neighbours = 0;
+  for (int other = 0; other < tasks(); ++other) {
+    if (!(speeds(other, task).least() > 0)) continue;
+    lost += 1 - speeds(other, task).first;
+    ++neighbours;
+  }
+  return neighbours > 0 ? std::clamp(lost / neighbours, 0.0, 1.0) : 1;
 }
 
 core::PairSpeeds PairWorld::speeds(int a, int b) const {
@@ -45,6 +58,17 @@ int PairWorld::fastest(int task) const {
 double PairWorld::speed_alone(int task) const {
   return work_per_s_[static_cast<std::size_t>(task)] /
          work_per_s_[static_cast<std::size_t>(fastest(task))];
+}
+
+std::vector<double> PairWorld::metrics(int task) const {
+  constexpr int kMetrics = 8;
+  const int count = std::min(kMetrics, tasks());
+  std::vector<double> metrics;
+  for (int i = 0; i < count; ++i) {
+    const core::PairSpeeds beside = speeds(i * tasks() / count, task);
+    metrics.push_back(beside.least() > 0 ? std::max(0.0, 1 - beside.first) : utilisation(task));
+  }
+  return metrics;
 }
 
 std::vector<PairWorld::Pair> PairWorld::shuffled(std::uint64_t seed) const {

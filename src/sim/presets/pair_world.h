@@ -30,6 +30,13 @@ class PairWorld {
   int fastest(int task) const;
   double speed_alone(int task) const;
 
+  // Stand-ins for the portrait of a task, which such measurements do not have, made of what is true
+  // of all pairs, so they tell more than a portrait could. What is lost is 1 - r.
+  // Utilisation: what its neighbours lose on average, 0..1.
+  double utilisation(int task) const { return utilisation_[static_cast<std::size_t>(task)]; }
+  // As many metrics as the paper has: what each of eight tasks loses beside it, of as many in all.
+  std::vector<double> metrics(int task) const;
+
   struct Pair {
     int a = 0;
     int b = 0;
@@ -44,6 +51,7 @@ class PairWorld {
   core::PairTable table(std::span<const Pair> known) const;
 
  private:
+  double mean_lost_beside(int task) const;
   std::size_t at(int a, int b) const {
     return static_cast<std::size_t>(a) * names_.size() + static_cast<std::size_t>(b);
   }
@@ -52,6 +60,7 @@ class PairWorld {
   std::vector<core::PairTask> names_;
   std::vector<double> work_per_s_;          // samples/s alone
   std::vector<std::vector<int>> variants_;  // of each task
+  std::vector<double> utilisation_;         // of each task
   std::vector<double> speed_;               // r(a|b), row by row
   std::vector<Pair> feasible_;
 };

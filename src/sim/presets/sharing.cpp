@@ -80,79 +80,92 @@ SharingScheduler least_loaded(const SharingExperiment& of, std::uint64_t /*seed*
   });
 }
 
-// nullopt: a task starts as it is.
-using VariantChoice = std::optional<core::VariantLimits>;
+struct PairRules {
+  core::SharingLimits limits;
+  std::optional<core::VariantLimits> variants;  // nullopt: a task starts as it is
+  core::SharingScore score = core::SharingScore::kPairs;
+};
+
+constexpr core::SharingLimits kNoVeto{
+    .least_sum = kNoLimit, .least_speed = kNoLimit, .most_gpu_util = {}, .most_gpu_mem_util = {}};
 
 // Partners by predicted speeds, from a table that learns from what it sees.
 class ByPairs {
  public:
-  ByPairs(const SharingExperiment& of, core::PairTable table, const core::SharingLimits& limits,
-          const VariantChoice& choice)
-      : world_(of.world),
-        bound_(of.bound),
-        limits_(limits),
-        choice_(choice),
-        table_(std::move(table)),
-        model_(core::PairModel::fit(table_)) {}
+  ByPairs(const SharingExperiment& of, core::PairTable table, const PairRules& rules);
 
-  std::optional<SharingStart> pick(const SharingState& state) {
-    const auto beside = [&](std::size_t waiting, std::size_t gpu) {
-      return judge(state.tasks[state.waiting[waiting]],
-                   state.tasks[state.gpus[gpu].residents.front()]);
-    };
-    const auto pick = core::pick_share(
-        state.waiting.size(), state.places(),
-        [&](std::size_t waiting, std::size_t gpu) { return beside(waiting, gpu).share; });
-    if (!pick) return std::nullopt;
-    SharingStart start{pick->waiting, pick->gpu, {}};
-    if (choice_ && !state.gpus[pick->gpu].residents.empty()) {
-      const int kind = state.tasks[state.waiting[pick->waiting]].kind;
-      start.variant = world_.variants(kind)[beside(pick->waiting, pick->gpu).variant];
-    }
-    return start;
-  }
-
+  std::optional<SharingStart> pick(const SharingState& state) const;
   void saw(int a, int b) {
     table_.observe(world_.task(a), world_.task(b), world_.speeds(a, b));
     model_ = core::PairModel::fit(table_);
   }
 
  private:
-  core::VariantVerdict judge(const SharingTask& task, const SharingTask& resident) const {
-    core::ShareTask of_resident = portrait(resident.kind);
-    if (limits_.least_speed > kNoLimit) of_resident.least_speed = bound_;
-    if (!choice_)
-      return {core::judge_share(portrait(task.kind), of_resident, kGpu, model_, limits_), 0};
-    std::vector<core::TaskVariant> variants;
-    for (const int kind : world_.variants(task.kind))
-      variants.push_back({portrait(kind), world_.speed_alone(kind)});
-    return core::judge_variants(variants, of_resident, world_.speed_alone(resident.kind), kGpu,
-                                model_, limits_, *choice_);
-  }
-
-  // Memory is no question: pairs that do not run are marked in the table.
-  core::ShareTask portrait(int kind) const {
-    core::ShareTask task;
-    task.task = world_.task(kind);
-    task.memory_bytes = 0;
-    return task;
-  }
-
-  static constexpr core::SharedGpu kGpu{1, {}, {}};
+  core::VariantVerdict judge(int kind, int resident) const;
 
   const PairWorld& world_;
-  double bound_;
-  core::SharingLimits limits_;
-  VariantChoice choice_;
+  PairRules rules_;
   core::PairTable table_;
   core::PairModel model_;
+  std::vector<core::ShareTask> newcomers_;  // of each kind
+  std::vector<core::ShareTask> residents_;  // the same with their bound
+  std::vector<std::vector<core::TaskVariant>> variants_;
 };
 
+ByPairs::ByPairs(const SharingExperiment& of, core::PairTable table, const PairRules& rules)
+    : world_(of.world),
+      rules_(rules),
+      table_(std::move(table)),
+      model_(core::PairModel::fit(table_)) {
+  for (int kind = 0; kind < world_.tasks(); ++kind) {
+    core::ShareTask task;
+    task.task = world_.task(kind);
+    task.memory_bytes = 0;  // no question: pairs that do not run are marked in the table
+    task.gpu_utilisation = world_.utilisation(kind);
+    task.gpu_metrics = world_.metrics(kind);
+    newcomers_.push_back(task);
+    if (rules_.limits.least_speed > kNoLimit) task.least_speed = of.bound;
+    residents_.push_back(task);
+  }
+  for (int kind = 0; kind < world_.tasks(); ++kind) {
+    std::vector<core::TaskVariant>& variants = variants_.emplace_back();
+    for (const int variant : world_.variants(kind))
+      variants.push_back(
+          {newcomers_[static_cast<std::size_t>(variant)], world_.speed_alone(variant)});
+  }
+}
+
+std::optional<SharingStart> ByPairs::pick(const SharingState& state) const {
+  const auto kind = [&](std::size_t waiting) { return state.tasks[state.waiting[waiting]].kind; };
+  const auto beside = [&](std::size_t waiting, std::size_t gpu) {
+    return judge(kind(waiting), state.tasks[state.gpus[gpu].residents.front()].kind);
+  };
+  const auto pick = core::pick_share(
+      state.waiting.size(), state.places(),
+      [&](std::size_t waiting, std::size_t gpu) { return beside(waiting, gpu).share; });
+  if (!pick) return std::nullopt;
+  SharingStart start{pick->waiting, pick->gpu, {}};
+  if (rules_.variants && !state.gpus[pick->gpu].residents.empty())
+    start.variant = world_.variants(kind(pick->waiting))[beside(pick->waiting, pick->gpu).variant];
+  return start;
+}
+
+core::VariantVerdict ByPairs::judge(int kind, int resident) const {
+  constexpr core::SharedGpu kGpu{1, {}, {}};
+  const auto at = static_cast<std::size_t>(kind);
+  const core::ShareTask& beside = residents_[static_cast<std::size_t>(resident)];
+  if (!rules_.variants)
+    return {core::judge_share(newcomers_[at], beside, kGpu, model_, rules_.limits, rules_.score),
+            0};
+  return core::judge_variants(variants_[at], beside, world_.speed_alone(resident), kGpu, model_,
+                              rules_.limits, *rules_.variants);
+}
+
 SharingScheduler by_pairs(const SharingExperiment& of, std::uint64_t seed, double known,
-                          const core::SharingLimits& limits, const VariantChoice& choice = {}) {
+                          const PairRules& rules) {
   auto pairs = of.world.shuffled(seed ^ kKnownStream);
   pairs.resize(static_cast<std::size_t>(std::lround(known * static_cast<double>(pairs.size()))));
-  const auto policy = std::make_shared<ByPairs>(of, of.world.table(pairs), limits, choice);
+  const auto policy = std::make_shared<ByPairs>(of, of.world.table(pairs), rules);
   return {[policy](const SharingState& state) { return policy->pick(state); },
           [policy](int a, int b) { policy->saw(a, b); }};
 }
@@ -162,10 +175,17 @@ SharingScheduler pairs(const SharingExperiment& of, std::uint64_t seed) {
 }
 
 SharingScheduler pairs_no_veto(const SharingExperiment& of, std::uint64_t seed) {
-  core::SharingLimits limits;
-  limits.least_sum = kNoLimit;
-  limits.least_speed = kNoLimit;
-  return by_pairs(of, seed, of.known, limits);
+  return by_pairs(of, seed, of.known, {kNoVeto, {}});
+}
+
+template <core::SharingScore kScore>
+SharingScheduler scored(const SharingExperiment& of, std::uint64_t seed) {
+  return by_pairs(of, seed, of.known, {{}, {}, kScore});
+}
+
+template <core::SharingScore kScore>
+SharingScheduler scored_no_veto(const SharingExperiment& of, std::uint64_t seed) {
+  return by_pairs(of, seed, of.known, {kNoVeto, {}, kScore});
 }
 
 SharingScheduler pairs_from_zero(const SharingExperiment& of, std::uint64_t seed) {
@@ -177,13 +197,14 @@ SharingScheduler pairs_exact(const SharingExperiment& of, std::uint64_t seed) {
 }
 
 SharingScheduler variants(const SharingExperiment& of, std::uint64_t seed) {
-  return by_pairs(of, seed, of.known, {}, core::VariantLimits{});
+  return by_pairs(of, seed, of.known, {{}, core::VariantLimits{}});
 }
 
 // As the paper has it: of all variants the one with the least overhead.
 SharingScheduler variants_literal(const SharingExperiment& of, std::uint64_t seed) {
-  return by_pairs(of, seed, of.known, {},
-                  core::VariantLimits{kLiteralLeastSpeed, 0, core::VariantScore::kLeastOverhead});
+  return by_pairs(
+      of, seed, of.known,
+      {{}, core::VariantLimits{kLiteralLeastSpeed, 0, core::VariantScore::kLeastOverhead}});
 }
 
 struct SharingPolicy {
@@ -201,6 +222,10 @@ constexpr SharingPolicy kPolicies[] = {
     {"pairs/no-veto", pairs_no_veto},
     {"pairs/from-zero", pairs_from_zero},
     {"pairs/exact", pairs_exact},
+    {"utilisation", scored<core::SharingScore::kUtilisation>},
+    {"utilisation/no-veto", scored_no_veto<core::SharingScore::kUtilisation>},
+    {"cosine", scored<core::SharingScore::kCosine>},
+    {"cosine/no-veto", scored_no_veto<core::SharingScore::kCosine>},
     {kFastestBaseline, least_loaded, true, kFastestBaseline},
     {"fastest-best", pairs, true, kFastestBaseline},
     {"variants", variants, true, kFastestBaseline},

@@ -93,5 +93,11 @@ TEST_F(SharingGoals, VariantsLoseNothingAndKeepTheBoundsOfResidents) {
   }
 }
 
+TEST_F(SharingGoals, OtherScoresAreNoBetterThanPairs) {
+  const auto report = play("1.0", {"pairs", "utilisation", "cosine"});
+  for (const PresetReport::Row& other : {report.rows[1], report.rows[2]})
+    EXPECT_LE(report.rows[0].figures[0], other.figures[0] + 0.01) << other.name;
+}
+
 }  // namespace
 }  // namespace slackline::sim

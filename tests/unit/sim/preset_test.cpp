@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/pair_fit.h"
+#include "sim/presets/pair_world.h"
 #include "slackline/base/text.h"
 #include "wire/samples/pair_codec.h"
 
@@ -145,6 +146,29 @@ TEST(SharingPreset, CountsTheJoinsThatBreakTheBoundOfAResident) {
   EXPECT_EQ(figure(*report, "exclusive", "bound_broken"), 0);
   EXPECT_GT(figure(*report, "least-loaded", "bound_broken"), 0.1) << "odd beside odd";
   EXPECT_EQ(figure(*report, "pairs/exact", "bound_broken"), 0);
+}
+
+TEST(SharingPreset, OtherScoresShareAsWellAsTheVetoesLetThem) {
+  const Preset& preset = *find_preset("sharing").value();
+  PresetRequest request = request_for(preset);
+  request.policies = {"utilisation", "utilisation/no-veto", "cosine", "cosine/no-veto"};
+  request.values["jobs"] = "150";
+  request.values["gpus"] = "4";
+  request.files["pairs"] = {"p.json", "", pair_file(6)};
+  const auto report = preset.run(request);
+  ASSERT_TRUE(report) << report.error().message;
+  for (const std::string name : {"utilisation", "cosine"})
+    EXPECT_LT(figure(*report, name, "jct_ratio"), figure(*report, name + "/no-veto", "jct_ratio"));
+}
+
+TEST(PairWorld, StandsInForThePortraitOfATask) {
+  const PairWorld world(wire::read_pairs(pair_file(6), "p.json", "").value());
+  EXPECT_NEAR(world.utilisation(2), 0.1975, 1e-9) << "its six neighbours keep 0.8 to 0.805";
+  EXPECT_NEAR(world.utilisation(3), 0.4475, 1e-9) << "three of them 0.8, the odd ones 0.3";
+  const auto metrics = world.metrics(0);
+  ASSERT_EQ(metrics.size(), 6U);
+  EXPECT_NEAR(metrics[5], 1 - 0.805, 1e-9);
+  EXPECT_EQ(metrics[1], world.utilisation(0)) << "it did not run beside task 1";
 }
 
 TEST(SharingPreset, NamesTheFileThatItCannotRead) {
