@@ -30,6 +30,7 @@ void add_rightsize(CLI::App& app, int& exit_code);
 void add_simulate_preset(CLI::App& app, int& exit_code, const std::string& name);
 std::string preset_help();
 void add_release(CLI::App& app, int& exit_code);
+void add_bundle(CLI::App& app, int& exit_code);
 void add_usage(CLI::App& app, int& exit_code);
 void add_page(CLI::App& app, int& exit_code);
 // These two last: they tell of the others.

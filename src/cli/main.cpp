@@ -155,6 +155,7 @@ void add_all_commands(CLI::App& app, int& exit_code, const std::optional<std::st
   add_serve(app, exit_code);
   add_check(app, exit_code);
   add_release(app, exit_code);
+  add_bundle(app, exit_code);
   add_usage(app, exit_code);
   add_version(app);
   add_man(app, exit_code);

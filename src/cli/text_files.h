@@ -24,6 +24,9 @@ struct PartOfFile {
 Result<PartOfFile> read_part_of_file(const std::string& argument);
 
 // A manifest, from standard input where `path` is "-". What is left out of it is told on stderr.
+// "-": standard input. At most 2 GiB.
+Result<std::string> read_dump_file(const std::string& path);
+
 Result<wire::Manifest> read_manifest_file(const std::string& path);
 
 // Prints "slackline: MESSAGE" to stderr, with the name that the program was called by; the exit

@@ -347,6 +347,38 @@ class DumpTest(unittest.TestCase):
         self.assertIn("is not in the queue: the Job runs on ", run("queue", "team-llm/pretrain-7b", expect=3))
         self.assertIn("namespace=", self.daemon.get("/v1/queue?name=x")[1])
 
+    def test_a_bundle_replays_to_the_same_queue(self):
+        bundle = self.directory / "bundle.json"
+        done = subprocess.run([slackline_binary(), "bundle", DUMP, "-o", bundle], text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("names, or parts of names, are replaced", done.stderr)
+        text = bundle.read_text()
+        for name in ("team-vision", "team-llm", "pretrain"):
+            self.assertIn(name, DUMP.read_text())
+            self.assertNotIn(name, text)
+        folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        replay = Daemon(None, folder, flags=["--cluster", f"file:{bundle}"]).start()
+        self.addCleanup(replay.kill)
+
+        def told(daemon):
+            rows = json.loads(daemon.get("/v1/queue")[1])["items"]
+            keys = (
+                "position",
+                "state",
+                "reason",
+                "qosClass",
+                "created",
+                "deadline",
+                "late",
+                "blocked",
+                "gpus",
+                "shapes",
+            )
+            return [{key: row.get(key) for key in keys} for row in rows]
+
+        self.assertEqual(told(replay), told(self.daemon))
+
     def test_the_exit_code_tells_whether_a_task_is_in_time(self):
         text = (ROOT / "manifests/pods/resnet50.yaml").read_text()
 

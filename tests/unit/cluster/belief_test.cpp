@@ -278,6 +278,29 @@ TEST_F(BeliefTest, WhatAppearsInANamespaceWithoutTheLabelIsGivenUpALittleLater) 
   EXPECT_EQ(cache_.publish()->given_up_jobs.size(), 1u);
 }
 
+TEST_F(BeliefTest, WhatOnlyDevicesCouldServeIsGivenUpUntilANodeListsIt) {
+  cache_.upsert(a_job("chips").gpus(1, "amd.com/gpu").waiting().build());
+  cache_.upsert(a_job("train").gpus(1).waiting().build());
+  EXPECT_TRUE(cache_.publish()->given_up_jobs.empty());
+
+  const DeviceClass chips{Uid("dc"), {"", "chips"}, "amd.com/gpu"};
+  cache_.upsert(DeviceClass{Uid("dc-2"), {"", "other"}, "nvidia.com/gpu"});
+  cache_.upsert(chips);
+  ASSERT_EQ(cache_.publish()->given_up_jobs.size(), 1u);
+  EXPECT_EQ(cache_.snapshot()->given_up_jobs[0].object->key.name, "chips");
+  EXPECT_EQ(cache_.snapshot()->given_up_jobs[0].due_s, clock_.steady_s() + kHeardWithin_s);
+  EXPECT_FALSE(job().suspended_by_us);
+  EXPECT_EQ(cache_.snapshot()->served_by_devices, (ServedByDevices{{"amd.com/gpu", "chips"}}));
+
+  cache_.upsert(a_node("gpu-3").of("MI300X", 0).resource("amd.com/gpu", 8).build());
+  EXPECT_TRUE(cache_.publish()->given_up_jobs.empty());
+  EXPECT_TRUE(job().suspended_by_us);
+  cache_.remove(a_node("gpu-3").build());
+  EXPECT_EQ(cache_.publish()->given_up_jobs.size(), 1u);
+  cache_.remove(chips);
+  EXPECT_TRUE(cache_.publish()->given_up_jobs.empty());
+}
+
 TEST_F(BeliefTest, ANamespaceThatIsGoneCountsNoMore) {
   cache_.upsert(released("train"));
   cache_.remove(a_namespace("default"));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/core/cluster/queue.h"
 #include "support/cluster_builder.h"
 
@@ -33,6 +34,23 @@ std::vector<std::string> waiting(const ClusterSnapshot& snapshot) {
 
 test::PodBuilder pod_of(const std::string& job, int number) {
   return a_pod(job + "-" + std::to_string(number)).of_job(job).gpus(2);
+}
+
+TEST(StockQueueTest, WhatOnlyDevicesCouldServeDoesNotWaitForSlackline) {
+  ClusterSnapshot stock = a_cluster()
+                              .with(a_node("n1"))
+                              .with(a_job("train").gpus(2))
+                              .with(a_job("chips").gpus(2, "amd.com/gpu"))
+                              .with(a_pod("chip").gpus(1, "amd.com/gpu"));
+  const auto all = waiting(with_stock_queue(stock, StockScope::kAll));
+  EXPECT_EQ(all.size(), 3u);
+  stock.served_by_devices = {{"amd.com/gpu", "chips"}};
+  EXPECT_EQ(waiting(with_stock_queue(stock, StockScope::kAll)),
+            (std::vector<std::string>{"Job train 1"}));
+  EXPECT_NE(why_not_in_queue(stock, {"default", "chips"}).find("devices of the DeviceClass chips"),
+            std::string::npos);
+  EXPECT_NE(why_not_in_queue(stock, {"default", "chip"}).find("it is left to kube-scheduler"),
+            std::string::npos);
 }
 
 TEST(StockQueueTest, AJobThatStartsAsAWholeWaitsAsOneTaskAndItsPodsAreNotThere) {

@@ -626,6 +626,17 @@ TEST(KubeDecode, ARuntimeClassTellsWhatItAddsToPods) {
   EXPECT_TRUE(job.constraints->has_overhead);
 }
 
+TEST(KubeDecode, ADeviceClassTellsWhichResourceItServes) {
+  const auto named = decoded<DeviceClass>(KubeKind::kDeviceClass, R"({
+    "metadata": {"name": "gpu.example.com", "uid": "d1"},
+    "spec": {"extendedResourceName": "nvidia.com/gpu", "selectors": []}})");
+  EXPECT_EQ(named.key.name, "gpu.example.com");
+  EXPECT_EQ(named.resource, "nvidia.com/gpu");
+  EXPECT_EQ(
+      decoded<DeviceClass>(KubeKind::kDeviceClass, R"({"metadata": {"name": "nic"}})").resource,
+      "");
+}
+
 TEST(KubeDecode, ALimitRangeTellsWhatConcernsPods) {
   const auto range = decoded<LimitRange>(KubeKind::kLimitRange, R"({
     "metadata":{"name":"small","namespace":"team","uid":"l"},
